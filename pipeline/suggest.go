@@ -115,14 +115,13 @@ func (r *Suggest) keysThere() []request.Key {
 	if found.Stats.HasAgents {
 		s.Agents = 1
 	}
+	addresses := r.Read.Tables.Addresses()
 	for id := range int32(found.Clients.Len()) {
-		if found.Clients.At(id).Requests() == 0 {
-			continue
-		}
-		name := r.Read.Tables.Clients.Name(id)
-		if _, is := traffic.NetworkOf(24, name); is {
+		switch {
+		case found.Clients.At(id).Requests() == 0:
+		case addresses.Is4(id):
 			s.IPv4++
-		} else if _, is := traffic.NetworkOf(64, name); is {
+		case addresses.Is6(id):
 			s.IPv6++
 		}
 	}

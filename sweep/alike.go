@@ -25,9 +25,7 @@ type alike struct {
 	visitorGroups
 	base *keySweep // nil: it judges all requests itself
 
-	column            []int32 // of ids
-	rows, visitors    []int32 // of a batch, that base does not judge
-	room, whole, rest traffic.Batch
+	rows, column []int32 // of a batch: what base does not judge, and their ids
 }
 
 // visitorGroups are those that visitors fall into by a key, apart from the action.
@@ -154,7 +152,7 @@ func (k *Keys) shareWith(by request.Key) {
 		}
 	}
 	if base == nil && common > requests {
-		base = newKeySweep(by, &k.options, k.group)
+		base = k.newKeySweep(by)
 		k.sweeps = append(k.sweeps, base)
 	}
 	if base == nil {
@@ -182,7 +180,7 @@ func (k *Keys) shareWith(by request.Key) {
 	}
 	for i := range base.shapes {
 		all := base.shapes[i].needs.(*grouped)
-		all.places = places
+		all.places, all.known = places, true
 		for _, s := range sharing {
 			s.shapes[i].needs = &inCommon{grouped: s.shapes[i].needs.(*grouped), base: all, same: s.same}
 		}
@@ -198,39 +196,31 @@ func (s *keySweep) sameClients(k *Keys) []bool {
 	return same
 }
 
-// take sorts requests into timelines.
-func (s *keySweep) take(whole, batch *traffic.Batch, t *traffic.Tables) {
-	if s.ids == nil {
-		s.timelines.Take(whole, t)
+// take sorts the requests of a batch into timelines, apart from those that base judges. Visitors are those of its rows.
+func (s *keySweep) take(b *traffic.Batch, visitors []int32, t *traffic.Tables) {
+	switch {
+	case s.base == nil && s.ids == nil:
+		s.timelines.Take(b, t)
 		return
+	case len(s.rows) < len(visitors):
+		s.rows, s.column = make([]int32, len(visitors)), make([]int32, len(visitors))
 	}
-	s.column = s.column[:0]
-	for _, visitor := range batch.Client {
-		s.column = append(s.column, s.ids[visitor])
-	}
-	s.timelines.TakeKnown(whole, s.column, s.n)
-}
-
-// others are the requests of a batch that base does not judge: as they are, and with visitors in the place of clients.
-func (s *keySweep) others(k *Keys) (whole, batch *traffic.Batch) {
-	s.rows, s.visitors = s.rows[:0], s.visitors[:0]
-	for row, visitor := range k.visitors.Column {
-		if !s.same[visitor] {
-			s.rows, s.visitors = append(s.rows, int32(row)), append(s.visitors, visitor)
+	n := 0
+	rows, column := s.rows[:len(visitors)], s.column[:len(visitors)]
+	for row, visitor := range visitors {
+		rows[n] = int32(row)
+		if s.ids != nil {
+			column[n] = s.ids[visitor]
+		}
+		if s.base == nil || !s.same[visitor] {
+			n++
 		}
 	}
-	from := *k.whole // no key goes by the following
-	from.Bytes, from.Upstream, from.Marks, from.Traces, from.Origin, from.Leftmost = nil, nil, nil, nil, nil, nil
-	s.room.Truncate(0)
-	s.room.Append(&from, s.rows)
-	s.whole = s.room
-	s.whole.Warm, s.whole.Stamps = from.Warm, from.Stamps
-	if from.Seq == nil {
-		s.whole.Seq = nil
+	if s.ids != nil {
+		s.timelines.TakeKnown(b, rows[:n], column[:n], s.n)
+	} else {
+		s.timelines.TakeSome(b, rows[:n], t)
 	}
-	s.rest = s.whole
-	s.rest.Client = s.visitors
-	return &s.whole, &s.rest
 }
 
 // inCommon is the histogram of a key of which base judges some clients.
@@ -250,4 +240,8 @@ func (h *inCommon) most(client int32) uint32 {
 func (h *inCommon) eachOf(who []member, do func(of *member, need uint32, requests int64)) {
 	h.grouped.eachOf(who, do)
 	h.base.eachOfSome(who, h.same, do)
+}
+
+func (h *inCommon) addTo(steps []step, _ []bool) []step {
+	return h.base.addTo(h.grouped.addTo(steps, nil), h.same)
 }

@@ -101,7 +101,7 @@ type network64 struct {
 
 // networks counts addresses, and finds the networks that rotate theirs.
 func (c *clientCounts) networks(r *ClientStats, t *traffic.Tables) {
-	found := map[netip.Prefix]*network64{}
+	found, addresses := map[netip.Prefix]*network64{}, t.Addresses()
 	for id := range int32(c.clients.Len()) {
 		s := c.clients.At(id)
 		if s.requests == 0 {
@@ -109,14 +109,13 @@ func (c *clientCounts) networks(r *ClientStats, t *traffic.Tables) {
 		}
 		r.Clients++
 		r.Sent += s.requests
-		name := t.Clients.Name(id)
-		if _, ok := traffic.NetworkOf(24, name); ok {
+		if addresses.Is4(id) {
 			r.IPv4++
 		}
-		prefix, ok := traffic.NetworkOf(64, name)
-		if !ok {
+		if !addresses.Is6(id) {
 			continue
 		}
+		prefix := netip.PrefixFrom(addresses.At(id), 64).Masked()
 		r.IPv6++
 		r.IPv6Sent += s.requests
 		if found[prefix] == nil {

@@ -144,6 +144,7 @@ type shaped struct {
 	bursts []int64
 	sides  []*shaped // of a bound: the limits as they are, and both bounds
 	high   bool      // which bound it is
+	groups bool      // whether needs is byGroup, and the groups are the classes of all members
 }
 
 // A bound hits those clients that all three hit, or that one of the three does. Where clients share a key, a refusal
@@ -190,6 +191,8 @@ func (s *shaped) curve(who []member) Curve {
 		return Curve{Shape: s.shape}
 	case s.rate != nil:
 		return Curve{Shape: s.shape, Points: s.tokenPoints(who)}
+	case s.groups:
+		return Curve{Shape: s.shape, Points: pointsByGroup(s.needs.(byGroup))}
 	}
 	return Curve{Shape: s.shape, Points: s.windowPoints(who)}
 }
@@ -208,9 +211,29 @@ func (s *shaped) windowPoints(who []member) []Point {
 	for _, c := range who {
 		steps[s.need(c.slot, mostNeeded)].protect(&c)
 	}
-	points := make([]Point, 0, most)
-	p := Point{Limit: int64(most), Counted: true}
-	for n := int64(most); n >= 1; n-- {
+	return pointsOf(steps)
+}
+
+// byGroup is a histogram that sums up by group.
+type byGroup interface {
+	// addTo adds to steps what the clients that some names need, nil for all: of those in one place all, or none.
+	addTo(steps []step, some []bool) []step
+}
+
+// pointsByGroup are the points of a histogram whose groups are classes.
+func pointsByGroup(needs byGroup) []Point {
+	steps := needs.addTo(make([]step, 2), nil)
+	for len(steps) > 2 && steps[len(steps)-1].empty() {
+		steps = steps[:len(steps)-1]
+	}
+	return pointsOf(steps)
+}
+
+// pointsOf are the points of a curve that falls by some steps. Steps[1] is what the least limit admits.
+func pointsOf(steps []step) (points []Point) {
+	most := int64(len(steps) - 1)
+	p := Point{Limit: most, Counted: true}
+	for n := most; n >= 1; n-- {
 		p.Limit = n
 		// What a limit changes nothing about goes without a point.
 		if n == 1 || !steps[n].empty() {

@@ -1,49 +1,48 @@
 package sweep
 
-import "shadow/traffic/intern"
-
 // grouped is the histogram where it is known beforehand to which group each client belongs: a number for each group and
 // limit, instead of one for each client and limit. Of a client only the largest limit that it needs is kept.
 type grouped struct {
 	of      func(client int32) uint8
-	places  []int32   // by client: where in counts; nil: by its group. See alike
-	counts  [][]int64 // by group or what groups are parted into, and by limit
-	clients intern.PagedSlice[groupedClient]
-}
-
-type groupedClient struct {
-	largest uint32 // that it needs
-	place   int32  // in counts
+	places  []int32   // by client: where in counts; by its group, or what groups are parted into. See alike
+	known   bool      // whether places are those of all clients
+	largest []uint32  // by client: the largest limit that it needs
+	risen   []int32   // clients that need more than 1
+	counts  [][]int64 // by place, and by limit
 }
 
 // mostGroups is how many groups there may be.
 const mostGroups = 8
 
 func (h *grouped) grow(clients int) {
-	known := h.clients.Len()
-	h.clients.Grow(clients)
-	for id := int32(known); int(id) < clients; id++ {
-		place := int32(h.of(id))
-		if h.places != nil {
-			place = h.places[id]
-		}
-		h.clients.At(id).place = place
-		h.counts = append(h.counts, make([][]int64, max(0, int(place)+1-len(h.counts)))...)
+	if h.known {
+		clients = len(h.places) // those to come as well
+	}
+	if clients <= len(h.largest) {
+		return
+	}
+	h.largest = append(h.largest, make([]uint32, clients-len(h.largest))...)
+	for id := len(h.places); id < clients; id++ {
+		h.places = append(h.places, int32(h.of(int32(id))))
 	}
 }
 
 func (h *grouped) add(p *segment, needed []uint32) {
 	var client int32 = -1
-	var c *groupedClient
+	var counts *[]int64
 	for i, n := range needed {
-		if id := p.clients[p.rows[i]]; id != client {
-			client, c = id, h.clients.At(id)
-		}
-		c.largest = max(c.largest, n)
 		if n < 2 {
-			continue
+			continue // as most do
 		}
-		counts := &h.counts[c.place]
+		if id := p.clients[p.rows[i]]; id != client {
+			client, counts = id, h.countsOf(h.places[id])
+		}
+		if n > h.largest[client] {
+			if h.largest[client] == 0 {
+				h.risen = append(h.risen, client)
+			}
+			h.largest[client] = n
+		}
 		if int(n) >= len(*counts) {
 			*counts = append(*counts, make([]int64, max(int(n)+1-len(*counts), len(*counts)/4))...)
 		}
@@ -51,7 +50,38 @@ func (h *grouped) add(p *segment, needed []uint32) {
 	}
 }
 
-func (h *grouped) most(client int32) uint32 { return h.clients.At(client).largest }
+// countsOf are the counts of a place.
+func (h *grouped) countsOf(place int32) *[]int64 {
+	if int(place) >= len(h.counts) {
+		h.counts = append(h.counts, make([][]int64, int(place)+1-len(h.counts))...)
+	}
+	return &h.counts[place]
+}
+
+func (h *grouped) most(client int32) uint32 { return h.largest[client] }
+
+func (h *grouped) addTo(steps []step, some []bool) []step {
+	told := make([]bool, len(h.counts))
+	for _, client := range h.risen {
+		if some != nil && !some[client] {
+			continue
+		}
+		place, need := h.places[client], h.largest[client]
+		group := place % mostGroups
+		if !told[place] {
+			told[place] = true
+			counts := h.counts[place]
+			if len(counts) > len(steps) {
+				steps = append(steps, make([]step, len(counts)-len(steps))...)
+			}
+			for n, requests := range counts {
+				steps[n].requests[group] += requests
+			}
+		}
+		steps[need].clients[group]++
+	}
+	return steps
+}
 
 // eachOf tells how many requests of some clients need just a limit, from 2 on, group by group: of all clients of a group,
 // each with the first of them.
@@ -67,8 +97,8 @@ func (h *grouped) eachOfSome(who []member, some []bool, do func(of *member, need
 		if c.slot == noSlot || some != nil && !some[c.slot] {
 			continue
 		}
-		place := h.clients.At(c.slot).place
-		if told[place] {
+		place := h.places[c.slot]
+		if int(place) >= len(told) || told[place] {
 			continue
 		}
 		told[place] = true

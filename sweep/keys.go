@@ -26,6 +26,8 @@ type Keys struct {
 	options  KeysOptions
 	visitors *evidence.Visitors
 	known    []request.Class // by visitor, where curves are drawn of requests that were taken in before; else nil
+	classes  []request.Class // known of those that draw them
+	places   []int32         // by visitor: known, as grouped takes it
 	who      []member        // the population, and how many claims of it are contradicted; nil: not asked for yet
 	doubted  int64
 	judged   intern.PagedSlice[int64] // by visitor: requests that the curves are about
@@ -77,29 +79,33 @@ type keySweep struct {
 func NewKeys(o KeysOptions) *Keys {
 	k := &Keys{options: o, visitors: new(evidence.Visitors), now: math.MinInt64, action: match.ActionIDs{-1, -1}}
 	k.refused = make([]intern.PagedSlice[int64], o.Limits)
-	k.begin(nil)
+	k.begin()
 	return k
 }
 
-// begin makes what draws the curves. group says of which class a visitor is, nil if that is not known yet.
-func (k *Keys) begin(group func(visitor int32) uint8) {
+// begin makes what draws the curves.
+func (k *Keys) begin() {
 	k.work = k.judge
 	for _, by := range k.options.Keys {
-		k.sweeps = append(k.sweeps, newKeySweep(by, &k.options, group))
+		k.sweeps = append(k.sweeps, k.newKeySweep(by))
 	}
 }
 
 // Again returns Keys that draw curves by some keys of the same requests once more. k must have seen all: then it is known
 // of which class visitors are, and curves are drawn by class.
 func (k *Keys) Again(keys []request.Key, periods []limit.Time) *Keys {
-	a := &Keys{options: k.options, visitors: k.visitors, action: k.action, known: make([]request.Class, k.visitors.Len()), now: math.MinInt64}
-	who, _ := k.population()
-	for _, m := range who {
-		a.known[m.id] = m.class
+	a := &Keys{options: k.options, visitors: k.visitors, action: k.action, now: math.MinInt64}
+	if k.classes == nil {
+		k.classes, k.places = make([]request.Class, k.visitors.Len()), make([]int32, k.visitors.Len())
+		who, _ := k.population()
+		for _, m := range who {
+			k.classes[m.id], k.places[m.id] = m.class, int32(m.class)
+		}
+		k.visitors.Forget() // the population is known
 	}
-	k.visitors.Forget() // the population is known
+	a.known, a.places = k.classes, k.places
 	a.options.Keys, a.options.Periods, a.options.Limits = keys, periods, 0
-	a.begin(a.group)
+	a.begin()
 	if k.groups == nil {
 		k.groups = map[request.Key]*visitorGroups{}
 	}
@@ -107,9 +113,6 @@ func (k *Keys) Again(keys []request.Key, periods []limit.Time) *Keys {
 	a.findAlike()
 	return a
 }
-
-// group is of which class a visitor is.
-func (k *Keys) group(visitor int32) uint8 { return uint8(k.known[visitor]) }
 
 // Join has Bounds for the same keys look once at requests that several of these put together. Next must not have been
 // called.
@@ -133,16 +136,19 @@ func (k *Keys) Share(bounds *Bounds) {
 	}
 }
 
-func newKeySweep(by request.Key, o *KeysOptions, group func(visitor int32) uint8) *keySweep {
-	s := &keySweep{timelines: traffic.Timelines{By: by}}
+func (k *Keys) newKeySweep(by request.Key) *keySweep {
+	s, o := &keySweep{timelines: traffic.Timelines{By: by}}, &k.options
 	s.sieve.filters = o.Action != ""
 	for _, per := range o.Periods {
-		needs := newHistogram(request.BySite, group) // visitors may share a key, and a visitor may have several
+		needs := newHistogram(request.BySite, nil) // visitors may share a key, and a visitor may have several
+		if k.known != nil {
+			needs = &grouped{places: k.places, known: true}
+		}
 		w := &rolling{length: uint64(per), admitted: needs}
 		task := newTask(o.Lateness, per)
 		task.counters = append(task.counters, w)
 		s.tasks = append(s.tasks, task)
-		s.shapes = append(s.shapes, shaped{shape: Shape{Kind: Window, Per: per}, needs: needs})
+		s.shapes = append(s.shapes, shaped{shape: Shape{Kind: Window, Per: per}, needs: needs, groups: k.known != nil})
 	}
 	return s
 }
@@ -155,7 +161,7 @@ func (k *Keys) Take(b *traffic.Batch) {
 	action := actionIDs(k.options.Tables, k.options.Action)
 	if action.Moved(k.action) { // only as long as not all has been seen, so there are no groups yet
 		k.sweeps, k.judged = nil, intern.PagedSlice[int64]{}
-		k.begin(nil)
+		k.begin()
 	}
 	k.action = action
 	if k.known == nil {
@@ -203,18 +209,14 @@ func (p *part) take(b *traffic.Batch, k *Keys) {
 // judge has a side take in the batch.
 func (k *Keys) judge(i int) {
 	s := k.sweeps[i]
-	whole, batch := k.whole, &k.batch
-	if s.base != nil {
-		whole, batch = s.others(k)
-	}
-	s.take(whole, batch, k.options.Tables)
+	s.take(k.whole, k.visitors.Column, k.options.Tables)
 	if s.bound != nil && !k.whole.Warm {
-		s.bound.takeSorted(whole, &s.timelines)
+		s.bound.takeSorted(k.whole, &s.timelines)
 	}
 	if len(s.tasks) == 0 {
 		return
 	}
-	s.sieve.take(batch, &s.timelines, k.visitors.Len(), k.action)
+	s.sieve.take(&k.batch, &s.timelines, k.visitors.Len(), k.action)
 	for _, h := range s.sieve.handfuls() {
 		for _, task := range s.tasks {
 			task.judge(h, k.visitors.Len())

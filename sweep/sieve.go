@@ -63,6 +63,7 @@ func (s *sieve) take(b *traffic.Batch, l *traffic.Timelines, clients int, action
 	f.timelines.Clear()
 	f.batch.At, f.batch.Client, f.batch.Action = f.batch.At[:0], f.batch.Client[:0], f.batch.Action[:0]
 	rest.timelines.Clear()
+	rest.timelines.Room(len(l.Keys), len(l.Rows))
 	rest.batch = *b
 	if s.renames {
 		s.clients.Grow(clients)

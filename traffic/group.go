@@ -24,15 +24,28 @@ type Group struct {
 
 // Sort makes g the timelines of b by the given column of keys, which are below keys.
 func (g *Group) Sort(b *Batch, column []int32, keys int) {
-	g.count(column, keys)
-	g.begin()
-	g.Rows = slices.Grow(g.Rows[:0], len(column))[:len(column)]
-	g.At = slices.Grow(g.At[:0], len(column))[:len(column)]
+	g.begin(column, keys)
 	for row, key := range column {
 		to := g.next[key]
 		g.next[key]++
 		g.Rows[to], g.At[to] = int32(row), b.At[row]
 	}
+	g.finish(b)
+}
+
+// SortSome is Sort of some rows, which ascend: of these is the column.
+func (g *Group) SortSome(b *Batch, rows, column []int32, keys int) {
+	g.begin(column, keys)
+	for i, key := range column {
+		to := g.next[key]
+		g.next[key]++
+		g.Rows[to], g.At[to] = rows[i], b.At[rows[i]]
+	}
+	g.finish(b)
+}
+
+// finish ends a sort.
+func (g *Group) finish(b *Batch) {
 	for _, key := range g.Keys {
 		g.next[key] = 0
 	}
@@ -41,6 +54,12 @@ func (g *Group) Sort(b *Batch, column []int32, keys int) {
 
 // Clear removes all timelines.
 func (g *Group) Clear() { g.Keys, g.Ends, g.Rows, g.At = g.Keys[:0], g.Ends[:0], g.Rows[:0], g.At[:0] }
+
+// Room makes room for so many timelines and requests to be added.
+func (g *Group) Room(timelines, requests int) {
+	g.Keys, g.Ends = slices.Grow(g.Keys, timelines), slices.Grow(g.Ends, timelines)
+	g.Rows, g.At = slices.Grow(g.Rows, requests), slices.Grow(g.At, requests)
+}
 
 // Add appends a timeline.
 func (g *Group) Add(key int32, rows []int32, at []limit.Time) {
@@ -81,9 +100,12 @@ func (g *Group) count(column []int32, keys int) {
 	}
 }
 
-// begin turns the counts into the indices where the timelines begin.
-func (g *Group) begin() {
-	g.Ends = g.Ends[:0]
+// begin finds the indices where the timelines begin, and makes room for them.
+func (g *Group) begin(column []int32, keys int) {
+	g.count(column, keys)
+	g.Rows = slices.Grow(g.Rows[:0], len(column))[:len(column)]
+	g.At = slices.Grow(g.At[:0], len(column))[:len(column)]
+	g.Ends = slices.Grow(g.Ends[:0], len(g.Keys))
 	var sum int32
 	for _, key := range g.Keys {
 		start := sum

@@ -1,10 +1,10 @@
 package traffic
 
 import (
-	"encoding/binary"
 	"math/bits"
 	"math/rand/v2"
 	"net/netip"
+	"slices"
 
 	"shadow/parse"
 	"shadow/request"
@@ -41,17 +41,43 @@ func (l *Timelines) Take(b *Batch, t *Tables) {
 	l.Sort(b, l.Column, l.Len)
 }
 
-// TakeKnown is Take where it is known what the rows are by all parts of the key but the action: these ids, below n.
-func (l *Timelines) TakeKnown(b *Batch, ids []int32, n int) {
+// TakeKnown is Take of some rows, which ascend. It is known what they are by all parts of the key but the action: these ids,
+// below n.
+func (l *Timelines) TakeKnown(b *Batch, rows, ids []int32, n int) {
 	l.Column, l.Len = ids, n
 	if p := &l.each()[len(l.parts)-1]; p.Kind == request.PartAction {
-		p.keys = p.keys[:0]
-		for row, id := range ids {
-			p.keys = append(p.keys, p.joined.id(id, int32(b.Action[row])))
+		p.keys = slices.Grow(p.keys[:0], len(ids))
+		for i, id := range ids {
+			p.keys = append(p.keys, p.joined.id(id, int32(b.Action[rows[i]])))
 		}
 		l.Column, l.Len = p.keys, p.joined.n
 	}
-	l.Sort(b, l.Column, l.Len)
+	l.SortSome(b, rows, l.Column, l.Len)
+}
+
+// TakeSome is Take of some rows, which ascend.
+func (l *Timelines) TakeSome(b *Batch, rows []int32, t *Tables) {
+	some := Batch{At: pick(b.At, rows), Client: pick(b.Client, rows), Agent: pick(b.Agent, rows), Action: pick(b.Action, rows)}
+	some.Host, some.User, some.Path = pick(b.Host, rows), pick(b.User, rows), pick(b.Path, rows)
+	for k := range l.each() {
+		if i := slices.Index(t.Parts, l.parts[k].Part); i >= 0 {
+			some.Values[i] = pick(b.Values[i], rows)
+		}
+	}
+	l.Fill(&some, t)
+	l.SortSome(b, rows, l.Column, l.Len)
+}
+
+// pick are some rows of a column, nil if there is none.
+func pick[T any](column []T, rows []int32) []T {
+	if column == nil {
+		return nil
+	}
+	some := make([]T, len(rows))
+	for i, row := range rows {
+		some[i] = column[row]
+	}
+	return some
 }
 
 // each are the parts of the key.
@@ -253,7 +279,7 @@ func (p *pairs) join(firsts, seconds []int32) (ids []int32) {
 // networks holds for each client the group that its address is in. A client without one is a group by itself.
 type networks struct {
 	of        []int32              // by client id
-	v4        pairs                // where groups begin, if the part is a network of IPv4
+	v4        pairs                // the first bits of addresses, if the part is a network of IPv4
 	addresses map[netip.Addr]int32 // groups by where they begin, if it is one of IPv6
 	known     intern.Dict          // names of other groups
 	ids       []int32              // groups by their ids in v4 or known
@@ -265,29 +291,29 @@ func (w *networks) take(part request.Part, t *Tables) {
 	if w.addresses == nil {
 		w.addresses = map[netip.Addr]int32{}
 	}
-	for id := len(w.of); id < t.Clients.Len(); id++ {
+	addresses := t.Addresses()
+	w.of = slices.Grow(w.of, addresses.Len()-len(w.of))
+	for id := int32(len(w.of)); int(id) < addresses.Len(); id++ {
 		of := int32(len(w.members))
-		client := t.Clients.Name(int32(id))
-		if part.Kind == request.PartNetwork {
-			if network, ok := NetworkOf(part.N, client); ok {
-				of = w.network(network.Addr(), of)
+		switch {
+		case part.Kind != request.PartNetwork:
+			if name, ok := t.ownerGroup(part, addresses.At(id)); ok {
+				of = w.group(w.known.ID([]byte(name)), of)
 			}
-		} else if name, ok := t.GroupOf(part, client); ok {
-			of = w.group(w.known.ID([]byte(name)), of)
+		case addresses.Is4(id) && part.N <= v4Bits:
+			of = w.group(w.v4.id(int32(addresses.low[id]>>(v4Bits-part.N)), 0), of)
+		case addresses.Is6(id) && part.N > v4Bits:
+			of = w.network(netip.PrefixFrom(addresses.At(id), part.N).Masked().Addr(), of)
 		}
 		if int(of) == len(w.members) {
-			w.members = append(w.members, int32(id))
+			w.members = append(w.members, id)
 		}
 		w.of = append(w.of, of)
 	}
 }
 
-// network is the group of the network that begins at an address, next if that is the first of it.
+// network is the group of the network of IPv6 that begins at an address, next if that is the first of it.
 func (w *networks) network(addr netip.Addr, next int32) int32 {
-	if addr.Is4() {
-		v4 := addr.As4()
-		return w.group(w.v4.id(int32(binary.BigEndian.Uint32(v4[:])), 0), next)
-	}
 	group, known := w.addresses[addr]
 	if !known {
 		group = next
@@ -311,6 +337,11 @@ func (t *Tables) GroupOf(part request.Part, client string) (name string, ok bool
 		return network.String(), ok
 	}
 	addr, _ := parse.Addr([]byte(client))
+	return t.ownerGroup(part, addr)
+}
+
+// ownerGroup names the group that an address is in by who owns it.
+func (t *Tables) ownerGroup(part request.Part, addr netip.Addr) (name string, ok bool) {
 	switch owner := t.Owners.Of(addr); part.Kind {
 	case request.PartASN:
 		name = owner.ASNText()

@@ -21,13 +21,15 @@ type Tables struct {
 	Parts   []request.Part // what Batch.Values are, at most MaxValues
 
 	Owners *network.Database // nil: there is none
+
+	addresses *addresses // of Clients
 }
 
 // NewTables returns empty dictionaries.
 func NewTables() *Tables {
 	return &Tables{
 		Clients: intern.NewDict(), Agents: useragent.NewAgents(), Actions: intern.NewDict(), Hosts: intern.NewDict(), Users: intern.NewDict(), Paths: intern.NewDict(),
-		Values: intern.NewDict(),
+		Values: intern.NewDict(), addresses: new(addresses),
 	}
 }
 
