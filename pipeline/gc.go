@@ -4,6 +4,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"runtime/metrics"
 )
 
 // firstCollection is the heap, in bytes, below which a replay's garbage is not collected. Its batches alone are some
@@ -39,4 +40,17 @@ func CollectOften() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(oftenPercent)
 	}
+}
+
+// smallHeap is how many bytes of the heap are in use up to which collecting often would be most of the work.
+const smallHeap = 64 << 20
+
+// collectOftenLater is CollectOften from a collection on that finds more than smallHeap in use.
+func collectOftenLater() {
+	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	if metrics.Read(live); live[0].Value.Uint64() > smallHeap {
+		CollectOften()
+		return
+	}
+	runtime.AddCleanup(new([16]byte), func(int) { collectOftenLater() }, 0)
 }

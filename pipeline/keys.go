@@ -68,7 +68,7 @@ func (r *Keys) Run(ctx context.Context, logs []string) (err error) {
 	if err := r.prepare(logs, func(*policy.Config) ([]policy.Policy, error) { return r.ask() }); err != nil {
 		return err
 	}
-	CollectOften()
+	collectOftenLater()
 	r.Read.Batch, r.Read.Users, r.Read.NoUsers = sweepBatch, true, true // visitors are told apart by them
 	if len(r.found) > 0 {
 		r.values.trial = new(ingest.Trial)

@@ -48,7 +48,7 @@ func (r *Sweep) Run(ctx context.Context, logs []string) error {
 	if err := r.prepareSweep(ctx, logs); err != nil {
 		return err
 	}
-	CollectOften()
+	collectOftenLater()
 	var result *sweep.Result
 	database, number, err := r.keep(ctx, r.Keeping, 0, func(run *store.Run) (err error) {
 		if result, err = r.sweep(ctx); err != nil || run == nil {

@@ -37,7 +37,8 @@ type Advisor struct {
 	Lateness   limit.Time
 	Rules      *evidence.Rules // nil: no evidence is gathered
 
-	// Read reads the log, and hands each batch to do. Again hands over the same batches once more.
+	// Read reads the log, and hands each batch to do. Again hands over the same batches once more; nil: only the survey is
+	// wanted, and no parts.
 	Read  func(do func(*traffic.Batch) error) (ingest.Stats, error)
 	Again func(do func(*traffic.Batch) error) error
 
@@ -69,10 +70,12 @@ const MostActions = 10
 
 // Survey finds out who each client is, and where to split the log.
 func (d *Advisor) Survey() error {
+	o := replay.Options{Tables: d.Tables, Lateness: d.Lateness, Evidence: d.Rules != nil}
 	clock := new(Clock)
-	engine := replay.New(replay.Options{
-		Tables: d.Tables, Lateness: d.Lateness, Evidence: d.Rules != nil, Observer: clock,
-	})
+	if d.Again != nil { // else nobody asks for parts
+		o.Observer = clock
+	}
+	engine := replay.New(o)
 	stats, err := d.Read(engine.Judge)
 	if err != nil {
 		return err
@@ -91,6 +94,9 @@ func (d *Advisor) Survey() error {
 				*g = Disguised
 			}
 		}
+	}
+	if d.Again == nil {
+		return nil
 	}
 	c := &d.cuts
 	c.at[Rest], c.there[Rest] = clock.Cut(d.HeldOut)

@@ -58,6 +58,7 @@ func (k *Keys) takeValues(b *traffic.Batch) {
 func (k *Keys) findAlike() {
 	n := len(k.known)
 	all := &traffic.Batch{At: make([]limit.Time, n)} // as if each visitor sent one request
+	all.Client, all.User, all.Agent = make([]int32, 0, n), make([]int32, 0, n), make([]uint16, 0, n)
 	for id := range int32(n) {
 		v := k.visitors.At(id)
 		all.Client, all.User, all.Agent = append(all.Client, v.Client), append(all.User, v.User), append(all.Agent, v.Agent)

@@ -99,7 +99,7 @@ func (l *Timelines) Fill(b *Batch, t *Tables) {
 			l.Column, l.Len = ids, p.len(t)
 			continue
 		}
-		p.keys = p.keys[:0]
+		p.keys = slices.Grow(p.keys[:0], len(ids))
 		for row, id := range ids {
 			p.keys = append(p.keys, p.joined.id(l.Column[row], id))
 		}
@@ -118,7 +118,6 @@ func (l *Timelines) Count(t *Tables) int {
 
 // column are the ids of the rows of a batch by the part.
 func (p *keyPart) column(b *Batch, t *Tables) []int32 {
-	ids := p.ids[:0]
 	switch p.Kind {
 	case request.PartClient:
 		return b.Client
@@ -126,6 +125,9 @@ func (p *keyPart) column(b *Batch, t *Tables) []int32 {
 		return b.Host
 	case request.PartPath:
 		return b.Path
+	}
+	ids := slices.Grow(p.ids[:0], b.Len())
+	switch p.Kind {
 	case request.PartSite:
 		ids = append(p.ids, make([]int32, max(0, b.Len()-len(p.ids)))...)[:b.Len()]
 	case request.PartAgent:
