@@ -100,7 +100,7 @@ func (k *Keys) groupsBy(who request.Key, all *traffic.Batch) *visitorGroups {
 			values |= 1 << i
 		}
 	}
-	if who == request.ByClient {
+	if who == request.ByClient || values != 0 && !k.worthLooking(all, values) {
 		return g
 	}
 	l := traffic.Timelines{By: who}
@@ -131,6 +131,18 @@ func (k *Keys) groupsBy(who request.Key, all *traffic.Batch) *visitorGroups {
 		g.ids = nil
 	}
 	return g
+}
+
+// worthLooking reports whether enough requests are of clients without some values.
+func (k *Keys) worthLooking(all *traffic.Batch, values uint8) bool {
+	requests, without := int64(0), int64(0)
+	for v, client := range all.Client {
+		n := *k.visitors.Requests.At(int32(v))
+		if requests += n; *k.valued.At(client)&values == 0 {
+			without += n
+		}
+	}
+	return 100*without >= worthSharing*requests
 }
 
 // shareWith has a base, if it is worth that, judge for keys what they have in common with it.

@@ -185,7 +185,7 @@ func (d *Bound) count(b *traffic.Batch, action match.ActionIDs) {
 // Next ends a pass over all batches, and reports whether there must be another.
 func (d *Bound) Next() bool {
 	if d.passes == nil {
-		peaks, reached := d.plan()
+		peaks, reached := d.plan(d.goals())
 		d.addPasses(d.parts(peaks), d.parts(reached))
 	} else {
 		d.end()
@@ -275,9 +275,10 @@ func (s *Bounds) Next() (more bool) {
 // plan plans as many passes as all of them take.
 func (s *Bounds) plan() {
 	var peaks, reached, allPeaks, allReached int64
+	goals, most := s.all[0].goals()
 	for _, d := range s.all {
 		d.sent = s.all[0].sent
-		p, r := d.plan()
+		p, r := d.plan(slices.Clone(goals), most)
 		peaks, reached, allPeaks, allReached = max(peaks, p), max(reached, r), allPeaks+p, allReached+r
 	}
 	first := s.all[0]
@@ -303,10 +304,10 @@ func (s *Bounds) Results() (all []*BoundResult) {
 	return all
 }
 
-// plan makes the counters, now that it is known how many clients there are, and returns how many requests they remember.
-func (d *Bound) plan() (peaks, reached int64) {
-	most := int64(1)
-	goals := make([]smallest, len(d.options.Goals))
+// goals are how many clients may be hit, now that it is known how many there are, and how many requests no other sent more
+// than.
+func (d *Bound) goals() (goals []smallest, most int64) {
+	most, goals = 1, make([]smallest, len(d.options.Goals))
 	for i, goal := range d.options.Goals {
 		sent := d.sentBy(goal.Who)
 		slices.Sort(sent)
@@ -315,6 +316,11 @@ func (d *Bound) plan() (peaks, reached int64) {
 			most = max(most, sent[k])
 		}
 	}
+	return goals, most
+}
+
+// plan makes the counters, and returns how many requests they remember.
+func (d *Bound) plan(goals []smallest, most int64) (peaks, reached int64) {
 	d.peaks = newPeaks(d, goals, most)
 	d.beyond = &beyond{bound: d, peaks: d.peaks}
 	for client := range int32(d.sent.Len()) {

@@ -161,15 +161,17 @@ func (p *peaks) release(key int32) {
 
 // end finds the times of the clients of this part.
 func (p *peaks) end() {
-	var pairs []*peakPair
+	order := make([]uint64, 0, p.pairs.Len()) // pairs, by client
 	for id := range int32(p.pairs.Len()) {
 		if pair := p.pairs.At(id); pair.n > 0 {
-			pairs = append(pairs, pair)
+			order = append(order, uint64(pair.client)<<32|uint64(id))
 		}
 	}
-	slices.SortFunc(pairs, func(x, y *peakPair) int { return cmp.Compare(x.client, y.client) })
-	var clients []peakClient
-	for i, pair := range pairs {
+	slices.Sort(order)
+	pairs, clients := make([]*peakPair, 0, len(order)), make([]peakClient, 0, len(order))
+	for i, one := range order {
+		pair := p.pairs.At(int32(uint32(one)))
+		pairs = append(pairs, pair)
 		if i == 0 || pairs[i-1].client != pair.client {
 			clients = append(clients, peakClient{pairs: pairs[i:i]})
 		}

@@ -231,7 +231,13 @@ func pointsByGroup(needs byGroup) []Point {
 
 // pointsOf are the points of a curve that falls by some steps. Steps[1] is what the least limit admits.
 func pointsOf(steps []step) (points []Point) {
-	most := int64(len(steps) - 1)
+	most, n := int64(len(steps)-1), 1
+	for i := range steps[2:] {
+		if !steps[2+i].empty() {
+			n++
+		}
+	}
+	points = make([]Point, 0, n)
 	p := Point{Limit: most, Counted: true}
 	for n := most; n >= 1; n-- {
 		p.Limit = n

@@ -302,6 +302,7 @@ func (k *Keys) population() (who []member, doubted int64) {
 		return k.who, k.doubted
 	}
 	k.judged.Grow(k.visitors.Len())
+	who = make([]member, 0, k.visitors.Len())
 	for id, class := range k.visitors.Classes(k.options.Tables.Agents, k.options.Evidence) {
 		requests := *k.judged.At(int32(id))
 		if requests == 0 {

@@ -3,17 +3,20 @@ package traffic
 import (
 	"encoding/binary"
 	"net/netip"
+	"slices"
 	"sync"
 
 	"shadow/parse"
+	"shadow/request"
 	"shadow/traffic/intern"
 )
 
 // addresses are those of clients. Keys by networks of many lengths, and what is counted of each family, ask for them again
 // and again, so that each is read once. Several goroutines may use them at once.
 type addresses struct {
-	lock sync.Mutex
-	all  AddressList
+	lock   sync.Mutex
+	all    AddressList
+	groups map[request.Part]*networks
 }
 
 // An AddressList has the address of each client, by id.
@@ -23,10 +26,8 @@ type AddressList struct {
 	six    []netip.Addr // addresses of 128 bits, as they are rare
 }
 
-// of are those of all clients so far. What it returns does not change.
-func (a *addresses) of(clients *intern.Dict) AddressList {
-	a.lock.Lock()
-	defer a.lock.Unlock()
+// take takes in the new clients.
+func (a *addresses) take(clients *intern.Dict) {
 	l := &a.all
 	var name []byte
 	for id := len(l.family); id < clients.Len(); id++ {
@@ -43,15 +44,39 @@ func (a *addresses) of(clients *intern.Dict) AddressList {
 			l.six = append(l.six, addr)
 		}
 	}
-	return a.all
 }
 
 // Addresses are those of all clients so far.
 func (t *Tables) Addresses() AddressList {
-	if t.addresses == nil {
-		return new(addresses).of(t.Clients)
+	a := t.addresses
+	if a == nil {
+		a = new(addresses)
 	}
-	return t.addresses.of(t.Clients)
+	a.lock.Lock()
+	defer a.lock.Unlock()
+	a.take(t.Clients)
+	return a.all // what it has of these does not change
+}
+
+// networksOf are the groups of all clients so far by a part of a key.
+func (t *Tables) networksOf(part request.Part) networkIDs {
+	a := t.addresses
+	if a == nil {
+		a = new(addresses)
+	}
+	a.lock.Lock()
+	defer a.lock.Unlock()
+	a.take(t.Clients)
+	w := a.groups[part]
+	if w == nil {
+		w = &networks{addresses: map[netip.Addr]int32{}}
+		if a.groups == nil {
+			a.groups = map[request.Part]*networks{}
+		}
+		a.groups[part] = w
+	}
+	w.take(part, t, &a.all)
+	return w.networkIDs
 }
 
 // Len is of how many clients it has the address.
@@ -67,9 +92,66 @@ func (l *AddressList) Is6(client int32) bool { return l.family[client] == 6 }
 func (l *AddressList) At(client int32) netip.Addr {
 	switch l.family[client] {
 	case 4:
-		return netip.AddrFrom4([4]byte(binary.BigEndian.AppendUint32(nil, l.low[client])))
+		var four [4]byte
+		binary.BigEndian.PutUint32(four[:], l.low[client])
+		return netip.AddrFrom4(four)
 	case 6:
 		return l.six[l.low[client]]
 	}
 	return netip.Addr{}
+}
+
+// networks holds for each client the group that its address is in. A client without one is a group by itself.
+type networks struct {
+	networkIDs
+	v4        pairs                // the first bits of addresses, if the part is a network of IPv4
+	addresses map[netip.Addr]int32 // groups by where they begin, if it is one of IPv6
+	known     intern.Dict          // names of other groups
+	ids       []int32              // groups by their ids in v4 or known
+}
+
+// networkIDs are as many as there were clients when somebody asked.
+type networkIDs struct {
+	of      []int32 // by client id
+	members []int32 // of each group the first client
+}
+
+// take takes in the new clients.
+func (w *networks) take(part request.Part, t *Tables, addresses *AddressList) {
+	w.of = slices.Grow(w.of, addresses.Len()-len(w.of))
+	for id := int32(len(w.of)); int(id) < addresses.Len(); id++ {
+		of := int32(len(w.members))
+		switch {
+		case part.Kind != request.PartNetwork:
+			if name, ok := t.ownerGroup(part, addresses.At(id)); ok {
+				of = w.group(w.known.ID([]byte(name)), of)
+			}
+		case addresses.Is4(id) && part.N <= v4Bits:
+			of = w.group(w.v4.id(int32(addresses.low[id]>>(v4Bits-part.N)), 0), of)
+		case addresses.Is6(id) && part.N > v4Bits:
+			of = w.network(netip.PrefixFrom(addresses.At(id), part.N).Masked().Addr(), of)
+		}
+		if int(of) == len(w.members) {
+			w.members = append(w.members, id)
+		}
+		w.of = append(w.of, of)
+	}
+}
+
+// network is the group of the network of IPv6 that begins at an address, next if that is the first of it.
+func (w *networks) network(addr netip.Addr, next int32) int32 {
+	group, known := w.addresses[addr]
+	if !known {
+		group = next
+		w.addresses[addr] = group
+	}
+	return group
+}
+
+// group is the group that has got a dense id, next if it is the first time.
+func (w *networks) group(id, next int32) int32 {
+	if int(id) == len(w.ids) {
+		w.ids = append(w.ids, next)
+	}
+	return w.ids[id]
 }

@@ -8,7 +8,6 @@ import (
 
 	"shadow/parse"
 	"shadow/request"
-	"shadow/traffic/intern"
 )
 
 // Timelines sort batches by one key.
@@ -32,7 +31,7 @@ type keyPart struct {
 	joined    pairs      // a key of the parts before this one, and this one
 	senders   pairs      // a user or a value, or the client of a request without one
 	quick     [2][]int32 // their ids + 1, by what the second of a pair says and by the first; 0: not known yet
-	networks  networks
+	networks  networkIDs
 }
 
 // Take makes the group the timelines of the batch.
@@ -139,7 +138,7 @@ func (p *keyPart) column(b *Batch, t *Tables) []int32 {
 			ids = append(ids, int32(action))
 		}
 	case request.PartNetwork, request.PartASN, request.PartCountry, request.PartOwner:
-		p.networks.take(p.Part, t)
+		p.networks = t.networksOf(p.Part)
 		for _, client := range b.Client {
 			ids = append(ids, p.networks.of[client])
 		}
@@ -276,60 +275,6 @@ func (p *pairs) join(firsts, seconds []int32) (ids []int32) {
 		ids = append(ids, p.id(firsts[i], seconds[i]))
 	}
 	return ids
-}
-
-// networks holds for each client the group that its address is in. A client without one is a group by itself.
-type networks struct {
-	of        []int32              // by client id
-	v4        pairs                // the first bits of addresses, if the part is a network of IPv4
-	addresses map[netip.Addr]int32 // groups by where they begin, if it is one of IPv6
-	known     intern.Dict          // names of other groups
-	ids       []int32              // groups by their ids in v4 or known
-	members   []int32              // of each group the first client
-}
-
-// take takes in the new clients.
-func (w *networks) take(part request.Part, t *Tables) {
-	if w.addresses == nil {
-		w.addresses = map[netip.Addr]int32{}
-	}
-	addresses := t.Addresses()
-	w.of = slices.Grow(w.of, addresses.Len()-len(w.of))
-	for id := int32(len(w.of)); int(id) < addresses.Len(); id++ {
-		of := int32(len(w.members))
-		switch {
-		case part.Kind != request.PartNetwork:
-			if name, ok := t.ownerGroup(part, addresses.At(id)); ok {
-				of = w.group(w.known.ID([]byte(name)), of)
-			}
-		case addresses.Is4(id) && part.N <= v4Bits:
-			of = w.group(w.v4.id(int32(addresses.low[id]>>(v4Bits-part.N)), 0), of)
-		case addresses.Is6(id) && part.N > v4Bits:
-			of = w.network(netip.PrefixFrom(addresses.At(id), part.N).Masked().Addr(), of)
-		}
-		if int(of) == len(w.members) {
-			w.members = append(w.members, id)
-		}
-		w.of = append(w.of, of)
-	}
-}
-
-// network is the group of the network of IPv6 that begins at an address, next if that is the first of it.
-func (w *networks) network(addr netip.Addr, next int32) int32 {
-	group, known := w.addresses[addr]
-	if !known {
-		group = next
-		w.addresses[addr] = group
-	}
-	return group
-}
-
-// group is the group that has got a dense id, next if it is the first time.
-func (w *networks) group(id, next int32) int32 {
-	if int(id) == len(w.ids) {
-		w.ids = append(w.ids, next)
-	}
-	return w.ids[id]
 }
 
 // GroupOf names the group that a part of a key puts a client in; false if the client stays alone.

@@ -127,7 +127,7 @@ func (p *keyPart) restore(n int, from *Decoder) (ids []int32) {
 		return make([]int32, n)
 	case request.PartNetwork, request.PartASN, request.PartCountry, request.PartOwner:
 		ids = restoreNames(from, clientName, ids, n)
-		p.networks.take(p.Part, from.tables)
+		p.networks = from.tables.networksOf(p.Part)
 		for i, client := range ids {
 			ids[i] = p.networks.of[client]
 		}

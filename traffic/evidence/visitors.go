@@ -24,8 +24,9 @@ type Visitors struct {
 	Requests intern.PagedSlice[int64] // by visitor; those that only warm limits do not count
 
 	who    intern.PagedSlice[Visitor] // by id
-	ids    map[Visitor]int32
-	latest intern.PagedSlice[int32]   // by client: the visitor that came last, +1; 0: none. Mostly it comes again
+	before intern.PagedSlice[int32]   // by id: the visitor of its client that was new before it, +1; 0: none
+	newest intern.PagedSlice[clientVisitors]
+	ids    map[Visitor]int32          // of clients with more than fewVisitors
 	own    intern.PagedSlice[Summary] // by id: what the visitor did; empty if batches have no traces
 	shared sharedClients
 	agents []uint16      // by agent: the set that holds a browser; none for other agents
@@ -58,24 +59,58 @@ func (v *Visitors) Look(b *traffic.Batch) {
 	}
 }
 
+// clientVisitors are those of a client.
+type clientVisitors struct {
+	latest, newest int32 // the one that came last, mostly it comes again; and the one that was new last, +1; 0: none
+	n              int32
+}
+
+// fewVisitors of a client are looked through one by one. Most clients have no more.
+const fewVisitors = 8
+
 func (v *Visitors) id(who Visitor) int32 {
-	v.latest.Grow(int(who.Client) + 1)
-	latest := v.latest.At(who.Client)
-	if *latest > 0 && *v.who.At(*latest - 1) == who {
-		return *latest - 1
+	v.newest.Grow(int(who.Client) + 1)
+	of := v.newest.At(who.Client)
+	if of.latest > 0 && *v.who.At(of.latest - 1) == who {
+		return of.latest - 1
 	}
-	id, known := v.ids[who]
+	id, known := int32(0), false
+	if of.n > fewVisitors {
+		id, known = v.ids[who]
+	} else {
+		for next := of.newest; next > 0 && !known; next = *v.before.At(id) {
+			id = next - 1
+			known = *v.who.At(id) == who
+		}
+	}
 	if !known {
+		id = v.add(who, of)
+	}
+	of.latest = id + 1
+	return id
+}
+
+// add adds a new visitor to those of its client.
+func (v *Visitors) add(who Visitor, of *clientVisitors) int32 {
+	id := int32(v.Len())
+	v.who.Grow(v.Len() + 1)
+	v.before.Grow(v.Len())
+	v.Requests.Grow(v.Len())
+	*v.who.At(id), *v.before.At(id) = who, of.newest
+	of.newest = id + 1
+	of.n++
+	switch {
+	case of.n < fewVisitors+1:
+	case of.n > fewVisitors+1:
+		v.ids[who] = id
+	default:
 		if v.ids == nil {
 			v.ids = map[Visitor]int32{}
 		}
-		id = int32(len(v.ids))
-		v.ids[who] = id
-		v.who.Grow(len(v.ids))
-		v.Requests.Grow(len(v.ids))
-		*v.who.At(id) = who
+		for next := of.newest; next > 0; next = *v.before.At(next - 1) {
+			v.ids[*v.who.At(next - 1)] = next - 1
+		}
 	}
-	*latest = id + 1
 	return id
 }
 
@@ -141,7 +176,7 @@ func (s *sharedClients) summary(client int32, own *intern.PagedSlice[Summary]) *
 }
 
 // Len is the number of visitors; the ids are 0 … Len−1.
-func (v *Visitors) Len() int { return len(v.ids) }
+func (v *Visitors) Len() int { return v.who.Len() }
 
 // At is the visitor with an id.
 func (v *Visitors) At(id int32) Visitor { return *v.who.At(id) }
