@@ -88,7 +88,9 @@ func (r *Keys) fieldsOf(name string) (fields []request.Key, err error) {
 
 // foundKeys are the keys to be tried, the simpler first. owners says whether it is known whose networks addresses are in.
 func foundKeys(fields []request.Key, owners bool) []request.Key {
-	all := []request.Key{"agent", "client/28", "client/20", "client/16", "client/56", "client/48"}
+	all := []request.Key{
+		"agent", "client/28", "client/20", "client/16", "client/12", "client/8", "client/56", "client/48", "client/40", "client/32/32",
+	}
 	if owners {
 		all = append(all, "asn", "country")
 	}

@@ -145,6 +145,11 @@ var keyPlantings = []struct {
 			return fmt.Sprintf("45.9.%d.%d", p.IntN(256), p.IntN(256)), "-", p.anyTool(), p.tagless()
 		})
 	}},
+	{"IPv6 within a /32", "client/32/32", func(p *planter) {
+		p.swarm(0, plantedDay, 0.2, "/page/%d", func(int) (string, string, string, string) {
+			return fmt.Sprintf("2001:db8:%x:%x::%x", p.IntN(1<<16), p.IntN(1<<16), p.IntN(1<<16)), "-", p.anyTool(), p.tagless()
+		})
+	}},
 }
 
 // TestPlantedKeys wants the planted key first, and its limit validated on the rest of the log.

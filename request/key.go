@@ -53,7 +53,7 @@ type PartKind uint8
 // The kinds of parts, in the order in which they stand in a key.
 const (
 	PartClient  PartKind = iota
-	PartNetwork          // of N bits, of the client's address; a client without such an address stays alone
+	PartNetwork          // of some bits of the client's address, see Bits; a client without such an address stays alone
 	PartASN              // the autonomous system of that address, likewise
 	PartCountry          // its country
 	PartOwner            // the name of who runs its network
@@ -73,6 +73,7 @@ const (
 type Part struct {
 	Kind   PartKind
 	N      int
+	N6     int // of networks: the bits of IPv6 addresses, where N are those of IPv4; 0: N says whose they are
 	Name   string
 	Number bool // it has what requests cost: only numbers count
 }
@@ -98,7 +99,24 @@ func (p Part) String() string {
 	if p.N > 0 {
 		text += strconv.Itoa(p.N)
 	}
+	if p.N6 > 0 {
+		text += "/" + strconv.Itoa(p.N6)
+	}
 	return text
+}
+
+// v4Bits are those of an IPv4 address. A network of more bits is one of IPv6.
+const v4Bits = 32
+
+// Bits is how many bits of addresses of IPv4, or of IPv6, make a network; 0: these stay alone.
+func (p Part) Bits(four bool) int {
+	switch {
+	case p.N6 > 0 && !four:
+		return p.N6
+	case p.N6 == 0 && four != (p.N <= v4Bits):
+		return 0
+	}
+	return p.N
 }
 
 // IsValue reports whether a part is a text of the line that not every request has. Without it, a request counts by its
@@ -136,7 +154,13 @@ func ParsePart(text string) (Part, error) {
 		var err error
 		switch p.Kind {
 		case PartNetwork:
-			p.N, err = number(rest, 8, 128, "want a length of prefixes: 8 to 32 for IPv4, 33 to 128 for IPv6, such as client/24")
+			const want = "want a length of prefixes: 8 to 32 for IPv4, 33 to 128 for IPv6, such as client/24; or both, such as client/24/32"
+			four, six, both := strings.Cut(rest, "/")
+			if !both {
+				p.N, err = number(rest, 8, 128, want)
+			} else if p.N, err = number(four, 8, v4Bits, want); err == nil {
+				p.N6, err = number(six, 8, 128, want)
+			}
 		case PartSegment:
 			p.N, err = number(rest, 1, mostSegments, fmt.Sprintf("want which segment of the path, from 1 to %d, such as segment:2", mostSegments))
 		case PartField, PartHeader, PartCookie:
@@ -220,7 +244,7 @@ func joinKey(text string, parts []Part) (Key, error) {
 }
 
 func comparePart(p, q Part) int {
-	return cmp.Or(cmp.Compare(p.Kind, q.Kind), cmp.Compare(p.N, q.N), cmp.Compare(p.Name, q.Name))
+	return cmp.Or(cmp.Compare(p.Kind, q.Kind), cmp.Compare(p.N, q.N), cmp.Compare(p.N6, q.N6), cmp.Compare(p.Name, q.Name))
 }
 
 // Parts are the parts of the key.

@@ -119,6 +119,7 @@ type networkIDs struct {
 // take takes in the new clients.
 func (w *networks) take(part request.Part, t *Tables, addresses *AddressList) {
 	w.of = slices.Grow(w.of, addresses.Len()-len(w.of))
+	four, six := part.Bits(true), part.Bits(false)
 	for id := int32(len(w.of)); int(id) < addresses.Len(); id++ {
 		of := int32(len(w.members))
 		switch {
@@ -126,10 +127,10 @@ func (w *networks) take(part request.Part, t *Tables, addresses *AddressList) {
 			if name, ok := t.ownerGroup(part, addresses.At(id)); ok {
 				of = w.group(w.known.ID([]byte(name)), of)
 			}
-		case addresses.Is4(id) && part.N <= v4Bits:
-			of = w.group(w.v4.id(int32(addresses.low[id]>>(v4Bits-part.N)), 0), of)
-		case addresses.Is6(id) && part.N > v4Bits:
-			of = w.network(netip.PrefixFrom(addresses.At(id), part.N).Masked().Addr(), of)
+		case addresses.Is4(id) && four > 0:
+			of = w.group(w.v4.id(int32(addresses.low[id]>>(32-four)), 0), of)
+		case addresses.Is6(id) && six > 0:
+			of = w.network(netip.PrefixFrom(addresses.At(id), six).Masked().Addr(), of)
 		}
 		if int(of) == len(w.members) {
 			w.members = append(w.members, id)

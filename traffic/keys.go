@@ -280,7 +280,7 @@ func (p *pairs) join(firsts, seconds []int32) (ids []int32) {
 // GroupOf names the group that a part of a key puts a client in; false if the client stays alone.
 func (t *Tables) GroupOf(part request.Part, client string) (name string, ok bool) {
 	if part.Kind == request.PartNetwork {
-		network, ok := NetworkOf(part.N, client)
+		network, ok := NetworkOf(part, client)
 		return network.String(), ok
 	}
 	addr, _ := parse.Addr([]byte(client))
@@ -300,13 +300,11 @@ func (t *Tables) ownerGroup(part request.Part, addr netip.Addr) (name string, ok
 	return name, name != ""
 }
 
-// v4Bits are those of an IPv4 address. A network of more bits is one of IPv6.
-const v4Bits = 32
-
-// NetworkOf is the network of so many bits that a client is in; false if the client stays alone.
-func NetworkOf(bits int, client string) (netip.Prefix, bool) {
+// NetworkOf is the network that a client is in by a part of a key; false if the client stays alone.
+func NetworkOf(part request.Part, client string) (netip.Prefix, bool) {
 	addr, ok := parse.Addr([]byte(client))
-	if !ok || addr.Is4() != (bits <= v4Bits) {
+	bits := part.Bits(addr.Is4())
+	if !ok || bits == 0 {
 		return netip.Prefix{}, false
 	}
 	return netip.PrefixFrom(addr, bits).Masked(), true

@@ -66,13 +66,26 @@ func absence(by request.Key, c *sweep.ClientStats) string {
 			return "no request has a user"
 		case p.Kind == request.PartAgent && c.Agents == 0:
 			return "no request has an agent"
-		case p.Kind == request.PartNetwork && p.N > 32 && c.IPv6 == 0:
-			return "no client has an IPv6 address"
-		case p.Kind == request.PartNetwork && p.N <= 32 && c.IPv4 == 0:
+		case p.Kind != request.PartNetwork || groups(p, true) && c.IPv4 > 0 || groups(p, false) && c.IPv6 > 0:
+		case groups(p, true) && groups(p, false):
+			return "no client has an address"
+		case groups(p, true):
 			return "no client has an IPv4 address"
+		default:
+			return "no client has an IPv6 address"
 		}
 	}
 	return ""
+}
+
+// groups reports whether a part puts addresses of IPv4, or of IPv6, together: /32 and /128 leave each alone, unless they are
+// all that the part says.
+func groups(p request.Part, four bool) bool {
+	bits, whole := p.Bits(four), 128
+	if four {
+		whole = 32
+	}
+	return bits > 0 && (bits < whole || p.N6 == 0 || p.Bits(!four) == 32+128-whole)
 }
 
 // NeedsLonger reports whether some question is not answered by the curves of a result, the last q.Longer of which are of
