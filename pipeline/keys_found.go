@@ -196,8 +196,10 @@ func (r *Keys) part(b *traffic.Batch, first bool) *traffic.Batch {
 			rows = append(rows, int32(row))
 		}
 	}
+	from := *b // no key goes by the following
+	from.Bytes, from.Upstream, from.Marks, from.Traces, from.Origin, from.Leftmost, from.Line = nil, nil, nil, nil, nil, nil, nil
 	part := &traffic.Batch{Warm: b.Warm, Stamps: b.Stamps}
-	part.Append(b, rows)
+	part.Append(&from, rows)
 	part.DropSeq()
 	return part
 }

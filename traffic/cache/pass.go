@@ -73,8 +73,9 @@ func (p *Pass) fill(b *traffic.Batch) error {
 // Ahead returns the batches of a pass, which another goroutine unpacks meanwhile. It must be closed.
 func (p *Pass) Ahead() *Ahead {
 	a := &Ahead{full: make(chan *traffic.Batch), spare: make(chan *traffic.Batch, aheadBatches)}
-	for range aheadBatches {
-		a.spare <- new(traffic.Batch)
+	a.from, a.batches = p.from, p.from.lend()
+	for _, b := range a.batches {
+		a.spare <- b
 	}
 	a.running.Go(func() {
 		defer close(a.full)
@@ -97,6 +98,8 @@ type Ahead struct {
 	last        *traffic.Batch // what Next returned
 	err         error          // why there are no more, once full is closed
 	running     sync.WaitGroup
+	from        *Requests
+	batches     []*traffic.Batch // from lent them
 }
 
 // Next returns the next batch, or io.EOF. The batch is valid until the next call of Next.
@@ -118,6 +121,19 @@ func (a *Ahead) Close() {
 		a.last = nil
 	}
 	a.running.Wait()
+	a.from.lendable.Store(&a.batches)
+}
+
+// lend returns batches for a pass. They are those of the pass before, if it has ended: their columns have room.
+func (r *Requests) lend() []*traffic.Batch {
+	if batches := r.lendable.Swap(nil); batches != nil {
+		return *batches
+	}
+	batches := make([]*traffic.Batch, aheadBatches)
+	for i := range batches {
+		batches[i] = new(traffic.Batch)
+	}
+	return batches
 }
 
 // frame reads the next frame, into the buffer.

@@ -8,6 +8,7 @@ import (
 	"hash/crc32"
 	"io"
 	"os"
+	"sync/atomic"
 
 	"shadow/traffic"
 )
@@ -33,6 +34,8 @@ type Requests struct {
 	heads   uint32       // checksum of the heads of all frames
 	lost    error        // why the file takes no more
 	strange *expectation // what somebody else has written must be, and is not known to be; nil: nothing
+
+	lendable atomic.Pointer[[]*traffic.Batch] // see lend
 }
 
 const (
@@ -133,6 +136,7 @@ func (r *Requests) Size() int64 { return r.size + int64(len(r.memory)) }
 // Close frees what the requests take. There are none then.
 func (r *Requests) Close() error {
 	r.memory, r.size = nil, 0
+	r.lendable.Store(nil)
 	if r.file == nil {
 		return nil
 	}
