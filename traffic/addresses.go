@@ -14,9 +14,10 @@ import (
 // addresses are those of clients. Keys by networks of many lengths, and what is counted of each family, ask for them again
 // and again, so that each is read once. Several goroutines may use them at once.
 type addresses struct {
-	lock   sync.Mutex
-	all    AddressList
-	groups map[request.Part]*networks
+	clients *intern.Dict
+	lock    sync.Mutex
+	all     AddressList
+	groups  map[request.Part]*networks
 }
 
 // An AddressList has the address of each client, by id.
@@ -27,8 +28,8 @@ type AddressList struct {
 }
 
 // take takes in the new clients.
-func (a *addresses) take(clients *intern.Dict) {
-	l := &a.all
+func (a *addresses) take() {
+	l, clients := &a.all, a.clients
 	var name []byte
 	for id := len(l.family); id < clients.Len(); id++ {
 		name = append(name[:0], clients.Name(int32(id))...)
@@ -46,27 +47,28 @@ func (a *addresses) take(clients *intern.Dict) {
 	}
 }
 
-// Addresses are those of all clients so far.
-func (t *Tables) Addresses() AddressList {
+// known are the addresses of all clients so far, locked. A copy of tables may have other clients.
+func (t *Tables) known() *addresses {
 	a := t.addresses
-	if a == nil {
-		a = new(addresses)
+	if a == nil || a.clients != t.Clients {
+		a = &addresses{clients: t.Clients}
 	}
 	a.lock.Lock()
+	a.take()
+	return a
+}
+
+// Addresses are those of all clients so far.
+func (t *Tables) Addresses() AddressList {
+	a := t.known()
 	defer a.lock.Unlock()
-	a.take(t.Clients)
 	return a.all // what it has of these does not change
 }
 
 // networksOf are the groups of all clients so far by a part of a key.
 func (t *Tables) networksOf(part request.Part) networkIDs {
-	a := t.addresses
-	if a == nil {
-		a = new(addresses)
-	}
-	a.lock.Lock()
+	a := t.known()
 	defer a.lock.Unlock()
-	a.take(t.Clients)
 	w := a.groups[part]
 	if w == nil {
 		w = &networks{addresses: map[netip.Addr]int32{}}

@@ -8,6 +8,7 @@ import (
 	"shadow/limit"
 	"shadow/request"
 	"shadow/testneeds"
+	"shadow/traffic/intern"
 )
 
 func TestNetworkOf(t *testing.T) {
@@ -101,5 +102,27 @@ func TestPairs(t *testing.T) {
 				t.Fatalf("id %d is %d and %d, want %v", id, firsts[0], seconds[0], pair)
 			}
 		}
+	}
+}
+
+// A copy of tables may have other clients: their networks are theirs.
+func TestNetworksOfOtherClients(t *testing.T) {
+	tables := NewTables()
+	for _, name := range []string{"192.0.2.1", "192.0.2.2", "2001:db8::1", "-"} {
+		tables.Clients.ID([]byte(name))
+	}
+	if of := tables.networksOf(request.Key("client/24").Parts()[0]).of; !slices.Equal(of, []int32{0, 0, 1, 2}) {
+		t.Errorf("groups %v", of)
+	}
+	other := *tables
+	other.Clients = intern.NewDict()
+	for _, name := range []string{"198.51.100.7", "192.0.2.1", "2001:db8::9"} {
+		other.Clients.ID([]byte(name))
+	}
+	if of := other.networksOf(request.Key("client/24/32").Parts()[0]).of; !slices.Equal(of, []int32{0, 1, 2}) {
+		t.Errorf("groups of others %v", of)
+	}
+	if a := other.Addresses(); a.At(0).String() != "198.51.100.7" || !a.Is6(2) || a.At(2).String() != "2001:db8::9" {
+		t.Errorf("addresses of others %v", a)
 	}
 }

@@ -27,9 +27,10 @@ type Tables struct {
 
 // NewTables returns empty dictionaries.
 func NewTables() *Tables {
+	clients := intern.NewDict()
 	return &Tables{
-		Clients: intern.NewDict(), Agents: useragent.NewAgents(), Actions: intern.NewDict(), Hosts: intern.NewDict(), Users: intern.NewDict(), Paths: intern.NewDict(),
-		Values: intern.NewDict(), addresses: new(addresses),
+		Clients: clients, Agents: useragent.NewAgents(), Actions: intern.NewDict(), Hosts: intern.NewDict(), Users: intern.NewDict(), Paths: intern.NewDict(),
+		Values: intern.NewDict(), addresses: &addresses{clients: clients},
 	}
 }
 
