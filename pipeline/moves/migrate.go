@@ -75,6 +75,7 @@ func (m *Migrate) Run(ctx context.Context, logs []string) (err error) {
 			return err
 		}
 		report = moves.New(m.written, diff.New(result, comparison, o))
+		correction.Judged = slices.ContainsFunc(m.Policies[0].Parts, func(p policy.Part) bool { return p.Match.Holds(result.Stats.Marked) })
 		report.Correction = correction
 	}
 	if err := report.Write(m.Out, m.Output); err != nil {

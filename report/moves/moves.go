@@ -91,6 +91,7 @@ func (r *Report) Write(w io.Writer, output string) error {
 // A Correction is the smallest one that keeps a promise.
 type Correction struct {
 	Promise []string `json:"promise"` // as --protect takes them
+	Judged  bool     `json:"judged"`  // whether some request is one that the limits may refuse; else nothing is known
 	Kept    bool     `json:"kept"`    // without any correction
 	Found   bool     `json:"found"`   // whether some limit keeps it
 	Limits  []string `json:"limits"`  // of the correction, in the order of the limits; "": one that is left out
@@ -129,6 +130,8 @@ func (c *Correction) write(w *document.Writer) {
 	f.Add("promise", "not newly hit: "+strings.Join(c.Promise, ", "))
 	f.Add("nearest", "newly hit: "+groupText(c.Before.NewlyHit)+"; released: "+groupText(c.Before.Released))
 	switch {
+	case !c.Judged:
+		f.Add("correction", "not known: no request of this log is one that these limits may refuse")
 	case c.Kept:
 		f.Add("correction", "none: the nearest limit keeps the promise")
 	case !c.Found:
