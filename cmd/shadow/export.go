@@ -31,13 +31,13 @@ said on standard error and in comments; the exit code is then 3.`,
 			if slices.Contains(args, "") {
 				return logArgs(cmd, args)
 			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
 			if f.To == "" {
 				return pipeline.Usage("for which server? Say --to with one of %s\nSee `%s --help`.",
 					strings.Join(servers.TargetNames(), ", "), cmd.CommandPath())
 			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, args []string) error {
 			f.Caller = callerOf(cmd)
 			return f.Run(cmd.Context(), args)
 		},

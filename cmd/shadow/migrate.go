@@ -23,15 +23,11 @@ larger burst, or a larger count where there is no burst. The report ends in line
 		Example: `  shadow migrate access.log --from ingress.yaml --to traefik
   shadow migrate access.log --from /etc/nginx/nginx.conf --to envoy --protect all=99.9%
   shadow migrate access.log --from haproxy.cfg --to nginx --check`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			switch {
-			case f.To == "" || len(f.LimitsFrom) == 0:
-				return pipeline.Usage("from where to where? Say --from FILE and --to SERVER\nSee `%s --help`.", cmd.CommandPath())
-			default:
-				return logArgs(cmd, args)
-			}
-		},
+		Args: logArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.To == "" || len(f.LimitsFrom) == 0 {
+				return pipeline.Usage("from where to where? Say --from FILE and --to SERVER\nSee `%s --help`.", cmd.CommandPath())
+			}
 			f.Caller, f.LimitsFlag = callerOf(cmd), "from"
 			return f.Run(cmd.Context(), args)
 		},
