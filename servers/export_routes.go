@@ -42,8 +42,11 @@ func ownKong(s limit.Spec) bool {
 }
 
 func ownAPISIX(s limit.Spec) bool {
-	return s.Algorithm == "nginx" || s.Algorithm == "fixed" && s.Options == "align=first" && s.Period%limit.Second == 0
+	return s.Algorithm == "nginx" || s.Algorithm == "fixed" && s.Options == restyOptions && (s.Period-limit.Millisecond)%limit.Second == 0
 }
+
+// restyOptions are those of resty.limit.count, whose windows live on in the millisecond of their end.
+const restyOptions = "align=first,clock=1ms"
 
 func ownIngress(s limit.Spec) bool {
 	burst := s.Args().Int("burst", 0)
@@ -58,11 +61,12 @@ func nearestKong(spec limit.Spec, s limit.Shape) (text, deviation string) {
 func nearestAPISIX(spec limit.Spec, s limit.Shape) (text, deviation string) {
 	per := limit.Time(math.Max(1, math.Round(fill(s)/float64(limit.Second)))) * limit.Second
 	if !s.Kin {
-		text = fmt.Sprintf("fixed:%d/%s,align=first", s.AtOnce, limit.FormatPeriod(per))
-		if spec.Algorithm == "fixed" && spec.Period == per && spec.Count == s.AtOnce && spec.Options == "align=first" {
+		per += limit.Millisecond
+		text = fmt.Sprintf("fixed:%d/%s,%s", s.AtOnce, limit.FormatPeriod(per), restyOptions)
+		if spec.Algorithm == "fixed" && spec.Period == per && spec.Count == s.AtOnce && spec.Options == restyOptions {
 			return text, ""
 		}
-		return text, "windows that begin with a request"
+		return text, "windows that begin with a request, and end a millisecond late"
 	}
 	return nearestNginx(spec, s)
 }
