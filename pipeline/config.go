@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"slices"
 
 	"shadow/policy"
 )
@@ -89,6 +90,23 @@ func (s *Source) loadConfig() (config policy.Config, err error) {
 	defer frugal(c.text)()
 	config, err = policy.ParseConfig(c.name, c.text)
 	return config, knownProblems(c.name, err)
+}
+
+// Names are those of the policies and actions of the configuration; none if it cannot be read.
+func (s *Source) Names() (policies, actions []string) {
+	config, err := s.loadConfig()
+	if err != nil {
+		return nil, nil
+	}
+	for _, set := range config.Policies {
+		policies = append(policies, set.Name)
+	}
+	for _, rule := range config.Actions {
+		if !slices.Contains(actions, rule.Name) {
+			actions = append(actions, rule.Name)
+		}
+	}
+	return policies, actions
 }
 
 // mostUserConfig is how many bytes a user's own file may have.

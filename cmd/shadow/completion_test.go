@@ -1,12 +1,15 @@
 package main
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"shadow/report"
 	"shadow/request"
+	"shadow/servers"
 	"shadow/testneeds"
 )
 
@@ -26,6 +29,31 @@ func TestCompletionInBash(t *testing.T) {
 	out, err := cmd.CombinedOutput()
 	if err != nil || string(out) != "client\nclient+action\nclient+agent\nclient/24\nclient/64\nclient+agent+action\nclient/24+action\nclient/64+action\nclient+path\n" {
 		t.Errorf("%v, completed to %q", err, out)
+	}
+}
+
+// TestCompletionInOtherShells completes a command in zsh, and a flag's value in fish, as they do when somebody presses Tab.
+func TestCompletionInOtherShells(t *testing.T) {
+	for shell, c := range map[string]struct{ script, want string }{
+		"fish": {`shadow completion fish | source; complete -C "shadow export --to h"`, "haproxy\n"},
+		"zsh": {`shadow completion zsh >_shadow
+			zmodload zsh/zpty
+			zpty -b shell zsh -f -i
+			zpty -w shell 'PS1=; fpath=('$PWD' $fpath); autoload -U compinit; compinit -u -D; print READ""Y'
+			zpty -r -m shell out '*READY*'
+			zpty -w -n shell $'shadow calib\t'
+			zpty -r -m shell out '*calibrate*'
+			print -r -- ${(M)out%calibrate*}`, "calibrate"},
+	} {
+		program := testneeds.Program(t, shell)
+		dir := t.TempDir()
+		cmd := command(t, dir)
+		cmd.Path, cmd.Args = program, []string{shell, "-c", c.script}
+		cmd.Env = append(cmd.Env, "HOME="+dir, "TERM=dumb")
+		out, err := cmd.CombinedOutput()
+		if err != nil || !strings.HasPrefix(string(out), c.want) {
+			t.Errorf("%s: %v, completed to %q", shell, err, out)
+		}
 	}
 }
 
@@ -50,8 +78,23 @@ func TestCompletions(t *testing.T) {
 		{"report --compare ", "previous 7d none"},
 		{"report --anonymize ", "hash prefix"},
 		{"help completion ", "bash fish powershell zsh"},
+		{"replay --fail-if ", strings.Join(report.ConditionNames(), " ")},
+		{"replay --config site.yaml --policy ", "guard api"},
+		{"tail --policy ", "one"},
+		{"suggest --config site.yaml --action ", "login search"},
+		{"suggest --config odd.yaml --action ", ""},
+		{"export --to ", strings.Join(servers.TargetNames(), " ")},
 	} {
-		out := run(t, t.TempDir(), append([]string{"__completeNoDesc"}, strings.Split(c.line, " ")...)...)
+		dir := t.TempDir()
+		for name, text := range map[string]string{
+			"site.yaml": "actions:\n  - {name: login, prefix: /login}\n  - {name: search, prefix: /search}\n" +
+				"policies:\n  - {name: guard, limits: 6/30s}\n  - {name: api, limits: 10/s}\n",
+			"shadow.yaml": "policies: [{name: one, limits: 6/30s}]\n",
+			"odd.yaml":    "policies: 7\n",
+		} {
+			must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+		}
+		out := run(t, dir, append([]string{"__completeNoDesc"}, strings.Split(c.line, " ")...)...)
 		lines := strings.Split(strings.TrimSpace(string(out)), "\n")
 		if got := strings.Join(lines[:len(lines)-1], " "); got != c.want { // the last line says what to do besides
 			t.Errorf("shadow %s: completed to %q, want %q", c.line, got, c.want)

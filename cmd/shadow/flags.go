@@ -14,7 +14,6 @@ import (
 	"shadow/parse/detect"
 	"shadow/pipeline"
 	"shadow/pipeline/stored"
-	"shadow/policy"
 	"shadow/report"
 	"shadow/report/format"
 	"shadow/store"
@@ -23,32 +22,6 @@ import (
 )
 
 // Flags that several commands have.
-
-// completeWords makes the shell complete a flag to one of some words, if there are any.
-func completeWords(cmd *cobra.Command, flag string, words ...string) {
-	if len(words) == 0 {
-		return
-	}
-	complete := cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)
-	if err := cmd.RegisterFlagCompletionFunc(flag, complete); err != nil {
-		panic(err) // the flag does not exist: a mistake in this program
-	}
-}
-
-// completeLimits completes what stands before the colon of a limit.
-func completeLimits(*cobra.Command, []string, string) (names []string, _ cobra.ShellCompDirective) {
-	for _, name := range policy.LimitNames() {
-		names = append(names, name+":")
-	}
-	return names, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
-}
-
-// addLimitCompletion completes a flag that takes limits.
-func addLimitCompletion(cmd *cobra.Command) {
-	if err := cmd.RegisterFlagCompletionFunc("limit", completeLimits); err != nil {
-		panic(err) // the flag does not exist: a mistake in this program
-	}
-}
 
 // unlessGiven empties the variable of a flag whose value by default stands for something that depends on other flags.
 func unlessGiven[T any](cmd *cobra.Command, flag string, value *T) {

@@ -53,6 +53,7 @@ event in a DuckDB file for your own questions.`,
 	if completion, _, err := root.Find([]string{"completion"}); err == nil { // a shell that is not known is an error
 		completion.Args, completion.RunE = noCommand, showHelp
 	}
+	completeConfigured(root)
 	groupFlags(root)
 	return root
 }
