@@ -41,7 +41,7 @@ var flagGroups = []struct {
 		"redis-password-file", "redis-timeout", "max-lag", "clock",
 	}},
 	{"Output", []string{
-		"output", "details", "top", "sort", "lines", "no-plot", "verdicts", "would-blocks", "every", "listen", "ui", "compare", "fail-if",
+		"output", "tables", "details", "top", "sort", "lines", "no-plot", "verdicts", "would-blocks", "every", "listen", "ui", "compare", "fail-if",
 		"notify-command", "anonymize", "anonymize-key", "quiet", "verbose", "help",
 	}},
 	{"Storage", []string{

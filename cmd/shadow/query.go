@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -18,35 +19,52 @@ const minQueryMemory = 64 << 20
 
 func newQuery() *cobra.Command {
 	var output string
+	var tables bool
 	var from stored.Database
 	memory := int64(store.DefaultQueryMemory)
 	cmd := &cobra.Command{
-		Use:   "query SQL",
+		Use:   "query SQL|-",
 		Short: "Ask the database of runs; it cannot be changed that way",
 		Long: `Query asks the database that shadow replay fills, and prints the answer. It takes a single
 statement that only reads: SELECT, WITH, FROM, VALUES, PIVOT, DESCRIBE, SUMMARIZE, SHOW, and EXPLAIN of
 these. The database is opened read-only, and the question reaches no other file.
-"SHOW TABLES" lists tables and views.`,
+--tables lists the tables and views with their columns, and what those of tables mean.`,
 		Example: `  shadow query "SELECT policy, refused, clients_hit FROM latest_policy_totals"
   shadow query "SELECT client, sum(count) FROM would_blocks GROUP BY client ORDER BY 2 DESC LIMIT 10" --output csv
-  shadow query "DESCRIBE would_blocks"`,
+  shadow query --tables
+  shadow query - --output csv < worst-clients.sql`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) != 1 {
+			if tables && len(args) > 0 {
+				return pipeline.Usage("--tables asks a question of its own: leave out %q", args[0])
+			}
+			if !tables && len(args) != 1 {
 				return pipeline.Usage("want one question in quotes, such as \"SHOW TABLES\", not %d arguments\nSee "+
 					"`%s --help`.", len(args), cmd.CommandPath())
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			rows, err := store.Query(cmd.Context(), from.Path, args[0],
+			question := store.TablesQuestion
+			if !tables {
+				var err error
+				if question, err = questionOf(args[0], cmd.InOrStdin()); err != nil {
+					return err
+				}
+			}
+			rows, err := store.Query(cmd.Context(), from.Path, question,
 				store.QueryOptions{Memory: memory, Wait: from.Waiting(cmd.ErrOrStderr())})
 			if err != nil {
 				return err
 			}
+			var answer table.Rows = rows
+			if tables {
+				answer = store.Explained{Rows: rows}
+			}
 			w := cmd.OutOrStdout()
-			return errors.Join(table.WriteRows(w, output, widthOf(w), rows.Columns, rows), rows.Close())
+			return errors.Join(table.WriteRows(w, output, widthOf(w), rows.Columns, answer), rows.Close())
 		},
 	}
+	cmd.Flags().BoolVar(&tables, "tables", false, "list tables, views and their columns")
 	addDatabase(cmd.Flags(), &from)
 	domain[int64]{what: aSize.what, text: aSize.text, parse: func(text string) (int64, error) {
 		n, err := aSize.parse(text)
@@ -57,4 +75,22 @@ these. The database is opened read-only, and the question reaches no other file.
 	}}.add(cmd, &memory, "memory", "end a question that takes more memory than this")
 	addOutput(cmd, &output, "answer", format.Outputs())
 	return cmd
+}
+
+// longestQuestion is how many bytes a question from standard input may have.
+const longestQuestion = 1 << 20
+
+// questionOf is the question that an argument is, or that standard input has.
+func questionOf(arg string, stdin io.Reader) (string, error) {
+	if arg != "-" {
+		return arg, nil
+	}
+	text, err := io.ReadAll(io.LimitReader(stdin, longestQuestion+1))
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("standard input: %w", err)
+	case len(text) > longestQuestion:
+		return "", pipeline.Usage("the question on standard input is longer than 1 MiB")
+	}
+	return string(text), nil
 }
