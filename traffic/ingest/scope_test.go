@@ -296,7 +296,7 @@ func TestMarksAllocateNothing(t *testing.T) {
 		block.Data = append(block.Data[:0], log.String()...)
 		in.fill(&r, &block, format)
 	}
-	if n := testing.AllocsPerRun(5, fill); n > 0 || len(r.Marks) != 3_000 {
+	if n := allocations(fill); n > 0 || len(r.Marks) != 3_000 {
 		t.Errorf("%v allocations for %d marks", n, len(r.Marks))
 	}
 }
