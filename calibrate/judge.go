@@ -83,7 +83,7 @@ func (j *judge) together(t *timeline) {
 }
 
 // block is how many requests of a key, one after the other, are counted together: what contradicts a limit comes in
-// runs, each of which is evidence once.
+// runs, and each run is evidence once.
 const block = 50
 
 // A Fit is how well a limit explains the verdicts.

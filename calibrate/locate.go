@@ -15,7 +15,7 @@ type Location struct {
 }
 
 const (
-	wellExplained = 200 // requests, of which one may be contradicted without looking further
+	wellExplained = 200 // one in so many requests may be contradicted without looking further
 	mostPlaces    = 12  // that are looked at one by one
 	betterBy      = 2   // times fewer contradictions make it worth to divide the requests, or to join two limits
 )

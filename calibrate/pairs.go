@@ -27,7 +27,7 @@ type half struct {
 }
 
 const (
-	rounded   = 500 // admitted requests, of which one may need more than a bucket of the pair holds
+	rounded   = 500 // one in so many admitted requests may need more than a bucket of the pair holds
 	pairsKept = 12
 )
 

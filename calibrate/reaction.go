@@ -20,7 +20,7 @@ type Reaction struct {
 	SamePath int64      // the next request was for the same path
 	Median   limit.Time // until the next request
 	P90      limit.Time
-	Asked    int64 // refusals of which it is known how long the client was to stay away
+	Asked    int64 // refusals that told the client how long to stay away
 	Honoured int64 // of those: it did, or sent nothing more
 }
 

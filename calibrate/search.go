@@ -28,7 +28,7 @@ type Options struct {
 const (
 	mostSampled  = 60_000 // requests that the search goes by
 	mostScanned  = 12_000 // of those, that it begins with
-	explained    = 100    // requests, of which one may contradict a rate in usual numbers before others are tried
+	explained    = 100    // one in so many requests may contradict a rate in usual numbers before others are tried
 	mostExplored = 48     // limits that are judged on all requests
 )
 
