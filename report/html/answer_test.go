@@ -185,6 +185,25 @@ func TestBrowserAnswerProtectsNobody(t *testing.T) {
 	}
 }
 
+// What is chosen before the browser reports the page's own change of the address stays.
+func TestBrowserAnswerChosenMeanwhile(t *testing.T) {
+	p := madeAnswer(plainTexts)
+	b := openTab(t, p, 1280, 900)
+	at := eval[string](b, `new Promise((done) => {
+		const which = document.getElementById("which"), slider = document.getElementById("slider");
+		navigation.addEventListener("navigate", () => queueMicrotask(() => { // before the page hears of it
+			which.value = "2";
+			which.dispatchEvent(new Event("change"));
+			setTimeout(() => done(which.value + " " + location.hash), 1000);
+		}), { once: true });
+		slider.value = 0;
+		slider.dispatchEvent(new Event("input"));
+	})`)
+	if want := "2 #kind=window:3m&n=1"; at != want {
+		t.Errorf("the page shows %s, want %s", at, want)
+	}
+}
+
 // hash is the address behind #, once it has settled.
 const hash = `new Promise((done) => setTimeout(() => done(location.hash), 600))`
 

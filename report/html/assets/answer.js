@@ -76,11 +76,15 @@ function answerExplorer() {
   }
 
   // remember puts the state into the address, once it has stayed for a moment: each place in it is one to come back to.
+  // The browser reports such a change later; own is what it will report, and what was chosen meanwhile must stay.
   let pending = 0;
+  let own = "";
   function remember() {
     clearTimeout(pending);
     pending = setTimeout(() => {
-      if (location.hash !== address()) location.hash = address();
+      if (location.hash === address()) return;
+      location.hash = address();
+      own = location.href;
     }, 250);
   }
 
@@ -316,7 +320,10 @@ function answerExplorer() {
     show(data.first, data.stop, -1);
     remember();
   });
-  addEventListener("hashchange", restore);
+  addEventListener("hashchange", (event) => {
+    if (event.newURL !== own) restore();
+    own = "";
+  });
   drawers.push(draw);
   show(index, at, -1);
   restore();
