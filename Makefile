@@ -1,6 +1,6 @@
 # The commands that people type. Each is a line or two; what they do lies in scripts/ and bench/.
 
-.PHONY: build test lint fuzz mutate check profile bench soak samples licenses release
+.PHONY: build test lint fuzz mutate check profile bench soak kills endurance samples licenses release
 
 build: ## the program, as ./shadow
 	go build -o shadow ./cmd/shadow
@@ -31,6 +31,9 @@ soak: ## a log written at full speed, rotated, and its tail, which stores, kille
 
 kills: ## kills every command that writes a database at each of its writes, before it and inside it (Linux)
 	SHADOW_KILLS=all nice go test ./cmd/shadow -run TestKilledAtEachWrite -v -timeout 60m
+
+endurance: ## an hour of fuzzing, a thousand kills, 100 million lines beside a Redis that fails, hostile lines: about three hours
+	scripts/endurance
 
 samples: ## writes the logs of sample-logs/ again
 	go test ./sample-logs -update
