@@ -58,6 +58,9 @@ var keysTried = []request.Key{
 // longerPeriods are tried where no key separates by a window of the default length.
 var longerPeriods = []limit.Time{10 * limit.Minute, limit.Hour}
 
+// keysBatch is how many requests are taken in at once: half as many as in a replay, since each key needs room for them.
+const keysBatch = 128 << 10
+
 // Run verifies what is asked, judges the logs by every key, and reports.
 func (r *Keys) Run(ctx context.Context, logs []string) (err error) {
 	r.Wanted, r.Asked = !r.Claims, r.Action
@@ -69,7 +72,7 @@ func (r *Keys) Run(ctx context.Context, logs []string) (err error) {
 		return err
 	}
 	collectOftenLater()
-	r.Read.Batch, r.Read.Users, r.Read.NoUsers = sweepBatch, true, true // visitors are told apart by them
+	r.Read.Batch, r.Read.Users, r.Read.NoUsers = keysBatch, true, true // visitors are told apart by them
 	if len(r.found) > 0 {
 		r.values.trial = new(ingest.Trial)
 		r.Read.Trial = r.values.trial

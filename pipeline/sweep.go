@@ -39,9 +39,9 @@ type Sweep struct {
 	assessor *replay.Assessor // judges it, after the first look
 }
 
-// sweepBatch is how many requests a sweep takes in at once: half as many as a replay, since its curves need the memory
-// more.
-const sweepBatch = 128 << 10
+// sweepBatch is how many requests a sweep takes in at once. What it remembers of a key it looks up once a batch, by each
+// shape, and that is far away: the more requests of a key stand side by side, the less often.
+const sweepBatch = 1 << 20
 
 // Run verifies what is asked, draws the curves, stores them if they are to be stored, and reports.
 func (r *Sweep) Run(ctx context.Context, logs []string) error {
