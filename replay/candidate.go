@@ -19,6 +19,7 @@ type candidate struct {
 	bounds      [bounds]*candidate // nil: not wanted, or stamps are not coarse
 
 	verdicts verdicts     // on one timeline, reused
+	brief    limit.State  // of the limit, if there is one, and a key of which nothing is kept
 	masks    []uint8      // of the batch at hand, see refusals
 	bit      uint8        // of this policy in them
 	events   *eventWriter // nil: its events are not wanted
@@ -55,9 +56,31 @@ func (c *candidate) judge(b *traffic.Batch, k *keyGroup) error {
 		if err := c.try(b, k, i, start, end); err != nil {
 			return err
 		}
+		if k.brief != nil && k.brief[i] {
+			c.release(key)
+		}
 		start = end
 	}
 	return nil
+}
+
+// release forgets a key of which nothing is kept.
+func (c *candidate) release(key int32) {
+	c.brief.Release()
+	if c.combination != nil || c.active != nil {
+		for j := range c.limits {
+			c.limits[j].states.At(key).Release()
+		}
+	}
+}
+
+// state is what the limit, if there is one, remembers of the key of timeline i. If nothing of that is kept, its place in
+// memory is not even looked at.
+func (c *candidate) state(k *keyGroup, i int) *limit.State {
+	if k.brief != nil && k.brief[i] {
+		return &c.brief
+	}
+	return c.limits[0].states.At(k.Keys[i])
 }
 
 // try judges a piece of timeline i.
@@ -75,9 +98,9 @@ func (c *candidate) try(b *traffic.Batch, k *keyGroup, i int, start, end int32) 
 		v.reset()
 		c.combination.judge(v, key, at, k.marksOf(start, end))
 	case first.delayer != nil:
-		v.refused, v.late = first.delayer.RefuseAndDelay(v.refused[:0], v.late[:0], first.states.At(key), at)
+		v.refused, v.late = first.delayer.RefuseAndDelay(v.refused[:0], v.late[:0], c.state(k, i), at)
 	default:
-		v.refused = first.limiter.Refuse(v.refused[:0], first.states.At(key), at)
+		v.refused = first.limiter.Refuse(v.refused[:0], c.state(k, i), at)
 	}
 	return c.book(b, timeline{rows: k.Rows[start:end], at: at, ofClient: k.By == request.ByClient})
 }

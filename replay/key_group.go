@@ -17,6 +17,8 @@ type keyGroup struct {
 	marks      []uint64              // of each row of the group; nil: nobody needs them
 	scoped     bool                  // whether some candidate needs the marks
 	crossed    bool                  // whether a crossKey needs to know by row where a key resets
+	kept       bool                  // whether others than the candidates use the memories
+	brief      []bool                // by timeline: whether nothing of its key is kept, see LastSeen.Brief; nil: of all something is
 	resets     []bool                // by row, for crossKeys, where a key resets; nil: nowhere
 }
 
@@ -27,6 +29,9 @@ func (k *keyGroup) sort(b *traffic.Batch, t *traffic.Tables) {
 		m.Grow(k.Len)
 	}
 	k.Update(b, &k.Timelines)
+	if !k.kept && !k.crossed {
+		k.brief = k.Brief(&k.Timelines)
+	}
 	k.resets = nil
 	if k.crossed && len(k.Resets) > 0 {
 		k.resets = make([]bool, b.Len())

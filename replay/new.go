@@ -100,7 +100,10 @@ func (e *Engine) keyGroup(by request.Key) *keyGroup {
 			return k
 		}
 	}
-	k := &keyGroup{Timelines: traffic.Timelines{By: by}, LastSeen: traffic.LastSeen{Lateness: e.options.Lateness}}
+	k := &keyGroup{
+		Timelines: traffic.Timelines{By: by}, LastSeen: traffic.LastSeen{Lateness: e.options.Lateness},
+		kept: e.options.Remote != nil,
+	}
 	e.keyGroups = append(e.keyGroups, k)
 	return k
 }

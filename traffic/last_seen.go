@@ -1,6 +1,8 @@
 package traffic
 
 import (
+	"slices"
+
 	"shadow/limit"
 	"shadow/traffic/intern"
 )
@@ -20,6 +22,8 @@ type LastSeen struct {
 
 	keys   intern.PagedSlice[keySeen] // by key
 	cursor int32                      // the key that Forget looked at last
+	begun  []int32                    // the timelines of the batch whose keys were not known before it, all in order
+	brief  []bool                     // see Brief
 }
 
 // A keySeen is when a key was seen. Its requests that came too late have times of their own, by which the limiters go;
@@ -42,13 +46,16 @@ func (s *LastSeen) Remember(horizon limit.Time) {
 // Update takes in the timelines of a batch and finds the Resets in them.
 func (s *LastSeen) Update(b *Batch, l *Timelines) {
 	s.keys.Grow(l.Len)
-	s.Resets, s.Latest = s.Resets[:0], MinTime
+	s.Resets, s.Latest, s.begun = s.Resets[:0], MinTime, s.begun[:0]
 	seq := b.Sequence()
 	var start int32
 	for i, end := range l.Ends {
 		at, key := l.At[start:end], s.keys.At(l.Keys[i])
 		s.Latest = max(s.Latest, seq[l.Rows[end-1]]) // a timeline is in the order of sequence times
 		if b.Seq == nil && (key.seq == 0 || at[0] >= key.latest-s.Lateness) {
+			if key.seq == 0 {
+				s.begun = append(s.begun, int32(i))
+			}
 			key.update(at[len(at)-1], at[len(at)-1])
 			start = end
 			continue
@@ -64,6 +71,19 @@ func (s *LastSeen) Update(b *Batch, l *Timelines) {
 		}
 		start = end
 	}
+}
+
+// Brief tells of each timeline of the latest batch whether its key was not known before, and is idle for too long by the
+// end of the batch. It forgets these keys without naming them: what limiters remember of them need not be kept at all.
+func (s *LastSeen) Brief(l *Timelines) []bool {
+	s.brief = slices.Grow(s.brief[:0], len(l.Keys))[:len(l.Keys)]
+	clear(s.brief)
+	for _, i := range s.begun {
+		if key := s.keys.At(l.Keys[i]); s.forgotten(key, s.Latest) {
+			key.seq, s.brief[i] = 0, true
+		}
+	}
+	return s.brief
 }
 
 // update notes a request at t, whose sequence time is p.
