@@ -29,7 +29,7 @@ var (
 
 func isAWS(d doc) (found bool) {
 	d.Walk(func(_ string, part *policy.Tree) bool {
-		found = found || field(part, "Statement", "RateBasedStatement") != nil
+		found = found || rateBased(part) != nil
 		return !found
 	})
 	return found
@@ -50,36 +50,100 @@ func readTerraform(i *Import, file string, text []byte) error {
 	return nil
 }
 
-// awsRules adds the rate-based rules of a document.
+// awsRules adds the rate-based rules of each access control list, in the order of their priorities. What a rule before
+// them allows or blocks never comes to them.
 func (i *Import) awsRules(d doc) {
-	var rules []*policy.Tree
+	lists, parents, order := map[*policy.Tree][]*policy.Tree{}, map[*policy.Tree]*policy.Tree{}, []*policy.Tree(nil)
 	d.Walk(func(_ string, part *policy.Tree) bool {
-		if field(part, "Statement", "RateBasedStatement") != nil {
-			rules = append(rules, part)
+		for _, key := range part.Keys() {
+			for _, item := range append(part.List(key), part.Get(key)) {
+				if parents[item] == nil {
+					parents[item] = part
+				}
+				for _, inner := range item.List() {
+					if parents[inner] == nil {
+						parents[inner] = part // in a list of !If
+					}
+				}
+			}
+		}
+		if rateBased(part) != nil || field(part, "Statement") != nil && field(part, "Action") != nil {
+			of := parents[part]
+			for field(of, "content") != nil && len(of.Keys()) < 3 { // dynamic "rule" of Terraform
+				of = parents[of]
+			}
+			if lists[of] == nil {
+				order = append(order, of)
+			}
+			lists[of] = append(lists[of], part)
+			return false
 		}
 		return true
 	})
 	priority := func(t *policy.Tree) int { n, _ := strconv.Atoi(field(t, "Priority").Say()); return n }
-	slices.SortStableFunc(rules, func(a, b *policy.Tree) int { return cmp.Compare(priority(a), priority(b)) })
-	for _, rule := range rules {
-		i.awsRule(d, rule)
+	for _, of := range order {
+		rules, left := lists[of], Set{}
+		slices.SortStableFunc(rules, func(a, b *policy.Tree) int { return cmp.Compare(priority(a), priority(b)) })
+		for n, rule := range rules {
+			if rateBased(rule) != nil {
+				i.awsRule(d, rule, left)
+				continue
+			}
+			action := field(rule, "Action")
+			ends := field(action, "Allow") != nil || field(action, "Block") != nil
+			if !ends || !slices.ContainsFunc(rules[n:], func(r *policy.Tree) bool { return rateBased(r) != nil }) {
+				continue
+			}
+			a := awsStatements{Import: i, d: d}
+			if set := a.set(field(rule, "Statement")); a.unknown == 0 {
+				left = left.and(set.except())
+			} else {
+				i.lose(d.place(rule), "rule %s decides before others, and what it fits is not known: its requests count in theirs",
+					cmp.Or(field(rule, "Name").Say(), "rule"))
+			}
+		}
 	}
 }
 
-func (i *Import) awsRule(d doc, rule *policy.Tree) {
-	s := field(rule, "Statement", "RateBasedStatement")
+// rateBased is the statement of a rule that has one: below statement, or an argument of a module.
+func rateBased(rule *policy.Tree) *policy.Tree {
+	if s := field(rule, "RateBasedStatement"); s != nil && field(rule, "Name") != nil {
+		return s
+	}
+	return field(rule, "Statement", "RateBasedStatement")
+}
+
+// awsValue is what a part says, or what the parameter or variable that it names has as its default.
+func awsValue(d doc, t *policy.Tree) *policy.Tree {
+	name := strings.TrimPrefix(t.Say(), "var.")
+	if ref := t.Say("Ref"); ref != "" {
+		name = ref
+	}
+	if value := d.Get("Parameters", name, "Default"); value != nil {
+		return value
+	}
+	for _, v := range d.List("variable") {
+		if v.Text == name && v.Get("default") != nil && t.Say() != name {
+			return v.Get("default")
+		}
+	}
+	return t
+}
+
+func (i *Import) awsRule(d doc, rule *policy.Tree, left Set) {
+	s := rateBased(rule)
 	name := cmp.Or(field(rule, "Name").Say(), "rule")
-	most, err := strconv.ParseInt(field(s, "Limit").Say(), 10, 64)
-	seconds, bad := strconv.Atoi(cmp.Or(field(s, "EvaluationWindowSec").Say(), "300"))
+	most, err := strconv.ParseInt(awsValue(d, field(s, "Limit")).Say(), 10, 64)
+	seconds, bad := strconv.Atoi(cmp.Or(awsValue(d, field(s, "EvaluationWindowSec")).Say(), "300"))
 	if err != nil || bad != nil {
-		i.lose(d.place(s), "rule %s: its limit %q of %q seconds is no number", name, field(s, "Limit").Say(),
-			field(s, "EvaluationWindowSec").Say())
+		i.lose(d.place(s), "rule %s: its limit is %s in %s seconds, and nothing here says how much that is", name,
+			field(s, "Limit").Say(), cmp.Or(field(s, "EvaluationWindowSec").Say(), "300"))
 		return
 	}
-	set := Set{}
+	set := left
 	if down := field(s, "ScopeDownStatement"); down != nil {
 		a := awsStatements{Import: i, d: d}
-		set = a.set(down)
+		set = set.and(a.set(down))
 	}
 	var words []string
 	switch kind := cmp.Or(field(s, "AggregateKeyType").Say(), "IP"); strings.ToUpper(kind) {
@@ -199,6 +263,10 @@ func (a *awsStatements) set(s *policy.Tree) Set {
 			if set, ok := textStatement(part); ok {
 				return set
 			}
+		case "ipsetreferencestatement":
+			if networks := a.networks(field(part, "Arn")); networks != nil {
+				return within("network", networks...)
+			}
 		case "geomatchstatement":
 			var codes []string
 			for _, c := range field(part, "CountryCodes").List() {
@@ -217,6 +285,35 @@ func (a *awsStatements) set(s *policy.Tree) Set {
 		return Set{}
 	}
 	return Set{}
+}
+
+// networks are the addresses of a set that the document has too; nil if they are not known.
+func (a *awsStatements) networks(arn *policy.Tree) (all []string) {
+	name := cmp.Or(arn.Say("Fn::GetAtt"), arn.Say())
+	if list := arn.List("Fn::GetAtt"); len(list) > 0 {
+		name = list[0].Text
+	}
+	name = strings.TrimSuffix(strings.TrimSuffix(strings.TrimPrefix(name, "aws_wafv2_ip_set."), ".arn"), ".Arn")
+	addresses := a.d.Get("Resources", name, "Properties", "Addresses")
+	for _, r := range a.d.List("resource") {
+		if r.Text == "aws_wafv2_ip_set "+name {
+			addresses = r.Get("addresses")
+		}
+	}
+	var words []string
+	for _, item := range awsValue(a.d, addresses).List() {
+		for word := range strings.SplitSeq(awsValue(a.d, item).Text, ",") {
+			words = append(words, strings.TrimSpace(word))
+		}
+	}
+	for _, word := range words {
+		prefix, err := parseNetwork(word)
+		if err != nil {
+			return nil
+		}
+		all = append(all, networkText(prefix))
+	}
+	return all
 }
 
 // textStatement is a statement on the path, the method, the host or the agent.
@@ -271,7 +368,7 @@ func parseHCL(text string) *policy.Tree {
 	return root
 }
 
-var hclToken = lazy.Regexp(`(?s)#[^\n]*|//[^\n]*|/\*.*?\*/|<<-?\w+[^\n]*\n|"(?:\\.|[^"\\])*"|[\w.*-]+|[{}\[\](),=:]|\n|[^\s\w]`)
+var hclToken = lazy.Regexp(`(?s)#[^\n]*|//[^\n]*|/\*.*?\*/|<<-?\w+[^\n]*\n|"(?:\\.|[^"\\])*"|'[^'\n]*'|[\w.*-]+|[{}\[\](),=:]|\n|[^\s\w]`)
 
 type hclParser struct {
 	tokens [][]int
@@ -312,16 +409,18 @@ func (p *hclParser) body(into *policy.Tree, depth int) {
 		if name == "" || name == "}" || depth > hclDepth {
 			return
 		}
-		line := p.line + 1
+		line, labels := p.line+1, []string(nil)
 		for {
 			switch token := p.next(true); {
 			case token == "=" || token == ":":
 				into.Set(unquoted(name), p.value(depth))
 			case token == "{":
 				block := policy.NewTree(line)
+				block.Text = strings.Join(labels, " ")
 				p.body(block, depth+1)
 				into.Set(unquoted(name), block)
 			case strings.HasPrefix(token, `"`): // a label
+				labels = append(labels, unquoted(token))
 				continue
 			}
 			break
@@ -379,6 +478,9 @@ func (p *hclParser) value(depth int) *policy.Tree {
 }
 
 func unquoted(text string) string {
+	if len(text) > 1 && text[0] == '\'' {
+		return strings.Trim(text, "'")
+	}
 	if strings.HasPrefix(text, `"`) {
 		if plain, err := strconv.Unquote(text); err == nil {
 			return plain

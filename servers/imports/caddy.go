@@ -153,6 +153,9 @@ func (r *caddyReader) level(blocks []*caddyBlock, set Set) {
 		}
 		switch b.name() {
 		case "rate_limit":
+			if b.inner == nil && len(b.words) > 1 {
+				r.lose(fmt.Sprintf("%s:%d", r.file, b.line), "%s: a rate_limit without zones is one of another module, which is not read", strings.Join(b.words, " "))
+			}
 			r.handler(b, at)
 		case "handle", "handle_path": // one of them gets a request
 			for _, before := range handled {

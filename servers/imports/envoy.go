@@ -319,13 +319,20 @@ func (r *envoyReader) filters() {
 			routes = append(routes, l.set)
 		}
 	}
-	for _, l := range r.local {
+	for n, l := range r.local {
 		set := l.set
+		for _, other := range r.local[:n] {
+			if !l.atRoute && !other.atRoute && l.at.Get("token_bucket") != nil && other.at.Get("token_bucket") != nil {
+				r.lose(l.d.place(l.at), "the filter at %s has another bucket, for another listener: each is judged on all requests", other.d.place(other.at))
+			}
+		}
 		if !l.atRoute && routes != nil {
 			set = set.and(union(routes...).except())
 		}
 		for _, key := range []string{"filter_enabled", "filter_enforced"} {
 			switch n := l.at.Say(key, "default_value", "numerator"); {
+			case n == "" && l.at.Get(key, "default_value") != nil:
+				r.tell(l.d.place(l.at.Get(key)), "%s has no numerator, which is 0: it refuses nothing there, and is judged all the same", key)
 			case l.at.Get(key) == nil:
 				r.tell(l.d.place(l.at), "without %s Envoy refuses nothing: it is judged all the same", key)
 			case n == "0":
@@ -434,30 +441,7 @@ func (r *envoyReader) services(docs []doc) {
 			actions = []envoyAction{{entries: []envoyEntry{{key: "remote_address", parts: []string{"client"}}}}}
 		}
 		for _, a := range actions {
-			at := d.Tree
-			for _, e := range a.entries {
-				var next *policy.Tree
-				rank := 0 // the value itself, else the first mask, else any value
-				for _, one := range at.List("descriptors") {
-					value := one.Say("value")
-					switch {
-					case one.Say("key") != e.key:
-					case value == "" && rank < 1:
-						next, rank = one, 1
-					case e.value != "" && strings.Contains(value, "*") && rank < 2 && masked(value, e.value):
-						next, rank = one, 2
-					case e.value != "" && value == e.value:
-						next, rank = one, 3
-					}
-				}
-				if at = next; at == nil {
-					break
-				}
-			}
-			if limits := at.Get("rate_limit"); limits != nil {
-				found[limits] = true
-				r.window(&p, d, at, a)
-			}
+			r.descend(&p, d, d.Tree, a, 0, found)
 		}
 		d.Walk(func(key string, part *policy.Tree) bool {
 			if key == "rate_limit" && !found[part] && part.Say("unlimited") != "true" {
@@ -467,6 +451,55 @@ func (r *envoyReader) services(docs []doc) {
 		})
 	}
 	r.Policies = append(r.Policies, p)
+}
+
+// descend adds the limits to which the entries of a descriptor lead, from the nth on. A path, a host or an agent may be one
+// of those that the tree has.
+func (r *envoyReader) descend(p *Policy, d doc, at *policy.Tree, a envoyAction, n int, found map[*policy.Tree]bool) {
+	if n == len(a.entries) {
+		if limits := at.Get("rate_limit"); limits != nil {
+			found[limits] = true
+			r.window(p, d, at, a)
+		}
+		return
+	}
+	e := a.entries[n]
+	with := func(e envoyEntry) envoyAction {
+		a.entries = slices.Clone(a.entries)
+		a.entries[n] = e
+		return a
+	}
+	var next *policy.Tree
+	rank := 0 // the value itself, else the first mask, else any value
+	for _, one := range at.List("descriptors") {
+		value := one.Say("value")
+		switch {
+		case one.Say("key") != e.key:
+		case value == "" && rank < 1:
+			next, rank = one, 1
+		case e.value != "" && strings.Contains(value, "*") && rank < 2 && masked(value, e.value):
+			next, rank = one, 2
+		case e.value != "" && value == e.value:
+			next, rank = one, 3
+		case e.value == "" && len(e.parts) == 1 && !strings.Contains(value, "*"):
+			set, known := none, false
+			switch e.parts[0] {
+			case "path":
+				set, known = textSet("regexp", "", []string{value}, false)
+			case "host":
+				set, known = hostSet("", []string{value})
+			case "agent":
+				set, known = textSet("agent", "", []string{value}, false)
+			}
+			if known {
+				r.descend(p, d, one, with(envoyEntry{key: e.key, value: value, set: e.set.and(set)}), n+1, found)
+				e.set = e.set.and(set.except())
+			}
+		}
+	}
+	if next != nil {
+		r.descend(p, d, next, with(e), n+1, found)
+	}
 }
 
 // masked reports whether a mask fits a text: an asterisk stands for anything.

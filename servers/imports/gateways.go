@@ -274,7 +274,7 @@ func isAPISIX(d doc) bool {
 	if kind := d.Say("kind"); kind == "ApisixRoute" || kind == "ApisixGlobalRule" || kind == "ApisixPluginConfig" {
 		return true
 	}
-	found := false
+	found := d.Get("routes") == nil && len(apisixAlone(d)) > 0
 	for _, list := range []string{"routes", "services", "global_rules", "plugin_configs", "consumers"} {
 		for _, r := range d.List(list) {
 			plugins := r.Get("plugins")
@@ -282,6 +282,14 @@ func isAPISIX(d doc) bool {
 		}
 	}
 	return found
+}
+
+// apisixAlone is the route that a document is, as the admin interface takes it.
+func apisixAlone(d doc) []*policy.Tree {
+	if p := d.Get("plugins"); p != nil && p.Items == nil && (d.Get("uri") != nil || d.Get("uris") != nil) {
+		return []*policy.Tree{d.Tree}
+	}
+	return d.List("routes")
 }
 
 func takeAPISIX(i *Import, docs []doc) {
@@ -303,8 +311,8 @@ func takeAPISIX(i *Import, docs []doc) {
 	}
 	for _, d := range docs {
 		services, configs := map[string][]Set{}, map[string][]Set{}
-		own := apisixRoutes(d.List("routes"), "uri", "uris")
-		for _, r := range d.List("routes") {
+		own := apisixRoutes(apisixAlone(d), "uri", "uris")
+		for _, r := range apisixAlone(d) {
 			set := own[r]
 			i.apisixVars(d, r)
 			add(d, r.Get("plugins"), set, ofRoute)

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -40,7 +42,8 @@ type haproxySection struct {
 
 // A rateTerm is a condition on a rate, and the requests that it is asked for.
 type rateTerm struct {
-	counter string // the number behind sc; "": by the address
+	counter string // the number behind sc; "": by the address, or by the sample
+	sample  string
 	table   string
 	rate    string // http_req_rate, gpc0_rate
 	most    int64  // the highest that is admitted
@@ -53,12 +56,14 @@ type haproxyReader struct {
 	sections []*haproxySection
 	tables   map[string]map[string]string // the period of each rate, by table
 	flags    map[string][]rateTerm        // variables that are set when a rate is exceeded
+	vars     map[string]string            // other variables
+	unknown  int                          // conditions that were taken to hold
 }
 
 var storedRate = lazy.Regexp(`^([a-z0-9_]+)\((\w+)\)$`)
 
 func readHAProxy(i *Import, file string, text []byte) error {
-	r := &haproxyReader{Import: i, file: file, tables: map[string]map[string]string{}, flags: map[string][]rateTerm{}}
+	r := &haproxyReader{Import: i, file: file, tables: map[string]map[string]string{}, flags: map[string][]rateTerm{}, vars: map[string]string{}}
 	for n, line := range strings.Split(string(text), "\n") {
 		words := haproxyWords(line)
 		if len(words) == 0 {
@@ -203,6 +208,7 @@ func (r *haproxyReader) readSection(p *Policy, s *haproxySection) {
 		how  string
 	}
 	var refusals []refusal
+	left := Set{} // that no rule has ended
 	counts := map[string]haproxyRule{}
 	for n, rule := range s.rules {
 		words := rule.words
@@ -223,27 +229,36 @@ func (r *haproxyReader) readSection(p *Policy, s *haproxySection) {
 				table = words[4]
 			}
 			set, _ := r.condition(s, rule, words)
+			set = left.and(set)
 			number := trackRule().FindStringSubmatch(verb)[1]
-			left := set
+			own := set
 			if before, ok := taken[number]; ok {
-				left, set = set.and(before.except()), union(before, set)
+				own, set = set.and(before.except()), union(before, set)
 			}
 			taken[number] = set
-			counters[number] = append(counters[number], tracked{rule, n, table, r.haproxyKey(rule, words[2], s.set.and(left))})
+			counters[number] = append(counters[number], tracked{rule, n, table, r.haproxyKey(rule, words[2], s.set.and(own))})
 		case countRule().MatchString(verb):
 			counts[countRule().FindStringSubmatch(verb)[1]] = rule
 		case setVarRule().MatchString(verb) && len(words) > 2 && words[2] == "bool(true)":
 			if _, terms := r.condition(s, rule, words); terms != nil {
 				r.flags[setVarRule().FindStringSubmatch(verb)[1]] = terms
 			}
-		case slices.Contains([]string{"deny", "tarpit", "reject", "return", "silent-drop", "redirect"}, verb),
+		case setVarRule().MatchString(verb) && len(words) > 2:
+			r.vars[setVarRule().FindStringSubmatch(verb)[1]] = words[2]
+		case slices.Contains([]string{"deny", "tarpit", "reject", "return", "silent-drop", "redirect", "allow", "accept"}, verb),
 			verb == "capture" && len(words) > 2 && words[2] == "str(over-limit)": // which is how a limit is tried first
-			_, terms := r.condition(s, rule, words)
+			before := r.unknown
+			set, terms := r.condition(s, rule, words)
+			if terms == nil && r.unknown == before { // no rule behind it is asked
+				set = left.and(set).except()
+				left = left.and(set)
+			}
 			for _, t := range terms {
 				how := strings.TrimSuffix(strings.Join(words[1:3], " "), " if")
 				if at := slices.IndexFunc(words, func(w string) bool { return w == "deny_status" || w == "status" }); at > 0 && at+1 < len(words) {
 					how = verb + " " + words[at+1]
 				}
+				t.set = t.set.and(left)
 				refusals = append(refusals, refusal{rule, n, t, how})
 			}
 		}
@@ -252,7 +267,8 @@ func (r *haproxyReader) readSection(p *Policy, s *haproxySection) {
 		found, before, tables := false, len(p.Limits), []string{}
 		for _, number := range slices.Sorted(maps.Keys(counters)) {
 			for _, counter := range counters[number] {
-				if f.term.counter != number && (f.term.counter != "" || found || counter.table != cmp.Or(f.term.table, s.name)) {
+				if f.term.counter != number && (f.term.counter != "" || found || counter.table != cmp.Or(f.term.table, s.name) ||
+					f.term.sample != "" && f.term.sample != counter.rule.words[2]) {
 					continue
 				}
 				found = true
@@ -307,6 +323,10 @@ func (r *haproxyReader) readSection(p *Policy, s *haproxySection) {
 
 var (
 	rateSample = lazy.Regexp(`^(?:sc(\d)?_|src_)([a-z0-9_]+)(?:\(([^)]*)\))?$`)
+	counter    = lazy.Regexp(`(_rate|_cnt|_cur|_?gpc\d?|_?gpt\d?)$`)
+	lookedUp   = lazy.Regexp(`^(.+),table_([a-z0-9_]+)(?:\(([^)]*)\))?$`)
+	mappedRate = lazy.Regexp(`^var\(([\w.]+)\),sub\(([\w.]+)\)$`)
+	pathMap    = lazy.Regexp(`^path,map_beg\(([^,)]+)(?:,(\d+))?\)$`)
 	haSample   = lazy.Regexp(`^([a-z0-9_.]+)(?:\(([^)]*)\))?((?:,.*)?)$`)
 	maskSample = lazy.Regexp(`ipmask\((\d+)(?:,(\d+))?\)`)
 )
@@ -340,6 +360,8 @@ func (r *haproxyReader) haproxyKey(rule haproxyRule, sample string, set Set) []k
 			}
 		case "req.cook", "cook":
 			word = "cookie:" + name
+		case "url_param", "urlp":
+			word = "field:" + name
 		case "http_auth_user":
 			word = "user"
 		case "path", "url", "base":
@@ -356,8 +378,8 @@ func (r *haproxyReader) haproxyKey(rule haproxyRule, sample string, set Set) []k
 		word = "client+host+path"
 	}
 	if word == "" {
-		r.lose(r.place(rule), "no limit here counts by %s: all requests count together", sample)
-		return []keyCase{{set, request.BySite}}
+		r.lose(r.place(rule), "no limit here counts by %s: limits of this counter are left out", sample)
+		return nil
 	}
 	var words []string
 	for w := range strings.SplitSeq(word, "+") {
@@ -419,6 +441,7 @@ func (r *haproxyReader) condition(s *haproxySection, rule haproxyRule, words []s
 		}
 		switch {
 		case !known:
+			r.unknown++
 			r.lose(r.place(rule), "no condition says %s: it is taken to hold", strings.Join(rest, " "))
 		case found != nil && not:
 			// below the rate: what is asked for then is no refusal
@@ -470,7 +493,7 @@ func (r *haproxyReader) acl(rule haproxyRule, words []string) (set Set, terms []
 	if len(words) == 0 {
 		return Set{}, nil, false
 	}
-	if strings.HasPrefix(words[0], "var(") {
+	if strings.HasPrefix(words[0], "var(") && !mappedRate().MatchString(words[0]) {
 		terms = r.flags[strings.TrimSuffix(strings.TrimPrefix(words[0], "var("), ")")]
 		return Set{}, terms, terms != nil
 	}
@@ -489,8 +512,8 @@ func (r *haproxyReader) acl(rule haproxyRule, words []string) (set Set, terms []
 		}
 		values = values[1:]
 	}
-	if parts := rateSample().FindStringSubmatch(sample); parts != nil && strings.HasSuffix(parts[2], "_rate") {
-		return r.rate(rule, parts, values)
+	if set, terms, ok := r.counted(rule, sample, values); ok {
+		return set, terms, true
 	}
 	parts := haSample().FindStringSubmatch(sample)
 	if parts == nil {
@@ -500,12 +523,12 @@ func (r *haproxyReader) acl(rule haproxyRule, words []string) (set Set, terms []
 	if strings.HasPrefix(parts[1], "req.") {
 		name, suffix, _ = strings.Cut(parts[1][4:], "_")
 	}
-	if how == "" {
+	if how == "" && suffix != "param" {
 		how = suffix
 	}
 	header, _, _ := strings.Cut(strings.ToLower(parts[2]), ",")
 	switch {
-	case name == "path" || name == "url" || name == "base":
+	case (name == "path" || name == "url" || name == "base") && suffix != "param":
 		set, known = textSet("regexp", how, values, fold)
 	case name == "method":
 		return within("method", upperAll(values)...), nil, len(values) > 0
@@ -523,12 +546,14 @@ func (r *haproxyReader) acl(rule haproxyRule, words []string) (set Set, terms []
 		set, known = hostSet(how, values)
 	case (name == "hdr" || name == "fhdr") && header == "user-agent" && how != "found":
 		set, known = textSet("agent", how, values, fold)
-	case (name == "hdr" || name == "fhdr" || name == "cook") && how == "found":
-		kind := map[bool]string{true: "cookie:", false: "header:"}[name == "cook"]
-		return within("without", kind+parts[2]).except(), nil, true
+	case how == "found" && foundKinds[name] != "":
+		return within("without", foundKinds[name]+parts[2]).except(), nil, true
 	}
 	return set, nil, known
 }
+
+// foundKinds are the parts of requests that a sample may look for.
+var foundKinds = map[string]string{"hdr": "header:", "fhdr": "header:", "cook": "cookie:", "url": "field:", "urlp": "field:"}
 
 func upperAll(texts []string) (all []string) {
 	for _, t := range texts {
@@ -599,9 +624,60 @@ func hostSet(how string, values []string) (Set, bool) {
 	return within("host", all...), len(all) > 0
 }
 
-// rate is a test of a rate: sc_http_req_rate(0,table) gt 20.
-func (r *haproxyReader) rate(rule haproxyRule, parts, values []string) (Set, []rateTerm, bool) {
-	t := rateTerm{counter: parts[1], rate: strings.TrimPrefix(parts[2], "get_")}
+// counted is a test of what a table counts: by a counter, by looking a sample up, or held against the limit of a path.
+func (r *haproxyReader) counted(rule haproxyRule, sample string, values []string) (Set, []rateTerm, bool) {
+	if m := mappedRate().FindStringSubmatch(sample); m != nil && slices.Equal(values, []string{"lt", "0"}) {
+		most, now := pathMap().FindStringSubmatch(r.vars[m[1]]), lookedUp().FindStringSubmatch(r.vars[m[2]])
+		if most == nil || now == nil {
+			return Set{}, nil, false
+		}
+		return r.mapped(rule, most[1], most[2], now)
+	}
+	if m := lookedUp().FindStringSubmatch(sample); m != nil {
+		return r.rate(rule, []string{sample, "", m[2], m[3]}, m[1], values)
+	}
+	if parts := rateSample().FindStringSubmatch(sample); parts != nil && counter().MatchString(parts[2]) {
+		return r.rate(rule, parts, "", values)
+	}
+	return Set{}, nil, false
+}
+
+// mapped are the rates of a file that has a path and how many are admitted on each line; the longest that fits counts.
+func (r *haproxyReader) mapped(rule haproxyRule, file, fallback string, now []string) (_ Set, terms []rateTerm, known bool) {
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(filepath.Dir(r.file), file)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		r.lose(r.place(rule), "%v: paths have the limit that stands for the others", err)
+	}
+	most := map[string]string{"/": fallback}
+	for line := range strings.Lines(string(text)) {
+		if words := haproxyWords(strings.TrimSpace(line)); len(words) == 2 {
+			most[words[0]] = words[1]
+		}
+	}
+	paths := slices.Sorted(maps.Keys(most))
+	for n, path := range paths {
+		set := below(path)
+		for _, longer := range paths[n+1:] {
+			if strings.HasPrefix(longer, path) {
+				set = set.and(below(longer).except())
+			}
+		}
+		if _, one, ok := r.rate(rule, []string{now[0], "", now[2], now[3]}, now[1], []string{"gt", most[path]}); ok && most[path] != "" {
+			for _, t := range one {
+				t.set = set
+				terms = append(terms, t)
+			}
+		}
+	}
+	return Set{}, terms, terms != nil
+}
+
+// rate is a test of a rate: sc_http_req_rate(0,table) gt 20. A sample is what is looked up.
+func (r *haproxyReader) rate(rule haproxyRule, parts []string, sample string, values []string) (Set, []rateTerm, bool) {
+	t := rateTerm{counter: parts[1], rate: strings.TrimPrefix(parts[2], "get_"), sample: sample}
 	args := strings.Split(parts[3], ",")
 	if strings.HasPrefix(strings.Join(parts[:1], ""), "sc_") && len(args) > 0 { // the number stands between parentheses
 		t.counter, args = strings.TrimSpace(args[0]), args[1:]
@@ -610,6 +686,7 @@ func (r *haproxyReader) rate(rule haproxyRule, parts, values []string) (Set, []r
 		t.table = strings.TrimSpace(args[0])
 	}
 	if t.rate != "http_req_rate" && t.rate != "gpc0_rate" {
+		r.unknown++
 		r.lose(r.place(rule), "%s counts what no limit here does", parts[0])
 		return none, []rateTerm{}, true
 	}

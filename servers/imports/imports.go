@@ -101,14 +101,28 @@ func Formats() (names []string) {
 	return names
 }
 
+// templateMark is what templates of Helm, Ansible, Chef and Go have in them.
+var templateMark = lazy.Regexp(`\{\{-? *[.$"#/\w(].*?\}\}|\{%.*?%\}|<%[=-]? .*?%>`)
+
+// unmade is said of a template.
+const unmade = "it is a template (%s): give what is made of it, as helm template or the like writes it"
+
 var documentEnding = lazy.Regexp(`(?i)\.(ya?ml|json)$`)
 
 // Add reads a configuration whose text is that of a file; it may name others. from "" is found by looking. Documents
 // are only taken in by Done, as they may belong together.
 func (i *Import) Add(file string, text []byte, from string) error {
+	return i.add(file, file, text, from)
+}
+
+// add reads a configuration that has a name of its own, as a part of a file may have.
+func (i *Import) add(file, name string, text []byte, from string) error {
 	for _, f := range formats {
-		if f.read != nil && (from == f.name || from == "" && !documentEnding().MatchString(file) && f.is(text)) {
+		if f.read != nil && (from == f.name || from == "" && !documentEnding().MatchString(name) && f.is(text)) {
 			before := len(i.Policies)
+			if mark := templateMark().Find(text); mark != nil {
+				i.lose(file, unmade, mark)
+			}
 			if err := f.read(i, file, text); err != nil {
 				return fmt.Errorf("%s: %w", file, err)
 			}
@@ -126,9 +140,20 @@ func (i *Import) Add(file string, text []byte, from string) error {
 		d := doc{t, file}
 		known = known || slices.ContainsFunc(formats, func(f format) bool { return f.has != nil && f.has(d) })
 		i.docs = append(i.docs, d)
+		for _, d := range each([]doc{d}, "ConfigMap") { // its texts are files, whose lines stay those of the whole
+			for _, name := range d.Get("data").Keys() {
+				at := d.Get("data", name)
+				if i.add(file, name, []byte(strings.Repeat("\n", at.Line)+at.Text), "") == nil {
+					known = true
+				}
+			}
+		}
 	}
+	mark := templateMark().Find(text)
 	switch {
-	case err != nil && documentEnding().MatchString(file):
+	case mark != nil && (err != nil || !known):
+		return fmt.Errorf("%s: "+unmade, file, mark)
+	case err != nil && documentEnding().MatchString(name):
 		return fmt.Errorf("%s: %w", file, err)
 	case !known:
 		return fmt.Errorf("%s: is no configuration of a server that is known; --from says which: %s", file,

@@ -74,6 +74,38 @@ func TestImports(t *testing.T) {
 	}
 }
 
+// Thirty of the configurations above have the structure of public ones: their comments name project and file.
+func TestPublicConfigurations(t *testing.T) {
+	files, err := filepath.Glob("testdata/*/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	source := regexp.MustCompile(`\A# From ([\w.-]+/[\w.-]+) (\S+?)[:\s]`)
+	servers, sources := map[string]int{}, map[string]string{}
+	for _, file := range files {
+		server := filepath.Base(filepath.Dir(file))
+		if info, err := os.Stat(file); err == nil && info.IsDir() {
+			file += "/nginx.conf"
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if from := source.FindStringSubmatch(string(text)); from != nil && filepath.Ext(file) != ".golden" {
+			if i := imported(t, file); len(i.Policies) > 0 {
+				servers[server]++
+				sources[from[1]+" "+from[2]] = file
+			} else if len(i.Notes) < 2 { // what there is instead
+				t.Errorf("%s: nothing is read, and not said why: %v", file, i.Notes)
+			}
+		}
+	}
+	if len(sources) < 30 || len(servers) < len(formats) {
+		t.Errorf("%d public sources of %d servers: %v", len(sources), len(servers), servers)
+	}
+	t.Logf("%d public configurations: %v", len(sources), servers)
+}
+
 // pasted are the lines to paste that package servers writes: for each limit the blocks by their places.
 func pasted(t *testing.T, server string) (limits, places []string, blocks []map[string][]string) {
 	t.Helper()

@@ -51,7 +51,7 @@ type ingressLimit struct {
 	spare Set
 }
 
-var notInLimit = lazy.Regexp(`/(limit-connections|global-rate-limit)$`)
+var notInLimit = lazy.Regexp(`/global-rate-limit$`)
 
 func takeIngresses(i *Import, docs []doc) {
 	p := Policy{Name: "ingress-nginx"}
@@ -175,6 +175,10 @@ func (i *Import) ingressLimits(d doc) (all []ingressLimit) {
 	for _, key := range notes.Keys() {
 		at := notes.Get(key)
 		switch {
+		case strings.HasSuffix(key, "/limit-connections"):
+			i.lose(d.place(at), "%s bounds how many requests are under way at once, which no limit here does", key)
+		case strings.HasPrefix(key, "ingress.kubernetes.io/limit-"):
+			i.lose(d.place(at), "%s is none that ingress-nginx reads: the name begins with nginx.", key)
 		case notInLimit().MatchString(key), strings.Contains(key, "rate-limit"), strings.Contains(key, "limit-req-"):
 			i.lose(d.place(at), "%s is no limit that is known here", key)
 		case strings.HasSuffix(key, "-snippet") && strings.Contains(at.Text, "limit_req"):

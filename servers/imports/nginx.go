@@ -22,7 +22,7 @@ import (
 
 var nginxFormat = format{name: "nginx", is: looksLikeNginx, read: readNginx}
 
-var nginxLine = lazy.Regexp(`(?m)^\s*(limit_req(_zone)?\s[^:\n]*;|(http|server|events|upstream\s+\S+|location\s[^{\n]+|map\s+\S+\s+\S+|geo\s[^{\n]+)\s*\{|` +
+var nginxLine = lazy.Regexp(`(?m)^\s*(limit_req(_zone|_status|_dry_run)?\s[^\n]*;|(http|server|events|upstream\s+\S+|location\s[^{\n]+|map\s+\S+\s+\S+|geo\s[^{\n]+)\s*\{|` +
 	`(include|server_name|listen|proxy_pass|worker_processes)\s[^\n]*;)`)
 
 func looksLikeNginx(text []byte) bool { return nginxLine().Match(text) }
@@ -190,7 +190,7 @@ func (r *nginxReader) readHTTP(level []*nginxconf.Directive) {
 	hosts := r.hosts(servers)
 	for i, d := range servers {
 		if hosts[i].never && len(limits.inherit(d.Block).limits) > 0 {
-			r.tell(d.Place(), "this server gets no request here: another one has its names, or is the default")
+			r.lose(d.Place(), "this server gets no request here: another one has its names, or is the default")
 		} else if !hosts[i].never {
 			r.readServer(d, hosts[i], limits)
 		}

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"shadow/lazy"
 	"shadow/limit"
 	"shadow/policy"
 	"shadow/request"
@@ -21,7 +22,42 @@ import (
 // .../http/routing/rules-and-priority.md, pkg/config/dynamic/middlewares.go,
 // pkg/middlewares/ratelimiter/rate_limiter.go.
 
-var traefikFormat = format{name: "traefik", has: isTraefik, take: takeTraefik}
+var traefikFormat = format{name: "traefik", has: isTraefik, take: takeTraefik, is: looksLikeTOML, read: readTOML}
+
+var tomlHead = lazy.Regexp(`(?m)^[ \t]*\[http\.(routers|middlewares)[^\[\]\n]*\]`)
+
+func looksLikeTOML(text []byte) bool { return tomlHead().Match(text) }
+
+var tomlTable = lazy.Regexp(`(?m)^[ \t]*\[\[?([^\[\]=\n]+)\]\]?[ \t]*(#.*)?$`)
+
+// readTOML reads a dynamic configuration in TOML: tables by their names, in each of which lines are as in Terraform.
+func readTOML(i *Import, file string, text []byte) error {
+	root, at := policy.NewTree(1), 0
+	into := root
+	part := func(end int) {
+		lines := parseHCL(strings.Repeat("\n", strings.Count(string(text[:at]), "\n")) + string(text[at:end]))
+		for _, key := range lines.Keys() {
+			into.Set(key, lines.Get(key))
+		}
+	}
+	for _, span := range tomlTable().FindAllSubmatchIndex(text, -1) {
+		part(span[0])
+		into, at = root, span[1]
+		line := strings.Count(string(text[:span[0]]), "\n") + 1
+		for word := range strings.SplitSeq(string(text[span[2]:span[3]]), ".") {
+			word = strings.Trim(strings.TrimSpace(word), `"'`)
+			next := field(into, word)
+			if next == nil || len(next.Items) > 0 {
+				next = policy.NewTree(line)
+				into.Set(word, next)
+			}
+			into = next
+		}
+	}
+	part(len(text))
+	i.docs = append(i.docs, doc{root, file})
+	return nil
+}
 
 func isTraefik(d doc) bool {
 	kind := d.Say("kind")
@@ -155,6 +191,8 @@ func (c *traefikConfig) look(name string) (string, bool) {
 	return name, false
 }
 
+var composeMark = lazy.Regexp(`\$\{\w[^}]*\}`)
+
 // policy are the limits of all routers.
 func (c *traefikConfig) policy() Policy {
 	p := Policy{Name: "traefik", Combine: "in-turn"}
@@ -171,6 +209,9 @@ func (c *traefikConfig) policy() Policy {
 		}
 		for _, text := range unknown {
 			c.lose(r.at, "no condition says %s: the router's limits are judged on requests that the rest of its rule fits", text)
+		}
+		if mark := composeMark().FindString(r.rule); mark != "" {
+			c.lose(r.at, "rule %s has a variable, %s: give what docker compose config writes", r.rule, mark)
 		}
 		r.set = set
 		for _, before := range taken {
