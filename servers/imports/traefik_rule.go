@@ -1,0 +1,156 @@
+package imports
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// A ruleParser reads a rule of a router: Host(`a`) && (PathPrefix(`/b`) || !Method(`POST`)).
+type ruleParser struct {
+	rest    string
+	err     error
+	unknown []string // matchers that no condition says: they are taken to fit
+}
+
+func parseRule(text string) (set Set, unknown []string, err error) {
+	p := &ruleParser{rest: text}
+	if strings.TrimSpace(text) == "" {
+		return Set{}, nil, nil
+	}
+	set = p.either()
+	if p.skip(); p.err == nil && p.rest != "" {
+		p.fail("is not understood from %q on", p.rest)
+	}
+	return set, p.unknown, p.err
+}
+
+func (p *ruleParser) fail(text string, args ...any) {
+	if p.err == nil {
+		p.err = fmt.Errorf(text, args...)
+	}
+	p.rest = ""
+}
+
+func (p *ruleParser) skip() { p.rest = strings.TrimLeft(p.rest, " \t\r\n") }
+
+func (p *ruleParser) take(sign string) bool {
+	p.skip()
+	rest, ok := strings.CutPrefix(p.rest, sign)
+	p.rest = rest
+	return ok
+}
+
+func (p *ruleParser) either() Set {
+	set := p.both()
+	for p.take("||") {
+		set = union(set, p.both())
+	}
+	return set
+}
+
+func (p *ruleParser) both() Set {
+	set := p.one()
+	for p.take("&&") {
+		set = set.and(p.one())
+	}
+	return set
+}
+
+func (p *ruleParser) one() Set {
+	switch {
+	case p.err != nil:
+		return none
+	case p.take("!"):
+		before := len(p.unknown)
+		set := p.one()
+		if len(p.unknown) > before {
+			return Set{}
+		}
+		return set.except()
+	case p.take("("):
+		set := p.either()
+		if !p.take(")") {
+			p.fail("lacks a parenthesis")
+		}
+		return set
+	}
+	p.skip()
+	name, rest, ok := strings.Cut(p.rest, "(")
+	if !ok {
+		p.fail("is not understood from %q on", p.rest)
+		return none
+	}
+	p.rest = rest
+	var values []string
+	for !p.take(")") {
+		p.skip()
+		if p.rest == "" || strings.IndexByte("`\"'", p.rest[0]) < 0 {
+			p.fail("lacks a quote or a parenthesis behind %s", name)
+			return none
+		}
+		value, after, ok := strings.Cut(p.rest[1:], p.rest[:1])
+		if !ok {
+			p.fail("lacks a quote behind %s", name)
+			return none
+		}
+		values, p.rest = append(values, value), after
+		p.take(",")
+	}
+	if len(values) == 0 {
+		p.fail("%s has no value", name)
+		return none
+	}
+	return p.matcher(strings.TrimSpace(name), values)
+}
+
+// matcher is the set of one matcher.
+func (p *ruleParser) matcher(name string, values []string) Set {
+	var sets []Set
+	switch name {
+	case "Host":
+		for n := range values {
+			values[n] = strings.ToLower(values[n])
+		}
+		return within("host", values...)
+	case "Method":
+		return within("method", values...)
+	case "Path":
+		for _, v := range values {
+			sets = append(sets, exactly(v))
+		}
+		return union(sets...)
+	case "PathPrefix":
+		for _, v := range values {
+			sets = append(sets, below(v))
+		}
+		return union(sets...)
+	case "PathRegexp":
+		for _, v := range values {
+			if _, err := regexp.Compile(v); err != nil {
+				p.fail("%v", err)
+			}
+		}
+		return within("regexp", values...)
+	case "ClientIP":
+		for _, v := range values {
+			prefix, err := parseNetwork(v)
+			if err != nil {
+				p.fail("%v", err)
+				return none
+			}
+			sets = append(sets, within("network", networkText(prefix)))
+		}
+		return union(sets...)
+	case "Header", "Headers":
+		if len(values) == 2 && strings.EqualFold(values[0], "User-Agent") {
+			return within("agent", "^"+regexp.QuoteMeta(values[1])+"$")
+		}
+	case "HeaderRegexp", "HeadersRegexp":
+		if len(values) == 2 && strings.EqualFold(values[0], "User-Agent") && compiles(values[1]) {
+			return within("agent", values[1])
+		}
+	}
+	p.unknown = append(p.unknown, name+"("+strings.Join(values, ", ")+")")
+	return Set{}
+}
