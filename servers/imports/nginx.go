@@ -211,8 +211,9 @@ func (r *nginxReader) readServer(d *nginxconf.Directive, host Set, limits nginxL
 		if p.set.never {
 			continue
 		}
-		for _, l := range p.place.judging() {
-			use := r.use(l, p.place.limits)
+		judge := r.judge(root, p.place)
+		for _, l := range judge.judging() {
+			use := r.use(l, judge.limits)
 			if use == nil {
 				continue
 			}
@@ -239,7 +240,7 @@ func (r *nginxReader) readServer(d *nginxconf.Directive, host Set, limits nginxL
 		j.use.sets = append(j.use.sets, nginxSet{host.and(set), serverName(d)})
 	}
 	if len(all) > 0 {
-		r.internal(places)
+		r.aside(root, places)
 	}
 }
 

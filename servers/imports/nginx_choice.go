@@ -20,6 +20,7 @@ type nginxPlace struct {
 	kind    string // "", "=", "^~", "~", "~*"
 	pattern string
 	within  []nginxPlace
+	named   []nginxPlace // of a server
 	limits  nginxLimits
 	answers bool // by itself, before limits are asked
 }
@@ -51,7 +52,8 @@ func (r *nginxReader) level(d *nginxconf.Directive, p nginxPlace, around nginxLi
 				r.lose(inner.Place(), "location %s is not understood", strings.Join(inner.Args, " "))
 				continue
 			}
-			if strings.HasPrefix(q.pattern, "@") { // nothing but an internal redirect leads there
+			if strings.HasPrefix(q.pattern, "@") { // only another location leads there
+				p.named = append(p.named, r.level(inner, q, p.limits))
 				continue
 			}
 			if (q.kind == "~" || q.kind == "~*") && !r.isRegexp(inner, q.pattern) {
@@ -215,31 +217,18 @@ func (p *nginxPlace) redirects(beside []nginxPlace) *nginxPlace {
 	return &nginxPlace{Directive: p.Directive, kind: "=", pattern: short, answers: true}
 }
 
-// internal tells of requests that are sent on to another location, whose limits then judge them.
-func (r *nginxReader) internal(places []chosen) {
-	for _, c := range places {
-		if len(c.place.judging()) > 0 || c.place.answers || c.set.never {
-			continue // they have been judged
-		}
-		for _, d := range c.place.Block {
-			last := ""
-			if len(d.Args) > 0 {
-				last = d.Args[len(d.Args)-1]
-			}
-			if d.Name == "try_files" && strings.HasPrefix(last, "/") || d.Name == "rewrite" && last != "redirect" && last != "permanent" && last != "break" {
-				r.lose(d.Place(), "%s %s sends requests on to another location, whose limits then judge them. Here the location "+
-					"judges that was asked for", d.Name, strings.Join(d.Args, " "))
-			}
-		}
-	}
-}
-
 // hosts are the requests of each server, by the host that is asked for. One that answers everything by itself beside
 // another of the same name has none: no log says which port was meant.
 func (r *nginxReader) hosts(servers []*nginxconf.Directive) []Set {
 	sets := make([]Set, len(servers))
 	if len(servers) < 2 {
 		return sets
+	}
+	returns := func(d *nginxconf.Directive) bool { return d.Name == "return" }
+	answers := func(i int) bool {
+		return slices.ContainsFunc(servers[i].Block, func(d *nginxconf.Directive) bool {
+			return returns(d) || d.Name == "location" && slices.Equal(d.Args, []string{"/"}) && slices.ContainsFunc(d.Block, returns)
+		})
 	}
 	names := make([][]string, len(servers))
 	fallback := -1
@@ -249,13 +238,10 @@ func (r *nginxReader) hosts(servers []*nginxconf.Directive) []Set {
 			if s.Name == "server_name" {
 				names[i] = append(names[i], r.hostNames(s)...)
 			}
-			if s.Name == "listen" && fallback < 0 && (slices.Contains(s.Args, "default_server") || slices.Contains(s.Args, "default")) {
+			if s.Name == "listen" && (fallback < 0 || answers(fallback) && !answers(i)) && (slices.Contains(s.Args, "default_server") || slices.Contains(s.Args, "default")) {
 				fallback = i
 			}
 		}
-	}
-	answers := func(i int) bool {
-		return slices.ContainsFunc(servers[i].Block, func(d *nginxconf.Directive) bool { return d.Name == "return" })
 	}
 	if fallback < 0 {
 		fallback = max(0, slices.IndexFunc(servers, func(d *nginxconf.Directive) bool { return !answers(slices.Index(servers, d)) }))
