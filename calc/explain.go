@@ -26,7 +26,7 @@ type Explanation struct {
 	Recovers limit.Time `json:"recovers_us"`
 
 	Trial       *Trial              `json:"trial"`   // nil: too large to try out
-	Clients     []Client            `json:"clients"` // likewise
+	Clients     []Client            `json:"clients"` // none: likewise
 	Variants    []Variant           `json:"variants"`
 	Equivalents []policy.Equivalent `json:"servers"`
 }
@@ -61,7 +61,9 @@ func Explain(parts []policy.Part, levels int) []Explanation {
 }
 
 func explain(p policy.Part, levels int) Explanation {
-	e := Explanation{Limit: p.Spec.String(), Means: p.Spec.String()}
+	e := Explanation{
+		Limit: p.Spec.String(), Means: p.Spec.String(), Clients: []Client{}, Variants: []Variant{}, Equivalents: []policy.Equivalent{},
+	}
 	d, ok := p.Limiter.(limit.Describer)
 	if !ok {
 		return e
@@ -91,7 +93,7 @@ func (e *Explanation) vary(a limit.Approximation, shape limit.Shape, start limit
 		c.Range = &[2]int64{c.Refused, c.Refused}
 	}
 	for _, l := range a.Variants() {
-		v := Variant{Trial: tryOut(l, start, shape.AtOnce)}
+		v := Variant{Refused: []int64{}, Trial: tryOut(l, start, shape.AtOnce)}
 		if d, ok := l.(limit.Describer); ok {
 			v.Assumes = d.Semantics()
 		}

@@ -21,6 +21,9 @@ func (h *Head) Begin(w *document.Writer, title, anonymized string, more ...docum
 	h.alert(w)
 }
 
+// Schema implements document.Report.
+func (m *Model) Schema() format.Schema { return format.ReportSchema }
+
 // Text writes the report for people.
 func (m *Model) Text(w *document.Writer) {
 	m.Begin(w, "Rate limits, replayed", m.Anonymized)

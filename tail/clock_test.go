@@ -160,7 +160,7 @@ func TestClocksThatAreSet(t *testing.T) {
 func toldSince(all, moment string) string {
 	var since strings.Builder
 	for text := range strings.Lines(all) {
-		if strings.TrimPrefix(text, `{"time":"`) > moment {
+		if strings.TrimPrefix(text, wouldBlock) > moment {
 			since.WriteString(text)
 		}
 	}

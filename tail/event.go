@@ -14,7 +14,7 @@ import (
 
 // A would-block is told as a line of JSON, one for each policy and request that it would have refused:
 //
-//	{"time":"2026-11-21T07:00:00.250000Z","client":"192.0.2.7","action":"GET /login","class":"tool","policy":"token:6/30s","retry_after":4.75}
+//	{"schema":"shadow.would-block/1","time":"2026-11-21T07:00:00.250000Z","client":"192.0.2.7","action":"GET /login","class":"tool","policy":"token:6/30s","retry_after":4.75}
 //
 // retry_after is in seconds, as it stands after the refusal; it is null when the policy would never admit the client again.
 // "degraded":true stands behind it where the hosts that share a limit might have decided otherwise together.
@@ -95,9 +95,12 @@ func (e *events) gather(b *traffic.Batch, verdicts []replay.Verdicts) {
 	})
 }
 
+// wouldBlock is how a line begins.
+var wouldBlock = "{" + format.WouldBlockSchema.Key() + `"time":"`
+
 // format is the line of one refusal, valid until the next call.
 func (e *events) format(b *traffic.Batch, r refusal, class request.Class) []byte {
-	line := append(e.line[:0], `{"time":"`...)
+	line := append(e.line[:0], wouldBlock...)
 	line = e.clock.Append(line, b.At[r.row])
 	line = append(line, `","client":`...)
 	line = format.AppendText(line, e.tables.Clients.Name(b.Client[r.row]))

@@ -49,7 +49,7 @@ shadow help config prints an example of all that shadow.yaml may have.`
 			}
 		}
 		w := cmd.OutOrStdout()
-		return table.WriteRows(w, output, widthOf(w), []string{"default", "value", "from"}, &rows)
+		return table.WriteRows(w, format.ConfigSchema, output, widthOf(w), []string{"default", "value", "from"}, &rows)
 	}
 	addConfig(cmd, &f.Source, "defaults")
 	addOutput(cmd, &output, "list", format.Outputs())

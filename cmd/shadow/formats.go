@@ -27,7 +27,7 @@ be given as the server's configuration writes it, or be found in that configurat
 				known = append(known, []any{k.Name, k.Summary, k.Text})
 			}
 			w := cmd.OutOrStdout()
-			return table.WriteRows(w, output, widthOf(w), []string{"format", "what", "as the server writes it"}, &known)
+			return table.WriteRows(w, format.FormatsSchema, output, widthOf(w), []string{"format", "what", "as the server writes it"}, &known)
 		},
 	}
 	addOutput(cmd, &output, "list", format.Outputs())

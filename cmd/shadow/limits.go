@@ -13,6 +13,7 @@ import (
 	"shadow/pipeline"
 	"shadow/policy"
 	"shadow/report/explain"
+	"shadow/report/format"
 	"shadow/report/plot"
 	"shadow/report/table"
 	"shadow/request"
@@ -53,7 +54,7 @@ or milliseconds.`,
 				rows = append(rows, []any{a.Name, a.Options, a.Summary, a.Example, bare})
 			}
 			columns := []string{"algorithm", "options", "meaning", "example", "side by side"}
-			return table.WriteRows(w, output, widthOf(w), columns, &rows)
+			return table.WriteRows(w, format.LimitsSchema, output, widthOf(w), columns, &rows)
 		},
 	}
 	cmd.SuggestionsMinimumDistance = 2 // letters

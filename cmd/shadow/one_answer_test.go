@@ -802,7 +802,7 @@ func (q *inquiry) ask() {
 	q.history()
 	for _, p := range q.policies {
 		meant := treeOf(q.T, q.shadow("limits", "explain", p, "--output", "json"))
-		q.say("limits explain", p+": means", meant.at(0, 0, "means").text())
+		q.say("limits explain", p+": means", meant.at("policies", 0, 0, "means").text())
 	}
 	q.sums()
 }

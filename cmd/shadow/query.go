@@ -61,7 +61,7 @@ these. The database is opened read-only, and the question reaches no other file.
 				answer = store.Explained{Rows: rows}
 			}
 			w := cmd.OutOrStdout()
-			return errors.Join(table.WriteRows(w, output, widthOf(w), rows.Columns, answer), rows.Close())
+			return errors.Join(table.WriteRows(w, format.QuerySchema, output, widthOf(w), rows.Columns, answer), rows.Close())
 		},
 	}
 	cmd.Flags().BoolVar(&tables, "tables", false, "list tables, views and their columns")

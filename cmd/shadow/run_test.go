@@ -2,8 +2,10 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"os"
 	"os/exec"
+	"slices"
 	"sync"
 	"testing"
 )
@@ -29,6 +31,9 @@ func run(t *testing.T, dir string, args ...string) []byte {
 	out, err := cmd.Output()
 	if err != nil {
 		t.Fatalf("shadow %q: %v\n%s", args, err, stderr.Bytes())
+	}
+	if slices.Contains(args, "json") && json.Valid(out) {
+		conforms(t, out)
 	}
 	return out
 }

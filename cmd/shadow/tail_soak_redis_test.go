@@ -186,7 +186,7 @@ func (s *redisSoak) compareEach() (m marks) {
 
 // count takes in a would-block. One of a second and a half before Redis was killed was judged when it was away.
 func (s *redisSoak) count(m *marks, line string, marked bool) {
-	const before = `{"time":"`
+	const before = `{"schema":"shadow.would-block/1","time":"`
 	stamp, err := time.Parse(time.RFC3339, line[len(before):strings.IndexByte(line, 'Z')+1])
 	must(s.t, err)
 	away := slices.ContainsFunc(s.outages, func(o [2]time.Time) bool {

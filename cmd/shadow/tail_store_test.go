@@ -169,12 +169,12 @@ func TestTailStoreShared(t *testing.T) {
 	for asked < 12 || before == 0 {
 		k.write(100 * time.Millisecond)
 		out := k.ask("query", "SELECT coalesce(sum(requests), 0)::BIGINT AS n FROM runs", "--output", "json")
-		var rows []struct{ N int64 }
-		must(t, json.Unmarshal(out, &rows))
-		if rows[0].N < before {
-			t.Errorf("%d requests were stored, now %d", before, rows[0].N)
+		var answer struct{ Rows []struct{ N int64 } }
+		must(t, json.Unmarshal(out, &answer))
+		if answer.Rows[0].N < before {
+			t.Errorf("%d requests were stored, now %d", before, answer.Rows[0].N)
 		}
-		before = rows[0].N
+		before = answer.Rows[0].N
 		asked++
 	}
 	k.ask("runs")

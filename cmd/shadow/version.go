@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"runtime"
@@ -25,8 +24,8 @@ type build struct {
 	Date     string `json:"date"`   // of the commit, RFC 3339; "": unknown
 	Platform string `json:"platform"`
 	Go       string `json:"go"`
-	DuckDB   string `json:"duckdb"` // "": there is none in it
-	Schema   *int   `json:"schema"` // of its databases
+	DuckDB   string `json:"duckdb"`          // "": there is none in it
+	Schema   *int   `json:"database_schema"` // of its databases; nil: it has none
 }
 
 // thisBuild is what is known of this program: what the release said, else what the Go command noted.
@@ -92,11 +91,7 @@ func writeVersion(w io.Writer, output string) error {
 	case "table":
 	case "json":
 		b.Version = versionText()
-		text, err := json.MarshalIndent(b, "", "  ")
-		if err == nil {
-			_, err = fmt.Fprintf(w, "%s\n", text)
-		}
-		return err
+		return format.WriteJSON(w, format.VersionSchema, b)
 	default:
 		return pipeline.Usage("%v", format.UnknownOutput(output, versionOutputs))
 	}

@@ -44,6 +44,9 @@ func (p *Part) text() string {
 		format.Count(p.Requests, "request"), format.Count(p.Clients, "client"))
 }
 
+// Schema implements document.Report.
+func (s *Report) Schema() format.Schema { return format.SuggestSchema }
+
 // Text writes the report for people: the answer in short and, if wanted, all that was tried.
 func (s *Report) Text(w *document.Writer) {
 	w.Title("What should the limit be?")

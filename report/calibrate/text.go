@@ -16,6 +16,9 @@ func (r *Report) Write(w io.Writer, output string) error {
 	return document.Write(w, r, r.View, output, format.Outputs())
 }
 
+// Schema implements document.Report.
+func (r *Report) Schema() format.Schema { return format.CalibrateSchema }
+
 // Text writes the report for people.
 func (r *Report) Text(w *document.Writer) {
 	r.Begin(w, "Which limit the server had", "", r.Verdicts.facts()...)

@@ -18,7 +18,7 @@ import (
 // Write writes the account as a table for people or as JSON.
 func (a *Account) Write(w io.Writer, output string, plots bool) error {
 	if output == "json" {
-		return format.WriteJSON(w, a)
+		return format.WriteJSON(w, format.ExplainSchema, a)
 	}
 	t := &document.Writer{View: a.View}
 	a.Begin(t, "", a.model.Anonymized)

@@ -73,6 +73,9 @@ func New(res *sweep.Result, o report.Options) *Report {
 	return s
 }
 
+// Schema implements document.Report.
+func (s *Report) Schema() format.Schema { return format.SweepSchema }
+
 // model is what a report on curves has in common with one on policies.
 func (s *Report) model() *report.Model {
 	return &report.Model{Head: s.Head, Stored: s.Stored, History: s.History, Anonymized: s.Anonymized}
@@ -189,7 +192,7 @@ func (s *Report) points(curve int) iter.Seq[sweep.Banded] {
 }
 
 func (s *Report) json(w *bufio.Writer) error {
-	head, err := format.JSON(s)
+	head, err := format.JSON(s.Schema(), s)
 	if err != nil {
 		return err
 	}

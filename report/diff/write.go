@@ -108,6 +108,9 @@ func (d *Report) clientTable(clients []Client) *table.Table {
 	return t.Fill(clients)
 }
 
+// Schema implements document.Report.
+func (d *Report) Schema() format.Schema { return format.DiffSchema }
+
 // Text writes the comparison for people.
 func (d *Report) Text(w *document.Writer) {
 	d.Begin(w, "Two rate limits, compared", d.model.Anonymized)

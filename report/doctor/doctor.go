@@ -29,6 +29,9 @@ func (r *Report) Write(w io.Writer, output string) error {
 	return document.Write(w, r, r.View, output, format.Outputs())
 }
 
+// Schema implements document.Report.
+func (r *Report) Schema() format.Schema { return format.DoctorSchema }
+
 // Text writes the report for people.
 func (r *Report) Text(w *document.Writer) {
 	all := r.Findings

@@ -55,8 +55,9 @@ func (s *Section) Write(w *Writer, level int) {
 	}
 }
 
-// A Report is what can be written in each of format.Outputs; in JSON it is as encoding/json has it.
+// A Report is what can be written in each of format.Outputs; in JSON it is as encoding/json has it, with its schema.
 type Report interface {
+	Schema() format.Schema
 	Text(w *Writer)
 	CSV() ([]byte, error)
 }
@@ -71,7 +72,7 @@ func Write(w io.Writer, r Report, v View, output string, outputs []string) error
 		r.Text(d)
 		text = d.Bytes()
 	case "json":
-		text, err = format.JSON(r)
+		text, err = format.JSON(r.Schema(), r)
 	case "csv":
 		text, err = r.CSV()
 	default:

@@ -21,7 +21,9 @@ import (
 // Write explains the limits of one or more policies; those of one policy must all admit a request.
 func Write(w io.Writer, output string, policies [][]calc.Explanation, v View) error {
 	if output == "json" {
-		return format.WriteJSON(w, policies)
+		return format.WriteJSON(w, format.LimitsExplainSchema, struct {
+			Policies [][]calc.Explanation `json:"policies"` // each with its limits
+		}{policies})
 	}
 	t := v.terminal()
 	for i, parts := range policies {
@@ -218,7 +220,7 @@ func CalcFormats() []string { return []string{"table", "json"} }
 // WriteFigures writes the numbers of a bucket.
 func WriteFigures(w io.Writer, output string, f calc.Figures, v View) error {
 	if output == "json" {
-		return format.WriteJSON(w, f)
+		return format.WriteJSON(w, format.CalcSchema, f)
 	}
 	t := v.terminal()
 	t.Facts(figureFacts(f)...)

@@ -58,10 +58,11 @@ func TestExplanationsJSON(t *testing.T) {
 	if err := Write(&b, "json", [][]calc.Explanation{madeUp()}, View{}); err != nil {
 		t.Fatal(err)
 	}
-	var got [][]calc.Explanation
-	if err := json.Unmarshal(b.Bytes(), &got); err != nil {
+	var answer struct{ Policies [][]calc.Explanation }
+	if err := json.Unmarshal(b.Bytes(), &answer); err != nil {
 		t.Fatal(err)
 	}
+	got := answer.Policies
 	if len(got) != 1 || len(got[0]) != 4 || got[0][0].Clients[0].Delayed != 33 || got[0][0].Equivalents[2].Deviation != "it has none" ||
 		*got[0][1].Trial != *madeUp()[1].Trial || len(got[0][0].Clients[0].Levels) != 6 {
 		t.Errorf("%s", b.String())

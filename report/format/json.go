@@ -1,6 +1,7 @@
 package format
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -9,14 +10,18 @@ import (
 	"shadow/escape"
 )
 
-// JSON writes a report. Strings are as they were in the log, apart from bytes that are not UTF-8, which JSON cannot
-// hold (each becomes U+FFFD); what could harm a terminal or an HTML page is escaped.
-func JSON(v any) ([]byte, error) {
+// JSON writes an object: its schema, and what v has. Strings are as they were in the log, apart from bytes that are not
+// UTF-8, which JSON cannot hold (each becomes U+FFFD); what could harm a terminal or an HTML page is escaped.
+func JSON(s Schema, v any) ([]byte, error) {
 	plain, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
 		return nil, err
 	}
-	return append(EscapeJSON(plain), '\n'), nil
+	keys, found := bytes.CutPrefix(plain, []byte("{\n"))
+	if !found {
+		return nil, fmt.Errorf("%s is to be an object with keys, not %.20s", s, plain)
+	}
+	return append(fmt.Appendf(nil, "{\n  \"schema\": %q,\n", s), append(EscapeJSON(keys), '\n')...), nil
 }
 
 // EachJSON writes an object with what there is of each K, in their order.
@@ -38,9 +43,9 @@ func EachJSON[K interface {
 	return append(b, '}'), nil
 }
 
-// WriteJSON writes a value as JSON.
-func WriteJSON(w io.Writer, value any) error {
-	text, err := JSON(value)
+// WriteJSON writes an object as JSON does.
+func WriteJSON(w io.Writer, s Schema, value any) error {
+	text, err := JSON(s, value)
 	if err != nil {
 		return err
 	}

@@ -75,6 +75,9 @@ func (k *Report) absentText() string {
 	return strings.Join(texts, "; ")
 }
 
+// Schema implements document.Report.
+func (k *Report) Schema() format.Schema { return format.KeysSchema }
+
 // Text writes the report for people.
 func (k *Report) Text(w *document.Writer) {
 	k.Begin(w, "What to count by", "", k.facts()...)

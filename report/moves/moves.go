@@ -49,6 +49,9 @@ func New(e *servers.Export, d *diff.Report) *Report {
 	return r
 }
 
+// Schema implements document.Report.
+func (r *Report) Schema() format.Schema { return format.ExportSchema }
+
 // Text writes the comparison, and what to paste.
 func (r *Report) Text(w *document.Writer) {
 	if r.Report != nil {

@@ -55,7 +55,7 @@ func Write(w io.Writer, output string, width int, runs []store.RunFact) error {
 		for i := range runs {
 			rows = append(rows, values(&runs[i]))
 		}
-		return table.WriteRows(w, output, width, runColumns, &rows)
+		return table.WriteRows(w, format.RunsSchema, output, width, runColumns, &rows)
 	}
 	columns := []string{"run", "kind", "started", "took", "requests from", "to", "requests", "clients", "limits", "most refused"}
 	degraded := slices.ContainsFunc(runs, func(r store.RunFact) bool { return r.Degraded > 0 })
@@ -79,7 +79,7 @@ func Write(w io.Writer, output string, width int, runs []store.RunFact) error {
 		}
 		rows = append(rows, append(row, table.Cut(escape.Visible(r.Command), mostCommand)))
 	}
-	return table.WriteRows(w, output, width, columns, &rows)
+	return table.WriteRows(w, format.RunsSchema, output, width, columns, &rows)
 }
 
 // WriteFacts tells all there is to know of some runs; a table for people has a line for each figure.
@@ -103,5 +103,5 @@ func WriteFacts(w io.Writer, output string, width int, runs []store.RunFact) err
 	for i := range runs {
 		columns = append(columns, format.Plain(int64(runs[i].Run)))
 	}
-	return table.WriteRows(w, output, width, columns, &rows)
+	return table.WriteRows(w, format.RunsSchema, output, width, columns, &rows)
 }

@@ -36,8 +36,8 @@ const mostRows = 10_000
 
 // WriteRows writes rows in one of Formats, with the same care for hostile texts as a report. Numbers stay as they
 // are, so that they can be copied. width is that of the terminal, by which a table for people is cut and folded; 0 when
-// it goes elsewhere: then nothing is.
-func WriteRows(w io.Writer, output string, width int, columns []string, rows Rows) error {
+// it goes elsewhere: then nothing is. schema is that of the rows in JSON.
+func WriteRows(w io.Writer, schema format.Schema, output string, width int, columns []string, rows Rows) error {
 	b := bufio.NewWriter(w)
 	var err error
 	switch output {
@@ -46,7 +46,7 @@ func WriteRows(w io.Writer, output string, width int, columns []string, rows Row
 	case "csv":
 		err = writeCSV(b, columns, rows)
 	case "json":
-		err = writeJSON(b, columns, rows)
+		err = writeJSON(b, schema, columns, rows)
 	default:
 		err = format.UnknownOutput(output, format.Outputs())
 	}
@@ -147,10 +147,11 @@ func writeCSV(w io.Writer, columns []string, rows Rows) error {
 	return errors.Join(err, out.Flush())
 }
 
-// writeJSON writes an array of objects, a line each. Their keys stand in the order of the columns.
-func writeJSON(w io.Writer, columns []string, rows Rows) error {
+// writeJSON writes an object with an array of objects, a line each. Their keys stand in the order of the columns.
+func writeJSON(w *bufio.Writer, schema format.Schema, columns []string, rows Rows) error {
+	fmt.Fprintf(w, "{%s\"rows\":[", schema.Key())
 	keys := jsonKeys(columns)
-	between := "[\n"
+	between := "\n"
 	err := each(rows, func(row []any) error {
 		line := []byte(between + "{")
 		for i, v := range row {
@@ -167,11 +168,10 @@ func writeJSON(w io.Writer, columns []string, rows Rows) error {
 	if err != nil {
 		return err
 	}
-	end := "\n]\n"
-	if between == "[\n" {
-		end = "[]\n"
+	if between == ",\n" {
+		w.WriteByte('\n') //nolint:errcheck // Flush tells
 	}
-	_, err = io.WriteString(w, end)
+	_, err = w.WriteString("]}\n")
 	return err
 }
 

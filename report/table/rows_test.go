@@ -36,7 +36,7 @@ func TestWriteTable(t *testing.T) {
 		{"=1+1", int64(1234567), 1e21, true},
 		{"客户端", uint64(7), 2.25, map[string]any{"a": nil}},
 	}
-	for format, want := range map[string]string{
+	for output, want := range map[string]string{
 		"table": `
 client               n                       n  =x|\x1b
 2001:db8::1        -12                     0.5  NULL
@@ -52,12 +52,12 @@ client,n,n,'=x|\x1b
 客户端,7,2.25,"{""a"":null}"
 `,
 		"json": `
-[
+{"schema":"shadow.query/1","rows":[
 {"client":"2001:db8::1","n":-12,"n_2":0.5,"=x|\u001b":null},
 {"client":"\u001b[31m|` + "`" + `\u003cb\u003e","n":null,"n_2":1e3,"=x|\u001b":["\u202e",1]},
 {"client":"=1+1","n":1234567,"n_2":1e+21,"=x|\u001b":true},
 {"client":"客户端","n":7,"n_2":2.25,"=x|\u001b":{"a":null}}
-]
+]}
 `,
 		"markdown": `
 
@@ -70,13 +70,13 @@ client,n,n,'=x|\x1b
 `,
 	} {
 		var b strings.Builder
-		if err := WriteRows(&b, format, 0, columns, &answer{rows: rows}); err != nil {
+		if err := WriteRows(&b, format.QuerySchema, output, 0, columns, &answer{rows: rows}); err != nil {
 			t.Fatal(err)
 		}
 		if got := "\n" + b.String(); got != want {
-			t.Errorf("%s:\n%s\nwant:\n%s", format, got, want)
+			t.Errorf("%s:\n%s\nwant:\n%s", output, got, want)
 		}
-		if format == "json" && !json.Valid([]byte(b.String())) {
+		if output == "json" && !json.Valid([]byte(b.String())) {
 			t.Error("not JSON")
 		}
 	}
@@ -106,7 +106,7 @@ a                                                                             1 
 `,
 	} {
 		var b strings.Builder
-		if err := WriteRows(&b, "table", width, columns, &answer{rows: rows}); err != nil {
+		if err := WriteRows(&b, format.QuerySchema, "table", width, columns, &answer{rows: rows}); err != nil {
 			t.Fatal(err)
 		}
 		if got := "\n" + b.String(); got != want {
@@ -116,23 +116,23 @@ a                                                                             1 
 }
 
 func TestWriteTableWithoutRows(t *testing.T) {
-	for format, want := range map[string]string{"table": "a  b\n(no rows)\n", "csv": "a,b\n", "json": "[]\n"} {
+	for output, want := range map[string]string{"table": "a  b\n(no rows)\n", "csv": "a,b\n", "json": `{"schema":"shadow.query/1","rows":[]}` + "\n"} {
 		var b strings.Builder
-		if err := WriteRows(&b, format, 0, []string{"a", "b"}, &answer{}); err != nil || b.String() != want {
-			t.Errorf("%s: %q, %v, want %q", format, b.String(), err, want)
+		if err := WriteRows(&b, format.QuerySchema, output, 0, []string{"a", "b"}, &answer{}); err != nil || b.String() != want {
+			t.Errorf("%s: %q, %v, want %q", output, b.String(), err, want)
 		}
 	}
 }
 
 func TestWriteTableErrors(t *testing.T) {
 	broken := errors.New("disk gone")
-	for _, format := range format.Outputs() {
+	for _, output := range format.Outputs() {
 		rows := &answer{rows: [][]any{{int64(1)}}, err: broken}
-		if err := WriteRows(io.Discard, format, 0, []string{"a"}, rows); !errors.Is(err, broken) {
-			t.Errorf("%s: %v", format, err)
+		if err := WriteRows(io.Discard, format.QuerySchema, output, 0, []string{"a"}, rows); !errors.Is(err, broken) {
+			t.Errorf("%s: %v", output, err)
 		}
 	}
-	if err := WriteRows(io.Discard, "html", 0, nil, &answer{}); err == nil || !strings.Contains(err.Error(), `"html"`) {
+	if err := WriteRows(io.Discard, format.QuerySchema, "html", 0, nil, &answer{}); err == nil || !strings.Contains(err.Error(), `"html"`) {
 		t.Errorf("html: %v", err)
 	}
 }
@@ -143,13 +143,13 @@ func TestWriteTableIsBounded(t *testing.T) {
 	for i := range rows {
 		rows[i] = []any{int64(i)}
 	}
-	for format, want := range map[string]int{"table": mostRows + 3, "csv": mostRows + 2} {
+	for output, want := range map[string]int{"table": mostRows + 3, "csv": mostRows + 2} {
 		var b strings.Builder
-		if err := WriteRows(&b, format, 0, []string{"a"}, &answer{rows: rows}); err != nil {
+		if err := WriteRows(&b, format.QuerySchema, output, 0, []string{"a"}, &answer{rows: rows}); err != nil {
 			t.Fatal(err)
 		}
 		if got := strings.Count(b.String(), "\n"); got != want {
-			t.Errorf("%s: %d lines, want %d", format, got, want)
+			t.Errorf("%s: %d lines, want %d", output, got, want)
 		}
 	}
 }

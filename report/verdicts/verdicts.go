@@ -179,6 +179,9 @@ func (w *Writer) take(policy int, v *replay.Verdicts, n int) {
 	w.verdicts[policy] = all
 }
 
+// begin is how a line of JSON begins.
+var begin = "{" + format.VerdictSchema.Key() + `"file":`
+
 // write writes one line.
 func (w *Writer) write(b *traffic.Batch, row int32, policy string, v verdict) error {
 	input := 0
@@ -189,7 +192,7 @@ func (w *Writer) write(b *traffic.Batch, row int32, policy string, v verdict) er
 	action := w.actions.of(int32(b.Action[row]), func() []byte { return w.text(w.tables.Actions.Name(int32(b.Action[row]))) })
 	line := w.line[:0]
 	if w.format == JSON {
-		line = append(append(line, `{"file":`...), w.inputs[input]...)
+		line = append(append(line, begin...), w.inputs[input]...)
 		line = strconv.AppendInt(append(line, `,"line":`...), b.Line[row], 10)
 		line = w.clock.Append(append(line, `,"time":"`...), b.At[row])
 		line = append(append(line, `","client":`...), client...)

@@ -1,0 +1,53 @@
+package format
+
+import "fmt"
+
+// A Schema is the name and the version of a kind of object in JSON. Every object that the program prints begins with its
+// schema, as in "schema": "shadow.report/1"; contrib/schemas has a JSON Schema for each.
+type Schema uint8
+
+// The schemas. Most are called after the command that prints them.
+const (
+	CalcSchema Schema = iota
+	CalibrateSchema
+	ConfigSchema
+	DiffSchema
+	DoctorSchema
+	ExplainSchema
+	ExportSchema // of migrate as well
+	FormatsSchema
+	KeysSchema
+	LimitsSchema
+	LimitsExplainSchema
+	QuerySchema
+	ReportSchema // of replay as well
+	RunsSchema
+	SuggestSchema
+	SweepSchema
+	VerdictSchema    // a line
+	WouldBlockSchema // a line
+	VersionSchema
+	schemaCount
+)
+
+var schemaNames = [schemaCount]string{
+	"calc", "calibrate", "config", "diff", "doctor", "explain", "export", "formats", "keys", "limits", "limits.explain",
+	"query", "report", "runs", "suggest", "sweep", "verdict", "would-block", "version",
+}
+
+// Schemas are all there are.
+func Schemas() (all []Schema) {
+	for s := range schemaCount {
+		all = append(all, s)
+	}
+	return all
+}
+
+// Name is the schema's name without what all have in common: report.
+func (s Schema) Name() string { return schemaNames[s] }
+
+// String returns name and version: shadow.report/1.
+func (s Schema) String() string { return fmt.Sprintf("shadow.%s/1", s.Name()) }
+
+// Key is how an object of the schema begins, without the brace.
+func (s Schema) Key() string { return fmt.Sprintf(`"schema":%q,`, s) }
