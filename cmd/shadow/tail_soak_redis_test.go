@@ -81,8 +81,9 @@ func (s *redisSoak) disturb(n, lines, kills int) {
 	case last >= 0 && s.outages[last][1].IsZero():
 		if n >= s.until {
 			s.await(s.noticed, "that Redis is away is not noticed")
+			time.Sleep(soakOutage - time.Since(s.outages[last][0])) // a writer that has to catch up writes the rest at once
 		}
-		if s.noticed() && time.Since(s.outages[last][0]) > soakOutage {
+		if s.noticed() && time.Since(s.outages[last][0]) >= soakOutage {
 			s.keepUp(n) // what was written while Redis was away is judged while it is away
 			s.outages[last][1] = time.Now()
 			s.redis.Start()
