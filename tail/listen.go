@@ -1,3 +1,5 @@
+//go:build !nostore
+
 package tail
 
 import (
@@ -36,8 +38,8 @@ const landing = `<!DOCTYPE html>
 </body></html>
 `
 
-// Handler serves /metrics and /healthz, and / that names them. further are shown beside the numbers of the tail.
-func (m *Metrics) Handler(version string, now func() time.Time, further ...prometheus.Collector) http.Handler {
+// handler serves /metrics and /healthz, and / that names them. further are shown beside the numbers of the tail.
+func (m *Metrics) handler(version string, now func() time.Time, further ...prometheus.Collector) http.Handler {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(append(further, m, buildInfo(version), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))...)
 	mux := http.NewServeMux()
@@ -60,15 +62,19 @@ func (m *Metrics) Handler(version string, now func() time.Time, further ...prome
 	return mux
 }
 
-// Listen serves the handler at an address until stop is called.
-func Listen(address string, h http.Handler) (stop func(), err error) {
+// Listen serves the metrics at an address, with those of asking Redis unless they are nil, until stop is called.
+func (m *Metrics) Listen(address, version string, redis *RedisMetrics) (stop func(), err error) {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
 		return nil, err
 	}
+	var further []prometheus.Collector
+	if redis != nil {
+		further = append(further, redis)
+	}
 	bounded := &boundedListener{Listener: listener, max: max(2, min(maxConnections, maxFiles()/8)), open: map[net.Conn]bool{}}
 	server := &http.Server{
-		Handler: h, ConnState: bounded.note, MaxHeaderBytes: 64 << 10,
+		Handler: m.handler(version, time.Now, further...), ConnState: bounded.note, MaxHeaderBytes: 64 << 10,
 		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second,
 		IdleTimeout: 2 * time.Minute, // longer than between two scrapes
 	}

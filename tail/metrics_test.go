@@ -19,7 +19,7 @@ import (
 // scrape asks as Prometheus does, and returns the values by their names and labels.
 func scrape(t *testing.T, m *Metrics, now func() time.Time, further ...prometheus.Collector) map[string]float64 {
 	t.Helper()
-	server := httptest.NewServer(m.Handler("1.2.3", now, further...))
+	server := httptest.NewServer(m.handler("1.2.3", now, further...))
 	defer server.Close()
 	answer, err := http.Get(server.URL + "/metrics")
 	check(t, err)
@@ -85,7 +85,7 @@ func TestMetrics(t *testing.T) {
 
 // The address itself names what there is; no other name is anything.
 func TestLanding(t *testing.T) {
-	handler := new(Metrics).Handler("1.2.3", time.Now)
+	handler := new(Metrics).handler("1.2.3", time.Now)
 	for path, want := range map[string]int{"/": http.StatusOK, "/metrics": http.StatusOK, "/other": http.StatusNotFound} {
 		w := httptest.NewRecorder()
 		handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
@@ -147,7 +147,7 @@ func TestHealth(t *testing.T) {
 	now := time.Unix(1000, 0)
 	ask := func() (int, string) {
 		w := httptest.NewRecorder()
-		m.Handler("1.2.3", func() time.Time { return now }).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/healthz", nil))
+		m.handler("1.2.3", func() time.Time { return now }).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/healthz", nil))
 		text, _ := io.ReadAll(w.Body)
 		return w.Code, string(text)
 	}

@@ -74,8 +74,8 @@ func scripts(t *testing.T) (names []string) {
 	return names
 }
 
-// keeps is what occurs in scripts that use a database, or Redis.
-var keeps = regexp.MustCompile(`--db|duckdb|redis|parquet|shadow (query|report|runs|merge)|--compare|--resume`)
+// keeps is what occurs in scripts that use a database, Redis or metrics.
+var keeps = regexp.MustCompile(`--db|duckdb|redis|parquet|shadow (query|report|runs|merge)|--compare|--resume|--listen`)
 
 // exits CODE COMMAND… runs a command and holds its exit code against CODE.
 func exits(ts *testscript.TestScript, _ bool, args []string) {

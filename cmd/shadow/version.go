@@ -103,7 +103,7 @@ func writeVersion(w io.Writer, output string) error {
 		fmt.Fprintf(t, "commit\t%s %s\n", b.Commit, b.Date)
 	}
 	if b.Schema == nil {
-		fmt.Fprintf(t, "nostore\twithout DuckDB and Redis\n")
+		fmt.Fprintf(t, "nostore\twithout DuckDB, Redis and metrics\n")
 	} else {
 		fmt.Fprintf(t, "DuckDB\t%s\nschema\t%d\n", b.DuckDB, *b.Schema)
 	}

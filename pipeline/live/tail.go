@@ -67,11 +67,11 @@ func (f *Tail) Run(ctx context.Context, logs []string) (err error) {
 	defer func() { err = errors.Join(err, shared.close()) }()
 	if f.Listen != "" {
 		o.Metrics = new(tail.Metrics)
-		handler := o.Metrics.Handler(f.Version, time.Now)
+		var trips *tail.RedisMetrics
 		if shared != nil {
-			handler = o.Metrics.Handler(f.Version, time.Now, shared.metrics)
+			trips = shared.metrics
 		}
-		stop, err := tail.Listen(f.Listen, handler)
+		stop, err := o.Metrics.Listen(f.Listen, f.Version, trips)
 		if err != nil {
 			return fmt.Errorf("--listen: %w", err)
 		}
