@@ -24,8 +24,6 @@ import (
 type alike struct {
 	visitorGroups
 	base *keySweep // nil: it judges all requests itself
-
-	rows, column []int32 // of a batch: what base does not judge, and their ids
 }
 
 // visitorGroups are those that visitors fall into by a key, apart from the action.
@@ -210,16 +208,16 @@ func (s *keySweep) sameClients(k *Keys) []bool {
 }
 
 // take sorts the requests of a batch into timelines, apart from those that base judges. Visitors are those of its rows.
-func (s *keySweep) take(b *traffic.Batch, visitors []int32, t *traffic.Tables) {
+func (s *keySweep) take(b *traffic.Batch, visitors []int32, t *traffic.Tables, r *room) {
 	switch {
 	case s.base == nil && s.ids == nil:
 		s.timelines.Take(b, t)
 		return
-	case len(s.rows) < len(visitors):
-		s.rows, s.column = make([]int32, len(visitors)), make([]int32, len(visitors))
+	case len(r.rows) < len(visitors):
+		r.rows, r.column = make([]int32, len(visitors)), make([]int32, len(visitors))
 	}
 	n := 0
-	rows, column := s.rows[:len(visitors)], s.column[:len(visitors)]
+	rows, column := r.rows[:len(visitors)], r.column[:len(visitors)]
 	for row, visitor := range visitors {
 		rows[n] = int32(row)
 		if s.ids != nil {

@@ -40,8 +40,15 @@ type Keys struct {
 	now      limit.Time                 // the latest place in time that was seen
 	action   match.ActionIDs            // that the curves are about, as far as they are known
 	work     func(i int)
+	rooms    chan *room
 	batch    traffic.Batch // that is being taken in, with visitors in the place of clients
 	whole    *traffic.Batch
+}
+
+// A room is what a key needs while it takes in a batch, and then another key can have.
+type room struct {
+	sorted, sifted traffic.Group
+	rows, column   []int32 // what its base does not judge, and their ids
 }
 
 // KeysOptions say which keys to hold against each other.
@@ -85,7 +92,10 @@ func NewKeys(o KeysOptions) *Keys {
 
 // begin makes what draws the curves.
 func (k *Keys) begin() {
-	k.work = k.judge
+	k.work, k.rooms = k.judge, make(chan *room, runtime.GOMAXPROCS(0))
+	for range cap(k.rooms) {
+		k.rooms <- new(room)
+	}
 	for _, by := range k.options.Keys {
 		k.sweeps = append(k.sweeps, k.newKeySweep(by))
 	}
@@ -208,8 +218,13 @@ func (p *part) take(b *traffic.Batch, k *Keys) {
 
 // judge has a side take in the batch.
 func (k *Keys) judge(i int) {
-	s := k.sweeps[i]
-	s.take(k.whole, k.visitors.Column, k.options.Tables)
+	s, r := k.sweeps[i], <-k.rooms
+	s.timelines.Group, s.sieve.rest.timelines.Group = r.sorted, r.sifted
+	defer func() {
+		r.sorted, r.sifted = s.timelines.Group, s.sieve.rest.timelines.Group
+		k.rooms <- r
+	}()
+	s.take(k.whole, k.visitors.Column, k.options.Tables, r)
 	if s.bound != nil && !k.whole.Warm {
 		s.bound.takeSorted(k.whole, &s.timelines)
 	}
