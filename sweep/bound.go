@@ -154,6 +154,7 @@ func (d *Bound) takeSorted(b *traffic.Batch, l *traffic.Timelines) {
 	if len(d.passes) > 0 {
 		d.handful.timelines = *l
 		d.judge(b, actionIDs(d.options.Tables, d.options.Action))
+		d.handful.timelines = traffic.Timelines{By: d.options.By} // the room in l is not its own
 	}
 }
 

@@ -40,7 +40,7 @@ type Keys struct {
 	now      limit.Time                 // the latest place in time that was seen
 	action   match.ActionIDs            // that the curves are about, as far as they are known
 	work     func(i int)
-	rooms    chan *room
+	rooms    chan *room    // one for each worker, for all passes
 	batch    traffic.Batch // that is being taken in, with visitors in the place of clients
 	whole    *traffic.Batch
 }
@@ -85,17 +85,17 @@ type keySweep struct {
 // NewKeys returns Keys that have seen nothing.
 func NewKeys(o KeysOptions) *Keys {
 	k := &Keys{options: o, visitors: new(evidence.Visitors), now: math.MinInt64, action: match.ActionIDs{-1, -1}}
-	k.refused = make([]intern.PagedSlice[int64], o.Limits)
+	k.refused, k.rooms = make([]intern.PagedSlice[int64], o.Limits), make(chan *room, runtime.GOMAXPROCS(0))
+	for range cap(k.rooms) {
+		k.rooms <- new(room)
+	}
 	k.begin()
 	return k
 }
 
 // begin makes what draws the curves.
 func (k *Keys) begin() {
-	k.work, k.rooms = k.judge, make(chan *room, runtime.GOMAXPROCS(0))
-	for range cap(k.rooms) {
-		k.rooms <- new(room)
-	}
+	k.work = k.judge
 	for _, by := range k.options.Keys {
 		k.sweeps = append(k.sweeps, k.newKeySweep(by))
 	}
@@ -104,7 +104,7 @@ func (k *Keys) begin() {
 // Again returns Keys that draw curves by some keys of the same requests once more. k must have seen all: then it is known
 // of which class visitors are, and curves are drawn by class.
 func (k *Keys) Again(keys []request.Key, periods []limit.Time) *Keys {
-	a := &Keys{options: k.options, visitors: k.visitors, action: k.action, now: math.MinInt64}
+	a := &Keys{options: k.options, visitors: k.visitors, action: k.action, now: math.MinInt64, rooms: k.rooms}
 	if k.classes == nil {
 		k.classes, k.places = make([]request.Class, k.visitors.Len()), make([]int32, k.visitors.Len())
 		who, _ := k.population()

@@ -1,6 +1,9 @@
 package evidence
 
 import (
+	"math/bits"
+	"math/rand/v2"
+
 	"shadow/limit"
 	"shadow/request"
 	"shadow/traffic"
@@ -26,7 +29,7 @@ type Visitors struct {
 	who    intern.PagedSlice[Visitor] // by id
 	before intern.PagedSlice[int32]   // by id: the visitor of its client that was new before it, +1; 0: none
 	newest intern.PagedSlice[clientVisitors]
-	ids    map[Visitor]int32          // of clients with more than fewVisitors
+	many   visitorTable               // those of clients with more than fewVisitors
 	own    intern.PagedSlice[Summary] // by id: what the visitor did; empty if batches have no traces
 	shared sharedClients
 	agents []uint16      // by agent: the set that holds a browser; none for other agents
@@ -76,7 +79,7 @@ func (v *Visitors) id(who Visitor) int32 {
 	}
 	id, known := int32(0), false
 	if of.n > fewVisitors {
-		id, known = v.ids[who]
+		id, known = v.many.find(who, v)
 	} else {
 		for next := of.newest; next > 0 && !known; next = *v.before.At(id) {
 			id = next - 1
@@ -102,16 +105,61 @@ func (v *Visitors) add(who Visitor, of *clientVisitors) int32 {
 	switch {
 	case of.n < fewVisitors+1:
 	case of.n > fewVisitors+1:
-		v.ids[who] = id
+		v.many.add(id, v)
 	default:
-		if v.ids == nil {
-			v.ids = map[Visitor]int32{}
-		}
 		for next := of.newest; next > 0; next = *v.before.At(next - 1) {
-			v.ids[*v.who.At(next - 1)] = next - 1
+			v.many.add(next-1, v)
 		}
 	}
 	return id
+}
+
+// A visitorTable finds ids of visitors, by open addressing. At most half of its slots are taken.
+type visitorTable struct {
+	slots []int32 // ids + 1; a power of two
+	n     int
+}
+
+// firstSlots is how many slots there are at first.
+const firstSlots = 64
+
+// slot is where a visitor lies, or the free slot where it would.
+func (t *visitorTable) slot(who Visitor, v *Visitors) *int32 {
+	const mix = 0x9E3779B97F4A7C15 // 2⁶⁴ divided by the golden ratio
+	high, low := bits.Mul64(uint64(who.Client)<<32|uint64(uint32(who.User))^visitorSeed, mix)
+	high, low = bits.Mul64(high^low^uint64(who.Agent)<<48, mix)
+	mask := uint64(len(t.slots) - 1)
+	for i := high ^ low; ; i++ {
+		if s := &t.slots[i&mask]; *s == 0 || *v.who.At(*s - 1) == who {
+			return s
+		}
+	}
+}
+
+// visitorSeed makes slots unpredictable: nobody can write a log that makes the table slow.
+var visitorSeed = rand.Uint64()
+
+func (t *visitorTable) find(who Visitor, v *Visitors) (id int32, known bool) {
+	if t.n == 0 {
+		return 0, false
+	}
+	slot := *t.slot(who, v)
+	return slot - 1, slot > 0
+}
+
+// add adds a visitor that is not in the table.
+func (t *visitorTable) add(id int32, v *Visitors) {
+	if 2*t.n >= len(t.slots) {
+		old := t.slots
+		t.slots = make([]int32, max(firstSlots, 2*len(old)))
+		for _, slot := range old {
+			if slot > 0 {
+				*t.slot(*v.who.At(slot - 1), v) = slot
+			}
+		}
+	}
+	t.n++
+	*t.slot(*v.who.At(id), v) = id + 1
 }
 
 // gather adds the batch to the evidence.
