@@ -8,6 +8,7 @@ import (
 	"shadow/policy"
 	"shadow/request"
 	"shadow/traffic"
+	"shadow/traffic/ingest"
 	"shadow/traffic/intern"
 	"shadow/traffic/useragent"
 )
@@ -73,4 +74,55 @@ func TestIdleKeysAreForgotten(t *testing.T) {
 		judge(idle+1, clients, clients+1)
 	}
 	expect("when all have had their turn", 0)
+}
+
+// Of keys that come within a batch, and are idle for too long by its end, nothing is kept. What the others have sent
+// counts in the next batch.
+func TestBriefKeysAreNotKept(t *testing.T) {
+	const lateness = 5 * limit.Minute
+	const idle = 30*limit.Second + lateness
+	policies, err := policy.ParseLimits([]string{"6/30s"}, request.ByClient)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tables := &traffic.Tables{Clients: intern.NewDict(), Agents: useragent.NewAgents(), Actions: intern.NewDict()}
+	tables.Clients.ID([]byte("brief"))
+	tables.Clients.ID([]byte("last"))
+	tables.Agents.ID(nil)
+	tables.Actions.ID([]byte("/"))
+	for _, c := range []struct {
+		last    limit.Time // request of the batch
+		held    int
+		refused int64
+	}{{limit.Second, 2, 1}, {idle, 2, 0}, {idle + 1, 1, 0}} {
+		e := New(Options{Tables: tables, Policies: policies, Lateness: lateness})
+		judge := func(clients []int32, at ...limit.Time) {
+			n := len(at)
+			b := &traffic.Batch{
+				At: at, Client: clients,
+				Agent: make([]uint16, n), Action: make([]uint16, n), Status: make([]uint16, n), Bytes: make([]int64, n),
+			}
+			if err := e.Judge(b); err != nil {
+				t.Fatal(err)
+			}
+		}
+		judge([]int32{0, 0, 0, 0, 0, 0, 1}, 0, 0, 0, 0, 0, 0, c.last)
+		for _, of := range e.candidates {
+			held := 0
+			for id := range int32(2) {
+				if *of.limits[0].states.At(id) != (limit.State{}) {
+					held++
+				}
+			}
+			if held != c.held {
+				t.Errorf("%s holds %d states behind a request at %d, want %d", of.policy.Name, held, c.last, c.held)
+			}
+		}
+		judge([]int32{0}, c.last)
+		for _, p := range e.Result(ingest.Stats{}).Policies {
+			if p.Refused != c.refused {
+				t.Errorf("%s refuses %d requests at %d, want %d", p.Policy.Name, p.Refused, c.last, c.refused)
+			}
+		}
+	}
 }
