@@ -1,12 +1,16 @@
 package replay_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"hash/maphash"
+	"io"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"shadow/limit"
@@ -14,6 +18,7 @@ import (
 	"shadow/policy"
 	"shadow/replay"
 	"shadow/request"
+	"shadow/testneeds"
 	"shadow/traffic"
 	"shadow/traffic/ingest"
 	"shadow/traffic/traffictest"
@@ -33,6 +38,49 @@ func TestAgreesWithReference(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Without a sink policies are judged on several cores, timeline by timeline: what is counted is the same as with one.
+func TestManyPoliciesSideBySide(t *testing.T) {
+	rng := testneeds.Rand(t, 3, 4)
+	o := traffictest.Options(t)
+	o.Batch = 500
+	reader, err := ingest.NewReader(context.Background(), []string{"../sample-logs/shop-combined.log"}, nil, o)
+	check(t, err)
+	defer reader.Close()
+	policies := randomPolicies(t, rng, 50)
+	sink := &summing{tables: o.Tables, sums: make([]verdictSum, len(policies))}
+	options := replay.Options{Tables: o.Tables, Policies: policies, Lateness: o.Lateness}
+	several := replay.New(options)
+	options.Sink = sink
+	one := replay.New(options)
+	source := marking{reader, o.Tables}
+	for {
+		b, err := source.Next()
+		if err == io.EOF {
+			break
+		}
+		check(t, err)
+		check(t, errors.Join(one.Judge(b), several.Judge(b)))
+	}
+	want, got := one.Result(reader.Stats()).Policies, several.Result(reader.Stats()).Policies
+	refused := 0
+	for i := range want {
+		w, g := tallied(&want[i]), tallied(&got[i])
+		if w != g {
+			t.Errorf("%s: on several cores\n%s, want\n%s", want[i].Policy.Name, g, w)
+		}
+		refused += int(min(want[i].Refused, 1))
+	}
+	if refused < len(policies)/2 {
+		t.Errorf("the test is too easy: %d policies refuse requests", refused)
+	}
+}
+
+// tallied is all that is counted of a policy.
+func tallied(p *replay.PolicyTally) string {
+	hits := slices.SortedFunc(p.Hits.All(), func(x, y replay.Hit) int { return cmp.Compare(x.Client, y.Client) })
+	return fmt.Sprint(p.Refused, p.BytesSaved, p.UpstreamSaved, p.WorstMinute, p.WorstMinuteRefused, p.ByAction, hits)
 }
 
 // formatOf is the format of a file, nil if it is empty.

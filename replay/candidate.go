@@ -37,29 +37,41 @@ type candidate struct {
 	degraded Degraded
 }
 
-// judge hands each timeline of the batch to the limits, all of which count by the key of k.
-func (c *candidate) judge(b *traffic.Batch, k *keyGroup) error {
-	c.ask(b, k)
-	g, resets := &k.Group, k.Resets
+// judge hands each timeline of the batch to the limits of candidates, all of which count by the key of k.
+func (k *keyGroup) judge(b *traffic.Batch, candidates []*candidate) error {
+	resets := k.Resets
 	var start int32
-	for i, end := range g.Ends {
-		key := g.Keys[i]
-		for len(resets) > 0 && resets[0] < end {
-			if err := c.try(b, k, i, start, resets[0]); err != nil {
+	for i, end := range k.Ends {
+		n := 0
+		for n < len(resets) && resets[n] < end {
+			n++
+		}
+		for _, c := range candidates {
+			if err := c.judge(b, k, i, start, end, resets[:n]); err != nil {
 				return err
 			}
-			for j := range c.limits {
-				c.limits[j].states.At(key).Release()
-			}
-			start, resets = resets[0], resets[1:]
 		}
-		if err := c.try(b, k, i, start, end); err != nil {
+		start, resets = end, resets[n:]
+	}
+	return nil
+}
+
+// judge judges timeline i, in which the key resets at some places.
+func (c *candidate) judge(b *traffic.Batch, k *keyGroup, i int, start, end int32, resets []int32) error {
+	for _, at := range resets {
+		if err := c.try(b, k, i, start, at); err != nil {
 			return err
 		}
-		if k.brief != nil && k.brief[i] {
-			c.release(key)
+		for j := range c.limits {
+			c.limits[j].states.At(k.Keys[i]).Release()
 		}
-		start = end
+		start = at
+	}
+	if err := c.try(b, k, i, start, end); err != nil {
+		return err
+	}
+	if k.brief != nil && k.brief[i] {
+		c.release(k.Keys[i])
 	}
 	return nil
 }

@@ -1,7 +1,10 @@
 package replay
 
 import (
+	"cmp"
 	"io"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"shadow/limit"
@@ -18,7 +21,7 @@ import (
 //	      └─▶ timelines by action ──▶ policy 3 ──▶ …
 //
 // Keys never interact, so it does not matter how the requests are cut into batches. Only where the limits of one policy
-// count by different keys they do: see crossKey.
+// count by different keys they do: see crossKey. Nor do policies: many of them are judged on all cores.
 type Engine struct {
 	options    Options
 	keyGroups  []*keyGroup
@@ -29,9 +32,10 @@ type Engine struct {
 	evidence   *behaviour   // nil: not wanted
 	bounded    bool         // whether there are bounds of the policies
 	tallies    traffic.Tallies
-	overTime   Stretches // all requests
-	refusals   refusals
-	observed   []Verdicts // on the batch at hand, by policy; nil: nobody observes
+	overTime   Stretches    // all requests
+	refusals   []refusals   // of each core that judges; the first is that of whoever calls Judge
+	next       atomic.Int32 // of the candidates of the key at hand: with which nobody has begun
+	observed   []Verdicts   // on the batch at hand, by policy; nil: nobody observes
 	times      StageTimes
 	clock      ingest.Stopwatch
 }
@@ -82,29 +86,76 @@ func (e *Engine) Judge(b *traffic.Batch) error {
 			e.evidence.gather(b, &k.Group, e.options.Tables)
 			e.clock.Lap(&e.times.Count)
 		}
-		for _, c := range k.candidates {
-			if e.options.Stop != nil {
-				if err := e.options.Stop(); err != nil {
-					return err
-				}
-			}
-			e.refusals.take(c, b)
-			if err := c.judge(b, k); err != nil {
-				return err
-			}
+		if err := e.judge(b, k); err != nil {
+			return err
 		}
 		e.clock.Lap(&e.times.Judge)
 	}
 	for _, x := range e.crossKeys {
-		e.refusals.take(x.candidate, b)
+		e.refusals[0].take(b, x.candidate)
 		if err := x.judge(b, &e.keyGroup(request.BySite).Group); err != nil {
 			return err
 		}
 	}
-	e.refusals.tally(b)
+	e.refusals[0].tally(b)
 	e.forget(b)
 	e.clock.Lap(&e.times.Judge)
 	return e.observe(b)
+}
+
+// judge has the candidates of a key judge a batch. Those that share masks do so side by side, timeline by timeline, on
+// one core. Events and the verdicts of others come in the order of the policies: where there are any, one core asks one
+// policy after the other.
+func (e *Engine) judge(b *traffic.Batch, k *keyGroup) error {
+	e.next.Store(0)
+	cores := min(len(e.refusals), (len(k.candidates)+maskBits-1)/maskBits)
+	if e.options.Sink != nil || e.options.Remote != nil {
+		return e.work(&e.refusals[0], b, k, 1)
+	} else if cores <= 1 {
+		return e.work(&e.refusals[0], b, k, maskBits)
+	}
+	errs, times := make([]error, cores), make([]time.Duration, cores)
+	var others sync.WaitGroup
+	for i := 1; i < cores; i++ {
+		others.Go(func() {
+			clock := ingest.Stopwatch{Now: e.options.Clock}
+			clock.Start()
+			defer clock.Stop()
+			errs[i] = e.work(&e.refusals[i], b, k, maskBits)
+			e.refusals[i].tally(b)
+			clock.Lap(&times[i])
+		})
+	}
+	errs[0] = e.work(&e.refusals[0], b, k, maskBits)
+	others.Wait()
+	for _, took := range times {
+		e.times.Judge += took
+	}
+	return cmp.Or(errs...)
+}
+
+// work judges by the next candidates with which nobody has begun, so many of them together, until there are no more.
+func (e *Engine) work(r *refusals, b *traffic.Batch, k *keyGroup, together int) error {
+	for {
+		end := int(e.next.Add(int32(together)))
+		if end-together >= len(k.candidates) {
+			return nil
+		}
+		candidates := k.candidates[end-together : min(end, len(k.candidates))]
+		r.take(b, candidates...)
+		for _, c := range candidates {
+			if e.options.Stop != nil {
+				if err := e.options.Stop(); err != nil {
+					e.next.Store(int32(len(k.candidates))) // for the others
+					return err
+				}
+			}
+			c.ask(b, k)
+		}
+		if err := k.judge(b, candidates); err != nil {
+			return err
+		}
+	}
 }
 
 // forget frees what is known of idle keys, and closes the counts of hours that are over.

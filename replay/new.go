@@ -2,6 +2,7 @@ package replay
 
 import (
 	"math"
+	"runtime"
 	"time"
 
 	"shadow/limit"
@@ -34,7 +35,9 @@ type Options struct {
 
 // New returns an Engine that has seen nothing.
 func New(o Options) *Engine {
-	e := &Engine{options: o, now: math.MinInt64, clock: ingest.Stopwatch{Now: o.Clock}}
+	e := &Engine{
+		options: o, now: math.MinInt64, clock: ingest.Stopwatch{Now: o.Clock}, refusals: make([]refusals, runtime.GOMAXPROCS(0)),
+	}
 	if o.Evidence {
 		e.evidence = new(behaviour)
 	}

@@ -37,17 +37,20 @@ const (
 // it would take a kilobyte.
 type actionMasks [2][halfMasks]uint32
 
-// take has the next bit stand for a policy, which is about to judge a batch. It must be called once for each batch.
-func (r *refusals) take(c *candidate, b *traffic.Batch) {
-	if len(r.candidates) == maskBits {
+// take has the next bits stand for policies, no more than there are bits, which are about to judge a batch. It must be
+// called once with each for each batch.
+func (r *refusals) take(b *traffic.Batch, candidates ...*candidate) {
+	if len(r.candidates)+len(candidates) > maskBits {
 		r.tally(b)
 	}
 	if len(r.candidates) == 0 {
 		const word = 8
 		r.masks = grow(r.masks[:0], (b.Len()+word-1)/word*word) // all zero
 	}
-	c.masks, c.bit = r.masks, 1<<len(r.candidates)
-	r.candidates = append(r.candidates, c)
+	for _, c := range candidates {
+		c.masks, c.bit = r.masks, 1<<len(r.candidates)
+		r.candidates = append(r.candidates, c)
+	}
 }
 
 // tally counts what the policies with a bit refuse of a batch, and gives their bits back.
