@@ -9,6 +9,7 @@ import (
 	"shadow/policy"
 	"shadow/report"
 	"shadow/request"
+	"shadow/servers/imports"
 	"shadow/traffic/evidence"
 	"shadow/traffic/ingest"
 	"shadow/traffic/match"
@@ -26,6 +27,7 @@ type Source struct {
 
 	config   *configText // nil until it is read
 	imported []string    // what of LimitsFrom is not as it is there
+	limits   []imports.Policy
 }
 
 // A Pipeline is what a Source means.

@@ -3,12 +3,16 @@ package pipeline
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"shadow/escape"
 	"shadow/policy"
 	"shadow/servers/imports"
+	"shadow/traffic/ingest"
 )
 
 // An Import writes the limits of servers' configurations as a shadow.yaml.
@@ -102,7 +106,7 @@ func (s *Source) withLimits(config *policy.Config) error {
 	if err := i.Write(&text); err != nil {
 		return err
 	}
-	s.imported = nil
+	s.imported, s.limits = nil, i.Policies
 	for _, n := range i.Lost() {
 		s.imported = append(s.imported, "--"+flag+": "+n.String())
 	}
@@ -117,4 +121,43 @@ func (s *Source) withLimits(config *policy.Config) error {
 		return Usage("--%s: %w", flag, err)
 	}
 	return nil
+}
+
+// explainMissing says of a limit of --limits-from that counts by what no log has where it stands, and what to log; of
+// others what explainMissing says.
+func (s *Source) explainMissing(err error, policies []policy.Policy) error {
+	var missing *ingest.MissingFieldError
+	if errors.As(err, &missing) {
+		var places []string
+		for _, p := range s.limits {
+			for _, l := range p.Limits {
+				if lacksPart(l.By, missing.Field) && len(l.Told) > 0 && !slices.Contains(places, l.Told[0]) {
+					places = append(places, l.Told[0])
+				}
+			}
+		}
+		if len(places) > 0 {
+			return fmt.Errorf("%s: it counts by %s, which must be logged (nginx: %s in log_format); or write the limits with shadow import, "+
+				"and take this one out: %w", strings.Join(places, ", "), strings.TrimPrefix(missing.Field, "the "), nginxVariable(missing.Field), err)
+		}
+	}
+	return explainMissing(err, policies)
+}
+
+// nginxVariable is what nginx calls a part of a request.
+func nginxVariable(part string) string {
+	kind, name, _ := strings.Cut(part, ":")
+	switch kind {
+	case "header":
+		return "$http_" + strings.ToLower(strings.ReplaceAll(name, "-", "_"))
+	case "cookie":
+		return "$cookie_" + name
+	case ingest.TheHost:
+		return "$host"
+	case ingest.TheUser:
+		return "$remote_user"
+	case ingest.ThePath:
+		return "$request"
+	}
+	return "$" + name
 }

@@ -60,10 +60,7 @@ func explainMissing(err error, policies []policy.Policy) error {
 	}
 	what := missing.Field
 	isIt := func(p request.Part) bool { return p.String() == what }
-	lacks := func(k request.Key) bool {
-		return what == ingest.TheHost && k.ByHosts() || what == ingest.TheUser && k.ByUsers() ||
-			what == ingest.ThePath && k.ByPaths() || slices.ContainsFunc(k.Parts(), isIt)
-	}
+	lacks := func(k request.Key) bool { return lacksPart(k, what) }
 	var names []string
 	place := ""
 	for _, p := range policies {
@@ -80,4 +77,10 @@ func explainMissing(err error, policies []policy.Policy) error {
 	}
 	return fmt.Errorf("%s: policies that count by %s (%s) cannot be judged; --policy picks others: %w",
 		place, strings.TrimPrefix(what, "the "), strings.Join(names, ", "), err)
+}
+
+// lacksPart reports whether a key has a part that is missing.
+func lacksPart(k request.Key, what string) bool {
+	return what == ingest.TheHost && k.ByHosts() || what == ingest.TheUser && k.ByUsers() || what == ingest.ThePath && k.ByPaths() ||
+		slices.ContainsFunc(k.Parts(), func(p request.Part) bool { return p.String() == what })
 }

@@ -182,7 +182,7 @@ func (r *Replay) judge(ctx context.Context, sink replay.Sink) (_ *replay.Result,
 		return r.resumed.leave(&r.Read, reader, engine)
 	})
 	if err != nil {
-		return nil, explainMissing(err, r.Policies)
+		return nil, r.explainMissing(err, r.Policies)
 	}
 	if r.harmMeant, err = r.settle(&stats, "harm-action", r.HarmAction); err != nil {
 		return nil, err

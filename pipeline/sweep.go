@@ -206,7 +206,7 @@ func (r *Sweep) look(ctx context.Context) (*sweep.Result, error) {
 		})
 	})
 	if err != nil {
-		return nil, explainMissing(err, r.Policies)
+		return nil, r.explainMissing(err, r.Policies)
 	}
 	if r.witness != nil {
 		witnessed := r.witness.Result(stats)
