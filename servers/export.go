@@ -47,7 +47,7 @@ type Target struct {
 // Targets are all servers that limits are exported to, in the order in which they are shown.
 var Targets = []*Target{
 	&nginxTarget, &ingressTarget, &haproxyTarget, &envoyTarget, &envoyLocalTarget, &gatewayTarget, &traefikTarget, &caddyTarget,
-	&kongTarget, &apisixTarget, &awsTarget, &cloudflareTarget, &luaTarget,
+	&kongTarget, &apisixTarget, &awsTarget, &awsTerraformTarget, &cloudflareTarget, &luaTarget,
 }
 
 // TargetNames are their names.

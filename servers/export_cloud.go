@@ -50,15 +50,28 @@ func (e *Export) json(place string, value any) error {
 }
 
 func writeAWS(e *Export, all []setting) error {
-	var rules []object
+	rules, err := e.awsRules(all)
+	if err != nil {
+		return err
+	}
+	return e.json("in Rules of the web ACL", rules)
+}
+
+// awsVisible is what each rule must say of its metrics.
+func awsVisible(name string) object {
+	return object{"SampledRequestsEnabled": true, "CloudWatchMetricsEnabled": true, "MetricName": name}
+}
+
+// awsRules are the rules of settings.
+func (e *Export) awsRules(all []setting) (rules []object, err error) {
 	for i, s := range all {
 		statement := object{"Limit": s.spec.Count, "EvaluationWindowSec": s.spec.Period / limit.Second}
 		down, err := awsWhen(s.when)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if err := e.awsKey(s.by, statement); err != nil {
-			return err
+			return nil, err
 		}
 		if down == nil && statement["AggregateKeyType"] == "CONSTANT" { // it takes one
 			down = awsBytes(object{"UriPath": object{}}, "STARTS_WITH", "/")
@@ -69,12 +82,10 @@ func writeAWS(e *Export, all []setting) error {
 		rules = append(rules, object{
 			"Name": s.name, "Priority": i, "Action": object{"Count": object{}},
 			"Statement": object{"RateBasedStatement": statement},
-			"VisibilityConfig": object{
-				"SampledRequestsEnabled": true, "CloudWatchMetricsEnabled": true, "MetricName": s.name,
-			},
+			"VisibilityConfig": awsVisible(s.name),
 		})
 	}
-	return e.json("in Rules of the web ACL", rules)
+	return rules, nil
 }
 
 // awsKey says what a rule counts by.

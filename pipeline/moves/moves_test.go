@@ -31,6 +31,7 @@ import (
 var readAs = map[string]string{
 	"nginx": "nginx", "ingress-nginx": "ingress-nginx", "haproxy": "haproxy", "envoy": "envoy", "envoy-local": "envoy",
 	"envoy-gateway": "envoy-gateway", "traefik": "traefik", "caddy": "caddy", "kong": "kong", "apisix": "apisix", "aws-waf": "aws-waf",
+	"aws-waf-terraform": "terraform",
 }
 
 func pick(r *rand.Rand, of ...string) string { return of[r.IntN(len(of))] }

@@ -138,7 +138,7 @@ func unquoted(text string) string {
 	}
 	if strings.HasPrefix(text, `"`) {
 		if plain, err := strconv.Unquote(text); err == nil {
-			return plain
+			return strings.NewReplacer("$${", "${", "%%{", "%{").Replace(plain)
 		}
 	}
 	return text

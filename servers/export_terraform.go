@@ -1,0 +1,87 @@
+package servers
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"shadow/lazy"
+	"shadow/policy"
+)
+
+// AWS WAF as Terraform has it: the same rules as in JSON, whose objects are blocks, with names in small letters.
+// Source: hashicorp/terraform-provider-aws, website/docs/r/wafv2_web_acl.html.markdown.
+
+var awsTerraformTarget = Target{
+	Name: "aws-waf-terraform", Title: "AWS WAF in Terraform", Ending: ".tf", Comment: "#", own: algorithm("aws~"), Combine: policy.Each,
+	Grid:    awsTarget.Grid,
+	Enforce: "it refuses nothing yet, and counts in CloudWatch. To enforce it, put block in the place of count",
+	nearest: nearestAWS, write: writeTerraform,
+}
+
+func writeTerraform(e *Export, all []setting) error {
+	rules, err := e.awsRules(all)
+	if err != nil {
+		return err
+	}
+	lines := []string{
+		`resource "aws_wafv2_web_acl" "shadow" {`, `  name  = "shadow"`, `  scope = "REGIONAL" # or CLOUDFRONT`, "  default_action {",
+		"    allow {}", "  }",
+	}
+	for _, rule := range rules {
+		lines = append(lines, hclBlock("rule", rule, "  ")...)
+	}
+	e.block("", append(append(lines, hclBlock("visibility_config", awsVisible("shadow"), "  ")...), "}")...)
+	return nil
+}
+
+var smallWord = lazy.Regexp(`([a-z])([A-Z])|([A-Z])([A-Z][a-z])`)
+
+// hclName is a name of the interface of AWS as Terraform has it: one for each of a list.
+func hclName(name string) string {
+	name = strings.ReplaceAll(name, "CloudWatch", "Cloudwatch")
+	switch name {
+	case "Statements", "TextTransformations", "CustomKeys":
+		name = strings.TrimSuffix(name, "s")
+	}
+	return strings.ToLower(smallWord().ReplaceAllString(name, "${1}${3}_${2}${4}"))
+}
+
+// hclBlock are the lines of a block: its arguments, then the blocks within it.
+func hclBlock(name string, of object, indent string) []string {
+	var own, inner []string
+	for _, key := range slices.Sorted(maps.Keys(of)) {
+		switch v := of[key].(type) {
+		case object:
+			inner = append(inner, hclBlock(hclName(key), v, indent+"  ")...)
+		case []object:
+			for _, one := range v {
+				inner = append(inner, hclBlock(hclName(key), one, indent+"  ")...)
+			}
+		case []any:
+			for _, one := range v {
+				inner = append(inner, hclBlock(hclName(key), one.(object), indent+"  ")...)
+			}
+		default:
+			own = append(own, indent+"  "+hclName(key)+" = "+hclValue(v))
+		}
+	}
+	if own == nil && inner == nil {
+		return []string{indent + name + " {}"}
+	}
+	return slices.Concat([]string{indent + name + " {"}, own, inner, []string{indent + "}"})
+}
+
+// hclValue is a text, number or list as HCL has it. What begins like a template is none.
+func hclValue(v any) string {
+	var b bytes.Buffer
+	w := json.NewEncoder(&b)
+	w.SetEscapeHTML(false)
+	if err := w.Encode(v); err != nil {
+		return fmt.Sprint(v)
+	}
+	return strings.NewReplacer("${", "$${", "%{", "%%{").Replace(strings.TrimSpace(b.String()))
+}
