@@ -35,12 +35,8 @@ func writeCaddy(e *Export, all []setting) error {
 		if err != nil {
 			return err
 		}
-		for i, c := range counts {
-			name := s.name
-			if i > 0 {
-				name += "_client"
-			}
-			lines = append(lines, "    zone "+name+" {")
+		for _, c := range counts {
+			lines = append(lines, "    zone "+c.name+" {")
 			for _, clause := range c.when {
 				match, err := e.caddyWhen(clause)
 				if err != nil {

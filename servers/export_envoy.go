@@ -71,20 +71,16 @@ func (e *Export) envoyRules(s setting) (all []envoyRule, err error) {
 	if err != nil {
 		return nil, err
 	}
-	for i, c := range counts {
+	for _, c := range counts {
 		if len(c.when) > 1 {
 			return nil, fmt.Errorf("its descriptors have conditions that all must fit, and this takes several sets of them")
 		}
-		name := s.name
-		if i > 0 {
-			name += "_client"
-		}
 		var r envoyRule
 		if c.when == nil {
-			r.actions = append(r.actions, "- generic_key: {descriptor_value: "+name+"}")
-			r.entries = append(r.entries, [2]string{"generic_key", name})
+			r.actions = append(r.actions, "- generic_key: {descriptor_value: "+c.name+"}")
+			r.entries = append(r.entries, [2]string{"generic_key", c.name})
 		} else {
-			r.actions = append(r.actions, "- header_value_match: {descriptor_value: "+name+", headers: [")
+			r.actions = append(r.actions, "- header_value_match: {descriptor_value: "+c.name+", headers: [")
 			for _, t := range c.when[0] {
 				tests, err := envoyTests(t)
 				if err != nil {
@@ -96,7 +92,7 @@ func (e *Export) envoyRules(s setting) (all []envoyRule, err error) {
 			}
 			last := len(r.actions) - 1
 			r.actions[last] = strings.TrimSuffix(r.actions[last], ",") + "]}"
-			r.entries = append(r.entries, [2]string{"header_match", name})
+			r.entries = append(r.entries, [2]string{"header_match", c.name})
 		}
 		for _, p := range c.parts {
 			key, action, err := e.envoyPart(p)

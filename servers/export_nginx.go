@@ -36,10 +36,7 @@ func writeNginx(e *Export, all []setting) error {
 		}
 		counted := "" // the variable with the key
 		for i, c := range counts {
-			n := &nginxNames{stem: s.name, sets: &lines, made: made}
-			if i > 0 {
-				n.stem += "_client"
-			}
+			n := &nginxNames{stem: c.name, sets: &lines, made: made}
 			text, err := n.key(c.parts, key.variable)
 			if err != nil {
 				return err

@@ -297,6 +297,7 @@ func cannotCount(p request.Part) error { return fmt.Errorf("it cannot count by %
 
 // A counted is requests of a setting that are counted by the same parts of a key.
 type counted struct {
+	name  string // of the setting, and _client behind it for the second one
 	when  []clause
 	parts []request.Part
 	lacks bool // what is counted by the client for want of a value
@@ -315,15 +316,18 @@ func (s setting) counts() ([]counted, error) {
 	}
 	switch {
 	case len(values) == 0:
-		return []counted{{s.when, s.by, false}}, nil
+		return []counted{{s.name, s.when, s.by, false}}, nil
 	case len(values) > 1:
 		return nil, errors.New("a key with several values that a request may lack is not exported")
 	}
 	others = slices.Insert(others, 0, request.Part{Kind: request.PartClient}) // without a value it is the client
 	has, err := product([][]clause{orAll(s.when), {{{kind: "without", values: []string{values[0].String()}, not: true}}}})
 	lacks, bad := product([][]clause{orAll(s.when), {{{kind: "without", values: []string{values[0].String()}}}}})
-	all := []counted{{simplified(has), s.by, false}, {simplified(lacks), others, true}}
+	all := []counted{{s.name, simplified(has), s.by, false}, {s.name, simplified(lacks), others, true}}
 	all = slices.DeleteFunc(all, func(c counted) bool { return len(c.when) == 0 })
+	for i := range all[min(1, len(all)):] {
+		all[i+1].name += "_client"
+	}
 	return all, errors.Join(err, bad)
 }
 
