@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"shadow/calibrate"
 	"shadow/report/document"
 	"shadow/report/format"
 	"shadow/report/table"
@@ -100,6 +101,7 @@ func (l *Location) facts() (f document.Facts) {
 		f.Add("equal", names(l.Equal, l.AllEqual, "agree on as many requests"))
 		f.Add("as good", l.asGood())
 		f.Add("trust", l.trust())
+		f.Add("other limits", l.foreseen())
 	}
 	return f
 }
@@ -140,6 +142,17 @@ func (l *Location) trust() string {
 	return fmt.Sprintf("%s%% of the verdicts contradict it: %s that only it refuses, %s that only the server refused; it refuses %s in all, the server %s",
 		format.Percent(100-l.AgreementPercent), format.Count(l.Best.Stricter, "request"), format.Thousands(l.Best.Looser),
 		format.Thousands(l.Best.Refused), format.Thousands(l.Refused))
+}
+
+// foreseen says what was measured of predictions for other limits.
+func (l *Location) foreseen() string {
+	of, times := calibrate.Foreseen, "fine timestamps"
+	if l.whole {
+		of, times = calibrate.ForeseenWhole, "whole seconds"
+	}
+	return fmt.Sprintf("on %d recordings of nginx and HAProxy, in %s, the algorithm that one limit told foresaw the verdicts of another: "+
+		"%s%% of them were wrong in the middle, %s%% at most; the number of refusals was off by %s%% at most", of.Recordings, times,
+		format.Percent(of.Median), format.Percent(of.Worst), format.Percent(of.Refused))
 }
 
 func contradictionTable(all []Contradiction) *table.Table {
