@@ -79,6 +79,9 @@ var windowKinds = []windowKind{
 	{"fixed", "align=first", false},
 	{"counter", "", false},
 	{"counter", "charge=all", false},
+	{"counter", "round=nearest", false},
+	{"symfony-sliding", "", false},
+	{"token", "refill=interval", false},
 	{"haproxy", "", true},
 	{"haproxy", "charge=admitted", true},
 	{"aws~", "", true},
@@ -463,7 +466,7 @@ func (s *search) beside(text string) {
 			s.try(next.String())
 		}
 	}
-	twins := map[string][]string{"window": {"caddy"}, "fixed": {"envoy"}, "counter": {"cloudflare~"}}
+	twins := map[string][]string{"window": {"caddy"}, "fixed": {"envoy"}, "counter": {"cloudflare~"}, "token": {"vsthrottle"}}
 	if spec.Options == "" {
 		for _, name := range twins[spec.Algorithm] {
 			next := spec

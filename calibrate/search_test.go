@@ -13,7 +13,7 @@ import (
 func TestAnyLimitIsFound(t *testing.T) {
 	r := testneeds.Rand(t, 18, 4)
 	found, of := 0, 0
-	for range 20 {
+	for range 40 {
 		text := drawLimit(r)
 		all := busy(r)
 		j, err := newJudge(text, true)
@@ -40,7 +40,7 @@ func TestAnyLimitIsFound(t *testing.T) {
 		}
 	}
 	t.Logf("%d of %d found", found, of)
-	if of < 12 || 100*found < 95*of {
+	if of < 24 || 100*found < 95*of {
 		t.Errorf("%d of %d limits are found to one request in 1,000", found, of)
 	}
 }
@@ -49,7 +49,7 @@ func TestAnyLimitIsFound(t *testing.T) {
 func drawLimit(r *rand.Rand) string {
 	n, burst := 1+r.Int64N(20), 1+r.Int64N(30)
 	per := []string{"1s", "5s", "10s", "30s", "1m"}[r.IntN(5)]
-	switch r.IntN(9) {
+	switch r.IntN(12) {
 	case 0:
 		return fmt.Sprintf("token:%d/%s,burst=%d", n, per, burst)
 	case 1:
@@ -66,6 +66,12 @@ func drawLimit(r *rand.Rand) string {
 		return fmt.Sprintf("counter:%d/%s", n, per)
 	case 7:
 		return fmt.Sprintf("haproxy:%d/%s", n, per)
+	case 8:
+		return fmt.Sprintf("counter:%d/%s,round=nearest", n, per)
+	case 9:
+		return fmt.Sprintf("symfony-sliding:%d/%s", n, per)
+	case 10:
+		return fmt.Sprintf("token:%d/%s,refill=interval", n, per)
 	}
 	return fmt.Sprintf("gcra:%d/%s,burst=%d", n, per, burst)
 }

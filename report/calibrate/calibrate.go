@@ -4,6 +4,7 @@ package calibrate
 
 import (
 	"shadow/calibrate"
+	"shadow/limit"
 	"shadow/report"
 	"shadow/report/format"
 	"shadow/request"
@@ -181,8 +182,12 @@ func newFit(f *calibrate.Fit) Fit {
 
 func (s *Source) contradiction(c calibrate.Contradiction) Contradiction {
 	r := s.Requests
+	at := r.At[c.Row]
+	if s.Whole { // the place in its second is made up
+		at -= at % limit.Second
+	}
 	return Contradiction{
-		File: s.Inputs[r.Input[c.Row]].Name, Line: r.Line[c.Row], Time: format.Moment(r.At[c.Row]),
+		File: s.Inputs[r.Input[c.Row]].Name, Line: r.Line[c.Row], Time: format.Moment(at),
 		Client: s.Tables.Clients.Name(r.Client[c.Row]),
 		Server: words[c.Verdict], Limit: words[c.Limit], Contradict: c.Wrong,
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"shadow/calibrate"
 	"shadow/report/document"
@@ -79,7 +80,7 @@ func (l *Location) write(w *document.Writer) {
 	w.Facts(l.facts()...)
 	if len(l.Contradictions) > 0 {
 		title := "Requests that contradict it: the first of each key" + format.MoreThan(len(l.Contradictions), l.ContradictedKeys)
-		section := document.Section{Title: title, Table: contradictionTable(l.Contradictions)}
+		section := document.Section{Title: title, Table: contradictionTable(l.Contradictions, l.whole)}
 		section.Write(w, 3)
 	}
 }
@@ -155,10 +156,14 @@ func (l *Location) foreseen() string {
 		format.Percent(of.Median), format.Percent(of.Worst), format.Percent(of.Refused))
 }
 
-func contradictionTable(all []Contradiction) *table.Table {
+func contradictionTable(all []Contradiction, whole bool) *table.Table {
 	t := table.New(table.Name("client"), table.Number("requests"), table.Words("first"), table.Long("file"), table.Number("line"), table.Words("server"), table.Words("limit"))
 	for _, c := range all {
-		t.Add(table.Text(c.Client), table.Count(c.Contradict), table.Text(c.Time.String()), table.Text(c.File), table.Count(c.Line), table.Text(c.Server), table.Text(c.Limit))
+		at := c.Time.String()
+		if whole {
+			at = c.Time.Format(time.RFC3339)
+		}
+		t.Add(table.Text(c.Client), table.Count(c.Contradict), table.Text(at), table.Text(c.File), table.Count(c.Line), table.Text(c.Server), table.Text(c.Limit))
 	}
 	return t
 }
