@@ -81,7 +81,7 @@ func (e *Export) awsRules(all []setting) (rules []object, err error) {
 		}
 		rules = append(rules, object{
 			"Name": s.name, "Priority": i, "Action": object{"Count": object{}},
-			"Statement": object{"RateBasedStatement": statement},
+			"Statement":        object{"RateBasedStatement": statement},
 			"VisibilityConfig": awsVisible(s.name),
 		})
 	}
