@@ -118,7 +118,11 @@ func (i *Import) Add(file string, text []byte, from string) error {
 // add reads a configuration that has a name of its own, as a part of a file may have.
 func (i *Import) add(file, name string, text []byte, from string) error {
 	for _, f := range formats {
-		if f.read != nil && (from == f.name || from == "" && !documentEnding().MatchString(name) && f.is(text)) {
+		if f.read == nil || from != "" && from != f.name {
+			continue
+		}
+		// What does not look like the text of a server that has documents too may be those.
+		if from != "" && f.has == nil || (from != "" || !documentEnding().MatchString(name)) && f.is(text) {
 			before := len(i.Policies)
 			if mark := templateMark().Find(text); mark != nil {
 				i.lose(file, unmade, mark)
