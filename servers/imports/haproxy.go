@@ -229,15 +229,23 @@ func (r *haproxyReader) readSection(p *Policy, s *haproxySection) {
 			if _, terms := r.condition(s, rule, words); terms != nil {
 				r.flags[setVarRule().FindStringSubmatch(verb)[1]] = terms
 			}
+		case verb == "accept" && len(words) > 2: // which ends rules of tcp-request alone
+			r.lose(r.place(rule), "accept is not read: rules of tcp-request behind it are taken to judge its requests as well")
 		case setVarRule().MatchString(verb) && len(words) > 2:
 			r.vars[setVarRule().FindStringSubmatch(verb)[1]] = words[2]
-		case slices.Contains([]string{"deny", "tarpit", "reject", "return", "silent-drop", "redirect", "allow", "accept"}, verb),
+		case slices.Contains([]string{"deny", "tarpit", "reject", "return", "silent-drop", "redirect", "allow"}, verb),
 			verb == "capture" && len(words) > 2 && words[2] == "str(over-limit)": // which is how a limit is tried first
-			before := r.unknown
+			before, notes := r.unknown, len(r.Notes)
 			set, terms := r.condition(s, rule, words)
-			if terms == nil && r.unknown == before { // no rule behind it is asked
-				set = left.and(set).except()
-				left = left.and(set)
+			switch {
+			case terms == nil && r.unknown == before: // no rule behind it is asked
+				left = left.and(left.and(set).except())
+			case terms == nil:
+				for i := range r.Notes[notes:] {
+					if text, ok := strings.CutSuffix(r.Notes[notes+i].Text, "it is taken to hold"); ok {
+						r.Notes[notes+i].Text = text + "what the rule ends counts here"
+					}
+				}
 			}
 			for _, t := range terms {
 				how := strings.TrimSuffix(strings.Join(words[1:3], " "), " if")
