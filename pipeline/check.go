@@ -12,14 +12,16 @@ import (
 
 	"shadow/escape"
 	"shadow/policy"
+	"shadow/report/format"
 	"shadow/request"
 	"shadow/traffic/intern"
 	"shadow/traffic/match"
 )
 
-// CheckConfig writes what a configuration means; its error says everything that is wrong with it. Of standard input it
-// checks what comes from in, of "" the file in the working directory. fits says what is wrong with defaults.
-func CheckConfig(in io.Reader, w io.Writer, name string, fits func([]policy.Default) error) error {
+// CheckConfig writes what a configuration means, for people or as JSON; its error says everything that is wrong with it.
+// Of standard input it checks what comes from in, of "" the file in the working directory. fits says what is wrong with
+// defaults.
+func CheckConfig(in io.Reader, w io.Writer, output, name string, fits func([]policy.Default) error) error {
 	if name == "" {
 		name = DefaultConfig
 		if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
@@ -43,6 +45,9 @@ func CheckConfig(in io.Reader, w io.Writer, name string, fits func([]policy.Defa
 	}
 	if err != nil {
 		return err
+	}
+	if output == "json" {
+		return format.WriteJSON(w, format.CheckConfigSchema, meaningOf(name, &config))
 	}
 	_, err = io.WriteString(w, escape.Visible(name)+"\n"+describeConfig(&config))
 	return err
@@ -69,19 +74,13 @@ func compiles(c *policy.Config) error {
 // describeConfig is what a configuration says, for people.
 func describeConfig(c *policy.Config) string {
 	var b strings.Builder
-	line := func(indent int, format string, args ...any) {
-		fmt.Fprintf(&b, "%*s%s\n", 2*indent, "", escape.Visible(fmt.Sprintf(format, args...)))
+	line := func(indent int, layout string, args ...any) {
+		fmt.Fprintf(&b, "%*s%s\n", 2*indent, "", escape.Visible(fmt.Sprintf(layout, args...)))
 	}
 	for _, d := range c.Defaults {
 		line(1, "default %s: %s", d.Name, cmp.Or(strings.Join(d.Values, ", "), "none"))
 	}
-	var names []string // of the rules, each once
-	for _, a := range c.Actions {
-		if !slices.Contains(names, a.Name) {
-			names = append(names, a.Name)
-		}
-	}
-	if len(names) > 0 {
+	if names := actionNames(c); len(names) > 0 {
 		line(1, "actions: %s", strings.Join(names, ", "))
 	}
 	if c.Exempt.Len() > 0 {
@@ -115,6 +114,76 @@ func describeConfig(c *policy.Config) string {
 		line(1, "says nothing")
 	}
 	return b.String()
+}
+
+// actionNames are the names of the rules, each once.
+func actionNames(c *policy.Config) []string {
+	names := []string{}
+	for _, a := range c.Actions {
+		if !slices.Contains(names, a.Name) {
+			names = append(names, a.Name)
+		}
+	}
+	return names
+}
+
+// A Meaning is what a configuration says, for programs.
+type Meaning struct {
+	File     string         `json:"file"`
+	Defaults []DefaultMeant `json:"defaults"`
+	Actions  []string       `json:"actions"` // names
+	Exempt   TierMeant      `json:"exempt"`
+	Tiers    []TierMeant    `json:"tiers"`
+	Policies []PolicyMeant  `json:"policies"` // one for each count of a range
+	Evidence string         `json:"evidence"` // in words; "": nothing
+}
+
+// DefaultMeant is the default of a flag.
+type DefaultMeant struct {
+	Default string   `json:"default"`
+	Values  []string `json:"values"`
+}
+
+// TierMeant is how many entries a tier has.
+type TierMeant struct {
+	Tier      string `json:"tier"`      // its name
+	Addresses int    `json:"addresses"` // and networks
+	Users     int    `json:"users"`
+	Values    int    `json:"values"` // of the field
+	Field     string `json:"field"`
+}
+
+// PolicyMeant is a policy.
+type PolicyMeant struct {
+	Policy  string   `json:"policy"`
+	Combine string   `json:"combine"`
+	Limits  []string `json:"limits"` // each in words
+}
+
+func meaningOf(name string, c *policy.Config) *Meaning {
+	tier := func(t *request.Tier) TierMeant {
+		return TierMeant{t.Name, len(t.Networks), len(t.Users), len(t.Values), t.Field}
+	}
+	m := &Meaning{
+		File: name, Defaults: []DefaultMeant{}, Actions: actionNames(c), Exempt: tier(&c.Exempt), Tiers: []TierMeant{},
+		Policies: []PolicyMeant{}, Evidence: c.Evidence.String(),
+	}
+	for _, d := range c.Defaults {
+		m.Defaults = append(m.Defaults, DefaultMeant{d.Name, append([]string{}, d.Values...)})
+	}
+	for i := range c.Tiers {
+		m.Tiers = append(m.Tiers, tier(&c.Tiers[i]))
+	}
+	for _, set := range c.Policies {
+		for _, p := range set.Policies {
+			meant := PolicyMeant{Policy: p.Name, Combine: p.Combine.String()}
+			for i := range p.Parts {
+				meant.Limits = append(meant.Limits, p.Parts[i].String())
+			}
+			m.Policies = append(m.Policies, meant)
+		}
+	}
+	return m
 }
 
 // policiesShown are the policies of one entry that are written down.

@@ -129,7 +129,7 @@ func TestCheckConfig(t *testing.T) {
 		"policies: {name: p, limits: {limit: 5/moon}}\ntires: {}": "standard input has more than one problem:\n",
 	} {
 		var out bytes.Buffer
-		if err := CheckConfig(strings.NewReader(text), &out, "-", noProblem); err != nil {
+		if err := CheckConfig(strings.NewReader(text), &out, "table", "-", noProblem); err != nil {
 			out.WriteString(err.Error())
 		}
 		if !strings.HasPrefix(out.String(), want) {

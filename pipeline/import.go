@@ -11,6 +11,7 @@ import (
 
 	"shadow/escape"
 	"shadow/policy"
+	"shadow/report/format"
 	"shadow/servers/imports"
 	"shadow/traffic/ingest"
 )
@@ -18,7 +19,14 @@ import (
 // An Import writes the limits of servers' configurations as a shadow.yaml.
 type Import struct {
 	Caller
-	From string // the format; "": it is found by looking
+	From   string // the format; "": it is found by looking
+	Output string // "json", or else a shadow.yaml
+}
+
+// An Imported is what was imported, for programs.
+type Imported struct {
+	Config any            `json:"config"` // as in shadow.yaml
+	Notes  []imports.Note `json:"notes"`
 }
 
 // A NotUnderstoodError says that so much of what was imported is not as it is there.
@@ -45,7 +53,16 @@ func (f *Import) Run(files []string) error {
 	if err := i.Write(&text); err != nil {
 		return err
 	}
-	if _, err = f.Out.Write(text.Bytes()); err != nil {
+	if f.Output == "json" {
+		config, err := policy.Plain(text.Bytes())
+		if err != nil {
+			return err
+		}
+		err = format.WriteJSON(f.Out, format.ImportSchema, Imported{config, append([]imports.Note{}, i.Notes...)})
+		if err != nil {
+			return err
+		}
+	} else if _, err = f.Out.Write(text.Bytes()); err != nil {
 		return err
 	}
 	if len(i.Policies) > 0 {

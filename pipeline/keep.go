@@ -62,29 +62,45 @@ func (l *Logs) keep(
 // database that loses a run a night and gets one stays as large as it is.
 const muchFree = 0.25
 
+// Deleted is what became of a database that runs were deleted from.
+type Deleted struct {
+	Database string  `json:"database"`
+	Runs     []int32 `json:"runs"`
+	Rows     int64   `json:"rows"`         // of all tables
+	Before   int64   `json:"bytes_before"` // 0: the file was not written again
+	After    int64   `json:"bytes_after"`  // likewise
+}
+
+// Write writes what was deleted for people, or as JSON.
+func (d *Deleted) Write(w io.Writer, output string) error {
+	if output == "json" {
+		return format.WriteJSON(w, format.RunsDeleteSchema, d)
+	}
+	fmt.Fprintf(w, "deleted %s (%s)\n", format.Runs(d.Runs), format.Count(d.Rows, "row"))
+	if d.Before > 0 {
+		fmt.Fprintf(w, "%s: %s, before %s\n", d.Database, format.Size(d.After), format.Size(d.Before))
+	}
+	return nil
+}
+
 // DeleteRuns forgets runs and closes the database. If a larger share of the file than spare is free then, it is written
-// again.
-func DeleteRuns(ctx context.Context, w io.Writer, db *store.Store, path string, runs []int32, spare float64) error {
+// again. What it returns is nil if nothing was deleted.
+func DeleteRuns(ctx context.Context, db *store.Store, path string, runs []int32, spare float64) (*Deleted, error) {
 	rows, err := db.Delete(ctx, runs)
 	if err != nil {
 		db.Close() //nolint:errcheck // the first error tells more
-		return err
+		return nil, err
 	}
-	var sum int64
+	d := &Deleted{Database: path, Runs: runs}
 	for _, t := range rows {
-		sum += t.Rows
+		d.Rows += t.Rows
 	}
-	fmt.Fprintf(w, "deleted %s (%s)\n", format.Runs(runs), format.Count(sum, "row"))
 	free, err := db.Free()
 	if err != nil || free <= spare {
-		return CloseAfter(db, err)
+		return d, CloseAfter(db, err)
 	}
-	before, after, err := db.Shrink(ctx)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(w, "%s: %s, before %s\n", path, format.Size(after), format.Size(before))
-	return nil
+	d.Before, d.After, err = db.Shrink(ctx)
+	return d, err
 }
 
 // CloseAfter closes a database after something that may have failed.

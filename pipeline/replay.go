@@ -312,11 +312,11 @@ func (r *Replay) prune(ctx context.Context) error {
 	if err != nil || len(old) == 0 {
 		return CloseAfter(db, err)
 	}
-	w := io.Discard
-	if r.Verbose {
-		w = r.Err
+	deleted, err := DeleteRuns(ctx, db, r.DB, old, muchFree)
+	if deleted != nil && r.Verbose {
+		err = errors.Join(err, deleted.Write(r.Err, ""))
 	}
-	return DeleteRuns(ctx, w, db, r.DB, old, muchFree)
+	return err
 }
 
 // observers are several of them, as one.

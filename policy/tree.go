@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 )
@@ -106,6 +107,12 @@ func Trees(text []byte) (all []*Tree, err error) {
 		}
 	}
 	return all, nil
+}
+
+// Plain reads YAML as encoding/json would read the same in JSON.
+func Plain(text []byte) (value any, err error) {
+	err = yaml.Unmarshal(text, &value)
+	return value, err
 }
 
 // treeOf is the part of a node. Aliases share what they stand for.

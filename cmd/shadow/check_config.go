@@ -4,10 +4,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"shadow/pipeline"
+	"shadow/report/explain"
 )
 
 func newCheckConfig() *cobra.Command {
-	var file string
+	var file, output string
 	cmd := &cobra.Command{
 		Use:   "check-config [FILE]",
 		Short: "Say what a configuration means, or everything that is wrong with it",
@@ -27,9 +28,10 @@ it, it says what, and where, and ends with exit code 2. - reads standard input.`
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := append(args, file)[0]
-			return pipeline.CheckConfig(cmd.InOrStdin(), cmd.OutOrStdout(), name, verifyDefaults)
+			return pipeline.CheckConfig(cmd.InOrStdin(), cmd.OutOrStdout(), output, name, verifyDefaults)
 		},
 	}
 	cmd.Flags().StringVar(&file, "config", "", "the `file`, as other commands name it")
+	addOutput(cmd, &output, "meaning", explain.CalcFormats())
 	return cmd
 }

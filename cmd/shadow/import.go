@@ -36,6 +36,7 @@ detour.`,
 	}
 	oneOf(imports.Formats()...).add(cmd, &f.From, "from", "what the files are, where that does not show (`format`): "+
 		strings.Join(imports.Formats(), ", "))
+	addOutput(cmd, &f.Output, "limits", []string{"yaml", "json"})
 	return cmd
 }
 

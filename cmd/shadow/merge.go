@@ -5,10 +5,11 @@ import (
 
 	"shadow/pipeline"
 	"shadow/pipeline/stored"
+	"shadow/report/explain"
 )
 
 func newMerge() *cobra.Command {
-	var into string
+	var into, output string
 	cmd := &cobra.Command{
 		Use:   "merge DATABASE…",
 		Short: "Gather the runs of several databases, as those of several hosts, in one",
@@ -29,9 +30,10 @@ in common, and how many requests are theirs. What such a limit refuses tells a r
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return stored.Merge(cmd.Context(), cmd.OutOrStdout(), into, args)
+			return stored.Merge(cmd.Context(), cmd.OutOrStdout(), output, into, args)
 		},
 	}
 	cmd.Flags().StringVar(&into, "db", pipeline.DefaultDB, "DuckDB `file` that takes the runs in")
+	addOutput(cmd, &output, "answer", explain.CalcFormats())
 	return cmd
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"shadow/pipeline"
+	"shadow/report/explain"
 )
 
 func newParse() *cobra.Command {
@@ -24,5 +25,6 @@ cannot be read it shows what it lacks, and where.`,
 	addFormat(cmd, &f.LineFormat)
 	cmd.Flags().UintVarP(&f.Lines, "lines", "n", 5, "how `many` lines to show of each log")
 	cmd.Flags().StringSliceVar(&f.Show, "show", nil, "further `fields` to show, by their names in the format")
+	addOutput(cmd, &f.Output, "lines", explain.CalcFormats())
 	return cmd
 }

@@ -6,6 +6,7 @@ import (
 	"shadow/limit"
 	"shadow/pipeline"
 	"shadow/pipeline/stored"
+	"shadow/report/explain"
 	"shadow/report/format"
 	"shadow/report/runs"
 	"shadow/store"
@@ -94,9 +95,10 @@ the database without the room that they took. Numbers of other runs stay as they
 					return err
 				}
 			}
-			return f.Delete(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), args, older)
+			return f.Delete(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), f.output, args, older)
 		},
 	}
+	addOutput(cmd, &f.output, "answer", explain.CalcFormats())
 	aPeriod.add(cmd, &older, "older-than", "also delete what was stored longer ago than this `duration`")
 	return cmd
 }

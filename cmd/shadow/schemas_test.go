@@ -21,6 +21,8 @@ import (
 
 	"shadow/calc"
 	"shadow/findings"
+	"shadow/pipeline"
+	"shadow/pipeline/stored"
 	"shadow/report"
 	"shadow/report/advice"
 	"shadow/report/calibrate"
@@ -156,6 +158,11 @@ var printed = map[format.Schema]struct {
 }{
 	format.CalcSchema:          {calc.Figures{}, "the numbers of a token bucket: shadow calc"},
 	format.CalibrateSchema:     {calibrate.Report{}, "the limit that explains what a server refused: shadow calibrate"},
+	format.CheckConfigSchema:   {pipeline.Meaning{}, "what a configuration means: shadow check-config"},
+	format.ImportSchema:        {pipeline.Imported{}, "the limits of a server's configuration: shadow import"},
+	format.MergeSchema:         {stored.Merged{}, "what was taken into a database: shadow merge"},
+	format.ParseSchema:         {pipeline.Previewed{}, "how the first lines of logs are read: shadow parse"},
+	format.RunsDeleteSchema:    {pipeline.Deleted{}, "what was deleted from a database: shadow runs delete"},
 	format.ConfigSchema:        {listOf[defaultRow]{}, "the defaults in force: shadow config"},
 	format.DiffSchema:          {diff.Report{}, "what changes from one policy to another: shadow diff"},
 	format.DoctorSchema:        {doctor.Report{}, "what is odd about a log: shadow doctor"},
@@ -210,6 +217,9 @@ func schemaText(t *testing.T, s format.Schema, of any, text string) []byte {
 	m := schemaMaker{t: t, defs: map[string]any{}}
 	m.defs["root"] = nil
 	schema := m.object(reflect.TypeOf(of))
+	if s == format.ImportSchema { // a shadow.yaml has a schema of its own
+		schema["properties"].(map[string]any)["config"] = map[string]any{"$ref": "../shadow.schema.json"}
+	}
 	schema["properties"].(map[string]any)["schema"] = map[string]any{"const": s.String()}
 	schema["required"] = append([]string{"schema"}, schema["required"].([]string)...)
 	schema["$schema"], schema["title"], schema["description"] = "https://json-schema.org/draft/2020-12/schema", s.String(), text
@@ -481,7 +491,7 @@ func TestOutputsConform(t *testing.T) {
 			visit(sub)
 		}
 		switch path := cmd.CommandPath(); {
-		case !cmd.Runnable() || slices.Contains([]string{"shadow", "shadow help", "shadow check-config", "shadow import", "shadow merge", "shadow parse", "shadow runs delete"}, path) || strings.HasPrefix(path, "shadow completion"):
+		case !cmd.Runnable() || slices.Contains([]string{"shadow", "shadow help"}, path) || strings.HasPrefix(path, "shadow completion"):
 		case path == "shadow tail": // prints nothing else
 		case cmd.Flags().Lookup("output") == nil || !strings.Contains(cmd.Flags().Lookup("output").Usage, "json"):
 			t.Errorf("%s has no --output json", path)
@@ -548,6 +558,15 @@ migrate shop-combined.log --from nginx.conf --to envoy --protect all=99.9%
 runs --db kept.db
 runs list --db kept.db
 runs show last --db kept.db
+merge kept.db --db all.db
+merge kept.db --db all.db
+runs delete 1 --db all.db
+runs delete --older-than 90d --db all.db
+check-config site.yaml
+check-config many.yaml
+import nginx.conf
+import without.conf
+parse shop-combined.log broken.log empty.log nginx-timed.log --show remote_user,nothing
 query FROM~policy_totals --db kept.db
 query SELECT~1~AS~a,[1,2]~AS~b,NULL~AS~c,now()~AS~schema --db kept.db
 query --tables --db kept.db
@@ -563,6 +582,8 @@ exempt: {addresses: 192.0.2.7}
 policies:
   - {name: login, limits: {limit: token:3/1m, match: {action: login}}}
 `,
+	"without.conf":   "events {}\nhttp { server { listen 80; } }\n",
+	"many.yaml":      "policies: {name: p, limits: {limit: '1..30/1m', match: {method: POST}}}",
 	"googlebot.json": `{"prefixes": [{"ipv4Prefix": "198.51.100.0/24"}]}`,
 	"refused.log": `
 192.0.2.7 - - [02/Mar/2026:10:00:00 +0000] "GET /a HTTP/1.1" 200 1 "-" "curl/8"

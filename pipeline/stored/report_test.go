@@ -84,21 +84,21 @@ func TestRuns(t *testing.T) {
 	path := nights(t)
 	d := &Database{Path: path}
 	var out bytes.Buffer
-	if err := d.Delete(t.Context(), &out, &out, []string{"1", "7"}, 0); err == nil || out.Len() > 0 {
+	if err := d.Delete(t.Context(), &out, &out, "table", []string{"1", "7"}, 0); err == nil || out.Len() > 0 {
 		t.Errorf("%v, %q", err, out.String())
 	}
-	if err := d.Delete(t.Context(), &out, &out, nil, limit.Day); err != nil || out.String() != "no run was stored more than 24h ago\n" {
+	if err := d.Delete(t.Context(), &out, &out, "table", nil, limit.Day); err != nil || out.String() != "no run was stored more than 24h ago\n" {
 		t.Errorf("%v, %q", err, out.String())
 	}
 	out.Reset()
 	all := filepath.Join(t.TempDir(), "all.duckdb")
 	for _, want := range []string{"took in 2 runs", "took in 0 runs"} {
-		if err := Merge(t.Context(), &out, all, []string{path}); err != nil || !strings.Contains(out.String(), want) {
+		if err := Merge(t.Context(), &out, "table", all, []string{path}); err != nil || !strings.Contains(out.String(), want) {
 			t.Errorf("%v, %q", err, out.String())
 		}
 		out.Reset()
 	}
-	if err := d.Delete(t.Context(), &out, &out, []string{"last"}, 0); err != nil || !strings.HasPrefix(out.String(), "deleted run 2") {
+	if err := d.Delete(t.Context(), &out, &out, "table", []string{"last"}, 0); err != nil || !strings.HasPrefix(out.String(), "deleted run 2") {
 		t.Errorf("%v, %q", err, out.String())
 	}
 	if runs, err := d.Runs(t.Context(), &out); err != nil || len(runs) != 1 || runs[0].Run != 1 {

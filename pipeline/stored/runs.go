@@ -3,6 +3,7 @@ package stored
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -46,8 +47,8 @@ func (d *Database) Runs(ctx context.Context, w io.Writer) ([]store.RunFact, erro
 }
 
 // Delete forgets the runs that are named, and those that were stored longer ago than older, if that is not 0. It says
-// so on out.
-func (d *Database) Delete(ctx context.Context, out, errs io.Writer, named []string, older limit.Time) error {
+// so on out, for people or as JSON.
+func (d *Database) Delete(ctx context.Context, out, errs io.Writer, output string, named []string, older limit.Time) error {
 	all, err := d.Runs(ctx, errs)
 	if err != nil {
 		return err
@@ -68,6 +69,9 @@ func (d *Database) Delete(ctx context.Context, out, errs io.Writer, named []stri
 		}
 	}
 	if len(doomed) == 0 {
+		if output == "json" {
+			return (&pipeline.Deleted{Database: d.Path, Runs: []int32{}}).Write(out, output)
+		}
 		fmt.Fprintf(out, "no run was stored more than %s ago\n", limit.FormatPeriod(older))
 		return nil
 	}
@@ -75,7 +79,11 @@ func (d *Database) Delete(ctx context.Context, out, errs io.Writer, named []stri
 	if err != nil {
 		return err
 	}
-	return pipeline.DeleteRuns(ctx, out, db, d.Path, doomed, 0)
+	deleted, err := pipeline.DeleteRuns(ctx, db, d.Path, doomed, 0)
+	if deleted != nil {
+		err = errors.Join(err, deleted.Write(out, output))
+	}
+	return err
 }
 
 // FindRun is the run of that number, or the last one.
@@ -205,21 +213,54 @@ func noneOf(all []store.RunFact, when string) error {
 	return fmt.Errorf("no run has requests %s (`shadow runs` lists what each is about)", when)
 }
 
-// Merge merges database by database. What was merged before one that cannot be is kept.
-func Merge(ctx context.Context, w io.Writer, into string, from []string) error {
-	return pipeline.InDatabase(into, func(db *store.Store) (kept bool, err error) {
+// Merged is what of some databases was taken into another.
+type Merged struct {
+	Database string       `json:"database"`
+	From     []MergedFrom `json:"from"`
+}
+
+// MergedFrom is what was taken in from one database.
+type MergedFrom struct {
+	Database string    `json:"database"`
+	Runs     []RunPair `json:"runs"`
+	Known    []RunPair `json:"known"` // that were there already
+	Rows     int64     `json:"rows"`  // taken in, of all tables
+}
+
+// A RunPair is a run as two databases number it.
+type RunPair struct {
+	There int32 `json:"from"`
+	Here  int32 `json:"run"`
+}
+
+func pairsOf(runs map[int32]int32) []RunPair {
+	pairs := []RunPair{}
+	for _, there := range slices.Sorted(maps.Keys(runs)) {
+		pairs = append(pairs, RunPair{there, runs[there]})
+	}
+	return pairs
+}
+
+// Merge merges database by database, and writes what it took in, for people as it goes, or as JSON. What was merged before
+// one that cannot be is kept.
+func Merge(ctx context.Context, w io.Writer, output, into string, from []string) error {
+	merged := Merged{Database: into, From: []MergedFrom{}}
+	err := pipeline.InDatabase(into, func(db *store.Store) (kept bool, err error) {
 		for _, path := range from {
 			m, err := db.Merge(ctx, path)
 			if err != nil {
 				return kept, err
 			}
 			kept = kept || len(m.Runs) > 0
-			var rows int64
+			took := MergedFrom{Database: path, Runs: pairsOf(m.Runs), Known: pairsOf(m.Known)}
 			for _, t := range m.Rows {
-				rows += t.Rows
+				took.Rows += t.Rows
+			}
+			if merged.From = append(merged.From, took); output == "json" {
+				continue
 			}
 			fmt.Fprintf(w, "%s: took in %s (%s)",
-				escape.Visible(path), format.Count(int64(len(m.Runs)), "run"), format.Count(rows, "row"))
+				escape.Visible(path), format.Count(int64(len(m.Runs)), "run"), format.Count(took.Rows, "row"))
 			if len(m.Runs) > 0 {
 				fmt.Fprintf(w, " as %s", format.Runs(slices.Sorted(maps.Values(m.Runs))))
 			}
@@ -230,4 +271,8 @@ func Merge(ctx context.Context, w io.Writer, into string, from []string) error {
 		}
 		return kept, nil
 	})
+	if output == "json" && len(merged.From) > 0 {
+		err = errors.Join(err, format.WriteJSON(w, format.MergeSchema, merged))
+	}
+	return err
 }

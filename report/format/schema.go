@@ -10,18 +10,23 @@ type Schema uint8
 const (
 	CalcSchema Schema = iota
 	CalibrateSchema
+	CheckConfigSchema
 	ConfigSchema
 	DiffSchema
 	DoctorSchema
 	ExplainSchema
 	ExportSchema // of migrate as well
 	FormatsSchema
+	ImportSchema
 	KeysSchema
 	LimitsSchema
 	LimitsExplainSchema
+	MergeSchema
+	ParseSchema
 	QuerySchema
 	ReportSchema // of replay as well
 	RunsSchema
+	RunsDeleteSchema
 	SuggestSchema
 	SweepSchema
 	VerdictSchema    // a line
@@ -31,8 +36,8 @@ const (
 )
 
 var schemaNames = [schemaCount]string{
-	"calc", "calibrate", "config", "diff", "doctor", "explain", "export", "formats", "keys", "limits", "limits.explain",
-	"query", "report", "runs", "suggest", "sweep", "verdict", "would-block", "version",
+	"calc", "calibrate", "check-config", "config", "diff", "doctor", "explain", "export", "formats", "import", "keys", "limits",
+	"limits.explain", "merge", "parse", "query", "report", "runs", "runs.delete", "suggest", "sweep", "verdict", "would-block", "version",
 }
 
 // Schemas are all there are.

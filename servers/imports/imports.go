@@ -37,9 +37,9 @@ type Limit struct {
 
 // A Note is what is to be known of a place: something that is not as it is there, unless it is about the way to it.
 type Note struct {
-	Place string // file:line
-	Text  string // a sentence without its end
-	Mild  bool   // nothing is lost
+	Place string `json:"place"` // file:line; "": none
+	Text  string `json:"text"`  // a sentence without its end
+	Mild  bool   `json:"mild"`  // nothing is lost
 }
 
 // String is the note on one line.
