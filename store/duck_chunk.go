@@ -91,6 +91,14 @@ func (c *chunk) send(n int) error {
 	return nil
 }
 
+// take hands the chunk over that a question is at, whose columns have the types of the table's.
+func (c *chunk) take(q *question) error {
+	if mapping.AppendDataChunk(c.appender, q.chunk) == mapping.StateError {
+		return problem(mapping.AppenderError(c.appender))
+	}
+	return nil
+}
+
 // close brings all that was sent into the table, as part of the running transaction.
 func (c *chunk) close() error {
 	var err error

@@ -38,6 +38,7 @@ const chunkRows = 1
 
 func column[T bool | int32 | uint16 | uint32 | limit.Time](*chunk, int) []T { return nil }
 func (*chunk) send(int) error                                               { return errNotBuilt }
+func (*chunk) take(*question) error                                         { return errNotBuilt }
 func (*chunk) close() error                                                 { return errNotBuilt }
 func (*chunk) discard() error                                               { return errNotBuilt }
 func (*table) set(int, any)                                                 {}

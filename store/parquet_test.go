@@ -1,8 +1,11 @@
 package store
 
 import (
+	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -34,4 +37,76 @@ func TestWriteParquet(t *testing.T) {
 	if err := WriteParquet(t.Context(), filepath.Join(dir, "none.csv"), to, "{'name': 'VARCHAR'}"); err == nil {
 		t.Error("rows that are not there are written")
 	}
+}
+
+// An answer in Parquet has the columns and the values of the answer; whole numbers that Parquet does not have are an error
+// rather than rounded, and the folder in between is gone.
+func TestQueryParquet(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	path := dbPath(t)
+	storeRun(t, path, makeRun(t, 1, 2, 10, 5000), info)
+	dir := t.TempDir()
+	for i, question := range []string{
+		"FROM would_blocks ORDER BY ALL -- all of them",
+		"FROM client_totals ORDER BY ALL;",
+		"SELECT sum(count) AS n, max(time) AS latest, NULL AS nothing, 1.50 AS price, TRUE AS yes FROM would_blocks",
+		"SELECT 1 AS n, 2 AS N, 3 AS \"a\"\"b\", 4 AS \"x'); DROP TABLE answer; --\"",
+		`SELECT {'a") x': TIMESTAMP '2026-03-02', b: [1, NULL]} AS s, 'b'::ENUM ('a''"', 'b') AS e, '\x00\xff'::BLOB AS b, '{"a":1}'::JSON AS j`,
+		"FROM would_blocks WHERE false",
+		"SHOW TABLES", "DESCRIBE runs", "PIVOT client_totals ON class IN ('tool', 'browser') USING sum(refused) GROUP BY policy ORDER BY ALL",
+	} {
+		var answer bytes.Buffer
+		if err := QueryParquet(t.Context(), &answer, path, question, QueryOptions{}); err != nil {
+			t.Errorf("%s: %v", question, err)
+			continue
+		}
+		name := filepath.Join(dir, fmt.Sprintf("%d.parquet", i))
+		if err := os.WriteFile(name, answer.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		want, err := ask(path, question)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := rowsOfParquet(t, name); got != fmt.Sprint(want) {
+			t.Errorf("%s:\n%.2000s\nwant\n%.2000v", question, got, want)
+		}
+	}
+	for question, want := range map[string]string{
+		"SELECT 9223372036854775808::HUGEINT AS n":      "out of range",
+		"EXPLAIN SELECT 1":                              "no Parquet of EXPLAIN",
+		"SELECT error('late') FROM range(10)":           "late",
+		"SELECT 1) TO 'x.parquet'; SELECT (2":           "syntax error",
+		"COPY would_blocks TO 'x.parquet'":              "query only reads",
+		"SELECT range, hash(range) FROM range(3000000)": "",
+	} {
+		var answer bytes.Buffer
+		err := QueryParquet(t.Context(), &answer, path, question, QueryOptions{Memory: 256 << 20})
+		if err == nil != (want == "") || err != nil && (!strings.Contains(err.Error(), want) || answer.Len() > 0) {
+			t.Errorf("%s: %d bytes, %v, want %q", question, answer.Len(), err, want)
+		}
+	}
+	if left, err := os.ReadDir(os.Getenv("TMPDIR")); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+// rowsOfParquet is what a file holds, as ask returns it.
+func rowsOfParquet(t *testing.T, name string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "view.duckdb")
+	d, err := openDuck(path, noExtensions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = d.exec("CREATE TABLE answer AS FROM read_parquet(" + literal(name) + ")")
+	d.close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := ask(path, "FROM answer")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprint(rows)
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -22,6 +23,17 @@ func TestQueryIsHarmless(t *testing.T) {
 		path := dbPath(t)
 		storeRun(t, path, makeRun(t, 1, 2, 10, 100), info)
 		tryAttempts(t, path)
+	})
+	t.Run("as Parquet", func(t *testing.T) {
+		path := dbPath(t)
+		storeRun(t, path, makeRun(t, 1, 2, 10, 100), info)
+		eachAttempt(t, path, func(query, want string) {
+			var answer bytes.Buffer
+			err := QueryParquet(t.Context(), &answer, path, query, QueryOptions{})
+			if err == nil || !strings.Contains(err.Error(), want) || answer.Len() > 0 {
+				t.Errorf("%s: %d bytes and error %v, want %q", query, answer.Len(), err, want)
+			}
+		})
 	})
 	t.Run("with a log of changes", func(t *testing.T) {
 		path := dbPath(t)
@@ -70,6 +82,7 @@ func eachAttempt(t *testing.T, path string, try func(query, want string)) {
 	}
 	dir, home := t.TempDir(), t.TempDir()
 	t.Setenv("HOME", home)
+	t.Setenv("TMPDIR", home)
 	if err := os.WriteFile(filepath.Join(dir, "secret.csv"), []byte("a\nb\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}

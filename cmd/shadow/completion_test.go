@@ -64,7 +64,7 @@ func TestCompletions(t *testing.T) {
 	}{
 		{"replay --by ", strings.Join(slices.Concat(request.Keys(), request.PartWords()), " ")},
 		{"replay --output ", "table json csv markdown html"},
-		{"query --output ", "table json csv markdown"},
+		{"query --output ", "table json csv markdown parquet"},
 		{"formats --output ", "table json csv markdown"},
 		{"replay --sort ", "refused requests client"},
 		{"replay --parser ", "auto gonx"},

@@ -32,7 +32,8 @@ these. The database is opened read-only, and the question reaches no other file.
 		Example: `  shadow query "SELECT policy, refused, clients_hit FROM latest_policy_totals"
   shadow query "SELECT client, sum(count) FROM would_blocks GROUP BY client ORDER BY 2 DESC LIMIT 10" --output csv
   shadow query --tables
-  shadow query - --output csv < worst-clients.sql`,
+  shadow query - --output csv < worst-clients.sql
+  shadow query "FROM client_totals" --output parquet > clients.parquet`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if tables && len(args) > 0 {
 				return pipeline.Usage("--tables asks a question of its own: leave out %q", args[0])
@@ -45,14 +46,22 @@ these. The database is opened read-only, and the question reaches no other file.
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			question := store.TablesQuestion
-			if !tables {
+			switch {
+			case output == parquet && tables:
+				return pipeline.Usage("--tables is for people: there is no Parquet of it")
+			case output == parquet && isTerminal(cmd.OutOrStdout()):
+				return pipeline.Usage("a terminal shows no Parquet: write it to a file, with > answer.parquet")
+			case !tables:
 				var err error
 				if question, err = questionOf(args[0], cmd.InOrStdin()); err != nil {
 					return err
 				}
 			}
-			rows, err := store.Query(cmd.Context(), from.Path, question,
-				store.QueryOptions{Memory: memory, Wait: from.Waiting(cmd.ErrOrStderr())})
+			w, options := cmd.OutOrStdout(), store.QueryOptions{Memory: memory, Wait: from.Waiting(cmd.ErrOrStderr())}
+			if output == parquet {
+				return store.QueryParquet(cmd.Context(), w, from.Path, question, options)
+			}
+			rows, err := store.Query(cmd.Context(), from.Path, question, options)
 			if err != nil {
 				return err
 			}
@@ -60,7 +69,6 @@ these. The database is opened read-only, and the question reaches no other file.
 			if tables {
 				answer = store.Explained{Rows: rows}
 			}
-			w := cmd.OutOrStdout()
 			return errors.Join(table.WriteRows(w, format.QuerySchema, output, widthOf(w), rows.Columns, answer), rows.Close())
 		},
 	}
@@ -73,9 +81,12 @@ these. The database is opened read-only, and the question reaches no other file.
 		}
 		return n, err
 	}}.add(cmd, &memory, "memory", "end a question that takes more memory than this")
-	addOutput(cmd, &output, "answer", format.Outputs())
+	addOutput(cmd, &output, "answer", append(format.Outputs(), parquet))
 	return cmd
 }
+
+// parquet is an output of bytes that no terminal shows.
+const parquet = "parquet"
 
 // longestQuestion is how many bytes a question from standard input may have.
 const longestQuestion = 1 << 20

@@ -101,6 +101,19 @@ func TestColorsOnlyWhereWanted(t *testing.T) {
 	}
 }
 
+// Bytes that a terminal would take for commands do not go there.
+func TestNoParquetOnTerminal(t *testing.T) {
+	term := openTerminal(t, 80)
+	cmd := command(t, t.TempDir(), "query", "SELECT 1", "--output", "parquet")
+	cmd.Stdout, cmd.Stderr = term.inside, term.inside
+	err := cmd.Run()
+	term.inside.Close()
+	<-term.done
+	if out := term.screen.String(); err == nil || !strings.Contains(out, "a terminal shows no Parquet") {
+		t.Errorf("%v\n%q", err, out)
+	}
+}
+
 func TestNarrowTerminal(t *testing.T) {
 	out := onTerminal(t, 60, []string{"NO_COLOR=1"}, "replay", "shop-combined.log", "--limit", "6/30s", "--no-store")
 	for line := range strings.Lines(out) {
