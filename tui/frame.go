@@ -39,6 +39,7 @@ type Frame struct {
 	Order   tail.Order
 	Actions bool // where only one list has room, it is that of actions
 	Help    bool
+	Paused  bool // Snapshot, History and Now stay as they are
 }
 
 // The least that a picture can be drawn in.
@@ -91,7 +92,7 @@ func (f *Frame) title() string {
 		since = "running for " + lasting(f.Now.Sub(f.Snapshot.Begun))
 	}
 	room := f.Width - columns(since) - 1
-	return f.paint(bold, left("shadow tail "+plain(f.Title), room)) + " " + f.paint(dim, since)
+	return f.paint(bold, name("shadow tail "+plain(f.Title), room)) + " " + f.paint(dim, since)
 }
 
 // labelWidth is the columns of what stands before the first lines.
@@ -141,7 +142,9 @@ func (f *Frame) log() string {
 	if g.Absent > 0 {
 		text, c = fmt.Sprintf("%d not there yet, %s", g.Absent, text), yellow
 	}
-	if age := f.Now.Sub(g.At); age > stale {
+	if age := f.Now.Sub(g.At); f.Paused {
+		text, c = "paused here, while the tail goes on", yellow
+	} else if age > stale {
 		text, c = "no news from the tail for "+lasting(age), yellow
 	}
 	rest := fmt.Sprintf(", %s waiting", format.Thousands(int64(g.Waiting)))

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
+	"unicode"
 
 	"shadow/tail"
 	"shadow/testneeds"
@@ -41,6 +41,8 @@ func TestPictures(t *testing.T) {
 		{"spared.txt", shared(), 100, 16, func(f *Frame) { f.Snapshot.Redis.Skipped = true; f.Now = f.Now.Add(24 * time.Hour) }},
 		{"help.txt", shop(), 80, 24, func(f *Frame) { f.Help = true }},
 		{"begin.txt", &Frame{Title: "access.log", History: new(History)}, 80, 24, nil},
+		{"paused.txt", shop(), 100, 16, func(f *Frame) { f.Paused = true }},
+		{"scripts.txt", scripts(), 90, 16, nil},
 		{"small.txt", shop(), 30, 8, nil},
 	} {
 		c.frame.Width, c.frame.Height = c.width, c.height
@@ -49,6 +51,21 @@ func TestPictures(t *testing.T) {
 		}
 		golden(t, c.file, c.frame.Text())
 	}
+}
+
+// scripts is a shop whose clients and actions have long names, in several scripts.
+func scripts() *Frame {
+	f := shop()
+	g := *f.Snapshot
+	g.Clients.Top = nil
+	for i, text := range []string{
+		"2001:db8:85a3:8d3:1319:8a2e:370:7348", "2001:db8:85a3:8d3:1319:8a2e:370:7349", "日本語のとても長い名前のお客様です、とても長い名前のお客様です",
+		"ผู้ใช้ที่มีชื่อยาวมาก", "Người dùng có tên rất dài và rất dài", "משתמש",
+	} {
+		g.Clients.Top = append(g.Clients.Top, tail.Recent{Name: text, Refused: int64(9 - i), Class: "tool", Action: "/商品/一覧/" + text, Last: g.At})
+	}
+	f.Snapshot = &g
+	return f
 }
 
 // hostile are texts that may stand in a log.
@@ -60,7 +77,7 @@ var hostile = []string{
 // sgr are the only sequences that a picture may have.
 var sgr = regexp.MustCompile(`\x1b\[(1|2|33|36|0)m`)
 
-// Whatever a frame holds, its text fits the terminal, and every character takes up one column.
+// Whatever a frame holds, its text fits the terminal, and holds nothing that takes up other room than is known.
 func TestEveryPictureFits(t *testing.T) {
 	random := testneeds.Rand(t, 1, 2)
 	pick := func() string { return hostile[random.IntN(len(hostile))] }
@@ -106,11 +123,11 @@ func fits(f *Frame) error {
 		return fmt.Errorf("%d lines in %d", len(lines), f.Height)
 	}
 	for _, line := range lines {
-		if n := utf8.RuneCountInString(line); n > f.Width {
+		if n := columns(line); n > f.Width {
 			return fmt.Errorf("%d×%d: %d columns: %s", f.Width, f.Height, n, line)
 		}
 		for _, r := range line {
-			if !narrow(r) && !strings.ContainsRune("▁▂▃▄▅▆▇█▸–≥↑↓×", r) {
+			if !narrow(r) && !unicode.IsLetter(r) && !strings.ContainsRune("▁▂▃▄▅▆▇█▸–≥↑↓×", r) {
 				return fmt.Errorf("%q stands in %q", r, line)
 			}
 		}
@@ -138,6 +155,8 @@ func TestKeys(t *testing.T) {
 		{"tab", func() bool { return f.Actions }},
 		{"?", func() bool { return f.Help }},
 		{"?", func() bool { return !f.Help }},
+		{"space", func() bool { return f.Paused }},
+		{"space", func() bool { return !f.Paused }},
 		{"x", func() bool { return true }},
 	} {
 		if cmd := f.press(c.key); cmd != nil || !c.want() {
@@ -160,8 +179,10 @@ func TestPlain(t *testing.T) {
 		"/products/…":    "/products/…",
 		"\x1b[2J":        `\x1b[2J`,
 		"a\u202eb":       `a\u202eb`,
-		"日":              `\u65e5`,
+		"日":              "日",
+		"ของฉัน":         `ของฉ\u0e31น`,
 		"e\u0301":        `e\u0301`,
+		"\u1100\u1161":   "\u1100" + `\u1161`,
 		"\u0483":         `\u0483`,
 		"שלום":           `\u05e9\u05dc\u05d5\u05dd`,
 		"👍":              `\U0001f44d`,
@@ -181,7 +202,7 @@ func FuzzPlain(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, r := range plain(text) {
-			if !narrow(r) {
+			if !narrow(r) && (leftwards(r) || !unicode.IsLetter(r)) {
 				t.Errorf("%q lets %q through", text, r)
 			}
 		}

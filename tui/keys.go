@@ -36,6 +36,7 @@ var bindings = []binding{
 		keys: []string{"tab"}, long: "Tab          clients or actions, where only one list has room",
 		do: func(f *Frame) { f.Actions = !f.Actions },
 	},
+	{keys: []string{"space"}, long: "space        pause the picture, and go on", do: func(f *Frame) { f.Paused = !f.Paused }},
 	{keys: []string{"ctrl+z"}, long: "Ctrl-Z       suspend, the tail as well", cmd: tea.Suspend},
 }
 
@@ -65,7 +66,7 @@ func (f *Frame) choose(i int) { f.Policy = max(0, min(i, f.policyCount()-1)) }
 
 // keys is the line at the bottom.
 func (f *Frame) keys() string {
-	line := "q quit   ? help   ↑↓ policy   s sort"
+	line := "q quit   ? help   ↑↓ policy   s sort   space pause"
 	switch {
 	case f.Width >= bothWidth:
 	case f.Actions:

@@ -118,10 +118,10 @@ func (k listKind) layout(width int) (l listLayout) {
 }
 
 // row puts the columns of a line together.
-func (l listLayout) row(name, refused, share, latest, class, action string) string {
-	line := left(name, l.name) + " " + right(refused, refusedWidth) + right(share, l.share) + right(latest, latestWidth)
+func (l listLayout) row(what, refused, share, latest, class, action string) string {
+	line := name(what, l.name) + " " + right(refused, refusedWidth) + right(share, l.share) + right(latest, latestWidth)
 	if l.class > 0 {
 		line += "  " + left(class, l.class-2)
 	}
-	return line + left(action, l.action)
+	return line + name(action, l.action)
 }

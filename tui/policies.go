@@ -43,8 +43,8 @@ func (f *Frame) layout() (l policyLayout) {
 }
 
 // row puts the columns of a line together; what is painted comes before and behind the peak.
-func (l policyLayout) row(mark, name, now, peak, refused string) (before, behind string) {
-	return left(mark, l.mark) + left(name, l.name) + right(now, shareWidth), right(peak, l.peak) + right(refused, countWidth)
+func (l policyLayout) row(mark, what, now, peak, refused string) (before, behind string) {
+	return left(mark, l.mark) + name(what, l.name) + right(now, shareWidth), right(peak, l.peak) + right(refused, countWidth)
 }
 
 // policies draws so many of them around the chosen one, below a head.
@@ -56,7 +56,7 @@ func (f *Frame) policies(shown int) []string {
 	if shown < len(all) {
 		head = fmt.Sprintf("policies %d–%d of %d", first+1, first+shown, len(all))
 	}
-	before, behind := l.row("", head, "now", "peak", "refused")
+	before, behind := l.row("", cut(head, l.name), "now", "peak", "refused")
 	since := "last " + lasting(columnTime*time.Duration(min(kept, l.line)))
 	if l.line < columns(since) {
 		since = ""

@@ -106,7 +106,11 @@ func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 	f := &m.frame
 	switch msg := msg.(type) {
 	case tick:
-		f.Now, f.Note = time.Time(msg), m.notes.last()
+		f.Note = m.notes.last()
+		if f.Paused { // what comes meanwhile goes into one column
+			return m, m.Init()
+		}
+		f.Now = time.Time(msg)
 		if g := m.feed.Latest(); g != nil && g != f.Snapshot {
 			f.Snapshot = g
 			f.History.Take(g)

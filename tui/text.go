@@ -6,25 +6,29 @@ import (
 	"strings"
 	"time"
 	"unicode"
-	"unicode/utf8"
 
 	"shadow/escape"
+	"shadow/report/table"
 )
 
-// On this screen every character takes up one column, so lines can be cut and filled by counting. What would not, and
-// what would turn or drive the terminal, is written as its code (\u4e2d): texts in logs come from strangers.
+// Texts in logs come from strangers. Letters of any script that runs from left to right are shown as they are, in as many
+// columns as a terminal gives them; whatever else would take up other room, what would turn or drive the terminal, and
+// marks by themselves, which the terminal library loses, are written as their codes (\u05d0).
 
-// plain is a text of a stranger's in characters that take up one column each and run from left to right.
+// plain is a text of a stranger's in characters whose columns are known.
 func plain(s string) string {
 	const most = 1 << 10 // bytes: no screen is wider
-	s = escape.Visible(s[:min(most, len(s))])
+	if len(s) > most {
+		s = s[:most/2] + "…" + s[len(s)-most/2:]
+	}
+	s = escape.Visible(s)
 	if strings.IndexFunc(s, func(r rune) bool { return !narrow(r) }) < 0 {
 		return s
 	}
 	var b strings.Builder
 	for _, r := range s {
 		switch {
-		case narrow(r):
+		case narrow(r), unicode.IsLetter(r) && !leftwards(r) && !joins(r):
 			b.WriteRune(r)
 		case r <= 0xffff:
 			fmt.Fprintf(&b, `\u%04x`, r)
@@ -41,26 +45,45 @@ func narrow(r rune) bool {
 	return ' ' <= r && r <= '~' || r == '…' || 0xa0 < r && r < 0x0530 && unicode.IsLetter(r)
 }
 
+// leftwards reports whether a character is in a block of scripts that run from right to left: next to it, terminals would
+// turn figures around.
+func leftwards(r rune) bool {
+	return 0x0590 <= r && r < 0x0900 || 0xfb1d <= r && r < 0xfe00 || 0xfe70 <= r && r < 0xff00 || 0x10800 <= r && r < 0x11000 ||
+		0x1e800 <= r && r < 0x1f000
+}
+
+// joins reports whether a letter is the vowel or the end of a Korean syllable that is written in parts.
+func joins(r rune) bool { return 0x1160 <= r && r < 0x1200 || 0xd7b0 <= r && r < 0xd800 }
+
 // columns is how many columns a text takes up.
-func columns(s string) int { return utf8.RuneCountInString(s) }
+func columns(s string) int { return table.ColumnsOf(s) }
 
 // cut shortens a text to n columns.
 func cut(s string, n int) string {
-	runes := []rune(s)
-	switch {
-	case len(runes) <= n:
-		return s
-	case n <= 0:
+	if n <= 0 {
 		return ""
 	}
-	return string(runes[:n-1]) + "…"
+	return table.Cut(s, n)
 }
 
 // left fills a text up to n columns, or cuts it.
-func left(s string, n int) string { return fmt.Sprintf("%-*s", max(0, n), cut(s, n)) }
+func left(s string, n int) string { return fill(cut(s, n), n) }
+
+// name is left for a name, which is cut in its middle: what tells addresses and paths from others is often at the end.
+func name(s string, n int) string {
+	if n <= 0 {
+		return ""
+	}
+	return fill(table.CutMiddle(s, n), n)
+}
+
+func fill(s string, n int) string { return s + strings.Repeat(" ", max(0, n-columns(s))) }
 
 // right is left, with the blanks before the text.
-func right(s string, n int) string { return fmt.Sprintf("%*s", max(0, n), cut(s, n)) }
+func right(s string, n int) string {
+	s = cut(s, n)
+	return strings.Repeat(" ", max(0, n-columns(s))) + s
+}
 
 // lasting writes a length of time in its largest unit: "3 s", "4 min".
 func lasting(d time.Duration) string {

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"shadow/redis/redistest"
+	"shadow/report/table"
 	"shadow/tail"
 	"shadow/tui/tuitest"
 )
@@ -96,6 +97,14 @@ func TestLiveScreen(t *testing.T) {
 	w.term.Wait(`end the tail and leave`)
 	w.term.Press("?")
 	w.term.Wait(`▸ leaky`)
+	w.term.Press("Space")
+	paused := w.term.Wait(`paused here, while the tail goes on`)
+	w.grow()
+	if judged := regexp.MustCompile(`\d+ judged`); judged.FindString(w.term.Screen()) != judged.FindString(paused) {
+		t.Errorf("the picture goes on:\n%s", w.term.Screen())
+	}
+	w.term.Press("Space")
+	w.term.Wait(`\b([4-9]\d|\d{3,}) judged`)
 	w.quit("q")
 	if n := len(readLines(t, filepath.Join(w.dir, "would-blocks"))); n < 3*18 {
 		t.Errorf("%d would-blocks in the file", n)
@@ -157,9 +166,15 @@ func TestLiveScreenOfHostileLog(t *testing.T) {
 	}
 	must(t, f.Close())
 	screen := w.term.Wait(`Müller +2 `)
-	for _, want := range []string{`\x1b[2J\x1b[1049l `, `\u202egnp.exe `, `\u65e5\u672c `, `e\u0301 `, `\u05e9\u05dc\u05d5\u05dd `, `\xff\xfe `} {
+	head := screen[strings.Index(screen, "\nclient ")+1:]
+	share := strings.Index(head, "share") + len("share") - len(" %") // where a percentage ends
+	for _, want := range []string{`\x1b[2J\x1b[1049l `, `\u202egnp.exe `, "日本 ", `e\u0301 `, `\u05e9\u05dc\u05d5\u05dd `, `\xff\xfe `} {
 		if !strings.Contains(screen, "\n"+want) {
 			t.Errorf("no client %s on the screen:\n%s", want, screen)
+		}
+		line, _, _ := strings.Cut(screen[strings.Index(screen, "\n"+want)+1:], "\n")
+		if before, _, _ := strings.Cut(line, " %"); table.ColumnsOf(before) != share {
+			t.Errorf("%s moves what stands beside it:\n%s", want, screen)
 		}
 	}
 	w.quit("q")
