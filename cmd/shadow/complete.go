@@ -1,11 +1,16 @@
 package main
 
 import (
+	"strings"
+
 	"github.com/spf13/cobra"
 
+	"shadow/limit"
 	"shadow/pipeline"
+	"shadow/pipeline/stored"
 	"shadow/policy"
 	"shadow/report"
+	"shadow/store"
 	"shadow/suggest"
 )
 
@@ -22,12 +27,82 @@ func completeWords(cmd *cobra.Command, flag string, words ...string) {
 	}
 }
 
-// completeLimits completes what stands before the colon of a limit.
-func completeLimits(*cobra.Command, []string, string) (names []string, _ cobra.ShellCompDirective) {
-	for _, name := range policy.LimitNames() {
-		names = append(names, name+":")
+// completeLimits completes what stands before the colon of a limit and, behind a comma, the options of its algorithm.
+func completeLimits(_ *cobra.Command, _ []string, begun string) (words []string, _ cobra.ShellCompDirective) {
+	const more = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+	comma := strings.LastIndexByte(begun, ',') + 1
+	last := begun[strings.LastIndexByte(begun, '+')+1:] // of several limits
+	name, given, found := strings.Cut(last, ":")
+	if found && (name == "each" || name == "in-turn") {
+		name, given, _ = strings.Cut(given, ":")
 	}
-	return names, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+	if !strings.Contains(last, ",") {
+		for _, name := range policy.LimitNames() {
+			words = append(words, name+":")
+		}
+		return words, more
+	}
+	for _, option := range optionsOf(name) {
+		if key, _, _ := strings.Cut(option, "="); !strings.Contains(given, ","+key) {
+			words = append(words, begun[:comma]+option)
+		}
+	}
+	return words, more
+}
+
+// optionsOf are the options of an algorithm, or of the name of a library, as they begin: burst=, refill=step.
+func optionsOf(name string) (words []string) {
+	text := limit.Common
+	for _, a := range policy.Algorithms {
+		if a.Name == name {
+			text = a.Options + ", " + text
+		}
+	}
+	for _, p := range policy.Presets {
+		if p.Name == name {
+			text = p.Options + ", " + text
+		}
+	}
+	for option := range strings.SplitSeq(text, ", ") {
+		key, value, takes := strings.Cut(strings.TrimSpace(option), "=")
+		switch {
+		case key == "":
+		case strings.HasSuffix(key, "["): // debt[=N]
+			words = append(words, strings.TrimSuffix(key, "["))
+		case !takes:
+			words = append(words, key)
+		case strings.ToLower(value) == value && !strings.ContainsAny(value, "[]"): // even|step
+			for word := range strings.SplitSeq(value, "|") {
+				words = append(words, key+"="+word)
+			}
+		default:
+			words = append(words, key+"=")
+		}
+	}
+	return words
+}
+
+// completeTables completes the last word of a question to the tables and views of the database.
+func completeTables(from *stored.Database) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, begun string) (words []string, _ cobra.ShellCompDirective) {
+		const more = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+		if len(args) > 0 {
+			return nil, more
+		}
+		rows, err := store.Query(cmd.Context(), from.Path, "SELECT table_name FROM information_schema.tables ORDER BY ALL", store.QueryOptions{})
+		if err != nil {
+			return nil, more
+		}
+		defer rows.Close() //nolint:errcheck // it has no error
+		head := begun[:strings.LastIndexByte(begun, ' ')+1]
+		for {
+			row, err := rows.Next()
+			if err != nil {
+				return words, more
+			}
+			words = append(words, head+row[0].(string))
+		}
+	}
 }
 
 // addLimitCompletion completes a flag that takes limits.
@@ -62,6 +137,7 @@ func completeConfigured(root *cobra.Command) {
 			complete("policy", cobra.ShellCompDirectiveNoFileComp, func() []string { policies, _ := config(); return policies })
 		}
 		complete("action", cobra.ShellCompDirectiveNoFileComp, func() []string { _, actions := config(); return actions })
+		complete("target", more, suggest.Words)
 		complete("protect", more, func() (goals []string) {
 			for _, who := range suggest.Words() {
 				goals = append(goals, who+"=")

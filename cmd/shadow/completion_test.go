@@ -10,6 +10,8 @@ import (
 	"shadow/report"
 	"shadow/request"
 	"shadow/servers"
+	"shadow/store"
+	"shadow/suggest"
 	"shadow/testneeds"
 )
 
@@ -83,6 +85,12 @@ func TestCompletions(t *testing.T) {
 		{"tail --policy ", "one"},
 		{"suggest --config site.yaml --action ", "login search"},
 		{"suggest --config odd.yaml --action ", ""},
+		{"replay --limit token:6/30s,", "token:6/30s,burst= token:6/30s,initial= token:6/30s,refill=even token:6/30s,refill=step " +
+			"token:6/30s,refill=interval token:6/30s,debt token:6/30s,cooldown= token:6/30s,clock="},
+		{"replay --limit in-turn:window:1/s+nginx:10r/s,burst=5,", "in-turn:window:1/s+nginx:10r/s,burst=5,delay= in-turn:window:1/s+nginx:10r/s,burst=5,nodelay " +
+			"in-turn:window:1/s+nginx:10r/s,burst=5,cooldown= in-turn:window:1/s+nginx:10r/s,burst=5,clock="},
+		{"limits explain caddy:6/30s,cooldown=5s,", "caddy:6/30s,cooldown=5s,clock="},
+		{"suggest --target ", strings.Join(suggest.Words(), " ")},
 		{"export --to ", strings.Join(servers.TargetNames(), " ")},
 	} {
 		dir := t.TempDir()
@@ -98,6 +106,15 @@ func TestCompletions(t *testing.T) {
 		lines := strings.Split(strings.TrimSpace(string(out)), "\n")
 		if got := strings.Join(lines[:len(lines)-1], " "); got != c.want { // the last line says what to do besides
 			t.Errorf("shadow %s: completed to %q, want %q", c.line, got, c.want)
+		}
+	}
+	if store.Built {
+		dir := t.TempDir()
+		run(t, dir, "replay", filepath.Join(testneeds.Root(t), "sample-logs", "shop-combined.log"), "--limit", "6/30s", "--quiet")
+		for begun, want := range map[string]string{"FROM latest_pol": "FROM latest_policy_totals", "SELECT client FROM client_to": "SELECT client FROM client_totals"} {
+			if out := string(run(t, dir, "__completeNoDesc", "query", begun)); !strings.Contains("\n"+out, "\n"+want+"\n") {
+				t.Errorf("%q: completed to %q, want %q", begun, out, want)
+			}
 		}
 	}
 	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"time"
@@ -59,8 +60,20 @@ func (p *progress) newBar(bars *mpb.Progress) *mpb.Bar {
 			mpb.AppendDecorators(speed))
 	}
 	return bars.AddBar(size, mpb.BarRemoveOnComplete(),
-		mpb.PrependDecorators(decor.Name("reading "), decor.CountersKiloByte("% .0f / % .0f")),
+		mpb.PrependDecorators(decor.Name("reading "), decor.Any(func(s decor.Statistics) string { return bytesOf(s.Current, s.Total) })),
 		mpb.AppendDecorators(speed, decor.Name("  "), decor.NewAverageETA(decor.ET_STYLE_GO, p.begin, nil)))
+}
+
+// bytesOf says how many bytes there are of how many, both in the unit of the latter: 0.2 / 3.4 GB.
+func bytesOf(n, all int64) string {
+	unit, size := "kB", 1e3
+	for _, larger := range []string{"MB", "GB", "TB"} {
+		if float64(all) < 1e3*size {
+			break
+		}
+		unit, size = larger, 1e3*size
+	}
+	return fmt.Sprintf("%.1f / %.1f %s", float64(n)/size, float64(all)/size, unit)
 }
 
 // follow moves the bar.

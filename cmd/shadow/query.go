@@ -74,6 +74,7 @@ these. The database is opened read-only, and the question reaches no other file.
 	}
 	cmd.Flags().BoolVar(&tables, "tables", false, "list tables, views and their columns")
 	addDatabase(cmd.Flags(), &from)
+	cmd.ValidArgsFunction = completeTables(&from)
 	domain[int64]{what: aSize.what, text: aSize.text, parse: func(text string) (int64, error) {
 		n, err := aSize.parse(text)
 		if err == nil && n < minQueryMemory {

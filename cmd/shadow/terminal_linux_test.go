@@ -178,6 +178,18 @@ func TestProgressBar(t *testing.T) {
 	}
 }
 
+// Bytes that were read and bytes to read have one unit.
+func TestBytesOf(t *testing.T) {
+	for want, n := range map[string][2]int64{
+		"0.0 / 0.4 kB": {40, 400}, "0.9 / 999.9 kB": {900, 999_900}, "0.5 / 1.0 MB": {500_000, 1_000_000}, "1.2 / 3.4 GB": {1_200_000_000, 3_400_000_000},
+		"0.1 / 2.0 TB": {123_000_000_000, 2_000_000_000_000}, "3000.0 / 3000.0 TB": {3e15, 3e15},
+	} {
+		if got := bytesOf(n[0], n[1]); got != want {
+			t.Errorf("%v: %q, want %q", n, got, want)
+		}
+	}
+}
+
 // Ctrl-C at the keyboard while the bar shows: it is taken away, and one line says what happened.
 func TestInterruptFromTheKeyboard(t *testing.T) {
 	term := openTerminal(t, 80)
