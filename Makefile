@@ -32,7 +32,7 @@ soak: ## a log written at full speed, rotated, and its tail, which stores, kille
 kills: ## kills every command that writes a database at each of its writes, before it and inside it (Linux)
 	SHADOW_KILLS=all nice go test ./cmd/shadow -run TestKilledAtEachWrite -v -timeout 60m
 
-endurance: ## an hour of fuzzing, a thousand kills, 100 million lines beside a Redis that fails, hostile lines: about three hours
+endurance: ## an hour of fuzzing, a thousand kills, 100 million lines beside a Redis that fails, hostile lines: some hours
 	scripts/endurance
 
 samples: ## writes the logs of sample-logs/ again

@@ -19,7 +19,7 @@ type candidate struct {
 	bounds      [bounds]*candidate // nil: not wanted, or stamps are not coarse
 
 	verdicts verdicts     // on one timeline, reused
-	brief    limit.State  // of the limit, if there is one, and a key of which nothing is kept
+	brief    limit.State  // of a single limit, for keys that nothing is kept of
 	masks    []uint8      // of the batch at hand, see refusals
 	bit      uint8        // of this policy in them
 	events   *eventWriter // nil: its events are not wanted
@@ -37,7 +37,7 @@ type candidate struct {
 	degraded Degraded
 }
 
-// judge hands each timeline of the batch to the limits of candidates, all of which count by the key of k.
+// judge hands each timeline of the batch to the limits of candidates, which all count by the key of k.
 func (k *keyGroup) judge(b *traffic.Batch, candidates []*candidate) error {
 	resets := k.Resets
 	var start int32
@@ -76,7 +76,7 @@ func (c *candidate) judge(b *traffic.Batch, k *keyGroup, i int, start, end int32
 	return nil
 }
 
-// release forgets a key of which nothing is kept.
+// release forgets a key that nothing is kept of.
 func (c *candidate) release(key int32) {
 	c.brief.Release()
 	if c.combination != nil || c.active != nil {

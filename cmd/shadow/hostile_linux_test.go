@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -242,14 +241,7 @@ func hostilePages(t *testing.T, pages []string) {
 	if len(pages) < 3 {
 		t.Errorf("only %d pages", len(pages))
 	}
-	browser := testneeds.Program(t, "chromium", "chromium-browser", "google-chrome")
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(browser), chromedp.NoSandbox)
-	ctx, cancel := chromedp.NewExecAllocator(context.Background(), options...)
-	defer cancel()
-	ctx, cancel = chromedp.NewContext(ctx)
-	defer cancel()
-	ctx, cancel = context.WithTimeout(ctx, 10*time.Minute) // a busy machine takes minutes
-	defer cancel()
+	ctx := openBrowser(t)
 	for _, page := range pages {
 		must(t, chromedp.Do(ctx, chromedp.Navigate((&url.URL{Scheme: "file", Path: page}).String())))
 		found, err := chromedp.Run(ctx, chromedp.Evaluate[string](`"owned" in window ? "a script ran" :

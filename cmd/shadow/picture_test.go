@@ -22,18 +22,10 @@ const upToTheReading = `
 // The picture in README.md: the page of a sweep, in a browser. With -update it is taken again; fonts differ from
 // machine to machine, so what is tested is that the page shows what the picture is about.
 func TestPictureOfReadme(t *testing.T) {
-	browser := testneeds.Program(t, "chromium", "chromium-browser", "google-chrome")
+	ctx := openBrowser(t)
 	page := filepath.Join(t.TempDir(), "curves.html")
 	html := run(t, rootOfSamples(t), "sweep", "sample-logs/shop-combined.log", "--evidence", "--no-store", "--output", "html")
 	must(t, os.WriteFile(page, html, 0o600))
-
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(browser), chromedp.NoSandbox)
-	ctx, cancel := chromedp.NewExecAllocator(context.Background(), options...)
-	defer cancel()
-	ctx, cancel = chromedp.NewContext(ctx)
-	defer cancel()
-	ctx, cancel = context.WithTimeout(ctx, 10*time.Minute) // a busy machine takes minutes
-	defer cancel()
 	must(t, chromedp.Do(ctx, chromedp.EmulateViewport(1000, 1130), chromedp.Navigate((&url.URL{Scheme: "file", Path: page}).String())))
 	limit, err := chromedp.Run(ctx, chromedp.Evaluate[string](upToTheReading))
 	must(t, err)
@@ -49,4 +41,18 @@ func TestPictureOfReadme(t *testing.T) {
 	if _, err := os.Stat(name); err != nil {
 		t.Errorf("README.md has no picture (-update makes it): %v", err)
 	}
+}
+
+// openBrowser starts a browser without a window, in which a test may go to pages.
+func openBrowser(t *testing.T) context.Context {
+	t.Helper()
+	browser := testneeds.Program(t, "chromium", "chromium-browser", "google-chrome")
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(browser), chromedp.NoSandbox)
+	ctx, cancel := chromedp.NewExecAllocator(context.Background(), options...)
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewContext(ctx)
+	t.Cleanup(cancel)
+	ctx, cancel = context.WithTimeout(ctx, 10*time.Minute) // a busy machine takes minutes
+	t.Cleanup(cancel)
+	return ctx
 }

@@ -38,7 +38,7 @@ import (
 )
 
 // contrib/schemas has a JSON Schema for each kind of object that the program prints. They are made of the types behind
-// these objects, with -update, and allow no other keys: an output with a key of which they do not know fails a test.
+// these objects, with -update, and allow no other keys: an output with a key that they lack fails a test.
 
 // Of what is not a type in the program, these are the types.
 type (

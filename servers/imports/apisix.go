@@ -202,7 +202,7 @@ func (i *Import) apisixLimit(at plugged) (all []Limit, ok bool) {
 		case rate*60 == float64(int64(rate*60)):
 			text = fmt.Sprintf("nginx:%dr/m,burst=%d", int64(rate*60), burst)
 		default:
-			i.lose(place, "limit-req: a rate of %s a second is none of nginx", config.Say("rate"))
+			i.lose(place, "limit-req: nginx has no rate of %s a second", config.Say("rate"))
 			return nil, false
 		}
 		if config.Say("nodelay") == "true" {

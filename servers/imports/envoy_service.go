@@ -9,7 +9,7 @@ import (
 	"shadow/policy"
 )
 
-// The rate limit service of Envoy: a tree of descriptors, for each of which one node may have a window.
+// The rate limit service of Envoy: a tree of descriptors. For each, one node may have a window.
 
 // services adds the limits of the rate limit service: for each action that of the descriptor that it finds there.
 func (r *envoyReader) services(docs []doc) {

@@ -29,7 +29,7 @@ func looksLikeTOML(text []byte) bool { return tomlHead().Match(text) }
 
 var tomlTable = lazy.Regexp(`(?m)^[ \t]*\[\[?([^\[\]=\n]+)\]\]?[ \t]*(#.*)?$`)
 
-// readTOML reads a dynamic configuration in TOML: tables by their names, in each of which lines are as in Terraform.
+// readTOML reads a dynamic configuration in TOML: tables by their names, whose lines are as in Terraform.
 func readTOML(i *Import, file string, text []byte) error {
 	root, at := policy.NewTree(1), 0
 	into := root
