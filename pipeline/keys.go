@@ -32,6 +32,7 @@ type Keys struct {
 	Claims  bool // believe what agents claim
 	Output  string
 
+	batch  int           // how many requests are taken in at once; 0: keysBatch
 	found  []request.Key // that may be tried as well
 	values valueCounts
 	cut    limit.Time // from which on they are validated
@@ -72,7 +73,7 @@ func (r *Keys) Run(ctx context.Context, logs []string) (err error) {
 		return err
 	}
 	collectOftenLater()
-	r.Read.Batch, r.Read.Users, r.Read.NoUsers = keysBatch, true, true // visitors are told apart by them
+	r.Read.Batch, r.Read.Users, r.Read.NoUsers = cmp.Or(r.batch, keysBatch), true, true // visitors are told apart by them
 	if len(r.found) > 0 {
 		r.values.trial = new(ingest.Trial)
 		r.Read.Trial = r.values.trial
@@ -115,6 +116,7 @@ func (r *Keys) Run(ctx context.Context, logs []string) (err error) {
 	if err != nil {
 		return err
 	}
+	survey.Once = r.requests.Held()
 	result := survey.Result(stats)
 	result.Action = meant
 	b := r.beginBounds(survey, result)
@@ -284,20 +286,23 @@ func (r *Keys) draw(ctx context.Context, survey *sweep.Keys, result *sweep.KeysR
 	if r.Per != nil {
 		return add(r.Per...)
 	}
-	if err := add(limit.Minute); err != nil {
+	first, later := []limit.Time{limit.Minute}, longerPeriods
+	if r.requests.Held() { // of so few another pass would cost more
+		first, later = append(first, later...), nil
+	}
+	if err := add(first...); err != nil {
 		return err
 	}
-	if !keys.NeedsLonger(result, *q) {
-		return nil
-	}
-	if err := add(longerPeriods...); err != nil {
-		return err
-	}
-	shorter := *result
-	for q.Longer = 1; q.Longer < len(longerPeriods); q.Longer++ {
+	for shorter := *result; q.Longer < len(longerPeriods); q.Longer++ {
 		if shorter.Sides = result.First(1 + q.Longer); !keys.NeedsLonger(&shorter, *q) {
 			result.Sides = shorter.Sides
-			break
+			return nil
+		}
+		if len(later) > 0 {
+			if err := add(later...); err != nil {
+				return err
+			}
+			later = nil
 		}
 	}
 	return nil

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"slices"
+	"sync"
 
 	"shadow/lazy"
 	"shadow/limit"
@@ -168,8 +169,11 @@ func (r *Keys) widen(ctx context.Context, survey *sweep.Keys, result *sweep.Keys
 		bounds.add(some)
 		shared := bounds.share(some, whole)
 		if err := r.again(ctx, func(b *traffic.Batch) error {
+			var judging sync.WaitGroup
+			survey.Look(b) // for both
+			judging.Go(func() { rest.Take(r.part(b, false)) })
 			whole.Take(b)
-			rest.Take(r.part(b, false))
+			judging.Wait()
 			return nil
 		}); err != nil {
 			return err
@@ -187,12 +191,23 @@ func (r *Keys) widen(ctx context.Context, survey *sweep.Keys, result *sweep.Keys
 // part are the requests of a batch before the cut, or those from it on.
 func (r *Keys) part(b *traffic.Batch, first bool) *traffic.Batch {
 	seq := b.Sequence()
-	if !slices.ContainsFunc(seq, func(at limit.Time) bool { return (at < r.cut) != first }) {
+	wanted := func(at limit.Time) bool { return (at < r.cut) == first }
+	i := max(0, slices.IndexFunc(seq, wanted))
+	j := i + max(0, slices.IndexFunc(seq[i:], func(at limit.Time) bool { return !wanted(at) }))
+	if j == i && len(seq) > 0 && wanted(seq[i]) {
+		j = len(seq)
+	}
+	switch {
+	case j-i == len(seq):
 		return b
+	case !slices.ContainsFunc(seq[j:], wanted):
+		part := b.Rows(i, j)
+		part.DropSeq()
+		return part
 	}
 	var rows []int32
 	for row, at := range seq {
-		if (at < r.cut) == first {
+		if wanted(at) {
 			rows = append(rows, int32(row))
 		}
 	}

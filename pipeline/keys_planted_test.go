@@ -190,13 +190,19 @@ func TestPlantedKeys(t *testing.T) {
 					}
 				}
 			}
-			askJSON(t, func(l Logs) error {
+			batch := 0 // all at once
+			ask := func(l Logs) error {
 				l.Format, l.NetworkDB = fieldsFormat, []string{owners}
 				if p.forwarded {
 					l.ClientFrom, l.Trusted = "x-forwarded-for", []string{"10.0.0.0/8"}
 				}
-				return (&Keys{Logs: l, Refuse: []float64{80}, Output: "json"}).Run(t.Context(), []string{log})
-			}, Logs{Caller: called(&out, &errs)}, &out, &found)
+				return (&Keys{Logs: l, Refuse: []float64{80}, Output: "json", batch: batch}).Run(t.Context(), []string{log})
+			}
+			askJSON(t, ask, Logs{Caller: called(&out, &errs)}, &out, &found)
+			once := slices.Clone(out.Bytes())
+			if batch = 100 + p.IntN(5000); ask(Logs{Caller: called(&out, &errs)}) != nil || !bytes.HasSuffix(out.Bytes(), once) {
+				t.Errorf("in batches of %d the answer is another one", batch)
+			}
 			a := found.Answers[0]
 			t.Logf("%d requests; found %v; best %s %s, hits %.1f %%, longer %q %s; validated %+v", len(p.requests), found.Found, a.Best, a.Keys[0].Limit,
 				a.Keys[0].Hit, a.Longer, a.LongerKey, a.Validated)
@@ -221,6 +227,10 @@ func TestPartOfBatch(t *testing.T) {
 	first, rest := r.part(b, true), r.part(b, false)
 	if !slices.Equal(first.Client, []int32{0, 1}) || !slices.Equal(rest.Client, []int32{2, 3}) || !slices.Equal(first.Sequence(), []limit.Time{5, 6}) ||
 		!slices.Equal(first.Values[0], []int32{4, 5}) || rest.Seq != nil {
+		t.Errorf("%+v and %+v", first, rest)
+	}
+	r.cut = 8
+	if first, rest = r.part(b, true), r.part(b, false); !slices.Equal(first.Client, []int32{0, 1, 3}) || !slices.Equal(rest.At, []limit.Time{9}) {
 		t.Errorf("%+v and %+v", first, rest)
 	}
 	if r.cut = 10; r.part(b, true) != b || r.part(b, false).Len() != 0 {

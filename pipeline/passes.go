@@ -73,9 +73,15 @@ func (l *Logs) keeping(ctx context.Context, reader *ingest.Reader) (replay.Sourc
 	if l.requests == nil {
 		return reader, keep
 	}
-	return tee{reader, func(b *traffic.Batch) {
-		if l.requests == nil {
+	return &keeper{Reader: reader, keep: func(b *traffic.Batch, only bool) {
+		switch {
+		case l.requests == nil:
 			return
+		case only && !caches:
+			l.requests.Hold(b)
+			return
+		case caches:
+			b.Visitor = nil // whoever reads the file finds them anew
 		}
 		l.requests.Add(b)
 		if caches && c.why == nil {
@@ -87,6 +93,31 @@ func (l *Logs) keeping(ctx context.Context, reader *ingest.Reader) (replay.Sourc
 			l.release() //nolint:errcheck // nobody needs them
 		}
 	}}, keep
+}
+
+// A keeper hands on what is read. Batches are kept after they have been looked at.
+type keeper struct {
+	*ingest.Reader
+	keep    func(b *traffic.Batch, only bool)
+	last    *traffic.Batch // that has been handed on; nil: none
+	several bool           // whether that was not the first
+}
+
+// Next returns the next batch, or io.EOF. The batch is valid until Next returns another one.
+func (k *keeper) Next() (*traffic.Batch, error) {
+	var room []int32
+	if k.last != nil {
+		more := k.More()
+		k.keep(k.last, !more && !k.several)
+		if k.several = true; more { // the reader knows nothing of the column
+			room, k.last.Visitor = k.last.Visitor[:0], nil
+		}
+	}
+	b, err := k.Reader.Next()
+	if k.last = b; b != nil {
+		b.Visitor = room
+	}
+	return b, err
 }
 
 // What packages need that ask questions of their own.

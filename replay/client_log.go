@@ -110,7 +110,7 @@ func (f *Outcome) take(v *Verdicts, to map[int32]int, n int) {
 
 // batch is the first n requests, to be judged again.
 func (g *ClientLog) batch(n int) *traffic.Batch {
-	b := g.Batch.Head(n)
+	b := g.Batch.Rows(0, n)
 	b.Source = nil // the rows are in order
 	if slices.Equal(b.Seq, b.At) {
 		b.Seq = nil

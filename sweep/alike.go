@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"cmp"
 	"runtime"
 	"slices"
 
@@ -82,8 +83,23 @@ func (k *Keys) findAlike() {
 			k.groups[who] = found[i]
 		}
 	}
-	k.shareWith(request.ByClient)
-	k.shareWith(request.ByClientAction)
+	requests := int64(0)
+	for v := range int32(n) {
+		requests += *k.visitors.Requests.At(v)
+	}
+	k.shareWith(request.ByClient, requests)
+	k.shareWith(request.ByClientAction, requests)
+	k.order = slices.SortedStableFunc(slices.Values(k.sweeps), func(a, b *keySweep) int {
+		return cmp.Compare(b.work(requests), a.work(requests))
+	})
+}
+
+// work is how much a key has to do: for each part of it, and for each window, with requests that no base judges.
+func (s *keySweep) work(requests int64) int64 {
+	if s.base != nil {
+		requests -= s.common
+	}
+	return requests * int64(len(s.timelines.By.Parts())+len(s.tasks))
 }
 
 // groupsBy finds the groups of visitors, and which of them are the visitors of a client.
@@ -103,6 +119,7 @@ func (k *Keys) groupsBy(who request.Key, all *traffic.Batch) *visitorGroups {
 	}
 	l := traffic.Timelines{By: who}
 	l.Fill(all, k.options.Tables)
+	l.Free()
 	g.ids, g.n, g.same = l.Column, l.Len, make([]bool, len(all.Client))
 	type visitors struct{ group, n int32 } // group −1: of several, or not known
 	ofClient, inGroup := make([]visitors, k.options.Tables.Clients.Len()), make([]int32, g.n)
@@ -143,12 +160,9 @@ func (k *Keys) worthLooking(all *traffic.Batch, values uint8) bool {
 	return 100*without >= worthSharing*requests
 }
 
-// shareWith has a base, if it is worth that, judge for keys what they have in common with it.
-func (k *Keys) shareWith(by request.Key) {
-	requests, common := int64(0), int64(0)
-	for v := range int32(len(k.known)) {
-		requests += *k.visitors.Requests.At(v)
-	}
+// shareWith has a base, if that is worth it, judge for keys what they have in common with it, of all requests.
+func (k *Keys) shareWith(by request.Key, requests int64) {
+	common := int64(0)
 	var base *keySweep
 	var sharing []*keySweep
 	for _, s := range k.sweeps {

@@ -44,7 +44,7 @@ func (h *grouped) add(p *segment, needed []uint32) {
 			h.largest[client] = n
 		}
 		if int(n) >= len(*counts) {
-			*counts = append(*counts, make([]int64, max(int(n)+1-len(*counts), len(*counts)/4))...)
+			*counts = append(*counts, make([]int64, max(int(n)+1-len(*counts), len(*counts)))...)
 		}
 		(*counts)[n]++
 	}

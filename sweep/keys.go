@@ -23,6 +23,8 @@ import (
 
 // Keys draws curves of rolling windows by several keys in one pass. It can also be told what any limits refuse.
 type Keys struct {
+	Once bool // what Again returns takes in one batch, so that no key has to be remembered
+
 	options  KeysOptions
 	visitors *evidence.Visitors
 	known    []request.Class // by visitor, where curves are drawn of requests that were taken in before; else nil
@@ -36,6 +38,7 @@ type Keys struct {
 	groups   map[request.Key]*visitorGroups // as far as they are kept
 	clients  clientCounts
 	sweeps   []*keySweep
+	order    []*keySweep                // those that take longest first, so that none of them is left for the end
 	refused  []intern.PagedSlice[int64] // by limit of KeysOptions.Limits, by visitor
 	now      limit.Time                 // the latest place in time that was seen
 	action   match.ActionIDs            // that the curves are about, as far as they are known
@@ -99,6 +102,7 @@ func (k *Keys) begin() {
 	for _, by := range k.options.Keys {
 		k.sweeps = append(k.sweeps, k.newKeySweep(by))
 	}
+	k.order = k.sweeps
 }
 
 // Again returns Keys that draw curves by some keys of the same requests once more. k must have seen all: then it is known
@@ -113,7 +117,7 @@ func (k *Keys) Again(keys []request.Key, periods []limit.Time) *Keys {
 		}
 		k.visitors.Forget() // the population is known
 	}
-	a.known, a.places = k.classes, k.places
+	a.known, a.places, a.Once = k.classes, k.places, k.Once
 	a.options.Keys, a.options.Periods, a.options.Limits = keys, periods, 0
 	a.begin()
 	if k.groups == nil {
@@ -148,7 +152,7 @@ func (k *Keys) Share(bounds *Bounds) {
 
 func (k *Keys) newKeySweep(by request.Key) *keySweep {
 	s, o := &keySweep{timelines: traffic.Timelines{By: by}}, &k.options
-	s.sieve.filters = o.Action != ""
+	s.sieve.filters, s.sieve.once = o.Action != "", k.Once
 	for _, per := range o.Periods {
 		needs := newHistogram(request.BySite, nil) // visitors may share a key, and a visitor may have several
 		if k.known != nil {
@@ -156,6 +160,7 @@ func (k *Keys) newKeySweep(by request.Key) *keySweep {
 		}
 		w := &rolling{length: uint64(per), admitted: needs}
 		task := newTask(o.Lateness, per)
+		task.Once = k.Once
 		task.counters = append(task.counters, w)
 		s.tasks = append(s.tasks, task)
 		s.shapes = append(s.shapes, shaped{shape: Shape{Kind: Window, Per: per}, needs: needs, groups: k.known != nil})
@@ -180,12 +185,15 @@ func (k *Keys) Take(b *traffic.Batch) {
 	} else {
 		k.visitors.Look(b)
 	}
+	if k.Once && k.whole != nil {
+		panic("sweep: a second batch, though all requests were to come in one")
+	}
 	k.whole, k.batch, k.who = b, *b, nil
-	k.batch.Client = k.visitors.Column
+	k.batch.Client = b.Visitor
 	for _, p := range b.Sequence() {
 		k.now = max(k.now, p)
 	}
-	each(runtime.GOMAXPROCS(0), len(k.sweeps), k.work)
+	each(runtime.GOMAXPROCS(0), len(k.order), k.work)
 	switch {
 	case b.Warm:
 	case k.known == nil:
@@ -204,7 +212,7 @@ type part struct {
 func (p *part) take(b *traffic.Batch, k *Keys) {
 	p.met = append(p.met, make([]bool, max(0, len(k.known)-len(p.met)))...)
 	action := actionIDs(k.options.Tables, k.options.Action)
-	for row, visitor := range k.visitors.Column {
+	for row, visitor := range b.Visitor {
 		if k.options.Action != "" && !action.Has(b.Action[row]) {
 			continue
 		}
@@ -216,17 +224,23 @@ func (p *part) take(b *traffic.Batch, k *Keys) {
 	}
 }
 
+// Look has the visitors of a batch found, which comes again, before several take it in at once.
+func (k *Keys) Look(b *traffic.Batch) { k.visitors.Look(b) }
+
 // judge has a side take in the batch.
 func (k *Keys) judge(i int) {
-	s, r := k.sweeps[i], <-k.rooms
+	s, r := k.order[i], <-k.rooms
 	s.timelines.Group, s.sieve.rest.timelines.Group = r.sorted, r.sifted
 	defer func() {
 		r.sorted, r.sifted = s.timelines.Group, s.sieve.rest.timelines.Group
 		k.rooms <- r
 	}()
-	s.take(k.whole, k.visitors.Column, k.options.Tables, r)
+	s.take(k.whole, k.whole.Visitor, k.options.Tables, r)
 	if s.bound != nil && !k.whole.Warm {
 		s.bound.takeSorted(k.whole, &s.timelines)
+	}
+	if k.Once {
+		s.timelines.Free()
 	}
 	if len(s.tasks) == 0 {
 		return
@@ -250,7 +264,7 @@ func (k *Keys) Refuse(limit int, rows []int32) {
 	refused := &k.refused[limit]
 	refused.Grow(k.visitors.Len())
 	for _, row := range rows {
-		*refused.At(k.visitors.Column[row])++
+		*refused.At(k.whole.Visitor[row])++
 	}
 }
 
@@ -258,7 +272,7 @@ func (k *Keys) Refuse(limit int, rows []int32) {
 func (k *Keys) count(b *traffic.Batch) {
 	k.clients.take(b, k.options.Tables)
 	k.judged.Grow(k.visitors.Len())
-	for row, visitor := range k.visitors.Column {
+	for row, visitor := range b.Visitor {
 		if k.options.Action == "" || k.action.Has(b.Action[row]) {
 			*k.judged.At(visitor)++
 		}
@@ -342,15 +356,20 @@ func (k *Keys) population() (who []member, doubted int64) {
 }
 
 // sides are the curves of all keys.
-func (k *Keys) sides(who []member) (all []KeyCurves) {
-	for _, s := range k.sweeps[:len(k.options.Keys)] {
-		curves := KeyCurves{By: s.timelines.By}
-		s.sieve.find(who)
-		for i := range s.shapes {
-			curves.Curves = append(curves.Curves, s.shapes[i].curve(who))
-		}
-		all = append(all, curves)
+func (k *Keys) sides(who []member) []KeyCurves {
+	all, workers := make([]KeyCurves, len(k.options.Keys)), runtime.GOMAXPROCS(0)
+	if k.known == nil {
+		workers = 1 // slots are noted in who
 	}
+	each(workers, len(all), func(i int) {
+		s := k.sweeps[i]
+		if all[i].By = s.timelines.By; k.known == nil {
+			s.sieve.find(who)
+		}
+		for j := range s.shapes {
+			all[i].Curves = append(all[i].Curves, s.shapes[j].curve(who))
+		}
+	})
 	return all
 }
 

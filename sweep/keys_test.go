@@ -99,7 +99,8 @@ func keysAgree(t *testing.T, rng *rand.Rand, files []string) {
 	}
 	options := sweep.KeysOptions{Tables: o.Tables, Keys: keys, Periods: []limit.Time{per}, Lateness: o.Lateness, Limits: len(policies)}
 	drawn := sweep.NewKeys(options)
-	engine := replay.New(replay.Options{Tables: o.Tables, Policies: policies, Lateness: o.Lateness, Observer: both{twin, drawn}})
+	batches := 0
+	engine := replay.New(replay.Options{Tables: o.Tables, Policies: policies, Lateness: o.Lateness, Observer: both{twin, drawn, &batches}})
 	reader, err := ingest.NewReader(context.Background(), files, nil, o)
 	check(t, err)
 	defer reader.Close()
@@ -118,7 +119,8 @@ func keysAgree(t *testing.T, rng *rand.Rand, files []string) {
 		}
 	}
 
-	// A part that is the whole is as the whole.
+	// A part that is the whole is as the whole, also where no key is remembered from batch to batch.
+	drawn.Once = batches == 1 && rng.IntN(4) > 0
 	again := drawn.Again(keys, options.Periods)
 	second, err := ingest.NewReader(context.Background(), files, nil, o)
 	check(t, err)
@@ -137,12 +139,14 @@ func keysAgree(t *testing.T, rng *rand.Rand, files []string) {
 
 // both shows two what is refused.
 type both struct {
-	twin *tally
-	keys *sweep.Keys
+	twin    *tally
+	keys    *sweep.Keys
+	batches *int // shown so far
 }
 
 // Observe implements replay.Observer.
 func (o both) Observe(b *traffic.Batch, verdicts []replay.Verdicts) error {
+	*o.batches++
 	o.keys.Take(b)
 	for i := range verdicts {
 		o.keys.Refuse(i, verdicts[i].Refused)

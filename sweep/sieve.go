@@ -18,8 +18,10 @@ import (
 // Keys do not interact, so it does not matter when the first request is handed over. Clients get a slot with the first
 // request that is handed over: one without a slot was refused nothing, and needs a limit of 1.
 //
-// A request that is late or warms limits is not kept, and its key gets a slot at once.
+// A request that is late or warms limits is not kept, and its key gets a slot at once. Where all requests come at once, a key
+// that comes once is left out, and no other needs a slot of its own.
 type sieve struct {
+	once    bool // whether all requests come in one batch
 	filters bool // whether requests of one action only are wanted
 	renames bool // whether clients get slots; else their ids are
 
@@ -58,7 +60,11 @@ type handful struct {
 
 // take sifts a batch, of which l are the timelines. Where the sieve filters, requests of this action are wanted.
 func (s *sieve) take(b *traffic.Batch, l *traffic.Timelines, clients int, action match.ActionIDs) {
-	s.keys.Grow(l.Len)
+	if s.once {
+		s.slots = 1
+	} else {
+		s.keys.Grow(l.Len)
+	}
 	f, rest := &s.firsts, &s.rest
 	f.timelines.Clear()
 	f.batch.At, f.batch.Client, f.batch.Action = f.batch.At[:0], f.batch.Client[:0], f.batch.Action[:0]
@@ -73,17 +79,23 @@ func (s *sieve) take(b *traffic.Batch, l *traffic.Timelines, clients int, action
 	seq := b.Sequence()
 	var start int32
 	for i, end := range l.Ends {
-		key, rows, at := s.keys.At(l.Keys[i]), l.Rows[start:end], l.At[start:end]
+		rows, at, slot := l.Rows[start:end], l.At[start:end], int32(0)
 		start = end
-		if key.state != hasSlot {
-			row := rows[0]
+		if s.once && len(rows) == 1 {
+			continue
+		}
+		if !s.once {
+			key, row := s.keys.At(l.Keys[i]), rows[0]
 			if key.state == neverSeen && len(rows) == 1 && !b.Warm && seq[row] == at[0] {
 				*key = sifted{at: at[0], of: b.Client[row], action: b.Action[row], state: seenOnce}
 				continue
 			}
-			s.admit(key)
+			if key.state != hasSlot {
+				s.admit(key)
+			}
+			slot = key.of
 		}
-		rest.timelines.Add(key.of, rows, at)
+		rest.timelines.Add(slot, rows, at)
 		if !s.renames {
 			continue
 		}

@@ -56,8 +56,12 @@ func newTask(lateness, horizon limit.Time) *task {
 // judge takes in what the sieve has let through, by so many clients up to now.
 func (t *task) judge(h *handful, clients int) {
 	b, l := &h.batch, &h.timelines
+	keys := l.Len
+	if t.Once {
+		keys = 1 // that are remembered at a time
+	}
 	for _, c := range t.counters {
-		c.grow(l.Len, clients)
+		c.grow(keys, clients)
 	}
 	t.Update(b, l)
 	t.segment.clients, t.segment.warm = b.Client, b.Warm
@@ -72,13 +76,18 @@ func (t *task) split(c counter, h *handful) {
 	var start int32
 	for i, end := range l.Ends {
 		key := l.Keys[i]
+		if t.Once {
+			key = 0
+		}
 		for len(resets) > 0 && resets[0] < end {
 			t.handOver(c, h, key, start, resets[0])
 			c.release(key)
 			start, resets = resets[0], resets[1:]
 		}
 		t.handOver(c, h, key, start, end)
-		start = end
+		if start = end; t.Once {
+			c.release(key)
+		}
 	}
 }
 

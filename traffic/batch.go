@@ -28,6 +28,7 @@ type Batch struct {
 	Origin   []uint32     // a hash of the address that a proxy's header names behind the client; 0: none. See match.Origins
 	Leftmost []uint32     // a hash of that header's first entry, and in its last two bits what that is; 0: none
 	Line     []int64      // the line of the input that tells the request, from 1
+	Visitor  []int32      // evidence.Visitors, once they have seen the batch
 
 	Values [MaxValues][]int32 // for each of Tables.Parts: Tables.Values, or NoValue
 
@@ -101,15 +102,21 @@ func (b *Batch) Truncate(n int) {
 		b.Seq = b.Seq[:n]
 	}
 	for _, c := range b.columns() {
-		c.truncate(n)
+		c.cut(0, n)
 	}
 }
 
-// Head is the first n rows of b, in the same memory.
-func (b *Batch) Head(n int) *Batch {
-	head := *b
-	head.Truncate(n)
-	return &head
+// Rows are the rows i … j−1 of b, in the same memory.
+func (b *Batch) Rows(i, j int) *Batch {
+	rows := *b
+	rows.seqRoom = nil
+	if b.Seq != nil {
+		rows.Seq = b.Seq[i:j]
+	}
+	for _, c := range rows.columns() {
+		c.cut(i, j)
+	}
+	return &rows
 }
 
 // Take appends the rows i … j−1 of src, which has the same optional columns apart from Seq.

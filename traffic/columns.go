@@ -18,7 +18,7 @@ type Columns struct {
 }
 
 // usualColumns are those that are not Values.
-const usualColumns = 16
+const usualColumns = 17
 
 // columns are those of b beside Seq.
 func (b *Batch) columns() (all [usualColumns + MaxValues]column) {
@@ -39,6 +39,7 @@ func (b *Batch) columns() (all [usualColumns + MaxValues]column) {
 		{numbers[uint32]{series[uint32]{&b.Origin}}, noName, func(c Columns) bool { return c.Origins }},
 		{numbers[uint32]{series[uint32]{&b.Leftmost}}, noName, func(c Columns) bool { return c.Origins }},
 		{numbers[int64]{series[int64]{&b.Line}}, noName, func(c Columns) bool { return c.Lines }},
+		{numbers[int32]{series[int32]{&b.Visitor}}, visitorIDs, func(Columns) bool { return false }},
 	}
 	copy(all[:], usual[:])
 	for i := range b.Values {
@@ -67,7 +68,7 @@ type values interface {
 	pointer() any
 	has() bool                                   // whether it is there
 	fit(n int, wanted bool)                      // empties it, with room for n rows; or makes it nil
-	truncate(n int)                              // keeps the first n rows
+	cut(i, j int)                                // keeps the rows i … j−1, where they are
 	move(at, i, j int)                           // copies the rows i … j−1 up to row at
 	take(of values, i, j int)                    // appends the rows i … j−1 of another
 	pick(of values, rows []int32)                // appends rows of another
@@ -98,9 +99,9 @@ func (s series[T]) fit(n int, wanted bool) {
 	}
 }
 
-func (s series[T]) truncate(n int) {
+func (s series[T]) cut(i, j int) {
 	if *s.rows != nil {
-		*s.rows = (*s.rows)[:n]
+		*s.rows = (*s.rows)[i:j]
 	}
 }
 
@@ -196,6 +197,9 @@ func (b *Batch) Save(to *Encoder) {
 		saveNumbers(to, b.Seq)
 	}
 	for k, c := range b.columns() {
+		if c.kind == visitorIDs {
+			continue
+		}
 		if !c.has() {
 			to.Uint(0)
 			continue
@@ -216,6 +220,9 @@ func (b *Batch) Restore(from *Decoder) {
 		seqs = restoreNumbers(from, seqs, n)
 	}
 	for _, c := range b.columns() {
+		if c.kind == visitorIDs {
+			continue
+		}
 		wanted := c.has()
 		switch saved := from.Uint() == 1; {
 		case c.kind == valueName:

@@ -40,7 +40,8 @@ const (
 	pathName
 	valueName
 	nameKinds
-	noName = nameKinds
+	noName     = nameKinds
+	visitorIDs = nameKinds + 1 // evidence.Visitors gives them out, anew in each process: no checkpoint has them
 )
 
 // knownIDs are the numbers that ids have got, 0 for none.

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"net/netip"
 	"slices"
+	"sync"
 
 	"shadow/parse"
 	"shadow/request"
@@ -104,6 +105,15 @@ func (l *Timelines) Fill(b *Batch, t *Tables) {
 		}
 		l.Column, l.Len = p.keys, p.joined.n
 	}
+}
+
+// Free has others use the memory of what was needed to fill the column, which stays. Nothing must be taken in any more.
+func (l *Timelines) Free() {
+	for i := range l.parts {
+		l.parts[i].joined.free()
+		l.parts[i].senders.free()
+	}
+	l.parts = nil
 }
 
 // Count is how many keys the tables know.
@@ -238,12 +248,13 @@ func (p *pairs) id(first, second int32) int32 {
 	pair := uint64(first)<<32 | uint64(uint32(second))
 	if p.n >= len(p.slots)/4*3 {
 		old := p.slots
-		p.slots = make([]pairSlot, max(firstPairs, 2*len(old)))
+		p.slots = newSlots(max(firstPairs, 2*len(old)))
 		for _, s := range old {
 			if s.next != 0 {
 				*p.slot(s.pair) = s
 			}
 		}
+		freeSlots(old)
 	}
 	s := p.slot(pair)
 	if s.next == 0 {
@@ -251,6 +262,28 @@ func (p *pairs) id(first, second int32) int32 {
 		*s = pairSlot{pair, int32(p.n)}
 	}
 	return s.next - 1
+}
+
+// free has others use the memory. There are no pairs then.
+func (p *pairs) free() {
+	freeSlots(p.slots)
+	*p = pairs{}
+}
+
+// spareSlots are slots, all of them free, that nobody uses any more, by the logarithm of their number. Several keys after
+// one another need tables of much the same sizes, and memory that is in use already costs less than new one.
+var spareSlots [64]sync.Pool
+
+func newSlots(n int) []pairSlot {
+	if spare, ok := spareSlots[bits.Len(uint(n))].Get().(*[]pairSlot); ok {
+		return *spare
+	}
+	return make([]pairSlot, n)
+}
+
+func freeSlots(slots []pairSlot) {
+	clear(slots)
+	spareSlots[bits.Len(uint(len(slots)))].Put(&slots)
 }
 
 // split returns the pairs with some ids.

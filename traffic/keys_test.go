@@ -59,10 +59,10 @@ func TestUsersAndPathsGoWithTheirRows(t *testing.T) {
 	}
 	var picked Batch
 	picked.Append(b, []int32{2, 0})
-	if !slices.Equal(picked.Path, []int32{6, 4}) || len(picked.Head(1).Path) != 1 {
+	if !slices.Equal(picked.Path, []int32{6, 4}) || len(picked.Rows(0, 1).Path) != 1 {
 		t.Errorf("picked paths %v", picked.Path)
 	}
-	if picked.User[0] != 9 || picked.User[1] != 7 || picked.Head(1).Len() != 1 || len(picked.Head(1).User) != 1 {
+	if picked.User[0] != 9 || picked.User[1] != 7 || picked.Rows(0, 1).Len() != 1 || len(picked.Rows(0, 1).User) != 1 {
 		t.Errorf("picked %v", picked.User)
 	}
 	taken := NewBatch(3, Columns{User: true, Path: true})

@@ -17,6 +17,7 @@ import (
 type LastSeen struct {
 	Lateness limit.Time
 	Idle     limit.Time // a key that was idle for longer is forgotten; or limit.Never
+	Once     bool       // all that is taken in is one batch, so that no key has to be remembered
 	Resets   []int32    // indices into the group's requests before which a key resets, ascending
 	Latest   limit.Time // the latest sequence time of the batch; MinTime without requests
 
@@ -45,12 +46,20 @@ func (s *LastSeen) Remember(horizon limit.Time) {
 
 // Update takes in the timelines of a batch and finds the Resets in them.
 func (s *LastSeen) Update(b *Batch, l *Timelines) {
-	s.keys.Grow(l.Len)
+	var only keySeen
+	if !s.Once {
+		s.keys.Grow(l.Len)
+	}
 	s.Resets, s.Latest, s.begun = s.Resets[:0], MinTime, s.begun[:0]
 	seq := b.Sequence()
 	var start int32
 	for i, end := range l.Ends {
-		at, key := l.At[start:end], s.keys.At(l.Keys[i])
+		at, key := l.At[start:end], &only
+		if s.Once {
+			only = keySeen{}
+		} else {
+			key = s.keys.At(l.Keys[i])
+		}
 		s.Latest = max(s.Latest, seq[l.Rows[end-1]]) // a timeline is in the order of sequence times
 		if b.Seq == nil && (key.seq == 0 || at[0] >= key.latest-s.Lateness) {
 			if key.seq == 0 {
@@ -102,7 +111,7 @@ func (s *LastSeen) forgotten(key *keySeen, now limit.Time) bool {
 // Forget names keys that are idle by now, whose limiters' memory can be released. Of all keys it looks at as many as a
 // batch has requests, so that the cost is bounded and every key has its turn.
 func (s *LastSeen) Forget(requests int, now limit.Time, release func(key int32)) {
-	if s.Idle == limit.Never {
+	if s.Idle == limit.Never || s.Once {
 		return
 	}
 	for range min(requests, s.keys.Len()) {

@@ -39,6 +39,9 @@ func (p *Pass) Next() (*traffic.Batch, error) {
 
 // fill makes b the next batch.
 func (p *Pass) fill(b *traffic.Batch) error {
+	if p.from.held != nil {
+		return p.hold(b)
+	}
 	b.Reset()
 	strange := p.from.strange
 	for last := false; !last; {
@@ -68,6 +71,16 @@ func (p *Pass) fill(b *traffic.Batch) error {
 	var err error
 	p.latest, err = strange.tables.Verify(b, strange.columns, p.latest)
 	return err
+}
+
+// hold makes b the only batch.
+func (p *Pass) hold(b *traffic.Batch) error {
+	if p.at > p.end {
+		return io.EOF
+	}
+	p.at = p.end + 1
+	*b = *p.from.held
+	return nil
 }
 
 // Ahead returns the batches of a pass, which another goroutine unpacks meanwhile. It must be closed.

@@ -21,6 +21,7 @@ import (
 //	batch   frame … frame with the flag last
 //
 // They are taken in with Add, all of them before the first Pass. Once the file takes no more, the others stay in memory.
+// A batch that is the only one may stay as it is, see Hold.
 // The zero Requests are empty and ready for use; those of New can be kept with Save.
 type Requests struct {
 	Dir string // of the file; "": the system's for temporary ones
@@ -30,9 +31,10 @@ type Requests struct {
 	name    string // of the file, where it has one until Close; else ""
 	size    int64  // of what is in the file
 	stamps  traffic.Coarseness
-	most    int          // rows of the largest batch
-	heads   uint32       // checksum of the heads of all frames
-	lost    error        // why the file takes no more
+	most    int    // rows of the largest batch
+	heads   uint32 // checksum of the heads of all frames
+	lost    error  // why the file takes no more
+	held    *traffic.Batch
 	strange *expectation // what somebody else has written must be, and is not known to be; nil: nothing
 
 	lendable atomic.Pointer[[]*traffic.Batch] // see lend
@@ -98,6 +100,12 @@ func (r *Requests) Add(b *traffic.Batch) {
 	}
 }
 
+// Hold takes in a batch that is the only one. It stays as it is, and nobody may change it any more.
+func (r *Requests) Hold(b *traffic.Batch) { r.held = b }
+
+// Held reports whether the requests are one batch, which stays as it is.
+func (r *Requests) Held() bool { return r.held != nil }
+
 // checksum is that of a frame.
 func checksum(head, rows []byte) uint32 {
 	return crc32.Update(crc32.Checksum(head[:12], checksums), checksums, rows)
@@ -135,7 +143,7 @@ func (r *Requests) Size() int64 { return r.size + int64(len(r.memory)) }
 
 // Close frees what the requests take. There are none then.
 func (r *Requests) Close() error {
-	r.memory, r.size = nil, 0
+	r.memory, r.size, r.held = nil, 0, nil
 	r.lendable.Store(nil)
 	if r.file == nil {
 		return nil

@@ -55,6 +55,25 @@ func check(t *testing.T, r *Requests, want []*traffic.Batch) {
 	}
 }
 
+// The only batch comes back in each pass, also from one that begins before another has ended.
+func TestHeldBatch(t *testing.T) {
+	b, r := drawn(testneeds.Rand(t, 3, 9), 9), new(Requests)
+	if r.Held() {
+		t.Error("nothing is held")
+	}
+	r.Hold(b)
+	ahead := r.Pass().Ahead()
+	if got, err := ahead.Next(); err != nil || !reflect.DeepEqual(plain(got), plain(b)) {
+		t.Errorf("%+v, error %v", got, err)
+	}
+	check(t, r, []*traffic.Batch{b})
+	ahead.Close()
+	check(t, r, []*traffic.Batch{b})
+	if err := r.Close(); err != nil || r.Held() {
+		t.Errorf("after the end: held %t, error %v", r.Held(), err)
+	}
+}
+
 func TestBatchesComeBack(t *testing.T) {
 	for what, sizes := range map[string][]int{
 		"none":      nil,

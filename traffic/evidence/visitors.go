@@ -23,7 +23,6 @@ type Visitor struct {
 
 // Visitors gives each visitor that occurs a dense id. The zero value has seen nobody.
 type Visitors struct {
-	Column   []int32                  // of each row of the batch that was taken in last
 	Requests intern.PagedSlice[int64] // by visitor; those that only warm limits do not count
 
 	who    intern.PagedSlice[Visitor] // by id
@@ -36,13 +35,13 @@ type Visitors struct {
 	group  traffic.Group // for evidence, whose requests must come in time order
 }
 
-// Take makes the column of a batch, and counts its requests.
+// Take gives a batch its column of visitors, and counts its requests.
 func (v *Visitors) Take(b *traffic.Batch, t *traffic.Tables) {
-	v.Look(b)
+	v.find(b)
 	if b.Warm {
 		return
 	}
-	for _, id := range v.Column {
+	for _, id := range b.Visitor {
 		*v.Requests.At(id)++
 	}
 	if b.Traces != nil {
@@ -50,15 +49,22 @@ func (v *Visitors) Take(b *traffic.Batch, t *traffic.Tables) {
 	}
 }
 
-// Look makes the column of a batch, and counts nothing.
+// Look gives a batch that comes again its column, if that was not kept, and counts nothing.
 func (v *Visitors) Look(b *traffic.Batch) {
-	v.Column = v.Column[:0]
+	if len(b.Visitor) < len(b.Client) {
+		v.find(b)
+	}
+}
+
+// find makes the column of a batch.
+func (v *Visitors) find(b *traffic.Batch) {
+	b.Visitor = b.Visitor[:0]
 	for row, client := range b.Client {
 		user := int32(traffic.NoUser)
 		if b.User != nil {
 			user = b.User[row]
 		}
-		v.Column = append(v.Column, v.id(Visitor{Client: client, User: user, Agent: b.Agent[row]}))
+		b.Visitor = append(b.Visitor, v.id(Visitor{Client: client, User: user, Agent: b.Agent[row]}))
 	}
 }
 
@@ -170,7 +176,7 @@ func (v *Visitors) gather(b *traffic.Batch, t *traffic.Tables) {
 	}
 	v.group.Sort(b, b.Client, t.Clients.Len())
 	v.shared.gather(b, v, t.Clients.Len())
-	v.group.Sort(b, v.Column, v.Len())
+	v.group.Sort(b, b.Visitor, v.Len())
 	v.group.Each(func(visitor int32, row int32, at limit.Time) {
 		v.own.At(visitor).Add(at, b.Status[row], v.agents[b.Agent[row]], b.Traces[row])
 	})
@@ -193,7 +199,7 @@ func (s *sharedClients) gather(b *traffic.Batch, v *Visitors, clients int) {
 		if v.agents[b.Agent[row]] == 0 {
 			return
 		}
-		switch of, visitor := s.of.At(client), v.Column[row]; {
+		switch of, visitor := s.of.At(client), b.Visitor[row]; {
 		case *of == 0:
 			*of = visitor + 1
 		case *of > 0 && *of != visitor+1:

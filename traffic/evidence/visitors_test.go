@@ -70,7 +70,7 @@ func TestVisitorsOfOneClient(t *testing.T) {
 			b.User, b.Agent = append(b.User, int32(rng.IntN(9))-1), append(b.Agent, uint16(rng.IntN(1+rng.IntN(200))))
 		}
 		v.Look(b)
-		for row, id := range v.Column {
+		for row, id := range b.Visitor {
 			who := Visitor{Client: b.Client[row], User: b.User[row], Agent: b.Agent[row]}
 			if _, known := want[who]; !known {
 				want[who] = int32(len(want))

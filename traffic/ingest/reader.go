@@ -38,6 +38,7 @@ type Reader struct {
 	batches chan *traffic.Batch
 	spare   chan *traffic.Batch
 	last    *traffic.Batch // what Next returned
+	next    *traffic.Batch // what it will return; nil: not known yet, or nothing
 	err     error          // why reading ended, once batches is closed
 	running sync.WaitGroup
 
@@ -153,21 +154,25 @@ func newIntake(o *Options, s span, cols traffic.Columns) *intake {
 	return in
 }
 
-// Next returns the next batch of requests, or io.EOF. The batch is valid until the next call of Next.
+// Next returns the next batch of requests, or io.EOF. The batch is valid until Next returns another one.
 func (r *Reader) Next() (*traffic.Batch, error) {
 	if r.last != nil {
 		r.spare <- r.last
 		r.last = nil
 	}
-	b, more := <-r.batches
-	if !more {
-		if r.err != nil {
-			return nil, r.err
-		}
-		return nil, io.EOF
+	if !r.More() {
+		return nil, cmp.Or(r.err, io.EOF)
 	}
-	r.last = b
-	return b, nil
+	r.last, r.next = r.next, nil
+	return r.last, nil
+}
+
+// More waits for what Next will return, and reports whether that is a batch. What it has returned stays valid.
+func (r *Reader) More() bool {
+	if r.next == nil {
+		r.next = <-r.batches
+	}
+	return r.next != nil
 }
 
 // Close ends reading and frees what it holds, the last batch as well. It does not wait for a pipe.
