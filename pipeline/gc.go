@@ -18,17 +18,18 @@ const smallestHeap = 4 << 20
 // garbage.
 const largeHeap = 32 << 20
 
-// collectLate postpones the next garbage collection to firstCollection, unless the heap is large already. After that
-// one the usual rule holds, and where GOGC is set, it holds from the start.
-func collectLate() {
+// collectLate postpones the next garbage collection until the heap has so many bytes, unless it is large already. After
+// that one the usual rule holds, and what then does; where GOGC is set, it holds from the start.
+func collectLate(heap int, then func()) {
 	var stats runtime.MemStats
 	runtime.ReadMemStats(&stats)
 	if os.Getenv("GOGC") != "" || stats.HeapAlloc > largeHeap {
+		then()
 		return
 	}
-	usual := debug.SetGCPercent(100 * firstCollection / smallestHeap)
+	usual := debug.SetGCPercent(100 * heap / smallestHeap)
 	collected := new([16]byte)
-	runtime.AddCleanup(collected, func(percent int) { debug.SetGCPercent(percent) }, usual)
+	runtime.AddCleanup(collected, func(percent int) { debug.SetGCPercent(percent); then() }, usual)
 }
 
 // oftenPercent is GOGC for what holds much: most of the heap of a tail or of curves are numbers in which there is nothing
@@ -45,12 +46,16 @@ func CollectOften() {
 // smallHeap is how many bytes of the heap are in use up to which collecting often would be most of the work.
 const smallHeap = 64 << 20
 
-// collectOftenLater is CollectOften from a collection on that finds more than smallHeap in use.
+// collectOftenLater has nothing collected up to smallHeap, and is CollectOften from a collection on that finds more in use.
 func collectOftenLater() {
+	collectLate(smallHeap, oftenWhenLarge)
+}
+
+func oftenWhenLarge() {
 	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	if metrics.Read(live); live[0].Value.Uint64() > smallHeap {
 		CollectOften()
 		return
 	}
-	runtime.AddCleanup(new([16]byte), func(int) { collectOftenLater() }, 0)
+	runtime.AddCleanup(new([16]byte), func(int) { oftenWhenLarge() }, 0)
 }
