@@ -155,18 +155,19 @@ func hostileUser(t *testing.T, dir, log, limit string) string {
 		}
 	}
 	must(t, json.Unmarshal(run(t, dir, "replay", log, "--limit", limit, "--client", "user", "--format", "combined", "--top", "300", "--no-store", "-o", "json"), &report))
+	hostile := ""
 	for _, c := range report.Policies[0].TopClients {
-		if strings.Contains(c.Client, "<script>") && strings.Contains(c.Client, "\x1b") && utf8.ValidString(c.Client) {
-			return c.Client
+		if !strings.Contains(c.Client, "\x1b") || strings.Contains(c.Client, "\x00") { // which no argument can hold
+			continue
+		}
+		if hostile = c.Client; strings.Contains(hostile, "<script>") && utf8.ValidString(hostile) {
+			break
 		}
 	}
-	for _, c := range report.Policies[0].TopClients {
-		if strings.Contains(c.Client, "\x1b") {
-			return c.Client
-		}
+	if hostile == "" {
+		t.Fatalf("no client is hostile: %q", report.Policies[0].TopClients)
 	}
-	t.Fatalf("no client is hostile: %q", report.Policies[0].TopClients)
-	return ""
+	return hostile
 }
 
 // harmlessText complains about bytes that a terminal or a reader of lines would obey.

@@ -8,12 +8,14 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime"
 	"syscall"
 
 	"shadow/pipeline"
 )
 
 func main() {
+	runtime.MemProfileRate = 0 // which nobody looks at
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	go func() { // a second Ctrl-C ends the program however busy it is
 		<-ctx.Done()
