@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"shadow/limit"
+	"shadow/store/duck"
 )
 
 // Runs of several hosts may be about the same time and the same clients. Each host judged what it served itself, so
@@ -74,15 +75,15 @@ func (l *loading) findApart() error {
 		known AS (SELECT run, name, requests FROM clients WHERE run IN ` + l.runs + ` AND requests > 0),
 		met AS (SELECT x.name, x.run AS a, y.run AS b FROM known x JOIN pair ON pair.a = x.run JOIN known y ON y.run = pair.b AND y.name = x.name),
 		shared AS (SELECT k.* FROM known k WHERE (name, run) IN (SELECT (name, a) FROM met UNION SELECT (name, b) FROM met)) `
-	runs, err := list[int32](l.duck, both+`SELECT DISTINCT run FROM shared ORDER BY run`)
+	runs, err := duck.List[int32](l.duck, both+`SELECT DISTINCT run FROM shared ORDER BY run`)
 	if err != nil || len(runs) == 0 {
 		return err
 	}
-	sums, err := one[[2]int64](l.duck, both+`SELECT count(DISTINCT name), sum(requests)::BIGINT FROM shared`)
+	sums, err := duck.One[[2]int64](l.duck, both+`SELECT count(DISTINCT name), sum(requests)::BIGINT FROM shared`)
 	if err != nil {
 		return err
 	}
-	top, err := list[ApartClient](l.duck, both+fmt.Sprintf(`SELECT name, sum(requests)::BIGINT AS n FROM shared GROUP BY name ORDER BY n DESC, name LIMIT %d`, mostApart))
+	top, err := duck.List[ApartClient](l.duck, both+fmt.Sprintf(`SELECT name, sum(requests)::BIGINT AS n FROM shared GROUP BY name ORDER BY n DESC, name LIMIT %d`, mostApart))
 	l.to.Apart = &Apart{Runs: runs, Clients: sums[0], Requests: sums[1], Top: top}
 	return err
 }

@@ -12,6 +12,7 @@ import (
 	"shadow/limit"
 	"shadow/replay"
 	"shadow/request"
+	"shadow/store/duck"
 )
 
 // A tail's run grows, batch by batch. The number of the last batch is changed in the transaction that stores it: a tail
@@ -29,7 +30,7 @@ var appendSQL string
 // already are left out; known is how many. info says what the runs are that begin with them. After an error the first
 // ones may be there; they are to be handed over again.
 func (s *Store) Append(ctx context.Context, info RunInfo, batches []*replay.Addition) (known int, err error) {
-	defer s.duck.interruptWith(ctx)()
+	defer s.duck.InterruptWith(ctx)()
 	for len(batches) > 0 {
 		g := &appending{store: s, info: info}
 		if g.batches, g.policies, err = together(batches); err != nil {
@@ -90,7 +91,7 @@ func checkAddition(a *replay.Addition) error {
 		if uint(e.Policy) >= uint(len(a.Policies)) || uint(e.Client) >= uint(len(a.Clients)) || uint(e.Action) >= uint(len(a.Actions)) {
 			return fmt.Errorf("an event of policy %d, client %d, action %d, which the batch does not have", e.Policy, e.Client, e.Action)
 		}
-		if err := checkTime(e.At); err != nil {
+		if err := duck.CheckTime(e.At); err != nil {
 			return err
 		}
 	}
@@ -124,20 +125,20 @@ func (g *appending) do() error {
 			return err
 		}
 	}
-	if err := d.exec(stageSQL); err != nil {
+	if err := d.Exec(stageSQL); err != nil {
 		return err
 	}
-	s := &stage{writer: d.writer()}
+	s := &stage{Writer: d.Writer()}
 	for _, a := range g.batches {
 		s.add(a)
 	}
-	if err := errors.Join(s.done(), g.warnMissing(last)); err != nil {
+	if err := errors.Join(s.Done(), g.warnMissing(last)); err != nil {
 		return err
 	}
 	newest := g.batches[len(g.batches)-1]
-	return d.exec(strings.NewReplacer( // its two texts are ours, and quoted
-		"$majority", majority, "$run", fmt.Sprint(g.run), "$tail", quoted(encodeText(newest.Tail), '\''), "$batch", fmt.Sprint(newest.Number),
-		"$policies", quoted(encodeText(g.policies), '\''), "$made", moment(fromClock(newest.Made)),
+	return d.Exec(strings.NewReplacer( // its two texts are ours, and quoted
+		"$majority", majority, "$run", fmt.Sprint(g.run), "$tail", quoted(duck.EncodeText(newest.Tail), '\''), "$batch", fmt.Sprint(newest.Number),
+		"$policies", quoted(duck.EncodeText(g.policies), '\''), "$made", moment(fromClock(newest.Made)),
 	).Replace(appendSQL))
 }
 
@@ -151,8 +152,8 @@ func (g *appending) last() (last uint64, err error) {
 		Policies string
 	}
 	first := g.batches[0]
-	err = each(g.store.duck, `SELECT t.batch, r.run, r.started, t.policies FROM tails t LEFT JOIN runs r ON r.run = t.run AND r.started = t.started
-		WHERE t.tail = `+quoted(encodeText(first.Tail), '\''), func(t *row) error {
+	err = duck.Each(g.store.duck, `SELECT t.batch, r.run, r.started, t.policies FROM tails t LEFT JOIN runs r ON r.run = t.run AND r.started = t.started
+		WHERE t.tail = `+quoted(duck.EncodeText(first.Tail), '\''), func(t *row) error {
 		last = max(last, uint64(t.Batch))
 		if t.Run > 0 && sameRun(time.UnixMicro(int64(t.Started)), first.Made) && t.Policies == g.policies {
 			g.run = t.Run
@@ -168,18 +169,18 @@ func (g *appending) begin() error {
 	if g.run, err = g.store.nextRun(); err != nil {
 		return err
 	}
-	w := g.store.duck.writer(g.run)
+	w := g.store.duck.Writer(g.run)
 	zero, at := int64(0), fromClock(g.batches[0].Made)
-	w.add("runs", g.info.Command, g.info.Version, at, at, zero, zero, zero, zero, zero, zero, zero, zero, zero, nil, nil,
+	w.Add("runs", g.info.Command, g.info.Version, at, at, zero, zero, zero, zero, zero, zero, zero, zero, zero, nil, nil,
 		zero, false, false, known(g.info.Timezone, ""),
 		zero, zero, nil, nil, zero, false, zero)
 	for i, p := range g.batches[0].Policies {
-		w.add("policies", policyRow(i, p.Name, p.By, p.Combine, &replay.PolicyTally{}, &source{events: true})...)
+		w.Add("policies", policyRow(i, p.Name, p.By, p.Combine, &replay.PolicyTally{}, &source{events: true})...)
 		for j, l := range p.Parts {
-			w.add("parts", int32(i), int32(j), l.By, l.Algorithm, l.Count, l.Period, l.Options, l.Text, known(l.Match, ""), known(l.Counts, ""))
+			w.Add("parts", int32(i), int32(j), l.By, l.Algorithm, l.Count, l.Period, l.Options, l.Text, known(l.Match, ""), known(l.Counts, ""))
 		}
 	}
-	return w.done()
+	return w.Done()
 }
 
 //go:embed stage.sql
@@ -187,13 +188,13 @@ var stageSQL string
 
 // A stage fills the tables of the connection. In them the sequence numbers of several batches are counted on.
 type stage struct {
-	*writer
+	*duck.Writer
 
 	input, fault, agent, client, action int32 // how many there are of the batches before
 }
 
 func (s *stage) add(a *replay.Addition) {
-	add := s.writer.add
+	add := s.Writer.Add
 	add("new_sums", a.Lines, a.Bytes, a.Unreadable, a.Excluded, a.Late, a.Requests, a.AlreadyRefused,
 		timeIf(a.Requests > 0, a.First), timeIf(a.Requests > 0, a.Last), known(int64(a.Resolution), 0), a.NotHTTP.Lines(), a.JudgesNotHTTP, a.Moved)
 	for _, n := range a.NotHTTP {
@@ -251,14 +252,14 @@ func (g *appending) warnMissing(last uint64) error {
 	if missing == nil {
 		return nil
 	}
-	n, err := one[int64](g.store.duck, fmt.Sprintf("SELECT count(*) FROM warnings WHERE run = %d", g.run))
+	n, err := duck.One[int64](g.store.duck, fmt.Sprintf("SELECT count(*) FROM warnings WHERE run = %d", g.run))
 	if err != nil {
 		return err
 	}
-	w := g.store.duck.writer(g.run)
-	w.add("warnings", int32(n), fmt.Sprintf("requests are missing: of what the tail judged, batch %s never came; the database went back to an older copy, "+
+	w := g.store.duck.Writer(g.run)
+	w.Add("warnings", int32(n), fmt.Sprintf("requests are missing: of what the tail judged, batch %s never came; the database went back to an older copy, "+
 		"or somebody has taken it out of the spool", strings.Join(missing, ", ")), nil)
-	return w.done()
+	return w.Done()
 }
 
 // Names of clients and agents are joined and grouped, which DuckDB cannot do on disk alone: 200,000 addresses at once
@@ -271,7 +272,7 @@ const (
 // RoomFor are the options with which a database has room for some batches.
 func RoomFor(batches []*replay.Addition) Options {
 	bytes := 0
-	add := func(name string) { bytes += nameBytes + nameCopies*len(encodeText(name)) }
+	add := func(name string) { bytes += nameBytes + nameCopies*len(duck.EncodeText(name)) }
 	for _, a := range batches {
 		for i := range a.Clients {
 			add(a.Clients[i].Name)

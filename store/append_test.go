@@ -14,6 +14,7 @@ import (
 	"shadow/limit"
 	"shadow/replay"
 	"shadow/request"
+	"shadow/store/duck"
 	"shadow/testneeds"
 	"shadow/traffic"
 )
@@ -91,12 +92,12 @@ func madeInputs(rng *rand.Rand, a *replay.Addition, g *grown) {
 	for i := range rng.IntN(4) {
 		in := replay.InputPart{Name: names[rng.IntN(5)] + fmt.Sprint(i), Format: "combined", FormatText: "%h", Lines: 5, Parsed: 3, Unreadable: rng.Int64N(3)}
 		a.Inputs = append(a.Inputs, in)
-		sum := g.inputs[encodeText(in.Name)]
-		g.inputs[encodeText(in.Name)] = [3]int64{sum[0] + in.Lines, sum[1] + in.Parsed, sum[2] + in.Unreadable}
+		sum := g.inputs[duck.EncodeText(in.Name)]
+		g.inputs[duck.EncodeText(in.Name)] = [3]int64{sum[0] + in.Lines, sum[1] + in.Parsed, sum[2] + in.Unreadable}
 		for range in.Unreadable {
 			f := replay.FaultPart{Input: in.Name, Column: len(g.faults) + 1, Reason: "no time stamp", Text: names[rng.IntN(len(names))]}
 			a.Faults = append(a.Faults, f)
-			g.faults = append(g.faults, fmt.Sprint(encodeText(f.Input), " ", f.Column, " no time stamp ", encodeText(f.Text)))
+			g.faults = append(g.faults, fmt.Sprint(duck.EncodeText(f.Input), " ", f.Column, " no time stamp ", duck.EncodeText(f.Text)))
 		}
 	}
 }
@@ -121,8 +122,8 @@ func madeEvents(rng *rand.Rand, a *replay.Addition, g *grown) {
 		g.refused[e.Policy]++
 		g.saved[e.Policy] += 100
 		client := a.Clients[e.Client].Name
-		g.events[fmt.Sprint(e.Policy, " ", encodeText(client), " ", encodeText(a.Actions[e.Action].Name), " ", int64(e.At), " ", e.Degraded)]++
-		g.hits[fmt.Sprint(e.Policy, " ", encodeText(client))]++
+		g.events[fmt.Sprint(e.Policy, " ", duck.EncodeText(client), " ", duck.EncodeText(a.Actions[e.Action].Name), " ", int64(e.At), " ", e.Degraded)]++
+		g.hits[fmt.Sprint(e.Policy, " ", duck.EncodeText(client))]++
 		g.minutes[e.Policy][e.At/limit.Minute*limit.Minute]++
 	}
 }
@@ -192,10 +193,10 @@ func (g *grown) check(t *testing.T, path string, run int) {
 	same(t, "faults", mustAsk(t, path, "SELECT concat(input, ' ', col, ' ', reason, ' ', text) FROM unreadable_lines"+where+" AND line IS NULL"), faults)
 	for name, c := range g.clients {
 		tally := traffic.ClientTally{ByClass: c.byClass}
-		clients = append(clients, []any{encodeText(name), encodeText(c.agent), tally.Class().String(), sum(c.byClass)})
+		clients = append(clients, []any{duck.EncodeText(name), duck.EncodeText(c.agent), tally.Class().String(), sum(c.byClass)})
 	}
 	for name, n := range g.actions {
-		actions = append(actions, []any{encodeText(name), n})
+		actions = append(actions, []any{duck.EncodeText(name), n})
 	}
 	same(t, "clients", mustAsk(t, path, "SELECT c.name, a.name, c.class, c.requests FROM clients c JOIN agents a USING (run, agent)"+where), clients)
 	same(t, "actions", mustAsk(t, path, "SELECT name, requests FROM actions"+where), actions)

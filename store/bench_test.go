@@ -128,7 +128,7 @@ func BenchmarkCheckpoint(b *testing.B) {
 			s.journal = new(journal) // keeps commit from writing a checkpoint
 			change(b, s)
 			s.journal = nil
-			if err := s.duck.exec("CHECKPOINT"); err != nil {
+			if err := s.duck.Exec("CHECKPOINT"); err != nil {
 				b.Fatal(err)
 			}
 			s.Close()

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"shadow/store/duck"
 )
 
 // Every change goes the same way: it is made in one transaction, COMMIT makes it durable, and checkpoint brings it
@@ -16,7 +18,7 @@ import (
 // commit ends the running transaction. Without an error its changes are durable, whatever becomes of the checkpoint:
 // what is not in the file yet stays in the log of changes, from which the next checkpoint takes it.
 func (s *Store) commit() error {
-	if err := s.duck.exec("COMMIT"); err != nil {
+	if err := s.duck.Exec("COMMIT"); err != nil {
 		return err
 	}
 	s.checkpoint() //nolint:errcheck // see above
@@ -31,7 +33,7 @@ func (s *Store) checkpoint() error {
 	if info, err := os.Stat(s.path + ".wal"); err != nil || info.Size() == 0 {
 		return nil //nolint:nilerr // no log, nothing to do
 	}
-	size, blocks, err := s.duck.metadataBlocks()
+	size, blocks, err := metadataBlocks(s.duck)
 	if err != nil {
 		return err
 	}
@@ -39,7 +41,7 @@ func (s *Store) checkpoint() error {
 	if err != nil {
 		return fmt.Errorf("cannot save blocks: %w", err)
 	}
-	if err := s.duck.exec("CHECKPOINT"); err != nil {
+	if err := s.duck.Exec("CHECKPOINT"); err != nil {
 		s.journal = saved // Close mends the file
 		return err
 	}
@@ -48,10 +50,10 @@ func (s *Store) checkpoint() error {
 
 // metadataBlocks returns the size of blocks and which of them hold metadata. A checkpoint writes into no others that
 // are in use.
-func (d *duck) metadataBlocks() (size int64, blocks []int64, err error) {
-	size, err = one[int64](d, "SELECT block_size::BIGINT FROM pragma_database_size() WHERE database_name = current_database()")
+func metadataBlocks(d *duck.Conn) (size int64, blocks []int64, err error) {
+	size, err = duck.One[int64](d, "SELECT block_size::BIGINT FROM pragma_database_size() WHERE database_name = current_database()")
 	if err == nil {
-		blocks, err = list[int64](d, "SELECT block_id FROM pragma_metadata_info()")
+		blocks, err = duck.List[int64](d, "SELECT block_id FROM pragma_metadata_info()")
 	}
 	return size, blocks, err
 }
@@ -100,7 +102,7 @@ func realPath(path string) (string, error) {
 
 // create makes a database with our schema where there is no file. It is made under another name and renamed: a file
 // under its own name is whole. The folder is locked meanwhile, so that two processes do not make the same one.
-func create(path string, with settings) error {
+func create(path string, with duck.Settings) error {
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -117,10 +119,10 @@ func create(path string, with settings) error {
 	if err := removeDatabase(fresh); err != nil { // of a create that was killed
 		return fmt.Errorf("database %s: %w", path, err)
 	}
-	d, err := openDuck(fresh, with)
+	d, err := duck.Open(fresh, with)
 	if err == nil {
-		err = d.exec("BEGIN;" + schemaSQL + viewsSQL + "COMMIT; CHECKPOINT;")
-		d.close()
+		err = d.Exec("BEGIN;" + schemaSQL + viewsSQL + "COMMIT; CHECKPOINT;")
+		d.Close()
 	}
 	if err == nil {
 		err = removeDatabase(path) // a log of changes without its file

@@ -6,6 +6,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"shadow/store/duck"
 )
 
 func TestKilledWhileWriting(t *testing.T) {
@@ -122,7 +124,7 @@ func fingerprint(t *testing.T, path string) string {
 	for _, row := range mustAsk(t, path, "SELECT table_name FROM duckdb_tables() ORDER BY ALL") {
 		table := row[0].(string)
 		sum := mustAsk(t, path, "SELECT count(*), sum(hash(t)) FROM "+table+" t")[0]
-		b.WriteString(table + " " + keyText(sum[0]) + " " + keyText(sum[1]) + "\n")
+		b.WriteString(table + " " + duck.KeyText(sum[0]) + " " + duck.KeyText(sum[1]) + "\n")
 	}
 	return b.String()
 }

@@ -11,6 +11,7 @@ import (
 	"shadow/replay"
 	"shadow/report/history"
 	"shadow/request"
+	"shadow/store/duck"
 	"shadow/sweep"
 )
 
@@ -28,7 +29,7 @@ func (r *Run) FinishSweep(res *sweep.Result, finished time.Time) error {
 	}, finished)
 }
 
-func (r *Run) writeCurves(w *writer, _ *replay.Result) {
+func (r *Run) writeCurves(w *duck.Writer, _ *replay.Result) {
 	s := r.Curves
 	if s == nil {
 		return
@@ -45,11 +46,11 @@ func (r *Run) writeCurves(w *writer, _ *replay.Result) {
 			disguised = s.Hidden.Clients
 		}
 		kept, n := thin(c.Points, MostPoints), &s.Clients
-		w.add("curves", int32(i), c.Kind.String(), s.By.String(), known(s.Action, ""), per, count, ratePer,
+		w.Add("curves", int32(i), c.Kind.String(), s.By.String(), known(s.Action, ""), per, count, ratePer,
 			s.Judged, n.Sum(), int64(len(c.Points)), int64(len(kept)),
 			n[request.Browser], n[request.Crawler], n[request.Tool], n[request.Monitor], n[request.Unknown], disguised)
 		for j := range kept {
-			w.add("curve_points", append([]any{int32(i)}, pointValues(&kept[j], s.Hidden != nil)...)...)
+			w.Add("curve_points", append([]any{int32(i)}, pointValues(&kept[j], s.Hidden != nil)...)...)
 		}
 	}
 }
@@ -125,7 +126,7 @@ func (r *Reader) Curves(run int32) (*Swept, error) {
 		Action    string
 	}
 	s, index := &Swept{}, map[int32]int{} // where each curve is in the result
-	err := each(r.duck, fmt.Sprintf(`SELECT curve, per_us, rate_count, rate_per_us, requests, points,
+	err := duck.Each(r.duck, fmt.Sprintf(`SELECT curve, per_us, rate_count, rate_per_us, requests, points,
 		browser_clients, crawler_clients, tool_clients, monitor_clients, unknown_clients, disguised_clients, limit_kind, counts_by, action
 		FROM curves WHERE run = %d ORDER BY curve`, run), func(c *curve) error {
 		kind, err := sweep.ParseKind(c.Kind)
@@ -148,7 +149,7 @@ func (r *Reader) Curves(run int32) (*Swept, error) {
 		Curve int32
 		sweep.Point
 	}
-	err = each(r.duck, fmt.Sprintf(`SELECT curve, limit_count, refused IS NOT NULL,
+	err = duck.Each(r.duck, fmt.Sprintf(`SELECT curve, limit_count, refused IS NOT NULL,
 		browser_refused, crawler_refused, tool_refused, monitor_refused, unknown_refused,
 		browser_clients_hit, crawler_clients_hit, tool_clients_hit, monitor_clients_hit, unknown_clients_hit,
 		disguised_refused, disguised_clients_hit
@@ -175,7 +176,7 @@ func (r *Reader) readSweptRequests(run int32, s *Swept) error {
 		Requests, Disguised int64
 	}
 	var disguised int64
-	err := each(r.duck, fmt.Sprintf(`SELECT class, sum(requests)::BIGINT, (sum(requests) FILTER (class = 'browser' AND verdict = 'bot'))::BIGINT
+	err := duck.Each(r.duck, fmt.Sprintf(`SELECT class, sum(requests)::BIGINT, (sum(requests) FILTER (class = 'browser' AND verdict = 'bot'))::BIGINT
 		FROM clients LEFT JOIN client_evidence USING (run, client) WHERE run = %d GROUP BY class`, run), func(c *row) error {
 		for class := range request.ClassCount {
 			if class.String() == c.Class {
@@ -199,14 +200,14 @@ func (r *Reader) readSweptRequests(run int32, s *Swept) error {
 // SweptAlike are the runs with curves that have read files with the same beginnings as some runs, by number. A log
 // that has grown since is the same file.
 func (r *Reader) SweptAlike(runs []int32) ([]int32, error) {
-	const heads = `SELECT list_sort(list(DISTINCT head_hash)) AS heads`
-	return list[int32](r.duck, `SELECT run FROM (`+heads+`, run FROM inputs WHERE run IN (SELECT run FROM curves) GROUP BY run HAVING count(*) = count(head_hash))
+	const heads = `SELECT list_sort(duck.List(DISTINCT head_hash)) AS heads`
+	return duck.List[int32](r.duck, `SELECT run FROM (`+heads+`, run FROM inputs WHERE run IN (SELECT run FROM curves) GROUP BY run HAVING count(*) = count(head_hash))
 		WHERE heads = (`+heads+` FROM inputs WHERE run IN `+idList(runs)+` HAVING count(*) = count(head_hash)) ORDER BY run`)
 }
 
 // Divided are the runs whose curves divide browsers by evidence, by number.
 func (r *Reader) Divided() ([]int32, error) {
-	return list[int32](r.duck, `SELECT DISTINCT run FROM curves WHERE disguised_clients IS NOT NULL ORDER BY run`)
+	return duck.List[int32](r.duck, `SELECT DISTINCT run FROM curves WHERE disguised_clients IS NOT NULL ORDER BY run`)
 }
 
 // A Spare is the share of the clients of a class that a limit must not hit.
@@ -224,7 +225,7 @@ var safeSQL string
 func (r *Reader) SafeLimits(before, now int32, spare Spare) (*history.SafeLimits, error) {
 	class := spare.Class.String()
 	clients, hit := class+"_clients", "p."+class+"_clients_hit"
-	people, err := one[bool](r.duck, fmt.Sprintf(`SELECT count(*) = count(disguised_clients) FROM curves WHERE run IN (%d, %d)`, before, now))
+	people, err := duck.One[bool](r.duck, fmt.Sprintf(`SELECT count(*) = count(disguised_clients) FROM curves WHERE run IN (%d, %d)`, before, now))
 	if err != nil {
 		return nil, err
 	}
@@ -240,7 +241,7 @@ func (r *Reader) SafeLimits(before, now int32, spare Spare) (*history.SafeLimits
 	s := &history.SafeLimits{Class: class, Percent: float64(spare.PerMillion) / 1e4, People: people, Before: before, Now: now}
 	question := strings.NewReplacer("$hits_per_million", fmt.Sprint(1_000_000-spare.PerMillion), "$hit", hit, "$clients", clients, "$class", class,
 		"$before", fmt.Sprint(before), "$now", fmt.Sprint(now)).Replace(safeSQL)
-	err = each(r.duck, question, func(c *row) error {
+	err = duck.Each(r.duck, question, func(c *row) error {
 		kind, err := sweep.ParseKind(c.Kind)
 		if err != nil {
 			return nil //nolint:nilerr // a kind that this shadow does not know has nothing to say

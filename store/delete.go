@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"shadow/limit"
+	"shadow/store/duck"
 )
 
 // Runs go as they came: whole or not at all. DuckDB keeps the room of what was deleted for what comes next, and the
@@ -29,29 +30,29 @@ type TableRows struct {
 
 // Rows is how many rows each table has of a run.
 func (r *Reader) Rows(run int32) ([]TableRows, error) {
-	return r.duck.rowsOf("", []int32{run})
+	return rowsOf(r.duck, "", []int32{run})
 }
 
 // Delete forgets runs, and returns how many rows each table has lost. A run that is not there is an error, and then
 // none is forgotten.
 func (s *Store) Delete(ctx context.Context, runs []int32) (rows []TableRows, err error) {
-	defer s.duck.interruptWith(ctx)()
+	defer s.duck.InterruptWith(ctx)()
 	err = s.transact(ctx, func() error {
-		if rows, err = s.duck.rowsOf("", runs); err != nil {
+		if rows, err = rowsOf(s.duck, "", runs); err != nil {
 			return err
 		}
 		if rows[0].Rows != int64(len(runs)) { // of table runs
 			return fmt.Errorf("it has %d of the runs %s", rows[0].Rows, idList(runs))
 		}
-		return s.duck.forget(runs)
+		return forget(s.duck, runs)
 	})
 	return rows, err
 }
 
 // forget deletes runs from each of our tables.
-func (d *duck) forget(runs []int32) error {
+func forget(d *duck.Conn, runs []int32) error {
 	for _, table := range runTables {
-		if err := d.exec("DELETE FROM " + table + " WHERE run IN " + idList(runs)); err != nil {
+		if err := d.Exec("DELETE FROM " + table + " WHERE run IN " + idList(runs)); err != nil {
 			return err
 		}
 	}
@@ -64,7 +65,7 @@ func (s *Store) transact(ctx context.Context, do func() error) error {
 	if s.busy {
 		return errors.New("store: in the middle of a Run")
 	}
-	err := s.duck.exec("BEGIN")
+	err := s.duck.Exec("BEGIN")
 	if err == nil {
 		err = do()
 	}
@@ -75,16 +76,16 @@ func (s *Store) transact(ctx context.Context, do func() error) error {
 		err = s.commit()
 	}
 	if err != nil {
-		s.duck.exec("ROLLBACK") //nolint:errcheck // what is not committed is lost in any case
+		s.duck.Exec("ROLLBACK") //nolint:errcheck // what is not committed is lost in any case
 		return s.wrap(err)
 	}
 	return nil
 }
 
 // rowsOf counts the rows of some runs in each of our tables, in this database or in one that is attached.
-func (d *duck) rowsOf(database string, runs []int32) (rows []TableRows, err error) {
+func rowsOf(d *duck.Conn, database string, runs []int32) (rows []TableRows, err error) {
 	for _, table := range runTables {
-		n, err := one[int64](d, "SELECT count(*) FROM "+database+table+" WHERE run IN "+idList(runs))
+		n, err := duck.One[int64](d, "SELECT count(*) FROM "+database+table+" WHERE run IN "+idList(runs))
 		if err != nil {
 			return nil, err
 		}
@@ -95,7 +96,7 @@ func (d *duck) rowsOf(database string, runs []int32) (rows []TableRows, err erro
 
 // FinishedBefore are the runs that were finished before a moment.
 func (s *Store) FinishedBefore(t limit.Time) ([]int32, error) {
-	runs, err := list[int32](s.duck, "SELECT run FROM runs WHERE finished < "+moment(t)+" ORDER BY run")
+	runs, err := duck.List[int32](s.duck, "SELECT run FROM runs WHERE finished < "+moment(t)+" ORDER BY run")
 	if err != nil {
 		return nil, s.wrap(err)
 	}
@@ -108,7 +109,7 @@ func (s *Store) FinishedBefore(t limit.Time) ([]int32, error) {
 
 // Free returns which share of the file is free, from 0 to 1.
 func (s *Store) Free() (float64, error) {
-	blocks, err := one[[2]int64](s.duck, "SELECT total_blocks::BIGINT, free_blocks::BIGINT FROM pragma_database_size() WHERE database_name = current_database()")
+	blocks, err := duck.One[[2]int64](s.duck, "SELECT total_blocks::BIGINT, free_blocks::BIGINT FROM pragma_database_size() WHERE database_name = current_database()")
 	if err != nil {
 		return 0, s.wrap(err)
 	}
@@ -159,8 +160,8 @@ func (s *Store) shrink(ctx context.Context) (before int64, err error) {
 
 // copyTo copies all that is in the database into a new file.
 func (s *Store) copyTo(ctx context.Context, path string) error {
-	defer s.duck.interruptWith(ctx)()
-	name, err := one[string](s.duck, "SELECT current_database()")
+	defer s.duck.InterruptWith(ctx)()
+	name, err := duck.One[string](s.duck, "SELECT current_database()")
 	if err != nil {
 		return err
 	}
@@ -170,7 +171,7 @@ func (s *Store) copyTo(ctx context.Context, path string) error {
 		"CHECKPOINT shrunk",
 		"DETACH shrunk",
 	} {
-		if err := s.duck.exec(statement); err != nil {
+		if err := s.duck.Exec(statement); err != nil {
 			return err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"testing"
 
+	"shadow/store/duck"
 	"shadow/testneeds"
 )
 
@@ -86,7 +87,7 @@ func TestDiskFull(t *testing.T) {
 			continue
 		}
 		refused++
-		if !strings.HasSuffix(said, errDiskFull.Error()) {
+		if !strings.HasSuffix(said, duck.ErrDiskFull.Error()) {
 			t.Errorf("%d kB: the child says %q", kB, said)
 		}
 	}
@@ -128,8 +129,8 @@ func storesWhole(t *testing.T, dir, kB string) (said string) {
 // What does not fit into memory goes into a folder beside the file. When that is full, so is the disk, and not the memory.
 func TestDiskFullOfTemporaryFiles(t *testing.T) {
 	s := openStore(t, filepath.Join(testneeds.SmallDisk(t, 20_000), "shadow.duckdb"))
-	err := s.duck.exec("CREATE TEMP TABLE big AS SELECT range AS a, hash(range) AS b, md5(range::VARCHAR) AS c FROM range(3_000_000) ORDER BY b")
-	if !errors.Is(err, errDiskFull) {
+	err := s.duck.Exec("CREATE TEMP TABLE big AS SELECT range AS a, hash(range) AS b, md5(range::VARCHAR) AS c FROM range(3_000_000) ORDER BY b")
+	if !errors.Is(err, duck.ErrDiskFull) {
 		t.Errorf("DuckDB says %v", err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"shadow/limit"
 	"shadow/report/history"
 	"shadow/request"
+	"shadow/store/duck"
 )
 
 // What has changed from some runs to others. Clients and actions are the same when their names are, policies when
@@ -54,14 +55,14 @@ func (r *Reader) History(l *Loaded, q Question) (*history.History, error) {
 
 // asking is a History under way.
 type asking struct {
-	*duck
-	q  Question
-	to *history.History
+	duck *duck.Conn
+	q    Question
+	to   *history.History
 }
 
 // make makes a table.
 func (h *asking) make(statement string) error {
-	return each(h.duck, statement, func(*int64) error { return nil })
+	return duck.Each(h.duck, statement, func(*int64) error { return nil })
 }
 
 // kin finds in all runs the policies that are those of the result: rows of (run, policy, k) for SQL.
@@ -73,7 +74,7 @@ func (h *asking) kin(l *Loaded) (string, error) {
 	var rows []string
 	limits, taken := map[int]string{}, map[[2]int32]bool{}
 	all := idList(slices.Concat(h.q.Now, h.q.Base, h.q.Trend, h.q.Recent))
-	err := each(h.duck, `SELECT p.run, p.policy, p.name, p.counts_by, any_value(p.combine) || coalesce(string_agg(concat_ws(' ', l.limit_text, l.matches, '/', l.counts), '+' ORDER BY l.part), '')
+	err := duck.Each(h.duck, `SELECT p.run, p.policy, p.name, p.counts_by, any_value(p.combine) || coalesce(string_agg(concat_ws(' ', l.limit_text, l.matches, '/', l.counts), '+' ORDER BY l.part), '')
 		FROM policies p LEFT JOIN parts l ON l.run = p.run AND l.policy = p.policy
 		WHERE p.run IN `+all+` GROUP BY ALL ORDER BY p.run, p.policy`, func(p *row) error {
 		for k := range l.same {
@@ -138,7 +139,7 @@ func (h *asking) trend() error {
 		ByClass                         history.HitClasses
 	}
 	runs := idList(h.q.Trend)
-	return each(h.duck, `SELECT k.k, k.run, r.first_at, r.last_at, p.requests, p.refused, coalesce(n.clients, 0)::BIGINT, p.clients_hit, `+countByClass("c.class")+`
+	return duck.Each(h.duck, `SELECT k.k, k.run, r.first_at, r.last_at, p.requests, p.refused, coalesce(n.clients, 0)::BIGINT, p.clients_hit, `+countByClass("c.class")+`
 		FROM kin k JOIN policies p ON p.run = k.run AND p.policy = k.policy JOIN runs r ON r.run = k.run
 		LEFT JOIN (SELECT run, count(*) AS clients FROM clients GROUP BY run) n ON n.run = k.run
 		LEFT JOIN client_tallies t ON t.run = k.run AND t.policy = k.policy
@@ -155,7 +156,7 @@ func (h *asking) before() error {
 		K                               int32
 		Requests, Refused, Clients, Hit int64
 	}
-	return each(h.duck, `SELECT k.k, sum(p.requests)::BIGINT, sum(p.refused)::BIGINT, sum(coalesce(n.clients, 0))::BIGINT, sum(p.clients_hit)::BIGINT
+	return duck.Each(h.duck, `SELECT k.k, sum(p.requests)::BIGINT, sum(p.refused)::BIGINT, sum(coalesce(n.clients, 0))::BIGINT, sum(p.clients_hit)::BIGINT
 		FROM kin k JOIN policies p ON p.run = k.run AND p.policy = k.policy
 		LEFT JOIN (SELECT run, count(*) AS clients FROM clients GROUP BY run) n ON n.run = k.run
 		WHERE k.run IN `+idList(h.q.Base)+` GROUP BY k.k`, func(b *row) error {
@@ -189,7 +190,7 @@ func (h *asking) movers() error {
 			K int32
 			history.Moved
 		}
-		err := each(h.duck, "SELECT m.k, count(*), "+countByClass("p.class")+" FROM "+all+" GROUP BY m.k", func(c *count) error {
+		err := duck.Each(h.duck, "SELECT m.k, count(*), "+countByClass("p.class")+" FROM "+all+" GROUP BY m.k", func(c *count) error {
 			moved, _ := m.of(&h.to.Policies[c.K])
 			*moved = c.Moved
 			return nil
@@ -202,7 +203,7 @@ func (h *asking) movers() error {
 			history.Mover
 		}
 		const order = "m.days DESC, m.n DESC, p.requests DESC, p.name"
-		err = each(h.duck, fmt.Sprintf(`SELECT m.k, p.name, p.class, p.requests, m.n, p.known, m.days FROM %s
+		err = duck.Each(h.duck, fmt.Sprintf(`SELECT m.k, p.name, p.class, p.requests, m.n, p.known, m.days FROM %s
 			QUALIFY row_number() OVER (PARTITION BY m.k ORDER BY %s) <= %d ORDER BY m.k, %s`, all, order, h.q.Top, order), func(r *row) error {
 			_, list := m.of(&h.to.Policies[r.K])
 			*list = append(*list, r.Mover)
@@ -221,10 +222,10 @@ func (h *asking) newActions() (err error) {
 	}
 	fresh := `(SELECT name, sum(requests)::BIGINT AS requests FROM actions WHERE run IN ` + idList(h.q.Now) + `
 		AND name NOT IN (SELECT name FROM actions WHERE run IN ` + idList(h.q.Base) + `) GROUP BY name)`
-	if h.to.NewActions, err = one[int64](h.duck, "SELECT count(*) FROM "+fresh); err != nil || h.to.NewActions == 0 {
+	if h.to.NewActions, err = duck.One[int64](h.duck, "SELECT count(*) FROM "+fresh); err != nil || h.to.NewActions == 0 {
 		return err
 	}
-	top, err := list[history.NewAction](h.duck, fmt.Sprintf("SELECT name, requests FROM %s ORDER BY requests DESC, name LIMIT %d", fresh, h.q.Top))
+	top, err := duck.List[history.NewAction](h.duck, fmt.Sprintf("SELECT name, requests FROM %s ORDER BY requests DESC, name LIMIT %d", fresh, h.q.Top))
 	h.to.TopNewActions = append(h.to.TopNewActions, top...)
 	return err
 }

@@ -36,7 +36,7 @@ func cutOff(t *testing.T, path string) (holds string, size int64, blocks []int64
 	}
 	holds = fingerprint(t, path)
 	s := openStore(t, path)
-	size, blocks, err := s.duck.metadataBlocks()
+	size, blocks, err := metadataBlocks(s.duck)
 	if err != nil || len(blocks) == 0 {
 		t.Fatal(blocks, err)
 	}
@@ -210,16 +210,16 @@ func TestCheckpointWritesOnlyWhatIsSaved(t *testing.T) {
 			holds = fingerprint(t, path)
 			s = openStore(t, path)
 		}
-		if err := s.duck.exec("BEGIN"); err != nil {
+		if err := s.duck.Exec("BEGIN"); err != nil {
 			t.Fatal(err)
 		}
 		switch {
 		case round%4 == 3: // half of the runs go, others stay beside them
-			if err := s.duck.forget([]int32{int32(round), int32(round) / 2}); err != nil {
+			if err := forget(s.duck, []int32{int32(round), int32(round) / 2}); err != nil {
 				t.Fatal(err)
 			}
 		default:
-			if err := s.duck.exec("ROLLBACK"); err != nil {
+			if err := s.duck.Exec("ROLLBACK"); err != nil {
 				t.Fatal(err)
 			}
 			r := begin(t, s, ctx)
@@ -232,10 +232,10 @@ func TestCheckpointWritesOnlyWhatIsSaved(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := s.duck.exec("COMMIT"); err != nil {
+		if err := s.duck.Exec("COMMIT"); err != nil {
 			t.Fatal(err)
 		}
-		size, blocks, err := s.duck.metadataBlocks()
+		size, blocks, err := metadataBlocks(s.duck)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -245,7 +245,7 @@ func TestCheckpointWritesOnlyWhatIsSaved(t *testing.T) {
 			t.Fatal(err)
 		}
 		before := fileSize(t, path)
-		if err := errors.Join(j.write(s.file, regions(size, blocks)), s.duck.exec("CHECKPOINT"), s.Close()); err != nil {
+		if err := errors.Join(j.write(s.file, regions(size, blocks)), s.duck.Exec("CHECKPOINT"), s.Close()); err != nil {
 			t.Fatal(err)
 		}
 		if fileSize(t, path) < before { // DuckDB cuts the file once the new header counts: nothing is to be undone any more

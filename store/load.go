@@ -13,6 +13,7 @@ import (
 	"shadow/parse"
 	"shadow/replay"
 	"shadow/request"
+	"shadow/store/duck"
 	"shadow/traffic"
 	"shadow/traffic/ingest"
 )
@@ -100,7 +101,7 @@ func (l *loading) readRuns() error {
 	}
 	s, last := &l.to.Result.Stats, l.order[len(l.order)-1]
 	first := true
-	return each(l.duck, `SELECT run, lines, bytes, parsed, unreadable, excluded, warm, late, refusals, moved, resolution_us, has_agents, has_upstream,
+	return duck.Each(l.duck, `SELECT run, lines, bytes, parsed, unreadable, excluded, warm, late, refusals, moved, resolution_us, has_agents, has_upstream,
 		first_at, last_at, command, version, timezone, carried, held, held_from, requests, not_http_judged
 		FROM runs WHERE run IN `+l.runs+` ORDER BY run`, func(r *row) error {
 		for i, sum := range []*int64{&s.Lines, &s.Bytes, &s.Parsed, &s.Unreadable, &s.Excluded, &s.Warm, &s.Late, &s.Refusals, &s.Moved} {
@@ -160,7 +161,7 @@ func (l *loading) readInputs() error {
 		FirstAt, LastAt           limit.Time
 	}
 	s := &l.to.Result.Stats
-	return each(l.duck, `SELECT run, name, format, format_text, compression, problem, coalesce(size, -1), head_hash, tail_hash,
+	return duck.Each(l.duck, `SELECT run, name, format, format_text, compression, problem, coalesce(size, -1), head_hash, tail_hash,
 		lines, parsed, unreadable, first_at, last_at FROM inputs WHERE run IN `+l.runs+` ORDER BY run, input`, func(r *row) error {
 		if r.head != 0 && r.Lines > 0 {
 			run := slices.IndexFunc(l.spans, func(s runSpan) bool { return s.run == r.Run })
@@ -186,7 +187,7 @@ func (l *loading) readTimes() error {
 		left[s.run] = s.requests > 0
 	}
 	var times replay.Stretches
-	err := each(l.duck, "SELECT run, time, length_us, requests FROM request_times WHERE run IN "+l.runs+" ORDER BY time", func(t *row) error {
+	err := duck.Each(l.duck, "SELECT run, time, length_us, requests FROM request_times WHERE run IN "+l.runs+" ORDER BY time", func(t *row) error {
 		times.AddStretch(t.Time, t.Length, t.Requests)
 		left[t.Run] = false
 		return nil
@@ -207,7 +208,7 @@ func (l *loading) readNotes() error {
 		Lines  int64
 	}
 	s := &l.to.Result.Stats
-	err := each(l.duck, "SELECT status, lines FROM not_http WHERE run IN "+l.runs, func(n *notHTTP) error {
+	err := duck.Each(l.duck, "SELECT status, lines FROM not_http WHERE run IN "+l.runs, func(n *notHTTP) error {
 		s.NotHTTP.Add(n.Status, n.Lines)
 		return nil
 	})
@@ -221,7 +222,7 @@ func (l *loading) readNotes() error {
 		Reason string
 		Text   string
 	}
-	err = each(l.duck, fmt.Sprintf(`SELECT input, line, col, reason, text FROM unreadable_lines WHERE run IN %s ORDER BY run, rowid LIMIT %d`, l.runs, faultsKept),
+	err = duck.Each(l.duck, fmt.Sprintf(`SELECT input, line, col, reason, text FROM unreadable_lines WHERE run IN %s ORDER BY run, rowid LIMIT %d`, l.runs, faultsKept),
 		func(f *fault) error {
 			s.Faults = append(s.Faults, ingest.FaultAt{
 				Input: f.Input, Line: f.Line, Text: f.Text, Fault: parse.Fault{Column: int(f.Column), Reason: f.Reason},
@@ -242,7 +243,7 @@ func (l *loading) readWarnings() error {
 		Evidence, Remedy string
 	}
 	to := &l.to.Findings
-	err := each(l.duck, fmt.Sprintf(`SELECT code, severity, coalesce(share, %g), evidence, remedy FROM findings WHERE run IN %s ORDER BY run, finding`,
+	err := duck.Each(l.duck, fmt.Sprintf(`SELECT code, severity, coalesce(share, %g), evidence, remedy FROM findings WHERE run IN %s ORDER BY run, finding`,
 		float64(findings.NoShare), l.runs), func(f *finding) error {
 		read := findings.Finding{Code: f.Code, Share: findings.Share(f.Share), Evidence: f.Evidence, Remedy: f.Remedy}
 		if !slices.ContainsFunc(*to, func(g findings.Finding) bool { return g.Code == read.Code && g.Evidence == read.Evidence }) {
@@ -255,7 +256,7 @@ func (l *loading) readWarnings() error {
 	}
 	slices.SortStableFunc(*to, findings.ByEffect)
 	type warning struct{ Text, Finding string }
-	return each(l.duck, `SELECT text, coalesce(finding, '') FROM warnings WHERE run IN `+l.runs+` ORDER BY run, warning`, func(w *warning) error {
+	return duck.Each(l.duck, `SELECT text, coalesce(finding, '') FROM warnings WHERE run IN `+l.runs+` ORDER BY run, warning`, func(w *warning) error {
 		if !slices.Contains(l.to.Warnings, w.Text) {
 			l.to.Warnings = append(l.to.Warnings, w.Text)
 		}
@@ -302,7 +303,7 @@ func (l *loading) readAgents() error {
 		Name       string
 	}
 	agents := l.to.Result.Tables.Agents
-	return each(l.duck, `SELECT run, agent, name FROM agents WHERE run IN `+l.runs+` ORDER BY run, agent`, func(a *row) error {
+	return duck.Each(l.duck, `SELECT run, agent, name FROM agents WHERE run IN `+l.runs+` ORDER BY run, agent`, func(a *row) error {
 		return l.agents.put(a.Run, a.Agent, agents.ID([]byte(a.Name)))
 	})
 }
@@ -316,7 +317,7 @@ func (l *loading) readClients() error {
 	}
 	res := l.to.Result
 	for _, run := range l.order {
-		err := each(l.duck, fmt.Sprintf(`SELECT client, agent, browser, crawler, tool, monitor, unknown, name FROM clients WHERE run = %d ORDER BY client`, run),
+		err := duck.Each(l.duck, fmt.Sprintf(`SELECT client, agent, browser, crawler, tool, monitor, unknown, name FROM clients WHERE run = %d ORDER BY client`, run),
 			func(c *row) error {
 				id := res.Tables.Clients.ID([]byte(c.Name))
 				if err := l.clients.put(run, c.Client, id); err != nil {
@@ -345,7 +346,7 @@ func (l *loading) readActions() error {
 		Name        string
 	}
 	res := l.to.Result
-	return each(l.duck, `SELECT run, action, requests, name FROM actions WHERE run IN `+l.runs+` ORDER BY run, action`, func(a *row) error {
+	return duck.Each(l.duck, `SELECT run, action, requests, name FROM actions WHERE run IN `+l.runs+` ORDER BY run, action`, func(a *row) error {
 		id := res.Tables.Actions.ID([]byte(a.Name))
 		if int(id) == len(res.Actions) {
 			res.Actions = append(res.Actions, 0)

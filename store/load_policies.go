@@ -8,6 +8,7 @@ import (
 	"shadow/policy"
 	"shadow/replay"
 	"shadow/request"
+	"shadow/store/duck"
 )
 
 // What each policy did. Policies of several runs are one when they have the same name and count by the same; which
@@ -29,7 +30,7 @@ func (l *loading) readPolicies() error {
 		WorstMinute       limit.Time
 		Figures           [len(policyFigures)]*int64
 	}
-	return each(l.duck, `SELECT run, policy, name, counts_by, combine, worst_minute, `+figureColumns()+
+	return duck.Each(l.duck, `SELECT run, policy, name, counts_by, combine, worst_minute, `+figureColumns()+
 		` FROM policies WHERE run IN `+l.runs+` ORDER BY run, policy`, func(p *row) (err error) {
 		id := l.policyOf(p.Run, p.Name, p.By)
 		if l.to.same[id].combine[p.Run], err = policy.ParseCombine(p.Combine); err != nil {
@@ -79,7 +80,7 @@ func (l *loading) readParts() error {
 	scopes := map[string]policy.Scope{"": 0}
 	for _, run := range l.order {
 		fresh := map[int32]bool{} // policies whose limits are those of this run
-		err := each(l.duck, fmt.Sprintf(`SELECT policy, counts_by, algorithm, options, limit_count, period_us, matches, counts
+		err := duck.Each(l.duck, fmt.Sprintf(`SELECT policy, counts_by, algorithm, options, limit_count, period_us, matches, counts
 			FROM parts WHERE run = %d ORDER BY policy, part`, run), func(r *row) error {
 			id, err := l.policies.at(run, r.Policy)
 			if err != nil {
@@ -138,7 +139,7 @@ func (l *loading) readTallies() error {
 		First, Last     limit.Time
 	}
 	read := func(columns, table string, of ids, take func(t *replay.PolicyTally, id int32, r *row)) error {
-		return each(l.duck, "SELECT run, policy, "+columns+" FROM "+table+" WHERE run IN "+l.runs, func(r *row) error {
+		return duck.Each(l.duck, "SELECT run, policy, "+columns+" FROM "+table+" WHERE run IN "+l.runs, func(r *row) error {
 			policy, err := l.policies.at(r.Run, r.Policy)
 			if err != nil {
 				return err

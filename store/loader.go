@@ -3,10 +3,10 @@ package store
 import (
 	"context"
 	"fmt"
-	"math"
 
 	"shadow/limit"
 	"shadow/replay"
+	"shadow/store/duck"
 )
 
 // The loader brings events into the database in a goroutine of its own:
@@ -18,12 +18,12 @@ import (
 // as soon as it is full, long before the commit, so memory stays flat however many events a run has.
 
 const (
-	bufferEvents = 16 * 1024 // a multiple of chunkRows, so that only the last chunk of a run is not full
+	bufferEvents = 16 * 1024 // a multiple of duck.ChunkRows, so that only the last chunk of a run is not full
 	bufferCount  = 4         // 2 MB in all
 )
 
 type loader struct {
-	chunk *chunk
+	chunk *duck.Chunk
 	run   int32
 
 	full, free chan []replay.Event
@@ -36,8 +36,8 @@ type loader struct {
 	maxClient, maxAction int32   // highest ids seen; −1: none
 }
 
-func startLoader(d *duck, run int32) (*loader, error) {
-	c, err := d.newChunk("events")
+func startLoader(d *duck.Conn, run int32) (*loader, error) {
+	c, err := d.NewChunk("events")
 	if err != nil {
 		return nil, err
 	}
@@ -91,10 +91,10 @@ func (l *loader) stop() error {
 	close(l.full)
 	<-l.stopped
 	if err := context.Cause(l.ctx); err != nil {
-		l.chunk.discard() //nolint:errcheck // the first error says more
+		l.chunk.Discard() //nolint:errcheck // the first error says more
 		return err
 	}
-	return l.chunk.close()
+	return l.chunk.Close()
 }
 
 // cancel ends the goroutine and throws away what is still under way.
@@ -102,7 +102,7 @@ func (l *loader) cancel() {
 	l.fail(context.Canceled)
 	close(l.full)
 	<-l.stopped
-	l.chunk.discard() //nolint:errcheck // the transaction is about to be rolled back
+	l.chunk.Discard() //nolint:errcheck // the transaction is about to be rolled back
 }
 
 func (l *loader) work() {
@@ -118,14 +118,14 @@ func (l *loader) work() {
 // load moves one buffer into the database, a chunk at a time. After an error it does nothing.
 func (l *loader) load(events []replay.Event) error {
 	for len(events) > 0 && l.ctx.Err() == nil {
-		n := min(len(events), chunkRows)
+		n := min(len(events), duck.ChunkRows)
 		for i := range events[:n] {
 			if err := l.check(&events[i]); err != nil {
 				return err
 			}
 		}
 		l.fill(events[:n])
-		if err := l.chunk.send(n); err != nil {
+		if err := l.chunk.Send(n); err != nil {
 			return err
 		}
 		events = events[n:]
@@ -135,9 +135,9 @@ func (l *loader) load(events []replay.Event) error {
 
 // fill writes events into the vectors, column by column. The order is that of table events.
 func (l *loader) fill(events []replay.Event) {
-	run, policy, at := column[int32](l.chunk, 0), column[int32](l.chunk, 1), column[limit.Time](l.chunk, 2)
-	client, action := column[int32](l.chunk, 3), column[int32](l.chunk, 4)
-	status, count, degraded := column[uint16](l.chunk, 5), column[uint32](l.chunk, 6), column[bool](l.chunk, 7)
+	run, policy, at := duck.Column[int32](l.chunk, 0), duck.Column[int32](l.chunk, 1), duck.Column[limit.Time](l.chunk, 2)
+	client, action := duck.Column[int32](l.chunk, 3), duck.Column[int32](l.chunk, 4)
+	status, count, degraded := duck.Column[uint16](l.chunk, 5), duck.Column[uint32](l.chunk, 6), duck.Column[bool](l.chunk, 7)
 	for i := range events {
 		e := &events[i]
 		run[i], policy[i], at[i] = l.run, e.Policy, e.At
@@ -151,7 +151,7 @@ func (l *loader) check(e *replay.Event) error {
 	if e.Policy < 0 || e.Client < 0 || e.Action < 0 {
 		return fmt.Errorf("event of policy %d, client %d, action %d: an id is negative", e.Policy, e.Client, e.Action)
 	}
-	if err := checkTime(e.At); err != nil {
+	if err := duck.CheckTime(e.At); err != nil {
 		return err
 	}
 	for int(e.Policy) >= len(l.refused) {
@@ -159,14 +159,5 @@ func (l *loader) check(e *replay.Event) error {
 	}
 	l.refused[e.Policy] += int64(e.Count)
 	l.maxClient, l.maxAction = max(l.maxClient, e.Client), max(l.maxAction, e.Action)
-	return nil
-}
-
-// checkTime refuses what DuckDB's TIMESTAMP cannot hold: it reserves the largest values for ±infinity, and its
-// calendar begins in 290308 BC.
-func checkTime(t limit.Time) error {
-	if t < -9223372022400000000 || t == math.MaxInt64 {
-		return fmt.Errorf("time %d µs: outside of what the database can store", t)
-	}
 	return nil
 }

@@ -9,6 +9,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"shadow/store/duck"
 )
 
 // Databases are put together run by run. A run is the same wherever it lies when it was started and finished at the
@@ -38,30 +40,30 @@ func (s *Store) Merge(ctx context.Context, path string) (*Merged, error) {
 		return nil, err
 	}
 	attach := func() (bool, error) {
-		err := s.duck.exec("ATTACH " + quoted(from, '\'') + " AS other (READ_ONLY)")
+		err := s.duck.Exec("ATTACH " + quoted(from, '\'') + " AS other (READ_ONLY)")
 		if err != nil {
 			err = explainOpen(from, err)
 		}
 		return true, err
 	}
-	if _, err = openWhole(ctx, from, Wait{}, attach, func(bool) { s.duck.exec("DETACH other") }); err != nil { //nolint:errcheck // it was attached a moment ago
+	if _, err = openWhole(ctx, from, Wait{}, attach, func(bool) { s.duck.Exec("DETACH other") }); err != nil { //nolint:errcheck // it was attached a moment ago
 		return nil, err
 	}
 	m := &Merged{Runs: map[int32]int32{}, Known: map[int32]int32{}}
-	defer s.duck.interruptWith(ctx)()
-	ours, err := one[int64](s.duck, "SELECT count(*) FROM duckdb_tables() WHERE database_name = 'other' AND table_name = 'shadow_schema'")
+	defer s.duck.InterruptWith(ctx)()
+	ours, err := duck.One[int64](s.duck, "SELECT count(*) FROM duckdb_tables() WHERE database_name = 'other' AND table_name = 'shadow_schema'")
 	if err == nil && ours == 0 {
 		err = errors.New("has none of shadow's tables")
 	}
 	if err == nil {
-		err = s.duck.checkVersion("other.main.shadow_schema")
+		err = checkVersion(s.duck, "other.main.shadow_schema")
 	}
 	if err != nil {
 		err = fmt.Errorf("database %s: %w", path, err)
 	} else {
 		err = s.transact(ctx, func() error { return s.merge(m) })
 	}
-	return m, errors.Join(err, s.duck.exec("DETACH other"))
+	return m, errors.Join(err, s.duck.Exec("DETACH other"))
 }
 
 func (s *Store) merge(m *Merged) error {
@@ -72,14 +74,14 @@ func (s *Store) merge(m *Merged) error {
 	for there, here := range m.Runs {
 		pairs = append(pairs, fmt.Sprintf("(%d::INTEGER, %d::INTEGER)", there, here))
 	}
-	tables, err := s.duck.rowsOf("other.main.", slices.Collect(maps.Keys(m.Runs)))
+	tables, err := rowsOf(s.duck, "other.main.", slices.Collect(maps.Keys(m.Runs)))
 	if err != nil {
 		return err
 	}
 	m.Rows = tables
 	for _, t := range tables {
 		// BY NAME, since a file in an older schema lacks columns, and has others in another place.
-		err = s.duck.exec("INSERT INTO main." + t.Table + " BY NAME SELECT t.* REPLACE (n.here AS run) FROM other.main." + t.Table +
+		err = s.duck.Exec("INSERT INTO main." + t.Table + " BY NAME SELECT t.* REPLACE (n.here AS run) FROM other.main." + t.Table +
 			" t JOIN (VALUES " + strings.Join(pairs, ", ") + ") n(there, here) ON n.there = t.run")
 		if err != nil {
 			return fmt.Errorf("table %s: %w", t.Table, err)
@@ -91,7 +93,7 @@ func (s *Store) merge(m *Merged) error {
 // number gives the other's runs numbers of this database: new ones, unless they are here already. A run of a tail,
 // whose inputs have no size, may be here as it was earlier; that goes, and leaves its number.
 func (s *Store) number(m *Merged) error {
-	last, err := one[int32](s.duck, "SELECT max(run) FROM runs")
+	last, err := duck.One[int32](s.duck, "SELECT max(run) FROM runs")
 	if err != nil {
 		return err
 	}
@@ -100,7 +102,7 @@ func (s *Store) number(m *Merged) error {
 		Grown       bool
 	}
 	var outgrown []int32
-	err = each(s.duck, `SELECT o.run, h.run, h.finished < o.finished OR h.lines < o.lines
+	err = duck.Each(s.duck, `SELECT o.run, h.run, h.finished < o.finished OR h.lines < o.lines
 		FROM (SELECT *, run NOT IN (SELECT run FROM other.main.inputs WHERE size IS NOT NULL) AS grows FROM other.main.runs) o
 		LEFT JOIN (SELECT *, run NOT IN (SELECT run FROM main.inputs WHERE size IS NOT NULL) AS grows FROM main.runs) h
 			ON h.started = o.started AND h.command = o.command AND (h.finished = o.finished AND h.lines = o.lines OR h.grows AND o.grows)
@@ -121,5 +123,5 @@ func (s *Store) number(m *Merged) error {
 	if err != nil || len(outgrown) == 0 {
 		return err
 	}
-	return s.duck.forget(outgrown)
+	return forget(s.duck, outgrown)
 }

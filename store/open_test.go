@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"shadow/store/duck"
 )
 
 func TestHeldByAnotherProcess(t *testing.T) {
@@ -144,12 +146,12 @@ func TestNoTablesYet(t *testing.T) {
 
 func change(t *testing.T, path, statement string) {
 	t.Helper()
-	d, err := openDuck(path, nil)
+	d, err := duck.Open(path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer d.close()
-	if err := d.exec(statement); err != nil {
+	defer d.Close()
+	if err := d.Exec(statement); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -11,20 +11,21 @@ import (
 	"strings"
 
 	"shadow/lazy"
+	"shadow/store/duck"
 )
 
 // WriteParquet writes what a file of CSV holds, with a head, as Parquet. columns are the names and types of its columns in
 // SQL, in a list as read_csv takes them. The file to is replaced where it is.
 func WriteParquet(ctx context.Context, from, to, columns string) error {
-	d, err := openDuck(":memory:", slices.Concat(noExtensions, settings{
+	d, err := duck.Open(":memory:", slices.Concat(duck.NoExtensions, duck.Settings{
 		{"memory_limit", "512MB"}, {"threads", "1"}, {"temp_directory", ""},
 	}))
 	if err != nil {
 		return err
 	}
-	defer d.close()
-	defer d.interruptWith(ctx)()
-	return d.exec(fmt.Sprintf(`COPY (SELECT * FROM read_csv(%s, header = true, delim = ',', quote = '"', escape = '"', columns = %s))
+	defer d.Close()
+	defer d.InterruptWith(ctx)()
+	return d.Exec(fmt.Sprintf(`COPY (SELECT * FROM read_csv(%s, header = true, delim = ',', quote = '"', escape = '"', columns = %s))
 		TO %s (FORMAT parquet, COMPRESSION zstd, USE_TMP_FILE false)`, literal(from), columns, literal(to)))
 }
 
@@ -80,14 +81,14 @@ func typesOf(ctx context.Context, path, text string, o QueryOptions) (types []st
 
 // toParquet writes all rows to a file, by way of a database. Both are new.
 func (r *Rows) toParquet(ctx context.Context, by, to string, types []string) error {
-	d, err := openDuck(by, slices.Concat(noExtensions, settings{
-		{"memory_limit", fmt.Sprintf("%dKiB", r.question.memory/4>>10)}, {"threads", "1"}, // beside the half that the question has
+	d, err := duck.Open(by, slices.Concat(duck.NoExtensions, duck.Settings{
+		{"memory_limit", fmt.Sprintf("%dKiB", r.memory/4>>10)}, {"threads", "1"}, // beside the half that the question has
 	}))
 	if err != nil {
 		return err
 	}
-	defer d.close()
-	defer d.interruptWith(ctx)()
+	defer d.Close()
+	defer d.InterruptWith(ctx)()
 	var columns, out []string
 	taken := map[string]bool{} // names, as DuckDB compares them
 	for i, t := range types {
@@ -101,27 +102,27 @@ func (r *Rows) toParquet(ctx context.Context, by, to string, types []string) err
 		out = append(out, fmt.Sprintf("c%d::%s AS %s", i, huge().ReplaceAllString(t, "BIGINT"), identifier(name)))
 	}
 	// Names and types are those of the question: they could reach no other file, whatever stands in them.
-	err = d.exec("SET allowed_paths = [" + literal(to) + "]; SET enable_external_access = false; SET lock_configuration = true; " +
+	err = d.Exec("SET allowed_paths = [" + literal(to) + "]; SET enable_external_access = false; SET lock_configuration = true; " +
 		"CREATE TABLE answer (" + strings.Join(columns, ", ") + ")")
 	if err != nil {
 		return err
 	}
-	c, err := d.newChunk("answer")
+	c, err := d.NewChunk("answer")
 	if err != nil {
 		return err
 	}
 	for err == nil {
-		if err = r.question.step(r.question.fetch); err == nil {
-			err = c.take(r.question)
+		if err = r.question.Next(); err == nil {
+			err = c.Take(r.question)
 		}
 	}
 	if !errors.Is(err, io.EOF) {
-		return errors.Join(r.explain(err), c.discard())
+		return errors.Join(r.explain(err), c.Discard())
 	}
-	if err := c.close(); err != nil {
+	if err := c.Close(); err != nil {
 		return err
 	}
-	return d.exec("COPY (SELECT " + strings.Join(out, ", ") + " FROM answer) TO " + literal(to) + " (FORMAT parquet, COMPRESSION zstd)")
+	return d.Exec("COPY (SELECT " + strings.Join(out, ", ") + " FROM answer) TO " + literal(to) + " (FORMAT parquet, COMPRESSION zstd)")
 }
 
 var huge = lazy.Regexp(`\bU?HUGEINT\b`)

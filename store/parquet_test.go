@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"shadow/store/duck"
 )
 
 // Parquet has what the rows have, texts of strangers as they are and empty numbers as NULL.
@@ -20,16 +22,16 @@ func TestWriteParquet(t *testing.T) {
 	if err := WriteParquet(t.Context(), from, to, "{'name': 'VARCHAR', 'wait': 'DOUBLE'}"); err != nil {
 		t.Fatal(err)
 	}
-	d, err := openDuck(":memory:", noExtensions)
+	d, err := duck.Open(":memory:", duck.NoExtensions)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer d.close()
+	defer d.Close()
 	type row struct {
 		Name string
 		Wait float64
 	}
-	rows, err := list[row](d, "SELECT name, coalesce(wait, -1) AS wait FROM read_parquet("+literal(to)+")")
+	rows, err := duck.List[row](d, "SELECT name, coalesce(wait, -1) AS wait FROM read_parquet("+literal(to)+")")
 	want := []row{{"plain", 0.5}, {`=1,"x"`, -1}, {"-", 2}}
 	if err != nil || len(rows) != 3 || rows[0] != want[0] || rows[1] != want[1] || rows[2] != want[2] {
 		t.Errorf("%+v, %v; want %+v", rows, err, want)
@@ -95,12 +97,12 @@ func TestQueryParquet(t *testing.T) {
 func rowsOfParquet(t *testing.T, name string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "view.duckdb")
-	d, err := openDuck(path, noExtensions)
+	d, err := duck.Open(path, duck.NoExtensions)
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = d.exec("CREATE TABLE answer AS FROM read_parquet(" + literal(name) + ")")
-	d.close()
+	err = d.Exec("CREATE TABLE answer AS FROM read_parquet(" + literal(name) + ")")
+	d.Close()
 	if err != nil {
 		t.Fatal(err)
 	}

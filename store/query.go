@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"shadow/store/duck"
 )
 
 // Rows are the answer to a question, row by row.
@@ -19,10 +21,13 @@ type Rows struct {
 	Columns []string
 
 	path     string
-	question *question
-	vectors  []vector
+	conn     *duck.Conn
+	memory   int64 // bytes that the question may take
+	question *duck.Question
+	vectors  []duck.Vector
 	row      int // the next one of the chunk
 	rows     int // of the chunk
+	ctx      context.Context
 	stop     context.CancelCauseFunc
 }
 
@@ -35,7 +40,7 @@ type QueryOptions struct {
 // DefaultQueryMemory is what a question may take of memory, unless more is allowed.
 const DefaultQueryMemory = 2 << 30
 
-// Query asks the database at path, and only reads: see query_kind.go. It never creates the file. The rows must be
+// Query asks the database at path, and only reads: see duck/reads.go. It never creates the file. The rows must be
 // closed.
 //
 // When ctx ends, so does the question, within a second: what does not react to that is left running, until the
@@ -51,19 +56,20 @@ func Query(ctx context.Context, path, text string, o QueryOptions) (_ *Rows, err
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	go watchMemory(ctx, o.Memory, func() { stop(errMemory(o.Memory)) })
-	r := &Rows{path: path, question: &question{ctx: ctx, duck: d, memory: o.Memory}, stop: stop}
-	if err := r.begin(text); err != nil {
+	r := &Rows{path: path, conn: d, memory: o.Memory, ctx: ctx, stop: stop}
+	if r.question, err = duck.Ask(ctx, d, text); err != nil {
 		err = r.explain(err)
 		r.Close() //nolint:errcheck // the error that is returned says more
 		return nil, err
 	}
+	r.Columns, r.vectors = r.question.Columns()
 	return r, nil
 }
 
-// querySettings hold from the moment of opening, and harden keeps them. DuckDB does not count the texts that
+// querySettings hold from the moment of opening, and Harden keeps them. DuckDB does not count the texts that
 // functions make, so it gets a half of the memory to count, and watchMemory has an eye on all of it.
-func querySettings(memory int64) settings {
-	return slices.Concat(readOnly, settings{
+func querySettings(memory int64) duck.Settings {
+	return slices.Concat(duck.ReadOnly, duck.Settings{
 		{"allow_persistent_secrets", "false"},
 		{"temp_directory", ""}, // what takes too much memory fails, and writes nothing
 		{"memory_limit", fmt.Sprintf("%dKiB", memory/2>>10)},
@@ -71,43 +77,23 @@ func querySettings(memory int64) settings {
 	})
 }
 
-// begin executes the question up to its first chunk.
-func (r *Rows) begin(text string) error {
-	q := r.question
-	err := q.step(func() error {
-		if err := q.duck.harden(); err != nil {
-			return err
-		}
-		reading, err := q.duck.checkReads(text)
-		if err != nil {
-			return err
-		}
-		return q.start(reading)
-	})
-	if err != nil {
-		return err
-	}
-	r.Columns, r.vectors = q.columns()
-	return nil
-}
-
 // Next returns the next row, or io.EOF. The caller may keep it. Its values are what encoding/json and Text
 // understand: nil, bool, int64, uint64, float64, string, json.Number for what is too exact for those, []any and
 // map[string]any.
 func (r *Rows) Next() ([]any, error) {
 	for r.row == r.rows {
-		err := r.question.step(r.question.fetch)
+		err := r.question.Next()
 		if errors.Is(err, io.EOF) {
 			return nil, io.EOF
 		}
 		if err != nil {
 			return nil, r.explain(err)
 		}
-		r.row, r.rows = 0, r.question.point(r.vectors)
+		r.row, r.rows = 0, r.question.Point(r.vectors)
 	}
 	row := make([]any, len(r.vectors))
 	for i := range r.vectors {
-		value, err := r.vectors[i].value(r.row)
+		value, err := r.vectors[i].Value(r.row)
 		if err != nil {
 			return nil, fmt.Errorf("column %s: %w", r.Columns[i], err)
 		}
@@ -119,23 +105,23 @@ func (r *Rows) Next() ([]any, error) {
 
 // Close gives the database free.
 func (r *Rows) Close() error {
-	r.question.close()
+	r.question.Close()
 	r.stop(nil)
 	return nil
 }
 
 // explain puts DuckDB's errors into words of ours.
 func (r *Rows) explain(err error) error {
-	if cause := context.Cause(r.question.ctx); cause != nil {
+	if cause := context.Cause(r.ctx); cause != nil {
 		return cause
 	}
 	switch text := err.Error(); {
 	case strings.HasPrefix(text, "Out of Memory Error"):
-		return errMemory(r.question.memory)
-	case strings.Contains(text, "LocalFileSystem"): // the one that harden disables
+		return errMemory(r.memory)
+	case strings.Contains(text, "LocalFileSystem"): // the one that Harden disables
 		return errors.New("query only reads its database, and reaches no other file")
 	case strings.HasPrefix(text, "Catalog Error"), strings.HasPrefix(text, "Binder Error"):
-		if other := r.question.duck.checkOurs(); other != nil { // the name may be missing because the file has no runs
+		if other := checkOurs(r.conn); other != nil { // the name may be missing because the file has no runs
 			return fmt.Errorf("database %s: %w", r.path, other)
 		}
 	}
@@ -147,14 +133,14 @@ func errMemory(limit int64) error {
 }
 
 // openRead opens a database that is there, to read it, and returns its own path.
-func openRead(ctx context.Context, path string, wait Wait, with settings) (d *duck, real string, err error) {
+func openRead(ctx context.Context, path string, wait Wait, with duck.Settings) (d *duck.Conn, real string, err error) {
 	if err := checkExists(path); err != nil {
 		return nil, "", err
 	}
 	if path, err = realPath(path); err != nil {
 		return nil, "", err
 	}
-	d, err = openWhole(ctx, path, wait, func() (*duck, error) { return openExplained(path, with) }, (*duck).close)
+	d, err = openWhole(ctx, path, wait, func() (*duck.Conn, error) { return openExplained(path, with) }, (*duck.Conn).Close)
 	return d, path, err
 }
 
@@ -175,12 +161,10 @@ func checkExists(path string) error {
 	return nil
 }
 
-var errNotBuilt = errors.New("this shadow was built without a database: take the full one to keep and read runs, or leave out --db")
-
 // checkPath refuses names that the driver's reader would take for options, or for a database in memory.
 func checkPath(path string) error {
-	if !Built {
-		return errNotBuilt
+	if !duck.Built {
+		return duck.ErrNotBuilt
 	}
 	if path == "" || strings.HasPrefix(path, ":memory:") {
 		return fmt.Errorf("database %q: want the name of a file", path)

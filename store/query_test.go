@@ -10,10 +10,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"shadow/store/duck"
 )
 
 // A question can neither change the database nor reach anything outside of it: nothing of what is in testdata, neither while
@@ -51,15 +52,15 @@ func TestQueryWithoutFiles(t *testing.T) {
 	path := dbPath(t)
 	storeRun(t, path, makeRun(t, 1, 2, 10, 100), info)
 	eachAttempt(t, path, func(query, _ string) {
-		d, err := openDuck(path, querySettings(DefaultQueryMemory))
+		d, err := duck.Open(path, querySettings(DefaultQueryMemory))
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer d.close()
-		if err := d.harden(); err != nil {
+		defer d.Close()
+		if err := d.Harden(); err != nil {
 			t.Fatal(err)
 		}
-		_ = d.exec(query) // much of it does no harm here
+		_ = d.Exec(query) // much of it does no harm here
 	})
 }
 
@@ -124,32 +125,6 @@ func contents(t *testing.T, dir string) string {
 		t.Fatal(err)
 	}
 	return s.String()
-}
-
-// Every table function of DuckDB is known here: a new version may bring one that writes.
-func TestQueryKnowsTableFunctions(t *testing.T) {
-	path := dbPath(t)
-	openStore(t, path).Close()
-	text, err := os.ReadFile("testdata/table-functions.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	known := map[string]bool{} // whether it is harmful
-	for line := range strings.Lines(string(text)) {
-		if name, kind, found := strings.Cut(strings.TrimSpace(line), ": "); found {
-			known[name] = kind == "refused"
-		}
-	}
-	for _, row := range mustAsk(t, path, "SELECT DISTINCT function_name FROM duckdb_functions() WHERE function_type = 'table' ORDER BY 1") {
-		name := row[0].(string)
-		refused, found := known[name]
-		if !found {
-			t.Errorf("%s: does it only read? testdata/table-functions.txt does not say", name)
-		}
-		if refused != slices.Contains(harmful, strings.ToUpper(name)) {
-			t.Errorf("%s: refused is %v in testdata/table-functions.txt", name, refused)
-		}
-	}
 }
 
 func TestQueryValues(t *testing.T) {
@@ -222,17 +197,6 @@ func TestQueryValues(t *testing.T) {
 		}
 		if s := strings.TrimSpace(got.String()); s != want {
 			t.Errorf("%s: got %s, want %s", query, s, want)
-		}
-	}
-}
-
-func TestText(t *testing.T) {
-	for want, v := range map[string]any{
-		"": nil, "true": true, "-5": int64(-5), "0.000001": 1e-6, "123456789": 123456789.0, `[1,"a"]`: []any{int64(1), "a"},
-		`{"a":null}`: map[string]any{"a": nil}, "12.5": json.Number("12.5"), "x": "x",
-	} {
-		if got := keyText(v); got != want {
-			t.Errorf("keyText(%v) = %q, want %q", v, got, want)
 		}
 	}
 }

@@ -7,18 +7,19 @@ import (
 	"strings"
 
 	"shadow/limit"
+	"shadow/store/duck"
 )
 
 // A Reader answers what a report asks about stored runs. It shares the file with other readers, and with nobody who
 // writes.
 type Reader struct {
-	duck *duck
+	duck *duck.Conn
 	stop func() // lets go of the context
 }
 
 // readerSettings are for questions of ours. What is too large for memory spills into a directory beside the database,
 // which DuckDB removes again.
-var readerSettings = slices.Concat(readOnly, settings{{"memory_limit", "1GB"}, {"enable_external_access", "false"}, {"lock_configuration", "true"}})
+var readerSettings = slices.Concat(duck.ReadOnly, duck.Settings{{"memory_limit", "1GB"}, {"enable_external_access", "false"}, {"lock_configuration", "true"}})
 
 // OpenReader opens the database at path, which must be there, for reading. When ctx is done, what is being read is
 // given up.
@@ -27,19 +28,19 @@ func OpenReader(ctx context.Context, path string, wait Wait) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Reader{duck: d, stop: d.interruptWith(ctx)}
-	if err := d.checkOurs(); err != nil {
+	r := &Reader{duck: d, stop: d.InterruptWith(ctx)}
+	if err := checkOurs(d); err != nil {
 		r.Close()
 		return nil, fmt.Errorf("database %s: %w", path, err)
 	}
-	d.name = path
+	d.Name = path
 	return r, nil
 }
 
 // Close gives the file free.
 func (r *Reader) Close() {
 	r.stop()
-	r.duck.close()
+	r.duck.Close()
 }
 
 // idList is a list of numbers for SQL, NULL of none: (1, 2, 3).
@@ -80,7 +81,7 @@ func (f *RunFact) Span(from, until limit.Time) (common limit.Time, ok bool) {
 
 // Runs are all that the database has, by number.
 func (r *Reader) Runs() ([]RunFact, error) {
-	return list[RunFact](r.duck, `SELECT r.run, r.command, r.version, r.started, r.finished,
+	return duck.List[RunFact](r.duck, `SELECT r.run, r.command, r.version, r.started, r.finished,
 		coalesce(i.n, 0), r.lines, r.bytes, r.parsed, r.unreadable, r.excluded, r.warm, r.requests, r.late, r.refusals, r.not_http, r.moved,
 		r.first_at, r.last_at, coalesce(c.n, 0), coalesce(p.n, 0), coalesce(k.n, 0), coalesce(p.refused, 0), coalesce(p.hit, 0),
 		r.tail, coalesce(p.degraded, 0)
@@ -94,7 +95,7 @@ func (r *Reader) Runs() ([]RunFact, error) {
 
 // Alike are the runs that have a policy in common with some runs, these among them, by number.
 func (r *Reader) Alike(runs []int32) ([]int32, error) {
-	return list[int32](r.duck, `SELECT DISTINCT p.run FROM policies p JOIN policies q ON q.name = p.name AND q.counts_by = p.counts_by
+	return duck.List[int32](r.duck, `SELECT DISTINCT p.run FROM policies p JOIN policies q ON q.name = p.name AND q.counts_by = p.counts_by
 		WHERE q.run IN `+idList(runs)+` ORDER BY p.run`)
 }
 
@@ -110,7 +111,7 @@ func (r *Reader) OverTime(l *Loaded, take func(policy int, minute limit.Time, re
 		Minute      limit.Time
 		Refused     int64
 	}
-	return each(r.duck, `SELECT run, policy, epoch_us(date_trunc('minute', time)) AS minute, sum(count)::BIGINT
+	return duck.Each(r.duck, `SELECT run, policy, epoch_us(date_trunc('minute', time)) AS minute, sum(count)::BIGINT
 		FROM events WHERE run IN `+idList(l.runs)+` GROUP BY ALL ORDER BY minute, run, policy`, func(m *row) error {
 		id, err := l.policies.at(m.Run, m.Policy)
 		if err == nil && !slices.Contains(left, id) {
@@ -122,7 +123,7 @@ func (r *Reader) OverTime(l *Loaded, take func(policy int, minute limit.Time, re
 
 // withoutEvents are the policies of a result of which some run keeps no events.
 func (r *Reader) withoutEvents(l *Loaded) (left []int32, err error) {
-	err = each(r.duck, `SELECT run, policy FROM policies WHERE run IN `+idList(l.runs)+` AND NOT events_kept`, func(p *[2]int32) error {
+	err = duck.Each(r.duck, `SELECT run, policy FROM policies WHERE run IN `+idList(l.runs)+` AND NOT events_kept`, func(p *[2]int32) error {
 		id, err := l.policies.at(p[0], p[1])
 		left = append(left, id)
 		return err

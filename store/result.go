@@ -10,6 +10,7 @@ import (
 	"shadow/limit"
 	"shadow/replay"
 	"shadow/request"
+	"shadow/store/duck"
 	"shadow/traffic/evidence"
 )
 
@@ -18,28 +19,28 @@ func (r *Run) writeResult(res *replay.Result, finished time.Time) error {
 	if err := r.checkResult(res); err != nil {
 		return err
 	}
-	for _, write := range []func(*writer, *replay.Result){
+	for _, write := range []func(*duck.Writer, *replay.Result){
 		r.writeRead, r.writePolicies, r.writeNames, r.writeTallies, r.writeCurves, r.writeEvidence,
 	} {
 		if err := context.Cause(r.ctx); err != nil {
 			return err
 		}
-		w := r.store.duck.writer(r.id)
+		w := r.store.duck.Writer(r.id)
 		write(w, res)
-		if err := w.done(); err != nil {
+		if err := w.Done(); err != nil {
 			return err
 		}
 	}
 	if err := r.writeState(); err != nil {
 		return err
 	}
-	w, s := r.store.duck.writer(r.id), &res.Stats
+	w, s := r.store.duck.Writer(r.id), &res.Stats
 	requests := s.Judged()
-	w.add("runs", r.info.Command, r.info.Version, fromClock(r.info.Started), fromClock(finished),
+	w.Add("runs", r.info.Command, r.info.Version, fromClock(r.info.Started), fromClock(finished),
 		s.Lines, s.Bytes, s.Parsed, s.Unreadable, s.Excluded, s.Warm, requests, s.Late, s.Refusals,
 		timeIf(requests > 0, s.FirstAt), timeIf(requests > 0, s.LastAt), int64(s.Resolution), s.HasAgents, s.HasUpstream,
 		known(r.info.Timezone, ""), s.Carried, s.Held, timeIf(s.Held > 0, s.HeldFrom), nil, s.NotHTTP.Lines(), s.JudgesNotHTTP, s.Moved)
-	return w.done()
+	return w.Done()
 }
 
 // checkResult holds the events against the result: the store promises that they add up.
@@ -71,80 +72,80 @@ func (r *Run) checkResult(res *replay.Result) error {
 func (r *Run) keeps(i int) bool { return i < int(r.info.Events) }
 
 // writeRead writes what was read.
-func (r *Run) writeRead(w *writer, res *replay.Result) {
+func (r *Run) writeRead(w *duck.Writer, res *replay.Result) {
 	for i := range res.Stats.Inputs {
 		in := &res.Stats.Inputs[i]
-		w.add("inputs", int32(i), in.Name, in.Format, in.FormatText, known(in.Compression, ""), known(in.Size, -1),
+		w.Add("inputs", int32(i), in.Name, in.Format, in.FormatText, known(in.Compression, ""), known(in.Size, -1),
 			known(in.Head, 0), known(in.Tail, 0), in.Lines, in.Parsed, in.Unreadable,
 			timeIf(in.Parsed > 0, in.FirstAt), timeIf(in.Parsed > 0, in.LastAt), known(in.Problem, ""))
 	}
 	for i := range res.Stats.Faults {
 		f := &res.Stats.Faults[i]
-		w.add("unreadable_lines", f.Input, known(f.Line, 0), int32(f.Fault.Column), f.Fault.Reason, f.Text)
+		w.Add("unreadable_lines", f.Input, known(f.Line, 0), int32(f.Fault.Column), f.Fault.Reason, f.Text)
 	}
 	for _, s := range res.Stats.NotHTTP {
-		w.add("not_http", s.Status, s.Lines)
+		w.Add("not_http", s.Status, s.Lines)
 	}
 	if res.OverTime != nil {
 		for at, requests := range res.OverTime.All() {
-			w.add("request_times", at, int64(res.OverTime.Length()), requests)
+			w.Add("request_times", at, int64(res.OverTime.Length()), requests)
 		}
 	}
 	said := map[string]string{} // the codes of findings, by warnings that say the same
 	for i := range r.Findings {
 		f := &r.Findings[i]
-		w.add("findings", int32(i), f.Code, f.Severity.String(), known(float64(f.Share), float64(findings.NoShare)), f.Evidence,
+		w.Add("findings", int32(i), f.Code, f.Severity.String(), known(float64(f.Share), float64(findings.NoShare)), f.Evidence,
 			f.Remedy)
 		for _, text := range f.Covers {
 			said[text] = f.Code
 		}
 	}
 	for i, text := range r.Warnings {
-		w.add("warnings", int32(i), text, known(said[text], ""))
+		w.Add("warnings", int32(i), text, known(said[text], ""))
 	}
 }
 
-func (r *Run) writePolicies(w *writer, res *replay.Result) {
+func (r *Run) writePolicies(w *duck.Writer, res *replay.Result) {
 	for i := range res.Policies {
 		t := &res.Policies[i]
 		p := &t.Policy
-		w.add("policies", policyRow(i, p.Name, p.By(), p.Combine.String(), t, &source{res.Stats.HasUpstream, r.keeps(i)})...)
+		w.Add("policies", policyRow(i, p.Name, p.By(), p.Combine.String(), t, &source{res.Stats.HasUpstream, r.keeps(i)})...)
 		for j, l := range p.Parts {
-			w.add("parts", int32(i), int32(j), l.By.String(), l.Spec.Algorithm, l.Spec.Count, int64(l.Spec.Period), l.Spec.Options,
+			w.Add("parts", int32(i), int32(j), l.By.String(), l.Spec.Algorithm, l.Spec.Count, int64(l.Spec.Period), l.Spec.Options,
 				l.Spec.String(), known(l.MatchText, ""), known(l.CountText, ""))
 		}
 	}
 }
 
 // writeNames writes who and what there was: clients, agents and actions.
-func (r *Run) writeNames(w *writer, res *replay.Result) {
+func (r *Run) writeNames(w *duck.Writer, res *replay.Result) {
 	for id := range int32(res.Clients.Len()) {
 		c := res.Clients.At(id)
 		if requests := c.Requests(); requests > 0 { // others are in lines that count nowhere: excluded, or before --since
 			n := &c.ByClass
-			w.add("clients", id, res.Tables.Clients.Name(id), c.Class().String(), c.LastAgent, requests,
+			w.Add("clients", id, res.Tables.Clients.Name(id), c.Class().String(), c.LastAgent, requests,
 				n[request.Browser], n[request.Crawler], n[request.Tool], n[request.Monitor], n[request.Unknown])
 		}
 	}
 	agents := res.Tables.Agents
 	for id := range int32(agents.Len()) {
-		w.add("agents", id, agents.Name(id), agents.Class(id).String())
+		w.Add("agents", id, agents.Name(id), agents.Class(id).String())
 	}
 	for i, requests := range res.Actions {
 		if requests > 0 {
-			w.add("actions", int32(i), res.Tables.Actions.Name(int32(i)), requests)
+			w.Add("actions", int32(i), res.Tables.Actions.Name(int32(i)), requests)
 		}
 	}
 }
 
-func (r *Run) writeTallies(w *writer, res *replay.Result) {
+func (r *Run) writeTallies(w *duck.Writer, res *replay.Result) {
 	for i := range res.Policies {
 		for h := range res.Policies[i].Hits.All() {
-			w.add("client_tallies", int32(i), h.Client, h.Refused, h.First, h.Last)
+			w.Add("client_tallies", int32(i), h.Client, h.Refused, h.First, h.Last)
 		}
 		for action, refused := range res.Policies[i].ByAction {
 			if refused > 0 {
-				w.add("action_tallies", int32(i), int32(action), refused)
+				w.Add("action_tallies", int32(i), int32(action), refused)
 			}
 		}
 	}
@@ -283,7 +284,7 @@ func figureColumns() string {
 // Judge keeps what an assessor makes of the clients with the run; nil keeps nothing. It must be called before Finish.
 func (r *Run) Judge(a *replay.Assessor) { r.Assessor = a }
 
-func (r *Run) writeEvidence(w *writer, res *replay.Result) {
+func (r *Run) writeEvidence(w *duck.Writer, res *replay.Result) {
 	if r.Assessor == nil {
 		return
 	}
@@ -298,10 +299,10 @@ func (r *Run) writeEvidence(w *writer, res *replay.Result) {
 		case res.Clients.At(id).Requests() == 0: // see writeNames
 		case hit[id]:
 			f := r.Assessor.Explain(id)
-			w.add("client_evidence", id, f.Verdict.String(), f.Shared, strings.Join(f.Reasons, "\n"))
+			w.Add("client_evidence", id, f.Verdict.String(), f.Shared, strings.Join(f.Reasons, "\n"))
 		default:
 			f := r.Assessor.Find(id)
-			w.add("client_evidence", id, f.Verdict.String(), f.Shared, nil)
+			w.Add("client_evidence", id, f.Verdict.String(), f.Shared, nil)
 		}
 	}
 }
@@ -320,7 +321,7 @@ func (l *loading) readFindings() error {
 		Shared           bool
 		Verdict, Reasons string
 	}
-	err := each(l.duck, `SELECT run, client, shared, verdict, reasons FROM client_evidence JOIN clients USING (run, client)
+	err := duck.Each(l.duck, `SELECT run, client, shared, verdict, reasons FROM client_evidence JOIN clients USING (run, client)
 		WHERE run IN `+l.runs+` ORDER BY requests, run`, func(c *row) error {
 		id, err := l.clients.at(c.Run, c.Client)
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 	"shadow/findings"
 	"shadow/limit"
 	"shadow/replay"
+	"shadow/store/duck"
 	"shadow/sweep"
 )
 
@@ -53,7 +54,7 @@ func (s *Store) Begin(ctx context.Context, info RunInfo) (*Run, error) {
 	if s.busy {
 		return nil, errors.New("store: Begin before the end of the last Run")
 	}
-	if err := s.duck.exec("BEGIN"); err != nil {
+	if err := s.duck.Exec("BEGIN"); err != nil {
 		return nil, s.wrap(err)
 	}
 	r := &Run{store: s, ctx: ctx, info: info}
@@ -62,7 +63,7 @@ func (s *Store) Begin(ctx context.Context, info RunInfo) (*Run, error) {
 		r.load, err = startLoader(s.duck, r.id)
 	}
 	if err != nil {
-		return nil, errors.Join(s.wrap(err), s.duck.exec("ROLLBACK"))
+		return nil, errors.Join(s.wrap(err), s.duck.Exec("ROLLBACK"))
 	}
 	s.busy = true
 	return r, nil
@@ -70,7 +71,7 @@ func (s *Store) Begin(ctx context.Context, info RunInfo) (*Run, error) {
 
 // nextRun is the number of a run that begins.
 func (s *Store) nextRun() (int32, error) {
-	last, err := one[int32](s.duck, "SELECT max(run) FROM runs")
+	last, err := duck.One[int32](s.duck, "SELECT max(run) FROM runs")
 	if err == nil && last == math.MaxInt32 {
 		err = errNoNumbers
 	}
@@ -108,7 +109,7 @@ func (r *Run) Finish(res *replay.Result, finished time.Time) error {
 		err = r.store.commit()
 	}
 	if err != nil {
-		r.store.duck.exec("ROLLBACK") //nolint:errcheck // what is not committed is lost in any case
+		r.store.duck.Exec("ROLLBACK") //nolint:errcheck // what is not committed is lost in any case
 		return r.store.wrap(fmt.Errorf("the run is not stored: %w", err))
 	}
 	return nil
@@ -121,7 +122,7 @@ func (r *Run) Abort() error {
 	}
 	r.over, r.store.busy = true, false
 	r.load.cancel()
-	if err := r.store.duck.exec("ROLLBACK"); err != nil {
+	if err := r.store.duck.Exec("ROLLBACK"); err != nil {
 		return r.store.wrap(err)
 	}
 	return nil

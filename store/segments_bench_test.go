@@ -14,6 +14,7 @@ import (
 	"shadow/limit"
 	"shadow/replay"
 	"shadow/request"
+	"shadow/store/duck"
 	"shadow/testneeds"
 	"shadow/traffic"
 	"shadow/traffic/ingest"
@@ -154,7 +155,7 @@ func loadGrown(b *testing.B, path string, _ int) int {
 	r, err := OpenReader(context.Background(), path, Wait{})
 	check(b, err)
 	defer r.Close()
-	runs, err := list[int32](r.duck, "SELECT run FROM runs ORDER BY run")
+	runs, err := duck.List[int32](r.duck, "SELECT run FROM runs ORDER BY run")
 	check(b, err)
 	l, err := r.Load(runs)
 	check(b, err)
@@ -162,7 +163,7 @@ func loadGrown(b *testing.B, path string, _ int) int {
 }
 
 func makeSegments(b *testing.B, s *Store) {
-	check(b, s.duck.exec("CREATE TABLE segments (run INTEGER, batch BIGINT, body BLOB)"))
+	check(b, s.duck.Exec("CREATE TABLE segments (run INTEGER, batch BIGINT, body BLOB)"))
 }
 
 // rowEach stores the batch as one row.
@@ -170,9 +171,9 @@ func rowEach(b *testing.B, s *Store, a *replay.Addition) {
 	var body bytes.Buffer
 	check(b, gob.NewEncoder(&body).Encode(a))
 	check(b, s.transact(context.Background(), func() error {
-		w := s.duck.writer()
-		w.add("segments", int32(1), int64(a.Number), body.Bytes())
-		return w.done()
+		w := s.duck.Writer()
+		w.Add("segments", int32(1), int64(a.Number), body.Bytes())
+		return w.Done()
 	}))
 }
 
@@ -186,7 +187,7 @@ func addSegments(b *testing.B, path string, batches int) int {
 		hits    [3]int64
 	}
 	clients, actions, n := map[string]*sums{}, map[string]int64{}, 0
-	check(b, each(r.duck, "SELECT body FROM segments ORDER BY batch", func(body *[]byte) error {
+	check(b, duck.Each(r.duck, "SELECT body FROM segments ORDER BY batch", func(body *[]byte) error {
 		var a replay.Addition
 		if err := gob.NewDecoder(bytes.NewReader(*body)).Decode(&a); err != nil {
 			return err

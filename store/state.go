@@ -7,6 +7,7 @@ import (
 
 	"shadow/lazy"
 	"shadow/limit"
+	"shadow/store/duck"
 )
 
 // A replay may be gone on with another night. Where it stands is kept beside its run and lands with it, in one
@@ -48,7 +49,7 @@ func (r *Run) LastState(name string) (*State, error) {
 		return nil, err
 	}
 	d, where := r.store.duck, " WHERE name = '"+name+"'"
-	found, err := list[State](d, "SELECT name, run, written, options, logs, NULL::BLOB FROM states"+where)
+	found, err := duck.List[State](d, "SELECT name, run, written, options, logs, NULL::BLOB FROM states"+where)
 	if err == nil && len(found) == 0 {
 		return nil, nil
 	}
@@ -56,7 +57,7 @@ func (r *Run) LastState(name string) (*State, error) {
 	for from, more := 0, true; err == nil && more; from += piecesAtOnce {
 		s, more = &found[0], false
 		question := fmt.Sprintf("SELECT bytes FROM state_pieces%s AND piece >= %d AND piece < %d ORDER BY piece", where, from, from+piecesAtOnce)
-		err = each(d, question, func(piece *[]byte) error {
+		err = duck.Each(d, question, func(piece *[]byte) error {
 			s.Body, more = append(s.Body, *piece...), true
 			return nil
 		})
@@ -77,16 +78,16 @@ func (r *Run) writeState() error {
 		return fmt.Errorf("state %q: %w", s.Name, err)
 	}
 	for _, table := range []string{"states", "state_pieces"} {
-		if err := r.store.duck.exec("DELETE FROM " + table + " WHERE name = '" + s.Name + "'"); err != nil {
+		if err := r.store.duck.Exec("DELETE FROM " + table + " WHERE name = '" + s.Name + "'"); err != nil {
 			return err
 		}
 	}
-	w := r.store.duck.writer(r.id, s.Name)
-	w.add("states", s.Written, s.Options, s.Logs)
+	w := r.store.duck.Writer(r.id, s.Name)
+	w.Add("states", s.Written, s.Options, s.Logs)
 	piece := int32(0)
 	for bytes := range slices.Chunk(s.Body, pieceBytes) {
-		w.add("state_pieces", piece, bytes)
+		w.Add("state_pieces", piece, bytes)
 		piece++
 	}
-	return w.done()
+	return w.Done()
 }

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"os"
 	"slices"
+
+	"shadow/store/duck"
 )
 
 //go:embed schema.sql
@@ -28,8 +30,8 @@ type Options struct {
 
 const defaultMemoryMB = 64
 
-func (o Options) settings() settings {
-	return slices.Concat(noExtensions, settings{
+func (o Options) settings() duck.Settings {
+	return slices.Concat(duck.NoExtensions, duck.Settings{
 		{"memory_limit", fmt.Sprintf("%dMB", cmp.Or(o.MemoryMB, defaultMemoryMB))},
 		{"threads", fmt.Sprint(cmp.Or(o.Threads, 1))},
 		{"checkpoint_threshold", "1TB"}, // DuckDB never checkpoints by itself (see checkpoint.go)
@@ -40,7 +42,7 @@ func (o Options) settings() settings {
 // long-lived process should open it, store a run, and close it.
 type Store struct {
 	path    string // of the file itself, which the path that was given may be a link to
-	duck    *duck
+	duck    *duck.Conn
 	file    *os.File // to read blocks from; closed after duck, since closing it gives up the lock that DuckDB has
 	journal *journal // of a checkpoint that failed
 	busy    bool     // a Run is under way
@@ -59,7 +61,7 @@ func Open(path string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.duck.prepare(); err != nil {
+	if err := prepare(s.duck); err != nil {
 		s.letGo()
 		return nil, fmt.Errorf("database %s: %w", path, err)
 	}
@@ -67,7 +69,7 @@ func Open(path string, o Options) (*Store, error) {
 }
 
 // open opens the file at path, and creates it when there is none.
-func open(path string, with settings) (*Store, error) {
+func open(path string, with duck.Settings) (*Store, error) {
 	if err := create(path, with); err != nil {
 		return nil, err
 	}
@@ -77,12 +79,12 @@ func open(path string, with settings) (*Store, error) {
 	}
 	s := &Store{path: path, duck: d}
 	// A checkpoint that DuckDB writes when it closes the file is not ours.
-	if err := d.exec("PRAGMA disable_checkpoint_on_shutdown"); err != nil {
-		d.close()
+	if err := d.Exec("PRAGMA disable_checkpoint_on_shutdown"); err != nil {
+		d.Close()
 		return nil, fmt.Errorf("database %s: %w", path, err)
 	}
 	if s.file, err = os.Open(path); err != nil {
-		d.close()
+		d.Close()
 		return nil, fmt.Errorf("database %s: %w", path, err)
 	}
 	return s, nil
@@ -105,33 +107,33 @@ func (s *Store) Close() error {
 
 // letGo gives the file free.
 func (s *Store) letGo() {
-	s.duck.close()
+	s.duck.Close()
 	s.duck = nil
 	s.file.Close() //nolint:errcheck // it only read
 }
 
 // prepare creates the schema in an empty database and checks its version in any other.
-func (d *duck) prepare() error {
-	ours, others, err := d.countTables()
+func prepare(d *duck.Conn) error {
+	ours, others, err := countTables(d)
 	switch {
 	case err != nil:
 		return err
 	case ours > 0:
-		return d.checkVersion("shadow_schema")
+		return checkVersion(d, "shadow_schema")
 	case others > 0:
 		return errors.New("has tables, but none of shadow's: it belongs to something else; choose another file with --db")
 	}
-	return d.exec("BEGIN;" + schemaSQL + viewsSQL + "COMMIT;")
+	return d.Exec("BEGIN;" + schemaSQL + viewsSQL + "COMMIT;")
 }
 
 // checkOurs reports an error unless the file has our schema.
-func (d *duck) checkOurs() error {
-	ours, others, err := d.countTables()
+func checkOurs(d *duck.Conn) error {
+	ours, others, err := countTables(d)
 	switch {
 	case err != nil:
 		return err
 	case ours > 0:
-		return d.checkVersion("shadow_schema")
+		return checkVersion(d, "shadow_schema")
 	case others > 0:
 		return errors.New("has none of shadow's tables: choose another file with --db")
 	}
@@ -139,15 +141,15 @@ func (d *duck) checkOurs() error {
 }
 
 // countTables counts the tables that say which schema the file has, and all others.
-func (d *duck) countTables() (ours, others int64, err error) {
-	n, err := one[[2]int64](d, `SELECT count(*) FILTER (table_name = 'shadow_schema'), count(*) FILTER (NOT internal AND table_name != 'shadow_schema')
+func countTables(d *duck.Conn) (ours, others int64, err error) {
+	n, err := duck.One[[2]int64](d, `SELECT count(*) FILTER (table_name = 'shadow_schema'), count(*) FILTER (NOT internal AND table_name != 'shadow_schema')
 		FROM duckdb_tables()`)
 	return n[0], n[1], err
 }
 
 // checkVersion reports an error unless the schema whose version stands in a table is ours.
-func (d *duck) checkVersion(table string) error {
-	version, err := one[int32](d, "SELECT version FROM "+table)
+func checkVersion(d *duck.Conn, table string) error {
+	version, err := duck.One[int32](d, "SELECT version FROM "+table)
 	if err == nil && version != SchemaVersion {
 		err = fmt.Errorf("was written by another version of shadow (schema %d, this one has %d): use that version, or choose another file with --db",
 			version, SchemaVersion)

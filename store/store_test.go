@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"shadow/replay"
+	"shadow/store/duck"
 	"shadow/testneeds"
 )
 
@@ -126,11 +127,11 @@ func row(values ...any) []any {
 // wantRows compares the rows of one run, in the order in which they were written.
 func wantRows(t *testing.T, path string, run int64, query string, want [][]any) {
 	t.Helper()
-	got := mustAsk(t, path, query+" WHERE run = "+keyText(run)+" ORDER BY rowid")
+	got := mustAsk(t, path, query+" WHERE run = "+duck.KeyText(run)+" ORDER BY rowid")
 	for _, r := range got {
 		for i, v := range r {
 			if s, ok := v.(string); ok {
-				r[i] = decodeText(s)
+				r[i] = duck.DecodeText(s)
 			}
 		}
 	}
@@ -151,15 +152,15 @@ func TestStatsComeOut(t *testing.T) {
 			int64(1), "shadow replay access.log --limit 6/30s", "1.0", "2026-03-01T09:30:00.123456Z", "2026-03-01T09:31:30.123456Z", int64(1 << 40),
 			int64(4), int64(7), int64(5), int64(3), int64(2), "2026-02-01T00:00:00.000000Z", "2026-02-01T01:00:00.000000Z", int64(1_000_000), true, false,
 		},
-		"SELECT lines - parsed - unreadable, parsed - excluded - not_http - warm - requests FROM runs":        {int64(0), int64(0)},
-		"SELECT not_http, not_http_judged, moved FROM runs":                                                   {int64(9), false, int64(6)},
-		"SELECT list(status ORDER BY status)::VARCHAR, list(lines ORDER BY status)::VARCHAR FROM not_http":    {"[0, 400]", "[1, 8]"},
-		"SELECT name, format, compression, size, head_hash, tail_hash FROM inputs WHERE input = 0":            {"access.log", "combined", nil, int64(1 << 33), uint64(1<<64 - 1), uint64(7)},
-		"SELECT name, compression, size, head_hash, first_at, problem FROM inputs WHERE input = 1":            {"-", "gzip", nil, nil, nil, "truncated gzip"},
-		"SELECT input, line, col, reason, text FROM unreadable_lines":                                         {"access.log", int64(3), int64(7), "no closing quote", `bad \xff line`},
-		"SELECT algorithm, limit_count, period_us, options FROM parts WHERE policy = 0":                       {"token", int64(0), int64(30_000_000), "burst=10"},
-		"SELECT name, counts_by, worst_minute, upstream_saved_us, events_kept FROM policies WHERE policy = 0": {"token:0s", "client", nil, nil, true},
-		"SELECT counts_by, worst_minute, worst_minute_refused, events_kept FROM policies WHERE policy = 1":    {"client+action, site", "2026-02-01T00:00:00.000000Z", int64(7), false},
+		"SELECT lines - parsed - unreadable, parsed - excluded - not_http - warm - requests FROM runs":               {int64(0), int64(0)},
+		"SELECT not_http, not_http_judged, moved FROM runs":                                                          {int64(9), false, int64(6)},
+		"SELECT duck.List(status ORDER BY status)::VARCHAR, duck.List(lines ORDER BY status)::VARCHAR FROM not_http": {"[0, 400]", "[1, 8]"},
+		"SELECT name, format, compression, size, head_hash, tail_hash FROM inputs WHERE input = 0":                   {"access.log", "combined", nil, int64(1 << 33), uint64(1<<64 - 1), uint64(7)},
+		"SELECT name, compression, size, head_hash, first_at, problem FROM inputs WHERE input = 1":                   {"-", "gzip", nil, nil, nil, "truncated gzip"},
+		"SELECT input, line, col, reason, text FROM unreadable_lines":                                                {"access.log", int64(3), int64(7), "no closing quote", `bad \xff line`},
+		"SELECT algorithm, limit_count, period_us, options FROM parts WHERE policy = 0":                              {"token", int64(0), int64(30_000_000), "burst=10"},
+		"SELECT name, counts_by, worst_minute, upstream_saved_us, events_kept FROM policies WHERE policy = 0":        {"token:0s", "client", nil, nil, true},
+		"SELECT counts_by, worst_minute, worst_minute_refused, events_kept FROM policies WHERE policy = 1":           {"client+action, site", "2026-02-01T00:00:00.000000Z", int64(7), false},
 	} {
 		if diff := cmp.Diff(want, mustAsk(t, path, query)[0]); diff != "" {
 			t.Errorf("%s:\n%s", query, diff)
@@ -245,7 +246,7 @@ func TestViewsAddUp(t *testing.T) {
 func wantSameRows(t *testing.T, query string, got, want [][]any) {
 	t.Helper()
 	order := func(a, b []any) int {
-		return slices.CompareFunc(a, b, func(x, y any) int { return strings.Compare(keyText(x), keyText(y)) })
+		return slices.CompareFunc(a, b, func(x, y any) int { return strings.Compare(duck.KeyText(x), duck.KeyText(y)) })
 	}
 	slices.SortFunc(got, order)
 	slices.SortFunc(want, order)
@@ -288,3 +289,21 @@ func TestWriteDoesNotAllocate(t *testing.T) {
 }
 
 var _ replay.Sink = (*Run)(nil)
+
+func TestParseEvents(t *testing.T) {
+	for text, want := range map[string]Events{"all": AllEvents, "none": 0, "0": 0, "20": 20, "2147483647": AllEvents} {
+		if got, err := ParseEvents(text); err != nil || got != want {
+			t.Errorf("ParseEvents(%q) = %v, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"", "-1", "some", "1.5", "2147483648", "all "} {
+		if e, err := ParseEvents(text); err == nil {
+			t.Errorf("ParseEvents(%q) = %v", text, e)
+		}
+	}
+	for _, e := range []Events{AllEvents, 0, 1, 20} {
+		if got, err := ParseEvents(e.String()); err != nil || got != e {
+			t.Errorf("%v comes back as %v, %v", e, got, err)
+		}
+	}
+}

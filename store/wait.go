@@ -9,31 +9,16 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"shadow/store/duck"
 )
 
 // ErrBusy is that another process has the database open. It passes.
 var ErrBusy = errors.New("wait until it has ended, or choose another file with --db")
 
-// errDiskFull replaces what DuckDB says of a full disk, which includes advice on memory.
-var errDiskFull = errors.New("the disk is full: make room, or choose another file with --db")
-
-// diskFull are parts of what DuckDB says when it cannot write for want of room. The last is about the folder beside
-// the file into which it puts what does not fit into memory.
-var diskFull = []string{"No space left on device", "Disk quota exceeded", "failed to offload data block"}
-
-// problem is an error with what DuckDB says.
-func problem(text string) error {
-	for _, part := range diskFull {
-		if strings.Contains(text, part) {
-			return errDiskFull
-		}
-	}
-	return errors.New(text)
-}
-
-// openExplained is openDuck, with an error that people understand.
-func openExplained(path string, with settings) (*duck, error) {
-	d, err := openDuck(path, with)
+// openExplained is duck.Open, with an error that people understand.
+func openExplained(path string, with duck.Settings) (*duck.Conn, error) {
+	d, err := duck.Open(path, with)
 	if err != nil {
 		err = explainOpen(path, err)
 	}
@@ -46,7 +31,7 @@ func explainOpen(path string, err error) error {
 	text := err.Error()
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	switch {
-	case errors.Is(err, errDiskFull):
+	case errors.Is(err, duck.ErrDiskFull):
 		return fmt.Errorf("database %s: %w", path, err)
 	case strings.Contains(text, "Conflicting lock"), strings.Contains(text, "Could not set lock"):
 		return fmt.Errorf("database %s: %s holds it open: %w", path, holder(text), ErrBusy)
@@ -75,7 +60,7 @@ func holder(text string) string {
 		return "another process"
 	}
 	if comm, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid)); err == nil {
-		return fmt.Sprintf("process %d (%s)", pid, encodeText(strings.TrimSpace(string(comm))))
+		return fmt.Sprintf("process %d (%s)", pid, duck.EncodeText(strings.TrimSpace(string(comm))))
 	}
 	return fmt.Sprintf("process %d", pid)
 }

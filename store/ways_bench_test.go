@@ -10,6 +10,7 @@ import (
 	"github.com/duckdb/duckdb-go/v2"
 
 	"shadow/replay"
+	"shadow/store/duck"
 )
 
 // The ways into DuckDB that were not taken, which docs/decisions/0002 compares with BenchmarkWriteEvents: each writes
@@ -127,7 +128,7 @@ func (s *eventSource) Init() {}
 func (s *eventSource) Cardinality() *duckdb.CardinalityInfo { return nil }
 
 func (s *eventSource) FillChunk(chunk duckdb.DataChunk) error {
-	n := min(chunkRows, len(s.events))
+	n := min(duck.ChunkRows, len(s.events))
 	for i := range s.events[:n] {
 		e := &s.events[i]
 		if err := errors.Join(

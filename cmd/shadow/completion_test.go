@@ -10,7 +10,7 @@ import (
 	"shadow/report"
 	"shadow/request"
 	"shadow/servers"
-	"shadow/store"
+	"shadow/store/duck"
 	"shadow/suggest"
 	"shadow/testneeds"
 )
@@ -108,7 +108,7 @@ func TestCompletions(t *testing.T) {
 			t.Errorf("shadow %s: completed to %q, want %q", c.line, got, c.want)
 		}
 	}
-	if store.Built {
+	if duck.Built {
 		dir := t.TempDir()
 		run(t, dir, "replay", filepath.Join(testneeds.Root(t), "sample-logs", "shop-combined.log"), "--limit", "6/30s", "--quiet")
 		for begun, want := range map[string]string{"FROM latest_pol": "FROM latest_policy_totals", "SELECT client FROM client_to": "SELECT client FROM client_totals"} {

@@ -12,7 +12,7 @@ import (
 
 	"shadow/limit"
 	"shadow/pipeline"
-	"shadow/store"
+	"shadow/store/duck"
 )
 
 // A flag that is given is meant to do something. An empty value is mostly that of a variable that nobody has set, and a
@@ -57,7 +57,7 @@ func verifyFlags(cmd *cobra.Command, _ []string) (err error) {
 		serves := func(other string) bool { return inUse(flags, other) }
 		switch {
 		case err != nil:
-		case !store.Built && slices.Contains(keeping, f.Name) && f.Annotations[defaultNote] == nil:
+		case !duck.Built && slices.Contains(keeping, f.Name) && f.Annotations[defaultNote] == nil:
 			err = pipeline.Usage("--%s needs a database, and this shadow was built without one: take the full one", f.Name)
 		case isEmpty(f.Value):
 			err = emptyFlag(f)

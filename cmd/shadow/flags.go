@@ -16,7 +16,7 @@ import (
 	"shadow/pipeline/stored"
 	"shadow/report"
 	"shadow/report/format"
-	"shadow/store"
+	"shadow/store/duck"
 	"shadow/sweep"
 	"shadow/traffic/ingest"
 )
@@ -178,7 +178,7 @@ func addLogs(cmd *cobra.Command, f *pipeline.Logs, quiet, verbose string) {
 // addStore adds the flags that say where a run is kept.
 func addStore(cmd *cobra.Command, f *pipeline.Keeping) {
 	cmd.Flags().StringVar(&f.DB, "db", pipeline.DefaultDB, "DuckDB `file` in which the run is kept")
-	cmd.Flags().BoolVar(&f.NoStore, "no-store", !store.Built, "keep nothing")
+	cmd.Flags().BoolVar(&f.NoStore, "no-store", !duck.Built, "keep nothing")
 }
 
 // addBand adds --band.

@@ -33,7 +33,7 @@ import (
 	"shadow/report/format"
 	"shadow/report/keys"
 	"shadow/report/moves"
-	"shadow/store"
+	"shadow/store/duck"
 	"shadow/testneeds"
 )
 
@@ -453,7 +453,7 @@ func TestOutputsConform(t *testing.T) {
 	}
 	for line := range strings.Lines(schemaQuestions) {
 		args := strings.Fields(line)
-		if !store.Built && keeps.MatchString(line) || len(args) == 0 {
+		if !duck.Built && keeps.MatchString(line) || len(args) == 0 {
 			continue
 		}
 		for i := range args {
@@ -481,7 +481,7 @@ func TestOutputsConform(t *testing.T) {
 	must(t, err)
 	lines(blocks)
 	for _, s := range format.Schemas() {
-		if !seen[s.String()] && store.Built {
+		if !seen[s.String()] && duck.Built {
 			t.Errorf("no command has printed %s", s)
 		}
 	}
@@ -495,7 +495,7 @@ func TestOutputsConform(t *testing.T) {
 		case path == "shadow tail": // prints nothing else
 		case cmd.Flags().Lookup("output") == nil || !strings.Contains(cmd.Flags().Lookup("output").Usage, "json"):
 			t.Errorf("%s has no --output json", path)
-		case !asked[path] && store.Built:
+		case !asked[path] && duck.Built:
 			t.Errorf("%s was not asked for JSON", path)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"shadow/policy"
-	"shadow/store"
+	"shadow/store/duck"
 	"shadow/testneeds"
 	"shadow/traffic/network"
 )
@@ -67,7 +67,7 @@ func scripts(t *testing.T) (names []string) {
 		text, err := os.ReadFile(name)
 		must(t, err)
 		without := filepath.Base(name) == "nostore.txtar"
-		if store.Built && !without || !store.Built && (without || !keeps.Match(text)) {
+		if duck.Built && !without || !duck.Built && (without || !keeps.Match(text)) {
 			names = append(names, name)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"shadow/pipeline"
 	"shadow/report/format"
 	"shadow/store"
+	"shadow/store/duck"
 )
 
 // A release states what it is: -ldflags "-X main.version=1.2.3 -X main.commit=… -X main.date=…".
@@ -30,8 +31,8 @@ type build struct {
 
 // thisBuild is what is known of this program: what the release said, else what the Go command noted.
 func thisBuild() build {
-	b := build{Version: version, Commit: commit, Date: date, Platform: runtime.GOOS + "/" + runtime.GOARCH, Go: runtime.Version(), DuckDB: store.DuckDB()}
-	if store.Built {
+	b := build{Version: version, Commit: commit, Date: date, Platform: runtime.GOOS + "/" + runtime.GOARCH, Go: runtime.Version(), DuckDB: duck.Version()}
+	if duck.Built {
 		schema := store.SchemaVersion
 		b.Schema = &schema
 	}

@@ -1,6 +1,6 @@
 //go:build !nostore
 
-package store
+package duck
 
 import (
 	"errors"
@@ -14,23 +14,24 @@ import (
 
 // The way in: rows on their way into a table, column by column, in the memory of DuckDB.
 
-// A chunk is a handful of rows on their way into a table, as one vector per column.
-type chunk struct {
+// A Chunk is a handful of rows on their way into a table, as one vector per column.
+type Chunk struct {
 	appender mapping.Appender
 	rows     mapping.DataChunk
 	logical  []mapping.LogicalType
 	types    []mapping.Type   // of the columns
 	vectors  []mapping.Vector // of the columns
-	data     []unsafe.Pointer // of the vectors: chunkRows values each, until the next send
+	data     []unsafe.Pointer // of the vectors: ChunkRows values each, until the next Send
 }
 
-// chunkRows is how many rows fit in a chunk.
-var chunkRows = int(mapping.VectorSize())
+// ChunkRows is how many rows fit in a chunk.
+var ChunkRows = int(mapping.VectorSize())
 
-func (d *duck) newChunk(table string) (*chunk, error) {
-	c := new(chunk)
+// NewChunk is an empty one for a table.
+func (d *Conn) NewChunk(table string) (*Chunk, error) {
+	c := new(Chunk)
 	if mapping.AppenderCreateExt(d.conn, "", "", table, &c.appender) == mapping.StateError {
-		return nil, errors.Join(problem(mapping.AppenderError(c.appender)), c.discard())
+		return nil, errors.Join(problem(mapping.AppenderError(c.appender)), c.Discard())
 	}
 	for i := range mapping.AppenderColumnCount(c.appender) {
 		t := mapping.AppenderColumnType(c.appender, i)
@@ -44,19 +45,19 @@ func (d *duck) newChunk(table string) (*chunk, error) {
 }
 
 // point finds the vectors and their data, which may move when the chunk is emptied.
-func (c *chunk) point() {
+func (c *Chunk) point() {
 	for i := range c.data {
 		c.vectors[i] = mapping.DataChunkGetVector(c.rows, mapping.IdxT(i))
 		c.data[i] = mapping.VectorGetData(c.vectors[i])
 	}
 }
 
-// column is column i of the chunk, valid until the next send. It panics when T is not exactly the column's type.
-func column[T number](c *chunk, i int) []T {
+// Column is column i of the chunk, valid until the next Send. It panics when T is not exactly the column's type.
+func Column[T number](c *Chunk, i int) []T {
 	if want := duckType[T](); c.types[i] != want {
-		panic(fmt.Sprintf("store: column %d has DuckDB type %d, not %d", i, c.types[i], want))
+		panic(fmt.Sprintf("duck: column %d has DuckDB type %d, not %d", i, c.types[i], want))
 	}
-	return unsafe.Slice((*T)(c.data[i]), chunkRows)
+	return unsafe.Slice((*T)(c.data[i]), ChunkRows)
 }
 
 func duckType[T number]() mapping.Type {
@@ -80,8 +81,8 @@ func duckType[T number]() mapping.Type {
 	}
 }
 
-// send hands the first n rows over and empties the chunk.
-func (c *chunk) send(n int) error {
+// Send hands the first n rows over and empties the chunk.
+func (c *Chunk) Send(n int) error {
 	mapping.DataChunkSetSize(c.rows, mapping.IdxT(n))
 	if mapping.AppendDataChunk(c.appender, c.rows) == mapping.StateError {
 		return problem(mapping.AppenderError(c.appender))
@@ -91,25 +92,25 @@ func (c *chunk) send(n int) error {
 	return nil
 }
 
-// take hands the chunk over that a question is at, whose columns have the types of the table's.
-func (c *chunk) take(q *question) error {
+// Take hands the chunk over that a question is at, whose columns have the types of the table's.
+func (c *Chunk) Take(q *Question) error {
 	if mapping.AppendDataChunk(c.appender, q.chunk) == mapping.StateError {
 		return problem(mapping.AppenderError(c.appender))
 	}
 	return nil
 }
 
-// close brings all that was sent into the table, as part of the running transaction.
-func (c *chunk) close() error {
+// Close brings all that was sent into the table, as part of the running transaction.
+func (c *Chunk) Close() error {
 	var err error
 	if mapping.AppenderFlush(c.appender) == mapping.StateError {
 		err = problem(mapping.AppenderError(c.appender))
 	}
-	return errors.Join(err, c.discard())
+	return errors.Join(err, c.Discard())
 }
 
-// discard frees the chunk; what was sent since the appender's last flush is lost.
-func (c *chunk) discard() error {
+// Discard frees the chunk; what was sent since the appender's last flush is lost.
+func (c *Chunk) Discard() error {
 	mapping.AppenderClear(c.appender)
 	mapping.DestroyDataChunk(&c.rows)
 	for i := range c.logical {
@@ -126,7 +127,7 @@ func (c *chunk) discard() error {
 func (t *table) set(i int, value any) {
 	wants := func(want mapping.Type) {
 		if t.types[i] != want {
-			panic(fmt.Sprintf("store: table %s, column %d has DuckDB type %d, not %d", t.name, i, t.types[i], want))
+			panic(fmt.Sprintf("duck: table %s, column %d has DuckDB type %d, not %d", t.name, i, t.types[i], want))
 		}
 	}
 	switch v := value.(type) {
@@ -135,26 +136,26 @@ func (t *table) set(i int, value any) {
 		mapping.ValiditySetRowInvalid(mapping.VectorGetValidity(t.vectors[i]), mapping.IdxT(t.row))
 	case string: // it must be valid UTF-8
 		wants(mapping.TypeVarchar)
-		mapping.VectorAssignStringElement(t.vectors[i], mapping.IdxT(t.row), encodeText(v))
+		mapping.VectorAssignStringElement(t.vectors[i], mapping.IdxT(t.row), EncodeText(v))
 	case []byte:
 		wants(mapping.TypeBlob)
 		mapping.VectorAssignStringElementLen(t.vectors[i], mapping.IdxT(t.row), v)
 	case bool:
-		column[bool](t.chunk, i)[t.row] = v
+		Column[bool](t.Chunk, i)[t.row] = v
 	case int32:
-		column[int32](t.chunk, i)[t.row] = v
+		Column[int32](t.Chunk, i)[t.row] = v
 	case int64:
-		column[int64](t.chunk, i)[t.row] = v
+		Column[int64](t.Chunk, i)[t.row] = v
 	case float64:
-		column[float64](t.chunk, i)[t.row] = v
+		Column[float64](t.Chunk, i)[t.row] = v
 	case uint64:
-		column[uint64](t.chunk, i)[t.row] = v
+		Column[uint64](t.Chunk, i)[t.row] = v
 	case limit.Time:
-		if err := checkTime(v); err != nil && t.err == nil {
+		if err := CheckTime(v); err != nil && t.err == nil {
 			t.err = err
 		}
-		column[limit.Time](t.chunk, i)[t.row] = v
+		Column[limit.Time](t.Chunk, i)[t.row] = v
 	default:
-		panic(fmt.Sprintf("store: table %s, column %d: no DuckDB type for %T", t.name, i, value))
+		panic(fmt.Sprintf("duck: table %s, column %d: no DuckDB type for %T", t.name, i, value))
 	}
 }

@@ -1,6 +1,6 @@
 //go:build !nostore
 
-package store
+package duck
 
 import (
 	"cmp"
@@ -16,14 +16,14 @@ import (
 	"github.com/duckdb/duckdb-go/v2/mapping"
 )
 
-// Values of any type that DuckDB has, as what Rows.Next promises. A vector knows its type; pointed at a chunk, it reads
+// Values of any type that DuckDB has, as what Rows.Next promises. A Vector knows its type; pointed at a chunk, it reads
 // the memory of DuckDB.
 
 // maxValue is how many bytes one text or BLOB of an answer may have. What shows it needs several times as much.
 const maxValue = 64 << 20
 
-// A vector is a column, or what a column of lists, structures, maps or unions consists of.
-type vector struct {
+// A Vector is a column, or what a column of lists, structures, maps or unions consists of.
+type Vector struct {
 	kind     mapping.Type
 	name     string       // of a field of a structure
 	json     bool         // a text that is JSON
@@ -32,15 +32,15 @@ type vector struct {
 	scale    uint8        // of a decimal
 	size     int          // of an array
 	words    []string     // of an enum
-	parts    []vector
+	parts    []Vector
 	data     unsafe.Pointer
 	validity unsafe.Pointer // nil: nothing is NULL
 }
 
 // newVector reads a type, which it destroys.
-func newVector(t mapping.LogicalType) vector {
+func newVector(t mapping.LogicalType) Vector {
 	defer mapping.DestroyLogicalType(&t)
-	v := vector{kind: mapping.GetTypeId(t)}
+	v := Vector{kind: mapping.GetTypeId(t)}
 	switch v.kind {
 	case mapping.TypeVarchar:
 		v.json = mapping.LogicalTypeGetAlias(t) == "JSON"
@@ -52,20 +52,20 @@ func newVector(t mapping.LogicalType) vector {
 			v.words = append(v.words, mapping.EnumDictionaryValue(t, mapping.IdxT(i)))
 		}
 	case mapping.TypeList:
-		v.parts = []vector{newVector(mapping.ListTypeChildType(t))}
+		v.parts = []Vector{newVector(mapping.ListTypeChildType(t))}
 	case mapping.TypeArray:
 		v.size = int(mapping.ArrayTypeArraySize(t))
-		v.parts = []vector{newVector(mapping.ArrayTypeChildType(t))}
+		v.parts = []Vector{newVector(mapping.ArrayTypeChildType(t))}
 	case mapping.TypeMap: // a list of structures
-		entry := vector{kind: mapping.TypeStruct, parts: []vector{newVector(mapping.MapTypeKeyType(t)), newVector(mapping.MapTypeValueType(t))}}
-		v.parts = []vector{entry}
+		entry := Vector{kind: mapping.TypeStruct, parts: []Vector{newVector(mapping.MapTypeKeyType(t)), newVector(mapping.MapTypeValueType(t))}}
+		v.parts = []Vector{entry}
 	case mapping.TypeStruct:
 		for i := range mapping.StructTypeChildCount(t) {
 			v.parts = append(v.parts, newVector(mapping.StructTypeChildType(t, i)))
 			v.parts[i].name = mapping.StructTypeChildName(t, i)
 		}
 	case mapping.TypeUnion: // a structure of the place of a member, and the members
-		v.parts = []vector{{kind: mapping.TypeUTinyInt}}
+		v.parts = []Vector{{kind: mapping.TypeUTinyInt}}
 		for i := range mapping.UnionTypeMemberCount(t) {
 			v.parts = append(v.parts, newVector(mapping.UnionTypeMemberType(t, i)))
 		}
@@ -74,7 +74,7 @@ func newVector(t mapping.LogicalType) vector {
 }
 
 // point makes v read a vector of a chunk.
-func (v *vector) point(at mapping.Vector) {
+func (v *Vector) point(at mapping.Vector) {
 	v.data, v.validity = mapping.VectorGetData(at), mapping.VectorGetValidity(at)
 	switch v.kind {
 	case mapping.TypeList, mapping.TypeMap:
@@ -89,12 +89,12 @@ func (v *vector) point(at mapping.Vector) {
 }
 
 // as reads a value as it stands in memory.
-func as[T any](v *vector, row int) T {
+func as[T any](v *Vector, row int) T {
 	var none T
 	return *(*T)(unsafe.Add(v.data, row*int(unsafe.Sizeof(none))))
 }
 
-func (v *vector) null(row int) bool {
+func (v *Vector) null(row int) bool {
 	if v.validity == nil {
 		return false
 	}
@@ -103,12 +103,12 @@ func (v *vector) null(row int) bool {
 }
 
 // raw is a text or a BLOB as it is kept.
-func (v *vector) raw(row int) string {
+func (v *Vector) raw(row int) string {
 	return mapping.StringTData((*mapping.StringT)(unsafe.Add(v.data, row*int(unsafe.Sizeof(mapping.StringT{})))))
 }
 
-// value is one of the values that Rows.Next promises.
-func (v *vector) value(row int) (any, error) {
+// Value is one of the values that Rows.Next promises.
+func (v *Vector) Value(row int) (any, error) {
 	if v.kind == mapping.TypeSQLNull || v.null(row) {
 		return nil, nil
 	}
@@ -167,7 +167,7 @@ func (w wide) big(signed bool) *big.Int {
 }
 
 // integer is a number of at most 64 bits, stored in some type; of one without sign the bits count.
-func (v *vector) integer(stored mapping.Type, row int) int64 {
+func (v *Vector) integer(stored mapping.Type, row int) int64 {
 	switch stored {
 	case mapping.TypeTinyInt:
 		return int64(as[int8](v, row))
@@ -186,7 +186,7 @@ func (v *vector) integer(stored mapping.Type, row int) int64 {
 }
 
 // bytes is a value of a type that is kept as bytes.
-func (v *vector) bytes(row int) (any, error) {
+func (v *Vector) bytes(row int) (any, error) {
 	if n := as[[4]uint32](v, row)[0]; n > maxValue {
 		return nil, fmt.Errorf("a value has %d bytes: at most %d can be shown; ask for a part of it, such as left(…, 1000)", n, maxValue)
 	}
@@ -207,12 +207,12 @@ func (v *vector) bytes(row int) (any, error) {
 }
 
 // nested is a value that consists of others.
-func (v *vector) nested(row int) (any, error) {
+func (v *Vector) nested(row int) (any, error) {
 	switch v.kind {
 	case mapping.TypeStruct:
 		fields := make(map[string]any, len(v.parts))
 		for i := range v.parts {
-			value, err := v.parts[i].value(row)
+			value, err := v.parts[i].Value(row)
 			if err != nil {
 				return nil, err
 			}
@@ -220,7 +220,7 @@ func (v *vector) nested(row int) (any, error) {
 		}
 		return fields, nil
 	case mapping.TypeUnion:
-		return v.parts[1+as[uint8](&v.parts[0], row)].value(row)
+		return v.parts[1+as[uint8](&v.parts[0], row)].Value(row)
 	}
 	from, n := row*v.size, v.size
 	if v.kind != mapping.TypeArray {
@@ -230,18 +230,18 @@ func (v *vector) nested(row int) (any, error) {
 	if v.kind == mapping.TypeMap {
 		fields := make(map[string]any, n)
 		for i := from; i < from+n; i++ {
-			key, errKey := v.parts[0].parts[0].value(i)
-			value, err := v.parts[0].parts[1].value(i)
+			key, errKey := v.parts[0].parts[0].Value(i)
+			value, err := v.parts[0].parts[1].Value(i)
 			if err = cmp.Or(errKey, err); err != nil {
 				return nil, err
 			}
-			fields[keyText(key)] = value
+			fields[KeyText(key)] = value
 		}
 		return fields, nil
 	}
 	items := make([]any, n)
 	for i := range items {
-		item, err := v.parts[0].value(from + i)
+		item, err := v.parts[0].Value(from + i)
 		if err != nil {
 			return nil, err
 		}
@@ -252,7 +252,7 @@ func (v *vector) nested(row int) (any, error) {
 
 // time is a moment, a day or a time of day: RFC 3339 in UTC, to the microsecond, or to the nanosecond where there are
 // any.
-func (v *vector) time(row int) (any, error) {
+func (v *Vector) time(row int) (any, error) {
 	const micros, nanos = "2006-01-02T15:04:05.000000Z07:00", "2006-01-02T15:04:05.000000000Z07:00"
 	switch v.kind {
 	case mapping.TypeDate:

@@ -1,6 +1,6 @@
 //go:build !nostore
 
-package store
+package duck
 
 import (
 	"encoding/json"
@@ -24,13 +24,13 @@ import (
 //  3. The connection: the file is opened for reading only, and once it is open, DuckDB can open no further file for any
 //     reason, not even beside the database. Its settings are locked. See docs/decisions/0012.
 
-// harden takes from the connection what a question does not need.
-func (d *duck) harden() error {
-	hardened, err := one[bool](d, "SELECT current_setting('lock_configuration')::VARCHAR = 'true'")
+// Harden takes from the connection what a question does not need.
+func (d *Conn) Harden() error {
+	hardened, err := One[bool](d, "SELECT current_setting('lock_configuration')::VARCHAR = 'true'")
 	if err != nil || hardened { // another connection of this process to the same file has done it
 		return err
 	}
-	return d.exec("SET disabled_filesystems = 'LocalFileSystem'; SET lock_configuration = true")
+	return d.Exec("SET disabled_filesystems = 'LocalFileSystem'; SET lock_configuration = true")
 }
 
 // errSeveral refuses a question of several statements.
@@ -39,7 +39,7 @@ var errSeveral = errors.New("query only reads, and takes one statement: ask one 
 var errReads = errors.New("query only reads: it takes SELECT, WITH, FROM, VALUES, PIVOT, DESCRIBE, SUMMARIZE, SHOW, and EXPLAIN of these")
 
 // checkReads returns the text to execute for a question that only reads, or an error.
-func (d *duck) checkReads(text string) (string, error) {
+func (d *Conn) checkReads(text string) (string, error) {
 	head, rest := cutExplain(text)
 	rest = strings.TrimRight(rest, "; \t\r\n\v\f")
 	n, err := d.parse(rest)
@@ -73,7 +73,7 @@ var pragma = lazy.Regexp(`(?i)^\s*PRAGMA\b`)
 var queryWord = lazy.Regexp(`(?i)^\s*(SELECT|WITH|FROM|VALUES|PIVOT|DESCRIBE|SUMMARIZE|SHOW)\b`)
 
 // parse returns how many statements DuckDB makes of a text.
-func (d *duck) parse(text string) (int, error) {
+func (d *Conn) parse(text string) (int, error) {
 	var parts mapping.ExtractedStatements
 	defer mapping.DestroyExtracted(&parts)
 	n := mapping.ExtractStatements(d.conn, text, &parts)
@@ -89,7 +89,7 @@ func (d *duck) parse(text string) (int, error) {
 
 // isQuery reports whether a text that parses is a single query: it still parses where only a query may stand. Of two
 // statements the first one would lack its closing bracket there.
-func (d *duck) isQuery(text string) bool {
+func (d *Conn) isQuery(text string) bool {
 	_, err := d.parse("FROM (\n" + text + "\n)")
 	return err == nil
 }
@@ -118,7 +118,7 @@ func cutExplain(text string) (head, rest string) {
 }
 
 // kind prepares the only statement of a text, and returns its kind.
-func (d *duck) kind(text string) (mapping.StatementType, error) {
+func (d *Conn) kind(text string) (mapping.StatementType, error) {
 	var statement mapping.PreparedStatement
 	defer mapping.DestroyPrepare(&statement)
 	if mapping.Prepare(d.conn, text, &statement) == mapping.StateError {
@@ -142,12 +142,12 @@ type planNode struct {
 
 // checkPlan refuses a query that calls a harmful function. It looks at the plan, in which views, macros and
 // query('…') have come apart.
-func (d *duck) checkPlan(text string) error {
+func (d *Conn) checkPlan(text string) error {
 	type row struct {
 		Key  string
 		Plan []byte
 	}
-	return each(d, "EXPLAIN (FORMAT json) "+text, func(r *row) error {
+	return Each(d, "EXPLAIN (FORMAT json) "+text, func(r *row) error {
 		var nodes []planNode
 		if err := json.Unmarshal(r.Plan, &nodes); err != nil {
 			return fmt.Errorf("cannot read the plan of the question: %w", err)

@@ -1,4 +1,4 @@
-package store
+package duck
 
 import (
 	"encoding/json"
@@ -88,8 +88,8 @@ func bigNumber(b string) *big.Int {
 	return n
 }
 
-// keyText writes a value of Rows.Next as a key of an object: text as it is, NULL empty, anything else as JSON.
-func keyText(v any) string {
+// KeyText writes a value of Rows.Next as a key of an object: text as it is, NULL empty, anything else as JSON.
+func KeyText(v any) string {
 	switch v := v.(type) {
 	case nil:
 		return ""
@@ -110,8 +110,8 @@ func keyText(v any) string {
 
 const hexDigits = "0123456789abcdef"
 
-// encodeText makes a name fit for a VARCHAR. Nearly all names stay as they are.
-func encodeText(s string) string {
+// EncodeText makes a name fit for a VARCHAR. Nearly all names stay as they are.
+func EncodeText(s string) string {
 	for i := 0; i < len(s); {
 		n := plain(s[i:])
 		if n == 0 {
@@ -162,8 +162,8 @@ func escape(s string, i int) string {
 	return b.String()
 }
 
-// decodeText gives back the name that encodeText has made s of.
-func decodeText(s string) string {
+// DecodeText gives back the name that EncodeText has made s of.
+func DecodeText(s string) string {
 	if !strings.Contains(s, `\x`) {
 		return s
 	}

@@ -1,6 +1,6 @@
 //go:build !nostore
 
-package store
+package duck
 
 import (
 	"context"
@@ -27,19 +27,34 @@ const (
 	interruptInterval   = 50 * time.Millisecond
 )
 
-// A question is a connection that answers one.
-type question struct {
+// A Question is a connection that answers one.
+type Question struct {
 	ctx       context.Context
-	duck      *duck
-	memory    int64 // bytes that it may take
+	conn      *Conn
 	statement mapping.PreparedStatement
 	result    mapping.Result
 	chunk     mapping.DataChunk
 	abandoned bool // a step is under way that nobody waits for: nothing may be released
 }
 
+// Ask begins with a question: what it executes first, and then, until ctx ends, its answer. The connection is closed
+// with it, whatever the error.
+func Ask(ctx context.Context, d *Conn, text string) (*Question, error) {
+	q := &Question{ctx: ctx, conn: d}
+	return q, q.step(func() error {
+		if err := d.Harden(); err != nil {
+			return err
+		}
+		reading, err := d.checkReads(text)
+		if err != nil {
+			return err
+		}
+		return q.start(reading)
+	})
+}
+
 // step runs do, which calls DuckDB, until it ends or ctx does.
-func (q *question) step(do func() error) error {
+func (q *Question) step(do func() error) error {
 	if cause := context.Cause(q.ctx); cause != nil {
 		return cause
 	}
@@ -51,7 +66,7 @@ func (q *question) step(do func() error) error {
 	case <-q.ctx.Done():
 	}
 	for deadline := time.Now().Add(graceAfterInterrupt); time.Now().Before(deadline); {
-		mapping.Interrupt(q.duck.conn) // again and again: DuckDB forgets it when it begins a statement
+		mapping.Interrupt(q.conn.conn) // again and again: DuckDB forgets it when it begins a statement
 		select {
 		case <-done: //nolint:errcheck // only when it ends matters here
 			return context.Cause(q.ctx)
@@ -63,13 +78,13 @@ func (q *question) step(do func() error) error {
 }
 
 // start executes what is to be executed first, and begins with the last statement of those that text consists of.
-func (q *question) start(text string) error {
+func (q *Question) start(text string) error {
 	var parts mapping.ExtractedStatements
-	n := mapping.ExtractStatements(q.duck.conn, text, &parts)
+	n := mapping.ExtractStatements(q.conn.conn, text, &parts)
 	defer mapping.DestroyExtracted(&parts)
 	for i := range n {
 		q.release()
-		if mapping.PrepareExtractedStatement(q.duck.conn, parts, i, &q.statement) == mapping.StateError {
+		if mapping.PrepareExtractedStatement(q.conn.conn, parts, i, &q.statement) == mapping.StateError {
 			return errors.New(strings.TrimSpace(mapping.PrepareError(q.statement)))
 		}
 		kind := mapping.PreparedStatementType(q.statement)
@@ -87,7 +102,7 @@ func (q *question) start(text string) error {
 	return nil
 }
 
-func (q *question) execute() error {
+func (q *Question) execute() error {
 	var pending mapping.PendingResult
 	defer mapping.DestroyPending(&pending)
 	// Deprecated it is, but there is nothing else that does not compute the whole answer first.
@@ -100,8 +115,10 @@ func (q *question) execute() error {
 	return nil
 }
 
-// fetch makes the next chunk the current one. It returns io.EOF after the last.
-func (q *question) fetch() error {
+// Next makes the next chunk the current one. It returns io.EOF after the last.
+func (q *Question) Next() error { return q.step(q.fetch) }
+
+func (q *Question) fetch() error {
 	mapping.DestroyDataChunk(&q.chunk)
 	if q.chunk = mapping.FetchChunk(q.result); q.chunk.Ptr != nil {
 		return nil
@@ -112,8 +129,8 @@ func (q *question) fetch() error {
 	return io.EOF
 }
 
-// columns are the names of the answer's columns, and what reads their values.
-func (q *question) columns() (names []string, values []vector) {
+// Columns are the names of the answer's columns, and what reads their values.
+func (q *Question) Columns() (names []string, values []Vector) {
 	for i := range mapping.ColumnCount(&q.result) {
 		names = append(names, mapping.ColumnName(&q.result, i))
 		values = append(values, newVector(mapping.ColumnLogicalType(&q.result, i)))
@@ -121,8 +138,8 @@ func (q *question) columns() (names []string, values []vector) {
 	return names, values
 }
 
-// point makes values read the chunk, and returns how many rows it has.
-func (q *question) point(values []vector) int {
+// Point makes values read the chunk, and returns how many rows it has.
+func (q *Question) Point(values []Vector) int {
 	for i := range values {
 		values[i].point(mapping.DataChunkGetVector(q.chunk, mapping.IdxT(i)))
 	}
@@ -130,7 +147,7 @@ func (q *question) point(values []vector) int {
 }
 
 // failed is what is wrong with the result, if anything is.
-func (q *question) failed() error {
+func (q *Question) failed() error {
 	if text := strings.TrimSpace(mapping.ResultError(&q.result)); text != "" {
 		return errors.New(text)
 	}
@@ -138,15 +155,16 @@ func (q *question) failed() error {
 }
 
 // release gives back what one statement took.
-func (q *question) release() {
+func (q *Question) release() {
 	mapping.DestroyDataChunk(&q.chunk)
 	mapping.DestroyResult(&q.result)
 	mapping.DestroyPrepare(&q.statement)
 }
 
-func (q *question) close() {
+// Close lets go of the connection, unless something is under way that nobody waits for.
+func (q *Question) Close() {
 	if !q.abandoned {
 		q.release()
-		q.duck.close()
+		q.conn.Close()
 	}
 }

@@ -1,11 +1,10 @@
 //go:build !nostore
 
-package store
+package duck
 
-// The files duck*.go and query_kind.go are the ones that know the DuckDB driver. Everything goes through its lower layer
-// (package mapping): that lets us fill and read DuckDB's vectors in place. A row of seven integers costs a seventh of
-// what the driver's AppendRow takes, a Go type can only be written to the column type of the same width, where
-// AppendRow narrows silently, and an answer is computed while it is read.
+// Everything goes through the lower layer of the driver (package mapping): that lets us fill and read DuckDB's vectors
+// in place. A row of seven integers costs a seventh of what the driver's AppendRow takes, a Go type can only be written
+// to the column type of the same width, where AppendRow narrows silently, and an answer is computed while it is read.
 //
 // The driver keeps a cache of open databases. DuckDB locks a file against other processes only; the cache is what
 // keeps one process from opening the same file twice.
@@ -25,19 +24,19 @@ import (
 // Built reports whether this program can keep databases.
 const Built = true
 
-// DuckDB is the version of the DuckDB in this program, or "".
-func DuckDB() string { return mapping.LibraryVersion() }
+// Version is that of the DuckDB in this program, or "".
+func Version() string { return mapping.LibraryVersion() }
 
-// A duck is one connection to a database file.
-type duck struct {
+// A Conn is one connection to a database file.
+type Conn struct {
 	db   mapping.Database
 	conn mapping.Connection
 	ctx  context.Context // of what is under way
-	name string          // that errors of questions carry; "": their callers add it
+	Name string          // that errors of questions carry; "": their callers add it
 }
 
-// openDuck opens the file, creating it when there is none.
-func openDuck(path string, all settings) (*duck, error) {
+// Open opens the file, creating it when there is none.
+func Open(path string, all Settings) (*Conn, error) {
 	var config mapping.Config
 	if mapping.CreateConfig(&config) == mapping.StateError {
 		return nil, errors.New("cannot set up DuckDB")
@@ -48,7 +47,7 @@ func openDuck(path string, all settings) (*duck, error) {
 			return nil, fmt.Errorf("DuckDB refuses the setting %s=%s", s[0], s[1])
 		}
 	}
-	d := &duck{ctx: context.Background()}
+	d := &Conn{ctx: context.Background()}
 	var message string
 	if mapping.GetOrCreateFromCache(duckdb.GetInstanceCache(), path, &d.db, config, &message) == mapping.StateError {
 		mapping.Close(&d.db)
@@ -61,13 +60,14 @@ func openDuck(path string, all settings) (*duck, error) {
 	return d, nil
 }
 
-func (d *duck) close() {
+// Close gives the file free.
+func (d *Conn) Close() {
 	mapping.Disconnect(&d.conn)
 	mapping.Close(&d.db)
 }
 
-// interruptWith makes what runs end early when ctx is done, until stop is called, once.
-func (d *duck) interruptWith(ctx context.Context) (stop func()) {
+// InterruptWith makes what runs end early when ctx is done, until stop is called, once.
+func (d *Conn) InterruptWith(ctx context.Context) (stop func()) {
 	d.ctx = ctx
 	done := make(chan struct{})
 	undo := context.AfterFunc(ctx, func() {
@@ -82,8 +82,8 @@ func (d *duck) interruptWith(ctx context.Context) (stop func()) {
 	}
 }
 
-// exec runs one or several statements of ours; nothing that comes from a log may stand in them.
-func (d *duck) exec(query string) error {
+// Exec runs one or several statements of ours; nothing that comes from a log may stand in them.
+func (d *Conn) Exec(query string) error {
 	var res mapping.Result
 	defer mapping.DestroyResult(&res)
 	if mapping.Query(d.conn, query, &res) == mapping.StateError {
@@ -101,20 +101,20 @@ var columnTypes = map[reflect.Kind][]mapping.Type{
 }
 
 // scan brings row by row of an answer into fields from a place on, which take empties again.
-func (d *duck) scan(query string, fields []field, to unsafe.Pointer, take func() error) error {
+func (d *Conn) scan(query string, fields []field, to unsafe.Pointer, take func() error) error {
 	var res mapping.Result
 	defer mapping.DestroyResult(&res)
 	if mapping.Query(d.conn, query, &res) == mapping.StateError {
 		return problem(mapping.ResultError(&res))
 	}
 	if n := int(mapping.ColumnCount(&res)); n != len(fields) {
-		panic(fmt.Sprintf("store: an answer has %d columns, not %d", n, len(fields)))
+		panic(fmt.Sprintf("duck: an answer has %d columns, not %d", n, len(fields)))
 	}
-	columns := make([]vector, len(fields))
+	columns := make([]Vector, len(fields))
 	for i, f := range fields {
 		columns[i].kind = mapping.ColumnType(&res, mapping.IdxT(i))
 		if !slices.Contains(columnTypes[f.kind], columns[i].kind) {
-			panic(fmt.Sprintf("store: column %d of an answer has DuckDB type %d, which does not fit %v", i, columns[i].kind, f.kind))
+			panic(fmt.Sprintf("duck: column %d of an answer has DuckDB type %d, which does not fit %v", i, columns[i].kind, f.kind))
 		}
 	}
 	for {
@@ -140,7 +140,7 @@ func (d *duck) scan(query string, fields []field, to unsafe.Pointer, take func()
 }
 
 // copyTo puts a value into a field, unless it is NULL. A text becomes the name that it was made of.
-func (v *vector) copyTo(to unsafe.Pointer, kind reflect.Kind, row int) {
+func (v *Vector) copyTo(to unsafe.Pointer, kind reflect.Kind, row int) {
 	if v.null(row) {
 		return
 	}
@@ -159,7 +159,7 @@ func (v *vector) copyTo(to unsafe.Pointer, kind reflect.Kind, row int) {
 		n := as[int64](v, row)
 		*(**int64)(to) = &n
 	case reflect.String:
-		*(*string)(to) = decodeText(v.raw(row))
+		*(*string)(to) = DecodeText(v.raw(row))
 	case reflect.Slice:
 		*(*[]byte)(to) = []byte(v.raw(row))
 	}

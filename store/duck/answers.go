@@ -1,4 +1,4 @@
-package store
+package duck
 
 import (
 	"context"
@@ -7,12 +7,13 @@ import (
 	"unsafe"
 )
 
-// settings are names and values, in the order in which DuckDB takes them: what forbids others stands last.
-type settings [][2]string
+// Settings are names and values, in the order in which DuckDB takes them: what forbids others stands last.
+type Settings [][2]string
 
+// Settings that others begin with.
 var (
-	noExtensions = settings{{"autoinstall_known_extensions", "false"}, {"autoload_known_extensions", "false"}}
-	readOnly     = append(settings{{"access_mode", "READ_ONLY"}}, noExtensions...)
+	NoExtensions = Settings{{"autoinstall_known_extensions", "false"}, {"autoload_known_extensions", "false"}}
+	ReadOnly     = append(Settings{{"access_mode", "READ_ONLY"}}, NoExtensions...)
 )
 
 // The way back: answers to questions of ours, row by row.
@@ -40,10 +41,10 @@ func fieldsOf(t reflect.Type, offset uintptr) (all []field) {
 	return all
 }
 
-// each asks a question of ours, in which nothing may stand that comes from a log, and hands over the answer row by
+// Each asks a question of ours, in which nothing may stand that comes from a log, and hands over the answer row by
 // row: each column in a field of T, in their order. NULL is the zero value. The row is valid until the next, what it
 // refers to for good.
-func each[T any](d *duck, query string, take func(*T) error) error {
+func Each[T any](d *Conn, query string, take func(*T) error) error {
 	err := context.Cause(d.ctx)
 	if err == nil {
 		var row, zero T
@@ -56,24 +57,24 @@ func each[T any](d *duck, query string, take func(*T) error) error {
 	if cause := context.Cause(d.ctx); cause != nil {
 		return cause
 	}
-	if err != nil && d.name != "" {
-		return fmt.Errorf("database %s: %w", d.name, err)
+	if err != nil && d.Name != "" {
+		return fmt.Errorf("database %s: %w", d.Name, err)
 	}
 	return err
 }
 
-// list is an answer as a whole.
-func list[T any](d *duck, query string) (all []T, err error) {
-	err = each(d, query, func(row *T) error {
+// List is an answer as a whole.
+func List[T any](d *Conn, query string) (all []T, err error) {
+	err = Each(d, query, func(row *T) error {
 		all = append(all, *row)
 		return nil
 	})
 	return all, err
 }
 
-// one is an answer of one row.
-func one[T any](d *duck, query string) (row T, err error) {
-	err = each(d, query, func(r *T) error {
+// One is an answer of one row.
+func One[T any](d *Conn, query string) (row T, err error) {
+	err = Each(d, query, func(r *T) error {
 		row = *r
 		return nil
 	})
