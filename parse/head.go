@@ -3,6 +3,8 @@ package parse
 import (
 	"bytes"
 	"encoding/binary"
+
+	"shadow/parse/lex"
 )
 
 // Nearly all logs begin as the combined format does, and nearly all their lines without any surprise:
@@ -84,7 +86,7 @@ func sizeOrDash(b []byte) (size int64, n int) {
 	if len(b) > 0 && b[0] == '-' {
 		return 0, 1
 	}
-	return integer(b)
+	return lex.Integer(b)
 }
 
 // startsWith is bytes.HasPrefix for a text, without a call.

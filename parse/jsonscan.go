@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"math/bits"
 	"unicode/utf8"
+
+	"shadow/parse/lex"
 )
 
 // One walk over the line, byte by byte, no look back: object and array call each other, at most maxJSONDepth deep.
@@ -284,7 +286,7 @@ func plainEnd(b []byte, at int) int {
 // same array. It returns how many bytes it read, 0 if that is no escape of JSON, nor \x22, which nginx writes without
 // escape=json; and how many it wrote. Half of a surrogate pair becomes U+FFFD.
 func unescapeJSON(dst, from []byte) (n, width int) {
-	r, n, isRune := escape(from)
+	r, n, isRune := lex.Escape(from)
 	switch {
 	case n == 1, from[1] == '\'', from[1] == 'v':
 		return 0, 0

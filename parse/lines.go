@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"shadow/logfile"
+	"shadow/parse/lex"
 )
 
 // Lines reads the lines of blocks, one after the other, for one goroutine. It is the quick way of parsing many lines:
@@ -31,8 +32,8 @@ func (f *Format) NewLines() *Lines {
 	l := &Lines{parser: f.NewParser()}
 	l.scanner, _ = l.parser.(*scanner)
 	l.clock = clockOf(l.parser)
-	if l.plain = indexesChunks && l.scanner != nil && hasPlain(l.scanner.prog); l.plain {
-		l.marks = make([]uint32, 0, indexed+indexRoom)
+	if l.plain = lex.HasIndex && l.scanner != nil && hasPlain(l.scanner.prog); l.plain {
+		l.marks = make([]uint32, 0, indexed+lex.IndexRoom)
 	}
 	return l
 }
@@ -96,49 +97,7 @@ func (l *Lines) Next(r *Record) (line []byte, fault Fault) {
 func (l *Lines) index(wanted int) []uint32 {
 	if len(l.marks)-l.mark < wanted {
 		l.base, l.mark = l.at, 0
-		l.marks = appendIndex(l.marks[:0], l.data[l.at:min(len(l.data), l.at+indexed)])
+		l.marks = lex.AppendIndex(l.marks[:0], l.data[l.at:min(len(l.data), l.at+indexed)])
 	}
 	return l.marks[l.mark:]
-}
-
-// The index of some lines is where their quotes, line feeds and backslashes stand, in the order in which they come.
-// A line without a backslash and with all the quotes of its format shows by them alone where each field lies:
-//
-//	192.0.2.7 - - [01/Jan/2026:00:00:00 +0000] "GET / HTTP/1.1" 200 312 "https://example.org/" "curl/8"⏎
-//	                                           ^              ^         ^                    ^ ^      ^^
-//
-// Processors with AVX2 find them 64 bytes at a time (index_amd64.s). On others, to look for one after the other costs
-// as much as the index saves: there the scanner reads all lines. So it does when built with the tag purego.
-
-const (
-	chunk     = 64             // bytes that are indexed at a time
-	excess    = 4              // marks that may be written behind those of chunks
-	indexRoom = chunk + excess // marks more than bytes that an index needs room for
-)
-
-// appendIndex appends to marks, which has room for len(data)+indexRoom more, the index of data. It may be called where
-// indexesChunks is true.
-func appendIndex(marks []uint32, data []byte) []uint32 {
-	whole := len(data) / chunk * chunk
-	marks = appendChunks(marks, data[:whole])
-	if whole == len(data) {
-		return marks
-	}
-	var rest [chunk]byte // so that nothing behind data is read
-	copy(rest[:], data[whole:])
-	n := len(marks)
-	marks = appendChunks(marks, rest[:])
-	for i := range marks[n:] {
-		marks[n+i] += uint32(whole)
-	}
-	return marks
-}
-
-// appendChunks is appendIndex of whole chunks.
-func appendChunks(marks []uint32, data []byte) []uint32 {
-	n, end := len(marks), len(marks)+len(data)+excess
-	if len(data) == 0 {
-		return marks
-	}
-	return marks[:n+indexChunks(&data[0], len(data)/chunk, &marks[n:end][0])]
 }

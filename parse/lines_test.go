@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"shadow/logfile"
+	"shadow/parse/lex"
 	"shadow/testneeds"
 )
 
@@ -82,7 +83,7 @@ func lineFormats(t testing.TB) (formats []*Format) {
 		formats = append(formats, f)
 	}
 	for i, f := range formats {
-		if f.NewLines().plain != (indexesChunks && i == 0) {
+		if f.NewLines().plain != (lex.HasIndex && i == 0) {
 			t.Fatalf("format %d is taken to have plain lines, or not", i)
 		}
 	}
@@ -174,7 +175,7 @@ func TestLines(t *testing.T) {
 			}
 		}
 	}
-	if indexesChunks && (plain < lines/2 || plain > lines*9/10) {
+	if lex.HasIndex && (plain < lines/2 || plain > lines*9/10) {
 		t.Errorf("%d of %d lines are plain", plain, lines)
 	}
 }
@@ -197,7 +198,7 @@ func TestLongLines(t *testing.T) {
 		for _, fill := range []string{"x", `"`, `\`} {
 			long := bytes.Replace([]byte(benchLine), []byte("/"), append([]byte("/"), bytes.Repeat([]byte(fill), n)...), 1)
 			block := slices.Concat([]byte(benchLine+"\n"), long, []byte("\n"+benchLine+"\n"), bytes.Repeat([]byte(fill), n), []byte("\n"+benchLine+"\n"))
-			if _, plain := checkLines(t, f, block); plain < 3 && indexesChunks {
+			if _, plain := checkLines(t, f, block); plain < 3 && lex.HasIndex {
 				t.Errorf("only %d lines are plain", plain)
 			}
 		}
@@ -210,7 +211,7 @@ func TestPartsOfBlocks(t *testing.T) {
 	block := bytes.Repeat([]byte(benchLine+"\n"), 4*indexed/len(benchLine))
 	for shift := range len(benchLine) + 2 {
 		text := append(bytes.Repeat([]byte("x"), shift), block...)
-		if lines, plain := checkLines(t, f, text); plain < lines-2 && indexesChunks {
+		if lines, plain := checkLines(t, f, text); plain < lines-2 && lex.HasIndex {
 			t.Fatalf("%d of %d lines are plain", plain, lines)
 		}
 	}
@@ -237,38 +238,6 @@ func TestPlainSize(t *testing.T) {
 	}
 }
 
-// indexEach is the obvious twin of appendIndex.
-func indexEach(marks []uint32, data []byte) []uint32 {
-	for i, c := range data {
-		if c == '"' || c == '\n' || c == '\\' {
-			marks = append(marks, uint32(i))
-		}
-	}
-	return marks
-}
-
-func TestIndex(t *testing.T) {
-	if !indexesChunks {
-		t.Skip("not on this processor, or left out of this build")
-	}
-	rng := testneeds.Rand(t, 7, 8)
-	for range 20_000 {
-		data := make([]byte, rng.IntN(400))
-		dense := rng.IntN(20)
-		for i := range data {
-			data[i] = byte(rng.Uint32())
-			if rng.IntN(20) < dense {
-				data[i] = "\"\n\\"[rng.IntN(3)]
-			}
-		}
-		const before = 7 // marks that are there
-		room := make([]uint32, before, before+len(data)+indexRoom)
-		if got, want := appendIndex(room, data), indexEach(room[:before:before], data); !slices.Equal(got, want) {
-			t.Fatalf("%q:\n got %d\nwant %d", data, got, want)
-		}
-	}
-}
-
 // Real logs are read alike by Lines and line by line, whatever their format.
 func TestRealLines(t *testing.T) {
 	names, err := filepath.Glob(filepath.Join(testneeds.Shared(t, "logs"), "*", "*.gz"))
@@ -287,7 +256,7 @@ func TestRealLines(t *testing.T) {
 			lines, plain, content = lines+more, plain+quick, content[n:]
 		}
 	}
-	if indexesChunks && plain < lines/4 {
+	if lex.HasIndex && plain < lines/4 {
 		t.Errorf("%d of %d lines are plain", plain, lines)
 	}
 	t.Logf("%d lines, of which %d are plain", lines, plain)

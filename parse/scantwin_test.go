@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"shadow/parse/lex"
 	"shadow/testneeds"
 )
 
@@ -31,7 +32,7 @@ func slowCombinedRead(line string) (want Record, ok bool) {
 		if text == "-" {
 			return nil
 		}
-		return []byte(slowUnescape(text))
+		return lex.Unescape([]byte(text))
 	}
 	want.Client, want.User, want.Referer, want.Agent = host(undash(m[1])), undash(m[2]), undash(m[7]), undash(m[8])
 	if string(want.User) == `""` {
@@ -41,8 +42,8 @@ func slowCombinedRead(line string) (want Record, ok bool) {
 		return want, false // the script has requests in all shapes
 	}
 	want.Path, want.NotHTTP = undash(m[4]), true
-	status, _ := integer([]byte(m[5]))
-	size, _ := integer([]byte(m[6]))
+	status, _ := lex.Integer([]byte(m[5]))
+	size, _ := lex.Integer([]byte(m[6]))
 	want.Status, want.Bytes = int32(status), size
 	return want, true
 }

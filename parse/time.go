@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"shadow/limit"
+	"shadow/parse/lex"
 )
 
 // Three spellings of a timestamp cover nearly every log:
@@ -61,7 +62,7 @@ type clock struct {
 // local reads dd/Mon/yyyy:hh:mm:ss, with a fraction or not, with a zone (" -0700") or not.
 func (c *clock) local(b []byte) (t limit.Time, n int, reason string) {
 	if len(b) >= len(c.localText) && b[2] == '/' && b[17] == ':' && sameHour((*[26]byte)(b), &c.localText) {
-		if minute, second := two(b[15:]), two(b[18:]); minute < 60 && second < 60 {
+		if minute, second := lex.Two(b[15:]), lex.Two(b[18:]); minute < 60 && second < 60 {
 			return c.localHour + limit.Time(60*minute+second)*limit.Second, len(c.localText), ""
 		}
 	}
@@ -78,8 +79,8 @@ func (c *clock) newLocal(b []byte) (t limit.Time, n int, reason string) {
 		return 0, 0, notLocal
 	}
 	day := civil{
-		year: four(b[7:]), month: monthNamed(b[3:]), day: two(b),
-		hour: two(b[12:]), minute: two(b[15:]), second: two(b[18:]),
+		year: lex.Four(b[7:]), month: monthNamed(b[3:]), day: lex.Two(b),
+		hour: lex.Two(b[12:]), minute: lex.Two(b[15:]), second: lex.Two(b[18:]),
 	}
 	if !day.numeric() || day.month == 0 {
 		return 0, 0, notLocal
@@ -118,8 +119,8 @@ func isoCivil(b []byte) (civil, string) {
 		return civil{}, notISO
 	}
 	day := civil{
-		year: four(b), month: two(b[5:]), day: two(b[8:]),
-		hour: two(b[11:]), minute: two(b[14:]), second: two(b[17:]),
+		year: lex.Four(b), month: lex.Two(b[5:]), day: lex.Two(b[8:]),
+		hour: lex.Two(b[11:]), minute: lex.Two(b[14:]), second: lex.Two(b[17:]),
 	}
 	if !day.numeric() {
 		return civil{}, notISO
@@ -132,7 +133,7 @@ func isoCivil(b []byte) (civil, string) {
 
 // epoch reads seconds since 1970, with a fraction or not.
 func (c *clock) epoch(b []byte) (t limit.Time, n int, reason string) {
-	t, n = seconds(b)
+	t, n = lex.Seconds(b)
 	if n <= 0 {
 		return 0, 0, notEpoch
 	}
@@ -141,7 +142,7 @@ func (c *clock) epoch(b []byte) (t limit.Time, n int, reason string) {
 
 // finish adds to the seconds of a civil time what may follow them in b at n: a fraction, and a zone.
 func (c *clock) finish(seconds int64, b []byte, n int) (limit.Time, int) {
-	micros, m := fraction(b[n:])
+	micros, m := lex.Fraction(b[n:])
 	n += m
 	east, m := zone(b[n:])
 	if c.said = (Zone{}); m > 0 {
@@ -164,12 +165,12 @@ func zone(b []byte) (east int64, n int) {
 		return 0, 0
 	}
 	west := b[n] == '-'
-	hours, minutes := two(b[n+1:]), 0
+	hours, minutes := lex.Two(b[n+1:]), 0
 	n += 3
-	if rest := b[n:]; len(rest) >= 3 && rest[0] == ':' && two(rest[1:]) < 100 {
-		minutes, n = two(rest[1:]), n+3
-	} else if len(rest) >= 2 && two(rest) < 100 {
-		minutes, n = two(rest), n+2
+	if rest := b[n:]; len(rest) >= 3 && rest[0] == ':' && lex.Two(rest[1:]) < 100 {
+		minutes, n = lex.Two(rest[1:]), n+3
+	} else if len(rest) >= 2 && lex.Two(rest) < 100 {
+		minutes, n = lex.Two(rest), n+2
 	}
 	if hours > 23 || minutes > 59 {
 		return 0, 0

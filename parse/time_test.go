@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"shadow/limit"
+	"shadow/parse/lex"
 	"shadow/testneeds"
 )
 
@@ -71,7 +72,7 @@ func FuzzTime(f *testing.F) {
 				}
 				got, n, reason = c.iso([]byte(text))
 				agree(t, iso, zone, got, n, reason, isoLayouts)
-				if got, n, reason = c.epoch([]byte(text)); reason == "" && (n < 1 || got < 0 || got >= (maxSeconds+1)*limit.Second) {
+				if got, n, reason = c.epoch([]byte(text)); reason == "" && (n < 1 || got < 0 || got >= (lex.MaxSeconds+1)*limit.Second) {
 					t.Errorf("epoch %q: %d from %d bytes", text, got, n)
 				}
 			}
@@ -197,11 +198,11 @@ func TestNumbers(t *testing.T) {
 		{"1.0000019", 1000001, 9},
 		{"1,5", 1500000, 3},
 		{"253402300799", 253402300799e6, 12},
-		{"253402300800", 0, tooLarge},
-		{"999999999999999999", 0, tooLarge},
-		{"9999999999999999999", 0, tooLarge},
+		{"253402300800", 0, lex.TooLarge},
+		{"999999999999999999", 0, lex.TooLarge},
+		{"9999999999999999999", 0, lex.TooLarge},
 	} {
-		if got, n := seconds([]byte(c.text)); got != c.want || n != c.n {
+		if got, n := lex.Seconds([]byte(c.text)); got != c.want || n != c.n {
 			t.Errorf("seconds(%q) = %d, %d; want %d, %d", c.text, got, n, c.want, c.n)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"shadow/limit"
+	"shadow/parse/lex"
 )
 
 // timestampParts gathers the parts of a timestamp.
@@ -35,7 +36,7 @@ func (m *timestampParts) time(c *clock) (limit.Time, string) {
 
 // fraction reads three or six digits behind the point of the seconds; −1 if they are not there.
 func (m *timestampParts) fraction(b []byte, width int) int {
-	value, n := integer(b[:min(len(b), width)])
+	value, n := lex.Integer(b[:min(len(b), width)])
 	if n != width {
 		return -1
 	}
@@ -93,9 +94,9 @@ func (m *timestampParts) part(letter byte, b []byte) int {
 		return n
 	case 's':
 		var n int
-		m.epoch, n = integer(b)
+		m.epoch, n = lex.Integer(b)
 		m.counted = true
-		if m.epoch > maxSeconds {
+		if m.epoch > lex.MaxSeconds {
 			return 0
 		}
 		return n
@@ -110,11 +111,11 @@ func number(into *int, b []byte, width int) int {
 	}
 	switch {
 	case width == 4:
-		*into = four(b)
+		*into = lex.Four(b)
 	case b[0] == ' ' && b[1]-'0' < 10:
 		*into = int(b[1] - '0')
 	default:
-		*into = two(b)
+		*into = lex.Two(b)
 	}
 	if *into >= 100 && (width == 2 || *into >= 10000) {
 		return 0

@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"shadow/limit"
+	"shadow/parse/lex"
 )
 
 // Values become fields in three moves. Texts are kept as they stand (keep), numbers and stamps are read where they
@@ -69,17 +70,17 @@ func (s *reader) measure(st *step, b []byte, r *Record) (n int, reason string) {
 		n, reason = status(b, r)
 		return n, reason
 	case kindBytes:
-		r.Bytes, n = integer(b)
+		r.Bytes, n = lex.Integer(b)
 	case kindUpstream:
 		r.UpstreamTime, n = sumOfSeconds(b)
 	case kindSeconds:
-		t, n = seconds(b)
+		t, n = lex.Seconds(b)
 	case kindMillis:
 		t, n = thousandths(b, limit.Millisecond)
 	default:
 		t, n = thousandths(b, limit.Microsecond)
 	}
-	if n == tooLarge {
+	if n == lex.TooLarge {
 		return 0, st.excess
 	}
 	if n > 0 && kindInfos[st.kind].feeds == FieldRequestTime {
@@ -90,7 +91,7 @@ func (s *reader) measure(st *step, b []byte, r *Record) (n int, reason string) {
 
 // status reads the three digits of an HTTP status.
 func status(b []byte, r *Record) (n int, reason string) {
-	value, n := integer(b)
+	value, n := lex.Integer(b)
 	if n == 0 {
 		return 0, "status is not a number"
 	}
@@ -103,9 +104,9 @@ func status(b []byte, r *Record) (n int, reason string) {
 
 // thousandths reads a whole number of milli- or microseconds.
 func thousandths(b []byte, unit limit.Time) (t limit.Time, n int) {
-	value, n := integer(b)
-	if n > 0 && value > maxSeconds*int64(limit.Second/unit) {
-		return 0, tooLarge
+	value, n := lex.Integer(b)
+	if n > 0 && value > lex.MaxSeconds*int64(limit.Second/unit) {
+		return 0, lex.TooLarge
 	}
 	return limit.Time(value) * unit, n
 }
@@ -118,9 +119,9 @@ func sumOfSeconds(b []byte) (sum limit.Time, n int) {
 		if n < len(b) && b[n] == '-' {
 			n++
 		} else {
-			t, m := seconds(b[n:])
-			if m == tooLarge || t > maxSeconds*limit.Second-max(sum, 0) {
-				return NotLogged, tooLarge
+			t, m := lex.Seconds(b[n:])
+			if m == lex.TooLarge || t > lex.MaxSeconds*limit.Second-max(sum, 0) {
+				return NotLogged, lex.TooLarge
 			}
 			if m == 0 {
 				return sum, n
@@ -180,10 +181,10 @@ func (s *reader) unescape(r *Record) {
 		}
 	}
 	for _, text := range []*[]byte{&r.Client, &r.User, &r.Path, &r.Host, &r.Referer, &r.Agent, &r.Forwarded} {
-		*text = unescape(*text)
+		*text = lex.Unescape(*text)
 	}
 	for i := range r.Extra {
-		r.Extra[i] = unescape(r.Extra[i])
+		r.Extra[i] = lex.Unescape(r.Extra[i])
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"shadow/limit"
+	"shadow/parse/lex"
 )
 
 // W3C's extended log file format (www.w3.org/TR/WD-logfile) says itself what its columns are, and may do so again in the
@@ -189,7 +190,7 @@ func (p *w3cParser) fill(line []byte, r *Record) Fault {
 			n, reason := status(v, r)
 			ok = reason == "" && n == len(v)
 		case kindBytes:
-			size, n := integer(v)
+			size, n := lex.Integer(v)
 			r.Bytes, ok = size, n == len(v)
 		case kindSeconds:
 			unit := unitMillis
@@ -268,7 +269,7 @@ func (p *w3cParser) date(v []byte) (limit.Time, bool) {
 		return 0, false
 	}
 	if [10]byte(v) != p.dayText {
-		day := civil{year: four(v), month: two(v[5:]), day: two(v[8:])}
+		day := civil{year: lex.Four(v), month: lex.Two(v[5:]), day: lex.Two(v[8:])}
 		if v[4] != '-' || v[7] != '-' || !day.numeric() || !day.valid() {
 			return 0, false
 		}
@@ -282,8 +283,8 @@ func timeOfDay(v []byte) (limit.Time, bool) {
 	if len(v) < len("00:00:00") || !clockTime(v) {
 		return 0, false
 	}
-	micros, n := fraction(v[8:])
-	hour, minute, second := two(v), two(v[3:]), two(v[6:])
+	micros, n := lex.Fraction(v[8:])
+	hour, minute, second := lex.Two(v), lex.Two(v[3:]), lex.Two(v[6:])
 	ok := hour < 24 && minute < 60 && second <= 60 && 8+n == len(v)
 	return limit.Time(hour*3600+minute*60+second)*limit.Second + micros, ok
 }
@@ -296,7 +297,7 @@ func percentDecode(v []byte) []byte {
 	}
 	for i := to; i < len(v); i++ {
 		c := v[i]
-		if code, ok := hex(v, i+1, i+3); c == '%' && ok {
+		if code, ok := lex.Hex(v, i+1, i+3); c == '%' && ok {
 			c, i = byte(code), i+2
 		}
 		v[to] = c

@@ -1,8 +1,8 @@
 //go:build !amd64 || purego
 
-package parse
+package lex
 
-// indexesChunks reports that there is no indexChunks here.
-const indexesChunks = false
+// HasIndex reports that there is no indexChunks here.
+const HasIndex = false
 
 func indexChunks(*byte, int, *uint32) int { panic("parse: no chunks are indexed here") }

@@ -1,11 +1,11 @@
 //go:build !purego
 
-package parse
+package lex
 
 import "golang.org/x/sys/cpu"
 
-// indexesChunks reports whether this processor has the instructions of indexChunks.
-var indexesChunks = cpu.X86.HasAVX2 && cpu.X86.HasBMI1 && cpu.X86.HasPOPCNT
+// HasIndex reports whether this processor has the instructions of indexChunks.
+var HasIndex = cpu.X86.HasAVX2 && cpu.X86.HasBMI1 && cpu.X86.HasPOPCNT
 
 // indexChunks writes the index of some chunks, and returns how many marks it has. Behind them it may write excess others.
 //

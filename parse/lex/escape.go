@@ -1,4 +1,4 @@
-package parse
+package lex
 
 import (
 	"bytes"
@@ -9,9 +9,9 @@ import (
 // Servers write what could break a line as escapes: nginx \x22 for a quote, Apache \" and \n, both in JSON \u0022.
 // Every escape is longer than what it stands for, so undoing them never needs more room than the text has.
 
-// unescape undoes the escapes in b within b's own bytes and returns what is left of it. A backslash that opens no
+// Unescape undoes the escapes in b within b's own bytes and returns what is left of it. A backslash that opens no
 // escape stays.
-func unescape(b []byte) []byte {
+func Unescape(b []byte) []byte {
 	from := bytes.IndexByte(b, '\\')
 	if from < 0 {
 		return b
@@ -23,7 +23,7 @@ func unescape(b []byte) []byte {
 			from, to = from+1, to+1
 			continue
 		}
-		r, width, isRune := escape(b[from:])
+		r, width, isRune := Escape(b[from:])
 		if isRune {
 			to += utf8.EncodeRune(b[to:to+3+width/12], r)
 		} else {
@@ -35,19 +35,19 @@ func unescape(b []byte) []byte {
 	return b[:to]
 }
 
-// escape reads the escape that b opens with: what it stands for, how long it is, and whether it names a character
+// Escape reads the escape that b opens with: what it stands for, how long it is, and whether it names a character
 // (\u) rather than a byte.
-func escape(b []byte) (r rune, width int, isRune bool) {
+func Escape(b []byte) (r rune, width int, isRune bool) {
 	if len(b) < 2 {
 		return '\\', 1, false
 	}
 	switch b[1] {
 	case 'x':
-		if v, ok := hex(b, 2, 4); ok {
+		if v, ok := Hex(b, 2, 4); ok {
 			return v, 4, false
 		}
 	case 'u':
-		if v, ok := hex(b, 2, 6); ok {
+		if v, ok := Hex(b, 2, 6); ok {
 			r, width = surrogates(b, v)
 			return r, width, true
 		}
@@ -68,7 +68,7 @@ var afterBackslash = [256]byte{
 // surrogates joins v with a second \u escape when the two are a surrogate pair.
 func surrogates(b []byte, v rune) (r rune, width int) {
 	if utf16.IsSurrogate(v) && len(b) >= 12 && b[6] == '\\' && b[7] == 'u' {
-		if low, ok := hex(b, 8, 12); ok {
+		if low, ok := Hex(b, 8, 12); ok {
 			if r := utf16.DecodeRune(v, low); r != utf8.RuneError {
 				return r, 12
 			}
@@ -77,8 +77,8 @@ func surrogates(b []byte, v rune) (r rune, width int) {
 	return v, 6
 }
 
-// hex reads the hexadecimal digits b[from:to].
-func hex(b []byte, from, to int) (v rune, ok bool) {
+// Hex reads the hexadecimal digits b[from:to].
+func Hex(b []byte, from, to int) (v rune, ok bool) {
 	if len(b) < to {
 		return 0, false
 	}

@@ -1,4 +1,4 @@
-package parse
+package lex
 
 import (
 	"bytes"
@@ -38,7 +38,7 @@ func FuzzEscape(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		buffer := []byte(text + "behind")
-		got := unescape(buffer[:len(text)])
+		got := Unescape(buffer[:len(text)])
 		if want := slowUnescape(text); string(got) != want {
 			t.Errorf("%q becomes %q, want %q", text, got, want)
 		}
