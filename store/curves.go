@@ -200,7 +200,7 @@ func (r *Reader) readSweptRequests(run int32, s *Swept) error {
 // SweptAlike are the runs with curves that have read files with the same beginnings as some runs, by number. A log
 // that has grown since is the same file.
 func (r *Reader) SweptAlike(runs []int32) ([]int32, error) {
-	const heads = `SELECT list_sort(duck.List(DISTINCT head_hash)) AS heads`
+	const heads = `SELECT list_sort(list(DISTINCT head_hash)) AS heads`
 	return duck.List[int32](r.duck, `SELECT run FROM (`+heads+`, run FROM inputs WHERE run IN (SELECT run FROM curves) GROUP BY run HAVING count(*) = count(head_hash))
 		WHERE heads = (`+heads+` FROM inputs WHERE run IN `+idList(runs)+` HAVING count(*) = count(head_hash)) ORDER BY run`)
 }
