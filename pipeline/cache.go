@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"shadow/logfile"
+	"shadow/pipeline/flagvalue"
 	"shadow/replay"
 	"shadow/traffic"
 	"shadow/traffic/cache"
@@ -51,7 +52,7 @@ func (l *Logs) newLogCache(o *ingest.Options) (*logCache, error) {
 	c := &logCache{dir: l.Cache, note: cacheNote{Build: buildOf(l.Version), Taken: l.Started}}
 	for _, m := range []struct {
 		flag   string
-		moment Moment
+		moment flagvalue.Moment
 	}{{"since", l.Since}, {"until", l.Until}} {
 		if m.moment != "" && m.moment.At(l.Started) != m.moment.At(l.Started.Add(time.Microsecond)) {
 			c.use.Reason = fmt.Sprintf("--%s %s is another moment each time", m.flag, m.moment)

@@ -12,6 +12,7 @@ import (
 	"runtime/debug"
 	"slices"
 
+	"shadow/pipeline/flagvalue"
 	"shadow/policy"
 )
 
@@ -76,7 +77,7 @@ func readBounded(name string, most int64) ([]byte, error) {
 	}
 	n, err := text.ReadFrom(io.LimitReader(file, most+1))
 	if err == nil && n > most {
-		err = fmt.Errorf("%s: has more than %s, which is no configuration", name, FormatSize(most))
+		err = fmt.Errorf("%s: has more than %s, which is no configuration", name, flagvalue.FormatSize(most))
 	}
 	return text.Bytes(), err
 }

@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"shadow/pipeline/flagvalue"
 	"shadow/report/format"
 	"shadow/traffic"
 )
@@ -37,7 +38,7 @@ type MemoryError struct{ Needs, Most, Clients int64 }
 func (e *MemoryError) Error() string {
 	return fmt.Sprintf("%s clients so far, which take %s or more, and --max-memory is %s: fewer limits, periods, rates, kinds "+
 		"or keys take less, and so do networks as clients (--client addr/24,/64)",
-		format.Thousands(e.Clients), format.Size(e.Needs), FormatSize(e.Most))
+		format.Thousands(e.Clients), format.Size(e.Needs), flagvalue.FormatSize(e.Most))
 }
 
 // memoryPause is between two looks at what is in use.

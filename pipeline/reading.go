@@ -10,6 +10,7 @@ import (
 	"shadow/limit"
 	"shadow/parse"
 	"shadow/parse/detect"
+	"shadow/pipeline/flagvalue"
 	"shadow/policy"
 	"shadow/request"
 	"shadow/traffic"
@@ -53,8 +54,8 @@ type Reading struct {
 	ExcludeStatus []string
 	NotHTTP       ingest.NotHTTP
 	Lateness      limit.Time
-	Since, Until  Moment // "": none
-	Cold          bool   // limiters start empty at Since
+	Since, Until  flagvalue.Moment // "": none
+	Cold          bool             // limiters start empty at Since
 
 	NetworkDB     []string // MMDB files, which tell whose networks addresses are in
 	CrawlerRanges []string // files with the addresses of crawlers

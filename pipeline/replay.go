@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"shadow/limit"
+	"shadow/pipeline/cputime"
 	"shadow/policy"
 	"shadow/replay"
 	"shadow/report"
@@ -134,7 +135,7 @@ func (r *Replay) prepareReplay(logs []string) error {
 		return err
 	}
 	if r.Timing {
-		r.Read.Clock = threadTime
+		r.Read.Clock = cputime.Thread
 	}
 	if r.Verified != nil {
 		if err := r.Verified(); err != nil {
@@ -354,9 +355,9 @@ func writeTiming(w io.Writer, s *ingest.Stats, read ingest.StageTimes, judge rep
 	for _, stage := range stages {
 		sum += stage.took
 	}
-	used := cpuTime()
+	used := cputime.Process()
 	other := max(0, used-sum)
-	if threadTimeIsCPU {
+	if cputime.ThreadIsExact {
 		stages = append(stages, struct {
 			name string
 			took time.Duration
@@ -375,7 +376,7 @@ func writeTiming(w io.Writer, s *ingest.Stats, read ingest.StageTimes, judge rep
 	}
 	table.Flush()
 	fmt.Fprintf(w, "memory in use: %s\n", format.Size(inUse()))
-	if !threadTimeIsCPU {
+	if !cputime.ThreadIsExact {
 		fmt.Fprintln(w, "the times of the stages are those of the clock on the wall, waiting included")
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"shadow/limit"
 	"shadow/logfile"
+	"shadow/pipeline/flagvalue"
 	"shadow/policy"
 	"shadow/replay"
 	"shadow/store"
@@ -262,7 +263,7 @@ func (r *Replay) resumeOptions() resumeOptions {
 		{"--trusted-proxy", strings.Join(r.Trusted, ",")},
 		{"--exclude", strings.Join(r.Exclude, " ")},
 		{"--exclude-status", strings.Join(r.ExcludeStatus, ",")},
-		{"--not-http", NotHTTPWords[r.NotHTTP]},
+		{"--not-http", flagvalue.NotHTTPWords[r.NotHTTP]},
 		{"--lateness", limit.FormatPeriod(r.Lateness)},
 		{"--format", r.Format},
 		{"--nginx-conf", r.NginxConf},

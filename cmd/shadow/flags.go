@@ -13,6 +13,7 @@ import (
 	"shadow/limit"
 	"shadow/parse/detect"
 	"shadow/pipeline"
+	"shadow/pipeline/flagvalue"
 	"shadow/pipeline/stored"
 	"shadow/report"
 	"shadow/report/format"
@@ -86,7 +87,7 @@ func addWho(cmd *cobra.Command, f *pipeline.Reading, lateness limit.Time) {
 		"/status/**, agent:kube-probe, status:404 (repeatable)")
 	flags.StringSliceVar(&f.ExcludeStatus, "exclude-status", nil, "leave out requests by `status`: 429,503 (what the "+
 		"server refused already)")
-	named[ingest.NotHTTP](pipeline.NotHTTPWords...).add(cmd, &f.NotHTTP, "not-http", "`what` becomes of lines whose "+
+	named[ingest.NotHTTP](flagvalue.NotHTTPWords...).add(cmd, &f.NotHTTP, "not-http", "`what` becomes of lines whose "+
 		"request is not HTTP (empty, -, a TLS handshake), which servers answer before they ask a limiter: skip, or judge")
 	flags.StringSliceVar(&f.NetworkDB, "network-db", nil, "`MMDB` files on this machine that tell whose networks addresses "+
 		"are in: ASN, name, country (repeatable)")

@@ -7,6 +7,7 @@ import (
 
 	"shadow/limit"
 	"shadow/pipeline"
+	"shadow/pipeline/flagvalue"
 	"shadow/report/format"
 	"shadow/request"
 )
@@ -52,8 +53,8 @@ users. A visitor is of the class that its agent claims; but a browser whose evid
 	f.Target, f.Protect = pipeline.KeysTarget, pipeline.KeysProtect
 	aPeriod.addList(cmd, &f.Per, true, "per", "`lengths` of windows (where no key separates by 1m, 10m and 1h are "+
 		"tried as well)")
-	share := domain[float64]{text: pipeline.FormatPercent, parse: func(text string) (float64, error) {
-		percent, err := pipeline.ParsePercent(text)
+	share := domain[float64]{text: flagvalue.FormatPercent, parse: func(text string) (float64, error) {
+		percent, err := flagvalue.ParsePercent(text)
 		if err == nil && percent == 0 {
 			err = errors.New("every limit refuses as much; want more than 0%")
 		}

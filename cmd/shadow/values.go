@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"shadow/limit"
-	"shadow/pipeline"
+	"shadow/pipeline/flagvalue"
 	"shadow/request"
 	"shadow/servers"
 )
@@ -31,9 +31,9 @@ type domain[T comparable] struct {
 // The domains of several flags.
 var (
 	aPeriod  = domain[limit.Time]{what: "duration", parse: limit.ParsePeriod, text: limit.FormatPeriod}
-	aMoment  = domain[pipeline.Moment]{what: "string", parse: pipeline.ParseMoment, text: pipeline.Moment.String}
-	aSize    = domain[int64]{what: "size", parse: pipeline.ParseSize, text: pipeline.FormatSize}
-	aPercent = domain[float64]{what: "percent", parse: pipeline.ParsePercent, text: pipeline.FormatPercent}
+	aMoment  = domain[flagvalue.Moment]{what: "string", parse: flagvalue.ParseMoment, text: flagvalue.Moment.String}
+	aSize    = domain[int64]{what: "size", parse: flagvalue.ParseSize, text: flagvalue.FormatSize}
+	aPercent = domain[float64]{what: "percent", parse: flagvalue.ParsePercent, text: flagvalue.FormatPercent}
 	aKey     = domain[request.Key]{"string", request.ParseKey, request.Key.String, slices.Concat(request.Keys(), request.PartWords())}
 	aZone    = domain[*time.Location]{what: "string", parse: parseZone, text: (*time.Location).String}
 )

@@ -1,8 +1,8 @@
 //go:build !unix
 
-package pipeline
+package cputime
 
 import "time"
 
-// cpuTime is unknown here.
-func cpuTime() time.Duration { return 0 }
+// Process is unknown here.
+func Process() time.Duration { return 0 }

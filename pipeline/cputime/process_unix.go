@@ -1,14 +1,14 @@
 //go:build unix
 
-package pipeline
+package cputime
 
 import (
 	"syscall"
 	"time"
 )
 
-// cpuTime is how long this process has kept processors busy.
-func cpuTime() time.Duration {
+// Process is how long this process has kept processors busy.
+func Process() time.Duration {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
 		return 0

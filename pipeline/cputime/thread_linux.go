@@ -1,15 +1,15 @@
-package pipeline
+package cputime
 
 import (
 	"syscall"
 	"time"
 )
 
-// threadTimeIsCPU reports whether threadTime is CPU time.
-const threadTimeIsCPU = true
+// ThreadIsExact reports whether Thread is CPU time.
+const ThreadIsExact = true
 
-// threadTime is how long the calling thread has kept a processor busy.
-func threadTime() time.Duration {
+// Thread is how long the calling thread has kept a processor busy.
+func Thread() time.Duration {
 	const thisThread = 1 // RUSAGE_THREAD
 	var u syscall.Rusage
 	if syscall.Getrusage(thisThread, &u) != nil {

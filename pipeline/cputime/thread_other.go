@@ -1,13 +1,13 @@
 //go:build !linux
 
-package pipeline
+package cputime
 
 import "time"
 
-// threadTimeIsCPU reports whether threadTime is CPU time.
-const threadTimeIsCPU = false
+// ThreadIsExact reports whether Thread is CPU time.
+const ThreadIsExact = false
 
 var began = time.Now()
 
-// threadTime is the time of the wall: this system does not tell a thread its CPU time.
-func threadTime() time.Duration { return time.Since(began) }
+// Thread is the time of the wall: this system does not tell a thread its CPU time.
+func Thread() time.Duration { return time.Since(began) }

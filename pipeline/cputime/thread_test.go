@@ -1,4 +1,4 @@
-package pipeline
+package cputime
 
 import (
 	"runtime"
@@ -10,15 +10,15 @@ import (
 func TestThreadTime(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	start := threadTime()
-	for began := time.Now(); threadTime()-start < 20*time.Millisecond; {
+	start := Thread()
+	for began := time.Now(); Thread()-start < 20*time.Millisecond; {
 		if time.Since(began) > time.Minute {
-			t.Fatalf("a busy thread has worked %v in a minute", threadTime()-start)
+			t.Fatalf("a busy thread has worked %v in a minute", Thread()-start)
 		}
 	}
-	start = threadTime()
+	start = Thread()
 	time.Sleep(200 * time.Millisecond)
-	if slept := threadTime() - start; threadTimeIsCPU && slept > 100*time.Millisecond {
+	if slept := Thread() - start; ThreadIsExact && slept > 100*time.Millisecond {
 		t.Errorf("asleep for 200 ms, a thread has worked %v", slept)
 	}
 }

@@ -1,4 +1,5 @@
-package pipeline
+// Package flagvalue reads values of flags that no other package has: moments, sizes, shares.
+package flagvalue
 
 import (
 	"errors"
@@ -11,8 +12,6 @@ import (
 	"shadow/limit"
 	"shadow/traffic/ingest"
 )
-
-// Values of flags that no other package has.
 
 // ParsePercent reads a share from 0 to 100 %. The sign may be left out.
 func ParsePercent(text string) (float64, error) {

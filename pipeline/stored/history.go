@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"shadow/limit"
-	"shadow/pipeline"
+	"shadow/pipeline/flagvalue"
 	"shadow/report/history"
 	"shadow/request"
 	"shadow/store"
@@ -161,7 +161,7 @@ var DefaultProtect = store.Spare{Class: request.Browser, PerMillion: 999_000}
 // ParseProtect reads browsers=99.9%.
 func ParseProtect(text string) (store.Spare, error) {
 	name, share, _ := strings.Cut(text, "=")
-	percent, err := pipeline.ParsePercent(share)
+	percent, err := flagvalue.ParsePercent(share)
 	for class := range request.ClassCount {
 		if err == nil && (name == class.String() || name == class.String()+"s") {
 			return store.Spare{Class: class, PerMillion: int64(percent*1e4 + 0.5)}, nil
@@ -172,5 +172,5 @@ func ParseProtect(text string) (store.Spare, error) {
 
 // FormatProtect is the text that ParseProtect reads.
 func FormatProtect(s store.Spare) string {
-	return s.Class.String() + "s=" + pipeline.FormatPercent(float64(s.PerMillion)/1e4)
+	return s.Class.String() + "s=" + flagvalue.FormatPercent(float64(s.PerMillion)/1e4)
 }

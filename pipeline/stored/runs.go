@@ -14,6 +14,7 @@ import (
 	"shadow/escape"
 	"shadow/limit"
 	"shadow/pipeline"
+	"shadow/pipeline/flagvalue"
 	"shadow/report/format"
 	"shadow/store"
 )
@@ -124,10 +125,10 @@ func noRun(all []store.RunFact, text string) error {
 
 // A Selection names the runs that a report is about.
 type Selection struct {
-	Run      string          // a number, or last
-	Since    pipeline.Moment // all runs with requests since then
-	Day      pipeline.Moment // the run that is about most of it
-	Timezone *time.Location  // nil: UTC
+	Run      string           // a number, or last
+	Since    flagvalue.Moment // all runs with requests since then
+	Day      flagvalue.Moment // the run that is about most of it
+	Timezone *time.Location   // nil: UTC
 
 	notes []string // on how moments were read
 }
@@ -169,7 +170,7 @@ func chosenRun(all []store.RunFact, text string) (*store.RunFact, error) {
 }
 
 // ofDay is the replay that shares most time with a day; of several that share as much, the last.
-func ofDay(day pipeline.Moment, now time.Time) selector {
+func ofDay(day flagvalue.Moment, now time.Time) selector {
 	zone := now.Location()
 	y, m, d := time.UnixMicro(int64(day.At(now))).In(zone).Date()
 	from := limit.Time(time.Date(y, m, d, 0, 0, 0, 0, zone).UnixMicro())
@@ -190,7 +191,7 @@ func ofDay(day pipeline.Moment, now time.Time) selector {
 }
 
 // sinceMoment are the replays that have requests since a moment.
-func sinceMoment(moment pipeline.Moment, now time.Time) selector {
+func sinceMoment(moment flagvalue.Moment, now time.Time) selector {
 	since := moment.At(now)
 	return func(all []store.RunFact) (chosen []store.RunFact, err error) {
 		for _, run := range all {

@@ -1,0 +1,2 @@
+// Package cputime measures how long the program, or a thread of it, has kept processors busy.
+package cputime
