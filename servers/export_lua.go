@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"shadow/limit"
@@ -11,16 +12,30 @@ import (
 	"shadow/request"
 )
 
-// For OpenResty a limit is of lua-resty-limit-traffic: resty.limit.req, which is the leaky bucket of nginx, or
-// resty.limit.count, whose windows begin with a request. The lines stand in a file of their own.
+// Lua in nginx (OpenResty, or nginx with its Lua module) keeps counters in a shared dictionary. The lines need nothing
+// else: they decide as nginx's limit_req does, in the same integers, or count in windows that begin with a request. They
+// stand in a file of their own.
 
 var luaTarget = Target{
-	Name: "lua", Title: "OpenResty's lua-resty-limit-traffic", Comment: "--", Ending: ".lua", own: ownAPISIX, Combine: policy.InTurn,
-	Grid: "limit.req: whole requests per second or minute and a burst; limit.count: whole seconds",
+	Name: "lua", Title: "Lua in nginx", Comment: "--", Ending: ".lua", own: ownAPISIX, Combine: policy.InTurn,
+	Grid: "as limit_req of nginx; or a count over whole seconds",
 	Enforce: "it refuses nothing yet, and logs over-limit. To enforce it, make enforce true. It takes, in http: " +
 		"`lua_shared_dict shadow 10m;`, and in the location: `access_by_lua_file shadow.lua;`",
 	nearest: nearestAPISIX, write: writeLua,
 }
+
+// luaBucket is what leaky/nginx.go does. A bucket that would be empty by now is as good as none, so it may go.
+const luaBucket = `-- nginx's limit_req: rate in thousandths of a request per second, excess in thousandths
+local function excess_of(key, rate, burst)
+    local now, e = math.floor(ngx.now() * 1000 + 0.5), 0
+    local before, last = string.match(dict:get(key) or "", "^(%d+) (%d+)$")
+    if before then
+        e = math.max(before - math.floor(rate * math.max(now - last, 0) / 1000) + 1000, 0)
+        if e > burst then return nil end
+    end
+    dict:set(key, string.format("%.0f %.0f", e, now), (e + 1000) / rate + 1)
+    return e
+end`
 
 func writeLua(e *Export, all []setting) error {
 	if err := e.plainClient(); err != nil && e.where.address() {
@@ -29,8 +44,11 @@ func writeLua(e *Export, all []setting) error {
 		return errors.New(e.where.who().onlyYouKnow("it is not exported"))
 	}
 	lines := []string{
-		"local enforce = false", "local function over(name)", `    ngx.log(ngx.WARN, "over-limit ", name)`,
-		"    if enforce then return ngx.exit(429) end", "end", "local v = ngx.var",
+		"local enforce = false", "local dict, v = ngx.shared.shadow, ngx.var", "local function over(name)",
+		`    ngx.log(ngx.ERR, "over-limit ", name)`, "    if enforce then return ngx.exit(429) end", "end",
+	}
+	if slices.ContainsFunc(all, func(s setting) bool { return s.spec.Algorithm == "nginx" }) {
+		lines = append(lines, strings.Split(luaBucket, "\n")...)
 	}
 	for _, s := range all {
 		counts, err := s.counts()
@@ -46,33 +64,35 @@ func writeLua(e *Export, all []setting) error {
 			if err != nil {
 				return err
 			}
-			lines = append(lines, "if "+when+" then", "    local key = "+luaText(s.name+" ")+" .. "+key)
-			if s.spec.Algorithm == "nginx" {
-				rate := fmt.Sprint(s.spec.Count)
-				if s.spec.Period == limit.Minute {
-					rate += " / 60"
-				}
-				burst := s.spec.Args().Int("burst", 0)
-				lines = append(lines, fmt.Sprintf(`    local lim = require("resty.limit.req").new("shadow", %s, %d)`, rate, burst))
-				wait := "    if not delay then over(" + luaText(s.name) + ")"
-				if !strings.HasSuffix(s.spec.Options, "nodelay") && burst > 0 {
-					wait += " elseif enforce and delay > 0 then ngx.sleep(delay)"
-				}
-				lines = append(lines, "    local delay = lim:incoming(key, true)", wait+" end")
-			} else {
-				lines = append(lines, fmt.Sprintf(`    local lim = require("resty.limit.count").new("shadow", %d, %d)`, s.spec.Count,
-					s.spec.Period/limit.Second), "    if not lim:incoming(key, true) then over("+luaText(s.name)+") end")
-			}
-			lines = append(lines, "end")
+			lines = append(lines, "if "+when+" then", "    local key = "+luaText(c.name+" ")+" .. "+key)
+			lines = append(append(lines, s.luaCount()...), "end")
 		}
 	}
 	e.block("", lines...)
 	return nil
 }
 
+// luaCount asks the limit.
+func (s setting) luaCount() []string {
+	over := "over(" + luaText(s.name) + ")"
+	if s.spec.Algorithm != "nginx" {
+		return []string{fmt.Sprintf("    if (dict:incr(key, 1, 0, %d) or 0) > %d then %s end", s.spec.Period/limit.Second, s.spec.Count, over)}
+	}
+	args := s.spec.Args()
+	rate, burst, delay := s.spec.Count*1000/int64(s.spec.Period/limit.Second), args.Int("burst", 0), args.Int("delay", 0)
+	asked := fmt.Sprintf("excess_of(key, %d, %d)", rate, burst*1000)
+	if args.Flag("nodelay") || delay >= burst {
+		return []string{"    if not " + asked + " then " + over + " end"}
+	}
+	return []string{
+		"    local e = " + asked, "    if not e then " + over,
+		fmt.Sprintf("    elseif enforce and e > %d then ngx.sleep(math.floor((e - %[1]d) * 1000 / %d) / 1000) end", delay*1000, rate),
+	}
+}
+
 // luaText is a text as Lua reads it back.
 func luaText(text string) string {
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`).Replace(text) + `"`
 }
 
 func luaKey(parts []request.Part) (string, error) {

@@ -266,6 +266,9 @@ func writeAPISIX(e *Export, all []setting) error {
 				rate = fmt.Sprint(float64(s.spec.Count) / 60)
 			}
 			nodelay := strings.HasSuffix(s.spec.Options, "nodelay")
+			if n := s.spec.Args().Int("delay", 0); n > 0 {
+				e.note("it delays all that is beyond the rate, not only what is beyond %d", n)
+			}
 			plugin = fmt.Sprintf("limit-req: {rate: %s, burst: %d, nodelay: %t, rejected_code: 429, %s}", rate,
 				s.spec.Args().Int("burst", 0), nodelay || s.spec.Args().Int("burst", 0) == 0, key)
 		} else {

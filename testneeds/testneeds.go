@@ -36,7 +36,21 @@ func Program(t TB, names ...string) string {
 			return path
 		}
 	}
-	missing := fmt.Sprintf("%s is missing: scripts/install-test-deps installs it", names[0])
+	return lacks(t, names[0])
+}
+
+// File is the path of a file that a package installs.
+func File(t TB, path string) string {
+	t.Helper()
+	if _, err := os.Stat(path); err != nil {
+		return lacks(t, path)
+	}
+	return path
+}
+
+func lacks(t TB, what string) string {
+	t.Helper()
+	missing := fmt.Sprintf("%s is missing: scripts/install-test-deps installs it", what)
 	if os.Getenv("CI") == "true" {
 		t.Fatal(missing)
 	} else {
