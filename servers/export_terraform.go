@@ -3,6 +3,7 @@ package servers
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -13,7 +14,7 @@ import (
 )
 
 // AWS WAF as Terraform has it: the same rules as in JSON, whose objects are blocks, with names in small letters.
-// Source: hashicorp/terraform-provider-aws, website/docs/r/wafv2_web_acl.html.markdown.
+// Source: hashicorp/terraform-provider-aws, website/docs/r/wafv2_web_acl.html.markdown and internal/service/wafv2/schemas.go.
 
 var awsTerraformTarget = Target{
 	Name: "aws-waf-terraform", Title: "AWS WAF in Terraform", Ending: ".tf", Comment: "#", own: algorithm("aws~"), Combine: policy.Each,
@@ -24,6 +25,24 @@ var awsTerraformTarget = Target{
 
 func writeTerraform(e *Export, all []setting) error {
 	rules, err := e.awsRules(all)
+	for i := range rules {
+		if nested(rules[i]) <= mostNested {
+			continue
+		}
+		s := all[i]
+		if s.when, err = oneByOne(s.when); err != nil {
+			return err
+		}
+		again, err := e.awsRules([]setting{s})
+		if err != nil {
+			return err
+		}
+		if nested(again) > mostNested {
+			return errors.New("its blocks take two of and, or and not in each other, and this takes more; --to aws-waf writes it for rule_json")
+		}
+		again[0]["Priority"] = i
+		rules[i] = again[0]
+	}
 	if err != nil {
 		return err
 	}
@@ -36,6 +55,55 @@ func writeTerraform(e *Export, all []setting) error {
 	}
 	e.block("", append(append(lines, hclBlock("visibility_config", awsVisible("shadow"), "  ")...), "}")...)
 	return nil
+}
+
+// mostNested is how many of and, or and not the provider's blocks take in each other.
+const mostNested = 2
+
+// oneByOne are clauses that say the same with one value a test.
+func oneByOne(when []clause) (all []clause, err error) {
+	for _, c := range when {
+		var factors [][]clause
+		for _, t := range c {
+			var one []clause
+			for _, v := range t.values {
+				one = append(one, clause{{t.kind, []string{v}, t.not}})
+			}
+			if t.not { // none of them fits
+				one = []clause{slices.Concat(one...)}
+			}
+			factors = append(factors, one)
+		}
+		more, err := product(factors)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, more...)
+	}
+	return all, nil
+}
+
+// nested is how many of and, or and not stand in each other.
+func nested(v any) (most int) {
+	switch v := v.(type) {
+	case object:
+		for key, inner := range v {
+			n := nested(inner)
+			if key == "AndStatement" || key == "OrStatement" || key == "NotStatement" {
+				n++
+			}
+			most = max(most, n)
+		}
+	case []object:
+		for _, inner := range v {
+			most = max(most, nested(inner))
+		}
+	case []any:
+		for _, inner := range v {
+			most = max(most, nested(inner))
+		}
+	}
+	return most
 }
 
 var smallWord = lazy.Regexp(`([a-z])([A-Z])|([A-Z])([A-Z][a-z])`)

@@ -1,7 +1,9 @@
 package servers
 
 import (
+	"crypto/sha256"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -124,5 +126,32 @@ func TestClauses(t *testing.T) {
 	}
 	if slices.Contains(TargetNames(), "") {
 		t.Error("a target has no name")
+	}
+}
+
+// TestExportsWereJudged: what judges the lines of a target has seen those that it is told now. scripts/exports/run has it
+// judge them again; nginx, HAProxy and Lua run in other tests.
+func TestExportsWereJudged(t *testing.T) {
+	kept, err := os.ReadFile("testdata/export-judged.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	judged := map[string]string{}
+	for line := range strings.Lines(string(kept)) {
+		fields := strings.Fields(line)
+		judged[fields[0]] = fields[1]
+	}
+	for _, target := range Targets {
+		switch target.Name {
+		case "nginx", "haproxy", "lua", "envoy", "envoy-local", "envoy-gateway", "ingress-nginx", "caddy", "aws-waf-terraform":
+			continue
+		}
+		golden, err := os.ReadFile("testdata/export-" + target.Name + ".txt")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if sum := fmt.Sprintf("%x", sha256.Sum256(golden))[:16]; judged[target.Name] != sum {
+			t.Errorf("the lines for %s are others than were judged: run scripts/exports/run %[1]s", target.Name)
+		}
 	}
 }
