@@ -18,8 +18,14 @@ type Verdicts struct {
 	Refused []int32         // rows, each once, in no order that means anything
 	Delayed []limit.Delayed // likewise; their Index is the row
 
-	Degraded bool         // see Answer
-	Retry    []limit.Time // if Options.Retries: for each of Refused, how long to stay away; or limit.Never
+	Degraded bool    // see Answer
+	Retry    []Retry // if Options.Retries: for each of Refused
+}
+
+// A Retry is how long a refused client has to stay away.
+type Retry struct {
+	After limit.Time // limit.Never if waiting does not help
+	Limit int        // which of the policy's limits asks for that, by its place among policy.Policy.Parts
 }
 
 // note adds what was decided on a piece of a timeline. A nil Verdicts takes nothing.

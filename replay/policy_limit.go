@@ -184,15 +184,16 @@ func (c *candidate) askEach(key int32, b *traffic.Batch, rows []int32, at []limi
 	}
 }
 
-// retryAfter is how long after t the first moment lies at which the same request would be admitted, all else being quiet;
-// limit.Never if there is none.
-func retryAfter(active []limitState, t limit.Time, marks uint64) (wait limit.Time) {
+// retryAfter is how long after t the first moment lies at which the same request would be admitted, all else being quiet.
+func retryAfter(active []limitState, t limit.Time, marks uint64) (r Retry) {
 	for i := range active {
 		if s := &active[i]; holds(s.match, marks) {
-			wait = max(wait, s.wait(t))
+			if wait := s.wait(t); wait > r.After {
+				r = Retry{wait, i}
+			}
 		}
 	}
-	return wait
+	return r
 }
 
 // ask makes the policies tell how long refused clients have to stay away.

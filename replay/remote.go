@@ -102,7 +102,7 @@ func (c *candidate) follow(key int32, at []limit.Time, marks []uint64) {
 			p.limiter.Charge(s, t, no || p.limiter.Wait(s, t) > 0)
 		}
 		if no && c.retries {
-			c.verdicts.retry = append(c.verdicts.retry, p.limiter.Wait(s, t))
+			c.verdicts.retry = append(c.verdicts.retry, Retry{After: p.limiter.Wait(s, t)})
 		}
 	}
 }

@@ -39,7 +39,9 @@ func (l *listing) Observe(b *traffic.Batch, verdicts []replay.Verdicts) error {
 		for _, d := range verdicts[i].Delayed {
 			l.delayed[i][b.Bytes[d.Index]] = d.By
 		}
-		l.retries = append(l.retries, verdicts[i].Retry...)
+		for _, r := range verdicts[i].Retry {
+			l.retries = append(l.retries, r.After)
+		}
 	}
 	return nil
 }

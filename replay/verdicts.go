@@ -11,7 +11,7 @@ import (
 type verdicts struct {
 	refused []int32         // ascending
 	late    []limit.Delayed // admitted and kept waiting, ascending
-	retry   []limit.Time    // if wanted: for each refused one, how long to stay away
+	retry   []Retry         // if wanted: for each refused one, how long to stay away
 }
 
 func (v *verdicts) reset() { v.refused, v.late, v.retry = v.refused[:0], v.late[:0], v.retry[:0] }

@@ -38,7 +38,7 @@ type refusal struct {
 	row    int32
 	policy int32
 	place  limit.Time
-	retry  limit.Time
+	retry  replay.Retry
 
 	degraded bool
 }
@@ -55,6 +55,7 @@ func newEvents(out *output, policies []policy.Policy, tally *Tally) *events {
 func (e *events) Observe(b *traffic.Batch, verdicts []replay.Verdicts) error {
 	e.tally.Requests += int64(b.Len())
 	e.gather(b, verdicts)
+	e.feed.remember(b, e.refusals)
 	if e.spool != nil {
 		e.spool.observe(b, verdicts, e.refusals, e.tables)
 	}
@@ -111,7 +112,7 @@ func (e *events) format(b *traffic.Batch, r refusal, class request.Class) []byte
 	line = append(line, `","policy":`...)
 	line = append(line, e.names[r.policy]...)
 	line = append(line, `,"retry_after":`...)
-	line = format.AppendSeconds(line, r.retry)
+	line = format.AppendSeconds(line, r.retry.After)
 	if r.degraded {
 		line = append(line, `,"degraded":true`...)
 	}

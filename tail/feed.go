@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"shadow/policy"
 	"shadow/request"
 	"shadow/traffic"
 )
@@ -24,7 +25,10 @@ type Feed struct {
 type Query struct {
 	Policy int // its place among the policies
 	Order  Order
-	Rows   int // how many names at most
+	Rows   int // how many names at most, and requests of Client
+
+	Filter string // only names that contain it, in upper or lower case, or of whose latest action that holds
+	Client string // who is wanted by name as well; "": nobody
 }
 
 // A Snapshot is the numbers of one moment. Nobody may change it.
@@ -46,6 +50,7 @@ type Snapshot struct {
 	Asked   Query // the question that Clients and Actions answer
 	Clients List
 	Actions List
+	Client  *Client // nil: nobody was asked for
 }
 
 // A Refused is what one policy would have refused so far.
@@ -98,7 +103,7 @@ func (t *Tail) leaveSnapshot(now time.Time) {
 	if asked := t.options.Feed.asked.Load(); asked != nil {
 		s.Asked = *asked
 	}
-	c.answer(s, t.tables)
+	c.answer(s, t.tables, t.options.Policies)
 	t.options.Feed.latest.Store(s)
 	c.took = time.Since(begin)
 }
@@ -108,6 +113,7 @@ type feedCounts struct {
 	begun    time.Time
 	at       time.Duration // since then
 	policies []struct{ clients, actions *recent }
+	latest   latestRequests
 	degraded []time.Time   // by policy: since when; the zero time: it is not
 	shown    time.Time     // when a snapshot was last left
 	took     time.Duration // how long that took
@@ -169,14 +175,18 @@ func (c *feedCounts) forget() {
 	for _, p := range c.policies {
 		p.clients.forget()
 	}
+	c.latest = latestRequests{}
 }
 
 // answer lists the names that a snapshot was asked for.
-func (c *feedCounts) answer(g *Snapshot, t *traffic.Tables) {
+func (c *feedCounts) answer(g *Snapshot, t *traffic.Tables, policies []policy.Policy) {
 	if g.Asked.Policy < 0 || g.Asked.Policy >= len(c.policies) {
 		return
 	}
 	p := c.policies[g.Asked.Policy]
-	g.Clients = p.clients.list(g.Asked.Order, g.Asked.Rows, c.begun, t.Actions)
-	g.Actions = p.actions.list(g.Asked.Order, g.Asked.Rows, c.begun, t.Actions)
+	g.Clients = p.clients.list(&g.Asked, c.begun, t.Actions)
+	g.Actions = p.actions.list(&g.Asked, c.begun, t.Actions)
+	if g.Asked.Client != "" {
+		g.Client = c.latest.client(&g.Asked, policies, t)
+	}
 }

@@ -152,6 +152,7 @@ type List struct {
 	Top   []Recent
 	Total int64 // refusals of all names
 	Names int   // how many there are, but for dropped ones
+	Found int   // how many of them Query.Filter leaves
 	Lost  int64 // what a name that was dropped for want of room may have had; 0: none was
 }
 
@@ -175,19 +176,20 @@ const (
 	ByName // those that ByRefused would show
 )
 
-// list lists the first names in an order.
-func (r *recent) list(order Order, rows int, begun time.Time, actions *intern.Dict) List {
+// list lists the first names in the order that was asked for.
+func (r *recent) list(q *Query, begun time.Time, actions *intern.Dict) List {
 	var top []Recent
-	for _, x := range r.best(order, max(1, rows)) {
+	best, found := r.best(q, max(1, q.Rows), actions)
+	for _, x := range best {
 		top = append(top, Recent{
 			Name: x.name, Refused: x.sum, Missing: r.missing(x.born), Last: begun.Add(x.last.at),
 			Class: x.last.class.String(), Action: actions.Name(int32(x.last.action)),
 		})
 	}
-	if order == ByName {
+	if q.Order == ByName {
 		slices.SortFunc(top, func(x, y Recent) int { return strings.Compare(x.Name, y.Name) })
 	}
-	return List{Top: top, Total: r.all.sum, Names: len(r.counters), Lost: r.missing(r.step)}
+	return List{Top: top, Total: r.all.sum, Names: len(r.counters), Found: found, Lost: r.missing(r.step)}
 }
 
 // A ranked is a name that stands among others.
@@ -196,15 +198,20 @@ type ranked struct {
 	*counter
 }
 
-// best finds the first names. It sorts no more than twice as many as it needs at once: there may be many.
-func (r *recent) best(order Order, rows int) []ranked {
-	var best []ranked
-	full := false
+// best finds the first names, and counts those that the filter leaves. It sorts no more than twice as many as it needs
+// at once: there may be many.
+func (r *recent) best(q *Query, rows int, actions *intern.Dict) (best []ranked, found int) {
+	full, order, filter := false, q.Order, strings.ToLower(q.Filter)
 	cut := func() {
 		slices.SortFunc(best, order.compare)
 		best = best[:min(rows, len(best))]
 	}
+	leaves := func(name string) bool { return strings.Contains(strings.ToLower(name), filter) }
 	for name, c := range r.counters {
+		if filter != "" && !leaves(name) && !leaves(actions.Name(int32(c.last.action))) {
+			continue
+		}
+		found++
 		x := ranked{name, c}
 		if full && order.compare(x, best[rows-1]) > 0 {
 			continue
@@ -215,7 +222,7 @@ func (r *recent) best(order Order, rows int) []ranked {
 		}
 	}
 	cut()
-	return best
+	return best, found
 }
 
 // compare says whether x stands before y (−1) or behind it (+1).

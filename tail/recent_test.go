@@ -53,7 +53,7 @@ func TestRecentAgreesWithDiary(t *testing.T) {
 				r.add(id, dict, lastRefusal{})
 				d.names, d.steps = append(d.names, dict.Name(id)), append(d.steps, step)
 			}
-			list := r.list(ByRefused, names, time.Time{}, dict)
+			list := r.list(&Query{Rows: names}, time.Time{}, dict)
 			if list.Lost > 0 {
 				lossy++
 			}
@@ -102,7 +102,7 @@ func TestRecentOrders(t *testing.T) {
 		}
 		slices.SortFunc(all, order.compare)
 		for _, rows := range []int{1, 2, 7, 200, 399, 5000} {
-			got := r.list(order, rows, time.Time{}, dict).Top
+			got := r.list(&Query{Order: order, Rows: rows}, time.Time{}, dict).Top
 			for i := range min(rows, len(all)) {
 				if got[i].Name != all[i].name {
 					t.Fatalf("order %d, row %d of %d: %s, want %s", order, i, rows, got[i].Name, all[i].name)
@@ -110,7 +110,7 @@ func TestRecentOrders(t *testing.T) {
 			}
 		}
 	}
-	most, byName := r.list(ByRefused, 5, time.Time{}, dict).Top, r.list(ByName, 5, time.Time{}, dict).Top
+	most, byName := r.list(&Query{Rows: 5}, time.Time{}, dict).Top, r.list(&Query{Order: ByName, Rows: 5}, time.Time{}, dict).Top
 	slices.SortFunc(most, func(x, y Recent) int { return strings.Compare(x.Name, y.Name) })
 	if !slices.Equal(most, byName) {
 		t.Errorf("by name: %v, want %v", byName, most)

@@ -174,7 +174,7 @@ func (w *Writer) take(policy int, v *replay.Verdicts, n int) {
 		all[d.Index] = verdict{d.By, delayed}
 	}
 	for i, row := range v.Refused {
-		all[row] = verdict{v.Retry[i], refused}
+		all[row] = verdict{v.Retry[i].After, refused}
 	}
 	w.verdicts[policy] = all
 }
