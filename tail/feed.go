@@ -69,6 +69,9 @@ type Redis struct {
 // Latest is the latest snapshot, nil before the first one.
 func (l *Feed) Latest() *Snapshot { return l.latest.Load() }
 
+// Leave leaves a snapshot as the latest.
+func (l *Feed) Leave(s *Snapshot) { l.latest.Store(s) }
+
 // Ask says which names are wanted from now on.
 func (l *Feed) Ask(q Query) { l.asked.Store(&q) }
 
@@ -104,7 +107,7 @@ func (t *Tail) leaveSnapshot(now time.Time) {
 		s.Asked = *asked
 	}
 	c.answer(s, t.tables, t.options.Policies)
-	t.options.Feed.latest.Store(s)
+	t.options.Feed.Leave(s)
 	c.took = time.Since(begin)
 }
 

@@ -37,7 +37,7 @@ func shop() *Frame {
 	}
 	g.Waiting, g.Logs, g.Late, g.Unreadable = 1234, 2, 3, 17
 	g.Asked = tail.Query{Rows: 50}
-	g.Clients = tail.List{Total: 6543, Names: 61, Top: []tail.Recent{
+	g.Clients = tail.List{Total: 6543, Names: 61, Found: 61, Top: []tail.Recent{
 		{Name: "203.0.113.7", Refused: 4321, Class: "tool", Action: "/login", Last: g.At},
 		{Name: "2001:db8:85a3:8d3:1319:8a2e:370:7348", Refused: 1234, Class: "browser", Action: "/search", Last: g.At.Add(-12 * time.Second)},
 		{Name: "198.51.100.20", Refused: 1, Class: "crawler", Action: "GET /products/{id}/reviews", Last: g.At.Add(-3 * time.Minute)},

@@ -37,7 +37,10 @@ type Frame struct {
 
 	Policy  int // the chosen one
 	Order   tail.Order
-	Actions bool // where only one list has room, it is that of actions
+	Actions bool   // where only one list has room, it is that of actions
+	Client  string // whose page is shown; "": nobody's
+	Filter  string // only names with that are listed
+	Typing  bool   // what keys write goes into Filter
 	Help    bool
 	Paused  bool // Snapshot, History and Now stay as they are
 }
@@ -77,9 +80,13 @@ func (f *Frame) picture() []string {
 		gap = nil
 		free += 2
 	}
-	shown := min(len(f.Snapshot.Policies), free/2)
-	lines := slices.Concat([]string{f.title(), f.requests(), f.log()}, redis,
-		gap, f.policies(shown), gap, f.lists(free-shown))
+	lines := slices.Concat([]string{f.title(), f.requests(), f.log()}, redis, gap)
+	if f.Client != "" {
+		lines = append(lines, f.one(f.Height-2-len(lines))...)
+	} else {
+		shown := min(len(f.Snapshot.Policies), free/2)
+		lines = slices.Concat(lines, f.policies(shown), gap, f.lists(free-shown))
+	}
 	for len(lines) < f.Height-2 {
 		lines = append(lines, "")
 	}

@@ -2,12 +2,14 @@ package tui
 
 import (
 	"fmt"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
 	"unicode"
 
+	"shadow/limit"
 	"shadow/tail"
 	"shadow/testneeds"
 )
@@ -43,6 +45,16 @@ func TestPictures(t *testing.T) {
 		{"begin.txt", &Frame{Title: "access.log", History: new(History)}, 80, 24, nil},
 		{"paused.txt", shop(), 100, 16, func(f *Frame) { f.Paused = true }},
 		{"scripts.txt", scripts(), 90, 16, nil},
+		{"client-100x24.txt", one(), 100, 24, nil},
+		{"client-60x15.txt", one(), 60, 15, nil},
+		{"client-40x12.txt", one(), 40, 12, nil},
+		{"client-awaited.txt", one(), 80, 12, func(f *Frame) { f.Client = "192.0.2.1" }},
+		{"client-unknown.txt", one(), 80, 14, func(f *Frame) { f.Snapshot.Client = &tail.Client{Name: f.Client} }},
+		{"filter.txt", shop(), 100, 16, func(f *Frame) {
+			f.Filter, f.Snapshot.Asked.Filter = "20", "20"
+			f.Snapshot.Clients.Top, f.Snapshot.Clients.Found = f.Snapshot.Clients.Top[1:], 2
+		}},
+		{"typing.txt", shop(), 60, 12, func(f *Frame) { f.Typing, f.Filter = true, "2001:db8" }},
 		{"small.txt", shop(), 30, 8, nil},
 	} {
 		c.frame.Width, c.frame.Height = c.width, c.height
@@ -51,6 +63,32 @@ func TestPictures(t *testing.T) {
 		}
 		golden(t, c.file, c.frame.Text())
 	}
+}
+
+// one is a shop of which one client is shown.
+func one() *Frame {
+	f := shop()
+	f.Client = f.Snapshot.Clients.Top[0].Name
+	at := f.Snapshot.At.Add(-7 * time.Second)
+	token := tail.ClientRefusal{Policy: 0, Limit: "token:6/30s by client", After: 4750 * limit.Millisecond}
+	leaky := tail.ClientRefusal{Policy: 1, Limit: "leaky:6/30s by client", After: limit.Never}
+	c := &tail.Client{
+		Name: f.Client, Since: noon, Of: 131072, Requests: 4210, Refused: 3000, Agent: "curl/8.0", Class: "tool",
+		Policies: []tail.ClientPolicy{{Refused: 3000, Latest: token, At: at}, {Refused: 12, Latest: leaky, At: at}, {}},
+		Actions:  []tail.ClientAction{{Name: "/login", Requests: 4000}, {Name: "GET /products/{id}/reviews", Requests: 210}},
+	}
+	for i := range 40 {
+		r := tail.ClientRequest{At: at.Add(time.Duration(-i) * time.Second), Status: 200, Action: c.Actions[i%2].Name}
+		switch i % 3 {
+		case 1:
+			r.Refusals = []tail.ClientRefusal{token}
+		case 2:
+			r.Refusals, r.Status = []tail.ClientRefusal{token, leaky}, 0
+		}
+		c.Latest = append(c.Latest, r)
+	}
+	f.Snapshot.Client = c
+	return f
 }
 
 // scripts is a shop whose clients and actions have long names, in several scripts.
@@ -100,7 +138,15 @@ func TestEveryPictureFits(t *testing.T) {
 			l.Total, l.Lost = random.Int64(), random.Int64()*int64(random.IntN(2))
 		}
 		g.Requests, g.Late, g.LagBytes = random.Int64(), random.Int64(), random.Int64()*int64(random.IntN(2))
-		g.Asked.Policy = random.IntN(50) - 1
+		g.Asked.Policy, g.Asked.Filter = random.IntN(50)-1, pick()
+		f.Filter, f.Typing = pick(), random.IntN(4) == 0
+		if random.IntN(3) == 0 {
+			c := *one().Snapshot.Client
+			c.Name, c.Agent, c.Requests, c.Of = pick(), pick(), random.Int64(), random.Int64()
+			c.Actions = append(c.Actions, tail.ClientAction{Name: pick(), Requests: random.Int64()})
+			c.Policies[1].Latest.Limit, c.Latest[1].Action = pick(), pick()
+			g.Client, f.Client = &c, c.Name
+		}
 		f.Snapshot = &g
 		f.Policy, f.Actions, f.Color, f.Help = random.IntN(len(g.Policies)), random.IntN(2) == 0, random.IntN(2) == 0, random.IntN(20) == 0
 		f.Width, f.Height = random.IntN(230), random.IntN(60)
@@ -127,7 +173,7 @@ func fits(f *Frame) error {
 			return fmt.Errorf("%d×%d: %d columns: %s", f.Width, f.Height, n, line)
 		}
 		for _, r := range line {
-			if !narrow(r) && !unicode.IsLetter(r) && !strings.ContainsRune("▁▂▃▄▅▆▇█▸–≥↑↓×", r) {
+			if !narrow(r) && !unicode.IsLetter(r) && !unicode.In(r, unicode.Mn, unicode.Me) && !strings.ContainsRune("▁▂▃▄▅▆▇█▸–≥↑↓×", r) {
 				return fmt.Errorf("%q stands in %q", r, line)
 			}
 		}
@@ -159,30 +205,106 @@ func TestKeys(t *testing.T) {
 		{"space", func() bool { return !f.Paused }},
 		{"x", func() bool { return true }},
 	} {
-		if cmd := f.press(c.key); cmd != nil || !c.want() {
+		if cmd := f.press(c.key, ""); cmd != nil || !c.want() {
 			t.Fatalf("after %s: %d, %d, %v, %v", c.key, f.Policy, f.Order, f.Actions, f.Help)
 		}
 	}
 	for _, key := range []string{"q", "ctrl+c", "ctrl+z"} {
-		if f.press(key) == nil {
+		if f.press(key, "") == nil {
 			t.Errorf("%s does nothing", key)
 		}
 	}
-	(&Frame{}).press("end") // before there is anything to choose
+	for _, key := range []string{"end", "enter", "esc", "/", "backspace", "enter"} {
+		(&Frame{}).press(key, "") // before there is anything to choose
+	}
+}
+
+// Enter shows a client, the arrows the next ones, a text filters names, and Esc leaves all of that.
+func TestClientAndFilterKeys(t *testing.T) {
+	f := shop()
+	f.Actions, f.Width = true, 80
+	for i, c := range []struct{ key, text, client, filter string }{
+		{"enter", "", "203.0.113.7", ""},
+		{"down", "", "2001:db8:85a3:8d3:1319:8a2e:370:7348", ""},
+		{"end", "", "198.51.100.20", ""},
+		{"j", "j", "198.51.100.20", ""},
+		{"k", "k", "2001:db8:85a3:8d3:1319:8a2e:370:7348", ""},
+		{"esc", "", "", ""},
+		{"enter", "", "203.0.113.7", ""},
+		{"/", "/", "", ""},
+		{"q", "q", "", "q"},
+		{"space", " ", "", "q "},
+		{"é", "é", "", "q é"},
+		{"backspace", "", "", "q "},
+		{"up", "", "", "q "},
+		{"enter", "", "", "q "},
+		{"down", "", "", "q "},
+		{"esc", "", "", ""},
+		{"/", "/", "", ""},
+		{"x", strings.Repeat("x", mostTyped), "", strings.Repeat("x", mostTyped)},
+		{"y", "y", "", strings.Repeat("x", mostTyped)},
+		{"esc", "", "", ""},
+		{"backspace", "", "", ""},
+	} {
+		if cmd := f.press(c.key, c.text); cmd != nil || f.Client != c.client || f.Filter != c.filter {
+			t.Fatalf("%d, after %s: client %q, filter %q", i, c.key, f.Client, f.Filter)
+		}
+	}
+	if f.Policy != 1 {
+		t.Errorf("policy %d: a key chose it when it was to choose a client", f.Policy)
+	}
+	f.press("/", "/")
+	if f.press("ctrl+c", "") == nil {
+		t.Error("Ctrl-C does nothing while a filter is typed")
+	}
+}
+
+// A paused picture stays as it is until something else is asked for, which it then shows.
+func TestPausedPictureAnswers(t *testing.T) {
+	m := newModel(Options{Feed: new(tail.Feed), Notes: NewNotes(os.Stderr, true)})
+	m.frame = *shop()
+	m.frame.Height, m.frame.Width = 50, 100
+	leave := func(requests int64, q tail.Query) {
+		g := *shop().Snapshot
+		g.Requests, g.Asked = requests, q
+		m.feed.Leave(&g)
+		m.Update(tick(noon.Add(time.Hour)))
+	}
+	m.frame.Snapshot.Asked = m.frame.query()
+	before := m.frame.query()
+	m.frame.press("space", " ")
+	leave(1, before)
+	m.frame.press("enter", "")
+	leave(2, before)
+	if m.frame.Snapshot.Requests < 3 {
+		t.Error("the picture goes on")
+	}
+	if leave(3, m.frame.query()); m.frame.Snapshot.Requests != 3 {
+		t.Error("nobody answers while it is paused")
+	}
+	if leave(4, m.frame.query()); m.frame.Snapshot.Requests != 3 {
+		t.Error("the picture goes on after the answer")
+	}
 }
 
 func TestPlain(t *testing.T) {
 	for text, want := range map[string]string{
-		"192.0.2.7":      "192.0.2.7",
-		"Müller":         "Müller",
-		"Иван":           "Иван",
-		"/products/…":    "/products/…",
-		"\x1b[2J":        `\x1b[2J`,
-		"a\u202eb":       `a\u202eb`,
-		"日":              "日",
-		"ของฉัน":         `ของฉ\u0e31น`,
-		"e\u0301":        `e\u0301`,
-		"\u1100\u1161":   "\u1100" + `\u1161`,
+		"192.0.2.7":    "192.0.2.7",
+		"Müller":       "Müller",
+		"Иван":         "Иван",
+		"/products/…":  "/products/…",
+		"\x1b[2J":      `\x1b[2J`,
+		"a\u202eb":     `a\u202eb`,
+		"日":            "日",
+		"ของฉัน":       "ของฉัน",
+		"e\u0301":      "é",
+		"x\u0301":      `x\u0301`,
+		"нам\u0306":    "нам\u0306",
+		"हिन्दी":       `ह\u093fन्द\u0940`,
+		"\u1100\u1161": "가",
+		"\u1160":       `\u1160`,
+		"я" + strings.Repeat("\u0306", mostMarks+1): "я" + strings.Repeat("\u0306", mostMarks) + `\u0306`,
+		"مَ":             `\u0645\u064e`,
 		"\u0483":         `\u0483`,
 		"שלום":           `\u05e9\u05dc\u05d5\u05dd`,
 		"👍":              `\U0001f44d`,
@@ -202,7 +324,7 @@ func FuzzPlain(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, r := range plain(text) {
-			if !narrow(r) && (leftwards(r) || !unicode.IsLetter(r)) {
+			if !narrow(r) && (leftwards(r) || !unicode.IsLetter(r) && !unicode.In(r, unicode.Mn, unicode.Me)) {
 				t.Errorf("%q lets %q through", text, r)
 			}
 		}

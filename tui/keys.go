@@ -2,6 +2,7 @@ package tui
 
 import (
 	"slices"
+	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -22,12 +23,21 @@ var bindings = []binding{
 	{keys: []string{"q", "ctrl+c"}, long: "q, Ctrl-C    end the tail and leave", cmd: tea.Quit},
 	{keys: []string{"?", "h"}, long: "?            this page, and back", do: func(f *Frame) { f.Help = !f.Help }},
 	{
-		keys: []string{"down", "j"}, long: "↓ ↑, j k     choose the next policy, the one before",
-		do: func(f *Frame) { f.choose(f.Policy + 1) },
+		keys: []string{"down", "j"}, long: "↓ ↑, j k     choose the next policy, or client; the one before",
+		do: func(f *Frame) { f.move(1) },
 	},
-	{keys: []string{"up", "k"}, do: func(f *Frame) { f.choose(f.Policy - 1) }},
-	{keys: []string{"home", "g"}, long: "Home End     choose the first, the last", do: func(f *Frame) { f.choose(0) }},
-	{keys: []string{"end", "G"}, do: func(f *Frame) { f.choose(f.policyCount() - 1) }},
+	{keys: []string{"up", "k"}, do: func(f *Frame) { f.move(-1) }},
+	{keys: []string{"home", "g"}, long: "Home End     choose the first, the last", do: func(f *Frame) { f.move(-far) }},
+	{keys: []string{"end", "G"}, do: func(f *Frame) { f.move(far) }},
+	{
+		keys: []string{"enter"}, long: "Enter, Esc   show the first client of the list with its requests, and back",
+		do: func(f *Frame) { f.chooseClient(0) },
+	},
+	{
+		keys: []string{"/"}, long: "/            list only names with a text; Enter keeps it, Esc clears it",
+		do: func(f *Frame) { f.Typing, f.Client, f.Help = true, "", false },
+	},
+	{keys: []string{"esc"}, do: (*Frame).back},
 	{
 		keys: []string{"s"}, long: "s            lists: most refused first, latest first, by name",
 		do: func(f *Frame) { f.Order = (f.Order + 1) % (tail.ByName + 1) },
@@ -40,8 +50,32 @@ var bindings = []binding{
 	{keys: []string{"ctrl+z"}, long: "Ctrl-Z       suspend, the tail as well", cmd: tea.Suspend},
 }
 
-// press does what a key does to the picture, and returns what it does to the program.
-func (f *Frame) press(key string) tea.Cmd {
+// mostTyped is the longest filter, in bytes.
+const mostTyped = 100
+
+// edit does what a key does to the filter.
+func (f *Frame) edit(key, text string) {
+	switch key {
+	case "enter":
+		f.Typing = false
+	case "esc":
+		f.Typing, f.Filter = false, ""
+	case "backspace":
+		_, n := utf8.DecodeLastRuneInString(f.Filter)
+		f.Filter = f.Filter[:len(f.Filter)-n]
+	default:
+		if len(f.Filter)+len(text) <= mostTyped {
+			f.Filter += text
+		}
+	}
+}
+
+// press does what a key does to the picture, and returns what it does to the program. text is what it writes.
+func (f *Frame) press(key, text string) tea.Cmd {
+	if f.Typing && key != "ctrl+c" && key != "ctrl+z" {
+		f.edit(key, text)
+		return nil
+	}
 	for _, b := range bindings {
 		if !slices.Contains(b.keys, key) {
 			continue
@@ -61,13 +95,52 @@ func (f *Frame) policyCount() int {
 	return len(f.Snapshot.Policies)
 }
 
-// choose chooses a policy, the nearest there is.
-func (f *Frame) choose(i int) { f.Policy = max(0, min(i, f.policyCount()-1)) }
+// far is further than any list is long.
+const far = 1 << 20
+
+// move chooses the policy, or client, that is so much further on, or the nearest there is.
+func (f *Frame) move(by int) {
+	if f.Client == "" {
+		f.Policy = max(0, min(f.Policy+by, f.policyCount()-1))
+		return
+	}
+	f.chooseClient(f.listed() + by)
+}
+
+// chooseClient shows a client of the list, the nearest there is.
+func (f *Frame) chooseClient(i int) {
+	if f.Snapshot == nil || len(f.Snapshot.Clients.Top) == 0 {
+		return
+	}
+	top := f.Snapshot.Clients.Top
+	f.Client = top[max(0, min(i, len(top)-1))].Name
+}
+
+// back leaves what is shown for what was shown before.
+func (f *Frame) back() {
+	switch {
+	case f.Help:
+		f.Help = false
+	case f.Client != "":
+		f.Client = ""
+	default:
+		f.Filter = ""
+	}
+}
 
 // keys is the line at the bottom.
 func (f *Frame) keys() string {
-	line := "q quit   ? help   ↑↓ policy   s sort   space pause"
+	line := "q quit   ? help   ↑↓ policy   Enter client   / filter   s sort   space pause"
+	if f.Filter != "" {
+		line = "Esc all names   " + line
+	}
 	switch {
+	case f.Typing:
+		const keys = "   Enter keep   Esc clear"
+		line = "/" + plain(f.Filter) + "_"
+		return name(line, min(columns(line), f.Width-len(keys))) + f.paint(dim, keys)
+	case f.Client != "":
+		line = "Esc back   ↑↓ client   / filter   q quit   ? help   s sort   space pause"
 	case f.Width >= bothWidth:
 	case f.Actions:
 		line += "   Tab clients"
@@ -105,4 +178,5 @@ var explained = []string{
 	"≥            at least: there were more names than room to count them",
 	"!            degraded: decided by this host alone, or not long after (--redis)",
 	"waiting      for lines that may be older (--lateness)",
+	"client       out of the latest 131,072 requests; wait: how long it had to stay away",
 }

@@ -76,6 +76,9 @@ func (f *Frame) list(kind listKind, width, rows int) []string {
 	}
 	title := fmt.Sprintf("%s: %s of %s in %s, %s", plain(f.Snapshot.Policies[asked.Policy].Name),
 		format.Count(l.Total, "refusal"), names, lasting(tail.Span), orders[asked.Order])
+	if asked.Filter != "" {
+		title = fmt.Sprintf("%s of %s with %s: %s", format.Thousands(int64(l.Found)), names, plain(asked.Filter), title)
+	}
 	head := c.row(kind.noun, "refused", "share", "latest", "class", "action")
 	lines := []string{f.paint(bold, left(title, width)), f.paint(dim, left(head, width))}
 	for i := range max(0, min(rows, len(l.Top))) {

@@ -107,11 +107,12 @@ func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 	switch msg := msg.(type) {
 	case tick:
 		f.Note = m.notes.last()
-		if f.Paused { // what comes meanwhile goes into one column
-			return m, m.Init()
+		g := m.feed.Latest()
+		if f.Paused && (g == nil || f.Snapshot.Asked == f.query() || g.Asked != f.query()) {
+			return m, m.Init() // what comes meanwhile goes into one column
 		}
 		f.Now = time.Time(msg)
-		if g := m.feed.Latest(); g != nil && g != f.Snapshot {
+		if g != nil && g != f.Snapshot {
 			f.Snapshot = g
 			f.History.Take(g)
 		}
@@ -121,7 +122,7 @@ func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 		m.ask()
 	case tea.KeyPressMsg:
 		defer m.ask()
-		return m, f.press(msg.String())
+		return m, f.press(msg.String(), msg.Text)
 	}
 	return m, nil
 }
@@ -144,6 +145,9 @@ func (m *model) rescue(panicked any) {
 }
 
 // ask asks the tail for the names that have room.
-func (m *model) ask() {
-	m.feed.Ask(tail.Query{Policy: m.frame.Policy, Order: m.frame.Order, Rows: max(1, m.frame.Height)})
+func (m *model) ask() { m.feed.Ask(m.frame.query()) }
+
+// query is what the picture needs to know.
+func (f *Frame) query() tail.Query {
+	return tail.Query{Policy: f.Policy, Order: f.Order, Rows: max(1, f.Height), Filter: f.Filter, Client: f.Client}
 }

@@ -6,14 +6,22 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 
 	"shadow/escape"
 	"shadow/report/table"
 )
 
-// Texts in logs come from strangers. Letters of any script that runs from left to right are shown as they are, in as many
-// columns as a terminal gives them; whatever else would take up other room, what would turn or drive the terminal, and
-// marks by themselves, which the terminal library loses, are written as their codes (\u05d0).
+// Texts in logs come from strangers. Letters of any script that runs from left to right are shown as they are, with the
+// marks above and below them. The rest is written as its codes (\u05d0):
+//
+//   - what drives the terminal, or cannot be seen
+//   - letters that run to the left: some terminals turn a line around in which they stand, figures included, even inside
+//     of isolates, and the terminal library drops isolates
+//   - marks that take up room of their own, of which terminals do not agree how much: vowels of Hindi, for instance
+//   - marks by themselves, and on ASCII where no letter has them built in, which the terminal library loses
 
 // plain is a text of a stranger's in characters whose columns are known.
 func plain(s string) string {
@@ -21,23 +29,37 @@ func plain(s string) string {
 	if len(s) > most {
 		s = s[:most/2] + "…" + s[len(s)-most/2:]
 	}
-	s = escape.Visible(s)
+	s = escape.Visible(norm.NFC.String(s))
 	if strings.IndexFunc(s, func(r rune) bool { return !narrow(r) }) < 0 {
 		return s
 	}
 	var b strings.Builder
+	marks := mostMarks // on the letter before
 	for _, r := range s {
 		switch {
 		case narrow(r), unicode.IsLetter(r) && !leftwards(r) && !joins(r):
+			if b.WriteRune(r); r >= utf8.RuneSelf {
+				marks = 0
+			} else {
+				marks = mostMarks
+			}
+			continue
+		case marks < mostMarks && unicode.In(r, unicode.Mn, unicode.Me) && !leftwards(r):
+			marks++
 			b.WriteRune(r)
+			continue
 		case r <= 0xffff:
 			fmt.Fprintf(&b, `\u%04x`, r)
 		default:
 			fmt.Fprintf(&b, `\U%08x`, r)
 		}
+		marks = mostMarks
 	}
 	return b.String()
 }
+
+// mostMarks is how many marks a letter may have: more would run into the lines above and below.
+const mostMarks = 4
 
 // narrow reports whether a character is ASCII, a Latin, Greek or Cyrillic letter in one piece, or the mark of what is
 // left out, which names of actions have.

@@ -275,4 +275,46 @@ func hostileTerminal(t *testing.T, dir string, commands [][]string) {
 			t.Fatalf("%q leaves the terminal as %s", args, state)
 		}
 	}
+	hostileScreen(t, term)
+}
+
+// hostileScreen goes through the live screen: lists, the pages of thirty clients, and a filter for each piece of a text.
+func hostileScreen(t *testing.T, term *tuitest.Terminal) {
+	t.Helper()
+	bottom := func(keys string) string { return `(?m)\A(?:.*\n){39}` + keys }
+	term.Type("clear; ./shadow tail access.log --from start --limit window:1/1m --client user --format combined --ui; " +
+		"stty -g | cmp - before && echo same screen")
+	term.Wait(`up to date, 0 waiting(.*\n)*window:1/1m: (.*\n){20}`)
+	term.Wait(bottom(`q quit   `))
+	term.Press("Enter")
+	for n := range 30 {
+		screen := term.Wait(fmt.Sprintf(`(?m)^client    .+ \(%d of \d+\)\nagent     .+\nrequests  [\d,]+, \d+ refused; of the latest`, n+1))
+		if !regexp.MustCompile(bottom(`Esc back   `)).MatchString(screen) || !regexp.MustCompile(`(?m)^window:1/1m +\d+ .* window:1/1m by client$`).MatchString(screen) {
+			t.Errorf("page %d is\n%s", n, screen)
+		}
+		term.Press("Down")
+	}
+	term.Press("Escape")
+	term.Wait(bottom(`q quit   `)) // a terminal takes Esc and a key right behind it for Alt
+	for _, text := range hostileTexts {
+		text = strings.Map(func(r rune) rune {
+			if unicode.IsControl(r) {
+				return -1 // a key that does something
+			}
+			return r
+		}, strings.ToValidUTF8(text, ""))
+		term.Press("/")
+		term.Wait(bottom(`/_ `))
+		if text = text[:min(len(text), 90)]; text != "" {
+			term.Write(text)
+		}
+		term.Wait(bottom(`/.*_   Enter keep`))
+		term.Press("Escape")
+		term.Wait(bottom(`q quit   `))
+	}
+	term.Press("q")
+	term.Wait(`(?m)^same screen$`)
+	if state := term.State(); state != "" {
+		t.Errorf("the live screen leaves the terminal as %s", state)
+	}
 }

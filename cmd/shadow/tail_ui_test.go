@@ -97,6 +97,27 @@ func TestLiveScreen(t *testing.T) {
 	w.term.Wait(`end the tail and leave`)
 	w.term.Press("?")
 	w.term.Wait(`▸ leaky`)
+	w.term.Press("Tab", "/")
+	w.term.Type("2.0.2.2") // a line, and Enter
+	w.term.Wait(`1 of 2 clients with 2\.0\.2\.2: (.|\n)*\nclient.*\n192\.0\.2\.2 .*\n\n(.|\n)*Esc all names`)
+	w.term.Press("Enter")
+	screen = w.term.Wait(`client    192\.0\.2\.2 \(1 of 1\)\nagent     curl/8\.0 \(tool\)\n`)
+	for _, want := range []string{
+		`requests  16, \d+ refused; of the latest 36 of all clients, since \d\d:\d\d:\d\d UTC by the log`, `actions   /login 16\n`,
+		`token:6/30s +\d+ +[\d.]+ s +\d+\.\d\d %  token:6/30s by client`, `\d\d:\d\d:\d\d +200  token:6/30s, leaky:6/30s, window:6/30s +[\d.]+ s  /login\n`, `Esc back   ↑↓ client`,
+	} {
+		if !regexp.MustCompile(want).MatchString(screen) {
+			t.Errorf("no %s on the screen:\n%s", want, screen)
+		}
+	}
+	w.term.Press("Escape")
+	w.term.Wait(`1 of 2 clients with`)
+	w.term.Press("Escape")
+	w.term.Wait(`(?m)^192\.0\.2\.1 `)
+	w.term.Press("Enter", "Down")
+	w.term.Wait(`client    192\.0\.2\.2 \(2 of 2\)\nagent     curl`)
+	w.term.Press("Escape")
+	w.term.Wait(`▸ leaky`)
 	w.term.Press("Space")
 	paused := w.term.Wait(`paused here, while the tail goes on`)
 	w.grow()
@@ -159,7 +180,7 @@ func TestLiveScreenOfHostileLog(t *testing.T) {
 	w := watch(t, 160, 24, []string{"NO_COLOR=1"}, "--limit token:1/30s --client user --format combined")
 	f, err := os.OpenFile(filepath.Join(w.dir, "access.log"), os.O_APPEND|os.O_WRONLY, 0)
 	must(t, err)
-	for _, user := range []string{"\x1b[2J\x1b[1049l", "\u202egnp.exe", "日本", "e\u0301", "שלום", "\xff\xfe", "Müller"} {
+	for _, user := range []string{"\x1b[2J\x1b[1049l", "\u202egnp.exe", "日本", "ผู้ใช้", "рн\u0306", "e\u0301", "x\u0301", "שלום", "\u2067x\u2069", "\xff\xfe", "Müller"} {
 		stamp := time.Now().UTC().Format("02/Jan/2006:15:04:05 -0700")
 		_, err := f.WriteString(strings.Repeat(fmt.Sprintf("192.0.2.9 - %s [%s] \"GET /%s HTTP/1.1\" 200 12 \"-\" \"curl/8.0\"\n", user, stamp, user), 3))
 		must(t, err)
@@ -168,7 +189,7 @@ func TestLiveScreenOfHostileLog(t *testing.T) {
 	screen := w.term.Wait(`Müller +2 `)
 	head := screen[strings.Index(screen, "\nclient ")+1:]
 	share := strings.Index(head, "share") + len("share") - len(" %") // where a percentage ends
-	for _, want := range []string{`\x1b[2J\x1b[1049l `, `\u202egnp.exe `, "日本 ", `e\u0301 `, `\u05e9\u05dc\u05d5\u05dd `, `\xff\xfe `} {
+	for _, want := range []string{`\x1b[2J\x1b[1049l `, `\u202egnp.exe `, "日本 ", "ผู้ใช้ ", "рн\u0306 ", "é ", `x\u0301 `, `\u2067x\u2069 `, `\u05e9\u05dc\u05d5\u05dd `, `\xff\xfe `} {
 		if !strings.Contains(screen, "\n"+want) {
 			t.Errorf("no client %s on the screen:\n%s", want, screen)
 		}

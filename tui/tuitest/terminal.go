@@ -58,8 +58,14 @@ func (term *Terminal) tmux(args ...string) string {
 // Type types a line and presses Enter.
 func (term *Terminal) Type(line string) {
 	term.t.Helper()
-	term.tmux("send-keys", "-l", line)
+	term.Write(line)
 	term.Press("Enter")
+}
+
+// Write types a text.
+func (term *Terminal) Write(text string) {
+	term.t.Helper()
+	term.tmux("send-keys", "-l", "--", text)
 }
 
 // Press presses keys, by the names that tmux has for them.
