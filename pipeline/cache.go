@@ -170,7 +170,10 @@ func (l *Logs) fromCache(
 	}
 	l.requests = &kept.Requests
 	pass := kept.Pass().Ahead()
-	err = do(pass, nil)
+	l.handed = 0
+	src, stop := l.passing("reading what was kept", pass, stats.Parsed+stats.Carried-stats.Excluded-stats.Held)
+	err = do(src, nil)
+	stop()
 	pass.Close()
 	if errors.Is(err, cache.ErrDamaged) {
 		err = c.forged(err)

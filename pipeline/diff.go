@@ -60,9 +60,11 @@ func (d *Diff) Judge(ctx context.Context, logs []string, watch func(*traffic.Tab
 func (d *Diff) Again(ctx context.Context, policies []policy.Policy, o replay.Observer) error {
 	pass := d.requests.Pass().Ahead()
 	defer pass.Close()
+	src, stop := d.passing("trying limits", pass, d.handed)
+	defer stop()
 	return replay.New(replay.Options{
 		Tables: d.Read.Tables, Policies: policies, Lateness: d.Read.Lateness, Observer: o, Stop: ctx.Err,
-	}).Run(pass)
+	}).Run(src)
 }
 
 // Release frees the requests.

@@ -32,7 +32,7 @@ type Caller struct {
 	Version  string // of the program
 	Command  string // as it was called
 	Started  time.Time
-	Progress func(*ingest.Reader) (stop func()) // shows how far reading has come; nil: nobody looks
+	Progress func(Pass) (stop func()) // shows how far a pass has come; nil: nobody looks
 
 	// Remedy returns the flags that a finding proposes as who runs this command can state them; nil: as they are.
 	Remedy func(flags string) string
@@ -71,6 +71,9 @@ type Logs struct {
 	requests *cache.Requests // that have been read; nil: they are not kept
 	lost     error           // why they are in memory rather than in a temporary file
 	cache    *logCache       // nil: nobody asked for one
+	handed   int64           // requests that the latest reading handed out
+	passes   int             // that have begun
+	ofPasses int             // how many there will be; 0: nobody knows yet
 }
 
 // prepare builds the pipeline, and finds the logs.
@@ -116,7 +119,10 @@ func (l *Logs) read(
 	o.Origins = true // findings go by them
 	l.look = l.newLook()
 	judge := do
-	do = func(src replay.Source, reader *ingest.Reader) error { return judge(tee{src, l.look.Take}, reader) }
+	l.handed = 0
+	do = func(src replay.Source, reader *ingest.Reader) error {
+		return judge(tee{src, func(b *traffic.Batch) { l.look.Take(b); l.handed += int64(b.Len()) }}, reader)
+	}
 	if l.Cache != "" {
 		if stats, used, err := l.fromCache(ctx, o, do); used || err != nil {
 			l.told = l.findings(&stats)
@@ -129,10 +135,7 @@ func (l *Logs) read(
 	if err != nil {
 		return ingest.Stats{}, err
 	}
-	stop := func() {}
-	if l.Progress != nil && !l.Quiet {
-		stop = l.Progress(reader)
-	}
+	stop := l.show("reading", reader.Progress)
 	src, keep := l.keeping(ctx, reader)
 	err = do(src, reader)
 	stop()

@@ -2,7 +2,9 @@ package pipeline
 
 import (
 	"context"
+	"fmt"
 	"io"
+	"sync/atomic"
 
 	"shadow/policy"
 	"shadow/replay"
@@ -32,11 +34,50 @@ func each(ctx context.Context, src replay.Source, do func(*traffic.Batch) error)
 	}
 }
 
+// A Pass is one way through all requests. The first reads the logs, further ones what was kept of them.
+type Pass struct {
+	Number int
+	Of     int // how many there will be; 0: nobody knows yet
+	Name   string
+	At     func() (done, all int64) // bytes, from any goroutine; all is 0 where nobody knows
+}
+
+// String is what the pass is called: "pass 2 of 3: trying limits".
+func (p Pass) String() string {
+	switch {
+	case p.Of > 1:
+		return fmt.Sprintf("pass %d of %d: %s", p.Number, p.Of, p.Name)
+	case p.Number > 1:
+		return fmt.Sprintf("pass %d: %s", p.Number, p.Name)
+	}
+	return p.Name
+}
+
+// show shows a pass until stop is called.
+func (l *Logs) show(name string, at func() (done, all int64)) (stop func()) {
+	l.passes++
+	if l.Progress == nil || l.Quiet {
+		return func() {}
+	}
+	return l.Progress(Pass{l.passes, l.ofPasses, name, at})
+}
+
+// passing shows a pass over so many requests that were kept, which goes on as its batches are taken.
+func (l *Logs) passing(name string, src replay.Source, requests int64) (shown replay.Source, stop func()) {
+	done, size := new(atomic.Int64), l.requests.Size()
+	stop = l.show(name, func() (int64, int64) {
+		return int64(float64(size) * min(1, float64(done.Load())/float64(max(1, requests)))), size
+	})
+	return tee{src, func(b *traffic.Batch) { done.Add(int64(b.Len())) }}, stop
+}
+
 // again hands all requests that were read to do once more.
 func (l *Logs) again(ctx context.Context, do func(*traffic.Batch) error) error {
 	pass := l.requests.Pass().Ahead()
 	defer pass.Close()
-	return each(ctx, pass, do)
+	src, stop := l.passing("trying limits", pass, l.handed)
+	defer stop()
+	return each(ctx, src, do)
 }
 
 // release frees the requests that were read. There are no further passes then.

@@ -140,6 +140,9 @@ func (r *Sweep) sweep(ctx context.Context) (result *sweep.Result, err error) {
 		r.witness = replay.New(replay.Options{Tables: r.Read.Tables, Lateness: r.Read.Lateness, Evidence: true})
 	}
 	defer func() { err = cmp.Or(err, r.release()) }()
+	if len(r.weighed) > 0 {
+		r.ofPasses = 2
+	}
 	if result, err = r.look(ctx); err != nil {
 		return nil, err
 	}

@@ -12,7 +12,6 @@ import (
 	"golang.org/x/term"
 
 	"shadow/pipeline"
-	"shadow/traffic/ingest"
 )
 
 // callerOf is who runs a command.
@@ -21,7 +20,7 @@ func callerOf(cmd *cobra.Command) pipeline.Caller {
 	return pipeline.Caller{
 		In: cmd.InOrStdin(), Out: out, Err: err, Width: widthOf(out), Color: hasColor(out),
 		Version: versionText(), Command: strings.Join(append(os.Args[:len(os.Args):len(os.Args)], defaultWords(cmd)...), " "), Started: time.Now(),
-		Progress: func(reader *ingest.Reader) (stop func()) { return startProgress(err, reader).stop },
+		Progress: func(p pipeline.Pass) (stop func()) { return startProgress(err, p).stop },
 		Remedy:   func(flags string) string { return remedyFor(cmd, flags) },
 	}
 }

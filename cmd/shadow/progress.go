@@ -9,7 +9,7 @@ import (
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
 
-	"shadow/traffic/ingest"
+	"shadow/pipeline"
 )
 
 const (
@@ -18,20 +18,20 @@ const (
 	barWidth = 40 // columns, where the terminal has them
 )
 
-// A progress is a bar on standard error while reading takes a while. A nil progress shows nothing.
+// A progress is a bar on standard error while a pass over the requests takes a while. A nil progress shows nothing.
 type progress struct {
-	reader *ingest.Reader
-	begin  time.Time
-	end    chan struct{} // closed to take the bar away
-	over   chan struct{} // closed when it is away
+	pass  pipeline.Pass
+	begin time.Time
+	end   chan struct{} // closed to take the bar away
+	over  chan struct{} // closed when it is away
 }
 
-// startProgress shows how much of the inputs has been read, if somebody is there to see it.
-func startProgress(w io.Writer, reader *ingest.Reader) *progress {
+// startProgress shows how far a pass has come, if somebody is there to see it.
+func startProgress(w io.Writer, pass pipeline.Pass) *progress {
 	if !isTerminal(w) || os.Getenv("TERM") == "dumb" {
 		return nil
 	}
-	p := &progress{reader: reader, begin: time.Now(), end: make(chan struct{}), over: make(chan struct{})}
+	p := &progress{pass: pass, begin: time.Now(), end: make(chan struct{}), over: make(chan struct{})}
 	go p.run(w)
 	return p
 }
@@ -52,15 +52,16 @@ func (p *progress) run(w io.Writer) {
 }
 
 func (p *progress) newBar(bars *mpb.Progress) *mpb.Bar {
-	_, size := p.reader.Progress()
+	_, size := p.pass.At()
+	title := decor.Name(p.pass.String() + " ")
 	speed := decor.NewAverageSpeed(decor.SizeB1000(0), "% .0f", p.begin)
 	if size == 0 { // a pipe, which nobody knows the end of
 		return bars.New(0, mpb.NopStyle(), mpb.BarRemoveOnComplete(),
-			mpb.PrependDecorators(decor.Name("reading "), decor.CurrentKiloByte("% .0f"), decor.Name("  ")),
+			mpb.PrependDecorators(title, decor.CurrentKiloByte("% .0f"), decor.Name("  ")),
 			mpb.AppendDecorators(speed))
 	}
 	return bars.AddBar(size, mpb.BarRemoveOnComplete(),
-		mpb.PrependDecorators(decor.Name("reading "), decor.Any(func(s decor.Statistics) string { return bytesOf(s.Current, s.Total) })),
+		mpb.PrependDecorators(title, decor.Any(func(s decor.Statistics) string { return bytesOf(s.Current, s.Total) })),
 		mpb.AppendDecorators(speed, decor.Name("  "), decor.NewAverageETA(decor.ET_STYLE_GO, p.begin, nil)))
 }
 
@@ -81,8 +82,8 @@ func (p *progress) follow(bar *mpb.Bar) {
 	tick := time.NewTicker(barTick)
 	defer tick.Stop()
 	for {
-		read, _ := p.reader.Progress()
-		bar.SetCurrent(read)
+		done, _ := p.pass.At()
+		bar.SetCurrent(done)
 		select {
 		case <-tick.C:
 		case <-p.end:

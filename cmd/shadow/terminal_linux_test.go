@@ -7,11 +7,14 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 	"unicode/utf8"
 	"unsafe"
+
+	"shadow/pipeline"
 )
 
 // A terminal is a pseudo-terminal with the program at its end, as somebody at a keyboard sees it.
@@ -175,6 +178,34 @@ func TestProgressBar(t *testing.T) {
 	}
 	if out := onTerminal(t, 80, nil, "replay", "shop-combined.log", "--limit", "6/30s", "--no-store"); strings.Contains(out, "reading") {
 		t.Errorf("a bar for something so short: %q", out)
+	}
+}
+
+// A further pass is shown with its number and its name, and how far it has come in one unit; then it is taken away.
+func TestProgressOfPasses(t *testing.T) {
+	for want, pass := range map[string]pipeline.Pass{
+		"pass 2 of 3: trying limits 1.5 / 3.0 MB ": {Number: 2, Of: 3, Name: "trying limits"},
+		"pass 2: trying limits 1.5 / 3.0 MB ":      {Number: 2, Name: "trying limits"},
+		"reading 1.5 / 3.0 MB ":                    {Number: 1, Name: "reading"},
+	} {
+		term := openTerminal(t, 100)
+		shown := make(chan struct{})
+		var looks atomic.Int32
+		pass.At = func() (int64, int64) {
+			if looks.Add(1) == 20 {
+				close(shown)
+			}
+			return 1_500_000, 3_000_000
+		}
+		t.Setenv("TERM", "xterm")
+		p := startProgress(term.inside, pass)
+		<-shown
+		p.stop()
+		term.inside.Close()
+		<-term.done
+		if out := term.screen.String(); !strings.Contains(out, want) || !strings.HasSuffix(out, "\x1b[1A\x1b[J") {
+			t.Errorf("%s shows as %q", want, out)
+		}
 	}
 }
 
