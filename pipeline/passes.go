@@ -122,7 +122,7 @@ func (l *Logs) keeping(ctx context.Context, reader *ingest.Reader) (replay.Sourc
 			l.requests.Hold(b)
 			return
 		case caches:
-			b.Visitor = nil // whoever reads the file finds them anew
+			b.Visitor = nil // whoever reads the file finds them again
 		}
 		l.requests.Add(b)
 		if caches && c.why == nil {

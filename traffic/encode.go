@@ -41,7 +41,7 @@ const (
 	valueName
 	nameKinds
 	noName     = nameKinds
-	visitorIDs = nameKinds + 1 // evidence.Visitors gives them out, anew in each process: no checkpoint has them
+	visitorIDs = nameKinds + 1 // evidence.Visitors gives them out, other ones in each process: no checkpoint has them
 )
 
 // knownIDs are the numbers that ids have got, 0 for none.
