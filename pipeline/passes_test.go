@@ -46,7 +46,7 @@ func TestPassesAreShown(t *testing.T) {
 			l, shown := Logs{Caller: called(&out, &errs)}, []string(nil)
 			l.Progress = func(p Pass) func() {
 				shown = append(shown, p.String())
-				if done, all := p.At(); done != 0 || all <= 0 {
+				if done, all := p.At(); all <= 0 || done > all || len(shown) > 1 && done != 0 { // reading goes on meanwhile
 					t.Errorf("%s begins at %d of %d", p, done, all)
 				}
 				return func() {

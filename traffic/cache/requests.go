@@ -46,6 +46,7 @@ const (
 	frameBytes  = 16 << 20 // that no frame has: each row takes fewer than 120
 	memoryBytes = 16 << 20 // beyond, frames go to a file
 	writeBytes  = 1 << 20  // once there is one, so many at once
+	heldRow     = 64       // about what a row takes that is not packed
 )
 
 // The flags of a frame.
@@ -138,8 +139,13 @@ func (r *Requests) flush() {
 // Lost returns why requests are in memory that should be in a file: a PlaceError, or nil.
 func (r *Requests) Lost() error { return r.lost }
 
-// Size is how many bytes the requests take.
-func (r *Requests) Size() int64 { return r.size + int64(len(r.memory)) }
+// Size is how many bytes the requests take; of a batch that is held, about so many.
+func (r *Requests) Size() int64 {
+	if r.held != nil {
+		return int64(r.held.Len()) * heldRow
+	}
+	return r.size + int64(len(r.memory))
+}
 
 // Close frees what the requests take. There are none then.
 func (r *Requests) Close() error {
