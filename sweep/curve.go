@@ -3,6 +3,7 @@ package sweep
 import (
 	"cmp"
 	"slices"
+	"sync"
 
 	"shadow/request"
 	"shadow/traffic"
@@ -222,12 +223,18 @@ type byGroup interface {
 
 // pointsByGroup are the points of a histogram whose groups are classes.
 func pointsByGroup(needs byGroup) []Point {
-	steps := needs.addTo(make([]step, 2), nil)
+	room := stepRooms.Get().(*[]step)
+	defer stepRooms.Put(room)
+	*room = needs.addTo(append((*room)[:0], make([]step, 2)...), nil)
+	steps := *room
 	for len(steps) > 2 && steps[len(steps)-1].empty() {
 		steps = steps[:len(steps)-1]
 	}
 	return pointsOf(steps)
 }
+
+// stepRooms are slices of steps that are not needed any more.
+var stepRooms = sync.Pool{New: func() any { return new([]step) }}
 
 // pointsOf are the points of a curve that falls by some steps. Steps[1] is what the least limit admits.
 func pointsOf(steps []step) (points []Point) {

@@ -8,6 +8,7 @@ type grouped struct {
 	known   bool      // whether places are those of all clients
 	largest []uint32  // by client: the largest limit that it needs
 	risen   []int32   // clients that need more than 1
+	needs   []uint32  // what these need, once no request comes any more; nil: as largest tells
 	counts  [][]int64 // by place, and by limit
 }
 
@@ -58,15 +59,30 @@ func (h *grouped) countsOf(place int32) *[]int64 {
 	return &h.counts[place]
 }
 
+// settle gives back the room by client, empty, as no request comes any more.
+func (h *grouped) settle() (room []uint32) {
+	h.needs = make([]uint32, len(h.risen))
+	for i, client := range h.risen {
+		h.needs[i], h.largest[client] = h.largest[client], 0
+	}
+	room, h.largest = h.largest, nil
+	return room
+}
+
 func (h *grouped) most(client int32) uint32 { return h.largest[client] }
 
 func (h *grouped) addTo(steps []step, some []bool) []step {
 	told := make([]bool, len(h.counts))
-	for _, client := range h.risen {
+	for i, client := range h.risen {
 		if some != nil && !some[client] {
 			continue
 		}
-		place, need := h.places[client], h.largest[client]
+		place, need := h.places[client], uint32(0)
+		if h.needs != nil {
+			need = h.needs[i]
+		} else {
+			need = h.largest[client]
+		}
 		group := place % mostGroups
 		if !told[place] {
 			told[place] = true

@@ -26,11 +26,16 @@ type rolling struct {
 	length   uint64     // microseconds
 	cell     limit.Time // if it is the high bound of a fixed window: its length; else 0
 	slack    uint64     // if so: how much later requests may have come
+	admitted histogram  // nil: not wanted
+	all      histogram
+	ringRoom
+}
+
+// A ringRoom is what a rolling window remembers of keys. Where none is remembered, others can have it afterwards.
+type ringRoom struct {
 	keys     intern.PagedSlice[keyRing]
 	rings    arena[windowEntry]
 	overflow overflow
-	admitted histogram // nil: not wanted
-	all      histogram
 	needed   [2][]uint32 // of one timeline, reused
 }
 
@@ -168,9 +173,7 @@ func (w *rolling) move(k *keyRing, n uint32) []windowEntry {
 	return ring
 }
 
-func (w *rolling) finish() {
-	w.keys, w.rings, w.overflow, w.needed = intern.PagedSlice[keyRing]{}, arena[windowEntry]{}, overflow{}, [2][]uint32{}
-}
+func (w *rolling) finish() { w.ringRoom = ringRoom{} }
 
 // release forgets a key.
 func (w *rolling) release(key int32) {
