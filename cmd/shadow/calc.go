@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"shadow/calc"
+	"shadow/cmd/shadow/option"
 	"shadow/limit"
 	"shadow/pipeline"
 	"shadow/report/explain"
@@ -59,14 +60,14 @@ second for a day, say --pattern constant:10/s --window 24h.`,
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	aCapacity.add(cmd, &f.bucket.Capacity, "capacity", "`tokens` that the bucket holds")
-	domain[calc.Rate]{parse: calc.ParseRate, text: calc.Rate.String}.add(cmd, &f.bucket.Refill, "refill",
+	option.Capacity.Add(cmd, &f.bucket.Capacity, "capacity", "`tokens` that the bucket holds")
+	option.Domain[calc.Rate]{Parse: calc.ParseRate, Text: calc.Rate.String}.Add(cmd, &f.bucket.Refill, "refill",
 		"the `rate` at which tokens come: 100/s, 30/m, 0.5/s")
-	atLeast[int64](0, "").add(cmd, &f.bucket.Initial, "initial", "`tokens` at the beginning (default as many as it holds)")
+	option.AtLeast[int64](0, "").Add(cmd, &f.bucket.Initial, "initial", "`tokens` at the beginning (default as many as it holds)")
 	f.bucket.Window = 5 * limit.Minute
-	domain[limit.Time]{what: "string", parse: limit.ParsePeriod, text: limit.FormatPeriod}.add(cmd, &f.bucket.Window,
+	option.Domain[limit.Time]{What: "string", Parse: limit.ParsePeriod, Text: limit.FormatPeriod}.Add(cmd, &f.bucket.Window,
 		"window", "how long to look at the bucket (`period`)")
-	domain[calc.Pattern]{parse: calc.ParsePattern, text: calc.Pattern.String}.add(cmd, &f.bucket.Pattern, "pattern",
+	option.Domain[calc.Pattern]{Parse: calc.ParsePattern, Text: calc.Pattern.String}.Add(cmd, &f.bucket.Pattern, "pattern",
 		"what the client sends (`pattern`): "+strings.Join(calc.Patterns(), ", "))
 	flags.Uint64Var(&f.bucket.Seed, "seed", 1, "`number` that a random pattern is drawn with")
 	addOutput(cmd, &f.output, "answer", explain.CalcFormats())

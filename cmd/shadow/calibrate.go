@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"shadow/cmd/shadow/option"
 	"shadow/pipeline/enforced"
 	"shadow/report/format"
 	"shadow/request"
@@ -38,27 +39,27 @@ Where no limit explains all requests, those of hosts and of paths with refusals 
 	flags.StringArrayVarP(&f.Limits, "limit", "l", nil, "hold this `limit` against the log, rather than look for one "+
 		"(repeatable)")
 	f.By = []request.Key{request.ByClient}
-	aKey.addList(cmd, &f.By, true, "by", "`keys` that the limit may count by: "+keyTexts)
+	option.Key.AddList(cmd, &f.By, true, "by", "`keys` that the limit may count by: "+keyTexts)
 	f.Verdict = enforced.DefaultVerdict
-	domain[enforced.Verdict]{parse: enforced.ParseVerdict, text: enforced.Verdict.String}.add(cmd, &f.Verdict, "verdict",
+	option.Domain[enforced.Verdict]{Parse: enforced.ParseVerdict, Text: enforced.Verdict.String}.Add(cmd, &f.Verdict, "verdict",
 		"the `field` with what the server decided, and perhaps its words for refused: blocked=yes,captcha")
-	status := domain[uint16]{
-		parse: func(text string) (uint16, error) {
+	status := option.Domain[uint16]{
+		Parse: func(text string) (uint16, error) {
 			n, err := strconv.ParseUint(text, 10, 16)
 			if err != nil || n < 100 || n > 999 {
 				return 0, errors.New("want statuses, such as 429")
 			}
 			return uint16(n), nil
 		},
-		text: func(s uint16) string { return strconv.Itoa(int(s)) },
+		Text: func(s uint16) string { return strconv.Itoa(int(s)) },
 	}
-	status.addList(cmd, &f.Statuses, true, "refused-status", "`statuses` by which the server refuses, where no field "+
+	status.AddList(cmd, &f.Statuses, true, "refused-status", "`statuses` by which the server refuses, where no field "+
 		"says (default 429, or 503 if there is none)")
 	addOutput(cmd, &f.Output, "report", format.Outputs())
 	addTop(cmd, &f.Top)
 	addReading(cmd, &f.Reading)
 	addConfig(cmd, &f.Source, "actions")
 	addLogs(cmd, &f.Logs, "print nothing but the report and errors", "say on standard error what is chosen")
-	clash(cmd, "--verdict is a field, and --refused-status what goes without one: state one", "verdict", "refused-status")
+	option.Clash(cmd, "--verdict is a field, and --refused-status what goes without one: state one", "verdict", "refused-status")
 	return cmd
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"shadow/cmd/shadow/option"
 	"shadow/pipeline"
 )
 
@@ -19,7 +20,7 @@ func callerOf(cmd *cobra.Command) pipeline.Caller {
 	out, err := cmd.OutOrStdout(), cmd.ErrOrStderr()
 	return pipeline.Caller{
 		In: cmd.InOrStdin(), Out: out, Err: err, Width: widthOf(out), Color: hasColor(out),
-		Version: versionText(), Command: strings.Join(append(os.Args[:len(os.Args):len(os.Args)], defaultWords(cmd)...), " "), Started: time.Now(),
+		Version: versionText(), Command: strings.Join(append(os.Args[:len(os.Args):len(os.Args)], option.DefaultWords(cmd)...), " "), Started: time.Now(),
 		Progress: func(p pipeline.Pass) (stop func()) { return startProgress(err, p).stop },
 		Remedy:   func(flags string) string { return remedyFor(cmd, flags) },
 	}

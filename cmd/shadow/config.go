@@ -1,10 +1,10 @@
 package main
 
 import (
-	"io"
-
 	"github.com/spf13/cobra"
 
+	"shadow/cmd/shadow/help"
+	"shadow/cmd/shadow/option"
 	"shadow/pipeline"
 	"shadow/policy"
 	"shadow/report/format"
@@ -26,7 +26,7 @@ shadow help config prints an example of all that shadow.yaml may have.`
   SHADOW_EXCLUDE=/health shadow config --config /etc/shadow/limits.yaml --output json
   shadow help config > shadow.yaml`
 	cmd.Args = noArgs
-	cmd.Annotations = map[string]string{helpText: configExample}
+	cmd.Annotations = map[string]string{help.Text: help.Config}
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if err := f.Verify(); err != nil {
 			return err
@@ -35,12 +35,12 @@ shadow help config prints an example of all that shadow.yaml may have.`
 		for _, name := range policy.DefaultNames {
 			flag := cmd.Flags().Lookup(name)
 			from := "built in"
-			if place := flag.Annotations[defaultNote]; len(place) > 0 {
+			if place := flag.Annotations[option.DefaultNote]; len(place) > 0 {
 				from = place[0]
 			} else if flag.Changed {
 				from = "flag"
 			}
-			values := valuesOf(flag)
+			values := option.ValuesOf(flag)
 			if len(values) == 0 {
 				values = []string{""}
 			}
@@ -73,16 +73,8 @@ func newSettings() (*cobra.Command, *pipeline.Suggest) {
 func verifyDefaults(defaults []policy.Default) error {
 	cmd, f := newSettings()
 	cmd.RunE = func(*cobra.Command, []string) error { return f.Verify() }
-	if err := setDefaults(cmd, chooseDefaults(cmd.Flags(), [][]policy.Default{defaults})); err != nil {
+	if err := option.SetDefaults(cmd, option.ChooseDefaults(cmd.Flags(), [][]policy.Default{defaults})); err != nil {
 		return err
 	}
 	return cmd.RunE(cmd, nil)
-}
-
-// helpText is the note at a command with what `shadow help` prints of it, in place of its own help.
-const helpText = "help"
-
-func writeHelpText(w io.Writer, cmd *cobra.Command) error {
-	_, err := io.WriteString(w, cmd.Annotations[helpText])
-	return err
 }

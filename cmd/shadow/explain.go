@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"shadow/cmd/shadow/option"
 	"shadow/pipeline"
 	"shadow/report/client"
 	"shadow/report/explain"
@@ -50,7 +51,7 @@ action) judges by what they do, too; it is not told what that one would have nee
 	addPolicies(cmd, &f.Choice)
 	addOutput(cmd, &f.Output, "account", explain.CalcFormats())
 	f.Top = client.DefaultRefusals
-	atLeast(1, "").add(cmd, &f.Top, "top", "`refusals` that are listed of each policy")
+	option.AtLeast(1, "").Add(cmd, &f.Top, "top", "`refusals` that are listed of each policy")
 	flags.BoolVar(&f.Lines, "lines", false, "show the log lines of the refusals listed, "+
 		"which are read again from the logs")
 	flags.BoolVar(&f.NoPlot, "no-plot", false, "draw no plots")

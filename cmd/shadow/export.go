@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"shadow/cmd/shadow/option"
 	"shadow/pipeline"
 	"shadow/pipeline/moves"
 	"shadow/report/format"
@@ -57,5 +58,5 @@ said on standard error and in comments; the exit code is then 3.`,
 
 // addTarget adds the flag that names a server to write for.
 func addTarget(cmd *cobra.Command, to *string) {
-	oneOf(servers.TargetNames()...).add(cmd, to, "to", "the `server` to write for: "+strings.Join(servers.TargetNames(), ", "))
+	option.OneOf(servers.TargetNames()...).Add(cmd, to, "to", "the `server` to write for: "+strings.Join(servers.TargetNames(), ", "))
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"shadow/cmd/shadow/option"
 	"shadow/limit"
 	"shadow/parse/detect"
 	"shadow/pipeline"
@@ -40,11 +41,11 @@ func addFormat(cmd *cobra.Command, f *pipeline.LineFormat) {
 	flags.StringVar(&f.LogName, "log-name", "", "`name` of the log_format in --nginx-conf (default main)")
 	flags.StringVar(&f.Fields, "field", "", "what JSON logs call their fields: time=ts,client=remote_addr (`names`)")
 	f.Parser, f.Timezone = pipeline.Parsers[0], time.UTC
-	oneOf(pipeline.Parsers...).add(cmd, &f.Parser, "parser", "`how` lines are read: auto, or gonx to read with the "+
+	option.OneOf(pipeline.Parsers...).Add(cmd, &f.Parser, "parser", "`how` lines are read: auto, or gonx to read with the "+
 		"gonx library, slower")
-	needs(cmd, []string{"nginx-conf"}, "log-name")
-	completeWords(cmd, "format", formatNames()...)
-	aZone.add(cmd, &f.Timezone, "timezone", "`zone` of time stamps and dates that do not name theirs, such as "+
+	option.Needs(cmd, []string{"nginx-conf"}, "log-name")
+	option.CompleteWords(cmd, "format", formatNames()...)
+	option.Zone.Add(cmd, &f.Timezone, "timezone", "`zone` of time stamps and dates that do not name theirs, such as "+
 		"Europe/Berlin or Local")
 }
 
@@ -63,12 +64,12 @@ func addReading(cmd *cobra.Command, f *pipeline.Reading) {
 	flags := cmd.Flags()
 	flags.StringArrayVar(&f.CrawlerRanges, "crawler-ranges", nil, "a JSON `file` with a crawler's addresses, as search "+
 		"engines publish it: googlebot.json, or NAME=FILE (repeatable)")
-	aMoment.add(cmd, &f.Since, "since", "count from this `moment` on: 2026-11-19T08:00:00Z, 2026-11-19, yesterday, 24h")
-	aMoment.add(cmd, &f.Until, "until", "leave out requests from this `moment` on")
+	option.Moment.Add(cmd, &f.Since, "since", "count from this `moment` on: 2026-11-19T08:00:00Z, 2026-11-19, yesterday, 24h")
+	option.Moment.Add(cmd, &f.Until, "until", "leave out requests from this `moment` on")
 	flags.BoolVar(&f.Cold, "cold", false,
 		"start with empty limiters at --since, rather than warm them with the day before, or as much as they remember "+
 			"(near the truth; for clients busy for longer only a replay without --since is exact)")
-	needs(cmd, []string{"since"}, "cold")
+	option.Needs(cmd, []string{"since"}, "cold")
 }
 
 // addWho adds those of them that do not go by the time of a request.
@@ -78,7 +79,7 @@ func addWho(cmd *cobra.Command, f *pipeline.Reading, lateness limit.Time) {
 	f.Lateness = lateness
 	flags.StringVar(&f.Client, "client", "addr", "`who` a client is: addr, addr/24, addr/24,/64, user, header:NAME, or "+
 		"a field of the line")
-	completeWords(cmd, "client", "addr", "addr/24", "addr/24,/64", "user", "header:")
+	option.CompleteWords(cmd, "client", "addr", "addr/24", "addr/24,/64", "user", "header:")
 	flags.StringVar(&f.ClientFrom, "client-from", "", "take the address from this `header` that proxies write: "+
 		"x-forwarded-for")
 	flags.StringSliceVar(&f.Trusted, "trusted-proxy", nil, "proxies whose entries in --client-from are believed: "+
@@ -87,11 +88,11 @@ func addWho(cmd *cobra.Command, f *pipeline.Reading, lateness limit.Time) {
 		"/status/**, agent:kube-probe, status:404 (repeatable)")
 	flags.StringSliceVar(&f.ExcludeStatus, "exclude-status", nil, "leave out requests by `status`: 429,503 (what the "+
 		"server refused already)")
-	named[ingest.NotHTTP](flagvalue.NotHTTPWords...).add(cmd, &f.NotHTTP, "not-http", "`what` becomes of lines whose "+
+	option.Named[ingest.NotHTTP](flagvalue.NotHTTPWords...).Add(cmd, &f.NotHTTP, "not-http", "`what` becomes of lines whose "+
 		"request is not HTTP (empty, -, a TLS handshake), which servers answer before they ask a limiter: skip, or judge")
 	flags.StringSliceVar(&f.NetworkDB, "network-db", nil, "`MMDB` files on this machine that tell whose networks addresses "+
 		"are in: ASN, name, country (repeatable)")
-	aPeriod.add(cmd, &f.Lateness, "lateness", "how far out of order requests may come")
+	option.Period.Add(cmd, &f.Lateness, "lateness", "how far out of order requests may come")
 }
 
 // addEvidence adds the flags that ask for evidence.
@@ -108,12 +109,12 @@ func evidenceByDefault(cmd *cobra.Command, f *pipeline.Evidence) {
 
 // addEvidencePaths adds the flags that say more than that.
 func addEvidencePaths(cmd *cobra.Command, f *pipeline.Evidence, implied string) {
-	verified(func(path string) error {
+	option.Verified(func(path string) error {
 		if path == "" || path[0] != '/' && path[0] != '*' {
 			return errors.New("fits no path; want a slash at its beginning")
 		}
 		return nil
-	}).add(cmd, &f.Beacon, "evidence-path", "a `path` that only real browsers load, which proves them (a glob"+implied+")")
+	}).Add(cmd, &f.Beacon, "evidence-path", "a `path` that only real browsers load, which proves them (a glob"+implied+")")
 	cmd.Flags().StringVar(&f.Robots, "robots", "", "the site's robots.txt, to tell who disobeys it (`file`"+implied+")")
 }
 
@@ -122,11 +123,11 @@ func addPolicies(cmd *cobra.Command, f *pipeline.Choice) {
 	flags := cmd.Flags()
 	flags.StringArrayVarP(&f.Limits, "limit", "l", nil, "a `limit` to judge by, a list or range of them, or several "+
 		"joined by +, with each: or in-turn: in front (repeatable)")
-	addLimitCompletion(cmd)
-	aKey.add(cmd, &f.By, "by", "what --limit counts by (`key`): "+keyTexts)
+	option.AddLimitCompletion(cmd)
+	option.Key.Add(cmd, &f.By, "by", "what --limit counts by (`key`): "+keyTexts)
 	flags.StringArrayVar(&f.Chosen, "policy", nil, "judge by this policy of the configuration (`name`, repeatable), or "+
 		"by none (default all)")
-	needs(cmd, []string{"limit", "sweep"}, "by")
+	option.Needs(cmd, []string{"limit", "sweep"}, "by")
 }
 
 // keyTexts are what limits can count by, for --help.
@@ -135,31 +136,21 @@ const keyTexts = "client, client/20 (a network), asn, country, network (of --net
 
 // addConfig adds --config, which says what is named.
 func addConfig(cmd *cobra.Command, f *pipeline.Source, what string) {
-	cmd.Flags().Var(configFlag{f}, "config",
+	cmd.Flags().Var(option.Config{Source: f}, "config",
 		"YAML `file` with "+what+" (default "+pipeline.DefaultConfig+", if it is there)")
 }
-
-// A configFlag is the value of --config.
-type configFlag struct{ *pipeline.Source }
-
-func (f configFlag) Set(name string) error { f.ConfigFile = name; return nil }
-
-func (f configFlag) String() string { return f.ConfigFile }
-
-// Type is what help calls the value.
-func (f configFlag) Type() string { return "string" }
 
 // addLogs adds the flags of commands that read logs to their ends: how much may be unreadable, and how much is said.
 func addLogs(cmd *cobra.Command, f *pipeline.Logs, quiet, verbose string) {
 	f.MaxBad = 5
 	flags := cmd.Flags()
-	aPercent.add(cmd, &f.MaxBad, "max-bad", "share of unreadable lines above which the exit code is 3 (in `percent`)")
+	option.Percent.Add(cmd, &f.MaxBad, "max-bad", "share of unreadable lines above which the exit code is 3 (in `percent`)")
 	flags.BoolVarP(&f.Quiet, "quiet", "q", false, quiet)
 	flags.BoolVarP(&f.Verbose, "verbose", "v", false, verbose)
 	flags.StringVar(&f.Cache, "cache", "", "keep the requests of the logs in this `folder`, and start from what is kept of them")
-	clash(cmd, "--quiet and --verbose are opposites: state one", "quiet", "verbose")
+	option.Clash(cmd, "--quiet and --verbose are opposites: state one", "quiet", "verbose")
 	f.Memory = new(pipeline.Memory)
-	aSize.add(cmd, &f.Memory.Most, "max-memory", "stop with an error rather than take more memory than this, the "+
+	option.Size.Add(cmd, &f.Memory.Most, "max-memory", "stop with an error rather than take more memory than this, the "+
 		"database aside (default: a warning when the machine has less)")
 	run := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -190,15 +181,15 @@ func addBand(cmd *cobra.Command, band *bool) {
 
 // addShapes adds the flags that say which shapes of limits to look at.
 func addShapes(cmd *cobra.Command, f *pipeline.Shapes, kinds, rates string) {
-	aPeriod.addList(cmd, &f.Per, true, "per", "`lengths` of windows (default 1s,10s,30s,1m,5m,15m,1h,24h)")
-	kind := domain[sweep.Kind]{parse: sweep.ParseKind, text: sweep.Kind.String, words: sweep.Kinds()}
-	kind.addList(cmd, &f.Kinds, false, "kind",
+	option.Period.AddList(cmd, &f.Per, true, "per", "`lengths` of windows (default 1s,10s,30s,1m,5m,15m,1h,24h)")
+	kind := option.Domain[sweep.Kind]{Parse: sweep.ParseKind, Text: sweep.Kind.String, Words: sweep.Kinds()}
+	kind.AddList(cmd, &f.Kinds, false, "kind",
 		"`kind` of limits: "+strings.Join(sweep.Kinds(), "; ")+" (repeatable; default "+kinds+")")
-	rate := domain[sweep.Rate]{text: sweep.Rate.String}
-	rate.addLists(cmd, &f.Rates, true, sweep.ParseRates, "rate", "`rates` of token buckets: 10/s,30/m (default 20, "+
+	rate := option.Domain[sweep.Rate]{Text: sweep.Rate.String}
+	rate.AddLists(cmd, &f.Rates, true, sweep.ParseRates, "rate", "`rates` of token buckets: 10/s,30/m (default 20, "+
 		"from 6/h to 100/s"+rates+")")
-	needs(cmd, []string{kindOf(sweep.Token)}, "rate")
-	needs(cmd, []string{kindOf(sweep.Window), kindOf(sweep.Fixed), kindOf(sweep.WindowAll)}, "per")
+	option.Needs(cmd, []string{kindOf(sweep.Token)}, "rate")
+	option.Needs(cmd, []string{kindOf(sweep.Window), kindOf(sweep.Fixed), kindOf(sweep.WindowAll)}, "per")
 }
 
 func kindOf(kind sweep.Kind) string { return "kind=" + kind.String() }
@@ -212,10 +203,10 @@ func addRedis(cmd *cobra.Command, f *pipeline.Redis) {
 	flags.StringVar(&f.PasswordFile, "redis-password-file", "", "read the password of Redis from `file` (default: the "+
 		"variable "+pipeline.PasswordVariable+")")
 	f.Timeout, f.MaxLag = time.Second, time.Hour
-	waits(true).add(cmd, &f.Timeout, "redis-timeout", "for how long (`time`) to wait for Redis before deciding locally")
-	waits(false).add(cmd, &f.MaxLag, "max-lag", "for how long (`time`) Redis keeps a key beyond what the limit "+
+	option.Waits(true).Add(cmd, &f.Timeout, "redis-timeout", "for how long (`time`) to wait for Redis before deciding locally")
+	option.Waits(false).Add(cmd, &f.MaxLag, "max-lag", "for how long (`time`) Redis keeps a key beyond what the limit "+
 		"remembers, for hosts that lag behind")
-	needs(cmd, []string{"redis"}, "redis-password-file", "redis-timeout", "max-lag")
+	option.Needs(cmd, []string{"redis"}, "redis-password-file", "redis-timeout", "max-lag")
 }
 
 // addNightly adds the flags of reports that nobody looks at.
@@ -224,11 +215,11 @@ func addNightly(cmd *cobra.Command, f *pipeline.Nightly) {
 	flags.StringArrayVar(&f.FailIf, "fail-if", nil, "exit code 4 if this `condition` holds for any policy, such as "+
 		"'browsers_hit_share > 0.001'; may be repeated; shadow help fail-if lists the names")
 	flags.StringVar(&f.Notify, "notify-command", "", "shell `command` that gets the report as JSON on its standard input")
-	oneOf(report.Anonymizations()...).add(cmd, &f.Anonymize, "anonymize", "show clients under other names: `how` "+
+	option.OneOf(report.Anonymizations()...).Add(cmd, &f.Anonymize, "anonymize", "show clients under other names: `how` "+
 		"is "+strings.Join(report.Anonymizations(), " or "))
 	flags.StringVar(&f.AnonymizeKey, "anonymize-key", "", "`file` with the key of hashes (default "+
 		"$SHADOW_ANONYMIZE_KEY, or a new key for each report)")
-	needs(cmd, []string{"anonymize"}, "anonymize-key")
+	option.Needs(cmd, []string{"anonymize"}, "anonymize-key")
 }
 
 // addLook adds the flags that say how a report is written.
@@ -236,12 +227,12 @@ func addLook(cmd *cobra.Command, f *pipeline.Look) {
 	addOutput(cmd, &f.Output, "report", format.PageOutputs())
 	addTop(cmd, &f.Top)
 	f.Sort = report.Sorts()[0]
-	oneOf(report.Sorts()...).add(cmd, &f.Sort, "sort", "`order` of the lists: "+strings.Join(report.Sorts(), ", "))
+	option.OneOf(report.Sorts()...).Add(cmd, &f.Sort, "sort", "`order` of the lists: "+strings.Join(report.Sorts(), ", "))
 }
 
 func addTop(cmd *cobra.Command, top *int) {
 	*top = report.DefaultTop
-	atLeast(1, "").add(cmd, top, "top", "`rows` per list of clients and actions")
+	option.AtLeast(1, "").Add(cmd, top, "top", "`rows` per list of clients and actions")
 }
 
 // pageTop are the rows per list on a page: more than elsewhere, unless --top says otherwise.
@@ -253,7 +244,7 @@ func pageTop(cmd *cobra.Command, f *pipeline.Look) {
 // addOutput adds the flag --output to a command that prints something in one of some formats.
 func addOutput(cmd *cobra.Command, output *string, what string, formats []string) {
 	*output = formats[0]
-	oneOf(formats...).add(cmd, output, "output,o", "`format` of the "+what+": "+strings.Join(formats, ", "))
+	option.OneOf(formats...).Add(cmd, output, "output,o", "`format` of the "+what+": "+strings.Join(formats, ", "))
 }
 
 // defaultWait suffices for a tail, which has its database open for moments.
@@ -263,6 +254,6 @@ const defaultWait = 10 * time.Second
 func addDatabase(flags *pflag.FlagSet, d *stored.Database) {
 	flags.StringVar(&d.Path, "db", pipeline.DefaultDB, "DuckDB `file` of the runs")
 	d.Wait = defaultWait
-	flags.Var(&single[time.Duration]{waits(false), &d.Wait}, "wait", "wait at most this `long` while another process "+
+	flags.Var(&option.Single[time.Duration]{Domain: option.Waits(false), At: &d.Wait}, "wait", "wait at most this `long` while another process "+
 		"writes the database")
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"shadow/cmd/shadow/help"
+
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -15,7 +17,7 @@ func TestFlagsAreGrouped(t *testing.T) {
 	var visit func(cmd *cobra.Command)
 	visit = func(cmd *cobra.Command) {
 		cmd.InitDefaultHelpFlag()
-		list := flagList(cmd, cmd.LocalFlags())
+		list := help.FlagList(cmd.LocalFlags(), 0)
 		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
 			known[f.Name] = true
 			if f.Hidden {
@@ -36,24 +38,18 @@ func TestFlagsAreGrouped(t *testing.T) {
 		}
 	}
 	visit(newRoot())
-	for _, g := range flagGroups {
-		for _, name := range g.flags {
+	for _, g := range help.Groups {
+		for _, name := range g.Flags {
 			if !known[name] {
-				t.Errorf("%s: no command has --%s", g.title, name)
+				t.Errorf("%s: no command has --%s", g.Title, name)
 			}
 		}
 	}
-	for _, name := range firstFlags {
+	for _, name := range help.First {
 		if !known[name] {
 			t.Errorf("no command has --%s", name)
 		}
-		if !slices.ContainsFunc(flagGroups, func(g struct {
-			title string
-			flags []string
-		},
-		) bool {
-			return slices.Contains(g.flags, name)
-		}) {
+		if !slices.ContainsFunc(help.Groups, func(g help.Group) bool { return slices.Contains(g.Flags, name) }) {
 			t.Errorf("--%s is in no group", name)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"shadow/cmd/shadow/help"
 	"shadow/report"
 )
 
@@ -25,7 +26,7 @@ func TestHelpConfigShowsEveryKey(t *testing.T) {
 	if len(keys) < 30 {
 		t.Fatalf("the schema has %d keys", len(keys))
 	}
-	words := regexp.MustCompile(`[\w-]+`).FindAllString(configExample, -1)
+	words := regexp.MustCompile(`[\w-]+`).FindAllString(help.Config, -1)
 	for _, key := range keys {
 		if !slices.Contains(words, key) {
 			t.Errorf("shadow help config does not show %s", key)
@@ -55,13 +56,13 @@ func propertiesOf(node any) (names []string) {
 
 // The help on conditions lists whatever they may name.
 func TestHelpFailIfListsEveryName(t *testing.T) {
-	listed := regexp.MustCompile(`\w+`).FindAllString(failIfHelp(), -1)
+	listed := regexp.MustCompile(`\w+`).FindAllString(help.FailIf(), -1)
 	for _, name := range report.ConditionNames() {
 		if !slices.Contains(listed, name) {
 			t.Errorf("shadow help fail-if does not list %s", name)
 		}
 	}
-	for line := range strings.Lines(failIfHelp()) {
+	for line := range strings.Lines(help.FailIf()) {
 		if len(line) > 140 {
 			t.Errorf("a line of %d bytes: %s", len(line), line)
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"shadow/cmd/shadow/option"
 	"shadow/pipeline"
 	"shadow/servers/imports"
 )
@@ -34,7 +35,7 @@ detour.`,
 			return f.Run(args)
 		},
 	}
-	oneOf(imports.Formats()...).add(cmd, &f.From, "from", "what the files are, where that does not show (`format`): "+
+	option.OneOf(imports.Formats()...).Add(cmd, &f.From, "from", "what the files are, where that does not show (`format`): "+
 		strings.Join(imports.Formats(), ", "))
 	addOutput(cmd, &f.Output, "limits", []string{"yaml", "json"})
 	return cmd

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"shadow/cmd/shadow/option"
 	"shadow/limit"
 	"shadow/pipeline"
 	"shadow/pipeline/flagvalue"
@@ -51,26 +52,26 @@ users. A visitor is of the class that its agent claims; but a browser whose evid
 	flags.SortFlags = false
 	f.Per, f.Refuse = []limit.Time{limit.Minute}, []float64{50, 80, 95}
 	f.Target, f.Protect = pipeline.KeysTarget, pipeline.KeysProtect
-	aPeriod.addList(cmd, &f.Per, true, "per", "`lengths` of windows (where no key separates by 1m, 10m and 1h are "+
+	option.Period.AddList(cmd, &f.Per, true, "per", "`lengths` of windows (where no key separates by 1m, 10m and 1h are "+
 		"tried as well)")
-	share := domain[float64]{text: flagvalue.FormatPercent, parse: func(text string) (float64, error) {
+	share := option.Domain[float64]{Text: flagvalue.FormatPercent, Parse: func(text string) (float64, error) {
 		percent, err := flagvalue.ParsePercent(text)
 		if err == nil && percent == 0 {
 			err = errors.New("every limit refuses as much; want more than 0%")
 		}
 		return percent, err
 	}}
-	share.addList(cmd, &f.Refuse, true, "refuse", "`shares` of the target's requests to refuse")
+	share.AddList(cmd, &f.Refuse, true, "refuse", "`shares` of the target's requests to refuse")
 	flags.StringArrayVarP(&f.Limits, "limit", "l", nil, "judge this `limit` under each key, instead of windows "+
 		"(repeatable)")
-	addLimitCompletion(cmd)
-	aKey.addList(cmd, &f.By, true, "by", "`keys` to hold against each other (default all that the log has; "+keyTexts+")")
-	class := domain[request.Class]{
-		parse: pipeline.ParseClass, text: func(c request.Class) string { return pipeline.ClassNames()[c] },
-		words: pipeline.ClassNames(),
+	option.AddLimitCompletion(cmd)
+	option.Key.AddList(cmd, &f.By, true, "by", "`keys` to hold against each other (default all that the log has; "+keyTexts+")")
+	class := option.Domain[request.Class]{
+		Parse: pipeline.ParseClass, Text: func(c request.Class) string { return pipeline.ClassNames()[c] },
+		Words: pipeline.ClassNames(),
 	}
-	class.addList(cmd, &f.Target, true, "target", "`classes` to refuse")
-	class.addList(cmd, &f.Protect, true, "protect", "`classes` that must not be hit")
+	class.AddList(cmd, &f.Target, true, "target", "`classes` to refuse")
+	class.AddList(cmd, &f.Protect, true, "protect", "`classes` that must not be hit")
 	flags.StringVar(&f.Action, "action", "", "only requests of this action (`name`)")
 	addOutput(cmd, &f.Output, "report", format.Outputs())
 	flags.BoolVar(&f.Claims, "claims", false, "believe what agents claim, without looking for evidence")
@@ -78,10 +79,10 @@ users. A visitor is of the class that its agent claims; but a browser whose evid
 	addReading(cmd, &f.Reading)
 	addConfig(cmd, &f.Source, "actions")
 	addLogs(cmd, &f.Logs, "print nothing but the report and errors", "say on standard error what is chosen")
-	clash(cmd, "--claims looks for no evidence: leave it out, or --evidence-path and "+
+	option.Clash(cmd, "--claims looks for no evidence: leave it out, or --evidence-path and "+
 		"--robots", "claims", "evidence-path", "robots")
-	clash(cmd, "--limit names the limit; --per and --refuse look for one: state one or the "+
+	option.Clash(cmd, "--limit names the limit; --per and --refuse look for one: state one or the "+
 		"other", "limit", "per", "refuse")
-	clash(cmd, "--limit judges all requests: leave out --action", "limit", "action")
+	option.Clash(cmd, "--limit judges all requests: leave out --action", "limit", "action")
 	return cmd
 }

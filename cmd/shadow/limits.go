@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"shadow/calc"
+	"shadow/cmd/shadow/option"
 	"shadow/limit"
 	"shadow/pipeline"
 	"shadow/policy"
@@ -131,7 +132,7 @@ that is. The plots show how many requests count against the client.`,
 		Example: `  shadow limits explain token:6/30s,burst=10
   shadow limits explain 6/30s --no-plot              token, leaky and window one after the other
   shadow limits explain window:100/1h --output json`,
-		ValidArgsFunction: completeLimits,
+		ValidArgsFunction: option.CompleteLimits,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return pipeline.Usage("which limit? Say, for instance, %s token:6/30s,burst=10", cmd.CommandPath())

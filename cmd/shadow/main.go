@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"syscall"
 
+	"shadow/cmd/shadow/help"
 	"shadow/pipeline"
 )
 
@@ -22,7 +23,7 @@ func main() {
 		stop()
 	}()
 	root := newRoot()
-	helpFailed := watchHelp(root)
+	helpFailed := help.Watch(root)
 	err := cmp.Or(root.ExecuteContext(ctx), helpFailed())
 	if text := complaint(ctx, err); text != "" {
 		fmt.Fprintln(&pipeline.PatientWriter{Ctx: ctx, To: os.Stderr}, "shadow:", text)

@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"shadow/cmd/shadow/option"
 	"shadow/pipeline"
 	"shadow/pipeline/moves"
 	"shadow/report/format"
@@ -37,8 +38,8 @@ larger burst, or a larger count where there is no burst. The report ends in line
 	flags.StringArrayVar(&f.LimitsFrom, "from", nil, "the configuration of the server whose limits are to move (`file`, repeatable)")
 	addTarget(cmd, &f.To)
 	flags.StringArrayVar(&f.Chosen, "policy", nil, "the policy of --from that is to move, if there are several (`name`)")
-	goal := domain[suggest.Goal]{parse: suggest.ParseGoal, text: suggest.Goal.String}
-	goal.addList(cmd, &f.Protect, true, "protect", "the share of which clients must not be newly hit (`who=share`, repeatable; "+
+	goal := option.Domain[suggest.Goal]{Parse: suggest.ParseGoal, Text: suggest.Goal.String}
+	goal.AddList(cmd, &f.Protect, true, "protect", "the share of which clients must not be newly hit (`who=share`, repeatable; "+
 		"default browsers=100%)")
 	flags.BoolVar(&f.Check, "check", false, "have the server's own program judge the lines (nginx, haproxy)")
 	addOutput(cmd, &f.Output, "report", format.Outputs())

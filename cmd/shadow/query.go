@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"shadow/cmd/shadow/option"
 	"shadow/pipeline"
 	"shadow/pipeline/stored"
 	"shadow/report/format"
@@ -74,14 +75,14 @@ these. The database is opened read-only, and the question reaches no other file.
 	}
 	cmd.Flags().BoolVar(&tables, "tables", false, "list tables, views and their columns")
 	addDatabase(cmd.Flags(), &from)
-	cmd.ValidArgsFunction = completeTables(&from)
-	domain[int64]{what: aSize.what, text: aSize.text, parse: func(text string) (int64, error) {
-		n, err := aSize.parse(text)
+	cmd.ValidArgsFunction = option.CompleteTables(&from)
+	option.Domain[int64]{What: option.Size.What, Text: option.Size.Text, Parse: func(text string) (int64, error) {
+		n, err := option.Size.Parse(text)
 		if err == nil && n < minQueryMemory {
-			err = fmt.Errorf("want at least %s", aSize.text(minQueryMemory))
+			err = fmt.Errorf("want at least %s", option.Size.Text(minQueryMemory))
 		}
 		return n, err
-	}}.add(cmd, &memory, "memory", "end a question that takes more memory than this")
+	}}.Add(cmd, &memory, "memory", "end a question that takes more memory than this")
 	addOutput(cmd, &output, "answer", append(format.Outputs(), parquet))
 	return cmd
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"shadow/cmd/shadow/option"
 )
 
 // A finding says which flags help. Whoever adds them to the command gets an answer, and where this command has no such
@@ -87,7 +89,7 @@ func TestRemediesCanBeFollowed(t *testing.T) {
 		}
 		cmd, rest, err := newRoot().Find(args)
 		must(t, err)
-		if err := cmp.Or(cmd.ParseFlags(rest), verifyFlags(cmd, nil)); err != nil {
+		if err := cmp.Or(cmd.ParseFlags(rest), option.Verify(cmd, nil)); err != nil {
 			t.Errorf("%s proposes %q, which is followed as %q: %v", command, remedy, args, err)
 		}
 	}

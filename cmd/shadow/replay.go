@@ -6,13 +6,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"shadow/calibrate"
+	"shadow/cmd/shadow/option"
 	"shadow/pipeline"
 	"shadow/store"
 )
 
 func newReplay() *cobra.Command {
 	f := &pipeline.Replay{Events: store.DefaultEvents}
-	var profile profileFlags
+	var profile option.Profile
 	cmd := &cobra.Command{
 		Use:   "replay LOG… [--limit LIMIT…]",
 		Short: "Judge the requests of access logs by one or more limits, and report who would be refused",
@@ -41,8 +42,8 @@ besides, or some of them with --policy.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.Caller = callerOf(cmd)
 			pageTop(cmd, &f.Look)
-			f.Verified = profile.start
-			return errors.Join(f.Run(cmd.Context(), args), profile.stop())
+			f.Verified = profile.Start
+			return errors.Join(f.Run(cmd.Context(), args), profile.Stop())
 		},
 	}
 	flags := cmd.Flags()
@@ -55,8 +56,8 @@ besides, or some of them with --policy.`,
 	addConfig(cmd, &f.Source, "actions, tiers and policies")
 	addLimitsFrom(cmd, &f.Source)
 	addStore(cmd, &f.Keeping)
-	events := domain[store.Events]{parse: store.ParseEvents, text: store.Events.String, words: []string{"all", "none"}}
-	events.add(cmd, &f.Events, "events", "keep the would-block events of this many limits: all, none or a `number`")
+	events := option.Domain[store.Events]{Parse: store.ParseEvents, Text: store.Events.String, Words: []string{"all", "none"}}
+	events.Add(cmd, &f.Events, "events", "keep the would-block events of this many limits: all, none or a `number`")
 	addLogs(cmd, &f.Logs,
 		"no progress, and no report (but of JSON) unless there is something to say: a --fail-if condition holds, or, "+
 			"without any, a limit refuses requests",
@@ -66,40 +67,40 @@ besides, or some of them with --policy.`,
 		"longest, and what one client still gets")
 	flags.StringVar(&f.HarmAction, "harm-action", "", "tell besides what is left of this action (`name`): how often "+
 		"one client can guess at /login; implies --harm")
-	oneOf(pipeline.ResumeWords...).add(cmd, &f.Resume, "resume", "judge only what has come to the logs since the last "+
+	option.OneOf(pipeline.ResumeWords...).Add(cmd, &f.Resume, "resume", "judge only what has come to the logs since the last "+
 		"replay with --resume, and go on with its limits; `how`: on, anyway (with other options than then), fresh (from "+
 		"the beginning)")
 	flags.Lookup("resume").NoOptDefVal = pipeline.ResumeWords[0]
 	f.ResumeAs = "replay"
-	verified(store.CheckStateName).add(cmd, &f.ResumeAs, "resume-as", "`name` of what is gone on with, where a "+
+	option.Verified(store.CheckStateName).Add(cmd, &f.ResumeAs, "resume-as", "`name` of what is gone on with, where a "+
 		"database serves several replays with --resume")
 	flags.BoolVar(&f.Sweep, "sweep", false, "keep the curves of shadow sweep with the run, for its page and for "+
 		"reports: what every limit would refuse, by the key of --by")
 	addNightly(cmd, &f.Nightly)
-	aPeriod.add(cmd, &f.Retain, "retain", "delete runs that were stored longer ago than this `duration`, such as 90d, "+
+	option.Period.Add(cmd, &f.Retain, "retain", "delete runs that were stored longer ago than this `duration`, such as 90d, "+
 		"once this one is stored")
 	addBand(cmd, &f.Band)
-	verified(pipeline.CheckVerdictsName).add(cmd, &f.Verdicts, "verdicts", "write what each limit decides on each request to "+
+	option.Verified(pipeline.CheckVerdictsName).Add(cmd, &f.Verdicts, "verdicts", "write what each limit decides on each request to "+
 		"this `file`, which ends in .csv, .jsonl or .parquet")
 	f.Retries = calibrate.NoRetries
-	oneOf(calibrate.RetryWords...).add(cmd, &f.Retries, "retries", "have refused requests come back, and report the load: `how` "+
+	option.OneOf(calibrate.RetryWords...).Add(cmd, &f.Retries, "retries", "have refused requests come back, and report the load: `how` "+
 		"is none, immediate (at once, 5 times), backoff (after 1, 2, 4, 8, 16 s), or learned (as in this log after its refusals)")
-	profile.add(flags)
-	needs(cmd, []string{"resume"}, "resume-as")
-	clash(cmd, "--retain deletes stored runs, and --no-store keeps none: state one", "retain", "no-store")
-	clash(cmd, "--sweep keeps curves in the database, and --no-store keeps nothing: state one; shadow sweep prints "+
+	profile.Add(flags)
+	option.Needs(cmd, []string{"resume"}, "resume-as")
+	option.Clash(cmd, "--retain deletes stored runs, and --no-store keeps none: state one", "retain", "no-store")
+	option.Clash(cmd, "--sweep keeps curves in the database, and --no-store keeps nothing: state one; shadow sweep prints "+
 		"them", "sweep", "no-store")
-	clash(cmd, "--band and --redis: state one: Redis does not hold the state of a band", "band", "redis")
-	clash(cmd, "--resume keeps in the database where to go on, and --no-store keeps nothing: state "+
+	option.Clash(cmd, "--band and --redis: state one: Redis does not hold the state of a band", "band", "redis")
+	option.Clash(cmd, "--resume keeps in the database where to go on, and --no-store keeps nothing: state "+
 		"one", "resume", "no-store")
-	clash(cmd, "--resume and --cache: state one: what has come to logs since is not what they hold", "resume", "cache")
-	clash(cmd, "--verdicts and --cache: state one: requests that are kept have lost the numbers of their lines", "verdicts", "cache")
-	clash(cmd, "--verdicts and --resume: state one: the lines of a log that goes on have no numbers", "verdicts", "resume")
-	clash(cmd, "--retries and --resume: state one: what is still to come back is not kept from night to night", "retries", "resume")
-	clash(cmd, "--retries and --redis: state one: Redis holds no requests that come back", "retries", "redis")
-	clash(cmd, "--retries and --cache: state one: requests that are kept may have lost their paths", "retries", "cache")
-	clash(cmd, "--resume and --band: state one: the state of a band is not kept from night to night", "resume", "band")
-	clash(cmd, "--resume and --redis: state one: what Redis remembers is not kept from night to night", "resume", "redis")
-	clash(cmd, "--resume reads each line once: what --until leaves out would be lost", "resume", "until")
+	option.Clash(cmd, "--resume and --cache: state one: what has come to logs since is not what they hold", "resume", "cache")
+	option.Clash(cmd, "--verdicts and --cache: state one: requests that are kept have lost the numbers of their lines", "verdicts", "cache")
+	option.Clash(cmd, "--verdicts and --resume: state one: the lines of a log that goes on have no numbers", "verdicts", "resume")
+	option.Clash(cmd, "--retries and --resume: state one: what is still to come back is not kept from night to night", "retries", "resume")
+	option.Clash(cmd, "--retries and --redis: state one: Redis holds no requests that come back", "retries", "redis")
+	option.Clash(cmd, "--retries and --cache: state one: requests that are kept may have lost their paths", "retries", "cache")
+	option.Clash(cmd, "--resume and --band: state one: the state of a band is not kept from night to night", "resume", "band")
+	option.Clash(cmd, "--resume and --redis: state one: what Redis remembers is not kept from night to night", "resume", "redis")
+	option.Clash(cmd, "--resume reads each line once: what --until leaves out would be lost", "resume", "until")
 	return cmd
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"shadow/cmd/shadow/option"
 	"shadow/pipeline/stored"
 	"shadow/store"
 )
@@ -31,20 +32,20 @@ day, or since a moment, are put together: a client, an action and a policy are t
 	flags.SortFlags = false
 	addDatabase(flags, &f.Database)
 	f.Selection.Run, f.Timezone, f.Compare, f.Protect = "last", time.UTC, stored.ComparePrevious, stored.DefaultProtect
-	verified(stored.VerifyRun).add(cmd, &f.Selection.Run, "run", "`number` of the run, or last")
-	aMoment.add(cmd, &f.Since, "since",
+	option.Verified(stored.VerifyRun).Add(cmd, &f.Selection.Run, "run", "`number` of the run, or last")
+	option.Moment.Add(cmd, &f.Since, "since",
 		"all runs with requests since a `moment` (2026-11-19, yesterday, 7d), put together")
-	aMoment.add(cmd, &f.Day, "day", "the run that is about most of a `day` (2026-11-19, yesterday)")
-	aZone.add(cmd, &f.Timezone, "timezone", "`zone` of days, and of dates that do not name theirs, such as "+
+	option.Moment.Add(cmd, &f.Day, "day", "the run that is about most of a `day` (2026-11-19, yesterday)")
+	option.Zone.Add(cmd, &f.Timezone, "timezone", "`zone` of days, and of dates that do not name theirs, such as "+
 		"Europe/Berlin or Local")
-	oneOf(stored.ComparePrevious, stored.CompareWeek, stored.CompareNone).add(cmd, &f.Compare, "compare",
+	option.OneOf(stored.ComparePrevious, stored.CompareWeek, stored.CompareNone).Add(cmd, &f.Compare, "compare",
 		"`what` to compare with: previous run, runs of the 7d before, or none")
-	domain[store.Spare]{what: "string", parse: stored.ParseProtect, text: stored.FormatProtect}.add(cmd, &f.Protect,
+	option.Domain[store.Spare]{What: "string", Parse: stored.ParseProtect, Text: stored.FormatProtect}.Add(cmd, &f.Protect,
 		"protect", "the `class=share` of clients that a safe limit does not hit, of runs with curves")
 	addLook(cmd, &f.Look)
 	addNightly(cmd, &f.Nightly)
 	flags.BoolVarP(&f.Quiet, "quiet", "q", false, "print nothing (but JSON) unless there is something to say: a "+
 		"condition holds, or, without any, somebody is newly hit")
-	completeWords(cmd, "run", "last")
+	option.CompleteWords(cmd, "run", "last")
 	return cmd
 }

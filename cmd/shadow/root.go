@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"shadow/cmd/shadow/help"
+	"shadow/cmd/shadow/option"
 	"shadow/limit"
 	"shadow/pipeline"
 )
@@ -39,22 +41,22 @@ event in a DuckDB file for your own questions.`,
 		Args:          noCommand,
 		RunE:          showHelp,
 
-		PersistentPreRunE: takeDefaults,
+		PersistentPreRunE: option.TakeDefaults,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = false
 	root.SetVersionTemplate(versionLine())
-	root.SetFlagErrorFunc(flagError)
-	root.SetHelpCommand(newHelp())
+	root.SetFlagErrorFunc(option.FlagError)
+	root.SetHelpCommand(help.New(noCommand))
 	root.AddCommand(newSuggest(), newDoctor(), newReplay(), newSweep(), newKeys(), newCalibrate(), newExplainClient(), newDiff(), newImport(), newExport(), newMigrate(), newCheckConfig(),
 		newConfig(), newLimits(), newCalc(), newParse(),
 		newFormats(), newReport(), newRuns(), newMerge(), newTail(), newQuery(), newVersion(),
-		&cobra.Command{Use: "fail-if", Short: "What --fail-if may ask: the names of conditions", Long: failIfHelp()})
+		&cobra.Command{Use: "fail-if", Short: "What --fail-if may ask: the names of conditions", Long: help.FailIf()})
 	root.InitDefaultCompletionCmd()
 	if completion, _, err := root.Find([]string{"completion"}); err == nil { // a shell that is not known is an error
 		completion.Args, completion.RunE = noCommand, showHelp
 	}
-	completeConfigured(root)
-	groupFlags(root)
+	option.CompleteConfigured(root)
+	help.GroupFlags(root, widthOf)
 	return root
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"shadow/cmd/shadow/option"
 	"shadow/limit"
 	"shadow/pipeline"
 	"shadow/pipeline/stored"
@@ -99,6 +100,6 @@ the database without the room that they took. Numbers of other runs stay as they
 		},
 	}
 	addOutput(cmd, &f.output, "answer", explain.CalcFormats())
-	aPeriod.add(cmd, &older, "older-than", "also delete what was stored longer ago than this `duration`")
+	option.Period.Add(cmd, &older, "older-than", "also delete what was stored longer ago than this `duration`")
 	return cmd
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"shadow/cmd/shadow/option"
 	"shadow/policy"
 	"shadow/store/duck"
 	"shadow/testneeds"
@@ -32,9 +33,9 @@ func (m ownDefaults) Run() int {
 	}
 	defer os.RemoveAll(home)
 	for _, name := range policy.DefaultNames {
-		os.Unsetenv(variableOf(name))
+		os.Unsetenv(option.VariableOf(name))
 	}
-	os.Unsetenv(noDefaults)
+	os.Unsetenv(option.NoDefaults)
 	os.Setenv("XDG_CONFIG_HOME", home)
 	return m.M.Run()
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"shadow/cmd/shadow/option"
 	"shadow/pipeline"
 	"shadow/report/format"
 	"shadow/suggest"
@@ -54,11 +55,11 @@ The log is read once. Its requests, about 20 bytes each, wait in a temporary fil
 	addShapes(cmd, &f.Shapes, "window, fixed and token", "")
 	flags.StringVar(&f.Action, "action", "", "a limit for the requests of this action (`name`)")
 	flags.BoolVar(&f.EachAction, "each-action", false, "a limit for each of the ten actions with most requests")
-	share := domain[suggest.Percent]{what: "string", parse: pipeline.ParseHoldout, text: suggest.Percent.String}
-	share.add(cmd, &f.Holdout, "holdout", "the last `share` of the requests, on which limits are proven that the "+
+	share := option.Domain[suggest.Percent]{What: "string", Parse: pipeline.ParseHoldout, Text: suggest.Percent.String}
+	share.Add(cmd, &f.Holdout, "holdout", "the last `share` of the requests, on which limits are proven that the "+
 		"others chose; 0 for none")
-	scale := domain[suggest.Scale]{what: "string", parse: suggest.ParseScale, text: suggest.Scale.String}
-	scale.add(cmd, &f.Scale, "scale", "make room for clients that send so many times as much (`factor`)")
+	scale := option.Domain[suggest.Scale]{What: "string", Parse: suggest.ParseScale, Text: suggest.Scale.String}
+	scale.Add(cmd, &f.Scale, "scale", "make room for clients that send so many times as much (`factor`)")
 	flags.BoolVar(&f.Band, "band", true, "where stamps are whole seconds, keep the promise wherever in its second each "+
 		"request came")
 	addOutput(cmd, &f.Output, "report", format.PageOutputs())
@@ -70,19 +71,19 @@ The log is read once. Its requests, about 20 bytes each, wait in a temporary fil
 	evidenceByDefault(cmd, &f.Evidence)
 	addConfig(cmd, &f.Source, "actions and evidence")
 	addLogs(cmd, &f.Logs, "print nothing but the report and errors", "say on standard error what is chosen")
-	clash(cmd, "--action and --each-action: state one", "action", "each-action")
+	option.Clash(cmd, "--action and --each-action: state one", "action", "each-action")
 	return cmd
 }
 
 // addGoals adds the flags that say for which server a limit is, and what it is to do.
 func addGoals(cmd *cobra.Command, f *pipeline.Suggest) {
-	goal := domain[suggest.Goal]{parse: suggest.ParseGoal, text: suggest.Goal.String}
-	aServer.add(cmd, &f.For, "for", "the `server` whose limits are wanted, or any (default nginx if the log looks "+
+	goal := option.Domain[suggest.Goal]{Parse: suggest.ParseGoal, Text: suggest.Goal.String}
+	option.Server.Add(cmd, &f.For, "for", "the `server` whose limits are wanted, or any (default nginx if the log looks "+
 		"like one of its own, else any)")
-	goal.addList(cmd, &f.Protect, true, "protect", "the share of which clients must not be hit (`who=share`, repeatable; default "+
+	goal.AddList(cmd, &f.Protect, true, "protect", "the share of which clients must not be hit (`who=share`, repeatable; default "+
 		"browsers=99.9% of a site for people, all=99% of an API)")
-	who := domain[suggest.Set]{parse: suggest.ParseSet, text: suggest.Set.String, words: suggest.Words()}
-	who.addList(cmd, &f.Target, true, "target", "the `clients` to refuse: the more of their requests a limit refuses, "+
+	who := option.Domain[suggest.Set]{Parse: suggest.ParseSet, Text: suggest.Set.String, Words: suggest.Words()}
+	who.AddList(cmd, &f.Target, true, "target", "the `clients` to refuse: the more of their requests a limit refuses, "+
 		"the better (default disguised,crawlers,tools,unknown of a site for people, all of an API)")
 }
 
@@ -107,7 +108,7 @@ func again(cmd *cobra.Command) func(command string) []string {
 			if other != cmd && (shared.Flags().Lookup(f.Name) == nil || other.Flags().Lookup(f.Name) == nil) {
 				return
 			}
-			words = append(words, wordsOf(f)...)
+			words = append(words, option.WordsOf(f)...)
 		})
 		if command != "doctor" && other != cmd && cmd.Flags().Changed("since") && !cmd.Flags().Changed("cold") {
 			words = append(words, "--cold") // suggest always starts cold

@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"shadow/cmd/shadow/option"
 	"shadow/pipeline"
 	"shadow/report/format"
 	"shadow/sweep"
@@ -47,11 +48,11 @@ as shadow suggest does, and the limits that leave browsers alone are those that 
 	flags.SortFlags = false
 	addShapes(cmd, &f.Shapes, "all", " for one client")
 	f.Bursts = sweep.DefaultBursts()
-	aCapacity.addList(cmd, &f.Bursts, true, "bursts",
+	option.Capacity.AddList(cmd, &f.Bursts, true, "bursts",
 		"`sizes` of token buckets of which to count what they refuse")
 	flags.BoolVar(&exact, "exact", false, "look at the requests twice to count what "+
 		"the token buckets of the table refuse (of up to 500,000 requests: default)")
-	aKey.add(cmd, &f.By, "by", "what limits count by (`key`): "+keyTexts)
+	option.Key.Add(cmd, &f.By, "by", "what limits count by (`key`): "+keyTexts)
 	flags.StringVar(&f.Action, "action", "", "only requests of this action (`name`)")
 	flags.StringArrayVar(&f.Chosen, "policy", nil, "instead, every N of the limit of this policy of the configuration, "+
 		"by what its requests cost (`name`, repeatable)")
@@ -62,9 +63,9 @@ as shadow suggest does, and the limits that leave browsers alone are those that 
 	addStore(cmd, &f.Keeping)
 	addLogs(cmd, &f.Logs, "print nothing but the report and errors", "say on standard error what is chosen")
 	addBand(cmd, &f.Band)
-	needs(cmd, []string{kindOf(sweep.Token)}, "bursts", "exact")
+	option.Needs(cmd, []string{kindOf(sweep.Token)}, "bursts", "exact")
 	for _, name := range []string{"per", "kind", "rate", "bursts", "exact", "by", "action", "band"} {
-		clash(cmd, "--policy sweeps the limit that the configuration has, exactly, and keeps nothing: leave out --"+name, "policy", name)
+		option.Clash(cmd, "--policy sweeps the limit that the configuration has, exactly, and keeps nothing: leave out --"+name, "policy", name)
 	}
 	return cmd
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"shadow/cmd/shadow/option"
 	"shadow/limit"
 	"shadow/logfile/follow"
 	"shadow/pipeline/live"
@@ -47,32 +48,32 @@ SIGINT and SIGTERM end it with exit code 0, or 3 if part of a log was not found;
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	addPolicies(cmd, &f.Choice)
-	oneOf(follow.FromStart, follow.FromEnd, follow.FromCheckpoint).add(cmd, &f.From, "from", "where to begin "+
+	option.OneOf(follow.FromStart, follow.FromEnd, follow.FromCheckpoint).Add(cmd, &f.From, "from", "where to begin "+
 		"(`place`): start, end, or checkpoint (default checkpoint with --state, else end)")
 	flags.StringVar(&f.State, "state", "", "`file` that keeps what has to be known to go on after a restart")
 	flags.StringVar(&f.Events, "would-blocks", "", "`file` to which would-blocks are appended (default standard output)")
-	aPeriod.add(cmd, &f.Every, "every", "how often a summary is written to standard error")
-	aPeriod.add(cmd, &f.Save, "save-every", "how often --state is written")
-	anAddress.add(cmd, &f.Listen, "listen", "serve metrics for Prometheus at this `address`: 127.0.0.1:9598 (/metrics, "+
+	option.Period.Add(cmd, &f.Every, "every", "how often a summary is written to standard error")
+	option.Period.Add(cmd, &f.Save, "save-every", "how often --state is written")
+	option.Address.Add(cmd, &f.Listen, "listen", "serve metrics for Prometheus at this `address`: 127.0.0.1:9598 (/metrics, "+
 		"/healthz)")
-	atLeast(0, "").add(cmd, &f.MaxKeys, "max-keys", "remember at most this many clients, or other keys of a kind; "+
+	option.AtLeast(0, "").Add(cmd, &f.MaxKeys, "max-keys", "remember at most this many clients, or other keys of a kind; "+
 		"beyond that those idle for longest are forgotten (`number`, 0: no bound)")
 	addRedis(cmd, &f.Redis)
-	named[redis.Clock]("log", "redis").add(cmd, &f.Clock, "clock", "whose time counts with --redis (`clock`): that of "+
+	option.Named[redis.Clock]("log", "redis").Add(cmd, &f.Clock, "clock", "whose time counts with --redis (`clock`): that of "+
 		"the log, or that of redis")
 	flags.BoolVar(&f.UI, "ui", false, "show a live screen on this terminal; would-blocks then need --would-blocks to "+
 		"be written")
 	flags.StringVar(&f.DB, "db", "", "DuckDB `file` in which would-blocks and tallies are stored, "+
 		"a run a day; needs --state")
-	aPeriod.add(cmd, &f.Flush, "flush", "how often they go there; meanwhile the file is free")
-	aSize.add(cmd, &f.SpoolMax, "spool-max", "how much may wait beside --state while the file is busy; beyond that "+
+	option.Period.Add(cmd, &f.Flush, "flush", "how often they go there; meanwhile the file is free")
+	option.Size.Add(cmd, &f.SpoolMax, "spool-max", "how much may wait beside --state while the file is busy; beyond that "+
 		"reading pauses")
 	addWho(cmd, &f.Reading, tail.DefaultLateness)
 	addConfig(cmd, &f.Source, "actions, tiers and policies")
 	addLimitsFrom(cmd, &f.Source)
 	flags.BoolVarP(&f.Quiet, "quiet", "q", false, "write no summaries")
-	needs(cmd, []string{"redis"}, "clock")
-	needs(cmd, []string{"db"}, "flush", "spool-max")
-	needs(cmd, []string{"state"}, "save-every")
+	option.Needs(cmd, []string{"redis"}, "clock")
+	option.Needs(cmd, []string{"db"}, "flush", "spool-max")
+	option.Needs(cmd, []string{"state"}, "save-every")
 	return cmd
 }

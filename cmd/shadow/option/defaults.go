@@ -1,4 +1,4 @@
-package main
+package option
 
 import (
 	"errors"
@@ -21,14 +21,14 @@ import (
 // A flag that is not given takes its default, which then counts as given: from a variable, from the configuration, from
 // the user's own file, whichever states it first. docs/defaults.md says so to people.
 
-// defaultNote is the key of the note at a flag that has taken a default: where that stands.
-const defaultNote = "default"
+// DefaultNote is the key of the note at a flag that has taken a default: where that stands.
+const DefaultNote = "default"
 
-// noDefaults is the variable that switches all of them off.
-const noDefaults = "SHADOW_DEFAULTS"
+// NoDefaults is the variable that switches all of them off.
+const NoDefaults = "SHADOW_DEFAULTS"
 
-// variableOf is the variable that states the default of a flag.
-func variableOf(name string) string {
+// VariableOf is the variable that states the default of a flag.
+func VariableOf(name string) string {
 	return "SHADOW_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
 }
 
@@ -39,16 +39,16 @@ func variableDefaults() (stated []policy.Default, err error) {
 		if len(name) > 4 {
 			words = append(words, strings.ReplaceAll(name, "-", "_"))
 		}
-		values := strings.FieldsFunc(os.Getenv(variableOf(name)), func(c rune) bool { return c == '\n' || c == '\r' })
+		values := strings.FieldsFunc(os.Getenv(VariableOf(name)), func(c rune) bool { return c == '\n' || c == '\r' })
 		if len(values) > 0 {
-			stated = append(stated, policy.Default{Name: name, Values: values, Place: variableOf(name)})
+			stated = append(stated, policy.Default{Name: name, Values: values, Place: VariableOf(name)})
 		}
 	}
 	for _, variable := range os.Environ() {
 		variable, value, _ := strings.Cut(variable, "=")
 		word, ours := strings.CutPrefix(variable, "SHADOW_")
 		if near := limit.Misspelt(word, words); ours && value != "" && near != "" && !strings.EqualFold(near, word) {
-			return nil, pipeline.Usage("the variable %s means nothing (did you mean %s?)", variable, variableOf(near))
+			return nil, pipeline.Usage("the variable %s means nothing (did you mean %s?)", variable, VariableOf(near))
 		}
 	}
 	return stated, nil
@@ -56,12 +56,12 @@ func variableDefaults() (stated []policy.Default, err error) {
 
 // statedDefaults are all of them, those first that go before the others.
 func statedDefaults(flags *pflag.FlagSet) ([][]policy.Default, error) {
-	switch word := os.Getenv(noDefaults); word {
+	switch word := os.Getenv(NoDefaults); word {
 	case "off":
 		return nil, nil
 	case "":
 	default:
-		return nil, pipeline.Usage("%s=%s: want off, or nothing", noDefaults, word)
+		return nil, pipeline.Usage("%s=%s: want off, or nothing", NoDefaults, word)
 	}
 	variables, err := variableDefaults()
 	if err != nil {
@@ -69,27 +69,27 @@ func statedDefaults(flags *pflag.FlagSet) ([][]policy.Default, error) {
 	}
 	source := new(pipeline.Source)
 	if f := flags.Lookup("config"); f != nil {
-		source = f.Value.(configFlag).Source
+		source = f.Value.(Config).Source
 	}
 	files, err := source.Defaults()
 	return append([][]policy.Default{variables}, files...), err
 }
 
-// takeDefaults sets the flags of a command that have a default and are not given. Then flags are verified.
-func takeDefaults(cmd *cobra.Command, _ []string) error {
+// TakeDefaults sets the flags of a command that have a default and are not given. Then flags are verified.
+func TakeDefaults(cmd *cobra.Command, _ []string) error {
 	has := func(name string) bool { return cmd.Flags().Lookup(name) != nil }
 	if !slices.ContainsFunc(policy.DefaultNames, has) {
-		return verifyFlags(cmd, nil)
+		return Verify(cmd, nil)
 	}
 	levels, err := statedDefaults(cmd.Flags())
 	if err != nil {
 		return err
 	}
-	return setDefaults(cmd, chooseDefaults(cmd.Flags(), levels))
+	return SetDefaults(cmd, ChooseDefaults(cmd.Flags(), levels))
 }
 
-// chooseDefaults are the defaults in force, by their names.
-func chooseDefaults(flags *pflag.FlagSet, levels [][]policy.Default) map[string]policy.Default {
+// ChooseDefaults are the defaults in force, by their names.
+func ChooseDefaults(flags *pflag.FlagSet, levels [][]policy.Default) map[string]policy.Default {
 	chosen := map[string]policy.Default{}
 	for _, level := range levels {
 		above := maps.Clone(chosen)
@@ -122,8 +122,8 @@ func ruledOut(name string, flags *pflag.FlagSet, above map[string]policy.Default
 	return false
 }
 
-// setDefaults sets flags as if they were given. What goes wrong later tells where they were.
-func setDefaults(cmd *cobra.Command, chosen map[string]policy.Default) error {
+// SetDefaults sets flags as if they were given. What goes wrong later tells where they were.
+func SetDefaults(cmd *cobra.Command, chosen map[string]policy.Default) error {
 	flags := cmd.Flags()
 	for _, name := range policy.DefaultNames {
 		d, f := chosen[name], flags.Lookup(name)
@@ -136,18 +136,18 @@ func setDefaults(cmd *cobra.Command, chosen map[string]policy.Default) error {
 		}
 		for _, value := range values {
 			if err := flags.Set(name, value); err != nil {
-				return pipeline.Usage("%s: %w", d.Place, flagError(cmd, err))
+				return pipeline.Usage("%s: %w", d.Place, FlagError(cmd, err))
 			}
 		}
 		if f.Annotations == nil {
 			f.Annotations = map[string][]string{}
 		}
-		f.Annotations[defaultNote] = []string{d.Place}
+		f.Annotations[DefaultNote] = []string{d.Place}
 	}
 	if run := cmd.RunE; run != nil {
 		cmd.RunE = func(cmd *cobra.Command, args []string) error { return placed(flags, run(cmd, args)) }
 	}
-	return placed(flags, verifyFlags(cmd, nil))
+	return placed(flags, Verify(cmd, nil))
 }
 
 // suited are the values of a default that a command takes, whose flag of that name may have words of its own; false if
@@ -194,7 +194,7 @@ func placed(flags *pflag.FlagSet, err error) error {
 		names = append(names, "format", "nginx-conf", "field")
 	}
 	flags.Visit(func(f *pflag.Flag) {
-		place := f.Annotations[defaultNote]
+		place := f.Annotations[DefaultNote]
 		about := slices.Contains(names, f.Name) || slices.Contains(mentionedByValue, f.Name) &&
 			strings.Contains(text, f.Value.String())
 		switch {
@@ -208,28 +208,39 @@ func placed(flags *pflag.FlagSet, err error) error {
 	return err
 }
 
-// defaultWords are the flags that have taken a default, as they would be given.
-func defaultWords(cmd *cobra.Command) (words []string) {
+// DefaultWords are the flags that have taken a default, as they would be given.
+func DefaultWords(cmd *cobra.Command) (words []string) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if len(f.Annotations[defaultNote]) > 0 {
-			words = append(words, wordsOf(f)...)
+		if len(f.Annotations[DefaultNote]) > 0 {
+			words = append(words, WordsOf(f)...)
 		}
 	})
 	return words
 }
 
-// wordsOf is a flag as it would be given.
-func wordsOf(f *pflag.Flag) (words []string) {
-	for _, v := range valuesOf(f) {
+// WordsOf is a flag as it would be given.
+func WordsOf(f *pflag.Flag) (words []string) {
+	for _, v := range ValuesOf(f) {
 		words = append(words, "--"+f.Name+"="+v)
 	}
 	return words
 }
 
-// valuesOf are the values of a flag.
-func valuesOf(f *pflag.Flag) []string {
+// ValuesOf are the values of a flag.
+func ValuesOf(f *pflag.Flag) []string {
 	if several, ok := f.Value.(pflag.SliceValue); ok {
 		return several.GetSlice()
 	}
 	return []string{f.Value.String()}
 }
+
+// A Config is the value of --config.
+type Config struct{ *pipeline.Source }
+
+// Set implements pflag.Value.
+func (f Config) Set(name string) error { f.ConfigFile = name; return nil }
+
+func (f Config) String() string { return f.ConfigFile }
+
+// Type is what help calls the value.
+func (f Config) Type() string { return "string" }

@@ -1,4 +1,4 @@
-package main
+package option
 
 import (
 	"errors"
@@ -9,19 +9,20 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// profileFlags write profiles for `go tool pprof`.
-type profileFlags struct {
+// A Profile has the flags that write profiles for `go tool pprof`.
+type Profile struct {
 	cpu, memory string   // their names
 	spent, live *os.File // nil unless begun
 }
 
-func (f *profileFlags) add(flags *pflag.FlagSet) {
+// Add adds them.
+func (f *Profile) Add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.cpu, "cpuprofile", "", "write a CPU profile to `file`")
 	flags.StringVar(&f.memory, "memprofile", "", "write a memory profile to `file`")
 }
 
-// start begins to profile. Both files are made now: better to know before the replay that one cannot be written.
-func (f *profileFlags) start() (err error) {
+// Start begins to profile. Both files are made now: better to know before the replay that one cannot be written.
+func (f *Profile) Start() (err error) {
 	if f.memory != "" {
 		if f.live, err = os.Create(f.memory); err != nil {
 			return err
@@ -36,8 +37,8 @@ func (f *profileFlags) start() (err error) {
 	return pprof.StartCPUProfile(f.spent)
 }
 
-// stop writes the profiles that were begun.
-func (f *profileFlags) stop() error {
+// Stop writes the profiles that were begun.
+func (f *Profile) Stop() error {
 	var errs []error
 	if f.spent != nil {
 		pprof.StopCPUProfile()

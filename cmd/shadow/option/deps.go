@@ -1,4 +1,4 @@
-package main
+package option
 
 import (
 	"errors"
@@ -19,14 +19,14 @@ import (
 // flag that says something about another one does nothing without it. Both are errors of usage, found here for all
 // commands before they begin; where a flag is added, it is said what it needs.
 
-// needsNote is the key of the note at a flag that says which others it is about.
-const needsNote = "needs"
+// NeedsNote is the key of the note at a flag that says which others it is about.
+const NeedsNote = "needs"
 
-// needs says of flags that they do nothing unless one of some others is in use. One of those may be a value that it
+// Needs says of flags that they do nothing unless one of some others is in use. One of those may be a value that it
 // must have, where it has all of them by default: "kind=token".
-func needs(cmd *cobra.Command, others []string, flags ...string) {
+func Needs(cmd *cobra.Command, others []string, flags ...string) {
 	for _, name := range flags {
-		if err := cmd.Flags().SetAnnotation(name, needsNote, others); err != nil {
+		if err := cmd.Flags().SetAnnotation(name, NeedsNote, others); err != nil {
 			panic(err) // the flag does not exist: a mistake in this program
 		}
 	}
@@ -35,8 +35,8 @@ func needs(cmd *cobra.Command, others []string, flags ...string) {
 // clashNote is the key of the note at a flag that says with which others it makes no sense: texts, each after the flag.
 const clashNote = "clash"
 
-// clash says what to complain about where a flag is in use and one of some others as well.
-func clash(cmd *cobra.Command, text, flag string, others ...string) {
+// Clash says what to complain about where a flag is in use and one of some others as well.
+func Clash(cmd *cobra.Command, text, flag string, others ...string) {
 	f := cmd.Flags().Lookup(flag)
 	if f.Annotations == nil {
 		f.Annotations = map[string][]string{}
@@ -49,15 +49,15 @@ func clash(cmd *cobra.Command, text, flag string, others ...string) {
 // keeping are the flags that nothing comes of without a database.
 var keeping = []string{"db", "events", "resume", "retain", "sweep"}
 
-// verifyFlags complains about flags that are given and can have no effect.
-func verifyFlags(cmd *cobra.Command, _ []string) (err error) {
+// Verify complains about flags that are given and can have no effect.
+func Verify(cmd *cobra.Command, _ []string) (err error) {
 	flags := cmd.Flags()
 	flags.Visit(func(f *pflag.Flag) {
-		others := f.Annotations[needsNote]
+		others := f.Annotations[NeedsNote]
 		serves := func(other string) bool { return inUse(flags, other) }
 		switch {
 		case err != nil:
-		case !duck.Built && slices.Contains(keeping, f.Name) && f.Annotations[defaultNote] == nil:
+		case !duck.Built && slices.Contains(keeping, f.Name) && f.Annotations[DefaultNote] == nil:
 			err = pipeline.Usage("--%s needs a database, and this shadow was built without one: take the full one", f.Name)
 		case isEmpty(f.Value):
 			err = emptyFlag(f)
@@ -124,8 +124,8 @@ func wantedOf(flags *pflag.FlagSet, others []string) string {
 	return strings.Join(texts, " or ")
 }
 
-// flagError makes an error of usage of what pflag complains about.
-func flagError(cmd *cobra.Command, err error) error {
+// FlagError makes an error of usage of what pflag complains about.
+func FlagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	if errors.As(err, &unknown) {
 		return pipeline.Usage("%w%s\nSee `%s --help`.", err, nearestFlag(cmd, unknown), cmd.CommandPath())

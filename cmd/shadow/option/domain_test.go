@@ -1,4 +1,4 @@
-package main
+package option
 
 import (
 	"slices"
@@ -7,15 +7,15 @@ import (
 )
 
 func TestServerValue(t *testing.T) {
-	for _, name := range aServer.words {
-		if got, err := aServer.parse(name); got != name || err != nil {
+	for _, name := range Server.Words {
+		if got, err := Server.Parse(name); got != name || err != nil {
 			t.Error(name, got, err)
 		}
 	}
-	if !slices.Contains(aServer.words, "any") || !slices.Contains(aServer.words, "haproxy") {
-		t.Error(aServer.words)
+	if !slices.Contains(Server.Words, "any") || !slices.Contains(Server.Words, "haproxy") {
+		t.Error(Server.Words)
 	}
-	_, err := aServer.parse("Haproxy")
+	_, err := Server.Parse("Haproxy")
 	if err == nil || !strings.Contains(err.Error(), `did you mean "haproxy"?`) || !strings.HasSuffix(err.Error(), ", apache or any") {
 		t.Error(err)
 	}

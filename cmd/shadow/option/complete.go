@@ -1,4 +1,4 @@
-package main
+package option
 
 import (
 	"strings"
@@ -16,8 +16,8 @@ import (
 
 // What the shell completes flags to, when somebody presses Tab.
 
-// completeWords makes the shell complete a flag to one of some words, if there are any.
-func completeWords(cmd *cobra.Command, flag string, words ...string) {
+// CompleteWords makes the shell complete a flag to one of some words, if there are any.
+func CompleteWords(cmd *cobra.Command, flag string, words ...string) {
 	if len(words) == 0 {
 		return
 	}
@@ -27,8 +27,8 @@ func completeWords(cmd *cobra.Command, flag string, words ...string) {
 	}
 }
 
-// completeLimits completes what stands before the colon of a limit and, behind a comma, the options of its algorithm.
-func completeLimits(_ *cobra.Command, _ []string, begun string) (words []string, _ cobra.ShellCompDirective) {
+// CompleteLimits completes what stands before the colon of a limit and, behind a comma, the options of its algorithm.
+func CompleteLimits(_ *cobra.Command, _ []string, begun string) (words []string, _ cobra.ShellCompDirective) {
 	const more = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 	comma := strings.LastIndexByte(begun, ',') + 1
 	last := begun[strings.LastIndexByte(begun, '+')+1:] // of several limits
@@ -82,8 +82,8 @@ func optionsOf(name string) (words []string) {
 	return words
 }
 
-// completeTables completes the last word of a question to the tables and views of the database.
-func completeTables(from *stored.Database) cobra.CompletionFunc {
+// CompleteTables completes the last word of a question to the tables and views of the database.
+func CompleteTables(from *stored.Database) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, begun string) (words []string, _ cobra.ShellCompDirective) {
 		const more = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 		if len(args) > 0 {
@@ -105,16 +105,16 @@ func completeTables(from *stored.Database) cobra.CompletionFunc {
 	}
 }
 
-// addLimitCompletion completes a flag that takes limits.
-func addLimitCompletion(cmd *cobra.Command) {
-	if err := cmd.RegisterFlagCompletionFunc("limit", completeLimits); err != nil {
+// AddLimitCompletion completes a flag that takes limits.
+func AddLimitCompletion(cmd *cobra.Command) {
+	if err := cmd.RegisterFlagCompletionFunc("limit", CompleteLimits); err != nil {
 		panic(err) // the flag does not exist: a mistake in this program
 	}
 }
 
-// completeConfigured completes the flags of all commands that take names: those of the configuration in force, of
+// CompleteConfigured completes the flags of all commands that take names: those of the configuration in force, of
 // conditions, and of clients that a promise is about.
-func completeConfigured(root *cobra.Command) {
+func CompleteConfigured(root *cobra.Command) {
 	const more = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace // the name is not all
 	for _, cmd := range root.Commands() {
 		complete := func(flag string, directive cobra.ShellCompDirective, names func() []string) {

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"shadow/cmd/shadow/option"
 	"shadow/pipeline"
 )
 
@@ -25,7 +26,7 @@ func TestGivenFlags(t *testing.T) {
 				refusesEmpty(t, cmd, f.Name)
 				tried++
 			}
-			if others := f.Annotations[needsNote]; len(others) > 0 && !slices.ContainsFunc(others, func(other string) bool {
+			if others := f.Annotations[option.NeedsNote]; len(others) > 0 && !slices.ContainsFunc(others, func(other string) bool {
 				name, _, _ := strings.Cut(other, "=")
 				return cmd.Flags().Lookup(name) != nil
 			}) {

@@ -1,4 +1,5 @@
-package main
+// Package help prints help: on commands, on what is no command, and lists of flags by what they are about.
+package help
 
 import (
 	_ "embed"
@@ -12,8 +13,8 @@ import (
 	"shadow/report"
 )
 
-// newHelp stands in for cobra's own help command, to which an unknown command is no error.
-func newHelp() *cobra.Command {
+// New stands in for cobra's own help command, to which an unknown command is no error; unknown says what to complain about.
+func New(unknown func(cmd *cobra.Command, args []string) error) *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [command]",
 		Short: "Help about any command",
@@ -23,10 +24,11 @@ func newHelp() *cobra.Command {
 				return pipeline.Usage("%w", err)
 			}
 			if len(rest) > 0 {
-				return noCommand(about, rest)
+				return unknown(about, rest)
 			}
-			if about.Annotations[helpText] != "" {
-				return writeHelpText(cmd.OutOrStdout(), about)
+			if text := about.Annotations[Text]; text != "" {
+				_, err := io.WriteString(cmd.OutOrStdout(), text)
+				return err
 			}
 			about.InitDefaultHelpFlag() // so that it is listed
 			about.InitDefaultVersionFlag()
@@ -35,6 +37,9 @@ func newHelp() *cobra.Command {
 		ValidArgsFunction: completeCommand,
 	}
 }
+
+// Text is the note at a command with what `shadow help` prints of it, in place of its own help.
+const Text = "help"
 
 // completeCommand completes the name of a command below those that are typed already.
 func completeCommand(cmd *cobra.Command, args []string, typed string) (names []string, _ cobra.ShellCompDirective) {
@@ -49,8 +54,8 @@ func completeCommand(cmd *cobra.Command, args []string, typed string) (names []s
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
-// watchHelp returns what went wrong when help was written, of which cobra takes no notice.
-func watchHelp(root *cobra.Command) (failed func() error) {
+// Watch returns what went wrong when help was written, of which cobra takes no notice.
+func Watch(root *cobra.Command) (failed func() error) {
 	var watched watchedWriter
 	help := root.HelpFunc()
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
@@ -79,8 +84,10 @@ func (w *watchedWriter) Write(text []byte) (int, error) {
 
 // Help on what is no command: shadow help config, shadow help fail-if.
 
-//go:embed help_config.yaml
-var configExample string
+// Config is an example of all that shadow.yaml may have.
+//
+//go:embed config.yaml
+var Config string
 
 const failIfIntro = `--fail-if CONDITION makes the exit code of shadow replay and shadow report 4 when the condition holds for
 any policy. The report is printed, and the run is stored, all the same. It may be repeated.
@@ -104,7 +111,8 @@ var scopeTitles = []struct {
 	{report.WithHistory, "Of what has changed, in shadow report only"},
 }
 
-func failIfHelp() string {
+// FailIf explains --fail-if.
+func FailIf() string {
 	var b strings.Builder
 	b.WriteString(failIfIntro)
 	for _, s := range scopeTitles {

@@ -1,4 +1,4 @@
-package main
+package help
 
 import (
 	"io"
@@ -14,8 +14,8 @@ import (
 // manyFlags is from how many flags on a list is divided.
 const manyFlags = 15
 
-// firstFlags are what people need first. The first ten that a command has are shown on top.
-var firstFlags = []string{
+// First are what people need first. The first ten that a command has are shown on top.
+var First = []string{
 	"to", "from", "limit", "by", "policy", "for", "details", "target", "protect", "run", "compare", "client-from", "trusted-proxy",
 	"exclude", "since", "format", "output", "db", "listen", "config", "would-blocks", "top", "client", "action",
 	"per", "kind", "fail-if", "help",
@@ -23,11 +23,14 @@ var firstFlags = []string{
 
 const firstCount = 10
 
-// flagGroups are the others, in the order in which they are listed.
-var flagGroups = []struct {
-	title string
-	flags []string
-}{
+// A Group are the flags of a list that are about the same.
+type Group struct {
+	Title string
+	Flags []string
+}
+
+// Groups are the others, in the order in which they are listed.
+var Groups = []Group{
 	{"Input", []string{
 		"format", "nginx-conf", "log-name", "field", "parser", "timezone", "from", "exclude", "exclude-status", "not-http",
 		"lateness", "since", "until", "day", "max-bad",
@@ -51,9 +54,11 @@ var flagGroups = []struct {
 	{"Performance", []string{"cache", "max-memory", "max-keys", "timing", "cpuprofile", "memprofile"}},
 }
 
-// groupFlags has the lists of flags of all commands divided, and wrapped at the width of the terminal, if there is one.
-func groupFlags(root *cobra.Command) {
-	cobra.AddTemplateFunc("flagList", flagList)
+// GroupFlags has the lists of flags of all commands divided, and wrapped at the width of the terminal, 0 if there is none.
+func GroupFlags(root *cobra.Command, width func(io.Writer) int) {
+	cobra.AddTemplateFunc("flagList", func(cmd *cobra.Command, flags *pflag.FlagSet) string {
+		return FlagList(flags, wrapAt(cmd.OutOrStdout(), width))
+	})
 	template := root.UsageTemplate()
 	for _, flags := range []string{".LocalFlags", ".InheritedFlags"} {
 		template = strings.ReplaceAll(template, "{{"+flags+".FlagUsages |", "{{flagList . "+flags+" |")
@@ -61,9 +66,8 @@ func groupFlags(root *cobra.Command) {
 	root.SetUsageTemplate(template)
 }
 
-// flagList is the list of a command's flags.
-func flagList(cmd *cobra.Command, flags *pflag.FlagSet) string {
-	width := helpWidth(cmd.OutOrStdout())
+// FlagList is the list of a command's flags, wrapped at a width if it is above 0.
+func FlagList(flags *pflag.FlagSet, width int) string {
 	visible := 0
 	flags.VisitAll(func(f *pflag.Flag) {
 		if !f.Hidden {
@@ -73,11 +77,11 @@ func flagList(cmd *cobra.Command, flags *pflag.FlagSet) string {
 	if visible < manyFlags {
 		return flags.FlagUsagesWrapped(width)
 	}
-	first := subset(flags, firstFlags, firstCount, nil)
+	first := subset(flags, First, firstCount, nil)
 	text := first.FlagUsagesWrapped(width)
-	for _, g := range flagGroups {
-		if rest := subset(flags, g.flags, len(g.flags), first); rest.HasAvailableFlags() {
-			text += "\n" + g.title + ":\n" + rest.FlagUsagesWrapped(width)
+	for _, g := range Groups {
+		if rest := subset(flags, g.Flags, len(g.Flags), first); rest.HasAvailableFlags() {
+			text += "\n" + g.Title + ":\n" + rest.FlagUsagesWrapped(width)
 		}
 	}
 	return text
@@ -98,16 +102,16 @@ func subset(flags *pflag.FlagSet, names []string, n int, without *pflag.FlagSet)
 	return some
 }
 
-// leastHelp is the width below which wrapping leaves a word on each line.
-const leastHelp = 60
+// leastWidth is the width below which wrapping leaves a word on each line.
+const leastWidth = 60
 
-// helpWidth is at how many columns to wrap; 0: not at all.
-func helpWidth(w io.Writer) int {
+// wrapAt is at how many columns to wrap; 0: not at all.
+func wrapAt(w io.Writer, width func(io.Writer) int) int {
 	if watched, ok := w.(*watchedWriter); ok {
 		w = watched.Writer
 	}
-	if width := widthOf(w); width >= leastHelp {
-		return width
+	if n := width(w); n >= leastWidth {
+		return n
 	}
 	return 0
 }

@@ -1,0 +1,251 @@
+package option
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"shadow/limit"
+	"shadow/pipeline/flagvalue"
+	"shadow/request"
+	"shadow/servers"
+)
+
+// Flags are values of domains: a text is parsed and verified when its flag is set, so an error names the flag, and
+// commands get what the text means.
+
+// A Domain is what the values of some flags are.
+type Domain[T comparable] struct {
+	What  string // as --help calls a value where the usage does not; the default of a "string" stands in quotes
+	Parse func(string) (T, error)
+	Text  func(T) string // as parse reads it
+	Words []string       // to which shells complete
+}
+
+// Domains of several flags.
+var (
+	Period  = Domain[limit.Time]{What: "duration", Parse: limit.ParsePeriod, Text: limit.FormatPeriod}
+	Moment  = Domain[flagvalue.Moment]{What: "string", Parse: flagvalue.ParseMoment, Text: flagvalue.Moment.String}
+	Size    = Domain[int64]{What: "size", Parse: flagvalue.ParseSize, Text: flagvalue.FormatSize}
+	Percent = Domain[float64]{What: "percent", Parse: flagvalue.ParsePercent, Text: flagvalue.FormatPercent}
+	Key     = Domain[request.Key]{"string", request.ParseKey, request.Key.String, slices.Concat(request.Keys(), request.PartWords())}
+	Zone    = Domain[*time.Location]{What: "string", Parse: parseZone, Text: (*time.Location).String}
+)
+
+// Server is one that a limit is for, or any.
+var Server = Domain[string]{
+	What: "string", Text: func(name string) string { return name }, Words: append(servers.Names(), "any"),
+	Parse: func(name string) (string, error) {
+		if name == "any" {
+			return name, nil
+		}
+		_, err := servers.Named(name)
+		if err != nil {
+			return "", fmt.Errorf("%w or any", err)
+		}
+		return name, nil
+	},
+}
+
+// Capacity is how many tokens a bucket holds.
+var Capacity = AtLeast[int64](1, "a bucket that holds nothing admits nothing; ")
+
+func parseZone(name string) (*time.Location, error) {
+	zone, err := time.LoadLocation(name)
+	if err != nil || name == "" {
+		return nil, errors.New("no such zone; want a name such as UTC, Europe/Berlin or Local")
+	}
+	return zone, nil
+}
+
+// Address is one at which to listen.
+var Address = Verified(func(text string) error {
+	if _, _, err := net.SplitHostPort(text); err != nil {
+		return errors.New("want an address with a port, such as 127.0.0.1:9598")
+	}
+	return nil
+})
+
+// Verified are texts that have no problem.
+func Verified(problem func(string) error) Domain[string] {
+	return Domain[string]{
+		What: "string", Parse: func(text string) (string, error) { return text, problem(text) },
+		Text: func(text string) string { return text },
+	}
+}
+
+// OneOf are some words.
+func OneOf[T ~string](words ...T) Domain[T] {
+	d := Domain[T]{What: "string", Text: func(word T) string { return string(word) }}
+	for _, word := range words {
+		d.Words = append(d.Words, string(word))
+	}
+	d.Parse = func(text string) (T, error) {
+		if !slices.Contains(d.Words, text) {
+			return "", fmt.Errorf("want one of %s", strings.Join(d.Words, ", "))
+		}
+		return T(text), nil
+	}
+	return d
+}
+
+// Named are numbers that have names.
+func Named[T ~uint8 | ~int | ~int64](names ...string) Domain[T] {
+	d := OneOf(names...)
+	return Domain[T]{
+		What: "string", Words: d.Words, Text: func(v T) string { return names[v] },
+		Parse: func(text string) (T, error) {
+			_, err := d.Parse(text)
+			return T(slices.Index(names, text)), err
+		},
+	}
+}
+
+// AtLeast are whole numbers. why says in front of an error what is wrong with smaller ones.
+func AtLeast[T int | int64](least T, why string) Domain[T] {
+	return Domain[T]{What: "int", Text: func(n T) string { return fmt.Sprint(n) }, Parse: func(text string) (T, error) {
+		n, err := strconv.ParseInt(text, 10, 64)
+		switch {
+		case err != nil:
+			return 0, errors.New("want a whole number")
+		case T(n) < least:
+			return 0, fmt.Errorf("%swant at least %d", why, least)
+		}
+		return T(n), nil
+	}}
+}
+
+// Waits are how long to wait: not less than nothing, or more than that.
+func Waits(more bool) Domain[time.Duration] {
+	return Domain[time.Duration]{
+		What: "duration", Text: time.Duration.String,
+		Parse: func(text string) (time.Duration, error) {
+			d, err := time.ParseDuration(text)
+			switch {
+			case err != nil:
+				return 0, errors.New("want a duration, such as 10s")
+			case d < 0 || more && d == 0:
+				return 0, errors.New("want a longer duration, such as 10s")
+			}
+			return d, nil
+		},
+	}
+}
+
+// A Single is a pflag.Value.
+type Single[T comparable] struct {
+	Domain[T]
+	At *T
+}
+
+// Set implements pflag.Value.
+func (v *Single[T]) Set(text string) (err error) {
+	*v.At, err = v.Parse(text)
+	return err
+}
+
+func (v *Single[T]) String() string { return v.Text(*v.At) }
+
+// Type is what help calls the value.
+func (v *Single[T]) Type() string { return v.What }
+
+// Add adds a flag, whose default is what at holds. Behind the name there may be a letter that stands for it:
+// "output,o".
+func (d Domain[T]) Add(cmd *cobra.Command, at *T, name, usage string) {
+	name, letter, _ := strings.Cut(name, ",")
+	cmd.Flags().VarP(&Single[T]{d, at}, name, letter, usage)
+	CompleteWords(cmd, name, d.Words...)
+}
+
+// A several is a pflag.SliceValue: what its flag is given, each value once, in place of what it holds by default.
+type several[T comparable] struct {
+	Domain[T]
+	at    *[]T
+	all   func(text string) ([]T, error) // a text may stand for several values
+	comma bool                           // whether commas separate texts
+	given bool
+}
+
+// AddList adds a flag that may be repeated, or, with comma, have values with commas between them.
+func (d Domain[T]) AddList(cmd *cobra.Command, at *[]T, comma bool, name, usage string) {
+	d.AddLists(cmd, at, comma, func(text string) ([]T, error) {
+		value, err := d.Parse(text)
+		return []T{value}, err
+	}, name, usage)
+}
+
+// AddLists adds a list of texts that stand for several values each.
+func (d Domain[T]) AddLists(cmd *cobra.Command, at *[]T, comma bool, all func(string) ([]T, error),
+	name, usage string,
+) {
+	cmd.Flags().Var(&several[T]{Domain: d, at: at, all: all, comma: comma}, name, usage)
+	CompleteWords(cmd, name, d.Words...)
+}
+
+func (v *several[T]) Set(text string) error {
+	items := []string{text}
+	if v.comma {
+		items = strings.Split(text, ",")
+	}
+	if !v.given {
+		*v.at, v.given = nil, true
+	}
+	for _, item := range items {
+		if err := v.Append(item); err != nil {
+			return &badItem{item, err}
+		}
+	}
+	return nil
+}
+
+func (v *several[T]) String() string {
+	if len(*v.at) == 0 {
+		return ""
+	}
+	return "[" + strings.Join(v.GetSlice(), ",") + "]"
+}
+
+// Type is what help calls the value.
+func (v *several[T]) Type() string { return "strings" }
+
+// Append implements pflag.SliceValue.
+func (v *several[T]) Append(text string) error {
+	values, err := v.all(text)
+	for _, value := range values {
+		if err == nil && !slices.Contains(*v.at, value) {
+			*v.at = append(*v.at, value)
+		}
+	}
+	return err
+}
+
+// Replace implements pflag.SliceValue.
+func (v *several[T]) Replace(texts []string) error {
+	*v.at, v.given = nil, true
+	for _, text := range texts {
+		if err := v.Append(text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// GetSlice implements pflag.SliceValue.
+func (v *several[T]) GetSlice() (texts []string) {
+	for _, value := range *v.at {
+		texts = append(texts, v.Text(value))
+	}
+	return texts
+}
+
+// A badItem is an error about one text of a list.
+type badItem struct {
+	text string
+	error
+}
