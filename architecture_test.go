@@ -1,9 +1,11 @@
 package shadow_test
 
 import (
+	"io/fs"
 	"os"
 	"os/exec"
 	"path"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -127,4 +129,24 @@ func names(cell, path string) bool {
 		}
 	}
 	return false
+}
+
+// A folder that people can look over has at most 30 files, tests left out.
+func TestRoomsAreSmall(t *testing.T) {
+	const most = 30
+	files := map[string]int{}
+	err := filepath.WalkDir(".", func(name string, e fs.DirEntry, err error) error {
+		if err == nil && !e.IsDir() && path.Ext(name) == ".go" && !strings.HasSuffix(name, "_test.go") {
+			files[filepath.Dir(name)]++
+		}
+		return err
+	})
+	if err != nil || len(files) < 30 {
+		t.Fatal(len(files), err)
+	}
+	for folder, n := range files {
+		if n > most {
+			t.Errorf("%s has %d files, more than %d: what in it could be a folder of its own?", folder, n, most)
+		}
+	}
 }
