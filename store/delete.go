@@ -28,11 +28,6 @@ type TableRows struct {
 	Rows  int64
 }
 
-// Rows is how many rows each table has of a run.
-func (r *Reader) Rows(run int32) ([]TableRows, error) {
-	return rowsOf(r.duck, "", []int32{run})
-}
-
 // Delete forgets runs, and returns how many rows each table has lost. A run that is not there is an error, and then
 // none is forgotten.
 func (s *Store) Delete(ctx context.Context, runs []int32) (rows []TableRows, err error) {

@@ -218,7 +218,7 @@ func TestMerge(t *testing.T) {
 			if diff := cmp.Diff(bare(&m.result), bare(l.Result), zones); diff != "" {
 				t.Fatalf("%s:\n%s", run.Command, diff)
 			}
-			rows, err := r.Rows(run.Run)
+			rows, err := rowsOf(r.duck, "", []int32{run.Run})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -35,8 +35,7 @@ type Answer struct {
 	Next            []string
 	Notes           []string // what the figures below are, and are not
 
-	Protects, Targets string // which clients
-	OfProtected       int64
+	Protects, Targets string   // which clients
 	Bound             *float64 // percent of the target requests that any limit could refuse; nil: unknown
 	Groups            []AnswerGroup
 	Percents          []string // of protected clients; none: nobody is protected
@@ -145,7 +144,6 @@ type answerView struct {
 	Hit    []hitRow
 	HitBy  string // what is shown of them
 	Map    []mapKind
-	Ticks  []string
 }
 
 type groupRow struct{ Name, Role, Clients, Hit, HitPercent, Requests, Refused, RefusedPercent string }
