@@ -46,4 +46,4 @@ release: ## packages and archives in dist/, each built twice, and the .deb tried
 	cp dist/SHA256SUMS dist.sums
 	scripts/release $(VERSION) >/dev/null
 	cmp dist/SHA256SUMS dist.sums && rm dist.sums
-	scripts/try-package dist/shadow-limits_*_amd64.deb
+	scripts/try-package dist/shadow-limits_*_amd64.deb dist/shadow-limits-*.x86_64.rpm dist/shadow-limits_*_x86_64.apk dist/shadow-limits_*_arm64.deb
