@@ -206,13 +206,29 @@ func TestLiveScreenHangup(t *testing.T) {
 	w := watch(t, 100, 24, nil, "--limit token:6/30s --state state --save-every 1h --would-blocks would-blocks")
 	w.term.Wait(`192\.0\.2\.2`)
 	w.term.Hangup()
+	w.ended()
+}
+
+// So it does when no signal tells it, or one that came while the terminal was still there.
+func TestLiveScreenHangupWithoutSignal(t *testing.T) {
+	w := watch(t, 100, 24, nil, "--limit token:6/30s")
+	w.quit("q")
+	w.term.Type("clear; setsid ./shadow tail access.log --from start --limit token:6/30s --state state --save-every 1h --lateness 200ms --ui")
+	w.term.Wait(`192\.0\.2\.2`)
+	w.term.Hangup()
+	w.ended()
+}
+
+// ended waits for the checkpoint of the end.
+func (w *watchedLog) ended() {
+	w.t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(50 * time.Millisecond) {
 		c, err := tail.ReadCheckpoint(filepath.Join(w.dir, "state"))
 		if err == nil && c.Tally.Requests == 18 {
 			return
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("no checkpoint of the end: %+v, %v", c, err)
+			w.t.Fatalf("no checkpoint of the end: %+v, %v", c, err)
 		}
 	}
 }

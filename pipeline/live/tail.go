@@ -155,16 +155,24 @@ func (f *Tail) verify(names []string) error {
 }
 
 // hangups passes on each SIGHUP, by which a tail goes on in a new file of would-blocks. The system sends the same
-// signal when a terminal goes away: if gone says so, the context ends instead.
+// signal when a terminal goes away: if gone says so, the context ends instead. It is asked now and then as well, since the
+// signal may come while the terminal is still there, or not at all.
 func hangups(ctx context.Context, gone func() bool) (next context.Context, reopen <-chan os.Signal, stop func()) {
 	next, cancel := context.WithCancel(ctx)
 	signals, passed := make(chan os.Signal, 1), make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGHUP)
 	go func() {
+		look := time.NewTicker(time.Second)
+		defer look.Stop()
 		for {
 			select {
 			case <-next.Done():
 				return
+			case <-look.C:
+				if gone() {
+					cancel()
+					return
+				}
 			case s := <-signals:
 				if gone() {
 					cancel()
