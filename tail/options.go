@@ -33,6 +33,7 @@ type Options struct {
 	Out       io.Writer     // of would-blocks without a file
 	Err       io.Writer     // summaries, and what is wrong
 	Every     time.Duration // between summaries; 0: none
+	JSON      bool          // whether summaries are lines of JSON, on Out
 	Save      time.Duration // between checkpoints; 0: DefaultSave
 	Linger    time.Duration // how long a file that lost its name has to be quiet to be closed; 0: DefaultLinger
 	Metrics   *Metrics      // nil: nobody asks for numbers

@@ -86,7 +86,7 @@ func (t *Tail) runTimers() {
 	}
 	t.sayStored()
 	if t.options.Every > 0 && now.Sub(t.summary.at) >= t.options.Every {
-		t.summarize()
+		_ = t.summarize() // the end says so, if it cannot be written
 	}
 }
 
@@ -117,7 +117,7 @@ func (t *Tail) Finish() error {
 		err = t.save()
 	}
 	if err == nil && t.options.Every > 0 {
-		t.summarize()
+		err = t.summarize()
 	}
 	err = errors.Join(err, t.Close())
 	if err == nil && t.losses > 0 {

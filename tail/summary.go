@@ -1,9 +1,13 @@
 package tail
 
 import (
+	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
+	"shadow/escape"
+	"shadow/report/format"
 	"shadow/traffic/ingest"
 )
 
@@ -28,9 +32,62 @@ func (t *Tail) say(format string, args ...any) {
 	fmt.Fprintf(t.options.Err, "shadow: "+format+"\n", args...)
 }
 
+// A Summary is what a line of JSON tells: all that was counted so far, with what a checkpoint has kept.
+type Summary struct {
+	Time       format.Moment   `json:"time"`
+	Lines      int64           `json:"lines"`
+	Bytes      int64           `json:"bytes"`    // of these lines, after decompression
+	Requests   int64           `json:"requests"` // judged
+	Waiting    int64           `json:"waiting"`  // for older requests
+	Late       int64           `json:"late"`     // too late for their place
+	Unreadable int64           `json:"unreadable"`
+	Excluded   int64           `json:"excluded"`
+	NotHTTP    int64           `json:"not_http"`
+	Truncated  int64           `json:"truncated"` // times that a log was
+	Lost       int64           `json:"lost"`      // files of which the rest was never read
+	LagBytes   int64           `json:"lag_bytes"` // not read yet
+	Policies   []PolicySummary `json:"policies"`
+}
+
+// A PolicySummary is what a policy would have done.
+type PolicySummary struct {
+	Policy   string `json:"policy"`
+	Refused  int64  `json:"refused"`
+	Delayed  int64  `json:"delayed"`
+	Degraded int64  `json:"degraded"` // judged while the hosts that share the limit might have decided otherwise
+}
+
+// writeJSON writes a summary as a line of JSON. It stands between would-blocks where these go to the same place.
+func (t *Tail) writeJSON(now time.Time) error {
+	is := t.tally
+	s := Summary{
+		Time: format.Moment(now.UnixMicro()), Lines: is.Lines, Bytes: is.Bytes, Requests: is.Requests, Waiting: int64(t.stream.Waiting()),
+		Late: is.Late, Unreadable: is.Unreadable, Excluded: is.Excluded, NotHTTP: is.NotHTTP.Lines(), Truncated: is.Truncated, Lost: is.Lost,
+	}
+	s.LagBytes, _ = t.Lag(now)
+	for i := range is.Policies {
+		p := &is.Policies[i]
+		s.Policies = append(s.Policies, PolicySummary{p.Name, p.Refused, p.Delayed, p.Degraded})
+	}
+	text, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
+	to := t.out
+	if t.options.Events != "" {
+		to = &output{to: t.options.Out}
+	}
+	to.write(slices.Concat([]byte("{"+format.TailSchema.Key()), escape.JSON(text[1:]), []byte("\n")))
+	return to.flush()
+}
+
 // summarize writes a summary of what came since the last one.
-func (t *Tail) summarize() {
+func (t *Tail) summarize() error {
 	now := t.options.Now()
+	if t.options.JSON {
+		t.summary.at = now
+		return t.writeJSON(now)
+	}
 	was, is, err := &t.summary.before, t.tally, t.options.Err
 	seconds := max(now.Sub(t.summary.at).Seconds(), 0.001)
 	requests := is.Requests - was.Requests
@@ -58,6 +115,7 @@ func (t *Tail) summarize() {
 	}
 	t.summary = summary{at: now, before: is.copy()}
 	clear(t.events.busy)
+	return nil
 }
 
 // lagText says by how much reading is behind.

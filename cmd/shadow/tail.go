@@ -38,6 +38,7 @@ SIGINT and SIGTERM end it with exit code 0, or 3 if part of a log was not found;
   shadow tail /var/log/nginx/access.log --limit 6/30s --redis redis://counts.internal --listen 127.0.0.1:9598
   shadow tail /var/log/nginx/access.log --limit 6/30s --ui
   shadow tail /var/log/nginx/access.log --limit 6/30s --state /var/lib/shadow/state --db shadow.duckdb   # shadow report, meanwhile
+  shadow tail /var/log/nginx/access.log --limit 6/30s --would-blocks would-blocks.json --output json | jq .policies
   ssh web1 tail -F /var/log/nginx/access.log | shadow tail - --limit 6/30s | jq -r .client`,
 		Args: logArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -71,6 +72,7 @@ SIGINT and SIGTERM end it with exit code 0, or 3 if part of a log was not found;
 	addWho(cmd, &f.Reading, tail.DefaultLateness)
 	addConfig(cmd, &f.Source, "actions, tiers and policies")
 	addLimitsFrom(cmd, &f.Source)
+	addOutput(cmd, &f.Output, "summaries, as lines on standard error or, as json, on standard output", []string{"text", "json"})
 	flags.BoolVarP(&f.Quiet, "quiet", "q", false, "write no summaries")
 	option.Needs(cmd, []string{"redis"}, "clock")
 	option.Needs(cmd, []string{"db"}, "flush", "spool-max")

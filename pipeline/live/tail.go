@@ -39,7 +39,8 @@ type Tail struct {
 	Listen  string // the address at which metrics are served
 	MaxKeys int
 	Quiet   bool
-	UI      bool // a live screen
+	Output  string // of summaries: text, on Err, or json, on Out
+	UI      bool   // a live screen
 
 	DB       string // where would-blocks and tallies are stored
 	Flush    limit.Time
@@ -112,7 +113,7 @@ func (f *Tail) options(ctx context.Context, logs []string) (o tail.Options, err 
 	}
 	o.Names, o.Stdin, o.Out, o.Err = logs, f.In, f.Out, f.Err
 	o.State, o.Events, o.MaxKeys = f.State, f.Events, f.MaxKeys
-	o.Save, o.Visible = durationOf(f.Save), escape.Visible
+	o.Save, o.Visible, o.JSON = durationOf(f.Save), escape.Visible, f.Output == "json"
 	if !f.Quiet {
 		o.Every = durationOf(f.Every)
 	}
@@ -147,6 +148,9 @@ func (f *Tail) verify(names []string) error {
 	}
 	if !slices.ContainsFunc(names, func(name string) bool { return !logfile.IsCompressed(name) }) {
 		return pipeline.Usage("%s: is compressed, so that nothing is added to it; shadow replay reads it", names[0])
+	}
+	if f.Output == "json" && f.UI {
+		return pipeline.Usage("--output json goes to standard output, which --ui has for its screen: leave one of them out")
 	}
 	if f.From == follow.FromCheckpoint && f.State == "" {
 		return pipeline.Usage("--from checkpoint needs --state FILE")

@@ -29,6 +29,7 @@ const (
 	RunsDeleteSchema
 	SuggestSchema
 	SweepSchema
+	TailSchema       // a line
 	VerdictSchema    // a line
 	WouldBlockSchema // a line
 	VersionSchema
@@ -37,7 +38,7 @@ const (
 
 var schemaNames = [schemaCount]string{
 	"calc", "calibrate", "check-config", "config", "diff", "doctor", "explain", "export", "formats", "import", "keys", "limits",
-	"limits.explain", "merge", "parse", "query", "report", "runs", "runs.delete", "suggest", "sweep", "verdict", "would-block", "version",
+	"limits.explain", "merge", "parse", "query", "report", "runs", "runs.delete", "suggest", "sweep", "tail", "verdict", "would-block", "version",
 }
 
 // Schemas are all there are.
