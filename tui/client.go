@@ -10,8 +10,8 @@ import (
 	"shadow/tail"
 )
 
-// The page of one client says what it requested of late, what each policy would have refused of that, and why: the limit
-// that it would have had to wait for longest, and for how long. It stands in the place of policies and lists:
+// The page of one client says what it requested of late, what each policy would have refused of that, and why: the
+// limit that it would have had to wait for longest, and for how long. It stands in the place of policies and lists:
 //
 //	client    203.0.113.7 (1 of 61)
 //	agent     curl/8.0 (tool)
@@ -30,7 +30,10 @@ func (f *Frame) one(rows int) []string {
 	if c == nil || c.Name != f.Client {
 		return []string{f.clientLine(), f.paint(dim, "wait …")}
 	}
-	lines := []string{f.clientLine(), f.labelled("agent", agentOf(c)), f.labelled("requests", f.requestsOf(c)), f.labelled("actions", actionsOf(c))}
+	lines := []string{
+		f.clientLine(), f.labelled("agent", agentOf(c)), f.labelled("requests", f.requestsOf(c)),
+		f.labelled("actions", actionsOf(c)),
+	}
 	if rows -= len(lines); rows >= 10 {
 		lines, rows = append(lines, ""), rows-2
 	}
@@ -53,7 +56,8 @@ func (f *Frame) clientLine() string {
 	if i := f.listed(); i >= 0 {
 		place = fmt.Sprintf(" (%d of %s)", i+1, format.Thousands(int64(f.Snapshot.Clients.Found)))
 	}
-	return left("client", labelWidth) + f.paint(bold, name(plain(f.Client), min(columns(plain(f.Client)), f.Width-labelWidth-columns(place)))) + place
+	text := plain(f.Client)
+	return left("client", labelWidth) + f.paint(bold, name(text, min(columns(text), f.Width-labelWidth-columns(place)))) + place
 }
 
 // listed is the place of the client in the list, -1 if it is not there.
@@ -75,8 +79,8 @@ func (f *Frame) requestsOf(c *tail.Client) string {
 	if c.Of == 0 {
 		return "none is remembered yet"
 	}
-	return fmt.Sprintf("%s, %s refused; of the latest %s of all clients, since %s by the log", format.Thousands(c.Requests),
-		format.Thousands(c.Refused), format.Thousands(c.Of), f.clock(c.Since))
+	return fmt.Sprintf("%s, %s refused; of the latest %s of all clients, since %s by the log",
+		format.Thousands(c.Requests), format.Thousands(c.Refused), format.Thousands(c.Of), f.clock(c.Since))
 }
 
 // actionsOf are the actions, as many as a line has room for.
