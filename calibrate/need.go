@@ -79,6 +79,22 @@ func bucketNeeds(all []timeline, perSecond float64) (n needs) {
 	return n
 }
 
+// throttleNeeds are those of vsthrottle, whose tokens come whole and count from the last request that was admitted.
+func throttleNeeds(all []timeline, perSecond float64) (n needs) {
+	perMicrosecond := perSecond / float64(limit.Second)
+	for i := range all {
+		t, missing, last := &all[i], 0.0, all[i].at[0]
+		for j, at := range t.at {
+			left := max(0, missing-math.Floor(perMicrosecond*float64(at-last)+1e-9))
+			refused := t.verdict[j] == Refused
+			if n.add(left+1, refused); !refused {
+				missing, last = left+1, at
+			}
+		}
+	}
+	return n
+}
+
 // delayNeeds are those of the requests that a bucket admitted: which of them it kept waiting.
 func delayNeeds(all []timeline, perSecond float64) (n needs) {
 	perMicrosecond := perSecond / float64(limit.Second)
