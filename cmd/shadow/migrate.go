@@ -37,7 +37,7 @@ larger burst, or a larger count where there is no burst. The report ends in line
 	flags.SortFlags = false
 	flags.StringArrayVar(&f.LimitsFrom, "from", nil, "the configuration of the server whose limits are to move (`file`, repeatable)")
 	addTarget(cmd, &f.To)
-	flags.StringArrayVar(&f.Chosen, "policy", nil, "the policy of --from that is to move, if there are several (`name`)")
+	flags.StringArrayVar(&f.Chosen, "policy", nil, "the policy of --from that is to move; by default each in turn (`name`)")
 	goal := option.Domain[suggest.Goal]{Parse: suggest.ParseGoal, Text: suggest.Goal.String}
 	goal.AddList(cmd, &f.Protect, true, "protect", "the share of which clients must not be newly hit (`who=share`, repeatable; "+
 		"default browsers=100%)")

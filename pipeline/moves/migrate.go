@@ -3,6 +3,7 @@ package moves
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -33,8 +34,34 @@ type Migrate struct {
 // DefaultPromise is that nobody who behaves as a person is newly hit.
 var DefaultPromise, _ = suggest.ParseGoal("browsers=100%")
 
-// Run verifies what is asked, replays, corrects, and reports.
-func (m *Migrate) Run(ctx context.Context, logs []string) (err error) {
+// Run migrates each policy of the configuration, one after the other, unless some are chosen. What fails on one does not
+// keep the others from being written. JSON and CSV have room for one.
+func (m *Migrate) Run(ctx context.Context, logs []string) error {
+	fresh := *m
+	err := m.run(ctx, logs)
+	var several severalError
+	if !errors.As(err, &several) || len(several) < 2 || len(m.Chosen) > 0 || m.Output == "json" || m.Output == "csv" {
+		return err
+	}
+	err = nil
+	for i, name := range several {
+		fmt.Fprintf(m.Out, "%s %d of %d: %s\n\n", map[bool]string{true: "# Policy", false: "Policy"}[m.Output == "markdown"],
+			i+1, len(several), escape.Visible(name))
+		each := fresh
+		each.Chosen = []string{name}
+		if failed := each.run(ctx, logs); failed != nil {
+			err = failed
+		}
+		fmt.Fprintln(m.Out)
+	}
+	if !m.Quiet {
+		fmt.Fprintln(m.Err, "note: the lines of each policy have the same names: give them others before you paste them together")
+	}
+	return err
+}
+
+// run verifies what is asked, replays, corrects, and reports.
+func (m *Migrate) run(ctx context.Context, logs []string) (err error) {
 	if m.target, err = servers.TargetNamed(m.To); err != nil {
 		return pipeline.Usage("--to: %w", err)
 	}

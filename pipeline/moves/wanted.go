@@ -193,15 +193,22 @@ func moved(p policy.Policy, e *servers.Export) (policy.Policy, bool, error) {
 	return b, len(b.Parts) > 0, nil
 }
 
+// A severalError names the policies where there are several, or none.
+type severalError []string
+
+func (s severalError) Error() string {
+	return fmt.Sprintf("one policy is written at a time, and these are %d: %s; name one with --policy or --limit",
+		len(s), strings.Join(s, ", "))
+}
+
 // one is the error of other than one policy.
 func one(policies []policy.Policy) error {
 	if len(policies) == 1 && len(policies[0].Parts) > 0 {
 		return nil
 	}
-	var names []string
+	var names severalError
 	for _, p := range policies {
 		names = append(names, p.Name)
 	}
-	return pipeline.Usage("one policy is written at a time, and these are %d: %s; name one with --policy or --limit",
-		len(policies), strings.Join(names, ", "))
+	return pipeline.Usage("%w", names)
 }
