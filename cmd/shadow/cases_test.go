@@ -25,8 +25,8 @@ var logCases = []logCase{
 	{name: "shop-combined.log", what: "a shop, generated", why: "Two scrapers and a guesser of passwords send far faster than people, whose page loads fit."},
 	{name: "nginx-timed.log", what: "the same kind with milliseconds", why: "The scrapers keep up rates that no reader has. Twenty readers in the last part show too little to be sure."},
 	{name: "vhosts.log", what: "several sites", why: "One client sends page after page. The first limit hit a visitor later; one that hits nobody stops as much, but visitors are few."},
-	{name: "api.json", what: "a site behind a script", why: "One tool sends a third of all requests, many a second. Visitors are too few to be sure."},
-	{name: "rotated", what: "a small site, in rotated files", why: "Two clients send page after page, without the files that readers load. Visitors are too few to be sure."},
+	{name: "api.json", what: "a site behind a script", why: "One tool sends a third of all requests, many a second. Visitors are too few."},
+	{name: "rotated", what: "a small site, in rotated files", why: "Two clients send page after page, without the files that readers load. Visitors are too few."},
 
 	{name: "almhuette-2015-2016", real: true, what: "a Joomla site under login attacks", why: "Nearly all that claim to be browsers guess passwords, from 14,000 addresses. Those that hurry are far above visitors."},
 	{name: "almhuette-2018", real: true, what: "the same site", why: "A download accelerator with 54,233 requests for one file, and guessers, are far above visitors. What stops more would refuse over half of the log."},
@@ -122,7 +122,7 @@ func TestCases(t *testing.T) {
 const casesHead = `# Cases
 
 What [shadow suggest](suggest.md) says of logs without any flag but the format, and why that is right. The first five are in
-` + "`sample-logs/`" + `. The others are real logs of real sites that stay where they are. The answer is the verdict, the limit and
+` + "`sample-logs/`" + `, the others real. The answer is the verdict, the limit and
 the share of the target requests that it refuses. [Findings](findings.md) in bold forbid an answer.
 
 | log | findings | answer | why it is right |
