@@ -129,3 +129,24 @@ func TestKilledSoonAfterJoining(t *testing.T) {
 	b.counted(3)
 	b.stop()
 }
+
+// While a log lags and no file has its name, the clock does not make late what was written and renamed before.
+func TestNothingIsLateWhileALogIsRotated(t *testing.T) {
+	b := newBench(t, "token:1/24h")
+	b.start()
+	b.append("access.log", line(1, b.now))
+	b.step(time.Second)
+	b.append("access.log", line(1, b.now))
+	b.rename("access.log", "access.log-0001")
+	b.append("access.log", line(2, b.now))
+	b.rename("access.log", "access.log-0002")
+	b.step(10 * time.Second) // twice the lateness
+	b.step(time.Second)
+	b.append("access.log", line(2, b.now))
+	b.step(time.Second)
+	b.counted(4)
+	b.stop()
+	if got := b.tail.Tally(); got.Late != 0 {
+		t.Errorf("%d of %d lines are late", got.Late, got.Lines)
+	}
+}

@@ -309,13 +309,17 @@ func (c *compressed) unread() int64 {
 func (l *Log) open(r logfile.Sibling, at logfile.Place) (File, error) {
 	if r.Compressed {
 		input, err := logfile.OpenInput(r.Path, nil)
-		if err == nil && !input.Is(r.Info) {
-			err = logfile.ErrMoved
+		if err != nil {
+			return nil, err
 		}
-		if err == nil {
+		if err = logfile.ErrMoved; input.Is(r.Info) {
 			err = input.Follow(at, true)
 		}
-		return &compressed{Input: input, set: l.set, first: r.Head, id: r.ID, at: at, read: l.set.Now()}, err
+		if err != nil {
+			_ = input.Close() // it was only read
+			return nil, err
+		}
+		return &compressed{Input: input, set: l.set, first: r.Head, id: r.ID, at: at, read: l.set.Now()}, nil
 	}
 	f, err := openPlain(r.Path, at, l.set.Now)
 	if err == nil && !(os.SameFile(f.info, r.Info) && (f.HeadBytes == 0) == (r.ID.HeadBytes == 0) && f.HeadBytes >= r.ID.HeadBytes &&

@@ -7,8 +7,8 @@ import (
 	"shadow/logfile"
 )
 
-// What lies beside a log is looked at when another file has its name, when it was truncated, and when it may have been without a
-// trace. Each look decides on each file, by the first that holds:
+// What lies beside a log is looked at when another file has its name, or none, when it was truncated, and when it may have been
+// without a trace. Each look decides on each file, by the first that holds:
 //
 //	it is being read                                         none that has come
 //	it is a file of the checkpoint that was not found yet    read on from where that ended
@@ -27,7 +27,12 @@ type gatherer struct {
 	found []File
 	rests []logfile.SavedFile // what some of them go on from
 	again bool                // whether there is something left to decide on
+	moved bool                // whether one got another name between being seen and being opened
 }
+
+// mostLooks is how often what lies beside a log is looked at, while files that are to be opened get other names, before what is
+// newer is read.
+const mostLooks = 10
 
 // gather takes in the siblings that have come, oldest first. live is the file that has the name by now, if the log does not
 // read it yet. Before, all files learn what they begin with, so that copies of them are known; one that has begun again is read
@@ -52,16 +57,28 @@ func (l *Log) gather(live *plain) *gatherer {
 		_ = f.refresh() // what cannot be read now is read later
 	}
 	before, known := l.known, []logfile.Identity(nil)
-	l.looked, l.stamps = l.set.Now(), l.stampsOf()
-	siblings, settled := l.siblings()
-	g.again = !settled
-	for i := range siblings {
-		if r := &siblings[i]; g.decide(r) && r.ID.HeadBytes > 0 {
-			known = append(known, r.ID)
+	settled := false
+	for look := 1; look == 1 || g.moved && look <= mostLooks; look++ {
+		l.looked, l.stamps = l.set.Now(), l.stampsOf()
+		var siblings []logfile.Sibling
+		siblings, settled = l.siblings()
+		g.again, g.moved = !settled, false
+		for i := range siblings {
+			r := &siblings[i]
+			if look > 1 && slices.ContainsFunc(known, r.Was) { // decided by the look before
+				continue
+			}
+			if g.decide(r) && r.ID.HeadBytes > 0 {
+				known = append(known, r.ID)
+			}
+			if g.moved && look < mostLooks { // those behind it are newer
+				break
+			}
 		}
 	}
 	l.known = known
-	l.keepKnown(before, settled)
+	// A disk that is away comes back with all that was on it.
+	l.keepKnown(before, settled && !l.gone)
 	if l.pending = g.again; !l.pending { // there is no copy of what is left; one that has the name still was not truncated
 		for _, was := range l.formers {
 			if now := l.set.Now(); !g.isLive(was) && now.Sub(l.uncopied) >= time.Minute {
@@ -177,14 +194,14 @@ func (g *gatherer) isCopyOfLive(r *logfile.Sibling) (copied, sure bool) {
 	return !ok || r.Compressed || r.Info.Size() < f.size || !r.Info.ModTime().Before(f.info.ModTime()), true
 }
 
-// take begins to read a sibling. It reports false if that has got another name, which the next look will find.
+// take begins to read a sibling. It reports false if that has got another name, which another look will find.
 func (g *gatherer) take(r *logfile.Sibling, at logfile.Place) bool {
 	if r.Compressed && at == (logfile.Place{}) {
 		at, _ = g.stopped(r.Is, r.WasItself)
 	}
 	one, err := g.open(*r, at)
 	if logfile.HasMoved(err) {
-		g.again = true
+		g.again, g.moved = true, true
 		return false
 	}
 	if err != nil {

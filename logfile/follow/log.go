@@ -81,7 +81,8 @@ func (l *Log) look() error {
 	n := len(l.files)
 	l.gone = errors.Is(err, fs.ErrNotExist) && (n > 0 || l.gone || !l.set.isNamed(l)) // one that a pattern has found was there
 	switch {
-	case l.gone: // perhaps between two files
+	case l.gone: // perhaps between two files, and another one may have had the name since it was looked at
+		l.pending = l.pending || !l.lost || l.set.isNamed(l) && l.stirred()
 		l.lose()
 		l.gatherPending()
 		return nil

@@ -139,11 +139,11 @@ func TestFolderGoesAway(t *testing.T) {
 	b.counted(1)
 	b.rename("logs", "elsewhere")
 	b.step(time.Second)
+	check(t, os.Mkdir(b.path("logs"), 0o755))
+	b.append("logs/access.log", line(2, b.now))
 	if !b.set.logs[0].stirred() {
 		t.Error("nothing has changed")
 	}
-	check(t, os.Mkdir(b.path("logs"), 0o755))
-	b.append("logs/access.log", line(2, b.now))
 	b.step(time.Second)
 	b.step(10 * time.Second)
 	b.counted(2)

@@ -201,59 +201,76 @@ func (l *Log) giveUpMissing() {
 	l.missing, l.missed = nil, false
 }
 
-// search opens those that are missing, as far as they are there.
+// search opens those that are missing, as far as they are there. One that gets another name before it is opened is looked for at
+// once, so that those behind it are not read before.
 func (l *Log) search() {
 	l.looked = l.set.Now()
-	var candidates []logfile.Sibling
-	if l.series != nil {
-		candidates, _ = l.beside.OfSeries(*l.series, "")
-	} else {
-		candidates, _ = l.beside.WithCurrent(l.Name)
-	}
+	candidates := l.candidates()
 	var found []File
 	l.missing = slices.DeleteFunc(l.missing, func(saved logfile.SavedFile) bool {
-		r, ok := logfile.Find(candidates, saved.Identity, l.known)
-		if !ok {
-			r, ok = l.moved(saved.Identity)
+		g, done, err := l.reopen(saved, candidates)
+		for look := 1; logfile.HasMoved(err) && look < mostLooks; look++ {
+			candidates = l.candidates()
+			g, done, err = l.reopen(saved, candidates)
 		}
-		if !ok { // a copy that was made before so much was in the file as is known
-			i := slices.IndexFunc(candidates, func(r logfile.Sibling) bool {
-				return !r.Beside && !saved.SameInode(r.ID.Node) && isShorter(&r, saved) && !slices.ContainsFunc(l.known, r.WasItself)
-			})
-			if i < 0 {
-				return false
-			}
-			r = candidates[i]
+		if err != nil && !logfile.HasMoved(err) {
+			l.cannotRead(err)
 		}
-		copied := l.isCopied(&r, saved)
-		if copied && isRead(&r, saved) {
-			l.note(r.ID)
-			l.tellTruncated()
-			return true
+		if g != nil {
+			found = append(found, g)
 		}
-		g, err := l.open(r, saved.Place)
-		if err != nil {
-			if !logfile.HasMoved(err) {
-				l.cannotRead(err)
-			}
-			return false
-		}
-		if copied {
-			l.tellTruncated()
-		}
-		found = append(found, g)
-		if f, ok := g.(*plain); ok {
-			f.stirred, f.doubted = l.stirred, f.HeadBytes < logfile.HeadBlock
-			if f.begins(saved.Identity) { // should it be truncated meanwhile
-				f.Head, f.HeadBytes, f.Lines = saved.Head, saved.HeadBytes, saved.Lines
-			}
-			if f.look() == errCut { // before the next checkpoint, as it grows
-				l.skipCut(f)
-			}
-		}
-		return true
+		return done
 	})
 	l.insert(found...)
+}
+
+// candidates are the files that a missing one may be.
+func (l *Log) candidates() (all []logfile.Sibling) {
+	if l.series != nil {
+		all, _ = l.beside.OfSeries(*l.series, "")
+	} else {
+		all, _ = l.beside.WithCurrent(l.Name)
+	}
+	return all
+}
+
+// reopen opens a file that is missing, and reports whether that is done. g is nil if it was read.
+func (l *Log) reopen(saved logfile.SavedFile, candidates []logfile.Sibling) (g File, done bool, err error) {
+	r, ok := logfile.Find(candidates, saved.Identity, l.known)
+	if !ok {
+		r, ok = l.moved(saved.Identity)
+	}
+	if !ok { // a copy that was made before so much was in the file as is known
+		i := slices.IndexFunc(candidates, func(r logfile.Sibling) bool {
+			return !r.Beside && !saved.SameInode(r.ID.Node) && isShorter(&r, saved) && !slices.ContainsFunc(l.known, r.WasItself)
+		})
+		if i < 0 {
+			return nil, false, nil
+		}
+		r = candidates[i]
+	}
+	copied := l.isCopied(&r, saved)
+	if copied && isRead(&r, saved) {
+		l.note(r.ID)
+		l.tellTruncated()
+		return nil, true, nil
+	}
+	if g, err = l.open(r, saved.Place); err != nil {
+		return nil, false, err
+	}
+	if copied {
+		l.tellTruncated()
+	}
+	if f, ok := g.(*plain); ok {
+		f.stirred, f.doubted = l.stirred, f.HeadBytes < logfile.HeadBlock
+		if f.begins(saved.Identity) { // should it be truncated meanwhile
+			f.Head, f.HeadBytes, f.Lines = saved.Head, saved.HeadBytes, saved.Lines
+		}
+		if f.look() == errCut { // before the next checkpoint, as it grows
+			l.skipCut(f)
+		}
+	}
+	return g, true, nil
 }
 
 // continues reports whether a sibling goes on where reading of a file stopped: it begins as that does, or it is a copy that was made
