@@ -77,7 +77,8 @@ func (h *grouped) addTo(steps []step, some []bool) []step {
 		if some != nil && !some[client] {
 			continue
 		}
-		place, need := h.places[client], uint32(0)
+		place := h.places[client]
+		var need uint32
 		if h.needs != nil {
 			need = h.needs[i]
 		} else {
