@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 
+	"shadow/pipeline/heap"
 	"shadow/policy"
 	"shadow/replay"
 	"shadow/report"
@@ -27,7 +28,7 @@ func (r *Doctor) Run(ctx context.Context, logs []string) (err error) {
 	if err := r.trace(); err != nil {
 		return err
 	}
-	CollectOften()
+	heap.CollectOften()
 	defer func() { err = cmp.Or(err, r.release()) }()
 	stats, err := r.read(ctx, r.Read, func(src replay.Source, _ *ingest.Reader) error {
 		return each(ctx, src, func(*traffic.Batch) error { return nil })

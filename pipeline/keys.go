@@ -9,6 +9,7 @@ import (
 
 	"shadow/findings"
 	"shadow/limit"
+	"shadow/pipeline/heap"
 	"shadow/policy"
 	"shadow/replay"
 	"shadow/report/keys"
@@ -72,7 +73,7 @@ func (r *Keys) Run(ctx context.Context, logs []string) (err error) {
 	if err := r.prepare(logs, func(*policy.Config) ([]policy.Policy, error) { return r.ask() }); err != nil {
 		return err
 	}
-	collectOftenLater()
+	heap.CollectOftenLater()
 	r.Read.Batch, r.Read.Users, r.Read.NoUsers = cmp.Or(r.batch, keysBatch), true, true // visitors are told apart by them
 	if len(r.found) > 0 {
 		r.values.trial = new(ingest.Trial)

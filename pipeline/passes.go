@@ -6,6 +6,7 @@ import (
 	"io"
 	"sync/atomic"
 
+	"shadow/pipeline/heap"
 	"shadow/policy"
 	"shadow/replay"
 	"shadow/report"
@@ -173,7 +174,7 @@ func (l *Logs) Found() []string { return l.found.Names }
 
 // Each hands all requests to do, batch by batch. Where nothing was read, or was meant, that is an error.
 func (l *Logs) Each(ctx context.Context, do func(*traffic.Batch) error) (ingest.Stats, error) {
-	CollectOften()
+	heap.CollectOften()
 	stats, err := l.read(ctx, l.Read, func(src replay.Source, _ *ingest.Reader) error { return each(ctx, src, do) })
 	if err == nil {
 		_, err = l.settle(&stats, "", "")

@@ -12,6 +12,7 @@ import (
 
 	"shadow/limit"
 	"shadow/pipeline/cputime"
+	"shadow/pipeline/heap"
 	"shadow/policy"
 	"shadow/replay"
 	"shadow/report"
@@ -68,7 +69,7 @@ func (r *Replay) Run(ctx context.Context, logs []string) error {
 		return err
 	}
 	defer r.verdicts.abandon()
-	collectLate(firstCollection, func() {})
+	heap.CollectLate(heap.LargeBatches, func() {})
 	var result *replay.Result
 	database, number, err := r.keep(ctx, r.Keeping, r.Events, func(run *store.Run) (err error) {
 		if run == nil {

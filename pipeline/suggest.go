@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"shadow/findings"
+	"shadow/pipeline/heap"
 	"shadow/policy"
 	"shadow/replay"
 	"shadow/report/advice"
@@ -57,7 +58,7 @@ func (r *Suggest) Run(ctx context.Context, logs []string) (err error) {
 	if err := r.prepareSuggest(logs); err != nil {
 		return err
 	}
-	collectOftenLater()
+	heap.CollectOftenLater()
 	a := &r.advisor
 	a.Explore = r.Output == "html"
 	a.Tables, a.Lateness, a.Rules, a.Band, a.EachAction = r.Read.Tables, r.Read.Lateness, r.Rules, r.Band, r.EachAction

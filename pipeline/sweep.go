@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"shadow/limit"
+	"shadow/pipeline/heap"
 	"shadow/policy"
 	"shadow/replay"
 	"shadow/report/curves"
@@ -48,7 +49,7 @@ func (r *Sweep) Run(ctx context.Context, logs []string) error {
 	if err := r.prepareSweep(ctx, logs); err != nil {
 		return err
 	}
-	collectOftenLater()
+	heap.CollectOftenLater()
 	var result *sweep.Result
 	database, number, err := r.keep(ctx, r.Keeping, 0, func(run *store.Run) (err error) {
 		if result, err = r.sweep(ctx); err != nil || run == nil {

@@ -18,6 +18,7 @@ import (
 	"shadow/logfile"
 	"shadow/logfile/follow"
 	"shadow/pipeline"
+	"shadow/pipeline/heap"
 	"shadow/redis"
 	"shadow/replay"
 	"shadow/store"
@@ -51,7 +52,7 @@ type Tail struct {
 
 // Run follows the logs until a signal comes.
 func (f *Tail) Run(ctx context.Context, logs []string) (err error) {
-	pipeline.CollectOften()
+	heap.CollectOften()
 	o, err := f.options(ctx, logs)
 	if err != nil {
 		return err

@@ -1,4 +1,5 @@
-package pipeline
+// Package heap decides when a command's garbage is collected, and asks the system for large pages.
+package heap
 
 import (
 	"os"
@@ -7,9 +8,9 @@ import (
 	"runtime/metrics"
 )
 
-// firstCollection is the heap, in bytes, below which a replay's garbage is not collected. Its batches alone are some
-// 300 MB of address space, of which little is ever touched, so that Go would collect while it starts and find nothing.
-const firstCollection = 512 << 20
+// LargeBatches is the heap, in bytes, below which a replay's garbage is not collected. Its batches alone are some 300 MB
+// of address space, of which little is ever touched, so that Go would collect while it starts and find nothing.
+const LargeBatches = 512 << 20
 
 // smallestHeap is the heap, in bytes, below which Go itself does not collect, at GOGC=100.
 const smallestHeap = 4 << 20
@@ -18,16 +19,21 @@ const smallestHeap = 4 << 20
 // garbage.
 const largeHeap = 32 << 20
 
-// collectLate postpones the next garbage collection until the heap has so many bytes, unless it is large already. After
+// room is how many bytes are asked for in large pages before a log is read. Most commands need no more, and a page is
+// there only once it is touched.
+const room = 256 << 20
+
+// CollectLate postpones the next garbage collection until the heap has so many bytes, unless it is large already. After
 // that one the usual rule holds, and what then does; where GOGC is set, it holds from the start.
-func collectLate(heap int, then func()) {
+func CollectLate(bytes int, then func()) {
 	var stats runtime.MemStats
 	runtime.ReadMemStats(&stats)
 	if os.Getenv("GOGC") != "" || stats.HeapAlloc > largeHeap {
 		then()
 		return
 	}
-	usual := debug.SetGCPercent(100 * heap / smallestHeap)
+	useLargePages(room)
+	usual := debug.SetGCPercent(100 * bytes / smallestHeap)
 	collected := new([16]byte)
 	runtime.AddCleanup(collected, func(percent int) { debug.SetGCPercent(percent); then() }, usual)
 }
@@ -46,9 +52,9 @@ func CollectOften() {
 // smallHeap is how many bytes of the heap are in use up to which collecting often would be most of the work.
 const smallHeap = 64 << 20
 
-// collectOftenLater has nothing collected up to smallHeap, and is CollectOften from a collection on that finds more in use.
-func collectOftenLater() {
-	collectLate(smallHeap, oftenWhenLarge)
+// CollectOftenLater has nothing collected up to smallHeap, and is CollectOften from a collection on that finds more in use.
+func CollectOftenLater() {
+	CollectLate(smallHeap, oftenWhenLarge)
 }
 
 func oftenWhenLarge() {
