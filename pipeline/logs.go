@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"shadow/findings"
 	"shadow/limit"
 	"shadow/logfile"
+	"shadow/pipeline/heap"
 	"shadow/policy"
 	"shadow/replay"
 	"shadow/report"
@@ -84,7 +86,28 @@ func (l *Logs) prepare(names []string, choose func(*policy.Config) ([]policy.Pol
 	l.Memory.follow(l.Read.Tables, len(l.Policies))
 	l.found, err = logfile.Expand(names)
 	l.Read.Guessed = l.found.Guessed
+	l.useLargePages()
 	return err
+}
+
+// smallLogs is how many bytes of logs are read before large pages would pay.
+const smallLogs = 2 << 20
+
+// useLargePages has the memory for logs that are not small come in large pages.
+func (l *Logs) useLargePages() {
+	left := int64(smallLogs)
+	for _, name := range l.found.Names {
+		info, err := os.Stat(name)
+		if err != nil || !info.Mode().IsRegular() { // nobody knows how much will come
+			left = 0
+		} else {
+			left -= info.Size()
+		}
+		if left <= 0 {
+			heap.UseLargePages()
+			return
+		}
+	}
 }
 
 // tellCopies takes down the copies that were found, and says which.

@@ -19,23 +19,22 @@ const smallestHeap = 4 << 20
 // garbage.
 const largeHeap = 32 << 20
 
-// room is how many bytes are asked for in large pages before a log is read. Most commands need no more, and a page is
-// there only once it is touched.
-const room = 256 << 20
-
 // CollectLate postpones the next garbage collection until the heap has so many bytes, unless it is large already. After
 // that one the usual rule holds, and what then does; where GOGC is set, it holds from the start.
 func CollectLate(bytes int, then func()) {
-	var stats runtime.MemStats
-	runtime.ReadMemStats(&stats)
-	if os.Getenv("GOGC") != "" || stats.HeapAlloc > largeHeap {
+	if os.Getenv("GOGC") != "" || isLarge() {
 		then()
 		return
 	}
-	useLargePages(room)
 	usual := debug.SetGCPercent(100 * bytes / smallestHeap)
 	collected := new([16]byte)
 	runtime.AddCleanup(collected, func(percent int) { debug.SetGCPercent(percent); then() }, usual)
+}
+
+func isLarge() bool {
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
+	return stats.HeapAlloc > largeHeap
 }
 
 // oftenPercent is GOGC for what holds much: most of the heap of a tail or of curves are numbers in which there is nothing

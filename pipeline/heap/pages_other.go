@@ -2,5 +2,5 @@
 
 package heap
 
-// useLargePages does nothing: only Linux is asked.
-func useLargePages(int) {}
+// UseLargePages does nothing: only Linux is asked.
+func UseLargePages() {}
