@@ -95,35 +95,63 @@ func (a agreement) percent() string {
 	return fmt.Sprintf("%.2f", float64(a.equal*10_000/a.requests)/100)
 }
 
-// compare judges the schedule by a limit.
+// compare judges the schedule by a limit, or by several that are charged together.
 func compare(all []request, text string, admitted []bool) (a agreement, err error) {
 	policies, err := policy.ParseLimits([]string{text}, shadow.ByClient)
 	if err != nil {
 		return a, err
 	}
-	limiter := policies[0].Parts[0].Limiter
 	a.requests = len(all)
 	for _, of := range byClient(all) {
-		var state limit.State
-		at := make([]limit.Time, len(of))
-		for i, request := range of {
-			at[i] = all[request].at
-		}
-		refused := limiter.Refuse(nil, &state, at)
-		a.here += len(refused)
-		for i, request := range of {
-			is := len(refused) > 0 && refused[0] == int32(i)
-			if is {
-				refused = refused[1:]
+		for i, is := range judge(policies[0].Parts, times(all, of)) {
+			if !is {
+				a.here++
 			}
-			if !admitted[request] {
+			if !admitted[of[i]] {
 				a.refused++
 			}
-			if is != admitted[request] {
+			if is == admitted[of[i]] {
 				a.equal++
 			}
 		}
-		state.Release()
 	}
 	return a, nil
+}
+
+// times are those of requests of the schedule.
+func times(all []request, of []int) []limit.Time {
+	at := make([]limit.Time, len(of))
+	for i, request := range of {
+		at[i] = all[request].at
+	}
+	return at
+}
+
+// judge reports which requests of a client are admitted.
+func judge(parts []policy.Part, at []limit.Time) []bool {
+	states, admitted := make([]limit.State, len(parts)), make([]bool, len(at))
+	defer func() {
+		for i := range states {
+			states[i].Release()
+		}
+	}()
+	if len(parts) == 1 {
+		for i := range admitted {
+			admitted[i] = true
+		}
+		for _, i := range parts[0].Limiter.Refuse(nil, &states[0], at) {
+			admitted[i] = false
+		}
+		return admitted
+	}
+	for i, t := range at {
+		admitted[i] = true
+		for j, p := range parts {
+			admitted[i] = admitted[i] && p.Limiter.Wait(&states[j], t) == 0
+		}
+		for j, p := range parts {
+			p.Limiter.Charge(&states[j], t, !admitted[i])
+		}
+	}
+	return admitted
 }
