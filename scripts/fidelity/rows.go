@@ -1,6 +1,6 @@
 package main
 
-import "strings"
+import "slices"
 
 // A row is one system with one setting.
 type row struct {
@@ -12,11 +12,10 @@ type row struct {
 	run     string // the runner and its arguments
 }
 
-// server reports whether the system is a server.
-func (r row) server() bool { return strings.HasPrefix(r.run, "server.py") }
-
 // rows are those that run on the schedule.
-var rows = []row{
+var rows = slices.Concat(servers, libraries)
+
+var libraries = []row{
 	{
 		"express-6-30s", "express-rate-limit", "express-rate-limit 8.7.5, the middleware",
 		"limit: 6, windowMs: 30_000", "express-rate-limit:6/30s",
@@ -256,50 +255,5 @@ var rows = []row{
 		"kong-5-1s", "Kong, rate-limiting", "its local policy of July 2026 in nginx 1.22.1", "second: 5",
 		"kong:5/s",
 		"resty kind=kong&count=5&seconds=1",
-	},
-	{
-		"nginx-60rm", "nginx", "nginx 1.22.1", "limit_req, rate=60r/m",
-		"nginx:60r/m",
-		"server.py nginx rate=60r/m",
-	},
-	{
-		"nginx-100rm-6", "nginx", "nginx 1.22.1", "limit_req, rate=100r/m burst=6 nodelay",
-		"nginx:100r/m,burst=6,nodelay",
-		"server.py nginx rate=100r/m burst=6 nodelay",
-	},
-	{
-		"nginx-10rs-20", "nginx", "nginx 1.22.1", "limit_req, rate=10r/s burst=20 nodelay",
-		"nginx:10r/s,burst=20,nodelay",
-		"server.py nginx rate=10r/s burst=20 nodelay",
-	},
-	{
-		"nginx-10rs-20-delay8", "nginx", "nginx 1.22.1, dry run", "limit_req, rate=10r/s burst=20 delay=8",
-		"nginx:10r/s,burst=20,delay=8",
-		"server.py nginx rate=10r/s burst=20 delay=8",
-	},
-	{
-		"nginx-two-zones", "nginx", "nginx 1.22.1", "two zones: rate=5r/s burst=5 nodelay, rate=60r/m burst=30 nodelay",
-		"nginx:5r/s,burst=5,nodelay+nginx:60r/m,burst=30,nodelay",
-		"server.py nginx rate=5r/s burst=5 nodelay + rate=60r/m burst=30 nodelay",
-	},
-	{
-		"ingress-nginx-10rs", "ingress-nginx", "nginx 1.22.1, with the limit_req that its template of March 2026 writes", `limit-rps: "10"`,
-		"ingress-nginx:10/s",
-		"server.py nginx rate=10r/s burst=50 nodelay",
-	},
-	{
-		"haproxy-20-2s", "HAProxy", "HAProxy 2.6.12", "deny if { sc0_http_req_rate gt 20 }, http_req_rate(2s)",
-		"haproxy:20/2s",
-		"server.py haproxy http_req_rate(2s) 20",
-	},
-	{
-		"haproxy-10-1501ms", "HAProxy", "HAProxy 2.6.12", "deny if { sc0_http_req_rate gt 10 }, http_req_rate(1501ms)",
-		"haproxy:10/1501ms",
-		"server.py haproxy http_req_rate(1501ms) 10",
-	},
-	{
-		"haproxy-admitted-8-10s", "HAProxy", "HAProxy 2.6.12", "sc-inc-gpc0 after deny if { sc0_gpc0_rate ge 8 }, gpc0_rate(10s)",
-		"haproxy:8/10s,charge=admitted",
-		"server.py haproxy gpc0_rate(10s) 8",
 	},
 }

@@ -1,5 +1,5 @@
--- Runs limiters of OpenResty and Kong in a real nginx on a schedule: the content of one request, whose arguments say which
--- (kind, count, seconds, burst) and where the schedule is. LD_PRELOAD has clock.so.
+-- Runs limiters of OpenResty, Kong and APISIX in a real nginx on a schedule: the content of one request, whose arguments
+-- say which (kind, plugin, count, seconds, burst) and where the schedule is. LD_PRELOAD has clock.so.
 local ffi = require "ffi"
 ffi.cdef [[ void fidelity_set(double to); ]]
 
@@ -29,6 +29,44 @@ local limiters = {
       if count - policy.usage({}, client, period, now) <= 0 then return false end
       return policy.increment({}, limits, client, now, 1)
     end
+  end,
+  -- A plugin of APISIX, with as much of its core as it asks for.
+  apisix = function()
+    local function nothing() end
+    local log = setmetatable({ error = function(...) error(table.concat({ ... })) end }, { __index = function() return nothing end })
+    local limiter
+    local stubs = {
+      ["apisix.core"] = {
+        log = log,
+        sleep = nothing,
+        json = { delay_encode = nothing },
+        table = { deepcopy = function(t) return t end },
+        utils = { set_var_rate_limiting_info = nothing },
+        lrucache = {
+          new = nothing,
+          plugin_ctx = function(_, _, _, create, ...)
+            limiter = limiter or assert(create(...))
+            return limiter
+          end,
+        },
+      },
+      ["apisix.core.log"] = log,
+      ["apisix.plugin"] = { conf_version = function() return "1" end, plugin_metadata = nothing },
+      ["apisix.plugins.workflow"] = {},
+      ["apisix.utils.redis-schema"] = { schema = {} },
+    }
+    for _, name in ipairs { "limit-req", "limit-count" } do
+      for _, store in ipairs { "redis", "redis-cluster", "redis-sentinel" } do
+        stubs["apisix.plugins." .. name .. "." .. name .. "-" .. store] = {}
+      end
+    end
+    for name, stub in pairs(stubs) do package.loaded[name] = stub end
+    local plugin = require("apisix.plugins." .. args.plugin)
+    local conf = {
+      count = count, time_window = seconds, rate = count / seconds, burst = burst,
+      key = "client", key_type = "var", policy = "local", rejected_code = 503, _meta = { parent = { resource_key = "route" } },
+    }
+    return function(client) return plugin.access(conf, { var = { client = client } }) == nil end
   end,
 }
 
