@@ -24,8 +24,8 @@ func TestSchedule(t *testing.T) {
 	}
 }
 
-// The limits of all rows are held against what was recorded of the real code; the table of docs/fidelity.md says how many
-// verdicts are the same.
+// The limits of all rows are held against what was recorded of the real code, or against twins; the table of
+// docs/fidelity.md says how many verdicts are the same.
 func TestRowsOfDocs(t *testing.T) {
 	const page = "../../docs/fidelity.md"
 	all := schedule()
@@ -40,10 +40,13 @@ func TestRowsOfDocs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		fmt.Fprintf(&b, "| %s | %s | `%s` | %s | %s | `scripts/fidelity/run %s` |\n", r.system, r.setting, r.limit, r.code, a.percent(), r.name)
+		b.WriteString(r.line(a.percent(), "scripts/fidelity/run "+r.name))
 		if a.refused < 25_000 || a.refused > 190_000 {
 			t.Errorf("%s: %d of %d refused proves little", r.name, a.refused, a.requests)
 		}
+	}
+	for _, w := range twins {
+		b.WriteString(w.line(w.percent(t, all), "go test ./scripts/fidelity -run Twins/"+w.name+" -v"))
 	}
 	text, err := os.ReadFile(page)
 	if err != nil {
@@ -64,6 +67,11 @@ func TestRowsOfDocs(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// line is the line of a row in the table.
+func (r row) line(equal, command string) string {
+	return fmt.Sprintf("| %s | %s | `%s` | %s | %s | `%s` |\n", r.system, r.setting, r.limit, r.code, equal, command)
 }
 
 // A single verdict that differs is not lost in rounding.

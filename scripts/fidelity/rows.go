@@ -17,12 +17,12 @@ var rows = slices.Concat(servers, libraries)
 
 var libraries = []row{
 	{
-		"express-6-30s", "express-rate-limit", "express-rate-limit 8.7.5, the middleware",
+		"express-6-30s", "express-rate-limit", "express-rate-limit 8.7.5",
 		"limit: 6, windowMs: 30_000", "express-rate-limit:6/30s",
 		"node.js express 6 30000",
 	},
 	{
-		"express-20-2s", "express-rate-limit", "express-rate-limit 8.7.5, the middleware",
+		"express-20-2s", "express-rate-limit", "express-rate-limit 8.7.5",
 		"limit: 20, windowMs: 2000", "express-rate-limit:20/2s",
 		"node.js express 20 2000",
 	},
@@ -197,62 +197,62 @@ var libraries = []row{
 		"libraries -kind redis_rate -count 7 -period 30s -burst 7",
 	},
 	{
-		"fail2ban-6-30s", "fail2ban", "fail2ban 1.0.2, its managers of failures and bans", "maxretry = 6, findtime = 30s, bantime = 120s",
+		"fail2ban-6-30s", "fail2ban", "fail2ban 1.0.2", "maxretry = 6, findtime = 30s, bantime = 120s",
 		"fail2ban:6/30s,bantime=2m",
 		"python.py fail2ban 6 30 120",
 	},
 	{
-		"fail2ban-20-2s", "fail2ban", "fail2ban 1.0.2, its managers of failures and bans", "maxretry = 20, findtime = 2s, bantime = 10s",
+		"fail2ban-20-2s", "fail2ban", "fail2ban 1.0.2", "maxretry = 20, findtime = 2s, bantime = 10s",
 		"fail2ban:20/2s,bantime=10s",
 		"python.py fail2ban 20 2 10",
 	},
 	{
-		"mod-evasive-50-1s", "mod_evasive", "mod_evasive 1.10.1, its checker", "DOSSiteCount 50, DOSSiteInterval 1, DOSBlockingPeriod 10",
+		"mod-evasive-50-1s", "mod_evasive", "mod_evasive 1.10.1", "DOSSiteCount 50, DOSSiteInterval 1, DOSBlockingPeriod 10",
 		"mod-evasive:50/1s,block=10s",
 		"evasive.c 50 1 10",
 	},
 	{
-		"mod-evasive-6-30s", "mod_evasive", "mod_evasive 1.10.1, its checker", "DOSSiteCount 6, DOSSiteInterval 30, DOSBlockingPeriod 5",
+		"mod-evasive-6-30s", "mod_evasive", "mod_evasive 1.10.1", "DOSSiteCount 6, DOSSiteInterval 30, DOSBlockingPeriod 5",
 		"mod-evasive:6/30s,block=5s",
 		"evasive.c 6 30 5",
 	},
 	{
-		"vsthrottle-6-30s", "vsthrottle", "varnish-modules 0.20.0, the module", "vsthrottle.is_denied(key, 6, 30s)",
+		"vsthrottle-6-30s", "vsthrottle", "varnish-modules 0.20.0", "vsthrottle.is_denied(key, 6, 30s)",
 		"vsthrottle:6/30s",
 		"vsthrottle.c 6 30",
 	},
 	{
-		"vsthrottle-20-2s", "vsthrottle", "varnish-modules 0.20.0, the module", "vsthrottle.is_denied(key, 20, 2s)",
+		"vsthrottle-20-2s", "vsthrottle", "varnish-modules 0.20.0", "vsthrottle.is_denied(key, 20, 2s)",
 		"vsthrottle:20/2s",
 		"vsthrottle.c 20 2",
 	},
 	{
-		"resty-count-6-30s", "OpenResty limit.count", "lua-resty-limit-traffic 0.09 in nginx 1.22.1", `new("store", 6, 30)`,
+		"resty-count-6-30s", "OpenResty limit.count", "lua-resty-limit-traffic 0.09", `new("store", 6, 30)`,
 		"lua-resty-limit-count:6/30s",
 		"resty kind=count&count=6&seconds=30",
 	},
 	{
-		"resty-count-20-2s", "OpenResty limit.count", "lua-resty-limit-traffic 0.09 in nginx 1.22.1", `new("store", 20, 2)`,
+		"resty-count-20-2s", "OpenResty limit.count", "lua-resty-limit-traffic 0.09", `new("store", 20, 2)`,
 		"lua-resty-limit-count:20/2s",
 		"resty kind=count&count=20&seconds=2",
 	},
 	{
-		"resty-req-4-1s", "OpenResty limit.req", "lua-resty-limit-traffic 0.09 in nginx 1.22.1", `new("store", 4, 6)`,
+		"resty-req-4-1s", "OpenResty limit.req", "lua-resty-limit-traffic 0.09", `new("store", 4, 6)`,
 		"lua-resty-limit-req:4/s,burst=6",
 		"resty kind=req&count=4&seconds=1&burst=6",
 	},
 	{
-		"resty-req-10-1s", "OpenResty limit.req", "lua-resty-limit-traffic 0.09 in nginx 1.22.1", `new("store", 10, 20)`,
+		"resty-req-10-1s", "OpenResty limit.req", "lua-resty-limit-traffic 0.09", `new("store", 10, 20)`,
 		"lua-resty-limit-req:10/s,burst=20",
 		"resty kind=req&count=10&seconds=1&burst=20",
 	},
 	{
-		"kong-60-1m", "Kong, rate-limiting", "its local policy of July 2026 in nginx 1.22.1", "minute: 60",
+		"kong-60-1m", "Kong, rate-limiting", "its local policy of July 2026", "minute: 60",
 		"kong:60/m",
 		"resty kind=kong&count=60&seconds=60",
 	},
 	{
-		"kong-5-1s", "Kong, rate-limiting", "its local policy of July 2026 in nginx 1.22.1", "second: 5",
+		"kong-5-1s", "Kong, rate-limiting", "its local policy of July 2026", "second: 5",
 		"kong:5/s",
 		"resty kind=kong&count=5&seconds=1",
 	},
