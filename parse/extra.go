@@ -11,6 +11,10 @@ import (
 //
 //	header:X-Api-Key   $http_x_api_key, %{X-Api-Key}i, cs(X-Api-Key), request.headers.X-Api-Key, headers.x-api-key …
 //	cookie:session     $cookie_session, %{session}C, cookies.session …
+//	server_port        $server_port, %p, s-port, server.port, RequestPort
+
+// ServerPort is the name of the port on which a request came.
+const ServerPort = "server_port"
 
 // headerOf is the name of the header that a name of Options.Extra means, cookieOf that of the cookie; "" for none.
 func headerOf(extra string) string { return behind(extra, "header:") }
@@ -38,6 +42,9 @@ func (p *token) answers(extra string) bool {
 	case cookie != "":
 		return p.key == "cookie_"+cookie
 	}
+	if extra == ServerPort && (p.name == "%p" || p.name == "%{local}p" || p.name == "%{canonical}p") {
+		return true
+	}
 	return p.key == extra || p.fold && strings.EqualFold(p.key, extra)
 }
 
@@ -50,6 +57,9 @@ func nginxHeader(header string) string {
 func extraKeys(extra string) (keys []string) {
 	if cookie := cookieOf(extra); cookie != "" {
 		return []string{"cookie_" + cookie, "cookies." + cookie, "request.cookies." + cookie}
+	}
+	if extra == ServerPort {
+		return []string{ServerPort, "server.port", "RequestPort"}
 	}
 	name := headerOf(extra)
 	if name == "" {

@@ -86,7 +86,8 @@ func (w *w3cFamily) format(header string) (*Format, error) {
 			f.fields[kindInfos[kind].feeds] = true
 		}
 		for j, extra := range w.options.Extra {
-			if strings.EqualFold(name, extra) || strings.EqualFold(name, "cs("+cmp.Or(headerOf(extra), extra)+")") {
+			if strings.EqualFold(name, extra) || extra == ServerPort && strings.EqualFold(name, "s-port") ||
+				strings.EqualFold(name, "cs("+cmp.Or(headerOf(extra), extra)+")") {
 				columns[i].extra, f.extra[j] = append(columns[i].extra, j), true
 			}
 		}

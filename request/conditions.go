@@ -15,6 +15,7 @@ type Conditions struct {
 	Prefixes  []string // beginnings of the path
 	Regexps   []string // for the path, as Rule.Regexp
 	Hosts     []string // virtual hosts; * stands for any bytes, ? for one
+	Ports     []string // of the server, in digits, or NoPort
 	Classes   []string // what the agent claims to be
 	Agents    []string // for the user agent, as Rule.Regexp
 	Tiers     []string
@@ -33,6 +34,9 @@ const MaxScopes = 64
 
 const withoutKey = "without"
 
+// NoPort is the value of Ports that requests fit for which no port is logged.
+const NoPort = "none"
+
 // Each calls do with each condition, its key in a configuration and its values, in the order of texts.
 func (c *Conditions) Each(do func(key string, values *[]string)) {
 	do("action", &c.Actions)
@@ -41,6 +45,7 @@ func (c *Conditions) Each(do func(key string, values *[]string)) {
 	do("prefix", &c.Prefixes)
 	do("regexp", &c.Regexps)
 	do("host", &c.Hosts)
+	do("port", &c.Ports)
 	do("class", &c.Classes)
 	do("agent", &c.Agents)
 	do("tier", &c.Tiers)

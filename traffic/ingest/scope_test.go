@@ -26,16 +26,17 @@ var (
 	somePaths     = []string{"/", "/login", "/login?x=/search", "/login/now", "/de/search", "/shop/17", "/shop/17/", "/a.css", "/S", "http://x/login"}
 	someHosts     = []string{"shop.example", "SHOP.example", "www.shop.example", "other.test", "-"}
 	someAgents    = []string{"-", "curl/8.5.0", "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)", "Mozilla/5.0 (X11; Linux x86_64) Firefox/130.0"}
+	somePorts     = []string{"80", "443", "8443", "-"}
 	someStatuses  = []string{"200", "204", "401", "403", "404", "499", "500"}
 	someKeys      = []string{"-", "k1", "k2", "k3"}
 )
 
 const scopeFormat = `$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent ` +
-	`"$http_user_agent" "$host" "$http_x_api_key" "$http_x_forwarded_for"`
+	`"$http_user_agent" "$host" "$http_x_api_key" "$http_x_forwarded_for" $server_port`
 
 // A sent is a request as it was sent, before any of it was written to a log.
 type sent struct {
-	peer, forwarded, user, method, path, host, agent, status, key string
+	peer, forwarded, user, method, path, host, agent, status, key, port string
 }
 
 func anyOf[T any](rng *rand.Rand, values []T) T { return values[rng.IntN(len(values))] }
@@ -44,7 +45,7 @@ func randomSent(rng *rand.Rand) sent {
 	return sent{
 		peer: anyOf(rng, someAddresses), forwarded: anyOf(rng, append(someAddresses[:4:4], "-")), user: anyOf(rng, someUsers),
 		method: anyOf(rng, someMethods), path: anyOf(rng, somePaths), host: anyOf(rng, someHosts),
-		agent: anyOf(rng, someAgents), status: anyOf(rng, someStatuses), key: anyOf(rng, someKeys),
+		agent: anyOf(rng, someAgents), status: anyOf(rng, someStatuses), key: anyOf(rng, someKeys), port: anyOf(rng, somePorts),
 	}
 }
 
@@ -54,8 +55,8 @@ func (s *sent) line() string {
 	if s.method == "" {
 		request = `\x16\x03\x01`
 	}
-	return fmt.Sprintf("%s - %s [01/Jan/2026:12:00:00 +0000] \"%s\" %s 5 \"%s\" \"%s\" \"%s\" \"%s\"\n",
-		s.peer, s.user, request, s.status, s.agent, s.host, s.key, s.forwarded)
+	return fmt.Sprintf("%s - %s [01/Jan/2026:12:00:00 +0000] \"%s\" %s 5 \"%s\" \"%s\" \"%s\" \"%s\" %s\n",
+		s.peer, s.user, request, s.status, s.agent, s.host, s.key, s.forwarded, s.port)
 }
 
 // some is a few of the values, none of them in every other case.
@@ -96,6 +97,7 @@ func randomScope(rng *rand.Rand) request.Conditions {
 		Prefixes: some(rng, "/", "/login", "/shop/1", "/zzz"),
 		Regexps:  some(rng, "^/shop/[0-9]+$", "o", "^/$"),
 		Hosts:    some(rng, "shop.example", "*.example", "Other.*", "Shop.Example", "nowhere", "??????????"),
+		Ports:    some(rng, "80", "443", "8080", request.NoPort),
 		Agents:   some(rng, "(?i)BOT", "^curl/", "^$", "."),
 		Classes:  some(rng, "browser", "crawler", "tool", "monitor", "unknown"),
 		Statuses: some(rng, "200", "4xx", "401", "5XX", "403"),
@@ -140,6 +142,7 @@ func holds(c *request.Conditions, s *sent, tiers []request.Tier, client match.Cl
 		fitsOne(c.Prefixes, func(want string) bool { return isPath && strings.HasPrefix(path, want) }) &&
 		fitsOne(c.Regexps, func(want string) bool { return isPath && regexp.MustCompile(want).MatchString(path) }) &&
 		fitsOne(c.Hosts, func(want string) bool { return hostRegexp(want).MatchString(s.host) }) &&
+		fitsOne(c.Ports, func(want string) bool { return want == strings.Replace(s.port, "-", request.NoPort, 1) }) &&
 		fitsOne(c.Classes, func(want string) bool { return want == useragent.Classify([]byte(s.agent)).String() }) &&
 		fitsOne(c.Statuses, status) &&
 		fitsOne(c.Networks, func(want string) bool { return sentFrom(s, want, client) }) &&

@@ -30,6 +30,7 @@ type Scopes struct {
 	prefixes patternBits
 	regexps  patternBits
 	hosts    patternBits
+	ports    nameBits
 	agents   patternBits
 	without  absences
 	classes  [request.ClassCount]uint64
@@ -38,6 +39,7 @@ type Scopes struct {
 	tiers    []uint64 // by tier; nil when nobody asks
 
 	byClass, byStatus bool
+	portAt            int // in Record.Extra
 	membership        *Tiers
 	groups            []request.Group
 	stated            uint64 // the scopes that are more than a part of groups
@@ -56,7 +58,7 @@ func NewScopes(scopes []request.Conditions, tiers *Tiers, extra []string, owners
 	s.actions = newNameBits(scopes, func(c *request.Conditions) []string { return c.Actions })
 	s.methods = newNameBits(scopes, func(c *request.Conditions) []string { return c.Methods })
 	s.prefixes, _ = newPatternBits(scopes, func(c *request.Conditions) []string { return c.Prefixes }, newPrefix)
-	var errs [8]error
+	var errs [9]error
 	s.paths, errs[0] = newPatternBits(scopes, func(c *request.Conditions) []string { return c.Paths }, newPath)
 	s.regexps, errs[1] = newPatternBits(scopes, func(c *request.Conditions) []string { return c.Regexps }, newRegexp)
 	s.hosts, errs[2] = newPatternBits(scopes, func(c *request.Conditions) []string { return c.Hosts }, newHost)
@@ -65,10 +67,24 @@ func NewScopes(scopes []request.Conditions, tiers *Tiers, extra []string, owners
 	s.networks, errs[5] = newNetworkBits(scopes, owners)
 	s.agents, errs[6] = newPatternBits(scopes, func(c *request.Conditions) []string { return c.Agents }, newRegexp)
 	s.without, s.extra, errs[7] = newAbsences(scopes, extra)
+	errs[8] = s.addPorts(scopes)
 	if err := errors.Join(errs[:]...); err != nil {
 		return nil, err
 	}
 	return s, s.addTiers(scopes)
+}
+
+// addPorts fills the table of ports, where requests without one have the empty name.
+func (s *Scopes) addPorts(scopes []request.Conditions) error {
+	s.ports = newNameBits(scopes, func(c *request.Conditions) []string { return c.Ports })
+	if !s.ports.asked() {
+		return nil
+	}
+	if bits, ok := s.ports.bits[request.NoPort]; ok {
+		s.ports.bits[""] = bits
+	}
+	s.portAt, s.extra = placeOf(parse.ServerPort, slices.Clip(s.extra))
+	return tooMany(s.extra)
 }
 
 func newPath(text string) (func([]byte) bool, error) {
@@ -196,6 +212,9 @@ func (s *Scopes) Lacks(f *parse.Format) (texts []string) {
 		if c.asked && !f.Has(c.field) {
 			texts = append(texts, c.name+" is not logged: no request fits the conditions of policies on it")
 		}
+	}
+	if s.ports.asked() && !f.HasExtra(s.portAt) {
+		texts = append(texts, "the port is not logged: conditions of policies on it fit no request, those with none all")
 	}
 	if s.without.user != 0 && !f.Has(parse.FieldUser) {
 		texts = append(texts, "the user is not logged: every request is one without it")

@@ -73,6 +73,11 @@ func (m *Marker) Mark(marks []uint64, b *traffic.Batch, records []parse.Record) 
 			marks[i] &= bitsOf(&m.hosts, int(id), m.tables.Hosts, &s.hosts)
 		}
 	}
+	if s.ports.asked() {
+		for i := range records {
+			marks[i] &= s.ports.of(logged(records[i].Extra[s.portAt]))
+		}
+	}
 	if s.without.asked() {
 		s.without.mark(marks, records)
 	}
