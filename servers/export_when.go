@@ -234,6 +234,8 @@ func testsOf(key string, values []string) (tests []test, err error) {
 		}
 	case "prefix", "regexp", "method", "agent", "asn", "country":
 		tests = append(tests, test{kind: key, values: values})
+	case "port":
+		return nil, errors.New("conditions on ports are not exported")
 	default:
 		return nil, fmt.Errorf("no server has a condition on %s", map[string]string{
 			"class": "the class of an agent", "status": "the status of the answer before there is one",

@@ -101,31 +101,63 @@ func readCaddyfile(i *Import, file string, text []byte) error {
 			r.handler(s, Set{})
 		case s.inner != nil && s.name() != "":
 			set := Set{}
-			if hosts := caddyHosts(s.words); several > 1 && hosts != nil {
+			hosts, _ := caddyAddresses(s.words)
+			if several > 1 && hosts != nil {
 				set = within("host", hosts...)
 			}
-			r.level(s.inner, set)
+			r.level(s.inner, set.and(r.port(s, sites)))
 		}
 	}
 	r.done()
 	return nil
 }
 
-// caddyHosts are the hosts of the addresses of a site.
-func caddyHosts(words []string) (hosts []string) {
+// caddyAddresses are the hosts and ports of the addresses of a site.
+func caddyAddresses(words []string) (hosts, ports []string) {
 	for _, word := range words {
 		for address := range strings.SplitSeq(word, ",") {
-			if _, rest, ok := strings.Cut(address, "://"); ok {
+			if address == "" {
+				continue
+			}
+			scheme, rest, ok := strings.Cut(address, "://")
+			if ok {
 				address = rest
 			}
 			address, _, _ = strings.Cut(address, "/")
-			address, _, _ = strings.Cut(address, ":")
-			if address != "" {
-				hosts = append(hosts, strings.ToLower(address))
+			host, port, _ := strings.Cut(address, ":")
+			if host != "" {
+				hosts = append(hosts, strings.ToLower(host))
 			}
+			if port == "" && ok && scheme == "http" {
+				port = "80"
+			}
+			ports = append(ports, cmp.Or(port, "443"))
 		}
 	}
-	return hosts
+	return hosts, sortedPorts(ports)
+}
+
+// port are the requests to the ports of a site, where another site has its name, other ports and other limits. Those of a
+// log without ports are taken to come to each.
+func (r *caddyReader) port(s *caddyBlock, sites []*caddyBlock) Set {
+	hosts, ports := caddyAddresses(s.words)
+	for _, other := range sites {
+		names, theirs := caddyAddresses(other.words)
+		if other.inner == nil || other.name() == "" || strings.HasPrefix(other.name(), "(") || slices.Equal(ports, theirs) ||
+			!s.limits() && !other.limits() ||
+			names != nil && hosts != nil && !slices.ContainsFunc(names, func(name string) bool { return slices.Contains(hosts, name) }) {
+			continue
+		}
+		r.lose(fmt.Sprintf("%s:%d", r.file, s.line), "only a log with the port tells requests to %s from those to %s; else all are taken "+
+			"to come to it", strings.Join(s.words, " "), strings.Join(other.words, " "))
+		return within("port", append(ports, request.NoPort)...)
+	}
+	return Set{}
+}
+
+// limits reports whether a rate_limit stands in a block.
+func (b *caddyBlock) limits() bool {
+	return b.name() == "rate_limit" || slices.ContainsFunc(b.inner, (*caddyBlock).limits)
 }
 
 // level looks for rate_limit in a site, and in what it routes.

@@ -32,6 +32,7 @@ type haproxyRule struct {
 // A haproxySection is a frontend, a backend or both.
 type haproxySection struct {
 	kind, name string
+	line       int
 	rules      []haproxyRule
 	set        Set // its requests
 }
@@ -61,7 +62,7 @@ func readHAProxy(i *Import, file string, text []byte) error {
 			if len(words) > 1 {
 				name = words[1]
 			}
-			r.sections = append(r.sections, &haproxySection{kind: words[0], name: name})
+			r.sections = append(r.sections, &haproxySection{kind: words[0], name: name, line: n + 1})
 		default:
 			if len(r.sections) == 0 { // a part of a frontend
 				r.sections = append(r.sections, &haproxySection{kind: "frontend"})
@@ -77,6 +78,7 @@ func readHAProxy(i *Import, file string, text []byte) error {
 			}
 		}
 	}
+	r.byPorts()
 	r.route()
 	p := Policy{Name: "haproxy"}
 	for _, s := range r.sections {
@@ -147,11 +149,77 @@ func (r *haproxyReader) place(rule haproxyRule) string {
 	return fmt.Sprintf("%s:%d", r.file, rule.line)
 }
 
+// byPorts tells the requests of sections that listen by their ports, where one of them limits and another does more than
+// redirect. Those of a log without ports are taken to come to each.
+func (r *haproxyReader) byPorts() {
+	var listening []*haproxySection
+	limits, differ, odd := 0, false, false
+	for _, s := range r.sections {
+		tracks := s.has(func(words []string) bool { return len(words) > 1 && trackRule().MatchString(words[1]) })
+		ports := s.ports()
+		if ports == nil || !tracks && s.has(redirectsAll) {
+			continue
+		}
+		if tracks {
+			limits++
+		}
+		listening = append(listening, s)
+		differ = differ || !slices.Equal(ports, listening[0].ports())
+		odd = odd || slices.Contains(ports, "")
+	}
+	if limits == 0 || !differ {
+		return
+	}
+	for _, s := range listening {
+		place, ports := fmt.Sprintf("%s:%d", r.file, s.line), s.ports()
+		if odd {
+			r.lose(place, "%s %s: a bind in it or beside it has no number for a port: all requests are taken to come to it", s.kind, s.name)
+			continue
+		}
+		note := r.tell
+		if limits > 1 {
+			note = r.lose
+		}
+		note(place, "only a log with the port tells requests to %s %s (%s) from others; else all are taken to come to it", s.kind, s.name,
+			strings.Join(ports, ", "))
+		s.set = within("port", append(ports, request.NoPort)...)
+	}
+}
+
+// redirectsAll reports whether a rule redirects every request, or every one without TLS.
+func redirectsAll(words []string) bool {
+	at, text := slices.Index(words, "redirect"), strings.Join(words, " ")
+	always := !slices.Contains(words, "if") && !slices.Contains(words, "unless")
+	return (at == 0 || at == 1 && words[0] == "http-request") &&
+		(always || strings.HasSuffix(text, "unless { ssl_fc }") || strings.HasSuffix(text, "if !{ ssl_fc }"))
+}
+
+func (s *haproxySection) has(is func(words []string) bool) bool {
+	return slices.ContainsFunc(s.rules, func(rule haproxyRule) bool { return is(rule.words) })
+}
+
+// ports are those on which a section listens.
+func (s *haproxySection) ports() (ports []string) {
+	for _, rule := range s.rules {
+		if rule.words[0] != "bind" || len(rule.words) < 2 || s.kind == "backend" {
+			continue
+		}
+		for address := range strings.SplitSeq(rule.words[1], ",") {
+			port := address[strings.LastIndexByte(address, ':')+1:]
+			if strings.Trim(port, "0123456789") != "" {
+				port = "" // a path, a variable, a range
+			}
+			ports = append(ports, port)
+		}
+	}
+	return sortedPorts(ports)
+}
+
 // route finds which requests backends get.
 func (r *haproxyReader) route() {
 	gets := map[string][]Set{}
 	for _, s := range r.sections {
-		left := Set{}
+		left := s.set
 		for _, rule := range s.rules {
 			switch {
 			case rule.words[0] == "use_backend" && len(rule.words) > 1:

@@ -185,6 +185,10 @@ func (r *haproxyReader) acl(rule haproxyRule, words []string) (set Set, terms []
 			networks = append(networks, networkText(prefix))
 		}
 		return within("network", networks...), nil, len(networks) > 0
+	case parts[1] == "dst_port":
+		return within("port", values...), nil, len(values) > 0 && !slices.ContainsFunc(values, func(v string) bool {
+			return strings.Trim(v, "0123456789") != ""
+		})
 	case (name == "hdr" || name == "fhdr") && header == "host":
 		set, known = hostSet(how, values)
 	case (name == "hdr" || name == "fhdr") && header == "user-agent" && how != "found":

@@ -187,7 +187,7 @@ func (r *nginxReader) readHTTP(level []*nginxconf.Directive) {
 		}
 		servers, limits = append(servers, d), nginxLimits{}
 	}
-	hosts := r.hosts(servers)
+	hosts := r.hosts(servers, limits)
 	for i, d := range servers {
 		if hosts[i].never && len(limits.inherit(d.Block).limits) > 0 {
 			r.lose(d.Place(), "this server gets no request here: another one has its names, or is the default")

@@ -217,19 +217,14 @@ func (p *nginxPlace) redirects(beside []nginxPlace) *nginxPlace {
 	return &nginxPlace{Directive: p.Directive, kind: "=", pattern: short, answers: true}
 }
 
-// hosts are the requests of each server, by the host that is asked for. One that answers everything by itself beside
-// another of the same name has none: no log says which port was meant.
-func (r *nginxReader) hosts(servers []*nginxconf.Directive) []Set {
+// named are the requests of each server, by the host that is asked for, among those that listen on a port. Without one,
+// a server that answers everything by itself beside another of the same name has none.
+func (r *nginxReader) named(servers []*nginxconf.Directive, port string) []Set {
 	sets := make([]Set, len(servers))
 	if len(servers) < 2 {
 		return sets
 	}
-	returns := func(d *nginxconf.Directive) bool { return d.Name == "return" }
-	answers := func(i int) bool {
-		return slices.ContainsFunc(servers[i].Block, func(d *nginxconf.Directive) bool {
-			return returns(d) || d.Name == "location" && slices.Equal(d.Args, []string{"/"}) && slices.ContainsFunc(d.Block, returns)
-		})
-	}
+	answers := func(i int) bool { return port == "" && answersAll(servers[i]) }
 	names := make([][]string, len(servers))
 	fallback := -1
 	for i, d := range servers {
@@ -238,7 +233,8 @@ func (r *nginxReader) hosts(servers []*nginxconf.Directive) []Set {
 			if s.Name == "server_name" {
 				names[i] = append(names[i], r.hostNames(s)...)
 			}
-			if s.Name == "listen" && (fallback < 0 || answers(fallback) && !answers(i)) && (slices.Contains(s.Args, "default_server") || slices.Contains(s.Args, "default")) {
+			if s.Name == "listen" && (port == "" || listenPort(s) == port) && (fallback < 0 || answers(fallback) && !answers(i)) &&
+				(slices.Contains(s.Args, "default_server") || slices.Contains(s.Args, "default")) {
 				fallback = i
 			}
 		}
@@ -255,8 +251,8 @@ func (r *nginxReader) hosts(servers []*nginxconf.Directive) []Set {
 			var free []string
 			for _, name := range names[i] {
 				if slices.Contains(claimed, name) {
-					r.tell(servers[i].Place(), "there is another server with the name %s, which gets its requests here: a log does "+
-						"not say on which port they came", name)
+					r.tell(servers[i].Place(), "there is another server with the name %s, which gets its requests here, whatever port "+
+						"or address they came to", name)
 					continue
 				}
 				free = append(free, name)
