@@ -34,6 +34,12 @@ const MaxScopes = 64
 
 const withoutKey = "without"
 
+// IsUpstream reports whether a value of Hosts is what ingress-nginx calls a service, in logs without hosts:
+// NAMESPACE-SERVICE-PORT.
+func IsUpstream(host string) bool {
+	return strings.Count(host, "-") > 1 && !strings.ContainsAny(host, ".:*?[")
+}
+
 // NoPort is the value of Ports that requests fit for which no port is logged.
 const NoPort = "none"
 

@@ -212,9 +212,11 @@ func testsOf(key string, values []string) (tests []test, err error) {
 			tests = append(tests, test{kind: "regexp", values: patterns})
 		}
 	case "host":
-		lower := make([]string, len(values))
-		for i, v := range values {
-			lower[i] = strings.ToLower(v)
+		var lower []string
+		for _, v := range values {
+			if !request.IsUpstream(v) || !slices.ContainsFunc(values, func(v string) bool { return !request.IsUpstream(v) }) {
+				lower = append(lower, strings.ToLower(v)) // a server knows the host
+			}
 		}
 		tests = append(tests, test{kind: key, values: lower})
 	case "network":

@@ -11,6 +11,7 @@ import (
 
 	"shadow/lazy"
 	"shadow/policy"
+	"shadow/request"
 )
 
 // ingress-nginx: annotations of an Ingress are limits of nginx by the client's address, with a burst of five times the
@@ -61,6 +62,7 @@ func takeIngresses(i *Import, docs []doc) {
 	}
 	var limits [][]ingressLimit
 	hosts, expressions := map[string][]route{}, map[string]bool{}
+	upstreams := map[string][]string{} // of each host
 	var names []string
 	for _, d := range each(docs, "Ingress") {
 		limits = append(limits, i.ingressLimits(d))
@@ -78,6 +80,9 @@ func takeIngresses(i *Import, docs []doc) {
 			}
 			for _, at := range rule.List("http", "paths") {
 				path := cmp.Or(at.Say("path"), "/")
+				if up := upstream(d, at); up != "" && !slices.Contains(upstreams[host], up) {
+					upstreams[host] = append(upstreams[host], up)
+				}
 				switch at.Say("pathType") {
 				case "Exact":
 					add(host, "=", path)
@@ -100,11 +105,11 @@ func takeIngresses(i *Import, docs []doc) {
 		server := Set{}
 		for _, other := range names {
 			if other != "" && (host == "" || narrower(other, host)) {
-				server = server.and(within("host", other).except())
+				server = server.and(within("host", append([]string{other}, upstreams[other]...)...).except())
 			}
 		}
 		if host != "" {
-			server = server.and(within("host", host))
+			server = server.and(within("host", append([]string{host}, upstreams[host]...)...))
 		}
 		root := nginxPlace{}
 		for _, r := range hosts[host] {
@@ -146,6 +151,19 @@ func takeIngresses(i *Import, docs []doc) {
 		i.tell("", "ingress-nginx counts in each replica of the controller; here one counts all requests")
 	}
 	i.Policies = append(i.Policies, p)
+}
+
+// upstream is what logs of ingress-nginx, which have no host, call the backend of a path; "" if it has a dot, as no name of
+// a service has.
+func upstream(d doc, at *policy.Tree) string {
+	port := cmp.Or(at.Say("backend", "service", "port", "number"), at.Say("backend", "service", "port", "name"), at.Say("backend", "servicePort"))
+	name := strings.Join([]string{
+		d.Say("metadata", "namespace"), cmp.Or(at.Say("backend", "service", "name"), at.Say("backend", "serviceName")), port,
+	}, "-")
+	if d.Say("metadata", "namespace") == "" || !request.IsUpstream(name) {
+		return ""
+	}
+	return name
 }
 
 // ingressNote is an annotation, whatever the prefix of the controller.

@@ -40,6 +40,7 @@ type Scopes struct {
 
 	byClass, byStatus bool
 	portAt            int // in Record.Extra
+	upstreamAt        int // likewise, of what stands for a host that is not logged; −1: no scope asks
 	membership        *Tiers
 	groups            []request.Group
 	stated            uint64 // the scopes that are more than a part of groups
@@ -58,7 +59,7 @@ func NewScopes(scopes []request.Conditions, tiers *Tiers, extra []string, owners
 	s.actions = newNameBits(scopes, func(c *request.Conditions) []string { return c.Actions })
 	s.methods = newNameBits(scopes, func(c *request.Conditions) []string { return c.Methods })
 	s.prefixes, _ = newPatternBits(scopes, func(c *request.Conditions) []string { return c.Prefixes }, newPrefix)
-	var errs [9]error
+	var errs [10]error
 	s.paths, errs[0] = newPatternBits(scopes, func(c *request.Conditions) []string { return c.Paths }, newPath)
 	s.regexps, errs[1] = newPatternBits(scopes, func(c *request.Conditions) []string { return c.Regexps }, newRegexp)
 	s.hosts, errs[2] = newPatternBits(scopes, func(c *request.Conditions) []string { return c.Hosts }, newHost)
@@ -68,6 +69,7 @@ func NewScopes(scopes []request.Conditions, tiers *Tiers, extra []string, owners
 	s.agents, errs[6] = newPatternBits(scopes, func(c *request.Conditions) []string { return c.Agents }, newRegexp)
 	s.without, s.extra, errs[7] = newAbsences(scopes, extra)
 	errs[8] = s.addPorts(scopes)
+	errs[9] = s.addUpstreams(scopes)
 	if err := errors.Join(errs[:]...); err != nil {
 		return nil, err
 	}
@@ -84,6 +86,15 @@ func (s *Scopes) addPorts(scopes []request.Conditions) error {
 		s.ports.bits[""] = bits
 	}
 	s.portAt, s.extra = placeOf(parse.ServerPort, slices.Clip(s.extra))
+	return tooMany(s.extra)
+}
+
+// addUpstreams asks for the upstream, where a value for hosts is one.
+func (s *Scopes) addUpstreams(scopes []request.Conditions) error {
+	s.upstreamAt = -1
+	if slices.ContainsFunc(scopes, func(c request.Conditions) bool { return slices.ContainsFunc(c.Hosts, request.IsUpstream) }) {
+		s.upstreamAt, s.extra = placeOf("proxy_upstream_name", slices.Clip(s.extra))
+	}
 	return tooMany(s.extra)
 }
 
@@ -204,7 +215,7 @@ func (s *Scopes) Lacks(f *parse.Format) (texts []string) {
 	}{
 		{s.methods.asked(), parse.FieldMethod, "the method"},
 		{s.byPath(), parse.FieldPath, "the path"},
-		{s.ByHost(), parse.FieldHost, "the host"},
+		{s.ByHost() && (s.upstreamAt < 0 || !f.HasExtra(s.upstreamAt)), parse.FieldHost, "the host"},
 		{s.byClass || s.agents.asked(), parse.FieldAgent, "the user agent"},
 		{s.byStatus, parse.FieldStatus, "the status"},
 		{s.networks.asked, parse.FieldClient, "the address"},

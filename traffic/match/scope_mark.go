@@ -70,6 +70,10 @@ func (m *Marker) Mark(marks []uint64, b *traffic.Batch, records []parse.Record) 
 	}
 	if s.ByHost() {
 		for i, id := range b.Host[from:] {
+			if s.upstreamAt >= 0 && logged(records[i].Host) == nil {
+				marks[i] &= s.hosts.of(records[i].Extra[s.upstreamAt])
+				continue
+			}
 			marks[i] &= bitsOf(&m.hosts, int(id), m.tables.Hosts, &s.hosts)
 		}
 	}
