@@ -36,6 +36,7 @@ func Read(path string, text []byte) (top []*Directive, problems []error, err err
 		SkipDirectiveContextCheck: true,
 		SkipDirectiveArgsCheck:    true,
 		CombineConfigs:            true,
+		LexOptions:                crossplane.LexOptions{Lexers: []crossplane.RegisterLexer{new(crossplane.Lua).RegisterLexer()}},
 		Open: func(file string) (io.ReadCloser, error) {
 			if file == path && text != nil {
 				return io.NopCloser(bytes.NewReader(text)), nil

@@ -263,7 +263,7 @@ func (r *haproxyReader) readSection(p *Policy, s *haproxySection) {
 	}
 	var refusals []refusal
 	left := Set{} // that no rule has ended
-	counts := map[string]haproxyRule{}
+	counts := map[string]Set{}
 	for n, rule := range s.rules {
 		words := rule.words
 		switch {
@@ -292,7 +292,12 @@ func (r *haproxyReader) readSection(p *Policy, s *haproxySection) {
 			taken[number] = set
 			counters[number] = append(counters[number], tracked{rule, n, table, r.haproxyKey(rule, words[2], s.set.and(own))})
 		case countRule().MatchString(verb):
-			counts[countRule().FindStringSubmatch(verb)[1]] = rule
+			number := countRule().FindStringSubmatch(verb)[1]
+			set, _ := r.condition(s, rule, words)
+			if before, ok := counts[number]; ok {
+				set = union(before, set)
+			}
+			counts[number] = set
 		case setVarRule().MatchString(verb) && len(words) > 2 && words[2] == "bool(true)":
 			if _, terms := r.condition(s, rule, words); terms != nil {
 				r.flags[setVarRule().FindStringSubmatch(verb)[1]] = terms
@@ -344,7 +349,10 @@ func (r *haproxyReader) readSection(p *Policy, s *haproxySection) {
 					period += "ms"
 				}
 				most, options := f.term.most, ""
-				_, counted := counts[number]
+				moves, counted := counts[number]
+				if f.term.rate != "gpc0_rate" {
+					moves = Set{}
+				}
 				switch {
 				case f.term.rate == "gpc0_rate" && !counted:
 					r.lose(r.place(f.rule), "no rule of this section counts gpc0 in requests")
@@ -361,14 +369,14 @@ func (r *haproxyReader) readSection(p *Policy, s *haproxySection) {
 				for _, key := range counter.keys {
 					if k := slices.IndexFunc(p.Limits[before:], func(l Limit) bool { return l.By == key.by }); k >= 0 && tables[k] == table {
 						l := &p.Limits[before+k] // rules that count in one place
-						l.Match, l.Count = union(l.Match, key.set.and(f.term.set)), union(l.Count, key.set)
+						l.Match, l.Count = union(l.Match, key.set.and(f.term.set)), union(l.Count, key.set.and(moves))
 						l.Told = slices.Insert(l.Told, 1, fmt.Sprintf("%s %s", r.place(counter.rule), strings.Join(counter.rule.words, " ")))
 						continue
 					}
 					tables = append(tables, table)
 					p.Limits = append(p.Limits, Limit{
 						Text: fmt.Sprintf("haproxy:%d/%s%s", most, period, options), By: key.by,
-						Match: key.set.and(f.term.set), Count: key.set,
+						Match: key.set.and(f.term.set), Count: key.set.and(moves),
 						Told: []string{
 							fmt.Sprintf("%s %s", r.place(counter.rule), strings.Join(counter.rule.words, " ")),
 							fmt.Sprintf("%s %s", r.place(f.rule), f.how),

@@ -121,6 +121,9 @@ func (r *nginxReader) declare(all []*nginxconf.Directive) {
 		case d.Name == "limit_conn":
 			r.lose(d.Place(), "limit_conn bounds how many requests are under way at once, which no limit here does")
 		}
+		if strings.Contains(d.Name, "_by_lua") && strings.Contains(strings.Join(d.Args, " "), "limit") {
+			r.lose(d.Place(), "%s names a limit, and Lua is not read", d.Name)
+		}
 		r.declare(d.Block)
 	}
 }

@@ -72,7 +72,8 @@ type traefikRouter struct {
 	at          string
 	priority    int
 	middlewares []string
-	set         Set
+	entries     []string // entry points; none: all
+	fits, set   Set      // what its rule fits, and what is left of that
 }
 
 // A traefikConfig is what all documents have.
@@ -99,6 +100,7 @@ func takeTraefik(i *Import, docs []doc) {
 					router.middlewares = append(router.middlewares, m.Say("name"))
 				}
 				router.priority, _ = strconv.Atoi(route.Say("priority"))
+				router.entries = texts(r.List("spec", "entryPoints"))
 				c.routers = append(c.routers, router)
 			}
 		}
@@ -114,12 +116,9 @@ func (c *traefikConfig) dynamic(d doc) {
 	for _, name := range d.Get("routers").Keys() {
 		at := d.Get("routers", name)
 		r := traefikRouter{name: name, rule: at.Say("rule"), at: d.place(at)}
-		for _, m := range at.List("middlewares") {
-			for word := range strings.SplitSeq(m.Text, ",") { // a label has several in a text
-				r.middlewares = append(r.middlewares, strings.TrimSpace(word))
-			}
-		}
+		r.middlewares = texts(at.List("middlewares"))
 		r.priority, _ = strconv.Atoi(at.Say("priority"))
+		r.entries = texts(at.List("entryPoints"))
 		c.routers = append(c.routers, r)
 	}
 }
@@ -198,7 +197,7 @@ func (c *traefikConfig) policy() Policy {
 	slices.SortStableFunc(c.routers, func(a, b traefikRouter) int {
 		return cmp.Or(cmp.Compare(b.weight(), a.weight()), cmp.Compare(a.name, b.name))
 	})
-	used, taken := map[string]bool{}, []Set(nil)
+	used, taken := map[string]bool{}, []*traefikRouter(nil)
 	for n := range c.routers {
 		r := &c.routers[n]
 		set, unknown, err := parseRule(r.rule)
@@ -212,14 +211,22 @@ func (c *traefikConfig) policy() Policy {
 		if mark := composeMark().FindString(r.rule); mark != "" {
 			c.lose(r.at, "rule %s has a variable, %s: give what docker compose config writes", r.rule, mark)
 		}
-		r.set = set
+		r.set, r.fits = set, set
 		for _, before := range taken {
-			if !apart(before, set) {
-				r.set = r.set.and(before.except())
+			switch {
+			case apart(before.fits, set):
+			case !r.besides(before):
+				r.set = r.set.and(before.fits.except())
+			case c.limited(r) && c.limited(before):
+				c.lose(r.at, "only the entry point (%s) tells requests of router %s from those of %s: they are taken to come to both",
+					strings.Join(r.entries, ", "), r.name, before.name)
 			}
 		}
 		if unknown == nil {
-			taken = append(taken, set)
+			taken = append(taken, r)
+		}
+		if r.set.never && c.limited(r) {
+			c.lose(r.at, "router %s gets no requests here: others before it take them", r.name)
 		}
 		c.attach(&p, r, r.middlewares, used, 0)
 	}
@@ -230,6 +237,27 @@ func (c *traefikConfig) policy() Policy {
 		}
 	}
 	return p
+}
+
+// besides reports whether a router listens where another one does not.
+func (r *traefikRouter) besides(other *traefikRouter) bool {
+	return len(r.entries) > 0 && len(other.entries) > 0 &&
+		!slices.ContainsFunc(r.entries, func(e string) bool { return slices.Contains(other.entries, e) })
+}
+
+// limited reports whether a router has a limit, or a chain that may have one.
+func (c *traefikConfig) limited(r *traefikRouter) bool {
+	return slices.ContainsFunc(r.middlewares, func(name string) bool { _, ok := c.look(name); return ok })
+}
+
+// texts are those of a list, whose items may have several.
+func texts(items []*policy.Tree) (all []string) {
+	for _, item := range items {
+		for word := range strings.SplitSeq(item.Text, ",") {
+			all = append(all, strings.TrimSpace(word))
+		}
+	}
+	return all
 }
 
 func (r *traefikRouter) weight() int { return cmp.Or(r.priority, len(r.rule)) }
