@@ -140,9 +140,16 @@ func (i *Import) gatewayRule(p *Policy, d doc, rule *policy.Tree, set Set, local
 	for _, s := range rule.List("clientSelectors") { // all of them must fit
 		one := Set{}
 		if cidr := s.Get("sourceCIDR"); cidr != nil {
-			if prefix, err := parseNetwork(cmp.Or(cidr.Say("value"), cidr.Text)); err == nil && prefix.Bits() > 0 {
-				one = one.and(within("network", networkText(prefix)))
+			from := Set{}
+			if prefix, err := parseNetwork(cmp.Or(cidr.Say("value"), cidr.Text)); err != nil {
+				i.lose(d.place(cidr), "sourceCIDR %s is not understood: it is taken to fit", cidr.Say("value"))
+			} else if prefix.Bits() > 0 {
+				from = within("network", networkText(prefix))
 			}
+			if cidr.Say("invert") == "true" {
+				from = from.except()
+			}
+			one = one.and(from)
 			if cidr.Say("type") == "Distinct" {
 				words = append(words, "client")
 			}

@@ -29,6 +29,7 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
 	apicel "k8s.io/apiserver/pkg/apis/cel"
+	gateway "sigs.k8s.io/gateway-api/apis/v1"
 	"sigs.k8s.io/yaml"
 )
 
@@ -70,6 +71,12 @@ var judges = map[string]func(t *testing.T, x text) error{
 	},
 	"envoy-gateway": func(t *testing.T, x text) error {
 		for _, doc := range documents(x.block("")) {
+			if strings.Contains(doc, "kind: HTTPRoute\n") {
+				if err := yaml.UnmarshalStrict([]byte(doc), new(gateway.HTTPRoute)); err != nil {
+					return err
+				}
+				continue
+			}
 			if err := yaml.UnmarshalStrict([]byte(doc), new(v1alpha1.BackendTrafficPolicy)); err != nil {
 				return err
 			}
