@@ -52,6 +52,30 @@ func TestImportedLimitsJudgeAsNginxDoes(t *testing.T) {
 	}
 }
 
+// Servers of one name on two ports are told by the port, as a real nginx does.
+func TestImportedPortsJudgeAsNginxDoes(t *testing.T) {
+	testneeds.Program(t, "nginx")
+	dir, first, second := t.TempDir(), freeAddress(t), freeAddress(t)
+	conf, text := filepath.Join(dir, "nginx.conf"), strings.NewReplacer("FIRST", first, "SECOND", second, "HARNESS",
+		strings.Replace(fmt.Sprintf(harness, dir), "$limit_req_status", "$server_port $limit_req_status", 1)).Replace(`events { }
+http {
+    HARNESS
+    limit_req_zone $binary_remote_addr zone=web:1m rate=1r/m;
+    limit_req_zone $binary_remote_addr zone=api:1m rate=1r/m;
+    server { listen FIRST; server_name shop.example; limit_req zone=web burst=40 nodelay; }
+    server { listen SECOND; server_name shop.example; location /api { limit_req zone=api burst=5 nodelay; } }
+    server { listen SECOND; server_name x.example; limit_req zone=web burst=40 nodelay; }
+}
+`)
+	must(t, os.WriteFile(conf, []byte(text), 0o600))
+	nginx := exec.Command("nginx", "-e", "stderr", "-p", dir, "-c", conf, "-g",
+		"daemon off; master_process off; error_log stderr; pid "+dir+"/pid;")
+	lines := logged(t, testneeds.Rand(t, 6, 31), nginx, first+","+second, dir+"/log")
+	refused := func(words []string) bool { return words[len(words)-1] == "REJECTED" }
+	sameVerdictsBy(t, lines, refused, "--limits-from", conf, "--format", `$seq $remote_addr $msec "$request" $status `+
+		`"$http_user_agent" "$host" "$http_x_api_key" "$cookie_session" $server_port $limit_req_status`)
+}
+
 // So it is with a real HAProxy.
 func TestImportedLimitsJudgeAsHAProxyDoes(t *testing.T) {
 	testneeds.Program(t, "haproxy")
@@ -138,15 +162,16 @@ func loggedByNginx(t *testing.T, r *rand.Rand, name string) (lines [][]string) {
 		"daemon off; master_process off; error_log stderr; pid "+dir+"/pid;"), address, dir+"/log")
 }
 
-// logged are the words of the lines that a server logs.
+// logged are the words of the lines that a server logs, which listens at an address or at two.
 func logged(t *testing.T, r *rand.Rand, server *exec.Cmd, address, log string) (lines [][]string) {
+	patience := 0
 	must(t, server.Start())
 	t.Cleanup(func() {
 		_ = server.Process.Kill()
 		_ = server.Wait()
 	})
-	for patience := 0; ; patience++ {
-		if c, err := net.Dial("tcp", address); err == nil {
+	for first, _, _ := strings.Cut(address, ","); ; patience++ {
+		if c, err := net.Dial("tcp", first); err == nil {
 			c.Close()
 			break
 		} else if patience == 500 {
@@ -180,6 +205,9 @@ func logged(t *testing.T, r *rand.Rand, server *exec.Cmd, address, log string) (
 // sendRandom sends a request of one of a few clients.
 func sendRandom(t *testing.T, r *rand.Rand, address string, seq int) {
 	pick := func(of ...string) string { return of[r.IntN(len(of))] }
+	if first, second, two := strings.Cut(address, ","); two {
+		address = pick(first, second)
+	}
 	path := pick("/", "/login", "/login/x.jpg", "/login.png", "/api", "/api/", "/api/v1", "/api/v1/login", "/api/v1/deep", "/api/a.png",
 		"/static", "/static/", "/static/a.jpg", "/static/old/x", "/old", "/img/a.PNG", "/a.jpg", "/Deep/a", "/other")
 	request, err := http.NewRequest(pick("GET", "GET", "POST", "PUT"), "http://"+address+path+pick("", "?a=/login"), nil)
