@@ -77,8 +77,9 @@ func (b *caddyBlock) turn() int {
 
 type caddyReader struct {
 	*Import
-	file   string
-	limits []caddyLimit
+	file    string
+	limits  []caddyLimit
+	servers *policy.Tree // of a configuration in JSON
 }
 
 type caddyLimit struct {

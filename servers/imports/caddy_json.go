@@ -2,6 +2,7 @@ package imports
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -95,9 +96,32 @@ func isCaddy(d doc) (found bool) {
 func takeCaddy(i *Import, docs []doc) {
 	for _, d := range docs {
 		r := &caddyReader{Import: i, file: d.file}
+		r.servers = d.Get("apps", "http", "servers")
 		r.routes(d, d.Tree, Set{}, 0)
 		r.done()
 	}
+}
+
+// listens are the requests to the ports of a server, beside others with limits on other ports. Those of a log without ports
+// are taken to come to each.
+func (r *caddyReader) listens(d doc, t *policy.Tree) Set {
+	ports := func(t *policy.Tree) (all []string) {
+		for _, address := range texts(t.List("listen")) {
+			all = append(all, address[strings.LastIndexByte(address, ':')+1:])
+		}
+		return sortedPorts(all)
+	}
+	if t.Get("listen") == nil || !isCaddy(doc{t, d.file}) {
+		return Set{}
+	}
+	for _, name := range r.servers.Keys() {
+		if other := r.servers.Get(name); isCaddy(doc{other, d.file}) && !slices.Equal(ports(t), ports(other)) {
+			r.lose(d.place(t), "only a log with the port tells requests to this server (%s) from others; else all are taken to come to it",
+				strings.Join(ports(t), ", "))
+			return within("port", append(ports(t), request.NoPort)...)
+		}
+	}
+	return Set{}
 }
 
 // mostRoutes is how deep routes may stand in routes.
@@ -108,6 +132,7 @@ func (r *caddyReader) routes(d doc, t *policy.Tree, set Set, depth int) {
 	if t == nil || depth > mostRoutes {
 		return
 	}
+	set = set.and(r.listens(d, t))
 	if match := t.List("match"); match != nil && t.Get("handle") != nil {
 		var sets []Set
 		for _, m := range match {

@@ -45,6 +45,7 @@ type haproxyReader struct {
 	flags    map[string][]rateTerm        // variables that are set when a rate is exceeded
 	vars     map[string]string            // other variables
 	unknown  int                          // conditions that were taken to hold
+	asked    []string                     // of each limit of the policy, the rate of a table that it asks for
 }
 
 var storedRate = lazy.Regexp(`^([a-z0-9_]+)\((\w+)\)$`)
@@ -84,6 +85,13 @@ func readHAProxy(i *Import, file string, text []byte) error {
 	for _, s := range r.sections {
 		if s.kind != "defaults" && s.kind != "global" {
 			r.readSection(&p, s)
+		}
+	}
+	for n := range p.Limits { // sections may count in one place
+		for m := range p.Limits {
+			if r.asked[n] == r.asked[m] && p.Limits[n].By == p.Limits[m].By {
+				p.Limits[n].Count = union(p.Limits[n].Count, p.Limits[m].Count)
+			}
 		}
 	}
 	i.Policies = append(i.Policies, p)
@@ -272,6 +280,9 @@ func (r *haproxyReader) readSection(p *Policy, s *haproxySection) {
 			if words[1] == "reject" {
 				words[1] = "deny"
 			}
+		case words[0] == "rate-limit":
+			r.lose(r.place(rule), "%s bounds connections, which no limit here does", strings.Join(words, " "))
+			continue
 		case words[0] != "http-request" || len(words) < 2:
 			continue
 		}
@@ -302,6 +313,8 @@ func (r *haproxyReader) readSection(p *Policy, s *haproxySection) {
 			if _, terms := r.condition(s, rule, words); terms != nil {
 				r.flags[setVarRule().FindStringSubmatch(verb)[1]] = terms
 			}
+		case strings.HasPrefix(verb, "lua."):
+			r.lose(r.place(rule), "%s is not read, and may refuse requests", verb)
 		case verb == "accept" && len(words) > 2: // which ends rules of tcp-request alone
 			r.lose(r.place(rule), "accept is not read: rules of tcp-request behind it are taken to judge its requests as well")
 		case setVarRule().MatchString(verb) && len(words) > 2:
@@ -374,6 +387,7 @@ func (r *haproxyReader) readSection(p *Policy, s *haproxySection) {
 						continue
 					}
 					tables = append(tables, table)
+					r.asked = append(r.asked, table+" "+f.term.rate+options)
 					p.Limits = append(p.Limits, Limit{
 						Text: fmt.Sprintf("haproxy:%d/%s%s", most, period, options), By: key.by,
 						Match: key.set.and(f.term.set), Count: key.set.and(moves),

@@ -209,7 +209,7 @@ func joined(parts []request.Conditions, c request.Conditions) []request.Conditio
 		if mine, have := single(parts[i]); key != "" && key != "without" && mine == key {
 			parts[i].Each(func(name string, list *[]string) {
 				if name == key {
-					*list = slices.Concat(have, values)
+					*list = slices.Concat(have, slices.DeleteFunc(slices.Clone(values), func(v string) bool { return slices.Contains(have, v) }))
 				}
 			})
 			return parts
