@@ -73,7 +73,7 @@ func (e *Export) envoyRules(s setting) (all []envoyRule, err error) {
 		return nil, err
 	}
 	for _, c := range counts {
-		if len(c.when) > 1 {
+		if c.when = one(c.when); len(c.when) > 1 {
 			return nil, fmt.Errorf("its descriptors have conditions that all must fit, and this takes several sets of them")
 		}
 		var r envoyRule
@@ -301,7 +301,7 @@ func writeGateway(e *Export, all []setting) error {
 	}
 	var routes []gatewayRoute
 	for _, s := range all {
-		if len(s.when) > 1 {
+		if s.when = one(s.when); len(s.when) > 1 {
 			return fmt.Errorf("its selectors must all fit, and this takes several sets of them")
 		}
 		var selectors, hosts []string

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strings"
 
 	"shadow/limit"
@@ -96,6 +97,10 @@ type route struct {
 
 // routeOf is the route of a setting.
 func routeOf(s setting, expressions bool) (r route, err error) {
+	if common, path, ok := segment(s.when); ok {
+		s.when = []clause{append(slices.Clip(common), test{kind: "prefix", values: []string{path + "/"}})}
+		defer func() { r.paths = append(r.paths, path) }()
+	}
 	if len(s.when) > 1 {
 		return r, fmt.Errorf("its routes have conditions that all must fit, and this takes several sets of them")
 	}
@@ -150,7 +155,7 @@ func yamlList(key string, values []string) string {
 
 // oneRoute says that limits of several routes do not hold together.
 func (e *Export) oneRoute(all []setting) {
-	if len(all) > 1 {
+	if !allDisjoint(all) {
 		e.lose("a request gets to one route there: limits for other requests that may be the same ones do not hold together")
 	}
 }
@@ -292,12 +297,13 @@ func writeIngress(e *Export, all []setting) error {
 			return fmt.Errorf("it counts by addresses, not by %s", joinParts(s.by))
 		}
 		var exempt []string
+		_, _, isSegment := segment(s.when)
 		plain := s
 		plain.when = nil
 		for _, c := range s.when {
 			var rest clause
 			for _, t := range c {
-				if t.kind == "network" && t.not && len(s.when) == 1 {
+				if t.kind == "network" && t.not && (len(s.when) == 1 || isSegment) {
 					exempt = append(exempt, t.values...)
 				} else {
 					rest = append(rest, t)
@@ -323,7 +329,8 @@ func writeIngress(e *Export, all []setting) error {
 			"  name: "+strings.ReplaceAll(s.name, "_", "-"), "  annotations:",
 			fmt.Sprintf("%s%s: \"%d\"", prefix, rate, s.spec.Count),
 			fmt.Sprintf("%slimit-burst-multiplier: \"%d\"", prefix, s.spec.Args().Int("burst", 0)/s.spec.Count))
-		if exempt != nil {
+		if slices.Sort(exempt); exempt != nil {
+			exempt = slices.Compact(exempt)
 			lines = append(lines, prefix+"limit-allowlist: "+strings.Join(exempt, ","))
 		}
 		lines = append(lines, "spec:", "  ingressClassName: nginx", "  rules:")

@@ -53,7 +53,7 @@ func writeTraefik(e *Export, all []setting) error {
 		}
 		rules[rule] = append(rules[rule], name)
 	}
-	if len(order) > 1 {
+	if len(order) > 1 && !allDisjoint(all) {
 		e.lose("a request gets to one router there: limits for other requests that may be the same ones do not hold together")
 	}
 	for i, rule := range order {

@@ -68,6 +68,65 @@ func simplified(all []clause) (few []clause) {
 	return few
 }
 
+// segment takes apart two clauses that differ in a path alone: /a in one, what begins with /a/ in the other.
+func segment(when []clause) (common clause, path string, ok bool) {
+	if len(when) != 2 {
+		return nil, "", false
+	}
+	for i, c := range when {
+		at := slices.IndexFunc(c, func(t test) bool { return t.kind == "prefix" && !t.not && len(t.values) == 1 })
+		if at < 0 || len(c) != len(when[1-i]) {
+			continue
+		}
+		path, below := strings.CutSuffix(c[at].values[0], "/")
+		common = slices.Delete(slices.Clone(c), at, at+1)
+		whole := append(slices.Clip(common), test{kind: "path", values: []string{path}})
+		if below && !slices.ContainsFunc(whole, func(t test) bool { return !when[1-i].has(t) }) {
+			return common, path, true
+		}
+	}
+	return nil, "", false
+}
+
+// one are clauses as one, where an expression for paths says what two of them do.
+func one(when []clause) []clause {
+	if common, path, ok := segment(when); ok {
+		return []clause{append(slices.Clip(common), test{kind: "regexp", values: []string{"^" + regexp.QuoteMeta(path) + "(/.*)?$"}})}
+	}
+	return when
+}
+
+// disjoint reports whether no request fits two sets of clauses, as their hosts differ.
+func disjoint(a, b []clause) bool {
+	hosts := func(c clause) (all []string) {
+		for _, t := range c {
+			if t.kind == "host" && !t.not && !slices.ContainsFunc(t.values, isMask) {
+				all = t.values
+			}
+		}
+		return all
+	}
+	for _, x := range a {
+		for _, y := range b {
+			mine, theirs := hosts(x), hosts(y)
+			if mine == nil || theirs == nil || slices.ContainsFunc(mine, func(h string) bool { return slices.Contains(theirs, h) }) {
+				return false
+			}
+		}
+	}
+	return len(a) > 0 && len(b) > 0
+}
+
+// allDisjoint reports whether each two of some settings are for other hosts.
+func allDisjoint(all []setting) bool {
+	for i, s := range all {
+		if slices.ContainsFunc(all[:i], func(before setting) bool { return !disjoint(s.when, before.when) }) {
+			return false
+		}
+	}
+	return true
+}
+
 func (c clause) has(t test) bool {
 	return slices.ContainsFunc(c, func(u test) bool { return u.kind == t.kind && u.not == t.not && slices.Equal(u.values, t.values) })
 }

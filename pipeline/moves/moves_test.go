@@ -77,7 +77,12 @@ func randomLimit(r *rand.Rand) string {
 		"caddy:%d/30s", "envoy:%d/m", "traefik:%d/1m,burst=4", "token:%d/1m,burst=12", "fixed:%d/30s,align=first", "aws~:1%d/1m", "haproxy:%d/10s,charge=admitted")
 	by := pick(r, "client", "client", "client", "site", "host", "path", "agent", "header:X-Api-Key", "client/24", "client+host", "cookie:sid")
 	text := fmt.Sprintf("limit: '"+limit+"', by: '%s'", 2+r.IntN(8), by)
-	if match := randomMatch(r, 0); match != "" {
+	match := randomMatch(r, 0)
+	if r.IntN(5) == 0 { // as a path of an Ingress is
+		match = pick(r, "{host: a.example, either: [{path: /api}, {prefix: /api/}]}",
+			"{either: [{path: /login}, {prefix: /login/}], not: {network: 192.0.2.0/28}}", "{either: [{prefix: /api/}, {path: /api}]}")
+	}
+	if match != "" {
 		text += ", match: " + match
 	}
 	return "{" + text + "}"
