@@ -186,6 +186,7 @@ func (r *haproxyReader) acl(rule haproxyRule, words []string) (set Set, terms []
 		}
 		return within("network", networks...), nil, len(networks) > 0
 	case parts[1] == "dst_port":
+		r.lose(r.place(rule), "only a log with the port tells what dst_port was; else it is taken for another one")
 		return within("port", values...), nil, len(values) > 0 && !slices.ContainsFunc(values, func(v string) bool {
 			return strings.Trim(v, "0123456789") != ""
 		})

@@ -239,6 +239,9 @@ func (r *nginxReader) conditioned(d *nginxconf.Directive, variable string, entri
 			r.lose(e.Place(), "no condition says that $%s is %s: this entry is left out", variable, e.Name)
 			continue
 		}
+		if variable == "server_port" {
+			r.lose(d.Place(), "only a log with the port tells what $server_port was; else it is taken for none of those here")
+		}
 		if len(values) > 0 && values[len(values)-1] == e.value {
 			fitting[len(fitting)-1] = append(fitting[len(fitting)-1], set)
 			continue
@@ -297,6 +300,8 @@ func conditionOn(variable string, e entry, hostnames bool) (Set, bool) {
 			return none, false
 		}
 		return within("network", addr.String()), true
+	case "server_port":
+		return within("port", e.key), !e.regexp && e.key != "" && strings.Trim(e.key, "0123456789") == ""
 	case "request_method":
 		if words := methodWords().FindStringSubmatch(strings.TrimPrefix(e.key, "*")); e.regexp && words != nil {
 			return within("method", strings.Split(words[1], "|")...), true
