@@ -9,6 +9,8 @@ import (
 	"time"
 	"unicode"
 
+	"golang.org/x/text/unicode/bidi"
+
 	"shadow/limit"
 	"shadow/tail"
 	"shadow/testneeds"
@@ -109,7 +111,7 @@ func scripts() *Frame {
 // hostile are texts that may stand in a log.
 var hostile = []string{
 	"\x1b[2J\x1b]0;owned\x07", "\x9b31m", "a\rb\nc\td", "\u202eevil\u202c", "日本語のとても長い名前", "e\u0301\u0302\u0303", "שלום", "مرحبا",
-	"👩‍👩‍👧‍👦", "\u200b\u2060\ufeff", "\xff\xfe", strings.Repeat("x", 5000), strings.Repeat("é", 3000), "", "Müller", "Ελένη", "Иван", "ﷺ", "Ａ", "ा", "\u3164",
+	"👩‍👩‍👧‍👦", "\u200b\u2060\ufeff", "\xff\xfe", strings.Repeat("x", 5000), strings.Repeat("é", 3000), "", "Müller", "Ελένη", "Иван", "ﷺ", "שלום 7", "/12/مرحبا/34", "Ａ", "ा", "\u3164",
 }
 
 // sgr are the only sequences that a picture may have.
@@ -172,7 +174,10 @@ func fits(f *Frame) error {
 		if n := columns(line); n > f.Width {
 			return fmt.Errorf("%d×%d: %d columns: %s", f.Width, f.Height, n, line)
 		}
-		for _, r := range line {
+		if err := keepsPlace(line); err != nil {
+			return err
+		}
+		for _, r := range strings.ReplaceAll(line, fence, " ") {
 			if !narrow(r) && !unicode.IsLetter(r) && !unicode.In(r, unicode.Mn, unicode.Me) && !strings.ContainsRune("▁▂▃▄▅▆▇█▸–≥↑↓×", r) {
 				return fmt.Errorf("%q stands in %q", r, line)
 			}
@@ -287,6 +292,31 @@ func TestPausedPictureAnswers(t *testing.T) {
 	}
 }
 
+// keepsPlace looks at what a terminal does that turns letters around: behind whatever it turns the
+// text has a fence, before its column ends, or the line ends.
+func keepsPlace(line string) error {
+	var p bidi.Paragraph
+	if _, err := p.SetString(line, bidi.DefaultDirection(bidi.LeftToRight)); err != nil {
+		return err
+	}
+	order, err := p.Order()
+	if err != nil {
+		return err
+	}
+	for i := range order.NumRuns() {
+		run := order.Run(i)
+		if run.Direction() != bidi.RightToLeft {
+			continue
+		}
+		_, end := run.Pos()
+		before, _, closed := strings.Cut(string([]rune(line)[end+1:]), fence)
+		if !closed && strings.ContainsFunc(before, unicode.IsPrint) || strings.Contains(before, "  ") {
+			return fmt.Errorf("%q turns around in %q", run.String(), line)
+		}
+	}
+	return nil
+}
+
 func TestPlain(t *testing.T) {
 	for text, want := range map[string]string{
 		"192.0.2.7":    "192.0.2.7",
@@ -304,9 +334,10 @@ func TestPlain(t *testing.T) {
 		"\u1100\u1161": "가",
 		"\u1160":       `\u1160`,
 		"я" + strings.Repeat("\u0306", mostMarks+1): "я" + strings.Repeat("\u0306", mostMarks) + `\u0306`,
-		"مَ":             `\u0645\u064e`,
+		"مَ":             fence + "مَ" + fence,
+		"a١":             `a\u0661`,
 		"\u0483":         `\u0483`,
-		"שלום":           `\u05e9\u05dc\u05d5\u05dd`,
+		"שלום 7":         fence + "שלום 7" + fence,
 		"👍":              `\U0001f44d`,
 		"\xff":           `\xff`,
 		"\u00ad\u0378":   `\u00ad\u0378`,
@@ -323,10 +354,26 @@ func FuzzPlain(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		for _, r := range plain(text) {
-			if !narrow(r) && (leftwards(r) || !unicode.IsLetter(r) && !unicode.In(r, unicode.Mn, unicode.Me)) {
+		shown := plain(text)
+		inside, opened := strings.CutPrefix(shown, fence)
+		inside, closed := strings.CutSuffix(inside, fence)
+		if turned := strings.ContainsFunc(shown, leftwards); turned != opened || turned != closed {
+			t.Errorf("%q has a fence as %q", text, shown)
+		}
+		for _, r := range inside {
+			if !narrow(r) && !unicode.IsLetter(r) && !unicode.In(r, unicode.Mn, unicode.Me) {
 				t.Errorf("%q lets %q through", text, r)
 			}
 		}
 	})
+}
+
+// Every letter that a terminal may turn around is known to run to the left.
+func TestLeftwards(t *testing.T) {
+	for r := range unicode.MaxRune {
+		p, _ := bidi.LookupRune(r)
+		if c := p.Class(); unicode.IsLetter(r) && !leftwards(r) && (c == bidi.R || c == bidi.AL || c == bidi.AN) {
+			t.Errorf("%U", r)
+		}
+	}
 }

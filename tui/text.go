@@ -14,12 +14,11 @@ import (
 	"shadow/report/table"
 )
 
-// Texts in logs come from strangers. Letters of any script that runs from left to right are shown as they are, with the
-// marks above and below them. The rest is written as its codes (\u05d0):
+// Texts in logs come from strangers. Letters of any script are shown as they are, with the marks above and below them.
+// The rest is written as its codes (\u05d0):
 //
 //   - what drives the terminal, or cannot be seen
-//   - letters that run to the left: some terminals turn a line around in which they stand, figures included, even inside
-//     of isolates, and the terminal library drops isolates
+//   - figures of scripts that run to the left
 //   - marks that take up room of their own, of which terminals do not agree how much: vowels of Hindi, for instance
 //   - marks by themselves, and on ASCII where no letter has them built in, which the terminal library loses
 
@@ -34,18 +33,21 @@ func plain(s string) string {
 		return s
 	}
 	var b strings.Builder
+	leftward := false
 	marks := mostMarks // on the letter before
 	for _, r := range s {
 		switch {
-		case narrow(r), unicode.IsLetter(r) && !leftwards(r) && !joins(r):
+		case narrow(r), unicode.IsLetter(r) && !joins(r):
+			leftward = leftward || leftwards(r)
 			if b.WriteRune(r); r >= utf8.RuneSelf {
 				marks = 0
 			} else {
 				marks = mostMarks
 			}
 			continue
-		case marks < mostMarks && unicode.In(r, unicode.Mn, unicode.Me) && !leftwards(r):
+		case marks < mostMarks && unicode.In(r, unicode.Mn, unicode.Me):
 			marks++
+			leftward = leftward || leftwards(r)
 			b.WriteRune(r)
 			continue
 		case r <= 0xffff:
@@ -55,8 +57,17 @@ func plain(s string) string {
 		}
 		marks = mostMarks
 	}
+	if leftward {
+		return fence + b.String() + fence
+	}
 	return b.String()
 }
+
+// fence stands on both sides of a text with letters that run to the left. Some terminals turn such letters around, and
+// what is beside them up to the next letter that runs to the right, so that figures would change places. They ignore
+// isolates, and the terminal library drops what has no width. An empty Braille pattern counts as such a letter, and looks
+// like a blank.
+const fence = "\u2800"
 
 // mostMarks is how many marks a letter may have: more would run into the lines above and below.
 const mostMarks = 4
@@ -67,8 +78,7 @@ func narrow(r rune) bool {
 	return ' ' <= r && r <= '~' || r == '…' || 0xa0 < r && r < 0x0530 && unicode.IsLetter(r)
 }
 
-// leftwards reports whether a character is in a block of scripts that run from right to left: next to it, terminals would
-// turn figures around.
+// leftwards reports whether a character is in a block of scripts that run from right to left.
 func leftwards(r rune) bool {
 	return 0x0590 <= r && r < 0x0900 || 0xfb1d <= r && r < 0xfe00 || 0xfe70 <= r && r < 0xff00 || 0x10800 <= r && r < 0x11000 ||
 		0x1e800 <= r && r < 0x1f000
@@ -85,7 +95,16 @@ func cut(s string, n int) string {
 	if n <= 0 {
 		return ""
 	}
-	return table.Cut(s, n)
+	return fenced(s, n, table.Cut)
+}
+
+// fenced shortens a text, and closes the fence that may be lost.
+func fenced(s string, n int, cut func(string, int) string) string {
+	short := cut(s, n)
+	if short != s && strings.ContainsFunc(short, leftwards) {
+		return cut(s, n-1) + fence
+	}
+	return short
 }
 
 // left fills a text up to n columns, or cuts it.
@@ -96,7 +115,7 @@ func name(s string, n int) string {
 	if n <= 0 {
 		return ""
 	}
-	return fill(table.CutMiddle(s, n), n)
+	return fill(fenced(s, n, table.CutMiddle), n)
 }
 
 func fill(s string, n int) string { return s + strings.Repeat(" ", max(0, n-columns(s))) }

@@ -189,7 +189,7 @@ func TestLiveScreenOfHostileLog(t *testing.T) {
 	screen := w.term.Wait(`Müller +2 `)
 	head := screen[strings.Index(screen, "\nclient ")+1:]
 	share := strings.Index(head, "share") + len("share") - len(" %") // where a percentage ends
-	for _, want := range []string{`\x1b[2J\x1b[1049l `, `\u202egnp.exe `, "日本 ", "ผู้ใช้ ", "рн\u0306 ", "é ", `x\u0301 `, `\u2067x\u2069 `, `\u05e9\u05dc\u05d5\u05dd `, `\xff\xfe `} {
+	for _, want := range []string{`\x1b[2J\x1b[1049l `, `\u202egnp.exe `, "日本 ", "ผู้ใช้ ", "рн\u0306 ", "é ", `x\u0301 `, `\u2067x\u2069 `, "\u2800שלום\u2800 ", `\xff\xfe `} {
 		if !strings.Contains(screen, "\n"+want) {
 			t.Errorf("no client %s on the screen:\n%s", want, screen)
 		}
