@@ -2,6 +2,8 @@
 
 package main
 
+import "fmt"
+
 // A group is one table: its commands run in turns on generated logs.
 type group struct {
 	name, title string
@@ -69,6 +71,10 @@ var groups = []group{
 			{name: "suggest", command: "{shadow} suggest {log} --quiet", targets: []target{times("replay", 4.5), megabytes(500)}},
 			{name: "sweep of one client", command: "{shadow} sweep {lonely}" + quiet, targets: []target{cpuTimes("sweep", 3)}},
 		},
+	},
+	{
+		name: "planted", title: "keys on logs of 15,000 to 52,000 lines with a planted attack each, beside a replay of three limits",
+		on: []size{smaller}, rows: plantedRows(),
 	},
 	{
 		name: "tail", title: "a tail that has fallen behind, each would-block written, on one core", on: []size{smaller, larger},
@@ -162,6 +168,19 @@ const (
 	policy = "{shadow} replay {log} --config {policies}" + quiet + " --policy "
 	follow = "{shadow} tail - --quiet --limit token:6/30s --would-blocks {blocks}"
 )
+
+// plantedRows are two for each log of the test of keys.
+func plantedRows() (rows []row) {
+	for i := range 12 {
+		log := fmt.Sprintf(" {planted}/%02d.log --config {planted}/%02d.yaml", i, i)
+		replay := fmt.Sprintf("replay %02d", i)
+		rows = append(rows, row{name: replay, command: "{shadow} replay" + log + " --limit 6/30s" + quiet}, row{
+			name: fmt.Sprintf("keys %02d", i), command: "{shadow} keys" + log + " --quiet",
+			targets: []target{times(replay, 4), cpuRatio(replay, 4)},
+		})
+	}
+	return rows
+}
 
 const policiesFile = `policies:
   - name: combined

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -37,6 +38,7 @@ var places = map[string]func(b *bench, lines int64) (name string, logged int64, 
 	"crowd":   func(b *bench, _ int64) (string, int64, error) { return b.log(6_000_000, 5_000_000) },
 	"gzip":    (*bench).packed,
 	"files":   (*bench).dealt,
+	"planted": (*bench).planted,
 	"policies": func(b *bench, _ int64) (string, int64, error) {
 		name := filepath.Join(b.dir, "policies.yaml")
 		return name, 0, os.WriteFile(name, []byte(policiesFile), 0o644)
@@ -118,6 +120,23 @@ func (b *bench) packed(lines int64) (string, int64, error) {
 		}
 	}
 	return name, lines, warm(name)
+}
+
+// planted returns a folder with the logs that the test of keys plants attacks in, each with its configuration.
+func (b *bench) planted(int64) (string, int64, error) {
+	dir := filepath.Join(b.dir, "planted")
+	if _, err := os.Stat(dir); err == nil {
+		return dir, 0, nil
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", 0, err
+	}
+	test := exec.CommandContext(b.ctx, "go", "test", "./pipeline", "-count=1", "-run", "^TestPlantedKeys$")
+	test.Env = append(os.Environ(), "SHADOW_PLANTED="+dir)
+	if out, err := test.CombinedOutput(); err != nil {
+		return "", 0, errors.Join(fmt.Errorf("%w\n%s", err, out), os.RemoveAll(dir)) // half of them would look whole
+	}
+	return dir, 0, nil
 }
 
 // manyFiles is how many files the log is dealt over.

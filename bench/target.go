@@ -44,6 +44,13 @@ func cpuTimes(base string, most float64) target {
 	}}
 }
 
+// cpuRatio bounds the ratio of CPU times, of commands on one log.
+func cpuRatio(base string, most float64) target {
+	return target{what: "× CPU of " + base, bound: most, of: func(c *contender, table map[string]*contender) float64 {
+		return c.median(cpuMillis) / table[base].median(cpuMillis)
+	}}
+}
+
 // nsBeyond bounds the nanoseconds of CPU that a line takes more than with base.
 func nsBeyond(base string, most float64) target {
 	return target{what: "CPU ns a line beyond " + base, bound: most, of: func(c *contender, table map[string]*contender) float64 {

@@ -168,6 +168,9 @@ func TestPlantedKeys(t *testing.T) {
 			p.crowd(300)
 			attack.plant(p)
 			log := p.write(t, "access.log")
+			if dir := os.Getenv("SHADOW_PLANTED"); dir != "" {
+				p.keep(t, filepath.Join(dir, fmt.Sprintf("%02d", i)), log, owners)
+			}
 			var out, errs bytes.Buffer
 			var found struct {
 				Found   []string
@@ -213,6 +216,23 @@ func TestPlantedKeys(t *testing.T) {
 				t.Errorf("validated %+v", *v)
 			}
 		})
+	}
+}
+
+// keep copies a log and its table of networks beside a configuration that says how they are read.
+func (p *planter) keep(t *testing.T, name, log, owners string) {
+	t.Helper()
+	config := fmt.Sprintf("defaults:\n  format: '%s'\n  network-db: [%s.mmdb]\n", fieldsFormat, name)
+	if p.forwarded {
+		config += "  client-from: x-forwarded-for\n  trusted-proxy: [10.0.0.0/8]\n"
+	}
+	err := os.WriteFile(name+".yaml", []byte(config), 0o600)
+	for from, to := range map[string]string{log: name + ".log", owners: name + ".mmdb"} {
+		data, failed := os.ReadFile(from)
+		err = cmp.Or(err, failed, os.WriteFile(to, data, 0o600))
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 
 func newKeys() *cobra.Command {
 	f := new(pipeline.Keys)
+	var profile option.Profile
 	cmd := &cobra.Command{
 		Use:   "keys LOG…",
 		Short: "Say what limits should count by: which key tells tools from browsers in this log",
@@ -45,11 +46,12 @@ users. A visitor is of the class that its agent claims; but a browser whose evid
 			unlessGiven(cmd, "per", &f.Per)
 			unlessGiven(cmd, "target", &f.Target)
 			unlessGiven(cmd, "protect", &f.Protect)
-			return f.Run(cmd.Context(), args)
+			return profile.Of(func() error { return f.Run(cmd.Context(), args) })
 		},
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
+	profile.Add(flags)
 	f.Per, f.Refuse = []limit.Time{limit.Minute}, []float64{50, 80, 95}
 	f.Target, f.Protect = pipeline.KeysTarget, pipeline.KeysProtect
 	option.Period.AddList(cmd, &f.Per, true, "per", "`lengths` of windows (where no key separates by 1m, 10m and 1h are "+

@@ -12,6 +12,7 @@ import (
 
 func newSuggest() *cobra.Command {
 	f := new(pipeline.Suggest)
+	var profile option.Profile
 	cmd := &cobra.Command{
 		Use:   "suggest LOG…",
 		Short: "What should the limit be? One limit, what it does, and lines to paste",
@@ -44,11 +45,12 @@ The log is read once. Its requests, about 20 bytes each, wait in a temporary fil
 		Args: logArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.Caller, f.Again = callerOf(cmd), again(cmd)
-			return f.Run(cmd.Context(), args)
+			return profile.Of(func() error { return f.Run(cmd.Context(), args) })
 		},
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
+	profile.Add(flags)
 	f.Holdout, f.Scale = pipeline.DefaultHoldout, pipeline.SameScale
 	addGoals(cmd, f)
 	flags.BoolVar(&f.Details, "details", false, "show all limits that were tried")

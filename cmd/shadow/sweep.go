@@ -11,6 +11,7 @@ import (
 
 func newSweep() *cobra.Command {
 	f := new(pipeline.Sweep)
+	var profile option.Profile
 	var exact bool
 	cmd := &cobra.Command{
 		Use:   "sweep LOG…",
@@ -41,11 +42,12 @@ as shadow suggest does, and the limits that leave browsers alone are those that 
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.Caller, f.Exact = callerOf(cmd), &exact
 			unlessGiven(cmd, "exact", &f.Exact)
-			return f.Run(cmd.Context(), args)
+			return profile.Of(func() error { return f.Run(cmd.Context(), args) })
 		},
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
+	profile.Add(flags)
 	addShapes(cmd, &f.Shapes, "all", " for one client")
 	f.Bursts = sweep.DefaultBursts()
 	option.Capacity.AddList(cmd, &f.Bursts, true, "bursts",
