@@ -60,6 +60,8 @@ type Logs struct {
 	Memory         *Memory // nil: as much as there is
 	Cache          string  // a folder where requests are kept for further commands; "": they are not
 
+	Verified func() error // called once nothing is wrong with what is asked, and nothing is read yet; may be nil
+
 	*Pipeline
 	found  logfile.Expansion
 	copies *logfile.Copies // nil: not looked for yet
@@ -122,11 +124,22 @@ func (l *Logs) tellCopies(copies logfile.Copies) {
 	}
 }
 
+// verified calls Verified, unless it was called.
+func (l *Logs) verified() (err error) {
+	if l.Verified != nil {
+		err, l.Verified = l.Verified(), nil
+	}
+	return err
+}
+
 // read has do take in the requests of the logs but for copies, and shows how far it has come. Where they were kept by
 // an earlier command they come from there, and there is no reader. A read under way is not waited for when ctx ends.
 func (l *Logs) read(
 	ctx context.Context, o ingest.Options, do func(replay.Source, *ingest.Reader) error,
 ) (ingest.Stats, error) {
+	if err := l.verified(); err != nil {
+		return ingest.Stats{}, err
+	}
 	if l.copies == nil {
 		copies, err := interruptible(ctx, func() (logfile.Copies, error) { return logfile.FindCopies(ctx, l.found.Names) })
 		if err != nil {

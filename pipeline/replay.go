@@ -44,10 +44,9 @@ type Replay struct {
 	HarmAction string // implies Harm
 	harmMeant  string // as reports call it
 	Band       bool
-	Sweep      bool         // draw the curves as well
-	Verdicts   string       // a file that verdicts on all requests are written to; "": none is
-	Retries    string       // how refused requests come back, one of calibrate.RetryWords
-	Verified   func() error // called when nothing is wrong with what is asked, and nothing is read yet; may be nil
+	Sweep      bool   // draw the curves as well
+	Verdicts   string // a file that verdicts on all requests are written to; "": none is
+	Retries    string // how refused requests come back, one of calibrate.RetryWords
 
 	assessor  *replay.Assessor // judges evidence, once all requests are; nil: nobody does
 	observers observers        // of verdicts one by one
@@ -138,10 +137,8 @@ func (r *Replay) prepareReplay(logs []string) error {
 	if r.Timing {
 		r.Read.Clock = cputime.Thread
 	}
-	if r.Verified != nil {
-		if err := r.Verified(); err != nil {
-			return err
-		}
+	if err := r.verified(); err != nil {
+		return err
 	}
 	if r.Resume != "" {
 		r.sparse = true

@@ -36,13 +36,13 @@ Where no limit explains all requests, those of hosts and of paths with refusals 
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.StringArrayVarP(&f.Limits, "limit", "l", nil, "hold this `limit` against the log, rather than look for one "+
+	flags.StringArrayVarP(&f.Limits, "limit", "l", nil, "compare this `limit` with the log, instead of finding one "+
 		"(repeatable)")
 	f.By = []request.Key{request.ByClient}
 	option.Key.AddList(cmd, &f.By, true, "by", "`keys` that the limit may count by: "+keyTexts)
 	f.Verdict = enforced.DefaultVerdict
 	option.Domain[enforced.Verdict]{Parse: enforced.ParseVerdict, Text: enforced.Verdict.String}.Add(cmd, &f.Verdict, "verdict",
-		"the `field` with what the server decided, and perhaps its words for refused: blocked=yes,captcha")
+		"the `field` with the server's decision, and optionally its words for refused: blocked=yes,captcha")
 	status := option.Domain[uint16]{
 		Parse: func(text string) (uint16, error) {
 			n, err := strconv.ParseUint(text, 10, 16)
@@ -53,13 +53,13 @@ Where no limit explains all requests, those of hosts and of paths with refusals 
 		},
 		Text: func(s uint16) string { return strconv.Itoa(int(s)) },
 	}
-	status.AddList(cmd, &f.Statuses, true, "refused-status", "`statuses` by which the server refuses, where no field "+
-		"says (default 429, or 503 if there is none)")
+	status.AddList(cmd, &f.Statuses, true, "refused-status", "`statuses` of refused requests, where no field tells "+
+		"(default 429, or 503 if there is none)")
 	addOutput(cmd, &f.Output, "report", format.Outputs())
 	addTop(cmd, &f.Top)
 	addReading(cmd, &f.Reading)
 	addConfig(cmd, &f.Source, "actions")
-	addLogs(cmd, &f.Logs, "print nothing but the report and errors", "say on standard error what is chosen")
+	addLogs(cmd, &f.Logs, "print nothing but the report and errors", "report on standard error what is chosen")
 	option.Clash(cmd, "--verdict is a field, and --refused-status what goes without one: state one", "verdict", "refused-status")
 	return cmd
 }

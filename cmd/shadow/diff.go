@@ -44,5 +44,5 @@ configuration then take no part unless --policy names them.`,
 func addJudging(cmd *cobra.Command, f *pipeline.Logs) {
 	addConfig(cmd, &f.Source, "actions, tiers and policies")
 	addLimitsFrom(cmd, &f.Source)
-	addLogs(cmd, f, "print nothing but the answer and errors", "say on standard error what is chosen and done")
+	addLogs(cmd, f, "print nothing but the answer and errors", "report on standard error what is chosen and done")
 }

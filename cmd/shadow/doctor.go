@@ -29,6 +29,6 @@ flags to add. Every other command finds the same, and shows the gravest.`,
 	addOutput(cmd, &f.Output, "report", format.Outputs())
 	addReading(cmd, &f.Reading)
 	addConfig(cmd, &f.Source, "actions")
-	addLogs(cmd, &f.Logs, "print nothing but the report and errors", "say on standard error what is chosen")
+	addLogs(cmd, &f.Logs, "print nothing but the report and errors", "report on standard error what is chosen")
 	return cmd
 }

@@ -51,9 +51,9 @@ action) judges by what they do, too; it is not told what that one would have nee
 	addPolicies(cmd, &f.Choice)
 	addOutput(cmd, &f.Output, "account", explain.CalcFormats())
 	f.Top = client.DefaultRefusals
-	option.AtLeast(1, "").Add(cmd, &f.Top, "top", "`refusals` that are listed of each policy")
-	flags.BoolVar(&f.Lines, "lines", false, "show the log lines of the refusals listed, "+
-		"which are read again from the logs")
+	option.AtLeast(1, "").Add(cmd, &f.Top, "top", "`refusals` to list for each policy")
+	flags.BoolVar(&f.Lines, "lines", false, "show the log lines of the listed refusals, "+
+		"read again from the logs")
 	flags.BoolVar(&f.NoPlot, "no-plot", false, "draw no plots")
 	addReading(cmd, &f.Reading)
 	addEvidence(cmd, &f.Evidence)

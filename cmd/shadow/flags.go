@@ -41,11 +41,11 @@ func addFormat(cmd *cobra.Command, f *pipeline.LineFormat) {
 	flags.StringVar(&f.LogName, "log-name", "", "`name` of the log_format in --nginx-conf (default main)")
 	flags.StringVar(&f.Fields, "field", "", "what JSON logs call their fields: time=ts,client=remote_addr (`names`)")
 	f.Parser, f.Timezone = pipeline.Parsers[0], time.UTC
-	option.OneOf(pipeline.Parsers...).Add(cmd, &f.Parser, "parser", "`how` lines are read: auto, or gonx to read with the "+
-		"gonx library, slower")
+	option.OneOf(pipeline.Parsers...).Add(cmd, &f.Parser, "parser", "`how` to read lines: auto, or gonx (by the gonx library, "+
+		"slower)")
 	option.Needs(cmd, []string{"nginx-conf"}, "log-name")
 	option.CompleteWords(cmd, "format", formatNames()...)
-	option.Zone.Add(cmd, &f.Timezone, "timezone", "`zone` of time stamps and dates that do not name theirs, such as "+
+	option.Zone.Add(cmd, &f.Timezone, "timezone", "`zone` of timestamps and dates that name none, such as "+
 		"Europe/Berlin or Local")
 }
 
@@ -67,8 +67,8 @@ func addReading(cmd *cobra.Command, f *pipeline.Reading) {
 	option.Moment.Add(cmd, &f.Since, "since", "count from this `moment` on: 2026-11-19T08:00:00Z, 2026-11-19, yesterday, 24h")
 	option.Moment.Add(cmd, &f.Until, "until", "leave out requests from this `moment` on")
 	flags.BoolVar(&f.Cold, "cold", false,
-		"start with empty limiters at --since, rather than warm them with the day before, or as much as they remember "+
-			"(near the truth; for clients busy for longer only a replay without --since is exact)")
+		"start with empty limiters at --since; by default, the day before, or as much as they remember, warms them "+
+			"(clients that were busy for longer are exact only without --since)")
 	option.Needs(cmd, []string{"since"}, "cold")
 }
 
@@ -88,17 +88,17 @@ func addWho(cmd *cobra.Command, f *pipeline.Reading, lateness limit.Time) {
 		"/status/**, agent:kube-probe, status:404 (repeatable)")
 	flags.StringSliceVar(&f.ExcludeStatus, "exclude-status", nil, "leave out requests by `status`: 429,503 (what the "+
 		"server refused already)")
-	option.Named[ingest.NotHTTP](flagvalue.NotHTTPWords...).Add(cmd, &f.NotHTTP, "not-http", "`what` becomes of lines whose "+
-		"request is not HTTP (empty, -, a TLS handshake), which servers answer before they ask a limiter: skip, or judge")
-	flags.StringSliceVar(&f.NetworkDB, "network-db", nil, "`MMDB` files on this machine that tell whose networks addresses "+
-		"are in: ASN, name, country (repeatable)")
-	option.Period.Add(cmd, &f.Lateness, "lateness", "how far out of order requests may come")
+	option.Named[ingest.NotHTTP](flagvalue.NotHTTPWords...).Add(cmd, &f.NotHTTP, "not-http", "`what` to do with lines whose "+
+		"request is not HTTP (empty, -, a TLS handshake): skip, as servers answer them before they ask a limiter, or judge")
+	flags.StringSliceVar(&f.NetworkDB, "network-db", nil, "local `MMDB` files that map addresses to networks: ASN, name, "+
+		"country (repeatable)")
+	option.Period.Add(cmd, &f.Lateness, "lateness", "how far out of order requests may be")
 }
 
 // addEvidence adds the flags that ask for evidence.
 func addEvidence(cmd *cobra.Command, f *pipeline.Evidence) {
-	cmd.Flags().BoolVar(&f.Wanted, "evidence", false, "tell by what clients do, beside what they claim, whether they "+
-		"are human or bot")
+	cmd.Flags().BoolVar(&f.Wanted, "evidence", false, "classify clients as human or bot by what they do, not only by "+
+		"what they claim")
 	addEvidencePaths(cmd, f, "; implies --evidence")
 }
 
@@ -114,8 +114,8 @@ func addEvidencePaths(cmd *cobra.Command, f *pipeline.Evidence, implied string) 
 			return errors.New("fits no path; want a slash at its beginning")
 		}
 		return nil
-	}).Add(cmd, &f.Beacon, "evidence-path", "a `path` that only real browsers load, which proves them (a glob"+implied+")")
-	cmd.Flags().StringVar(&f.Robots, "robots", "", "the site's robots.txt, to tell who disobeys it (`file`"+implied+")")
+	}).Add(cmd, &f.Beacon, "evidence-path", "a `path` that only real browsers load: who loads it is one (a glob"+implied+")")
+	cmd.Flags().StringVar(&f.Robots, "robots", "", "the site's robots.txt, to find clients that disobey it (`file`"+implied+")")
 }
 
 // addPolicies adds the flags that say what to judge by.
@@ -147,7 +147,7 @@ func addLogs(cmd *cobra.Command, f *pipeline.Logs, quiet, verbose string) {
 	option.Percent.Add(cmd, &f.MaxBad, "max-bad", "share of unreadable lines above which the exit code is 3 (in `percent`)")
 	flags.BoolVarP(&f.Quiet, "quiet", "q", false, quiet)
 	flags.BoolVarP(&f.Verbose, "verbose", "v", false, verbose)
-	flags.StringVar(&f.Cache, "cache", "", "keep the requests of the logs in this `folder`, and start from what is kept of them")
+	flags.StringVar(&f.Cache, "cache", "", "keep the requests of the logs in this `folder`; the next command on them starts there")
 	option.Clash(cmd, "--quiet and --verbose are opposites: state one", "quiet", "verbose")
 	f.Memory = new(pipeline.Memory)
 	option.Size.Add(cmd, &f.Memory.Most, "max-memory", "stop with an error rather than take more memory than this, the "+
@@ -169,14 +169,14 @@ func addLogs(cmd *cobra.Command, f *pipeline.Logs, quiet, verbose string) {
 
 // addStore adds the flags that say where a run is kept.
 func addStore(cmd *cobra.Command, f *pipeline.Keeping) {
-	cmd.Flags().StringVar(&f.DB, "db", pipeline.DefaultDB, "DuckDB `file` in which the run is kept")
-	cmd.Flags().BoolVar(&f.NoStore, "no-store", !duck.Built, "keep nothing")
+	cmd.Flags().StringVar(&f.DB, "db", pipeline.DefaultDB, "DuckDB `file` to store the run in")
+	cmd.Flags().BoolVar(&f.NoStore, "no-store", !duck.Built, "store nothing")
 }
 
 // addBand adds --band.
 func addBand(cmd *cobra.Command, band *bool) {
-	cmd.Flags().BoolVar(band, "band", false, "report each figure as a range: the least and the most that it may be, "+
-		"wherever in its whole-second timestamp each request came")
+	cmd.Flags().BoolVar(band, "band", false, "report each figure as a range, from least to most, to allow for "+
+		"whole-second timestamps")
 }
 
 // addShapes adds the flags that say which shapes of limits to look at.
@@ -197,15 +197,15 @@ func kindOf(kind sweep.Kind) string { return "kind=" + kind.String() }
 // addRedis adds the flags that say where state is shared.
 func addRedis(cmd *cobra.Command, f *pipeline.Redis) {
 	flags := cmd.Flags()
-	flags.StringArrayVar(&f.Addresses, "redis", nil, "keep what limits remember in Redis at this `address`: "+
+	flags.StringArrayVar(&f.Addresses, "redis", nil, "keep the state of limits in Redis at this `address`: "+
 		"redis://HOST (rediss:// for TLS), redis+cluster://HOST, redis+sentinel://HOST/MASTER or unix:///PATH; several of "+
 		"the first kind make a ring")
 	flags.StringVar(&f.PasswordFile, "redis-password-file", "", "read the password of Redis from `file` (default: the "+
 		"variable "+pipeline.PasswordVariable+")")
 	f.Timeout, f.MaxLag = time.Second, time.Hour
-	option.Waits(true).Add(cmd, &f.Timeout, "redis-timeout", "for how long (`time`) to wait for Redis before deciding locally")
-	option.Waits(false).Add(cmd, &f.MaxLag, "max-lag", "for how long (`time`) Redis keeps a key beyond what the limit "+
-		"remembers, for hosts that lag behind")
+	option.Waits(true).Add(cmd, &f.Timeout, "redis-timeout", "how long (`time`) to wait for Redis before deciding locally")
+	option.Waits(false).Add(cmd, &f.MaxLag, "max-lag", "how much longer (`time`) than the limit needs it Redis keeps a "+
+		"key, for hosts that lag behind")
 	option.Needs(cmd, []string{"redis"}, "redis-password-file", "redis-timeout", "max-lag")
 }
 

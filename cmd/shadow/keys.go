@@ -46,7 +46,8 @@ users. A visitor is of the class that its agent claims; but a browser whose evid
 			unlessGiven(cmd, "per", &f.Per)
 			unlessGiven(cmd, "target", &f.Target)
 			unlessGiven(cmd, "protect", &f.Protect)
-			return profile.Of(func() error { return f.Run(cmd.Context(), args) })
+			f.Verified = profile.Start
+			return errors.Join(f.Run(cmd.Context(), args), profile.Stop())
 		},
 	}
 	flags := cmd.Flags()
@@ -67,7 +68,7 @@ users. A visitor is of the class that its agent claims; but a browser whose evid
 	flags.StringArrayVarP(&f.Limits, "limit", "l", nil, "judge this `limit` under each key, instead of windows "+
 		"(repeatable)")
 	option.AddLimitCompletion(cmd)
-	option.Key.AddList(cmd, &f.By, true, "by", "`keys` to hold against each other (default all that the log has; "+keyTexts+")")
+	option.Key.AddList(cmd, &f.By, true, "by", "`keys` to compare (default all that the log has; "+keyTexts+")")
 	class := option.Domain[request.Class]{
 		Parse: pipeline.ParseClass, Text: func(c request.Class) string { return pipeline.ClassNames()[c] },
 		Words: pipeline.ClassNames(),
@@ -80,7 +81,7 @@ users. A visitor is of the class that its agent claims; but a browser whose evid
 	addEvidencePaths(cmd, &f.Evidence, "")
 	addReading(cmd, &f.Reading)
 	addConfig(cmd, &f.Source, "actions")
-	addLogs(cmd, &f.Logs, "print nothing but the report and errors", "say on standard error what is chosen")
+	addLogs(cmd, &f.Logs, "print nothing but the report and errors", "report on standard error what is chosen")
 	option.Clash(cmd, "--claims looks for no evidence: leave it out, or --evidence-path and "+
 		"--robots", "claims", "evidence-path", "robots")
 	option.Clash(cmd, "--limit names the limit; --per and --refuse look for one: state one or the "+

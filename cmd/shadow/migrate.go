@@ -35,9 +35,9 @@ larger burst, or a larger count where there is no burst. The report ends in line
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.StringArrayVar(&f.LimitsFrom, "from", nil, "the configuration of the server whose limits are to move (`file`, repeatable)")
+	flags.StringArrayVar(&f.LimitsFrom, "from", nil, "the configuration of the server to move limits from (`file`, repeatable)")
 	addTarget(cmd, &f.To)
-	flags.StringArrayVar(&f.Chosen, "policy", nil, "the policy of --from that is to move; by default each in turn (`name`)")
+	flags.StringArrayVar(&f.Chosen, "policy", nil, "the policy of --from to move; by default each in turn (`name`)")
 	goal := option.Domain[suggest.Goal]{Parse: suggest.ParseGoal, Text: suggest.Goal.String}
 	goal.AddList(cmd, &f.Protect, true, "protect", "the share of which clients must not be newly hit (`who=share`, repeatable; "+
 		"default browsers=100%)")
@@ -48,6 +48,6 @@ larger burst, or a larger count where there is no burst. The report ends in line
 	addEvidence(cmd, &f.Evidence)
 	evidenceByDefault(cmd, &f.Evidence)
 	addConfig(cmd, &f.Source, "actions, tiers and exempt clients")
-	addLogs(cmd, &f.Logs, "print nothing but the answer and errors", "say on standard error what is chosen and done")
+	addLogs(cmd, &f.Logs, "print nothing but the answer and errors", "report on standard error what is chosen and done")
 	return cmd
 }

@@ -31,8 +31,8 @@ A limit is [ALGORITHM:]COUNT/PERIOD[,OPTION…]:
   6/30s,cooldown=5m     token bucket: who is refused stays out for 5 minutes; on any limit
 There are more algorithms, also those of nginx, HAProxy, Envoy and other servers: shadow limits lists them all.
 
-Policies of limits with keys, scopes and tiers of their own stand in the configuration; they are judged
-besides, or some of them with --policy.`,
+The configuration can define policies: limits with keys, scopes and tiers of their own. They are judged
+as well; --policy selects some of them.`,
 		Example: `  shadow replay access.log --limit 6/30s
   shadow replay access.log access.log.*.gz --limit token:10/s,burst=20 --since yesterday
   shadow replay /var/log/nginx --limit 5..50:5/1m --by client+action --no-store
@@ -59,32 +59,32 @@ besides, or some of them with --policy.`,
 	events := option.Domain[store.Events]{Parse: store.ParseEvents, Text: store.Events.String, Words: []string{"all", "none"}}
 	events.Add(cmd, &f.Events, "events", "keep the would-block events of this many limits: all, none or a `number`")
 	addLogs(cmd, &f.Logs,
-		"no progress, and no report (but of JSON) unless there is something to say: a --fail-if condition holds, or, "+
-			"without any, a limit refuses requests",
-		"say on standard error what is chosen and done")
-	flags.BoolVar(&f.Timing, "timing", false, "say on standard error how much CPU time each stage took")
-	flags.BoolVar(&f.Harm, "harm", false, "tell of each limit which page views it breaks, which client it locks out "+
+		"no progress, and no report (but JSON) unless a --fail-if condition holds or, without any, a limit refuses "+
+			"requests",
+		"report on standard error what is chosen and done")
+	flags.BoolVar(&f.Timing, "timing", false, "report on standard error how much CPU time each stage took")
+	flags.BoolVar(&f.Harm, "harm", false, "report which page views each limit breaks, which client it locks out "+
 		"longest, and what one client still gets")
-	flags.StringVar(&f.HarmAction, "harm-action", "", "tell besides what is left of this action (`name`): how often "+
+	flags.StringVar(&f.HarmAction, "harm-action", "", "also report what limits leave of this action (`name`): how often "+
 		"one client can guess at /login; implies --harm")
-	option.OneOf(pipeline.ResumeWords...).Add(cmd, &f.Resume, "resume", "judge only what has come to the logs since the last "+
-		"replay with --resume, and go on with its limits; `how`: on, anyway (with other options than then), fresh (from "+
+	option.OneOf(pipeline.ResumeWords...).Add(cmd, &f.Resume, "resume", "judge only what the logs gained since the last "+
+		"replay with --resume, and continue with its limits; `how`: on, anyway (even with other options), fresh (from "+
 		"the beginning)")
 	flags.Lookup("resume").NoOptDefVal = pipeline.ResumeWords[0]
 	f.ResumeAs = "replay"
-	option.Verified(store.CheckStateName).Add(cmd, &f.ResumeAs, "resume-as", "`name` of what is gone on with, where a "+
+	option.Verified(store.CheckStateName).Add(cmd, &f.ResumeAs, "resume-as", "`name` of the series to continue, where a "+
 		"database serves several replays with --resume")
-	flags.BoolVar(&f.Sweep, "sweep", false, "keep the curves of shadow sweep with the run, for its page and for "+
-		"reports: what every limit would refuse, by the key of --by")
+	flags.BoolVar(&f.Sweep, "sweep", false, "also store the curves of shadow sweep, for the run's page and "+
+		"reports: what every limit by the key of --by would refuse")
 	addNightly(cmd, &f.Nightly)
-	option.Period.Add(cmd, &f.Retain, "retain", "delete runs that were stored longer ago than this `duration`, such as 90d, "+
-		"once this one is stored")
+	option.Period.Add(cmd, &f.Retain, "retain", "after storing this run, delete runs stored longer ago than this `duration`, "+
+		"such as 90d; 0s deletes none")
 	addBand(cmd, &f.Band)
-	option.Verified(pipeline.CheckVerdictsName).Add(cmd, &f.Verdicts, "verdicts", "write what each limit decides on each request to "+
+	option.Verified(pipeline.CheckVerdictsName).Add(cmd, &f.Verdicts, "verdicts", "write the verdict of each limit on each request to "+
 		"this `file`, which ends in .csv, .jsonl or .parquet")
 	f.Retries = calibrate.NoRetries
-	option.OneOf(calibrate.RetryWords...).Add(cmd, &f.Retries, "retries", "have refused requests come back, and report the load: `how` "+
-		"is none, immediate (at once, 5 times), backoff (after 1, 2, 4, 8, 16 s), or learned (as in this log after its refusals)")
+	option.OneOf(calibrate.RetryWords...).Add(cmd, &f.Retries, "retries", "have clients send refused requests again, and report the load; `how`: "+
+		"none, immediate (at once, 5 times), backoff (after 1, 2, 4, 8, 16 s), or learned (as clients in this log do)")
 	profile.Add(flags)
 	option.Needs(cmd, []string{"resume"}, "resume-as")
 	option.Clash(cmd, "--retain deletes stored runs, and --no-store keeps none: state one", "retain", "no-store")

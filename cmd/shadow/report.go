@@ -34,18 +34,18 @@ day, or since a moment, are put together: a client, an action and a policy are t
 	f.Selection.Run, f.Timezone, f.Compare, f.Protect = "last", time.UTC, stored.ComparePrevious, stored.DefaultProtect
 	option.Verified(stored.VerifyRun).Add(cmd, &f.Selection.Run, "run", "`number` of the run, or last")
 	option.Moment.Add(cmd, &f.Since, "since",
-		"all runs with requests since a `moment` (2026-11-19, yesterday, 7d), put together")
-	option.Moment.Add(cmd, &f.Day, "day", "the run that is about most of a `day` (2026-11-19, yesterday)")
-	option.Zone.Add(cmd, &f.Timezone, "timezone", "`zone` of days, and of dates that do not name theirs, such as "+
+		"combine all runs with requests since a `moment` (2026-11-19, yesterday, 7d)")
+	option.Moment.Add(cmd, &f.Day, "day", "the run that covers most of a `day` (2026-11-19, yesterday)")
+	option.Zone.Add(cmd, &f.Timezone, "timezone", "`zone` of days, and of dates that name none, such as "+
 		"Europe/Berlin or Local")
 	option.OneOf(stored.ComparePrevious, stored.CompareWeek, stored.CompareNone).Add(cmd, &f.Compare, "compare",
 		"`what` to compare with: previous run, runs of the 7d before, or none")
 	option.Domain[store.Spare]{What: "string", Parse: stored.ParseProtect, Text: stored.FormatProtect}.Add(cmd, &f.Protect,
-		"protect", "the `class=share` of clients that a safe limit does not hit, of runs with curves")
+		"protect", "for runs with curves: the `class=share` of clients that a safe limit must not hit")
 	addLook(cmd, &f.Look)
 	addNightly(cmd, &f.Nightly)
-	flags.BoolVarP(&f.Quiet, "quiet", "q", false, "print nothing (but JSON) unless there is something to say: a "+
-		"condition holds, or, without any, somebody is newly hit")
+	flags.BoolVarP(&f.Quiet, "quiet", "q", false, "print nothing (but JSON) unless a --fail-if "+
+		"condition holds or, without any, a client is newly hit")
 	option.CompleteWords(cmd, "run", "last")
 	return cmd
 }

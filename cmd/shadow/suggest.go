@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -45,7 +47,8 @@ The log is read once. Its requests, about 20 bytes each, wait in a temporary fil
 		Args: logArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.Caller, f.Again = callerOf(cmd), again(cmd)
-			return profile.Of(func() error { return f.Run(cmd.Context(), args) })
+			f.Verified = profile.Start
+			return errors.Join(f.Run(cmd.Context(), args), profile.Stop())
 		},
 	}
 	flags := cmd.Flags()
@@ -58,11 +61,11 @@ The log is read once. Its requests, about 20 bytes each, wait in a temporary fil
 	flags.StringVar(&f.Action, "action", "", "a limit for the requests of this action (`name`)")
 	flags.BoolVar(&f.EachAction, "each-action", false, "a limit for each of the ten actions with most requests")
 	share := option.Domain[suggest.Percent]{What: "string", Parse: pipeline.ParseHoldout, Text: suggest.Percent.String}
-	share.Add(cmd, &f.Holdout, "holdout", "the last `share` of the requests, on which limits are proven that the "+
-		"others chose; 0 for none")
+	share.Add(cmd, &f.Holdout, "holdout", "the last `share` of the requests, which only validates the limits that "+
+		"the others chose; 0 for none")
 	scale := option.Domain[suggest.Scale]{What: "string", Parse: suggest.ParseScale, Text: suggest.Scale.String}
 	scale.Add(cmd, &f.Scale, "scale", "make room for clients that send so many times as much (`factor`)")
-	flags.BoolVar(&f.Band, "band", true, "where stamps are whole seconds, keep the promise wherever in its second each "+
+	flags.BoolVar(&f.Band, "band", true, "where timestamps are whole seconds, keep the promise wherever in its second each "+
 		"request came")
 	addOutput(cmd, &f.Output, "report", format.PageOutputs())
 	addReading(cmd, &f.Reading)
@@ -72,7 +75,7 @@ The log is read once. Its requests, about 20 bytes each, wait in a temporary fil
 	addEvidence(cmd, &f.Evidence)
 	evidenceByDefault(cmd, &f.Evidence)
 	addConfig(cmd, &f.Source, "actions and evidence")
-	addLogs(cmd, &f.Logs, "print nothing but the report and errors", "say on standard error what is chosen")
+	addLogs(cmd, &f.Logs, "print nothing but the report and errors", "report on standard error what is chosen")
 	option.Clash(cmd, "--action and --each-action: state one", "action", "each-action")
 	return cmd
 }

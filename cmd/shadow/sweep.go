@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+
 	"github.com/spf13/cobra"
 
 	"shadow/cmd/shadow/option"
@@ -27,11 +29,11 @@ Kinds of limits:
   token              token bucket that refills at --rate and holds N: which clients every N hits, and what
                      the N of --bursts refuse, and those of the table (--exact)
 
-The table shows the smallest N that leaves 50, 90, 99, 99.9 and 100 % of the clients alone. --output json and csv have
+The table shows the smallest N that spares 50, 90, 99, 99.9 and 100 % of the clients. --output json and csv have
 every N at which anything changes.
 
-Browsers are those who say so. With --evidence, those that do what no browser does are shown separately as disguised,
-as shadow suggest does, and the limits that leave browsers alone are those that leave the others alone.`,
+Browsers are clients that claim to be one. With --evidence, those that do what no browser does are shown separately, as
+disguised, as in shadow suggest. Limits that spare browsers then spare the rest of the browsers.`,
 		Example: `  shadow sweep access.log
   shadow sweep access.log access.log.*.gz --per 30s,1m,1h
   shadow sweep access.log --action login --kind window --per 5m,1h
@@ -42,7 +44,8 @@ as shadow suggest does, and the limits that leave browsers alone are those that 
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.Caller, f.Exact = callerOf(cmd), &exact
 			unlessGiven(cmd, "exact", &f.Exact)
-			return profile.Of(func() error { return f.Run(cmd.Context(), args) })
+			f.Verified = profile.Start
+			return errors.Join(f.Run(cmd.Context(), args), profile.Stop())
 		},
 	}
 	flags := cmd.Flags()
@@ -51,19 +54,19 @@ as shadow suggest does, and the limits that leave browsers alone are those that 
 	addShapes(cmd, &f.Shapes, "all", " for one client")
 	f.Bursts = sweep.DefaultBursts()
 	option.Capacity.AddList(cmd, &f.Bursts, true, "bursts",
-		"`sizes` of token buckets of which to count what they refuse")
-	flags.BoolVar(&exact, "exact", false, "look at the requests twice to count what "+
-		"the token buckets of the table refuse (of up to 500,000 requests: default)")
+		"`sizes` of token buckets to count refusals for")
+	flags.BoolVar(&exact, "exact", false, "make a second pass to count what "+
+		"the token buckets of the table refuse (default for up to 500,000 requests)")
 	option.Key.Add(cmd, &f.By, "by", "what limits count by (`key`): "+keyTexts)
 	flags.StringVar(&f.Action, "action", "", "only requests of this action (`name`)")
-	flags.StringArrayVar(&f.Chosen, "policy", nil, "instead, every N of the limit of this policy of the configuration, "+
+	flags.StringArrayVar(&f.Chosen, "policy", nil, "instead, try every N of the limit of this policy of the configuration, "+
 		"by what its requests cost (`name`, repeatable)")
 	addOutput(cmd, &f.Output, "report", format.PageOutputs())
 	addReading(cmd, &f.Reading)
 	addEvidence(cmd, &f.Evidence)
 	addConfig(cmd, &f.Source, "actions, tiers and policies")
 	addStore(cmd, &f.Keeping)
-	addLogs(cmd, &f.Logs, "print nothing but the report and errors", "say on standard error what is chosen")
+	addLogs(cmd, &f.Logs, "print nothing but the report and errors", "report on standard error what is chosen")
 	addBand(cmd, &f.Band)
 	option.Needs(cmd, []string{kindOf(sweep.Token)}, "bursts", "exact")
 	for _, name := range []string{"per", "kind", "rate", "bursts", "exact", "by", "action", "band"} {

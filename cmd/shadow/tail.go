@@ -51,24 +51,24 @@ SIGINT and SIGTERM end it with exit code 0, or 3 if part of a log was not found;
 	addPolicies(cmd, &f.Choice)
 	option.OneOf(follow.FromStart, follow.FromEnd, follow.FromCheckpoint).Add(cmd, &f.From, "from", "where to begin "+
 		"(`place`): start, end, or checkpoint (default checkpoint with --state, else end)")
-	flags.StringVar(&f.State, "state", "", "`file` that keeps what has to be known to go on after a restart")
+	flags.StringVar(&f.State, "state", "", "`file` that keeps what a restart continues from")
 	flags.StringVar(&f.Events, "would-blocks", "", "`file` to which would-blocks are appended (default standard output)")
 	option.Period.Add(cmd, &f.Every, "every", "how often a summary is written to standard error")
 	option.Period.Add(cmd, &f.Save, "save-every", "how often --state is written")
 	option.Address.Add(cmd, &f.Listen, "listen", "serve metrics for Prometheus at this `address`: 127.0.0.1:9598 (/metrics, "+
 		"/healthz)")
 	option.AtLeast(0, "").Add(cmd, &f.MaxKeys, "max-keys", "remember at most this many clients, or other keys of a kind; "+
-		"beyond that those idle for longest are forgotten (`number`, 0: no bound)")
+		"then forget those idle for longest (`number`, 0: no bound)")
 	addRedis(cmd, &f.Redis)
-	option.Named[redis.Clock]("log", "redis").Add(cmd, &f.Clock, "clock", "whose time counts with --redis (`clock`): that of "+
-		"the log, or that of redis")
-	flags.BoolVar(&f.UI, "ui", false, "show a live screen on this terminal; would-blocks then need --would-blocks to "+
-		"be written")
-	flags.StringVar(&f.DB, "db", "", "DuckDB `file` in which would-blocks and tallies are stored, "+
-		"a run a day; needs --state")
-	option.Period.Add(cmd, &f.Flush, "flush", "how often they go there; meanwhile the file is free")
-	option.Size.Add(cmd, &f.SpoolMax, "spool-max", "how much may wait beside --state while the file is busy; beyond that "+
-		"reading pauses")
+	option.Named[redis.Clock]("log", "redis").Add(cmd, &f.Clock, "clock", "with --redis, take the time of the log or of redis "+
+		"(`clock`)")
+	flags.BoolVar(&f.UI, "ui", false, "show a live screen on this terminal; would-blocks are then written only with "+
+		"--would-blocks")
+	flags.StringVar(&f.DB, "db", "", "DuckDB `file` to store would-blocks and tallies in, "+
+		"one run a day; needs --state")
+	option.Period.Add(cmd, &f.Flush, "flush", "how often to store them; between, the file is free")
+	option.Size.Add(cmd, &f.SpoolMax, "spool-max", "how much may wait beside --state while the file is busy; beyond "+
+		"that, reading pauses")
 	addWho(cmd, &f.Reading, tail.DefaultLateness)
 	addConfig(cmd, &f.Source, "actions, tiers and policies")
 	addLimitsFrom(cmd, &f.Source)

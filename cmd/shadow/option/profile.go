@@ -37,14 +37,6 @@ func (f *Profile) Start() (err error) {
 	return pprof.StartCPUProfile(f.spent)
 }
 
-// Of profiles what run does.
-func (f *Profile) Of(run func() error) error {
-	if err := f.Start(); err != nil {
-		return err
-	}
-	return errors.Join(run(), f.Stop())
-}
-
 // Stop writes the profiles that were begun.
 func (f *Profile) Stop() error {
 	var errs []error
