@@ -2,6 +2,7 @@ package imports
 
 import (
 	"fmt"
+	"net/netip"
 	"regexp"
 	"slices"
 	"strings"
@@ -54,7 +55,8 @@ func (r *envoyReader) descend(p *Policy, d doc, at *policy.Tree, a envoyAction, 
 		return a
 	}
 	var next *policy.Tree
-	rank := 0 // the value itself, else the first mask, else any value
+	var unsaid []*policy.Tree // values that no condition says
+	rank := 0                 // the value itself, else the first mask, else any value
 	for _, one := range at.List("descriptors") {
 		value := one.Say("value")
 		switch {
@@ -65,25 +67,54 @@ func (r *envoyReader) descend(p *Policy, d doc, at *policy.Tree, a envoyAction, 
 			next, rank = one, 2
 		case e.value != "" && value == e.value:
 			next, rank = one, 3
-		case e.value == "" && len(e.parts) == 1 && !strings.Contains(value, "*"):
-			set, known := none, false
-			switch e.parts[0] {
-			case "path":
-				set, known = textSet("regexp", "", []string{value}, false)
-			case "host":
-				set, known = hostSet("", []string{value})
-			case "agent":
-				set, known = textSet("agent", "", []string{value}, false)
+		case e.value == "" && len(e.parts) == 1:
+			set, known := ofValue(e.parts[0], value)
+			if !known {
+				unsaid = append(unsaid, one)
+				continue
 			}
-			if known {
-				r.descend(p, d, one, with(envoyEntry{key: e.key, value: value, set: e.set.and(set)}), n+1, found)
-				e.set = e.set.and(set.except())
-			}
+			r.descend(p, d, one, with(envoyEntry{key: e.key, value: value, set: e.set.and(set)}), n+1, found)
+			e.set = e.set.and(set.except())
 		}
 	}
-	if next != nil {
-		r.descend(p, d, next, with(e), n+1, found)
+	if next == nil {
+		return
 	}
+	for _, one := range unsaid {
+		if !limitsSome(one) { // else it is said that this limit is left out
+			r.lose(d.place(one), "no condition says %s %s, which is not limited there: it counts as any other", e.key, one.Say("value"))
+		}
+	}
+	r.descend(p, d, next, with(e), n+1, found)
+}
+
+// ofValue is the set of requests that have a value for a part of a key; false if no condition says that.
+func ofValue(part, value string) (set Set, known bool) {
+	if strings.Contains(value, "*") {
+		return none, false
+	}
+	switch part {
+	case "path":
+		return textSet("regexp", "", []string{value}, false)
+	case "host":
+		return hostSet("", []string{value})
+	case "agent":
+		return textSet("agent", "", []string{value}, false)
+	case "client":
+		if addr, err := netip.ParseAddr(value); err == nil {
+			return within("network", addr.String()), true
+		}
+	}
+	return none, false
+}
+
+// limitsSome reports whether a descriptor or one in it has a window.
+func limitsSome(at *policy.Tree) (some bool) {
+	at.Walk(func(key string, part *policy.Tree) bool {
+		some = some || key == "rate_limit" && part.Say("unlimited") != "true"
+		return true
+	})
+	return some
 }
 
 // masked reports whether a mask fits a text: an asterisk stands for anything.
