@@ -137,13 +137,17 @@ func takeIngresses(i *Import, docs []doc) {
 			sets[n] = append(sets[n], c.set)
 		}
 	}
+	status := "503"
+	for _, d := range each(i.docs, "ConfigMap") {
+		status = cmp.Or(d.Say("data", "limit-req-status-code"), status)
+	}
 	for n := range limits {
 		for _, l := range limits[n] {
 			set := union(sets[n]...)
 			p.Limits = append(p.Limits, Limit{
 				Text: l.text, Match: set.and(l.spare), Count: set.and(l.spare),
-				Told: []string{fmt.Sprintf("%s %s: %s of Ingress %s, refused with 503", l.d.place(l.at),
-					annotationName(l.at, l.d), l.at.Text, l.d.Say("metadata", "name"))},
+				Told: []string{fmt.Sprintf("%s %s: %s of Ingress %s, refused with %s", l.d.place(l.at),
+					annotationName(l.at, l.d), l.at.Text, l.d.Say("metadata", "name"), status)},
 			})
 		}
 	}

@@ -62,7 +62,8 @@ func isTraefik(d doc) bool {
 	kind := d.Say("kind")
 	return d.Get("http", "middlewares") != nil || d.Get("http", "routers") != nil && d.Get("static_resources") == nil ||
 		strings.Contains(d.Say("apiVersion"), "traefik") && (kind == "Middleware" || kind == "IngressRoute") ||
-		kind == "List" && slices.ContainsFunc(each([]doc{d}, "Middleware", "IngressRoute"), isTraefik) ||
+		kind == "Ingress" && d.Get("metadata", "annotations", traefikNote+"middlewares") != nil ||
+		kind == "List" && slices.ContainsFunc(each([]doc{d}, "Middleware", "IngressRoute", "Ingress"), isTraefik) ||
 		len(traefikLabels(d)) > 0
 }
 
@@ -79,12 +80,13 @@ type traefikRouter struct {
 // A traefikConfig is what all documents have.
 type traefikConfig struct {
 	*Import
-	middlewares map[string]doc // by name: what stands below rateLimit, or below chain
+	middlewares map[string]doc  // by name: what stands below rateLimit, or below chain
+	others      map[string]bool // names of those that do not limit
 	routers     []traefikRouter
 }
 
 func takeTraefik(i *Import, docs []doc) {
-	c := &traefikConfig{Import: i, middlewares: map[string]doc{}}
+	c := &traefikConfig{Import: i, middlewares: map[string]doc{}, others: map[string]bool{}}
 	for _, d := range docs {
 		c.dynamic(doc{d.Get("http"), d.file})
 		for _, labels := range traefikLabels(d) {
@@ -103,6 +105,9 @@ func takeTraefik(i *Import, docs []doc) {
 				router.entries = texts(r.List("spec", "entryPoints"))
 				c.routers = append(c.routers, router)
 			}
+		}
+		for _, ingress := range each([]doc{d}, "Ingress") {
+			c.ingress(ingress)
 		}
 	}
 	c.Policies = append(c.Policies, c.policy())
@@ -125,6 +130,7 @@ func (c *traefikConfig) dynamic(d doc) {
 
 // middleware takes down one that matters.
 func (c *traefikConfig) middleware(name string, d doc) {
+	c.others[name] = true
 	for _, key := range d.Tree.Keys() {
 		switch {
 		case strings.EqualFold(key, "rateLimit"), strings.EqualFold(key, "chain"):
@@ -187,6 +193,13 @@ func (c *traefikConfig) look(name string) (string, bool) {
 		}
 	}
 	return name, false
+}
+
+// isOther reports whether a name, as look has it, is one of a middleware that is here.
+func (c *traefikConfig) isOther(name string) bool {
+	return c.others[name] || slices.ContainsFunc(slices.Collect(maps.Keys(c.others)), func(known string) bool {
+		return strings.HasSuffix(name, "-"+known)
+	})
 }
 
 var composeMark = lazy.Regexp(`\$\{\w[^}]*\}`)
@@ -269,8 +282,11 @@ const mostNested = 10
 func (c *traefikConfig) attach(p *Policy, r *traefikRouter, names []string, used map[string]bool, depth int) {
 	for _, name := range names {
 		name, ok := c.look(name)
+		if !ok && name != "" && !c.isOther(name) {
+			c.tell(r.at, "the middleware %s of router %s is not here: if it limits, give its file too", name, r.name)
+		}
 		if !ok || depth > mostNested {
-			continue // it may be anything but a limit, or stand elsewhere
+			continue // it does not limit, or stands elsewhere
 		}
 		used[name] = true
 		d := c.middlewares[name]

@@ -104,6 +104,9 @@ func (p *ruleParser) one() Set {
 	return p.matcher(strings.TrimSpace(name), values)
 }
 
+// anyLabel is how Traefik says that any one label stands in front of a name.
+const anyLabel = "^[a-zA-Z0-9-]+"
+
 // matcher is the set of one matcher.
 func (p *ruleParser) matcher(name string, values []string) Set {
 	var sets []Set
@@ -113,6 +116,13 @@ func (p *ruleParser) matcher(name string, values []string) Set {
 			values[n] = strings.ToLower(values[n])
 		}
 		return within("host", values...)
+	case "HostRegexp":
+		if name, ok := strings.CutPrefix(values[0], anyLabel+`\.`); ok && len(values) == 1 && strings.HasSuffix(name, "$") {
+			name = strings.ReplaceAll(strings.TrimSuffix(name, "$"), `\.`, ".")
+			if !strings.ContainsAny(name, "\\[(*+?|^$") {
+				return within("host", "*."+strings.ToLower(name))
+			}
+		}
 	case "Method":
 		return within("method", values...)
 	case "Path":
