@@ -149,30 +149,6 @@ func (r *nginxReader) declareZone(d *nginxconf.Directive) {
 	}
 }
 
-// limits are what a level says of limit_req: a level that has some does not inherit those around it.
-type nginxLimits struct {
-	limits      []*nginxconf.Directive
-	dry, status string
-}
-
-func (l nginxLimits) inherit(level []*nginxconf.Directive) nginxLimits {
-	var own []*nginxconf.Directive
-	for _, d := range level {
-		switch {
-		case d.Name == "limit_req" && len(d.Args) > 0:
-			own = append(own, d)
-		case d.Name == "limit_req_dry_run" && len(d.Args) == 1:
-			l.dry = d.Args[0]
-		case d.Name == "limit_req_status" && len(d.Args) == 1:
-			l.status = d.Args[0]
-		}
-	}
-	if own != nil {
-		l.limits = own
-	}
-	return l
-}
-
 // readHTTP reads the servers of a level, or the one that a file of locations is a part of.
 func (r *nginxReader) readHTTP(level []*nginxconf.Directive) {
 	limits := nginxLimits{}.inherit(level)
@@ -206,15 +182,12 @@ func (r *nginxReader) readServer(d *nginxconf.Directive, host Set, limits nginxL
 	places, rest := root.choose(Set{})
 	places = append(places, chosen{place: root, set: rest})
 	type judged struct {
-		use *nginxUse
-		at  map[int]bool
+		use  *nginxUse
+		at   map[int]bool
+		more []Set // of places that have limits of their own
 	}
 	var all []judged
-	for n, p := range places {
-		if p.set.never {
-			continue
-		}
-		judge := r.judge(root, p.place)
+	judges := func(judge nginxPlace, take func(*judged)) {
 		for _, l := range judge.judging() {
 			use := r.use(l, judge.limits)
 			if use == nil {
@@ -222,9 +195,21 @@ func (r *nginxReader) readServer(d *nginxconf.Directive, host Set, limits nginxL
 			}
 			k := slices.IndexFunc(all, func(j judged) bool { return j.use == use })
 			if k < 0 {
-				k, all = len(all), append(all, judged{use, map[int]bool{}})
+				k, all = len(all), append(all, judged{use: use, at: map[int]bool{}})
 			}
-			all[k].at[n] = true
+			take(&all[k])
+		}
+	}
+	r.server = serverName(d)
+	clear(r.known)
+	for n, p := range places {
+		if p.set.never {
+			continue
+		}
+		judge := r.judge(root, p.place)
+		judges(judge, func(j *judged) { j.at[n] = true })
+		if later, set := r.judgeLater(root, judge); !set.never {
+			judges(later, func(j *judged) { j.more = append(j.more, p.set.and(set)) })
 		}
 	}
 	for _, j := range all {
@@ -240,6 +225,7 @@ func (r *nginxReader) readServer(d *nginxconf.Directive, host Set, limits nginxL
 		if other := union(out...).except(); other.size() < set.size() || len(out) == 0 {
 			set = other
 		}
+		set = union(append(j.more, set)...)
 		j.use.sets = append(j.use.sets, nginxSet{host.and(set), serverName(d)})
 	}
 	if len(all) > 0 {

@@ -25,6 +25,30 @@ type nginxPlace struct {
 	answers bool // by itself, before limits are asked
 }
 
+// A nginxLimits is what a level says of limit_req: a level that has some does not inherit those around it.
+type nginxLimits struct {
+	limits      []*nginxconf.Directive
+	dry, status string
+}
+
+func (l nginxLimits) inherit(level []*nginxconf.Directive) nginxLimits {
+	var own []*nginxconf.Directive
+	for _, d := range level {
+		switch {
+		case d.Name == "limit_req" && len(d.Args) > 0:
+			own = append(own, d)
+		case d.Name == "limit_req_dry_run" && len(d.Args) == 1:
+			l.dry = d.Args[0]
+		case d.Name == "limit_req_status" && len(d.Args) == 1:
+			l.status = d.Args[0]
+		}
+	}
+	if own != nil {
+		l.limits = own
+	}
+	return l
+}
+
 // level reads a server or location with those within it.
 func (r *nginxReader) level(d *nginxconf.Directive, p nginxPlace, around nginxLimits) nginxPlace {
 	p.Directive, p.limits = d, around.inherit(d.Block)

@@ -28,11 +28,7 @@ func (r *nginxReader) judge(root, place nginxPlace) nginxPlace {
 		case next == nil:
 			return place
 		}
-		files := by.Name == "try_files" && slices.ContainsFunc(by.Args, func(a string) bool { return strings.HasPrefix(a, "$") })
-		if files && len(next.judging()) > 0 {
-			r.lose(by.Place(), "%s %s: files that are there are not limited, and a log does not say which are: all requests "+
-				"count as those of location %s", by.Name, strings.Join(by.Args, " "), next.title())
-		}
+		r.filesAside(by, next)
 		place = *next
 	}
 	return place
@@ -61,17 +57,66 @@ func (r *nginxReader) sentOn(root, place nginxPlace) (next *nginxPlace, by *ngin
 	if len(place.judging()) > 0 {
 		return nil, nil
 	}
+	return root.tried(place)
+}
+
+// tried is the location to which try_files sends what a place has, with the directive.
+func (p *nginxPlace) tried(place nginxPlace) (next *nginxPlace, by *nginxconf.Directive) {
 	for _, d := range place.Block {
 		if d.Name != "try_files" || len(d.Args) < 2 || strings.HasPrefix(d.Args[len(d.Args)-1], "=") {
 			continue
 		}
-		if target, known := root.target(d.Args[len(d.Args)-1]); known && target.title() != place.title() {
+		if target, known := p.target(d.Args[len(d.Args)-1]); known && target.title() != place.title() {
 			return target, d
 		} else if !known {
 			return nil, d
 		}
 	}
 	return nil, nil
+}
+
+// keyless are the requests that limits do not judge, as no key of theirs has a text.
+func (r *nginxReader) keyless(limits []*nginxconf.Directive) Set {
+	set := Set{}
+	for _, l := range limits {
+		for _, word := range l.Args {
+			if z := r.zones[strings.TrimPrefix(word, "zone=")]; z != nil && strings.HasPrefix(word, "zone=") {
+				var keys []Set
+				for _, k := range r.keysOf(z) {
+					keys = append(keys, k.set)
+				}
+				set = set.and(union(keys...).except())
+			}
+		}
+	}
+	return set
+}
+
+// judgeLater is the location that judges what the limits of another one do not, and which requests these are.
+func (r *nginxReader) judgeLater(root, judge nginxPlace) (later nginxPlace, set Set) {
+	next, by := root.tried(judge)
+	if by == nil || len(judge.judging()) == 0 {
+		return later, none
+	}
+	if set = r.keyless(judge.judging()); set.never {
+		return later, none
+	}
+	if next == nil {
+		r.lose(by.Place(), "%s %s sends what has no key here on to another location, whose limits then judge it. Here none does",
+			by.Name, strings.Join(by.Args, " "))
+		return later, none
+	}
+	r.filesAside(by, next)
+	return r.judge(root, *next), set
+}
+
+// filesAside tells that files are not limited.
+func (r *nginxReader) filesAside(by *nginxconf.Directive, next *nginxPlace) {
+	files := by.Name == "try_files" && slices.ContainsFunc(by.Args, func(a string) bool { return strings.HasPrefix(a, "$") })
+	if files && len(next.judging()) > 0 {
+		r.lose(by.Place(), "%s %s: files that are there are not limited, and a log does not say which are: all requests "+
+			"count as those of location %s", by.Name, strings.Join(by.Args, " "), next.title())
+	}
 }
 
 // target is the location that gets a path, or that has a name; false where variables make it.
@@ -130,7 +175,10 @@ func (p *nginxPlace) find(path string) (found *nginxPlace, done bool) {
 // aside tells of requests that count in other locations besides: for pages of errors and for folders.
 func (r *nginxReader) aside(root nginxPlace, places []chosen) {
 	for _, c := range places {
-		if c.set.never || c.place.Directive == nil || r.isJudged(root, c.place) {
+		if c.set.never || c.place.Directive == nil {
+			continue
+		}
+		if judge := r.judge(root, c.place); len(judge.judging()) > 0 && r.keyless(judge.judging()).never {
 			continue // a request is judged once
 		}
 		blocks := c.place.Block
@@ -159,10 +207,4 @@ func (r *nginxReader) aside(root nginxPlace, places []chosen) {
 			}
 		}
 	}
-}
-
-// isJudged reports whether a limit judges the requests of a place.
-func (r *nginxReader) isJudged(root, place nginxPlace) bool {
-	judge := r.judge(root, place)
-	return len(judge.judging()) > 0
 }
