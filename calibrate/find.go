@@ -66,6 +66,9 @@ func (r *Requests) begin(keys []int32, part func(row int32) bool) *Found {
 // limit that the server had may look worse by as much again.
 const blurred = 2
 
+// plainer: of limits in usual numbers and in others, those in usual ones may contradict one in so many more verdicts.
+const plainer = 20
+
 // choose judges limits on all requests and keeps those that explain them best.
 func (f *Found) choose(keys []int32, limits []string, o Options) {
 	var all []*Fit
@@ -95,6 +98,14 @@ func (f *Found) choose(keys []int32, limits []string, o Options) {
 	for _, fit := range good {
 		if fit.Wrong == best.Wrong && s.likelier(fit.text, best.text) < 0 {
 			best = fit
+		}
+	}
+	if o.Whole { // people rather write usual numbers
+		for _, fit := range good {
+			if s.order(fit.text) == s.order(best.text) && plainer*fit.Wrong <= (plainer+1)*best.Wrong && odd(fit.text) < odd(best.text) &&
+				fit.asGood(best) {
+				best = fit
+			}
 		}
 	}
 	f.Best = best

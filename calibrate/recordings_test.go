@@ -67,16 +67,22 @@ func fromHAProxy(t *testing.T, key, micros int, refused string) func([]string) (
 	}
 }
 
-// recordings are all that there are.
-func recordings(t *testing.T) (all []recording) {
-	for line := range strings.Lines(string(testneeds.Content(t, "testdata/verdicts/limits.txt"))) {
+// listed are the recordings of a folder.
+func listed(t *testing.T, folder string) (all []recording) {
+	for line := range strings.Lines(string(testneeds.Content(t, filepath.Join(folder, "limits.txt")))) {
 		f := strings.Fields(line)
-		r := recording{name: f[0], limit: f[1], file: filepath.Join("testdata/verdicts", f[0]+".log.gz"), read: fromNginx(t, 4, 3)}
+		r := recording{name: f[0], limit: f[1], file: filepath.Join(folder, f[0]+".log.gz"), read: fromNginx(t, 4, 3)}
 		if f[0][0] == 'h' {
 			r.read = fromHAProxy(t, 0, 1, "429")
 		}
 		all = append(all, r)
 	}
+	return all
+}
+
+// recordings are all that there are.
+func recordings(t *testing.T) []recording {
+	all := listed(t, "testdata/verdicts")
 	own := filepath.Join(testneeds.Root(t), "leaky/testdata/verdicts")
 	for name, limit := range map[string]string{
 		"nginx-60rm": "nginx:60r/m", "nginx-100rm-burst6-nodelay": "nginx:100r/m,burst=6,nodelay",
@@ -201,6 +207,15 @@ func TestRecordingsAreRecovered(t *testing.T) {
 	t.Logf("%d of %d recovered", found, of)
 	if of < 28 || 100*found < 96*of {
 		t.Errorf("%d of %d recordings are recovered, want 95 %%", found, of)
+	}
+}
+
+// In whole seconds, what another algorithm explains as much has a name of the server's too, which the search must try.
+func TestNamesOfTheServer(t *testing.T) {
+	for _, r := range listed(t, "testdata/whole") {
+		if f := r.search(t, true); !same(t, r.limit, f.Best.Limit) {
+			t.Errorf("%s: %s, %d wrong; want %s", r.name, f.Best.Limit, f.Best.Wrong, r.limit)
+		}
 	}
 }
 

@@ -29,6 +29,7 @@ const (
 	mostScanned  = 12_000 // of those, that it begins with
 	explained    = 100    // one in so many requests may contradict a rate in usual numbers before others are tried
 	mostExplored = 48     // limits that are judged on all requests
+	mostBlurred  = 480    // in whole seconds
 )
 
 // A search finds limits.
@@ -190,7 +191,10 @@ func (s *search) order(text string) int {
 
 // polish tries what lies beside the best limits of each algorithm.
 func (s *search) polish() {
-	const kept, rounds = 2, 6
+	kept, rounds := 2, 6
+	if s.Whole {
+		kept = 8 // sizes that seem best lie farther from what the server has
+	}
 	for range rounds {
 		before := len(s.wrong)
 		of := map[string]int{}
@@ -225,6 +229,9 @@ func (s *search) beside(text string) {
 			s.try(next.String())
 		}
 	}
+	if s.Whole {
+		s.otherNames(spec)
+	}
 	twins := map[string][]string{"window": {"caddy"}, "fixed": {"envoy"}, "counter": {"cloudflare~"}, "token": {"vsthrottle"}}
 	if spec.Options == "" {
 		for _, name := range twins[spec.Algorithm] {
@@ -235,12 +242,26 @@ func (s *search) beside(text string) {
 	}
 }
 
+// otherNames tries what nginx and HAProxy call a limit of another algorithm. In whole seconds the two explain nearly as
+// much, and polishing may come upon the one alone.
+func (s *search) otherNames(spec limit.Spec) {
+	var burst int64
+	if _, err := fmt.Sscanf(spec.Options, "burst=%d", &burst); err == nil && spec.Algorithm == "token" && burst > 1 &&
+		(spec.Period == limit.Second || spec.Period == limit.Minute) {
+		per := limit.FormatPeriod(spec.Period)
+		s.try(fmt.Sprintf("nginx:%dr/%s,burst=%d,nodelay", spec.Count, per[len(per)-1:], burst-1))
+	}
+	if spec.Algorithm == "symfony-sliding" {
+		s.try(fmt.Sprintf("haproxy:%d/%s,charge=admitted", spec.Count, limit.FormatPeriod(spec.Period)))
+	}
+}
+
 // picked are the limits to judge on all requests: the best, of each algorithm at least one.
 func (s *search) picked(ranked []string) (some []string) {
 	of := map[string]bool{}
 	for i, text := range ranked {
 		name, _ := limit.CutAlgorithm(text)
-		if i < mostExplored || !of[name] || s.Whole && i < blurred*blurred*mostExplored {
+		if i < mostExplored || !of[name] || s.Whole && i < mostBlurred {
 			some = append(some, text)
 		}
 		of[name] = true
