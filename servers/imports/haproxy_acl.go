@@ -333,6 +333,11 @@ func (r *haproxyReader) rate(rule haproxyRule, parts []string, sample string, va
 	if len(args) > 0 {
 		t.table = strings.TrimSpace(args[0])
 	}
+	if t.rate == "inc_gpc0" && slices.Contains([]string{"gt 0", "ge 1"}, strings.Join(values, " ")) { // it is counted, so it holds
+		r.lose(r.place(rule), "%s marks who is over the rate beside it. The mark is not read: where it shuts clients out, write "+
+			"cooldown=EXPIRE/extend behind the limit, with the expire of the table", parts[0])
+		return Set{}, nil, true
+	}
 	if t.rate != "http_req_rate" && t.rate != "gpc0_rate" {
 		r.unknown++
 		r.lose(r.place(rule), "%s counts what no limit here does", parts[0])
