@@ -156,6 +156,11 @@ func (r *nginxReader) readHTTP(level []*nginxconf.Directive) {
 	for _, d := range level {
 		if d.Name == "server" && d.Block != nil {
 			servers = append(servers, d)
+			for _, z := range d.Block {
+				if z.Name == "limit_req_zone" {
+					r.tell(z.Place(), "nginx takes limit_req_zone in http alone, and refuses this configuration")
+				}
+			}
 		}
 	}
 	inside := func(d *nginxconf.Directive) bool { return d.Name == "location" }
