@@ -60,3 +60,31 @@ func TestPageIsComplete(t *testing.T) {
 		}
 	}
 }
+
+// The program says of each column of each table and view what it means, in words that need no line above.
+func TestColumnsAreExplained(t *testing.T) {
+	path := dbPath(t)
+	openStore(t, path).Close()
+	rows := mustAsk(t, path, TablesQuestion)
+	if len(rows) < 400 {
+		t.Fatalf("%d columns", len(rows))
+	}
+	for _, row := range rows {
+		table, column := row[0].(string), row[1].(string)
+		if said := meaning(table, column); said == "" || strings.Contains(said, "likewise") {
+			t.Errorf("%s.%s means %q", table, column, said)
+		}
+	}
+	for _, c := range []struct{ table, column, want string }{
+		{"latest_run", "lines", "= parsed + unreadable"},
+		{"events", "policy", "policies.policy"},
+		{"latest_would_blocks", "policy", "canonical text of its limits, token:6/30s, or its name in the configuration"},
+		{"latest_would_blocks", "count", "refused requests that the row stands for"},
+		{"curve_figures", "action", "whose requests it is about; NULL: all"},
+		{"policies", "refused_high", "of an approximation, under all assumptions; NULL: exact, for all four"},
+	} {
+		if got := meaning(c.table, c.column); got != c.want {
+			t.Errorf("%s.%s means %q, want %q", c.table, c.column, got, c.want)
+		}
+	}
+}

@@ -1,4 +1,36 @@
 -- What people query. Each view carries the run; its twin latest_… shows the latest run only, without that column.
+--
+-- What their columns mean, as shadow query --tables says it. A column that is not here means what it does in the table:
+-- of policy_totals in policies, of policy_limits in parts, of would_blocks in events, of curve_figures in curve_points.
+--   run: runs.run
+--   policy: canonical text of its limits, token:6/30s, or its name in the configuration
+--   counts_by: a key as --by takes it: client, client+action, site …; or several
+--   client: address, prefix, user …
+--   class: browser, crawler, tool, monitor or unknown: that of most of the client's requests
+--   who: people, or disguised: browsers that the evidence contradicts
+--   action: /product/…, static, or its name in the configuration
+--   requests: that count, of what the row is about
+--   refused: requests
+--   refused_percent: of the requests; NULL without any
+--   clients: of what the row is about
+--   clients_hit: clients with a refused request
+--   clients_hit_percent: of the clients
+--   first_refused: when the first of them came
+--   last_refused: when the last of them came
+--   agent: User-Agent of the client's latest request
+--   evidence: human, bot or undecided; NULL: none was gathered
+--   upstream_seconds_saved: what upstream servers spent on refused requests; NULL: the log tells no upstream times
+--   delay_total_seconds: of all delayed requests together; NULL: no limit keeps requests waiting
+--   delay_p50_seconds: what half of the delays did not exceed
+--   delay_p99_seconds: what 99 % of the delays did not exceed
+--   requests_refused_share_of_worst_client: of the refused requests, from 0 to 1; NULL without any
+--   limit_kind: window; fixed; window,charge=all; token
+--   per_seconds: length of the window; NULL: a token bucket
+--   rate_per_second: at which tokens come; NULL: a window
+--   would_blocks.status: the server's answer; NULL: not logged
+--   would_blocks.degraded: whether hosts that share the limit might have decided otherwise together
+--   curve_figures.action: whose requests it is about; NULL: all
+--   curve_figures.refused: requests; NULL, as by class: not counted for this bucket
 
 CREATE OR REPLACE VIEW would_blocks AS
 SELECT e.run, p.name AS policy, p.counts_by, e.time, c.name AS client, c.class, a.name AS action,
