@@ -9,7 +9,9 @@ class ShadowLimits < Formula
   depends_on "go" => :build
 
   def install
-    system "go", "build", *std_go_args(output: bin/"shadow", ldflags: "-s -w -X main.version=#{version}"), "./cmd/shadow"
+    built = "-X main.version=#{version} -X main.commit=@COMMIT@ -X main.date=@DATE@"
+    system "go", "build", *std_go_args(output: bin/"shadow", ldflags: "-s -w #{built}"), "./cmd/shadow"
+    system "go", "run", "-tags", "nostore,man", "./cmd/shadow", "man", man1
     generate_completions_from_executable(bin/"shadow", "completion")
   end
 
