@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"shadow/lazy"
 	"shadow/pipeline"
 	"shadow/report/format"
 	"shadow/store"
@@ -36,9 +37,19 @@ func thisBuild() build {
 		schema := store.SchemaVersion
 		b.Schema = &schema
 	}
-	info, ok := debug.ReadBuildInfo()
-	if version != "" || !ok {
-		return b
+	if info, ok := debug.ReadBuildInfo(); version == "" && ok {
+		b.noted(info)
+	}
+	return b
+}
+
+// release is what the Go command calls a version that somebody has tagged.
+var release = lazy.Regexp(`^v(\d+\.\d+\.\d+)$`)
+
+// noted takes what the Go command noted: of a checkout its commit, of a tagged one, as go install asks for, its version too.
+func (b *build) noted(info *debug.BuildInfo) {
+	if m := release().FindStringSubmatch(info.Main.Version); m != nil {
+		b.Version = m[1]
 	}
 	for _, s := range info.Settings {
 		switch s.Key {
@@ -48,14 +59,13 @@ func thisBuild() build {
 			b.Date = s.Value
 		}
 	}
-	return b
 }
 
 // versionText is the version, or the commit that a development build was made from.
 func versionText() string {
 	switch b := thisBuild(); {
-	case version != "":
-		return version
+	case b.Version != "":
+		return b.Version
 	case b.Commit != "":
 		return "development-" + b.Commit[:min(12, len(b.Commit))]
 	default:
