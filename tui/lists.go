@@ -114,7 +114,7 @@ func (k listKind) layout(width int) (l listLayout) {
 		l.name -= classWidth
 	}
 	if k.detail && l.name >= leastName+leastAction {
-		l.action = l.name - min(l.name*3/5, mostName)
+		l.action = max(leastAction, l.name-mostName)
 		l.name -= l.action
 	}
 	return l
