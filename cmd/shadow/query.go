@@ -29,7 +29,7 @@ func newQuery() *cobra.Command {
 		Long: `Query asks the database that shadow replay fills, and prints the answer. It takes a single
 statement that only reads: SELECT, WITH, FROM, VALUES, PIVOT, DESCRIBE, SUMMARIZE, SHOW, and EXPLAIN of
 these. The database is opened read-only, and the question reaches no other file.
---tables lists the tables and views with their columns, and what those of tables mean.`,
+--tables lists the tables and views with their columns, and what they mean.`,
 		Example: `  shadow query "SELECT policy, refused, clients_hit FROM latest_policy_totals"
   shadow query "SELECT client, sum(count) FROM would_blocks GROUP BY client ORDER BY 2 DESC LIMIT 10" --output csv
   shadow query --tables
