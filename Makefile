@@ -41,9 +41,8 @@ samples: ## writes the logs of sample-logs/ again
 licenses: ## the licences of all that is linked or embedded, in licenses/
 	scripts/licenses
 
-release: ## packages and archives in dist/, each built twice, and the .deb tried in a clean Debian (VERSION=0.1.0)
+release: ## packages and archives in dist/, built again elsewhere and compared, and the .deb tried in a clean Debian (VERSION=0.1.0)
 	scripts/release $(VERSION)
-	cp dist/SHA256SUMS dist.sums
-	scripts/release $(VERSION) >/dev/null
-	cmp dist/SHA256SUMS dist.sums && rm dist.sums
+	twin=$$(mktemp -d) && trap 'rm -rf "$$twin"' EXIT && umask 077 && git clone --quiet . "$$twin/again" && \
+		"$$twin/again/scripts/release" $(VERSION) >/dev/null && cmp dist/SHA256SUMS "$$twin/again/dist/SHA256SUMS"
 	scripts/try-package dist/shadow-limits_*_amd64.deb dist/shadow-limits-*.x86_64.rpm dist/shadow-limits_*_x86_64.apk dist/shadow-limits_*_arm64.deb
