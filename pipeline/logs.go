@@ -19,6 +19,7 @@ import (
 	"shadow/replay"
 	"shadow/report"
 	"shadow/report/format"
+	"shadow/sample"
 	"shadow/traffic"
 	"shadow/traffic/cache"
 	"shadow/traffic/ingest"
@@ -72,6 +73,7 @@ type Logs struct {
 	sparse bool   // whether a reading may find nothing
 
 	retain   bool            // whether there are to be further passes over what is read
+	drawn    *sample.Design  // the clients that further passes are about; nil: all
 	requests *cache.Requests // that have been read; nil: they are not kept
 	lost     error           // why they are in memory rather than in a temporary file
 	cache    *logCache       // nil: nobody asked for one

@@ -20,6 +20,7 @@ import (
 	"shadow/report/format"
 	"shadow/report/html"
 	"shadow/request"
+	"shadow/sample"
 	"shadow/store"
 	"shadow/sweep"
 	"shadow/traffic"
@@ -44,9 +45,10 @@ type Replay struct {
 	HarmAction string // implies Harm
 	harmMeant  string // as reports call it
 	Band       bool
-	Sweep      bool   // draw the curves as well
-	Verdicts   string // a file that verdicts on all requests are written to; "": none is
-	Retries    string // how refused requests come back, one of calibrate.RetryWords
+	Sweep      bool           // draw the curves as well
+	Verdicts   string         // a file that verdicts on all requests are written to; "": none is
+	Sample     sample.Options // the zero one: all clients are judged
+	Retries    string         // how refused requests come back, one of calibrate.RetryWords
 
 	assessor  *replay.Assessor // judges evidence, once all requests are; nil: nobody does
 	observers observers        // of verdicts one by one
@@ -57,6 +59,7 @@ type Replay struct {
 	overTime  *html.OverTime   // nil unless the report is a page
 	resumed   *resumption      // nil unless Resume is
 	curves    *sweep.Result    // nil unless Sweep
+	sampled   *replay.Sampled  // nil unless Sample
 }
 
 // Run verifies what is asked, replays, and reports.
@@ -122,6 +125,9 @@ func (r *Replay) prepareReplay(logs []string) error {
 		r.byPath = byPath
 	}
 	NotePaths(&r.Read, PolicyKeys(r.Policies))
+	if err := r.verifySample(); err != nil {
+		return err
+	}
 	if err := cmp.Or(r.watchHarm(), r.watchRetries()); err != nil {
 		return err
 	}
@@ -155,6 +161,9 @@ func (r *Replay) judge(ctx context.Context, sink replay.Sink) (_ *replay.Result,
 			return nil, err
 		}
 		defer func() { err = cmp.Or(err, r.shared.close()) }()
+	}
+	if r.Sample.Share > 0 {
+		return r.judgeSample(ctx)
 	}
 	engine := r.newEngine(ctx, sink)
 	curves := r.newSweep(ctx)
@@ -220,7 +229,7 @@ func (r *Replay) newSweep(ctx context.Context) *sweep.Sweep {
 // newEngine is what judges. sink may be nil.
 func (r *Replay) newEngine(ctx context.Context, sink replay.Sink) *replay.Engine {
 	kept := r.Events.Of(len(r.Policies))
-	if r.Output == "html" {
+	if r.Output == "html" && r.sampled == nil { // of a sample, nobody knows what is refused when
 		r.overTime = html.NewOverTime(sink, kept, len(r.Policies))
 		sink, kept = r.overTime, len(r.Policies)
 	}
@@ -273,10 +282,13 @@ func (r *Replay) report(ctx context.Context, result *replay.Result, database, ru
 	model := report.New(result, o)
 	r.Always = r.Output == "json"
 	return r.Finish(ctx, &r.Caller, r.Quiet, model, r.tooManyUnreadable(&result.Stats), func() error {
-		if r.overTime == nil {
+		if r.Output != "html" {
 			return model.Write(r.Out, r.Output)
 		}
-		page := &html.Page{Model: model, Times: r.overTime.Times(model.Policies, result.OverTime)}
+		page := &html.Page{Model: model}
+		if r.overTime != nil {
+			page.Times = r.overTime.Times(model.Policies, result.OverTime)
+		}
 		if r.curves != nil {
 			page.Curves = curves.New(r.curves, report.Options{}).Curves()
 		}

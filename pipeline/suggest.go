@@ -15,6 +15,7 @@ import (
 	"shadow/report/advice"
 	"shadow/report/keys"
 	"shadow/request"
+	"shadow/sample"
 	"shadow/servers"
 	"shadow/suggest"
 	"shadow/sweep"
@@ -36,7 +37,8 @@ type Suggest struct {
 	Scale      suggest.Scale   // the zero one is 1
 	Band       bool
 	Output     string
-	Details    bool // whether people read all that was tried
+	Sample     sample.Options // the zero one: all clients are looked at
+	Details    bool           // whether people read all that was tried
 
 	Again func(command string) []string // the flags that were given and that a command takes as well; nil: none were
 
@@ -58,32 +60,18 @@ func (r *Suggest) Run(ctx context.Context, logs []string) (err error) {
 	if err := r.prepareSuggest(logs); err != nil {
 		return err
 	}
-	heap.CollectOftenLater()
-	a := &r.advisor
-	a.Explore = r.Output == "html"
-	a.Tables, a.Lateness, a.Rules, a.Band, a.EachAction = r.Read.Tables, r.Read.Lateness, r.Rules, r.Band, r.EachAction
-	a.AllKeys = r.Details
 	r.retain = true
 	defer func() { err = cmp.Or(err, r.release()) }()
-	a.Read = func(do func(*traffic.Batch) error) (ingest.Stats, error) {
-		return r.read(ctx, r.Read, func(src replay.Source, _ *ingest.Reader) error { return each(ctx, src, do) })
-	}
-	a.Look = func() *findings.Look { return r.look }
-	a.Again = func(do func(*traffic.Batch) error) error { return r.again(ctx, do) }
-	if err := a.Survey(); err != nil {
-		return err
-	}
-	if a.Action, err = r.settle(&a.Found.Stats, "action", r.Action); err != nil {
-		return err
-	}
-	site, err := r.ask()
+	found, site, err := r.advise(ctx)
 	if err != nil {
 		return err
 	}
-	a.Keys = r.keysThere()
-	found, err := a.Advise(ctx)
-	if err != nil {
-		return err
+	a := &r.advisor
+	var proof *suggest.SampleProof
+	if r.drawn != nil {
+		if proof, err = a.Prove(ctx, r.Sample, func(do func(*traffic.Batch) error) error { return r.allAgain(ctx, do) }); err != nil {
+			return err
+		}
 	}
 	o := r.reportOptions(r.warnings(found))
 	o.Evidence = r.Rules
@@ -94,7 +82,7 @@ func (r *Suggest) Run(ctx context.Context, logs []string) (err error) {
 			answer.Forbid()
 		}
 		answers[i] = advice.Answer{Advice: answer, Key: r.keyText(), Verdict: &advice.Verdict{
-			Reason: why, Site: site, For: cmp.Or(r.For, anyServer), Next: r.next(answer),
+			Reason: why, Site: site, Sample: advice.ProofOf(proof), For: cmp.Or(r.For, anyServer), Next: r.next(answer),
 		}}
 		if err := r.paste(&answers[i], !pasted); err != nil {
 			return err
@@ -102,11 +90,41 @@ func (r *Suggest) Run(ctx context.Context, logs []string) (err error) {
 		pasted = pasted || len(answers[i].Verdict.Paste) > 0
 	}
 	report := advice.New(a.Found, answers, o)
+	report.Sampled(r.drawn)
 	report.Details, report.Doctor = r.Details, r.commandLine("doctor")
 	if err := report.Write(r.Out, r.Output); err != nil {
 		return err
 	}
 	return r.tooManyUnreadable(&a.Found.Stats)
+}
+
+// advise reads the logs and chooses.
+func (r *Suggest) advise(ctx context.Context) (found []*suggest.Advice, site findings.Site, err error) {
+	heap.CollectOftenLater()
+	a := &r.advisor
+	a.Explore = r.Output == "html"
+	a.Tables, a.Lateness, a.Rules, a.Band, a.EachAction = r.Read.Tables, r.Read.Lateness, r.Rules, r.Band, r.EachAction
+	a.AllKeys = r.Details
+	a.Read = func(do func(*traffic.Batch) error) (ingest.Stats, error) {
+		return r.read(ctx, r.Read, func(src replay.Source, _ *ingest.Reader) error { return each(ctx, src, do) })
+	}
+	a.Look = func() *findings.Look { return r.look }
+	a.Again = func(do func(*traffic.Batch) error) error { return r.again(ctx, do) }
+	if err := a.Survey(); err != nil {
+		return nil, site, err
+	}
+	if a.Action, err = r.settle(&a.Found.Stats, "action", r.Action); err != nil {
+		return nil, site, err
+	}
+	if site, err = r.ask(); err != nil {
+		return nil, site, err
+	}
+	a.Keys = r.keysThere()
+	if r.Sample.Share > 0 {
+		r.drawn = a.Draw(r.Sample)
+	}
+	found, err = a.Advise(ctx)
+	return found, site, err
 }
 
 // keysThere are the keys that the log has something for, of those that are tried.
@@ -151,6 +169,9 @@ func (r *Suggest) prepareSuggest(logs []string) error {
 	}
 	if r.EachAction && r.Output == "html" {
 		return Usage("--output html: a page has one answer; state --action NAME instead of --each-action")
+	}
+	if r.Sample.Share > 0 && (r.Action != "" || r.EachAction) {
+		return Usage("--sample and --action: state one: a second sample proves an answer for all requests only")
 	}
 	if _, err := r.market(); err != nil {
 		return err

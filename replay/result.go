@@ -46,6 +46,8 @@ type Result struct {
 	Attackers      []int32                  // clients that attack the site, or whose network is one bot, beside what Evidence says; ascending
 	Policies       []PolicyTally
 	Band           *Band // nil: not wanted
+
+	Sample *Sampled // what Policies have of Clients is of these only; nil: of all of them
 }
 
 // ClientTally is what is known of one client apart from any policy.

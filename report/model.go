@@ -46,6 +46,8 @@ type Head struct {
 
 	Findings []findings.Finding `json:"findings"` // the gravest first
 
+	Sample *Sample `json:"sample,omitempty"` // nil: all clients were judged
+
 	View document.View `json:"-"`
 }
 
@@ -157,6 +159,8 @@ type Policy struct {
 	Range   *Range `json:"range"`   // nil when the policy is judged exactly
 	Band    *Band  `json:"band"`    // nil when nobody asked, or when there is none
 
+	Sample *SampleRanges `json:"sample,omitempty"` // nil: all clients were judged
+
 	// of the requests: judged while hosts that share the limit might have decided otherwise together
 	Degraded        int64 `json:"degraded"`
 	DegradedRefused int64 `json:"degraded_refused"` // refused ones of these
@@ -258,6 +262,9 @@ type Action struct {
 	Refused        int64   `json:"refused"`
 	RefusedPercent float64 `json:"refused_percent"` // of its requests
 	SharePercent   float64 `json:"share_percent"`   // of all that the policy refused
+
+	Range      *[2]int64   `json:"refused_range,omitempty"`       // of the whole log; nil: all clients were judged
+	ShareRange *[2]float64 `json:"share_percent_range,omitempty"` // likewise
 }
 
 // Stored says where the run was kept.

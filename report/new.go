@@ -48,12 +48,16 @@ func New(res *replay.Result, o Options) *Model {
 	who := NewPopulation(res.Clients)
 	assessor := NewAssessor(res, who, o)
 	m := &Model{Head: NewHead(&res.Stats, who, o), Policies: []Policy{}, Stored: o.Stored()}
+	m.Sample = newSample(res, who)
 	m.Input.Evidence = assessor.All(res.Clients)
 	if res.Band != nil {
 		m.Input.Band = &BandInput{Movable: res.Band.Movable}
 	}
 	for i := range res.Policies {
 		m.Policies = append(m.Policies, judge(res, &res.Policies[i], who, assessor, o))
+		if m.Sample != nil {
+			m.Sample.estimate(&m.Policies[i], res, i, who)
+		}
 		if o.Retries != nil {
 			m.Policies[i].Retries = &o.Retries[i]
 		}

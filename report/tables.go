@@ -35,7 +35,7 @@ func PolicyTable(m *Model, page bool) *table.Table {
 			continue
 		}
 		add(table.Number(class.String()).Titled(ClassTitle(class)+" hit"),
-			func(p *Policy) table.Cell { return table.Count(p.ByClass[class].ClientsHit) })
+			func(p *Policy) table.Cell { return p.estimated(p.ByClass[class].ClientsHit) })
 		add = t.Join
 		if class == request.Browser && some(func(p Policy) bool { return p.ByEvidence != nil }) {
 			add(table.Number("(disguised)").Titled("of them disguised"),
@@ -83,12 +83,12 @@ func savedColumns(t *table.Of[Policy], in *Input) {
 		return table.Count(p.WorstMinute.Refused)
 	})
 	t.Head(table.Number("bytes not sent"), func(p *Policy) table.Cell {
-		return table.Shown(format.Size(p.BytesSaved), format.Plain(p.BytesSaved))
+		return table.Shown(p.mark()+format.Size(p.BytesSaved), format.Plain(p.BytesSaved))
 	})
 	if in.UpstreamLogged {
 		t.Head(table.Number("upstream time saved"), func(p *Policy) table.Cell {
 			saved := format.OfSeconds(p.UpstreamSecondsSaved)
-			return table.Shown(format.Span(saved), format.Plain(int64(saved)))
+			return table.Shown(p.mark()+format.Span(saved), format.Plain(int64(saved)))
 		})
 	}
 }
@@ -126,7 +126,7 @@ func BandTable(m *Model) *table.Table {
 // ClientTable has a row per client that a policy refused.
 func ClientTable(m *Model, p *Policy) *table.Table {
 	at := m.Input.Span.Layouts().Second
-	t := table.Of[Client]{Table: table.Table{Title: "Clients hit by " + p.Policy}}
+	t := table.Of[Client]{Table: table.Table{Title: "Clients hit by " + p.Policy + m.inSample()}}
 	t.Head(table.Name("client"), func(c *Client) table.Cell { return table.Text(c.Client) })
 	t.Head(table.Number("requests"), func(c *Client) table.Cell { return table.Count(c.Requests) })
 	t.Join(table.Number("refused"), func(c *Client) table.Cell { return table.Count(c.Refused) })
@@ -173,8 +173,8 @@ func ActionTable(p *Policy) *table.Table {
 	t := table.Of[Action]{Table: table.Table{Title: "Actions refused by " + p.Policy}}
 	t.Head(table.Name("action"), func(a *Action) table.Cell { return table.Text(a.Action) })
 	t.Head(table.Number("requests"), func(a *Action) table.Cell { return table.Count(a.Requests) })
-	t.Join(table.Number("refused"), func(a *Action) table.Cell { return table.Count(a.Refused) })
+	t.Join(table.Number("refused"), func(a *Action) table.Cell { return about(a.Refused, a.Range) })
 	t.Join(table.Number("%").Titled("% refused"), func(a *Action) table.Cell { return table.Share(a.RefusedPercent) })
-	t.Join(table.Number("% of all refused"), func(a *Action) table.Cell { return table.Share(a.SharePercent) })
+	t.Join(table.Number("% of all refused"), func(a *Action) table.Cell { return aboutShare(a.SharePercent, a.ShareRange) })
 	return t.Fill(p.TopActions)
 }

@@ -67,6 +67,7 @@ The log is read once. Its requests, about 20 bytes each, wait in a temporary fil
 	scale.Add(cmd, &f.Scale, "scale", "make room for clients that send so many times as much (`factor`)")
 	flags.BoolVar(&f.Band, "band", true, "where timestamps are whole seconds, keep the promise wherever in its second each "+
 		"request came")
+	addSample(cmd, &f.Sample)
 	addOutput(cmd, &f.Output, "report", format.PageOutputs())
 	addReading(cmd, &f.Reading)
 	if err := flags.MarkHidden("cold"); err != nil {

@@ -5,6 +5,7 @@ import (
 	"shadow/replay"
 	"shadow/report"
 	"shadow/report/format"
+	"shadow/report/table"
 	"shadow/suggest"
 	"shadow/sweep"
 )
@@ -47,7 +48,8 @@ type Answer struct {
 	// Lines are what to paste for another limit of the answer's kind; nil: no server is asked for.
 	Lines func(limit string) ([]Block, error) `json:"-"`
 
-	best []*suggest.Suggestion
+	best    []*suggest.Suggestion
+	sampled table.Cell // the share of the clients that limits were tried on; none: all
 }
 
 // A Watch is how to begin with lines: in a mode that refuses nothing if Count is there.

@@ -32,6 +32,9 @@ func (s *Report) whatText(a *Answer) string {
 	if in.Span != nil {
 		parts[0] += " in " + format.Span(in.Span.Length())
 	}
+	if d := s.Sample; d != nil {
+		parts = append(parts, fmt.Sprintf("a sample: limits were tried on %s of these", format.Count(d.ClientsJudged, "client")))
+	}
 	if a.Action != "" {
 		w := a.Advice.Whole
 		parts = append(parts, fmt.Sprintf("%s of %s from %s", format.Thousands(w.Requests.Of(suggest.Everybody)),
@@ -129,6 +132,7 @@ func (s *Answer) briefFacts() (f document.Facts) {
 	f.Add("limit", *v.Limit+", by "+named(s.Key))
 	f.Add("protects", v.protectsText())
 	f.Add("targets", v.targetsText())
+	f = append(f, v.Sample.facts()...)
 	f.Add("allows", v.allowsText(findings.IsLogin(s.Action)))
 	f.Add("exempt", v.Exempt.text())
 	f.Add("search", v.searchText())
@@ -311,6 +315,10 @@ func (s *Report) watchText(a *Answer) string {
 	n, span := a.Advice.Answer.Whole.Refused.Of(suggest.Everybody), s.Input.Span
 	if e := a.Verdict.Exempt; e != nil && e.Pasted {
 		n -= e.Passed
+	}
+	if p := a.Verdict.Sample; p != nil && a.Watch.Count != "" {
+		return fmt.Sprintf("After days like the log's, %s (by the sample, %s of the target there)", a.Watch.How,
+			format.FromTo(p.RefusedRange))
 	}
 	switch {
 	case a.Watch.Count == "":

@@ -21,6 +21,7 @@ type Verdict struct {
 	Protects  Affected      `json:"protects"`
 	Targets   Affected      `json:"targets"`
 	MostHit   *float64      `json:"most_hit_percent"` // of the protected clients, with 95 % confidence; nil: nothing shows it
+	Sample    *SampleProof  `json:"sample,omitempty"` // nil: all clients were looked at, or there is no limit
 	Validated *Validated    `json:"validated"`        // nil: no part chose nothing
 	Reach     *Reach        `json:"bound"`            // nil: not computed
 	ByKey     []KeyReach    `json:"bound_by_key"`     // the same by other keys; empty unless no limit can, or --details
@@ -215,12 +216,17 @@ var verdictTexts = map[string]string{
 }
 
 // text is the verdict's line.
-func (v *Verdict) text() string { return verdictTexts[v.Verdict] + ": " + v.Reason }
+func (v *Verdict) text() string {
+	if v.Sample != nil {
+		return verdictTexts[v.Verdict] + ", by a sample: " + v.Reason
+	}
+	return verdictTexts[v.Verdict] + ": " + v.Reason
+}
 
 // text says what a limit does to clients to protect.
 func (v *Verdict) protectsText() string {
 	p := &v.Protects
-	text := fmt.Sprintf("%s %s: ", format.Thousands(p.Clients), p.Who)
+	text := fmt.Sprintf("%s %s%s: ", format.Thousands(p.Clients), p.Who, v.inSample())
 	if p.Hit == 0 {
 		text += "none hit"
 	} else {
@@ -238,8 +244,8 @@ func (v *Verdict) protectsText() string {
 // targetsText says what a limit stops.
 func (v *Verdict) targetsText() string {
 	t := &v.Targets
-	text := fmt.Sprintf("%s of %s target requests (%s %%), %s of %s clients", format.Thousands(t.Refused),
-		format.Thousands(t.Requests), format.Percent(t.RefusedPercent), format.Thousands(t.Hit), format.Thousands(t.Clients))
+	text := fmt.Sprintf("%s of %s target requests%s (%s %%), %s of %s clients", format.Thousands(t.Refused),
+		format.Thousands(t.Requests), v.inSample(), format.Percent(t.RefusedPercent), format.Thousands(t.Hit), format.Thousands(t.Clients))
 	if p := v.Validated; p != nil {
 		text += fmt.Sprintf("; on the last part, which chose nothing, %s of %s, and %s of %s protected clients hit",
 			format.Thousands(p.Targets.Refused), format.Thousands(p.Targets.Requests), format.Thousands(p.Protects.Hit),
