@@ -72,7 +72,7 @@ func (f *forgetful) received() int {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	n, err := strconv.Atoi(field(info, "total_net_input_bytes"))
+	n, err := strconv.Atoi(fieldsOf(info)["total_net_input_bytes"])
 	if err != nil {
 		f.t.Fatal(err)
 	}

@@ -17,11 +17,12 @@ import (
 
 // Conn is one or more servers that keep the state of limits. It is safe for concurrent use.
 type Conn struct {
-	client  redis.UniversalClient
-	host    string
-	clock   Clock
-	timeout time.Duration
-	servers servers
+	client     redis.UniversalClient
+	host       string
+	clock      Clock
+	timeout    time.Duration
+	servers    servers
+	replicated bool // whether a replica may take over
 }
 
 // silent keeps the library from writing to standard error; what matters comes back as an error.
@@ -37,6 +38,7 @@ func (silent) Printf(context.Context, string, ...any) {}
 func Open(o Options) *Conn {
 	r := &Conn{host: o.Host, clock: o.Clock, timeout: cmp.Or(o.Timeout, time.Second)}
 	a := &o.Address
+	r.replicated = a.topology == cluster || a.topology == sentinel
 	u := &redis.UniversalOptions{
 		Addrs: a.hosts, DB: a.database, MasterName: a.master, IsClusterMode: a.topology == cluster,
 		Username: a.user, Password: o.Password, SentinelPassword: o.Password, TLSConfig: a.tls,
@@ -83,11 +85,34 @@ func (r *Conn) each(ctx context.Context, do func(context.Context, *redis.Client)
 func (r *Conn) Ping(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
-	err := r.each(ctx, func(ctx context.Context, c *redis.Client) error { return c.Ping(ctx).Err() })
+	_, isCluster := r.client.(*redis.ClusterClient)
+	err := r.each(ctx, func(ctx context.Context, c *redis.Client) error {
+		if !isCluster {
+			return c.Ping(ctx).Err()
+		}
+		text, err := c.ClusterInfo(ctx).Result()
+		if err != nil {
+			return err
+		}
+		return incomplete(text)
+	})
 	if err != nil {
 		return fmt.Errorf("redis: %w", err)
 	}
 	return nil
+}
+
+// allSlots is how many slots a cluster has. A key lies in one of them.
+const allSlots = "16384"
+
+// incomplete returns what is missing from a cluster, by the answer of CLUSTER INFO.
+func incomplete(text string) error {
+	fields := fieldsOf(text)
+	if fields["cluster_state"] == "ok" && fields["cluster_slots_ok"] == allSlots {
+		return nil
+	}
+	return fmt.Errorf("the cluster serves %s of %s slots, cluster_state:%s; "+
+		"redis-cli --cluster check HOST:PORT says what is missing", fields["cluster_slots_ok"], allSlots, fields["cluster_state"])
 }
 
 // remove removes keys, some thousand at a time.
@@ -112,50 +137,108 @@ func (r *Conn) remove(keys []string) error {
 func (r *Conn) Judge(ctx context.Context, calls []*Call) error {
 	ctx, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
-	failed := r.send(ctx, calls)
-	if len(failed) > 0 && ctx.Err() == nil && r.mend(ctx, failed) {
-		failed = r.send(ctx, failed)
+	again, failed := r.send(ctx, calls)
+	if len(again) > 0 && ctx.Err() == nil && r.mend(ctx, failed) {
+		again, failed = r.send(ctx, again)
 	}
-	if len(failed) > 0 {
-		return fmt.Errorf("redis: %w", failed[0].Err)
+	if len(again) > 0 {
+		return fmt.Errorf("redis: %w", r.explain(failed[0].err))
 	}
 	return nil
 }
 
-// send sends calls once and returns those that failed.
-func (r *Conn) send(ctx context.Context, calls []*Call) (failed []*Call) {
-	pipe := r.client.Pipeline()
-	commands := make([]*redis.Cmd, len(calls))
-	for i, c := range calls {
-		commands[i] = pipe.EvalSha(ctx, c.Limit.script.Hash(), []string{c.Limit.key(c.Key)}, c.arguments(r.host, r.clock)...)
-	}
-	_, _ = pipe.Exec(ctx) // each command has its error
-	for i, c := range calls {
-		if c.Err = c.receive(commands[i].Slice()); c.Err != nil && c.Err != errForgotten {
-			failed = append(failed, c)
-		}
-	}
-	return failed
+// A failure is why a script has no answer.
+type failure struct {
+	script *script
+	err    error
 }
 
-// mend reports whether it makes sense to send calls again, having loaded the scripts that servers lack.
-func (r *Conn) mend(ctx context.Context, failed []*Call) bool {
+var infoScript = func() *script {
+	text, err := scripts.ReadFile("scripts/info.lua")
+	if err != nil {
+		panic(err) // it is embedded
+	}
+	return newScript(string(text))
+}()
+
+// send sends calls once and returns those without an answer, and why. Behind its calls each server is asked what
+// servers.meet wants to know; without that an answer does not count.
+func (r *Conn) send(ctx context.Context, calls []*Call) (again []*Call, failed []failure) {
+	pipe := r.client.Pipeline()
+	commands, owners := make([]*redis.Cmd, len(calls)), make([]*redis.Client, len(calls))
+	keys := map[*redis.Client]string{}
+	for i, c := range calls {
+		key := c.Limit.key(c.Key)
+		commands[i] = pipe.EvalSha(ctx, c.Limit.script.Hash(), []string{key}, c.arguments(r.host, r.clock)...)
+		if r.replicated {
+			owners[i] = r.master(ctx, key)
+			keys[owners[i]] = key
+		}
+	}
+	infos := map[*redis.Client]*redis.Cmd{}
+	for owner, key := range keys {
+		infos[owner] = pipe.EvalSha(ctx, infoScript.Hash(), []string{key}, infoFields...)
+	}
+	_, _ = pipe.Exec(ctx) // each command has its error
+	unknown := map[*redis.Client]error{}
+	for owner, command := range infos {
+		text, err := command.Text()
+		if err == nil {
+			r.servers.meet(parseInfo(text), true)
+			continue
+		}
+		unknown[owner], failed = err, append(failed, failure{infoScript, err})
+	}
+	for i, c := range calls {
+		if c.Err = c.receive(commands[i].Slice()); c.Err != nil && c.Err != errForgotten {
+			failed = append(failed, failure{c.Limit.script, c.Err})
+			again = append(again, c)
+		} else if err := unknown[owners[i]]; err != nil {
+			c.Err, again = err, append(again, c)
+		}
+	}
+	return again, failed
+}
+
+// master is the server that has a key, as far as is known; nil: the only one, or not known.
+func (r *Conn) master(ctx context.Context, key string) *redis.Client {
+	if c, is := r.client.(*redis.ClusterClient); is {
+		if node, err := c.MasterForKey(ctx, key); err == nil {
+			return node
+		}
+	}
+	return nil
+}
+
+// mend reports whether it makes sense to send calls again, having loaded the scripts that servers lack, or found out
+// which servers a cluster has now.
+func (r *Conn) mend(ctx context.Context, failed []failure) bool {
 	missing := map[*script]bool{}
-	for _, c := range failed {
+	for _, f := range failed {
 		switch {
-		case redis.HasErrorPrefix(c.Err, "NOSCRIPT"):
-			missing[c.Limit.script] = true
-		case !lost(c.Err):
+		case redis.HasErrorPrefix(f.err, "NOSCRIPT"):
+			missing[f.script] = true
+		case !lost(f.err):
 			return false
 		}
 	}
-	for script := range missing {
-		load := func(ctx context.Context, c *redis.Client) error { return script.Load(ctx, c).Err() }
-		if r.each(ctx, load) != nil {
-			return false
+	return r.each(ctx, func(ctx context.Context, c *redis.Client) error {
+		for script := range missing {
+			if err := script.Load(ctx, c).Err(); err != nil {
+				return err
+			}
 		}
+		return nil
+	}) == nil
+}
+
+// explain says what to do about an error that speaks of something else.
+func (r *Conn) explain(err error) error {
+	redirects := redis.HasErrorPrefix(err, "MOVED") || redis.HasErrorPrefix(err, "ASK")
+	if _, is := r.client.(*redis.ClusterClient); redirects && !is {
+		return fmt.Errorf("this server is a node of a cluster, so its address is redis+cluster://HOST: %w", err)
 	}
-	return true
+	return err
 }
 
 // lost reports whether an error means that the connection ended, so that another one may do better at once.
@@ -168,27 +251,15 @@ func lost(err error) bool {
 	return errors.Is(err, net.ErrClosed) || strings.HasSuffix(text, "EOF") || strings.Contains(text, "connection reset")
 }
 
-// identify asks a server for its run. It must not fail a connection: a server that does not answer is taken for a
+// identify asks a server who it is. It must not fail a connection: a server that does not answer is taken for a
 // known one.
 func (s *servers) identify(ctx context.Context, c *redis.Conn) error {
-	info, err := c.Info(ctx, "server").Result()
+	text, err := c.Info(ctx, "server").Result()
 	if err != nil {
 		return nil // not to know is no reason not to connect
 	}
-	role, _ := c.Info(ctx, "replication").Result()
-	run := field(info, "run_id")
-	if run == "" || field(role, "role") == "slave" {
-		return nil
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.complete && !s.runs[run] {
-		s.restarts++
-	}
-	if s.runs == nil {
-		s.runs = map[string]bool{}
-	}
-	s.runs[run] = true
+	replication, _ := c.Info(ctx, "replication").Result()
+	s.meet(parseInfo(text+replication), false)
 	return nil
 }
 

@@ -78,6 +78,7 @@ type Saved struct {
 	Place    limit.Time            `json:"place"`              // the latest of a request
 	There    int64                 `json:"there"`              // how many requests were there
 	Runs     []string              `json:"runs,omitempty"`     // of servers that were met
+	Relied   map[string]int64      `json:"relied,omitempty"`   // of a stream: up to where this host relies on it
 	Degraded map[string]limit.Time `json:"degraded,omitempty"` // by policy: until when its verdicts are
 }
 
@@ -94,7 +95,7 @@ func (r *SharedLimiter) Save() (json.RawMessage, error) {
 	next := r.numbers.next
 	s := Saved{Host: r.redis.host, Place: next.place, There: next.index, Degraded: map[string]limit.Time{}}
 	if r.met {
-		s.Runs = r.redis.servers.met()
+		s.Runs, s.Relied = r.redis.servers.met()
 	}
 	for i := range r.policies {
 		if p := &r.policies[i]; p.degraded {
@@ -121,7 +122,7 @@ func (r *SharedLimiter) restore(s Saved) {
 	r.numbers.keep()
 	if len(s.Runs) > 0 {
 		r.met = true
-		r.redis.servers.settle(s.Runs...)
+		r.redis.servers.settle(s.Relied, s.Runs...)
 	}
 	for i := range r.policies {
 		p := &r.policies[i]

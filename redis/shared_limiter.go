@@ -227,7 +227,7 @@ func (r *SharedLimiter) meet() bool {
 		return false
 	}
 	r.met = true
-	r.redis.servers.settle()
+	r.redis.servers.settle(nil)
 	return true
 }
 

@@ -210,7 +210,7 @@ func wired(b *testing.B, c *redis.Client) (n int) {
 		b.Fatal(err)
 	}
 	for _, name := range []string{"total_net_input_bytes", "total_net_output_bytes"} {
-		bytes, _ := strconv.Atoi(field(info, name))
+		bytes, _ := strconv.Atoi(fieldsOf(info)[name])
 		n += bytes
 	}
 	return n

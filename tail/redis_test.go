@@ -51,11 +51,18 @@ func (s *redisServer) join(o *Options, name string) { s.joinWithin(o, name, 10*t
 
 // joinWithin does so too, with a tail that waits at most that long, and lets trips see its round trips.
 func (s *redisServer) joinWithin(o *Options, name string, timeout time.Duration, trips *RedisMetrics) {
+	joinAt(s.t, s.Address(), o, name, timeout, trips, func(l *redis.SharedLimiter) { s.limiters[name] = l })
+}
+
+// joinAt has a tail judge through the servers of an address. joined gets its limiter.
+func joinAt(
+	t *testing.T, at string, o *Options, name string, timeout time.Duration, trips *RedisMetrics, joined func(*redis.SharedLimiter),
+) {
 	o.NewRemote = func(saved json.RawMessage, behind func() bool) (Remote, error) {
-		address, err := redis.ParseAddress(s.Address())
-		check(s.t, err)
+		address, err := redis.ParseAddress(at)
+		check(t, err)
 		from, err := redis.ReadSaved(saved)
-		check(s.t, err)
+		check(t, err)
 		conn := redis.Open(redis.Options{Address: address, Host: cmp.Or(from.Host, name), Timeout: timeout})
 		watch := func(trip redis.RoundTrip) {
 			if trips != nil {
@@ -66,9 +73,9 @@ func (s *redisServer) joinWithin(o *Options, name string, timeout time.Duration,
 			Redis: conn, Tables: o.Read.Tables, Policies: o.Policies, Lateness: limit.Hour, MaxLag: time.Hour,
 			From: from, Behind: behind, Watch: watch,
 		})
-		check(s.t, err)
-		s.limiters[name] = limiter
-		s.t.Cleanup(func() { limiter.Close(); conn.Close() })
+		check(t, err)
+		joined(limiter)
+		t.Cleanup(func() { limiter.Close(); conn.Close() })
 		return limiter, nil
 	}
 }

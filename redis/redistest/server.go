@@ -136,11 +136,7 @@ func (s *Server) Do(command string) {
 }
 
 func (s *Server) ask(command string) error {
-	network, address := "unix", s.Socket
-	if s.Socket == "" {
-		network, address = "tcp", s.HostPort()
-	}
-	conn, err := net.Dial(network, address)
+	conn, err := s.dial()
 	if err != nil {
 		return err
 	}
