@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -128,4 +129,137 @@ func TestManyTailsInLockStep(t *testing.T) {
 	if alone > len(want)/2 {
 		t.Error("that proves little")
 	}
+}
+
+// A replica that takes over without the last of what its master answered is told by every tail that was answered it, with a
+// mark until a horizon later.
+func TestManyTailsTellWhatIsLost(t *testing.T) {
+	c := redistest.StartCluster(t, 3)
+	f := startFleet(t, 2, c, "host ", manyLimits...)
+	turns := func(n int) {
+		for range n {
+			f.turn(f.r.IntN(tails), 1+f.r.IntN(12))
+		}
+	}
+	turns(200)
+	c.WaitReplicated(c.Masters[0], c.Replica)
+	c.CutOff(c.Masters[0], c.Replica)
+	cut := f.now
+	turns(100)
+	c.Masters[0].Kill()
+	c.Rejoin(c.Replica)
+	c.TakeOver(c.Replica, "FORCE")
+	back := f.now
+	turns(300)
+
+	got, want, marked := f.stop()
+	differ := differences(withoutRetry(got), withoutRetry(want))
+	horizon := limit.Time(0)
+	for _, p := range f.each[0].policies() {
+		horizon = max(horizon, p.Horizon())
+	}
+	// The last tail has been asked for the first time since within some turns.
+	end := back.Add(time.Duration(horizon)*time.Microsecond + time.Minute)
+	for _, text := range differ {
+		if at := parseEvent(t, text).Time; at.Before(cut) || at.After(end) {
+			t.Errorf("differs outside %v to %v: %s", cut, end, text)
+		}
+	}
+	told := 0
+	for _, b := range f.each {
+		for text := range strings.Lines(b.told()) {
+			if e := parseEvent(t, text); e.Degraded && (e.Time.Before(back) || e.Time.After(end)) {
+				t.Errorf("marked outside %v to %v: %s", back, end, text)
+			}
+		}
+		for _, p := range b.tail.Tally().Policies {
+			if p.Degraded > 0 {
+				told++
+				break
+			}
+		}
+	}
+	t.Logf("%d would-blocks, %d by one replay; %d requests differ; %d of %d tails tell of it, with %d marks",
+		len(got), len(want), len(differ), told, tails, marked)
+	if len(differ) == 0 || marked == 0 || told < tails*3/4 {
+		t.Error("that proves little")
+	}
+}
+
+// Fed freely, each tail judges what has come to its log in a turn, all at the same time. The longer the turn, the more the
+// order of judging differs from that of the merged log.
+func TestManyTailsFedFreely(t *testing.T) {
+	const lines, gap = 6016, 10 * time.Millisecond
+	c := redistest.StartCluster(t, 3)
+	var want []string
+	t.Log("| turn | would-blocks | by one replay | only the tails refuse | only the replay refuses | other requests |")
+	for _, turn := range []struct {
+		length time.Duration // of the log; 0: a line of each tail
+		most   float64       // how many of the would-blocks may be of other requests
+	}{{0, .1}, {10 * time.Millisecond, .1}, {100 * time.Millisecond, .1}, {time.Second, .2}, {10 * time.Second, .5}} {
+		for _, s := range c.Masters {
+			s.Do("FLUSHALL")
+		}
+		f := startFleet(t, 3, c, fmt.Sprint(turn.length, " host "), manyLimits...)
+		var texts [tails]string
+		begin, fed := f.now, f.now
+		var order []int
+		for n := range lines {
+			if n%tails == 0 {
+				order = f.r.Perm(tails) // as a load balancer spreads them
+			}
+			f.now = begin.Add(time.Duration(n)*gap + time.Duration(f.r.Int64N(int64(gap))))
+			text := f.entry(f.now)
+			f.whole.WriteString(text)
+			if turn.length > 0 && f.now.Sub(fed) >= turn.length {
+				fed = fed.Add(f.now.Sub(fed).Truncate(turn.length))
+				f.feedAll(&texts, fed)
+			}
+			texts[order[n%tails]] += text
+			if turn.length == 0 && n%tails == tails-1 {
+				f.feedAll(&texts, f.now)
+			}
+		}
+		for range 3 {
+			f.now = f.now.Add(10 * time.Second)
+			f.feedAll(&texts, f.now)
+		}
+		got, replayed, marked := f.stop()
+		if want == nil {
+			want = replayed
+		}
+		if strings.Join(want, "\n") != strings.Join(replayed, "\n") || marked > 0 {
+			t.Fatalf("not the same log, or %d are marked", marked)
+		}
+		differ := differences(withoutRetry(got), withoutRetry(want))
+		all := float64(len(want))
+		surplus := (len(differ) + len(got) - len(want)) / 2
+		name := turn.length.String()
+		if turn.length == 0 {
+			name = "1 line"
+		}
+		t.Logf("| %s | %d (%+.1f %%) | %d | %d | %d | %.1f %% |", name, len(got), 100*(float64(len(got))-all)/all, len(want),
+			surplus, len(differ)-surplus, 100*float64(len(differ))/2/all)
+		if float64(len(differ))/2 > turn.most*all {
+			t.Error("that is too much")
+		}
+	}
+}
+
+// feedAll has all tails read what was written until now, and judge it, at the same time.
+func (f *fleet) feedAll(texts *[tails]string, now time.Time) {
+	var all sync.WaitGroup
+	for i, b := range f.each {
+		if texts[i] == "" && b.tail.stream.Waiting() == 0 {
+			continue
+		}
+		all.Go(func() {
+			b.now = now
+			b.append("access.log", texts[i])
+			b.tail.progress.released = time.Time{} // judge at once
+			b.step(0)
+		})
+	}
+	all.Wait()
+	clear(texts[:])
 }
