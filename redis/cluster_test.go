@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"shadow/limit"
 	"shadow/redis/redistest"
 	"shadow/request"
 	"shadow/testneeds"
@@ -83,6 +85,87 @@ func TestClusterFailover(t *testing.T) {
 			t.Errorf("node %d of the cluster has no keys", i+1)
 		}
 		c.Close()
+	}
+}
+
+// A cluster is asked while a slot moves from one node to another. What is wrong with one is said so that it can be mended.
+func TestClusterMovesAndBreaks(t *testing.T) {
+	t.Parallel()
+	c := redistest.StartCluster(t, 3)
+	from, to := c.Masters[1], c.Masters[2]
+	open := func(address, host string) *Conn {
+		a, err := ParseAddress(address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := Open(Options{Address: a, Host: host, Timeout: 20 * time.Second})
+		t.Cleanup(func() { r.Close() })
+		return r
+	}
+	terms := Terms{Lateness: limit.Hour, Idle: limit.Hour, MaxLag: time.Hour}
+	limiter, err := NewLimit("p", &limits(t, request.ByClient, "token:6/30s")[0].Parts[0], terms)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var calls []*Call // of which some are for each node
+	for i := range 50 {
+		at := limit.Time(1_700_000_000) * limit.Second
+		calls = append(calls, &Call{Limit: limiter, Key: fmt.Sprint(i), At: slices.Repeat([]limit.Time{at}, 5), Since: at})
+	}
+	r := open(c.Address(), "h")
+	ask := func(wantRefused int) {
+		t.Helper()
+		for _, c := range calls {
+			for i := range c.At {
+				c.At[i] += limit.Millisecond
+			}
+		}
+		if err := r.Judge(context.Background(), calls); err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range calls {
+			if len(c.Refused) != wantRefused {
+				t.Errorf("%d of %s are refused, want %d", len(c.Refused), c.Key, wantRefused)
+			}
+		}
+	}
+	ask(0)
+
+	// One key moves, with its slot, which some of the calls are for meanwhile.
+	slot := ""
+	for _, c := range calls {
+		if text := cli(t, "-p", fmt.Sprint(from.Port), "cluster", "keyslot", limiter.key(c.Key)); slot == "" {
+			if n := strings.TrimSpace(text); slices.Contains([]string{"6", "7", "8", "9"}, n[:1]) && len(n) == 4 {
+				slot = n
+				key := limiter.key(c.Key)
+				from.Do("CLUSTER SETSLOT " + slot + " MIGRATING " + to.Query("CLUSTER MYID"))
+				to.Do("CLUSTER SETSLOT " + slot + " IMPORTING " + from.Query("CLUSTER MYID"))
+				cli(t, "-p", fmt.Sprint(from.Port), "migrate", "127.0.0.1", fmt.Sprint(to.Port), key, "0", "5000")
+			}
+		}
+	}
+	if slot == "" {
+		t.Fatal("no key lies in the middle of the second node")
+	}
+	ask(4) // answered with ASK
+	for _, s := range []*redistest.Server{to, from, c.Masters[0]} {
+		s.Do("CLUSTER SETSLOT " + slot + " NODE " + to.Query("CLUSTER MYID"))
+	}
+	ask(5) // answered with MOVED
+	if n := r.servers.restarted(); n > 0 {
+		t.Errorf("%d servers have lost something", n)
+	}
+
+	err = open("redis://"+from.HostPort(), "single").Judge(context.Background(), calls)
+	if err == nil || !strings.Contains(err.Error(), "its address is redis+cluster://HOST: MOVED") {
+		t.Errorf("a node taken for a single server: %v", err)
+	}
+
+	from.Do("CLUSTER DELSLOTS 7000")
+	wantState := func(s *redistest.Server) bool { return strings.Contains(s.Query("CLUSTER INFO"), "cluster_state:fail") }
+	eventually(t, "a slot is missing", func() bool { return wantState(from) })
+	if err := r.Ping(context.Background()); err == nil || !strings.Contains(err.Error(), "of 16384 slots, cluster_state:fail") {
+		t.Errorf("a slot is missing: %v", err)
 	}
 }
 
