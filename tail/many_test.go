@@ -99,6 +99,7 @@ func TestManyTailsInLockStep(t *testing.T) {
 	c := redistest.StartCluster(t, 3)
 	f := startFleet(t, 1, c, "host ", manyLimits...)
 	const turns = 600
+	var order []int
 	for turn := range turns {
 		switch turn {
 		case turns / 3:
@@ -108,7 +109,10 @@ func TestManyTailsInLockStep(t *testing.T) {
 			c.Replica.Kill()
 			c.TakeOver(c.Masters[0], "FORCE")
 		}
-		f.turn(f.r.IntN(tails), 1+f.r.IntN(12))
+		if turn%tails == 0 {
+			order = f.r.Perm(tails) // who has not met a master does not know its replica, and marks
+		}
+		f.turn(order[turn%tails], 1+f.r.IntN(12))
 	}
 	got, want, marked := f.stop()
 	if d := differences(got, want); len(d) > 0 {

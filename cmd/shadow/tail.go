@@ -36,6 +36,7 @@ SIGINT and SIGTERM end it with exit code 0, or 3 if part of a log was not found;
 		Example: `  shadow tail /var/log/nginx/access.log --limit 6/30s
   shadow tail '/var/log/nginx/*.log' --limit token:6/30s --state /var/lib/shadow/state --would-blocks /var/log/shadow/would-blocks.json
   shadow tail /var/log/nginx/access.log --limit 6/30s --redis redis://counts.internal --listen 127.0.0.1:9598
+  shadow tail /var/log/nginx/access.log --limit 6/30s --redis redis+cluster://10.0.0.1,10.0.0.2,10.0.0.3
   shadow tail /var/log/nginx/access.log --limit 6/30s --ui
   shadow tail /var/log/nginx/access.log --limit 6/30s --state /var/lib/shadow/state --db shadow.duckdb   # shadow report, meanwhile
   shadow tail /var/log/nginx/access.log --limit 6/30s --would-blocks would-blocks.json --output json | jq .policies
