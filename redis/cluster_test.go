@@ -169,6 +169,21 @@ func TestClusterMovesAndBreaks(t *testing.T) {
 	}
 }
 
+// Nobody has given a slot to the node of a cluster.
+func TestClusterWithoutSlots(t *testing.T) {
+	t.Parallel()
+	s := startTCP(t, "--cluster-enabled", "yes")
+	a, err := ParseAddress("redis+cluster://" + s.HostPort())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := Open(Options{Address: a, Host: "h", Timeout: 10 * time.Second})
+	defer r.Close()
+	if err := r.Ping(context.Background()); err == nil || !strings.Contains(err.Error(), "serves 0 of 16384 slots") {
+		t.Errorf("a cluster without slots: %v", err)
+	}
+}
+
 // Sentinels name another master when the one there was is killed.
 func TestSentinelFailover(t *testing.T) {
 	t.Parallel()

@@ -10,6 +10,7 @@ import (
 	"net"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -86,16 +87,21 @@ func (r *Conn) Ping(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
 	_, isCluster := r.client.(*redis.ClusterClient)
+	var asked atomic.Bool
 	err := r.each(ctx, func(ctx context.Context, c *redis.Client) error {
 		if !isCluster {
 			return c.Ping(ctx).Err()
 		}
+		asked.Store(true)
 		text, err := c.ClusterInfo(ctx).Result()
 		if err != nil {
 			return err
 		}
 		return incomplete(text)
 	})
+	if err == nil && isCluster && !asked.Load() {
+		err = incomplete("cluster_state:fail\ncluster_slots_ok:0") // no node has a slot, so there is no master to ask
+	}
 	if err != nil {
 		return fmt.Errorf("redis: %w", err)
 	}
