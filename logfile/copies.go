@@ -8,7 +8,6 @@ import (
 	"hash/fnv"
 	"io"
 	"io/fs"
-	"os"
 	"slices"
 )
 
@@ -60,11 +59,11 @@ func FindCopies(ctx context.Context, names []string) (Copies, error) {
 		return Copies{}, nil
 	}
 	f := newFinder()
-	for _, name := range names {
+	for some := range slices.Chunk(names, looksAtOnce) {
 		if err := ctx.Err(); err != nil {
 			return Copies{}, err
 		}
-		if r, ok := SiblingAt(name); ok {
+		for _, r := range lookAtAll(some) {
 			f.add(&r)
 		}
 	}
@@ -230,7 +229,7 @@ func (f *finder) byLead(ctx context.Context, group []*suspect) error {
 			return nil
 		}
 		r, ok := SiblingAt(s.path)
-		if !ok || !os.SameFile(r.Info, s.info) {
+		if !ok || !sameFile(r.Info, s.info) {
 			continue
 		}
 		beginning, summed := fnv.New64a(), 0 // the sum of the head's first bytes, shorter ones first
@@ -302,7 +301,7 @@ func (f *finder) compare(ctx context.Context, x, y *suspect) (c comparison, err 
 		n, xErr := readFull(a, f.x)
 		m, yErr := readFull(b, f.y)
 		k := min(n, m)
-		if !bytes.Equal(f.x[:k], f.y[:k]) || unreadable(xErr) || unreadable(yErr) {
+		if !bytes.Equal(f.x[:k], f.y[:k]) || unreadable(a, xErr) || unreadable(b, yErr) {
 			return c, nil
 		}
 		c.lines += bytes.Count(f.x[:k], lineFeed)
@@ -323,23 +322,31 @@ func (f *finder) compare(ctx context.Context, x, y *suspect) (c comparison, err 
 
 var lineFeed = []byte{'\n'}
 
-// unreadable reports whether an error says that more of a file is there and cannot be had.
-func unreadable(err error) bool {
+// unreadable reports whether an error that ended the content says that more of a file is there and cannot be had.
+func unreadable(c *content, err error) bool {
 	var path *fs.PathError
-	return errors.As(err, &path) || isTooLarge(err)
+	return errors.As(err, &path) || isTooLarge(err) || storeError(c.raw.err) != nil
 }
 
 // open opens the content that the file had when it was looked at.
 func (s *suspect) open() (*content, error) {
-	f, err := os.Open(s.path)
+	f, err := open(s.path)
 	if err != nil {
 		return nil, err
 	}
-	if info, err := f.Stat(); err != nil || !os.SameFile(info, s.info) {
+	if o, ok := f.(*objectFile); ok {
+		o.readAhead(false)
+	}
+	if info, err := f.Stat(); err != nil || !sameFile(info, s.info) {
 		f.Close()
 		return nil, errGone
 	}
-	return openContent(io.LimitReader(f, s.info.Size()), func() { f.Close() })
+	raw := &limited{f, s.info.Size(), nil}
+	c, err := openContent(raw, func() { f.Close() })
+	if err == nil {
+		c.raw = raw
+	}
+	return c, err
 }
 
 // kept is the file that is read in the place of a copy.

@@ -32,7 +32,8 @@ type PassedOver struct {
 //   - "-" and a file or a pipe stand for themselves, whatever they are called;
 //   - a directory stands for the logs in it and below it, in the order of their names (see IsLog for what is left out);
 //   - a pattern such as "logs/access.log*", when there is no file of that name, stands for what it matches. As in a
-//     shell, "*" does not match a leading dot.
+//     shell, "*" does not match a leading dot;
+//   - the name of an object, a prefix that ends in "/", or a pattern of names (see object.Store.Expand).
 //
 // A file that several arguments name, by whatever path or link, comes once; its other names are Links. Expand fails when an argument stands for
 // nothing, or for a file that may not be read: better before the replay than an hour into it.
@@ -63,6 +64,9 @@ func (e *expansion) add(arg string) error {
 	case "-":
 		e.once(fileKey{path: arg}, arg)
 		return nil
+	}
+	if IsObject(arg) {
+		return e.addObjects(arg)
 	}
 	info, err := os.Stat(arg)
 	if errors.Is(err, fs.ErrNotExist) && isPattern(arg) {
@@ -228,7 +232,7 @@ func (e *expansion) tellPassed() {
 			e.Passed = append(e.Passed, PassedOver{Dir: f.dir})
 		}
 		last := &e.Passed[len(e.Passed)-1]
-		last.Files = append(last.Files, strings.TrimPrefix(f.name, filepath.Clean(f.dir)+string(filepath.Separator)))
+		last.Files = append(last.Files, below(f.dir, f.name))
 	}
 }
 

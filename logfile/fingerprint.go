@@ -22,12 +22,17 @@ type Fingerprint struct {
 	Modified int64  `json:"modified"` // nanoseconds since 1970
 	Changed  int64  `json:"changed"`  // the same of its inode, which nobody can set; 0: the system does not tell
 	Sum      uint64 `json:"sum"`      // two CRC-32 of its content (Castagnoli, IEEE), by AddSum
+
+	Version string `json:"version,omitempty"` // of an object, whose store vouches for its content: it has no sum
 }
 
 // FingerprintOf looks at a file, but not at all of it. What is no regular file has none: known is false.
 func FingerprintOf(name string) (p Fingerprint, known bool, err error) {
 	if name == "-" {
 		return p, false, nil
+	}
+	if name = onDisk(name); IsObject(name) {
+		return objectFingerprint(name)
 	}
 	info, err := os.Stat(name)
 	if err != nil || !info.Mode().IsRegular() {
@@ -50,6 +55,10 @@ func FingerprintOf(name string) (p Fingerprint, known bool, err error) {
 
 // AddSum reads all of the file, which has the fingerprint but for its sum. It fails if the file has changed.
 func (p *Fingerprint) AddSum(ctx context.Context, name string) error {
+	if p.Version != "" {
+		return nil
+	}
+	name = onDisk(name)
 	f, err := os.Open(name)
 	if err != nil {
 		return err
@@ -90,8 +99,14 @@ func (p *Fingerprint) Differs(ctx context.Context, name string, kept *Fingerprin
 		return "has grown", nil
 	case p.Size < kept.Size:
 		return "is shorter", nil
-	case p.Head != kept.Head || p.Tail != kept.Tail:
+	case p.Head != kept.Head || p.Tail != kept.Tail || p.Version != kept.Version:
 		return "has changed", nil
+	}
+	if p.Version != "" {
+		if *p != *kept {
+			return "has changed", nil
+		}
+		return "", nil
 	}
 	// A change within the tick of the clock in which the fingerprint was taken would leave the times as they were.
 	settled := taken.Add(-clockSlack).UnixNano()

@@ -25,7 +25,8 @@ import (
 // An Input is the bytes that the file had when it was opened: what the server appends meanwhile is not read, so that
 // Identity describes exactly what was read. A file that log rotation renames in between is found again.
 //
-// What is wrong with the content never fails a run: the input ends there, and Problem says why.
+// What is wrong with the content never fails a run: the input ends there, and Problem says why. An object is another
+// matter: its store has the rest, so that the run fails.
 //
 // One goroutine may call the methods, apart from Close and Consumed, which any may call at any time.
 type Input struct {
@@ -48,7 +49,8 @@ type Input struct {
 	done chan struct{} // closed by Close
 	mu   sync.Mutex    // guards what follows
 	shut bool          // done is closed
-	file *os.File      // what is being read
+	file file          // what is being read
+	head []byte        // of an object: all of it, when it is small and was read already
 }
 
 // blocks hands over an input in pieces, and then what ended it.
@@ -62,7 +64,7 @@ func OpenInput(name string, stdin io.Reader) (*Input, error) {
 		in.stdin = stdin
 		return in, nil
 	}
-	info, err := os.Stat(name)
+	info, err := stat(name)
 	if err != nil {
 		return nil, explain(name, err)
 	}
@@ -78,13 +80,19 @@ func OpenInput(name string, stdin io.Reader) (*Input, error) {
 
 // inspect takes down what a regular file is at the moment.
 func (in *Input) inspect() error {
-	f, err := os.Open(in.name)
+	f, err := open(in.name)
 	if err != nil {
 		return explain(in.name, err)
 	}
 	defer f.Close()
 	if in.info, err = f.Stat(); err != nil {
 		return explain(in.name, err)
+	}
+	if o, ok := f.(*objectFile); ok {
+		if err := o.fill(peekSize); err != nil {
+			return err
+		}
+		in.keepHead(o)
 	}
 	id, head, err := endsOf(f, in.info.Size())
 	if err != nil {
@@ -135,7 +143,7 @@ func (in *Input) AtEnd() bool {
 func (in *Input) HoldNothing() { in.lean = true }
 
 // Is reports whether the input is a file that was looked at.
-func (in *Input) Is(info fs.FileInfo) bool { return in.info != nil && os.SameFile(in.info, info) }
+func (in *Input) Is(info fs.FileInfo) bool { return in.info != nil && sameFile(in.info, info) }
 
 // regular reports whether the input is a file that can be opened again.
 func (in *Input) regular() bool { return in.id.size >= 0 }
@@ -151,6 +159,7 @@ func (in *Input) Close() error {
 	}
 	in.mu.Unlock()
 	in.release()
+	in.dropHead()
 	return nil
 }
 
@@ -162,7 +171,7 @@ func (in *Input) closed() bool {
 }
 
 // hold keeps the descriptor that is being read, unless the input was closed meanwhile.
-func (in *Input) hold(f *os.File) error {
+func (in *Input) hold(f file) error {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if in.shut {
@@ -185,8 +194,8 @@ func (in *Input) release() {
 
 // Next fills b with the next lines, about 512 KiB of them, and returns io.EOF when there are no more. It uses the
 // capacity of b.Data, or exchanges it for another buffer; either way the array that b.Data had belongs to the Input
-// afterwards, and the new one to the caller until b is handed to Next again. It returns fs.ErrClosed after Close, and
-// no other error: see Problem.
+// afterwards, and the new one to the caller until b is handed to Next again. It returns fs.ErrClosed after Close, an
+// *object.Error when a store does not hand out what it has, and no other error: see Problem.
 //
 // A line longer than MaxLine comes cut, MaxLine+1 bytes long and followed by a line feed. Line endings other than the
 // line feed, NUL bytes and whatever else stands in the file are passed through.
@@ -213,7 +222,7 @@ func (in *Input) take(b *Block) error {
 	if err != nil {
 		return in.end(err)
 	}
-	if in.codec == plain && in.raw != nil && (in.lean || in.raw.end != nil) {
+	if in.codec == plain && in.raw != nil && (in.lean && !in.isObject() || in.raw.end != nil) {
 		in.raw.file = nil
 		in.release()
 	}
@@ -234,10 +243,16 @@ func (in *Input) begin() {
 // end frees the descriptor and takes down why the input ended.
 func (in *Input) end(err error) error {
 	in.release()
+	in.dropHead()
 	if in.closed() {
 		return fs.ErrClosed
 	}
-	in.blocks = over{in.Place()}                             // and its buffers are free
+	in.blocks = over{in.Place()} // and its buffers are free
+	if in.raw != nil && in.raw.end != nil {
+		if failed := storeError(in.raw.end); failed != nil {
+			return failed
+		}
+	}
 	if err == io.EOF && in.raw != nil && in.raw.end != nil { // which not every decompressor passes on
 		err = in.raw.end
 	}
@@ -301,17 +316,28 @@ func (in *Input) peekFile(room []byte) ([]byte, error) {
 	if err != nil {
 		return nil, explain(in.name, err)
 	}
+	defer in.dropPeeked()
 	if in.codec == plain {
 		defer f.Close()
 		n := int(min(peekSize, in.id.size))
 		data := slices.Grow(room[:0], n)[:n]
 		n, err := readFull(f, data)
+		if failed := storeError(err); failed != nil {
+			return nil, failed
+		}
 		if n == 0 && len(data) > 0 {
 			in.problem = in.describe(cmp.Or(shrunk(f, in.id.size), err))
 		}
 		return bytes.TrimPrefix(wholeLines(data[:n], err != nil || in.id.size <= peekSize), ByteOrderMark), nil
 	}
-	src, err := openContent(io.LimitReader(f, in.id.size), func() { f.Close() })
+	raw := &limited{f, in.id.size, nil}
+	src, err := openContent(raw, func() { f.Close() })
+	if failed := storeError(raw.err); failed != nil {
+		if err == nil {
+			src.close()
+		}
+		return nil, failed
+	}
 	if err != nil {
 		in.problem = in.describe(err)
 		return nil, nil
@@ -319,14 +345,34 @@ func (in *Input) peekFile(room []byte) ([]byte, error) {
 	defer src.close()
 	data := slices.Grow(room[:0], peekSize)[:peekSize]
 	n, err := readFull(src, data)
+	if failed := storeError(raw.err); failed != nil {
+		return nil, failed
+	}
 	if gone := shrunk(f, in.id.size); n == 0 && (gone != nil || err != io.EOF) {
 		in.problem = in.describe(cmp.Or(gone, err))
 	}
 	return bytes.TrimPrefix(wholeLines(data[:n], err != nil), ByteOrderMark), nil
 }
 
+// A limited reader reads so many bytes, and remembers why it could not. Not every decompressor passes that on.
+type limited struct {
+	src  io.Reader
+	left int64
+	err  error
+}
+
+func (r *limited) Read(p []byte) (int, error) {
+	if r.left <= 0 {
+		return 0, io.EOF
+	}
+	n, err := r.src.Read(p[:min(int64(len(p)), r.left)])
+	r.left -= int64(n)
+	r.err = err
+	return n, err
+}
+
 // shrunk is errShrunk if a file has less than the size that it had.
-func shrunk(f *os.File, size int64) error {
+func shrunk(f file, size int64) error {
 	if info, err := f.Stat(); err == nil && info.Size() < size {
 		return errShrunk
 	}

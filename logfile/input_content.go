@@ -29,6 +29,7 @@ type content struct {
 	io.ReadCloser
 	codec *codec
 	close func()
+	raw   *limited // nil: nobody asks
 }
 
 // openHeld opens the content to be read once, from its beginning to its end. Close may interrupt it.
@@ -47,6 +48,7 @@ func (in *Input) openHeld() (*content, error) {
 	if in.regular() {
 		r := in.newReader(in.id.size)
 		r.file, raw = f, r
+		r.readAhead()
 	} else {
 		raw = &countingReader{f, &in.consumed}
 	}
@@ -75,7 +77,10 @@ func openContent(raw io.Reader, closeRaw func()) (*content, error) {
 }
 
 // openFile opens the very file that OpenInput has seen, under the name that log rotation may have given it since.
-func (in *Input) openFile() (*os.File, error) {
+func (in *Input) openFile() (file, error) {
+	if o, ok := in.info.(objectInfo); ok {
+		return &objectFile{info: o.Info, head: in.keptHead()}, nil
+	}
 	if in.info.Mode()&fs.ModeNamedPipe != 0 {
 		return in.openPipe()
 	}
@@ -95,7 +100,7 @@ func (in *Input) openFile() (*os.File, error) {
 }
 
 // openRenamed looks for the file among its neighbours, again as long as they are being renamed.
-func (in *Input) openRenamed() (*os.File, error) {
+func (in *Input) openRenamed() (file, error) {
 	for range looks {
 		f, err := in.openAmong(filepath.Dir(in.name))
 		if f != nil || err != nil {
@@ -107,7 +112,7 @@ func (in *Input) openRenamed() (*os.File, error) {
 }
 
 // openAmong opens the file if it has a name in a directory.
-func (in *Input) openAmong(dir string) (*os.File, error) {
+func (in *Input) openAmong(dir string) (file, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, errGone
@@ -141,9 +146,9 @@ func (in *Input) isSame(f *os.File) bool {
 // the file is still what it was: one that was truncated meanwhile may have grown again, beyond its old size too.
 type fileReader struct {
 	input *Input
-	file  *os.File // nil: is opened for the next bytes
-	left  int64    // bytes
-	end   error    // why there is no more; nil: there is
+	file  file  // nil: is opened for the next bytes
+	left  int64 // bytes
+	end   error // why there is no more; nil: there is
 }
 
 // newReader reads the last bytes of the file, so many of them.
@@ -173,6 +178,8 @@ func (r *fileReader) Read(p []byte) (int, error) {
 		err = errShrunk
 	case err == nil && r.left == 0:
 		r.end = r.check()
+	case storeError(err) != nil:
+		r.end = err
 	}
 	return n, err
 }
@@ -192,12 +199,23 @@ func (r *fileReader) open() error {
 		return err
 	}
 	r.file = f
+	r.readAhead()
 	return nil
+}
+
+// readAhead has an object read ahead.
+func (r *fileReader) readAhead() {
+	if o, ok := r.file.(*objectFile); ok {
+		o.readAhead(r.input.lean)
+	}
 }
 
 // check reports in what way the file has changed, or io.EOF. What cannot be read any more was not changed, as far as is
 // known.
 func (r *fileReader) check() error {
+	if _, ok := r.file.(*objectFile); ok { // each range was of the same version
+		return io.EOF
+	}
 	if info, err := r.file.Stat(); err == nil && info.Size() < r.input.id.size {
 		return errShrunk
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"os"
 	"slices"
 )
 
@@ -71,7 +70,7 @@ func Plan(ctx context.Context, names []string, saved []SavedLog) (*Resume, error
 		s.Logs = append(s.Logs, ResumeLog{Name: saved[i].Name, Saved: &saved[i]})
 	}
 	for _, name := range names {
-		info, err := os.Stat(name)
+		info, err := statGrowing(name)
 		if err != nil {
 			return nil, explain(name, err)
 		}

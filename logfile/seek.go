@@ -21,6 +21,7 @@ const (
 	seekPiece   = 32 << 10 // bytes of one look; a range that short is read rather than halved
 	seekLimit   = 3 << 20  // bytes after which a look gives up finding a readable line: two of the longest and some
 	seekStrides = 64
+	seekWhole   = 8 << 20 // bytes of an object that is fetched at once rather than looked into
 )
 
 var carriageReturn = []byte{'\r'}
@@ -48,6 +49,11 @@ func (in *Input) SkipTo(before func(line []byte) (older, known bool)) error {
 		return nil
 	}
 	defer f.Close()
+	if o, ok := f.(*objectFile); ok && o.info.Size <= seekWhole {
+		if o.fill(seekWhole) != nil {
+			return nil
+		}
+	}
 	s := seeker{file: f, size: in.id.size, before: before}
 	in.start = s.find()
 	in.consumed.Store(in.start)

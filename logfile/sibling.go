@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"shadow/lazy"
+	"shadow/logfile/object"
 )
 
 // What a log was before it was rotated lies beside it under another name, perhaps compressed:
@@ -42,10 +43,13 @@ var (
 var compressedEndings = []string{".gz", ".zst", ".bz2", ".xz"}
 
 // IsCompressed tells by its name whether a file is compressed.
-func IsCompressed(name string) bool { return slices.Contains(compressedEndings, filepath.Ext(name)) }
+func IsCompressed(name string) bool {
+	return slices.Contains(compressedEndings, filepath.Ext(object.Path(name)))
+}
 
 // Uncompressed is the name of a file without what compression has put behind it.
 func Uncompressed(name string) string {
+	name = object.Path(name)
 	for _, ending := range compressedEndings {
 		name = strings.TrimSuffix(name, ending)
 	}
@@ -172,7 +176,7 @@ func byAge(x, y Sibling) int {
 
 // SiblingAt looks at the file that has the name.
 func SiblingAt(name string) (Sibling, bool) {
-	info, err := os.Stat(name)
+	info, err := stat(name)
 	if err != nil || !info.Mode().IsRegular() {
 		return Sibling{}, false
 	}
@@ -182,20 +186,20 @@ func SiblingAt(name string) (Sibling, bool) {
 // newSibling looks into the file that had the name a moment ago, and no other one.
 func newSibling(path string, info fs.FileInfo) (r Sibling, ok bool) {
 	r = Sibling{Path: path, Info: info}
-	f, err := os.Open(path)
+	f, err := open(path)
 	if err != nil {
 		return r, false
 	}
 	defer f.Close()
 	now, err := f.Stat()
-	if err != nil || !os.SameFile(now, info) {
+	if err != nil || !sameFile(now, info) {
 		return r, false
 	}
 	return look(path, f, now)
 }
 
 // look looks at an open file.
-func look(path string, f *os.File, info fs.FileInfo) (r Sibling, ok bool) {
+func look(path string, f file, info fs.FileInfo) (r Sibling, ok bool) {
 	r = Sibling{Path: path, Info: info}
 	r.ID.Node = NodeOf(info)
 	block := make([]byte, HeadBlock)
@@ -223,7 +227,7 @@ var ErrMoved = errors.New("has another name by now")
 func HasMoved(err error) bool { return errors.Is(err, ErrMoved) || errors.Is(err, fs.ErrNotExist) }
 
 // Same reports whether both are the same file, whatever its name.
-func (r Sibling) Same(other Sibling) bool { return os.SameFile(r.Info, other.Info) }
+func (r Sibling) Same(other Sibling) bool { return sameFile(r.Info, other.Info) }
 
 // Is reports whether r is the file with an identity, or holds its content. An empty file is told by its inode only.
 func (r *Sibling) Is(id Identity) bool {
@@ -284,6 +288,9 @@ func nameOf(path string) string {
 
 // Absolute returns a name from the root on.
 func Absolute(path string) string {
+	if IsObject(path) {
+		return path
+	}
 	if abs, err := filepath.Abs(path); err == nil {
 		return abs
 	}

@@ -19,7 +19,7 @@ func (d *Diff) Run(ctx context.Context, logs []string) error {
 	if len(d.Limits) > 1 && len(d.Chosen) == 0 {
 		d.Chosen = []string{policy.NoPolicy}
 	}
-	if err := d.prepareReplay(logs); err != nil {
+	if err := d.prepareReplay(ctx, logs); err != nil {
 		return err
 	}
 	if err := d.two(); err != nil {
@@ -42,7 +42,7 @@ func (d *Diff) Run(ctx context.Context, logs []string) error {
 // Judge replays logs by the policies that are chosen or derived, and shows verdicts to observers. The result comes with how
 // to report on it, and the requests are kept until Release.
 func (d *Diff) Judge(ctx context.Context, logs []string, watch func(*traffic.Tables) replay.Observer) (*replay.Result, report.Options, error) {
-	if err := d.prepareReplay(logs); err != nil {
+	if err := d.prepareReplay(ctx, logs); err != nil {
 		return nil, report.Options{}, err
 	}
 	d.retain = true

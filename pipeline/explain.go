@@ -28,7 +28,7 @@ const jsonMoments = 101
 
 // Run verifies what is asked, replays, and reports. Nothing is kept.
 func (e *Explain) Run(ctx context.Context, logs []string) error {
-	if err := e.prepareReplay(logs); err != nil {
+	if err := e.prepareReplay(ctx, logs); err != nil {
 		return err
 	}
 	if once := ingest.Once(e.found.Names); e.Lines && once != "" {

@@ -83,12 +83,12 @@ type Logs struct {
 }
 
 // prepare builds the pipeline, and finds the logs.
-func (l *Logs) prepare(names []string, choose func(*policy.Config) ([]policy.Policy, error)) (err error) {
+func (l *Logs) prepare(ctx context.Context, names []string, choose func(*policy.Config) ([]policy.Policy, error)) (err error) {
 	if l.Pipeline, err = l.Build(l.Started, choose); err != nil {
 		return err
 	}
 	l.Memory.follow(l.Read.Tables, len(l.Policies))
-	l.found, err = logfile.Expand(names)
+	l.found, err = interruptible(ctx, func() (logfile.Expansion, error) { return logfile.Expand(names) })
 	l.Read.Guessed = l.found.Guessed
 	l.useLargePages()
 	return err

@@ -182,8 +182,8 @@ func (k *keeper) Next() (*traffic.Batch, error) {
 // What packages need that ask questions of their own.
 
 // Prepare is what a command begins with: it builds the pipeline, and finds the logs.
-func (l *Logs) Prepare(names []string, choose func(*policy.Config) ([]policy.Policy, error)) error {
-	return l.prepare(names, choose)
+func (l *Logs) Prepare(ctx context.Context, names []string, choose func(*policy.Config) ([]policy.Policy, error)) error {
+	return l.prepare(ctx, names, choose)
 }
 
 // Found are the names of the logs.

@@ -64,7 +64,7 @@ type Replay struct {
 
 // Run verifies what is asked, replays, and reports.
 func (r *Replay) Run(ctx context.Context, logs []string) error {
-	if err := r.prepareReplay(logs); err != nil {
+	if err := r.prepareReplay(ctx, logs); err != nil {
 		return err
 	}
 	if err := r.openVerdicts(); err != nil {
@@ -109,7 +109,7 @@ func (r *Replay) Run(ctx context.Context, logs []string) error {
 }
 
 // prepareReplay looks up everything that is named.
-func (r *Replay) prepareReplay(logs []string) error {
+func (r *Replay) prepareReplay(ctx context.Context, logs []string) error {
 	if err := r.verifyResume(logs); err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func (r *Replay) prepareReplay(logs []string) error {
 		return err
 	}
 	r.Asked = r.HarmAction
-	if err := r.prepare(logs, r.Choose); err != nil {
+	if err := r.prepare(ctx, logs, r.Choose); err != nil {
 		return err
 	}
 	r.byFlag = len(r.Limits) > 0

@@ -46,6 +46,10 @@ func (r *Replay) verifyResume(logs []string) error {
 	if slices.Contains(logs, standardInput) {
 		return Usage("--resume: standard input has no place in it to go on from; name files")
 	}
+	if i := slices.IndexFunc(logs, logfile.IsObject); i >= 0 {
+		return Usage("--resume: %s: objects do not grow, so none is read on from where reading stopped; "+
+			"leave out --resume and name the new ones, such as s3://bucket/logs/2026-11-25/", logs[i])
+	}
 	return nil
 }
 

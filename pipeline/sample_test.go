@@ -43,7 +43,7 @@ func readSampled(t *testing.T, logs []string, by request.Key) (*sampledLog, *sam
 	var out, errs bytes.Buffer
 	r := &Replay{Logs: Logs{Caller: called(&out, &errs), Quiet: true}, Choice: Choice{Limits: sampledPolicies, By: by}, Keeping: Keeping{NoStore: true}}
 	r.Lateness, r.Sample = ingest.DefaultLateness, sample.Options{Share: 10, Seed: sample.DefaultSeed}
-	if err := r.prepareReplay(logs); err != nil {
+	if err := r.prepareReplay(t.Context(), logs); err != nil {
 		t.Fatal(err)
 	}
 	census, stats, err := r.count(t.Context())

@@ -57,7 +57,7 @@ var SameScale, _ = suggest.ParseScale("1")
 
 // Run verifies what is asked, reads, chooses, and reports.
 func (r *Suggest) Run(ctx context.Context, logs []string) (err error) {
-	if err := r.prepareSuggest(logs); err != nil {
+	if err := r.prepareSuggest(ctx, logs); err != nil {
 		return err
 	}
 	r.retain = true
@@ -163,7 +163,7 @@ func (r *Suggest) forbids(all []findings.Finding) string {
 }
 
 // prepareSuggest looks up everything that is named.
-func (r *Suggest) prepareSuggest(logs []string) error {
+func (r *Suggest) prepareSuggest(ctx context.Context, logs []string) error {
 	if err := r.checkGroups(); err != nil {
 		return err
 	}
@@ -182,7 +182,7 @@ func (r *Suggest) prepareSuggest(logs []string) error {
 		r.Kinds = []sweep.Kind{sweep.Window, sweep.Fixed, sweep.Token}
 	}
 	r.advisor.HeldOut = r.Holdout
-	err := r.prepare(logs, func(*policy.Config) ([]policy.Policy, error) { return nil, nil })
+	err := r.prepare(ctx, logs, func(*policy.Config) ([]policy.Policy, error) { return nil, nil })
 	if err != nil {
 		return err
 	}

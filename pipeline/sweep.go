@@ -82,7 +82,7 @@ func (r *Sweep) prepareSweep(ctx context.Context, logs []string) error {
 			return policies, nil
 		}
 	}
-	if err := r.prepare(logs, choose); err != nil {
+	if err := r.prepare(ctx, logs, choose); err != nil {
 		return err
 	}
 	if err := r.weigh(); err != nil {

@@ -37,6 +37,7 @@ as well; --policy selects some of them.`,
   shadow replay access.log access.log.*.gz --limit token:10/s,burst=20 --since yesterday
   shadow replay /var/log/nginx --limit 5..50:5/1m --by client+action --no-store
   shadow replay access.log --limit 6/30s --client-from x-forwarded-for --trusted-proxy 10.0.0.0/8
+  shadow replay s3://bucket/logs/2026-11-25/ --limit 6/30s
   ssh web1 cat /var/log/nginx/access.log | shadow replay - --limit 6/30s --output json | jq .policies`,
 		Args: logArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {

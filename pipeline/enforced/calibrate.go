@@ -43,7 +43,7 @@ func (c *Calibrate) Run(ctx context.Context, logs []string) error {
 		return err
 	}
 	c.Cold = true // what the server decided before --since is not known
-	if err := c.Prepare(logs, func(*policy.Config) ([]policy.Policy, error) { return take.keys() }); err != nil {
+	if err := c.Prepare(ctx, logs, func(*policy.Config) ([]policy.Policy, error) { return take.keys() }); err != nil {
 		return err
 	}
 	if err := c.fields(take); err != nil {

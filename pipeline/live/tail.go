@@ -143,6 +143,9 @@ func durationOf(p limit.Time) time.Duration { return time.Duration(p) * time.Mic
 // verify finds what is wrong with names and flags by themselves.
 func (f *Tail) verify(names []string) error {
 	for _, name := range names {
+		if logfile.IsObject(name) {
+			return pipeline.Usage("%s: objects do not grow, so there is nothing to follow; shadow replay reads them", name)
+		}
 		if _, err := filepath.Match(name, ""); err != nil {
 			return pipeline.Usage("%s: no file of that name, and not a pattern either: %w", name, err)
 		}

@@ -96,7 +96,11 @@ type opening struct {
 // last and one after the other.
 func (p *opening) run(stdin io.Reader) {
 	var working sync.WaitGroup
-	for range min(len(p.names), cmp.Or(p.options.Workers, runtime.GOMAXPROCS(0))) {
+	hands := cmp.Or(p.options.Workers, runtime.GOMAXPROCS(0))
+	if slices.ContainsFunc(p.names, logfile.IsObject) {
+		hands = max(hands, logfile.ObjectsAtOnce)
+	}
+	for range min(len(p.names), hands) {
 		working.Go(func() {
 			var room []byte // for what is looked at
 			for i := p.take(); i >= 0; i = p.take() {

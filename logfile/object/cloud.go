@@ -1,0 +1,188 @@
+//go:build cloud
+
+package object
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"strconv"
+
+	"cloud.google.com/go/storage"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+	azure "github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/blob"
+	azurecontainer "github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
+	"gocloud.dev/blob"
+	_ "gocloud.dev/blob/azureblob" // azblob://
+	_ "gocloud.dev/blob/fileblob"  // file://
+	_ "gocloud.dev/blob/gcsblob"   // gs://
+	"gocloud.dev/blob/s3blob"
+)
+
+// A cloudBucket is a bucket of any store, by way of gocloud.dev/blob. What that has no word for, the version of an
+// object, is asked of the client below it.
+type cloudBucket struct {
+	name Name
+	blob *blob.Bucket
+}
+
+// openBucket opens the bucket of a name, with the credentials that the client of its store finds.
+func openBucket(ctx context.Context, n Name) (bucket, error) {
+	q, err := n.query()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", n, err)
+	}
+	u := url.URL{Scheme: n.Scheme, Host: n.Bucket}
+	switch n.Scheme {
+	case "s3":
+		usePathStyle(q)
+	case "file":
+		if info, err := os.Stat(n.Bucket); err != nil || !info.IsDir() { // gocloud would say less
+			return nil, fmt.Errorf("file://%s: there is no such folder", n.Bucket)
+		}
+		u.Host, u.Path = "", n.Bucket
+		q.Set("metadata", "skip")
+	}
+	u.RawQuery = q.Encode()
+	b, err := blob.OpenBucket(ctx, u.String())
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", n, explainOpening(n, err))
+	}
+	if b, err = withoutRetries(ctx, n, b); err != nil {
+		return nil, fmt.Errorf("%s: %w", n, err)
+	}
+	return &cloudBucket{n, b}, nil
+}
+
+// withoutRetries has a client try once, since the Store repeats. Each has its own idea of how often: Google's tries forever.
+func withoutRetries(ctx context.Context, n Name, b *blob.Bucket) (*blob.Bucket, error) {
+	var onGoogle *storage.Client
+	var onS3 *s3.Client
+	switch {
+	case b.As(&onGoogle):
+		onGoogle.SetRetry(storage.WithMaxAttempts(1))
+	case b.As(&onS3):
+		once := s3.New(onS3.Options(), func(o *s3.Options) { o.Retryer = aws.NopRetryer{} })
+		return s3blob.OpenBucket(ctx, once, n.Bucket, nil)
+	}
+	return b, nil
+}
+
+// once is a context in which the client of Azure tries once.
+func once(ctx context.Context) context.Context {
+	return policy.WithRetryOptions(ctx, policy.RetryOptions{MaxRetries: -1})
+}
+
+// usePathStyle has the bucket stand in the path where a server of one's own is asked, which seldom has a name for each.
+func usePathStyle(q url.Values) {
+	own := q.Has("endpoint") || os.Getenv("AWS_ENDPOINT_URL") != "" || os.Getenv("AWS_ENDPOINT_URL_S3") != ""
+	if own && !q.Has("use_path_style") && !q.Has("s3ForcePathStyle") {
+		q.Set("use_path_style", "true")
+	}
+}
+
+// pageSize is how many objects are listed at once: the most that S3 grants.
+const pageSize = 1000
+
+func (b *cloudBucket) page(ctx context.Context, prefix, delimiter string, from []byte) ([]listed, []byte, error) {
+	if from == nil {
+		from = blob.FirstPageToken
+	}
+	page, next, err := b.blob.ListPage(once(ctx), from, pageSize, &blob.ListOptions{Prefix: prefix, Delimiter: delimiter})
+	if err != nil {
+		return nil, nil, err
+	}
+	var all []listed
+	for _, o := range page {
+		if !o.IsDir {
+			all = append(all, listed{o.Key, o.Size, o.ModTime, b.listedVersion(o)})
+		}
+	}
+	if len(next) == 0 {
+		next = nil
+	}
+	return all, next, nil
+}
+
+// listedVersion is the version of an object in a listing.
+func (b *cloudBucket) listedVersion(o *blob.ListObject) string {
+	var onS3 s3types.Object
+	var onGoogle storage.ObjectAttrs
+	var onAzure azurecontainer.BlobItem
+	switch {
+	case o.As(&onS3):
+		return aws.ToString(onS3.ETag)
+	case o.As(&onGoogle):
+		return strconv.FormatInt(onGoogle.Generation, 10)
+	case o.As(&onAzure) && onAzure.Properties != nil && onAzure.Properties.ETag != nil:
+		return string(*onAzure.Properties.ETag)
+	}
+	return fileVersion(o.ModTime.UnixNano(), o.Size)
+}
+
+// fileVersion is what fileblob calls the ETag of a file.
+func fileVersion(modified, size int64) string { return fmt.Sprintf("\"%x-%x\"", modified, size) }
+
+func (b *cloudBucket) stat(ctx context.Context, key string) (listed, error) {
+	a, err := b.blob.Attributes(once(ctx), key)
+	if err != nil {
+		return listed{}, err
+	}
+	l := listed{key, a.Size, a.ModTime, a.ETag}
+	var onGoogle storage.ObjectAttrs
+	if a.As(&onGoogle) {
+		l.version = strconv.FormatInt(onGoogle.Generation, 10)
+	}
+	return l, nil
+}
+
+func (b *cloudBucket) open(ctx context.Context, key, version string, offset, n int64) (io.ReadCloser, listed, error) {
+	r, err := b.blob.NewRangeReader(once(ctx), key, offset, n, &blob.ReaderOptions{BeforeRead: func(as func(any) bool) error {
+		var onS3 *s3.GetObjectInput
+		var onGoogle **storage.ObjectHandle
+		var onAzure *azure.DownloadStreamOptions
+		switch {
+		case as(&onS3):
+			onS3.IfMatch = &version
+		case as(&onGoogle):
+			generation, err := strconv.ParseInt(version, 10, 64)
+			if err != nil {
+				return err
+			}
+			*onGoogle = (*onGoogle).Generation(generation).ReadCompressed(true)
+		case as(&onAzure):
+			match := azcore.ETag(version)
+			onAzure.AccessConditions = &azure.AccessConditions{ModifiedAccessConditions: &azure.ModifiedAccessConditions{IfMatch: &match}}
+		}
+		return nil
+	}})
+	if err != nil {
+		return nil, listed{}, err
+	}
+	return r, listed{key, r.Size(), r.ModTime(), b.readVersion(r, version)}, nil
+}
+
+// readVersion is the version that is being read.
+func (b *cloudBucket) readVersion(r *blob.Reader, asked string) string {
+	var onS3 s3.GetObjectOutput
+	var onAzure azure.DownloadStreamResponse
+	switch b.name.Scheme {
+	case "s3":
+		if r.As(&onS3) && onS3.ETag != nil {
+			return *onS3.ETag
+		}
+	case "azblob":
+		if r.As(&onAzure) && onAzure.ETag != nil {
+			return string(*onAzure.ETag)
+		}
+	case "file":
+		return fileVersion(r.ModTime().UnixNano(), r.Size())
+	}
+	return asked // of which Google has no other
+}
