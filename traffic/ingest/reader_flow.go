@@ -38,6 +38,7 @@ func (r *Reader) fetch(ctx context.Context, block *logfile.Block) *job {
 	f := r.current
 	if f == nil {
 		f = r.turns.next()
+		r.turns.prefetch(f)
 	}
 	j := (*job)(nil)
 	if f != nil {

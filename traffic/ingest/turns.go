@@ -59,6 +59,25 @@ func (t *turns) next() *feed {
 	return nil
 }
 
+// nextInputs is how many inputs are about to be read, apart from the one whose turn it is.
+const nextInputs = 4
+
+// prefetch has the inputs that are read soon begin: those behind an input in its log, and those that are far back in time.
+func (t *turns) prefetch(f *feed) {
+	next := t.after[f]
+	for range nextInputs {
+		if next != nil {
+			next.input.Prefetch()
+			next = t.after[next]
+		}
+	}
+	for i := range t.heap[:min(len(t.heap), nextInputs+1)] { // the first of a heap are among the lowest
+		if other := t.heap[i].feed; other != f && !other.exhausted {
+			other.input.Prefetch()
+		}
+	}
+}
+
 // A turnHeap is a heap.Interface.
 type turnHeap []turn
 
