@@ -36,6 +36,7 @@ type Input struct {
 	codec    *codec      // of a pipe it is known when its first block is
 	id       ends
 	start    int64 // where reading begins, in bytes
+	until    int64 // where it ends; 0: at the end
 	skipping bool  // … with the rest of a line of which no more is wanted
 	last     lastLine
 	consumed atomic.Int64
@@ -235,7 +236,7 @@ func (in *Input) begin() {
 		in.blocks = startAhead(in.openHeld, in.cut, in.done)
 		return
 	}
-	cut := newCutter(in.newReader(in.id.size-in.start), in.start)
+	cut := newCutter(in.newReader(in.stop()-in.start), in.start)
 	cut.last, cut.skipping = in.last, in.skipping
 	in.blocks = cut
 }

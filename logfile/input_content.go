@@ -192,7 +192,7 @@ func (r *fileReader) open() error {
 		err = in.hold(f)
 	}
 	if err == nil {
-		_, err = f.Seek(in.id.size-r.left, io.SeekStart)
+		_, err = f.Seek(in.stop()-r.left, io.SeekStart)
 	}
 	if err != nil {
 		r.end = err

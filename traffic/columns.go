@@ -77,6 +77,7 @@ type values interface {
 	miss(from *Decoder, kind nameKind, n int)    // appends n rows of which nothing was saved
 	pack(to []byte, i, j int) []byte             // appends the rows i … j−1, packed
 	unpack(from *unpacker, n int)                // appends n rows that were packed
+	rename(id func(int32) int32)                 // has do give each id another one
 
 	below(n int, names []PackedNames, kind nameKind) bool // whether there are n rows, all of them ids of names of a kind
 }

@@ -20,6 +20,7 @@ type feed struct {
 	name      string
 	index     int           // among the names
 	part      logfile.Range // what of it is to be read, if not all
+	span      logfile.Span  // likewise, of Options.Spans
 	after     *feed         // the one before it of the same log; nil: none
 	input     *logfile.Input
 	format    *parse.Format // nil for an input without a line
@@ -43,7 +44,11 @@ type feed struct {
 	requests int64  // of it that took part
 	strange  strangers
 	stamp    limit.Time // of the latest line
-	comments int64      // lines that count as none
+	firstAt  limit.Time // of the first request that takes part; MinTime: none
+
+	firstStamp limit.Time // of the first line that could be read
+
+	comments int64 // lines that count as none
 	stats    InputStats
 	faults   []FaultAt // the first few
 }

@@ -3,6 +3,7 @@ package ingest
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -145,7 +146,7 @@ func (p *opening) fail(i int, err error) {
 // one.
 func (p *opening) look(i int, room []byte) []byte {
 	o, input := p.options, p.inputs[i]
-	f := &feed{name: p.names[i], index: i, input: input, progress: newProgress(), first: traffic.MinTime, begins: traffic.MaxTime}
+	f := &feed{name: p.names[i], index: i, input: input, progress: newProgress(), first: traffic.MinTime, begins: traffic.MaxTime, firstAt: traffic.MinTime}
 	f.stats = InputStats{FirstAt: traffic.MaxTime, LastAt: traffic.MinTime}
 	if o.Resume != nil {
 		f.part = o.Resume.Ranges[i]
@@ -205,6 +206,12 @@ func (f *feed) look(sample []byte, o *Options, formats *detect.Detector) error {
 		if begins.reached != traffic.MinTime {
 			f.begins = begins.reached
 		}
+	}
+	if o.Spans != nil {
+		if f.span = o.Spans[f.index]; f.format.MayChange() && !f.span.Empty() && f.span != (logfile.Span{To: f.input.Size()}) {
+			return errors.New("its lines say themselves how they are to be read, so it can only be read from its beginning to its end")
+		}
+		return f.input.Within(f.span)
 	}
 	span := o.span()
 	if span.warm == traffic.MinTime || o.Lines || f.part.From != (logfile.Place{}) || f.format.MayChange() {

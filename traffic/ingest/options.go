@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"shadow/limit"
+	"shadow/logfile"
 	"shadow/parse"
 	"shadow/parse/detect"
 	"shadow/traffic"
@@ -44,6 +45,9 @@ type Options struct {
 	Band     bool          // whether it is wanted to know how coarse stamps are, see Coarseness
 
 	Resume *Resume // nil: inputs are read as they are, to their ends
+
+	Spans  []logfile.Span // what is to be read of each of the inputs; nil: all of them
+	AsRead bool           // whether requests come in the order of the inputs and their lines instead, a block at a time
 
 	Since, Until limit.Time // requests outside are left out, if there are such bounds
 	HasSince     bool

@@ -134,6 +134,9 @@ func (r *Reader) Names() (names []string) {
 // newBatch returns an empty batch with room for what waits in most logs. It grows where more does.
 func (r *Reader) newBatch() *traffic.Batch { return traffic.NewBatch(2*r.options.Batch, r.columns()) }
 
+// Columns are the optional columns of the batches.
+func (r *Reader) Columns() traffic.Columns { return r.columns() }
+
 // columns are the optional columns that this run needs and its inputs have.
 func (r *Reader) columns() traffic.Columns {
 	has := func(field parse.Field) bool {

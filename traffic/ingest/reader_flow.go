@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 
 	"shadow/limit"
 	"shadow/logfile"
@@ -37,8 +38,7 @@ func (r *Reader) fetch(ctx context.Context, block *logfile.Block) *job {
 	}
 	f := r.current
 	if f == nil {
-		f = r.turns.next()
-		r.turns.prefetch(f)
+		f = r.turn()
 	}
 	j := (*job)(nil)
 	if f != nil {
@@ -65,6 +65,20 @@ func (r *Reader) fetch(ctx context.Context, block *logfile.Block) *job {
 		r.endQueue()
 	}
 	return j
+}
+
+// turn is the input to read next; nil when all are at their end.
+func (r *Reader) turn() *feed {
+	if !r.options.AsRead {
+		f := r.turns.next()
+		r.turns.prefetch(f)
+		return f
+	}
+	i := slices.IndexFunc(r.feeds, func(f *feed) bool { return !f.exhausted })
+	if i < 0 {
+		return nil
+	}
+	return r.feeds[i]
 }
 
 // endQueue ends reading, for all workers.
@@ -102,6 +116,12 @@ func (r *Reader) collect(ctx context.Context) {
 			return
 		}
 		r.free <- j
+		if r.options.AsRead {
+			if !r.handAll(ctx) {
+				break
+			}
+			continue
+		}
 		if r.pending.Len() < next {
 			continue
 		}
@@ -180,6 +200,26 @@ func (r *Reader) emit(ctx context.Context, watermark limit.Time) bool {
 func (r *Reader) hand(ctx context.Context, watermark limit.Time) bool {
 	warm := min(watermark, r.pending.since)
 	return r.handOne(ctx, warm, warm > traffic.MinTime) && (watermark == warm || r.handOne(ctx, watermark, false))
+}
+
+// handAll hands out what waits, as it was read.
+func (r *Reader) handAll(ctx context.Context) bool {
+	if r.pending.Len() == 0 {
+		return true
+	}
+	b := receive(ctx, r.spare)
+	if b == nil {
+		return false
+	}
+	b.Reset()
+	r.pending.Batch, *b = *b, r.pending.Batch
+	b.Stamps = r.stamps
+	select {
+	case r.batches <- b:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }
 
 func (r *Reader) handOne(ctx context.Context, watermark limit.Time, warm bool) bool {

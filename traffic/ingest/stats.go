@@ -88,6 +88,12 @@ func (s *Stats) count(j *job, sum added) {
 	s.Marked |= r.marked
 	s.Resolution = Finer(s.Resolution, r.resolution())
 	f.note(j)
+	if f.firstAt == traffic.MinTime && r.Len() > 0 {
+		f.firstAt = r.At[0]
+	}
+	if f.stats.Parsed == 0 && r.parsed > 0 {
+		f.firstStamp = r.first
+	}
 	f.requests += int64(r.Len())
 	f.strange.add(r.strange.lines, r.strange.shown...)
 	f.looked, f.fields = f.looked || r.Len() > 0, f.fields|r.fields
@@ -136,7 +142,7 @@ func (f *feed) note(j *job) {
 			return
 		}
 		fault.Input = f.name
-		if !f.input.Skipped() {
+		if !f.input.Skipped() || f.span.From > 0 { // of a span they are counted from its first line
 			fault.Line += f.stats.Lines + f.comments
 		} else {
 			fault.Line = 0

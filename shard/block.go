@@ -1,0 +1,325 @@
+package shard
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+
+	"shadow/limit"
+	"shadow/logfile"
+	"shadow/request"
+	"shadow/traffic"
+	"shadow/traffic/ingest"
+)
+
+// A block is the requests of one part that are in one shard, in the order of the lines, and what the part told of the logs. A part
+// has a block for each shard, even without a request, so that what is known of the logs is in each shard.
+//
+//	frames   compressed rows of one log, each frame by itself: traffic.Batch.Pack
+//	tail     what the block is | index of the frames, with checksums | names: traffic.Tables.Pack     compressed
+//	foot     magic, version | where the tail is, its sizes and checksum | checksum of the foot
+
+// version counts formats of blocks.
+const version = 1
+
+var magic = fmt.Appendf(nil, "shadow shard %3d", version)
+
+const (
+	footBytes  = 48
+	frameRows  = 4096     // at most
+	frameBytes = 1 << 20  // that no frame has: a row takes fewer than 200
+	tailBytes  = 1 << 30  // that no tail has
+	mostFrames = 64 << 20 // likewise
+)
+
+var checksums = crc32.MakeTable(crc32.Castagnoli)
+
+// A Meta says what a block is.
+type Meta struct {
+	Set     string      // its identity: the same logs, read and divided in the same way
+	Shard   int         // from 0
+	Shards  int         // how many there are
+	By      request.Key // by which they were divided
+	Part    string
+	Columns traffic.Columns
+	Values  []string // what Batch.Values are
+	Slack   limit.Time
+	Ends    bool // see traffic.Coarseness
+	Rows    int64
+	Facts   *ingest.Facts
+	Note    json.RawMessage // of who packed it: how the logs were read
+}
+
+// A frame is one of a block.
+type frame struct {
+	reached      limit.Time // how far its input had come in the part before it
+	offset       int64
+	packed, size int
+	rows, input  int
+	sum          uint32
+}
+
+// A blockWriter writes a block.
+type blockWriter struct {
+	to     io.Writer
+	packer *logfile.Packer
+	offset int64
+	frames []frame
+	rows   int64
+	raw    []byte
+	out    []byte
+}
+
+// add writes rows of one input as a frame. The batch does not stay as it is.
+func (w *blockWriter) add(b *traffic.Batch, input int, reached limit.Time) error {
+	if b.DropSeq(); b.Seq == nil { // else sequence times are told by how they differ
+		deltas(b.At)
+	}
+	deltas(b.Line)
+	w.raw = b.Pack(w.raw[:0], 0, b.Len())
+	w.out = w.packer.Pack(w.out[:0], w.raw)
+	w.frames = append(w.frames, frame{
+		reached: reached, offset: w.offset, packed: len(w.out), size: len(w.raw), rows: b.Len(), input: input,
+		sum: crc32.Checksum(w.out, checksums),
+	})
+	w.rows += int64(b.Len())
+	return w.write(w.out)
+}
+
+func (w *blockWriter) write(p []byte) error {
+	n, err := w.to.Write(p)
+	w.offset += int64(n)
+	return err
+}
+
+// finish writes the tail and the foot.
+func (w *blockWriter) finish(meta *Meta, names []byte) error {
+	meta.Rows = w.rows
+	text, err := json.Marshal(meta)
+	if err != nil {
+		return err
+	}
+	tail := append(binary.AppendUvarint(nil, uint64(len(text))), text...)
+	tail = binary.AppendUvarint(tail, uint64(len(w.frames)))
+	for _, f := range w.frames {
+		for _, v := range []int{f.packed, f.size, f.rows, f.input} {
+			tail = binary.AppendUvarint(tail, uint64(v))
+		}
+		tail = binary.LittleEndian.AppendUint32(binary.AppendVarint(tail, int64(f.reached)), f.sum)
+	}
+	tail = append(tail, names...)
+	packed := w.packer.Pack(nil, tail)
+	at := w.offset
+	if err := w.write(packed); err != nil {
+		return err
+	}
+	return w.write(foot(at, len(packed), len(tail), crc32.Checksum(packed, checksums)))
+}
+
+func foot(at int64, packed, size int, sum uint32) []byte {
+	f := binary.LittleEndian.AppendUint64(bytes.Clone(magic), uint64(at))
+	f = binary.LittleEndian.AppendUint64(f, uint64(packed))
+	f = binary.LittleEndian.AppendUint64(f, uint64(size))
+	f = binary.LittleEndian.AppendUint32(f, sum)
+	return binary.LittleEndian.AppendUint32(f, crc32.Checksum(f, checksums))
+}
+
+// deltas makes numbers their differences.
+func deltas[T ~int64](v []T) {
+	for i := len(v) - 1; i > 0; i-- {
+		v[i] -= v[i-1]
+	}
+}
+
+// sums undoes deltas.
+func sums[T ~int64](v []T) {
+	for i := 1; i < len(v); i++ {
+		v[i] += v[i-1]
+	}
+}
+
+// A Block is where a block lies.
+type Block struct {
+	Name string // for messages
+	Size int64
+	Open func() (File, error)
+}
+
+// A File is what a block is read from.
+type File interface {
+	io.ReaderAt
+	io.Closer
+}
+
+// BytesBlock is a block in memory.
+func BytesBlock(name string, data []byte) Block {
+	return Block{Name: name, Size: int64(len(data)), Open: func() (File, error) {
+		return nopCloser{bytes.NewReader(data)}, nil
+	}}
+}
+
+type nopCloser struct{ io.ReaderAt }
+
+func (nopCloser) Close() error { return nil }
+
+// read reads some bytes of the block.
+func (b *Block) read(to []byte, at int64) error {
+	f, err := b.Open()
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	_, err = f.ReadAt(to, at)
+	return err
+}
+
+// A DamagedError reports that a block is not as it was written.
+type DamagedError struct {
+	Name string
+	Why  string
+}
+
+func (e *DamagedError) Error() string {
+	return fmt.Sprintf("%s %s: pack its part again", e.Name, e.Why)
+}
+
+// A reader reads a block.
+type reader struct {
+	Block
+	Meta
+	frames []frame
+	names  *traffic.PackedTables
+	ids    *traffic.Translation // nil: not yet
+}
+
+// open reads what is behind the frames, and verifies it.
+func open(b Block, packer *logfile.Packer) (*reader, error) {
+	damaged := func(why string) (*reader, error) { return nil, &DamagedError{b.Name, why} }
+	if b.Size < footBytes {
+		return damaged("is no shard, or is cut short")
+	}
+	last := make([]byte, footBytes)
+	if err := b.read(last, b.Size-footBytes); err != nil {
+		return nil, fmt.Errorf("%s: %w", b.Name, err)
+	}
+	if !bytes.HasPrefix(last, magic[:12]) {
+		return damaged("is no shard, or is cut short")
+	}
+	if !bytes.HasPrefix(last, magic) {
+		return damaged("is of another version of shadow")
+	}
+	at, packed := binary.LittleEndian.Uint64(last[16:]), binary.LittleEndian.Uint64(last[24:])
+	size, sum := binary.LittleEndian.Uint64(last[32:]), binary.LittleEndian.Uint32(last[40:])
+	end := uint64(b.Size - footBytes)
+	if !bytes.Equal(foot(int64(at), int(packed), int(size), sum), last) || at > end || packed != end-at || size > tailBytes || packed > tailBytes {
+		return damaged("is damaged: its checksum is wrong")
+	}
+	buffer := make([]byte, packed)
+	if err := b.read(buffer, int64(at)); err != nil {
+		return nil, fmt.Errorf("%s: %w", b.Name, err)
+	}
+	if crc32.Checksum(buffer, checksums) != sum {
+		return damaged("is damaged: its checksum is wrong")
+	}
+	tail, err := packer.Unpack(nil, buffer, int(size))
+	r := &reader{Block: b}
+	if err != nil || r.readTail(tail, int64(at)) != nil {
+		return damaged("makes no sense, though its checksums are right")
+	}
+	return r, nil
+}
+
+var errTail = errors.New("shard: a tail that makes no sense")
+
+func (r *reader) readTail(tail []byte, frames int64) (err error) {
+	cut := false
+	number := func() int64 {
+		v, n := binary.Uvarint(tail)
+		if n <= 0 || v > 1<<40 {
+			cut = true
+			return 0
+		}
+		tail = tail[n:]
+		return int64(v)
+	}
+	n := number()
+	if cut || n > int64(len(tail)) {
+		return errTail
+	}
+	if err := json.Unmarshal(tail[:n], &r.Meta); err != nil {
+		return err
+	}
+	tail = tail[n:]
+	if n = number(); cut || n > min(mostFrames, int64(len(tail))/8) {
+		return errTail
+	}
+	r.frames = make([]frame, n)
+	var offset, rows int64
+	for i := range r.frames {
+		f := &r.frames[i]
+		f.offset, f.packed, f.size, f.rows, f.input = offset, int(number()), int(number()), int(number()), int(number())
+		v, k := binary.Varint(tail)
+		if cut || k <= 0 || len(tail) < k+4 {
+			return errTail
+		}
+		f.reached, f.sum = traffic.Bounded(v), binary.LittleEndian.Uint32(tail[k:])
+		tail = tail[k+4:]
+		offset, rows = offset+int64(f.packed), rows+int64(f.rows)
+		if f.rows == 0 || f.rows > frameRows || f.size > frameBytes || f.packed > frameBytes {
+			return errTail
+		}
+	}
+	m := &r.Meta
+	if offset != frames || rows != m.Rows || m.Facts == nil || m.Shards < 1 || m.Shard < 0 || m.Shard >= m.Shards || !m.Columns.Lines {
+		return errTail
+	}
+	if _, err := request.ParseKey(m.By.String()); err != nil {
+		return err
+	}
+	for _, f := range r.frames {
+		if f.input >= len(m.Facts.Inputs) {
+			return errTail
+		}
+	}
+	if r.names, tail, err = traffic.UnpackTables(tail); err == nil && len(tail) > 0 {
+		err = errTail
+	}
+	return err
+}
+
+// rows appends the rows of frame i to a batch, which is empty, with the ids of the block.
+func (r *reader) rows(b *traffic.Batch, i int, packer *logfile.Packer, room *[2][]byte) error {
+	f := &r.frames[i]
+	damaged := &DamagedError{r.Name, "is damaged: its checksum is wrong"}
+	room[0] = append(room[0][:0], make([]byte, f.packed)...)
+	if err := r.read(room[0], f.offset); err != nil {
+		return fmt.Errorf("%s: %w", r.Name, err)
+	}
+	if crc32.Checksum(room[0], checksums) != f.sum {
+		return damaged
+	}
+	var err error
+	if room[1], err = packer.Unpack(room[1][:0], room[0], f.size); err == nil {
+		err = b.Unpack(room[1], f.rows)
+	}
+	if err == nil {
+		if b.Seq == nil {
+			sums(b.At)
+		}
+		sums(b.Line)
+		if b.Len() != f.rows || len(b.Line) != f.rows {
+			err = errTail
+		} else {
+			_, err = r.names.Verify(b, r.Columns, traffic.MinTime)
+		}
+	}
+	if err != nil {
+		damaged.Why = "makes no sense, though its checksums are right"
+		return damaged
+	}
+	return nil
+}

@@ -1,0 +1,230 @@
+package shard
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"shadow/logfile"
+	"shadow/traffic"
+	"shadow/traffic/ingest"
+)
+
+// A Set is the blocks of some shards that belong together: of each shard all parts, which hold each byte of the logs once.
+type Set struct {
+	Meta          // of all blocks, apart from Shard, Part, Rows and Facts
+	Has     []int // the shards, ascending
+	Parts   []*ingest.Facts
+	readers []*reader // by shard, in the order of the parts
+	packer  *logfile.Packer
+	fronts  [][]ingest.Front // by input and part
+}
+
+// An IncompleteError reports that blocks are not a set.
+type IncompleteError struct{ Text string }
+
+func (e *IncompleteError) Error() string { return e.Text }
+
+func incomplete(format string, values ...any) error {
+	return &IncompleteError{fmt.Sprintf(format, values...)}
+}
+
+// Find returns the blocks of shards and sets by the names of their folders; nil if one of the names is neither.
+func Find(names []string) (blocks []Block, err error) {
+	for _, name := range names {
+		shards := []string{name}
+		if _, _, ok := folder(name); !ok {
+			if shards, err = filepath.Glob(filepath.Join(escapeGlob(name), "[0-9]*-of-[0-9]*")); err != nil {
+				return nil, err
+			}
+			shards = slices.DeleteFunc(shards, func(s string) bool { _, _, ok := folder(s); return !ok })
+			slices.Sort(shards)
+		}
+		if len(shards) == 0 {
+			return nil, nil
+		}
+		for _, s := range shards {
+			entries, err := os.ReadDir(s)
+			if err != nil {
+				return nil, err
+			}
+			found := false
+			for _, e := range entries {
+				if strings.HasSuffix(e.Name(), Ending) && strings.HasPrefix(e.Name(), "part-") {
+					b, err := FileBlock(filepath.Join(s, e.Name()))
+					if err != nil {
+						return nil, err
+					}
+					blocks, found = append(blocks, b), true
+				}
+			}
+			if !found {
+				return nil, incomplete("%s has no part of the shard", s)
+			}
+		}
+	}
+	return blocks, nil
+}
+
+func escapeGlob(name string) string {
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(name)
+}
+
+// folder reads the name of the folder of a shard, which must be there.
+func folder(name string) (shard, shards int, ok bool) {
+	base := filepath.Base(filepath.Clean(name))
+	if n, err := fmt.Sscanf(base, "%d-of-%d", &shard, &shards); n != 2 || err != nil || shard < 0 || shard >= shards || FolderOf(shard, shards) != base {
+		return 0, 0, false
+	}
+	info, err := os.Stat(name)
+	return shard, shards, err == nil && info.IsDir()
+}
+
+// FileBlock is a block in a file. It is open only while something of it is read.
+func FileBlock(name string) (Block, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return Block{}, err
+	}
+	return Block{Name: name, Size: info.Size(), Open: func() (File, error) { return os.Open(name) }}, nil
+}
+
+// Open reads what blocks are, and verifies that they are a set.
+func Open(blocks []Block) (*Set, error) {
+	packer, err := logfile.NewPacker(tailBytes)
+	if err != nil {
+		return nil, err
+	}
+	s := &Set{packer: packer}
+	for _, b := range blocks {
+		r, err := open(b, packer)
+		if err != nil {
+			return nil, err
+		}
+		s.readers = append(s.readers, r)
+	}
+	return s, s.verify()
+}
+
+// Close frees what the set uses.
+func (s *Set) Close() { s.packer.Close() }
+
+// Complete reports whether all shards are there.
+func (s *Set) Complete() bool { return len(s.Has) == s.Shards }
+
+// Rows is how many requests there are.
+func (s *Set) Rows() (n int64) {
+	for _, r := range s.readers {
+		n += r.Rows
+	}
+	return n
+}
+
+// Bytes is how many bytes the blocks take.
+func (s *Set) Bytes() (n int64) {
+	for _, r := range s.readers {
+		n += r.Size
+	}
+	return n
+}
+
+func (s *Set) verify() error {
+	if len(s.readers) == 0 {
+		return incomplete("there is no shard")
+	}
+	first := s.readers[0]
+	s.Meta = first.Meta
+	for _, r := range s.readers {
+		if r.Set != first.Set || r.Shards != first.Shards || r.By != first.By {
+			return incomplete("%s and %s are of different sets: other logs, another key or another number of shards, or the logs "+
+				"have changed between them", first.Name, r.Name)
+		}
+		if r.Columns != first.Columns || !slices.Equal(r.Values, first.Values) || len(r.Facts.Inputs) != len(first.Facts.Inputs) {
+			return incomplete("%s and %s have been packed in different ways", first.Name, r.Name)
+		}
+	}
+	slices.SortStableFunc(s.readers, func(a, b *reader) int {
+		return cmp.Or(cmp.Compare(a.Shard, b.Shard), compareFacts(a.Facts, b.Facts), cmp.Compare(a.Part, b.Part))
+	})
+	var parts []*ingest.Facts
+	for i, r := range s.readers {
+		if n := len(s.Has); n == 0 || s.Has[n-1] != r.Shard {
+			s.Has = append(s.Has, r.Shard)
+			parts = nil
+		}
+		if parts = append(parts, r.Facts); i+1 == len(s.readers) || s.readers[i+1].Shard != r.Shard {
+			if err := covers(parts, FolderOf(r.Shard, r.Shards)); err != nil {
+				return err
+			}
+			if s.Parts == nil {
+				s.Parts = parts
+			} else if !SameFacts(s.Parts, parts) {
+				return incomplete("shard %d and shard %d have been packed from different parts, or the logs have changed between them: "+
+					"pack all parts again", s.Has[0], r.Shard)
+			}
+		}
+	}
+	for i := range first.Facts.Inputs {
+		var of []*ingest.InputFacts
+		for _, p := range s.Parts {
+			of = append(of, &p.Inputs[i])
+		}
+		s.fronts = append(s.fronts, ingest.Fronts(of))
+	}
+	_, err := ingest.Join(s.Parts, 0)
+	return err
+}
+
+// compareFacts orders parts by where they begin. A part that holds nothing comes last.
+func compareFacts(a, b *ingest.Facts) int {
+	begin := func(f *ingest.Facts) (input int, from int64) {
+		for i := range f.Inputs {
+			if !f.Inputs[i].Span.Empty() {
+				return i, f.Inputs[i].Span.From
+			}
+		}
+		return len(f.Inputs), 0
+	}
+	i, from := begin(a)
+	j, other := begin(b)
+	return cmp.Or(cmp.Compare(i, j), cmp.Compare(from, other))
+}
+
+// covers verifies that parts hold each byte of each input once.
+func covers(parts []*ingest.Facts, shard string) error {
+	for i, in := range parts[0].Inputs {
+		var end int64
+		var spans []logfile.Span
+		for _, p := range parts {
+			if s := p.Inputs[i].Span; !s.Empty() {
+				spans = append(spans, s)
+			}
+		}
+		slices.SortFunc(spans, func(a, b logfile.Span) int { return cmp.Compare(a.From, b.From) })
+		for _, s := range append(spans, logfile.Span{From: in.Size, To: in.Size}) {
+			switch {
+			case s.From > end:
+				return incomplete("shard %s lacks a part: nobody has packed bytes %d to %d of %s", shard, end, s.From, in.Stats.Name)
+			case s.From < end:
+				return incomplete("shard %s has bytes %d to %d of %s twice: parts overlap; delete those of another division", shard, s.From,
+					min(end, s.To), in.Stats.Name)
+			}
+			end = s.To
+		}
+	}
+	return nil
+}
+
+// Stats are those of all parts. Of the requests, so many were late.
+func (s *Set) Stats(late int64) (*ingest.Stats, error) { return ingest.Join(s.Parts, late) }
+
+// SameFacts reports whether two lists of parts tell the same.
+func SameFacts(a, b []*ingest.Facts) bool { return FactsText(a) == FactsText(b) }
+
+// Coarseness is how coarse the stamps are.
+func (s *Set) Coarseness() traffic.Coarseness {
+	return traffic.Coarseness{Slack: s.Slack, Ends: s.Ends}
+}
