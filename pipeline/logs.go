@@ -64,6 +64,9 @@ type Logs struct {
 	Verified func() error // called once nothing is wrong with what is asked, and nothing is read yet; may be nil
 
 	*Pipeline
+	shards *shardSet // that take the place of logs; nil: logs are read
+	parted bool      // whether the command can judge shards
+	apart  bool      // … some of them, without the others
 	found  logfile.Expansion
 	copies *logfile.Copies // nil: not looked for yet
 	look   *findings.Look  // at the requests; nil: nothing was read yet
@@ -84,10 +87,17 @@ type Logs struct {
 
 // prepare builds the pipeline, and finds the logs.
 func (l *Logs) prepare(ctx context.Context, names []string, choose func(*policy.Config) ([]policy.Policy, error)) (err error) {
+	if err = l.findShards(names); err != nil {
+		return err
+	}
 	if l.Pipeline, err = l.Build(l.Started, choose); err != nil {
 		return err
 	}
 	l.Memory.follow(l.Read.Tables, len(l.Policies))
+	if l.shards != nil {
+		l.found.Names = l.shards.names()
+		return l.shards.fits(l)
+	}
 	l.found, err = interruptible(ctx, func() (logfile.Expansion, error) { return logfile.Expand(names) })
 	l.Read.Guessed = l.found.Guessed
 	l.useLargePages()
@@ -160,6 +170,13 @@ func (l *Logs) read(
 	l.handed = 0
 	do = func(src replay.Source, reader *ingest.Reader) error {
 		return judge(tee{src, func(b *traffic.Batch) { l.look.Take(b); l.handed += int64(b.Len()) }}, reader)
+	}
+	if l.shards != nil {
+		stats, err := l.fromShards(ctx, o, do)
+		if err == nil {
+			l.told = l.findings(&stats)
+		}
+		return stats, err
 	}
 	if l.Cache != "" {
 		if stats, used, err := l.fromCache(ctx, o, do); used || err != nil {

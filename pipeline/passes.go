@@ -186,6 +186,12 @@ func (l *Logs) Prepare(ctx context.Context, names []string, choose func(*policy.
 	return l.prepare(ctx, names, choose)
 }
 
+// Trace has requests leave traces, whether or not evidence is gathered.
+func (l *Logs) Trace() error { return l.trace() }
+
+// Show shows a pass until stop is called.
+func (l *Logs) Show(name string, at func() (done, all int64)) (stop func()) { return l.show(name, at) }
+
 // Found are the names of the logs.
 func (l *Logs) Found() []string { return l.found.Names }
 

@@ -10,6 +10,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"shadow/calibrate"
 	"shadow/limit"
 	"shadow/pipeline/cputime"
 	"shadow/pipeline/heap"
@@ -116,9 +117,12 @@ func (r *Replay) prepareReplay(ctx context.Context, logs []string) error {
 	if err := r.Nightly.Verify(r.Evidence.scopes()...); err != nil {
 		return err
 	}
-	r.Asked = r.HarmAction
+	r.Asked, r.parted, r.apart = r.HarmAction, true, !r.asksAll()
 	if err := r.prepare(ctx, logs, r.Choose); err != nil {
 		return err
+	}
+	if r.shards != nil && (r.Verdicts != "" || r.Resume != "") {
+		return Usage("--verdicts and --resume go by lines of logs, and shards have none")
 	}
 	r.byFlag = len(r.Limits) > 0
 	if r.byFlag && r.By == request.ByClientAction {
@@ -152,6 +156,12 @@ func (r *Replay) prepareReplay(ctx context.Context, logs []string) error {
 		r.resumed = &resumption{name: r.ResumeAs, how: r.Resume, options: r.resumeOptions(), now: now}
 	}
 	return nil
+}
+
+// asksAll reports whether the answer needs all requests, beside those of a shard.
+func (r *Replay) asksAll() bool {
+	return r.Band || r.Harm || r.HarmAction != "" || r.Verdicts != "" || r.Retries != "" && r.Retries != calibrate.NoRetries ||
+		len(r.Redis.Addresses) > 0 || r.Resume != ""
 }
 
 // judge reads the logs and judges their requests. sink may be nil.

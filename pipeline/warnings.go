@@ -21,7 +21,7 @@ import (
 
 // warnings are what reading found unusual, and flags that came to nothing.
 func (l *Logs) warnings(s *ingest.Stats) []string {
-	return slices.Concat(l.imported, passedByName(l.found.Passed), inputWarnings(s), l.idleFlags(s), l.cacheWarnings())
+	return slices.Concat(l.imported, passedByName(l.found.Passed), inputWarnings(s), l.idleFlags(s), l.cacheWarnings(), l.shardWarnings())
 }
 
 // noUsers tells of keys by user that come to no more than clients.

@@ -49,7 +49,7 @@ event in a DuckDB file for your own questions.`,
 	root.SetHelpCommand(help.New(noCommand))
 	root.AddCommand(newSuggest(), newDoctor(), newReplay(), newSweep(), newKeys(), newCalibrate(), newExplainClient(), newDiff(), newImport(), newExport(), newMigrate(), newCheckConfig(),
 		newConfig(), newLimits(), newCalc(), newParse(),
-		newFormats(), newReport(), newRuns(), newMerge(), newTail(), newQuery(), newVersion(),
+		newFormats(), newReport(), newRuns(), newShard(), newMerge(), newTail(), newQuery(), newVersion(),
 		&cobra.Command{Use: "fail-if", Short: "What --fail-if may ask: the names of conditions", Long: help.FailIf()})
 	root.InitDefaultCompletionCmd()
 	if completion, _, err := root.Find([]string{"completion"}); err == nil { // a shell that is not known is an error

@@ -24,7 +24,7 @@ import (
 
 // Facts are what a Reader tells of the part of its inputs that it has read.
 type Facts struct {
-	Lines, Bytes, Parsed, Unreadable, Excluded, Moved, Refusals int64
+	Lines, Bytes, Parsed, Unreadable, Excluded, Moved, Refusals, Whole int64
 
 	NotHTTP     ByStatus
 	JudgesHTTP  bool // whether lines that are not HTTP are judged
@@ -67,7 +67,7 @@ func (r *Reader) Facts() *Facts {
 	s := &r.stats
 	f := &Facts{
 		Lines: s.Lines, Bytes: s.Bytes, Parsed: s.Parsed, Unreadable: s.Unreadable, Excluded: s.Excluded, Moved: s.Moved,
-		Refusals: s.Refusals, NotHTTP: s.NotHTTP, JudgesHTTP: s.JudgesNotHTTP, Marked: s.Marked, FirstAt: s.FirstAt, LastAt: s.LastAt,
+		Refusals: s.Refusals, Whole: s.Whole, NotHTTP: s.NotHTTP, JudgesHTTP: s.JudgesNotHTTP, Marked: s.Marked, FirstAt: s.FirstAt, LastAt: s.LastAt,
 		Resolution: s.Resolution, HasAgents: s.HasAgents, HasUpstream: s.HasUpstream, ForwardedBy: s.ForwardedBy,
 	}
 	for _, err := range s.Passed {
@@ -129,6 +129,7 @@ func Join(parts []*Facts, late int64) (*Stats, error) {
 		s.Excluded += p.Excluded
 		s.Moved += p.Moved
 		s.Refusals += p.Refusals
+		s.Whole += p.Whole
 		s.NotHTTP.AddAll(p.NotHTTP)
 		s.JudgesNotHTTP, s.Marked = p.JudgesHTTP, s.Marked|p.Marked
 		s.Resolution = Finer(s.Resolution, p.Resolution)

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"shadow/cmd/shadow/option"
+	"shadow/pipeline"
+	"shadow/pipeline/flagvalue"
+	"shadow/pipeline/sharded"
+	"shadow/shard"
+)
+
+func newShard() *cobra.Command {
+	f := &sharded.Packing{Shards: 256}
+	var out, part, span string
+	cmd := &cobra.Command{
+		Use:   "shard LOG… --out DIR",
+		Short: "Divide the requests of logs among shards, which any number of hosts can judge",
+		Long: `Shard reads logs once and packs their requests into shards, divided by a hash of what limits count by. shadow replay,
+sweep, suggest and doctor take the folder in the place of the logs; they say of it what they say of these. shadow
+replay and sweep also take single shards, on any hosts: shadow merge --sum adds what all of them come to.
+
+Any number of processes can pack the same logs into one folder, each another part: --part 3/8 is the third of eight parts
+of the same size, --range 0-1GB names the bytes. Each line belongs to the part that holds its first byte. Every process
+names all logs, and the same flags. A process that was killed leaves nothing that counts; to repeat its part is safe.
+
+The files hold addresses of clients: only their owner can read them.`,
+		Example: `  shadow shard access.log --out shards
+  shadow replay shards --limit 6/30s
+  shadow shard /var/log/nginx --out shards --part 1/2 & shadow shard /var/log/nginx --out shards --part 2/2; wait
+  shadow replay shards/017-of-256 --limit 6/30s --db 017.duckdb
+  shadow merge --sum 0*.duckdb 1*.duckdb 2*.duckdb --db all.duckdb`,
+		Args: logArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f.Caller = callerOf(cmd)
+			if out == "" {
+				return pipeline.Usage("--out: which folder are the shards to go to?")
+			}
+			f.To = shard.Dir(out)
+			var err error
+			switch {
+			case part != "":
+				f.Part, err = shard.ParsePart(part)
+			case span != "":
+				f.Part, err = shard.ParseRange(span, flagvalue.ParseSize)
+			}
+			if err != nil {
+				return pipeline.Usage("%w", err)
+			}
+			return f.Run(cmd.Context(), args)
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.StringVar(&out, "out", "", "`folder` that takes the shards; it is made if it is not there")
+	flags.IntVar(&f.Shards, "shards", f.Shards, "into how many shards (`N`) requests are divided, 1 to 4096")
+	option.Key.Add(cmd, &f.By, "by", "what shards are divided by (`key`): "+keyTexts)
+	option.Key.AddList(cmd, &f.With, false, "with", "further `keys` that limits will count by, so that what they need is packed (repeatable)")
+	flags.StringVar(&part, "part", "", "pack only this `part` of the logs: 3/8 is the third of eight")
+	flags.StringVar(&span, "range", "", "pack only these `bytes` of the logs, one behind the other: 0-1GB, 1GB-2GB, 2GB-")
+	addReading(cmd, &f.Reading)
+	addEvidencePaths(cmd, &f.Evidence, "")
+	addConfig(cmd, &f.Source, "actions, scopes and policies")
+	addLogs(cmd, &f.Logs, "print nothing but errors", "say on standard error what is done")
+	option.Clash(cmd, "--part and --range: state one", "part", "range")
+	return cmd
+}
