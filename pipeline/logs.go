@@ -20,6 +20,7 @@ import (
 	"shadow/report"
 	"shadow/report/format"
 	"shadow/sample"
+	"shadow/shard"
 	"shadow/traffic"
 	"shadow/traffic/cache"
 	"shadow/traffic/ingest"
@@ -64,6 +65,8 @@ type Logs struct {
 	Verified func() error // called once nothing is wrong with what is asked, and nothing is read yet; may be nil
 
 	*Pipeline
+	Blocks []shard.Block // of shards, in the place of logs that have names; nil: none
+
 	shards *shardSet // that take the place of logs; nil: logs are read
 	parted bool      // whether the command can judge shards
 	apart  bool      // … some of them, without the others

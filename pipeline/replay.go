@@ -22,6 +22,7 @@ import (
 	"shadow/report/html"
 	"shadow/request"
 	"shadow/sample"
+	"shadow/shard"
 	"shadow/store"
 	"shadow/sweep"
 	"shadow/traffic"
@@ -61,6 +62,8 @@ type Replay struct {
 	resumed   *resumption      // nil unless Resume is
 	curves    *sweep.Result    // nil unless Sweep
 	sampled   *replay.Sampled  // nil unless Sample
+	summing   bool             // whether the sum is wanted, whether or not it is kept
+	sum       *shard.Sum       // of shards that are judged and kept; nil: of logs
 }
 
 // Run verifies what is asked, replays, and reports.
@@ -95,6 +98,11 @@ func (r *Replay) Run(ctx context.Context, logs []string) error {
 			run.State = r.resumed.next
 		}
 		run.Curves, run.Assessor = r.curves, r.assessor
+		if r.sum != nil {
+			if run.Shards, err = r.shards.run(r.sum); err != nil {
+				return err
+			}
+		}
 		return run.Finish(result, time.Now())
 	})
 	switch {
@@ -214,10 +222,32 @@ func (r *Replay) judge(ctx context.Context, sink replay.Sink) (_ *replay.Result,
 	if curves != nil {
 		r.curves = curves.Result(stats)
 	}
+	if r.shards != nil && !r.asksAll() && r.Rules == nil && (sink != nil || r.summing) {
+		if r.sum, err = r.shards.sum(engine.Sum(), r.Policies, r.curves); err != nil {
+			return nil, err
+		}
+	}
 	if r.Timing {
 		writeTiming(r.Err, &stats, times, engine.Times(), time.Since(r.Started))
 	}
 	return result, nil
+}
+
+// Sum judges blocks of shards, and returns what they come to. Nothing is written.
+func (r *Replay) Sum(ctx context.Context, blocks []shard.Block) (*shard.Sum, error) {
+	r.Blocks, r.Quiet = blocks, true
+	if err := r.prepareReplay(nil); err != nil {
+		return nil, err
+	}
+	if r.shards == nil || r.asksAll() || r.Rules != nil {
+		return nil, Usage("shards add up without --band, --harm, --evidence, --verdicts, --retries, --redis and --resume only")
+	}
+	defer r.shards.Close()
+	r.summing = true
+	if _, err := r.judge(ctx, nil); err != nil {
+		return nil, err
+	}
+	return r.sum, nil
 }
 
 // newSweep is nil unless --sweep is given. With it a replay draws the curves of its requests as well, in the same

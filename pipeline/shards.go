@@ -5,14 +5,18 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
 	"shadow/limit"
 	"shadow/logfile"
+	"shadow/policy"
 	"shadow/replay"
 	"shadow/request"
 	"shadow/shard"
+	"shadow/store"
+	"shadow/sweep"
 	"shadow/traffic"
 	"shadow/traffic/cache"
 	"shadow/traffic/ingest"
@@ -53,13 +57,17 @@ func scopesText(p *Pipeline) string {
 // A shardSet is the shards that a command judges.
 type shardSet struct {
 	*shard.Set
-	note ShardNote
+	note   ShardNote
+	source *shard.Source // once it is read
 }
 
 // findShards looks whether shards are named. How they were read takes the place of what flags say: these cannot say anything
 // else.
 func (l *Logs) findShards(names []string) error {
-	blocks, err := shard.Find(names)
+	blocks, err := l.Blocks, error(nil)
+	if blocks == nil {
+		blocks, err = shard.Find(names)
+	}
 	if err != nil || blocks == nil {
 		return err
 	}
@@ -158,6 +166,7 @@ func (l *Logs) fromShards(
 	if err != nil {
 		return stats, err
 	}
+	s.source = source
 	l.copies = &s.note.Copies
 	if l.retain {
 		l.requests = new(cache.Requests)
@@ -243,6 +252,42 @@ func (p *partial) of(s *ingest.Stats) {
 	if p.requests == 0 {
 		s.FirstAt, s.LastAt = 0, 0
 	}
+}
+
+// run is what is stored of a run beside its result: what the shards came to, judged as asked says.
+func (s *shardSet) run(sum *shard.Sum) (*store.ShardRun, error) {
+	body, err := sum.MarshalBinary()
+	return &store.ShardRun{Shard: shard.Ranges(s.Has), Of: int32(s.Shards), Key: s.By.String(), Set: s.Set.Set, Sum: body}, err
+}
+
+// sum is what the shards came to by policies, and curves; nil: none.
+func (s *shardSet) sum(counted *replay.Sum, policies []policy.Policy, curves *sweep.Result) (*shard.Sum, error) {
+	counted.Lasts = s.source.Lasts
+	var added *sweep.Sum
+	if curves != nil {
+		if !s.Complete() && !shard.Refines(request.ByClient, s.By) {
+			return nil, Usage("curves count clients, and a client may lie in several shards, which are divided by %s: sweep all shards at "+
+				"once, or with --no-store for those of one shard", s.By)
+		}
+		var err error
+		if added, err = curves.Sum(); err != nil {
+			return nil, Usage("%w: judge all shards at once, with --no-store or from the logs", err)
+		}
+	}
+	return shard.NewSum(s.Set, s.source.Late, judgedBy(policies), len(policies), counted, added)
+}
+
+// judgedBy says what policies judged.
+func judgedBy(policies []policy.Policy) string {
+	var texts []string
+	for _, p := range replay.TextsOf(policies) {
+		text := p.Name + " by " + p.By
+		for _, part := range p.Parts {
+			text += fmt.Sprintf(" %s/%s/%s/%s", part.Text, part.By, part.Match, part.Counts)
+		}
+		texts = append(texts, text+" "+p.Combine)
+	}
+	return strings.Join(texts, "; ")
 }
 
 // shardWarnings say what the answer is about.

@@ -56,6 +56,15 @@ func (r *Sweep) Run(ctx context.Context, logs []string) error {
 			return err
 		}
 		run.Warnings, run.Findings, run.Assessor = r.warnings(result), r.told, r.assessor
+		if r.shards != nil && r.Rules == nil && !r.Band {
+			sum, err := r.shards.sum(replay.SumOf(r.Read.Tables, result.Tallies), nil, result)
+			if err == nil {
+				run.Shards, err = r.shards.run(sum)
+			}
+			if err != nil {
+				return err
+			}
+		}
 		return run.FinishSweep(result, time.Now())
 	})
 	if err != nil {

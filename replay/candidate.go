@@ -2,6 +2,7 @@ package replay
 
 import (
 	"math"
+	"slices"
 
 	"shadow/limit"
 	"shadow/policy"
@@ -27,6 +28,7 @@ type candidate struct {
 	retries  bool         // whether to find out how long refused clients have to stay away
 	active   []limitState // if so, or if requests have costs: of all limits; requests are judged one by one
 
+	summed   bool // whether it is a sum, of one that may keep requests waiting
 	total    int64
 	hits     Hits
 	byAction []int64
@@ -196,13 +198,16 @@ func (c *candidate) tally(requests int64, actions int) PolicyTally {
 
 // delaysTally is how long the policy kept requests waiting, nil if it cannot.
 func (c *candidate) delaysTally() *Delays {
-	for i := range c.limits {
-		if c.limits[i].delayer != nil {
-			p := c.delays.percentiles(50, 99)
-			return &Delays{Requests: c.delays.n, Total: c.delays.total, P50: p[0], P99: p[1]}
-		}
+	if !c.waits() {
+		return nil
 	}
-	return nil
+	p := c.delays.percentiles(50, 99)
+	return &Delays{Requests: c.delays.n, Total: c.delays.total, P50: p[0], P99: p[1]}
+}
+
+// waits reports whether the policy may keep requests waiting.
+func (c *candidate) waits() bool {
+	return c.summed || slices.ContainsFunc(c.limits, func(l policyLimit) bool { return l.delayer != nil })
 }
 
 // rangeTally is between what and what the policy may lie, nil if it is judged exactly.

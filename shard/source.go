@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"shadow/limit"
+	"shadow/replay"
 	"shadow/request"
 	"shadow/traffic"
 	"shadow/traffic/ingest"
@@ -37,6 +38,9 @@ func FactsText(parts []*ingest.Facts) string {
 // A Source hands out the requests of a set. It is a replay.Source.
 type Source struct {
 	Late int64 // requests so far that came too late
+
+	// Lasts are where the last request of each client stands; nil: not wanted, as all requests of a client are in one shard.
+	Lasts *replay.Paged[replay.Place]
 
 	set      *Set
 	lateness limit.Time
@@ -114,6 +118,10 @@ func (s *Set) Source(o *ingest.Options) (*Source, error) {
 		}
 	}
 	heap.Init(&c.chains)
+	if !s.Complete() && !Refines(request.ByClient, s.By) {
+		c.Lasts = new(replay.Paged[replay.Place])
+		c.Lasts.Grow(o.Tables.Clients.Len())
+	}
 	return c, nil
 }
 
@@ -252,7 +260,7 @@ func (c *Source) release(watermark limit.Time) *traffic.Batch {
 		}
 	}
 	if len(c.rows) == 0 {
-		return c.rows0()
+		return new(traffic.Batch)
 	}
 	inOrder := func(x, y int32) int {
 		if w.Source != nil && w.Source[x] != w.Source[y] {
@@ -267,6 +275,9 @@ func (c *Source) release(watermark limit.Time) *traffic.Batch {
 	c.out.Append(w, c.rows)
 	c.out.DropSeq()
 	c.out.Stamps = c.set.Coarseness()
+	if c.Lasts != nil {
+		c.note(c.out)
+	}
 	c.rest.Truncate(0)
 	c.rest.Append(w, c.others)
 	c.wait, c.rest = c.rest, w
@@ -279,7 +290,18 @@ func (c *Source) release(watermark limit.Time) *traffic.Batch {
 	return c.out
 }
 
-func (c *Source) rows0() *traffic.Batch { return new(traffic.Batch) }
+// note notes where the requests of clients stand.
+func (c *Source) note(b *traffic.Batch) {
+	for row, client := range b.Client {
+		p := replay.Place{Known: true, Seq: b.Sequence()[row], Last: b.ComesLast(int32(row)), Line: b.Line[row]}
+		if b.Source != nil {
+			p.Source = b.Source[row]
+		}
+		if last := c.Lasts.At(client); last.Before(p) {
+			*last = p
+		}
+	}
+}
 
 // oldest is a watermark that lets about a quarter of what waits go.
 func (c *Source) oldest() limit.Time {

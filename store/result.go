@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -31,7 +32,7 @@ func (r *Run) writeResult(res *replay.Result, finished time.Time) error {
 			return err
 		}
 	}
-	if err := r.writeState(); err != nil {
+	if err := cmp.Or(r.writeState(), r.writeShards()); err != nil {
 		return err
 	}
 	w, s := r.store.duck.Writer(r.id), &res.Stats

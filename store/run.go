@@ -40,6 +40,7 @@ type Run struct {
 	Warnings []string // of what reading found unusual
 	Findings []findings.Finding
 	Curves   *sweep.Result    // of the run's own requests; nil: none
+	Shards   *ShardRun        // that were judged; nil: logs were
 	State    *State           // takes the place of the one of its name; nil: nobody goes on where the run ends
 	Assessor *replay.Assessor // whose verdicts on clients are kept; nil: no evidence
 }

@@ -15,6 +15,9 @@ import (
 //go:embed schema.sql
 var schemaSQL string
 
+//go:embed shards.sql
+var shardsSQL string
+
 //go:embed views.sql
 var viewsSQL string
 
@@ -119,11 +122,14 @@ func prepare(d *duck.Conn) error {
 	case err != nil:
 		return err
 	case ours > 0:
-		return checkVersion(d, "shadow_schema")
+		if err := checkVersion(d, "shadow_schema"); err != nil {
+			return err
+		}
+		return d.Exec(shardsSQL) // which the first release did not have
 	case others > 0:
 		return errors.New("has tables, but none of shadow's: it belongs to something else; choose another file with --db")
 	}
-	return d.Exec("BEGIN;" + schemaSQL + viewsSQL + "COMMIT;")
+	return d.Exec("BEGIN;" + schemaSQL + shardsSQL + viewsSQL + "COMMIT;")
 }
 
 // checkOurs reports an error unless the file has our schema.

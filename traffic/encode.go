@@ -102,6 +102,24 @@ type integer interface {
 	~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~uint64
 }
 
+// Clients writes ids of clients, by their names.
+func (e *Encoder) Clients(ids []int32) { saveNames(e, clientName, ids); e.flushFull() }
+
+// Agents is that of agents.
+func (e *Encoder) Agents(ids []int32) { saveNames(e, agentName, ids); e.flushFull() }
+
+// Actions is that of actions.
+func (e *Encoder) Actions(ids []int32) { saveNames(e, actionName, ids); e.flushFull() }
+
+// Clients reads n ids of clients.
+func (d *Decoder) Clients(n int) []int32 { return restoreNames[int32](d, clientName, nil, n) }
+
+// Agents is that of agents.
+func (d *Decoder) Agents(n int) []int32 { return restoreNames[int32](d, agentName, nil, n) }
+
+// Actions is that of actions.
+func (d *Decoder) Actions(n int) []int32 { return restoreNames[int32](d, actionName, nil, n) }
+
 // saveNumbers writes a column of numbers.
 func saveNumbers[T integer](e *Encoder, column []T) {
 	var last T

@@ -138,20 +138,20 @@ func (g *Group) restore(b *Batch) {
 func (b *Batch) inOrder(rows []int32, at []limit.Time) bool {
 	for i := 1; i < len(at); i++ {
 		// Most requests of a moment share a whole second. To ask for that first spares looking all over the batch.
-		if at[i] < at[i-1] || at[i] == at[i-1] && at[i]%limit.Second != 0 && b.comesLast(rows[i-1]) && !b.comesLast(rows[i]) {
+		if at[i] < at[i-1] || at[i] == at[i-1] && at[i]%limit.Second != 0 && b.ComesLast(rows[i-1]) && !b.ComesLast(rows[i]) {
 			return false
 		}
 	}
 	return true
 }
 
-// comesLast reports whether a request stands behind the others of its moment: the server refused it. A server logs a request
+// ComesLast reports whether a request stands behind the others of its moment: the server refused it. A server logs a request
 // when it is answered. So where it enforces a limit, one that it keeps waiting is logged behind those that it refused at the same
 // moment, and was admitted before them.
 //
 // A moment in whole seconds is mostly a rounded one, in which requests are refused and admitted in turns: there the log's order
 // stands. So it does for requests that come too late.
-func (b *Batch) comesLast(row int32) bool {
+func (b *Batch) ComesLast(row int32) bool {
 	at := b.At[row]
 	return at%limit.Second != 0 && int(row) < len(b.Status) && Refusal(int32(b.Status[row])) && b.Sequence()[row] == at
 }
@@ -162,7 +162,7 @@ func (b *Batch) Compare(x, y int32) int {
 	if c := cmp.Compare(seq[x], seq[y]); c != 0 {
 		return c
 	}
-	if last := b.comesLast(x); last != b.comesLast(y) {
+	if last := b.ComesLast(x); last != b.ComesLast(y) {
 		if last {
 			return 1
 		}

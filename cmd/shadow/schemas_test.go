@@ -22,6 +22,7 @@ import (
 	"shadow/calc"
 	"shadow/findings"
 	"shadow/pipeline"
+	"shadow/pipeline/sharded"
 	"shadow/pipeline/stored"
 	"shadow/report"
 	"shadow/report/advice"
@@ -162,6 +163,7 @@ var printed = map[format.Schema]struct {
 	format.CheckConfigSchema:   {pipeline.Meaning{}, "what a configuration means: shadow check-config"},
 	format.ImportSchema:        {pipeline.Imported{}, "the limits of a server's configuration: shadow import"},
 	format.MergeSchema:         {stored.Merged{}, "what was taken into a database: shadow merge"},
+	format.MergeSumSchema:      {sharded.Summed{}, "the run that the runs of all shards add up to: shadow merge --sum"},
 	format.ParseSchema:         {pipeline.Previewed{}, "how the first lines of logs are read: shadow parse"},
 	format.RunsDeleteSchema:    {pipeline.Deleted{}, "what was deleted from a database: shadow runs delete"},
 	format.ConfigSchema:        {listOf[defaultRow]{}, "the defaults in force: shadow config"},

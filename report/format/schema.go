@@ -22,6 +22,7 @@ const (
 	LimitsSchema
 	LimitsExplainSchema
 	MergeSchema
+	MergeSumSchema
 	ParseSchema
 	QuerySchema
 	ReportSchema // of replay as well
@@ -38,7 +39,7 @@ const (
 
 var schemaNames = [schemaCount]string{
 	"calc", "calibrate", "check-config", "config", "diff", "doctor", "explain", "export", "formats", "import", "keys", "limits",
-	"limits.explain", "merge", "parse", "query", "report", "runs", "runs.delete", "suggest", "sweep", "tail", "verdict", "would-block", "version",
+	"limits.explain", "merge", "merge.sum", "parse", "query", "report", "runs", "runs.delete", "suggest", "sweep", "tail", "verdict", "would-block", "version",
 }
 
 // Schemas are all there are.

@@ -33,7 +33,7 @@ type Group struct {
 var Groups = []Group{
 	{"Input", []string{
 		"format", "nginx-conf", "log-name", "field", "parser", "timezone", "from", "exclude", "exclude-status", "not-http",
-		"lateness", "since", "until", "day", "max-bad",
+		"lateness", "since", "until", "day", "max-bad", "part", "range",
 	}},
 	{"Who is a client", []string{
 		"client", "client-from", "trusted-proxy", "network-db", "crawler-ranges", "evidence", "evidence-path", "robots", "claims",
@@ -48,7 +48,7 @@ var Groups = []Group{
 		"notify-command", "anonymize", "anonymize-key", "quiet", "verbose", "help",
 	}},
 	{"Storage", []string{
-		"db", "no-store", "events", "run", "wait", "resume", "resume-as", "sweep", "retain", "state", "save-every",
+		"db", "no-store", "out", "shards", "with", "sum", "events", "run", "wait", "resume", "resume-as", "sweep", "retain", "state", "save-every",
 		"flush", "spool-max",
 	}},
 	{"Performance", []string{"cache", "max-memory", "max-keys", "timing", "cpuprofile", "memprofile"}},
