@@ -63,6 +63,7 @@ func (r *Keys) Run(ctx context.Context, logs []string) (err error) {
 	if len(r.By) == 0 && len(r.Limits) == 0 {
 		r.found = foundKeys(r.findFields(logs), r.NetworkDB != nil)
 	}
+	r.parted = true
 	if err := r.prepare(ctx, logs, func(*policy.Config) ([]policy.Policy, error) { return r.ask() }); err != nil {
 		return err
 	}

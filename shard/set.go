@@ -181,12 +181,13 @@ func (s *Set) verify() error {
 // compareFacts orders parts by where they begin. A part that holds nothing comes last.
 func compareFacts(a, b *ingest.Facts) int {
 	begin := func(f *ingest.Facts) (input int, from int64) {
+		input = len(f.Inputs)
 		for i := range f.Inputs {
-			if !f.Inputs[i].Span.Empty() {
-				return i, f.Inputs[i].Span.From
+			if in := &f.Inputs[i]; !in.Span.Empty() && in.Index < input {
+				input, from = in.Index, in.Span.From
 			}
 		}
-		return len(f.Inputs), 0
+		return input, from
 	}
 	i, from := begin(a)
 	j, other := begin(b)

@@ -47,6 +47,14 @@ func (s *Sum) Add(other *Sum) error {
 			return fmt.Errorf("curves of %s and %s do not add up", s.Shapes[i].Shape, other.Shapes[i].Shape)
 		}
 	}
+	switch {
+	case other.Judged == 0: // it has no curves to speak of
+		return nil
+	case s.Judged == 0:
+		*s = *other
+		s.Shapes = slices.Clone(other.Shapes)
+		return nil
+	}
 	s.Judged += other.Judged
 	s.Clients.add(&other.Clients)
 	s.ByClass.add(&other.ByClass)
@@ -72,7 +80,7 @@ func (s *SumShape) add(other *SumShape) {
 	slices.Sort(limits)
 	s.Points = nil
 	for _, n := range slices.Compact(limits) {
-		p, q := a.At(n), b.At(n)
+		p, q := s.at(&a, n), s.at(&b, n)
 		p.Counted = p.Counted && q.Counted
 		p.Hit.add(&q.Hit)
 		if p.Refused.add(&q.Refused); !p.Counted {
@@ -83,6 +91,15 @@ func (s *SumShape) add(other *SumShape) {
 		}
 		s.Points = append(s.Points, p)
 	}
+}
+
+// at is what a curve says of a limit. Of buckets that clients share nothing is known below the first point.
+func (s *SumShape) at(c *Curve, n int64) Point {
+	p := c.At(n)
+	if s.Shared && (len(c.Points) == 0 || n < c.Points[0].Limit) {
+		p.Counted = false
+	}
+	return p
 }
 
 // Put makes r, which has the statistics and tallies, what was found.

@@ -41,6 +41,7 @@ type Facts struct {
 
 // InputFacts are what it tells of one input.
 type InputFacts struct {
+	Index int // among the names: parts follow each other in that order
 	Span  logfile.Span
 	Size  int64 // on disk
 	Stats InputStats
@@ -83,7 +84,7 @@ func (f *feed) facts() InputFacts {
 	z := &f.stats.Zones
 	size, _, _ := f.input.Identity()
 	return InputFacts{
-		Span: f.span, Size: size, Stats: f.stats, Faults: f.faults, Comments: f.comments, Looked: f.looked,
+		Index: f.index, Span: f.span, Size: size, Stats: f.stats, Faults: f.faults, Comments: f.comments, Looked: f.looked,
 		Zones:   keptZones{*z, z.begin, z.first, z.last},
 		Reached: f.progress.reached, Last: f.progress.last, FirstAt: f.firstAt, FirstStamp: f.firstStamp, Stamped: f.stamp,
 	}
