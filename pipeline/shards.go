@@ -94,6 +94,11 @@ func (l *Logs) useShards(set *shard.Set) error {
 	case l.Since != "" || l.Until != "":
 		return Usage("--since and --until: shards hold whole logs; shadow shard --until leaves out what is later")
 	}
+	if l.Given != nil {
+		for _, flag := range l.Given() {
+			return Usage("--%s: how the lines are read was settled when the shards were packed: pack them again with it", flag)
+		}
+	}
 	zone, err := time.LoadLocation(s.note.Zone)
 	if err != nil {
 		return fmt.Errorf("shards: %w", err)

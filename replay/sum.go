@@ -18,7 +18,7 @@ import (
 //	engine of shard 2 ──▶ Save ──▶ bytes ──┼──▶ Add ──▶ Result
 //	engine of shard 3 ──▶ Save ──▶ bytes ──┘
 //
-// It keeps whatever a Result is computed of: refusals by the minute, each delay, whom each variant hits.
+// It keeps whatever a Result is computed of: refusals by the minute, each delay, the clients that each variant hits.
 
 // A Sum is what one or several engines have counted.
 type Sum struct {

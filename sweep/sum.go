@@ -87,7 +87,7 @@ func (s *SumShape) add(other *SumShape) {
 			p.Refused = Classes{}
 		}
 		if s.Shared && !p.Counted {
-			continue // whom it hits is not known
+			continue // which clients it hits is not known
 		}
 		s.Points = append(s.Points, p)
 	}
