@@ -86,7 +86,7 @@ func (l *Logs) useShards(set *shard.Set) error {
 	}
 	switch {
 	case !l.parted:
-		return Usage("this command reads logs; shards are for shadow replay, sweep, suggest and doctor")
+		return Usage("this command reads logs; shards are for shadow replay, sweep, suggest, keys, explain, diff and doctor")
 	case !l.apart && !set.Complete():
 		return Usage("these are %d of %d shards: a finding about a log needs all of them", len(set.Has), set.Shards)
 	case l.Cache != "":

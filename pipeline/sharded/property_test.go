@@ -202,6 +202,14 @@ func (c *trial) sums(t *testing.T, rng *rand.Rand, dir string, want []byte) {
 	must(t, err)
 	policies, err := pipeline.PoliciesOf(c.limits, c.by)
 	must(t, err)
+	if c.key != request.ByUser || !c.curves {
+		db := filepath.Join(t.TempDir(), "db")
+		run, err := Store(t.Context(), Discard(), total, policies, db)
+		must(t, err)
+		if run != 1 {
+			t.Errorf("run %d", run)
+		}
+	}
 	model := report.New(total.Counted().Result(*stats, policies), report.Options{Top: 9, Timezone: "UTC"})
 	var got bytes.Buffer
 	must(t, model.Write(&got, "json"))

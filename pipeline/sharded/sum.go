@@ -139,6 +139,19 @@ func reading(ctx context.Context, path string, do func(*store.Reader) error) err
 	return do(r)
 }
 
+// Store makes a total of all shards a run of a database, in one transaction, without events. The policies are those that judged.
+func Store(ctx context.Context, c pipeline.Caller, total *shard.Total, policies []policy.Policy, into string) (run int32, err error) {
+	if err := total.Whole(); err != nil {
+		return 0, err
+	}
+	s := &Summing{Caller: c, Into: into}
+	err = pipeline.InDatabase(into, func(db *store.Store) (kept bool, err error) {
+		run, err = s.begin(ctx, db, total, nil, policies, "UTC", 0, new(Summed))
+		return err == nil, err
+	})
+	return run, err
+}
+
 // store makes the sum a run.
 func (s *Summing) store(ctx context.Context, db *store.Store, total *shard.Total, sources []source, done *Summed) (int32, error) {
 	var policies []policy.Policy
@@ -169,6 +182,13 @@ func (s *Summing) store(ctx context.Context, db *store.Store, total *shard.Total
 			return 0, err
 		}
 	}
+	return s.begin(ctx, db, total, sources, policies, timezone, events, done)
+}
+
+// begin makes the run, with the events of as many policies that the sources have.
+func (s *Summing) begin(
+	ctx context.Context, db *store.Store, total *shard.Total, sources []source, policies []policy.Policy, timezone string, events int64, done *Summed,
+) (int32, error) {
 	if len(policies) != total.Count {
 		return 0, errors.New("the runs have other policies than their sums")
 	}
