@@ -274,11 +274,20 @@ func (r *reader) readTail(tail []byte, frames int64) (err error) {
 		}
 	}
 	m := &r.Meta
+	if len(m.Values) != m.Columns.Values || len(m.Values) > traffic.MaxValues || m.Slack < 0 || m.Slack > limit.Day {
+		return errTail
+	}
 	if offset != frames || rows != m.Rows || m.Facts == nil || m.Shards < 1 || m.Shard < 0 || m.Shard >= m.Shards || !m.Columns.Lines {
 		return errTail
 	}
 	if _, err := request.ParseKey(m.By.String()); err != nil {
 		return err
+	}
+	for i := range m.Facts.Inputs {
+		in := &m.Facts.Inputs[i]
+		for _, at := range []*limit.Time{&in.Reached, &in.Last, &in.FirstAt} {
+			*at = traffic.Bounded(int64(*at))
+		}
 	}
 	for _, f := range r.frames {
 		if f.input >= len(m.Facts.Inputs) {
