@@ -66,7 +66,7 @@ func InputsOf(o *ingest.Options, names []string) (inputs []Input, err error) {
 
 // setOf is the identity of what is packed together.
 func setOf(o *Options, inputs []Input) string {
-	text, _ := json.Marshal([]any{version, inputs, o.By.String(), o.Shards, o.Note}) //nolint:errcheck // it has nothing that could fail
+	text, _ := json.Marshal([]any{version, inputs, o.By.String(), o.Shards, o.Note})
 	return fmt.Sprintf("%x", sha256.Sum256(text))[:32]
 }
 

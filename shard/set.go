@@ -36,11 +36,11 @@ func incomplete(format string, values ...any) error {
 func Find(names []string) (blocks []Block, err error) {
 	for _, name := range names {
 		shards := []string{name}
-		if _, _, ok := folder(name); !ok {
+		if !isShard(name) {
 			if shards, err = filepath.Glob(filepath.Join(escapeGlob(name), "[0-9]*-of-[0-9]*")); err != nil {
 				return nil, err
 			}
-			shards = slices.DeleteFunc(shards, func(s string) bool { _, _, ok := folder(s); return !ok })
+			shards = slices.DeleteFunc(shards, func(s string) bool { return !isShard(s) })
 			slices.Sort(shards)
 		}
 		if len(shards) == 0 {
@@ -73,14 +73,15 @@ func escapeGlob(name string) string {
 	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(name)
 }
 
-// folder reads the name of the folder of a shard, which must be there.
-func folder(name string) (shard, shards int, ok bool) {
+// isShard reports whether a folder is that of a shard, by its name.
+func isShard(name string) bool {
+	var shard, shards int
 	base := filepath.Base(filepath.Clean(name))
 	if n, err := fmt.Sscanf(base, "%d-of-%d", &shard, &shards); n != 2 || err != nil || shard < 0 || shard >= shards || FolderOf(shard, shards) != base {
-		return 0, 0, false
+		return false
 	}
 	info, err := os.Stat(name)
-	return shard, shards, err == nil && info.IsDir()
+	return err == nil && info.IsDir()
 }
 
 // FileBlock is a block in a file. It is open only while something of it is read.

@@ -139,8 +139,11 @@ func (s *Set) Offers(o *ingest.Options) error {
 		wanted, has bool
 		what        string
 	}{
-		{o.Hosts || o.Scopes.ByHost(), has.Host, "the host"}, {o.Users, has.User, "the user"}, {o.Paths, has.Path, "the path"},
-		{o.Scopes != nil, has.Marks, "conditions of the configuration"}, {o.Tracer != nil, has.Traces, "traces of clients"},
+		{o.Hosts || o.Scopes.ByHost(), has.Host, "the host"},
+		{o.Users, has.User, "the user"},
+		{o.Paths, has.Path, "the path"},
+		{o.Scopes != nil, has.Marks, "conditions of the configuration"},
+		{o.Tracer != nil, has.Traces, "traces of clients"},
 	} {
 		if c.wanted && !c.has {
 			return &MissingError{c.what}

@@ -28,8 +28,8 @@ func killedFirst(t *testing.T, dir string, kills []time.Duration, args ...string
 		cmd := command(t, dir, args...)
 		must(t, cmd.Start())
 		time.Sleep(after)
-		cmd.Process.Kill() //nolint:errcheck // it may have come to its end
-		cmd.Wait()         //nolint:errcheck // it was killed
+		cmd.Process.Kill() // it may have come to its end
+		cmd.Wait()
 	}
 	run(t, dir, args...)
 }
