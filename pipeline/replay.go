@@ -10,7 +10,6 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"shadow/calibrate"
 	"shadow/limit"
 	"shadow/pipeline/cputime"
 	"shadow/pipeline/heap"
@@ -166,12 +165,6 @@ func (r *Replay) prepareReplay(ctx context.Context, logs []string) error {
 	return nil
 }
 
-// asksAll reports whether the answer needs all requests, beside those of a shard.
-func (r *Replay) asksAll() bool {
-	return r.Band || r.Harm || r.HarmAction != "" || r.Verdicts != "" || r.Retries != "" && r.Retries != calibrate.NoRetries ||
-		len(r.Redis.Addresses) > 0 || r.Resume != ""
-}
-
 // judge reads the logs and judges their requests. sink may be nil.
 func (r *Replay) judge(ctx context.Context, sink replay.Sink) (_ *replay.Result, err error) {
 	if r.shared != nil {
@@ -231,23 +224,6 @@ func (r *Replay) judge(ctx context.Context, sink replay.Sink) (_ *replay.Result,
 		writeTiming(r.Err, &stats, times, engine.Times(), time.Since(r.Started))
 	}
 	return result, nil
-}
-
-// Sum judges blocks of shards, and returns what they come to. Nothing is written.
-func (r *Replay) Sum(ctx context.Context, blocks []shard.Block) (*shard.Sum, error) {
-	r.Blocks, r.Quiet = blocks, true
-	if err := r.prepareReplay(nil); err != nil {
-		return nil, err
-	}
-	if r.shards == nil || r.asksAll() || r.Rules != nil {
-		return nil, Usage("shards add up without --band, --harm, --evidence, --verdicts, --retries, --redis and --resume only")
-	}
-	defer r.shards.Close()
-	r.summing = true
-	if _, err := r.judge(ctx, nil); err != nil {
-		return nil, err
-	}
-	return r.sum, nil
 }
 
 // newSweep is nil unless --sweep is given. With it a replay draws the curves of its requests as well, in the same

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"shadow/calibrate"
 	"shadow/limit"
 	"shadow/logfile"
 	"shadow/policy"
@@ -293,6 +294,29 @@ func judgedBy(policies []policy.Policy) string {
 		texts = append(texts, text+" "+p.Combine)
 	}
 	return strings.Join(texts, "; ")
+}
+
+// asksAll reports whether the answer needs all requests, beside those of a shard.
+func (r *Replay) asksAll() bool {
+	return r.Band || r.Harm || r.HarmAction != "" || r.Verdicts != "" || r.Retries != "" && r.Retries != calibrate.NoRetries ||
+		len(r.Redis.Addresses) > 0 || r.Resume != ""
+}
+
+// Sum judges blocks of shards, and returns what they come to. Nothing is written.
+func (r *Replay) Sum(ctx context.Context, blocks []shard.Block) (*shard.Sum, error) {
+	r.Blocks, r.Quiet = blocks, true
+	if err := r.prepareReplay(nil); err != nil {
+		return nil, err
+	}
+	if r.shards == nil || r.asksAll() || r.Rules != nil {
+		return nil, Usage("shards add up without --band, --harm, --evidence, --verdicts, --retries, --redis and --resume only")
+	}
+	defer r.shards.Close()
+	r.summing = true
+	if _, err := r.judge(ctx, nil); err != nil {
+		return nil, err
+	}
+	return r.sum, nil
 }
 
 // shardWarnings say what the answer is about.
