@@ -1,6 +1,8 @@
 package main
 
 import (
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"shadow/cmd/shadow/option"
@@ -77,6 +79,9 @@ The files hold addresses of clients: only their owner can read them.`,
 			f.Caller = callerOf(cmd)
 			if out == "" {
 				return pipeline.Usage("--out: which folder are the shards to go to?")
+			}
+			if strings.Contains(out, "://") {
+				return pipeline.Usage("--out %s: shards go to a folder, which may be a mounted one; object stores are not among them yet", out)
 			}
 			f.To = shard.Dir(out)
 			var err error

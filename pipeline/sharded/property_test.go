@@ -2,6 +2,7 @@ package sharded
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -76,8 +77,15 @@ func writeLogs(t *testing.T, rng *rand.Rand, finely bool) (names []string) {
 				[]string{"", "a", "login", "style.css", "b/c"}[rng.IntN(5)], []int{200, 200, 200, 404, 429, 503}[rng.IntN(6)], rng.IntN(5000), agents[rng.IntN(len(agents))])
 			text.WriteString([]string{"\n", "\r\n"}[rng.IntN(2)])
 		}
-		name := filepath.Join(dir, fmt.Sprintf("access%d.log", file))
-		if err := os.WriteFile(name, []byte(text.String()), 0o600); err != nil {
+		name, content := filepath.Join(dir, fmt.Sprintf("access%d.log", file)), []byte(text.String())
+		if rng.IntN(4) == 0 { // such a file is in one part
+			var packed bytes.Buffer
+			w := gzip.NewWriter(&packed)
+			w.Write(content) //nolint:errcheck // it is in memory
+			must(t, w.Close())
+			content = packed.Bytes()
+		}
+		if err := os.WriteFile(name, content, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		names = append(names, name)
