@@ -81,7 +81,7 @@ func writeLogs(t *testing.T, rng *rand.Rand, finely bool) (names []string) {
 		if rng.IntN(4) == 0 { // such a file is in one part
 			var packed bytes.Buffer
 			w := gzip.NewWriter(&packed)
-			w.Write(content) //nolint:errcheck // it is in memory
+			w.Write(content) // in memory
 			must(t, w.Close())
 			content = packed.Bytes()
 		}

@@ -85,7 +85,7 @@ func (s *Summing) write(done *Summed) error {
 	if s.Output == "json" {
 		return format.WriteJSON(s.Out, format.MergeSumSchema, done)
 	}
-	_, err := fmt.Fprintf(s.Out, "%s: run %d is the sum of %s (%s)\n", escape.Visible(done.Database), done.Run,
+	_, err := fmt.Fprintf(s.Out, "%s: run %d is the sum of %s (%s); what is odd about the logs tells shadow doctor, of the folder with the shards\n", escape.Visible(done.Database), done.Run,
 		format.Count(int64(done.Shards), "shard"), format.Count(done.Requests, "request"))
 	return err
 }
