@@ -251,7 +251,7 @@ func TestSuggestOnSample(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.Protect = []suggest.Goal{goal}
-		if err := r.prepareSuggest([]string{heavyLog(t, rng, 3000)}); err != nil {
+		if err := r.prepareSuggest(t.Context(), []string{heavyLog(t, rng, 3000)}); err != nil {
 			t.Fatal(err)
 		}
 		if _, _, err := r.advise(t.Context()); err != nil {

@@ -298,14 +298,14 @@ func judgedBy(policies []policy.Policy) string {
 
 // asksAll reports whether the answer needs all requests, beside those of a shard.
 func (r *Replay) asksAll() bool {
-	return r.Band || r.Harm || r.HarmAction != "" || r.Verdicts != "" || r.Retries != "" && r.Retries != calibrate.NoRetries ||
+	return r.Band || r.Sample.Share > 0 || r.Harm || r.HarmAction != "" || r.Verdicts != "" || r.Retries != "" && r.Retries != calibrate.NoRetries ||
 		len(r.Redis.Addresses) > 0 || r.Resume != ""
 }
 
 // Sum judges blocks of shards, and returns what they come to. Nothing is written.
 func (r *Replay) Sum(ctx context.Context, blocks []shard.Block) (*shard.Sum, error) {
 	r.Blocks, r.Quiet = blocks, true
-	if err := r.prepareReplay(nil); err != nil {
+	if err := r.prepareReplay(ctx, nil); err != nil {
 		return nil, err
 	}
 	if r.shards == nil || r.asksAll() || r.Rules != nil {

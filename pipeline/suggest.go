@@ -177,7 +177,7 @@ func (r *Suggest) prepareSuggest(ctx context.Context, logs []string) error {
 		return err
 	}
 	r.Memory.expect(suggestClient)
-	r.names, r.Asked, r.Cold, r.parted, r.apart = logs, r.Action, true, true, true // no part of the log is warmed
+	r.names, r.Asked, r.Cold, r.parted, r.apart = logs, r.Action, true, true, r.Sample.Share == 0 // no part of the log is warmed
 	if r.anyKind = len(r.Kinds) == 0; r.anyKind {
 		r.Kinds = []sweep.Kind{sweep.Window, sweep.Fixed, sweep.Token}
 	}

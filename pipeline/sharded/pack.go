@@ -31,7 +31,7 @@ func (p *Packing) Run(ctx context.Context, logs []string) error {
 	if p.Since != "" {
 		return pipeline.Usage("--since: shards hold logs from their beginning on, since limits remember what was before")
 	}
-	if err := p.Prepare(logs, p.choose); err != nil {
+	if err := p.Prepare(ctx, logs, p.choose); err != nil {
 		return err
 	}
 	if err := p.Trace(); err != nil {
