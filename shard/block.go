@@ -40,10 +40,11 @@ var checksums = crc32.MakeTable(crc32.Castagnoli)
 
 // A Meta says what a block is.
 type Meta struct {
-	Set     string      // its identity: the same logs, read and divided in the same way
-	Shard   int         // from 0
-	Shards  int         // how many there are
-	By      request.Key // by which they were divided
+	Set     string       // its identity: the same logs, read and divided in the same way
+	Shard   int          // from 0
+	Shards  int          // how many there are
+	By      request.Key  // by which they were divided
+	Bounds  []limit.Time `json:",omitempty"` // of the slices of time that the shards are; nil: they are none
 	Part    string
 	Columns traffic.Columns
 	Values  []string // what Batch.Values are

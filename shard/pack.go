@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"shadow/limit"
 	"shadow/logfile"
@@ -24,6 +25,7 @@ type Options struct {
 	Names  []string       // of the logs, all of them: the same ones for each part, in the same order
 	By     request.Key    // what the shards are divided by
 	Shards int
+	Bounds []limit.Time // of slices of time, see Slices; nil: shards go by the key
 	Part   Part
 	Note   json.RawMessage // how the logs are read, for who judges; it must be the same for all parts
 	Show   func(*ingest.Reader) (stop func())
@@ -66,7 +68,7 @@ func InputsOf(o *ingest.Options, names []string) (inputs []Input, err error) {
 
 // setOf is the identity of what is packed together.
 func setOf(o *Options, inputs []Input) string {
-	text, _ := json.Marshal([]any{version, inputs, o.By.String(), o.Shards, o.Note})
+	text, _ := json.Marshal([]any{version, inputs, o.By.String(), o.Shards, o.Note, o.Bounds})
 	return fmt.Sprintf("%x", sha256.Sum256(text))[:32]
 }
 
@@ -74,6 +76,9 @@ func setOf(o *Options, inputs []Input) string {
 func Pack(ctx context.Context, o Options, out Output) (facts *ingest.Facts, err error) {
 	if o.Shards < 1 || o.Shards > MostShards {
 		return nil, fmt.Errorf("%d shards: want 1 to %d", o.Shards, MostShards)
+	}
+	if o.Bounds != nil && (len(o.Bounds) != o.Shards-1 || !slices.IsSorted(o.Bounds)) {
+		return nil, fmt.Errorf("%d shards with %d bounds of slices: want one bound between each two, ascending", o.Shards, len(o.Bounds))
 	}
 	inputs, err := InputsOf(&o.Read, o.Names)
 	if err != nil {
@@ -112,6 +117,7 @@ func Pack(ctx context.Context, o Options, out Output) (facts *ingest.Facts, err 
 		Set: setOf(&o, inputs), Shards: o.Shards, By: o.By, Part: o.Part.String(), Columns: reader.Columns(), Facts: facts, Note: o.Note,
 		Slack: p.stamps.Slack, Ends: p.stamps.Ends,
 	}
+	meta.Bounds = o.Bounds
 	for _, part := range o.Read.Tables.Parts {
 		meta.Values = append(meta.Values, part.String())
 	}
@@ -179,15 +185,10 @@ func (p *packing) take(b *traffic.Batch) error {
 		p.input, p.now, p.last = input, traffic.MinTime, traffic.MinTime
 	}
 	p.stamps = b.Stamps
-	p.keys.Fill(b, p.o.Read.Tables)
-	if n := p.keys.Len - len(p.shardOf); n > 0 {
-		p.shardOf = append(p.shardOf, make([]int32, n)...)
-	}
-	for row, key := range p.keys.Column {
-		if p.shardOf[key] == 0 {
-			p.shardOf[key] = int32(p.keys.ShardOf(b, row, p.o.Read.Tables, p.o.Shards)) + 1
-		}
-		p.rows[p.shardOf[key]-1] = append(p.rows[p.shardOf[key]-1], int32(row))
+	if p.o.Bounds != nil {
+		p.slice(b)
+	} else {
+		p.divide(b)
 	}
 	start := p.now
 	for i := range p.rows {
@@ -215,6 +216,20 @@ func (p *packing) take(b *traffic.Batch) error {
 		p.now, p.last = max(p.now, min(p.last, at)), at
 	}
 	return nil
+}
+
+// divide finds the rows of each shard by their keys.
+func (p *packing) divide(b *traffic.Batch) {
+	p.keys.Fill(b, p.o.Read.Tables)
+	if n := p.keys.Len - len(p.shardOf); n > 0 {
+		p.shardOf = append(p.shardOf, make([]int32, n)...)
+	}
+	for row, key := range p.keys.Column {
+		if p.shardOf[key] == 0 {
+			p.shardOf[key] = int32(p.keys.ShardOf(b, row, p.o.Read.Tables, p.o.Shards)) + 1
+		}
+		p.rows[p.shardOf[key]-1] = append(p.rows[p.shardOf[key]-1], int32(row))
+	}
 }
 
 // write writes what waits of a shard.

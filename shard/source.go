@@ -50,6 +50,7 @@ type Source struct {
 	wait     *traffic.Batch
 	rest     *traffic.Batch
 	out      *traffic.Batch
+	until    limit.Time // what was let in from here on is for the next slice, see Slices
 	floor    limit.Time // what was let go before its time: nothing may come before it
 	whole    traffic.Columns
 	rows     []int32
@@ -93,7 +94,7 @@ func (s *Set) Source(o *ingest.Options) (*Source, error) {
 	}
 	c := &Source{
 		set: s, lateness: o.Lateness, columns: o.Columns(len(stats.Inputs), stats.HasUpstream, stats.ForwardedBy != ""),
-		wait: new(traffic.Batch), rest: new(traffic.Batch), out: new(traffic.Batch), floor: traffic.MinTime, whole: s.Columns, batch: batchRows,
+		wait: new(traffic.Batch), rest: new(traffic.Batch), out: new(traffic.Batch), floor: traffic.MinTime, until: traffic.MaxTime, whole: s.Columns, batch: batchRows,
 	}
 	if err := s.Offers(o); err != nil {
 		return nil, err
@@ -193,9 +194,13 @@ func (c *Source) Next() (*traffic.Batch, error) {
 			c.err = io.EOF
 			return nil, c.err
 		}
-		if b := c.release(watermark); b.Len() > 0 {
+		if b := c.release(min(watermark, c.until)); b.Len() > 0 {
 			c.batch = c.wait.Len() + batchRows
 			return b, nil
+		}
+		if len(c.chains) == 0 {
+			c.err = io.EOF // what waits is of the next slice
+			return nil, c.err
 		}
 		c.batch = c.wait.Len() + batchRows
 	}
