@@ -215,14 +215,11 @@ func (c *candidate) rangeTally() *Range {
 	if c.variants == nil {
 		return nil
 	}
-	hit := int64(c.hits.Len())
-	r := &Range{Refused: [2]int64{c.total, c.total}, ClientsHit: [2]int64{hit, hit}, hits: []*Hits{&c.hits}}
+	var variants []Variant
 	for _, v := range c.variants {
-		r.hits = append(r.hits, &v.hits)
-		widen(&r.Refused, v.total)
-		widen(&r.ClientsHit, int64(v.hits.Len()))
+		variants = append(variants, Variant{v.total, &v.hits})
 	}
-	return r
+	return RangeOf(&PolicyTally{Refused: c.total, Hits: c.hits}, variants)
 }
 
 // widen makes a range from the lowest to the highest hold n.

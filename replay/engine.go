@@ -167,7 +167,9 @@ func (e *Engine) forget(b *traffic.Batch) {
 		k.forget(b, e.now)
 	}
 	for _, c := range e.all {
-		c.minutes.close(e.now)
+		if !e.options.Minutes {
+			c.minutes.close(e.now)
+		}
 	}
 }
 
