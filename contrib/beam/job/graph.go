@@ -1,0 +1,218 @@
+package job
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem/local" // files of results
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+
+	"shadow/contrib/beam/rows"
+)
+
+func init() {
+	register.DoFn3x1[context.Context, int, func(int, []byte), error](&packFn{})
+	register.DoFn4x1[context.Context, int, func(*[]byte) bool, func([]byte), error](&judgeFn{})
+	register.DoFn6x1[context.Context, int, func(*[]byte) bool, []byte, func([]byte), func([]byte), error](&sliceFn{})
+	register.DoFn2x1[context.Context, []byte, error](&endFn{})
+	register.Combiner1[[]byte](&addFn{})
+	register.Emitter1[[]byte]()
+	register.Emitter2[int, []byte]()
+	register.Iter1[[]byte]()
+	register.Function2x1(sliceOf)
+}
+
+// Graph adds the steps of a job to a pipeline. Slices of time are judged one after the other, since each needs what the one
+// before has handed on:
+//
+//	ranges ─▶ pack ─▶ by shard ─▶ judge ─▶ add ─▶ end
+//
+//	ranges ─▶ pack ─┬▶ slice 0 ─▶ judge ─────┬─▶ add ─▶ end
+//	                └▶ slice 1 ─▶ judge ◀────┘ …
+func Graph(s beam.Scope, j *Job) error {
+	text, err := json.Marshal(j)
+	if err != nil {
+		return err
+	}
+	parts := make([]int, j.Parts)
+	for i := range parts {
+		parts[i] = i
+	}
+	job := jobText{Job: string(text)}
+	blocks := beam.ParDo(s.Scope("pack"), &packFn{job}, beam.Reshuffle(s, beam.CreateList(s, parts)))
+	var sums beam.PCollection
+	if j.Bounds == nil {
+		sums = beam.ParDo(s.Scope("judge"), &judgeFn{job}, beam.GroupByKey(s, blocks))
+	} else {
+		sums = inTurn(s, job, blocks, j.Shards)
+	}
+	beam.ParDo0(s.Scope("end"), &endFn{job}, beam.Combine(s.Scope("add"), &addFn{}, sums))
+	return nil
+}
+
+// inTurn judges slices of time, each with what the one before has handed on.
+func inTurn(s beam.Scope, job jobText, blocks beam.PCollection, n int) beam.PCollection {
+	all, state := make([]beam.PCollection, n), beam.Create(s, []byte{})
+	for i, slice := range beam.Partition(s, n, sliceOf, blocks) {
+		all[i], state = beam.ParDo2(s.Scope(fmt.Sprintf("judge slice %d", i)), &sliceFn{job},
+			beam.GroupByKey(s, slice), beam.SideInput{Input: state})
+	}
+	return beam.Flatten(s, all...)
+}
+
+func sliceOf(shard int, _ []byte) int { return shard }
+
+// A jobText is a Job on its way to a worker.
+type jobText struct{ Job string }
+
+func (t *jobText) job() (*Job, error) {
+	j := new(Job)
+	if err := json.Unmarshal([]byte(t.Job), j); err != nil {
+		return nil, fmt.Errorf("the job makes no sense: %w", err)
+	}
+	return j, nil
+}
+
+// A packFn turns byte ranges into blocks, one for each shard.
+type packFn struct{ JobText jobText }
+
+// ProcessElement packs a byte range.
+func (f *packFn) ProcessElement(ctx context.Context, part int, emit func(int, []byte)) error {
+	j, err := f.JobText.job()
+	if err != nil {
+		return err
+	}
+	return j.pack(ctx, part, emit)
+}
+
+// A judgeFn turns the blocks of a shard into what judging them comes to.
+type judgeFn struct{ JobText jobText }
+
+// ProcessElement judges a shard.
+func (f *judgeFn) ProcessElement(ctx context.Context, shard int, blocks func(*[]byte) bool, emit func([]byte)) error {
+	found, _, err := f.JobText.judge(ctx, shard, blocks, nil)
+	if err == nil {
+		emit(found)
+	}
+	return err
+}
+
+// A sliceFn is a judgeFn of slices of time.
+type sliceFn struct{ JobText jobText }
+
+// ProcessElement judges a slice, and hands on what the next one begins with.
+func (f *sliceFn) ProcessElement(
+	ctx context.Context, shard int, blocks func(*[]byte) bool, before []byte, emit, handOn func([]byte),
+) error {
+	found, after, err := f.JobText.judge(ctx, shard, blocks, before)
+	if err == nil {
+		emit(found)
+		handOn(after)
+	}
+	return err
+}
+
+func (t *jobText) judge(
+	ctx context.Context, shard int, next func(*[]byte) bool, before []byte,
+) (sum, after []byte, err error) {
+	j, err := t.job()
+	if err != nil {
+		return nil, nil, err
+	}
+	var blocks [][]byte
+	for b := []byte(nil); next(&b); b = nil {
+		blocks = append(blocks, b)
+	}
+	found, after, err := j.judge(ctx, shard, blocks, before)
+	if err != nil {
+		return nil, nil, err
+	}
+	return found.encode(), after, nil
+}
+
+// An addFn adds up what shards came to. What it has is a list of encoded sums, which becomes one of them when it is long.
+type addFn struct{}
+
+// longList is how many bytes of sums wait to be added up.
+const longList = 16 << 20
+
+// CreateAccumulator is nothing yet.
+func (*addFn) CreateAccumulator() []byte { return []byte{} }
+
+// AddInput adds a sum.
+func (f *addFn) AddInput(list, sum []byte) []byte {
+	list = append(binary.AppendUvarint(list, uint64(len(sum))), sum...)
+	if len(list) > longList {
+		return f.Compact(list)
+	}
+	return list
+}
+
+// MergeAccumulators adds two.
+func (f *addFn) MergeAccumulators(a, b []byte) []byte {
+	list := append(a, b...)
+	if len(list) > longList {
+		return f.Compact(list)
+	}
+	return list
+}
+
+// Compact adds up what waits.
+func (f *addFn) Compact(list []byte) []byte {
+	sum := f.ExtractOutput(list)
+	return append(binary.AppendUvarint(nil, uint64(len(sum))), sum...)
+}
+
+// ExtractOutput is the sum of all. Where they do not add up it is one that cannot be decoded, and says why.
+func (*addFn) ExtractOutput(list []byte) []byte {
+	all := new(found)
+	for len(list) > 0 {
+		n, k := binary.Uvarint(list)
+		if k <= 0 || n > uint64(len(list)-k) {
+			return []byte("cut short")
+		}
+		one, err := decode(list[k : k+int(n)])
+		if err == nil {
+			err = all.add(one)
+		}
+		if err != nil {
+			return []byte(err.Error())
+		}
+		list = list[k+int(n):]
+	}
+	all.sum()
+	return all.encode()
+}
+
+// An endFn writes what all shards came to, and then that the results are whole.
+type endFn struct{ JobText jobText }
+
+// ProcessElement writes the last files.
+func (f *endFn) ProcessElement(ctx context.Context, sum []byte) error {
+	j, err := f.JobText.job()
+	if err != nil {
+		return err
+	}
+	all, err := decode(sum)
+	if err != nil {
+		return fmt.Errorf("%w: %q", err, sum[:min(len(sum), 100)])
+	}
+	if len(all.shards) != j.Shards || all.shards[j.Shards-1] != j.Shards-1 || all.facts == "" {
+		return fmt.Errorf("%d of %d shards were judged", len(all.shards), j.Shards)
+	}
+	tallies, err := write(ctx, j.Output, TalliesFile, all.tallies)
+	if err != nil {
+		return err
+	}
+	files, err := json.Marshal(append(all.files, tallies))
+	if err != nil {
+		return err
+	}
+	_, err = write(ctx, j.Output, RunFile, []rows.Run{{
+		Version: rows.Version, Job: f.JobText.Job, Files: string(files), Facts: all.facts,
+	}})
+	return err
+}

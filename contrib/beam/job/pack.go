@@ -1,0 +1,69 @@
+package job
+
+import (
+	"context"
+	"fmt"
+
+	"shadow/pipeline"
+	"shadow/policy"
+	"shadow/shard"
+)
+
+// A built is what a job names, looked up, with tables that hold nothing yet.
+type built struct {
+	*pipeline.Pipeline
+	spread Spread
+	done   func() error
+}
+
+// build looks it up.
+func (j *Job) build() (*built, error) {
+	source, done, err := j.source()
+	b := &built{done: done}
+	choice := pipeline.Choice{Limits: j.Limits, Chosen: j.Policies}
+	if err == nil {
+		choice.By, err = j.key()
+	}
+	if err == nil {
+		b.Pipeline, err = source.Build(j.Started, choice.Choose)
+	}
+	if err == nil {
+		b.spread, err = SpreadOf(b.Policies)
+	}
+	if err == nil {
+		// Who divides clients among shards puts their last requests together again by the lines.
+		b.Read.Lines = j.Bounds == nil && !refinesClient(b.spread)
+	}
+	return b, err
+}
+
+// pack hands the blocks of one byte range to emit, one for each shard.
+func (j *Job) pack(ctx context.Context, part int, emit func(shard int, block []byte)) error {
+	p, err := j.build()
+	if err != nil {
+		return err
+	}
+	blocks := shard.Memory{}
+	_, err = shard.Pack(ctx, j.options(p, shard.Part{Number: part + 1, Of: j.Parts}), blocks)
+	if err != nil {
+		return fmt.Errorf("byte range %d of %d: %w", part+1, j.Parts, err)
+	}
+	for i := range j.Shards {
+		emit(i, blocks[i])
+	}
+	return p.done()
+}
+
+// options say how a byte range is packed.
+func (j *Job) options(p *built, part shard.Part) shard.Options {
+	return shard.Options{Read: p.Read, Names: j.Logs, By: p.spread.By, Shards: j.Shards, Bounds: j.Bounds, Part: part}
+}
+
+// Policies are what the job judges by, and how its requests are divided.
+func (j *Job) Plan() (Spread, []policy.Policy, error) {
+	p, err := j.build()
+	if err != nil {
+		return Spread{}, nil, err
+	}
+	return p.spread, p.Policies, p.done()
+}

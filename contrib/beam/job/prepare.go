@@ -1,0 +1,81 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem"
+
+	"shadow/logfile"
+	"shadow/shard"
+)
+
+// Prepare looks up all that a job names: which logs there are, into how many ranges of so many bytes they are cut, and how
+// their requests are divided. Whatever is wrong with it is found here, before a worker starts.
+func (j *Job) Prepare(ctx context.Context, rangeBytes int64) error {
+	found, err := logfile.Expand(j.Logs)
+	if err != nil {
+		return err
+	}
+	if j.Logs = found.Names; len(j.Logs) == 0 {
+		return errors.New("there is no log")
+	}
+	p, err := j.build()
+	if err != nil {
+		return err
+	}
+	defer p.done() //nolint:errcheck // it removes a copy of the configuration
+	inputs, err := shard.InputsOf(&p.Read, j.Logs)
+	if err != nil {
+		return err
+	}
+	var total int64
+	for _, in := range inputs {
+		total += in.Size
+	}
+	j.Parts = int(max(1, (total+rangeBytes-1)/rangeBytes))
+	if j.Shards == 0 {
+		j.Shards = int(min(shard.MostShards, max(2, total/shardBytes)))
+	}
+	if j.Shards < 1 || j.Shards > shard.MostShards {
+		return fmt.Errorf("--shards %d: want 1 to %d", j.Shards, shard.MostShards)
+	}
+	if p.spread.Slices {
+		if j.Bounds, err = j.SliceTimes(ctx); err != nil {
+			return err
+		}
+		j.Shards = len(j.Bounds) + 1
+	}
+	return j.fresh(ctx)
+}
+
+// shardBytes is how much of the logs a shard has about, unless told otherwise: some ten million requests.
+const shardBytes = 2 << 30
+
+// fresh verifies that the place of the results is empty: those of two jobs must not mix.
+func (j *Job) fresh(ctx context.Context) (err error) {
+	if !strings.Contains(j.Output, "://") {
+		entries, err := os.ReadDir(j.Output)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if len(entries) > 0 {
+			return fmt.Errorf("--output %s: is not empty; name a new folder", j.Output)
+		}
+		return nil
+	}
+	there, err := filesystem.New(ctx, j.Output)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, there.Close()) }()
+	names, err := there.List(ctx, join(j.Output, "*"))
+	if err == nil && len(names) > 0 {
+		err = fmt.Errorf("--output %s: has objects; name a new prefix", j.Output)
+	}
+	return err
+}
