@@ -96,7 +96,8 @@ func (s *judged) handOn() ([]byte, error) {
 	to := traffic.NewEncoder(s.tables, &after)
 	s.source.Held().Save(to)
 	s.engine.Save(to)
-	return after.Bytes(), to.Flush()
+	err := to.Flush()
+	return after.Bytes(), err
 }
 
 // result writes what was found of clients, and returns the rest.

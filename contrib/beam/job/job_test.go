@@ -1,0 +1,331 @@
+package job
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"log/slog"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/prism"
+
+	"shadow/policy"
+	"shadow/replay"
+	"shadow/request"
+	samplelogs "shadow/sample-logs"
+	"shadow/traffic/ingest"
+)
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	slog.SetDefault(slog.New(slog.DiscardHandler))
+	beam.Init()
+	os.Exit(m.Run())
+}
+
+// linesOf is how many lines the log of a test has: SHADOW_BEAM_LINES, or fewer than a run of a second takes.
+func linesOf(t *testing.T) int64 {
+	text := cmp.Or(os.Getenv("SHADOW_BEAM_LINES"), "20000")
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// newLog writes a generated log.
+func newLog(t *testing.T, lines int64) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "access.log")
+	f, err := os.Create(name)
+	check(t, err)
+	_, err = samplelogs.New(samplelogs.Config{Lines: lines, Clients: max(10, lines/20), Seed: 1}).WriteTo(f)
+	check(t, errors.Join(err, f.Close()))
+	return name
+}
+
+// newJob is a job that cuts its logs into many ranges.
+func newJob(t *testing.T, logs ...string) *Job {
+	return &Job{
+		Logs: logs, Shards: 3, By: "client", Format: "auto", Timezone: "UTC", Client: "addr", NotHTTP: "skip", Lateness: "20m",
+		Output: filepath.Join(t.TempDir(), "results"), Command: "test", Version: "test", Started: time.Unix(1_700_000_000, 0).UTC(),
+	}
+}
+
+// run runs a job on prism, in this process.
+func run(t *testing.T, j *Job) *Collection {
+	t.Helper()
+	check(t, prism(t, j))
+	c, err := Collect(t.Context(), j.Output)
+	check(t, err)
+	return c
+}
+
+func prism(t *testing.T, j *Job) error {
+	t.Helper()
+	var total int64
+	for _, name := range j.Logs {
+		info, err := os.Stat(name)
+		check(t, err)
+		total += info.Size()
+	}
+	check(t, j.Prepare(t.Context(), total/4+1))
+	p, s := beam.NewPipelineWithRoot()
+	check(t, Graph(s, j))
+	_, err := beam.Run(t.Context(), "prism", p)
+	return err
+}
+
+// replayed is what one replay of the logs finds.
+func replayed(t *testing.T, j *Job) *replay.Result {
+	t.Helper()
+	p, err := j.build()
+	check(t, err)
+	p.Read.Lines = false
+	reader, err := ingest.NewReader(context.Background(), j.Logs, nil, p.Read)
+	check(t, err)
+	engine := replay.New(replay.Options{Tables: p.Read.Tables, Policies: p.Policies, Lateness: p.Read.Lateness})
+	check(t, engine.Run(reader))
+	check(t, errors.Join(reader.Close(), p.done()))
+	return engine.Result(reader.Stats())
+}
+
+// text is all that a result has, by names.
+func text(r *replay.Result) string {
+	var b strings.Builder
+	s := &r.Stats
+	fmt.Fprintln(&b, "read", s.Lines, s.Bytes, s.Parsed, s.Unreadable, s.Excluded, s.NotHTTP, s.Late, s.Refusals, s.Moved,
+		s.FirstAt, s.LastAt, s.Resolution, s.HasAgents, s.HasUpstream)
+	for _, in := range s.Inputs {
+		fmt.Fprintln(&b, "input", in.Name, in.Format, in.Size, in.Lines, in.Parsed, in.Unreadable, in.FirstAt, in.LastAt)
+	}
+	fmt.Fprintln(&b, "faults", s.Faults)
+	fmt.Fprintln(&b, "stretches", r.OverTime.Length(), maps.Collect(r.OverTime.All()))
+	var lines []string
+	for id := range int32(r.Clients.Len()) {
+		if c := r.Clients.At(id); c.Requests() > 0 {
+			lines = append(lines, fmt.Sprint("client ", r.Tables.Clients.Name(id), " ", c.ByClass, " ", r.Tables.Agents.Name(c.LastAgent)))
+		}
+	}
+	for id, n := range r.Actions {
+		if n > 0 {
+			lines = append(lines, fmt.Sprint("action ", r.Tables.Actions.Name(int32(id)), " ", n))
+		}
+	}
+	for i := range r.Policies {
+		p := &r.Policies[i]
+		lines = append(lines, fmt.Sprint(p.Policy.Name, " ", p.Requests, " ", p.Refused, " ", p.WorstMinute, " ", p.WorstMinuteRefused, " ",
+			p.BytesSaved, " ", p.UpstreamSaved))
+		if p.Delays != nil {
+			lines = append(lines, fmt.Sprint(p.Policy.Name, " delays ", *p.Delays))
+		}
+		if p.Range != nil {
+			lines = append(lines, fmt.Sprint(p.Policy.Name, " from ", p.Range.Refused, " ", p.Range.ClientsHit))
+		}
+		for h := range p.Hits.All() {
+			lines = append(lines, fmt.Sprint(p.Policy.Name, " hits ", r.Tables.Clients.Name(h.Client), " ", h.Refused, " ", h.First, " ", h.Last))
+		}
+		for id, n := range p.ByAction {
+			if n > 0 {
+				lines = append(lines, fmt.Sprint(p.Policy.Name, " action ", r.Tables.Actions.Name(int32(id)), " ", n))
+			}
+		}
+	}
+	slices.Sort(lines)
+	return b.String() + strings.Join(lines, "\n")
+}
+
+// equal fails unless two results are the same.
+func equal(t *testing.T, got, want *replay.Result) {
+	t.Helper()
+	g, w := strings.Split(text(got), "\n"), strings.Split(text(want), "\n")
+	differ := 0
+	for i := range max(len(g), len(w)) {
+		var a, b string
+		if i < len(g) {
+			a = g[i]
+		}
+		if i < len(w) {
+			b = w[i]
+		}
+		if a != b {
+			t.Errorf("got  %.300s\nwant %.300s", a, b)
+			if differ++; differ == 5 {
+				t.FailNow()
+			}
+		}
+	}
+}
+
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Every limiter comes to what a replay comes to. SHADOW_BEAM_LINES=1000000 makes the log a long one.
+func TestEveryLimiterEqualsReplay(t *testing.T) {
+	j := newJob(t, newLog(t, linesOf(t)))
+	for _, a := range policy.Algorithms {
+		j.Limits = append(j.Limits, a.Example, a.Name+":10/1m")
+	}
+	c := run(t, j)
+	want := replayed(t, j)
+	equal(t, c.Result, want)
+	refusing := 0
+	for i := range want.Policies {
+		t.Logf("%s: %d refused, %d clients hit", want.Policies[i].Policy.Name, c.Result.Policies[i].Refused, c.Result.Policies[i].Hits.Len())
+		if want.Policies[i].Refused > 0 {
+			refusing++
+		}
+	}
+	if c.Job.Parts != 4 || c.Job.Shards != 3 || refusing < len(policy.Algorithms) {
+		t.Errorf("the test is too easy: %d ranges, %d shards, %d of %d policies refuse", c.Job.Parts, c.Job.Shards, refusing, len(want.Policies))
+	}
+}
+
+// disordered is a log as a busy server writes it: lines are late, a few of them by hours, and some cannot be read.
+func disordered(t *testing.T, seed uint64, lines int64) string {
+	t.Helper()
+	name := newLog(t, lines)
+	all, err := os.ReadFile(name)
+	check(t, err)
+	rows := bytes.SplitAfter(all, []byte("\n"))
+	rng := rand.New(rand.NewPCG(seed, 1))
+	for i := range rows {
+		switch k := rng.IntN(100); {
+		case k < 20:
+			j := min(len(rows)-1, i+rng.IntN(20))
+			rows[i], rows[j] = rows[j], rows[i]
+		case k < 22:
+			j := rng.IntN(len(rows))
+			rows[i], rows[j] = rows[j], rows[i]
+		case k < 23:
+			rows[i] = []byte("no line of a log\n")
+		}
+	}
+	check(t, os.WriteFile(name, bytes.Join(rows, nil), 0o600))
+	return name
+}
+
+const config = `
+actions: [{name: login, prefix: /login}]
+policies:
+  - name: tiers
+    limits:
+      - {limit: token:10/1m, match: {action: login}, count: {status: [200, 401]}}
+      - {limit: window:20/1m, by: client+action}
+  - name: cooling
+    limits: {limit: "fixed:30/1m,cooldown=5m"}
+`
+
+// Whatever requests are divided by, and however late they come, the results are those of a replay.
+func TestKeysAndLateRequests(t *testing.T) {
+	two := []string{disordered(t, 1, 6000), disordered(t, 2, 3000)}
+	for by, limits := range map[string][]string{
+		"client":        {"6/30s", "nginx:1r/s,burst=3,delay=1"},
+		"client+action": {"6/30s"},
+		"client/24":     {"token:20/1m"},
+		"action":        {"token:100/1m", "window:300/5m"},
+		"site":          {"token:5/1s", "window:100/1m", "leaky:60/1m", "fixed:100/1m", "traefik:2/s,burst=5", "cloudflare~:90/1m"},
+	} {
+		t.Run(by, func(t *testing.T) {
+			j := newJob(t, two...)
+			j.By, j.Limits, j.Lateness = by, limits, "10s"
+			if by == "client" {
+				j.Config = config
+			}
+			if by == "site" {
+				j.Shards = 5
+			}
+			c := run(t, j)
+			want := replayed(t, j)
+			equal(t, c.Result, want)
+			if by == "site" && c.Job.Shards < 3 {
+				t.Errorf("%d slices", c.Job.Shards)
+			}
+			if want.Stats.Late == 0 || want.Stats.Unreadable == 0 || want.Policies[0].Refused == 0 {
+				t.Errorf("the test is too easy: %d late, %d unreadable, %d refused", want.Stats.Late, want.Stats.Unreadable, want.Policies[0].Refused)
+			}
+		})
+	}
+}
+
+// A request that is late by more than a slice is judged in the slice in which it was let in.
+func TestLateRequestsAreHandedOn(t *testing.T) {
+	j := newJob(t, disordered(t, 3, 4000))
+	j.By, j.Limits, j.Shards, j.Lateness = "site", []string{"window:20/1m"}, 8, "10s"
+	c := run(t, j)
+	want := replayed(t, j)
+	equal(t, c.Result, want)
+	if c.Job.Shards < 6 || want.Stats.Late < 20 {
+		t.Errorf("the test is too easy: %d slices, %d late requests", c.Job.Shards, want.Stats.Late)
+	}
+}
+
+func TestSpread(t *testing.T) {
+	for _, c := range []struct {
+		keys, want string // the keys of one policy are joined by &
+	}{
+		{"client", "client"},
+		{"client+action client", "client"},
+		{"client+action client+path", "client"},
+		{"client/24 client", "client/24"},
+		{"client+action&client", "client"},
+		{"action client+action", "action"},
+		{"site", "slices of site"},
+		{"site&site", "slices of site"},
+		{"client&site", "cannot be spread: its limits count by client, site"},
+		{"client&user", "cannot be spread: its limits count by client, user"},
+		{"client action", "nothing in common"},
+		{"client site", "nothing in common"},
+	} {
+		var policies []policy.Policy
+		for keys := range strings.FieldsSeq(c.keys) {
+			p := policy.Policy{Name: keys}
+			for key := range strings.SplitSeq(keys, "&") {
+				by, err := request.ParseKey(key)
+				check(t, err)
+				some, err := policy.ParseLimits([]string{"token:1/1s"}, by)
+				check(t, err)
+				p.Parts = append(p.Parts, some[0].Parts...)
+			}
+			policies = append(policies, p)
+		}
+		spread, err := SpreadOf(policies)
+		got := spread.By.String()
+		if spread.Slices {
+			got = "slices of " + got
+		}
+		if err != nil {
+			got = err.Error()
+		}
+		if !strings.Contains(got, c.want) || err == nil && got != c.want {
+			t.Errorf("%s: %s, want %s", c.keys, got, c.want)
+		}
+	}
+}
+
+// A job that cannot be spread does not start.
+func TestCrossingKeysAreRefused(t *testing.T) {
+	j := newJob(t, newLog(t, 100))
+	j.Config = "policies: [{name: both, limits: [{limit: 'token:1/1s', by: client}, {limit: 'token:9/1s', by: site}]}]"
+	err := j.Prepare(t.Context(), 1<<20)
+	var refused *SpreadError
+	if !errors.As(err, &refused) || !strings.Contains(err.Error(), `policy "both"`) {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,148 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"shadow/contrib/beam/rows"
+	"shadow/store"
+	"shadow/store/duck"
+)
+
+// A run in the database is the one that a replay would have left; results that are not whole leave none.
+func TestStoredWholeOrNotAtAll(t *testing.T) {
+	if !duck.Built {
+		t.Skip("built without a database")
+	}
+	j := newJob(t, newLog(t, 5000))
+	j.Limits = []string{"6/30s", "cloudflare~:60/m", "nginx:1r/s,burst=3,delay=1"}
+	check(t, prism(t, j))
+	db := filepath.Join(t.TempDir(), "shadow.duckdb")
+	files, err := os.ReadDir(j.Output)
+	check(t, err)
+	if len(files) != 2*j.Shards+2 {
+		t.Fatalf("%d files", len(files))
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, f := range files {
+		name := filepath.Join(j.Output, f.Name())
+		whole, err := os.ReadFile(name)
+		check(t, err)
+		damages := map[string]func() error{
+			"gone":    func() error { return os.Remove(name) },
+			"cut":     func() error { return os.WriteFile(name, whole[:len(whole)-1], 0o600) },
+			"longer":  func() error { return os.WriteFile(name, append(whole[:len(whole):len(whole)], 0), 0o600) },
+			"changed": func() error { return os.WriteFile(name, flipped(rng, whole), 0o600) },
+		}
+		for what, damage := range damages {
+			if f.Name() == RunFile && what == "changed" { // its own figures have no checksum
+				continue
+			}
+			check(t, damage())
+			if _, err := Store(t.Context(), j.Output, db, time.Now()); err == nil {
+				t.Errorf("%s %s: nobody notices", f.Name(), what)
+			}
+			if _, err := os.Stat(db); !errors.Is(err, fs.ErrNotExist) {
+				t.Fatalf("%s %s: there is a database: %v", f.Name(), what, err)
+			}
+			check(t, os.WriteFile(name, whole, 0o600))
+		}
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	if _, err := Store(ctx, j.Output, db, time.Now()); !errors.Is(err, context.Canceled) {
+		t.Error("interrupted:", err)
+	}
+	number, err := Store(t.Context(), j.Output, db, time.Now())
+	check(t, err)
+	reader, err := store.OpenReader(t.Context(), db, store.Wait{})
+	check(t, err)
+	defer reader.Close()
+	loaded, err := reader.Load([]int32{number})
+	check(t, err)
+	want := replayed(t, j)
+	loaded.Result.Stats.Faults, want.Stats.Faults = nil, nil // they come back as texts
+	equal(t, loaded.Result, want)
+	if len(loaded.Warnings) != 1 || !strings.Contains(loaded.Warnings[0], "Beam") {
+		t.Error(loaded.Warnings)
+	}
+}
+
+func flipped(rng *rand.Rand, data []byte) []byte {
+	other := append([]byte(nil), data...)
+	other[rng.IntN(len(other))] ^= 1 << rng.IntN(8)
+	return other
+}
+
+// Parquet that somebody else has written is an error, or rows: never a panic.
+func TestHostileParquet(t *testing.T) {
+	j := newJob(t, newLog(t, 300))
+	j.Limits = []string{"6/30s"}
+	check(t, prism(t, j))
+	rng := rand.New(rand.NewPCG(3, 4))
+	for _, name := range []string{shardFile("clients", 0, j.Shards), shardFile("hits", 0, j.Shards), TalliesFile} {
+		whole, err := os.ReadFile(filepath.Join(j.Output, name))
+		check(t, err)
+		c, err := Collect(t.Context(), j.Output)
+		check(t, err)
+		for range 300 {
+			c.take(name, flipped(rng, whole))          //nolint:errcheck // most are no Parquet any more
+			c.take(name, whole[:rng.IntN(len(whole))]) //nolint:errcheck // likewise
+		}
+	}
+}
+
+// What shards came to finds its way back from bytes, and no bytes make it panic.
+func TestFoundThereAndBack(t *testing.T) {
+	f := &found{
+		shards: []int{3}, files: []File{{"a", 5, "x"}}, facts: "{}",
+		tallies: []rows.Tally{{Policy: rows.All, What: rows.Action, Name: "/x", Count: 7}, {Policy: 1, Variant: 2, What: rows.Minute, Time: -60, Count: 1}},
+	}
+	text := f.encode()
+	back, err := decode(text)
+	check(t, err)
+	if string(back.encode()) != string(text) {
+		t.Errorf("%+v", back)
+	}
+	for i := range text {
+		if _, err := decode(text[:i]); err == nil {
+			t.Errorf("cut at %d: nobody notices", i)
+		}
+	}
+	rng := rand.New(rand.NewPCG(5, 6))
+	for range 10_000 {
+		decode(flipped(rng, text)) //nolint:errcheck // it may be another one
+	}
+	if f.add(back) == nil {
+		t.Error("a shard that was judged twice is added twice")
+	}
+}
+
+// What an adder is handed adds up in whatever order, and however often it is made shorter.
+func TestAddInAnyOrder(t *testing.T) {
+	var f addFn
+	one := func(shard int, n int64) []byte {
+		return (&found{shards: []int{shard}, tallies: []rows.Tally{
+			{What: rows.Refused, Count: n}, {What: rows.Coarse, Count: n}, {What: rows.Refused, Policy: 1, Count: 1},
+		}}).encode()
+	}
+	a := f.AddInput(f.AddInput(f.CreateAccumulator(), one(2, 5)), one(0, 4))
+	b := f.Compact(f.AddInput(f.CreateAccumulator(), one(1, 3)))
+	for _, list := range [][]byte{f.MergeAccumulators(append([]byte{}, a...), b), f.MergeAccumulators(append([]byte{}, b...), a), f.Compact(f.MergeAccumulators(append([]byte{}, a...), b))} {
+		sum, err := decode(f.ExtractOutput(list))
+		check(t, err)
+		if len(sum.shards) != 3 || len(sum.tallies) != 3 || sum.tallies[0].Count != 5 || sum.tallies[1].Count != 12 || sum.tallies[2].Count != 3 {
+			t.Errorf("%+v", sum)
+		}
+	}
+	if _, err := decode(f.ExtractOutput(append(append([]byte{}, a...), a...))); err == nil {
+		t.Error("a shard counts twice")
+	}
+}
