@@ -27,6 +27,7 @@ type Options struct {
 	Shards int
 	Bounds []limit.Time // of slices of time, see Slices; nil: shards go by the key
 	Part   Part
+	Quick  bool            // whether blocks are compressed less, see logfile.Packer
 	Note   json.RawMessage // how the logs are read, for who judges; it must be the same for all parts
 	Show   func(*ingest.Reader) (stop func())
 }
@@ -153,6 +154,7 @@ func newPacking(o *Options, out Output) (*packing, error) {
 	if err != nil {
 		return nil, err
 	}
+	packer.Quick = o.Quick
 	n := o.Shards
 	p := &packing{
 		o: o, packer: packer, owners: traffic.NewOwners(n, o.Read.Tables), blocks: make([]blockWriter, n), waiting: make([]*traffic.Batch, n),

@@ -243,11 +243,12 @@ func (c *Source) read() error {
 	keep := c.columns
 	keep.Lines = true
 	b.Strip(keep)
-	for i := range b.Len() {
-		c.rows = append(c.rows, int32(i))
+	if c.wait.Len() == 0 {
+		wanted := c.columns
+		wanted.Lines = true
+		c.wait.Refit(int(min(c.set.Rows(), batchRows+frameRows)), wanted)
 	}
-	c.wait.Append(&b, c.rows)
-	c.rows = c.rows[:0]
+	c.wait.Take(&b, 0, b.Len())
 	if one.advance(c.set) {
 		heap.Fix(&c.chains, 0)
 	} else {
@@ -276,19 +277,27 @@ func (c *Source) release(watermark limit.Time) *traffic.Batch {
 		}
 		return cmp.Compare(w.Line[x], w.Line[y])
 	}
-	if !slices.IsSortedFunc(c.rows, inOrder) {
+	sorted := slices.IsSortedFunc(c.rows, inOrder)
+	if !sorted {
 		slices.SortFunc(c.rows, inOrder)
 	}
 	c.out.Truncate(0)
-	c.out.Append(w, c.rows)
+	if len(c.others) == 0 && sorted { // all of it goes
+		c.out, c.wait = w, c.out
+		w = c.wait
+	} else {
+		c.out.Append(w, c.rows)
+	}
 	c.out.DropSeq()
 	c.out.Stamps = c.set.Coarseness()
 	if c.Lasts != nil {
 		c.note(c.out)
 	}
 	c.rest.Truncate(0)
-	c.rest.Append(w, c.others)
-	c.wait, c.rest = c.rest, w
+	if len(c.others) > 0 || !sorted {
+		c.rest.Append(w, c.others)
+		c.wait, c.rest = c.rest, w
+	}
 	c.rows = c.rows[:0]
 	if !c.columns.Lines {
 		out := *c.out

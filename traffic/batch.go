@@ -135,6 +135,7 @@ func (b *Batch) Take(src *Batch, i, j int) {
 
 // Append adds rows of src, which must have the same optional columns apart from Seq. With its first rows, b gets them.
 func (b *Batch) Append(src *Batch, rows []int32) {
+	b.Seq = slices.Grow(b.Seq, len(rows))
 	seqs := src.Sequence()
 	for _, row := range rows {
 		b.Seq = append(b.Seq, seqs[row])

@@ -120,9 +120,11 @@ func (s series[T]) take(of values, i, j int) {
 
 func (s series[T]) pick(of values, rows []int32) {
 	if theirs := *of.pointer().(*[]T); theirs != nil {
+		mine := slices.Grow(*s.rows, len(rows))
 		for _, row := range rows {
-			*s.rows = append(*s.rows, theirs[row])
+			mine = append(mine, theirs[row])
 		}
+		*s.rows = mine
 	}
 }
 

@@ -31,11 +31,11 @@ type Collection struct {
 // lastOf is where the last request of a client stands.
 type lastOf struct {
 	slice int32
-	place
+	replay.Place
 }
 
 func (l lastOf) behind(other lastOf) bool {
-	return l.slice > other.slice || l.slice == other.slice && l.compare(other.place) >= 0
+	return l.slice > other.slice || l.slice == other.slice && other.Before(l.Place)
 }
 
 // Collect reads results. They must be whole: each file as the pipeline has written it, and what it says must add up.
@@ -143,7 +143,7 @@ func (c *Collection) takeClient(r *rows.Client) error {
 		}
 		tally.ByClass[class] += n
 	}
-	at := lastOf{r.Slice, place{limit.Time(r.At), uint32(r.Source), r.Line}}
+	at := lastOf{r.Slice, replay.Place{Known: true, Seq: limit.Time(r.At), Last: r.Behind, Source: uint32(r.Source), Line: r.Line}}
 	if last, known := c.lasts[id]; !known || at.behind(last) {
 		c.lasts[id], tally.LastAgent = at, c.Result.Tables.Agents.ID([]byte(r.Agent))
 	}

@@ -93,7 +93,6 @@ func replayed(t *testing.T, j *Job) *replay.Result {
 	t.Helper()
 	p, err := j.build()
 	check(t, err)
-	p.Read.Lines = false
 	reader, err := ingest.NewReader(context.Background(), j.Logs, nil, p.Read)
 	check(t, err)
 	engine := replay.New(replay.Options{Tables: p.Read.Tables, Policies: p.Policies, Lateness: p.Read.Lateness})

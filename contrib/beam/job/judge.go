@@ -2,7 +2,6 @@ package job
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -24,7 +23,6 @@ type judged struct {
 	source *shard.Source
 	engine *replay.Engine
 	tables *traffic.Tables
-	last   *lastPlaces // nil: each client is in one shard, or the shards are slices of time
 }
 
 // judge judges a shard, of which blocks are all there is. Of slices of time, before is what the one before has handed on,
@@ -55,12 +53,7 @@ func (j *Job) judge(ctx context.Context, number int, blocks [][]byte, before []b
 	if err := s.begin(before, p.Read.Actions.Named); err != nil {
 		return nil, nil, err
 	}
-	var src replay.Source = s.source
-	if j.Bounds == nil && !refinesClient(p.spread) {
-		s.last = &lastPlaces{Source: s.source, tables: s.tables}
-		src = s.last
-	}
-	if err := s.engine.Run(src); err != nil {
+	if err := s.engine.Run(s.source); err != nil {
 		return nil, nil, err
 	}
 	if result, err = s.result(ctx); err == nil && number < len(j.Bounds) {
@@ -146,9 +139,9 @@ func (s *judged) clients(res *replay.Result) (all []rows.Client) {
 		if s.job.Bounds != nil {
 			row.Slice = int32(s.shard)
 		}
-		if s.last != nil {
-			p := s.last.of[id]
-			row.At, row.Source, row.Line = int64(p.at), int64(p.source), p.line
+		if s.source.Lasts != nil {
+			p := s.source.Lasts.At(id)
+			row.At, row.Behind, row.Source, row.Line = int64(p.Seq), p.Last, int64(p.Source), p.Line
 		}
 		all = append(all, row)
 	}
@@ -219,42 +212,4 @@ func (s *judged) tallies(res *replay.Result) (all []rows.Tally) {
 		}
 	}
 	return all
-}
-
-// A place is where a request stands in the order of all.
-type place struct {
-	at     limit.Time
-	source uint32
-	line   int64
-}
-
-func (p place) compare(q place) int {
-	return cmp.Or(cmp.Compare(p.at, q.at), cmp.Compare(p.source, q.source), cmp.Compare(p.line, q.line))
-}
-
-// LastPlaces notes where the last request of each client stands.
-type lastPlaces struct {
-	*shard.Source
-	tables *traffic.Tables
-	of     []place // by client
-}
-
-// Next returns the next batch, or io.EOF.
-func (l *lastPlaces) Next() (*traffic.Batch, error) {
-	b, err := l.Source.Next()
-	if err != nil {
-		return b, err
-	}
-	l.of = append(l.of, make([]place, max(0, l.tables.Clients.Len()-len(l.of)))...)
-	seqs := b.Sequence()
-	for row, client := range b.Client {
-		p := place{at: seqs[row], line: b.Line[row]}
-		if b.Source != nil {
-			p.source = b.Source[row]
-		}
-		if l.of[client].line == 0 || p.compare(l.of[client]) >= 0 {
-			l.of[client] = p
-		}
-	}
-	return b, nil
 }

@@ -30,10 +30,6 @@ func (j *Job) build() (*built, error) {
 	if err == nil {
 		b.spread, err = SpreadOf(b.Policies)
 	}
-	if err == nil {
-		// Who divides clients among shards puts their last requests together again by the lines.
-		b.Read.Lines = j.Bounds == nil && !refinesClient(b.spread)
-	}
 	return b, err
 }
 
@@ -56,7 +52,9 @@ func (j *Job) pack(ctx context.Context, part int, emit func(shard int, block []b
 
 // options say how a byte range is packed.
 func (j *Job) options(p *built, part shard.Part) shard.Options {
-	return shard.Options{Read: p.Read, Names: j.Logs, By: p.spread.By, Shards: j.Shards, Bounds: j.Bounds, Part: part}
+	read := p.Read
+	read.Batch = rangeRows
+	return shard.Options{Read: read, Names: j.Logs, By: p.spread.By, Shards: j.Shards, Bounds: j.Bounds, Part: part, Quick: true}
 }
 
 // Policies are what the job judges by, and how its requests are divided.
@@ -67,3 +65,6 @@ func (j *Job) Plan() (Spread, []policy.Policy, error) {
 	}
 	return p.spread, p.Policies, p.done()
 }
+
+// rangeRows is how many requests a reader of a byte range has room for at once. They are handed out block by block.
+const rangeRows = 16 << 10

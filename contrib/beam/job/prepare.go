@@ -39,7 +39,7 @@ func (j *Job) Prepare(ctx context.Context, rangeBytes int64) error {
 	}
 	j.Parts = int(max(1, (total+rangeBytes-1)/rangeBytes))
 	if j.Shards == 0 {
-		j.Shards = int(min(shard.MostShards, max(2, total/shardBytes)))
+		j.Shards = int(min(shard.MostShards, max(4, total/shardBytes)))
 	}
 	if j.Shards < 1 || j.Shards > shard.MostShards {
 		return fmt.Errorf("--shards %d: want 1 to %d", j.Shards, shard.MostShards)

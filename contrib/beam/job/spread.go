@@ -77,6 +77,3 @@ func candidates(keys []request.Key) (all []request.Key) {
 	}
 	return all
 }
-
-// refinesClient reports whether all requests of a client are in one shard.
-func refinesClient(s Spread) bool { return shard.Refines(request.ByClient, s.By) }

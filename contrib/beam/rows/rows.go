@@ -23,7 +23,8 @@ type Client struct {
 
 	// Where its last request stands. Of clients that are in one shard only, or in slices of time, all but the slice is 0.
 	Slice  int32 `parquet:"slice,snappy"`
-	At     int64 `parquet:"last_us,snappy"` // microseconds since the epoch
+	At     int64 `parquet:"last_us,snappy"`     // microseconds since the epoch
+	Behind bool  `parquet:"last_behind,snappy"` // behind others of its moment, since the server refused it
 	Source int64 `parquet:"last_input,snappy"`
 	Line   int64 `parquet:"last_line,snappy"`
 }
