@@ -22,7 +22,8 @@ const quick = 0xFF
 
 // NewPacker returns one. No piece that it unpacks may become larger than most bytes.
 func NewPacker(most int) (*Packer, error) {
-	to, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderCRC(false))
+	to, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest),
+		zstd.WithEncoderCRC(false))
 	if err != nil {
 		return nil, err
 	}

@@ -7,14 +7,14 @@ import (
 	"shadow/traffic"
 )
 
-// Slices are shards by time instead of by key, for limits whose keys cannot be divided: those of the whole site. They are
-// packed side by side as others are, but judged one after the other, and each hands on to the next what the limits
+// Slices are shards by time instead of by key, for limits whose keys cannot be divided: those of the whole site. They
+// are packed side by side as others are, but judged one after the other, and each hands on to the next what the limits
 // remember, and the requests that are let in behind its end:
 //
 //	slice 1 ──▶ judge ──▶ what limits remember, late requests ──▶ judge ◀── slice 2
 //
-// A request is in the slice of its own time, since who packs it does not know how far its log had come by then. A late one
-// can be let in behind the end of its slice.
+// A request is in the slice of its own time, since who packs it does not know how far its log had come by then. A late
+// one can be let in behind the end of its slice.
 
 // slice finds the rows of each shard by their times.
 func (p *packing) slice(b *traffic.Batch) {

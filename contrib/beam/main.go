@@ -1,4 +1,5 @@
-// Beam judges access logs by limits with Apache Beam: on this machine, or on Dataflow, Flink or Spark. README.md says how.
+// Beam judges access logs by limits with Apache Beam: on this machine, or on Dataflow, Flink or Spark. README.md says
+// how.
 package main
 
 import (

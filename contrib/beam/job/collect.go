@@ -136,14 +136,17 @@ func (c *Collection) takeClient(r *rows.Client) error {
 	c.Result.Clients.Grow(int(id) + 1)
 	tally := c.Result.Clients.At(id)
 	for class, n := range map[request.Class]int64{
-		request.Browser: r.Browser, request.Crawler: r.Crawler, request.Tool: r.Tool, request.Monitor: r.Monitor, request.Unknown: r.Unknown,
+		request.Browser: r.Browser, request.Crawler: r.Crawler, request.Tool: r.Tool, request.Monitor: r.Monitor,
+		request.Unknown: r.Unknown,
 	} {
 		if n < 0 {
 			return errors.New("has a negative count")
 		}
 		tally.ByClass[class] += n
 	}
-	at := lastOf{r.Slice, replay.Place{Known: true, Seq: limit.Time(r.At), Last: r.Behind, Source: uint32(r.Source), Line: r.Line}}
+	at := lastOf{r.Slice, replay.Place{
+		Known: true, Seq: limit.Time(r.At), Last: r.Behind, Source: uint32(r.Source), Line: r.Line,
+	}}
 	if last, known := c.lasts[id]; !known || at.behind(last) {
 		c.lasts[id], tally.LastAgent = at, c.Result.Tables.Agents.ID([]byte(r.Agent))
 	}
@@ -179,7 +182,8 @@ func (c *Collection) takeTallies(data []byte) error {
 	coarse, totals := map[int32]uint{}, map[int32]limit.Time{}
 	length := limit.Time(0)
 	err := rows.Each(data, func(t *rows.Tally) error {
-		if t.Policy < rows.All || int(t.Policy) >= len(c.details) || t.Variant < 0 || t.Variant > mostVariants || t.Count < 0 {
+		if t.Policy < rows.All || int(t.Policy) >= len(c.details) || t.Variant < 0 || t.Variant > mostVariants ||
+			t.Count < 0 {
 			return errors.New("is about a policy that the job does not have")
 		}
 		switch t.What {

@@ -25,8 +25,8 @@ func init() {
 	register.Function2x1(sliceOf)
 }
 
-// Graph adds the steps of a job to a pipeline. Slices of time are judged one after the other, since each needs what the one
-// before has handed on:
+// Graph adds the steps of a job to a pipeline. Slices of time are judged one after the other, since each needs what
+// the one before has handed on:
 //
 //	ranges ─▶ pack ─▶ by shard ─▶ judge ─▶ add ─▶ end
 //
@@ -133,7 +133,8 @@ func (t *jobText) judge(
 	return found.encode(), after, nil
 }
 
-// An addFn adds up what shards came to. What it has is a list of encoded sums, which becomes one of them when it is long.
+// An addFn adds up what shards came to. What it has is a list of encoded sums, which becomes one of them when it is
+// long.
 type addFn struct{}
 
 // longList is how many bytes of sums wait to be added up.

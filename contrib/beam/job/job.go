@@ -42,7 +42,8 @@ type Job struct {
 func (j *Job) reading() (r pipeline.Reading, err error) {
 	r = pipeline.Reading{
 		LineFormat: pipeline.LineFormat{Format: j.Format, Fields: j.Fields, Parser: pipeline.Parsers[0]},
-		Client:     j.Client, ClientFrom: j.ClientFrom, Trusted: j.Trusted, Exclude: j.Exclude, ExcludeStatus: j.Statuses,
+		Client:     j.Client, ClientFrom: j.ClientFrom, Trusted: j.Trusted,
+		Exclude: j.Exclude, ExcludeStatus: j.Statuses,
 		NotHTTP: ingest.NotHTTP(max(0, slices.Index(flagvalue.NotHTTPWords, j.NotHTTP))),
 	}
 	if r.Timezone, err = time.LoadLocation(j.Timezone); err != nil {

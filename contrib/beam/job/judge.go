@@ -25,9 +25,11 @@ type judged struct {
 	tables *traffic.Tables
 }
 
-// judge judges a shard, of which blocks are all there is. Of slices of time, before is what the one before has handed on,
-// and after what is handed on to the next.
-func (j *Job) judge(ctx context.Context, number int, blocks [][]byte, before []byte) (result *found, after []byte, err error) {
+// judge judges a shard, of which blocks are all there is. Of slices of time, before is what the one before has handed
+// on, and after what is handed on to the next.
+func (j *Job) judge(
+	ctx context.Context, number int, blocks [][]byte, before []byte,
+) (result *found, after []byte, err error) {
 	p, err := j.build()
 	if err != nil {
 		return nil, nil, err
@@ -133,8 +135,8 @@ func (s *judged) clients(res *replay.Result) (all []rows.Client) {
 		}
 		n := &c.ByClass
 		row := rows.Client{
-			Client: s.tables.Clients.Name(id), Agent: agents[c.LastAgent], Browser: n[request.Browser], Crawler: n[request.Crawler],
-			Tool: n[request.Tool], Monitor: n[request.Monitor], Unknown: n[request.Unknown],
+			Client: s.tables.Clients.Name(id), Agent: agents[c.LastAgent],
+			Browser: n[request.Browser], Crawler: n[request.Crawler], Tool: n[request.Tool], Monitor: n[request.Monitor], Unknown: n[request.Unknown],
 		}
 		if s.job.Bounds != nil {
 			row.Slice = int32(s.shard)
@@ -158,8 +160,8 @@ func (s *judged) hits(res *replay.Result) (all []rows.Hit) {
 		for variant, hits := range of {
 			for h := range hits.All() {
 				all = append(all, rows.Hit{
-					Policy: int32(i), Variant: int32(variant), Client: s.tables.Clients.Name(h.Client), Refused: h.Refused,
-					First: int64(h.First), Last: int64(h.Last),
+					Policy: int32(i), Variant: int32(variant), Client: s.tables.Clients.Name(h.Client),
+					Refused: h.Refused, First: int64(h.First), Last: int64(h.Last),
 				})
 			}
 		}

@@ -54,7 +54,9 @@ func (j *Job) pack(ctx context.Context, part int, emit func(shard int, block []b
 func (j *Job) options(p *built, part shard.Part) shard.Options {
 	read := p.Read
 	read.Batch = rangeRows
-	return shard.Options{Read: read, Names: j.Logs, By: p.spread.By, Shards: j.Shards, Bounds: j.Bounds, Part: part, Quick: true}
+	return shard.Options{
+		Read: read, Names: j.Logs, By: p.spread.By, Shards: j.Shards, Bounds: j.Bounds, Part: part, Quick: true,
+	}
 }
 
 // Policies are what the job judges by, and how its requests are divided.

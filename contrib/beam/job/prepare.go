@@ -14,8 +14,8 @@ import (
 	"shadow/shard"
 )
 
-// Prepare looks up all that a job names: which logs there are, into how many ranges of so many bytes they are cut, and how
-// their requests are divided. Whatever is wrong with it is found here, before a worker starts.
+// Prepare looks up all that a job names: which logs there are, into how many ranges of so many bytes they are cut, and
+// how their requests are divided. Whatever is wrong with it is found here, before a worker starts.
 func (j *Job) Prepare(ctx context.Context, rangeBytes int64) error {
 	found, err := logfile.Expand(j.Logs)
 	if err != nil {

@@ -11,8 +11,9 @@ import (
 // sampleBytes is how much of a log is read to find out of when it is.
 const sampleBytes = 64 << 10
 
-// SliceTimes finds the bounds of slices of time, by the times that stand at places between byte ranges of as many bytes. What cannot
-// be read in part, compressed logs, tells none. Wherever the bounds lie, all that depends on them is how long each slice takes.
+// SliceTimes finds the bounds of slices of time, by the times that stand at places between byte ranges of as many
+// bytes. What cannot be read in part, compressed logs, tells none. Wherever the bounds lie, all that depends on them
+// is how long each slice takes.
 func (j *Job) SliceTimes(ctx context.Context) (bounds []limit.Time, err error) {
 	p, err := j.build()
 	if err != nil {

@@ -21,8 +21,8 @@ type SpreadError struct{ Reason string }
 
 func (e *SpreadError) Error() string { return e.Reason }
 
-// SpreadOf finds a key by which requests can be divided so that each timeline of each limit is whole in one shard: what all
-// keys that the policies count by have in common.
+// SpreadOf finds a key by which requests can be divided so that each timeline of each limit is whole in one shard:
+// what all keys that the policies count by have in common.
 //
 //	client+action, client+path   client
 //	client/24, client            client/24
@@ -47,16 +47,16 @@ func SpreadOf(policies []policy.Policy) (Spread, error) {
 	}
 	for _, p := range policies {
 		if len(p.Keys()) > 1 {
-			return Spread{}, &SpreadError{fmt.Sprintf("policy %q cannot be spread: its limits count by %s, so that a request of one "+
-				"worker depends on those of others; shadow replay judges it, on one machine", p.Name, p.By())}
+			return Spread{}, &SpreadError{fmt.Sprintf("policy %q cannot be spread: its limits count by %s, so that a request "+
+				"of one worker depends on those of others; shadow replay judges it, on one machine", p.Name, p.By())}
 		}
 	}
 	var names []string
 	for _, k := range keys {
 		names = append(names, k.String())
 	}
-	return Spread{}, &SpreadError{fmt.Sprintf("these policies count by %s, which have nothing in common that requests can be divided "+
-		"by: run a pipeline for each key", strings.Join(names, " and by "))}
+	return Spread{}, &SpreadError{fmt.Sprintf("these policies count by %s, which have nothing in common that requests "+
+		"can be divided by: run a pipeline for each key", strings.Join(names, " and by "))}
 }
 
 // candidates are the keys that requests may be divided by, those that divide them best first.

@@ -10,7 +10,8 @@ import (
 )
 
 // notLooked is the warning of each run: findings are about all requests together.
-const notLooked = "judged with Apache Beam: events, evidence and findings about the log were not looked for; shadow replay has them"
+const notLooked = "judged with Apache Beam: events, evidence and findings about the log were not looked for; " +
+	"shadow replay has them"
 
 // Store puts results into a database, as one run: all of it, or nothing.
 func Store(ctx context.Context, folder, db string, now time.Time) (run int32, err error) {

@@ -121,7 +121,8 @@ func decode(from []byte) (*found, error) {
 	f.facts = text()
 	for n := count(); n > 0 && !cut; n-- {
 		f.tallies = append(f.tallies, rows.Tally{
-			Policy: int32(number()), Variant: int32(number()), What: text(), Name: text(), Time: number(), Count: number(),
+			Policy: int32(number()), Variant: int32(number()), What: text(), Name: text(),
+			Time: number(), Count: number(),
 		})
 	}
 	if cut || len(from) > 0 {

@@ -1,5 +1,5 @@
-// Package rows has what a pipeline finds as rows of Parquet: what each shard found of clients in, what all of them add up to
-// out. Columns have the names of those of shadow's database where they mean the same.
+// Package rows has what a pipeline finds as rows of Parquet: what each shard found of clients in, what all of them add
+// up to out. Columns have the names of those of shadow's database where they mean the same.
 package rows
 
 import (
@@ -24,7 +24,7 @@ type Client struct {
 	// Where its last request stands. Of clients that are in one shard only, or in slices of time, all but the slice is 0.
 	Slice  int32 `parquet:"slice,snappy"`
 	At     int64 `parquet:"last_us,snappy"`     // microseconds since the epoch
-	Behind bool  `parquet:"last_behind,snappy"` // behind others of its moment, since the server refused it
+	Behind bool  `parquet:"last_behind,snappy"` // refused by the server: behind others
 	Source int64 `parquet:"last_input,snappy"`
 	Line   int64 `parquet:"last_line,snappy"`
 }
