@@ -20,16 +20,22 @@ import (
 func main() {
 	db := flag.String("db", pipeline.DefaultDB, "DuckDB file in which the run is kept")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
 	if flag.NArg() != 1 {
 		fmt.Fprintln(os.Stderr, "finish: name the folder of the results: finish --db shadow.duckdb results/")
 		os.Exit(2)
 	}
-	run, err := job.Store(ctx, flag.Arg(0), *db, time.Now())
-	if err != nil {
+	if err := run(flag.Arg(0), *db); err != nil {
 		fmt.Fprintln(os.Stderr, "finish:", err)
 		os.Exit(1)
 	}
-	fmt.Printf("run %d of %s\n", run, *db)
+}
+
+func run(results, db string) error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	number, err := job.Store(ctx, results, db, time.Now())
+	if err == nil {
+		fmt.Printf("run %d of %s\n", number, db)
+	}
+	return err
 }

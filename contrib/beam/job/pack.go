@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"shadow/pipeline"
-	"shadow/policy"
 	"shadow/shard"
 )
 
@@ -57,15 +56,6 @@ func (j *Job) options(p *built, part shard.Part) shard.Options {
 	return shard.Options{
 		Read: read, Names: j.Logs, By: p.spread.By, Shards: j.Shards, Bounds: j.Bounds, Part: part, Quick: true,
 	}
-}
-
-// Policies are what the job judges by, and how its requests are divided.
-func (j *Job) Plan() (Spread, []policy.Policy, error) {
-	p, err := j.build()
-	if err != nil {
-		return Spread{}, nil, err
-	}
-	return p.spread, p.Policies, p.done()
 }
 
 // rangeRows is how many requests a reader of a byte range has room for at once. They are handed out block by block.

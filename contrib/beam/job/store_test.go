@@ -95,8 +95,8 @@ func TestHostileParquet(t *testing.T) {
 		c, err := Collect(t.Context(), j.Output)
 		check(t, err)
 		for range 300 {
-			c.take(name, flipped(rng, whole))          //nolint:errcheck // most are no Parquet any more
-			c.take(name, whole[:rng.IntN(len(whole))]) //nolint:errcheck // likewise
+			c.take(name, flipped(rng, whole))          // most are no Parquet any more
+			c.take(name, whole[:rng.IntN(len(whole))]) // likewise
 		}
 	}
 }
@@ -123,7 +123,7 @@ func TestFoundThereAndBack(t *testing.T) {
 	}
 	rng := testneeds.Rand(t, 5, 6)
 	for range 10_000 {
-		decode(flipped(rng, text)) //nolint:errcheck // it may be another one
+		decode(flipped(rng, text)) // it may be another one
 	}
 	if f.add(back) == nil {
 		t.Error("a shard that was judged twice is added twice")
