@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -13,6 +14,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -96,6 +99,73 @@ func TestImportedLimitsJudgeAsHAProxyDoes(t *testing.T) {
 	sameVerdicts(t, file, lines, func(words []string) bool { return words[4] == "429" })
 }
 
+// A mark shuts a client out until it has been away for as long as the table remembers it. That takes the time it takes, so
+// the test has the pauses of its clients in the log, and none is near the table's four seconds.
+func TestImportedBansJudgeAsHAProxyDoes(t *testing.T) {
+	testneeds.Program(t, "haproxy")
+	const file = "../../servers/imports/testdata/haproxy/live-ban.cfg"
+	text, err := os.ReadFile(file)
+	must(t, err)
+	dir, address := t.TempDir(), freeAddress(t)
+	one := strings.NewReplacer("PORT", address, "\nglobal\n", "\nglobal\n    nbthread 1\n")
+	must(t, os.WriteFile(filepath.Join(dir, "haproxy.cfg"), []byte(one.Replace(string(text))), 0o600))
+	out, err := os.Create(filepath.Join(dir, "log"))
+	must(t, err)
+	defer out.Close()
+	haproxy := exec.Command("haproxy", "-db", "-f", filepath.Join(dir, "haproxy.cfg"))
+	haproxy.Stdout, haproxy.Stderr = out, out
+	start(t, haproxy, address)
+
+	const short, long = 2300 * time.Millisecond, 5500 * time.Millisecond
+	type burst struct {
+		requests int
+		pause    time.Duration
+	}
+	bursts := []burst{{3, short}, {12, short}, {2, short}, {1, long}, {4, short}, {12, long}, {3, 0}}
+	var sent atomic.Int64
+	var clients sync.WaitGroup
+	for n := range len(bursts) - 1 {
+		clients.Go(func() { // each begins with another burst
+			for i := range bursts {
+				b := bursts[(n+i)%len(bursts)]
+				for range b.requests {
+					if err := sendFrom(fmt.Sprintf("127.0.2.%d", 1+n), address, int(sent.Add(1))); err != nil {
+						t.Error(err)
+					}
+				}
+				time.Sleep(cmp.Or(b.pause, short))
+			}
+		})
+	}
+	clients.Wait()
+
+	var log strings.Builder
+	want := map[string]bool{} // client and time, of refused requests
+	for _, words := range loggedLines(t, filepath.Join(dir, "log"), int(sent.Load())) {
+		if words[4] != "200" {
+			want[words[1]+" "+words[2]] = true
+		}
+		log.WriteString(strings.Join(words, " ") + "\n")
+	}
+	if n := len(want); n < 30 || n > int(sent.Load())-30 {
+		t.Errorf("%d of %d requests were refused, which tests little", n, sent.Load())
+	}
+	must(t, os.WriteFile(filepath.Join(dir, "access.log"), []byte(log.String()), 0o600))
+	conf, err := filepath.Abs(file)
+	must(t, err)
+	run(t, dir, "replay", "access.log", "--db", "db", "--quiet", "--format", `$seq $remote_addr $msec "$request" $status`, "--limits-from", conf)
+	got := map[string]bool{}
+	for line := range strings.Lines(string(run(t, dir, "query", "--db", "db", "--output", "csv",
+		"SELECT client || ' ' || (epoch_ms(time) // 1000)::VARCHAR || '.' || lpad((epoch_ms(time) % 1000)::VARCHAR, 3, '0') AS at FROM would_blocks"))) {
+		if line = strings.TrimSpace(line); line != "at" {
+			got[line] = true
+		}
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("refused are %v, want %v\n%s", slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want)), log.String())
+	}
+}
+
 // sameVerdicts holds the verdicts of a replay against those of a server.
 func sameVerdicts(t *testing.T, file string, lines [][]string, isRefused func(words []string) bool) {
 	conf, err := filepath.Abs(file)
@@ -163,7 +233,16 @@ func loggedByNginx(t *testing.T, r *rand.Rand, name string) (lines [][]string) {
 }
 
 // logged are the words of the lines that a server logs, which listens at an address or at two.
-func logged(t *testing.T, r *rand.Rand, server *exec.Cmd, address, log string) (lines [][]string) {
+func logged(t *testing.T, r *rand.Rand, server *exec.Cmd, address, log string) [][]string {
+	start(t, server, address)
+	for seq := range importRequests {
+		sendRandom(t, r, address, seq)
+	}
+	return loggedLines(t, log, importRequests)
+}
+
+// start starts a server, which is killed at the end of the test, and waits until it listens.
+func start(t *testing.T, server *exec.Cmd, address string) {
 	patience := 0
 	must(t, server.Start())
 	t.Cleanup(func() {
@@ -179,13 +258,14 @@ func logged(t *testing.T, r *rand.Rand, server *exec.Cmd, address, log string) (
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	for seq := range importRequests {
-		sendRandom(t, r, address, seq)
-	}
+}
+
+// loggedLines are the words of so many lines of a log, once they are there.
+func loggedLines(t *testing.T, log string, n int) (lines [][]string) {
 	quoted, number := regexp.MustCompile(`"[^"]*"|\S+`), regexp.MustCompile(`^\d+ `)
-	for patience := 0; len(lines) < importRequests; patience++ { // the log comes a little later
+	for patience := 0; len(lines) < n; patience++ { // the log comes a little later
 		if patience == 500 {
-			t.Fatalf("%s logged %d requests", server.Path, len(lines))
+			t.Fatalf("%d of %d requests were logged", len(lines), n)
 		}
 		time.Sleep(10 * time.Millisecond)
 		text, err := os.ReadFile(log)
@@ -221,12 +301,28 @@ func sendRandom(t *testing.T, r *rand.Rand, address string, seq int) {
 	if session := pick("", "", "s1", "s2"); session != "" {
 		request.AddCookie(&http.Cookie{Name: "session", Value: session})
 	}
-	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(pick("127.0.0.1", "127.0.0.4", "127.0.0.9", "127.0.1.1"))}}
-	client := http.Client{
+	must(t, send(pick("127.0.0.1", "127.0.0.4", "127.0.0.9", "127.0.1.1"), request))
+}
+
+// sendFrom sends a plain request from an address.
+func sendFrom(client, address string, seq int) error {
+	request, err := http.NewRequest(http.MethodGet, "http://"+address+"/", nil)
+	if err != nil {
+		return err
+	}
+	request.Header.Set("X-Seq", strconv.Itoa(seq))
+	return send(client, request)
+}
+
+func send(client string, request *http.Request) error {
+	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(client)}}
+	transport := http.Client{
 		Transport:     &http.Transport{DialContext: dialer.DialContext, DisableKeepAlives: true},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
-	answer, err := client.Do(request)
-	must(t, err)
-	must(t, answer.Body.Close())
+	answer, err := transport.Do(request)
+	if err != nil {
+		return err
+	}
+	return answer.Body.Close()
 }

@@ -46,12 +46,15 @@ type haproxyReader struct {
 	vars     map[string]string            // other variables
 	unknown  int                          // conditions that were taken to hold
 	asked    []string                     // of each limit of the policy, the rate of a table that it asks for
+	expires  map[string]string            // after which time without a request a table forgets a client
+	refusing bool                         // whether the condition that is read is that of a refusal
+	marking  *rateTerm                    // the mark that the condition read last sets; nil: none
 }
 
 var storedRate = lazy.Regexp(`^([a-z0-9_]+)\((\w+)\)$`)
 
 func readHAProxy(i *Import, file string, text []byte) error {
-	r := &haproxyReader{Import: i, file: file, tables: map[string]map[string]string{}, flags: map[string][]rateTerm{}, vars: map[string]string{}}
+	r := &haproxyReader{Import: i, file: file, tables: map[string]map[string]string{}, flags: map[string][]rateTerm{}, vars: map[string]string{}, expires: map[string]string{}}
 	for n, line := range strings.Split(string(text), "\n") {
 		words := haproxyWords(line)
 		if len(words) == 0 {
@@ -76,6 +79,9 @@ func readHAProxy(i *Import, file string, text []byte) error {
 		for _, rule := range s.rules {
 			if rule.words[0] == "stick-table" {
 				r.tables[s.name] = stored(rule.words)
+				if at := slices.Index(rule.words, "expire"); at > 0 && at+1 < len(rule.words) {
+					r.expires[s.name] = withUnit(rule.words[at+1])
+				}
 			}
 		}
 	}
@@ -260,16 +266,20 @@ var (
 	setVarRule = lazy.Regexp(`^set-var\(([\w.]+)\)$`)
 )
 
+// A refusal is a rule that refuses, and one way in which it asks for a rate.
+type refusal struct {
+	rule haproxyRule
+	at   int // which rule of the section it is
+	term rateTerm
+	how  string
+	mark *rateTerm    // with what it marks those that it refuses; nil: it does not
+	ban  *haproxyRule // which then shuts them out; nil: none does
+}
+
 // readSection reads the rules of a section in their order.
 func (r *haproxyReader) readSection(p *Policy, s *haproxySection) {
 	counters, taken := map[string][]tracked{}, map[string]Set{}
-	type refusal struct {
-		rule haproxyRule
-		at   int
-		term rateTerm
-		how  string
-	}
-	var refusals []refusal
+	var refusals, marks, bans []refusal
 	left := Set{} // that no rule has ended
 	counts := map[string]Set{}
 	for n, rule := range s.rules {
@@ -304,7 +314,10 @@ func (r *haproxyReader) readSection(p *Policy, s *haproxySection) {
 			counters[number] = append(counters[number], tracked{rule, n, table, r.haproxyKey(rule, words[2], s.set.and(own))})
 		case countRule().MatchString(verb):
 			number := countRule().FindStringSubmatch(verb)[1]
-			set, _ := r.condition(s, rule, words)
+			set, terms := r.condition(s, rule, words)
+			for _, t := range terms {
+				marks = append(marks, refusal{rule: rule, at: n, term: t, mark: &rateTerm{counter: number}})
+			}
 			if before, ok := counts[number]; ok {
 				set = union(before, set)
 			}
@@ -322,7 +335,9 @@ func (r *haproxyReader) readSection(p *Policy, s *haproxySection) {
 		case slices.Contains([]string{"deny", "tarpit", "reject", "return", "silent-drop", "redirect", "allow"}, verb),
 			verb == "capture" && len(words) > 2 && words[2] == "str(over-limit)": // which is how a limit is tried first
 			before, notes := r.unknown, len(r.Notes)
+			r.refusing, r.marking = true, nil
 			set, terms := r.condition(s, rule, words)
+			r.refusing = false
 			switch {
 			case terms == nil && r.unknown == before: // no rule behind it is asked
 				left = left.and(left.and(set).except())
@@ -339,10 +354,15 @@ func (r *haproxyReader) readSection(p *Policy, s *haproxySection) {
 					how = verb + " " + words[at+1]
 				}
 				t.set = t.set.and(left)
-				refusals = append(refusals, refusal{rule, n, t, how})
+				if f := (refusal{rule: rule, at: n, term: t, how: how, mark: r.marking}); t.rate == "gpc0" {
+					bans = append(bans, f)
+				} else {
+					refusals = append(refusals, f)
+				}
 			}
 		}
 	}
+	refusals = r.shutOut(s, refusals, marks, bans)
 	for _, f := range refusals {
 		found, before, tables := false, len(p.Limits), []string{}
 		for _, number := range slices.Sorted(maps.Keys(counters)) {
@@ -358,9 +378,7 @@ func (r *haproxyReader) readSection(p *Policy, s *haproxySection) {
 					r.lose(r.place(f.rule), "the table %s stores no %s", table, f.term.rate)
 					continue
 				}
-				if !strings.ContainsFunc(period, func(c rune) bool { return c > '9' }) {
-					period += "ms"
-				}
+				period = withUnit(period)
 				most, options := f.term.most, ""
 				moves, counted := counts[number]
 				if f.term.rate != "gpc0_rate" {
@@ -375,6 +393,9 @@ func (r *haproxyReader) readSection(p *Policy, s *haproxySection) {
 					options = ",charge=admitted"
 					most++
 				}
+				if f.ban != nil {
+					options += r.cooldown(*f.ban, table, period)
+				}
 				if most < 1 {
 					r.lose(r.place(f.rule), "a rate of %d admits nothing", most)
 					continue
@@ -386,15 +407,19 @@ func (r *haproxyReader) readSection(p *Policy, s *haproxySection) {
 						l.Told = slices.Insert(l.Told, 1, fmt.Sprintf("%s %s", r.place(counter.rule), strings.Join(counter.rule.words, " ")))
 						continue
 					}
+					told := []string{
+						fmt.Sprintf("%s %s", r.place(counter.rule), strings.Join(counter.rule.words, " ")),
+						fmt.Sprintf("%s %s", r.place(f.rule), f.how),
+					}
+					if f.ban != nil && f.ban.line != f.rule.line {
+						told = append(told, fmt.Sprintf("%s %s", r.place(*f.ban), strings.Join(f.ban.words, " ")))
+					}
 					tables = append(tables, table)
 					r.asked = append(r.asked, table+" "+f.term.rate+options)
 					p.Limits = append(p.Limits, Limit{
 						Text: fmt.Sprintf("haproxy:%d/%s%s", most, period, options), By: key.by,
 						Match: key.set.and(f.term.set), Count: key.set.and(moves),
-						Told: []string{
-							fmt.Sprintf("%s %s", r.place(counter.rule), strings.Join(counter.rule.words, " ")),
-							fmt.Sprintf("%s %s", r.place(f.rule), f.how),
-						},
+						Told: told,
 					})
 				}
 			}

@@ -19,7 +19,7 @@ type rateTerm struct {
 	counter string // the number behind sc; "": by the address, or by the sample
 	sample  string
 	table   string
-	rate    string // http_req_rate, gpc0_rate
+	rate    string // http_req_rate, gpc0_rate; gpc0 for whether a client is marked
 	most    int64  // the highest that is admitted
 	set     Set
 }
@@ -333,10 +333,13 @@ func (r *haproxyReader) rate(rule haproxyRule, parts []string, sample string, va
 	if len(args) > 0 {
 		t.table = strings.TrimSpace(args[0])
 	}
-	if t.rate == "inc_gpc0" && slices.Contains([]string{"gt 0", "ge 1"}, strings.Join(values, " ")) { // it is counted, so it holds
-		r.lose(r.place(rule), "%s marks who is over the rate beside it. The mark is not read: where it shuts clients out, write "+
-			"cooldown=EXPIRE/extend behind the limit, with the expire of the table", parts[0])
+	any := slices.Contains([]string{"gt 0", "ge 1"}, strings.Join(values, " "))
+	if t.rate == "inc_gpc0" && any { // it is counted, so it holds
+		r.marking = &t
 		return Set{}, nil, true
+	}
+	if t.rate == "gpc0" && any && r.refusing {
+		return Set{}, []rateTerm{t}, true
 	}
 	if t.rate != "http_req_rate" && t.rate != "gpc0_rate" {
 		r.unknown++

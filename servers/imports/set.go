@@ -16,6 +16,8 @@ type Set struct {
 
 var none = Set{never: true}
 
+func (s Set) same(other Set) bool { return s.never == other.never && s.c.Is(&other.c) }
+
 func (s Set) isAll() bool { return !s.never && s.c.Is(&request.Conditions{}) }
 
 // size is how long the set is when written down.
