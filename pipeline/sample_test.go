@@ -226,7 +226,7 @@ func TestSampleOfRealLogs(t *testing.T) {
 			t.Parallel()
 			l, census := readSampled(t, logs, request.ByClient)
 			if l.whole.Input.Requests == 0 {
-				t.Skip("it has no request")
+				return // there is nothing to draw
 			}
 			c := newCoverage()
 			for seed := range 100 {

@@ -28,19 +28,22 @@ func ParsePart(text string) (Part, error) {
 	return Part{Number: k, Of: n}, nil
 }
 
-// ParseRange reads bytes from to before others: 0-1GB; 1GB- is all from there on. size reads a number of bytes.
+// ParseRange reads bytes from to before others: 0-1GiB; 1GiB- is all from there on. size reads a number of bytes.
 func ParseRange(text string, size func(string) (int64, error)) (Part, error) {
 	from, to, ok := strings.Cut(text, "-")
 	p := Part{}
 	var err error
-	if p.From, err = size(cmp.Or(from, "0")); err == nil && to != "" {
+	if from != "" && from != "0" { // which is no size
+		p.From, err = size(from)
+	}
+	if err == nil && to != "" {
 		p.To, err = size(to)
 	}
 	if err == nil && (!ok || p.To != 0 && p.To <= p.From || to != "" && p.To == 0) {
 		err = errors.New("it ends before it begins")
 	}
 	if err != nil {
-		return Part{}, fmt.Errorf("range %q: %w: want two sizes, such as 0-1GB, or 1GB- for all from there on", text, err)
+		return Part{}, fmt.Errorf("range %q: %w: want two sizes, such as 0-1GiB, or 1GiB- for all from there on", text, err)
 	}
 	return p, nil
 }

@@ -81,11 +81,11 @@ func (s *Store) transact(ctx context.Context, do func() error) error {
 func rowsOf(d *duck.Conn, database string, runs []int32) (rows []TableRows, err error) {
 	for _, table := range runTables {
 		if database != "" { // one of the first release has fewer
-			there, err := duck.One[int64](d, "SELECT count(*) FROM duckdb_tables() WHERE database_name = 'other' AND table_name = '"+table+"'")
+			there, err := hasTable(d, "other", table)
 			if err != nil {
 				return nil, err
 			}
-			if there == 0 {
+			if !there {
 				continue
 			}
 		}

@@ -49,7 +49,7 @@ func meaning(table, column string) string {
 }
 
 var (
-	schemaTable  = lazy.Regexp(`^CREATE TABLE (\w+) \(`)
+	schemaTable  = lazy.Regexp(`^CREATE TABLE (?:IF NOT EXISTS )?(\w+) \(`)
 	schemaColumn = lazy.Regexp(`^ {4}(\w+) +.*?-- (.+)$`)
 	viewColumn   = lazy.Regexp(`^-- {3}(?:(\w+)\.)?(\w+): (.+)$`)
 )
@@ -57,7 +57,7 @@ var (
 // meanings are the notes in schema.sql, by table and column, and in views.sql, by view, or "" for all, and column.
 var meanings = sync.OnceValue(func() map[[2]string]string {
 	all, table, above := map[[2]string]string{}, "", ""
-	for line := range strings.Lines(schemaSQL) {
+	for line := range strings.Lines(tablesSQL) {
 		line = strings.TrimRight(line, "\n")
 		if m := schemaTable().FindStringSubmatch(line); m != nil {
 			table = m[1]

@@ -39,8 +39,8 @@ func (r *Run) writeShards() error {
 
 // ShardRuns are the runs of shards, by number. Of several of the same shards of one set the last one stands for all.
 func (r *Reader) ShardRuns() (runs []ShardRun, err error) {
-	there, err := duck.One[int64](r.duck, "SELECT count(*) FROM duckdb_tables() WHERE NOT internal AND table_name = 'shard_runs'")
-	if err != nil || there == 0 {
+	there, err := hasTable(r.duck, "", "shard_runs")
+	if err != nil || !there {
 		return nil, err
 	}
 	all, err := duck.List[ShardRun](r.duck, "SELECT run, shard, shards, shard_key, shard_set, NULL::BLOB FROM shard_runs ORDER BY run")

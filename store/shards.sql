@@ -9,5 +9,5 @@ CREATE TABLE IF NOT EXISTS shard_runs ( -- runs that judged shards of a set: sha
 CREATE TABLE IF NOT EXISTS shard_sums ( -- what shadow merge --sum adds
     run   INTEGER NOT NULL,
     piece INTEGER NOT NULL, -- from 0
-    bytes BLOB    NOT NULL
+    bytes BLOB    NOT NULL  -- packed: shard.Sum
 );

@@ -18,6 +18,9 @@ var schemaSQL string
 //go:embed shards.sql
 var shardsSQL string
 
+// tablesSQL makes all tables.
+var tablesSQL = schemaSQL + shardsSQL
+
 //go:embed views.sql
 var viewsSQL string
 
@@ -125,11 +128,24 @@ func prepare(d *duck.Conn) error {
 		if err := checkVersion(d, "shadow_schema"); err != nil {
 			return err
 		}
+		if there, err := hasTable(d, "", "shard_runs"); err != nil || there {
+			return err // what writes nothing leaves no log of changes behind
+		}
 		return d.Exec(shardsSQL) // which the first release did not have
 	case others > 0:
 		return errors.New("has tables, but none of shadow's: it belongs to something else; choose another file with --db")
 	}
-	return d.Exec("BEGIN;" + schemaSQL + shardsSQL + viewsSQL + "COMMIT;")
+	return d.Exec("BEGIN;" + tablesSQL + viewsSQL + "COMMIT;")
+}
+
+// hasTable reports whether a database has a table; "" is the one that was opened.
+func hasTable(d *duck.Conn, database, table string) (bool, error) {
+	of := "current_database()"
+	if database != "" {
+		of = "'" + database + "'"
+	}
+	n, err := duck.One[int64](d, "SELECT count(*) FROM duckdb_tables() WHERE database_name = "+of+" AND table_name = '"+table+"'")
+	return n > 0, err
 }
 
 // checkOurs reports an error unless the file has our schema.

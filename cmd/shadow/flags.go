@@ -63,15 +63,20 @@ func formatNames() []string {
 // addReading adds the flags that say which requests take part.
 func addReading(cmd *cobra.Command, f *pipeline.Reading) {
 	addWho(cmd, f, ingest.DefaultLateness)
+	addCrawlerRanges(cmd, f)
 	flags := cmd.Flags()
-	flags.StringArrayVar(&f.CrawlerRanges, "crawler-ranges", nil, "a JSON `file` with a crawler's addresses, as search "+
-		"engines publish it: googlebot.json, or NAME=FILE (repeatable)")
 	option.Moment.Add(cmd, &f.Since, "since", "count from this `moment` on: 2026-11-19T08:00:00Z, 2026-11-19, yesterday, 24h")
 	option.Moment.Add(cmd, &f.Until, "until", "leave out requests from this `moment` on")
 	flags.BoolVar(&f.Cold, "cold", false,
 		"start with empty limiters at --since; by default, the day before, or as much as they remember, warms them "+
 			"(clients that were busy for longer are exact only without --since)")
 	option.Needs(cmd, []string{"since"}, "cold")
+}
+
+// addCrawlerRanges adds the flag that says where crawlers come from.
+func addCrawlerRanges(cmd *cobra.Command, f *pipeline.Reading) {
+	cmd.Flags().StringArrayVar(&f.CrawlerRanges, "crawler-ranges", nil, "a JSON `file` with a crawler's addresses, as search "+
+		"engines publish it: googlebot.json, or NAME=FILE (repeatable)")
 }
 
 // addWho adds those of them that do not go by the time of a request.

@@ -12,6 +12,7 @@ import (
 	"shadow/pipeline/stored"
 	"shadow/report/explain"
 	"shadow/shard"
+	"shadow/traffic/ingest"
 )
 
 func newMerge() *cobra.Command {
@@ -65,7 +66,7 @@ sweep, suggest and doctor take the folder in the place of the logs; they say of 
 replay and sweep also take single shards, on any hosts: shadow merge --sum adds what all of them come to.
 
 Any number of processes can pack the same logs into one folder, each another part: --part 3/8 is the third of eight parts
-of the same size, --range 0-1GB names the bytes. Each line belongs to the part that holds its first byte. Every process
+of the same size, --range 0-1GiB names the bytes. Each line belongs to the part that holds its first byte. Every process
 names all logs, and the same flags. A process that was killed leaves nothing that counts; to repeat its part is safe.
 
 The files hold addresses of clients: only their owner can read them.`,
@@ -104,11 +105,14 @@ The files hold addresses of clients: only their owner can read them.`,
 	option.Key.Add(cmd, &f.By, "by", "what shards are divided by (`key`): "+keyTexts)
 	option.Key.AddList(cmd, &f.With, false, "with", "further `keys` that limits will count by, so that what they need is packed (repeatable)")
 	flags.StringVar(&part, "part", "", "pack only this `part` of the logs: 3/8 is the third of eight")
-	flags.StringVar(&span, "range", "", "pack only these `bytes` of the logs, one behind the other: 0-1GB, 1GB-2GB, 2GB-")
-	addReading(cmd, &f.Reading)
+	flags.StringVar(&span, "range", "", "pack only these `bytes` of the logs, one behind the other: 0-1GiB, 1GiB-2GiB, 2GiB-")
+	addOutput(cmd, &f.Output, "answer", explain.CalcFormats())
+	addWho(cmd, &f.Reading, ingest.DefaultLateness)
+	addCrawlerRanges(cmd, &f.Reading)
+	option.Moment.Add(cmd, &f.Until, "until", "leave out requests from this `moment` on")
 	addEvidencePaths(cmd, &f.Evidence, "")
 	addConfig(cmd, &f.Source, "actions, scopes and policies")
-	addLogs(cmd, &f.Logs, "print nothing but errors", "say on standard error what is done")
+	addLogs(cmd, &f.Logs, "print nothing but errors", "report on standard error what is chosen")
 	option.Clash(cmd, "--part and --range: state one", "part", "range")
 	return cmd
 }

@@ -1,6 +1,7 @@
 package sharded
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -22,14 +23,28 @@ type Packing struct {
 	Shards int
 	Part   shard.Part
 	To     shard.Output
+	Output string
 
 	facts *ingest.Facts
+}
+
+// Packed is what came of that.
+type Packed struct {
+	Part       string `json:"part"`
+	Shards     int    `json:"shards"`
+	Key        string `json:"key"`
+	Lines      int64  `json:"lines"`
+	Requests   int64  `json:"requests"` // parsed
+	Unreadable int64  `json:"unreadable"`
 }
 
 // Run reads the part and writes its blocks. They are there whole, or none of them counts.
 func (p *Packing) Run(ctx context.Context, logs []string) error {
 	if p.Since != "" {
 		return pipeline.Usage("--since: shards hold logs from their beginning on, since limits remember what was before")
+	}
+	if p.Cache != "" {
+		return pipeline.Usage("--cache: shards are what is kept of the logs; leave it out")
 	}
 	if err := p.Prepare(ctx, logs, p.choose); err != nil {
 		return err
@@ -57,10 +72,15 @@ func (p *Packing) Run(ctx context.Context, logs []string) error {
 	if err != nil {
 		return err
 	}
-	if p.Verbose {
-		fmt.Fprintf(p.Err, "part %s: %s, %d unreadable\n", p.Part, format.Count(p.facts.Lines, "line"), p.facts.Unreadable)
+	f := p.facts
+	switch {
+	case p.Output == "json":
+		err = format.WriteJSON(p.Out, format.ShardSchema, &Packed{p.Part.String(), p.Shards, p.By.String(), f.Lines, f.Parsed, f.Unreadable})
+	case !p.Quiet:
+		_, err = fmt.Fprintf(p.Out, "part %s: %s in %s by %s, %d unreadable\n", p.Part, format.Count(f.Lines, "line"),
+			format.Count(int64(p.Shards), "shard"), p.By, f.Unreadable)
 	}
-	return nil
+	return cmp.Or(err, p.TooManyUnreadable(&ingest.Stats{Unreadable: f.Unreadable, Lines: f.Lines}))
 }
 
 // Facts are what the part told of the logs.

@@ -28,6 +28,7 @@ const (
 	ReportSchema // of replay as well
 	RunsSchema
 	RunsDeleteSchema
+	ShardSchema
 	SuggestSchema
 	SweepSchema
 	TailSchema       // a line
@@ -39,7 +40,8 @@ const (
 
 var schemaNames = [schemaCount]string{
 	"calc", "calibrate", "check-config", "config", "diff", "doctor", "explain", "export", "formats", "import", "keys", "limits",
-	"limits.explain", "merge", "merge.sum", "parse", "query", "report", "runs", "runs.delete", "suggest", "sweep", "tail", "verdict", "would-block", "version",
+	"limits.explain", "merge", "merge.sum", "parse", "query", "report", "runs", "runs.delete", "shard", "suggest", "sweep", "tail",
+	"verdict", "would-block", "version",
 }
 
 // Schemas are all there are.
