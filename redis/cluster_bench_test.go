@@ -34,8 +34,10 @@ func BenchmarkCluster(b *testing.B) {
 		name, limit string
 		keys        func(r *rand.Rand) func() int
 	}{
-		{"even", "token:6/30s", spread}, {"skewed", "token:6/30s", skewed},
-		{"even", "window:6/30s", spread}, {"skewed", "window:6/30s", skewed},
+		{"even", "token:6/30s", spread},
+		{"skewed", "token:6/30s", skewed},
+		{"even", "window:6/30s", spread},
+		{"skewed", "window:6/30s", skewed},
 	} {
 		b.Run(bench.limit+"/"+bench.name, func(b *testing.B) {
 			c := redistest.StartCluster(b, 3)

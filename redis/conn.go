@@ -260,12 +260,10 @@ func lost(err error) bool {
 // identify asks a server who it is. It must not fail a connection: a server that does not answer is taken for a
 // known one.
 func (s *servers) identify(ctx context.Context, c *redis.Conn) error {
-	text, err := c.Info(ctx, "server").Result()
-	if err != nil {
-		return nil // not to know is no reason not to connect
+	if text, err := c.Info(ctx, "server").Result(); err == nil { // not to know is no reason not to connect
+		replication, _ := c.Info(ctx, "replication").Result()
+		s.meet(parseInfo(text+replication), false)
 	}
-	replication, _ := c.Info(ctx, "replication").Result()
-	s.meet(parseInfo(text+replication), false)
 	return nil
 }
 

@@ -34,7 +34,7 @@ type cloudBucket struct {
 
 // openBucket opens the bucket of a name, with the credentials that the client of its store finds.
 func openBucket(ctx context.Context, n Name) (bucket, error) {
-	q, err := n.query()
+	q, err := url.ParseQuery(n.Options)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", n, err)
 	}

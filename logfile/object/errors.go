@@ -25,8 +25,6 @@ var (
 
 	// errMissing says that there is no object of a name.
 	errMissing = errors.New("there is no such object")
-
-	errNoBucket = errors.New("there is no such bucket")
 )
 
 func isMissing(err error) bool { return errors.Is(err, errMissing) }

@@ -1,7 +1,6 @@
 package object
 
 import (
-	"net/url"
 	"path"
 	"strings"
 	"unicode"
@@ -118,6 +117,3 @@ func (n Name) matches(key string) bool {
 	hidden := strings.HasPrefix(path.Base(key), ".") && !strings.HasPrefix(path.Base(n.Key), ".")
 	return err == nil && matched && !hidden
 }
-
-// query are the options.
-func (n Name) query() (url.Values, error) { return url.ParseQuery(n.Options) }
