@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode"
 
+	"shadow/lazy"
 	"shadow/parse"
 )
 
@@ -16,22 +17,22 @@ import (
 var guessed = []struct {
 	variable string
 	behind   string
-	looks    *regexp.Regexp
+	looks    func() *regexp.Regexp
 }{
-	{"$time_local", "", regexp.MustCompile(`^\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d( [+-]\d{4})?$`)},
-	{"$time_iso8601", "", regexp.MustCompile(`^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d([.,]\d+)?(Z|[+-]\d\d:?\d\d)?$`)},
-	{"$msec", "", regexp.MustCompile(`^1\d{9}(\.\d+)?$`)},
-	{"$remote_addr:$remote_port", "", regexp.MustCompile(`^(\d+\.\d+\.\d+\.\d+|\[[0-9a-fA-F:]+\]):\d+$`)},
-	{"$remote_addr", "", regexp.MustCompile(`^(\d+\.\d+\.\d+\.\d+|[0-9a-fA-F]*:[0-9a-fA-F:]+)$`)},
-	{"$request", "", regexp.MustCompile(`^[A-Z]+ \S+( HTTP/[\d.]+)?$`)},
-	{"$request_method", "", regexp.MustCompile(`^(GET|HEAD|POST|PUT|DELETE|OPTIONS|PATCH|CONNECT|TRACE|PROPFIND)$`)},
-	{"$request_uri", "$request_method", regexp.MustCompile(`^(/|https?://)\S*$`)},
-	{"$status", "", regexp.MustCompile(`^[1-5]\d\d$`)},
-	{"$body_bytes_sent", "$status", regexp.MustCompile(`^(\d+|-)$`)},
-	{"$request_time", "$status", regexp.MustCompile(`^\d+\.\d{3}$`)},
-	{"$http_referer", "$status", regexp.MustCompile(`^(https?://.*|-)$`)},
-	{"$http_user_agent", "$status", regexp.MustCompile(`^.*[A-Za-z].*/.*|-$`)},
-	{"$http_x_forwarded_for", "", regexp.MustCompile(`^\d+\.\d+\.\d+\.\d+(, ?\d+\.\d+\.\d+\.\d+)*$`)},
+	{"$time_local", "", lazy.Regexp(`^\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d( [+-]\d{4})?$`)},
+	{"$time_iso8601", "", lazy.Regexp(`^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d([.,]\d+)?(Z|[+-]\d\d:?\d\d)?$`)},
+	{"$msec", "", lazy.Regexp(`^1\d{9}(\.\d+)?$`)},
+	{"$remote_addr:$remote_port", "", lazy.Regexp(`^(\d+\.\d+\.\d+\.\d+|\[[0-9a-fA-F:]+\]):\d+$`)},
+	{"$remote_addr", "", lazy.Regexp(`^(\d+\.\d+\.\d+\.\d+|[0-9a-fA-F]*:[0-9a-fA-F:]+)$`)},
+	{"$request", "", lazy.Regexp(`^[A-Z]+ \S+( HTTP/[\d.]+)?$`)},
+	{"$request_method", "", lazy.Regexp(`^(GET|HEAD|POST|PUT|DELETE|OPTIONS|PATCH|CONNECT|TRACE|PROPFIND)$`)},
+	{"$request_uri", "$request_method", lazy.Regexp(`^(/|https?://)\S*$`)},
+	{"$status", "", lazy.Regexp(`^[1-5]\d\d$`)},
+	{"$body_bytes_sent", "$status", lazy.Regexp(`^(\d+|-)$`)},
+	{"$request_time", "$status", lazy.Regexp(`^\d+\.\d{3}$`)},
+	{"$http_referer", "$status", lazy.Regexp(`^(https?://.*|-)$`)},
+	{"$http_user_agent", "$status", lazy.Regexp(`^.*[A-Za-z].*/.*|-$`)},
+	{"$http_x_forwarded_for", "", lazy.Regexp(`^\d+\.\d+\.\d+\.\d+(, ?\d+\.\d+\.\d+\.\d+)*$`)},
 }
 
 const (
@@ -93,7 +94,7 @@ func guessField(field string, values []string, used map[string]bool, i int) stri
 		if used[g.variable] || g.variable == "$remote_addr:$remote_port" && used["$remote_addr"] || g.behind != "" && !used[g.behind] {
 			continue
 		}
-		if looks(values, shape, g.looks) {
+		if looks(values, shape, g.looks()) {
 			used[g.variable] = true
 			if g.variable == "$remote_addr:$remote_port" { // another address is not the client's
 				used["$remote_addr"] = true
