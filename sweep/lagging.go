@@ -3,7 +3,9 @@ package sweep
 import (
 	"math"
 	"math/bits"
+	"slices"
 
+	"shadow/limit"
 	"shadow/traffic/intern"
 )
 
@@ -11,18 +13,25 @@ import (
 // that is judged, until its span is over, the slack after its stamp, and from then on as if it had come at that end.
 // So the levels are those of ordinary buckets, by the slack late, and the requests whose spans are not over come on
 // top, each a token.
+//
+// Stamps in whole seconds have a slack of a second. So the requests whose spans are not over mostly have one stamp, that
+// of the last. Where no burst is chosen, which would have to know of each request whether it was admitted, such a run is a
+// number and not a queue.
 type lagging struct {
 	rates []*tokenRate
 	slack uint64 // microseconds
+	plain bool   // whether no burst is chosen
 	keys  intern.PagedSlice[keyLag]
 	queue arena[uint64]
 	admit []uint64 // by rate: which bursts admit the request at hand, a word for 64
+	runs  []run    // of the segment at hand
 }
 
 // A keyLag is the requests of a key whose spans are not over. The zero keyLag is a key never seen.
 type keyLag struct {
 	now   uint64 // its latest moment as an ordinal; 0: never seen
 	over  uint64 // the stamp of the last request whose span is over; 0: there was none
+	last  uint32 // requests stamped now, if size is 0
 	block uint32 // in queue, if held: the stamp of each request, and which bursts have admitted it
 	head  uint32 // the oldest
 	size  uint32 // requests
@@ -30,12 +39,21 @@ type keyLag struct {
 	held  bool
 }
 
+// A run is requests of one stamp, all that are not over with the last of them.
+type run struct {
+	charged  uint32 // requests whose spans are over with it
+	gap      uint64 // from those whose spans were over before to these
+	rest     uint64 // from the end of their spans to the run
+	requests uint64
+}
+
 // newLagging makes the high bounds of buckets that have seen nothing.
 func newLagging(rates []*tokenRate, slack uint64) *lagging {
 	for _, r := range rates {
 		r.levelClass = classFor(max(1, 2*len(r.bursts)))
 	}
-	return &lagging{rates: rates, slack: slack}
+	plain := !slices.ContainsFunc(rates, func(r *tokenRate) bool { return len(r.bursts) > 0 })
+	return &lagging{rates: rates, slack: slack, plain: plain}
 }
 
 // words are how many an entry of the queue takes.
@@ -62,7 +80,15 @@ func (l *lagging) judge(p *segment) {
 		return // see Options.Rates
 	}
 	k, words := l.keys.At(p.key), l.words()
-	for j, at := range p.at {
+	from := 0 // the requests that are no runs
+	if l.plain && k.size == 0 {
+		from = l.findRuns(k, p.at)
+		l.judgeRuns(p)
+	}
+	for ; from < len(p.at) && k.last > 0; k.last-- {
+		l.push(k, words)[0] = k.now
+	}
+	for j, at := range p.at[from:] {
 		k.now = max(k.now, ordinal(at)) // a request out of order counts as the last one
 		l.pass(k, p.key, words)
 		rest := uint64(0)
@@ -71,11 +97,68 @@ func (l *lagging) judge(p *segment) {
 		}
 		l.admit = l.admit[:0]
 		for _, r := range l.rates {
-			l.admit = r.ask(l.admit, p, j, rest, k.size)
+			l.admit = r.ask(l.admit, p, from+j, rest, k.size)
 		}
 		entry := l.push(k, words)
 		entry[0] = k.now
 		copy(entry[1:], l.admit)
+	}
+}
+
+// findRuns puts the requests at some times into runs, up to the first that sees an earlier stamp. It returns how many.
+func (l *lagging) findRuns(k *keyLag, at []limit.Time) int {
+	l.runs = l.runs[:0]
+	for i, t := range at {
+		now := max(k.now, ordinal(t)) // a request out of order counts as the last one
+		if now == k.now && len(l.runs) > 0 {
+			k.last++
+			l.runs[len(l.runs)-1].requests++
+			continue
+		}
+		r := run{requests: 1}
+		switch {
+		case now == k.now:
+			r.requests += uint64(k.last)
+		case now-k.now < l.slack && k.last > 0:
+			return i
+		default:
+			if r.charged = k.last; k.last > 0 {
+				if k.over != 0 {
+					r.gap = k.now - k.over
+				}
+				k.over = k.now
+			}
+			k.now, k.last = now, 0
+		}
+		if k.over != 0 && now-k.over > l.slack {
+			r.rest = now - k.over - l.slack
+		}
+		k.last++
+		l.runs = append(l.runs, r)
+	}
+	return len(at)
+}
+
+// judgeRuns has the buckets of a key take in runs.
+func (l *lagging) judgeRuns(p *segment) {
+	if len(l.runs) == 0 {
+		return
+	}
+	for _, r := range l.rates {
+		k := r.keys.At(p.key)
+		level, peak := k.level, uint64(0)
+		for i := range l.runs {
+			run := &l.runs[i]
+			if run.charged > 0 {
+				level = r.refill(level, run.gap)
+				for range run.charged {
+					level = r.take(level)
+				}
+			}
+			peak = max(peak, r.with(r.refill(level, run.rest), run.requests))
+		}
+		k.level = level
+		r.reach(p, peak)
 	}
 }
 

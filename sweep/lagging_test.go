@@ -51,3 +51,38 @@ func highOf(t *testing.T, rate Rate, burst int64, slack limit.Time, at []limit.T
 	defer s.Release()
 	return int64(len(high.Refuse(nil, &s, at)))
 }
+
+// Requests of one stamp that are taken in as a run need the burst that they need one by one, wherever other stamps lie
+// between.
+func TestLaggingRuns(t *testing.T) {
+	const slack, keys = limit.Second, 3
+	testneeds.Rapid(t, func(rt *rapid.T) {
+		rates := func() []*tokenRate {
+			return []*tokenRate{newTokenRate(Rate{1, 10 * limit.Second}, nil, false), newTokenRate(Rate{3, limit.Second}, nil, false)}
+		}
+		runs, single := newLagging(rates(), uint64(slack)), newLagging(rates(), uint64(slack))
+		single.plain = false
+		runs.grow(keys, keys)
+		single.grow(keys, keys)
+		now := 1_767_268_800 * limit.Second
+		later := []limit.Time{0, 0, limit.Second, 2 * limit.Second, limit.Minute}
+		if rapid.Bool().Draw(rt, "fractions") {
+			later = append(later, limit.Second/3, -limit.Second)
+		}
+		for range rapid.IntRange(1, 60).Draw(rt, "segments") {
+			s := &segment{key: rapid.Int32Range(0, keys-1).Draw(rt, "key")}
+			s.clients = []int32{s.key}
+			for range rapid.IntRange(1, 5).Draw(rt, "requests") {
+				now += rapid.SampledFrom(later).Draw(rt, "later")
+				s.at, s.rows = append(s.at, now), append(s.rows, 0)
+			}
+			runs.judge(s)
+			single.judge(s)
+			for i := range runs.rates {
+				if got, want := runs.rates[i].peaks.At(s.key).need, single.rates[i].peaks.At(s.key).need; got != want {
+					rt.Fatalf("rate %d of key %d needs %d at %v, want %d", i, s.key, got, s.at, want)
+				}
+			}
+		}
+	})
+}

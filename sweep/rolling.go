@@ -92,11 +92,15 @@ func (w *rolling) need(k *keyRing, at []limit.Time, admitted, all []uint32) {
 		ring = w.rings.at(k.class, k.block)
 	}
 	last, head, size := k.last, k.head, k.size
+	var since, until uint64 // requests before since do not count any more, up to until
 	for i, t := range at {
 		last = max(last, ordinal(t)) // a request out of order counts as the last one
+		if i == 0 || last > until {
+			since, until = w.counting(last)
+		}
 		for size > 0 {
 			first := ring[head]
-			if w.cell == 0 && last-first.time() < w.length || w.cell != 0 && !w.out(last, first.time()) {
+			if first.time() >= since {
 				break
 			}
 			if first.slot < 64 {
@@ -134,11 +138,15 @@ func (w *rolling) need(k *keyRing, at []limit.Time, admitted, all []uint32) {
 	}
 }
 
-// out reports whether a request does not count at now any more, if what counts at most in a fixed window is what may have come
-// in it. That sees each other, so slots hold as well.
-func (w *rolling) out(now, then uint64) bool {
-	first := lastOf(limit.Time(now-1<<63), w.cell) - uint64(w.cell) + 1
-	return then < first && first-then > w.slack
+// counting is since when requests count at a moment, and until when that stays so. In the high bound of a fixed window
+// those count that may have come in it. They see each other, so slots hold as well.
+func (w *rolling) counting(now uint64) (since, until uint64) {
+	if w.cell == 0 {
+		return now - min(now, w.length) + 1, now
+	}
+	until = lastOf(limit.Time(now-1<<63), w.cell)
+	since = until - (uint64(w.cell) - 1)
+	return since - min(since, w.slack), until
 }
 
 // takeSlot takes the lowest free slot behind the first 64.
