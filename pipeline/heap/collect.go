@@ -42,9 +42,12 @@ func isLarge() bool {
 const oftenPercent = 25
 
 // CollectOften collects more often than usual. Where GOGC is set, it holds.
-func CollectOften() {
+func CollectOften() { CollectAt(oftenPercent) }
+
+// CollectAt collects once the heap has grown by so many percent. Where GOGC is set, it holds.
+func CollectAt(percent int) {
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(oftenPercent)
+		debug.SetGCPercent(percent)
 	}
 }
 
