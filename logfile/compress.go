@@ -183,8 +183,8 @@ func (n trailing) Error() string {
 	return fmt.Sprintf("%d bytes behind the end of the gzip data are no gzip and were not read", int64(n))
 }
 
-// aheadBlocks is how many blocks wait to be taken while the next one is cut.
-const aheadBlocks = 2
+// aheadBlocks is how many blocks wait to be taken while the next one is cut: enough to go on while a batch is judged.
+const aheadBlocks = 8
 
 // ahead cuts blocks in a goroutine of its own, a few in advance, so that decompressing one block and parsing another
 // keep two cores busy. Buffers travel in a circle and are never copied: the reader's buffer is exchanged for a full one.
