@@ -5,9 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
-	"text/tabwriter"
 	"time"
 
 	"shadow/limit"
@@ -17,7 +15,6 @@ import (
 	"shadow/replay"
 	"shadow/report"
 	"shadow/report/curves"
-	"shadow/report/format"
 	"shadow/report/html"
 	"shadow/request"
 	"shadow/sample"
@@ -357,52 +354,4 @@ func (o observers) Observe(b *traffic.Batch, verdicts []replay.Verdicts) error {
 		}
 	}
 	return nil
-}
-
-// writeTiming says how long a replay took, and how much CPU time each stage took. The stages run at the same time, so
-// together they can take longer than the clock on the wall. The others are the start, the opening of files,
-// decompression, collecting garbage, and the database.
-func writeTiming(w io.Writer, s *ingest.Stats, read ingest.StageTimes, judge replay.StageTimes, wall time.Duration) {
-	stages := []struct {
-		name string
-		took time.Duration
-	}{
-		{"read", read.Read},
-		{"parse", read.Parse},
-		{"clients", read.Clients},
-		{"agents", read.Agents},
-		{"actions", read.Actions},
-		{"order", read.Order},
-		{"count", judge.Count},
-		{"group", judge.Group},
-		{"judge", judge.Judge},
-	}
-	var sum time.Duration
-	for _, stage := range stages {
-		sum += stage.took
-	}
-	used := cputime.Process()
-	other := max(0, used-sum)
-	if cputime.ThreadIsExact {
-		stages = append(stages, struct {
-			name string
-			took time.Duration
-		}{"other", other})
-		sum += other
-	}
-	lines := float64(max(s.Lines, 1))
-	seconds := wall.Seconds()
-	fmt.Fprintf(w, "timing: %d lines, %d bytes in %.3f s: %.0f lines/s, %.0f MB/s, %.1f ns wall and %.1f ns CPU a line\n",
-		s.Lines, s.Bytes, seconds, lines/seconds, float64(s.Bytes)/seconds/1e6,
-		float64(wall)/lines, float64(used)/lines)
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	for _, stage := range stages {
-		fmt.Fprintf(table, "%s\t%.1f ns/line\t%.1f %%\t\n",
-			stage.name, float64(stage.took)/lines, 100*float64(stage.took)/float64(max(sum, 1)))
-	}
-	table.Flush()
-	fmt.Fprintf(w, "memory in use: %s\n", format.Size(inUse()))
-	if !cputime.ThreadIsExact {
-		fmt.Fprintln(w, "the times of the stages are those of the clock on the wall, waiting included")
-	}
 }

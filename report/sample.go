@@ -166,23 +166,13 @@ func (s *Sample) units() string {
 
 // SampleTable has a row per policy: between what and what its figures may be for the whole log.
 func SampleTable(m *Model) *table.Table {
-	t := table.Of[Policy]{Table: table.Table{Title: "The range of each figure of the whole log", Whole: m.Detailed < len(m.Policies)}}
-	count := func(r [2]int64) table.Cell { return table.Shown(format.FromTo(r), format.Plain(r[1])) }
-	share := func(r [2]float64) table.Cell {
-		return table.Shown(format.Percents(r), strconv.FormatFloat(r[1], 'g', -1, 64))
-	}
-	t.Head(table.Name("limit"), func(p *Policy) table.Cell { return table.Text(p.Policy) })
-	t.Head(table.Number("refused, range"), func(p *Policy) table.Cell { return count(p.Sample.Refused) })
-	t.Join(table.Number("%").Titled("% of requests"), func(p *Policy) table.Cell { return share(p.Sample.RefusedPercent) })
-	t.Join(table.Number("clients hit, range"), func(p *Policy) table.Cell { return count(p.Sample.ClientsHit) })
-	t.Join(table.Number("%").Titled("% of clients"), func(p *Policy) table.Cell { return share(p.Sample.ClientsHitPercent) })
-	add := t.Head
-	for class := range request.ClassCount {
-		if m.Input.AgentsLogged {
-			add(table.Number(class.String()), func(p *Policy) table.Cell { return count(p.Sample.ByClass[class].ClientsHit) })
-			add = t.Join
+	t := rangeTable(m, "The range of each figure of the whole log", "range", func(p *Policy) ranges {
+		r := p.Sample
+		return ranges{
+			r.Refused, r.ClientsHit, r.RefusedPercent, r.ClientsHitPercent,
+			func(class request.Class) [2]int64 { return r.ByClass[class].ClientsHit },
 		}
-	}
+	})
 	t.Head(table.Number("bytes not sent"), func(p *Policy) table.Cell {
 		r := p.Sample.BytesSaved
 		return table.Shown(format.Size(r[0])+"–"+format.Size(r[1]), format.Plain(r[1]))

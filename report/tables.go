@@ -101,25 +101,45 @@ func MomentCell(m format.Moment, layout string) table.Cell {
 	return table.Shown(m.Format(layout), m.String())
 }
 
-// BandTable has a row per policy: from what to what its figures may go. It is sorted by the most that they may be.
-func BandTable(m *Model) *table.Table {
-	t := table.Of[Policy]{Table: table.Table{Title: "The range of each figure", Whole: m.Detailed < len(m.Policies)}}
+// ranges are from what to what figures of a policy may go.
+type ranges struct {
+	refused, clientsHit               [2]int64
+	refusedPercent, clientsHitPercent [2]float64
+	hitOf                             func(request.Class) [2]int64
+}
+
+// rangeTable has a row per policy: from what to what its figures may go, and what that is called. It is sorted by the
+// most that they may be.
+func rangeTable(m *Model, title, called string, of func(*Policy) ranges) table.Of[Policy] {
+	t := table.Of[Policy]{Table: table.Table{Title: title, Whole: m.Detailed < len(m.Policies)}}
 	count := func(r [2]int64) table.Cell { return table.Shown(format.FromTo(r), format.Plain(r[1])) }
 	share := func(r [2]float64) table.Cell {
 		return table.Shown(format.Percents(r), strconv.FormatFloat(r[1], 'g', -1, 64))
 	}
 	t.Head(table.Name("limit"), func(p *Policy) table.Cell { return table.Text(p.Policy) })
-	t.Head(table.Number("refused, band"), func(p *Policy) table.Cell { return count(p.Band.Refused) })
-	t.Join(table.Number("%").Titled("% of requests"), func(p *Policy) table.Cell { return share(p.Band.RefusedPercent) })
-	t.Join(table.Number("clients hit, band"), func(p *Policy) table.Cell { return count(p.Band.ClientsHit) })
-	t.Join(table.Number("%").Titled("% of clients"), func(p *Policy) table.Cell { return share(p.Band.ClientsHitPercent) })
+	t.Head(table.Number("refused, "+called), func(p *Policy) table.Cell { return count(of(p).refused) })
+	t.Join(table.Number("%").Titled("% of requests"), func(p *Policy) table.Cell { return share(of(p).refusedPercent) })
+	t.Join(table.Number("clients hit, "+called), func(p *Policy) table.Cell { return count(of(p).clientsHit) })
+	t.Join(table.Number("%").Titled("% of clients"), func(p *Policy) table.Cell { return share(of(p).clientsHitPercent) })
 	add := t.Head
 	for class := range request.ClassCount {
 		if m.Input.AgentsLogged {
-			add(table.Number(class.String()), func(p *Policy) table.Cell { return count(p.Band.ByClass[class].ClientsHit) })
+			add(table.Number(class.String()), func(p *Policy) table.Cell { return count(of(p).hitOf(class)) })
 			add = t.Join
 		}
 	}
+	return t
+}
+
+// BandTable has a row per policy: what it does at least and at most, wherever requests lay in their second.
+func BandTable(m *Model) *table.Table {
+	t := rangeTable(m, "The range of each figure", "band", func(p *Policy) ranges {
+		b := p.Band
+		return ranges{
+			b.Refused, b.ClientsHit, b.RefusedPercent, b.ClientsHitPercent,
+			func(class request.Class) [2]int64 { return b.ByClass[class].ClientsHit },
+		}
+	})
 	return t.Fill(m.Policies)
 }
 
