@@ -94,7 +94,7 @@ func guessField(field string, values []string, used map[string]bool, i int) stri
 		if used[g.variable] || g.variable == "$remote_addr:$remote_port" && used["$remote_addr"] || g.behind != "" && !used[g.behind] {
 			continue
 		}
-		if looks(values, shape, g.looks()) {
+		if looks(values, shape, g.looks().MatchString) {
 			used[g.variable] = true
 			if g.variable == "$remote_addr:$remote_port" { // another address is not the client's
 				used["$remote_addr"] = true
@@ -102,7 +102,7 @@ func guessField(field string, values []string, used map[string]bool, i int) stri
 			return fmt.Sprintf(shape, g.variable)
 		}
 	}
-	if !strings.ContainsFunc(field, isWordRune) && looks(values, "%s", regexp.MustCompile("^"+regexp.QuoteMeta(field)+"$")) {
+	if !strings.ContainsFunc(field, isWordRune) && looks(values, "%s", func(value string) bool { return value == field }) {
 		return field // it divides fields: what says something today may say something else tomorrow
 	}
 	return fmt.Sprintf(shape, fmt.Sprintf("$field%d", i+1))
@@ -111,14 +111,14 @@ func guessField(field string, values []string, used map[string]bool, i int) stri
 func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '-' }
 
 // looks reports whether most values are written in a shape and look like something.
-func looks(values []string, shape string, like *regexp.Regexp) bool {
+func looks(values []string, shape string, like func(string) bool) bool {
 	n := 0
 	for _, value := range values {
 		got, inner := shapeOf(value)
 		if shape == "%s" {
 			inner = value
 		}
-		if (got == shape || shape == "%s") && like.MatchString(inner) {
+		if (got == shape || shape == "%s") && like(inner) {
 			n++
 		}
 	}
