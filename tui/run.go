@@ -11,6 +11,7 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"shadow/tail"
 )
@@ -78,10 +79,11 @@ const (
 
 // A model implements tea.Model.
 type model struct {
-	frame  Frame
-	feed   *tail.Feed
-	notes  *Notes
-	failed error
+	frame    Frame
+	feed     *tail.Feed
+	notes    *Notes
+	clusters bool // how the terminal counts columns
+	failed   error
 }
 
 func newModel(o Options) *model {
@@ -120,6 +122,8 @@ func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 	case tea.WindowSizeMsg:
 		f.Width, f.Height = msg.Width, msg.Height
 		m.ask()
+	case tea.ModeReportMsg:
+		m.clusters = m.clusters || msg.Mode.Mode() == ansi.ModeUnicodeCore.Mode() && (msg.Value.IsSet() || msg.Value == ansi.ModeReset)
 	case tea.KeyPressMsg:
 		defer m.ask()
 		return m, f.press(msg.String(), msg.Text)
@@ -132,7 +136,7 @@ func (m *model) View() (v tea.View) {
 	v = tea.View{AltScreen: true, DisableBracketedPasteMode: true}
 	if m.failed == nil {
 		defer func() { m.rescue(recover()) }()
-		v.Content = m.frame.Text()
+		v.Content = cells(m.frame.Text(), m.clusters)
 	}
 	return v
 }

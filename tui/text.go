@@ -14,13 +14,13 @@ import (
 	"shadow/report/table"
 )
 
-// Texts in logs come from strangers. Letters of any script are shown as they are, with the marks above and below them.
-// The rest is written as its codes (\u05d0):
+// Texts in logs come from strangers. Letters, digits and punctuation of any script are shown as they are, with the marks
+// above, below and beside them, and so are emoji of one character. The rest is written as its codes (\u200d):
 //
-//   - what drives the terminal, or cannot be seen
+//   - what drives the terminal, or cannot be seen, such as joiners of emoji
 //   - figures of scripts that run to the left
-//   - marks that take up room of their own, of which terminals do not agree how much: vowels of Hindi, for instance
 //   - marks by themselves, and on ASCII where no letter has them built in, which the terminal library loses
+//   - marks and letters beyond the most that one letter or one cell may have, and the few letters that join the next one
 
 // plain is a text of a stranger's in characters whose columns are known.
 func plain(s string) string {
@@ -33,34 +33,67 @@ func plain(s string) string {
 		return s
 	}
 	var b strings.Builder
-	leftward := false
-	marks := mostMarks // on the letter before
+	var l letter
 	for _, r := range s {
 		switch {
-		case narrow(r), unicode.IsLetter(r) && !joins(r):
-			leftward = leftward || leftwards(r)
-			if b.WriteRune(r); r >= utf8.RuneSelf {
-				marks = 0
-			} else {
-				marks = mostMarks
-			}
+		case narrow(r), stands(r):
+			l = letter{open: r >= utf8.RuneSelf, last: r}
+		case !l.takes(r):
+			b.WriteString(code(r))
+			l = letter{}
 			continue
-		case marks < mostMarks && unicode.In(r, unicode.Mn, unicode.Me):
-			marks++
-			leftward = leftward || leftwards(r)
-			b.WriteRune(r)
-			continue
-		case r <= 0xffff:
-			fmt.Fprintf(&b, `\u%04x`, r)
-		default:
-			fmt.Fprintf(&b, `\U%08x`, r)
 		}
-		marks = mostMarks
+		b.WriteRune(r)
 	}
-	if leftward {
-		return fence + b.String() + fence
+	if s = bounded(b.String()); strings.ContainsFunc(s, leftwards) {
+		return fence + s + fence
 	}
-	return b.String()
+	return s
+}
+
+func code(r rune) string {
+	if r <= 0xffff {
+		return fmt.Sprintf(`\u%04x`, r)
+	}
+	return fmt.Sprintf(`\U%08x`, r)
+}
+
+// stands reports whether a character stands by itself.
+func stands(r rune) bool {
+	switch {
+	case unicode.IsLetter(r):
+		return !joins(r) && !together(string(r)+" ") && !together("ก"+string(r))
+	case unicode.Is(unicode.Nd, r):
+		return !leftwards(r)
+	case unicode.Is(unicode.So, r): // emoji, but for those whose width Unicode changed or a selector changes
+		return r >= 0x1f300 && columns(string(r)) == 2 && agreed(r)
+	}
+	return unicode.Is(unicode.P, r) && agreed(r)
+}
+
+// A letter, or what stands like one, knows what has joined it so far.
+type letter struct {
+	open          bool // it may be joined
+	marks, vowels int  // above and below it, and beside it
+	last          rune // it, or the latest part of a Korean syllable
+}
+
+// takes reports whether a character joins the letter.
+func (l *letter) takes(r rune) bool {
+	n, last := &l.marks, rune(0)
+	switch {
+	case joins(r) && follows(l.last, r):
+		last = r
+	case unicode.Is(unicode.Mc, r) && agreed(r), unicode.IsLetter(r) && together("ก"+string(r)): // the letter ำ, too
+		n = &l.vowels
+	case !unicode.In(r, unicode.Mn, unicode.Me):
+		return false
+	}
+	if !l.open || *n == mostMarks {
+		return false
+	}
+	*n, l.last = *n+1, last
+	return true
 }
 
 // fence stands on both sides of a text with letters that run to the left. Some terminals turn such letters around, and
@@ -69,7 +102,7 @@ func plain(s string) string {
 // like a blank.
 const fence = "\u2800"
 
-// mostMarks is how many marks a letter may have: more would run into the lines above and below.
+// mostMarks is how many marks a letter may have: more would run into the lines above and below. As many may stand beside it.
 const mostMarks = 4
 
 // narrow reports whether a character is ASCII, a Latin, Greek or Cyrillic letter in one piece, or the mark of what is
@@ -84,11 +117,32 @@ func leftwards(r rune) bool {
 		0x1e800 <= r && r < 0x1f000
 }
 
-// joins reports whether a letter is the vowel or the end of a Korean syllable that is written in parts.
+// joins reports whether a letter is the vowel or the end of a Korean syllable that is written in parts. Behind another
+// part it has no column of its own.
 func joins(r rune) bool { return 0x1160 <= r && r < 0x1200 || 0xd7b0 <= r && r < 0xd800 }
 
-// columns is how many columns a text takes up.
-func columns(s string) int { return table.ColumnsOf(s) }
+// follows reports whether a part of a Korean syllable is written in one with the part before it.
+func follows(before, r rune) bool {
+	vowel := func(r rune) bool { return 0x1160 <= r && r < 0x11a8 || 0xd7b0 <= r && r < 0xd7cb }
+	switch open := 0xac00 <= before && before < 0xd7a4 && (before-0xac00)%28 == 0; {
+	case 0x1100 <= before && before < 0x1160, 0xa960 <= before && before < 0xa97d:
+		return vowel(r)
+	case open, vowel(before):
+		return true
+	}
+	return !vowel(r) && (joins(before) || 0xac00 <= before && before < 0xd7a4)
+}
+
+// columns is how many columns a text takes up: each character that stands beside the one before it has its own.
+func columns(s string) int {
+	n := table.ColumnsOf(s)
+	for _, r := range s {
+		if joins(r) {
+			n--
+		}
+	}
+	return n
+}
 
 // cut shortens a text to n columns.
 func cut(s string, n int) string {
@@ -98,9 +152,15 @@ func cut(s string, n int) string {
 	return fenced(s, n, table.Cut)
 }
 
-// fenced shortens a text, and closes the fence that may be lost.
+// fenced shortens a text, and closes the fence that may be lost. What joined a letter goes with it.
 func fenced(s string, n int, cut func(string, int) string) string {
+	if columns(s) <= n {
+		return s
+	}
 	short := cut(s, n)
+	if head, tail, ok := strings.Cut(short, "…"); ok {
+		short = head + "…" + strings.TrimLeftFunc(tail, func(r rune) bool { return unicode.IsMark(r) || joins(r) })
+	}
 	if short != s && strings.ContainsFunc(short, leftwards) {
 		return cut(s, n-1) + fence
 	}

@@ -98,14 +98,6 @@ func waitFor(t *testing.T, what string, so func() bool) {
 	t.Fatalf("waited ten seconds for %s", what)
 }
 
-func fileSize(path string) int64 {
-	info, err := os.Stat(path)
-	if err != nil {
-		return 0
-	}
-	return info.Size()
-}
-
 // runsIn are the runs that a database holds, with what they came to.
 func runsIn(t *testing.T, dir string) string {
 	t.Helper()

@@ -62,3 +62,11 @@ func (b *safeBuffer) String() string {
 	defer b.mu.Unlock()
 	return b.text.String()
 }
+
+func fileSize(path string) int64 {
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}

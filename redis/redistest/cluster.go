@@ -7,7 +7,6 @@ import (
 	"net"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 )
@@ -122,13 +121,13 @@ func (c *Cluster) TakeOver(replica *Server, how string) {
 
 // CutOff keeps a replica from getting more of what its master is told.
 func (c *Cluster) CutOff(master, replica *Server) {
-	replica.Signal(syscall.SIGSTOP)
+	replica.Signal(sigStop)
 	_ = master.ask("CLIENT KILL TYPE replica") // it answers with a number
 	wait(master.t, "the replica is cut off", func() bool { return master.Info("replication")["connected_slaves"] == "0" })
 }
 
 // Rejoin has a replica that was cut off go on.
-func (c *Cluster) Rejoin(replica *Server) { replica.Signal(syscall.SIGCONT) }
+func (c *Cluster) Rejoin(replica *Server) { replica.Signal(sigCont) }
 
 // Info returns a section of INFO.
 func (s *Server) Info(section string) map[string]string {

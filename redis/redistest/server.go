@@ -118,7 +118,7 @@ func (s *Server) Kill() {
 	if s.cmd == nil {
 		return
 	}
-	s.Signal(syscall.SIGCONT)
+	s.Signal(sigCont)
 	_ = s.cmd.Process.Kill()
 	_ = s.cmd.Wait() // it was killed
 	s.cmd = nil

@@ -1,3 +1,5 @@
+//go:build unix
+
 // Command mutate makes small random changes to the program, one at a time, and reports whether the tests notice.
 //
 //	go run ./scripts/mutate -n 200 -seed 1 ./limit ./bucket ./leaky ./window ./replay ./sweep ./traffic ./store ./tail

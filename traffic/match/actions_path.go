@@ -3,6 +3,7 @@ package match
 import (
 	"bytes"
 	"strings"
+	"unicode/utf8"
 
 	"shadow/request"
 )
@@ -60,7 +61,7 @@ func IsScheme(b []byte) bool {
 	return bytes.EqualFold(b, []byte("http")) || bytes.EqualFold(b, []byte("https"))
 }
 
-// appendAction appends the name of the action that a path stands for.
+// appendAction appends the name of the action that a path stands for. No character is cut in two.
 func appendAction(dst, path []byte) []byte {
 	if len(path) == 0 || path[0] != '/' {
 		return append(dst, noPathAction...)
@@ -71,7 +72,11 @@ func appendAction(dst, path []byte) []byte {
 	segment, rest := cutSegment(path)
 	dst = append(dst, '/')
 	if len(segment) > maxSegment {
-		dst = append(append(dst, segment[:maxSegment]...), "…"...)
+		end := maxSegment
+		for end > maxSegment-utf8.UTFMax && !utf8.RuneStart(segment[end]) {
+			end--
+		}
+		dst = append(append(dst, segment[:end]...), "…"...)
 	} else {
 		dst = append(dst, segment...)
 	}

@@ -72,6 +72,8 @@ func TestActionsFromPaths(t *testing.T) {
 		{"GET", "/a\x1b[31m", "/a\x1b[31m"}, // whoever prints it makes it harmless
 		{"GET", "/" + strings.Repeat("a", 64), "/" + strings.Repeat("a", 64)},
 		{"GET", "/" + strings.Repeat("a", 65) + "/b", "/" + strings.Repeat("a", 64) + "…/…"},
+		{"GET", "/" + strings.Repeat("न", 22), "/" + strings.Repeat("न", 21) + "…"},
+		{"GET", "/" + strings.Repeat("\x80", 65), "/" + strings.Repeat("\x80", 60) + "…"},
 	} {
 		for range 2 { // found, and then remembered
 			if got := d.Name(m.ID([]byte(c.method), []byte(c.target))); got != c.want {

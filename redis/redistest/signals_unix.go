@@ -1,0 +1,7 @@
+//go:build unix
+
+package redistest
+
+import "syscall"
+
+const sigStop, sigCont = syscall.SIGSTOP, syscall.SIGCONT
