@@ -180,7 +180,8 @@ func TestLiveScreenOfHostileLog(t *testing.T) {
 	w := watch(t, 160, 44, []string{"NO_COLOR=1"}, "--limit token:1/30s --client user --format combined")
 	f, err := os.OpenFile(filepath.Join(w.dir, "access.log"), os.O_APPEND|os.O_WRONLY, 0)
 	must(t, err)
-	for _, user := range []string{"\x1b[2J\x1b[1049l", "\u202egnp.exe", "日本", "ผู้ใช้", "рн\u0306", "e\u0301", "x\u0301", "שלום", "\u2067x\u2069", "\xff\xfe",
+	for _, user := range []string{
+		"\x1b[2J\x1b[1049l", "\u202egnp.exe", "日本", "ผู้ใช้", "рн\u0306", "e\u0301", "x\u0301", "שלום", "\u2067x\u2069", "\xff\xfe",
 		"हिन्दी", "தமிழ்நாடு", "বাংলাদেশ", "กำลังใจ", "ស្ត្រី", "လျှော့", "བོད་", "ᄒᆞᆫ글", "עִבְרִית", "العَرَبِيَّة", "👩‍🚀", "a\u200bb", strings.Repeat("क्", 9), "Müller",
 	} {
 		stamp := time.Now().UTC().Format("02/Jan/2006:15:04:05 -0700")
@@ -191,7 +192,8 @@ func TestLiveScreenOfHostileLog(t *testing.T) {
 	screen := w.term.Wait(`Müller +2 `)
 	head := screen[strings.Index(screen, "\nclient ")+1:]
 	share := strings.Index(head, "share") + len("share") - len(" %") // where a percentage ends
-	for _, want := range []string{`\x1b[2J\x1b[1049l `, `\u202egnp.exe `, "日本 ", "ผู้ใช้ ", "рн\u0306 ", "é ", `x\u0301 `, `\u2067x\u2069 `, "\u2800שלום\u2800 ", `\xff\xfe `,
+	for _, want := range []string{
+		`\x1b[2J\x1b[1049l `, `\u202egnp.exe `, "日本 ", "ผู้ใช้ ", "рн\u0306 ", "é ", `x\u0301 `, `\u2067x\u2069 `, "\u2800שלום\u2800 ", `\xff\xfe `,
 		"हिन्दी ", "தமிழ்நாடு ", "বাংলাদেশ ", "กำลังใจ ", "ស្ត្រី ", "လျှော့ ", "བོད་ ", "ᄒᆞᆫ글 ", "\u2800עִבְרִית\u2800 ", "\u2800العَرَبِيَّة\u2800 ", `👩\u200d🚀 `, `a\u200bb `,
 		strings.Repeat("क्", 8) + `\u0915\u094d `,
 	} {
