@@ -121,7 +121,7 @@ func (l *Logs) useLargePages() {
 			left -= info.Size()
 		}
 		if left <= 0 {
-			heap.UseLargePages()
+			heap.UseLargePages(heap.UsualRoom)
 			return
 		}
 	}

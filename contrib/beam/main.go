@@ -45,8 +45,11 @@ func (l *list) Set(text string) error { *l = append(*l, text); return nil }
 // partBytes is how large byte ranges are unless --part says otherwise.
 const partBytes = 128 << 20
 
-// prismPercent is GOGC where prism holds all blocks in this process: they are bytes in which there is nothing to follow.
-const prismPercent = 40
+// Prism holds all blocks in this process: bytes in which there is nothing for the garbage collector to follow.
+const (
+	prismPercent = 40      // GOGC
+	prismRoom    = 1 << 30 // bytes that are wanted in large pages
+)
 
 func run() error {
 	started := time.Now()
@@ -97,7 +100,7 @@ func run() error {
 		return err
 	}
 	if *runner == "prism" { // which judges here
-		heap.UseLargePages()
+		heap.UseLargePages(prismRoom)
 		heap.CollectAt(prismPercent)
 	}
 	p, s := beam.NewPipelineWithRoot()

@@ -3,4 +3,4 @@
 package heap
 
 // UseLargePages does nothing: only Linux is asked.
-func UseLargePages() {}
+func UseLargePages(int) {}
