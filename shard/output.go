@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 )
 
-// An Output takes blocks in. Each of them is there whole or not at all. What lies in an object store is an Output of its own.
+// An Output takes blocks in. Each of them is there whole or not at all.
 type Output interface {
 	// Create returns where the block of a shard of a part goes.
 	Create(shard, shards int, part string) (Target, error)

@@ -35,6 +35,14 @@ func incomplete(format string, values ...any) error {
 // Find returns the blocks of shards and sets by the names of their folders; nil if one of the names is neither.
 func Find(names []string) (blocks []Block, err error) {
 	for _, name := range names {
+		if logfile.IsObject(name) {
+			some, err := findObjects(name)
+			if err != nil || some == nil {
+				return nil, err
+			}
+			blocks = append(blocks, some...)
+			continue
+		}
 		shards := []string{name}
 		if !isShard(name) {
 			if shards, err = filepath.Glob(filepath.Join(escapeGlob(name), "[0-9]*-of-[0-9]*")); err != nil {
@@ -75,13 +83,18 @@ func escapeGlob(name string) string {
 
 // isShard reports whether a folder is that of a shard, by its name.
 func isShard(name string) bool {
-	var shard, shards int
-	base := filepath.Base(filepath.Clean(name))
-	if n, err := fmt.Sscanf(base, "%d-of-%d", &shard, &shards); n != 2 || err != nil || shard < 0 || shard >= shards || FolderOf(shard, shards) != base {
+	if !isShardName(filepath.Base(filepath.Clean(name))) {
 		return false
 	}
 	info, err := os.Stat(name)
 	return err == nil && info.IsDir()
+}
+
+// isShardName reports whether a folder of this name would be that of a shard.
+func isShardName(base string) bool {
+	var shard, shards int
+	n, err := fmt.Sscanf(base, "%d-of-%d", &shard, &shards)
+	return n == 2 && err == nil && shard >= 0 && shard < shards && FolderOf(shard, shards) == base
 }
 
 // FileBlock is a block in a file. It is open only while something of it is read.

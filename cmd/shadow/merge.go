@@ -1,11 +1,10 @@
 package main
 
 import (
-	"strings"
-
 	"github.com/spf13/cobra"
 
 	"shadow/cmd/shadow/option"
+	"shadow/logfile"
 	"shadow/pipeline"
 	"shadow/pipeline/flagvalue"
 	"shadow/pipeline/sharded"
@@ -59,7 +58,7 @@ func newShard() *cobra.Command {
 	f := &sharded.Packing{Shards: 256}
 	var out, part, span string
 	cmd := &cobra.Command{
-		Use:   "shard LOG… --out DIR",
+		Use:   "shard LOG… --out DIR|s3://…",
 		Short: "Divide the requests of logs among shards, which any number of hosts can judge",
 		Long: `Shard reads logs once and packs their requests into shards, divided by a hash of what limits count by. shadow replay,
 sweep, suggest and doctor take the folder in the place of the logs; they say of it what they say of these. shadow
@@ -68,24 +67,27 @@ replay and sweep also take single shards, on any hosts: shadow merge --sum adds 
 Any number of processes can pack the same logs into one folder, each another part: --part 3/8 is the third of eight parts
 of the same size, --range 0-1GiB names the bytes. Each line belongs to the part that holds its first byte. Every process
 names all logs, and the same flags. A process that was killed leaves nothing that counts; to repeat its part is safe.
+They may also go to an object store, and be judged there: s3://bucket/shards/ and s3://bucket/shards/017-of-256.
 
 The files hold addresses of clients: only their owner can read them.`,
 		Example: `  shadow shard access.log --out shards
   shadow replay shards --limit 6/30s
   shadow shard /var/log/nginx --out shards --part 1/2 & shadow shard /var/log/nginx --out shards --part 2/2; wait
   shadow replay shards/017-of-256 --limit 6/30s --db 017.duckdb
-  shadow merge --sum 0*.duckdb 1*.duckdb 2*.duckdb --db all.duckdb`,
+  shadow merge --sum 0*.duckdb 1*.duckdb 2*.duckdb --db all.duckdb
+  shadow shard s3://bucket/logs/ --out s3://bucket/shards`,
 		Args: logArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.Caller = callerOf(cmd)
 			if out == "" {
 				return pipeline.Usage("--out: which folder are the shards to go to?")
 			}
-			if strings.Contains(out, "://") {
-				return pipeline.Usage("--out %s: shards go to a folder, which may be a mounted one; object stores are not among them yet", out)
-			}
-			f.To = shard.Dir(out)
 			var err error
+			if f.To = shard.Dir(out); logfile.IsObject(out) {
+				if f.To, err = shard.InObjects(cmd.Context(), out); err != nil {
+					return pipeline.Usage("--out: %w", err)
+				}
+			}
 			switch {
 			case part != "":
 				f.Part, err = shard.ParsePart(part)
@@ -100,7 +102,7 @@ The files hold addresses of clients: only their owner can read them.`,
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.StringVar(&out, "out", "", "`folder` that takes the shards; it is made if it is not there")
+	flags.StringVar(&out, "out", "", "`folder` that takes the shards, or a place in an object store (s3://bucket/shards); it is made if it is not there")
 	flags.IntVar(&f.Shards, "shards", f.Shards, "into how many shards (`N`) requests are divided, 1 to 4096")
 	option.Key.Add(cmd, &f.By, "by", "what shards are divided by (`key`): "+keyTexts)
 	option.Key.AddList(cmd, &f.With, false, "with", "further `keys` that limits will count by, so that what they need is packed (repeatable)")

@@ -159,3 +159,48 @@ func TestObjectsInTheCache(t *testing.T) {
 		t.Errorf("%s", said)
 	}
 }
+
+// Shards in an object store are as good as those in a folder: all at once, one by one, and packed again.
+func TestObjectsTakeShards(t *testing.T) {
+	server := objecttest.New(t)
+	text, err := os.ReadFile("../../sample-logs/shop-combined.log")
+	must(t, err)
+	server.Put(t, "in/access.log", text)
+	dir := t.TempDir()
+	say := func(args ...string) string {
+		t.Helper()
+		out, err := command(t, dir, args...).Output()
+		if err != nil {
+			t.Fatalf("shadow %q: %v", args, err)
+		}
+		return string(out)
+	}
+	for _, root := range []string{"s3://logs/out", "file://" + t.TempDir() + "/out"} {
+		say("shard", "s3://logs/in/", "--out", "folder", "--shards", "4", "--part", "1/2")
+		say("shard", "s3://logs/in/", "--out", "folder", "--shards", "4", "--part", "2/2")
+		say("shard", "s3://logs/in/", "--out", root, "--shards", "4", "--part", "2/2")
+		fails(t, exitFailed, "lacks a part", "replay", root+"/", "--limit", "6/30s", "--no-store")
+		for range 2 { // as if the first had been killed behind its last word
+			say("shard", "s3://logs/in/", "--out", root+"/", "--shards", "4", "--part", "1/2")
+		}
+		varies := regexp.MustCompile(`"(seconds|lines_per_second|cpu_seconds|started|[a-z_]*memory[a-z_]*|command)": [^\n]*\n`)
+		for _, args := range [][]string{
+			{"replay", "SET", "--limit", "6/30s", "--no-store"},
+			{"replay", "SET003-of-4", "--limit", "6/30s", "--no-store"},
+			{"sweep", "SET001-of-4", "--no-store"},
+			{"suggest", "SET"},
+		} {
+			said := map[string]string{}
+			for _, set := range []string{"folder/", root + "/"} {
+				with := append([]string{}, args...)
+				with[1] = strings.Replace(with[1], "SET", set, 1)
+				said[set] = varies.ReplaceAllString(strings.ReplaceAll(say(append(with, "--output", "json")...), set, ""), "")
+			}
+			if got, want := said[root+"/"], said["folder/"]; got != want || len(got) < 100 {
+				t.Errorf("shadow %q of %s is not what it is of a folder:\n%s", args, root, whereObjectsDiffer(got, want))
+			}
+		}
+		fails(t, exitFailed, "003-of-9", "replay", root+"/003-of-9", "--limit", "6/30s", "--no-store")
+	}
+	fails(t, exitUsage, "there is no such bucket", "shard", "s3://logs/in/", "--out", "s3://other/x")
+}

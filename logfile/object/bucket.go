@@ -26,6 +26,9 @@ type bucket interface {
 	// open reads n bytes of a version, and says which one it reads.
 	open(ctx context.Context, key, version string, offset, n int64) (io.ReadCloser, listed, error)
 
+	// create writes an object, which is there once the writer is closed, unless ctx was cancelled before that.
+	create(ctx context.Context, key string) (io.WriteCloser, error)
+
 	// explain says what is wrong, and what to do about it. again reports whether the same may go well at another time.
 	explain(err error) (text error, again bool)
 }

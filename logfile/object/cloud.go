@@ -48,6 +48,7 @@ func openBucket(ctx context.Context, n Name) (bucket, error) {
 		}
 		u.Host, u.Path = "", n.Bucket
 		q.Set("metadata", "skip")
+		q.Set("no_tmp_dir", "true") // what is written is renamed, which no two disks do
 	}
 	u.RawQuery = q.Encode()
 	b, err := blob.OpenBucket(ctx, u.String())
@@ -166,6 +167,10 @@ func (b *cloudBucket) open(ctx context.Context, key, version string, offset, n i
 		return nil, listed{}, err
 	}
 	return r, listed{key, r.Size(), r.ModTime(), b.readVersion(r, version)}, nil
+}
+
+func (b *cloudBucket) create(ctx context.Context, key string) (io.WriteCloser, error) {
+	return b.blob.NewWriter(once(ctx), key, &blob.WriterOptions{ContentType: "application/octet-stream"})
 }
 
 // readVersion is the version that is being read.

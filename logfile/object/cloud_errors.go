@@ -20,8 +20,6 @@ import (
 
 // What stores answer, as what to do about it.
 
-var errNoBucket = errors.New("there is no such bucket")
-
 // answerOf returns the status and the code with which a store has refused, and the region in which it says that the
 // bucket lies. The status is 0 if there was no answer.
 func answerOf(err error) (status int, code, region string) {

@@ -24,7 +24,8 @@ var (
 	ErrChanged = errors.New("the object was replaced or deleted after shadow had found it; run again when nobody writes to it")
 
 	// errMissing says that there is no object of a name.
-	errMissing = errors.New("there is no such object")
+	errMissing  = errors.New("there is no such object")
+	errNoBucket = errors.New("there is no such bucket")
 )
 
 func isMissing(err error) bool { return errors.Is(err, errMissing) }

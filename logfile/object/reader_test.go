@@ -57,6 +57,10 @@ func (m *memory) open(ctx context.Context, key, version string, offset, n int64)
 	return b, now, nil
 }
 
+func (m *memory) create(context.Context, string) (io.WriteCloser, error) {
+	return nil, errors.New("nothing is written here")
+}
+
 func (m *memory) explain(err error) (error, bool) {
 	return err, errors.Is(err, errBroken) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, errStalled)
 }

@@ -184,6 +184,7 @@ func refusal(r *http.Request) string {
 			again.Header[http.CanonicalHeaderKey(name)] = values
 		}
 	}
+	again.ContentLength = r.ContentLength
 	signer := v4.NewSigner(func(o *v4.SignerOptions) { o.DisableURIPathEscaping = true })
 	who := aws.Credentials{AccessKeyID: Key, SecretAccessKey: Secret}
 	if err := signer.SignHTTP(r.Context(), who, again, r.Header.Get("X-Amz-Content-Sha256"), "s3", scope[2], at); err != nil {
