@@ -126,7 +126,7 @@ func (c *Collection) take(name string, data []byte) error {
 	case isShardFile(name, "hits"):
 		return rows.Each(data, c.takeHit)
 	}
-	return errors.New("is none of the files of results")
+	return errors.New("is not one of the files of results")
 }
 
 func (c *Collection) client(name string) int32 { return c.Result.Tables.Clients.ID([]byte(name)) }

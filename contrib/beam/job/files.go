@@ -87,7 +87,7 @@ const mostFile = 4 << 30
 // Read returns the bytes of a file of the results, which must be as it was written.
 func Read(ctx context.Context, folder string, f File) ([]byte, error) {
 	if f.Name != path.Base(f.Name) || f.Size < 0 || f.Size > mostFile {
-		return nil, fmt.Errorf("%s names a file %q of %d bytes, which is none of its folder", RunFile, f.Name, f.Size)
+		return nil, fmt.Errorf("%s names a file %q of %d bytes, which is not one of its folder", RunFile, f.Name, f.Size)
 	}
 	data, err := readAll(ctx, join(folder, f.Name), f.Size)
 	if err != nil {
