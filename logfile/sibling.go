@@ -1,6 +1,7 @@
 package logfile
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"os"
@@ -32,6 +33,7 @@ type Sibling struct {
 var (
 	rotated  = lazy.Regexp(`^[-._](\d[-._0-9T:Z+]*|old|bak)$`)
 	numbered = lazy.Regexp(`\.(\d{1,5})$`)
+	dashed   = lazy.Regexp(`[-_]\d[-._0-9T:Z+]*(\.[a-z]+)?$`)
 	digits   = lazy.Regexp(`[0-9]+`)
 
 	// between is what rotation puts between a name and its ending: a date, or a number behind a point. Another number there
@@ -163,15 +165,17 @@ func targetOf(name string) (target string, ok bool) {
 	return "", false
 }
 
-// byAge orders files by when they were written last, and then by name, the higher number first.
+// byAge orders files by when they were written last. Of those that were written at one time, as a copy without times has
+// them, names tell: of dates and numbers behind a dash the lowest is the oldest, of numbers behind a point the highest.
 func byAge(x, y Sibling) int {
 	if c := x.Info.ModTime().Compare(y.Info.ModTime()); c != 0 {
 		return c
 	}
-	if len(x.Path) != len(y.Path) {
-		return len(y.Path) - len(x.Path)
+	older, newer := y.Path, x.Path
+	if dashed().MatchString(Uncompressed(x.Path)) && dashed().MatchString(Uncompressed(y.Path)) {
+		older, newer = Uncompressed(x.Path), Uncompressed(y.Path)
 	}
-	return strings.Compare(y.Path, x.Path)
+	return cmp.Or(cmp.Compare(len(older), len(newer)), strings.Compare(older, newer))
 }
 
 // SiblingAt looks at the file that has the name.

@@ -86,3 +86,36 @@ func TestSiblingsOfALinkToNothing(t *testing.T) {
 		t.Errorf("%v", all)
 	}
 }
+
+// Copies without times have one time: then names tell which is the oldest.
+func TestSiblingsOfOneTime(t *testing.T) {
+	for _, want := range [][]string{ // with the files beside them
+		{"access.log-0009", "access.log-0010", "access.log-0011"},
+		{"access.log-20261109.gz", "access.log-20261110", "access.log-20261111.gz"},
+		{"access-2026-11-09.log", "access-2026-11-10.log.gz", "access-2026-11-11.log"},
+		{"access.log-9", "access.log-10", "access.log-11"},
+		{"access.log.11", "access.log.10", "access.log.9"},
+		{"access.11.log", "access.10.log", "access.9.log"},
+	} {
+		dir := t.TempDir()
+		for _, name := range append([]string{"access.log"}, want...) {
+			path, content := filepath.Join(dir, name), []byte(name+"\n")
+			if IsCompressed(name) {
+				content = gzipped(t, content)
+			}
+			if err := os.WriteFile(path, content, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Chtimes(path, time.Unix(1_700_000_000, 0), time.Unix(1_700_000_000, 0)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var got []string
+		for _, r := range SiblingsOf(filepath.Join(dir, "access.log")) {
+			got = append(got, filepath.Base(r.Path))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
