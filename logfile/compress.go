@@ -183,7 +183,8 @@ func (n trailing) Error() string {
 	return fmt.Sprintf("%d bytes behind the end of the gzip data are no gzip and were not read", int64(n))
 }
 
-// aheadBlocks is how many blocks wait to be taken while the next one is cut: enough to go on while a batch is judged.
+// aheadBlocks is how many blocks wait to be taken while the next one is cut. With fewer, who cuts stands
+// still longer while all cores judge.
 const aheadBlocks = 8
 
 // ahead cuts blocks in a goroutine of its own, a few in advance, so that decompressing one block and parsing another

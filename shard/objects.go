@@ -2,7 +2,9 @@ package shard
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path"
 	"strings"
@@ -16,16 +18,13 @@ import (
 
 // objectOutput is an Output.
 type objectOutput struct {
-	put func(below string, content *os.File, size int64) error
+	put func(below string, content io.ReaderAt, size int64) error
 }
 
 // InObjects is the Output of a place in an object store, such as s3://bucket/shards.
 func InObjects(ctx context.Context, name string) (Output, error) {
 	put, err := logfile.ObjectWriter(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	return objectOutput{func(below string, content *os.File, size int64) error { return put(below, content, size) }}, nil
+	return objectOutput{put}, err
 }
 
 // Create makes a temporary file, which has no name where the system lets it be removed.
@@ -60,7 +59,7 @@ func (t *objectTarget) Commit() error {
 func (t *objectTarget) Abort() error {
 	err := t.Close()
 	if !t.unlinked {
-		err = os.Remove(t.Name())
+		err = errors.Join(err, os.Remove(t.Name()))
 	}
 	return err
 }

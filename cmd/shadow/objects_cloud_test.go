@@ -165,7 +165,7 @@ func TestObjectsTakeShards(t *testing.T) {
 	server := objecttest.New(t)
 	text, err := os.ReadFile("../../sample-logs/shop-combined.log")
 	must(t, err)
-	server.Put(t, "in/access.log", text)
+	server.Put(t, "in/access.log", bytes.Repeat(text, 40)) // several frames in each block
 	dir := t.TempDir()
 	say := func(args ...string) string {
 		t.Helper()
