@@ -58,6 +58,15 @@ func Visible(s string) string {
 	return b.String()
 }
 
+// Lines is Visible of each line: a text of several lines keeps them.
+func Lines(s string) string {
+	lines := strings.Split(s, "\n")
+	for i, line := range lines {
+		lines[i] = Visible(line)
+	}
+	return strings.Join(lines, "\n")
+}
+
 func escaped(r rune, n int, first byte) string {
 	switch {
 	case n == 1 && r == '\n':

@@ -23,3 +23,9 @@ func TestEscapes(t *testing.T) {
 		}
 	}
 }
+
+func TestLines(t *testing.T) {
+	if got, want := Lines("a\x1b[2J.log: gone\n  \u202eb\n"), "a\\x1b[2J.log: gone\n  \\u202eb\n"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

@@ -150,3 +150,19 @@ func TestNothingIsLateWhileALogIsRotated(t *testing.T) {
 		t.Errorf("%d of %d lines are late", got.Late, got.Lines)
 	}
 }
+
+// Strangers may choose the names of logs, as those of a server that writes one for each host.
+func TestNamesOfLogsAreHarmless(t *testing.T) {
+	b := newBench(t, "token:1/24h")
+	b.names = []string{b.path("a\x1b[31m.log"), "-"}
+	b.change = func(o *Options) { o.Stdin = strings.NewReader("") }
+	b.start()
+	b.append("a\x1b[31m.log", line(1, b.now))
+	b.step(time.Second)
+	b.stop()
+	b.heard()
+	b.names = []string{"-"}
+	b.start()
+	b.wantSaid(`shadow: a\x1b[31m.log: is followed no longer, as it is not named any more` + "\n")
+	b.stop()
+}

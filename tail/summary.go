@@ -27,9 +27,9 @@ type fault struct {
 // faultsTold is how many are told in a summary.
 const faultsTold = 3
 
-// say tells what is unusual.
+// say tells what is unusual. It names files, whose names strangers may have chosen.
 func (t *Tail) say(format string, args ...any) {
-	fmt.Fprintf(t.options.Err, "shadow: "+format+"\n", args...)
+	fmt.Fprintf(t.options.Err, "shadow: %s\n", escape.Lines(fmt.Sprintf(format, args...)))
 }
 
 // A Summary is what a line of JSON tells: all that was counted so far, with what a checkpoint has kept.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 
+	"shadow/escape"
 	"shadow/pipeline"
 	"shadow/pipeline/moves"
 	"shadow/tail"
@@ -45,7 +46,8 @@ func exitCode(ctx context.Context, err error) int {
 	return exitFailed
 }
 
-// complaint is what to say about an error. Whatever failed because of Ctrl-C, that is the reason.
+// complaint is what to say about an error, harmless on a terminal: strangers may choose the names of files. Whatever
+// failed because of Ctrl-C, that is the reason.
 func complaint(ctx context.Context, err error) string {
 	switch {
 	case err == nil:
@@ -56,8 +58,8 @@ func complaint(ctx context.Context, err error) string {
 	// The package that a text begins with tells people nothing; parse and report are commands as well.
 	for _, name := range []string{"logfile: ", "parse: ", "report: ", "store: "} {
 		if rest, found := strings.CutPrefix(err.Error(), name); found {
-			return rest
+			return escape.Lines(rest)
 		}
 	}
-	return err.Error()
+	return escape.Lines(err.Error())
 }
