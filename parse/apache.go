@@ -156,9 +156,10 @@ func apacheTime(argument string) (token, error) {
 	argument = strings.TrimPrefix(argument, "begin:")
 	format, end := strings.CutPrefix(argument, "end:")
 	p := token{end: end}
+	if format == "sec" {
+		format = "%s" // whole seconds: a point and a fraction may follow as another directive
+	}
 	switch format {
-	case "sec":
-		p.kind, p.rank = kindEpoch, 3
 	case "msec":
 		p.kind, p.rank = kindEpochMilli, 1
 	case "usec":

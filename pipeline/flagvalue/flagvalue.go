@@ -25,13 +25,17 @@ func ParsePercent(text string) (float64, error) {
 // FormatPercent is the text that ParsePercent reads.
 func FormatPercent(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) + "%" }
 
-// sizeUnits are from large to small, so that a size is written in the largest that fits.
+// sizeUnits are in the order in which a size is written in them where several leave as few digits; "B" is the end of
+// the others and comes behind them.
 var sizeUnits = []struct {
 	name  string
 	bytes int64
-}{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"B", 1}, {"", 1}}
+}{
+	{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"GB", 1e9}, {"MB", 1e6}, {"kB", 1e3}, {"B", 1}, {"", 1},
+}
 
-// ParseSize reads a whole number of bytes, KiB, MiB or GiB above 0, such as 64MiB.
+// ParseSize reads a whole number of bytes, KiB, MiB or GiB (powers of 1,024), or kB, MB or GB (powers of 1,000) above 0,
+// such as 64MiB.
 func ParseSize(text string) (int64, error) {
 	for _, u := range sizeUnits {
 		digits, ok := strings.CutSuffix(text, u.name)
@@ -46,14 +50,15 @@ func ParseSize(text string) (int64, error) {
 	return 0, errors.New("want a size, such as 64MiB")
 }
 
-// FormatSize is the text that ParseSize reads.
+// FormatSize is the text that ParseSize reads, in the unit that leaves the fewest digits.
 func FormatSize(n int64) string {
+	text := fmt.Sprint(n)
 	for _, u := range sizeUnits {
-		if n%u.bytes == 0 && n != 0 {
-			return fmt.Sprint(n/u.bytes, u.name)
+		if fits := fmt.Sprint(n/u.bytes, u.name); n != 0 && n%u.bytes == 0 && (text == fmt.Sprint(n) || len(fits) < len(text)) {
+			text = fits
 		}
 	}
-	return "0"
+	return text
 }
 
 // NotHTTPWords are what --not-http may be.
