@@ -11,10 +11,7 @@ import (
 	"strconv"
 
 	"cloud.google.com/go/storage"
-	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
-	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
-	azure "github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/blob"
-	azurecontainer "github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
@@ -58,7 +55,12 @@ func openBucket(ctx context.Context, n Name) (bucket, error) {
 	if b, err = withoutRetries(ctx, n, b); err != nil {
 		return nil, fmt.Errorf("%s: %w", n, err)
 	}
-	return &cloudBucket{n, b}, nil
+	plain := &cloudBucket{n, b}
+	var onAzure *container.Client
+	if b.As(&onAzure) {
+		return &azureBucket{plain, onAzure}, nil
+	}
+	return plain, nil
 }
 
 // withoutRetries has a client try once, since the Store repeats. Each has its own idea of how often: Google's tries forever.
@@ -73,11 +75,6 @@ func withoutRetries(ctx context.Context, n Name, b *blob.Bucket) (*blob.Bucket, 
 		return s3blob.OpenBucket(ctx, once, n.Bucket, nil)
 	}
 	return b, nil
-}
-
-// once is a context in which the client of Azure tries once.
-func once(ctx context.Context) context.Context {
-	return policy.WithRetryOptions(ctx, policy.RetryOptions{MaxRetries: -1})
 }
 
 // usePathStyle has the bucket stand in the path where a server of one's own is asked, which seldom has a name for each.
@@ -95,7 +92,7 @@ func (b *cloudBucket) page(ctx context.Context, prefix, delimiter string, from [
 	if from == nil {
 		from = blob.FirstPageToken
 	}
-	page, next, err := b.blob.ListPage(once(ctx), from, pageSize, &blob.ListOptions{Prefix: prefix, Delimiter: delimiter})
+	page, next, err := b.blob.ListPage(ctx, from, pageSize, &blob.ListOptions{Prefix: prefix, Delimiter: delimiter})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -115,14 +112,11 @@ func (b *cloudBucket) page(ctx context.Context, prefix, delimiter string, from [
 func (b *cloudBucket) listedVersion(o *blob.ListObject) string {
 	var onS3 s3types.Object
 	var onGoogle storage.ObjectAttrs
-	var onAzure azurecontainer.BlobItem
 	switch {
 	case o.As(&onS3):
 		return aws.ToString(onS3.ETag)
 	case o.As(&onGoogle):
 		return strconv.FormatInt(onGoogle.Generation, 10)
-	case o.As(&onAzure) && onAzure.Properties != nil && onAzure.Properties.ETag != nil:
-		return string(*onAzure.Properties.ETag)
 	}
 	return fileVersion(o.ModTime.UnixNano(), o.Size)
 }
@@ -131,7 +125,7 @@ func (b *cloudBucket) listedVersion(o *blob.ListObject) string {
 func fileVersion(modified, size int64) string { return fmt.Sprintf("\"%x-%x\"", modified, size) }
 
 func (b *cloudBucket) stat(ctx context.Context, key string) (listed, error) {
-	a, err := b.blob.Attributes(once(ctx), key)
+	a, err := b.blob.Attributes(ctx, key)
 	if err != nil {
 		return listed{}, err
 	}
@@ -144,10 +138,9 @@ func (b *cloudBucket) stat(ctx context.Context, key string) (listed, error) {
 }
 
 func (b *cloudBucket) open(ctx context.Context, key, version string, offset, n int64) (io.ReadCloser, listed, error) {
-	r, err := b.blob.NewRangeReader(once(ctx), key, offset, n, &blob.ReaderOptions{BeforeRead: func(as func(any) bool) error {
+	r, err := b.blob.NewRangeReader(ctx, key, offset, n, &blob.ReaderOptions{BeforeRead: func(as func(any) bool) error {
 		var onS3 *s3.GetObjectInput
 		var onGoogle **storage.ObjectHandle
-		var onAzure *azure.DownloadStreamOptions
 		switch {
 		case as(&onS3):
 			onS3.IfMatch = &version
@@ -157,9 +150,6 @@ func (b *cloudBucket) open(ctx context.Context, key, version string, offset, n i
 				return err
 			}
 			*onGoogle = (*onGoogle).Generation(generation).ReadCompressed(true)
-		case as(&onAzure):
-			match := azcore.ETag(version)
-			onAzure.AccessConditions = &azure.AccessConditions{ModifiedAccessConditions: &azure.ModifiedAccessConditions{IfMatch: &match}}
 		}
 		return nil
 	}})
@@ -170,21 +160,16 @@ func (b *cloudBucket) open(ctx context.Context, key, version string, offset, n i
 }
 
 func (b *cloudBucket) create(ctx context.Context, key string) (io.WriteCloser, error) {
-	return b.blob.NewWriter(once(ctx), key, &blob.WriterOptions{ContentType: "application/octet-stream"})
+	return b.blob.NewWriter(ctx, key, &blob.WriterOptions{ContentType: "application/octet-stream"})
 }
 
 // readVersion is the version that is being read.
 func (b *cloudBucket) readVersion(r *blob.Reader, asked string) string {
 	var onS3 s3.GetObjectOutput
-	var onAzure azure.DownloadStreamResponse
 	switch b.name.Scheme {
 	case "s3":
 		if r.As(&onS3) && onS3.ETag != nil {
 			return *onS3.ETag
-		}
-	case "azblob":
-		if r.As(&onAzure) && onAzure.ETag != nil {
-			return string(*onAzure.ETag)
 		}
 	case "file":
 		return fileVersion(r.ModTime().UnixNano(), r.Size())

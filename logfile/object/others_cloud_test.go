@@ -5,6 +5,7 @@ package object_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"slices"
@@ -23,7 +24,7 @@ func TestGoogleAndAzure(t *testing.T) {
 			server := start(t)
 			root := scheme + "://logs/"
 			var all []string
-			for _, key := range []string{"2026/a.log", "2026/b.log", "2026/c.log.gz", "2026/d é.log", "2026/deep/e.log"} {
+			for _, key := range []string{"2026/a.log", "2026/b.log", "2026/c.log.gz", "2026/d é.log", "2026/deep/e.log", "2026/e%41#b?.log"} {
 				server.Put(t, key, []byte("x"))
 				all = append(all, root+key+server.Options)
 			}
@@ -33,8 +34,10 @@ func TestGoogleAndAzure(t *testing.T) {
 			if got, err := expand(t, newStore(), root+"2026/[a-c]*"+server.Options); err != nil || !slices.Equal(got, all[:3]) {
 				t.Errorf("%q, %v", got, err)
 			}
-			if got, err := io.ReadAll(open(t, newStore(), all[3])); err != nil || string(got) != "x" {
-				t.Errorf("%q, %v", got, err)
+			for _, name := range all {
+				if got, err := read(t, name); err != nil || string(got) != "x" {
+					t.Errorf("%s: %q, %v", name, got, err)
+				}
 			}
 			if _, err := expand(t, newStore(), root+"none.log"+server.Options); err == nil || !strings.Contains(err.Error(), "there is no such object") {
 				t.Error(err)
@@ -72,6 +75,27 @@ func TestGoogleAndAzure(t *testing.T) {
 			server.Put(t, "log", bytes.ToUpper(content))
 			if rest, err := io.ReadAll(r); !errors.Is(err, object.ErrChanged) {
 				t.Errorf("%d bytes, %v", len(rest), err)
+			}
+
+			put(t, root, server.Options, []string{"x é+%41#", "empty", "big"}, [][]byte{[]byte("small"), {}, content})
+			for _, broken := range []int64{3, 1000} { // how many writes fail
+				times.Store(0)
+				server.Fail(func(w http.ResponseWriter, r *http.Request) bool {
+					if r.Method == http.MethodGet || r.Method == http.MethodHead || times.Add(1) > broken {
+						return false
+					}
+					w.WriteHeader(http.StatusServiceUnavailable)
+					return true
+				})
+				name := object.Parse(root + server.Options).WithKey(fmt.Sprint("broken", broken))
+				err := newStore().Put(t.Context(), name, bytes.NewReader(content), int64(len(content)))
+				got, missing := read(t, name.String())
+				switch fails := broken == 1000; {
+				case fails && (err == nil || !strings.Contains(err.Error(), "tried 6 times") || missing == nil):
+					t.Errorf("%v, then %d bytes", err, len(got))
+				case !fails && (err != nil || !bytes.Equal(got, content) || times.Load() < 4):
+					t.Errorf("%v, %d bytes, %d writes", err, len(got), times.Load())
+				}
 			}
 		})
 	}

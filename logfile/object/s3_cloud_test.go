@@ -344,33 +344,41 @@ func TestRefusals(t *testing.T) {
 	})
 }
 
+// read reads an object.
+func read(t *testing.T, name string) ([]byte, error) {
+	s := newStore()
+	info, err := s.Stat(t.Context(), name)
+	if err != nil {
+		return nil, err
+	}
+	r := s.Open(info, 0, false)
+	defer r.Close()
+	return io.ReadAll(r)
+}
+
+// put writes objects and reads them.
+func put(t *testing.T, root, options string, keys []string, contents [][]byte) {
+	t.Helper()
+	s := newStore()
+	for i, key := range keys {
+		n := object.Parse(root + options)
+		n.Key = key
+		for range 2 { // the second takes the place of the first
+			must(t, s.Put(t.Context(), n, bytes.NewReader(contents[i]), int64(len(contents[i]))))
+		}
+		if got, err := read(t, root+key+options); err != nil || !bytes.Equal(got, contents[i]) {
+			t.Errorf("%s%s: %d bytes, %v; want %d", root, key, len(got), err, len(contents[i]))
+		}
+	}
+}
+
 // What is written is there whole or not at all, whatever becomes of connections.
 func TestPut(t *testing.T) {
 	server := objecttest.New(t)
 	dir := t.TempDir()
 	big := bigObject()
-	read := func(name string) ([]byte, error) {
-		s := newStore()
-		info, err := s.Stat(t.Context(), name)
-		if err != nil {
-			return nil, err
-		}
-		r := s.Open(info, 0, false)
-		defer r.Close()
-		return io.ReadAll(r)
-	}
 	for _, root := range []string{"s3://logs/", "file://" + dir + "/"} {
-		s := newStore()
-		for key, content := range map[string][]byte{"deep/x é+%41": []byte("small"), "empty": {}, "big": big} {
-			n := object.Parse(root)
-			n.Key = key
-			for range 2 { // the second takes the place of the first
-				must(t, s.Put(t.Context(), n, bytes.NewReader(content), int64(len(content))))
-			}
-			if got, err := read(root + key); err != nil || !bytes.Equal(got, content) {
-				t.Errorf("%s%s: %d bytes, %v; want %d", root, key, len(got), err, len(content))
-			}
-		}
+		put(t, root, "", []string{"deep/x é+%41", "empty", "big"}, [][]byte{[]byte("small"), {}, big})
 	}
 	isWrite := func(r *http.Request) bool { return r.Method == http.MethodPut || r.Method == http.MethodPost }
 	var times atomic.Int64
@@ -393,7 +401,7 @@ func TestPut(t *testing.T) {
 		for _, content := range [][]byte{[]byte(name), big} {
 			fail(answer, 3)
 			must(t, newStore().Put(t.Context(), n, bytes.NewReader(content), int64(len(content))))
-			if got, err := read("s3://logs/again"); err != nil || !bytes.Equal(got, content) || times.Load() < 4 {
+			if got, err := read(t, "s3://logs/again"); err != nil || !bytes.Equal(got, content) || times.Load() < 4 {
 				t.Errorf("%s: %d bytes, %v, tried %d times", name, len(got), err, times.Load())
 			}
 		}
@@ -404,7 +412,7 @@ func TestPut(t *testing.T) {
 		t.Error(err)
 	}
 	server.Fail(nil)
-	if got, err := read("s3://logs/never"); err == nil {
+	if got, err := read(t, "s3://logs/never"); err == nil {
 		t.Errorf("%d bytes of what was never written", len(got))
 	}
 }
