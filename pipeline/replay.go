@@ -71,7 +71,7 @@ func (r *Replay) Run(ctx context.Context, logs []string) error {
 		return err
 	}
 	defer r.verdicts.abandon()
-	heap.CollectLate(heap.LargeBatches, func() {})
+	heap.CollectLate(heap.LargeBatches)
 	var result *replay.Result
 	database, number, err := r.keep(ctx, r.Keeping, r.Events, func(run *store.Run) (err error) {
 		if run == nil {

@@ -79,11 +79,16 @@ func (m Memory) Create(shard, _ int, _ string) (Target, error) {
 }
 
 type memoryTarget struct {
-	bytes.Buffer
-	shard int
-	in    Memory
+	pieces [][]byte
+	shard  int
+	in     Memory
 }
 
-func (t *memoryTarget) Commit() error { t.in[t.shard] = t.Bytes(); return nil }
+func (t *memoryTarget) Write(p []byte) (int, error) {
+	t.pieces = append(t.pieces, bytes.Clone(p))
+	return len(p), nil
+}
+
+func (t *memoryTarget) Commit() error { t.in[t.shard] = bytes.Join(t.pieces, nil); return nil }
 
 func (t *memoryTarget) Abort() error { return nil }

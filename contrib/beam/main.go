@@ -47,8 +47,9 @@ const partBytes = 128 << 20
 
 // Prism holds all blocks in this process: bytes in which there is nothing for the garbage collector to follow.
 const (
-	prismPercent = 40      // GOGC
-	prismRoom    = 1 << 30 // bytes that are wanted in large pages
+	prismHeap    = 88 << 20 // bytes of the heap below which collecting would be a fifth of the work
+	prismPercent = 40       // by which it grows between collections above that
+	prismRoom    = 1 << 30  // bytes that are wanted in large pages
 )
 
 func run() error {
@@ -101,7 +102,7 @@ func run() error {
 	}
 	if *runner == "prism" { // which judges here
 		heap.UseLargePages(prismRoom)
-		heap.CollectAt(prismPercent)
+		heap.CollectAbove(prismHeap, prismPercent)
 	}
 	p, s := beam.NewPipelineWithRoot()
 	if err := job.Graph(s, j); err != nil {

@@ -23,15 +23,13 @@ const smallestHeap = 4 << 20
 const largeHeap = 32 << 20
 
 // CollectLate postpones the next garbage collection until the heap has so many bytes, unless it is large already. After
-// that one the usual rule holds, and what then does; where GOGC is set, it holds from the start.
-func CollectLate(bytes int, then func()) {
+// that one the usual rule holds; where GOGC is set, it holds from the start.
+func CollectLate(bytes int) {
 	if os.Getenv("GOGC") != "" || isLarge() {
-		then()
 		return
 	}
 	usual := debug.SetGCPercent(100 * bytes / smallestHeap)
-	collected := new([16]byte)
-	runtime.AddCleanup(collected, func(percent int) { debug.SetGCPercent(percent); then() }, usual)
+	runtime.AddCleanup(new([16]byte), func(percent int) { debug.SetGCPercent(percent) }, usual)
 }
 
 func isLarge() bool {
@@ -45,28 +43,24 @@ func isLarge() bool {
 const oftenPercent = 25
 
 // CollectOften collects more often than usual. Where GOGC is set, it holds.
-func CollectOften() { CollectAt(oftenPercent) }
+func CollectOften() { CollectAbove(0, oftenPercent) }
 
-// CollectAt collects once the heap has grown by so many percent. Where GOGC is set, it holds.
-func CollectAt(percent int) {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(percent)
-	}
-}
-
-// smallHeap is how many bytes of the heap are in use up to which collecting often would be most of the work.
+// smallHeap is the heap, in bytes, below which collecting often would be most of the work.
 const smallHeap = 64 << 20
 
-// CollectOftenLater has nothing collected up to smallHeap, and is CollectOften from a collection on that finds more in use.
-func CollectOftenLater() {
-	CollectLate(smallHeap, oftenWhenLarge)
-}
+// CollectOftenLater is CollectOften once the heap has smallHeap bytes.
+func CollectOftenLater() { CollectAbove(smallHeap, oftenPercent) }
 
-func oftenWhenLarge() {
-	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
-	if metrics.Read(live); live[0].Value.Uint64() > smallHeap {
-		CollectOften()
+// CollectAbove collects once the heap has so many bytes, and has grown by so many percent since the last collection. Where
+// GOGC is set, it holds.
+func CollectAbove(bytes, percent int) {
+	if os.Getenv("GOGC") != "" {
 		return
 	}
-	runtime.AddCleanup(new([16]byte), func(int) { oftenWhenLarge() }, 0)
+	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	metrics.Read(live)
+	debug.SetGCPercent(max(percent, 100*bytes/max(int(live[0].Value.Uint64()), smallestHeap)-100))
+	if bytes > 0 {
+		runtime.AddCleanup(new([16]byte), func(int) { CollectAbove(bytes, percent) }, 0)
+	}
 }
