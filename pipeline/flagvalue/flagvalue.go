@@ -2,6 +2,7 @@
 package flagvalue
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -25,8 +26,8 @@ func ParsePercent(text string) (float64, error) {
 // FormatPercent is the text that ParsePercent reads.
 func FormatPercent(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) + "%" }
 
-// sizeUnits are in the order in which a size is written in them where several leave as few digits; "B" is the end of
-// the others and comes behind them.
+// sizeUnits are in the order in which they are tried: "B" is the end of others, and of texts of one length the first
+// is taken.
 var sizeUnits = []struct {
 	name  string
 	bytes int64
@@ -50,15 +51,18 @@ func ParseSize(text string) (int64, error) {
 	return 0, errors.New("want a size, such as 64MiB")
 }
 
-// FormatSize is the text that ParseSize reads, in the unit that leaves the fewest digits.
+// FormatSize is the shortest text with a unit that ParseSize reads as n, or "0".
 func FormatSize(n int64) string {
-	text := fmt.Sprint(n)
+	text := ""
 	for _, u := range sizeUnits {
-		if fits := fmt.Sprint(n/u.bytes, u.name); n != 0 && n%u.bytes == 0 && (text == fmt.Sprint(n) || len(fits) < len(text)) {
+		if n == 0 || n%u.bytes != 0 || u.name == "" {
+			continue
+		}
+		if fits := fmt.Sprint(n/u.bytes, u.name); text == "" || len(fits) < len(text) {
 			text = fits
 		}
 	}
-	return text
+	return cmp.Or(text, "0")
 }
 
 // NotHTTPWords are what --not-http may be.

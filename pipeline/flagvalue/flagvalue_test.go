@@ -18,6 +18,11 @@ func TestSize(t *testing.T) {
 			t.Errorf("%s is written as %s, which is %d, %v", text, FormatSize(n), again, err)
 		}
 	}
+	for n, want := range map[int64]string{0: "0", 5: "5B", 64 << 20: "64MiB", 128e6: "128MB", 2e9: "2GB", 1 << 30: "1GiB"} {
+		if text := FormatSize(n); text != want {
+			t.Errorf("%d is written as %s, want %s", n, text, want)
+		}
+	}
 	for _, text := range []string{
 		"", "0", "-1MiB", "MiB", "1.5GiB", "1 MiB", "64M", "64mib", "8589934592GiB", "9223372036854775808",
 	} {
