@@ -21,13 +21,21 @@ import (
 //
 // A variable that feeds no field is read over, unless o.Extra names it.
 func Compile(text string, o Options) (*Format, error) {
-	return CompileAs(text, o, "custom", false)
+	return compile(text, o, "custom", false, misspelt)
 }
 
-// CompileAs compiles a format under a name. Lines of a lenient one may end behind the last of its time, client,
-// request, status and bytes, or after any later field, or go on with a space and further text.
+// CompileAs compiles a format of this project under a name: one in which no variable is misspelt. Lines of a lenient one
+// may end behind the last of its time, client, request, status and bytes, or after any later field, or go on with a space
+// and further text.
 func CompileAs(text string, o Options, name string, lenient bool) (*Format, error) {
-	f, err := build(text, o, lenient)
+	return compile(text, o, name, lenient, func([]token, bool) error { return nil })
+}
+
+// A check is what is verified of the tokens of a format, which may be nginx's.
+type check func(tokens []token, isNginx bool) error
+
+func compile(text string, o Options, name string, lenient bool, verify check) (*Format, error) {
+	f, err := build(text, o, lenient, verify)
 	if err != nil {
 		return nil, fmt.Errorf("parse: format %q: %w", text, err)
 	}
@@ -35,7 +43,7 @@ func CompileAs(text string, o Options, name string, lenient bool) (*Format, erro
 	return f, nil
 }
 
-func build(text string, o Options, lenient bool) (*Format, error) {
+func build(text string, o Options, lenient bool, verify check) (*Format, error) {
 	tokens, isNginx, err := takeApart(Unquote(text))
 	if err != nil {
 		return nil, err
@@ -44,7 +52,7 @@ func build(text string, o Options, lenient bool) (*Format, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := misspelt(tokens, isNginx); err != nil {
+	if err := verify(tokens, isNginx); err != nil {
 		return nil, err
 	}
 	chooseTexts(tokens)
