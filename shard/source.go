@@ -47,6 +47,7 @@ type Source struct {
 	columns  traffic.Columns // that are wanted
 	values   []int           // which of the packed Values each wanted one is
 	chains   chains
+	frame    traffic.Batch // that was read last
 	wait     *traffic.Batch
 	rest     *traffic.Batch
 	out      *traffic.Batch
@@ -210,11 +211,12 @@ func (c *Source) Next() (*traffic.Batch, error) {
 func (c *Source) read() error {
 	one := c.chains[0]
 	r, front := one.readers[one.part], c.set.fronts[one.input][one.part]
-	var b traffic.Batch // with the columns of the frame
-	if err := r.rows(&b, one.next, c.set.packer, &c.room); err != nil {
+	b := &c.frame // with the columns of the frame
+	b.Reset()
+	if err := r.rows(b, one.next, c.set.packer, &c.room); err != nil {
 		return err
 	}
-	r.ids.Translate(&b)
+	r.ids.Translate(b)
 	if c.columns.Source {
 		if b.Source = slices.Grow(b.Source[:0], b.Len())[:b.Len()]; true {
 			for i := range b.Source {
@@ -248,7 +250,7 @@ func (c *Source) read() error {
 		wanted.Lines = true
 		c.wait.Refit(int(min(c.set.Rows(), batchRows+frameRows)), wanted)
 	}
-	c.wait.Take(&b, 0, b.Len())
+	c.wait.Take(b, 0, b.Len())
 	if one.advance(c.set) {
 		heap.Fix(&c.chains, 0)
 	} else {
@@ -260,7 +262,7 @@ func (c *Source) read() error {
 // release returns what waits and lies before the watermark.
 func (c *Source) release(watermark limit.Time) *traffic.Batch {
 	w := c.wait
-	c.rows, c.others = c.rows[:0], c.others[:0]
+	c.rows, c.others = slices.Grow(c.rows[:0], w.Len()), c.others[:0]
 	for row, seq := range w.Sequence() {
 		if seq < watermark {
 			c.rows = append(c.rows, int32(row))

@@ -92,7 +92,7 @@ func (b *Batch) NeedSeq() {
 // DropSeq removes the sequence times if all are the rows' times.
 func (b *Batch) DropSeq() {
 	if b.Seq != nil && slices.Equal(b.Seq, b.At) {
-		b.Seq = nil
+		b.seqRoom, b.Seq = b.Seq[:0], nil
 	}
 }
 
@@ -111,7 +111,7 @@ func (b *Batch) Rows(i, j int) *Batch {
 	rows := *b
 	rows.seqRoom = nil
 	if b.Seq != nil {
-		rows.Seq = b.Seq[i:j]
+		rows.Seq = b.Seq[i:j:j]
 	}
 	for _, c := range rows.columns() {
 		c.cut(i, j)
@@ -135,6 +135,9 @@ func (b *Batch) Take(src *Batch, i, j int) {
 
 // Append adds rows of src, which must have the same optional columns apart from Seq. With its first rows, b gets them.
 func (b *Batch) Append(src *Batch, rows []int32) {
+	if b.Seq == nil {
+		b.Seq = b.seqRoom
+	}
 	b.Seq = slices.Grow(b.Seq, len(rows))
 	seqs := src.Sequence()
 	for _, row := range rows {

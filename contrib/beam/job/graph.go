@@ -2,7 +2,6 @@ package job
 
 import (
 	"context"
-	"encoding/binary"
 	"encoding/json"
 	"fmt"
 
@@ -15,10 +14,9 @@ import (
 
 func init() {
 	register.DoFn3x1[context.Context, int, func(int, []byte), error](&packFn{})
-	register.DoFn4x1[context.Context, int, func(*[]byte) bool, func([]byte), error](&judgeFn{})
-	register.DoFn6x1[context.Context, int, func(*[]byte) bool, []byte, func([]byte), func([]byte), error](&sliceFn{})
-	register.DoFn2x1[context.Context, []byte, error](&endFn{})
-	register.Combiner1[[]byte](&addFn{})
+	register.DoFn4x1[context.Context, int, func(*[]byte) bool, func(int, []byte), error](&judgeFn{})
+	register.DoFn6x1[context.Context, int, func(*[]byte) bool, []byte, func(int, []byte), func([]byte), error](&sliceFn{})
+	register.DoFn3x1[context.Context, int, func(*[]byte) bool, error](&endFn{})
 	register.Emitter1[[]byte]()
 	register.Emitter2[int, []byte]()
 	register.Iter1[[]byte]()
@@ -28,9 +26,9 @@ func init() {
 // Graph adds the steps of a job to a pipeline. Slices of time are judged one after the other, since each needs what
 // the one before has handed on:
 //
-//	ranges ─▶ pack ─▶ by shard ─▶ judge ─▶ add ─▶ end
+//	ranges ─▶ pack ─▶ by shard ─▶ judge ─▶ add up
 //
-//	ranges ─▶ pack ─┬▶ slice 0 ─▶ judge ─────┬─▶ add ─▶ end
+//	ranges ─▶ pack ─┬▶ slice 0 ─▶ judge ─────┬─▶ add up
 //	                └▶ slice 1 ─▶ judge ◀────┘ …
 func Graph(s beam.Scope, j *Job) error {
 	text, err := json.Marshal(j)
@@ -49,7 +47,7 @@ func Graph(s beam.Scope, j *Job) error {
 	} else {
 		sums = inTurn(s, job, blocks, j.Shards)
 	}
-	beam.ParDo0(s.Scope("end"), &endFn{job}, beam.Combine(s.Scope("add"), &addFn{}, sums))
+	beam.ParDo0(s.Scope("add up"), &endFn{job}, beam.GroupByKey(s, sums))
 	return nil
 }
 
@@ -92,10 +90,10 @@ func (f *packFn) ProcessElement(ctx context.Context, part int, emit func(int, []
 type judgeFn struct{ JobText jobText }
 
 // ProcessElement judges a shard.
-func (f *judgeFn) ProcessElement(ctx context.Context, shard int, blocks func(*[]byte) bool, emit func([]byte)) error {
+func (f *judgeFn) ProcessElement(ctx context.Context, shard int, blocks func(*[]byte) bool, emit func(int, []byte)) error {
 	found, _, err := f.JobText.judge(ctx, shard, blocks, nil)
 	if err == nil {
-		emit(found)
+		emit(together, found)
 	}
 	return err
 }
@@ -105,11 +103,12 @@ type sliceFn struct{ JobText jobText }
 
 // ProcessElement judges a slice, and hands on what the next one begins with.
 func (f *sliceFn) ProcessElement(
-	ctx context.Context, shard int, blocks func(*[]byte) bool, before []byte, emit, handOn func([]byte),
+	ctx context.Context, shard int, blocks func(*[]byte) bool, before []byte, emit func(int, []byte),
+	handOn func([]byte),
 ) error {
 	found, after, err := f.JobText.judge(ctx, shard, blocks, before)
 	if err == nil {
-		emit(found)
+		emit(together, found)
 		handOn(after)
 	}
 	return err
@@ -133,73 +132,21 @@ func (t *jobText) judge(
 	return found.encode(), after, nil
 }
 
-// An addFn adds up what shards came to. What it has is a list of encoded sums, which becomes one of them when it is
-// long.
-type addFn struct{}
+// together is the key of all that shards came to.
+const together = 0
 
-// longList is how many bytes of sums wait to be added up.
-const longList = 16 << 20
-
-// CreateAccumulator is nothing yet.
-func (*addFn) CreateAccumulator() []byte { return []byte{} }
-
-// AddInput adds a sum.
-func (f *addFn) AddInput(list, sum []byte) []byte {
-	list = append(binary.AppendUvarint(list, uint64(len(sum))), sum...)
-	if len(list) > longList {
-		return f.Compact(list)
-	}
-	return list
-}
-
-// MergeAccumulators adds two.
-func (f *addFn) MergeAccumulators(a, b []byte) []byte {
-	list := append(a, b...)
-	if len(list) > longList {
-		return f.Compact(list)
-	}
-	return list
-}
-
-// Compact adds up what waits.
-func (f *addFn) Compact(list []byte) []byte {
-	sum := f.ExtractOutput(list)
-	return append(binary.AppendUvarint(nil, uint64(len(sum))), sum...)
-}
-
-// ExtractOutput is the sum of all. Where they do not add up it is one that cannot be decoded, and says why.
-func (*addFn) ExtractOutput(list []byte) []byte {
-	all := new(found)
-	for len(list) > 0 {
-		n, k := binary.Uvarint(list)
-		if k <= 0 || n > uint64(len(list)-k) {
-			return []byte("cut short")
-		}
-		one, err := decode(list[k : k+int(n)])
-		if err == nil {
-			err = all.add(one)
-		}
-		if err != nil {
-			return []byte(err.Error())
-		}
-		list = list[k+int(n):]
-	}
-	all.sum()
-	return all.encode()
-}
-
-// An endFn writes what all shards came to, and then that the results are whole.
+// An endFn adds up what all shards came to, writes it, and then that the results are whole.
 type endFn struct{ JobText jobText }
 
 // ProcessElement writes the last files.
-func (f *endFn) ProcessElement(ctx context.Context, sum []byte) error {
+func (f *endFn) ProcessElement(ctx context.Context, _ int, sums func(*[]byte) bool) error {
 	j, err := f.JobText.job()
 	if err != nil {
 		return err
 	}
-	all, err := decode(sum)
+	all, err := addUp(sums)
 	if err != nil {
-		return fmt.Errorf("%w: %q", err, sum[:min(len(sum), 100)])
+		return err
 	}
 	if len(all.shards) != j.Shards || all.shards[j.Shards-1] != j.Shards-1 || all.facts == "" {
 		return fmt.Errorf("%d of %d shards were judged", len(all.shards), j.Shards)

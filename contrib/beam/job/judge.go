@@ -118,7 +118,6 @@ func (s *judged) result(ctx context.Context) (*found, error) {
 	hits, err := write(ctx, s.job.Output, name("hits"), s.hits(res))
 	f.files = []File{clients, hits}
 	f.tallies = s.tallies(res)
-	f.sum()
 	return f, err
 }
 
@@ -128,6 +127,7 @@ func (s *judged) clients(res *replay.Result) (all []rows.Client) {
 	for i := range agents {
 		agents[i] = s.tables.Agents.Name(int32(i))
 	}
+	all = make([]rows.Client, 0, res.Clients.Len())
 	for id := range int32(res.Clients.Len()) {
 		c := res.Clients.At(id)
 		if c.Requests() == 0 {

@@ -4,12 +4,13 @@ import (
 	"cmp"
 	"encoding/binary"
 	"errors"
+	"maps"
 	"slices"
 
 	"shadow/contrib/beam/rows"
 )
 
-// A found is what judging one shard came to, or some of them together. It travels as bytes.
+// A found is what judging one shard came to, or all of them together. It travels as bytes.
 type found struct {
 	shards  []int
 	files   []File
@@ -17,46 +18,39 @@ type found struct {
 	tallies []rows.Tally
 }
 
-// add puts what others found beside it.
-func (f *found) add(other *found) error {
-	for _, s := range other.shards {
-		if slices.Contains(f.shards, s) {
-			return errors.New("a shard was judged twice")
+// addUp adds up encoded sums.
+func addUp(next func(*[]byte) bool) (*found, error) {
+	all, counts := new(found), map[rows.Tally]int64{} // of tallies that count nothing
+	for sum := []byte(nil); next(&sum); {
+		one, err := decode(sum)
+		if err != nil {
+			return nil, err
+		}
+		all.shards = append(all.shards, one.shards...)
+		all.files = append(all.files, one.files...)
+		all.facts = cmp.Or(all.facts, one.facts)
+		for _, t := range one.tallies {
+			n := t.Count
+			if t.Count = 0; t.What == rows.Coarse || t.What == rows.Length {
+				counts[t] = max(counts[t], n)
+			} else {
+				counts[t] += n
+			}
 		}
 	}
-	f.shards = append(f.shards, other.shards...)
-	f.files = append(f.files, other.files...)
-	f.facts = cmp.Or(f.facts, other.facts)
-	f.tallies = append(f.tallies, other.tallies...)
-	return nil
-}
-
-// same compares what tallies count.
-func same(a, b rows.Tally) int {
-	return cmp.Or(cmp.Compare(a.Policy, b.Policy), cmp.Compare(a.Variant, b.Variant), cmp.Compare(a.What, b.What),
-		cmp.Compare(a.Time, b.Time), cmp.Compare(a.Name, b.Name))
-}
-
-// sum adds up tallies of the same, and puts them in order.
-func (f *found) sum() {
-	slices.SortFunc(f.tallies, same)
-	n := 0
-	for _, t := range f.tallies {
-		if n == 0 || same(f.tallies[n-1], t) != 0 {
-			f.tallies[n] = t
-			n++
-			continue
-		}
-		last := &f.tallies[n-1]
-		if t.What == rows.Coarse || t.What == rows.Length {
-			last.Count = max(last.Count, t.Count)
-		} else {
-			last.Count += t.Count
-		}
+	slices.Sort(all.shards)
+	if n := len(all.shards); len(slices.Compact(all.shards)) < n {
+		return nil, errors.New("a shard was judged twice")
 	}
-	f.tallies = f.tallies[:n]
-	slices.Sort(f.shards)
-	slices.SortFunc(f.files, func(a, b File) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(all.files, func(a, b File) int { return cmp.Compare(a.Name, b.Name) })
+	all.tallies = slices.SortedFunc(maps.Keys(counts), func(a, b rows.Tally) int {
+		return cmp.Or(cmp.Compare(a.Policy, b.Policy), cmp.Compare(a.Variant, b.Variant), cmp.Compare(a.What, b.What),
+			cmp.Compare(a.Time, b.Time), cmp.Compare(a.Name, b.Name))
+	})
+	for i := range all.tallies {
+		all.tallies[i].Count = counts[all.tallies[i]]
+	}
+	return all, nil
 }
 
 // encode is it as bytes.
