@@ -24,7 +24,7 @@ import (
 //	foot     magic, version | where the tail is, its sizes and checksum | checksum of the foot
 
 // version counts formats of blocks.
-const version = 1
+const version = 2
 
 var magic = fmt.Appendf(nil, "shadow shard %3d", version)
 
@@ -61,6 +61,8 @@ type frame struct {
 	offset       int64
 	packed, size int
 	rows, input  int
+	at           limit.Time // of the first row, which is packed as 0; of times that are packed as they are, 0
+	line         int64      // likewise
 	sum          uint32
 }
 
@@ -77,15 +79,16 @@ type blockWriter struct {
 
 // add writes rows of one input as a frame. The batch does not stay as it is.
 func (w *blockWriter) add(b *traffic.Batch, input int, reached limit.Time) error {
+	var at limit.Time
 	if b.DropSeq(); b.Seq == nil { // else sequence times are told by how they differ
-		deltas(b.At)
+		at = deltas(b.At)
 	}
-	deltas(b.Line)
+	line := deltas(b.Line)
 	w.raw = b.Pack(w.raw[:0], 0, b.Len())
 	w.out = w.packer.Pack(w.out[:0], w.raw)
 	w.frames = append(w.frames, frame{
 		reached: reached, offset: w.offset, packed: len(w.out), size: len(w.raw), rows: b.Len(), input: input,
-		sum: crc32.Checksum(w.out, checksums),
+		at: at, line: line, sum: crc32.Checksum(w.out, checksums),
 	})
 	w.rows += int64(b.Len())
 	return w.write(w.out)
@@ -110,7 +113,10 @@ func (w *blockWriter) finish(meta *Meta, names []byte) error {
 		for _, v := range []int{f.packed, f.size, f.rows, f.input} {
 			tail = binary.AppendUvarint(tail, uint64(v))
 		}
-		tail = binary.LittleEndian.AppendUint32(binary.AppendVarint(tail, int64(f.reached)), f.sum)
+		for _, v := range []int64{int64(f.reached), int64(f.at), f.line} {
+			tail = binary.AppendVarint(tail, v)
+		}
+		tail = binary.LittleEndian.AppendUint32(tail, f.sum)
 	}
 	tail = append(tail, names...)
 	packed := w.packer.Pack(nil, tail)
@@ -129,17 +135,20 @@ func foot(at int64, packed, size int, sum uint32) []byte {
 	return binary.LittleEndian.AppendUint32(f, crc32.Checksum(f, checksums))
 }
 
-// deltas makes numbers their differences.
-func deltas[T ~int64](v []T) {
+// deltas makes numbers their differences, and the first one 0, which it returns: it would take the width of all.
+func deltas[T ~int64](v []T) (first T) {
 	for i := len(v) - 1; i > 0; i-- {
 		v[i] -= v[i-1]
 	}
+	first, v[0] = v[0], 0
+	return first
 }
 
 // sums undoes deltas.
-func sums[T ~int64](v []T) {
-	for i := 1; i < len(v); i++ {
-		v[i] += v[i-1]
+func sums[T ~int64](v []T, first T) {
+	for i := range v {
+		first += v[i]
+		v[i] = first
 	}
 }
 
@@ -247,6 +256,15 @@ func (r *reader) readTail(tail []byte, frames int64) (err error) {
 		tail = tail[n:]
 		return int64(v)
 	}
+	signed := func() int64 {
+		v, n := binary.Varint(tail)
+		if n <= 0 {
+			cut = true
+			return 0
+		}
+		tail = tail[n:]
+		return v
+	}
 	n := number()
 	if cut || n > int64(len(tail)) {
 		return errTail
@@ -263,12 +281,13 @@ func (r *reader) readTail(tail []byte, frames int64) (err error) {
 	for i := range r.frames {
 		f := &r.frames[i]
 		f.offset, f.packed, f.size, f.rows, f.input = offset, int(number()), int(number()), int(number()), int(number())
-		v, k := binary.Varint(tail)
-		if cut || k <= 0 || len(tail) < k+4 {
+		reached, at := signed(), signed()
+		f.line = signed()
+		if cut || len(tail) < 4 {
 			return errTail
 		}
-		f.reached, f.sum = traffic.Bounded(v), binary.LittleEndian.Uint32(tail[k:])
-		tail = tail[k+4:]
+		f.reached, f.at, f.sum = traffic.Bounded(reached), traffic.Bounded(at), binary.LittleEndian.Uint32(tail)
+		tail = tail[4:]
 		offset, rows = offset+int64(f.packed), rows+int64(f.rows)
 		if f.rows == 0 || f.rows > frameRows || f.size > frameBytes || f.packed > frameBytes {
 			return errTail
@@ -318,9 +337,9 @@ func (r *reader) rows(b *traffic.Batch, i int, packer *logfile.Packer, room *[2]
 	}
 	if err == nil {
 		if b.Seq == nil {
-			sums(b.At)
+			sums(b.At, f.at)
 		}
-		sums(b.Line)
+		sums(b.Line, f.line)
 		if b.Len() != f.rows || len(b.Line) != f.rows {
 			err = errTail
 		} else {
