@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/goccy/go-yaml"
 	"github.com/google/go-cmp/cmp"
 
 	"shadow/testneeds"
@@ -99,6 +100,46 @@ func TestShardsKilledAndRepeated(t *testing.T) {
 			t.Errorf("(-one replay +shards)\n%.2000s", diff)
 		}
 	})
+	t.Run("kubernetes", func(t *testing.T) {
+		runJobs(t, dir, limits)
+		runs, err := filepath.Glob(filepath.Join(dir, "runs/*.duckdb"))
+		must(t, err)
+		run(t, dir, append([]string{"merge", "--sum", "--db", "pods"}, runs...)...)
+		if diff := cmp.Diff(want, storedReport(t, dir, "pods")); diff != "" {
+			t.Errorf("(-one replay +shards)\n%.2000s", diff)
+		}
+	})
+}
+
+// runJobs runs what the pods of the indexed Jobs of contrib/shards/kubernetes.yaml run, in any order: those of fewer and
+// smaller Jobs, whose volume is dir.
+func runJobs(t *testing.T, dir string, limits []string) {
+	text, err := os.ReadFile(filepath.Join(testneeds.Root(t), "contrib/shards/kubernetes.yaml"))
+	must(t, err)
+	smaller := strings.NewReplacer(
+		"/data/logs/*.log", "?.log --format '"+soakFormat+"'", "/data", ".", "256", fmt.Sprint(shardCount), "16", fmt.Sprint(partCount),
+		"--limit 6/30s", strings.Join(limits, " "))
+	for job := range strings.SplitSeq(smaller.Replace(string(text)), "\n---\n") {
+		var of struct {
+			Spec struct {
+				Completions int
+				Template    struct {
+					Spec struct {
+						Containers []struct{ Command, Args []string }
+					}
+				}
+			}
+		}
+		must(t, yaml.Unmarshal([]byte(job), &of))
+		pod := of.Spec.Template.Spec.Containers[0]
+		for _, i := range testneeds.Rand(t, 20, 3).Perm(of.Spec.Completions) {
+			cmd := exec.Command(pod.Command[0], append(pod.Command[1:], pod.Args...)...)
+			cmd.Dir, cmd.Env = dir, append(os.Environ(), fmt.Sprintf("JOB_COMPLETION_INDEX=%d", i))
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+		}
+	}
 }
 
 // refusesSums adds what does not add up.
