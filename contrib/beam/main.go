@@ -108,6 +108,8 @@ func run() error {
 	if err := job.Graph(s, j); err != nil {
 		return err
 	}
-	_, err = beam.Run(ctx, *runner, p)
+	if _, err = beam.Run(ctx, *runner, p); err == nil {
+		fmt.Fprintf(os.Stderr, "shadow-finish --db shadow.duckdb %q puts the results into a database\n", j.Output)
+	}
 	return err
 }
