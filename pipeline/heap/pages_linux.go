@@ -13,7 +13,8 @@ const piece = 4 << 20
 // UseLargePages has the system serve so many bytes that the heap grows by next in pages of 2 MB rather than 4 KB, where it
 // does that if asked (/sys/kernel/mm/transparent_hugepage/enabled): a command that ends within a second spends up to a
 // quarter of its time on the first touch of small pages. Go never asks. The room is taken, named to the system, and given
-// back untouched; what is allocated next comes to lie there. That takes 5 ms.
+// back untouched; what is allocated next comes to lie there. That takes 5 ms. It comes before CollectLate and its like,
+// whose cleanups must not run meanwhile.
 func UseLargePages(room int) {
 	if isLarge() {
 		return
