@@ -128,14 +128,29 @@ func prepare(d *duck.Conn) error {
 		if err := checkVersion(d, "shadow_schema"); err != nil {
 			return err
 		}
-		if there, err := hasTable(d, "", "shard_runs"); err != nil || there {
-			return err // what writes nothing leaves no log of changes behind
-		}
-		return d.Exec(shardsSQL) // which the first release did not have
+		return renew(d)
 	case others > 0:
 		return errors.New("has tables, but none of shadow's: it belongs to something else; choose another file with --db")
 	}
 	return d.Exec("BEGIN;" + tablesSQL + viewsSQL + "COMMIT;")
+}
+
+// renew gives a database of the first release the tables and views that it lacks. It writes only then: what writes
+// nothing leaves no log of changes behind.
+func renew(d *duck.Conn) error {
+	there, err := hasTable(d, "", "shard_runs")
+	if err == nil && !there {
+		err = d.Exec(shardsSQL)
+	}
+	if err != nil {
+		return err
+	}
+	stale, err := duck.One[bool](d, "SELECT coalesce(NOT bool_or(contains(sql, 'FROM policies')), true) FROM duckdb_views() "+
+		"WHERE database_name = current_database() AND view_name = 'latest_policy_totals'")
+	if err == nil && stale {
+		err = d.Exec("BEGIN;" + viewsSQL + "COMMIT;")
+	}
+	return err
 }
 
 // hasTable reports whether a database has a table; "" is the one that was opened.

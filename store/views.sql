@@ -1,4 +1,5 @@
--- What people query. Each view carries the run; its twin latest_… shows the latest run only, without that column.
+-- What people query. Each view carries the run; its twin latest_…, without that column, shows the latest run
+-- that has what the view shows.
 --
 -- What their columns mean, as shadow query --tables says it. A column that is not here means what it does in the table:
 -- of policy_totals in policies, of policy_limits in parts, of would_blocks in events, of curve_figures in curve_points.
@@ -107,29 +108,31 @@ SELECT c.run, c.limit_kind, c.per_us / 1e6 AS per_seconds, 1e6 * c.rate_count / 
 FROM curves c
 JOIN curve_points p ON p.run = c.run AND p.curve = c.curve;
 
+-- The latest run is that which has what the view shows: policies, though they refused nothing, curves, evidence, kept
+-- events. A sweep hides no replay, nor a replay a sweep.
 CREATE OR REPLACE VIEW latest_run AS
 SELECT * FROM runs WHERE run = (SELECT max(run) FROM runs);
 
 CREATE OR REPLACE VIEW latest_would_blocks AS
-SELECT * EXCLUDE (run) FROM would_blocks WHERE run = (SELECT max(run) FROM runs);
+SELECT * EXCLUDE (run) FROM would_blocks WHERE run = (SELECT max(run) FROM policies WHERE events_kept);
 
 CREATE OR REPLACE VIEW latest_policy_totals AS
-SELECT * EXCLUDE (run) FROM policy_totals WHERE run = (SELECT max(run) FROM runs);
+SELECT * EXCLUDE (run) FROM policy_totals WHERE run = (SELECT max(run) FROM policies);
 
 CREATE OR REPLACE VIEW latest_policy_limits AS
-SELECT * EXCLUDE (run) FROM policy_limits WHERE run = (SELECT max(run) FROM runs);
+SELECT * EXCLUDE (run) FROM policy_limits WHERE run = (SELECT max(run) FROM policies);
 
 CREATE OR REPLACE VIEW latest_class_totals AS
-SELECT * EXCLUDE (run) FROM class_totals WHERE run = (SELECT max(run) FROM runs);
+SELECT * EXCLUDE (run) FROM class_totals WHERE run = (SELECT max(run) FROM policies);
 
 CREATE OR REPLACE VIEW latest_people_totals AS
-SELECT * EXCLUDE (run) FROM people_totals WHERE run = (SELECT max(run) FROM runs);
+SELECT * EXCLUDE (run) FROM people_totals WHERE run = (SELECT max(run) FROM policies WHERE run IN (SELECT run FROM client_evidence));
 
 CREATE OR REPLACE VIEW latest_client_totals AS
-SELECT * EXCLUDE (run) FROM client_totals WHERE run = (SELECT max(run) FROM runs);
+SELECT * EXCLUDE (run) FROM client_totals WHERE run = (SELECT max(run) FROM policies);
 
 CREATE OR REPLACE VIEW latest_action_totals AS
-SELECT * EXCLUDE (run) FROM action_totals WHERE run = (SELECT max(run) FROM runs);
+SELECT * EXCLUDE (run) FROM action_totals WHERE run = (SELECT max(run) FROM policies);
 
 CREATE OR REPLACE VIEW latest_curve_figures AS
-SELECT * EXCLUDE (run) FROM curve_figures WHERE run = (SELECT max(run) FROM runs);
+SELECT * EXCLUDE (run) FROM curve_figures WHERE run = (SELECT max(run) FROM curves);
