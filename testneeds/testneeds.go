@@ -5,11 +5,13 @@ package testneeds
 import (
 	"bytes"
 	"compress/gzip"
+	_ "embed"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 )
 
@@ -28,29 +30,55 @@ type TB interface {
 	Skip(args ...any)
 }
 
-// Program is the path of a program, which may have several names.
+// needs has a line for each program, and says how to tell it from others of its name.
+//
+//go:embed needs.txt
+var needs string
+
+// Program returns the path of a program, which may have several names. It is told by what it says of itself.
 func Program(t TB, names ...string) string {
 	t.Helper()
+	ask, says := question(names[0])
+	missing := names[0] + " is missing"
 	for _, name := range names {
-		if path, err := exec.LookPath(name); err == nil {
+		path, err := exec.LookPath(name)
+		if err != nil {
+			continue
+		}
+		if says == nil {
 			return path
 		}
+		answer, _ := exec.Command(path, ask).CombinedOutput() //nolint:errcheck // what it says tells
+		if says.Match(answer) {
+			return path
+		}
+		missing = fmt.Sprintf("%s is another program of that name", path)
 	}
-	return lacks(t, names[0])
+	return lacks(t, missing)
+}
+
+// question returns what needs asks a program, and what its answer must match; nil: nothing.
+func question(program string) (ask string, says *regexp.Regexp) {
+	for line := range strings.Lines(needs) {
+		if f := strings.Fields(line); f[0] == program {
+			return f[2], regexp.MustCompile("(?m)" + f[3])
+		}
+	}
+	return "", nil
 }
 
 // File is the path of a file that a package installs.
 func File(t TB, path string) string {
 	t.Helper()
 	if _, err := os.Stat(path); err != nil {
-		return lacks(t, path)
+		return lacks(t, path+" is missing")
 	}
 	return path
 }
 
-func lacks(t TB, what string) string {
+func lacks(t TB, missing string) string {
 	t.Helper()
-	missing := fmt.Sprintf("%s is missing: scripts/install-test-deps installs it", what)
+	missing += ": scripts/install-test-deps installs what is needed"
 	if os.Getenv("CI") == "true" {
 		t.Fatal(missing)
 	} else {

@@ -31,6 +31,27 @@ func TestProgram(t *testing.T) {
 	}
 }
 
+// A program is told by what it says of itself: another one of its name is none, and neither is one that says nothing.
+func TestProgramOfTheSameName(t *testing.T) {
+	t.Setenv("CI", "true")
+	folder := t.TempDir()
+	t.Setenv("PATH", folder)
+	for text, right := range map[string]bool{
+		"echo 'xz (XZ Utils) 5.4.1'":                                       true,
+		"echo \"xz: invalid option -- '-'\" >&2; echo BusyBox >&2; exit 1": false,
+		"": false,
+	} {
+		name := filepath.Join(folder, "xz")
+		if err := os.WriteFile(name, []byte("#!/bin/sh\n"+text+"\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		f := &fake{}
+		if path := Program(f, "xz"); (path == name && f.failed == "") != right || !right && !strings.Contains(f.failed, name+" is another program") {
+			t.Errorf("%q: %s, %+v", text, path, f)
+		}
+	}
+}
+
 // Beside the project, from wherever a test runs.
 func TestShared(t *testing.T) {
 	beside := t.TempDir()

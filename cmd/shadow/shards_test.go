@@ -87,14 +87,16 @@ func TestShardsKilledAndRepeated(t *testing.T) {
 	t.Run("refused", func(t *testing.T) { refusesSums(t, dir, databases, limits) })
 	t.Run("contrib", func(t *testing.T) {
 		script := filepath.Join(testneeds.Root(t), "contrib/shards/parallel")
+		path := os.Getenv("PATH")
 		for range 2 { // the second time nothing is left to do but to add
 			cmd := exec.Command("sh", append([]string{script, "a.log", "b.log", "--"}, limits...)...)
 			program, err := exec.LookPath("shadow")
 			must(t, err)
-			cmd.Dir, cmd.Env = dir, append(os.Environ(), "JOBS=3", "SHARDS=5", "OUT=out", "SHADOW="+program, "PACK=--format '"+soakFormat+"'")
+			cmd.Dir, cmd.Env = dir, append(os.Environ(), "JOBS=3", "SHARDS=5", "OUT=out", "SHADOW="+program, "PACK=--format '"+soakFormat+"'", "PATH="+path)
 			if out, err := cmd.CombinedOutput(); err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}
+			path = otherParallel(t) + ":" + path
 		}
 		if diff := cmp.Diff(want, storedReport(t, dir, "out/all.duckdb")); diff != "" {
 			t.Errorf("(-one replay +shards)\n%.2000s", diff)
@@ -109,6 +111,14 @@ func TestShardsKilledAndRepeated(t *testing.T) {
 			t.Errorf("(-one replay +shards)\n%.2000s", diff)
 		}
 	})
+}
+
+// otherParallel returns a folder with a parallel that is not GNU's: as with that of moreutils, --version is no option.
+func otherParallel(t *testing.T) (folder string) {
+	folder = t.TempDir()
+	text := "#!/bin/sh\necho \"parallel: invalid option -- '-'\" >&2\nexit 1\n"
+	must(t, os.WriteFile(filepath.Join(folder, "parallel"), []byte(text), 0o700))
+	return folder
 }
 
 // runJobs runs what the pods of the indexed Jobs of contrib/shards/kubernetes.yaml run, in any order: those of fewer and
