@@ -129,6 +129,9 @@ func TestWeighedAgreesWithReplay(t *testing.T) {
 			}
 		}
 	})
+	if testing.Short() {
+		return // rapid draws a fifth of the logs then, which may lack anything
+	}
 	if counted < 150 || nested < 15 || refused < 500 {
 		t.Errorf("%d N are counted, %d more are known, and %d requests refused: too few to say anything", counted, nested, refused)
 	}
