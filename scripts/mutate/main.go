@@ -103,12 +103,16 @@ func tryAll(mutants []mutant, o options) error {
 	var survivors []mutant
 	counts := map[outcome]int{}
 	sound := map[*pkg]bool{}
+	leftOut := 0
 	for i, m := range mutants {
-		if !sound[m.pkg] { // tests that fail anyway kill every mutant
-			if err := tester.check(m.pkg); err != nil {
+		if _, known := sound[m.pkg]; !known { // tests that fail or take too long anyway kill every mutant
+			if sound[m.pkg], err = tester.check(m.pkg); err != nil {
 				return err
 			}
-			sound[m.pkg] = true
+		}
+		if !sound[m.pkg] {
+			leftOut++
+			continue
 		}
 		begin := time.Now()
 		outcome, by, err := tester.try(m)
@@ -122,7 +126,10 @@ func tryAll(mutants []mutant, o options) error {
 		fmt.Printf("%4d  %-8s %5.0f s  %s  %s\n", i+1, outcome, time.Since(begin).Seconds(), m, by)
 	}
 	// What does not compile is a mistake that nobody can make, so it does not count.
-	tried := len(mutants) - counts[invalid]
+	tried := len(mutants) - leftOut - counts[invalid]
+	if leftOut > 0 {
+		fmt.Printf("\n%d mutants are left out: the tests of their packages are too slow\n", leftOut)
+	}
 	if tried == 0 {
 		return nil
 	}

@@ -106,6 +106,59 @@ func TestFailsAnyway(t *testing.T) {
 	}
 }
 
+// A package whose tests are too slow without a mutant is left out, and the mutants of others are tried.
+func TestLeavesOutTheSlow(t *testing.T) {
+	slowTest := strings.Replace(sampleTest, "\tif", "\tfor x := 1; x > 0; {\n\t}\n\tif", 1)
+	t.Chdir(t.TempDir())
+	must(t, os.WriteFile("go.mod", []byte(goMod), 0o600))
+	var mutants []mutant
+	for name, test := range map[string]string{"quick": sampleTest, "slow": slowTest} {
+		must(t, os.Mkdir(name, 0o700))
+		must(t, os.WriteFile(name+"/sample.go", []byte(sample), 0o600))
+		must(t, os.WriteFile(name+"/sample_test.go", []byte(test), 0o600))
+	}
+	must(t, os.WriteFile("importer.go", []byte("package sample\n\nimport _ \"sample/quick\"\n"), 0o600))
+	must(t, os.WriteFile("importer_test.go", []byte(slowTest+"\nfunc Enough(int, int) bool { return true }\n"), 0o600))
+	packages, err := load([]string{"./slow", "./quick"})
+	must(t, err)
+	for i := range packages {
+		found, err := packages[i].mutants()
+		must(t, err)
+		mutants = append(mutants, found...)
+	}
+	said := said(t, func() error { return tryAll(mutants, options{timeout: 2 * time.Second, bound: time.Minute}) })
+	for _, want := range []string{
+		"the tests of sample/slow are left out", "the tests of sample are left out", "3 mutants are left out", "2 of 3 killed",
+	} {
+		if !strings.Contains(said, want) {
+			t.Errorf("it does not say %q:\n%s", want, said)
+		}
+	}
+}
+
+// said returns what a function prints.
+func said(t *testing.T, do func() error) string {
+	t.Helper()
+	out, err := os.Create(filepath.Join(t.TempDir(), "out"))
+	must(t, err)
+	stdout := os.Stdout
+	os.Stdout = out
+	err = do()
+	os.Stdout = stdout
+	must(t, err)
+	must(t, out.Close())
+	text, err := os.ReadFile(out.Name())
+	must(t, err)
+	return string(text)
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // A mutant that never ends is stopped when it has had its time of the processor.
 func TestEndless(t *testing.T) {
 	test := strings.Replace(sampleTest, "\tif", "\tfor x := 1; x > 0; {\n\t}\n\tif", 1)

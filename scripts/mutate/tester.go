@@ -57,18 +57,31 @@ func (t tester) try(m mutant) (outcome, string, error) {
 	return result, by, err
 }
 
-// check is an error if the tests of a package or its importers fail without a mutant.
-func (t tester) check(p *pkg) error {
+// check reports whether the tests of a package end in time without a mutant, and takes those importers from it whose tests do
+// not. It says which are too slow. Tests that fail are an error.
+func (t tester) check(p *pkg) (ends bool, err error) {
 	name := filepath.Join(t.folder, "overlay.json")
 	if err := os.WriteFile(name, []byte("{}"), 0o600); err != nil {
-		return err
+		return false, err
 	}
+	var inTime []string
 	for _, path := range append([]string{p.ImportPath}, p.importers...) {
-		if result, by, err := t.test(name, path); err != nil || result != survived {
-			return errors.Join(err, fmt.Errorf("the tests of %s fail without a mutant: %s %s", path, result, by))
+		switch result, by, err := t.test(name, path); {
+		case err != nil:
+			return false, err
+		case result == slow:
+			fmt.Printf("the tests of %s are left out: they take the processor for more than %s (-timeout), without a mutant\n", path, t.timeout)
+			if path == p.ImportPath {
+				return false, nil
+			}
+		case result != survived:
+			return false, fmt.Errorf("the tests of %s fail without a mutant: %s %s", path, result, by)
+		default:
+			inTime = append(inTime, path)
 		}
 	}
-	return nil
+	p.importers = inTime[1:]
+	return true, nil
 }
 
 // overlay writes the changed file and returns the name of the file that tells the compiler of it.
