@@ -111,12 +111,6 @@ func sum(block []byte) uint64 {
 //	access.log.2.gz   access.log.1   access.log
 //	└── read to its end, now compressed  └── read as far as it went
 
-// A Place is where reading goes on.
-type Place struct {
-	Offset   int64 `json:"offset"`             // of the first byte not yet read, after decompression
-	Skipping bool  `json:"skipping,omitempty"` // inside a line of which no more is wanted
-}
-
 // A SavedLog is how far one log had been read.
 type SavedLog struct {
 	Name  string      `json:"name"`

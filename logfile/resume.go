@@ -167,7 +167,7 @@ func (s *Resume) matchOne(i, k int, sure bool) {
 		if f.saved == known {
 			return
 		}
-		if f.saved != nil || !f.Is(known.Identity) || f.log >= 0 && f.log != i {
+		if f.saved != nil || !known.isNow(&f.Sibling) || f.log >= 0 && f.log != i {
 			continue
 		}
 		if !f.surely(known.Identity) && (sure || nameOf(f.Path) != l.Name) {
@@ -383,9 +383,9 @@ func (l *ResumeLog) leftOut(files []SavedFile) (known []Identity) {
 // save is how far the file has been read, as r says; nil: nothing new was in it.
 func (f *resumeFile) save(r *RangeRead) (now SavedFile) {
 	if r != nil {
-		now = SavedFile{Place: r.Place, Compressed: f.Compressed && r.Whole}
+		now = SavedFile{Place: f.mark(r.Place), Compressed: f.Compressed && r.Whole}
 	} else if now = *f.saved; f.cut() {
-		now.Place = Place{Offset: f.Info.Size()}
+		now.Place = f.mark(Place{Offset: f.Info.Size()})
 	}
 	now.Identity = f.ID
 	if f.ID.HeadBytes < HeadBlock && !f.Compressed { // while it is short, it is known by all that it has

@@ -132,9 +132,9 @@ type LossError struct{ Files int }
 
 func (e *LossError) Error() string {
 	if e.Files == 1 {
-		return "the rest of a file that was being read was never found: requests are missing"
+		return "the rest of a file that was being read was never found: requests may be missing"
 	}
-	return fmt.Sprintf("the rest of %d files that were being read was never found: requests are missing", e.Files)
+	return fmt.Sprintf("the rest of %d files that were being read was never found: requests may be missing", e.Files)
 }
 
 // Step does one step. more says that there is more to read already.

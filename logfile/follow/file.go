@@ -75,13 +75,13 @@ func openPlain(name string, at logfile.Place, now func() time.Time) (*plain, err
 		return nil, err
 	}
 	f := &plain{handle: handle, info: info, size: info.Size(), read: now(), now: now}
-	f.Place = at
 	if !info.Mode().IsRegular() {
 		err = errNoFile
 	} else {
 		f.Identity, f.Born = logfile.Identity{Node: logfile.NodeOf(info)}.Emptied(), logfile.Born(handle)
 		err = f.learn()
 	}
+	f.Place = at // whether that stands is found when it is read on
 	if err != nil {
 		_ = handle.Close()
 		return nil, err
@@ -91,7 +91,7 @@ func openPlain(name string, at logfile.Place, now func() time.Time) (*plain, err
 
 // skipToEnd goes to the end, and past the rest of a line that has begun.
 func (f *plain) skipToEnd() {
-	f.Place = logfile.Place{Offset: f.size}
+	f.Place = logfile.Place{Offset: f.size}.Marked(f.handle)
 	var last [1]byte
 	if _, err := f.handle.ReadAt(last[:], f.size-1); f.size > 0 && err == nil {
 		f.Skipping = last[0] != '\n'
@@ -137,7 +137,7 @@ func (f *plain) refresh() error {
 	return err
 }
 
-// check holds the beginning of the file against what it was.
+// check holds the beginning of the file, and what was read last, against what they were.
 func (f *plain) check() error {
 	_, err := f.begin(make([]byte, f.HeadBytes))
 	return err
@@ -153,13 +153,14 @@ func (f *plain) learn() error {
 	return err
 }
 
-// begin reads the beginning, which must be what it was.
+// begin reads the beginning, which must be what it was, as must be what was read last: a log that was truncated may begin
+// as before.
 func (f *plain) begin(block []byte) ([]byte, error) {
 	n, err := f.handle.ReadAt(block, 0)
 	if err != nil && err != io.EOF {
 		return nil, err
 	}
-	if !f.Identity.Begins(block[:n]) {
+	if !f.Identity.Begins(block[:n]) || !f.Stands(f.handle) {
 		return nil, errTruncated
 	}
 	return block[:n], nil
@@ -192,6 +193,7 @@ func (f *plain) next(b *logfile.Block) (bool, error) {
 	}
 	at, err := logfile.Cut(b, f.handle, f.Place, f.size, false)
 	if err == nil {
+		at = at.Marked(f.handle)
 		err = f.check() // should it have been truncated meanwhile, this is nothing that was ever in it in one piece
 	}
 	if err != nil {
@@ -202,7 +204,7 @@ func (f *plain) next(b *logfile.Block) (bool, error) {
 
 func (f *plain) rest(b *logfile.Block) bool {
 	at, err := logfile.Cut(b, f.handle, f.Place, f.size, true)
-	return err == nil && f.take(b, at)
+	return err == nil && f.take(b, at.Marked(f.handle))
 }
 
 // take goes on to a place, and reports whether there are lines before it.
@@ -230,7 +232,7 @@ func (f *plain) peek() []byte {
 	var b logfile.Block
 	at, err := logfile.Cut(&b, f.handle, f.Place, f.size, false)
 	if len(b.Data) == 0 && err == nil {
-		f.Place = at // the rest of a line that was too long
+		f.Place = at.Marked(f.handle) // the rest of a line that was too long
 	}
 	switch sample := wholeLines(b.Data[:min(len(b.Data), sampleBytes)]); {
 	case len(sample) > 0:

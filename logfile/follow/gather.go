@@ -81,7 +81,11 @@ func (l *Log) gather(live *plain) *gatherer {
 	l.keepKnown(before, settled && !l.gone)
 	if l.pending = g.again; !l.pending { // there is no copy of what is left; one that has the name still was not truncated
 		for _, was := range l.formers {
-			if now := l.set.Now(); !g.isLive(was) && now.Sub(l.uncopied) >= time.Minute {
+			if g.isLive(was) {
+				continue
+			}
+			l.set.Lost()
+			if now := l.set.Now(); now.Sub(l.uncopied) >= time.Minute {
 				l.uncopied, l.truncated = now, now
 				l.set.Say("%s: was truncated, and no copy of it is found; what was written to it behind byte %d is lost", l.Name, was.Offset)
 			}
@@ -166,7 +170,7 @@ func (g *gatherer) goOn(r *logfile.Sibling, stopped *[]logfile.SavedFile, i int)
 // isLive reports whether a file is the one that has the name.
 func (g *gatherer) isLive(was logfile.SavedFile) bool {
 	f, ok := g.live.(*plain)
-	return ok && f.was(was.Identity)
+	return ok && f.was(was.Identity) && was.Stands(f.handle)
 }
 
 // reads reports whether the log reads a sibling, as it is.

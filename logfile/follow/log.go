@@ -229,7 +229,7 @@ func (l *Log) cannotRead(err error) {
 // skipCut goes on behind what is left of a file that has lost its end: it has been read.
 func (l *Log) skipCut(f *plain) {
 	l.set.Say("%s: has %d bytes, and %d were read before: it was cut, and is read from its present end on", l.Name, f.size, f.Offset)
-	f.Place = logfile.Place{Offset: f.size}
+	f.Place = logfile.Place{Offset: f.size}.Marked(f.handle)
 }
 
 // ascertain finds out what has become of a file that had little in it, before it is read on. It reports whether it can be read.

@@ -227,7 +227,7 @@ func TestLogBeginsAlike(t *testing.T) {
 	const title = "#Software: Microsoft Internet Information Services 10.0\n#Version: 1.0\n"
 	for _, down := range []bool{false, true} {
 		b := newBench(t)
-		b.loses = down // who truncates without a copy may have lost something
+		b.loses = true // who truncates without a copy may have lost something
 		b.start()
 		b.append("access.log", title)
 		b.step(time.Second)

@@ -118,6 +118,7 @@ func TestFilledAndCopiedWithinALook(t *testing.T) {
 // That there is no copy of a log is told when all that lies beside it has been looked at.
 func TestTruncatedWithoutCopyIsTold(t *testing.T) {
 	b := newBench(t)
+	b.loses = true
 	b.following()
 	check(t, os.Truncate(b.path("access.log"), 0))
 	b.append("access.log", line(1, b.now)[:20])
@@ -249,4 +250,65 @@ func TestInodeIsGivenToTheNextLog(t *testing.T) {
 		}
 	}
 	t.Skip("this file system gives no inode again")
+}
+
+// A log that was truncated, begins as before and has grown beyond its old length is read from its start, and told to have lost
+// what no copy has: while no tail ran, and while it stood still.
+func TestTruncatedAndGrownBeyond(t *testing.T) {
+	for _, down := range []bool{false, true} {
+		b := newBench(t)
+		head := strings.Repeat(line(7, b.now), 100)
+		b.append("access.log", head+strings.Repeat(line(8, b.now), 50))
+		b.change = func(o *Options) { o.From = FromStart }
+		b.start()
+		b.change = nil
+		b.step(time.Second)
+		b.counted(150)
+		if down {
+			b.save()
+			b.kill()
+		}
+		check(t, os.Truncate(b.path("access.log"), 0))
+		b.append("access.log", head+strings.Repeat(line(9, b.now), 80))
+		if down {
+			b.start()
+		}
+		b.loses = true
+		b.step(time.Second)
+		b.step(time.Second)
+		b.counted(150 + 180)
+		b.saidOnce("was truncated, and no copy of it is found")
+		if b.Cut != 1 || b.losses != 1 {
+			t.Errorf("down %v: %d truncations and %d losses are counted", down, b.Cut, b.losses)
+		}
+		b.append("access.log", line(1, b.now))
+		b.step(time.Second)
+		b.counted(331)
+		b.stop()
+	}
+}
+
+// What is only added to a log never makes it another one, wherever reading stopped: inside a line, in one that is too long, at
+// the end of a file that was cut.
+func TestGrownLogStands(t *testing.T) {
+	b := newBench(t)
+	b.following()
+	for i := range 40 {
+		text := line(i%9, b.now)
+		switch i % 4 {
+		case 1:
+			text = text[:20+i]
+		case 2:
+			text = strings.Repeat("x", logfile.MaxLine+i) + "\n"
+		}
+		b.append("access.log", text)
+		b.step(time.Second)
+		if i%5 == 0 {
+			b.restart(i%2 == 0)
+		}
+	}
+	if b.Cut > 0 || b.losses > 0 {
+		t.Errorf("%d truncations and %d losses are counted", b.Cut, b.losses)
+	}
+	b.stop()
 }
