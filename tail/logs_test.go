@@ -130,6 +130,38 @@ func TestKilledSoonAfterJoining(t *testing.T) {
 	b.stop()
 }
 
+// That a rotated file was read to its end is in the next checkpoint, which comes soon: so nothing is told to be missing when the
+// file is deleted and the tail killed. The second time it was found by a tail that had just begun.
+func TestKilledAfterARotatedFileWasDeleted(t *testing.T) {
+	for _, begins := range []bool{false, true} {
+		b := newBench(t, "token:2/1m")
+		b.change = func(o *Options) { o.Save = time.Hour }
+		b.start()
+		b.append("access.log", line(1, b.now))
+		b.step(tick)
+		b.tail.tryToSave(b.now)
+		if begins {
+			b.kill()
+		}
+		check(t, os.Rename(b.path("access.log"), b.path("access.log.1")))
+		if begins {
+			b.start()
+		}
+		b.append("access.log", line(2, b.now))
+		b.step(tick)
+		b.step(tick)
+		check(t, os.Remove(b.path("access.log.1")))
+		b.kill()
+		b.start()
+		b.step(tick)
+		b.step(time.Minute)
+		if n := b.tail.Tally().Requests; n != 2 {
+			t.Errorf("the tail begins %v: %d requests are judged, want 2; it says: %s", begins, n, b.said.String())
+		}
+		b.stop()
+	}
+}
+
 // While a log lags and no file has its name, the clock does not make late what was written and renamed before.
 func TestNothingIsLateWhileALogIsRotated(t *testing.T) {
 	b := newBench(t, "token:1/24h")

@@ -66,7 +66,7 @@ func (t *Tail) open() (err error) {
 	}
 	if t.set.Expand(); err == nil && t.options.State != "" {
 		if err = t.save(); err == nil { // so that even who is killed at once has begun here
-			t.saves.joined = false
+			t.saves.hurry = false
 		} else if isFull(err) {
 			t.sayUnsaved(err) // the old one holds, or none, until there is room
 			t.saves.at, err = time.Time{}, nil

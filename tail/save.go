@@ -20,14 +20,16 @@ type saves struct {
 	at, tried time.Time     // when the last one was, and when that was last tried
 	took      time.Duration // how long
 	err       string        // what was wrong then
-	joined    bool          // whether logs have joined since
+	hurry     bool          // whether that is out of date: logs have joined since, or were rotated
 }
 
 // mustSave reports whether a checkpoint is due. Writing them takes at most a twentieth of the time, unless what is held for the
 // database becomes too much.
 func (t *Tail) mustSave(now time.Time) bool {
 	every := t.options.Save
-	if t.saves.joined { // were one of them rotated while no tail runs, nothing of it would be found
+	// Were a new log rotated while no tail runs, nothing of it would be found. Were a rotated one deleted, it would look as if
+	// its rest had not been read.
+	if t.saves.hurry {
 		every = tick
 	}
 	passed := now.Sub(t.saves.tried)
@@ -41,7 +43,7 @@ func (t *Tail) tryToSave(now time.Time) {
 		t.sayUnsaved(err)
 		return
 	}
-	t.saves.at, t.saves.joined, t.saves.err = now, false, ""
+	t.saves.at, t.saves.hurry, t.saves.err = now, false, ""
 }
 
 // sayUnsaved says why there is no checkpoint, unless it was said last.

@@ -120,8 +120,10 @@ func (t listener) Waits(l *follow.Log) bool       { return t.stream.Waits(l.Numb
 func (t listener) Joined(l *follow.Log) {
 	t.logs = append(t.logs, &log{Log: l, clock: newClock(t.options.Read.Lateness)})
 	t.stream.Sources(t.set.Numbers())
-	t.saves.joined = true
+	t.saves.hurry = true
 }
+
+func (t listener) Turned() { t.saves.hurry = true }
 
 func (t listener) Left(l *follow.Log) {
 	t.stream.Renew(l.Number)

@@ -37,7 +37,7 @@ type bench struct {
 	block  logfile.Block
 	known  map[*Log]bool // of which a line has come
 	saved  time.Time
-	joined bool // a log has since
+	hurry  bool // whether a checkpoint is due at once
 	losses int  // files that were lost since the start
 	loses  bool // whether they may be
 	lost   int  // how many were
@@ -87,7 +87,7 @@ func (b *bench) save() {
 	b.SavedLogs, b.SavedLeft = b.set.Save()
 	b.state, err = json.Marshal(b.tally)
 	check(b.t, err)
-	b.saved, b.joined = b.now, false
+	b.saved, b.hurry = b.now, false
 }
 
 // step lets time pass and reads what there is to read.
@@ -98,7 +98,7 @@ func (b *bench) step(passed time.Duration) {
 	for _, l := range b.set.Logs() {
 		b.read(l)
 	}
-	if passed := b.now.Sub(b.saved); passed >= save || b.joined && passed > 0 {
+	if passed := b.now.Sub(b.saved); passed >= save || b.hurry && passed > 0 {
 		b.save()
 	}
 }
@@ -149,7 +149,8 @@ func (b *bench) Say(format string, args ...any) {
 }
 func (b *bench) Truncated()      { b.tally.Cut++ }
 func (b *bench) Lost()           { b.losses++ }
-func (b *bench) Joined(*Log)     { b.joined = true }
+func (b *bench) Joined(*Log)     { b.hurry = true }
+func (b *bench) Turned()         { b.hurry = true }
 func (b *bench) Left(*Log)       {}
 func (b *bench) Waits(*Log) bool { return false }
 

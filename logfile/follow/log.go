@@ -105,6 +105,7 @@ func (l *Log) look() error {
 // lose notes that the last file has lost the name. Some may go on writing to it for a while, be it quiet so far.
 func (l *Log) lose() {
 	if n := len(l.files); !l.lost && n > 0 {
+		l.set.Turned()
 		if f, ok := l.files[n-1].(*plain); ok {
 			f.read = l.set.Now()
 		}

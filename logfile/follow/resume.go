@@ -217,6 +217,7 @@ func (l *Log) search() {
 			l.cannotRead(err)
 		}
 		if g != nil {
+			l.set.Turned()
 			found = append(found, g)
 		}
 		return done

@@ -33,6 +33,7 @@ type Events interface {
 	Truncated()                     // a log was truncated
 	Lost()                          // the rest of a file was not read
 	Joined(*Log)                    // the log is followed from now on
+	Turned()                        // a file has lost the name of its log, or was found without it: it may be deleted soon
 	Left(*Log)                      // nothing can come of the log any more; its number may be given to another one
 	Waits(*Log) bool                // reports whether the log must keep its number for now
 }
