@@ -26,7 +26,7 @@ type Explanation struct {
 	Recovers limit.Time `json:"recovers_us"`
 
 	Trial       *Trial              `json:"trial"`   // nil: too large to try out
-	Clients     []Client            `json:"clients"` // none: likewise
+	Clients     []Client            `json:"clients"` // none: likewise, or they would send too much
 	Variants    []Variant           `json:"variants"`
 	Equivalents []policy.Equivalent `json:"servers"`
 }
@@ -50,6 +50,10 @@ type Trial struct {
 
 // mostTried is how many requests at once are tried out.
 const mostTried = 100_000
+
+// mostSent is how many requests a client may send: more than it takes for mostTried at once. Where more are admitted in
+// a microsecond than at once, the least time it takes to fill has far more.
+const mostSent = 10 * mostTried
 
 // Explain explains each part; the levels of the clients are sampled at so many moments, at least 2.
 func Explain(parts []policy.Part, levels int) []Explanation {
@@ -153,21 +157,24 @@ type Client struct {
 // as much again as it admits at once, and at random moments. That goes on for six times as long as it takes to fill.
 func clients(l limit.Limiter, shape limit.Shape, start, full limit.Time, levels int) []Client {
 	const few = 24 // intervals at least
+	all := []Client{}
 	if shape.Count > math.MaxInt64/5 || shape.Period > math.MaxInt64/4/few {
-		return nil
+		return all
 	}
 	rate := Rate{shape.Count * 5, shape.Period * 4}
 	size := shape.AtOnce + (shape.AtOnce+1)/2
 	every := max(1, limit.Time(mulDivUp(size, int64(rate.Per), rate.Count)))
 	length := max(6*full, limit.Time(mulDivUp(few, int64(shape.Period), shape.Count)))
-	all := []Client{
-		{Name: "steady", Every: rate.moment(1)},
-		{Name: "bursty", Every: every, Burst: size},
-		{Name: "random", Every: rate.moment(1)},
-	}
 	patterns := []Pattern{
 		{kind: constant, rate: rate}, {kind: burst, size: size, every: every}, {kind: random, rate: rate},
 	}
+	for _, pattern := range patterns {
+		if pattern.Requests(length) > mostSent {
+			return all
+		}
+	}
+	all = append(all, Client{Name: "steady", Every: rate.moment(1)}, Client{Name: "bursty", Every: every, Burst: size},
+		Client{Name: "random", Every: rate.moment(1)})
 	for i, pattern := range patterns {
 		all[i].Sends, all[i].Length = pattern.String(), length
 		all[i].Run = Simulate(l, limit.State{}, start, length, pattern.Moments(length, 1), levels)

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"time"
 )
 
 // Excused are parts of the reasons for which a test may be skipped where CI=true as well.
@@ -85,6 +86,13 @@ func lacks(t TB, missing string) string {
 		t.Skip(missing)
 	}
 	return ""
+}
+
+// Within does what may never end, and panics after most. go test itself waits for an input of a fuzz target forever; this
+// way the input is a finding. most is far more than it takes, as machines are busy.
+func Within(most time.Duration, do func()) {
+	defer time.AfterFunc(most, func() { panic(fmt.Sprintf("not at an end after %v", most)) }).Stop()
+	do()
 }
 
 // Shared is the path of something below ../shared, which lies beside the project on the machines of its developers: real

@@ -89,10 +89,11 @@ func explanationFacts(e calc.Explanation) []document.Fact {
 			" of the last of those, it admits as many at once again"
 		all = append(all, document.Fact{Label: "recovers", Text: text})
 	}
-	if e.Trial == nil {
-		all = append(all, document.Fact{Label: "tried out", Text: "no: it would take too many requests, or too long"})
-	} else {
+	if e.Trial != nil {
 		all = append(all, document.Fact{Label: "refused", Text: costText(e)})
+	}
+	if len(e.Clients) == 0 {
+		all = append(all, document.Fact{Label: "tried out", Text: "no: it would take too many requests, or too long"})
 	}
 	for _, v := range e.Variants {
 		all = append(all, document.Fact{Label: "or it is", Text: v.Assumes + ": " + variantText(v)})
