@@ -103,16 +103,16 @@ func (t *Tail) openOutput(c *Checkpoint) (err error) {
 			return err
 		}
 	}
+	out := &output{name: name}
+	if err := out.open(); err != nil { // first: it keeps other tails away, whatever they call the file
+		return about("would-blocks", name, err)
+	}
+	t.out = out
 	if t.mayCut(c) {
 		if err := cutOff(name, c.Output); err != nil {
 			return about("would-blocks", name, err)
 		}
 	}
-	out := &output{name: name}
-	if err := out.open(); err != nil {
-		return about("would-blocks", name, err)
-	}
-	t.out = out
 	return nil
 }
 

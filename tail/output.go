@@ -35,7 +35,7 @@ type SavedOutput struct {
 
 const outputBuffer = 256 << 10
 
-// open opens the file to append to.
+// open opens the file to append to, and locks it. One that is open already stays.
 func (o *output) open() error {
 	access := os.O_RDWR // to be identified by its beginning
 	if !regular(o.name) {
@@ -45,8 +45,26 @@ func (o *output) open() error {
 	if err != nil {
 		return err
 	}
+	if access == os.O_RDWR {
+		if o.is(file) {
+			return file.Close()
+		}
+		if err := keepAway(file); err != nil {
+			return errors.Join(fmt.Errorf("would-blocks %s: %w", o.name, err), file.Close())
+		}
+	}
 	o.file, o.to = file, file
 	return nil
+}
+
+// is reports whether a file is the one that is open.
+func (o *output) is(file *os.File) bool {
+	if o.file == nil {
+		return false
+	}
+	ours, err := o.file.Stat()
+	other, err2 := file.Stat()
+	return err == nil && err2 == nil && os.SameFile(ours, other)
 }
 
 // write takes in a line.
@@ -107,7 +125,7 @@ func (o *output) reopen() error {
 		return nil
 	}
 	old := o.file
-	if err := o.open(); err != nil {
+	if err := o.open(); err != nil || o.file == old {
 		return err // the old one is still open
 	}
 	return old.Close()

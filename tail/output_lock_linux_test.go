@@ -16,8 +16,10 @@ func TestTwoTailsAndOneFile(t *testing.T) {
 	b := newBench(t, "token:1/24h")
 	b.start()
 	check(t, os.Symlink(b.path("would-blocks"), b.path("link")))
+	check(t, os.Link(b.path("would-blocks"), b.path("hard link")))
+	check(t, b.tail.Reopen()) // as after a rotation that left the file in place
 	other := newBench(t, "token:1/24h")
-	for _, name := range []string{"would-blocks", "link"} {
+	for _, name := range []string{"would-blocks", "link", "hard link"} {
 		o := Options{
 			Names: other.names, From: follow.FromCheckpoint, State: other.path("state"), Events: b.path(name), Err: &other.said,
 			Read: other.readOptions(), Policies: other.policies(), Now: func() time.Time { return other.now },

@@ -3,6 +3,7 @@
 package tail
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -22,13 +23,21 @@ func takeLock(what, name string) (*lock, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := keepAway(f); err != nil {
+		_ = f.Close()
+		return nil, fmt.Errorf("%s %s: %w", what, name, err)
+	}
+	return &lock{f}, nil
+}
+
+// keepAway locks an open file, whatever its name, until it is closed.
+func keepAway(f *os.File) error {
 	for patience := time.Second; ; patience -= 50 * time.Millisecond {
-		if err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err == nil {
-			return &lock{f}, nil
+		if syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil {
+			return nil
 		}
 		if patience <= 0 {
-			_ = f.Close()
-			return nil, fmt.Errorf("%s %s: another tail writes it: give each tail a file of its own", what, name)
+			return errors.New("another tail writes it: give each tail a file of its own")
 		}
 		time.Sleep(50 * time.Millisecond) // one that is being killed lets go of it soon
 	}
