@@ -1,0 +1,243 @@
+package suggest_test
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"shadow/findings"
+	"shadow/limit"
+	"shadow/limit/limittest"
+	"shadow/request"
+	"shadow/servers"
+	"shadow/suggest"
+	"shadow/sweep"
+)
+
+// TestAnswers tells all that an advisor finds out about some scenes: each has a text in testdata/answers, which -update
+// rewrites.
+func TestAnswers(t *testing.T) {
+	guesser := func(s *scene, from, to time.Duration) {
+		s.machine("192.0.2.66", "Go-http-client/1.1", "POST /login", 401, from, to, 3*time.Second)
+	}
+	logIn := func(s *scene, people int) {
+		for i := range people {
+			at := time.Duration(s.Int64N(int64(4 * time.Hour)))
+			for try := range 1 + s.IntN(3) {
+				s.send(at+time.Duration(try)*9*time.Second, fmt.Sprintf("81.20.0.%d", i), "POST /login", 401-199*(try&1), "https://shop.example/login", firefox)
+			}
+		}
+	}
+	for name, c := range map[string]struct {
+		plant func(s *scene)
+		ask   func(a *suggest.Advisor)
+	}{
+		"any":          {func(s *scene) { s.shop(120) }, func(a *suggest.Advisor) { a.Explore, a.AllKeys, a.Keys = true, true, []request.Key{request.ByClient, request.ByClientAction, request.BySite, request.ByClientAgent, request.ByClient24} }},
+		"nginx":        {func(s *scene) { s.shop(120) }, func(a *suggest.Advisor) { a.Explore = true; onServer(a, "nginx") }},
+		"haproxy-band": {func(s *scene) { s.shop(80) }, func(a *suggest.Advisor) { a.Band = true; a.Explore = true; onServer(a, "haproxy") }},
+		"envoy-more":   {func(s *scene) { s.shop(60) }, func(a *suggest.Advisor) { a.Scale = scaled("1.5"); onServer(a, "envoy-local") }},
+		"no-rest":      {func(s *scene) { s.shop(60) }, func(a *suggest.Advisor) { a.HeldOut = 0; a.Scale = scaled("3") }},
+		"each-action":  {func(s *scene) { s.shop(60); logIn(s, 6); guesser(s, 0, 3*time.Hour) }, func(a *suggest.Advisor) { a.EachAction = true }},
+		"few-log-in": {func(s *scene) { s.shop(40); logIn(s, 9); guesser(s, time.Hour, 3*time.Hour) }, func(a *suggest.Advisor) {
+			a.Action = "/login"
+			onServer(a, "nginx")
+		}},
+		"only-guesses": {func(s *scene) { s.shop(40); guesser(s, 10*time.Minute, 3*time.Hour) }, func(a *suggest.Advisor) { a.Action = "/login" }},
+		"broken-later": {func(s *scene) {
+			s.shop(50)
+			s.people(30, 210*time.Minute, 4*time.Hour)
+			s.machine("81.20.9.9", firefox, "GET /static/#.css", 200, 215*time.Minute, 216*time.Minute, 700*time.Millisecond)
+			s.send(214*time.Minute, "81.20.9.9", "GET /page/1", 200, "-", firefox)
+		}, func(a *suggest.Advisor) { a.Explore = true }},
+		"half-of-all": {func(s *scene) { s.people(60, 0, 4*time.Hour); s.machine("192.0.2.9", curl, "GET /page/#", 200, 0, 4*time.Hour, 2*time.Second) },
+			func(a *suggest.Advisor) {}},
+		"half-on-nginx": {func(s *scene) { s.people(60, 0, 4*time.Hour); s.machine("192.0.2.9", curl, "GET /page/#", 200, 0, 4*time.Hour, 2*time.Second) },
+			func(a *suggest.Advisor) { onServer(a, "nginx") }},
+		"everybody": {func(s *scene) { s.shop(60) }, func(a *suggest.Advisor) {
+			a.Goals, a.Target = suggest.GoalsOf(findings.API), suggest.TargetOf(findings.API)
+			a.Stated, a.Short = true, true
+		}},
+		"no-target": {func(s *scene) { s.people(60, 0, 4*time.Hour) }, func(a *suggest.Advisor) {}},
+		"nobody":    {func(s *scene) { s.machine("192.0.2.9", curl, "GET /", 200, 0, time.Hour, 5*time.Second) }, func(a *suggest.Advisor) {}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := &scene{Rand: rand.New(rand.NewPCG(1, 37))}
+			c.plant(s)
+			a := s.advisor(t)
+			c.ask(a)
+			check(t, a.Survey())
+			answers, err := a.Advise(t.Context())
+			check(t, err)
+			var text teller
+			for _, answer := range answers {
+				text.advice(answer)
+			}
+			limittest.Golden(t, filepath.Join("testdata/answers", name+".txt"), text.String())
+		})
+	}
+}
+
+func scaled(text string) suggest.Scale {
+	s, err := suggest.ParseScale(text)
+	if err != nil {
+		panic(err)
+	}
+	return s
+}
+
+// onServer asks for limits of a server, of some of its families.
+func onServer(a *suggest.Advisor, name string) {
+	server, err := servers.Named(name)
+	if err != nil {
+		panic(err)
+	}
+	a.Server = suggest.MarketOf(server, func(s sweep.Shape) bool {
+		return s.Rate.Count <= 10 && s.Rate.Count%3 != 0 || s.Kind != sweep.Token && s.Per >= 10*limit.Second
+	})
+	a.Shapes.Rates, a.Shapes.Periods = nil, nil
+	for _, s := range a.Server.Shapes() {
+		if s.Kind == sweep.Token {
+			a.Shapes.Rates = append(a.Shapes.Rates, s.Rate)
+		} else {
+			a.Shapes.Periods = append(a.Shapes.Periods, s.Per)
+		}
+	}
+	if len(a.Shapes.Rates) == 0 {
+		a.Shapes.Rates = []sweep.Rate{{Count: 10, Per: limit.Minute}}
+	} else {
+		a.Shapes.Periods = []limit.Time{limit.Minute}
+	}
+}
+
+// A teller puts advice into words.
+type teller struct{ strings.Builder }
+
+func (w *teller) say(format string, args ...any) { fmt.Fprintf(w, format+"\n", args...) }
+
+func (w *teller) advice(a *suggest.Advice) {
+	w.say("== action %q: protect %v, refuse %s", a.Action, a.Goals, a.Target)
+	for i, p := range a.Parts {
+		if p != nil {
+			w.say("part %d from %s to %s: clients %s; requests %s", i, clock(p.First), clock(p.Last), groups(p.Clients), groups(p.Requests))
+		}
+	}
+	w.say("page loads %+v; targets in reach %+v", a.Loads, *a.Reach)
+	for i := range a.ByKey {
+		w.say("  by %s %+v", a.ByKey[i].Key, a.ByKey[i].Reach)
+	}
+	if k := a.Might(); k != nil {
+		w.say("  so by %s", k.Key)
+	}
+	for i, some := range [][]suggest.Suggestion{a.Suggestions, a.Looser, a.Own} {
+		for k := range some {
+			w.suggestion([]string{"", "looser ", "own "}[i], a, &some[k])
+		}
+	}
+	for _, s := range a.BestOfAll() {
+		w.say("best %s", s.Shape.Limit(s.Chosen.Limit))
+	}
+	w.answer(a)
+	if a.Explored != nil {
+		w.exploration(a)
+	}
+}
+
+var (
+	whys     = []string{"found", "too long", "nobody", "broken", "too few"}
+	becauses = []string{
+		"separates", "overlaps", "no target", "no one there", "failed later", "spares all", "nothing keeps", "few to protect",
+		"few log in", "forbidden",
+	}
+)
+
+func (w *teller) suggestion(what string, a *suggest.Advice, s *suggest.Suggestion) {
+	w.say("%s%s %s: %s", what, s.Kind, cmp.Or(s.PerText(), s.RateText()), whys[s.Why])
+	if s.Why != suggest.Found {
+		return
+	}
+	text, ok := a.Text(s, s.Chosen.Limit)
+	w.say("  %s %v, on the rest it %s", text, ok, s.Proof)
+	w.candidate("chosen", &s.Chosen)
+	for i := range s.Others {
+		w.candidate("other", &s.Others[i])
+	}
+	if s.Knee.Limit > 0 {
+		w.candidate("knee", &s.Knee)
+	}
+}
+
+func (w *teller) candidate(what string, c *suggest.Candidate) {
+	w.say("  %s %d: %s | %s | %s", what, c.Limit, figures(&c.On[0]), figures(&c.On[1]), figures(&c.On[2]))
+}
+
+func (w *teller) answer(a *suggest.Advice) {
+	n := &a.Answer
+	w.say("answer: %s, since it %s: %q, on the rest it %s, hits at most %s; broke %q", n.Verdict, becauses[n.Because], n.Limit, n.Proof, n.MostHit, n.Broke)
+	if n.Of != nil {
+		w.candidate("is", &n.Chosen)
+	}
+	if n.Any != nil {
+		w.say("  other servers have %s", n.Any.Shape.Limit(n.Any.Chosen.Limit))
+	}
+	w.say("whole: clients %s; requests %s; %q refuses %s", groups(a.Whole.Groups), groups(a.Whole.Requests), a.Whole.Limit, figures(&a.Whole.Answer))
+	for _, c := range a.Whole.Crawlers {
+		w.say("  crawler %+v", c)
+	}
+	for _, m := range a.Whole.Monitors {
+		w.say("  monitor %s %d", a.Whole.Tables.Clients.Name(m.Client), m.Refused)
+	}
+	for i := range a.Ceilings {
+		w.say("  ceiling %s refuses %s", a.Ceilings[i].Limit(), figures(&a.Ceilings[i].Whole))
+	}
+}
+
+func (w *teller) exploration(a *suggest.Advice) {
+	e := a.Explored
+	shape, stop := a.Shown()
+	w.say("explored for %v, shown is stop %d of shape %d, left %d", e.Percents, stop, shape, e.Left)
+	for i := range e.Shapes {
+		s := &e.Shapes[i]
+		w.say("%s %s, own %v, keeps %v", s.Kind, s.Name(), s.Own, s.Keeps)
+		for k := range s.Stops {
+			text, ok := s.Text(a.Scale, s.Stops[k].N)
+			w.say("  %s %v: %s", text, ok, figures(&s.Stops[k].Figures))
+		}
+		for _, l := range s.Listed {
+			w.say("  %s needs %d: %v", e.Clients[l.Client].Name, l.Need, l.Refused)
+		}
+	}
+	for _, c := range e.Clients {
+		w.say("client %s is of %s, sent %d: %.40s", c.Name, c.Group, c.Requests, c.Agent)
+	}
+}
+
+// figures are requests refused of clients hit, by group.
+func figures(f *suggest.Figures) string {
+	var texts []string
+	for g := range suggest.GroupCount {
+		if f.Hit[g] > 0 || f.Refused[g] > 0 {
+			texts = append(texts, fmt.Sprintf("%s %d of %d", g, f.Refused[g], f.Hit[g]))
+		}
+	}
+	if !f.Counted {
+		texts = append(texts, "not counted")
+	}
+	return cmp.Or(strings.Join(texts, ", "), "none")
+}
+
+func groups(n suggest.Groups) string {
+	var texts []string
+	for g := range suggest.GroupCount {
+		if n[g] > 0 {
+			texts = append(texts, fmt.Sprintf("%s %d", g, n[g]))
+		}
+	}
+	return cmp.Or(strings.Join(texts, ", "), "none")
+}
+
+func clock(at limit.Time) string { return time.UnixMicro(int64(at)).UTC().Format("15:04:05") }
