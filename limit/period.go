@@ -30,11 +30,12 @@ func FormatPeriod(p Time) string {
 	return "0s"
 }
 
-var errNoPeriod = errors.New("want a length of time, such as 30s, 1m, 500ms, h or 2d")
-
 // ParsePeriod reads a length of time, which must be positive and a whole number of microseconds.
 func ParsePeriod(text string) (Time, error) {
 	p, err := parsePeriod(text)
+	if errors.Is(err, errNoPeriod) {
+		err = wordyPeriod(text)
+	}
 	if err != nil {
 		return 0, fmt.Errorf("period %q: %w", text, err)
 	}

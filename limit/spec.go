@@ -64,9 +64,10 @@ func Parse(text string) (Spec, error) {
 // ParseAll reads a limit whose count may be a list, a range, or a list of both, and returns one Spec for each count
 // in the order written: 6,10/30s is 6/30s and 10/30s, 5..20:5/30s is 5, 10, 15 and 20 per 30s.
 func ParseAll(text string) ([]Spec, error) {
-	specs, err := parseAll(strings.TrimSpace(text))
+	limit := strings.TrimSpace(text)
+	specs, err := parseAll(limit)
 	if err != nil {
-		return nil, fmt.Errorf("limit %q: %w", text, err)
+		return nil, fmt.Errorf("limit %q: %w", text, didYouMean(limit, err))
 	}
 	return specs, nil
 }
@@ -75,6 +76,7 @@ var (
 	errEmpty  = errors.New("is empty; want COUNT/PERIOD, such as 6/30s")
 	errSpace  = errors.New("has a blank inside; write it in one piece, such as token:6/30s,burst=10")
 	errPlus   = errors.New("'+' joins several limits; here one is wanted, such as 6/30s")
+	errOption = errors.New("is an option, which follows its limit after a comma: 6/30s,burst=10")
 	errNoRate = errors.New("has no period; want COUNT/PERIOD, such as 6/30s")
 )
 
@@ -92,6 +94,9 @@ func parseAll(text string) ([]Spec, error) {
 		return nil, fmt.Errorf("%q is no name of an algorithm; want one such as token, before the colon", algorithm)
 	}
 	counts, rest, found := strings.Cut(rest, "/")
+	if name, _, option := strings.Cut(text, "="); !found && option && isName(name) {
+		return nil, errOption
+	}
 	if !found {
 		return nil, errNoRate
 	}

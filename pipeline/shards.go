@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
-	"time"
 
 	"shadow/calibrate"
 	"shadow/limit"
 	"shadow/logfile"
+	"shadow/pipeline/flagvalue"
 	"shadow/policy"
 	"shadow/replay"
 	"shadow/request"
@@ -100,7 +100,7 @@ func (l *Logs) useShards(set *shard.Set) error {
 			return Usage("--%s: how the lines are read was settled when the shards were packed: pack them again with it", flag)
 		}
 	}
-	zone, err := time.LoadLocation(s.note.Zone)
+	zone, err := flagvalue.ParseZone(s.note.Zone)
 	if err != nil {
 		return fmt.Errorf("shards: %w", err)
 	}

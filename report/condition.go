@@ -3,10 +3,13 @@ package report
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/expr-lang/expr"
+	"github.com/expr-lang/expr/file"
 	"github.com/expr-lang/expr/vm"
 
 	"shadow/lazy"
@@ -55,10 +58,7 @@ func (c *Condition) explain(err error) error {
 	message, _, _ := strings.Cut(err.Error(), "\n")
 	rest, unknown := strings.CutPrefix(message, "unknown name ")
 	if !unknown {
-		if loneEquals().MatchString(quotedText().ReplaceAllString(c.text, "")) {
-			return fmt.Errorf("%q: = compares nothing; want ==", c.text)
-		}
-		return fmt.Errorf("%q: %s", c.text, message)
+		return fmt.Errorf("%q: %s", c.text, c.slip(message, err))
 	}
 	name, _, _ := strings.Cut(rest, " ")
 	var names []string
@@ -75,10 +75,47 @@ func (c *Condition) explain(err error) error {
 	return fmt.Errorf("%q: there is no %s; shadow help fail-if lists what there is", c.text, name)
 }
 
+// slips are what people write who know other languages, outside of quotes, and what to write here.
+var slips = []struct {
+	written func() *regexp.Regexp
+	advice  string
+}{
+	{loneEquals, "= compares nothing; want =="},
+	{lazy.Regexp(`\d ?%\s*($|[)&|]|and\b|or\b)`), "shares are from 0 to 1: want 0.01 for 1 %"},
+	{lazy.Regexp(`\d,\d{3}`), "a number has no commas: want 1000"},
+}
+
 var (
 	quotedText = lazy.Regexp("\"(\\\\.|[^\"])*\"|'(\\\\.|[^'])*'|`[^`]*`")
 	loneEquals = lazy.Regexp(`(^|[^=!<>])=([^=]|$)`)
 )
+
+const wantComparison = "; want a comparison, such as refused_share > 0.01 (shadow help fail-if)"
+
+// slip says what is wrong with a condition whose names are right, where, and what is wanted.
+func (c *Condition) slip(message string, err error) string {
+	plain := quotedText().ReplaceAllString(c.text, "")
+	for _, s := range slips {
+		if s.written().MatchString(plain) {
+			return s.advice
+		}
+	}
+	if strings.HasPrefix(message, "expected bool") {
+		return "compares nothing; want a comparison in quotes, such as 'refused_share > 0.01' (shadow help fail-if)"
+	}
+	at := new(file.Error)
+	if !errors.As(err, &at) {
+		return "is no condition" + wantComparison
+	}
+	from := []rune(c.text)[min(at.Column, utf8.RuneCountInString(c.text)):]
+	switch {
+	case strings.Contains(message, "mismatched types"):
+		return fmt.Sprintf("%q compares a number with a text, or either with a list", string(from))
+	case strings.HasPrefix(message, "unexpected token EOF"):
+		return "ends too early" + wantComparison
+	}
+	return fmt.Sprintf("cannot be read from %q on", string(from)) + wantComparison
+}
 
 // String is the condition as it was given.
 func (c *Condition) String() string { return c.text }
@@ -97,8 +134,8 @@ func (c *Condition) Holds(m *Model) (policies []string, err error) {
 		}
 		held, err := expr.Run(c.program, t.figures(c.scopes))
 		if err != nil {
-			message, _, _ := strings.Cut(err.Error(), "\n")
-			return nil, fmt.Errorf("%q, of policy %s: %w", c.text, t.policy.Policy, errors.New(message))
+			message, _, _ := strings.Cut(strings.TrimPrefix(err.Error(), "runtime error: "), " (")
+			return nil, fmt.Errorf("%q, of policy %s: %s", c.text, t.policy.Policy, message)
 		}
 		if held == true {
 			policies = append(policies, t.policy.Policy)

@@ -218,8 +218,17 @@ func unknownPart(text, word string, err error) error {
 	}) {
 		return err // it is clear what was meant
 	}
+	if near := otherWords[strings.ToLower(text)]; near != "" {
+		return fmt.Errorf("limits cannot count by that (did you mean %q?)", near)
+	}
 	return fmt.Errorf("limits cannot count by that%s; want one of %s, or parts joined by +, such as client/20, path, segment:2, "+
 		"field:ja4, header:X-Api-Key, cookie:session", limit.Hint(text, Keys()), strings.Join(Keys(), ", "))
+}
+
+// otherWords are names that other programs have for keys.
+var otherWords = map[string]string{
+	"ip": "client", "addr": "client", "address": "client", "remote_addr": "client", "user-agent": "agent",
+	"useragent": "agent", "url": "path", "uri": "path", "/24": "client/24", "/64": "client/64", "all": "site", "global": "site",
 }
 
 // joinKey makes a key of parts.

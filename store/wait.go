@@ -31,7 +31,9 @@ func explainOpen(path string, err error) error {
 	text := err.Error()
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	switch {
-	case errors.Is(err, duck.ErrDiskFull):
+	case strings.Contains(text, "INTERNAL Error"): // in opening a file, by what stands in it
+		return fmt.Errorf("database %s: %w", path, duck.ErrDamaged)
+	case errors.Is(err, duck.ErrDiskFull), errors.Is(err, duck.ErrDamaged):
 		return fmt.Errorf("database %s: %w", path, err)
 	case strings.Contains(text, "Conflicting lock"), strings.Contains(text, "Could not set lock"):
 		return fmt.Errorf("database %s: %s holds it open: %w", path, holder(text), ErrBusy)

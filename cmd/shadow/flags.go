@@ -48,7 +48,7 @@ func addFormat(cmd *cobra.Command, f *pipeline.LineFormat) {
 	option.Needs(cmd, []string{"nginx-conf"}, "log-name")
 	option.CompleteWords(cmd, "format", formatNames()...)
 	option.Zone.Add(cmd, &f.Timezone, "timezone", "`zone` of timestamps and dates that name none, such as "+
-		"Europe/Berlin or Local")
+		"Europe/Berlin, +02:00 or Local")
 }
 
 // formatNames are the formats that have names.

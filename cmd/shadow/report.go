@@ -37,7 +37,7 @@ day, or since a moment, are put together: a client, an action and a policy are t
 		"combine all runs with requests since a `moment` (2026-11-19, yesterday, 7d)")
 	option.Moment.Add(cmd, &f.Day, "day", "the run that covers most of a `day` (2026-11-19, yesterday)")
 	option.Zone.Add(cmd, &f.Timezone, "timezone", "`zone` of days, and of dates that name none, such as "+
-		"Europe/Berlin or Local")
+		"Europe/Berlin, +02:00 or Local")
 	option.OneOf(stored.ComparePrevious, stored.CompareWeek, stored.CompareNone).Add(cmd, &f.Compare, "compare",
 		"`what` to compare with: previous run, runs of the 7d before, or none")
 	option.Domain[store.Spare]{What: "string", Parse: stored.ParseProtect, Text: stored.FormatProtect}.Add(cmd, &f.Protect,

@@ -3,13 +3,17 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"shadow/cmd/shadow/help"
 	"shadow/cmd/shadow/option"
+	"shadow/lazy"
 	"shadow/limit"
 	"shadow/pipeline"
 )
@@ -74,8 +78,18 @@ func noCommand(cmd *cobra.Command, args []string) error {
 		}
 	}
 	hint := ""
-	if near = cmp.Or(near, limit.Nearest(args[0], names)); near != "" {
+	near = cmp.Or(near, limit.Nearest(args[0], names))
+	_, statErr := os.Stat(args[0])
+	_, noLimit := limit.ParseAll(args[0])
+	switch {
+	case near != "":
 		hint = fmt.Sprintf(", did you mean %s?", near)
+	case !cmd.HasParent() && statErr == nil:
+		hint = fmt.Sprintf(": a command comes before the name of a log, as in shadow suggest %s", args[0])
+	case cmd.Name() == "limits" && noLimit == nil:
+		hint = fmt.Sprintf(", did you mean shadow limits explain %s?", args[0])
+	case cmd.HasParent():
+		hint = fmt.Sprintf(": want %s", strings.Join(names, ", "))
 	}
 	return pipeline.Usage("unknown command %q%s\nSee `%s --help`.", args[0], hint, cmd.CommandPath())
 }
@@ -89,14 +103,48 @@ func logArgs(cmd *cobra.Command, args []string) error {
 	case slices.Contains(args, ""):
 		return pipeline.Usage("the name of a log is empty: name files, directories, or - for standard input")
 	}
+	return noLog(cmd, args)
+}
+
+// limitOption is an option that stands behind a comma in limits.
+var limitOption = lazy.Regexp(`^[a-z][a-z~-]*=[0-9a-z]+$|^debt$`)
+
+// noLog complains about a part of a limit in the place of a log, unless a file has its name.
+func noLog(cmd *cobra.Command, args []string) error {
+	for _, arg := range args {
+		if _, err := os.Lstat(arg); err == nil || cmd.Flags().Lookup("limit") == nil {
+			continue
+		}
+		if limitOption().MatchString(arg) {
+			return cmp.Or(option.Verify(cmd, nil), pipeline.Usage("%q is no log: options of a limit follow after a comma, as in "+
+				"--limit %s,%s", arg, exampleLimit(cmd), arg))
+		}
+		if _, err := limit.ParseAll(arg); err == nil {
+			if name := exampleLimit(cmd); !strings.Contains(name, "/") { // --limit token 6/30s
+				arg = name + ":" + arg
+			}
+			return cmp.Or(option.Verify(cmd, nil), pipeline.Usage("a limit stands where a log should: want --limit %s", arg))
+		}
+	}
 	return nil
+}
+
+// exampleLimit returns the last limit that a command line has.
+func exampleLimit(cmd *cobra.Command) string {
+	if list, ok := cmd.Flags().Lookup("limit").Value.(pflag.SliceValue); ok && len(list.GetSlice()) > 0 {
+		return list.GetSlice()[len(list.GetSlice())-1]
+	}
+	return "6/30s"
 }
 
 // noArgs wants nothing but flags.
 func noArgs(cmd *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return pipeline.Usage("%s takes no arguments, but here is %q\nSee `%s --help`.", cmd.Name(), args[0],
-			cmd.CommandPath())
+	if len(args) == 0 {
+		return nil
 	}
-	return nil
+	hint := ""
+	if _, err := strconv.Atoi(args[0]); err == nil && cmd.Flags().Lookup("run") != nil {
+		hint = fmt.Sprintf(" (did you mean --run %s?)", args[0])
+	}
+	return pipeline.Usage("%s takes no arguments, but here is %q%s\nSee `%s --help`.", cmd.Name(), args[0], hint, cmd.CommandPath())
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"shadow/limit"
 	"shadow/parse"
 )
 
@@ -185,7 +186,22 @@ func Named(name string, o parse.Options) (*parse.Format, error) {
 	for _, k := range Catalogue() {
 		names = append(names, k.Name)
 	}
-	return nil, fmt.Errorf("no format is called %q; there are %s", name, strings.Join(append(names, "json"), ", "))
+	if near := otherNames[strings.ToLower(name)]; near != "" {
+		return nil, fmt.Errorf("no format is called %q; %s", name, near)
+	}
+	return nil, fmt.Errorf("no format is called %q%s; there are %s", name, limit.Hint(name, names), strings.Join(append(names, "json"), ", "))
+}
+
+// otherNames are names of servers that stand for several formats, with the one to begin with.
+var otherNames = map[string]string{
+	"nginx":      "nginx's default is combined; --nginx-conf FILE takes the log_format of a configuration",
+	"apache":     "Apache's default is apache-common, and most sites set apache-combined",
+	"httpd":      "Apache's default is apache-common, and most sites set apache-combined",
+	"caddy":      "Caddy's default is caddy-json",
+	"cloudflare": "Cloudflare's Logpush is cloudflare-json",
+	"aws":        "the load balancers of AWS are alb and elb, S3 is s3, its firewall aws-waf-json",
+	"iis":        "the logs of IIS name their fields: leave --format out",
+	"w3c":        "such logs name their fields: leave --format out",
 }
 
 // catalogueText is the text of a format that the catalogue has.

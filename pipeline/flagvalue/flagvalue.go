@@ -130,3 +130,30 @@ func (m Moment) ZoneNote(flag string, now time.Time) []string {
 	return []string{fmt.Sprintf("--%s %s is read in %s, as %s: --timezone names another zone",
 		flag, m, now.Location(), t.UTC().Format("2006-01-02 15:04:05 UTC"))}
 }
+
+// abbreviations of zones, which several may have or which hold for half of the year, each with a place that uses it.
+var abbreviations = map[string]string{
+	"AEDT": "Australia/Sydney", "AEST": "Australia/Sydney", "AKST": "America/Anchorage", "BRT": "America/Sao_Paulo",
+	"BST": "Europe/London", "CDT": "America/Chicago", "CEST": "Europe/Berlin", "CST": "America/Chicago",
+	"EDT": "America/New_York", "EEST": "Europe/Athens", "IST": "Asia/Kolkata", "JST": "Asia/Tokyo",
+	"KST": "Asia/Seoul", "MDT": "America/Denver", "MSK": "Europe/Moscow", "NZST": "Pacific/Auckland",
+	"PDT": "America/Los_Angeles", "PST": "America/Los_Angeles", "SGT": "Asia/Singapore", "WEST": "Europe/Lisbon",
+}
+
+// ParseZone reads a time zone: a name, or how far it is ahead of UTC, as in +02:00. Its String is read as the same one.
+func ParseZone(text string) (*time.Location, error) {
+	for _, layout := range []string{"-07:00", "-0700", "-07"} {
+		if t, err := time.Parse(layout, text); err == nil {
+			_, east := t.Zone()
+			return time.FixedZone(t.Format("-07:00"), east), nil
+		}
+	}
+	zone, err := time.LoadLocation(text)
+	if err == nil && text != "" {
+		return zone, nil
+	}
+	if place := abbreviations[strings.ToUpper(text)]; place != "" {
+		return nil, fmt.Errorf("an abbreviation names no zone; want a name such as %s, or an offset such as +02:00", place)
+	}
+	return nil, errors.New("no such zone; want a name such as UTC, Europe/Berlin or Local, or an offset such as +02:00")
+}

@@ -2,6 +2,7 @@ package duck
 
 import (
 	"errors"
+	"slices"
 	"strings"
 )
 
@@ -15,12 +16,25 @@ var ErrDiskFull = errors.New("the disk is full: make room, or choose another fil
 // the file into which it puts what does not fit into memory.
 var diskFull = []string{"No space left on device", "Disk quota exceeded", "failed to offload data block"}
 
-// problem is an error with what DuckDB says.
+// ErrDamaged replaces what DuckDB says of a file that was cut or overwritten: checksums, places, a stack of calls.
+var ErrDamaged = errors.New("the file is damaged: restore a copy of it, or choose another file with --db and replay the logs again")
+
+// damaged are parts of what DuckDB says when it reads what it has not written.
+var damaged = []string{
+	"Corrupt database file", "Could not read enough bytes", "Serialization Error", "Failed to load metadata",
+	"Failed to replay WAL", "Corrupt WAL file",
+}
+
+// problem returns an error with what DuckDB says, without the stack of its calls.
 func problem(text string) error {
-	for _, part := range diskFull {
-		if strings.Contains(text, part) {
-			return ErrDiskFull
+	for _, known := range []struct {
+		parts []string
+		err   error
+	}{{diskFull, ErrDiskFull}, {damaged, ErrDamaged}} {
+		if slices.ContainsFunc(known.parts, func(part string) bool { return strings.Contains(text, part) }) {
+			return known.err
 		}
 	}
+	text, _, _ = strings.Cut(text, "\n\nStack Trace:")
 	return errors.New(text)
 }

@@ -61,6 +61,8 @@ func Verify(cmd *cobra.Command, _ []string) (err error) {
 			err = pipeline.Usage("--%s needs a database, and this shadow was built without one: take the full one", f.Name)
 		case isEmpty(f.Value):
 			err = emptyFlag(f)
+		case oneDash(flags, f, valuesOf(f.Value)...) != nil:
+			err = oneDash(flags, f, valuesOf(f.Value)...)
 		case len(others) > 0 && !slices.ContainsFunc(others, serves):
 			err = pipeline.Usage("--%s does nothing without %s: state that as well, or leave it "+
 				"out", f.Name, wantedOf(flags, others))
@@ -80,10 +82,29 @@ func emptyFlag(f *pflag.Flag) error {
 		f.Name, strings.ToUpper(what))
 }
 
+// oneDash returns an error where a value is the rest of the name of a flag: -limit is read as -l imit.
+func oneDash(flags *pflag.FlagSet, f *pflag.Flag, values ...string) error {
+	for _, value := range values {
+		name, _, _ := strings.Cut(f.Shorthand+value, "=")
+		if f.Shorthand != "" && flags.Lookup(name) != nil {
+			return pipeline.Usage("-%s: the name of a flag has two dashes; did you mean --%s?", name, name)
+		}
+	}
+	return nil
+}
+
+// valuesOf returns the texts of a value, which may be a list.
+func valuesOf(v pflag.Value) []string {
+	if list, ok := v.(pflag.SliceValue); ok {
+		return list.GetSlice()
+	}
+	return []string{v.String()}
+}
+
 // isEmpty reports whether a value is a text without anything in it, or a list with such a one.
 func isEmpty(v pflag.Value) bool {
-	if list, ok := v.(pflag.SliceValue); ok {
-		return len(list.GetSlice()) == 0 || slices.Contains(list.GetSlice(), "")
+	if _, list := v.(pflag.SliceValue); list {
+		return len(valuesOf(v)) == 0 || slices.Contains(valuesOf(v), "")
 	}
 	return v.Type() == "string" && v.String() == ""
 }
@@ -128,11 +149,17 @@ func wantedOf(flags *pflag.FlagSet, others []string) string {
 func FlagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	if errors.As(err, &unknown) {
+		if args := cmd.Flags().Args(); cmd.HasSubCommands() && len(args) > 0 { // a misspelt command knows no flag
+			return cmd.ValidateArgs(args)
+		}
 		return pipeline.Usage("%w%s\nSee `%s --help`.", err, nearestFlag(cmd, unknown), cmd.CommandPath())
 	}
 	var bad *pflag.InvalidValueError
 	if !errors.As(err, &bad) {
 		return pipeline.Usage("%w\nSee `%s --help`.", err, cmd.CommandPath())
+	}
+	if err := oneDash(cmd.Flags(), bad.GetFlag(), bad.GetValue()); err != nil {
+		return err
 	}
 	value, cause := bad.GetValue(), bad.Unwrap()
 	if item := new(badItem); errors.As(cause, &item) {
@@ -163,7 +190,31 @@ func nearestFlag(cmd *cobra.Command, unknown *pflag.NotExistError) string {
 	if near := limit.Nearest(word, names); near != "" {
 		return fmt.Sprintf(" (did you mean --%s?)", near)
 	}
-	return ""
+	return elsewhere(cmd, word)
+}
+
+// elsewhere names a command that has a flag which this one has not, replay rather than others.
+func elsewhere(cmd *cobra.Command, word string) string {
+	if f := cmd.Flags().Lookup("output"); f != nil && f.Value.(*Single[string]).Parse != nil {
+		if _, err := f.Value.(*Single[string]).Parse(word); err == nil {
+			return fmt.Sprintf(" (did you mean --output %s?)", word)
+		}
+	}
+	with := ""
+	for _, other := range cmd.Root().Commands() {
+		if other.Flags().Lookup(word) != nil && (with == "" || other.Name() == "replay") {
+			with = other.Name()
+		}
+	}
+	switch {
+	case with == "":
+		return ""
+	case word == "limit" && (cmd.Name() == "suggest" || cmd.Name() == "sweep"):
+		return fmt.Sprintf(": %s tries every limit; shadow replay judges one", cmd.Name())
+	case !cmd.HasParent():
+		return fmt.Sprintf(": the name of a command comes first, as in shadow %s --%s", with, word)
+	}
+	return fmt.Sprintf(": %s does without; shadow %s has it", cmd.Name(), with)
 }
 
 // wanted is what values of pflag's own types must be.

@@ -35,7 +35,7 @@ var (
 	Size    = Domain[int64]{What: "size", Parse: flagvalue.ParseSize, Text: flagvalue.FormatSize}
 	Percent = Domain[float64]{What: "percent", Parse: flagvalue.ParsePercent, Text: flagvalue.FormatPercent}
 	Key     = Domain[request.Key]{"string", request.ParseKey, request.Key.String, slices.Concat(request.Keys(), request.PartWords())}
-	Zone    = Domain[*time.Location]{What: "string", Parse: parseZone, Text: (*time.Location).String}
+	Zone    = Domain[*time.Location]{What: "string", Parse: flagvalue.ParseZone, Text: (*time.Location).String}
 )
 
 // Server is one that a limit is for, or any.
@@ -55,14 +55,6 @@ var Server = Domain[string]{
 
 // Capacity is how many tokens a bucket holds.
 var Capacity = AtLeast[int64](1, "a bucket that holds nothing admits nothing; ")
-
-func parseZone(name string) (*time.Location, error) {
-	zone, err := time.LoadLocation(name)
-	if err != nil || name == "" {
-		return nil, errors.New("no such zone; want a name such as UTC, Europe/Berlin or Local")
-	}
-	return zone, nil
-}
 
 // Address is one at which to listen.
 var Address = Verified(func(text string) error {
@@ -88,7 +80,7 @@ func OneOf[T ~string](words ...T) Domain[T] {
 	}
 	d.Parse = func(text string) (T, error) {
 		if !slices.Contains(d.Words, text) {
-			return "", fmt.Errorf("want one of %s", strings.Join(d.Words, ", "))
+			return "", fmt.Errorf("want one of %s%s", strings.Join(d.Words, ", "), limit.Hint(text, d.Words))
 		}
 		return T(text), nil
 	}

@@ -46,7 +46,7 @@ func (j *Job) reading() (r pipeline.Reading, err error) {
 		Exclude: j.Exclude, ExcludeStatus: j.Statuses,
 		NotHTTP: ingest.NotHTTP(max(0, slices.Index(flagvalue.NotHTTPWords, j.NotHTTP))),
 	}
-	if r.Timezone, err = time.LoadLocation(j.Timezone); err != nil {
+	if r.Timezone, err = flagvalue.ParseZone(j.Timezone); err != nil {
 		return r, fmt.Errorf("--timezone: %w", err)
 	}
 	if r.Lateness, err = limit.ParsePeriod(j.Lateness); err != nil {
