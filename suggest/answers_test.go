@@ -13,6 +13,7 @@ import (
 	"shadow/limit"
 	"shadow/limit/limittest"
 	"shadow/request"
+	"shadow/sample"
 	"shadow/servers"
 	"shadow/suggest"
 	"shadow/sweep"
@@ -36,8 +37,10 @@ func TestAnswers(t *testing.T) {
 		plant func(s *scene)
 		ask   func(a *suggest.Advisor)
 	}{
-		"any":          {func(s *scene) { s.shop(120) }, func(a *suggest.Advisor) { a.Explore, a.AllKeys, a.Keys = true, true, []request.Key{request.ByClient, request.ByClientAction, request.BySite, request.ByClientAgent, request.ByClient24} }},
-		"nginx":        {func(s *scene) { s.shop(120) }, func(a *suggest.Advisor) { a.Explore = true; onServer(a, "nginx") }},
+		"any": {func(s *scene) { s.shop(60) }, func(a *suggest.Advisor) {
+			a.Explore, a.AllKeys, a.Keys = true, true, []request.Key{request.ByClient, request.ByClientAction, request.BySite, request.ByClientAgent, request.ByClient24}
+		}},
+		"nginx":        {func(s *scene) { s.shop(90) }, func(a *suggest.Advisor) { a.Explore = true; onServer(a, "nginx") }},
 		"haproxy-band": {func(s *scene) { s.shop(80) }, func(a *suggest.Advisor) { a.Band = true; a.Explore = true; onServer(a, "haproxy") }},
 		"envoy-more":   {func(s *scene) { s.shop(60) }, func(a *suggest.Advisor) { a.Scale = scaled("1.5"); onServer(a, "envoy-local") }},
 		"no-rest":      {func(s *scene) { s.shop(60) }, func(a *suggest.Advisor) { a.HeldOut = 0; a.Scale = scaled("3") }},
@@ -52,14 +55,33 @@ func TestAnswers(t *testing.T) {
 			s.people(30, 210*time.Minute, 4*time.Hour)
 			s.machine("81.20.9.9", firefox, "GET /static/#.css", 200, 215*time.Minute, 216*time.Minute, 700*time.Millisecond)
 			s.send(214*time.Minute, "81.20.9.9", "GET /page/1", 200, "-", firefox)
-		}, func(a *suggest.Advisor) { a.Explore = true }},
-		"half-of-all": {func(s *scene) { s.people(60, 0, 4*time.Hour); s.machine("192.0.2.9", curl, "GET /page/#", 200, 0, 4*time.Hour, 2*time.Second) },
+		}, func(a *suggest.Advisor) {}},
+		"half-of-all": {func(s *scene) {
+			s.people(60, 0, 4*time.Hour)
+			s.machine("192.0.2.9", curl, "GET /page/#", 200, 0, 4*time.Hour, 2*time.Second)
+		},
 			func(a *suggest.Advisor) {}},
-		"half-on-nginx": {func(s *scene) { s.people(60, 0, 4*time.Hour); s.machine("192.0.2.9", curl, "GET /page/#", 200, 0, 4*time.Hour, 2*time.Second) },
+		"half-on-nginx": {func(s *scene) {
+			s.people(60, 0, 4*time.Hour)
+			s.machine("192.0.2.9", curl, "GET /page/#", 200, 0, 4*time.Hour, 2*time.Second)
+		},
 			func(a *suggest.Advisor) { onServer(a, "nginx") }},
 		"everybody": {func(s *scene) { s.shop(60) }, func(a *suggest.Advisor) {
 			a.Goals, a.Target = suggest.GoalsOf(findings.API), suggest.TargetOf(findings.API)
 			a.Stated, a.Short = true, true
+		}},
+		"one-person": {func(s *scene) {
+			s.people(1, 0, time.Hour)
+			s.machine("192.0.2.9", curl, "GET /", 200, 0, time.Hour, 5*time.Second)
+			s.machine("192.0.2.10", "curl/7", "GET /", 200, time.Hour, 2*time.Hour, 50*time.Second)
+		}, func(a *suggest.Advisor) { a.Explore, a.Stated = true, true; a.Shapes.Rates = a.Shapes.Rates[:1] }},
+		"alike": {func(s *scene) {
+			s.people(50, 0, 4*time.Hour)
+			for i := range 40 {
+				s.machine(fmt.Sprintf("192.0.2.%d", i), curl, "GET /page/#", 200, time.Duration(i)*5*time.Minute, time.Duration(i)*5*time.Minute+time.Minute, 15*time.Second)
+			}
+		}, func(a *suggest.Advisor) {
+			a.Keys = []request.Key{request.ByClientAgent, request.ByClientAction, request.BySite}
 		}},
 		"no-target": {func(s *scene) { s.people(60, 0, 4*time.Hour) }, func(a *suggest.Advisor) {}},
 		"nobody":    {func(s *scene) { s.machine("192.0.2.9", curl, "GET /", 200, 0, time.Hour, 5*time.Second) }, func(a *suggest.Advisor) {}},
@@ -79,6 +101,66 @@ func TestAnswers(t *testing.T) {
 			}
 			limittest.Golden(t, filepath.Join("testdata/answers", name+".txt"), text.String())
 		})
+	}
+}
+
+// With room for the states of few limits there are more passes, and the same answers.
+func TestAnswersInManyPasses(t *testing.T) {
+	for _, server := range []string{"nginx", "traefik"} {
+		s := &scene{Rand: rand.New(rand.NewPCG(2, 37))}
+		s.shop(30)
+		text := func() string {
+			a := s.advisor(t)
+			a.Explore = true
+			onServer(a, server)
+			check(t, a.Survey())
+			answers, err := a.Advise(t.Context())
+			check(t, err)
+			var text teller
+			text.advice(answers[0])
+			return text.String()
+		}
+		few := text()
+		restore := suggest.LessRoom()
+		many := text()
+		if restore(); many != few {
+			t.Errorf("%s: in few passes:\n%.3000s\nin many:\n%.3000s", server, few, many)
+		}
+	}
+}
+
+// The answer on a sample is judged by a second one: what that says of clients and requests is near the truth of the whole log.
+func TestProve(t *testing.T) {
+	s := &scene{Rand: rand.New(rand.NewPCG(3, 37))}
+	s.shop(200)
+	a := s.advisor(t)
+	check(t, a.Survey())
+	answers, err := a.Advise(t.Context())
+	check(t, err)
+	o := sample.Options{Share: 40, Seed: "37"}
+	proof, err := a.Prove(t.Context(), o, a.Again)
+	check(t, err)
+	var text teller
+	for _, g := range proof.Goals {
+		text.say("%s of %d clients, %d drawn, %d hit, at most %s, kept %v, needs %.2f %%", g.Goal, g.Clients, g.Drawn, g.Hit, g.MostHit, g.Kept(), g.Needed)
+	}
+	text.say("refuses %v of %d requests, in fact %d", proof.Refused, proof.Requests, answers[0].Whole.Answer.Refused.Of(a.Target))
+	design := a.Draw(o)
+	var drawn, bySize int
+	for id := range int32(a.Found.Clients.Len()) {
+		switch {
+		case !design.Has(id):
+		case answers[0].Whole.Labels.Of(id) == suggest.Browsers:
+			drawn++
+		default:
+			bySize++
+		}
+	}
+	text.say("%d browsers are drawn, and %d others", drawn, bySize)
+	limittest.Golden(t, "testdata/proof.txt", text.String())
+	answers[0].Forbid()
+	if proof, err := a.Prove(t.Context(), o, a.Again); proof != nil || err != nil {
+		t.Errorf("without an answer there is a proof: %v, %v", proof, err)
 	}
 }
 

@@ -123,7 +123,6 @@ func together(facets [facetCount]*sweep.Curve) Curve {
 			in, class := place(g)
 			at := facets[in].At(n)
 			p.Refused[g], p.Hit[g] = at.Refused[class], at.Hit[class]
-			p.Counted = p.Counted && at.Counted
 		}
 		c.Points = append(c.Points, p)
 	}

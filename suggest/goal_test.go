@@ -87,6 +87,10 @@ func TestScale(t *testing.T) {
 		{"1.0", 7, 7, 3, 10},
 		{"0.5", 7, 4, 3, 20},
 		{"1000", 1 << 32, 1000 << 32, 3000, 10},
+		{"0.01", 7, 1, 3, 1000},
+		{"1.2345", 7, 9, 7407, 20000},
+		{"0.0099", 0, 0, 0, 0},
+		{"1000.1", 0, 0, 0, 0},
 		{"0", 0, 0, 0, 0},
 		{"0.001", 0, 0, 0, 0},
 		{"1001", 0, 0, 0, 0},
@@ -102,6 +106,9 @@ func TestScale(t *testing.T) {
 				t.Errorf("%s: %v", c.text, err)
 			}
 			continue
+		}
+		if again, err := ParseScale(s.String()); err != nil || again != s {
+			t.Errorf("%s is written %s", c.text, s)
 		}
 		count, per, ok := s.times(3, 10*limit.Second)
 		if s.Up(c.of) != c.up || !ok || count != c.count || per != limit.Time(c.per)*limit.Second {

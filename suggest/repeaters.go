@@ -21,12 +21,13 @@ type repeaters struct {
 	who    []int32         // by repeater: the client
 	batch  traffic.Batch
 	rows   []int32
+	room   int64 // bytes for what is remembered of keys
 }
 
 // newRepeaters finds out who came again.
 func newRepeaters(t *traffic.Tables, clients *intern.PagedSlice[traffic.ClientTally]) *repeaters {
 	tables := *t
-	r := &repeaters{tables: &tables, ids: make([]int32, clients.Len())}
+	r := &repeaters{tables: &tables, ids: make([]int32, clients.Len()), room: stateBytes}
 	for id := range r.ids {
 		r.ids[id] = -1
 		if clients.At(int32(id)).Requests() > 1 {
@@ -35,7 +36,7 @@ func newRepeaters(t *traffic.Tables, clients *intern.PagedSlice[traffic.ClientTa
 		}
 	}
 	if len(r.who) > clients.Len()/2 {
-		return &repeaters{all: true, tables: t}
+		return &repeaters{all: true, tables: t, room: stateBytes}
 	}
 	tables.Clients = intern.NewDict()
 	for _, id := range r.who {
@@ -66,12 +67,16 @@ func (r *repeaters) of(b *traffic.Batch) *traffic.Batch {
 }
 
 // atOnce is how many limits are replayed in one pass, so that what is remembered of keys in all parts of the log stays
-// within stateBytes.
+// within the room.
 func (r *repeaters) atOnce() int {
-	return max(1, stateBytes/int(unsafe.Sizeof(limit.State{}))/int(PartCount)/max(1, r.tables.Clients.Len()))
+	return int(max(1, r.room/stateSize/PartCount/int64(max(1, r.tables.Clients.Len()))))
 }
 
-const stateBytes = 512 << 20
+// stateSize is how many bytes are remembered of a key.
+const stateSize = int64(unsafe.Sizeof(limit.State{}))
+
+// stateBytes is the room for states, unless a test has less.
+var stateBytes int64 = 512 << 20
 
 // hits are those that a replay found, by the ids of clients.
 func (r *repeaters) hits(found *replay.Hits) *replay.Hits {

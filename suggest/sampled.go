@@ -75,12 +75,7 @@ func (d *Advisor) Prove(ctx context.Context, o sample.Options, all func(func(*tr
 		Tables: d.Tables, Policies: []policy.Policy{p}, Lateness: d.Lateness, Bare: true, Stop: ctx.Err,
 	})
 	source := sample.Source{Has: func(client int32) bool { return alike.Has(client) || bySize.Has(client) }}
-	if err := all(func(b *traffic.Batch) error {
-		if some := source.Of(b); some.Len() > 0 {
-			return engine.Judge(some)
-		}
-		return nil
-	}); err != nil {
+	if err := all(func(b *traffic.Batch) error { return engine.Judge(source.Of(b)) }); err != nil {
 		return nil, err
 	}
 	hits := &engine.Result(d.Found.Stats).Policies[0].Hits
