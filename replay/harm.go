@@ -102,7 +102,6 @@ func (f *clientHarm) look(v evidence.Viewing, refused bool) {
 	}
 	if v.Has(evidence.LateView) || v.Has(evidence.LateSame) {
 		f.spoil(f.pending)
-		f.pending = false
 	}
 	if v.Has(evidence.NewView) {
 		f.broken = false
