@@ -84,6 +84,7 @@ func readHAProxy(i *Import, file string, text []byte) error {
 			}
 		}
 	}
+	r.addresses()
 	r.byPorts()
 	r.route()
 	p := Policy{Name: "haproxy"}
@@ -101,6 +102,23 @@ func readHAProxy(i *Import, file string, text []byte) error {
 	}
 	i.Policies = append(i.Policies, p)
 	return nil
+}
+
+// addresses puts src in the place of a variable that begins as it: who a client is behind proxies, flags say.
+func (r *haproxyReader) addresses() {
+	for _, s := range r.sections {
+		from := ""
+		for _, rule := range s.rules {
+			if len(rule.words) == 3 && rule.words[2] == "src" && setVarRule().MatchString(rule.words[1]) {
+				from = "var(" + setVarRule().FindStringSubmatch(rule.words[1])[1] + ")"
+			}
+			for i, word := range rule.words {
+				if rest, ok := strings.CutPrefix(word, from); ok && from != "" {
+					rule.words[i] = "src" + rest
+				}
+			}
+		}
+	}
 }
 
 // haproxyWords are those of a line, without its comment.
