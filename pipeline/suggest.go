@@ -197,6 +197,9 @@ func (r *Suggest) prepareSuggest(ctx context.Context, logs []string) error {
 		ClientFrom: r.ClientFrom, Trusted: r.Read.Clients.Trusted(),
 		FromNginx: r.NginxConf != "", Format: r.Format,
 	}
+	if r.where.Within, err = servers.ReadWithin("nginx", r.NginxConf); err != nil {
+		return Usage("--nginx-conf: %w", err)
+	}
 	r.named = map[string]bool{}
 	for _, a := range r.Config.Actions {
 		r.named[a.Name] = true

@@ -37,11 +37,13 @@ type Target struct {
 
 	nearest func(limit.Spec, limit.Shape) (text, deviation string)
 	up      func(s limit.Spec, n int64) int64 // the least number of the grid that is n or more; nil: n
-	most    int                               // how many limits there can be; 0: any number
+	most    func(Where) int                   // how many limits there can be; nil: any number
 	write   func(e *Export, all []setting) error
 	own     func(limit.Spec) bool              // whether a limit is one of its own
 	around  func(e *Export, dir string) string // a minimal configuration around the lines; nil: nothing judges one
 	judge   string                             // the command that judges it, with FILE and DIR
+
+	judgedBy string // the flag that has them judged in a configuration that limits already
 }
 
 // Targets are all servers that limits are exported to, in the order in which they are shown.
@@ -146,8 +148,8 @@ func (t *Target) ExportAs(all []Wanted, as []string, w Where) *Export {
 		if s.of, s.name = i, name; err == nil {
 			err = e.try(s)
 		}
-		if err == nil && t.most > 0 && len(settings) == t.most {
-			err = fmt.Errorf("there can be %d only", t.most)
+		if err == nil && t.most != nil && len(settings) == t.most(w) {
+			err = fmt.Errorf("there can be %d only", t.most(w))
 		}
 		if err != nil {
 			x.Problem, x.Set, x.Deviation = err.Error(), "", ""

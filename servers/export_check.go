@@ -39,7 +39,20 @@ func (e *Export) Check(ctx context.Context) error {
 	if out, err := exec.CommandContext(ctx, program, words[1:]...).CombinedOutput(); err != nil {
 		return fmt.Errorf("%s refuses these lines: %w\n%s", t.Title, err, strings.TrimSpace(string(out)))
 	}
+	if e.where.Within != nil {
+		if err := e.where.Within.Judge(e.Blocks); err != nil {
+			return fmt.Errorf("%s would lose limits: %w", e.where.Within.file, err)
+		}
+	}
 	return nil
+}
+
+// Judged says what Check has judged the lines in.
+func (e *Export) Judged() string {
+	if e.where.Within != nil {
+		return "in " + e.where.Within.file
+	}
+	return "alone: " + e.Target.judgedBy + " judges them in your configuration"
 }
 
 // Whole is a minimal configuration around the lines, of a server that has one; else the lines.
@@ -58,6 +71,9 @@ func aroundNginx(e *Export, dir string) string {
 		fmt.Fprintf(&b, "%s_temp_path %s;\n", what, filepath.Join(dir, what))
 	}
 	for _, block := range e.Blocks {
+		if block.Place != nginxHTTP {
+			continue // a place of the configuration that the lines go into
+		}
 		b.WriteString(strings.Join(block.Lines, "\n") + "\n")
 	}
 	return b.String() + "server {\nlisten unix:" + filepath.Join(dir, "socket") + ";\n}\n}\n"
@@ -66,18 +82,20 @@ func aroundNginx(e *Export, dir string) string {
 // aroundHAProxy is a configuration with the lines in its sections.
 func aroundHAProxy(e *Export, dir string) string {
 	place := func(word string) string {
-		i := slices.IndexFunc(e.Blocks, func(b Block) bool { return strings.Contains(b.Place, word) })
+		i := slices.IndexFunc(e.Blocks, func(b Block) bool { return strings.HasPrefix(b.Place, word) })
 		if i < 0 {
 			return ""
 		}
 		return strings.Join(e.Blocks[i].Lines, "\n") + "\n"
 	}
-	return "global\n    nbthread 1\n" + place("global") + `defaults
+	return `global
+    nbthread 1
+defaults
     mode http
     timeout client 10s
     timeout connect 10s
     timeout server 10s
 frontend f
-    bind unix@` + filepath.Join(dir, "socket") + "\n    option httplog\n" + place("frontend") +
-		"    http-request return status 200\n" + place("behind")
+    bind unix@` + filepath.Join(dir, "socket") + "\n    option httplog\n" + place("in the frontend") +
+		"    http-request return status 200\n" + place("behind all sections")
 }

@@ -18,7 +18,8 @@ var haproxyTarget = Target{
 	Enforce: "it refuses nothing yet, and logs over-limit: `grep -c over-limit /var/log/haproxy.log`. To enforce it, put " +
 		"http-request deny in the place of http-request capture, as the comment says",
 	nearest: nearestHAProxy, write: writeHAProxy, around: aroundHAProxy, judge: "haproxy -c -f FILE",
-	most: haproxyCounters,
+	most:     func(w Where) int { return len(w.Within.free()) },
+	judgedBy: "--check=FILE",
 }
 
 const (
@@ -32,7 +33,11 @@ func writeHAProxy(e *Export, all []setting) error {
 		return fmt.Errorf("%s", note)
 	}
 	e.note("%s", note)
-	rules := e.where.haproxySources()
+	rules, free := e.where.haproxySources(), e.where.Within.free()
+	if len(free) < len(all) {
+		return fmt.Errorf("no counter is free: rules take all %d", e.where.Within.most)
+	}
+	free = free[:len(all)]
 	var backends, sets, over []string
 	var specs []limit.Spec
 	for i, s := range all {
@@ -41,7 +46,7 @@ func writeHAProxy(e *Export, all []setting) error {
 			return err
 		}
 		table := "ipv6"
-		if len(counts) > 1 || len(s.by) > 1 || s.by[0].Kind != request.PartClient && !s.by[0].IsGroup() || !strings.HasPrefix(own, "src") {
+		if len(counts) > 1 || len(s.by) > 1 || s.by[0].Kind != request.PartClient && !s.by[0].IsGroup() || !e.where.address() {
 			table = "binary len 20"
 		}
 		var tracks []string
@@ -54,26 +59,26 @@ func writeHAProxy(e *Export, all []setting) error {
 				key += ",sha1"
 			}
 			for _, clause := range orAll(c.when) {
-				when, err := haproxyWhen(clause)
+				when, err := haproxyWhen(clause, e.where.haproxySource())
 				if err != nil {
 					return err
 				}
-				track := fmt.Sprintf("http-request track-sc%d %s table %s%s", i, key, s.name, when)
+				track := fmt.Sprintf("http-request track-sc%d %s table %s%s", free[i], key, s.name, when)
 				if strings.Count(track, " ") >= haproxyWords {
 					return fmt.Errorf("its conditions take a line of more than %d words", haproxyWords)
 				}
 				tracks = append(tracks, track)
 			}
 		}
-		when, needs, store := haproxyOver(s.spec, s.name, i)
+		when, needs, store := haproxyOver(s.spec, s.name, free[i])
 		rules, sets = append(rules, tracks...), append(sets, needs...)
 		over, specs = append(over, when), append(specs, s.spec)
 		expire := limit.FormatPeriod(min(2*s.spec.Period, longestExpire))
 		backends = append(backends, "backend "+s.name,
 			fmt.Sprintf("    stick-table type %s size 1m expire %s store %s", table, expire, store))
 	}
-	rules = append(append(rules, sets...), haproxyRules(specs, over)...)
-	e.block("in the frontend, before other rules of http-request", indent(4, rules)...)
+	rules = append(append(rules, sets...), haproxyRules(specs, free, over)...)
+	e.block("in the frontend, "+e.where.Within.behind(free), indent(4, rules)...)
 	e.block("behind all sections", backends...)
 	return nil
 }
@@ -87,10 +92,10 @@ func haproxyParts(parts []request.Part, client string) (string, error) {
 		case request.PartClient:
 			sample = client
 		case request.PartNetwork:
-			if client == "src" && p.N <= 32 {
-				sample = fmt.Sprintf("src,ipmask(%d)", p.N)
-			} else if client == "src" {
-				sample = fmt.Sprintf("src,ipmask(32,%d)", p.N)
+			if isAddress := client == "src" || client == haproxyAddress; isAddress && p.N <= 32 {
+				sample = fmt.Sprintf("%s,ipmask(%d)", client, p.N)
+			} else if isAddress {
+				sample = fmt.Sprintf("%s,ipmask(32,%d)", client, p.N)
 			}
 		case request.PartSite:
 			sample = "int(1)"
@@ -129,10 +134,10 @@ func joinParts(parts []request.Part) string {
 }
 
 // haproxyWhen is the condition for requests of a clause.
-func haproxyWhen(c clause) (string, error) {
+func haproxyWhen(c clause, source string) (string, error) {
 	when := ""
 	for _, t := range c {
-		one, err := haproxyTest(t)
+		one, err := haproxyTest(t, source)
 		if err != nil {
 			return "", err
 		}
@@ -145,7 +150,7 @@ func haproxyWhen(c clause) (string, error) {
 }
 
 // haproxyTest is an acl without a name. Several of one test are one pattern each.
-func haproxyTest(t test) (string, error) {
+func haproxyTest(t test, source string) (string, error) {
 	sign := map[bool]string{true: "!"}[t.not]
 	quoted := func(values []string) string {
 		var texts []string
@@ -172,7 +177,7 @@ func haproxyTest(t test) (string, error) {
 	case "agent":
 		return sign + "{ " + agent + " -m reg " + quoted(t.values) + " }", nil
 	case "network":
-		return sign + "{ src " + quoted(t.values) + " }", nil
+		return sign + haproxyWithin(source, quoted(t.values)), nil
 	case "host":
 		if len(t.values) == 1 && isMask(t.values[0]) {
 			bare := strings.Trim(t.values[0], "*")

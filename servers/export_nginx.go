@@ -3,6 +3,7 @@ package servers
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"shadow/policy"
@@ -16,9 +17,12 @@ var nginxTarget = Target{
 	Name: "nginx", Title: "nginx", Comment: "#", Ending: ".conf", own: algorithm("nginx"),
 	Grid: "whole requests per second or minute; a burst of any size",
 	Enforce: "it refuses nothing yet, and logs what it would refuse: `grep 'dry run' error.log`. To enforce it, take out " +
-		"limit_req_dry_run. A server or location with a limit_req of its own needs these there too",
+		"limit_req_dry_run. A server or location with a limit_req of its own keeps that, and does not get these",
 	nearest: nearestNginx, write: writeNginx, around: aroundNginx, judge: "nginx -t -e stderr -p DIR -c FILE",
+	judgedBy: "--nginx-conf FILE",
 }
+
+const nginxHTTP = "in the block http"
 
 func writeNginx(e *Export, all []setting) error {
 	key := e.where.nginxKey()
@@ -62,7 +66,16 @@ func writeNginx(e *Export, all []setting) error {
 		lines = append(lines, fmt.Sprintf("limit_req_zone %s zone=%s:10m %s;", counted, s.name, rate))
 		places = append(places, strings.TrimSpace("limit_req zone="+s.name+" "+burst)+";")
 	}
-	e.block("in the block http", append(append(lines, places...), "limit_req_status 429;", "limit_req_dry_run on;")...)
+	places = append(places, "limit_req_status 429;", "limit_req_dry_run on;")
+	comments, more, err := e.where.Within.nginxInto("http", places)
+	if err != nil {
+		return err
+	}
+	e.block(nginxHTTP, slices.Concat(lines, comments, places)...)
+	for _, b := range more {
+		b.Place = "in " + b.Place
+		e.Blocks = append(e.Blocks, b)
+	}
 	return nil
 }
 

@@ -8,13 +8,14 @@ import (
 )
 
 // HAProxy counts in stick tables. Each limit has a table of its own, which a backend without servers holds, since a
-// frontend has one only. Limits of all requests take the first counter of a request, those of actions the second, so
-// that a request may have one of each.
+// frontend has one only. Limits of all requests take the last counter of a request, those of actions the one before, so
+// that a request may have one of each. Others take counters from the first on, and of two rules for one counter that is
+// behind tracks nothing.
 //
 // What a limit would refuse is shown by the log: a captured sample stands there in braces. A request without a sample
 // for the key is not tracked, and not limited.
 //
-// Source: HAProxy's configuration manual, stick-table, http-request track-sc0, capture, set-src; src/sample.c for
+// Source: HAProxy's configuration manual, stick-table, http-request track-sc0, capture, set-var; src/sample.c for
 // converters. An entry must live for two periods, or its counter starts at zero (freq_ctr_total).
 
 var haproxy = Server{
@@ -36,14 +37,14 @@ const longestExpire = (1<<31 - 1) * limit.Millisecond // as HAProxy keeps length
 func haproxyLines(spec limit.Spec, w Where) Directives {
 	key, table, note := w.haproxyKey()
 	name := "shadow_" + w.name()
-	counter, when := 0, ""
+	counter, when := haproxyCounters-1, ""
 	exempt := ""
 	if len(w.Exempt) > 0 {
-		exempt = "!{ src " + strings.Join(w.exempt(), " ") + " }"
+		exempt = "!" + haproxyWithin(w.haproxySource(), strings.Join(w.exempt(), " "))
 		when = " if " + exempt
 	}
 	if w.Action != "" {
-		counter = 1
+		counter--
 		var paths []string
 		for path := range strings.SplitSeq(w.haproxyPaths(), " || ") {
 			paths = append(paths, strings.TrimSpace(path+" "+exempt))
@@ -55,10 +56,11 @@ func haproxyLines(spec limit.Spec, w Where) Directives {
 	}
 	expire := limit.FormatPeriod(min(2*spec.Period, longestExpire))
 	over, sets, store := haproxyOver(spec, name, counter)
-	rules := append([]string{fmt.Sprintf("http-request track-sc%d %s table %s%s", counter, key, name, when)}, sets...)
-	for _, rule := range haproxyRules([]limit.Spec{spec}, []string{over}) {
-		rules = append(rules, strings.ReplaceAll(rule, "sc-inc-gpc0(0)", fmt.Sprintf("sc-inc-gpc0(%d)", counter)))
-	}
+	rules := append([]string{
+		fmt.Sprintf("http-request track-sc%d %s table %s%s", counter, key, name, when),
+		"# " + w.Within.behind([]int{counter}),
+	}, sets...)
+	rules = append(rules, haproxyRules([]limit.Spec{spec}, []int{counter}, []string{over})...)
 
 	d := Directives{Key: key, Note: note, Exempts: true}
 	if key == unknownHAProxy {
@@ -87,14 +89,14 @@ func haproxyOver(spec limit.Spec, name string, counter int) (over string, rules 
 
 // haproxyRules are the rules that log what is over limits, in the order of their counters. A request is counted as an
 // admitted one only if no limit would refuse it.
-func haproxyRules(specs []limit.Spec, over []string) (rules []string) {
+func haproxyRules(specs []limit.Spec, counters []int, over []string) (rules []string) {
 	rules = append(rules, "# blocks nobody, until the count is right")
 	for _, when := range over {
 		rules = append(rules, "http-request capture str(over-limit) len 10 if "+when)
 	}
-	for counter, spec := range specs {
+	for i, spec := range specs {
 		if spec.Options == "charge=admitted" {
-			rules = append(rules, fmt.Sprintf("http-request sc-inc-gpc0(%d) unless %s", counter, strings.Join(over, " || ")))
+			rules = append(rules, fmt.Sprintf("http-request sc-inc-gpc0(%d) unless %s", counters[i], strings.Join(over, " || ")))
 		}
 	}
 	for _, when := range over {
@@ -120,23 +122,48 @@ func (w *Where) haproxyKey() (key, table, note string) {
 		return unknownHAProxy, "binary len 20",
 			c.onlyYouKnow("put a sample, and the converter sha1, in the place of " + unknownHAProxy)
 	case w.Cut:
-		return fmt.Sprintf("src,ipmask(%d,%d)", w.V4, w.V6), "ipv6", ""
+		return fmt.Sprintf("%s,ipmask(%d,%d)", w.haproxySource(), w.V4, w.V6), "ipv6", ""
 	}
-	return "src", "ipv6", ""
+	return w.haproxySource(), "ipv6", ""
+}
+
+const (
+	haproxyVariable = "txn.shadow_src"
+	haproxyAddress  = "var(" + haproxyVariable + ")"
+)
+
+// haproxySource is the sample of a client's address.
+func (w *Where) haproxySource() string {
+	if w.forwarded() == "" {
+		return "src"
+	}
+	return haproxyAddress
+}
+
+// haproxyWithin is the condition that an address is in networks.
+func haproxyWithin(source, networks string) string {
+	if source != "src" {
+		source += " -m ip"
+	}
+	return "{ " + source + " " + networks + " }"
 }
 
 // haproxySources takes the address from the header that proxies write: while an address is that of a trusted proxy, the
-// one that it wrote is the next. That goes as far as three proxies behind each other.
+// one that it wrote is the next. That goes as far as three proxies behind each other. It goes into a variable, since
+// other rules ask src for the proxy.
 func (w *Where) haproxySources() (lines []string) {
 	if w.forwarded() == "" {
 		return nil
 	}
-	from := ""
+	var from []string
 	for _, network := range w.Trusted {
-		from += " " + network.String()
+		from = append(from, network.String())
 	}
+	set := "http-request set-var(" + haproxyVariable + ") "
+	lines = append(lines, set+"src")
 	for hop := 1; hop <= 3; hop++ {
-		lines = append(lines, fmt.Sprintf("http-request set-src req.hdr_ip(%s,-%d) if { src%s }", w.forwarded(), hop, from))
+		lines = append(lines, fmt.Sprintf("%sreq.hdr_ip(%s,-%d) if %s", set, w.forwarded(), hop,
+			haproxyWithin(haproxyAddress, strings.Join(from, " "))))
 	}
 	return lines
 }

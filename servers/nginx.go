@@ -65,10 +65,21 @@ func nginxLines(spec limit.Spec, w Where) Directives {
 	}
 	http = append(http, fmt.Sprintf("limit_req_zone %s zone=%s:10m %s;", counted, zone, rate))
 	d := Directives{Key: key.variable, Note: key.note, Exempts: true}
+	kind, _, _ := strings.Cut(strings.TrimPrefix(place.Place, "the "), " ")
+	comments, more, err := w.Within.nginxInto(kind, slices.Concat(place.Lines, how.Lines))
+	if err != nil {
+		d.Note = err.Error()
+		return d
+	}
+	how.Lines = append(comments, how.Lines...)
 	if key.proxies != nil {
 		d.Blocks = append(d.Blocks, Block{"http", true, key.proxies})
 	}
 	d.Blocks = append(d.Blocks, Block{"http", false, http}, place, how)
+	for _, b := range more {
+		b.Once = how.Once
+		d.Blocks = append(d.Blocks, b)
+	}
 	return d
 }
 

@@ -23,6 +23,8 @@ type Where struct {
 
 	Exempt []netip.Prefix // addresses that are not to be limited
 
+	Within *Within // the configuration that the lines go into; nil: it is not known
+
 	FromNginx bool   // whether the fields of the log are variables of nginx, all of them
 	Format    string // of the log; a variable of nginx is in it as $name
 }

@@ -47,7 +47,7 @@ said on standard error and in comments; the exit code is then 3.`,
 	flags.SortFlags = false
 	addTarget(cmd, &f.To)
 	addPolicies(cmd, &f.Choice)
-	flags.BoolVar(&f.Check, "check", false, "have the server's own program judge the lines (nginx, haproxy)")
+	addCheck(cmd, &f.Check)
 	addOutput(cmd, &f.Output, "lines", format.Outputs())
 	addTop(cmd, &f.Top)
 	addReading(cmd, &f.Reading)
@@ -59,4 +59,11 @@ said on standard error and in comments; the exit code is then 3.`,
 // addTarget adds the flag that names a server to write for.
 func addTarget(cmd *cobra.Command, to *string) {
 	option.OneOf(servers.TargetNames()...).Add(cmd, to, "to", "the `server` to write for: "+strings.Join(servers.TargetNames(), ", "))
+}
+
+// addCheck adds the flag that has lines judged.
+func addCheck(cmd *cobra.Command, check *string) {
+	cmd.Flags().StringVar(check, "check", "", "have the server's own program judge the lines (nginx, haproxy); "+
+		"=`config`: into which they go, which must not lose a limit")
+	cmd.Flags().Lookup("check").NoOptDefVal = moves.CheckAlone
 }

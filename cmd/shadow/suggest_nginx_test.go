@@ -130,3 +130,23 @@ func checkNginx(t *testing.T, http, server []string) (string, error) {
 	out, err := exec.Command("nginx", "-t", "-e", "stderr", "-p", dir, "-c", file).CombinedOutput()
 	return string(out), err
 }
+
+// TestSuggestKeepsLimitsOfNginx names the places of a configuration that limit already, with what they need.
+func TestSuggestKeepsLimitsOfNginx(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "nginx.conf")
+	must(t, os.WriteFile(file, []byte("http {\nserver {\nlocation /login {\nlimit_req zone=old;\n}\n}\n}\n"), 0o600))
+	var p proposed
+	must(t, json.Unmarshal(run(t, "../../sample-logs", "suggest", "shop-combined.log", "--nginx-conf", file, "--output", "json"), &p))
+	paste := p.Answers[0].Answer.Paste
+	last := paste[len(paste)-1]
+	if want := "location /login (" + file + ":3), which limits already and stays as it is"; last.Place != want ||
+		strings.Join(last.Lines, " ") != "limit_req_dry_run off; limit_req_status 503;" {
+		t.Errorf("the last block is %+v", last)
+	}
+	must(t, os.WriteFile(file, []byte("http {\nlimit_req zone=old;\n}\n"), 0o600))
+	text := string(run(t, "../../sample-logs", "suggest", "shop-combined.log", "--nginx-conf", file))
+	if want := "In nginx nothing can be pasted: "; !strings.Contains(text, want) || strings.Contains(text, "limit_req_dry_run on") {
+		t.Errorf("where all is limited: %s", text)
+	}
+}

@@ -19,10 +19,13 @@ import (
 type Export struct {
 	pipeline.Diff
 	To    string
-	Check bool // whether the server's own program is to judge what is written
+	Check string // the configuration in which the server's own program judges the lines; CheckAlone; "": it does not
 
 	written *servers.Export
 }
+
+// CheckAlone is a Check of the lines without a configuration.
+const CheckAlone = "alone"
 
 // A NotWantedError says that so much of what is written is not as wanted.
 type NotWantedError int
@@ -40,7 +43,7 @@ func (x *Export) Run(ctx context.Context, logs []string) error {
 	if len(x.Limits) > 0 && len(x.Chosen) == 0 {
 		x.Chosen = []string{policy.NoPolicy}
 	}
-	where, err := whereOf(&x.Reading)
+	where, err := x.where(target)
 	if err != nil {
 		return err
 	}
@@ -110,12 +113,12 @@ func (x *Export) finish(ctx context.Context, quiet bool) error {
 			fmt.Fprintf(x.Err, "note: %s\n", escape.Visible(text))
 		}
 	}
-	if x.Check && len(x.written.Blocks) > 0 {
+	if x.Check != "" && len(x.written.Blocks) > 0 {
 		if err := x.written.Check(ctx); err != nil {
 			return err
 		}
 		if !x.Quiet {
-			fmt.Fprintf(x.Err, "%s takes these lines\n", x.written.Target.Title)
+			fmt.Fprintf(x.Err, "%s takes these lines (judged %s)\n", x.written.Target.Title, x.written.Judged())
 		}
 	}
 	if n := len(x.written.Lost); n > 0 {

@@ -65,7 +65,7 @@ func (m *Migrate) run(ctx context.Context, logs []string) (err error) {
 	if m.target, err = servers.TargetNamed(m.To); err != nil {
 		return pipeline.Usage("--to: %w", err)
 	}
-	if m.where, err = whereOf(&m.Reading); err != nil {
+	if m.where, err = m.Export.where(m.target); err != nil {
 		return err
 	}
 	if m.Protect == nil {

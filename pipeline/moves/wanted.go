@@ -155,6 +155,24 @@ func actionConditions(c *policy.Config, name string) (all request.Conditions, er
 	return request.Conditions{Regexps: []string{"^" + pattern + "$"}, Not: before}, nil
 }
 
+// where says who a client is, and into which configuration the lines go.
+func (x *Export) where(t *servers.Target) (servers.Where, error) {
+	w, err := whereOf(&x.Reading)
+	if err != nil {
+		return w, err
+	}
+	file := x.Check
+	if file == "" || file == CheckAlone {
+		if file = ""; t.Name == "nginx" {
+			file = x.NginxConf
+		}
+	}
+	if w.Within, err = servers.ReadWithin(t.Name, file); err != nil {
+		err = pipeline.Usage("the configuration of %s: %w", t.Title, err)
+	}
+	return w, err
+}
+
 // whereOf is who a client is, as flags say it.
 func whereOf(r *pipeline.Reading) (servers.Where, error) {
 	rule, err := match.ParseClientRule(r.Client, r.ClientFrom, r.Trusted)

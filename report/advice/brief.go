@@ -262,6 +262,9 @@ func continued(command string, width int) (lines []string) {
 // pasteLines are what to paste, and how to watch it.
 func (s *Report) pasteLines(a *Answer) *screen {
 	b, v, watch := new(screen), a.Verdict, &a.Watch
+	if len(v.Paste) == 0 && v.Note != "" {
+		b.lines = wrapped("In "+a.Server+" nothing can be pasted: "+v.Note+".", briefWidth, 4)
+	}
 	if len(v.Paste) == 0 {
 		return b
 	}
