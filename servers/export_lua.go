@@ -20,7 +20,8 @@ var luaTarget = Target{
 	Name: "lua", Title: "Lua in nginx", Comment: "--", Ending: ".lua", own: ownAPISIX, Combine: policy.InTurn,
 	Grid: "as limit_req of nginx; or a count over whole seconds",
 	Enforce: "it refuses nothing yet, and logs over-limit. To enforce it, make enforce true. It takes, in http: " +
-		"`lua_shared_dict shadow 10m;`, and in the location: `access_by_lua_file shadow.lua;`",
+		"`lua_shared_dict shadow 10m;`, and in the location: `access_by_lua_file shadow.lua;`. Not where an access_by_lua is, " +
+		"there or around it, which it would switch off: call this file from that one with dofile",
 	nearest: nearestAPISIX, write: writeLua,
 }
 
