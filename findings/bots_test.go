@@ -201,6 +201,7 @@ func TestBotNetworks(t *testing.T) {
 					says = c.untraced
 				}
 				l, all := reading{format: mainFormat, owners: owners, untraced: untraced}.look(t, log)
+				tells(t, fmt.Sprintf("%s, untraced %v", name, untraced), l, all)
 				var found Finding
 				for _, f := range all {
 					if f.Code == "bot_network" {

@@ -12,6 +12,7 @@ import (
 	"time"
 	"unsafe"
 
+	"shadow/limit/limittest"
 	"shadow/testneeds"
 )
 
@@ -72,6 +73,31 @@ func (w *town) browser() string {
 		return fmt.Sprintf("Mozilla/5.0 (%s; rv:%d.0) Gecko/20100101 Firefox/%[2]d.0", platform, version)
 	}
 	return fmt.Sprintf("Mozilla/5.0 (%s) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/%d.0 Safari/537.36", platform, version)
+}
+
+// tells compares all that was found in a town with its text in testdata/towns, which -update rewrites.
+func tells(t *testing.T, town string, l *Look, found []Finding) {
+	t.Helper()
+	if os.Getenv(testneeds.SeedVariable) != "" {
+		return // another town
+	}
+	var text strings.Builder
+	requests, clients := l.Population()
+	fmt.Fprintf(&text, "%d requests of %d clients, %d of none: %s\n", requests, clients, l.Anonymous(), l.Site())
+	for _, f := range found {
+		fmt.Fprintf(&text, "%s %s %.6f: %s\n\t%s\n", f.Severity, f.Code, float64(f.Share), f.Evidence, f.Remedy)
+	}
+	for i, ids := range [][]int32{l.Works(), l.Attackers(), l.Forgers()} {
+		var names []string
+		for _, id := range ids {
+			names = append(names, l.Read.Tables.Clients.Name(id))
+		}
+		if len(names) > 12 {
+			names = append(names[:12], fmt.Sprint(len(ids)-12, " more"))
+		}
+		fmt.Fprintf(&text, "%s: %s\n", []string{"do the site's work", "attack it", "forge a name"}[i], strings.Join(names, " "))
+	}
+	limittest.Golden(t, filepath.Join("testdata/towns", strings.NewReplacer(" ", "-", "/", "_").Replace(town)+".txt"), text.String())
 }
 
 // people have so many visitors come by addresses of their own.
@@ -316,7 +342,8 @@ func TestWhoTheClientsAre(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newTown(t)
 			c.build(w)
-			_, found := reading{format: mainFormat}.look(t, w.write(t))
+			l, found := reading{format: mainFormat}.look(t, w.write(t))
+			tells(t, name, l, found)
 			var got []string
 			said := ""
 			for _, f := range found {
@@ -364,7 +391,8 @@ func TestRemedyOfProxies(t *testing.T) {
 				}
 			}
 			log := w.write(t)
-			_, found := reading{format: mainFormat}.look(t, log)
+			l, found := reading{format: mainFormat}.look(t, log)
+			tells(t, "proxies, "+name, l, found)
 			i := slices.IndexFunc(found, func(f Finding) bool { return f.Code == "proxy_as_client" })
 			if i < 0 {
 				t.Fatal("no proxy is found")
@@ -373,7 +401,8 @@ func TestRemedyOfProxies(t *testing.T) {
 			if n, err := fmt.Sscanf(found[i].Remedy, "--client-from %s --trusted-proxy %s", &from, &trusted); n != 2 {
 				t.Fatal(found[i].Remedy, err)
 			}
-			l, found := reading{format: mainFormat, from: from, trusted: strings.Split(trusted, ",")}.look(t, log)
+			l, found = reading{format: mainFormat, from: from, trusted: strings.Split(trusted, ",")}.look(t, log)
+			tells(t, "proxies that are trusted, "+name, l, found)
 			if slices.ContainsFunc(found, func(f Finding) bool { return f.Code == "proxy_as_client" }) || l.senders() != people {
 				t.Errorf("with --trusted-proxy %s there are %d clients, want %d; %v", trusted, l.senders(), people, found)
 			}

@@ -41,7 +41,8 @@ func TestWorks(t *testing.T) {
 		w.hit(8*float64(i), "198.51.100.5", "POST /wp-cron.php?doing_wp_cron=1", 200, "WordPress/6.4; https://shop.example", "-")
 		w.hit(8*float64(i), "10.100.0.1", "HEAD /", 301, curl, "-")
 	}
-	l, _ := reading{format: mainFormat}.look(t, w.write(t))
+	l, found := reading{format: mainFormat}.look(t, w.write(t))
+	tells(t, "work", l, found)
 	var names []string
 	for _, id := range l.Works() {
 		names = append(names, l.Read.Tables.Clients.Name(id))
