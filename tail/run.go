@@ -119,18 +119,35 @@ func (t *Tail) Finish() error {
 	if err == nil && t.options.Every > 0 {
 		err = t.summarize()
 	}
-	err = errors.Join(err, t.Close())
+	if err = errors.Join(err, t.Close()); isFull(err) {
+		err = t.unwritten(err)
+	}
 	if err == nil && t.losses > 0 {
-		err = &LossError{t.losses}
+		err = &LossError{Files: t.losses}
 	}
 	return err
 }
 
+// unwritten says what becomes of what a full disk had no room for at the end. An old checkpoint holds, as after a crash.
+func (t *Tail) unwritten(err error) error {
+	if t.options.State == "" || !exists(t.options.State) {
+		return &LossError{t.losses, err}
+	}
+	t.say("the disk is full: %v; the next tail goes on from the last checkpoint, and judges again what came after it", err)
+	return nil
+}
+
 // A LossError reports that a tail has come to its end without having read all that was to be read. What is lost was told when it
 // was known, and counted.
-type LossError struct{ Files int }
+type LossError struct {
+	Files     int
+	Unwritten error // why what was judged last could not be kept, on a full disk without a checkpoint
+}
 
 func (e *LossError) Error() string {
+	if e.Unwritten != nil {
+		return fmt.Sprintf("the disk is full, and there is no checkpoint to go on from: %v: would-blocks and requests may be missing", e.Unwritten)
+	}
 	if e.Files == 1 {
 		return "the rest of a file that was being read was never found: requests may be missing"
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -89,6 +90,46 @@ func TestTailWouldBlocksDiskFull(t *testing.T) {
 	stored := run(t, k.dir, "query", "SELECT sum(count) AS n FROM would_blocks", "--db", k.db(), "--output", "csv")
 	if lines := fmt.Sprintf("n\n%d\n", bytes.Count(text, []byte("\n"))); lines != string(stored) {
 		t.Errorf("%q would-blocks were told, %q stored", lines, stored)
+	}
+}
+
+// A tail that is told to end on a full disk ends as documented: with 0 where the next one goes on from its checkpoint and loses
+// nothing, else with 3.
+func TestTailEndsOnFullDisk(t *testing.T) {
+	for _, c := range []struct {
+		name, says string
+		exit       int
+	}{
+		{"checkpoint", "goes on from the last checkpoint", exitDone},
+		{"no checkpoint", "requests may be missing", exitUnreadable},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			k := newKeeper(t)
+			k.base = smallDisk(t, k)
+			filler := filepath.Join(k.base, "filler")
+			k.start()
+			k.begun()
+			k.write(200 * time.Millisecond)
+			fillDisk(t, filler, 0)
+			k.write(200 * time.Millisecond)
+			k.wait("the full disk", func() bool { return strings.Contains(k.stderr.String(), "no space left on device") })
+			if c.exit != exitDone {
+				must(t, os.Remove(k.state()))
+				fillDisk(t, filler+"2", 0)
+			}
+			must(t, k.cmd.Process.Signal(syscall.SIGTERM))
+			_ = k.cmd.Wait() // its exit code tells
+			if got := k.cmd.ProcessState.ExitCode(); got != c.exit || !strings.Contains(k.stderr.String(), c.says) {
+				t.Fatalf("exit code %d, want %d; the tail says: %s", got, c.exit, k.stderr.String())
+			}
+			if c.exit != exitDone {
+				return
+			}
+			must(t, os.Remove(filler))
+			k.start()
+			k.end()
+			k.compare()
+		})
 	}
 }
 
