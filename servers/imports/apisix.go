@@ -167,6 +167,27 @@ func (i *Import) apisixVars(d doc, r *policy.Tree) {
 	}
 }
 
+// apisixFilter is the requests that a plugin is run for.
+func (i *Import) apisixFilter(d doc, config *policy.Tree) (set Set) {
+	for _, test := range config.List("_meta", "filter") {
+		words := test.List()
+		var networks []string
+		if len(words) == 4 && words[0].Text == "remote_addr" && words[1].Text == "!" && words[2].Text == "ipmatch" {
+			for _, n := range words[3].List() {
+				if prefix, err := parseNetwork(n.Text); err == nil {
+					networks = append(networks, networkText(prefix))
+				}
+			}
+		}
+		if networks == nil || len(networks) < len(words[3].List()) {
+			i.lose(d.place(test), "filter of a plugin is not read but for networks: it is taken to fit")
+			continue
+		}
+		set = set.and(within("network", networks...).except())
+	}
+	return set
+}
+
 // apisixLimit is what a plugin limits.
 func (i *Import) apisixLimit(at plugged) (all []Limit, ok bool) {
 	config := at.at
@@ -229,7 +250,8 @@ func (i *Import) apisixLimit(at plugged) (all []Limit, ok bool) {
 	if priority := config.Say("_meta", "priority"); priority != "" {
 		i.lose(place, "%s: the priority %s is not read", at.name, priority)
 	}
-	for _, key := range present(at.set, words, nil, true) {
+	set := at.set.and(i.apisixFilter(at.d, config))
+	for _, key := range present(set, words, nil, true) {
 		if words != nil && key.by == request.BySite { // without any part of a key
 			key.by = request.ByClient
 		}

@@ -250,6 +250,20 @@ func (r *envoyReader) action(d doc, l *policy.Tree, set Set) (a envoyAction, ok 
 				if of.Say("expect_match") == "false" {
 					e.set = e.set.except()
 				}
+			case "remote_address_match":
+				var networks []string
+				for _, n := range of.List("address_matcher", "ranges") {
+					prefix, err := parseNetwork(n.Say("address_prefix") + "/" + cmp.Or(n.Say("prefix_len"), "0"))
+					if err != nil {
+						r.lose(d.place(n), "%s is no network: its descriptor is left out", n.Say("address_prefix"))
+						return a, false
+					}
+					networks = append(networks, networkText(prefix))
+				}
+				e.key, e.set = cmp.Or(e.key, kind), within("network", networks...)
+				if of.Say("address_matcher", "invert_match") == "true" {
+					e.set = e.set.except()
+				}
 			default:
 				r.lose(d.place(of), "the action %s is not read: its descriptor is left out", kind)
 				return a, false
