@@ -34,7 +34,7 @@ func clockSuite(algorithm, options string) limittest.Suite {
 		},
 		New: newLimiter, OwnClock: ownClock[algorithm],
 		Model: func(spec limit.Spec) limittest.Model {
-			rest, value, _ := cutOption(spec, "clock")
+			rest, value, _ := CutOption(spec, "clock")
 			tick, _ := limit.ParsePeriod(value)
 			inner, err := newLimiter(rest)
 			if err != nil {

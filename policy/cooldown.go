@@ -257,7 +257,7 @@ func (c *coolingDown) Sharing() (limit.Sharing, error) {
 // construct makes the limiter that spec describes, with a cooldown and a clock if it has these options. The constructor
 // of the algorithm does not see them.
 func construct(a *Algorithm, spec limit.Spec) (limit.Limiter, error) {
-	rest, value, ticks := cutOption(spec, "clock")
+	rest, value, ticks := CutOption(spec, "clock")
 	limiter, err := constructCooling(a, rest)
 	if err != nil || !ticks {
 		return limiter, err
@@ -274,7 +274,7 @@ func construct(a *Algorithm, spec limit.Spec) (limit.Limiter, error) {
 
 // constructCooling makes the limiter with a cooldown, if spec has one.
 func constructCooling(a *Algorithm, spec limit.Spec) (limit.Limiter, error) {
-	rest, value, cools := cutOption(spec, "cooldown")
+	rest, value, cools := CutOption(spec, "cooldown")
 	limiter, err := a.New(rest)
 	if err != nil || !cools {
 		return limiter, err
@@ -288,8 +288,8 @@ func constructCooling(a *Algorithm, spec limit.Spec) (limit.Limiter, error) {
 	return cool(limiter, period, hasHow), nil
 }
 
-// cutOption takes the option called name off spec.
-func cutOption(spec limit.Spec, name string) (rest limit.Spec, value string, found bool) {
+// CutOption takes the option called name off a limit.
+func CutOption(spec limit.Spec, name string) (rest limit.Spec, value string, found bool) {
 	var others []string
 	for option := range strings.SplitSeq(spec.Options, ",") {
 		if n, v, _ := strings.Cut(option, "="); n == name {

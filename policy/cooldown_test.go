@@ -43,7 +43,7 @@ func newLimiter(spec limit.Spec) (limit.Limiter, error) {
 
 // modelCooldown asks the limit, of which it keeps the State for itself.
 func modelCooldown(spec limit.Spec) limittest.DelayModel {
-	rest, value, _ := cutOption(spec, "cooldown")
+	rest, value, _ := CutOption(spec, "cooldown")
 	inner, err := newLimiter(rest)
 	if err != nil {
 		panic(err)

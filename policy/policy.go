@@ -249,7 +249,7 @@ func (p Part) Number() (name string, n int64) {
 func (p Part) WithNumber(n int64) (Part, error) {
 	spec := p.Spec
 	if _, ok := bursts[spec.Algorithm]; ok {
-		rest, _, _ := cutOption(spec, "burst")
+		rest, _, _ := CutOption(spec, "burst")
 		var err error
 		if spec, err = limit.Parse(fmt.Sprintf("%s,burst=%d", rest, n)); err != nil {
 			return Part{}, err

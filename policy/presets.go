@@ -261,7 +261,7 @@ func presetOf(name string) *Preset {
 func (p *Preset) inOurWords(spec limit.Spec) (limit.Spec, error) {
 	own, common := spec, ""
 	for _, name := range []string{"cooldown", "clock"} {
-		rest, value, found := cutOption(own, name)
+		rest, value, found := CutOption(own, name)
 		if own = rest; found {
 			common += "," + name + "=" + value
 		}

@@ -30,6 +30,7 @@ type Wanted struct {
 type Target struct {
 	Name, Title string
 	Enforce     string // how to enforce, once the count is right. A sentence without its end
+	Beside      string // what must not be there already, or what to do with it. A sentence without its end
 	Comment     string // what begins a comment; "": the format has none
 	Combine     policy.Combine
 	Ending      string // of a file
@@ -40,6 +41,7 @@ type Target struct {
 	most    func(Where) int                   // how many limits there can be; nil: any number
 	write   func(e *Export, all []setting) error
 	own     func(limit.Spec) bool              // whether a limit is one of its own
+	cools   []limit.Time                       // how long a cooldown can be; nil: it has none
 	around  func(e *Export, dir string) string // a minimal configuration around the lines; nil: nothing judges one
 	judge   string                             // the command that judges it, with FILE and DIR
 
@@ -85,6 +87,7 @@ type Export struct {
 	Blocks []Block
 
 	where Where
+	sets  [][]string // of addresses, which AWS has apart
 }
 
 // An Exported is what became of a limit.
@@ -106,10 +109,21 @@ type setting struct {
 
 // Nearest is the limit of the target that is nearest to one, as --limit takes it; "" and the reason if none is.
 func (t *Target) Nearest(spec limit.Spec, shape limit.Shape) (text, deviation string) {
-	if t.own(spec) && !strings.Contains(spec.Options, "cooldown") {
-		return spec.String(), ""
+	spec, cooldown, cools := policy.CutOption(spec, "cooldown")
+	if cools {
+		if plain, err := policy.New(spec, request.ByClient); err == nil {
+			if d, ok := plain.Parts[0].Limiter.(limit.Describer); ok {
+				shape = d.Shape()
+			}
+		}
 	}
-	text, deviation = t.nearest(spec, shape)
+	if text = spec.String(); !t.own(spec) {
+		text, deviation = t.nearest(spec, shape)
+	}
+	if cools && text != "" && t.cools != nil {
+		length, off := nearestCooldown(cooldown, t.cools)
+		text, deviation = text+",cooldown="+length, strings.TrimPrefix(deviation+off, "; ")
+	}
 	if text == "" {
 		return "", cmp.Or(deviation, "none of its limits comes near")
 	}
@@ -156,6 +170,7 @@ func (t *Target) ExportAs(all []Wanted, as []string, w Where) *Export {
 			e.Lost = append(e.Lost, fmt.Sprintf("%s is left out: %v", want.Text, err))
 		} else {
 			settings = append(settings, s)
+			e.loseCooldown(want, s.spec)
 		}
 		e.Limits = append(e.Limits, x)
 	}
@@ -164,8 +179,17 @@ func (t *Target) ExportAs(all []Wanted, as []string, w Where) *Export {
 		if err := t.write(e, settings); err != nil { // each has been tried
 			e.lose("%v", err)
 		}
+		e.note("%s", t.Beside)
 	}
 	return e
+}
+
+// loseCooldown says that a wanted cooldown is not in the limit of the target.
+func (e *Export) loseCooldown(want Wanted, has limit.Spec) {
+	_, length, wanted := policy.CutOption(want.Spec, "cooldown")
+	if _, _, there := policy.CutOption(has, "cooldown"); wanted && !there {
+		e.lose("%s: its cooldown of %s is left out: there is none there", want.Text, length)
+	}
 }
 
 // try is the error of a setting that cannot be written.

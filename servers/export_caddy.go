@@ -14,6 +14,7 @@ import (
 
 var caddyTarget = Target{
 	Name: "caddy", Title: "Caddy", Comment: "#", Ending: ".caddyfile", own: algorithm("caddy"), Combine: policy.InTurn,
+	Beside:  "each rate_limit that is there stays; zones of the same name are one limit, so none may be named shadow",
 	Grid:    "a count over any period, in an exact rolling window",
 	Enforce: "Caddy has no dry run: it refuses at once. It takes the module mholt/caddy-ratelimit",
 	nearest: nearestCaddy, write: writeCaddy,

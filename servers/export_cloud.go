@@ -17,6 +17,8 @@ import (
 
 var awsTarget = Target{
 	Name: "aws-waf", Title: "AWS WAF", Ending: ".json", own: algorithm("aws~"), Combine: policy.Each,
+	Beside: "add it to the rules that are there, with priorities that are free: an update takes out rules that it " +
+		"lacks",
 	Grid:    "10 or more in 1, 2, 5 or 10 minutes, approximately",
 	Enforce: "it refuses nothing yet, and counts in CloudWatch. To enforce it, put Block in the place of Count",
 	nearest: nearestAWS, write: writeAWS,
@@ -24,10 +26,22 @@ var awsTarget = Target{
 
 var cloudflareTarget = Target{
 	Name: "cloudflare", Title: "Cloudflare", Ending: ".json", own: algorithm("cloudflare~"), Combine: policy.Each,
-	Grid: "a count in 10 s, 1, 2, 5, 10 minutes or an hour, approximately",
+	Beside: "add each rule with POST to the rules of the ruleset: PUT takes out rules that it lacks",
+	Grid:   "a count in 10 s, 1, 2, 5, 10 minutes or an hour, approximately",
 	Enforce: "it refuses nothing yet, and logs in Security Events; the action log takes an Enterprise plan. To enforce it, put block in " +
 		"the place of log. Each data centre counts for itself, and which periods there are depends on the plan",
-	nearest: nearestCloudflare, write: writeCloudflare,
+	nearest: nearestCloudflare, write: writeCloudflare, cools: cloudflareTimeouts,
+}
+
+// cloudflareTimeouts are how long a rule can act on all requests of a client once it has acted on one.
+var cloudflareTimeouts = seconds(10, 15, 20, 30, 40, 45, 60, 90, 120, 180, 240, 300, 480, 600, 900, 1200, 1800, 2400, 3600,
+	65535, 86400)
+
+func seconds(all ...limit.Time) []limit.Time {
+	for i := range all {
+		all[i] *= limit.Second
+	}
+	return all
 }
 
 func nearestAWS(spec limit.Spec, s limit.Shape) (text, deviation string) {
@@ -54,6 +68,11 @@ func writeAWS(e *Export, all []setting) error {
 	if err != nil {
 		return err
 	}
+	for _, networks := range e.sets {
+		name := e.awsSet(networks)
+		e.note("`aws wafv2 create-ip-set --name %s --scope REGIONAL --ip-address-version %s --addresses %s` makes the set whose "+
+			"ARN stands in the place of ARN_OF_%[1]s", name, awsFamily(networks), strings.Join(networks, " "))
+	}
 	return e.json("in Rules of the web ACL", rules)
 }
 
@@ -62,11 +81,14 @@ func awsVisible(name string) object {
 	return object{"SampledRequestsEnabled": true, "CloudWatchMetricsEnabled": true, "MetricName": name}
 }
 
+// awsFirst is the priority of the first rule, behind those that a list is likely to have.
+const awsFirst = 1000
+
 // awsRules are the rules of settings.
 func (e *Export) awsRules(all []setting) (rules []object, err error) {
 	for i, s := range all {
 		statement := object{"Limit": s.spec.Count, "EvaluationWindowSec": s.spec.Period / limit.Second}
-		down, err := awsWhen(s.when)
+		down, err := e.awsWhen(s.when)
 		if err != nil {
 			return nil, err
 		}
@@ -80,7 +102,7 @@ func (e *Export) awsRules(all []setting) (rules []object, err error) {
 			statement["ScopeDownStatement"] = down
 		}
 		rules = append(rules, object{
-			"Name": s.name, "Priority": i, "Action": object{"Count": object{}},
+			"Name": s.name, "Priority": awsFirst + i, "Action": object{"Count": object{}},
 			"Statement":        object{"RateBasedStatement": statement},
 			"VisibilityConfig": awsVisible(s.name),
 		})
@@ -98,16 +120,15 @@ func (e *Export) awsKey(parts []request.Part, statement object) error {
 			if err := e.plainClient(); err != nil {
 				return err
 			}
-			forwarded := e.where.forwarded()
-			if forwarded != "" {
+			forwarded := e.awsForwarded()
+			if forwarded {
 				statement["ForwardedIPConfig"] = object{"HeaderName": headerText(e.where.ClientFrom), "FallbackBehavior": "MATCH"}
-				e.lose("AWS WAF takes the first address of %s, which clients can write themselves", forwarded)
 			}
 			if len(parts) == 1 {
-				statement["AggregateKeyType"] = map[bool]string{true: "FORWARDED_IP", false: "IP"}[forwarded != ""]
+				statement["AggregateKeyType"] = map[bool]string{true: "FORWARDED_IP", false: "IP"}[forwarded]
 				return nil
 			}
-			keys = append(keys, object{map[bool]string{true: "ForwardedIP", false: "IP"}[forwarded != ""]: object{}})
+			keys = append(keys, object{map[bool]string{true: "ForwardedIP", false: "IP"}[forwarded]: object{}})
 		case request.PartSite:
 			statement["AggregateKeyType"] = "CONSTANT"
 			return nil
@@ -129,12 +150,25 @@ func (e *Export) awsKey(parts []request.Part, statement object) error {
 	return nil
 }
 
+// awsForwarded reports whether addresses come from a header, and says what that means.
+func (e *Export) awsForwarded() bool {
+	if e.where.forwarded() == "" {
+		return false
+	}
+	e.lose("AWS WAF takes the first address of %s, which clients can write themselves", e.where.forwarded())
+	return true
+}
+
 // awsWhen is the statement for requests of clauses; nil for all.
-func awsWhen(when []clause) (any, error) {
+func (e *Export) awsWhen(when []clause) (any, error) {
 	var either []any
 	for _, c := range when {
 		var tests []any
 		for _, t := range c {
+			if t.kind == "network" {
+				tests = append(tests, e.awsNetworks(t)...)
+				continue
+			}
 			one, err := awsTest(t)
 			if err != nil {
 				return nil, err
@@ -262,7 +296,7 @@ func writeCloudflare(e *Export, all []setting) error {
 			"description": s.name, "expression": when, "action": "log",
 			"ratelimit": object{
 				"characteristics": by, "period": s.spec.Period / limit.Second, "requests_per_period": s.spec.Count,
-				"mitigation_timeout": 0,
+				"mitigation_timeout": s.spec.Args().Duration("cooldown", 0) / limit.Second,
 			},
 		})
 	}

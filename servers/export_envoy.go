@@ -3,6 +3,7 @@ package servers
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"shadow/limit"
@@ -15,6 +16,9 @@ import (
 
 var envoyTarget = Target{
 	Name: "envoy", Title: "Envoy's rate limit service", Comment: "#", Ending: ".yaml", own: algorithm("envoy"), Combine: policy.Each,
+	Beside: "rate_limits of a route take the place of the virtual host's, so add these to each list that is there. " +
+		"The domain shadow takes " +
+		"a filter of its own behind the one that is there",
 	Grid:    "whole requests per second, minute, hour or day, in fixed windows",
 	Enforce: "it refuses nothing yet, and counts in shadow_mode of the service. To enforce it, take out shadow_mode",
 	nearest: nearestEnvoy, write: writeEnvoy,
@@ -22,7 +26,8 @@ var envoyTarget = Target{
 
 var envoyLocalTarget = Target{
 	Name: "envoy-local", Title: "Envoy's local rate limit", Comment: "#", Ending: ".yaml", own: func(s limit.Spec) bool { return s.Algorithm == "token" && envoyLocal.settable(s) }, Combine: policy.InTurn,
-	Grid: "tokens in whole milliseconds, 50 or more, and a burst",
+	Beside: "filters that limit already stay beside it: none may be named shadow",
+	Grid:   "tokens in whole milliseconds, 50 or more, and a burst",
 	Enforce: "it refuses nothing yet, and counts rate_limited. To enforce it, set filter_enforced to 100. It takes Envoy 1.34 " +
 		"or newer, and each Envoy counts for itself",
 	nearest: nearestEnvoyLocal, write: writeEnvoyLocal,
@@ -30,6 +35,8 @@ var envoyLocalTarget = Target{
 
 var gatewayTarget = Target{
 	Name: "envoy-gateway", Title: "Envoy Gateway", Comment: "#", Ending: ".yaml", own: algorithm("envoy"), Combine: policy.Each,
+	Beside: "the oldest policy of a route holds alone: no other BackendTrafficPolicy may name it. mergeType keeps " +
+		"the Gateway's own",
 	Grid:    "whole requests per second, minute, hour or day, in fixed windows",
 	Enforce: "it refuses nothing yet: to enforce it, take out shadowMode. Put the name of your route in the place of ROUTE",
 	nearest: nearestEnvoy, write: writeGateway,
@@ -76,23 +83,31 @@ func (e *Export) envoyRules(s setting) (all []envoyRule, err error) {
 			return nil, fmt.Errorf("its descriptors have conditions that all must fit, and this takes several sets of them")
 		}
 		var r envoyRule
-		if c.when == nil {
+		var tests, networks []string
+		for _, t := range slices.Concat(c.when...) {
+			if t.kind == "network" {
+				networks = append(networks, e.envoyNetworks(t, c.name))
+				continue
+			}
+			more, err := envoyTests(t)
+			if err != nil {
+				return nil, err
+			}
+			tests = append(tests, more...)
+		}
+		if tests == nil {
 			r.actions = append(r.actions, "- generic_key: {descriptor_value: "+c.name+"}")
 			r.entries = append(r.entries, [2]string{"generic_key", c.name})
 		} else {
 			r.actions = append(r.actions, "- header_value_match: {descriptor_value: "+c.name+", headers: [")
-			for _, t := range c.when[0] {
-				tests, err := envoyTests(t)
-				if err != nil {
-					return nil, err
-				}
-				for _, one := range tests {
-					r.actions = append(r.actions, "    {"+one+"},")
-				}
+			for i, one := range tests {
+				r.actions = append(r.actions, "    {"+one+map[bool]string{true: "}]}", false: "},"}[i == len(tests)-1])
 			}
-			last := len(r.actions) - 1
-			r.actions[last] = strings.TrimSuffix(r.actions[last], ",") + "]}"
 			r.entries = append(r.entries, [2]string{"header_match", c.name})
+		}
+		for _, action := range networks {
+			r.actions = append(r.actions, action)
+			r.entries = append(r.entries, [2]string{"remote_address_match", c.name})
 		}
 		for _, p := range c.parts {
 			key, action, err := e.envoyPart(p)
@@ -106,6 +121,20 @@ func (e *Export) envoyRules(s setting) (all []envoyRule, err error) {
 		all = append(all, r)
 	}
 	return all, nil
+}
+
+// envoyNetworks is the action for requests from some networks, or from others.
+func (e *Export) envoyNetworks(t test, name string) string {
+	e.note("conditions on networks take Envoy 1.38 or newer")
+	e.noteProxies()
+	var ranges []string
+	for _, v := range t.values {
+		p := prefixOf(v)
+		ranges = append(ranges, fmt.Sprintf(`{address_prefix: "%s", prefix_len: %d}`, p.Addr(), p.Bits()))
+	}
+	invert := map[bool]string{true: ", invert_match: true"}[t.not]
+	return fmt.Sprintf("- remote_address_match: {descriptor_value: %s, address_matcher: {ranges: [%s]%s}}", name,
+		strings.Join(ranges, ", "), invert)
 }
 
 // envoyPart is the action for a part of a key.
@@ -257,7 +286,7 @@ func writeEnvoy(e *Export, all []setting) error {
 			}
 		}
 	}
-	e.block("in the route or the virtual host", limits...)
+	e.block("in the virtual host", limits...)
 	e.block("in the configuration of the rate limit service", descriptors...)
 	return nil
 }

@@ -20,6 +20,7 @@ func writeGateway(e *Export, all []setting) error {
 			return fmt.Errorf("its selectors must all fit, and this takes several sets of them")
 		}
 		var selectors, hosts []string
+		source := "" // one of a rule
 		for _, c := range s.when {
 			for _, t := range c {
 				if t.kind == "host" && !t.not && hosts == nil {
@@ -30,15 +31,28 @@ func writeGateway(e *Export, all []setting) error {
 				if err != nil {
 					return err
 				}
+				if t.kind == "network" {
+					if source != "" {
+						return fmt.Errorf("its rules have one network each")
+					}
+					e.noteProxies()
+					source = one
+					continue
+				}
 				selectors = append(selectors, one)
 			}
 		}
-		families := []string{""}
+		sources := []string{source}
 		for _, p := range s.by {
 			switch p.Kind {
 			case request.PartSite:
 			case request.PartClient:
-				families = []string{"0.0.0.0/0", "::/0"}
+				if sources = []string{"value: \"0.0.0.0/0\"", "value: \"::/0\""}; source != "" {
+					sources = []string{source}
+				}
+				for i := range sources {
+					sources[i] += ", type: Distinct"
+				}
 			case request.PartHeader:
 				selectors = append(selectors, "headers: [{name: "+strings.ToLower(headerText(p.Name))+", type: Distinct}]")
 				e.lose("requests without %s are not limited there, and count by their client here", p)
@@ -47,10 +61,10 @@ func writeGateway(e *Export, all []setting) error {
 			}
 		}
 		var rules []string
-		for _, family := range families {
+		for _, source := range sources {
 			own := selectors
-			if family != "" {
-				own = append([]string{"sourceCIDR: {value: \"" + family + "\", type: Distinct}"}, selectors...)
+			if source != "" {
+				own = append([]string{"sourceCIDR: {" + source + "}"}, selectors...)
 			}
 			first := "        - "
 			if own != nil {
@@ -113,14 +127,14 @@ func gatewayRoutes(routes []gatewayRoute) (lines []string, err error) {
 				"  rules: [{backendRefs: [{name: SERVICE, port: 80}]}]", "---")
 		}
 		lines = append(lines, "apiVersion: gateway.envoyproxy.io/v1alpha1", "kind: BackendTrafficPolicy", "metadata: {name: "+name+"}",
-			"spec:", "  targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: "+route+"}]", "  rateLimit:",
+			"spec:", "  mergeType: StrategicMerge", "  targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: "+route+"}]", "  rateLimit:",
 			"    type: Global", "    global:", "      rules:")
 		lines = append(lines, r.rules...)
 	}
 	return lines, nil
 }
 
-// gatewayTest is a selector.
+// gatewayTest is a selector, or what a source is.
 func gatewayTest(t test) (string, error) {
 	invert := map[bool]string{true: ", invert: true"}[t.not]
 	if len(t.values) > 1 && !(t.kind == "method" && !t.not) {
@@ -141,7 +155,7 @@ func gatewayTest(t test) (string, error) {
 	case "regexp":
 		return "path: {type: RegularExpression, value: '" + strings.ReplaceAll(strings.ReplaceAll(wholePattern(t.values[0]), `(\?.*)?`, ""), "'", "''") + "'" + invert + "}", nil
 	case "network":
-		return "sourceCIDR: {value: " + quoted + invert + "}", nil
+		return "value: \"" + prefixOf(t.values[0]).String() + "\"" + invert, nil
 	}
 	return "", t.cannot()
 }

@@ -3,6 +3,7 @@ package servers
 import (
 	"errors"
 	"fmt"
+	"net/netip"
 	"regexp"
 	"slices"
 	"strings"
@@ -18,6 +19,8 @@ import (
 
 var luaTarget = Target{
 	Name: "lua", Title: "Lua in nginx", Comment: "--", Ending: ".lua", own: ownAPISIX, Combine: policy.InTurn,
+	Beside: "access_by_lua_file of a location takes the place of one around it: where there is one, put " +
+		"`loadfile(\"shadow.lua\")()` into it instead",
 	Grid: "as limit_req of nginx; or a count over whole seconds",
 	Enforce: "it refuses nothing yet, and logs over-limit. To enforce it, make enforce true. It takes, in http: " +
 		"`lua_shared_dict shadow 10m;`, and in the location: `access_by_lua_file shadow.lua;`. Not where an access_by_lua is, " +
@@ -38,6 +41,13 @@ local function excess_of(key, rate, burst)
     return e
 end`
 
+// luaNetwork compares addresses as their bytes; that of a socket for both families has the mapped ones of IPv4.
+const luaNetwork = `local function within(first, last)
+    local a = v.binary_remote_addr
+    if #a == 16 and #first == 4 and a:sub(1, 12) == "\0\0\0\0\0\0\0\0\0\0\255\255" then a = a:sub(13) end
+    return #a == #first and a >= first and a <= last
+end`
+
 func writeLua(e *Export, all []setting) error {
 	if err := e.plainClient(); err != nil && e.where.address() {
 		return err
@@ -50,6 +60,11 @@ func writeLua(e *Export, all []setting) error {
 	}
 	if slices.ContainsFunc(all, func(s setting) bool { return s.spec.Algorithm == "nginx" }) {
 		lines = append(lines, strings.Split(luaBucket, "\n")...)
+	}
+	if slices.ContainsFunc(all, func(s setting) bool {
+		return slices.ContainsFunc(slices.Concat(s.when...), func(t test) bool { return t.kind == "network" })
+	}) {
+		lines = append(lines, strings.Split(luaNetwork, "\n")...)
 	}
 	for _, s := range all {
 		counts, err := s.counts()
@@ -94,6 +109,15 @@ func (s setting) luaCount() []string {
 // luaText is a text as Lua reads it back.
 func luaText(text string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`).Replace(text) + `"`
+}
+
+// luaBytes are the bytes of an address.
+func luaBytes(a netip.Addr) string {
+	var b strings.Builder
+	for _, c := range a.AsSlice() {
+		fmt.Fprintf(&b, `\%03d`, c)
+	}
+	return `"` + b.String() + `"`
 }
 
 func luaKey(parts []request.Part) (string, error) {
@@ -154,6 +178,9 @@ func luaTest(t test) (string, error) {
 			} else {
 				either = append(either, variable+" == "+luaText(v))
 			}
+		case "network":
+			p := prefixOf(v)
+			either = append(either, "within("+luaBytes(p.Addr())+", "+luaBytes(lastOf(p))+")")
 		case "without":
 			p, err := request.ParsePart(v)
 			text, ok := nginxPart(p, "")

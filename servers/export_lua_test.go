@@ -38,16 +38,7 @@ func startLua(t *testing.T, dir, location string) (address string, out fmt.Strin
 // luaFile is the file for a limit.
 func luaFile(t *testing.T, dir, text, by string, match request.Conditions, enforce bool) string {
 	t.Helper()
-	policies, err := policy.ParseLimits([]string{text}, request.ByClient)
-	if err != nil {
-		t.Fatal(err)
-	}
-	key, err := request.ParseKey(by)
-	if err != nil {
-		t.Fatal(err)
-	}
-	part := policies[0].Parts[0]
-	w := Wanted{Spec: part.Spec, Shape: part.Limiter.(limit.Describer).Shape(), By: key, Match: match, Text: text}
+	w := wantedLimit(t, text, by, match)
 	e := luaTarget.Export([]Wanted{w}, Where{Client: "addr"})
 	if len(e.Lost) > 0 || e.Limits[0].Deviation != "" {
 		t.Fatal(e.Said())
@@ -86,6 +77,9 @@ func TestLuaLimitsWhatWasWanted(t *testing.T) {
 		}},
 		{"client", request.Conditions{Agents: []string{`(?i)^mozilla.*like$`}}, func(s sent) bool {
 			return strings.HasSuffix(s.agent, "like")
+		}, func(s sent) string { return s.peer }},
+		{"client", request.Conditions{Not: []request.Conditions{{Networks: []string{"127.0.0.2/31", "::1"}}}}, func(s sent) bool {
+			return s.peer != "127.0.0.2" && s.peer != "127.0.0.3"
 		}, func(s sent) string { return s.peer }},
 		{"client", request.Conditions{Not: []request.Conditions{{Paths: []string{"/login"}}}, Without: []string{"header:X-Api-Key"}}, func(s sent) bool {
 			return s.path != "/login" && without(s)
@@ -180,6 +174,34 @@ func TestLuaDecidesAsNginx(t *testing.T) {
 		}
 		if n := strings.Count(string(want), "1"); n < 300 || n > 4700 {
 			t.Errorf("%s refuses %d of 5000, which tests little", text, n)
+		}
+	}
+}
+
+// TestLuaStandsBesideALimit: where a script limits already, the lines go into that one, and both hold.
+func TestLuaStandsBesideALimit(t *testing.T) {
+	for enforce, want := range map[bool]string{false: "204 204 204 503 503", true: "204 204 429 503 503"} {
+		dir := t.TempDir()
+		file := luaFile(t, dir, "nginx:1r/m,burst=1,nodelay", "client", request.Conditions{}, enforce)
+		if !strings.Contains(luaTarget.Beside, `loadfile("shadow.lua")()`) {
+			t.Fatal(luaTarget.Beside)
+		}
+		address, out := startLua(t, dir, `access_by_lua_block {
+			if ngx.shared.shadow:incr("old", 1, 0) > 3 then return ngx.exit(503) end
+			loadfile("`+file+`")()
+		}
+		content_by_lua_block { ngx.exit(204) }`)
+		var got []string
+		for range 5 {
+			answer, err := http.Get("http://" + address + "/")
+			if err != nil {
+				t.Fatal(err, out)
+			}
+			answer.Body.Close()
+			got = append(got, fmt.Sprint(answer.StatusCode))
+		}
+		if all := strings.Join(got, " "); all != want {
+			t.Errorf("enforced %t: %s, want %s\n%s", enforce, all, want, out)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package servers
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -84,4 +85,23 @@ func fixedWindows(format string, kind string, spec limit.Spec, s limit.Shape, le
 		words = append([]string{kind}, words...)
 	}
 	return text, strings.Join(words, "; ")
+}
+
+// nearestCooldown is the nearest of some lengths to a cooldown, and words on how it deviates, behind a semicolon.
+func nearestCooldown(wanted string, lengths []limit.Time) (length, deviation string) {
+	text, how, _ := strings.Cut(wanted, "/")
+	period, err := limit.ParsePeriod(text)
+	if err != nil {
+		return wanted, "" // no limit has such a one
+	}
+	best := slices.MinFunc(lengths, func(a, b limit.Time) int {
+		return cmp.Compare(math.Abs(math.Log(float64(a)/float64(period))), math.Abs(math.Log(float64(b)/float64(period))))
+	})
+	if length = limit.FormatPeriod(best); best != period {
+		deviation = fmt.Sprintf("; a cooldown of %s, not %s", length, text)
+	}
+	if how != "" {
+		deviation += "; requests in the cooldown do not put off its end"
+	}
+	return length, deviation
 }

@@ -17,6 +17,9 @@ import (
 
 var kongTarget = Target{
 	Name: "kong", Title: "Kong", Comment: "#", Ending: ".yaml", own: ownKong,
+	Beside: "a request is judged by one rate-limiting plugin, that of the route before the service's and the " +
+		"global one: none may be " +
+		"there already. `deck gateway sync` takes out what a file does not have: `deck gateway apply` does not",
 	Grid:    "whole requests per second, minute, hour or day, in windows of the clock",
 	Enforce: "Kong has no dry run: it refuses as soon as the plugin is there. Put the address of your service in the place of SERVICE",
 	nearest: nearestKong, write: writeKong,
@@ -24,6 +27,8 @@ var kongTarget = Target{
 
 var apisixTarget = Target{
 	Name: "apisix", Title: "APISIX", Comment: "#", Ending: ".yaml", own: ownAPISIX, Combine: policy.InTurn,
+	Beside: "a request gets to one route, and its plugin takes the place of the service's: neither may limit " +
+		"these requests already",
 	Grid:    "limit-req: whole requests per second or minute and a burst; limit-count: whole seconds",
 	Enforce: "APISIX has no dry run: it refuses as soon as the plugin is there. Put the address of your service in the place of SERVICE",
 	nearest: nearestAPISIX, write: writeAPISIX,
@@ -31,6 +36,8 @@ var apisixTarget = Target{
 
 var ingressTarget = Target{
 	Name: "ingress-nginx", Title: "ingress-nginx", Comment: "#", Ending: ".yaml", own: ownIngress,
+	Beside: "a request gets to one Ingress, that of the longest path: none that limits may serve these requests " +
+		"already",
 	Grid: "whole requests per second or minute, and a burst of a multiple of them",
 	Enforce: "ingress-nginx has no dry run of its own: it refuses at once, in each replica for itself. Put your service in the place " +
 		"of SERVICE. Its paths take their requests from other Ingresses, whose limits hold there no more: not for a path " +
@@ -166,10 +173,15 @@ func (e *Export) plainClient() error {
 	if !e.where.address() || e.where.Cut {
 		return fmt.Errorf("its clients are addresses, not %s", e.where.Client)
 	}
+	e.noteProxies()
+	return nil
+}
+
+// noteProxies says that addresses must come from the same header.
+func (e *Export) noteProxies() {
 	if e.where.forwarded() != "" {
 		e.note("clients are taken from %s here: it must trust the same proxies", e.where.forwarded())
 	}
-	return nil
 }
 
 func writeKong(e *Export, all []setting) error {
@@ -226,8 +238,9 @@ func writeKong(e *Export, all []setting) error {
 func writeAPISIX(e *Export, all []setting) error {
 	lines := []string{"routes:"}
 	e.oneRoute(all)
-	for i, s := range all {
-		r, err := routeOf(s, false)
+	for _, s := range all {
+		plain, exempt := s.exempted()
+		r, err := routeOf(plain, false)
 		if err != nil {
 			return err
 		}
@@ -259,7 +272,7 @@ func writeAPISIX(e *Export, all []setting) error {
 		if uris == nil {
 			uris = []string{"/*"}
 		}
-		lines = append(lines, fmt.Sprintf("  - id: %d", i+1))
+		lines = append(lines, "  - id: "+s.name)
 		for _, line := range []string{yamlList("uris", uris), yamlList("hosts", r.hosts), yamlList("methods", r.methods)} {
 			if line != "" {
 				lines = append(lines, "    "+line)
@@ -281,6 +294,11 @@ func writeAPISIX(e *Export, all []setting) error {
 			plugin = fmt.Sprintf("limit-count: {count: %d, time_window: %d, policy: local, rejected_code: 429, %s}", s.spec.Count,
 				s.spec.Period/limit.Second, key)
 		}
+		if exempt != nil {
+			e.noteProxies()
+			plugin = fmt.Sprintf(`%s, _meta: {filter: [[remote_addr, "!", ipmatch, ["%s"]]]}}`, strings.TrimSuffix(plugin, "}"),
+				strings.Join(exempt, `", "`))
+		}
 		lines = append(lines, "    plugins:", "      "+plugin, "    upstream: {nodes: {SERVICE: 1}, type: roundrobin}")
 	}
 	e.block("", append(lines, "#END")...)
@@ -297,23 +315,7 @@ func writeIngress(e *Export, all []setting) error {
 		if len(s.by) > 1 || s.by[0].Kind != request.PartClient {
 			return fmt.Errorf("it counts by addresses, not by %s", joinParts(s.by))
 		}
-		var exempt []string
-		_, _, isSegment := segment(s.when)
-		plain := s
-		plain.when = nil
-		for _, c := range s.when {
-			var rest clause
-			for _, t := range c {
-				if t.kind == "network" && t.not && (len(s.when) == 1 || isSegment) {
-					exempt = append(exempt, t.values...)
-				} else {
-					rest = append(rest, t)
-				}
-			}
-			if rest != nil {
-				plain.when = append(plain.when, rest)
-			}
-		}
+		plain, exempt := s.exempted()
 		r, err := routeOf(plain, false)
 		if err == nil && r.methods != nil {
 			err = test{kind: "method", values: r.methods}.cannot()
@@ -330,8 +332,7 @@ func writeIngress(e *Export, all []setting) error {
 			"  name: "+strings.ReplaceAll(s.name, "_", "-"), "  annotations:",
 			fmt.Sprintf("%s%s: \"%d\"", prefix, rate, s.spec.Count),
 			fmt.Sprintf("%slimit-burst-multiplier: \"%d\"", prefix, s.spec.Args().Int("burst", 0)/s.spec.Count))
-		if slices.Sort(exempt); exempt != nil {
-			exempt = slices.Compact(exempt)
+		if exempt != nil {
 			lines = append(lines, prefix+"limit-allowlist: "+strings.Join(exempt, ","))
 		}
 		lines = append(lines, "spec:", "  ingressClassName: nginx", "  rules:")

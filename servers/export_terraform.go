@@ -18,6 +18,8 @@ import (
 
 var awsTerraformTarget = Target{
 	Name: "aws-waf-terraform", Title: "AWS WAF in Terraform", Ending: ".tf", Comment: "#", own: algorithm("aws~"), Combine: policy.Each,
+	Beside: "a web ACL takes the place of the one that a resource has: put these rules into that one, with " +
+		"priorities that are free",
 	Grid:    awsTarget.Grid,
 	Enforce: "it refuses nothing yet, and counts in CloudWatch. To enforce it, put block in the place of count",
 	nearest: nearestAWS, write: writeTerraform,
@@ -40,16 +42,21 @@ func writeTerraform(e *Export, all []setting) error {
 		if nested(again) > mostNested {
 			return errors.New("its blocks take two of and, or and not in each other, and this takes more; --to aws-waf writes it for rule_json")
 		}
-		again[0]["Priority"] = i
+		again[0]["Priority"] = awsFirst + i
 		rules[i] = again[0]
 	}
 	if err != nil {
 		return err
 	}
-	lines := []string{
-		`resource "aws_wafv2_web_acl" "shadow" {`, `  name  = "shadow"`, `  scope = "REGIONAL" # or CLOUDFRONT`, "  default_action {",
-		"    allow {}", "  }",
+	var lines []string
+	for _, networks := range e.sets {
+		lines = append(lines, hclBlock(fmt.Sprintf(`resource "aws_wafv2_ip_set" "%s"`, e.awsSet(networks)), object{
+			"Name": string(e.awsSet(networks)), "Scope": "REGIONAL", "IPAddressVersion": awsFamily(networks), "Addresses": networks,
+		}, "")...)
 	}
+	lines = append(lines,
+		`resource "aws_wafv2_web_acl" "shadow" {`, `  name  = "shadow"`, `  scope = "REGIONAL" # or CLOUDFRONT`, "  default_action {",
+		"    allow {}", "  }")
 	for _, rule := range rules {
 		lines = append(lines, hclBlock("rule", rule, "  ")...)
 	}
@@ -68,6 +75,12 @@ func oneByOne(when []clause) (all []clause, err error) {
 			var one []clause
 			for _, v := range t.values {
 				one = append(one, clause{{t.kind, []string{v}, t.not}})
+			}
+			if t.kind == "network" { // a set has many
+				one = nil
+				for _, f := range t.families() {
+					one = append(one, clause{f})
+				}
 			}
 			if t.not { // none of them fits
 				one = []clause{slices.Concat(one...)}
@@ -145,6 +158,9 @@ func hclBlock(name string, of object, indent string) []string {
 
 // hclValue is a text, number or list as HCL has it. What begins like a template is none.
 func hclValue(v any) string {
+	if set, ok := v.(arn); ok {
+		return fmt.Sprintf("aws_wafv2_ip_set.%s.arn", string(set))
+	}
 	var b bytes.Buffer
 	w := json.NewEncoder(&b)
 	w.SetEscapeHTML(false)

@@ -15,6 +15,9 @@ import (
 
 var traefikTarget = Target{
 	Name: "traefik", Title: "Traefik", Comment: "#", Ending: ".yaml", own: algorithm("traefik"), Combine: policy.InTurn,
+	Beside: "a request gets to one router, that with the longest rule: where a router that limits serves these " +
+		"requests, name the new " +
+		"middleware there instead",
 	Grid:    "an average over any period, and a burst",
 	Enforce: "Traefik has no dry run: it refuses as soon as the router is there. Put your service in the place of SERVICE",
 	nearest: nearestTraefik, write: writeTraefik,

@@ -138,6 +138,21 @@ func TestExportsAreReadBack(t *testing.T) {
 	}
 }
 
+// TestExemptIsReadBack: the clients that are exempt there are those that were.
+func TestExemptIsReadBack(t *testing.T) {
+	r := testneeds.Rand(t, 7, 78)
+	for _, target := range servers.Targets {
+		switch target.Name {
+		case "kong", "cloudflare", "lua", "aws-waf": // has no way, no importer, or its addresses elsewhere
+			continue
+		}
+		entry := "{limit: 'token:5/10s', by: 'client', match: {prefix: /login, not: {network: 192.0.2.0/24}}}"
+		if e := exported(t, target, "policies: [{name: wanted, limits: ["+entry+"]}]"); e == nil || !sameAgain(t, r, entry, e) {
+			t.Errorf("%s is not read back: %v", target.Name, e)
+		}
+	}
+}
+
 // policyTrees reads what is YAML.
 func policyTrees(target *servers.Target, text string) (int, error) {
 	if target.Ending != ".yaml" {

@@ -58,7 +58,7 @@ var judges = map[string]func(t *testing.T, x text) error{
 		if err := message(x.block("HTTP connection manager"), managed); err != nil {
 			return err
 		}
-		if err := message(x.block("route"), new(routev3.VirtualHost)); err != nil {
+		if err := message(x.block("virtual host"), new(routev3.VirtualHost)); err != nil {
 			return err
 		}
 		return service(x.block("rate limit service"))

@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclparse"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
 )
 
 // Terraform's own parser reads the file. Its provider for AWS is no library, so what blocks and arguments there are stands
@@ -16,6 +17,7 @@ import (
 
 var wafBlocks = map[string]string{
 	"resource":             "name scope! default_action rule visibility_config",
+	"set":                  "name addresses ip_address_version! scope!",
 	"default_action":       "allow block",
 	"rule":                 "name! priority! action statement visibility_config",
 	"action":               "count block",
@@ -24,19 +26,21 @@ var wafBlocks = map[string]string{
 	"custom_key":           "asn cookie forwarded_ip header http_method ip query_argument uri_path",
 	"forwarded_ip_config":  "fallback_behavior! header_name!",
 	"cookie":               "name! text_transformation", "header": "name! text_transformation", "single_header": "name!",
-	"text_transformation":   "priority! type!",
-	"byte_match_statement":  "positional_constraint! search_string! field_to_match text_transformation",
-	"regex_match_statement": "regex_string! field_to_match text_transformation",
-	"geo_match_statement":   "country_codes! forwarded_ip_config",
-	"asn_match_statement":   "asn_list! forwarded_ip_config",
-	"field_to_match":        "method single_header uri_path query_string",
-	"and_statement":         "statement", "or_statement": "statement", "not_statement": "statement",
+	"text_transformation":        "priority! type!",
+	"byte_match_statement":       "positional_constraint! search_string! field_to_match text_transformation",
+	"regex_match_statement":      "regex_string! field_to_match text_transformation",
+	"geo_match_statement":        "country_codes! forwarded_ip_config",
+	"asn_match_statement":        "asn_list! forwarded_ip_config",
+	"ip_set_reference_statement": "arn! ip_set_forwarded_ip_config",
+	"ip_set_forwarded_ip_config": "fallback_behavior! header_name! position!",
+	"field_to_match":             "method single_header uri_path query_string",
+	"and_statement":              "statement", "or_statement": "statement", "not_statement": "statement",
 }
 
-const wafLeaves = "byte_match_statement regex_match_statement geo_match_statement asn_match_statement"
+const wafLeaves = "byte_match_statement regex_match_statement geo_match_statement asn_match_statement ip_set_reference_statement"
 
 // wafBlock judges a block; levels is how many of and, or and not may still stand in each other.
-func wafBlock(kind, inside string, body *hclsyntax.Body, levels int) error {
+func wafBlock(kind, inside string, body *hclsyntax.Body, levels int, sets *hcl.EvalContext) error {
 	allowed := wafBlocks[kind]
 	switch {
 	case kind == "statement" && inside == "rule":
@@ -60,7 +64,7 @@ func wafBlock(kind, inside string, body *hclsyntax.Body, levels int) error {
 		if !may[name] {
 			return fmt.Errorf("%s has no %s", kind, name)
 		}
-		if _, problems := a.Expr.Value(nil); problems.HasErrors() {
+		if _, problems := a.Expr.Value(sets); problems.HasErrors() {
 			return problems
 		}
 	}
@@ -72,7 +76,7 @@ func wafBlock(kind, inside string, body *hclsyntax.Body, levels int) error {
 		if b.Type == "and_statement" || b.Type == "or_statement" || b.Type == "not_statement" {
 			left--
 		}
-		if err := wafBlock(b.Type, kind, b.Body, left); err != nil {
+		if err := wafBlock(b.Type, kind, b.Body, left, sets); err != nil {
 			return err
 		}
 	}
@@ -86,9 +90,20 @@ func init() {
 			return hcl.Diagnostics(problems)
 		}
 		all := f.Body.(*hclsyntax.Body).Blocks
-		if len(all) != 1 || all[0].Type != "resource" || all[0].Labels[0] != "aws_wafv2_web_acl" {
-			return fmt.Errorf("%d blocks", len(all))
+		sets := map[string]cty.Value{}
+		for _, b := range all[:max(0, len(all)-1)] {
+			if b.Type != "resource" || b.Labels[0] != "aws_wafv2_ip_set" {
+				return fmt.Errorf("%s %v", b.Type, b.Labels)
+			}
+			if err := wafBlock("set", "", b.Body, 0, nil); err != nil {
+				return err
+			}
+			sets[b.Labels[1]] = cty.ObjectVal(map[string]cty.Value{"arn": cty.StringVal("arn:aws:wafv2:set")})
 		}
-		return wafBlock("resource", "", all[0].Body, 2)
+		known := &hcl.EvalContext{Variables: map[string]cty.Value{"aws_wafv2_ip_set": cty.ObjectVal(sets)}}
+		if last := all[len(all)-1]; last.Type == "resource" && last.Labels[0] == "aws_wafv2_web_acl" {
+			return wafBlock("resource", "", last.Body, 2, known)
+		}
+		return fmt.Errorf("%d blocks, and no list of rules", len(all))
 	}
 }
