@@ -125,7 +125,7 @@ func (in *Input) Identity() (size int64, head, tail uint64) {
 }
 
 // Problem says what ended the input early, or stands unread behind its end, or is empty. It is known when Next has returned io.EOF, and already when
-// Peek has nothing to show.
+// Peek has met it.
 func (in *Input) Problem() string { return in.problem }
 
 // AtEnd reports whether the next call of Next returns io.EOF. It may report that it does not know, with false.
@@ -349,7 +349,7 @@ func (in *Input) peekFile(room []byte) ([]byte, error) {
 	if failed := storeError(raw.err); failed != nil {
 		return nil, failed
 	}
-	if gone := shrunk(f, in.id.size); n == 0 && (gone != nil || err != io.EOF) {
+	if gone := shrunk(f, in.id.size); n == 0 && gone != nil || err != nil && err != io.EOF {
 		in.problem = in.describe(cmp.Or(gone, err))
 	}
 	return bytes.TrimPrefix(wholeLines(data[:n], err != nil), ByteOrderMark), nil

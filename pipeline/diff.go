@@ -36,7 +36,7 @@ func (d *Diff) Run(ctx context.Context, logs []string) error {
 	if err := diff.New(result, comparison, o).Write(d.Out, d.Output); err != nil {
 		return err
 	}
-	return d.tooManyUnreadable(&result.Stats)
+	return d.Incomplete(&result.Stats)
 }
 
 // Judge replays logs by the policies that are chosen or derived, and shows verdicts to observers. The result comes with how
@@ -53,7 +53,7 @@ func (d *Diff) Judge(ctx context.Context, logs []string, watch func(*traffic.Tab
 	}
 	o := d.reportOptions(d.warnings(&result.Stats))
 	o.Top, o.Evidence = d.Top, d.Rules
-	return result, o, d.tooManyUnreadable(&result.Stats)
+	return result, o, d.Incomplete(&result.Stats)
 }
 
 // Again judges the same requests by other policies, whose limits are for the same requests by the same keys.

@@ -45,5 +45,5 @@ func (r *Doctor) Run(ctx context.Context, logs []string) (err error) {
 	if err := doctor.New(&stats, who, r.look.Site(), r.reportOptions(r.warnings(&stats))).Write(r.Out, r.Output); err != nil {
 		return err
 	}
-	return r.tooManyUnreadable(&stats)
+	return r.Incomplete(&stats)
 }

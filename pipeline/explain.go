@@ -45,7 +45,7 @@ func (e *Explain) Run(ctx context.Context, logs []string) error {
 		return err
 	}
 	if _, _, known := log.Client(); !known {
-		return unknownClient(named, result.Tables.Clients)
+		return e.Failed(&result.Stats, unknownClient(named, result.Tables.Clients))
 	}
 	g := client.Source{ClientLog: log, Policies: e.Policies, Lateness: e.Read.Lateness, Moments: jsonMoments}
 	if e.Output != "json" {
@@ -61,7 +61,7 @@ func (e *Explain) Run(ctx context.Context, logs []string) error {
 	if err := client.New(result, g, o).Write(e.Out, e.Output, !e.NoPlot); err != nil {
 		return err
 	}
-	return e.tooManyUnreadable(&result.Stats)
+	return e.Incomplete(&result.Stats)
 }
 
 // clientName is who is meant. Reports make hostile names harmless and shorten long ones; such a name can be pasted,

@@ -58,6 +58,9 @@ func (l *Logs) keep(
 	return k.DB, number, err
 }
 
+// errIdle ends a run that has judged no request: there is nothing to keep.
+var errIdle = errors.New("nothing was judged")
+
 // muchFree is the share of a file that may be free before it is written again. What is free the next runs use: a
 // database that loses a run a night and gets one stays as large as it is.
 const muchFree = 0.25

@@ -353,5 +353,5 @@ func (r *Keys) report(result *sweep.KeysResult, bounds *keys.Bounds) error {
 	if err := report.Write(r.Out, r.Output); err != nil {
 		return err
 	}
-	return r.tooManyUnreadable(s)
+	return r.Incomplete(s)
 }

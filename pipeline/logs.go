@@ -77,6 +77,7 @@ type Logs struct {
 	byPath string // the flags with which this command counts paths instead of actions; "": none do
 	byFlag bool   // whether flags of this command say what limits count by
 	sparse bool   // whether a reading may find nothing
+	idle   string // why no request that was read counts; "": some do, or nothing was read yet
 
 	retain   bool            // whether there are to be further passes over what is read
 	drawn    *sample.Design  // the clients that further passes are about; nil: all
@@ -174,16 +175,22 @@ func (l *Logs) read(
 	do = func(src replay.Source, reader *ingest.Reader) error {
 		return judge(tee{src, func(b *traffic.Batch) { l.look.Take(b); l.handed += int64(b.Len()) }}, reader)
 	}
+	stats, err := l.readOnce(ctx, o, do)
+	if err == nil {
+		l.told, l.idle = l.findings(&stats), l.whyIdle(&stats)
+	}
+	return stats, err
+}
+
+// readOnce reads shards, what an earlier command kept, or the logs.
+func (l *Logs) readOnce(
+	ctx context.Context, o ingest.Options, do func(replay.Source, *ingest.Reader) error,
+) (ingest.Stats, error) {
 	if l.shards != nil {
-		stats, err := l.fromShards(ctx, o, do)
-		if err == nil {
-			l.told = l.findings(&stats)
-		}
-		return stats, err
+		return l.fromShards(ctx, o, do)
 	}
 	if l.Cache != "" {
 		if stats, used, err := l.fromCache(ctx, o, do); used || err != nil {
-			l.told = l.findings(&stats)
 			return stats, err
 		}
 	}
@@ -206,7 +213,6 @@ func (l *Logs) read(
 	if err == nil {
 		keep(&o, &stats)
 	}
-	l.told = l.findings(&stats)
 	return stats, cmp.Or(err, l.NetworkError())
 }
 
@@ -231,7 +237,7 @@ func (l *Logs) settle(s *ingest.Stats, flag, action string) (meant string, err e
 		return "", err
 	}
 	if meant, err = l.resolveAction(flag, action, s); err != nil {
-		return "", err
+		return "", l.Failed(s, err)
 	}
 	if l.Verbose {
 		for _, in := range s.Inputs {
@@ -292,14 +298,6 @@ func (l *Logs) reportOptions(warnings []string) report.Options {
 		Width: l.Width, Color: l.Color, Version: l.Version, Command: l.Command,
 		Timezone: l.Timezone.String(), Warnings: warnings, Findings: found, Known: l.known,
 	}
-}
-
-// tooManyUnreadable is the error of more unreadable lines than there may be.
-func (l *Logs) tooManyUnreadable(s *ingest.Stats) error {
-	if share := 100 * float64(s.Unreadable) / float64(max(s.Lines, 1)); share > l.MaxBad {
-		return UnreadableError{share, l.MaxBad}
-	}
-	return nil
 }
 
 func onceName(name string) string {

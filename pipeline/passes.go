@@ -212,9 +212,6 @@ func (l *Logs) Head(s *ingest.Stats, warnings ...string) report.Head {
 	return report.NewHead(s, who, l.reportOptions(append(l.warnings(s), warnings...)))
 }
 
-// TooManyUnreadable is the error of more unreadable lines than there may be.
-func (l *Logs) TooManyUnreadable(s *ingest.Stats) error { return l.tooManyUnreadable(s) }
-
 // A replay of a sample goes through the requests twice: first all of them are counted, then those of the sample are
 // judged. What was read is kept meanwhile, so that the logs are read once.
 

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -126,12 +127,13 @@ func (f *Preview) show(log *PreviewedLog, choice detect.Choice) ([]byte, error) 
 	if err != nil {
 		return nil, err
 	}
-	if problem := input.Problem(); problem != "" && len(sample) == 0 {
-		return nil, errors.New(problem)
+	damage := incompleteOf(input.Problem())
+	if damage != nil && len(sample) == 0 {
+		return nil, damage
 	}
 	var w bytes.Buffer
 	err = f.describe(&w, log, sample, choice)
-	return w.Bytes(), err
+	return w.Bytes(), cmp.Or(err, damage)
 }
 
 func (f *Preview) describe(w *bytes.Buffer, log *PreviewedLog, sample []byte, choice detect.Choice) error {

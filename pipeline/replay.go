@@ -86,6 +86,9 @@ func (r *Replay) Run(ctx context.Context, logs []string) error {
 		if result, err = r.judge(ctx, run); err != nil {
 			return err
 		}
+		if r.idle != "" {
+			return errIdle
+		}
 		run.Warnings, run.Findings = r.warnings(&result.Stats), r.told
 		if r.resumed != nil {
 			if r.resumed.last != nil && result.Stats.Lines == 0 {
@@ -106,6 +109,8 @@ func (r *Replay) Run(ctx context.Context, logs []string) error {
 		if !r.Quiet {
 			fmt.Fprintf(r.Err, "nothing has come to the logs since run %d: no run is stored\n", r.resumed.last.Run)
 		}
+		return r.report(ctx, result, "", "")
+	case errors.Is(err, errIdle):
 		return r.report(ctx, result, "", "")
 	case err != nil:
 		return err
@@ -155,7 +160,6 @@ func (r *Replay) prepareReplay(ctx context.Context, logs []string) error {
 		return err
 	}
 	if r.Resume != "" {
-		r.sparse = true
 		now := limit.Time(r.Started.UnixMicro())
 		r.resumed = &resumption{name: r.ResumeAs, how: r.Resume, options: r.resumeOptions(), now: now}
 	}
@@ -294,7 +298,7 @@ func (r *Replay) report(ctx context.Context, result *replay.Result, database, ru
 	}
 	model := report.New(result, o)
 	r.Always = r.Output == "json"
-	return r.Finish(ctx, &r.Caller, r.Quiet, model, r.tooManyUnreadable(&result.Stats), func() error {
+	return r.Finish(ctx, &r.Caller, r.Quiet, model, r.Incomplete(&result.Stats), func() error {
 		if r.Output != "html" {
 			return model.Write(r.Out, r.Output)
 		}

@@ -112,6 +112,7 @@ func (c *resumption) begin(ctx context.Context, run *store.Run, r *Replay) error
 	for _, p := range c.ranges {
 		r.found.Names = append(r.found.Names, p.Name)
 	}
+	r.sparse = c.last != nil // a log that has not grown since is no fault
 	c.prepare(r, len(saved))
 	return nil
 }

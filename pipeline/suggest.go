@@ -95,7 +95,7 @@ func (r *Suggest) Run(ctx context.Context, logs []string) (err error) {
 	if err := report.Write(r.Out, r.Output); err != nil {
 		return err
 	}
-	return r.tooManyUnreadable(&a.Found.Stats)
+	return r.Incomplete(&a.Found.Stats)
 }
 
 // advise reads the logs and chooses.

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -55,6 +56,9 @@ func (r *Sweep) Run(ctx context.Context, logs []string) error {
 		if result, err = r.sweep(ctx); err != nil || run == nil {
 			return err
 		}
+		if r.idle != "" {
+			return errIdle
+		}
 		run.Warnings, run.Findings, run.Assessor = r.warnings(result), r.told, r.assessor
 		if r.shards != nil && r.Rules == nil && !r.Band {
 			sum, err := r.shards.sum(replay.SumOf(r.Read.Tables, result.Tallies), nil, result)
@@ -67,7 +71,10 @@ func (r *Sweep) Run(ctx context.Context, logs []string) error {
 		}
 		return run.FinishSweep(result, time.Now())
 	})
-	if err != nil {
+	switch {
+	case errors.Is(err, errIdle):
+		database, number = "", ""
+	case err != nil:
 		return err
 	}
 	return r.report(result, database, number)
@@ -244,7 +251,7 @@ func (r *Sweep) report(result *sweep.Result, database, run string) error {
 	if err := report.Write(r.Out, r.Output); err != nil {
 		return err
 	}
-	return r.tooManyUnreadable(&result.Stats)
+	return r.Incomplete(&result.Stats)
 }
 
 // warnings are those about logs, and where curves are not what one may think.

@@ -21,7 +21,11 @@ import (
 
 // warnings are what reading found unusual, and flags that came to nothing.
 func (l *Logs) warnings(s *ingest.Stats) []string {
-	return slices.Concat(l.imported, passedByName(l.found.Passed), inputWarnings(s), l.idleFlags(s), l.cacheWarnings(), l.shardWarnings())
+	texts := slices.Concat(l.imported, passedByName(l.found.Passed), inputWarnings(s), l.idleFlags(s), l.cacheWarnings(), l.shardWarnings())
+	if l.idle != "" {
+		texts = append(texts, l.idle)
+	}
+	return texts
 }
 
 // noUsers tells of keys by user that come to no more than clients.
@@ -87,23 +91,10 @@ func FoldedPaths(o *ingest.Options, keys []request.Key) []string {
 		strings.Join(named, ", "), len(folded), stand, atLeast, paths, strings.Join(actions, ", "))}
 }
 
-// idleFlags tell of flags that left everything out, or nothing, and of those whose zone may not be the one that was
-// meant.
+// idleFlags tell of flags that left nothing out, and of those whose zone may not be the one that was meant.
 func (f *Reading) idleFlags(s *ingest.Stats) []string {
-	var bounds []string
-	if f.Since != "" {
-		bounds = append(bounds, "--since "+f.Since.String())
-	}
-	if f.Until != "" {
-		bounds = append(bounds, "--until "+f.Until.String())
-	}
-	bounded := len(bounds) > 0
 	texts := slices.Clone(f.notes)
-	if bounded && s.Taken() == s.Warm {
-		texts = append(texts, "no request lies in the time of "+strings.Join(bounds, " ")+": `shadow parse LOG` shows the "+
-			"times of the first lines")
-	}
-	if len(f.Exclude) > 0 && !bounded && s.Excluded == 0 {
+	if len(f.Exclude) > 0 && len(f.bounds()) == 0 && s.Excluded == 0 {
 		texts = append(texts, "no request fits --exclude "+strings.Join(f.Exclude, ", ")+
 			"; a * does not cross a slash: /health/** is all below /health/")
 	}
@@ -342,19 +333,6 @@ func unlikelyNotHTTP(s *ingest.Stats) []string {
 			"%s", skipped, all, advice)}
 	}
 	return nil
-}
-
-// nothingRead is an error if the inputs gave no line at all and damage is why: then there is nothing to report. As long
-// as one gave a line, what is wrong with the others is a warning.
-func nothingRead(s *ingest.Stats) error {
-	var c collector
-	for i := range s.Inputs {
-		c.addProblem(&s.Inputs[i])
-	}
-	if s.Lines > 0 || c.texts == nil {
-		return nil
-	}
-	return fmt.Errorf("no line could be read: %s", strings.Join(c.all(), "; "))
 }
 
 // A collector gathers texts about inputs, each once: "a.log.gz, and 3 more: truncated gzip".

@@ -16,7 +16,7 @@ const (
 	exitDone        = 0
 	exitFailed      = 1
 	exitUsage       = 2
-	exitUnreadable  = 3 // done, but too many lines could not be read, a tail did not find the rest of a log, or an import or export is not whole
+	exitIncomplete  = 3 // something is missing: requests or lines of a log, the rest of a followed one, a part of an import or export
 	exitHeld        = 4 // done, and a --fail-if condition held
 	exitInterrupted = 130
 )
@@ -24,7 +24,7 @@ const (
 // exitCode is the one place where errors become exit codes.
 func exitCode(ctx context.Context, err error) int {
 	var usage *pipeline.UsageError
-	var unreadable pipeline.UnreadableError
+	var incomplete pipeline.IncompleteError
 	var lost pipeline.NotUnderstoodError
 	var left moves.NotWantedError
 	var loss *tail.LossError
@@ -33,13 +33,15 @@ func exitCode(ctx context.Context, err error) int {
 	case err == nil:
 		return exitDone
 	case errors.As(err, &loss): // also when a signal has ended the tail, as it should
-		return exitUnreadable
+		return exitIncomplete
 	case ctx.Err() != nil:
 		return exitInterrupted
+	case errors.As(err, &incomplete): // also when a name is unknown that the rest of the log may have
+		return exitIncomplete
 	case errors.As(err, &usage):
 		return exitUsage
-	case errors.As(err, &unreadable), errors.As(err, &lost), errors.As(err, &left):
-		return exitUnreadable
+	case errors.As(err, &lost), errors.As(err, &left):
+		return exitIncomplete
 	case errors.As(err, &held):
 		return exitHeld
 	}

@@ -283,6 +283,7 @@ func (c *compressed) next(b *logfile.Block) (bool, error) {
 		c.over = true
 		if problem := c.Problem(); problem != "" {
 			c.set.Say("%s: %s; it was read up to byte %d", c.Name(), problem, c.at.Offset)
+			c.set.Lost()
 		}
 		return false, nil
 	}

@@ -129,7 +129,7 @@ func gzipped(t *testing.T, text string) []byte {
 	return packed.Bytes()
 }
 
-// Of a compressed log that is cut short what there is counts, and that it is cut short is said.
+// Of a compressed log that is cut short what there is counts, and its rest is lost.
 func TestHalfOfACompressedLog(t *testing.T) {
 	b := newBench(t)
 	b.append("access.log", line(1, b.now))
@@ -150,7 +150,11 @@ func TestHalfOfACompressedLog(t *testing.T) {
 		t.Errorf("%d lines have been read of half a file", n)
 	}
 	b.saidOnce("access.log.1.gz: truncated gzip: the file ends before its compressed data does; it was read up to byte ")
+	b.loses = true
 	b.stop()
+	if b.lost != 1 {
+		t.Errorf("%d files are lost, want 1", b.lost)
+	}
 }
 
 // A log that is compressed while a tail that was reading it is away goes on where that was, also inside a line of which no

@@ -57,7 +57,7 @@ func (c *Calibrate) Run(ctx context.Context, logs []string) error {
 	}
 	found, err := take.requests(&stats)
 	if err != nil {
-		return err
+		return c.Failed(&stats, err)
 	}
 	o := calibrate.Options{Delays: found.Delays, Prefer: found.Prefer, Whole: found.Whole}
 	switch {
@@ -77,7 +77,7 @@ func (c *Calibrate) Run(ctx context.Context, logs []string) error {
 	if err := report.Write(c.Out, c.Output); err != nil {
 		return err
 	}
-	return c.TooManyUnreadable(&stats)
+	return c.Incomplete(&stats)
 }
 
 // verifyLimits complains about limits before there is a log.

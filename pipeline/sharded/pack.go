@@ -1,7 +1,6 @@
 package sharded
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -80,7 +79,10 @@ func (p *Packing) Run(ctx context.Context, logs []string) error {
 		_, err = fmt.Fprintf(p.Out, "part %s: %s in %s by %s, %d unreadable\n", p.Part, format.Count(f.Lines, "line"),
 			format.Count(int64(p.Shards), "shard"), p.By, f.Unreadable)
 	}
-	return cmp.Or(err, p.TooManyUnreadable(&ingest.Stats{Unreadable: f.Unreadable, Lines: f.Lines}))
+	if err != nil {
+		return err
+	}
+	return p.IncompletePart(f, p.Part == shard.Part{} || p.Part == shard.Part{Number: 1, Of: 1})
 }
 
 // Facts are what the part told of the logs.

@@ -57,7 +57,7 @@ func (f *Report) Run(ctx context.Context) error {
 			"shadow replay with --run", f.runs[0].Run)
 	}
 	f.Always = f.Output == "json"
-	return f.Finish(ctx, &f.Caller, f.Quiet, model, nil, func() error {
+	return f.Finish(ctx, &f.Caller, f.Quiet, model, pipeline.DamageOf(f.loaded.Result.Stats.Inputs), func() error {
 		switch {
 		case f.Output == "html":
 			page, err := f.page(model)

@@ -168,6 +168,7 @@ func joinInput(parts []*Facts, i int) (in InputStats, faults []FaultAt, err erro
 		if f.Stats.Name != in.Name || f.Size != parts[0].Inputs[i].Size || f.Stats.Head != in.Head || f.Stats.Tail != in.Tail {
 			return in, nil, fmt.Errorf("%w: %s has changed between them, or is another file", errFacts, in.Name)
 		}
+		in.SeenFrom, in.SeenTo = min(in.SeenFrom, f.Stats.SeenFrom), max(in.SeenTo, f.Stats.SeenTo)
 		in.Compression, in.Problem = cmp.Or(in.Compression, f.Stats.Compression), cmp.Or(in.Problem, f.Stats.Problem)
 		if f.Stats.Parsed > 0 && in.Parsed > 0 {
 			in.Steps.step(stamp, f.FirstStamp)
@@ -198,6 +199,7 @@ func joinInput(parts []*Facts, i int) (in InputStats, faults []FaultAt, err erro
 		}
 	}
 	empty(&in.FirstAt, &in.LastAt)
+	empty(&in.SeenFrom, &in.SeenTo)
 	return in, faults, nil
 }
 

@@ -147,7 +147,9 @@ func (p *opening) fail(i int, err error) {
 func (p *opening) look(i int, room []byte) []byte {
 	o, input := p.options, p.inputs[i]
 	f := &feed{name: p.names[i], index: i, input: input, progress: newProgress(), first: traffic.MinTime, begins: traffic.MaxTime, firstAt: traffic.MinTime}
-	f.stats = InputStats{FirstAt: traffic.MaxTime, LastAt: traffic.MinTime}
+	f.stats = InputStats{
+		FirstAt: traffic.MaxTime, LastAt: traffic.MinTime, SeenFrom: traffic.MaxTime, SeenTo: traffic.MinTime,
+	}
 	if o.Resume != nil {
 		f.part = o.Resume.Ranges[i]
 	}
@@ -220,6 +222,9 @@ func (f *feed) look(sample []byte, o *Options, formats *detect.Detector) error {
 	parser, record := f.format.NewParser(), new(parse.Record)
 	return f.input.SkipTo(func(line []byte) (older, known bool) {
 		fault := parser.Parse(line, record)
+		if fault.OK() {
+			f.stats.saw(record.Stamp)
+		}
 		return record.Start < span.warm-o.Lateness, fault.OK()
 	})
 }

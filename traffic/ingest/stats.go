@@ -55,6 +55,7 @@ type InputStats struct {
 	Head, Tail                uint64 // hashes of its first and last block on disk; 0 when unknown
 	Lines, Parsed, Unreadable int64
 	FirstAt, LastAt           limit.Time
+	SeenFrom, SeenTo          limit.Time // of all lines that were read or looked at, whether or not they take part
 	Steps                     Steps
 	Zones                     Zones
 	Warnings                  []string // what looks odd about it
@@ -106,6 +107,8 @@ func (s *Stats) count(j *job, sum added) {
 			f.stats.Steps.step(f.stamp, r.first)
 		}
 		f.stamp = r.stamp
+		f.stats.saw(r.first)
+		f.stats.saw(r.stamp)
 	}
 	f.stats.Lines += r.lines - r.comments
 	f.comments += r.comments
@@ -175,6 +178,11 @@ func cover(first, last *limit.Time, sum added) {
 	*first, *last = min(*first, sum.first), max(*last, sum.last)
 }
 
+// saw widens the time of the lines that were seen.
+func (in *InputStats) saw(at limit.Time) {
+	in.SeenFrom, in.SeenTo = min(in.SeenFrom, at), max(in.SeenTo, at)
+}
+
 // finish closes the account of an input that has come to its end.
 func (s *Stats) finish(f *feed) {
 	f.finished = true
@@ -197,6 +205,7 @@ func (s *Stats) close(feeds []*feed) {
 	empty(&s.FirstAt, &s.LastAt)
 	for _, f := range feeds {
 		empty(&f.stats.FirstAt, &f.stats.LastAt)
+		empty(&f.stats.SeenFrom, &f.stats.SeenTo)
 		s.Inputs = append(s.Inputs, f.stats)
 		s.Faults = append(s.Faults, f.faults[:min(len(f.faults), faultsShown-len(s.Faults))]...)
 	}

@@ -190,7 +190,7 @@ func placed(flags *pflag.FlagSet, err error) error {
 	for _, found := range mentioned.FindAllStringSubmatch(text, -1) {
 		names = append(names, found[1])
 	}
-	if errors.As(err, new(pipeline.UnreadableError)) {
+	if errors.As(err, new(pipeline.IncompleteError)) {
 		names = append(names, "format", "nginx-conf", "field")
 	}
 	flags.Visit(func(f *pflag.Flag) {
