@@ -15,6 +15,9 @@ import (
 	"shadow/pipeline"
 )
 
+// noOutput reports whether the program was started without a standard output.
+var noOutput bool
+
 func main() {
 	runtime.MemProfileRate = 0 // which nobody looks at
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -22,11 +25,19 @@ func main() {
 		<-ctx.Done()
 		stop()
 	}()
-	root := newRoot()
-	helpFailed := help.Watch(root)
-	err := cmp.Or(root.ExecuteContext(ctx), helpFailed())
+	err := execute(ctx)
 	if text := complaint(ctx, err); text != "" {
 		fmt.Fprintln(&pipeline.PatientWriter{Ctx: ctx, To: os.Stderr}, "shadow:", text)
 	}
 	os.Exit(exitCode(ctx, err))
+}
+
+// execute runs the command that was called.
+func execute(ctx context.Context) error {
+	if noOutput {
+		return pipeline.Usage("standard output is closed, so that no answer can be read: > FILE keeps it, > /dev/null drops it")
+	}
+	root := newRoot()
+	helpFailed := help.Watch(root)
+	return cmp.Or(root.ExecuteContext(ctx), helpFailed())
 }
