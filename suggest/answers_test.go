@@ -39,7 +39,7 @@ func TestAnswers(t *testing.T) {
 		ask   func(a *suggest.Advisor)
 	}{
 		"any": {func(s *scene) { s.shop(60) }, func(a *suggest.Advisor) {
-			a.Explore, a.AllKeys, a.Keys = true, true, []request.Key{request.ByClient, request.ByClientAction, request.BySite, request.ByClientAgent, request.ByClient24}
+			a.Goals[0].Percent, a.Explore, a.AllKeys, a.Keys = 90_000_000, true, true, []request.Key{request.ByClient, request.ByClientAction, request.BySite, request.ByClientAgent, request.ByClient24}
 		}},
 		"nginx":        {func(s *scene) { s.shop(90) }, func(a *suggest.Advisor) { a.Explore = true; onServer(a, "nginx") }},
 		"haproxy-band": {func(s *scene) { s.shop(80) }, func(a *suggest.Advisor) { a.Band = true; a.Explore = true; onServer(a, "haproxy") }},
@@ -135,6 +135,7 @@ func TestProve(t *testing.T) {
 	s := &scene{Rand: testneeds.Rand(t, 3, 37)}
 	s.shop(200)
 	a := s.advisor(t)
+	a.Goals[0].Percent = 90_000_000
 	check(t, a.Survey())
 	answers, err := a.Advise(t.Context())
 	check(t, err)

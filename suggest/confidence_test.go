@@ -159,3 +159,12 @@ func TestSure(t *testing.T) {
 		t.Errorf("of 28 at most %s are hit, of 29 %s", MostHit(28, 0), MostHit(29, 0))
 	}
 }
+
+// Of several that were tried the bound is that of one, with so much less room to be wrong; of none it is that of one.
+func TestMostHitOfSeveral(t *testing.T) {
+	for tried, want := range map[int]Percent{0: MostHit(60, 1), 1: MostHit(60, 1), 3: mostHit(60, 1, 0.05/3)} {
+		if got := MostHitOf(60, 1, tried); got != want {
+			t.Errorf("of %d: %s, want %s", tried, got, want)
+		}
+	}
+}

@@ -26,6 +26,7 @@ func TestParsePromise(t *testing.T) {
 		{"browsers=100.1%", "up to 100%"},
 		{"browsers=-1%", "above 0%"},
 		{"browsers=99.99999999%", "six digits"},
+		{"browsers=99.9999999%", "six digits"},
 		{"browsers=", "above 0%"},
 	} {
 		p, err := ParseGoal(c.text)

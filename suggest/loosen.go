@@ -99,5 +99,4 @@ func (a *Advice) finishLoosening() {
 			a.Looser = append(a.Looser, *s)
 		}
 	}
-	a.loosenings = nil
 }

@@ -19,12 +19,37 @@ func TestCuts(t *testing.T) {
 			there: [PartCount]bool{true, round%5 > 1, round%3 > 0},
 		}
 		for range 3 { // rooms are used again
-			b := traffic.NewBatch(0, traffic.Columns{Traces: true})
+			has := func() bool { return rng.IntN(2) == 0 }
+			like := traffic.Columns{
+				Traces: true, Source: has(), Host: has(), User: has(), Path: has(), Upstream: has(), Marks: has(), Origins: has(),
+			}
+			b := traffic.NewBatch(0, like)
 			n, around := 1+rng.IntN(40), limit.Time(rng.IntN(1000))
 			for i := range n {
 				b.At, b.Client = append(b.At, around+limit.Time(rng.IntN(200))), append(b.Client, int32(i))
 				b.Agent, b.Action, b.Status = append(b.Agent, 1), append(b.Action, 2), append(b.Status, 200)
 				b.Bytes, b.Traces = append(b.Bytes, int64(i)), append(b.Traces, traffic.Trace{Page: uint16(i)})
+				if like.Source {
+					b.Source = append(b.Source, uint32(i))
+				}
+				if like.Host {
+					b.Host = append(b.Host, int32(i))
+				}
+				if like.User {
+					b.User = append(b.User, int32(i))
+				}
+				if like.Path {
+					b.Path = append(b.Path, int32(i))
+				}
+				if like.Upstream {
+					b.Upstream = append(b.Upstream, int64(i))
+				}
+				if like.Marks {
+					b.Marks = append(b.Marks, uint64(i))
+				}
+				if like.Origins {
+					b.Origin, b.Leftmost = append(b.Origin, uint32(i)), append(b.Leftmost, uint32(i))
+				}
 			}
 			if rng.IntN(2) == 0 {
 				b.NeedSeq()
@@ -35,7 +60,8 @@ func TestCuts(t *testing.T) {
 			b.Warm = rng.IntN(2) == 0
 			var want, got [PartCount][]string
 			row := func(b *traffic.Batch, i int) string {
-				return fmt.Sprint(b.At[i], b.Sequence()[i], b.Client[i], b.Bytes[i], b.Traces[i].Page)
+				one := b.Rows(i, i+1)
+				return fmt.Sprint(b.At[i], b.Sequence()[i], b.Client[i], b.Bytes[i], b.Traces[i].Page, one.Source, one.Host, one.User, one.Path, one.Upstream, one.Marks, one.Origin, one.Leftmost)
 			}
 			for i := range n {
 				part := func(at limit.Time) int {

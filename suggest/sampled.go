@@ -101,7 +101,7 @@ func (d *Advisor) proof(a *Advice, alike, bySize *sample.Design, hits *replay.Hi
 			}
 		}
 		p.MostHit = MostHit(p.Drawn, p.Hit)
-		if needed := goal.Sample(); needed > 0 && needed < p.Clients {
+		if needed := goal.Sample(); needed < p.Clients {
 			p.Needed = 100 * float64(needed) / float64(p.Clients)
 		}
 		s.Goals = append(s.Goals, p)
