@@ -150,9 +150,6 @@ func (c *Candidate) refused(who Set) int64 {
 // server's arithmetic makes of them all, is to be counted afterwards: see Uncounted and Alternatives.
 func Advise(q Question, action string, parts [PartCount]*Part, loads Loads) *Advice {
 	a := &Advice{Question: q, Action: action, Parts: parts, Loads: loads}
-	for _, p := range a.Choosing() {
-		a.all += p.Requests.Of(Everybody)
-	}
 	for i := range parts[First].Placements[0] {
 		shape := parts[First].Placements[0][i].Shape
 		a.Suggestions = append(a.Suggestions, a.choose(family{shape: shape}, i))

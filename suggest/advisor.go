@@ -16,7 +16,7 @@ import (
 	"shadow/traffic/ingest"
 )
 
-// An Advisor answers a question about a log. It goes through the requests four to seven times:
+// An Advisor answers a question about a log. It goes through the requests several times:
 //
 //	survey   who each client is, and from when to when the log goes
 //	curves   of each part of the log, and page loads

@@ -18,6 +18,7 @@ import (
 	"shadow/suggest"
 	"shadow/sweep"
 	"shadow/testneeds"
+	"shadow/traffic"
 )
 
 // TestAnswers tells all that an advisor finds out about some scenes: each has a text in testdata/answers, which -update
@@ -93,10 +94,13 @@ func TestAnswers(t *testing.T) {
 			c.plant(s)
 			a := s.advisor(t)
 			c.ask(a)
+			again, passes := a.Again, 1 // the survey
+			a.Again = func(do func(*traffic.Batch) error) error { passes++; return again(do) }
 			check(t, a.Survey())
 			answers, err := a.Advise(t.Context())
 			check(t, err)
 			var text teller
+			text.say("%d passes", passes)
 			for _, answer := range answers {
 				text.advice(answer)
 			}

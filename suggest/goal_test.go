@@ -1,6 +1,7 @@
 package suggest
 
 import (
+	"math"
 	"math/big"
 	"strings"
 	"testing"
@@ -119,6 +120,12 @@ func TestScale(t *testing.T) {
 	two := Scale{2, 1}
 	if _, _, ok := two.times(1<<62, limit.Second); ok {
 		t.Error("2⁶³ fits")
+	}
+	if n, per, ok := two.times(math.MaxInt64/2, limit.Second); !ok || n != math.MaxInt64-1 || per != limit.Second {
+		t.Errorf("2⁶³ − 2 is %d, %v", n, ok)
+	}
+	if _, _, ok := (Scale{1, 2}).times(1, limit.Never); ok {
+		t.Error("twice forever fits")
 	}
 }
 

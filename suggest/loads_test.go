@@ -20,7 +20,7 @@ func TestLoads(t *testing.T) {
 		kind   int // isFile, or the status of a page
 	}{
 		{1, 0, 200}, {1, 0, isFile}, {1, 1, isFile}, {1, 10, isFile}, // four: 10 s after the page is not too late
-		{1, 21, isFile},            // belongs to none
+		{1, 11, isFile},            // belongs to none
 		{1, 30, 301}, {1, 31, 200}, // a redirect: the same load
 		{1, 40, 404}, {1, 60, 0}, // an error begins no load, and is the third of this one; the page at 60, whose status the log does not tell, is alone
 		{2, 0, 200}, {2, 1, isFile}, // a tool's
