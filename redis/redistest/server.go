@@ -105,7 +105,7 @@ func (s *Server) Start() {
 	s.t.Helper()
 	s.cmd = exec.Command(s.program, s.Args...)
 	err := s.cmd.Start()
-	for end := time.Now().Add(5 * time.Second); err == nil && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); err == nil && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		if s.ask("PING") == nil {
 			return
 		}
