@@ -23,8 +23,7 @@ var luaTarget = Target{
 		"`loadfile(\"shadow.lua\")()` into it instead",
 	Grid: "as limit_req of nginx; or a count over whole seconds",
 	Enforce: "it refuses nothing yet, and logs over-limit. To enforce it, make enforce true. It takes, in http: " +
-		"`lua_shared_dict shadow 10m;`, and in the location: `access_by_lua_file shadow.lua;`. Not where an access_by_lua is, " +
-		"there or around it, which it would switch off: call this file from that one with dofile",
+		"`lua_shared_dict shadow 10m;`, and in the location: `access_by_lua_file shadow.lua;`",
 	nearest: nearestAPISIX, write: writeLua,
 }
 

@@ -40,8 +40,7 @@ var ingressTarget = Target{
 		"already",
 	Grid: "whole requests per second or minute, and a burst of a multiple of them",
 	Enforce: "ingress-nginx has no dry run of its own: it refuses at once, in each replica for itself. Put your service in the place " +
-		"of SERVICE. Its paths take their requests from other Ingresses, whose limits hold there no more: not for a path " +
-		"that one limits. limit-burst-multiplier and limit-allowlist are of all limits of an Ingress",
+		"of SERVICE. limit-burst-multiplier and limit-allowlist are of all limits of an Ingress",
 	nearest: nearestIngress, write: writeIngress,
 	up: func(s limit.Spec, n int64) int64 { return limit.CeilDiv(n, s.Count) * s.Count },
 }
