@@ -149,9 +149,9 @@ func (e *LossError) Error() string {
 		return fmt.Sprintf("the disk is full, and there is no checkpoint to go on from: %v: would-blocks and requests may be missing", e.Unwritten)
 	}
 	if e.Files == 1 {
-		return "the rest of a file that was being read was never found: requests may be missing"
+		return "the rest of a file was never read: requests may be missing"
 	}
-	return fmt.Sprintf("the rest of %d files that were being read was never found: requests may be missing", e.Files)
+	return fmt.Sprintf("the rest of %d files was never read: requests may be missing", e.Files)
 }
 
 // Step does one step. more says that there is more to read already.
