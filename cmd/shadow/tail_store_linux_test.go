@@ -101,7 +101,7 @@ func TestTailEndsOnFullDisk(t *testing.T) {
 		exit       int
 	}{
 		{"checkpoint", "goes on from the last checkpoint", exitDone},
-		{"no checkpoint", "requests may be missing", exitUnreadable},
+		{"no checkpoint", "requests may be missing", exitIncomplete},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			k := newKeeper(t)
