@@ -28,6 +28,25 @@ func InDatabase(path string, do func(db *store.Store) (kept bool, err error)) er
 	return CloseAfter(db, err)
 }
 
+// A DoneError reports what went wrong after a database was changed, so that the command must not be repeated.
+type DoneError struct {
+	done string
+	error
+}
+
+// Unwrap returns what went wrong.
+func (e *DoneError) Unwrap() error { return e.error }
+
+func (e *DoneError) Error() string { return e.done + ": " + e.error.Error() }
+
+// afterwards says of an error that the run of that number is stored. What the result itself is about stays as it is.
+func afterwards(database, number string, err error) error {
+	if err == nil || number == "" || errors.As(err, new(IncompleteError)) || errors.As(err, new(HeldError)) {
+		return err
+	}
+	return &DoneError{fmt.Sprintf("run %s is stored in %s, do not repeat it", number, database), err}
+}
+
 // A Keeping says where a run is kept.
 type Keeping struct {
 	DB      string
@@ -42,6 +61,7 @@ func (l *Logs) keep(
 	if k.NoStore {
 		return "", "", do(nil)
 	}
+	stored := false
 	err = InDatabase(k.DB, func(db *store.Store) (kept bool, err error) {
 		run, err := db.Begin(ctx, store.RunInfo{
 			Command: l.Command, Version: l.Version, Started: l.Started, Timezone: l.Timezone.String(), Events: events,
@@ -53,8 +73,12 @@ func (l *Logs) keep(
 		if err := do(run); err != nil {
 			return false, errors.Join(err, run.Abort())
 		}
+		stored = true
 		return true, nil
 	})
+	if stored {
+		err = afterwards(k.DB, number, err)
+	}
 	return k.DB, number, err
 }
 
@@ -100,9 +124,11 @@ func DeleteRuns(ctx context.Context, db *store.Store, path string, runs []int32,
 	}
 	free, err := db.Free()
 	if err != nil || free <= spare {
-		return d, CloseAfter(db, err)
+		return d, db.Close() // as after any change: what cannot be asked now is free the next time
 	}
-	d.Before, d.After, err = db.Shrink(ctx)
+	if d.Before, d.After, err = db.Shrink(ctx); err != nil {
+		err = &DoneError{format.Runs(runs) + " deleted", err}
+	}
 	return d, err
 }
 

@@ -115,7 +115,8 @@ func (r *Replay) Run(ctx context.Context, logs []string) error {
 	case err != nil:
 		return err
 	}
-	return errors.Join(r.verdicts.finish(ctx), r.report(ctx, result, database, number), r.prune(ctx))
+	after := func(err error) error { return afterwards(database, number, err) }
+	return errors.Join(after(r.verdicts.finish(ctx)), after(r.report(ctx, result, database, number)), after(r.prune(ctx)))
 }
 
 // prepareReplay looks up everything that is named.
@@ -341,6 +342,9 @@ func (r *Replay) prune(ctx context.Context) error {
 		return CloseAfter(db, err)
 	}
 	deleted, err := DeleteRuns(ctx, db, r.DB, old, muchFree)
+	if err != nil {
+		err = fmt.Errorf("--retain: %w", err)
+	}
 	if deleted != nil && r.Verbose {
 		err = errors.Join(err, deleted.Write(r.Err, ""))
 	}

@@ -435,7 +435,7 @@ func TestMergeGrownRun(t *testing.T) {
 		s := openStore(t, all)
 		defer s.Close()
 		got, err := s.Merge(context.Background(), path)
-		if err != nil || !reflect.DeepEqual(got.Runs, want.Runs) || !reflect.DeepEqual(got.Known, want.Known) {
+		if err != nil || !reflect.DeepEqual(got[0].Runs, want.Runs) || !reflect.DeepEqual(got[0].Known, want.Known) {
 			t.Errorf("%+v, %v; want %+v", got, err, want)
 		}
 	}

@@ -80,16 +80,18 @@ func (s *Store) transact(ctx context.Context, do func() error) error {
 // rowsOf counts the rows of some runs in each of our tables, in this database or in one that is attached.
 func rowsOf(d *duck.Conn, database string, runs []int32) (rows []TableRows, err error) {
 	for _, table := range runTables {
+		of := ""
 		if database != "" { // one of the first release has fewer
-			there, err := hasTable(d, "other", table)
+			there, err := hasTable(d, database, table)
 			if err != nil {
 				return nil, err
 			}
 			if !there {
 				continue
 			}
+			of = database + ".main."
 		}
-		n, err := duck.One[int64](d, "SELECT count(*) FROM "+database+table+" WHERE run IN "+idList(runs))
+		n, err := duck.One[int64](d, "SELECT count(*) FROM "+of+table+" WHERE run IN "+idList(runs))
 		if err != nil {
 			return nil, err
 		}

@@ -13,10 +13,12 @@ import (
 
 // The exit codes.
 const (
-	exitDone        = 0
-	exitFailed      = 1
-	exitUsage       = 2
-	exitIncomplete  = 3 // something is missing: requests or lines of a log, the rest of a followed one, a part of an import or export
+	exitDone   = 0
+	exitFailed = 1
+	exitUsage  = 2
+	// Something is missing: requests or lines of a log, the rest of a followed one, a part of an import or export, or what
+	// was to come after a run was stored.
+	exitIncomplete  = 3
 	exitHeld        = 4 // done, and a --fail-if condition held
 	exitInterrupted = 130
 )
@@ -44,6 +46,8 @@ func exitCode(ctx context.Context, err error) int {
 		return exitIncomplete
 	case errors.As(err, &held):
 		return exitHeld
+	case errors.As(err, new(*pipeline.DoneError)): // repeated, the command would store the run twice
+		return exitIncomplete
 	}
 	return exitFailed
 }
@@ -54,7 +58,8 @@ func complaint(ctx context.Context, err error) string {
 	switch {
 	case err == nil:
 		return ""
-	case ctx.Err() != nil && !errors.Is(err, pipeline.ErrInterrupted) && !errors.As(err, new(*tail.LossError)):
+	case ctx.Err() != nil && !errors.Is(err, pipeline.ErrInterrupted) && !errors.As(err, new(*tail.LossError)) &&
+		!errors.As(err, new(*pipeline.DoneError)):
 		return "interrupted"
 	}
 	// The package that a text begins with tells people nothing; parse and report are commands as well.

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -20,10 +21,10 @@ import (
 	"shadow/testneeds"
 )
 
-// A command that writes a database is killed at each of its writes in turn, before it and inside it, as
+// A command that writes a database is killed at each of its writes in turn, before it and inside it, or the write fails, as
 // testdata/faults/killat.c does it. Afterwards the database holds what it held before or all of the new, and the next
-// command works. SHADOW_KILLS=all tries all positions, SHADOW_KILLS=40 tries 40; without it there are seven for each
-// command.
+// command works. What a command says when a write failed is what then is there. SHADOW_KILLS=all tries all positions,
+// SHADOW_KILLS=40 tries 40 random ones of each command; without it there are nine for each command.
 
 // A killed writer is a command in a folder of its own.
 type killedWriter struct {
@@ -32,6 +33,7 @@ type killedWriter struct {
 	args    []string
 	again   func(t *testing.T, dir string, landed bool) // what comes after the kill
 	tail    bool                                        // the command ends when it is told to, and lands batch by batch
+	first   []string                                    // what the command does first, if it lands in two steps
 }
 
 const killLimit = "20/10s"
@@ -72,7 +74,7 @@ func killedWriters() []killedWriter {
 	same := func(args ...string) func(t *testing.T, dir string, landed bool) {
 		return func(t *testing.T, dir string, _ bool) { run(t, dir, args...) }
 	}
-	merge := []string{"merge", "other", "--db", "kept"}
+	merge := []string{"merge", "other", "third", "--db", "kept"}
 	return []killedWriter{
 		{
 			name: "replay", args: replayArgs("--limit", "window:30/1m"), again: same(replayArgs()...),
@@ -89,6 +91,10 @@ func killedWriters() []killedWriter {
 				run(t, dir, replayArgs("--resume")...)
 				grow(t, dir, 200_000, 400_000)
 			},
+		},
+		{
+			name: "retention", args: replayArgs("--limit", "window:30/1m", "--retain", "1ms"),
+			first: replayArgs("--limit", "window:30/1m"), prepare: runsTwice, again: same(replayArgs()...),
 		},
 		{
 			name: "tail", args: tailArgs("checkpoint"), tail: true,
@@ -113,6 +119,8 @@ func killedWriters() []killedWriter {
 			prepare: func(t *testing.T, dir string) {
 				runsTwice(t, dir)
 				must(t, os.Rename(filepath.Join(dir, "kept"), filepath.Join(dir, "other")))
+				run(t, dir, replayArgs("--limit", "window:8/1m")...)
+				must(t, os.Rename(filepath.Join(dir, "kept"), filepath.Join(dir, "third")))
 				run(t, dir, replayArgs("--limit", "window:7/1m")...)
 			},
 		},
@@ -134,18 +142,25 @@ func (w *killedWriter) kill(t *testing.T, killer string) {
 	w.prepare(t, dir)
 	before := holding(t, dir)
 	copyFolder(t, dir, base)
-	calls := w.run(t, killer, dir, "0", "before")
+	between := before
+	if w.first != nil {
+		run(t, dir, w.first...)
+		between = holding(t, dir)
+		restoreFolder(t, base, dir)
+	}
+	calls, _ := w.run(t, killer, dir, "0", "before")
 	after := holding(t, dir)
 	if before == after {
 		t.Fatal("the command changes nothing")
 	}
 	tried, landed := 0, 0
-	for _, at := range killPositions(calls) {
+	for _, at := range killPositions(t, calls) {
 		tried++
 		restoreFolder(t, base, dir)
 		place := at.mode
-		if done := w.run(t, killer, dir, fmt.Sprint(at.call), at.mode); len(done) > 0 {
-			place += " " + done[len(done)-1]
+		done, said := w.run(t, killer, dir, fmt.Sprint(at.call), at.mode)
+		if len(done) >= at.call {
+			place += " " + done[at.call-1]
 		}
 		left := holding(t, dir)
 		if left == after {
@@ -154,7 +169,10 @@ func (w *killedWriter) kill(t *testing.T, killer string) {
 		if w.tail {
 			w.checkTail(t, dir, place, before)
 		} else {
-			if left != before && left != after {
+			if at.mode == "error" {
+				said.check(t, place, left != before, left == after)
+			}
+			if left != before && left != after && left != between {
 				t.Errorf("killed %s: the database holds\n%s\nbefore:\n%s\nof an undisturbed command:\n%s", place, left, before, after)
 			}
 			if left == "" && existsFile(filepath.Join(dir, "kept")) {
@@ -192,8 +210,8 @@ func (w *killedWriter) checkTail(t *testing.T, dir, place, before string) {
 	}
 }
 
-// run runs the command under the killer, and returns the calls that it has made.
-func (w *killedWriter) run(t *testing.T, killer, dir, at, mode string) (calls []string) {
+// run runs the command under the killer, and returns the calls that it has made, and what it says.
+func (w *killedWriter) run(t *testing.T, killer, dir, at, mode string) (calls []string, s saying) {
 	t.Helper()
 	cmd := command(t, dir, w.args...)
 	cmd.Args = append([]string{killer, dir, at, mode}, cmd.Args...)
@@ -203,15 +221,16 @@ func (w *killedWriter) run(t *testing.T, killer, dir, at, mode string) (calls []
 	defer list.Close()
 	cmd.ExtraFiles = []*os.File{list}
 	var said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = io.Discard, &said
+	cmd.Stderr = &said
 	if w.tail {
 		endTail(t, dir, cmd, 6000)
-	} else if err := cmd.Run(); err != nil && cmd.ProcessState.ExitCode() != 137 {
+	} else if err := cmd.Run(); err != nil && mode != "error" && cmd.ProcessState.ExitCode() != 137 {
 		t.Fatalf("%s %s: %v\n%s", mode, at, err, said.Bytes())
 	}
 	text, err := os.ReadFile(list.Name())
 	must(t, err)
-	return strings.FieldsFunc(string(text), func(r rune) bool { return r == '\n' })
+	calls = strings.FieldsFunc(string(text), func(r rune) bool { return r == '\n' })
+	return calls, saying{cmd.ProcessState.ExitCode(), said.String()}
 }
 
 // endTail runs a tail until it has judged so many lines, or was killed.
@@ -231,7 +250,7 @@ func endTail(t *testing.T, dir string, cmd *exec.Cmd, lines int64) {
 	for told := false; ; {
 		select {
 		case err := <-ended:
-			if err != nil && cmd.ProcessState.ExitCode() != 137 {
+			if err != nil && cmd.ProcessState.ExitCode() != 137 && !slices.Contains(cmd.Args, "error") {
 				t.Fatalf("the tail ended with %v: %s", err, said.Bytes())
 			}
 			return
@@ -257,20 +276,26 @@ type killPosition struct {
 }
 
 // killPositions are all, or a sample: some of all, and those that write blocks of the database last.
-func killPositions(calls []string) (positions []killPosition) {
-	modes := []string{"before", "inside"}
+func killPositions(t *testing.T, calls []string) (positions []killPosition) {
+	modes := []string{"before", "inside", "error"}
 	if os.Getenv("SHADOW_KILLS") == "all" {
 		for i := range calls {
-			positions = append(positions, killPosition{i + 1, modes[0]}, killPosition{i + 1, modes[1]})
+			for _, mode := range modes {
+				positions = append(positions, killPosition{i + 1, mode})
+			}
 		}
 		return positions
 	}
-	some := 4
 	if n, err := strconv.Atoi(os.Getenv("SHADOW_KILLS")); err == nil {
-		some = n
+		random := testneeds.Rand(t, 1, uint64(len(calls)))
+		for range n {
+			positions = append(positions, killPosition{1 + random.IntN(len(calls)), modes[random.IntN(len(modes))]})
+		}
+		return positions
 	}
+	const some = 6
 	for i := range some {
-		positions = append(positions, killPosition{1 + i*len(calls)/some, modes[i%2]})
+		positions = append(positions, killPosition{1 + i*len(calls)/some, modes[i%3]})
 	}
 	blocks := 0
 	for i := len(calls); i > 0 && blocks < 3; i-- {

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"shadow/escape"
@@ -242,38 +243,52 @@ func pairsOf(runs map[int32]int32) []RunPair {
 	return pairs
 }
 
-// Merge merges database by database, and writes what it took in, for people as it goes, or as JSON. What was merged before
-// one that cannot be is kept.
+// Merge merges databases, all of them or none, and writes what it took in, for people or as JSON.
 func Merge(ctx context.Context, w io.Writer, output, into string, from []string) error {
 	merged := Merged{Database: into, From: []MergedFrom{}}
 	err := pipeline.InDatabase(into, func(db *store.Store) (kept bool, err error) {
-		for _, path := range from {
-			m, err := db.Merge(ctx, path)
-			if err != nil {
-				return kept, err
-			}
+		all, err := db.Merge(ctx, from...)
+		if err != nil {
+			return false, err
+		}
+		for i, m := range all {
 			kept = kept || len(m.Runs) > 0
-			took := MergedFrom{Database: path, Runs: pairsOf(m.Runs), Known: pairsOf(m.Known)}
+			took := MergedFrom{Database: from[i], Runs: pairsOf(m.Runs), Known: pairsOf(m.Known)}
 			for _, t := range m.Rows {
 				took.Rows += t.Rows
 			}
-			if merged.From = append(merged.From, took); output == "json" {
-				continue
-			}
-			fmt.Fprintf(w, "%s: took in %s (%s)",
-				escape.Visible(path), format.Count(int64(len(m.Runs)), "run"), format.Count(took.Rows, "row"))
-			if len(m.Runs) > 0 {
-				fmt.Fprintf(w, " as %s", format.Runs(slices.Sorted(maps.Values(m.Runs))))
-			}
-			if len(m.Known) > 0 {
-				fmt.Fprintf(w, "; had %s already", format.Count(int64(len(m.Known)), "run"))
-			}
-			fmt.Fprintln(w)
+			merged.From = append(merged.From, took)
 		}
 		return kept, nil
 	})
-	if output == "json" && len(merged.From) > 0 {
-		err = errors.Join(err, format.WriteJSON(w, format.MergeSchema, merged))
+	if err != nil {
+		return err
 	}
+	if output == "json" {
+		return format.WriteJSON(w, format.MergeSchema, merged)
+	}
+	return merged.write(w)
+}
+
+// write writes what was taken in, a line for each database.
+func (m *Merged) write(w io.Writer) error {
+	var text strings.Builder
+	for _, took := range m.From {
+		fmt.Fprintf(&text, "%s: took in %s (%s)",
+			escape.Visible(took.Database), format.Count(int64(len(took.Runs)), "run"), format.Count(took.Rows, "row"))
+		if len(took.Runs) > 0 {
+			var here []int32
+			for _, pair := range took.Runs {
+				here = append(here, pair.Here)
+			}
+			slices.Sort(here)
+			fmt.Fprintf(&text, " as %s", format.Runs(here))
+		}
+		if len(took.Known) > 0 {
+			fmt.Fprintf(&text, "; had %s already", format.Count(int64(len(took.Known)), "run"))
+		}
+		text.WriteByte('\n')
+	}
+	_, err := io.WriteString(w, text.String())
 	return err
 }

@@ -1,5 +1,6 @@
 // killat FOLDER N MODE COMMAND… runs a command and kills it at the N-th call with which it changes a file in FOLDER:
 // before the call (MODE before), or inside it (MODE inside): of a write half is done, any other call is done whole.
+// MODE error does not kill: the call is not done, and fails with EIO.
 // It prints the calls to descriptor 3, one a line, and ends as the command does. SIGINT and SIGTERM go to the
 // command. Calls of all threads count, whether they come from a C library or not: a seccomp filter stops the command at
 // each of them, and ptrace does the rest.
@@ -88,6 +89,26 @@ static void shorten(pid_t thread, unsigned long length) {
 	if (ptrace(PTRACE_SETREGSET, thread, NT_PRSTATUS, &all)) fail("setregs");
 }
 
+// refuse makes the call at which a thread stands fail, undone.
+static void refuse(pid_t thread) {
+#if defined(__x86_64__)
+	struct user_regs_struct regs;
+	struct iovec all = {&regs, sizeof regs};
+	if (ptrace(PTRACE_GETREGSET, thread, NT_PRSTATUS, &all)) fail("getregs");
+	regs.orig_rax = -1;
+	regs.rax = -EIO;
+#elif defined(__aarch64__)
+	int none = -1;
+	struct iovec number = {&none, sizeof none};
+	if (ptrace(PTRACE_SETREGSET, thread, NT_ARM_SYSTEM_CALL, &number)) fail("setcall");
+	struct user_regs_struct regs;
+	struct iovec all = {&regs, sizeof regs};
+	if (ptrace(PTRACE_GETREGSET, thread, NT_PRSTATUS, &all)) fail("getregs");
+	regs.regs[0] = -EIO;
+#endif
+	if (ptrace(PTRACE_SETREGSET, thread, NT_PRSTATUS, &all)) fail("setregs");
+}
+
 // nameOf finds which file a call is about.
 static void nameOf(pid_t thread, const struct call *c, const unsigned long long *args, char *name, size_t size) {
 	name[0] = 0;
@@ -120,7 +141,7 @@ int main(int n, char **args) {
 		return 98;
 	const char *folder = args[1];
 	long at = atol(args[2]), seen = 0;
-	int inside = !strcmp(args[3], "inside");
+	int inside = !strcmp(args[3], "inside"), error = !strcmp(args[3], "error");
 	FILE *list = fdopen(3, "w");
 	int gate[2];
 	if (pipe(gate)) fail("pipe");
@@ -179,6 +200,11 @@ int main(int n, char **args) {
 			fflush(list);
 		}
 		if (seen != at) {
+			ptrace(PTRACE_CONT, thread, 0, 0);
+			continue;
+		}
+		if (error) {
+			refuse(thread);
 			ptrace(PTRACE_CONT, thread, 0, 0);
 			continue;
 		}
