@@ -71,6 +71,10 @@ func TestPickStandsOut(t *testing.T) {
 			t.Errorf("twice the limit refuses %d of 100: %q, want %q", tools, a.Answer.Limit, want)
 		}
 	}
+	near := windowOf(limit.Minute, 9, 100, candidateOf(17, 0, 100))
+	if picking().farAbove(&near) {
+		t.Error("nothing is known of twice the limit")
+	}
 }
 
 // What another server could do is told if it stops half as much again.
