@@ -39,8 +39,8 @@ func (e *DoneError) Unwrap() error { return e.error }
 
 func (e *DoneError) Error() string { return e.done + ": " + e.error.Error() }
 
-// afterwards says of an error that the run of that number is stored. What the result itself is about stays as it is.
-func afterwards(database, number string, err error) error {
+// Afterwards says of an error that the run of that number is stored. What the result itself is about stays as it is.
+func Afterwards(database, number string, err error) error {
 	if err == nil || number == "" || errors.As(err, new(IncompleteError)) || errors.As(err, new(HeldError)) {
 		return err
 	}
@@ -77,7 +77,7 @@ func (l *Logs) keep(
 		return true, nil
 	})
 	if stored {
-		err = afterwards(k.DB, number, err)
+		err = Afterwards(k.DB, number, err)
 	}
 	return k.DB, number, err
 }

@@ -115,7 +115,7 @@ func (r *Replay) Run(ctx context.Context, logs []string) error {
 	case err != nil:
 		return err
 	}
-	after := func(err error) error { return afterwards(database, number, err) }
+	after := func(err error) error { return Afterwards(database, number, err) }
 	return errors.Join(after(r.verdicts.finish(ctx)), after(r.report(ctx, result, database, number)), after(r.prune(ctx)))
 }
 

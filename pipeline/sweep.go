@@ -77,7 +77,7 @@ func (r *Sweep) Run(ctx context.Context, logs []string) error {
 	case err != nil:
 		return err
 	}
-	return afterwards(database, number, r.report(result, database, number))
+	return Afterwards(database, number, r.report(result, database, number))
 }
 
 // prepareSweep looks up everything that is named.

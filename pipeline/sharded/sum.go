@@ -78,7 +78,7 @@ func (s *Summing) Run(ctx context.Context, databases []string) error {
 	if err != nil {
 		return err
 	}
-	return s.write(done)
+	return pipeline.Afterwards(s.Into, fmt.Sprint(done.Run), s.write(done))
 }
 
 func (s *Summing) write(done *Summed) error {
