@@ -58,13 +58,26 @@ func Visible(s string) string {
 	return b.String()
 }
 
-// Lines is Visible of each line: a text of several lines keeps them.
+// Lines is Visible of each line: a text of several lines keeps them. It is for messages, so none is endless.
 func Lines(s string) string {
 	lines := strings.Split(s, "\n")
 	for i, line := range lines {
-		lines[i] = Visible(line)
+		lines[i] = Visible(Short(line))
 	}
 	return strings.Join(lines, "\n")
+}
+
+// longest is how many bytes a message may have: more than any of ours with the path of a file.
+const longest = 2000
+
+// Short cuts a message that quotes something endless: its beginning says what is wrong and where, its end what helps.
+func Short(s string) string {
+	if len(s) <= longest {
+		return s
+	}
+	const kept = 300
+	left := fmt.Sprintf(" … (%d of %d bytes are left out) … ", len(s)-2*kept, len(s))
+	return strings.ToValidUTF8(s[:kept], "") + left + strings.ToValidUTF8(s[len(s)-kept:], "")
 }
 
 func escaped(r rune, n int, first byte) string {

@@ -2,6 +2,7 @@ package escape
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 )
 
@@ -27,5 +28,18 @@ func TestEscapes(t *testing.T) {
 func TestLines(t *testing.T) {
 	if got, want := Lines("a\x1b[2J.log: gone\n  \u202eb\n"), "a\\x1b[2J.log: gone\n  \\u202eb\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// A message that quotes a key of a megabyte keeps the beginning and the end, which say where and what to do.
+func TestLinesAreNotEndless(t *testing.T) {
+	long := "shadow.yaml:3: unknown key " + strings.Repeat("\x1bé", 1<<19) + "; want limits"
+	got := Lines("first\n" + long)
+	if !strings.HasPrefix(got, "first\nshadow.yaml:3: unknown key ") || !strings.HasSuffix(got, "; want limits") ||
+		!strings.Contains(got, "bytes are left out") || len(got) > 1500 {
+		t.Errorf("%d bytes: %.200s", len(got), got)
+	}
+	if usual := strings.Repeat("a", 2000); Lines(usual) != usual {
+		t.Error("a usual message is cut")
 	}
 }

@@ -21,6 +21,9 @@ func InDatabase(path string, do func(db *store.Store) (kept bool, err error)) er
 	if err != nil {
 		return err
 	}
+	b := &database{path: path, fresh: fresh}
+	begun.Store(b)
+	defer begun.CompareAndSwap(b, nil)
 	kept, err := do(db)
 	if err != nil && fresh && !kept { // until Close the file is ours alone
 		err = errors.Join(err, db.Remove())
@@ -74,6 +77,7 @@ func (l *Logs) keep(
 			return false, errors.Join(err, run.Abort())
 		}
 		stored = true
+		begun.Store(&database{path: k.DB, stored: number})
 		return true, nil
 	})
 	if stored {

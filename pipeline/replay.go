@@ -102,6 +102,7 @@ func (r *Replay) Run(ctx context.Context, logs []string) error {
 				return err
 			}
 		}
+		defer Storing()()
 		return run.Finish(result, time.Now())
 	})
 	switch {

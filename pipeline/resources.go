@@ -41,9 +41,20 @@ type Memory struct {
 type MemoryError struct{ Needs, Most, Clients int64 }
 
 func (e *MemoryError) Error() string {
-	return fmt.Sprintf("%s clients so far, which take %s or more, and --max-memory is %s: fewer limits, periods, rates, kinds "+
-		"or keys take less, and so do networks as clients (--client addr/24,/64)",
-		format.Thousands(e.Clients), format.Size(e.Needs), flagvalue.FormatSize(e.Most))
+	most := flagvalue.FormatSize(e.Most)
+	if e.Clients == 0 {
+		return soFar(0, e.Needs) + ", and --max-memory is " + most + ": raise it"
+	}
+	return soFar(e.Clients, e.Needs) + ", and --max-memory is " + most + ": fewer limits, periods, rates, kinds " +
+		"or keys take less, and so do networks as clients (--client addr/24,/64)"
+}
+
+// soFar says what was in use when so many clients had come.
+func soFar(clients, needs int64) string {
+	if clients == 0 {
+		return format.Size(needs) + " of memory are in use before the first client comes"
+	}
+	return fmt.Sprintf("%s so far, which take %s of memory or more", format.Count(clients, "client"), format.Size(needs))
 }
 
 // memoryPause is between two looks at what is in use.
@@ -90,8 +101,8 @@ func (m *Memory) watch(ctx context.Context, stop context.CancelCauseFunc, warn f
 			stop(&MemoryError{Needs: needs, Most: m.Most, Clients: clients})
 			return
 		case m.Most == 0 && m.Machine > 0 && needs > m.Machine:
-			warn(fmt.Sprintf("%s clients so far, which take %s of memory or more, and this machine has %s left; --max-memory "+
-				"stops in time", format.Thousands(clients), format.Size(needs), format.Size(m.Machine)))
+			warn(fmt.Sprintf("%s, and this machine has %s left; --max-memory stops in time", soFar(clients, needs),
+				format.Size(m.Machine)))
 			return
 		}
 	}

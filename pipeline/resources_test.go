@@ -55,6 +55,14 @@ func TestMaxMemory(t *testing.T) {
 	}
 }
 
+// What is in use before the first client comes is not due to clients.
+func TestMemoryBeforeTheFirstClient(t *testing.T) {
+	const want = "41.9 MB of memory are in use before the first client comes, and --max-memory is 32MiB: raise it"
+	if err := (&MemoryError{Needs: 40 << 20, Most: 32 << 20}); err.Error() != want {
+		t.Errorf("%q, want %q", err, want)
+	}
+}
+
 // Without --max-memory people are told, and a command goes on.
 func TestMemoryOfTheMachine(t *testing.T) {
 	told, m := make(chan string, 1), &Memory{Machine: 1}

@@ -69,6 +69,7 @@ func (r *Sweep) Run(ctx context.Context, logs []string) error {
 				return err
 			}
 		}
+		defer Storing()()
 		return run.FinishSweep(result, time.Now())
 	})
 	switch {

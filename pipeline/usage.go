@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"shadow/escape"
@@ -17,6 +19,7 @@ import (
 	"shadow/parse"
 	"shadow/parse/detect"
 	"shadow/report/format"
+	"shadow/store"
 	"shadow/traffic/ingest"
 )
 
@@ -51,6 +54,42 @@ func (e HeldError) Error() string { return strings.Join(e.texts, "\n") }
 
 // Ctrl-C must end the program at once, and a read from a quiet pipe ends when the pipe says something: such a read is
 // not waited for. It dies with the process.
+
+// storing is locked for reading by what ends by itself when a signal comes, however long that takes.
+var storing sync.RWMutex
+
+// begun holds the database in which nothing is stored yet, or in which a run is stored.
+var begun atomic.Pointer[database]
+
+type database struct {
+	path   string
+	fresh  bool   // so that nothing of it is to stay
+	stored string // the run
+}
+
+// Storing says that something is stored until done is called, which a signal does not cut short. Calls do not nest.
+func Storing() (done func()) {
+	storing.RLock()
+	begun.Store(nil)
+	return storing.RUnlock
+}
+
+// Abandon waits until nothing is being stored, lets nothing be stored any more, and calls wait, which may be the end of
+// the program. Then it leaves no database that holds nothing, and says what the program ends with.
+func Abandon(ctx context.Context, wait func()) error {
+	storing.Lock()
+	wait()
+	b := begun.Load()
+	switch {
+	case b == nil:
+		return ctx.Err()
+	case b.stored != "":
+		return Afterwards(b.path, b.stored, ctx.Err())
+	case b.fresh:
+		return errors.Join(ErrInterrupted, store.RemoveFile(b.path))
+	}
+	return ErrInterrupted
+}
 
 // ErrInterrupted is what a command returns that gave up because of a signal.
 var ErrInterrupted = errors.New("interrupted; nothing was kept")

@@ -116,7 +116,7 @@ func create(path string, with duck.Settings) error {
 		return nil
 	}
 	fresh := path + ".new"
-	if err := removeDatabase(fresh); err != nil { // of a create that was killed
+	if err := RemoveFile(fresh); err != nil { // of a create that was killed
 		return fmt.Errorf("database %s: %w", path, err)
 	}
 	d, err := duck.Open(fresh, with)
@@ -125,13 +125,13 @@ func create(path string, with duck.Settings) error {
 		d.Close()
 	}
 	if err == nil {
-		err = removeDatabase(path) // a log of changes without its file
+		err = RemoveFile(path) // a log of changes without its file
 	}
 	if err == nil {
 		err = os.Rename(fresh, path)
 	}
 	if err != nil {
-		return errors.Join(explainOpen(path, err), removeDatabase(fresh))
+		return errors.Join(explainOpen(path, err), RemoveFile(fresh))
 	}
 	return syncFolder(path)
 }

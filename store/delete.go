@@ -142,7 +142,7 @@ func (s *Store) shrink(ctx context.Context) (before int64, err error) {
 		return 0, err
 	}
 	fresh := s.path + ".shrunk"
-	if err := removeDatabase(fresh); err != nil { // of a Shrink that was killed
+	if err := RemoveFile(fresh); err != nil { // of a Shrink that was killed
 		return info.Size(), err
 	}
 	err = s.checkpoint() // a log of changes must not outlive its file
@@ -159,7 +159,7 @@ func (s *Store) shrink(ctx context.Context) (before int64, err error) {
 		err = os.Rename(fresh, s.path)
 	}
 	if err != nil {
-		return info.Size(), errors.Join(s.wrap(fmt.Errorf("cannot be rewritten: %w", err)), removeDatabase(fresh))
+		return info.Size(), errors.Join(s.wrap(fmt.Errorf("cannot be rewritten: %w", err)), RemoveFile(fresh))
 	}
 	return info.Size(), nil
 }
@@ -192,10 +192,10 @@ func quoted(text string, mark byte) string {
 
 // Remove removes the file, as when nothing of it is to stay. The store is still to be closed, and until then the file
 // is its own.
-func (s *Store) Remove() error { return removeDatabase(s.path) }
+func (s *Store) Remove() error { return RemoveFile(s.path) }
 
-// removeDatabase removes a file and what lies beside it, as far as it is there.
-func removeDatabase(path string) error {
+// RemoveFile removes a database and what lies beside it, as far as it is there.
+func RemoveFile(path string) error {
 	for _, name := range []string{path, path + ".wal", journalOf(path)} {
 		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err

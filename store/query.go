@@ -161,7 +161,8 @@ func checkExists(path string) error {
 	return nil
 }
 
-// checkPath refuses names that the driver's reader would take for options, or for a database in memory.
+// checkPath refuses names that the driver's reader would take for options, or for a database in memory, and a pipe, which
+// DuckDB waits for.
 func checkPath(path string) error {
 	if !duck.Built {
 		return duck.ErrNotBuilt
@@ -171,6 +172,9 @@ func checkPath(path string) error {
 	}
 	if _, err := url.Parse(path); err != nil || strings.ContainsAny(path, "?#") {
 		return fmt.Errorf("database %q: the name of a database cannot contain ?, #, control characters or a lone %%", path)
+	}
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		return fmt.Errorf("database %s: is no regular file", path)
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"runtime"
 	"syscall"
+	"time"
 
 	"shadow/cmd/shadow/help"
 	"shadow/pipeline"
@@ -21,11 +22,35 @@ var noOutput bool
 func main() {
 	runtime.MemProfileRate = 0 // which nobody looks at
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	go func() { // a second Ctrl-C ends the program however busy it is
+	ended := make(chan struct{})
+	go func() {
 		<-ctx.Done()
-		stop()
+		stop() // a second Ctrl-C ends the program however busy it is
+		endAnyway(ctx, ended)
 	}()
 	err := execute(ctx)
+	close(ended)
+	end(ctx, err)
+}
+
+// patience is how long a command may take to end by itself, once it is told to and stores nothing.
+const patience = time.Second / 2
+
+// endAnyway ends a command that a signal does not reach: it reads a configuration or its included files, opens a named
+// pipe, plays a limit, judges half a million requests at once. All of that would have to look at its context, and much
+// of it belongs to libraries; and nothing is lost with it, as a run is stored as a whole. That is waited for.
+func endAnyway(ctx context.Context, ended <-chan struct{}) {
+	end(ctx, pipeline.Abandon(ctx, func() {
+		select {
+		case <-ended:
+			select {} // the program is about to end
+		case <-time.After(patience):
+		}
+	}))
+}
+
+// end says what went wrong, and ends the program.
+func end(ctx context.Context, err error) {
 	if text := complaint(ctx, err); text != "" {
 		fmt.Fprintln(&pipeline.PatientWriter{Ctx: ctx, To: os.Stderr}, "shadow:", text)
 	}

@@ -88,6 +88,7 @@ func (f *Tail) Run(ctx context.Context, logs []string) (err error) {
 	}
 	ctx, reopen, stop := hangups(ctx, func() bool { return f.UI && !f.IsTerminal(f.Out) })
 	defer stop()
+	defer pipeline.Storing()() // its last batch, its checkpoint
 	err = watched(ctx, func(ctx context.Context) error { return t.Run(ctx, reopen) })
 	for _, text := range pipeline.FoldedPaths(&o.Read, pipeline.PolicyKeys(o.Policies)) {
 		fmt.Fprintln(o.Err, "shadow: "+escape.Visible(text))

@@ -234,6 +234,7 @@ func (s *Summing) finish(
 	for _, p := range result.Policies {
 		done.Policies = append(done.Policies, Refusals{p.Policy.Name, p.Refused})
 	}
+	defer pipeline.Storing()()
 	if total.Curves == nil {
 		return run.Finish(result, time.Now())
 	}

@@ -247,6 +247,7 @@ func pairsOf(runs map[int32]int32) []RunPair {
 func Merge(ctx context.Context, w io.Writer, output, into string, from []string) error {
 	merged := Merged{Database: into, From: []MergedFrom{}}
 	err := pipeline.InDatabase(into, func(db *store.Store) (kept bool, err error) {
+		defer pipeline.Storing()() // which DuckDB itself ends
 		all, err := db.Merge(ctx, from...)
 		if err != nil {
 			return false, err

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"shadow/escape"
 	"shadow/lazy"
 	"shadow/limit"
 	"shadow/policy"
@@ -17,7 +18,8 @@ type Import struct {
 	Policies []Policy
 	Notes    []Note
 
-	docs []doc // that were not read yet
+	noted map[Note]bool
+	docs  []doc // that were not read yet
 }
 
 // A Policy is the limits that one server asks together.
@@ -61,9 +63,15 @@ func (i *Import) tell(place, text string, args ...any) {
 }
 
 func (i *Import) note(n Note) {
-	if !slices.Contains(i.Notes, n) {
-		i.Notes = append(i.Notes, n)
+	n.Text = escape.Short(n.Text)
+	if i.noted[n] {
+		return
 	}
+	if i.noted == nil {
+		i.noted = map[Note]bool{}
+	}
+	i.noted[n] = true
+	i.Notes = append(i.Notes, n)
 }
 
 // A format is a kind of configuration: a text of its own, or documents in YAML or JSON.
