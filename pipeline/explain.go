@@ -8,10 +8,10 @@ import (
 
 	"shadow/escape"
 	"shadow/replay"
+	"shadow/report"
 	"shadow/report/client"
 	"shadow/report/plot"
 	"shadow/traffic/ingest"
-	"shadow/traffic/intern"
 	"shadow/traffic/match"
 )
 
@@ -38,14 +38,14 @@ func (e *Explain) Run(ctx context.Context, logs []string) error {
 		return Usage("--lines reads the logs twice, and %s can be read only once: name files", onceName(once))
 	}
 	named := e.Read.Clients.Named(e.Client)
-	log := replay.NewClientLog(e.Read.Tables, clientName(named), len(e.Policies))
+	log := replay.NewClientLog(e.Read.Tables, e.clientName(named), len(e.Policies))
 	e.observers = append(e.observers, log)
 	result, err := e.judge(ctx, nil)
 	if err != nil {
 		return err
 	}
 	if _, _, known := log.Client(); !known {
-		return e.Failed(&result.Stats, unknownClient(named, result.Tables.Clients))
+		return e.Failed(&result.Stats, e.unknownClient(named))
 	}
 	g := client.Source{ClientLog: log, Policies: e.Policies, Lateness: e.Read.Lateness, Moments: jsonMoments}
 	if e.Output != "json" {
@@ -65,8 +65,8 @@ func (e *Explain) Run(ctx context.Context, logs []string) error {
 }
 
 // clientName is who is meant. Reports make hostile names harmless and shorten long ones; such a name can be pasted,
-// too.
-func clientName(client string) replay.ClientName {
+// too; so can one that --anonymize gave.
+func (e *Explain) clientName(client string) replay.ClientName {
 	const whole = 512 // bytes of the longest name that is kept as it is
 	name := replay.ClientName{Name: client}
 	if address, err := netip.ParseAddr(client); err == nil && address.Is6() {
@@ -77,6 +77,9 @@ func clientName(client string) replay.ClientName {
 	}
 	if strings.Contains(client, `\`) || len(client) > whole {
 		name.Like = func(other string) bool { return escape.Visible(other) == client }
+	}
+	if strings.HasPrefix(client, report.AnonymousClient) && e.Anonymizer != nil {
+		name.Like = func(other string) bool { return e.Anonymizer.Name(other) == client }
 	}
 	return name
 }
@@ -94,7 +97,9 @@ func (e *Explain) find(
 	id, _, _ := g.Client()
 	err := ingest.Lines(ctx, names, e.Read, id, func(l ingest.Line) bool {
 		if row, wanted := places.Next(l); wanted {
-			lines[row] = client.LogLine{File: names[l.Input], Line: l.Number, Text: string(l.Text)}
+			lines[row] = client.LogLine{
+				File: e.Anonymizer.File(names[l.Input]), Line: l.Number, Text: e.Anonymizer.Line(string(l.Text)),
+			}
 		}
 		return places.Missing() > 0
 	})
@@ -115,8 +120,12 @@ const nearClients = 3
 
 // unknownClient is the error of a client that sent no request. Most often another one was meant, or the log calls it
 // otherwise.
-func unknownClient(client string, clients *intern.Dict) error {
-	near := match.NearestClients(clients, client, nearClients)
+func (e *Explain) unknownClient(client string) error {
+	near := match.NearestClients(e.Read.Tables.Clients, client, nearClients)
+	for i := range near {
+		near[i] = e.Anonymizer.Name(near[i])
+	}
+	client = e.Anonymizer.Name(client)
 	if len(near) == 0 {
 		return Usage("no request that takes part comes from %s; --client says what a client is, and `shadow replay` lists "+
 			"them", escape.Visible(client))

@@ -57,6 +57,7 @@ func (c *Caller) followable(found []findings.Finding) []findings.Finding {
 type Logs struct {
 	Caller
 	Source
+	Anonymity
 	MaxBad         float64 // percent of unreadable lines above which that is an error
 	Quiet, Verbose bool
 	Memory         *Memory // nil: as much as there is
@@ -94,9 +95,14 @@ func (l *Logs) prepare(ctx context.Context, names []string, choose func(*policy.
 	if err = l.findShards(names); err != nil {
 		return err
 	}
+	if err = l.VerifyAnonymity(); err != nil {
+		return err
+	}
 	if l.Pipeline, err = l.Build(l.Started, choose); err != nil {
 		return err
 	}
+	l.Anonymizer.Rename(l.Read.Tables)
+	l.Anonymizer.Know(l.Read.Tables.Clients)
 	l.Memory.follow(l.Read.Tables, len(l.Policies))
 	if l.shards != nil {
 		l.found.Names = l.shards.names()
@@ -296,7 +302,7 @@ func (l *Logs) reportOptions(warnings []string) report.Options {
 	}
 	return report.Options{
 		Width: l.Width, Color: l.Color, Version: l.Version, Command: l.Command,
-		Timezone: l.Timezone.String(), Warnings: warnings, Findings: found, Known: l.known,
+		Timezone: l.Timezone.String(), Warnings: warnings, Findings: found, Known: l.known, Anonymize: l.Anonymizer,
 	}
 }
 

@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"runtime"
 	"strings"
@@ -18,15 +16,12 @@ import (
 )
 
 // Nightly is what a report does when nobody looks on: it keeps quiet when there is nothing to say, fails on a
-// condition, tells somebody, and names no client.
+// condition, and tells somebody.
 type Nightly struct {
-	FailIf       []string // conditions
-	Notify       string   // a command that gets the report
-	Anonymize    string   // how; "": clients have their own names
-	AnonymizeKey string   // a file
+	FailIf []string // conditions
+	Notify string   // a command that gets the report
 
 	Conditions []*report.Condition // after Verify
-	Anonymizer *report.Anonymizer  // likewise; nil: clients have their own names
 	Always     bool                // whether the report is printed even if quiet has nothing to say: a program reads it
 }
 
@@ -40,36 +35,7 @@ func (n *Nightly) Verify(scopes ...report.Scope) error {
 		}
 		n.Conditions = append(n.Conditions, c)
 	}
-	if n.Anonymize == "" {
-		return nil
-	}
-	key, err := n.key()
-	if err != nil {
-		return err
-	}
-	n.Anonymizer, err = report.NewAnonymizer(n.Anonymize, key)
-	return err
-}
-
-// key is that of the file, of the environment, or one that nobody knows.
-func (n *Nightly) key() ([]byte, error) {
-	if n.AnonymizeKey != "" {
-		key, err := os.ReadFile(n.AnonymizeKey)
-		if err != nil {
-			return nil, Usage("--anonymize-key: %w", err)
-		}
-		if key = bytes.TrimSpace(key); len(key) < 16 {
-			return nil, Usage("--anonymize-key %s: the key has %d bytes, which can be guessed: want at least "+
-				"16", n.AnonymizeKey, len(key))
-		}
-		return key, nil
-	}
-	if key := os.Getenv("SHADOW_ANONYMIZE_KEY"); key != "" {
-		return []byte(key), nil
-	}
-	key := make([]byte, 32)
-	rand.Read(key) // never fails
-	return key, nil
+	return nil
 }
 
 // Finish prints the report unless it is to be quiet about it, tells whoever wants to know, and returns what went wrong.

@@ -15,12 +15,14 @@ import (
 	"shadow/parse"
 	"shadow/parse/detect"
 	"shadow/report/format"
+	"shadow/traffic/intern"
 )
 
 // A Preview shows how the first lines of logs are read, field by field.
 type Preview struct {
 	Caller
 	LineFormat
+	Anonymity
 	Lines  uint     // of each log
 	Show   []string // further fields, by their names in the format
 	Output string   // "json", or else text
@@ -77,7 +79,7 @@ type PreviewedFault struct {
 // Run shows every log, whatever is wrong with the others.
 func (f *Preview) Run(ctx context.Context, logs []string) error {
 	choice, err := f.choice(f.Show)
-	if err != nil {
+	if err = cmp.Or(err, f.VerifyAnonymity()); err != nil {
 		return err
 	}
 	found, err := logfile.Expand(logs)
@@ -177,7 +179,7 @@ func (f *Preview) showLines(w *bytes.Buffer, log *PreviewedLog, sample []byte, i
 	for line := range bytes.Lines(sample) {
 		number++
 		line = bytes.TrimRight(line, "\r\n")
-		text := string(line) // parsing undoes escapes in place
+		text := f.Anonymizer.Line(string(line)) // parsing undoes escapes in place
 		fault := parse.Empty
 		if len(line) > 0 {
 			fault = parser.Parse(line, &record)
@@ -209,12 +211,17 @@ func (f *Preview) showRecord(w *bytes.Buffer, line int64, r *parse.Record) Previ
 	shown := PreviewedRecord{
 		Line: line, Time: format.Moment(r.Stamp), Start: format.Moment(r.Start), Status: r.Status, Bytes: r.Bytes, Extra: map[string]string{},
 	}
-	field := func(to **string, name string, value []byte) {
+	field := func(to **string, name string, value []byte, rename func(string) string) {
 		if value != nil {
-			text := cut(string(value), 1000)
+			text := cut(rename(string(value)), 1000)
 			*to = &text
 			fmt.Fprintf(w, "  %-14s %s\n", name, escape.Visible(text))
 		}
+	}
+	hide := f.Anonymizer
+	if users := intern.NewDict(); len(r.User) > 0 { // texts may have the user's name as well
+		users.ID(r.User)
+		hide.Know(users)
 	}
 	moment := func(name string, t limit.Time) {
 		fmt.Fprintf(w, "  %-14s %s\n", name, time.UnixMicro(int64(t)).UTC().Format("2006-01-02T15:04:05.999999Z"))
@@ -230,21 +237,21 @@ func (f *Preview) showRecord(w *bytes.Buffer, line int64, r *parse.Record) Previ
 	if r.Start != r.Stamp {
 		moment("start", r.Start)
 	}
-	field(&shown.Client, "client", r.Client)
-	field(&shown.Forwarded, "forwarded", r.Forwarded)
-	field(&shown.Route, "route", r.Route)
-	field(&shown.User, "user", r.User)
-	field(&shown.Host, "host", r.Host)
-	field(&shown.Method, "method", r.Method)
-	field(&shown.Path, "path", r.Path)
+	field(&shown.Client, "client", r.Client, hide.Name)
+	field(&shown.Forwarded, "forwarded", r.Forwarded, hide.Text)
+	field(&shown.Route, "route", r.Route, hide.Text)
+	field(&shown.User, "user", r.User, hide.Name)
+	field(&shown.Host, "host", r.Host, hide.Text)
+	field(&shown.Method, "method", r.Method, hide.Text)
+	field(&shown.Path, "path", r.Path, hide.Text)
 	fmt.Fprintf(w, "  %-14s %d\n  %-14s %d\n", "status", r.Status, "bytes", r.Bytes)
-	field(&shown.Referer, "referer", r.Referer)
-	field(&shown.Agent, "agent", r.Agent)
+	field(&shown.Referer, "referer", r.Referer, hide.Text)
+	field(&shown.Agent, "agent", r.Agent, hide.Text)
 	took(&shown.RequestSeconds, "request time", r.RequestTime)
 	took(&shown.UpstreamSeconds, "upstream time", r.UpstreamTime)
 	for i, name := range f.Show {
 		var value *string
-		if field(&value, name, r.Extra[i]); value != nil {
+		if field(&value, name, r.Extra[i], hide.Name); value != nil {
 			shown.Extra[name] = *value
 		}
 	}

@@ -1,8 +1,11 @@
 package pipeline
 
 import (
+	"bytes"
 	"cmp"
+	"crypto/rand"
 	"errors"
+	"os"
 	"slices"
 	"time"
 	_ "time/tzdata" // --timezone works on machines without a zone database
@@ -12,6 +15,7 @@ import (
 	"shadow/parse/detect"
 	"shadow/pipeline/flagvalue"
 	"shadow/policy"
+	"shadow/report"
 	"shadow/request"
 	"shadow/traffic"
 	"shadow/traffic/ingest"
@@ -156,4 +160,51 @@ func (f *Reading) options(
 	}
 	f.notes = append(f.Since.ZoneNote("since", now), f.Until.ZoneNote("until", now)...)
 	return o, nil
+}
+
+// An Anonymity says under which names people are shown.
+type Anonymity struct {
+	Anonymize    string // how; "": under their own
+	AnonymizeKey string // a file
+
+	Anonymizer *report.Anonymizer // after VerifyAnonymity; nil: under their own
+}
+
+// VerifyAnonymity makes the Anonymizer.
+func (f *Anonymity) VerifyAnonymity() error {
+	if f.Anonymize == "" {
+		return nil
+	}
+	key, err := f.key()
+	if err == nil {
+		f.Anonymizer, err = report.NewAnonymizer(f.Anonymize, key)
+	}
+	return err
+}
+
+const (
+	keyVariable = "SHADOW_ANONYMIZE_KEY"
+	leastKey    = 16 // bytes; fewer can be guessed
+)
+
+// key returns that of the file, of the environment, or one that is not known to anyone.
+func (f *Anonymity) key() (key []byte, err error) {
+	where := keyVariable
+	switch variable := os.Getenv(keyVariable); {
+	case f.AnonymizeKey != "":
+		where = "--anonymize-key " + f.AnonymizeKey
+		if key, err = os.ReadFile(f.AnonymizeKey); err != nil {
+			return nil, Usage("--anonymize-key: %w", err)
+		}
+	case variable != "":
+		key = []byte(variable)
+	default:
+		key = make([]byte, 2*leastKey)
+		rand.Read(key) // never fails
+		return key, nil
+	}
+	if key = bytes.TrimSpace(key); len(key) < leastKey {
+		return nil, Usage("%s: the key has %d bytes, which can be guessed: want at least %d", where, len(key), leastKey)
+	}
+	return key, nil
 }

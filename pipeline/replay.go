@@ -293,7 +293,7 @@ func (r *Replay) report(ctx context.Context, result *replay.Result, database, ru
 	}
 	o := r.reportOptions(r.warnings(&result.Stats))
 	o.Top, o.Sort, o.Database, o.Run = r.Rows(), r.Sort, database, run
-	o.Evidence, o.Harm, o.Anonymize = r.Rules, r.harmed, r.Anonymizer
+	o.Evidence, o.Harm = r.Rules, r.harmed
 	var err error
 	if o.Retries, err = r.retried.loads(); err != nil {
 		return err

@@ -7,10 +7,15 @@ import (
 	"fmt"
 	"net/netip"
 	"path/filepath"
+	"regexp"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"shadow/lazy"
 	"shadow/report/history"
+	"shadow/traffic"
+	"shadow/traffic/intern"
 )
 
 // A report that leaves the house shows clients under other names. Two ways:
@@ -19,23 +24,25 @@ import (
 //	        without the key can find out which, by trying all addresses either
 //	prefix  the network that an address lies in, /24 or /48; what is no address becomes a hash
 //
-// The command and the texts of unreadable lines are left out, of files only the last part of the name stays, and
-// addresses in warnings and in conditions of policies are renamed as well. Actions and user agents stay as they are.
+// Ids become names in one place, traffic.Tables, which asks an Anonymizer there. Addresses, mail addresses and names of
+// clients in other texts, such as agents, actions, warnings and conditions of policies, are renamed as well. The command
+// and lines of logs are left out, and of files only the last part of the name stays.
 
 // Anonymizations are the values of --anonymize.
 func Anonymizations() []string { return []string{"hash", "prefix"} }
 
 // An Anonymizer renames clients. A nil one leaves them as they are.
 type Anonymizer struct {
-	mode string
-	key  []byte
+	mode    string
+	key     []byte
+	clients *intern.Dict // whose names texts may have; nil: not known
 }
 
 // NewAnonymizer renames in one of Anonymizations.
 func NewAnonymizer(mode string, key []byte) (*Anonymizer, error) {
 	for _, known := range Anonymizations() {
 		if mode == known {
-			return &Anonymizer{mode, key}, nil
+			return &Anonymizer{mode: mode, key: key}, nil
 		}
 	}
 	return nil, fmt.Errorf("anonymization %q: want one of %s", mode, strings.Join(Anonymizations(), ", "))
@@ -46,6 +53,9 @@ const (
 	prefix4 = 24
 	prefix6 = 48
 )
+
+// AnonymousClient is how the hash of a client begins.
+const AnonymousClient = "client-"
 
 // Name is what a client is called.
 func (a *Anonymizer) Name(client string) string {
@@ -59,7 +69,7 @@ func (a *Anonymizer) Name(client string) string {
 	}
 	mac := hmac.New(sha256.New, a.key)
 	mac.Write([]byte(client))
-	return "client-" + hex.EncodeToString(mac.Sum(nil)[:8])
+	return AnonymousClient + hex.EncodeToString(mac.Sum(nil)[:8])
 }
 
 // networkOf is the network that an address, or a smaller network, lies in.
@@ -81,62 +91,158 @@ func networkOf(name string) (string, bool) {
 	return network.String(), err == nil
 }
 
-// Text renames the addresses in a text.
+// Know has texts name the clients of a dictionary otherwise.
+func (a *Anonymizer) Know(clients *intern.Dict) {
+	if a != nil {
+		a.clients = clients
+	}
+}
+
+// Rename has outputs show people under the names that a gives them.
+func (a *Anonymizer) Rename(t *traffic.Tables) {
+	if a != nil {
+		t.Rename = traffic.Rename{Client: a.Name, Text: a.Text, Agent: a.addresses}
+	}
+}
+
+// Text renames the clients in a text, and all addresses and mail addresses.
 func (a *Anonymizer) Text(text string) string {
 	if a == nil {
 		return text
 	}
-	return addressLike().ReplaceAllStringFunc(text, func(word string) string {
-		if network, ok := networkOf(word); ok && a.mode == "prefix" {
-			return network
-		}
-		bare, _, _ := strings.Cut(word, "/")
-		bare = strings.TrimRight(bare, ".:")
-		if _, err := netip.ParseAddrPort(bare); err == nil {
-			bare = bare[:strings.LastIndexByte(bare, ':')]
-		}
-		if _, err := netip.ParseAddr(bare); err != nil {
+	text = a.addresses(text)
+	if a.clients == nil {
+		return text
+	}
+	return word().ReplaceAllStringFunc(text, func(word string) string {
+		name := strings.TrimRight(word, ".")
+		if _, known := a.clients.Find([]byte(name)); !known || isAddress(name) {
 			return word
 		}
-		return a.Name(bare) + word[len(bare):]
+		return a.Name(name) + word[len(name):]
 	})
 }
 
-// addressLike is what an address or a network may be made of.
-var addressLike = lazy.Regexp(`([0-9A-Fa-f:.]*[0-9A-Fa-f][.:][0-9A-Fa-f:.]*|::[0-9A-Fa-f:.]*)(/[0-9]+)?`)
+// addresses renames the addresses and mail addresses in a text.
+func (a *Anonymizer) addresses(text string) string {
+	text = mail().ReplaceAllStringFunc(text, a.Name)
+	return a.inText(a.inText(text, address6(), false), address4(), true)
+}
+
+var (
+	mail     = lazy.Regexp(`(?i)[\pL\pN._%+'-]+(@|%40|\s?[\[(]at[\])]\s?)[\pL\pN-]+(\.[\pL\pN-]+)*`)
+	word     = lazy.Regexp(`[\pL\pN._@+-]+`)
+	address6 = lazy.Regexp(`[0-9A-Fa-f]*:[0-9A-Fa-f]*:[0-9A-Fa-f:.]*(/[0-9]+)?`)
+	address4 = lazy.Regexp(`[0-9]{1,3}(\.[0-9]{1,3}){3}(/[0-9]+)?`)
+)
+
+// inText renames the addresses among what a pattern finds. A word that goes on behind an address is none; neither is a
+// version, which stands behind a name and a slash and ends in zeros.
+func (a *Anonymizer) inText(text string, like *regexp.Regexp, four bool) string {
+	var b strings.Builder
+	done := 0
+	for _, at := range like.FindAllStringIndex(text, -1) {
+		first, end := at[0], at[1]
+		if !four {
+			first, end = bounds6(text, first, end)
+		}
+		found := text[first:end]
+		bare, _, _ := strings.Cut(found, "/")
+		if !isAddress(bare) || goesOn(text, first, end, four) || four && isVersion(text[:first], bare) {
+			continue
+		}
+		if network, ok := networkOf(found); ok && a.mode == "prefix" {
+			bare, found = found, network
+		} else {
+			found = a.Name(bare)
+		}
+		b.WriteString(text[done:first])
+		b.WriteString(found)
+		done = first + len(bare)
+	}
+	b.WriteString(text[done:])
+	return b.String()
+}
+
+// bounds6 leaves out colons and groups around an IPv6 address: the punctuation of a sentence, a word before it.
+func bounds6(text string, first, end int) (int, int) {
+	for from := first; from < end; {
+		for to := end; to > from; to-- {
+			if bare, _, _ := strings.Cut(text[from:to], "/"); isAddress(bare) {
+				return from, to
+			}
+			if c := text[to-1]; c != ':' && c != '.' {
+				break
+			}
+		}
+		next := strings.IndexByte(text[from:end], ':')
+		if next < 0 {
+			break
+		}
+		from += next + 1
+	}
+	return first, end
+}
+
+func isAddress(name string) bool {
+	_, err := netip.ParseAddr(name)
+	return err == nil && name != "::"
+}
+
+// goesOn reports whether the text around an address makes it a part of something else.
+func goesOn(text string, first, end int, four bool) bool {
+	before, _ := utf8.DecodeLastRuneInString(text[:first])
+	after, _ := utf8.DecodeRuneInString(text[end:])
+	if !four {
+		return isWord(before) || isWord(after)
+	}
+	digit := func(at int) bool { return 0 <= at && at < len(text) && '0' <= text[at] && text[at] <= '9' }
+	return digit(first-1) || digit(end) || before == '.' && digit(first-2) || after == '.' && digit(end+1)
+}
+
+func isWord(c rune) bool { return unicode.IsLetter(c) || unicode.IsDigit(c) }
+
+// isVersion reports whether 120.0.0.0 is one: behind Chrome/.
+func isVersion(before, address string) bool {
+	name, slash := strings.CutSuffix(before, "/")
+	last, _ := utf8.DecodeLastRuneInString(name)
+	return slash && unicode.IsLetter(last) && strings.HasSuffix(address, ".0.0")
+}
 
 const leftOut = "(left out)"
 
-// Anonymize renames all clients of the report, and leaves out what may name them.
-func (m *Model) Anonymize(a *Anonymizer) {
+// anonymize renames what the head of a report tells, and leaves out what may name people.
+func (h *Head) anonymize(a *Anonymizer) {
 	if a == nil {
 		return
 	}
-	m.Anonymized, m.Command = a.mode, leftOut // flags may name users as well
-	for i := range m.Warnings {
-		m.Warnings[i] = a.Text(m.Warnings[i])
+	h.Anonymized, h.Command = a.mode, leftOut // flags may name users as well
+	for i := range h.Warnings {
+		h.Warnings[i] = a.Text(h.Warnings[i])
 	}
-	for i := range m.Findings {
-		m.Findings[i] = m.Findings[i].Anonymized(a.Text)
+	for i := range h.Findings {
+		h.Findings[i] = h.Findings[i].Anonymized(a.Text)
 	}
-	for i := range m.Input.Files {
-		f := &m.Input.Files[i]
+	for i := range h.Input.Files {
+		f := &h.Input.Files[i]
 		f.Name, f.Problem = a.File(f.Name), a.Text(f.Problem)
 	}
-	for i := range m.Input.Copies {
-		c := &m.Input.Copies[i]
+	for i := range h.Input.Copies {
+		c := &h.Input.Copies[i]
 		c.Name, c.Of = a.File(c.Name), a.File(c.Of)
 	}
-	for i := range m.Input.Faults {
-		f := &m.Input.Faults[i]
-		f.File, f.Reason, f.Text = a.File(f.File), a.Text(f.Reason), leftOut
+	for i := range h.Input.Faults {
+		f := &h.Input.Faults[i]
+		f.File, f.Reason, f.Text = a.File(f.File), a.Text(f.Reason), a.Line(f.Text)
 	}
-	for i := range m.Policies {
-		m.Policies[i].anonymize(a)
+}
+
+// Line returns a line of a log as it may be shown.
+func (a *Anonymizer) Line(text string) string {
+	if a == nil {
+		return text
 	}
-	for i := range m.clients {
-		m.clients[i].of.Client = a.Name(m.clients[i].of.Client)
-	}
+	return leftOut
 }
 
 // File is what a file is called: the last part of its name.
@@ -155,15 +261,8 @@ func (p *Policy) anonymize(a *Anonymizer) {
 			*text = a.Text(*text)
 		}
 	}
-	for i := range p.TopClients {
-		p.TopClients[i].Client = a.Name(p.TopClients[i].Client)
-	}
-	if h := p.Harm; h != nil {
-		for _, s := range []*Streak{h.Lockout, h.Busiest} {
-			if s != nil {
-				s.Client = a.Name(s.Client)
-			}
-		}
+	if p.Harm != nil && p.Harm.Usage != nil {
+		p.Harm.Usage.Action = a.Text(p.Harm.Usage.Action)
 	}
 }
 

@@ -31,11 +31,10 @@ func (m *Model) compare(res *replay.Result, sort string) {
 	}
 	tallies := res.Policies[:m.Detailed]
 	m.clients = union(m.Policies[:m.Detailed], sort, func(p *Policy) []Client { return p.TopClients },
-		func(c *Client) (string, int64) { return c.Client, c.Requests },
+		func(c *Client) (int32, string, int64) { return c.id, c.Client, c.Requests },
 		func(c *Client) (refused []int64) {
-			id, _ := res.Tables.Clients.Find([]byte(c.Client))
 			for i := range tallies {
-				hit, found := tallies[i].Hits.Find(id)
+				hit, found := tallies[i].Hits.Find(c.id)
 				if refused = append(refused, hit.Refused); found {
 					c.First, c.Last = min(c.First, format.Moment(hit.First)), max(c.Last, format.Moment(hit.Last))
 				}
@@ -43,11 +42,10 @@ func (m *Model) compare(res *replay.Result, sort string) {
 			return refused
 		})
 	m.actions = union(m.Policies[:m.Detailed], sort, func(p *Policy) []Action { return p.TopActions },
-		func(a *Action) (string, int64) { return a.Action, a.Requests },
+		func(a *Action) (int32, string, int64) { return a.id, a.Action, a.Requests },
 		func(a *Action) (refused []int64) {
-			id, _ := res.Tables.Actions.Find([]byte(a.Action))
 			for i := range tallies {
-				refused = append(refused, tallies[i].ByAction[id])
+				refused = append(refused, tallies[i].ByAction[a.id])
 			}
 			return refused
 		})
@@ -64,22 +62,22 @@ func (m *Model) compare(res *replay.Result, sort string) {
 }
 
 // union joins the lists of some policies, and orders it as each of them is, by the policy that refuses most.
-func union[T any](policies []Policy, sort string, list func(*Policy) []T, about func(*T) (name string, requests int64),
+func union[T any](policies []Policy, sort string, list func(*Policy) []T, about func(*T) (id int32, name string, requests int64),
 	refusedBy func(*T) []int64,
 ) (all []compared[T]) {
-	seen := map[string]bool{}
+	seen := map[int32]bool{}
 	for i := range policies {
 		for _, of := range list(&policies[i]) {
-			if name, _ := about(&of); !seen[name] {
-				seen[name] = true
+			if id, _, _ := about(&of); !seen[id] {
+				seen[id] = true
 				refused := refusedBy(&of) // completes of
 				all = append(all, compared[T]{of: of, refused: refused})
 			}
 		}
 	}
 	slices.SortStableFunc(all, func(a, b compared[T]) int {
-		nameA, requestsA := about(&a.of)
-		nameB, requestsB := about(&b.of)
+		_, nameA, requestsA := about(&a.of)
+		_, nameB, requestsB := about(&b.of)
 		most := cmp.Compare(slices.Max(b.refused), slices.Max(a.refused))
 		switch sort {
 		case "client":

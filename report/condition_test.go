@@ -13,6 +13,7 @@ import (
 	"shadow/report/history"
 	"shadow/report/reporttest"
 	"shadow/testneeds"
+	"shadow/traffic/intern"
 )
 
 // moved counts clients by class.
@@ -136,7 +137,9 @@ func TestAnonymous(t *testing.T) {
 			for i := range res.Policies {
 				reporttest.Hit(&res.Policies[i], id, 1000, 1000)
 			}
-			named, hidden := New(res, Options{}), New(res, Options{Anonymize: a, Command: "shadow replay --exclude " + address, Warnings: []string{address + ": odd"}})
+			named := New(res, Options{})
+			a.Rename(res.Tables)
+			hidden := New(res, Options{Anonymize: a, Command: "shadow replay --exclude " + address, Warnings: []string{address + ": odd"}})
 			for _, format := range format.Outputs() {
 				var b strings.Builder
 				if err := hidden.Write(&b, format); err != nil {
@@ -175,6 +178,10 @@ func TestAnonymizer(t *testing.T) {
 		"at 10:20:30 of token:6/30s, 1.5 %":    "at 10:20:30 of token:6/30s, 1.5 %",
 		"192.0.2.1:8080 and ::1":               "192.0.2.0/24:8080 and ::/48",
 		"[2001:db8::7]:443":                    "[2001:db8::/48]:443",
+		"Chrome/120.0.0.0 a/10.1.2.3":          "Chrome/120.0.0.0 a/10.1.2.0/24",
+		"Added:192.0.2.1, facade:2001:db8::7.": "Added:192.0.2.0/24, facade:2001:db8::/48.",
+		"Net::HTTP Faraday::Connection ::":     "Net::HTTP Faraday::Connection ::",
+		"1.2.3.4.5 or 1234.1.1.1":              "1.2.3.4.5 or 1234.1.1.1",
 		"(45.9.16.0/28, 45.9.0.0/16), 2001:db8:7::/64 is, 192.0.2.1./24, 192.0.2.1:80/9": "(45.9.16.0/24, 45.9.0.0/16), 2001:db8:7::/48 is, " +
 			"192.0.2.0/24./24, 192.0.2.0/24:80/9",
 	} {
@@ -182,8 +189,19 @@ func TestAnonymizer(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	hash, other := &Anonymizer{"hash", []byte("key")}, &Anonymizer{"hash", []byte("another")}
-	if hash.Name("a") == hash.Name("b") || hash.Name("a") == other.Name("a") || hash.Name("a") != (&Anonymizer{"hash", []byte("key")}).Name("a") {
+	for _, text := range []string{"a (alice@example.org)", "q=alice%40example.org&b", "alice [at] example.org", "alice[at]example.org"} {
+		if got := prefix.Text(text); strings.Contains(got, "alice") || !strings.Contains(got, AnonymousClient) {
+			t.Errorf("%q: %q", text, got)
+		}
+	}
+	clients := intern.NewDict()
+	clients.ID([]byte("alice"))
+	prefix.Know(clients)
+	if got, want := prefix.Text("alice. /user/alice/malice"), prefix.Name("alice"); got != want+". /user/"+want+"/malice" {
+		t.Errorf("%q", got)
+	}
+	hash, other := &Anonymizer{mode: "hash", key: []byte("key")}, &Anonymizer{mode: "hash", key: []byte("another")}
+	if hash.Name("a") == hash.Name("b") || hash.Name("a") == other.Name("a") || hash.Name("a") != (&Anonymizer{mode: "hash", key: []byte("key")}).Name("a") {
 		t.Error("hashes are not what they should be")
 	}
 }

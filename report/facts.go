@@ -15,8 +15,8 @@ import (
 // namedFiles is how many inputs are listed by name.
 const namedFiles = 3
 
-// Facts are what is known of the input, in the order in which reports list it. anonymized is how clients are renamed.
-func (h *Head) Facts(anonymized string) (f document.Facts) {
+// Facts are what is known of the input, in the order in which reports list it.
+func (h *Head) Facts() (f document.Facts) {
 	in := &h.Input
 	requests := func(label string, n int64, what string) {
 		if n > 0 {
@@ -62,8 +62,8 @@ func (h *Head) Facts(anonymized string) (f document.Facts) {
 	if shown := map[string]string{
 		"hash":   "under a keyed hash of their names",
 		"prefix": "as the networks of their addresses",
-	}[anonymized]; shown != "" {
-		f.Add("anonymous", "clients are shown "+shown+"; texts of unreadable lines are left out")
+	}[h.Anonymized]; shown != "" {
+		f.Add("anonymous", "clients are shown "+shown+"; lines of logs are left out")
 	}
 	f.Add("evidence", in.Evidence.Text("clients"))
 	return f

@@ -8,7 +8,7 @@ import (
 	"shadow/report/document"
 	"shadow/report/format"
 	"shadow/request"
-	"shadow/traffic/intern"
+	"shadow/traffic"
 )
 
 // Harm is what a policy would do to people, and what it would leave to those who abuse. docs/report.md defines it.
@@ -46,16 +46,16 @@ type ActionUsage struct {
 }
 
 // harmOf is the harm that policy i does, nil if nobody looked.
-func harmOf(h *replay.Harm, i int, clients *intern.Dict, who *Population, b *Assessor) *Harm {
+func harmOf(h *replay.Harm, i int, tables *traffic.Tables, who *Population, b *Assessor) *Harm {
 	if h == nil {
 		return nil
 	}
-	harm := &Harm{Lockout: streakOf(h.Policies[i].Lockout, clients), Busiest: streakOf(h.Policies[i].Busiest, clients)}
+	harm := &Harm{Lockout: streakOf(h.Policies[i].Lockout, tables), Busiest: streakOf(h.Policies[i].Busiest, tables)}
 	if h.ActionUsage != nil {
 		p := &h.ActionUsage.Policies[i]
 		harm.Usage = &ActionUsage{
 			Action: h.ActionUsage.Name(), Requests: p.Requests, Admitted: p.Admitted,
-			Hour: streakOf(p.Hour, clients), Day: streakOf(p.Day, clients),
+			Hour: streakOf(p.Hour, tables), Day: streakOf(p.Day, tables),
 		}
 	}
 	if b != nil {
@@ -83,11 +83,11 @@ func (p *Pages) add(views, broken int64) {
 }
 
 // streakOf returns nil for a streak without requests.
-func streakOf(s replay.Streak, clients *intern.Dict) *Streak {
+func streakOf(s replay.Streak, tables *traffic.Tables) *Streak {
 	if s.Requests == 0 {
 		return nil
 	}
-	return &Streak{Client: clients.Name(s.Client), Requests: s.Requests, Span: *NewSpan(s.First, s.Last)}
+	return &Streak{Client: tables.ShownClient(s.Client), Requests: s.Requests, Span: *NewSpan(s.First, s.Last)}
 }
 
 // HarmFacts say it in words.

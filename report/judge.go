@@ -229,18 +229,19 @@ func topClients(res *replay.Result, t *replay.PolicyTally, who *Population, b *A
 	for _, r := range Top(hits, o.Top, ranking(o.Sort, name)) {
 		hit := t.Hits.At(r.index)
 		clients = append(clients, Client{
-			Client:         name(r.index),
+			id:             hit.Client,
+			Client:         res.Tables.ShownClient(hit.Client),
 			Requests:       r.requests,
 			Refused:        r.refused,
 			RefusedPercent: format.PercentOf(r.refused, r.requests),
 			Class:          who.Class[hit.Client].String(),
-			Agent:          AgentName(res.Tables.Agents, res.Clients.At(hit.Client).LastAgent),
+			Agent:          res.Tables.ShownAgent(res.Clients.At(hit.Client).LastAgent),
 			First:          format.Moment(hit.First),
 			Last:           format.Moment(hit.Last),
 			Evidence:       b.Of(hit.Client),
 		})
 		c := &clients[len(clients)-1]
-		c.Network, c.Crawler = TellNetwork(c.Client, c.Class, c.Agent, &o.Known)
+		c.Network, c.Crawler = TellNetwork(name(r.index), c.Class, c.Agent, &o.Known)
 	}
 	if o.Sort == "client" {
 		slices.SortFunc(clients, func(a, b Client) int { return compareNames(a.Client, b.Client) })
@@ -274,7 +275,8 @@ func topActions(res *replay.Result, t *replay.PolicyTally, o Options) []Action {
 	actions := []Action{}
 	for _, r := range Top(hit, o.Top, ranking(o.Sort, res.Tables.Actions.Name)) {
 		actions = append(actions, Action{
-			Action:         res.Tables.Actions.Name(r.index),
+			id:             r.index,
+			Action:         res.Tables.ShownAction(r.index),
 			Requests:       r.requests,
 			Refused:        r.refused,
 			RefusedPercent: format.PercentOf(r.refused, r.requests),
@@ -285,12 +287,4 @@ func topActions(res *replay.Result, t *replay.PolicyTally, o Options) []Action {
 		slices.SortFunc(actions, func(a, b Action) int { return strings.Compare(a.Action, b.Action) })
 	}
 	return actions
-}
-
-// AgentName is the name of an agent, or "" for a log without agents.
-func AgentName(agents *useragent.Agents, id int32) string {
-	if id < 0 || int(id) >= agents.Len() {
-		return ""
-	}
-	return agents.Name(id)
 }

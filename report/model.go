@@ -27,8 +27,7 @@ type Model struct {
 
 	Apart *Apart `json:"judged_apart,omitempty"` // of several runs: what each of them judged by itself; nil: nothing
 
-	History    *history.History `json:"history,omitempty"`    // nil: not asked for
-	Anonymized string           `json:"anonymized,omitempty"` // how clients are renamed; "": not at all
+	History *history.History `json:"history,omitempty"` // nil: not asked for
 
 	Detailed int `json:"-"` // policies shown with their clients and actions
 
@@ -46,7 +45,8 @@ type Head struct {
 
 	Findings []findings.Finding `json:"findings"` // the gravest first
 
-	Sample *Sample `json:"sample,omitempty"` // nil: all clients were judged
+	Sample     *Sample `json:"sample,omitempty"`     // nil: all clients were judged
+	Anonymized string  `json:"anonymized,omitempty"` // how people are renamed; "": not at all
 
 	View document.View `json:"-"`
 }
@@ -241,6 +241,8 @@ type Client struct {
 	Evidence *Evidence `json:"evidence,omitempty"` // nil: not gathered
 	Network  *Network  `json:"network,omitempty"`  // nil: not known
 	Crawler  string    `json:"crawler,omitempty"`  // of a crawler: verified, forged or unknown; "": nobody asked
+
+	id int32 // of the run: several clients may be shown under one name
 }
 
 // A Network is what a database of networks tells of an address.
@@ -265,6 +267,8 @@ type Action struct {
 
 	Range      *[2]int64   `json:"refused_range,omitempty"`       // of the whole log; nil: all clients were judged
 	ShareRange *[2]float64 `json:"share_percent_range,omitempty"` // likewise
+
+	id int32
 }
 
 // Stored says where the run was kept.

@@ -61,7 +61,8 @@ func New(res *replay.Result, o Options) *Model {
 		if o.Retries != nil {
 			m.Policies[i].Retries = &o.Retries[i]
 		}
-		m.Policies[i].Harm = harmOf(o.Harm, i, res.Tables.Clients, who, assessor)
+		m.Policies[i].Harm = harmOf(o.Harm, i, res.Tables, who, assessor)
+		m.Policies[i].anonymize(o.Anonymize)
 	}
 	if text := degradedText(m.Policies); text != "" {
 		m.Warnings = append(m.Warnings, text)
@@ -70,18 +71,19 @@ func New(res *replay.Result, o Options) *Model {
 		m.Detailed = max(0, min(fewDetails, o.Top))
 	}
 	m.compare(res, o.Sort)
-	m.Anonymize(o.Anonymize)
 	m.setApart(o.Apart, o.Anonymize)
 	return m
 }
 
 // NewHead returns what every kind of report begins with.
 func NewHead(s *ingest.Stats, who *Population, o Options) Head {
-	return Head{
+	h := Head{
 		Version: o.Version, Command: o.Command, Input: NewInput(s, who, cmp.Or(o.Timezone, "UTC")),
 		Warnings: append([]string{}, o.Warnings...), Findings: append([]findings.Finding{}, o.Findings...),
 		View: document.View{Width: o.Width, Color: o.Color},
 	}
+	h.anonymize(o.Anonymize)
+	return h
 }
 
 // Stored returns where the run was stored, nil if nowhere.

@@ -135,14 +135,13 @@ func (s *Sample) estimate(p *Policy, res *replay.Result, i int, who *Population)
 	}
 	for j := range p.TopActions {
 		a := &p.TopActions[j]
-		id, _ := res.Tables.Actions.Find([]byte(a.Action))
 		b := s.actionBound(a, res)
 		a.Range = new([2]int64)
-		set(&a.Refused, a.Range, &w.Actions[id], b)
+		set(&a.Refused, a.Range, &w.Actions[a.id], b)
 		a.RefusedPercent = format.PercentOf(a.Refused, a.Requests)
 		a.SharePercent = format.PercentOf(a.Refused, p.Refused)
 		// Both figures may be off: with half the share of misses each, their ratio has as large a share as one.
-		part, all := w.Actions[id].Interval(b, sample.Miss/2), refused.Interval(s.bounds.requests, sample.Miss/2)
+		part, all := w.Actions[a.id].Interval(b, sample.Miss/2), refused.Interval(s.bounds.requests, sample.Miss/2)
 		a.ShareRange = &[2]float64{format.PercentOf(part.Low, all.High), min(100, format.PercentOf(part.High, max(1, all.Low)))}
 	}
 	p.WorstMinute, p.WorstClientShare, p.Delay, p.Sample = nil, nil, nil, r
@@ -240,9 +239,8 @@ func (m *Model) compareSample(res *replay.Result) {
 	}
 	for i := range m.actions {
 		a := &m.actions[i]
-		id, _ := res.Tables.Actions.Find([]byte(a.of.Action))
 		for j := range a.refused {
-			of := res.Sample.Policies[j].Actions[id].Interval(m.Sample.actionBound(&a.of, res), sample.Miss)
+			of := res.Sample.Policies[j].Actions[a.of.id].Interval(m.Sample.actionBound(&a.of, res), sample.Miss)
 			a.refused[j], a.ranges = of.Estimate, append(a.ranges, of.Ends())
 		}
 	}
@@ -250,6 +248,5 @@ func (m *Model) compareSample(res *replay.Result) {
 
 // actionBound is how large what is refused of an action can be.
 func (s *Sample) actionBound(a *Action, res *replay.Result) sample.Bound {
-	id, _ := res.Tables.Actions.Find([]byte(a.Action))
-	return sample.Bound{Largest: s.bounds.requests.Largest, Unseen: a.Requests - res.Sample.Actions[id]}
+	return sample.Bound{Largest: s.bounds.requests.Largest, Unseen: a.Requests - res.Sample.Actions[a.id]}
 }

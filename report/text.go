@@ -15,9 +15,9 @@ func (m *Model) Write(w io.Writer, output string) error {
 }
 
 // Begin writes a title, and what is known of the input.
-func (h *Head) Begin(w *document.Writer, title, anonymized string, more ...document.Fact) {
+func (h *Head) Begin(w *document.Writer, title string, more ...document.Fact) {
 	w.Title(title)
-	w.Facts(append(h.Facts(anonymized), more...)...)
+	w.Facts(append(h.Facts(), more...)...)
 	h.alert(w)
 }
 
@@ -26,7 +26,7 @@ func (m *Model) Schema() format.Schema { return format.ReportSchema }
 
 // Text writes the report for people.
 func (m *Model) Text(w *document.Writer) {
-	m.Begin(w, "Rate limits, replayed", m.Anonymized)
+	m.Begin(w, "Rate limits, replayed")
 	if len(m.Policies) > 0 && m.Input.Requests > 0 {
 		m.writePolicies(w)
 	}

@@ -276,8 +276,8 @@ func (x *explorer) listed(client int32) int {
 		i = len(x.e.Clients)
 		x.index[client] = i
 		x.e.Clients = append(x.e.Clients, ListedClient{
-			ID: client, Name: x.Tables.Clients.Name(client), Group: x.labels.Of(client),
-			Agent:    x.Tables.Agents.Name(x.Found.Clients.At(client).LastAgent),
+			ID: client, Name: x.Tables.ShownClient(client), Group: x.labels.Of(client),
+			Agent:    x.Tables.ShownAgent(x.Found.Clients.At(client).LastAgent),
 			Requests: *x.track.advice.Whole.sent.At(client),
 		})
 	}

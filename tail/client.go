@@ -125,7 +125,7 @@ func (l *latestRequests) client(q *Query, policies []policy.Policy, t *traffic.T
 		return c
 	}
 	c.Since = moment(l.request(first).at)
-	id, known := t.Clients.Find([]byte(q.Client))
+	id, known := shownAs(q.Client, t)
 	if !known {
 		return c
 	}
@@ -137,22 +137,35 @@ func (l *latestRequests) client(q *Query, policies []policy.Policy, t *traffic.T
 			continue
 		}
 		if c.Requests++; c.Requests == 1 {
-			c.Agent, c.Class = t.Agents.Name(int32(r.agent)), t.Agents.Class(int32(r.agent)).String()
+			c.Agent, c.Class = t.ShownAgent(int32(r.agent)), t.Agents.Class(int32(r.agent)).String()
 		}
 		actions[r.action]++
 		why := refusals[n]
 		c.refuse(moment(r.at), why)
 		if len(c.Latest) < q.Rows {
-			c.Latest = append(c.Latest, ClientRequest{moment(r.at), int(r.status), t.Actions.Name(int32(r.action)), why})
+			c.Latest = append(c.Latest, ClientRequest{moment(r.at), int(r.status), t.ShownAction(int32(r.action)), why})
 		}
 	}
 	for id, n := range actions {
-		c.Actions = append(c.Actions, ClientAction{t.Actions.Name(int32(id)), n})
+		c.Actions = append(c.Actions, ClientAction{t.ShownAction(int32(id)), n})
 	}
 	slices.SortFunc(c.Actions, func(x, y ClientAction) int {
 		return cmp.Or(cmp.Compare(y.Requests, x.Requests), strings.Compare(x.Name, y.Name))
 	})
 	return c
+}
+
+// shownAs finds a client by the name that it is shown under.
+func shownAs(name string, t *traffic.Tables) (id int32, known bool) {
+	if t.Rename.Client == nil {
+		return t.Clients.Find([]byte(name))
+	}
+	for id := range int32(t.Clients.Len()) {
+		if t.ShownClient(id) == name {
+			return id, true
+		}
+	}
+	return 0, false
 }
 
 // refuse counts why a request would have been refused, if it would. Requests come latest first.

@@ -166,8 +166,8 @@ func (c *feedCounts) add(policy, client int32, action uint16, class request.Clas
 		return
 	}
 	p, s := &c.policies[policy], lastRefusal{c.at, action, class}
-	p.clients.add(client, t.Clients, s)
-	p.actions.add(int32(action), t.Actions, s)
+	p.clients.add(client, t.ShownClient, s)
+	p.actions.add(int32(action), t.ShownAction, s)
 }
 
 // forget forgets the ids of names: they are about to change.
@@ -187,8 +187,8 @@ func (c *feedCounts) answer(g *Snapshot, t *traffic.Tables, policies []policy.Po
 		return
 	}
 	p := c.policies[g.Asked.Policy]
-	g.Clients = p.clients.list(&g.Asked, c.begun, t.Actions)
-	g.Actions = p.actions.list(&g.Asked, c.begun, t.Actions)
+	g.Clients = p.clients.list(&g.Asked, c.begun, t.ShownAction)
+	g.Actions = p.actions.list(&g.Asked, c.begun, t.ShownAction)
 	if g.Asked.Client != "" {
 		g.Client = c.latest.client(&g.Asked, policies, t)
 	}

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"shadow/request"
-	"shadow/traffic/intern"
 )
 
 // Who is refused of late is counted by name over a span that slides in steps, exactly as long as there is room:
@@ -66,10 +65,10 @@ func newRecent(capacity int) *recent {
 }
 
 // add counts one refusal of a name by its id.
-func (r *recent) add(id int32, names *intern.Dict, s lastRefusal) {
+func (r *recent) add(id int32, name func(id int32) string, s lastRefusal) {
 	at := &r.cache[id%cacheSize]
 	if at.counter == nil || at.id != id {
-		c := r.counter(names.Name(id))
+		c := r.counter(name(id))
 		*at = cached{id, c}
 	}
 	at.last = s
@@ -177,13 +176,13 @@ const (
 )
 
 // list lists the first names in the order that was asked for.
-func (r *recent) list(q *Query, begun time.Time, actions *intern.Dict) List {
+func (r *recent) list(q *Query, begun time.Time, action func(id int32) string) List {
 	var top []Recent
-	best, found := r.best(q, max(1, q.Rows), actions)
+	best, found := r.best(q, max(1, q.Rows), action)
 	for _, x := range best {
 		top = append(top, Recent{
 			Name: x.name, Refused: x.sum, Missing: r.missing(x.born), Last: begun.Add(x.last.at),
-			Class: x.last.class.String(), Action: actions.Name(int32(x.last.action)),
+			Class: x.last.class.String(), Action: action(int32(x.last.action)),
 		})
 	}
 	if q.Order == ByName {
@@ -200,7 +199,7 @@ type ranked struct {
 
 // best finds the first names, and counts those that the filter leaves. It sorts no more than twice as many as it needs
 // at once: there may be many.
-func (r *recent) best(q *Query, rows int, actions *intern.Dict) (best []ranked, found int) {
+func (r *recent) best(q *Query, rows int, action func(id int32) string) (best []ranked, found int) {
 	full, order, filter := false, q.Order, strings.ToLower(q.Filter)
 	cut := func() {
 		slices.SortFunc(best, order.compare)
@@ -208,7 +207,7 @@ func (r *recent) best(q *Query, rows int, actions *intern.Dict) (best []ranked, 
 	}
 	leaves := func(name string) bool { return strings.Contains(strings.ToLower(name), filter) }
 	for name, c := range r.counters {
-		if filter != "" && !leaves(name) && !leaves(actions.Name(int32(c.last.action))) {
+		if filter != "" && !leaves(name) && !leaves(action(int32(c.last.action))) {
 			continue
 		}
 		found++

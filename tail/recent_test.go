@@ -50,10 +50,10 @@ func TestRecentAgreesWithDiary(t *testing.T) {
 			r.advance(step)
 			for range random.IntN(40) {
 				id := int32(min(random.IntN(names), random.IntN(names)))
-				r.add(id, dict, lastRefusal{})
+				r.add(id, dict.Name, lastRefusal{})
 				d.names, d.steps = append(d.names, dict.Name(id)), append(d.steps, step)
 			}
-			list := r.list(&Query{Rows: names}, time.Time{}, dict)
+			list := r.list(&Query{Rows: names}, time.Time{}, dict.Name)
 			if list.Lost > 0 {
 				lossy++
 			}
@@ -93,7 +93,7 @@ func TestRecentOrders(t *testing.T) {
 	random := seeded(t, 1)
 	r := newRecent(1000)
 	for i := range 3000 {
-		r.add(int32(random.IntN(400)), dict, lastRefusal{at: time.Duration(i/7) * time.Second})
+		r.add(int32(random.IntN(400)), dict.Name, lastRefusal{at: time.Duration(i/7) * time.Second})
 	}
 	for _, order := range []Order{ByRefused, ByLatest} {
 		var all []ranked
@@ -102,7 +102,7 @@ func TestRecentOrders(t *testing.T) {
 		}
 		slices.SortFunc(all, order.compare)
 		for _, rows := range []int{1, 2, 7, 200, 399, 5000} {
-			got := r.list(&Query{Order: order, Rows: rows}, time.Time{}, dict).Top
+			got := r.list(&Query{Order: order, Rows: rows}, time.Time{}, dict.Name).Top
 			for i := range min(rows, len(all)) {
 				if got[i].Name != all[i].name {
 					t.Fatalf("order %d, row %d of %d: %s, want %s", order, i, rows, got[i].Name, all[i].name)
@@ -110,7 +110,7 @@ func TestRecentOrders(t *testing.T) {
 			}
 		}
 	}
-	most, byName := r.list(&Query{Rows: 5}, time.Time{}, dict).Top, r.list(&Query{Order: ByName, Rows: 5}, time.Time{}, dict).Top
+	most, byName := r.list(&Query{Rows: 5}, time.Time{}, dict.Name).Top, r.list(&Query{Order: ByName, Rows: 5}, time.Time{}, dict.Name).Top
 	slices.SortFunc(most, func(x, y Recent) int { return strings.Compare(x.Name, y.Name) })
 	if !slices.Equal(most, byName) {
 		t.Errorf("by name: %v, want %v", byName, most)
@@ -121,8 +121,8 @@ func TestRecentOrders(t *testing.T) {
 func TestRecentIsBounded(t *testing.T) {
 	r, dict := newRecent(100), numbered(10_000)
 	for i := range int32(10_000) {
-		r.add(i, dict, lastRefusal{})
-		r.add(7, dict, lastRefusal{})
+		r.add(i, dict.Name, lastRefusal{})
+		r.add(7, dict.Name, lastRefusal{})
 		if len(r.counters) > 100 {
 			t.Fatalf("%d counters", len(r.counters))
 		}

@@ -144,6 +144,9 @@ type LossError struct {
 	Unwritten error // why what was judged last could not be kept, on a full disk without a checkpoint
 }
 
+// Unwrap returns why what was judged last could not be kept.
+func (e *LossError) Unwrap() error { return e.Unwritten }
+
 func (e *LossError) Error() string {
 	if e.Unwritten != nil {
 		return fmt.Sprintf("the disk is full, and there is no checkpoint to go on from: %v: would-blocks and requests may be missing", e.Unwritten)

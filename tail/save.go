@@ -167,7 +167,7 @@ func (t *Tail) compact() error {
 		t.spool.forget()
 	}
 	tables := traffic.NewTables()
-	tables.Actions, tables.Parts = t.tables.Actions, t.tables.Parts
+	tables.Actions, tables.Parts, tables.Rename = t.tables.Actions, t.tables.Parts, t.tables.Rename
 	t.tables = tables
 	t.stream = t.stream.Fresh(t.tables)
 	t.judge = t.newJudge()

@@ -79,7 +79,7 @@ func (p *PolicyTally) begin() {
 // count counts a refused request.
 func (p *PolicyTally) count(action uint16, class request.Class, t *traffic.Tables) {
 	p.Refused++
-	p.By[p.place(pair{label(t.Actions.Name(int32(action))), class.String()})].Refused++
+	p.By[p.place(pair{label(t.ShownAction(int32(action))), class.String()})].Refused++
 }
 
 // place is the place of an action and a class, which is made if there is none.

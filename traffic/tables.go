@@ -22,7 +22,37 @@ type Tables struct {
 
 	Owners *network.Database // nil: there is none
 
+	Rename Rename // for outputs
+
 	addresses *addresses // of Clients
+}
+
+// A Rename calls people otherwise where they are shown. The zero one calls nothing otherwise.
+type Rename struct {
+	Client func(name string) string
+	Text   func(text string) string // of actions, which clients choose
+	Agent  func(text string) string // likewise
+}
+
+func shown(name string, rename func(string) string) string {
+	if rename == nil {
+		return name
+	}
+	return rename(name)
+}
+
+// ShownClient returns the name that outputs have for a client.
+func (t *Tables) ShownClient(id int32) string { return shown(t.Clients.Name(id), t.Rename.Client) }
+
+// ShownAction returns the name that outputs have for an action.
+func (t *Tables) ShownAction(id int32) string { return shown(t.Actions.Name(id), t.Rename.Text) }
+
+// ShownAgent returns the name that outputs have for an agent, "" for a log without agents.
+func (t *Tables) ShownAgent(id int32) string {
+	if id < 0 || int(id) >= t.Agents.Len() {
+		return ""
+	}
+	return shown(t.Agents.Name(id), t.Rename.Agent)
 }
 
 // NewTables returns empty dictionaries.

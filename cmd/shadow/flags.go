@@ -168,6 +168,7 @@ func addLogs(cmd *cobra.Command, f *pipeline.Logs, quiet, verbose string) {
 	flags.BoolVarP(&f.Verbose, "verbose", "v", false, verbose)
 	flags.StringVar(&f.Cache, "cache", "", "keep the requests of the logs in this `folder`; the next command on them starts there")
 	option.Clash(cmd, "--quiet and --verbose are opposites: state one", "quiet", "verbose")
+	addAnonymity(cmd, &f.Anonymity)
 	f.Memory = new(pipeline.Memory)
 	option.Size.Add(cmd, &f.Memory.Most, "max-memory", "stop with an error rather than take more memory than this, the "+
 		"database aside (default: a warning when the machine has less)")
@@ -244,9 +245,13 @@ func addNightly(cmd *cobra.Command, f *pipeline.Nightly) {
 	flags.StringArrayVar(&f.FailIf, "fail-if", nil, "exit code 4 if this `condition` holds for any policy, such as "+
 		"'browsers_hit_share > 0.001'; may be repeated; shadow help fail-if lists the names")
 	flags.StringVar(&f.Notify, "notify-command", "", "shell `command` that gets the report as JSON on its standard input")
+}
+
+// addAnonymity adds the flags that say under which names people are shown.
+func addAnonymity(cmd *cobra.Command, f *pipeline.Anonymity) {
 	option.OneOf(report.Anonymizations()...).Add(cmd, &f.Anonymize, "anonymize", "show clients under other names: `how` "+
 		"is "+strings.Join(report.Anonymizations(), " or "))
-	flags.StringVar(&f.AnonymizeKey, "anonymize-key", "", "`file` with the key of hashes (default "+
+	cmd.Flags().StringVar(&f.AnonymizeKey, "anonymize-key", "", "`file` with the key of hashes (default "+
 		"$SHADOW_ANONYMIZE_KEY, or a new key for each report)")
 	option.Needs(cmd, []string{"anonymize"}, "anonymize-key")
 }

@@ -54,6 +54,7 @@ cannot be read it shows what it lacks, and where.`,
 	addFormat(cmd, &f.LineFormat)
 	cmd.Flags().UintVarP(&f.Lines, "lines", "n", 5, "how `many` lines to show of each log")
 	cmd.Flags().StringSliceVar(&f.Show, "show", nil, "further `fields` to show, by their names in the format")
+	addAnonymity(cmd, &f.Anonymity)
 	addOutput(cmd, &f.Output, "lines", explain.CalcFormats())
 	return cmd
 }

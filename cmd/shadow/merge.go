@@ -115,6 +115,11 @@ The files hold addresses of clients: only their owner can read them.`,
 	addEvidencePaths(cmd, &f.Evidence, "")
 	addConfig(cmd, &f.Source, "actions, scopes and policies")
 	addLogs(cmd, &f.Logs, "print nothing but errors", "report on standard error what is chosen")
+	for _, flag := range []string{"anonymize", "anonymize-key"} { // nothing is shown
+		if err := flags.MarkHidden(flag); err != nil {
+			panic(err) // the flag does not exist: a mistake in this program
+		}
+	}
 	option.Clash(cmd, "--part and --range: state one", "part", "range")
 	return cmd
 }

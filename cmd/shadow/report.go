@@ -44,6 +44,7 @@ day, or since a moment, are put together: a client, an action and a policy are t
 		"protect", "for runs with curves: the `class=share` of clients that a safe limit must not hit")
 	addLook(cmd, &f.Look)
 	addNightly(cmd, &f.Nightly)
+	addAnonymity(cmd, &f.Anonymity)
 	flags.BoolVarP(&f.Quiet, "quiet", "q", false, "print nothing (but JSON) unless a --fail-if "+
 		"condition holds or, without any, a client is newly hit")
 	option.CompleteWords(cmd, "run", "last")

@@ -75,6 +75,7 @@ SIGINT and SIGTERM end it with exit code 0, or 3 if part of a log was not found;
 	addLimitsFrom(cmd, &f.Source)
 	addOutput(cmd, &f.Output, "summaries, as lines on standard error or, as json, on standard output", []string{"text", "json"})
 	flags.BoolVarP(&f.Quiet, "quiet", "q", false, "write no summaries")
+	addAnonymity(cmd, &f.Anonymity)
 	option.Needs(cmd, []string{"redis"}, "clock")
 	option.Needs(cmd, []string{"db"}, "flush", "spool-max")
 	option.Needs(cmd, []string{"state"}, "save-every")

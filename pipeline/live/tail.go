@@ -31,6 +31,7 @@ type Tail struct {
 	pipeline.Source
 	pipeline.Choice
 	pipeline.Redis
+	pipeline.Anonymity
 	Clock   redis.Clock // whose time counts with Redis
 	From    follow.From // where to begin; "": a checkpoint if there is to be one, else the end
 	State   string      // the file of the checkpoint
@@ -101,10 +102,14 @@ func (f *Tail) options(ctx context.Context, logs []string) (o tail.Options, err 
 	if err := f.verify(logs); err != nil {
 		return o, err
 	}
+	if err := f.VerifyAnonymity(); err != nil {
+		return o, err
+	}
 	built, err := f.Build(time.Now(), f.Choose)
 	if err != nil {
 		return o, err
 	}
+	f.Anonymizer.Rename(built.Read.Tables)
 	o.Policies, o.Read = built.Policies, built.Read
 	for _, text := range f.Imported() {
 		fmt.Fprintln(f.Err, "shadow: "+escape.Visible(text))

@@ -18,6 +18,7 @@ type Report struct {
 	pipeline.Caller
 	pipeline.Look
 	pipeline.Nightly
+	pipeline.Anonymity
 	Selection
 	Database
 	Compare string      // with what
@@ -42,6 +43,9 @@ func (f *Report) Run(ctx context.Context) error {
 		scopes = append(scopes, report.WithHistory)
 	}
 	if err := f.Nightly.Verify(scopes...); err != nil {
+		return err
+	}
+	if err := f.VerifyAnonymity(); err != nil {
 		return err
 	}
 	if f.db, err = f.Open(ctx, f.Err); err != nil {
@@ -84,6 +88,8 @@ func (f *Report) model(chosen selector) (_ *report.Model, err error) {
 	if f.loaded, err = f.db.Load(numbers); err != nil {
 		return nil, err
 	}
+	f.Anonymizer.Rename(f.loaded.Result.Tables)
+	f.Anonymizer.Know(f.loaded.Result.Tables.Clients)
 	f.options = report.Options{
 		Top: f.Rows(), Sort: f.Sort, Width: f.Width, Color: f.Color,
 		Version: f.loaded.Version, Command: f.loaded.Command, Timezone: cmp.Or(f.loaded.Timezone, "UTC"),

@@ -51,7 +51,7 @@ func (s *Report) Schema() format.Schema { return format.SuggestSchema }
 func (s *Report) Text(w *document.Writer) {
 	w.Title("What should the limit be?")
 	if s.Details {
-		s.Begin(w, "", "")
+		s.Begin(w, "")
 	}
 	for i := range s.Answers {
 		a := &s.Answers[i]

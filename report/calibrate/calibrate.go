@@ -188,7 +188,7 @@ func (s *Source) contradiction(c calibrate.Contradiction) Contradiction {
 	}
 	return Contradiction{
 		File: s.Inputs[r.Input[c.Row]].Name, Line: r.Line[c.Row], Time: format.Moment(at),
-		Client: s.Tables.Clients.Name(r.Client[c.Row]),
+		Client: s.Tables.ShownClient(r.Client[c.Row]),
 		Server: words[c.Verdict], Limit: words[c.Limit], Contradict: c.Wrong,
 	}
 }

@@ -23,7 +23,7 @@ func (r *Report) Schema() format.Schema { return format.CalibrateSchema }
 
 // Text writes the report for people.
 func (r *Report) Text(w *document.Writer) {
-	r.Begin(w, "Which limit the server had", "", r.Verdicts.facts()...)
+	r.Begin(w, "Which limit the server had", r.Verdicts.facts()...)
 	for i := range r.Locations {
 		r.Locations[i].write(w)
 	}

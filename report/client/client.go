@@ -152,7 +152,7 @@ func New(res *replay.Result, g Source, o report.Options) *Account {
 		Agents: []AgentCount{}, Actions: []ActionCount{}, Statuses: []StatusCount{},
 	}
 	id, name, _ := g.Client()
-	a.Client = name
+	a.Client = res.Tables.ShownClient(id)
 	if a.Requests > 0 {
 		a.Class = res.Clients.At(id).Class().String()
 		a.Evidence = report.NewAssessor(res, report.NewPopulation(res.Clients), o).Of(id)
@@ -176,11 +176,11 @@ func (a *Account) count(tables *traffic.Tables, g *replay.ClientLog, most int) {
 	var tops []counted
 	tops, a.more.agents = top(g.Batch.Agent[g.Warm:], tables.Agents.Name, most)
 	for _, c := range tops {
-		a.Agents = append(a.Agents, AgentCount{tables.Agents.Name(c.id), tables.Agents.Class(c.id).String(), c.requests})
+		a.Agents = append(a.Agents, AgentCount{tables.ShownAgent(c.id), tables.Agents.Class(c.id).String(), c.requests})
 	}
 	tops, a.more.actions = top(g.Batch.Action[g.Warm:], tables.Actions.Name, most)
 	for _, c := range tops {
-		a.Actions = append(a.Actions, ActionCount{tables.Actions.Name(c.id), c.requests})
+		a.Actions = append(a.Actions, ActionCount{tables.ShownAction(c.id), c.requests})
 	}
 	tops, a.more.statuses = top(g.Batch.Status[g.Warm:], func(status int32) string { return fmt.Sprintf("%05d", status) },
 		most)
@@ -304,8 +304,8 @@ func (f *outcome) limit(i int, timeline *replay.ClientTimeline, refusals []Refus
 func (f *outcome) refusal(row int32, timeline *replay.ClientTimeline) Refusal {
 	b, tables := &f.Batch, f.res.Tables
 	r := Refusal{
-		Time: format.Moment(b.At[row]), Action: tables.Actions.Name(int32(b.Action[row])), Status: int(b.Status[row]),
-		Agent: report.AgentName(tables.Agents, int32(b.Agent[row])), By: []string{}, Needs: []Need{}, row: row,
+		Time: format.Moment(b.At[row]), Action: tables.ShownAction(int32(b.Action[row])), Status: int(b.Status[row]),
+		Agent: tables.ShownAgent(int32(b.Agent[row])), By: []string{}, Needs: []Need{}, row: row,
 	}
 	if line, ok := f.Lines[row]; ok {
 		r.Line = &line

@@ -21,7 +21,7 @@ func (a *Account) Write(w io.Writer, output string, plots bool) error {
 		return format.WriteJSON(w, format.ExplainSchema, a)
 	}
 	t := &document.Writer{View: a.View}
-	a.Begin(t, "", a.model.Anonymized)
+	a.Begin(t, "")
 	t.Space()
 	t.Facts(a.facts()...)
 	if plots && a.Span != nil && a.Span.Seconds > 0 {

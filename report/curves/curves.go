@@ -30,8 +30,7 @@ type Report struct {
 	ByClass  map[string]report.ClassTotal `json:"by_class"`
 	Stored   *report.Stored               `json:"stored"` // nil: nowhere
 
-	History    *history.History `json:"history,omitempty"`    // of a stored sweep; nil: not asked for
-	Anonymized string           `json:"anonymized,omitempty"` // how clients are renamed; "": not at all
+	History *history.History `json:"history,omitempty"` // of a stored sweep; nil: not asked for
 
 	ByEvidence *divided `json:"by_evidence,omitempty"` // the browsers of ByClass, divided; nil: not gathered
 
@@ -67,9 +66,6 @@ func New(res *sweep.Result, o report.Options) *Report {
 			Disguised: report.ClassTotal{Requests: h.Requests, Clients: h.Clients},
 		}
 	}
-	m := s.model()
-	m.Anonymize(o.Anonymize)
-	s.Head, s.Anonymized = m.Head, m.Anonymized
 	return s
 }
 
@@ -78,7 +74,7 @@ func (s *Report) Schema() format.Schema { return format.SweepSchema }
 
 // model is what a report on curves has in common with one on policies.
 func (s *Report) model() *report.Model {
-	return &report.Model{Head: s.Head, Stored: s.Stored, History: s.History, Anonymized: s.Anonymized}
+	return &report.Model{Head: s.Head, Stored: s.Stored, History: s.History}
 }
 
 // NewOfPolicies makes the report on the limits of policies. res has no other curves.

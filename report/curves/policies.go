@@ -17,7 +17,7 @@ import (
 
 // policies writes the tables.
 func (s *Report) policies(w *document.Writer) {
-	s.Begin(w, "Every limit of a policy", s.Anonymized, document.Fact{Label: "rows", Text: fmt.Sprintf(
+	s.Begin(w, "Every limit of a policy", document.Fact{Label: "rows", Text: fmt.Sprintf(
 		"the N of the policy, and the smallest that are enough for 50, 90, 99, 99.9 and 100%% of the clients that it "+
 			"concerns, and of the browsers; every figure is that of a replay with this N; percentages are of %s, and of "+
 			"these clients",

@@ -24,7 +24,7 @@ func (s *Report) Text(w *document.Writer) {
 		s.policies(w)
 		return
 	}
-	s.Begin(w, "Every limit at once", s.Anonymized, document.Fact{Label: "curves", Text: s.subject()})
+	s.Begin(w, "Every limit at once", document.Fact{Label: "curves", Text: s.subject()})
 	var kinds [sweep.KindCount][]int // indices of curves that have points
 	var some []*sweep.Curve
 	for kind := range sweep.KindCount {

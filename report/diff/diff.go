@@ -249,8 +249,8 @@ func clientsOf(
 	for _, m := range report.Top(all, o.Top, moving(res.Tables.Clients.Name)) {
 		client := res.Clients.At(m.id)
 		clients = append(clients, Client{
-			Client: res.Tables.Clients.Name(m.id), Class: client.Class().String(),
-			Agent: report.AgentName(res.Tables.Agents, client.LastAgent), Requests: client.Requests(), Counts: countsOf(m.sides),
+			Client: res.Tables.ShownClient(m.id), Class: client.Class().String(),
+			Agent: res.Tables.ShownAgent(client.LastAgent), Requests: client.Requests(), Counts: countsOf(m.sides),
 			Evidence: b.Of(m.id),
 		})
 	}
@@ -268,7 +268,7 @@ func actionsOf(res *replay.Result, c *replay.Comparison, o report.Options) []Act
 	}
 	for _, m := range report.Top(all, o.Top, moving(res.Tables.Actions.Name)) {
 		actions = append(actions, Action{
-			Action: res.Tables.Actions.Name(m.id), Requests: res.Actions[m.id], Counts: countsOf(m.sides),
+			Action: res.Tables.ShownAction(m.id), Requests: res.Actions[m.id], Counts: countsOf(m.sides),
 		})
 	}
 	return actions

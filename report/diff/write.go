@@ -113,7 +113,7 @@ func (d *Report) Schema() format.Schema { return format.DiffSchema }
 
 // Text writes the comparison for people.
 func (d *Report) Text(w *document.Writer) {
-	d.Begin(w, "Two rate limits, compared", d.model.Anonymized)
+	d.Begin(w, "Two rate limits, compared")
 	w.Space()
 	policies := [2]*report.Policy{&d.model.Policies[0], &d.model.Policies[1]}
 	for i, p := range policies {

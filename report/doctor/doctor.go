@@ -38,7 +38,7 @@ func (r *Report) Text(w *document.Writer) {
 	head := r.Head
 	head.Findings = nil // they follow, one by one
 	head.Warnings = r.OtherWarnings()
-	head.Begin(w, "What the log is like", "", document.Fact{Label: "site", Text: r.Site.Text()})
+	head.Begin(w, "What the log is like", document.Fact{Label: "site", Text: r.Site.Text()})
 	switch in := &r.Input; {
 	case in.Lines == 0:
 		w.Remark("There is no line, so nothing could be looked at.")

@@ -80,7 +80,7 @@ func (p *Page) view(room room) (*pageView, error) {
 		Style: template.CSS(assets().style), Script: template.JS(assets().script), Data: data,                        //nolint:gosec // our own files
 		Title: "What the limits would have done", Lede: ledeOf(m), Cards: p.cards(), Safe: p.safe(),
 		Warnings: clippedAll(m.Alerts(), room.notes),
-		Facts:    clippedFacts(m.Facts(m.Anonymized), room.notes),
+		Facts:    clippedFacts(m.Facts(), room.notes),
 		Shadow:   strings.TrimSpace("shadow " + m.Version), Command: clipped(m.Command),
 	}
 	if len(m.Policies) == 0 && p.Curves != nil {

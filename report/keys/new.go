@@ -241,8 +241,8 @@ func oneTarget(res *sweep.KeysResult, k *Report, q Question) string {
 			continue
 		}
 		text := fmt.Sprintf("%s sent %s%% of the target requests: the answers are about that client",
-			res.Tables.Clients.Name(id), format.Percent(share))
-		if address, _, ok := report.AddressOf(res.Tables.Clients.Name(id)); ok {
+			res.Tables.ShownClient(id), format.Percent(share))
+		if address, _, ok := report.AddressOf(res.Tables.Clients.Name(id)); ok && res.Tables.Rename.Client == nil {
 			text += "; --exclude " + address + " shows the others"
 		}
 		return text

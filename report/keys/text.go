@@ -80,7 +80,7 @@ func (k *Report) Schema() format.Schema { return format.KeysSchema }
 
 // Text writes the report for people.
 func (k *Report) Text(w *document.Writer) {
-	k.Begin(w, "What to count by", "", k.facts()...)
+	k.Begin(w, "What to count by", k.facts()...)
 	if b := k.Bounds; b != nil && k.Input.Requests > 0 {
 		w.Section(2, fmt.Sprintf("The bound: what any limit by each key can refuse at most that keeps %s", strings.Join(b.Protect, ", ")))
 		w.Table(b.table())

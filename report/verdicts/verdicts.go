@@ -188,8 +188,8 @@ func (w *Writer) write(b *traffic.Batch, row int32, policy string, v verdict) er
 	if b.Source != nil {
 		input = int(b.Source[row])
 	}
-	client := w.clients.of(b.Client[row], func() []byte { return w.text(w.renames.Name(w.tables.Clients.Name(b.Client[row]))) })
-	action := w.actions.of(int32(b.Action[row]), func() []byte { return w.text(w.tables.Actions.Name(int32(b.Action[row]))) })
+	client := w.clients.of(b.Client[row], func() []byte { return w.text(w.tables.ShownClient(b.Client[row])) })
+	action := w.actions.of(int32(b.Action[row]), func() []byte { return w.text(w.tables.ShownAction(int32(b.Action[row]))) })
 	line := w.line[:0]
 	if w.format == JSON {
 		line = append(append(line, begin...), w.inputs[input]...)
