@@ -232,24 +232,24 @@ func (g *group) judge(all *deeds) {
 // passwords alone are no sign: people sign in, too.
 func (g *group) looksLike(others *deeds) whole {
 	sign := func(format string, values ...any) { g.signs = append(g.signs, fmt.Sprintf(format, values...)) }
-	percent := func(n, of int64) string { return format.Percent(format.PercentOf(n, of)) }
+	percent := func(n, of int64) string { return format.Percentage(format.PercentOf(n, of)) }
 	size, variation := g.count, g.variation()
 	if g.requests >= evenFrom*size && 2*g.several < size && isEven(variation, size) {
-		sign("their numbers vary by %d%% of the mean", variation)
+		sign("their numbers vary by %d %% of the mean", variation)
 	}
 	if moreOften(g.errors, g.requests, 50, others.errors, others.requests) {
-		sign("%s%% of the answers are errors", percent(g.errors, g.requests))
+		sign("%s of the answers are errors", percent(g.errors, g.requests))
 	}
 	g.sure = len(g.signs) > 0
 	peopleVary := g.requests >= unevenFrom*size && variation >= evenPercent
 	if !peopleVary && 20*g.referred < g.steps && others.referred > 0 && 5*others.referred >= others.steps {
-		sign("%s%% of the pages have a referer", percent(g.referred, g.steps))
+		sign("%s of the pages have a referer", percent(g.referred, g.steps))
 	}
 	if len(g.signs) == 0 {
 		return undecided
 	}
 	if moreOften(g.logins, g.requests, 80, others.logins, others.requests) {
-		sign("%s%% of the requests try passwords", percent(g.logins, g.requests))
+		sign("%s of the requests try passwords", percent(g.logins, g.requests))
 		g.sure = true
 	}
 	return aBot

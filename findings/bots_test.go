@@ -124,10 +124,10 @@ func TestBotNetworks(t *testing.T) {
 		}, "2 networks (45.9.16.0/24, 2001:db8:7::/48) are one bot each: ", "--by client/24", 300, "2 networks"},
 		"one that looks for what is not there": {func(w *town) {
 			w.swarm(200, numbered("45.9.16.%d"), 3600, "GET /%d.php", 404, true)
-		}, "100.00% of the answers are errors", "--by client/24", 200, "45.9.16.0/24"},
+		}, "100.00 % of the answers are errors", "--by client/24", 200, "45.9.16.0/24"},
 		"one that tries passwords": {func(w *town) {
 			w.swarm(200, numbered("45.9.16.%d"), 3000, "POST /login", 200, true)
-		}, "0.00% of the pages have a referer, 100.00% of the requests try passwords", "--by client/24", 200, ""},
+		}, "0.00 % of the pages have a referer, 100.00 % of the requests try passwords", "--by client/24", 200, ""},
 		"checks that claim to be browsers": {func(w *town) {
 			w.swarm(20, numbered("45.9.16.%d"), 60, "GET /shop/1", 200, false)
 		}, "45.9.16.0/24 is", "--by client/24", 20, "45.9.16.0/24"},

@@ -316,7 +316,7 @@ func TestWhoTheClientsAre(t *testing.T) {
 			for i := range 600 {
 				w.hit(float64(i), fmt.Sprintf("198.51.100.%d", i%100), "POST /wp-login.php", 200, w.browser(), "-")
 			}
-		}, "info attacker", "100.00% of the requests try passwords"},
+		}, "info attacker", "100.00 % of the requests try passwords"},
 		"people who sign in now and then": {func(w *town) {
 			w.people(100)
 			for i := range 400 {
@@ -338,7 +338,7 @@ func TestWhoTheClientsAre(t *testing.T) {
 					w.hit(float64(j), fmt.Sprintf("198.51.100.%d", i), "GET /.env", 404, curl, "-")
 				}
 			}
-		}, "info attacker", "100.00% of the answers are errors"},
+		}, "info attacker", "100.00 % of the answers are errors"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newTown(t)

@@ -73,22 +73,27 @@ func (l *clients) exclude(ids []int32) string {
 
 // does says what the first of some heavy clients does most: its action, and its agent.
 func (l *clients) does(ids []int32) string {
-	const most = 40 // of the agent's name
 	id := ids[0]
 	h := &l.heavy[l.ranks[id]-1]
-	agent := []rune(l.Read.Tables.Agents.Name(int32(top(h.agents[:]).id)))
-	if len(agent) > most {
-		agent = append(agent[:most-1], '…')
-	}
 	what := "mostly " + l.actionOf(h)
 	if c := l.all.At(id); c.is(c.errors, 50) {
-		what = fmt.Sprintf("%s%% of its answers are errors", format.Percent(format.PercentOf(int64(c.errors), c.requests())))
+		what = fmt.Sprintf("%s of its answers are errors", format.Percentage(format.PercentOf(int64(c.errors), c.requests())))
 	}
-	what += ", by " + string(agent)
+	what += ", by " + agentText(l.Read.Tables.Agents.Name(int32(top(h.agents[:]).id)))
 	if owner := l.Known.Owners.Of(l.address(id)).String(); owner != "" {
 		what += ", of " + owner
 	}
 	return what
+}
+
+// agentText returns an agent, and of a very long one its beginning.
+func agentText(agent string) string {
+	const most = 200
+	runes := []rune(agent)
+	if len(runes) <= most {
+		return agent
+	}
+	return fmt.Sprintf("%s (%s more)", string(runes[:most]), format.Count(int64(len(runes)-most), "character"))
 }
 
 // actionOf is the action that a heavy client asks for most.
@@ -186,6 +191,6 @@ func (l *clients) together(ids []int32) string {
 		c := l.all.At(id)
 		requests, errors, logins = requests+c.requests(), errors+int64(c.errors), logins+int64(c.logins)
 	}
-	return fmt.Sprintf("%s%% of the answers are errors, and %s%% of the requests try passwords",
-		format.Percent(format.PercentOf(errors, requests)), format.Percent(format.PercentOf(logins, requests)))
+	return fmt.Sprintf("%s of the answers are errors, and %s of the requests try passwords",
+		format.Percentage(format.PercentOf(errors, requests)), format.Percentage(format.PercentOf(logins, requests)))
 }

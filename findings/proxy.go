@@ -68,8 +68,8 @@ func (l *clients) headerDiffers(s *ingest.Stats) (f Finding, found bool) {
 	if l.behind.many {
 		clients = "more than " + clients
 	}
-	f.Evidence = fmt.Sprintf("%s in %s%% of requests names another client than the log's address: %s behind %s", header,
-		format.Percent(100*float64(f.Share)), clients, l.named(peers))
+	f.Evidence = fmt.Sprintf("%s in %s of requests names another client than the log's address: %s behind %s", header,
+		format.Percentage(100*float64(f.Share)), clients, l.named(peers))
 	if f.Severity == Warn {
 		f.Evidence += "; trust them only if they are yours"
 	}
@@ -121,8 +121,8 @@ func (l *clients) severalAtOnce(s *ingest.Stats) (f Finding, found bool) {
 	case f.Severity == Warn:
 		why = "an office or a carrier is behind them, or " + why
 	}
-	f.Evidence = fmt.Sprintf("%s%% of requests come from %s as %d kinds of browsers, up to %d in one minute: %s",
-		format.Percent(100*float64(f.Share)), l.named(fronts), kinds, max(together, 1), why)
+	f.Evidence = fmt.Sprintf("%s of requests come from %s as %d kinds of browsers, up to %d in one minute: %s",
+		format.Percentage(100*float64(f.Share)), l.named(fronts), kinds, max(together, 1), why)
 	return f, true
 }
 
@@ -142,8 +142,8 @@ func (l *clients) edges(s *ingest.Stats) (f Finding, found bool) {
 		return f, false
 	}
 	l.busiestFirst(edges)
-	f.Evidence = fmt.Sprintf("%s%% of requests come from %s that each are %d kinds of browsers or more: %s",
-		format.Percent(100*float64(f.Share)), l.named(edges), crowdedFrom, l.lacking(s))
+	f.Evidence = fmt.Sprintf("%s of requests come from %s that each are %d kinds of browsers or more: %s",
+		format.Percentage(100*float64(f.Share)), l.named(edges), crowdedFrom, l.lacking(s))
 	return f, true
 }
 

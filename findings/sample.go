@@ -36,8 +36,8 @@ func (l *sample) find(s *ingest.Stats) (all []Finding) {
 			f.Severity = Stop
 		}
 		what := "even a limit that hits none of them may hit"
-		f.Evidence = fmt.Sprintf("%s: %s %s%% of others like them", format.Count(clients, "client"), what,
-			format.Percent(min(100, 300/float64(clients))))
+		f.Evidence = fmt.Sprintf("%s: %s %s of others like them", format.Count(clients, "client"), what,
+			format.Percentage(min(100, 300/float64(clients))))
 		all = append(all, f)
 	}
 	span := s.LastAt - s.FirstAt

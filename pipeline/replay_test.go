@@ -67,7 +67,7 @@ func TestErrorsOfReplay(t *testing.T) {
 		"no limit":       {func(r *Replay) { r.Limits = nil }, log, new(*UsageError), "which limit?"},
 		"turned around":  {func(r *Replay) { r.Since, r.Until = "2026-11-20", "2026-11-19" }, log, new(*UsageError), "is not before --until"},
 		"no action":      {func(r *Replay) { r.HarmAction = "logn" }, log, new(*UsageError), "did you mean"},
-		"unreadable":     {func(r *Replay) { r.MaxBad = 5 }, broken, new(IncompleteError), "9.09% of the lines"},
+		"unreadable":     {func(r *Replay) { r.MaxBad = 5 }, broken, new(IncompleteError), "9.09 % of the lines"},
 		"condition held": {func(r *Replay) { r.FailIf = []string{"refused > 3"} }, log, new(HeldError), "--fail-if refused > 3 holds for token:6/30s"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -181,7 +181,7 @@ func damageOf(inputs []ingest.InputStats) []string {
 func (l *Logs) Incomplete(s *ingest.Stats) error {
 	texts := []string{l.idle}
 	if share := 100 * float64(s.Unreadable) / float64(max(s.Lines, 1)); share > l.MaxBad && l.idle == "" {
-		texts = append(texts, fmt.Sprintf("%.2f%% of the lines could not be read, more than --max-bad %g%%: the report may mislead;"+
+		texts = append(texts, fmt.Sprintf("%.2f %% of the lines could not be read, more than --max-bad %g%%: the report may mislead;"+
 			" `shadow parse FILE` shows what they lack", share, l.MaxBad))
 	}
 	if damage := DamageOf(s.Inputs); damage != nil && l.MaxBad < 100 {

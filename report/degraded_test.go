@@ -19,9 +19,9 @@ func TestDegradedText(t *testing.T) {
 	}
 	many[1].Degraded = 0
 	text := degradedText(many)
-	if !strings.HasSuffix(text, "together: of a 1,000 of 2,000 requests (50.00%) and 1 of 1 refusal; of c 1,000 of 2,000 requests (50.00%) and 1 of 1 refusal; "+
-		"of d 1,000 of 2,000 requests (50.00%) and 1 of 1 refusal; of e 1,000 of 2,000 requests (50.00%) and 1 of 1 refusal; "+
-		"of f 1,000 of 2,000 requests (50.00%) and 1 of 1 refusal; and 2 more policies") {
+	if !strings.HasSuffix(text, "together: of a 1,000 of 2,000 requests (50.00 %) and 1 of 1 refusal; of c 1,000 of 2,000 requests (50.00 %) and 1 of 1 refusal; "+
+		"of d 1,000 of 2,000 requests (50.00 %) and 1 of 1 refusal; of e 1,000 of 2,000 requests (50.00 %) and 1 of 1 refusal; "+
+		"of f 1,000 of 2,000 requests (50.00 %) and 1 of 1 refusal; and 2 more policies") {
 		t.Error(text)
 	}
 }

@@ -42,9 +42,9 @@ func (h *Head) Facts() (f document.Facts) {
 	}
 	requests("warm", in.Warm, " before --since: judged, not counted")
 	if !h.found("clock") {
-		requests("late", in.Late, fmt.Sprintf(" (%s%%) came later than --lateness allows, judged as they came; a greater "+
+		requests("late", in.Late, fmt.Sprintf(" (%s) came later than --lateness allows, judged as they came; a greater "+
 			"--lateness puts them in order",
-			format.Percent(format.PercentOf(in.Late, in.Parsed))))
+			format.Percentage(format.PercentOf(in.Late, in.Parsed))))
 	}
 	requests("carried", in.Carried, " that the run before had held back")
 	if in.HeldFrom != nil {
@@ -139,7 +139,7 @@ func (in *Input) timestampsText() string {
 func (in *Input) unreadable() document.Fact {
 	fact := document.Fact{Label: "unreadable", Text: "none"}
 	if in.Unreadable > 0 {
-		fact.Text = fmt.Sprintf("%s (%s%%)", format.Count(in.Unreadable, "line"), format.Percent(in.UnreadablePercent))
+		fact.Text = fmt.Sprintf("%s (%s)", format.Count(in.Unreadable, "line"), format.Percentage(in.UnreadablePercent))
 	}
 	if n := int64(len(in.Faults)); 0 < n && n < in.Unreadable {
 		fact.Text += fmt.Sprintf(", the first %d:", n)

@@ -128,8 +128,8 @@ func (p *Pages) text(noun string) string {
 	if noun != "" {
 		noun = format.Plural(int(p.PageViews), noun)
 	}
-	return fmt.Sprintf("%s of %s%s (%s%%)", format.Thousands(p.Broken), format.Thousands(p.PageViews), noun,
-		format.Percent(p.BrokenPercent))
+	return fmt.Sprintf("%s of %s%s (%s)", format.Thousands(p.Broken), format.Thousands(p.PageViews), noun,
+		format.Percentage(p.BrokenPercent))
 }
 
 // lockoutText says how long the longest lock-out was, if it was longer than a moment.

@@ -116,15 +116,15 @@ func Headline(p *Policy) string {
 	if p.Refused == 0 && p.Range == nil && p.Sample == nil {
 		text += fmt.Sprintf(", refuses none of %s", format.Count(p.Requests, "request"))
 	} else {
-		text += fmt.Sprintf(", refuses %s of %s (%s%%) and hits %s of %s (%s%%)",
-			p.RefusedText(), format.Count(p.Requests, "request"), format.Percent(p.RefusedPercent),
-			p.HitText(), format.Count(p.Clients, "client"), format.Percent(p.ClientsHitPercent))
+		text += fmt.Sprintf(", refuses %s of %s (%s) and hits %s of %s (%s)",
+			p.RefusedText(), format.Count(p.Requests, "request"), format.Percentage(p.RefusedPercent),
+			p.HitText(), format.Count(p.Clients, "client"), format.Percentage(p.ClientsHitPercent))
 	}
 	switch {
 	case p.Sample != nil && p.Delayed > 0:
 		text += fmt.Sprintf("; delays about %s%s", format.Thousands(p.Delayed), format.Between(p.Sample.Delayed))
 	case p.Delayed > 0:
-		text += fmt.Sprintf("; delays %s by %s in all, half of them by at most %s and 99%% by at most %s",
+		text += fmt.Sprintf("; delays %s by %s in all, half of them by at most %s and 99 %% by at most %s",
 			format.Thousands(p.Delayed), format.Wait(p.Delay.Total), format.Wait(p.Delay.P50), format.Wait(p.Delay.P99))
 	}
 	return text

@@ -149,9 +149,9 @@ func (s *Sample) estimate(p *Policy, res *replay.Result, i int, who *Population)
 
 // Text says what the sample is.
 func (s *Sample) Text() string {
-	return fmt.Sprintf("estimates from %s%% of the %s: %s of %s are judged, with %s%% of the requests. Ranges are least–most, and "+
+	return fmt.Sprintf("estimates from %s %% of the %s: %s of %s are judged, with %s of the requests. Ranges are least–most, and "+
 		"each holds the truth in at least %s of 100 samples", strconv.FormatFloat(s.Percent, 'f', -1, 64), s.units(),
-		format.Thousands(s.Judged), format.Thousands(s.Units), format.Percent(s.RequestsPercent),
+		format.Thousands(s.Judged), format.Thousands(s.Units), format.Percentage(s.RequestsPercent),
 		strconv.FormatFloat(s.Confidence, 'f', -1, 64))
 }
 

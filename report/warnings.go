@@ -36,9 +36,9 @@ func degradedText(policies []Policy) string {
 		case len(texts) == namedDegraded:
 			more++
 		default:
-			texts = append(texts, fmt.Sprintf("of %s %s of %s (%s%%) and %s of %s", p.Policy, format.Thousands(p.Degraded),
+			texts = append(texts, fmt.Sprintf("of %s %s of %s (%s) and %s of %s", p.Policy, format.Thousands(p.Degraded),
 				format.Count(p.Requests, "request"),
-				format.Percent(format.PercentOf(p.Degraded, p.Requests)), format.Thousands(p.DegradedRefused),
+				format.Percentage(format.PercentOf(p.Degraded, p.Requests)), format.Thousands(p.DegradedRefused),
 				format.Count(p.Refused, "refusal")))
 		}
 	}

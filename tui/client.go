@@ -127,7 +127,7 @@ func (f *Frame) clientPolicies(c *tail.Client, shown int) []string {
 		if p.Refused > 0 {
 			wait, limit = waitText(&p.Latest), plain(p.Latest.Limit)
 		}
-		share := format.Percent(format.PercentOf(p.Refused, c.Requests)) + " %"
+		share := format.Percentage(format.PercentOf(p.Refused, c.Requests))
 		lines = append(lines, row(plain(all[i].Name), format.Thousands(p.Refused), wait, share, limit))
 	}
 	return lines

@@ -87,7 +87,7 @@ func (f *Frame) list(kind listKind, width, rows int) []string {
 		if r.Missing > 0 {
 			refused = "≥" + refused
 		}
-		share := format.Percent(format.PercentOf(r.Refused, l.Total)) + " %"
+		share := format.Percentage(format.PercentOf(r.Refused, l.Total))
 		row := c.row(plain(r.Name), refused, share, lasting(f.Now.Sub(r.Last)), r.Class, plain(r.Action))
 		lines = append(lines, left(row, width))
 	}

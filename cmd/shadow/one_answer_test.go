@@ -70,7 +70,7 @@ func (p *poll) count(least map[string]int) {
 }
 
 // A row is one of a table: its cells under their heads. Of heads that occur again, the cell lies under that of the
-// column before and the head: "99.9% refuses".
+// column before and the head: "99.9 % refuses".
 type row map[string]string
 
 func rowOf(heads, cells []string) row {
@@ -242,7 +242,7 @@ var (
 	evidenceLine = regexp.MustCompile(`\bevidence\W+(\d+) humans?, (\d+) bots?(?: \((\d+) disguised\))?, (\d+) undecided`)
 	cardLine     = regexp.MustCompile(`<b>([\d,]+)</b> (requests|clients)`)
 	safeLine     = regexp.MustCompile(`window:(\d+)/1m affects none of the browsers, and refuses ([\d.]+) %`)
-	refusesLine  = regexp.MustCompile(`(?m)(\S+),? by client, refuses ([\d,]+) of ([\d,]+) requests \(([\d.]+)%\) ` +
+	refusesLine  = regexp.MustCompile(`(?m)(\S+),? by client, refuses ([\d,]+) of ([\d,]+) requests \(([\d.]+) %\) ` +
 		`and hits ([\d,]+) of ([\d,]+) clients`)
 	accountLine = regexp.MustCompile(`(?i)by client, refuses (?:([\d,]+) of its ([\d,]+)|none of its ([\d,]+)) requests`)
 )
@@ -473,8 +473,8 @@ func (q *inquiry) swept(source, format string, text []byte) {
 		for _, r := range rowsOf(q.T, format, text) {
 			if r["per"] == "1m" && r["protects"] == "browsers" && !found { // rolling windows come first
 				found = true
-				q.say(source, safest, r["99.9%"])
-				q.say(source, "window:"+q.n+"/1m: refused %", strings.TrimSuffix(r["99.9% refuses"], "%"))
+				q.say(source, safest, r["99.9 %"])
+				q.say(source, "window:"+q.n+"/1m: refused %", strings.TrimSuffix(r["99.9 % refuses"], " %"))
 			}
 		}
 	}
@@ -505,7 +505,7 @@ func (q *inquiry) page(source string, text []byte) {
 	q.say(source, "window:"+q.n+"/1m: refused %", string(m[2]))
 	for _, r := range rowsOf(q.T, "html", text) {
 		if r["limit"] == "N per 1m" && r["clients"] == "browsers" { // the first of them is that of rolling windows
-			q.say(source+", table of curves", safest, r["N for 99.9%"])
+			q.say(source+", table of curves", safest, r["N for 99.9 %"])
 			return
 		}
 	}

@@ -254,3 +254,63 @@ func TestInterruptFromTheKeyboard(t *testing.T) {
 		t.Errorf("the bar is still there: %q", out)
 	}
 }
+
+// Nothing to act on is cut, and every line fits a terminal; findings fit 100 columns in a pipe. Lines to copy are as
+// long as they are.
+func TestFindingsAreWholeAndFit(t *testing.T) {
+	t.Parallel()
+	for _, log := range []string{"shop-combined.log", "nginx-timed.log", "vhosts.log", "api.json", "broken.log", "rotated"} {
+		for _, args := range [][]string{
+			{"suggest", "--quiet"}, {"doctor"}, {"sweep", "--no-store"}, {"replay", "--limit", "6/30s", "--no-store"},
+		} {
+			args = append(args, log, "--max-bad", "100%")
+			for _, columns := range []int{80, 120, 200} {
+				fits(t, args, columns, onTerminal(t, uint16(columns), []string{"NO_COLOR=1", "TERM=dumb"}, args...))
+			}
+			cmd := command(t, "../../sample-logs", args...)
+			out, _ := cmd.Output() // some logs have no answer
+			fits(t, args, 0, string(out))
+		}
+	}
+}
+
+var (
+	findingBegins = regexp.MustCompile(`^(stop|warning|note|[x!i]) +`)
+	tightShare    = regexp.MustCompile(`(^|[ (–])[0-9.]+%`)
+	toCopy        = regexp.MustCompile(`^(next)? +(shadow|limit_req|location|log_format|access_log|awk|grep|\w+ |'|--)|^ {4}`)
+)
+
+// fits holds an output against the width of the terminal, 0 in a pipe.
+func fits(t *testing.T, args []string, columns int, out string) {
+	t.Helper()
+	finding := false
+	for line := range strings.Lines(out) {
+		line = strings.TrimRight(line, "\r\n")
+		finding = findingBegins.MatchString(line) || finding && strings.HasPrefix(line, "   ")
+		n := utf8.RuneCountInString(line)
+		if most := columns; !toCopy.MatchString(line) && (most > 0 && n > most || most == 0 && finding && n > 100) {
+			t.Errorf("%q at %d: %d columns: %s", args, columns, n, line)
+		}
+		if tightShare.MatchString(line) {
+			t.Errorf("%q at %d: a share without a space before its sign: %s", args, columns, line)
+		}
+		if cut := strings.TrimSuffix(line, "…"); finding && (cut != line || strings.Contains(line, "…;")) && !strings.HasSuffix(cut, "/") {
+			t.Errorf("%q at %d: cut: %s", args, columns, line)
+		}
+	}
+}
+
+// Help wraps at the width of the terminal; only examples, which are to be copied, are longer.
+func TestHelpFitsTheTerminal(t *testing.T) {
+	for _, args := range [][]string{{"--help"}, {"replay", "--help"}, {"suggest", "--help"}, {"tail", "--help"}, {"help", "fail-if"}} {
+		for _, columns := range []int{80, 120} {
+			for line := range strings.Lines(onTerminal(t, uint16(columns), []string{"COLUMNS="}, args...)) {
+				line = strings.TrimRight(line, "\r\n")
+				example := strings.HasPrefix(line, "  shadow ") || strings.Contains(line, "| shadow ")
+				if n := utf8.RuneCountInString(line); n > columns && !example {
+					t.Errorf("%q at %d: %d columns: %s", args, columns, n, line)
+				}
+			}
+		}
+	}
+}

@@ -20,9 +20,9 @@ import (
 
 const (
 	briefLines = 25
-	briefWidth = 100
-	briefLabel = 11 // columns of a label
-	briefName  = 40 // of a name that somebody chose, or of a word
+	briefWidth = 100 // at most
+	briefLabel = 11  // columns of a label
+	briefName  = 40  // of a name that somebody chose, or of a word
 )
 
 // whatText says in a line what the log is.
@@ -72,6 +72,7 @@ func wrapped(text string, width, most int) []string {
 type screen struct {
 	w     *document.Writer
 	lines []string
+	width int     // columns
 	most  int     // lines of one text
 	extra []extra // what may be left out where there is no room: from the last on
 }
@@ -84,7 +85,7 @@ func (b *screen) say(label, text string) {
 	if text == "" {
 		return
 	}
-	for i, line := range wrapped(text, briefWidth-briefLabel, b.most) {
+	for i, line := range wrapped(text, b.width-briefLabel, b.most) {
 		shown := fmt.Sprintf("%-*s", briefLabel, label)
 		if i > 0 {
 			shown = strings.Repeat(" ", briefLabel)
@@ -106,7 +107,7 @@ func (b *screen) shrink(most int) {
 	for len(b.lines) > most && len(b.extra) > 0 {
 		last := len(b.extra) - 1
 		if i := b.extra[last].from; b.most > 0 && i < b.extra[last].to && strings.HasPrefix(b.lines[i], " ") { // of a text that goes on
-			b.lines[i-1] = table.Cut(b.lines[i-1]+" …", briefWidth)
+			b.lines[i-1] = table.Cut(b.lines[i-1]+" …", b.width)
 		}
 		b.lines = slices.Delete(b.lines, b.extra[last].from, b.extra[last].to)
 		b.extra = b.extra[:last]
@@ -144,16 +145,20 @@ func (s *Answer) briefFacts() (f document.Facts) {
 
 // brief writes the answer in short.
 func (s *Report) brief(w *document.Writer, a *Answer) {
-	notable := len(s.Findings) + len(s.OtherWarnings())
-	found := min(notable, 1) // lines of what is notable, where there is no room
-	what, body, paste, next := wrapped(s.whatText(a), briefWidth, 2), a.bodyLines(w, 2), s.pasteLines(a), nextLines(a.Verdict.Next)
+	width := briefWidth
+	if w.Width > 0 {
+		width = min(width, w.Width)
+	}
+	all := s.found(width)
+	found, notable := firstFound(all), len(slices.Concat(all...)) // lines
+	what, body, paste, next := wrapped(s.whatText(a), width, 2), a.bodyLines(w, width, 2), s.pasteLines(a, width), nextLines(a.Verdict.Next, width)
 	gaps := found + 1 + min(len(paste.lines), 1) + min(len(next.lines), 1)
 	room := func() int { return briefLines - len(what) - len(body.lines) - len(paste.lines) - len(next.lines) }
 	paste.shrink(len(paste.lines) + room() - notable - gaps) // how to see more is worth less than what was found
 	next.shrink(len(next.lines) + room() - found - gaps)
 	body.shrink(len(body.lines) + room() - found - gaps)
 	if room() < found && len(paste.lines) > 0 { // lines to paste are long
-		what, body, paste.lines = wrapped(s.whatText(a), briefWidth, 1), a.bodyLines(w, 1), packed(paste.lines)
+		what, body, paste.lines = wrapped(s.whatText(a), width, 1), a.bodyLines(w, width, 1), packed(paste.lines, width)
 		if body.shrink(0); room() < found {
 			next, gaps = new(screen), gaps-1
 		}
@@ -165,7 +170,7 @@ func (s *Report) brief(w *document.Writer, a *Answer) {
 	for _, line := range what {
 		w.WriteString(line + "\n")
 	}
-	for _, lines := range [][]string{s.notable(room() - gaps + left), body.lines, paste.lines, next.lines} {
+	for _, lines := range [][]string{s.shown(all, room()-gaps+left), body.lines, paste.lines, next.lines} {
 		if len(lines) == 0 {
 			continue
 		}
@@ -177,8 +182,8 @@ func (s *Report) brief(w *document.Writer, a *Answer) {
 }
 
 // bodyLines are what is answered, with so many lines for a text.
-func (s *Answer) bodyLines(w *document.Writer, most int) *screen {
-	body := &screen{w: w, most: most}
+func (s *Answer) bodyLines(w *document.Writer, width, most int) *screen {
+	body := &screen{w: w, width: width, most: most}
 	if s.Verdict.Limit == nil {
 		body.most = 5
 	}
@@ -201,7 +206,7 @@ func (s *Answer) bodyLines(w *document.Writer, most int) *screen {
 }
 
 // packed are lines, several in one where they are directives of nginx that end with a semicolon.
-func packed(lines []string) (all []string) {
+func packed(lines []string, width int) (all []string) {
 	for _, line := range lines {
 		if last := len(all) - 1; last >= 0 && strings.HasPrefix(line, "    ") && strings.HasSuffix(line, ";") {
 			code, comment, _ := strings.Cut(all[last], "   # ")
@@ -209,7 +214,7 @@ func packed(lines []string) (all []string) {
 				comment = "   # " + comment
 			}
 			more := code + " " + strings.TrimSpace(line) + comment
-			if strings.HasSuffix(code, ";") && table.ColumnsOf(more) <= briefWidth {
+			if strings.HasSuffix(code, ";") && table.ColumnsOf(more) <= width {
 				all[last] = more
 				continue
 			}
@@ -220,10 +225,10 @@ func packed(lines []string) (all []string) {
 }
 
 // nextLines are commands. Those behind the first are left out where there is no room.
-func nextLines(commands []string) *screen {
+func nextLines(commands []string, width int) *screen {
 	b := new(screen)
 	for i, command := range commands {
-		lines := continued(escape.Visible(command), briefWidth-briefLabel)
+		lines := continued(escape.Visible(command), width-briefLabel)
 		for k, line := range lines {
 			label := ""
 			if i+k == 0 {
@@ -260,7 +265,7 @@ func continued(command string, width int) (lines []string) {
 }
 
 // pasteLines are what to paste, and how to watch it.
-func (s *Report) pasteLines(a *Answer) *screen {
+func (s *Report) pasteLines(a *Answer, width int) *screen {
 	b, v, watch := new(screen), a.Verdict, &a.Watch
 	if len(v.Paste) == 0 && v.Note != "" {
 		b.lines = wrapped("In "+a.Server+" nothing can be pasted: "+v.Note+".", briefWidth, 4)
@@ -270,18 +275,19 @@ func (s *Report) pasteLines(a *Answer) *screen {
 	}
 	b.lines = append(b.lines, "In "+a.Server+":")
 	if v.Note != "" {
-		for _, line := range wrapped(v.Note, briefWidth-2, 2) {
+		for _, line := range wrapped(v.Note, width-2, 4) {
 			b.lines = append(b.lines, "# "+line)
 		}
 	}
 	for _, block := range v.Paste {
-		b.lines = append(b.lines, indented(placed(block))...)
+		b.lines = append(b.lines, indented(placed(block, width))...)
 	}
 	if watch.Count == "" {
-		b.lines = append(b.lines, wrapped(s.watchText(a)+".", briefWidth, 2)...)
+		b.lines = append(b.lines, wrapped(s.watchText(a)+".", width, 4)...)
 		return b
 	}
-	b.lines = append(b.lines, table.Cut(s.watchText(a)+":", briefWidth), "    "+watch.Count)
+	b.lines = append(b.lines, wrapped(s.watchText(a)+":", width, 4)...)
+	b.lines = append(b.lines, "    "+watch.Count)
 	b.addExtra(indented(watch.Log)...)
 	return b
 }
@@ -295,7 +301,7 @@ func indented(lines []string) (all []string) {
 }
 
 // placed are the lines of a block, with its place in a comment.
-func placed(b Block) []string {
+func placed(b Block, width int) []string {
 	place := "in " + escape.Visible(b.Place)
 	if len(b.Lines) == 0 {
 		return []string{"# " + place}
@@ -304,7 +310,7 @@ func placed(b Block) []string {
 	if first += "   # " + place; commented {
 		first += ", " + comment
 	}
-	if table.ColumnsOf(first) > briefWidth-4 {
+	if table.ColumnsOf(first) > width-4 {
 		return append([]string{"# " + place}, b.Lines...)
 	}
 	return append([]string{first}, b.Lines[1:]...)
@@ -336,37 +342,50 @@ func (s *Report) watchText(a *Answer) string {
 // marks are how findings begin, by their severity.
 var marks = [...]string{findings.Stop: "x", findings.Warn: "!", findings.Info: "i"}
 
-// notable are findings and warnings, in so many lines at most, each cut at the end of its line. The last line counts those
-// for which there is no room.
-func (s *Report) notable(room int) (lines []string) {
-	var all []findings.Finding
-	all = append(all, s.Findings...)
-	for _, text := range s.OtherWarnings() {
-		all = append(all, findings.Finding{Severity: findings.Warn, Evidence: text})
-	}
-	more := ""
-	if room = max(room, 1); room == 1 && len(all) > 1 { // one line for all
-		more, all = fmt.Sprintf(" (and %d more)", len(all)-1), all[:1]
-	}
-	for i := range all {
-		if left := len(all) - i; len(lines) == room-1 && left > 1 {
-			where := s.Doctor
-			if table.ColumnsOf(where) > briefWidth-len("   999 more: ") {
-				where = "shadow doctor LOG"
-			}
-			return append(lines, fmt.Sprintf("   %d more: %s", left, escape.Visible(where)))
+// shown are findings and warnings, each whole, in so many lines at most. The last line counts those for which there is no
+// room.
+func (s *Report) shown(all [][]string, room int) (lines []string) {
+	for i, found := range all {
+		left := len(all) - i
+		if len(lines)+len(found)+min(left-1, 1) <= max(room, 1) {
+			lines = append(lines, found...)
+			continue
 		}
-		lines = append(lines, marks[all[i].Severity]+"  "+shortened(&all[i], briefWidth-3-len(more))+more)
+		where := escape.Visible(s.Doctor)
+		if table.ColumnsOf(where) > briefWidth-len("   999 more: ") {
+			where = "shadow doctor LOG"
+		}
+		text := fmt.Sprintf("   %d more: %s", left, where)
+		if i == 0 {
+			text = fmt.Sprintf("!  %s: %s", format.Count(int64(left), "finding"), where)
+		}
+		return append(lines, text)
 	}
 	return lines
 }
 
-// shortened is a finding in so many columns. What it proposes is cut last.
-func shortened(f *findings.Finding, width int) string {
-	text := escape.Visible(f.String())
-	if f.Remedy == "" || table.ColumnsOf(text) <= width {
-		return table.Cut(text, width)
+// found are findings and warnings, each as lines with its mark.
+func (s *Report) found(width int) (all [][]string) {
+	add := func(severity findings.Severity, text string) {
+		lines := table.Wrap(escape.Visible(text), width-3)
+		for i := range lines {
+			lines[i] = map[bool]string{true: marks[severity], false: " "}[i == 0] + "  " + lines[i]
+		}
+		all = append(all, lines)
 	}
-	remedy := "; try " + escape.Visible(f.Remedy)
-	return table.Cut(table.Cut(escape.Visible(f.Evidence), max(width-table.ColumnsOf(remedy), width/3))+remedy, width)
+	for i := range s.Findings {
+		add(s.Findings[i].Severity, s.Findings[i].String())
+	}
+	for _, text := range s.OtherWarnings() {
+		add(findings.Warn, text)
+	}
+	return all
+}
+
+// firstFound is how many lines it takes to say what is most notable, and how many more there are.
+func firstFound(all [][]string) int {
+	if len(all) == 0 {
+		return 0
+	}
+	return min(len(all[0])+min(len(all)-1, 1), 5)
 }

@@ -108,8 +108,8 @@ func (f *notes) crawlers(a *suggest.Advice) {
 			others = append(others, text)
 		}
 	}
-	text := fmt.Sprintf("The answer refuses %s of %s of clients that call themselves crawlers (%s%%)",
-		format.Thousands(refused), format.Count(requests, "request"), format.Percent(format.PercentOf(refused, requests)))
+	text := fmt.Sprintf("The answer refuses %s of %s of clients that call themselves crawlers (%s)",
+		format.Thousands(refused), format.Count(requests, "request"), format.Percentage(format.PercentOf(refused, requests)))
 	if search != nil {
 		text += "; of search engines: " + format.List(search, crawlersNamed)
 	}
@@ -166,16 +166,16 @@ func (f *notes) sample(a *suggest.Advice) {
 		}
 		provable := "nothing"
 		if share := suggest.Provable(n); share > 0 {
-			provable = "that at most " + format.Percent(100-share.Float()) + "% are"
+			provable = "that at most " + format.Percentage(100-share.Float()) + " are"
 		}
 		if sample == 0 {
-			texts = append(texts, fmt.Sprintf("No log can confirm %s: if none of %s is hit here, that shows, with 95%% "+
+			texts = append(texts, fmt.Sprintf("No log can confirm %s: if none of %s is hit here, that shows, with 95 %% "+
 				"confidence, %s.",
 				p, format.Count(n, "client"), provable))
 		} else {
 			texts = append(texts, fmt.Sprintf("Too few clients to confirm %s: it takes %s, and the log has %s to choose on. "+
 				"If none of them is hit, that shows, "+
-				"with 95%% confidence, %s.", p, format.Count(sample, "client"), format.Thousands(n), provable))
+				"with 95 %% confidence, %s.", p, format.Count(sample, "client"), format.Thousands(n), provable))
 		}
 	}
 	if texts != nil {
@@ -237,9 +237,9 @@ func (f *notes) separation(a *suggest.Advice) {
 		return
 	}
 	if share := format.PercentOf(a.RefusedTarget(&best[0].Chosen), requests); share < hardly {
-		f.add("A limit hardly separates the classes: the best refuses %s%% of the requests of %s. The others come no "+
+		f.add("A limit hardly separates the classes: the best refuses %s of the requests of %s. The others come no "+
 			"faster than those of the fastest protected clients.",
-			format.Percent(share), a.Target)
+			format.Percentage(share), a.Target)
 	}
 }
 
@@ -289,7 +289,7 @@ func (f *notes) loads(a *suggest.Advice, in *report.Input) {
 	if a.Action != "" {
 		of = " of this action"
 	}
-	text := fmt.Sprintf("A page load of %s takes %s%s (half of %s), %s (95%%), %s (99%%): the burst of a token bucket, "+
+	text := fmt.Sprintf("A page load of %s takes %s%s (half of %s), %s (95 %%), %s (99 %%): the burst of a token bucket, "+
 		"or a window of seconds, "+
 		"wants room for %s; the rate is for what comes page after page.",
 		whose, format.Count(l.P50, "request"), of, format.Thousands(l.Count), format.Thousands(l.P95),

@@ -77,7 +77,7 @@ func (s *Report) Sampled(d *sample.Design) {
 	for i := range s.Answers {
 		s.Answers[i].sampled = shareCell(d.Share)
 	}
-	s.Warnings = append([]string{fmt.Sprintf("a sample of %s%%: limits were tried on %s of %s, and their figures are those of these "+
+	s.Warnings = append([]string{fmt.Sprintf("a sample of %s %%: limits were tried on %s of %s, and their figures are those of these "+
 		"clients; what is said of the whole log has its range", strconv.FormatFloat(d.Share, 'f', -1, 64), format.Thousands(d.Judged),
 		format.Count(d.Units, "client"))}, s.Warnings...)
 }
@@ -90,15 +90,15 @@ func (p *SampleProof) facts() (f document.Facts) {
 	for i := range p.Promises {
 		f.Add("promises", p.Promises[i].text())
 	}
-	f.Add("whole log", fmt.Sprintf("%s of %s target requests (%s %%) refused", format.FromTo(p.RefusedRange),
-		format.Thousands(p.Requests), format.Percents(p.RefusedPercent)))
+	f.Add("whole log", fmt.Sprintf("%s of %s target requests (%s) refused", format.FromTo(p.RefusedRange),
+		format.Thousands(p.Requests), format.Percentages(p.RefusedPercent)))
 	return f
 }
 
 func (p *SamplePromise) text() string {
-	text := fmt.Sprintf("of the log's %s %s at most %s %% are hit: 95 %% sure, as %s of %s in a second sample are", format.Thousands(p.Clients),
-		p.Who, format.Percent(p.MostHit), format.Thousands(p.Hit), format.Thousands(p.Drawn))
-	wanted := strconv.FormatFloat(p.Percent, 'f', -1, 64) + "%"
+	text := fmt.Sprintf("of the log's %s %s at most %s are hit: 95 %% sure, as %s of %s in a second sample are", format.Thousands(p.Clients),
+		p.Who, format.Percentage(p.MostHit), format.Thousands(p.Hit), format.Thousands(p.Drawn))
+	wanted := format.ShortPercentage(p.Percent)
 	switch {
 	case p.Kept:
 		return text + "; that keeps " + wanted

@@ -160,7 +160,7 @@ func (s *Answer) reason() string {
 	a, n := s.Advice, &s.Advice.Answer
 	bound := ""
 	if a.Reach != nil {
-		bound = fmt.Sprintf(" (bound: %s %% of the target requests)%s", format.Percent(format.PercentOf(a.Reach.Requests,
+		bound = fmt.Sprintf(" (bound: %s of the target requests)%s", format.Percentage(format.PercentOf(a.Reach.Requests,
 			a.Reach.OfRequests)), othersText(a))
 	}
 	switch n.Because {
@@ -207,7 +207,7 @@ func othersText(a *suggest.Advice) string {
 	case best == nil:
 		return ", nor one by another key"
 	}
-	return fmt.Sprintf("; one by %s might (bound: %s %%)", best.Key, format.Percent(format.PercentOf(best.Requests, best.OfRequests)))
+	return fmt.Sprintf("; one by %s might (bound: %s)", best.Key, format.Percentage(format.PercentOf(best.Requests, best.OfRequests)))
 }
 
 // settings are the words of verdicts as people read them.
@@ -233,7 +233,7 @@ func (v *Verdict) protectsText() string {
 		text += format.Thousands(p.Hit) + " hit"
 	}
 	if v.MostHit != nil {
-		text += "; 95 % sure that at most " + format.Percent(*v.MostHit) + " % would be"
+		text += "; 95 % sure that at most " + format.Percentage(*v.MostHit) + " would be"
 		if n := v.Validated; n != nil && v.Broke == nil && n.Protects.Clients < p.Clients {
 			text += ", by the " + format.Thousands(n.Protects.Clients) + " of the last part"
 		}
@@ -244,8 +244,8 @@ func (v *Verdict) protectsText() string {
 // targetsText says what a limit stops.
 func (v *Verdict) targetsText() string {
 	t := &v.Targets
-	text := fmt.Sprintf("%s of %s target requests%s (%s %%), %s of %s clients", format.Thousands(t.Refused),
-		format.Thousands(t.Requests), v.inSample(), format.Percent(t.RefusedPercent), format.Thousands(t.Hit), format.Thousands(t.Clients))
+	text := fmt.Sprintf("%s of %s target requests%s (%s), %s of %s clients", format.Thousands(t.Refused),
+		format.Thousands(t.Requests), v.inSample(), format.Percentage(t.RefusedPercent), format.Thousands(t.Hit), format.Thousands(t.Clients))
 	if p := v.Validated; p != nil {
 		text += fmt.Sprintf("; on the last part, which chose nothing, %s of %s, and %s of %s protected clients hit",
 			format.Thousands(p.Targets.Refused), format.Thousands(p.Targets.Requests), format.Thousands(p.Protects.Hit),

@@ -51,7 +51,7 @@ func TestReport(t *testing.T) {
 		}
 		for _, want := range []string{
 			"enforced: 6 of 10 requests refused, 1 delayed; 2 more did not come as far as the limit", "/login, counted by client",
-			"caddy:3/1m", "browser", "After a refusal", "90.00% of the verdicts", "0 requests that only it refuses, 1 that only the server refused; it refuses 5 in all, the server 6", "refused", "passed",
+			"caddy:3/1m", "browser", "After a refusal", "90.00 % of the verdicts", "0 requests that only it refuses, 1 that only the server refused; it refuses 5 in all, the server 6", "refused", "passed",
 		} {
 			if !strings.Contains(b.String(), want) {
 				t.Errorf("%s lacks %q:\n%s", output, want, b.String())

@@ -96,8 +96,8 @@ func (l *Location) facts() (f document.Facts) {
 		text = "none of those tried explains the refusals; the nearest is " + text
 	}
 	f = append(f, document.Strong("limit", text))
-	f.Add("agreement", fmt.Sprintf("%s%% of the verdicts (95%% interval %s–%s%%); %s%% where the limit was chosen by other keys",
-		format.Percent(l.AgreementPercent), format.Percent(l.Interval[0]), format.Percent(l.Interval[1]), format.Percent(l.UnseenPercent)))
+	f.Add("agreement", fmt.Sprintf("%s of the verdicts (95 %% interval %s); %s where the limit was chosen by other keys",
+		format.Percentage(l.AgreementPercent), format.Percentages(l.Interval), format.Percentage(l.UnseenPercent)))
 	if l.explains() {
 		f.Add("equal", names(l.Equal, l.AllEqual, "agree on as many requests"))
 		f.Add("as good", l.asGood())
@@ -140,8 +140,8 @@ func (l *Location) asGood() string {
 
 // trust says what a prediction for another limit may be off by.
 func (l *Location) trust() string {
-	return fmt.Sprintf("%s%% of the verdicts contradict it: %s that only it refuses, %s that only the server refused; it refuses %s in all, the server %s",
-		format.Percent(100-l.AgreementPercent), format.Count(l.Best.Stricter, "request"), format.Thousands(l.Best.Looser),
+	return fmt.Sprintf("%s of the verdicts contradict it: %s that only it refuses, %s that only the server refused; it refuses %s in all, the server %s",
+		format.Percentage(100-l.AgreementPercent), format.Count(l.Best.Stricter, "request"), format.Thousands(l.Best.Looser),
 		format.Thousands(l.Best.Refused), format.Thousands(l.Refused))
 }
 
@@ -152,8 +152,8 @@ func (l *Location) foreseen() string {
 		of, times = calibrate.ForeseenWhole, "whole seconds"
 	}
 	return fmt.Sprintf("on %d recordings of nginx and HAProxy, in %s, the algorithm that one limit told foresaw the verdicts of another: "+
-		"%s%% of them were wrong in the middle, %s%% at most; the number of refusals was off by %s%% at most", of.Recordings, times,
-		format.Percent(of.Median), format.Percent(of.Worst), format.Percent(of.Refused))
+		"%s of them were wrong in the middle, %s at most; the number of refusals was off by %s at most", of.Recordings, times,
+		format.Percentage(of.Median), format.Percentage(of.Worst), format.Percentage(of.Refused))
 }
 
 func contradictionTable(all []Contradiction, whole bool) *table.Table {

@@ -156,8 +156,8 @@ func (p *Policy) headline(a *Account) string {
 	if p.Refused == 0 && p.Range == nil {
 		text += ", refuses none of its " + format.Count(a.Requests, "request")
 	} else {
-		text += fmt.Sprintf(", refuses %s of its %s (%s%%)", refused, format.Count(a.Requests, "request"),
-			format.Percent(p.RefusedPercent))
+		text += fmt.Sprintf(", refuses %s of its %s (%s)", refused, format.Count(a.Requests, "request"),
+			format.Percentage(p.RefusedPercent))
 	}
 	if p.Delayed > 0 {
 		text += fmt.Sprintf(", delays %s", format.Thousands(p.Delayed))

@@ -121,7 +121,7 @@ func TestSweepWithin(t *testing.T) {
 	}
 	token.Points[1].Refused[request.Browser] = 2000
 	text := written(t, r, "table", townOptions)
-	if want := "1/1s  browsers    2   50.00%    3  0.00–50.00%    3  0.00–50.00%"; !strings.Contains(text, want) {
+	if want := "1/1s  browsers     2  50.00 %     3  0.00–50.00 %     3  0.00–50.00 %"; !strings.Contains(text, want) {
 		t.Errorf("no %q in\n%s", want, text)
 	}
 }

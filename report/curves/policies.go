@@ -18,7 +18,7 @@ import (
 // policies writes the tables.
 func (s *Report) policies(w *document.Writer) {
 	s.Begin(w, "Every limit of a policy", document.Fact{Label: "rows", Text: fmt.Sprintf(
-		"the N of the policy, and the smallest that are enough for 50, 90, 99, 99.9 and 100%% of the clients that it "+
+		"the N of the policy, and the smallest that are enough for 50, 90, 99, 99.9 and 100 %% of the clients that it "+
 			"concerns, and of the browsers; every figure is that of a replay with this N; percentages are of %s, and of "+
 			"these clients",
 		format.Count(s.Requests, "request"),
@@ -37,10 +37,10 @@ func (s *Report) policies(w *document.Writer) {
 // policyTable has a row for each N that is counted.
 func (s *Report) policyTable(c *sweep.Curve, of *sweep.Subject) *table.Table {
 	browsers := of.Clients[request.Browser] - of.Hidden
-	t := table.New(table.Number("N"), table.Words(""), table.Number("refused"), table.Number("refused%"),
-		table.Number("clients hit"), table.Number("hit%"))
+	t := table.New(table.Number("N"), table.Words(""), table.Number("refused"), table.Number("refused %"),
+		table.Number("clients hit"), table.Number("hit %"))
 	if browsers > 0 {
-		t.Head(table.Numbers("browsers hit", "browsers%")...)
+		t.Head(table.Numbers("browsers hit", "browsers %")...)
 	}
 	for i := range c.Points {
 		p := &c.Points[i]

@@ -75,9 +75,9 @@ func (s *Report) subject() string {
 	const enough = 1000 // 99.9 % of fewer are all of them
 	switch {
 	case s.Clients < enough:
-		text += fmt.Sprintf("; 99.9%% of %s is all of them", format.Count(s.Clients, "client"))
+		text += fmt.Sprintf("; 99.9 %% of %s is all of them", format.Count(s.Clients, "client"))
 	case s.byBrowsers() && browsers < enough:
-		text += fmt.Sprintf("; 99.9%% of %s is all of them", format.Count(browsers, "browser"))
+		text += fmt.Sprintf("; 99.9 %% of %s is all of them", format.Count(browsers, "browser"))
 	}
 	return text
 }
@@ -156,13 +156,13 @@ func (s *Report) refusedText(c *sweep.Curve, edges []*sweep.Curve, p *sweep.Poin
 	if !p.Counted {
 		least, most := c.Within(p)
 		if most < 0 {
-			return "≥" + percents([2]int64{least, least}) + "%"
+			return "≥" + percents([2]int64{least, least}) + " %"
 		}
-		return percents([2]int64{least, most}) + "%"
+		return percents([2]int64{least, most}) + " %"
 	}
 	refused := p.Refused.Sum()
 	r := [2]int64{refused, refused}
-	text := percents(r) + "%"
+	text := percents(r) + " %"
 	for _, edge := range edges {
 		if q := edge.At(p.Limit); q.Counted {
 			r = report.RangeOf(r[0], q.Refused.Sum(), r[1])

@@ -57,7 +57,7 @@ func (r *Report) Text(w *document.Writer) {
 func writeFinding(w *document.Writer, f *findings.Finding) {
 	text := f.Severity.String()
 	if f.Share >= 0 {
-		text += ", " + format.Percent(100*float64(f.Share)) + "% of the requests"
+		text += ", " + format.Percentage(100*float64(f.Share)) + " of the requests"
 	}
 	w.Topic(2, f.Code, text)
 	var facts document.Facts

@@ -4,6 +4,7 @@ package document
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -92,6 +93,7 @@ type View struct {
 }
 
 const (
+	pipeWidth  = 100 // columns of findings and warnings that do not go to a terminal
 	pageWidth  = 120 // columns of tables that do not go to a terminal
 	pageLong   = 60  // columns of a text of any length there
 	labelWidth = 14
@@ -166,7 +168,12 @@ func (w *Writer) item(f Fact) {
 
 // entry writes a label and a text beside it, which is wrapped at the width of a terminal.
 func (w *Writer) entry(label, text string, c color) {
-	for _, line := range w.wrapped(escape.Visible(text), labelWidth) {
+	w.labelled(label, w.wrapped(escape.Visible(text), labelWidth), c)
+}
+
+// labelled writes lines with a label beside the first.
+func (w *Writer) labelled(label string, lines []string, c color) {
+	for _, line := range lines {
 		w.WriteString(w.Paint(c, label))
 		if line != "" {
 			fmt.Fprintf(w, "%*s%s", labelWidth-len(label), "", line)
@@ -201,7 +208,7 @@ func (w *Writer) Alert(l Level, text string) {
 	if w.Markdown {
 		w.printf("\n> **%s**: %s\n", format.Sentence(l.label), table.MarkdownText(text))
 	} else {
-		w.entry(l.label, text, l.color)
+		w.labelled(l.label, table.Wrap(escape.Visible(text), cmp.Or(w.Width, pipeWidth)-labelWidth), l.color)
 	}
 }
 
@@ -291,7 +298,7 @@ func (w *Writer) Plot(title string, p plot.Drawing, notes ...string) {
 		w.WriteString(line + "\n")
 	}
 	for _, note := range notes {
-		fmt.Fprintf(w, "%s\n", w.Paint(Dim, note))
+		w.Note(note)
 	}
 }
 

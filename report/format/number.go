@@ -27,6 +27,12 @@ func Percent(p float64) string {
 	return strconv.FormatFloat(p, 'f', 2, 64)
 }
 
+// Percentage writes a share as texts have it: "27.15 %". Flags and conditions take the sign without a space.
+func Percentage(p float64) string { return Percent(p) + " %" }
+
+// Percentages writes a range of shares likewise.
+func Percentages(r [2]float64) string { return Percents(r) + " %" }
+
 // Thousands writes n in groups of three digits: 1,234,567.
 func Thousands(n int64) string {
 	digits := strconv.FormatInt(n, 10)
@@ -89,12 +95,12 @@ func Runs(runs []int32) string {
 
 // Share is a part of a whole as a count, with its percentage.
 func Share(part, whole int64) string {
-	return fmt.Sprintf("%s (%s%%)", Thousands(part), Percent(PercentOf(part, whole)))
+	return Thousands(part) + " (" + Percentage(PercentOf(part, whole)) + ")"
 }
 
 // ShareText writes thousandths as a percentage, 0.1 % each.
 func ShareText(thousandths int64) string {
-	return strings.TrimSuffix(fmt.Sprintf("%d.%d", thousandths/10, thousandths%10), ".0") + "%"
+	return strings.TrimSuffix(fmt.Sprintf("%d.%d", thousandths/10, thousandths%10), ".0") + " %"
 }
 
 // ShareOf is part of whole, 0 of nothing.
@@ -158,8 +164,8 @@ func PlainSeconds(s float64) string { return strconv.FormatFloat(s, 'f', -1, 64)
 // Exact is a share for programs.
 func Exact(p float64) string { return strconv.FormatFloat(p, 'f', 4, 64) }
 
-// ShortPercent writes a percentage with as many digits as it has.
-func ShortPercent(p float64) string { return strconv.FormatFloat(p, 'f', -1, 64) }
+// ShortPercentage writes a share with as many digits as it has.
+func ShortPercentage(p float64) string { return strconv.FormatFloat(p, 'f', -1, 64) + " %" }
 
 // List joins texts, and names the first few.
 func List(texts []string, most int) string {

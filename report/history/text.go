@@ -39,9 +39,9 @@ func (s *SafeLimits) text() string {
 	if s == nil {
 		return ""
 	}
-	who := fmt.Sprintf("the %s%% %s limit", format.Amount(s.Percent), s.Class)
+	who := fmt.Sprintf("the %s %s limit", format.ShortPercentage(s.Percent), s.Class)
 	if s.People {
-		who = fmt.Sprintf("the %s%% limit of browsers that are not disguised", format.Amount(s.Percent))
+		who = fmt.Sprintf("the %s limit of browsers that are not disguised", format.ShortPercentage(s.Percent))
 	}
 	changed := s.Changed()
 	if len(changed) == 0 {
@@ -161,13 +161,13 @@ func (p *Policy) trendTable(agents bool) *table.Table {
 // Headline says in a sentence what has become of a policy.
 func (p *Policy) Headline(h *History, refusedPercent float64) string {
 	if len(h.Base) == 0 {
-		return fmt.Sprintf("refuses %s%% of requests", format.Percent(refusedPercent))
+		return fmt.Sprintf("refuses %s of requests", format.Percentage(refusedPercent))
 	}
 	if p.Before == nil {
-		return fmt.Sprintf("refuses %s%% of requests; none of the runs that it is compared with has it", format.Percent(refusedPercent))
+		return fmt.Sprintf("refuses %s of requests; none of the runs that it is compared with has it", format.Percentage(refusedPercent))
 	}
-	return fmt.Sprintf("refuses %s%% of requests, before %s%%; newly hit %s, released %s", format.Percent(refusedPercent),
-		format.Percent(p.Before.RefusedPercent), p.NewlyHit.text(), p.Released.text())
+	return fmt.Sprintf("refuses %s of requests, before %s; newly hit %s, released %s", format.Percentage(refusedPercent),
+		format.Percentage(p.Before.RefusedPercent), p.NewlyHit.text(), p.Released.text())
 }
 
 // The history in the table of the report: rows of level "trend" (name is the run), "newly hit", "released", "repeat

@@ -216,7 +216,7 @@ func (p *Answer) mapCell(s *AnswerShape, percent int) mapCell {
 	share := table.Share(format.PercentOf(refused, all))
 	c := mapCell{
 		N: format.Thousands(stop.N), Class: share.Heated().Class,
-		Percent: format.Percent(format.PercentOf(refused, all)) + " %",
+		Percent: format.Percentage(format.PercentOf(refused, all)),
 		Address: template.URL(address), //nolint:gosec // of our own words
 	}
 	c.Words = fmt.Sprintf("%s, %s %%: N = %s refuses %s of the target", s.Title, p.Percents[percent], c.N, c.Percent)

@@ -149,7 +149,7 @@ func (p *Page) cards() []card {
 		cards = append(cards, card{format.Thousands(int64(n)), format.Plural(n, "curve")})
 	}
 	if in.Unreadable > 0 {
-		cards = append(cards, card{format.Percent(in.UnreadablePercent) + " %", "of lines unreadable"})
+		cards = append(cards, card{format.Percentage(in.UnreadablePercent), "of lines unreadable"})
 	}
 	return cards
 }
@@ -351,8 +351,8 @@ func (p *Page) safe() (sentences []string) {
 		if share < 1000 {
 			affects = "at most " + format.ShareText(1000-share)
 		}
-		sentences = append(sentences, fmt.Sprintf("%s affects %s of the %s, and refuses %s %% of all requests.",
-			curve.Limit(at.Limit), affects, who, format.Percent(format.PercentOf(at.Refused.Sum(), c.judged()))))
+		sentences = append(sentences, fmt.Sprintf("%s affects %s of the %s, and refuses %s of all requests.",
+			curve.Limit(at.Limit), affects, who, format.Percentage(format.PercentOf(at.Refused.Sum(), c.judged()))))
 	}
 	if sentences == nil {
 		return nil

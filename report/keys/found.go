@@ -86,6 +86,6 @@ func (v *Validated) text() string {
 	if v.TargetRequests == 0 || v.Protected == 0 {
 		return text + "the rest has too little to validate it"
 	}
-	return text + fmt.Sprintf("on the rest it refuses %s%% of the target and hits %s of %s, with 95 %% confidence at most %s%% of all such",
-		format.Percent(v.TargetPercent), format.Thousands(v.ProtectedHit), format.Count(v.Protected, "visitor"), format.Percent(v.MostPercent))
+	return text + fmt.Sprintf("on the rest it refuses %s of the target and hits %s of %s, with 95 %% confidence at most %s of all such",
+		format.Percentage(v.TargetPercent), format.Thousands(v.ProtectedHit), format.Count(v.Protected, "visitor"), format.Percentage(v.MostPercent))
 }

@@ -88,7 +88,7 @@ func TestBestKey(t *testing.T) {
 	for i, want := range []struct{ best, limit, verdict string }{
 		{"user", "window:29/1m", "user, window:29/1m, hits 5 of 100 visitors to protect; client hits 80"},
 		{"client", "window:7/1m", "client, window:7/1m, hits 80 of 100 visitors to protect; no other key hits fewer: no key separates them by such a window; a longer --per gathers more of what comes slowly"},
-		{"", "window:1/1m", "no key refuses 95% by a window of 1m, however small: at best 90.00%, by client; a longer --per gathers more of what comes slowly"},
+		{"", "window:1/1m", "no key refuses 95 % by a window of 1m, however small: at best 90.00 %, by client; a longer --per gathers more of what comes slowly"},
 	} {
 		a := &k.Answers[i]
 		if a.Best != want.best || a.Keys[0].Limit != want.limit || a.verdict(k) != want.verdict || len(a.Keys) != 2 {
@@ -125,7 +125,7 @@ func TestLongerWindows(t *testing.T) {
 	k := New(r, q, townOptions)
 	for i, want := range []struct{ longer, verdict string }{
 		{"1h", ": no key separates them by such a window; --per 1h gathers more of what comes slowly: user, window:49/1h, hits 2 of 100"},
-		{"", "at best 90.00%, by client; nor does one separate them by 1h"},
+		{"", "at best 90.00 %, by client; nor does one separate them by 1h"},
 	} {
 		if a := &k.Answers[i]; a.Longer != want.longer || !strings.HasSuffix(a.verdict(k), want.verdict) || len(k.Answers) != 2 {
 			t.Errorf("%v%%: longer %q: %s", *a.Refuse, a.Longer, a.verdict(k))
@@ -139,17 +139,17 @@ func TestKeyWarnings(t *testing.T) {
 		"no agents":          func(r *sweep.KeysResult) { r.Agents = 0 },
 		"no one to":          func(r *sweep.KeysResult) { r.Requests[request.Browser] = 0 },
 		"there is no target": func(r *sweep.KeysResult) { r.Requests[request.Tool] = 0 },
-		"2 networks (/64) had 10 or more new addresses on one day, 40 in all, and sent 1.00%": func(r *sweep.KeysResult) {
+		"2 networks (/64) had 10 or more new addresses on one day, 40 in all, and sent 1.00 %": func(r *sweep.KeysResult) {
 			r.Rotating, r.IPv6Sent = sweep.AddressRotation{Networks: 2, Addresses: 40, Requests: 13}, 1300
 		},
-		"198.51.100.9 sent 50.10% of the target requests: the answers are about that client; --exclude 198.51.100.9 shows": func(r *sweep.KeysResult) {
+		"198.51.100.9 sent 50.10 % of the target requests: the answers are about that client; --exclude 198.51.100.9 shows": func(r *sweep.KeysResult) {
 			id := r.Tables.Clients.ID([]byte("198.51.100.9"))
 			r.ByClient.Grow(int(id) + 1)
 			r.ByClient.At(id).ByClass[request.Tool] = 501
 		},
 		"only 19 requests of the target": func(r *sweep.KeysResult) { r.Requests[request.Tool] = 19 },
 		"only 19 visitors to protect":    func(r *sweep.KeysResult) { r.Visitors[request.Browser] = 19 },
-		"sent 0.92%": func(r *sweep.KeysResult) { // little of all, much of IPv6
+		"sent 0.92 %": func(r *sweep.KeysResult) { // little of all, much of IPv6
 			r.Rotating, r.IPv6Sent = sweep.AddressRotation{Networks: 2, Addresses: 40, Requests: 12}, 120
 		},
 	} {

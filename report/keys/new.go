@@ -210,10 +210,10 @@ func rotatingText(c *sweep.ClientStats) string {
 		return ""
 	}
 	return fmt.Sprintf("IPv6 addresses rotate: %s (/64) had %d or more new addresses on one day, %s in all, and sent "+
-		"%s%% of all requests; "+
+		"%s of all requests; "+
 		"%s had the most, %s: a limit by client gives each of them a fresh start, client/64 does not",
 		format.Count(r.Networks, "network"), sweep.RotatingAddresses, format.Thousands(r.Addresses),
-		format.Percent(format.PercentOf(r.Requests, c.Sent)), r.Most, format.Thousands(r.InMost))
+		format.Percentage(format.PercentOf(r.Requests, c.Sent)), r.Most, format.Thousands(r.InMost))
 }
 
 func nobodyText(res *sweep.KeysResult, k *Report) string {
@@ -240,8 +240,8 @@ func oneTarget(res *sweep.KeysResult, k *Report, q Question) string {
 		if share <= mostOfTarget {
 			continue
 		}
-		text := fmt.Sprintf("%s sent %s%% of the target requests: the answers are about that client",
-			res.Tables.ShownClient(id), format.Percent(share))
+		text := fmt.Sprintf("%s sent %s of the target requests: the answers are about that client",
+			res.Tables.ShownClient(id), format.Percentage(share))
 		if address, _, ok := report.AddressOf(res.Tables.Clients.Name(id)); ok && res.Tables.Rename.Client == nil {
 			text += "; --exclude " + address + " shows the others"
 		}

@@ -115,7 +115,7 @@ func (k *Report) CSV() ([]byte, error) {
 		a := &k.Answers[i]
 		share := ""
 		if a.Refuse != nil {
-			share = format.ShortPercent(*a.Refuse)
+			share = strconv.FormatFloat(*a.Refuse, 'f', -1, 64)
 		}
 		for j := range a.Keys {
 			r := &a.Keys[j]
@@ -163,8 +163,8 @@ func (a *Answer) title(k *Report) string {
 	if a.Refuse == nil {
 		return a.Limit + ", counted by"
 	}
-	return fmt.Sprintf("The largest window of %s that refuses %s%% of the requests of %s", a.Per,
-		format.ShortPercent(*a.Refuse), plurals(k.Target.Classes))
+	return fmt.Sprintf("The largest window of %s that refuses %s of the requests of %s", a.Per,
+		format.ShortPercentage(*a.Refuse), plurals(k.Target.Classes))
 }
 
 // verdict says which key is best, "" where nobody asked.
@@ -173,8 +173,8 @@ func (a *Answer) verdict(k *Report) string {
 	case a.Refuse == nil || len(a.Keys) == 0:
 		return ""
 	case a.Best == "":
-		return fmt.Sprintf("no key refuses %s%% by a window of %s, however small: at best %s%%, by %s",
-			format.ShortPercent(*a.Refuse), a.Per, format.Percent(a.Keys[0].TargetPercent), a.Keys[0].Key) + a.longerText(k)
+		return fmt.Sprintf("no key refuses %s by a window of %s, however small: at best %s, by %s",
+			format.ShortPercentage(*a.Refuse), a.Per, format.Percentage(a.Keys[0].TargetPercent), a.Keys[0].Key) + a.longerText(k)
 	}
 	best, client := &a.Keys[0], (*Row)(nil)
 	if i := slices.IndexFunc(a.Keys, func(r Row) bool { return r.Key == "client" }); i >= 0 {
@@ -187,7 +187,7 @@ func (a *Answer) verdict(k *Report) string {
 		text += "; no other key hits fewer"
 	case client == nil:
 	case !client.Reached:
-		text += "; client refuses no more than " + format.Percent(client.TargetPercent) + "%"
+		text += "; client refuses no more than " + format.Percentage(client.TargetPercent)
 	case client.ProtectedHit == best.ProtectedHit:
 		text += fmt.Sprintf("; client hits as many, and refuses them %s rather than %s",
 			format.Count(client.ProtectedRefused, "request"), format.Thousands(best.ProtectedRefused))

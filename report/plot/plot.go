@@ -186,7 +186,7 @@ type Shares struct {
 func (p Shares) Draw(color bool) (lines []string) {
 	options := []asciigraph.Option{
 		asciigraph.Height(sharesRows), asciigraph.LowerBound(0), asciigraph.UpperBound(inPercent),
-		asciigraph.YAxisValueFormatter(func(v float64) string { return fmt.Sprintf("%3.0f%%", v) }),
+		asciigraph.YAxisValueFormatter(func(v float64) string { return fmt.Sprintf("%3.0f %%", v) }),
 		asciigraph.XAxisRange(0, p.Decades), asciigraph.XAxisTickCount(int(p.Decades) + 1),
 		asciigraph.XAxisValueFormatter(func(v float64) string {
 			return format.Thousands(int64(math.Round(math.Pow(10, v))))

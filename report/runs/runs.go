@@ -72,10 +72,10 @@ func Write(w io.Writer, output string, width int, runs []store.RunFact) error {
 		}
 		row := []any{
 			int64(r.Run), kind(r), format.Moment(r.Started).Format(minute), format.Brief((r.Finished - r.Started) / limit.Millisecond * limit.Millisecond),
-			from, to, r.Requests, r.Clients, r.Policies, r.Refused,
+			from, to, table.Figure(r.Requests), table.Figure(r.Clients), r.Policies, table.Figure(r.Refused),
 		}
 		if degraded {
-			row = append(row, r.Degraded)
+			row = append(row, table.Figure(r.Degraded))
 		}
 		rows = append(rows, append(row, table.Cut(escape.Visible(r.Command), mostCommand)))
 	}
@@ -92,8 +92,11 @@ func WriteFacts(w io.Writer, output string, width int, runs []store.RunFact) err
 		row := []any{name}
 		for i := range runs {
 			value := values(&runs[i])[j+1]
-			if value == nil {
+			switch v := value.(type) {
+			case nil:
 				value = "–"
+			case int64:
+				value = table.Figure(v)
 			}
 			row = append(row, value)
 		}

@@ -195,9 +195,12 @@ func jsonKeys(columns []string) []string {
 	return keys
 }
 
+// A Figure is a number of things, which people read in groups of digits.
+type Figure int64
+
 func isNumber(v any) bool {
 	switch v.(type) {
-	case int, int32, int64, uint64, float64, json.Number:
+	case Figure, int, int32, int64, uint64, float64, json.Number:
 		return true
 	}
 	return false
@@ -205,6 +208,9 @@ func isNumber(v any) bool {
 
 // cellOf returns the cell of a value.
 func cellOf(v any, null string) Cell {
+	if n, ok := v.(Figure); ok {
+		return Count(int64(n))
+	}
 	text := cellText(v, null)
 	if isNumber(v) {
 		return Shown(text, text)

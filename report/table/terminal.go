@@ -14,6 +14,7 @@ import (
 	"github.com/olekukonko/tablewriter/tw"
 
 	"shadow/escape"
+	"shadow/lazy"
 )
 
 // A table wider than the terminal is first cut where that is allowed (agents), and then folded: its columns go into
@@ -205,11 +206,36 @@ func Cut(s string, width int) string {
 	return s
 }
 
-// Wrap breaks a text between words into lines of at most width columns, but for words that are longer.
+// aPiece is what stays on one line: a word, a quotation, a flag with its value, a share with its sign.
+var aPiece = lazy.Regexp("(?:--[a-z][-a-z]* )?(?:[(\"]*(?:'[^']*'|`[^`]*`)\\S*|\\S+)(?: %\\S*)?")
+
+// pieces are what a text may be broken between. Flags that follow each other are one piece where a line has room for them.
+func pieces(text string, width int) (all []string) {
+	for _, piece := range aPiece().FindAllString(strings.Join(strings.Fields(text), " "), -1) {
+		last := len(all) - 1
+		if last >= 0 && strings.HasPrefix(all[last], "--") && strings.HasPrefix(piece, "--") &&
+			ColumnsOf(all[last])+1+ColumnsOf(piece) <= width {
+			all[last] += " " + piece
+			continue
+		}
+		for !strings.ContainsAny(piece, "-'`") && ColumnsOf(piece) > width {
+			begin := strings.TrimSuffix(Cut(piece, width+1), "…")
+			if begin == "" { // not even a letter fits
+				break
+			}
+			all, piece = append(all, begin), piece[len(begin):]
+		}
+		all = append(all, piece)
+	}
+	return all
+}
+
+// Wrap breaks a text into lines of at most width columns, but for quotations and flags that are longer: what is to be
+// copied stays whole.
 func Wrap(text string, width int) []string {
 	var lines []string
 	line := ""
-	for _, word := range strings.Fields(text) {
+	for _, word := range pieces(text, width) {
 		switch {
 		case line == "":
 			line = word

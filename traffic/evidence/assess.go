@@ -276,7 +276,7 @@ func (e *Summary) describe(s Signal, claim request.Class) string {
 	case RefererSignal:
 		return fmt.Sprintf("%d of %d steps follow from a page before (%d have a referer)", e.Followed, e.Steps, e.Referred)
 	case RhythmSignal:
-		return fmt.Sprintf("the %d gaps between page views vary by %d%% of their mean", e.Gaps, e.Variation())
+		return fmt.Sprintf("the %d gaps between page views vary by %d %% of their mean", e.Gaps, e.Variation())
 	case HasteSignal:
 		return fmt.Sprintf("%d of %d gaps between page views are shorter than 5 s", e.Quick, e.Gaps)
 	case HoursSignal:

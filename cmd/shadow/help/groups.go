@@ -1,6 +1,7 @@
 package help
 
 import (
+	"fmt"
 	"io"
 	"strings"
 
@@ -54,16 +55,25 @@ var Groups = []Group{
 	{"Performance", []string{"cache", "max-memory", "max-keys", "timing", "cpuprofile", "memprofile"}},
 }
 
-// GroupFlags has the lists of flags of all commands divided, and wrapped at the width of the terminal, 0 if there is none.
+// GroupFlags has the lists of flags of all commands divided, and help wrapped at the width of the terminal, 0 if there is
+// none.
 func GroupFlags(root *cobra.Command, width func(io.Writer) int) {
-	cobra.AddTemplateFunc("flagList", func(cmd *cobra.Command, flags *pflag.FlagSet) string {
-		return FlagList(flags, wrapAt(cmd.OutOrStdout(), width))
+	columns := 0 // of the help that is written; its second part goes through a buffer
+	cobra.AddTemplateFunc("prose", func(cmd *cobra.Command, text string) string {
+		columns = wrapAt(cmd.OutOrStdout(), width)
+		return Prose(text, columns)
 	})
-	template := root.UsageTemplate()
+	cobra.AddTemplateFunc("described", func(cmd *cobra.Command) string {
+		name := fmt.Sprintf("  %-*s ", cmd.NamePadding(), cmd.Name())
+		return strings.Join(hanging(name, cmd.Short, columns), "\n")
+	})
+	cobra.AddTemplateFunc("flagList", func(flags *pflag.FlagSet) string { return FlagList(flags, columns) })
+	template := strings.ReplaceAll(root.UsageTemplate(), "  {{rpad .Name .NamePadding }} {{.Short}}", "{{described .}}")
 	for _, flags := range []string{".LocalFlags", ".InheritedFlags"} {
-		template = strings.ReplaceAll(template, "{{"+flags+".FlagUsages |", "{{flagList . "+flags+" |")
+		template = strings.ReplaceAll(template, "{{"+flags+".FlagUsages |", "{{flagList "+flags+" |")
 	}
 	root.SetUsageTemplate(template)
+	root.SetHelpTemplate(strings.Replace(root.HelpTemplate(), "{{. | trim", "{{prose $ . | trim", 1))
 }
 
 // FlagList is the list of a command's flags, wrapped at a width if it is above 0.
