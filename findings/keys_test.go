@@ -46,7 +46,7 @@ func TestForgedCrawlers(t *testing.T) {
 	l.Take(town.b)
 	found := l.Findings(&ingest.Stats{Parsed: 500})
 	i := slices.IndexFunc(found, func(f Finding) bool { return f.Code == "forged_crawler" })
-	const says = "20 (4.00%) requests of 2 clients name Googlebot, Googlebot-Image and come from other addresses than it has"
+	const says = "20 (4.00 %) requests of 2 clients name Googlebot, Googlebot-Image and come from other addresses than it has"
 	if i < 0 || found[i].Evidence != says || found[i].Share != 0.04 || found[i].Severity != Info {
 		t.Errorf("%+v", found)
 	}
