@@ -106,7 +106,8 @@ func TestClientInsideSite(t *testing.T) {
 }
 
 // Two logins may fail in 10 s, then nobody logs in for 30 s: the first refusal begins it, though it is not counted as its
-// answer was not 401. Of requests that are counted and not refused, one without room begins it, too.
+// answer was not 401. Of requests that are counted and not refused, one without room begins it, too. A limit does so in
+// whichever way it combines with others.
 func TestCooldownOfOtherRequests(t *testing.T) {
 	part := policiesOf(t, "window:2/10s,cooldown=30s", request.ByClient)[0].Parts[0]
 	part.Match, part.Count = 1, 2
@@ -119,15 +120,17 @@ func TestCooldownOfOtherRequests(t *testing.T) {
 		{"a login", []uint64{login | failed, login | failed, login, login, login, login}, "a@2s a@31s"},
 		{"a failure elsewhere", []uint64{login | failed, login | failed, failed, login, login, login}, "a@31s"},
 	} {
-		policies := []policy.Policy{{Parts: []policy.Part{part}}}
-		b := newBenchOf(t, lateness, policies)
 		lines := at("a", 0, second, 2*second, 31*second, 32*second, 33*second)
 		for i := range lines {
 			lines[i].marks = c.marks[i]
 		}
-		b.judge(lines)
-		if got := b.verdicts(); got != c.want {
-			t.Errorf("%s: refused %q, want %q", c.what, got, c.want)
+		policies := []policy.Policy{{Parts: []policy.Part{part}}}
+		for _, policies[0].Combine = range []policy.Combine{policy.InTurn, policy.Each, policy.Together} {
+			b := newBenchOf(t, lateness, policies)
+			b.judge(lines)
+			if got := b.verdicts(); got != c.want {
+				t.Errorf("%s, %s: refused %q, want %q", c.what, policies[0].Combine, got, c.want)
+			}
 		}
 		g := observing(t, policies, [][]line{lines}, func(tables *traffic.Tables) *replay.ClientLog {
 			return replay.NewClientLog(tables, replay.ClientName{Name: "a"}, 1)

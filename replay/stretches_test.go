@@ -56,15 +56,15 @@ func TestStretchesGrow(t *testing.T) {
 		t.Errorf("4096 stretches are of %s", limit.FormatPeriod(s.Length()))
 	}
 	s.Add(limit.Minute, 2)
-	last, n := limit.Time(-1<<62), int64(0)
+	last, n := limit.Time(-4100*limit.Minute), int64(0) // the one before the first
 	for at, count := range s.All() {
-		if at <= last || at%(5*limit.Minute) != 0 {
+		if at != last+5*limit.Minute {
 			t.Errorf("one at %s behind %s", limit.FormatPeriod(at), limit.FormatPeriod(last))
 		}
 		last, n = at, n+count
 	}
-	if s.Length() != 5*limit.Minute || n != 2*4097 {
-		t.Errorf("%d in stretches of %s", n, limit.FormatPeriod(s.Length()))
+	if s.Length() != 5*limit.Minute || n != 2*4097 || last != 0 {
+		t.Errorf("%d in stretches of %s to %s", n, limit.FormatPeriod(s.Length()), limit.FormatPeriod(last))
 	}
 	s.AddStretch(0, limit.Day, 1)
 	for at := range s.All() {

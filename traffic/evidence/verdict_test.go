@@ -72,3 +72,15 @@ func TestVisitorsOfChangingAgents(t *testing.T) {
 		}
 	}
 }
+
+// A verdict is found by its name, and what is none is undecided.
+func TestParseVerdict(t *testing.T) {
+	for _, v := range []Verdict{Human, Bot, Undecided} {
+		if got := ParseVerdict(v.String()); got != v {
+			t.Errorf("%s is read as %s", v, got)
+		}
+	}
+	if got := ParseVerdict("a person"); got != Undecided {
+		t.Errorf("what is no verdict is read as %s", got)
+	}
+}
