@@ -10,7 +10,7 @@ import (
 func TestClientTally(t *testing.T) {
 	for _, c := range []struct {
 		browser, crawler, tool int64
-		want                      request.Class
+		want                   request.Class
 	}{
 		{0, 0, 0, request.Browser}, {2, 1, 1, request.Browser}, {1, 2, 1, request.Crawler}, {0, 2, 2, request.Crawler}, {1, 0, 3, request.Tool},
 	} {

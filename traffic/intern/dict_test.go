@@ -192,3 +192,20 @@ func BenchmarkDict(b *testing.B) {
 		})
 	}
 }
+
+// A view that is out of date denies the names that came after it, also those that begin a chunk of their own.
+func TestViewOutOfDate(t *testing.T) {
+	d := NewDict()
+	name := func(i int) []byte { return fmt.Appendf(nil, "%d", i) }
+	for i := range chunkNames {
+		d.ID(name(i))
+	}
+	old := d.view.Load()
+	young := d.ID(name(chunkNames))
+	if old.has(young, name(chunkNames)) || !d.view.Load().has(young, name(chunkNames)) {
+		t.Error("a view has a name that is younger, or has not its own")
+	}
+	if last := int32(chunkNames - 1); !old.has(last, name(chunkNames-1)) {
+		t.Error("the last name of a full chunk is denied")
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"shadow/parse"
+	"shadow/parse/detect"
 	"shadow/request"
 )
 
@@ -103,5 +104,38 @@ func TestFieldsOfCosts(t *testing.T) {
 	}
 	if values.Counts(0, nil) || values.Counts(1, nil) {
 		t.Error("nothing counts")
+	}
+}
+
+// A format has a segment of the path if it has paths, and another part if one of its fields is that.
+func TestValuesOfFormats(t *testing.T) {
+	for _, c := range []struct {
+		part, format string
+		want         bool
+	}{
+		{"segment:1", "combined", true},
+		{"segment:1", "[$time_local] $status", false},
+		{"field:ja4", "combined", false},
+		{"field:ja4", "[$time_local] $status $ja4", true},
+		{"cookie:sid", "[$time_local] $status $cookie_sid", true},
+		{"cookie:sid", "[$time_local] $status $http_cookie", true},
+		{"cookie:sid", "[$time_local] $status $cookie_id", false},
+	} {
+		key, err := request.ParseKey(c.part)
+		if err != nil {
+			t.Fatal(err)
+		}
+		values, names, err := NewValues([]request.Key{key}, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		choice := detect.Choice{Format: c.format, Options: parse.Options{Extra: names}}
+		found, err := choice.For(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := values.Has(0, found.Format); got != c.want {
+			t.Errorf("%s has %s: %t", c.format, c.part, got)
+		}
 	}
 }
