@@ -1,12 +1,14 @@
 package replay
 
 import (
+	"bytes"
 	"math"
 	"slices"
 	"testing"
 
 	"shadow/limit"
 	"shadow/testneeds"
+	"shadow/traffic"
 )
 
 func TestPercentiles(t *testing.T) {
@@ -69,5 +71,36 @@ func TestTooManyDelays(t *testing.T) {
 	d.add(limit.Never)
 	if p := d.percentiles(100); p[0] < limit.Never-8 || d.total != limit.Never {
 		t.Errorf("the longest is %v, the sum %v", p[0], d.total)
+	}
+}
+
+// Delays that are added up differ by as little as those of the parts.
+func TestSumOfDelays(t *testing.T) {
+	for _, c := range []struct{ most, coarse int }{{maxDelays, 0}, {maxDelays + 1, 1}, {4 * maxDelays, 2}} {
+		var part candidate
+		for i := range c.most {
+			part.delays.add(limit.Time(i + 1))
+		}
+		tables := traffic.NewTables()
+		var kept bytes.Buffer
+		to := traffic.NewEncoder(tables, &kept)
+		part.saveSum(to)
+		if err := to.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		var sum candidate
+		for range 2 {
+			from := traffic.NewDecoder(kept.Bytes(), tables, tables.Actions.ID)
+			if sum.addSum(from, tables); from.Err() != nil {
+				t.Fatal(from.Err())
+			}
+		}
+		d := &sum.delays
+		if d.n != 2*part.delays.n || d.total != 2*part.delays.total || !slices.Equal(d.percentiles(1, 50, 99), part.delays.percentiles(1, 50, 99)) {
+			t.Errorf("%+v: %d delays of steps of 2^%d: %v", c, d.n, d.coarse, d.percentiles(1, 50, 99))
+		}
+		if int(d.coarse) != c.coarse || part.delays.coarse != d.coarse {
+			t.Errorf("%+v: steps of 2^%d, and 2^%d", c, d.coarse, part.delays.coarse)
+		}
 	}
 }
