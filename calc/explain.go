@@ -51,6 +51,9 @@ type Trial struct {
 // mostTried is how many requests at once are tried out.
 const mostTried = 100_000
 
+// mostVaried is the same of approximations, each variant of which looks at all that it remembers at each request.
+const mostVaried = 2000
+
 // mostSent is how many requests a client may send: more than it takes for mostTried at once. Where more are admitted in
 // a microsecond than at once, the least time it takes to fill has far more.
 const mostSent = 10 * mostTried
@@ -76,14 +79,19 @@ func explain(p policy.Part, levels int) Explanation {
 	e.Means, e.Bucket, e.AtOnce, e.Count, e.Per = d.Semantics(), shape.Kin, shape.AtOnce, shape.Count, shape.Period
 	e.Full = limit.Time(mulDivUp(shape.AtOnce, int64(shape.Period), shape.Count))
 	e.Equivalents = policy.Equivalents(p.Spec, shape)
-	if shape.AtOnce <= mostTried && e.Full < limit.Never/1000 {
+	approximation, varied := p.Limiter.(limit.Approximation)
+	most := int64(mostTried)
+	if varied {
+		most = mostVaried
+	}
+	if shape.AtOnce <= most && e.Full < limit.Never/1000 {
 		start := p.Spec.Period / 3 // off the grid that some limiters keep since the epoch
 		e.Trial = tryOut(p.Limiter, start, shape.AtOnce)
 		if !e.Trial.Endless {
 			e.Recovers = recovery(p.Limiter, p.Spec.Period, shape.AtOnce, e.Full)
 		}
 		e.Clients = clients(p.Limiter, shape, start, e.Full, levels)
-		if approximation, ok := p.Limiter.(limit.Approximation); ok {
+		if varied {
 			e.vary(approximation, shape, start)
 		}
 	}

@@ -33,7 +33,8 @@ func TestForgedCrawlers(t *testing.T) {
 	}{
 		{"Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)", "66.249.66.1", 30},
 		{"Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)", "192.0.2.9", 12},
-		{"Googlebot-Image/1.0", "192.0.2.8", 7}, {"Googlebot-Image/1.0", "192.0.2.9", 1},
+		{"Googlebot-Image/1.0", "192.0.2.8", 7},
+		{"Googlebot-Image/1.0", "192.0.2.9", 1},
 		{"Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)", "192.0.2.7", 50},
 		{"curl/8.5.0", "192.0.2.6", 400},
 	} {

@@ -12,8 +12,11 @@ func TestAdditionIsEmpty(t *testing.T) {
 		addition replay.Addition
 		empty    bool
 	}{
-		{replay.Addition{}, true}, {replay.Addition{Policies: []replay.PolicyText{{Name: "x"}}}, true},
-		{replay.Addition{Lines: 1}, false}, {replay.Addition{Bytes: 1}, false}, {replay.Addition{Late: 1}, false},
+		{replay.Addition{}, true},
+		{replay.Addition{Policies: []replay.PolicyText{{Name: "x"}}}, true},
+		{replay.Addition{Lines: 1}, false},
+		{replay.Addition{Bytes: 1}, false},
+		{replay.Addition{Late: 1}, false},
 	} {
 		if got := c.addition.Empty(); got != c.empty {
 			t.Errorf("%+v is empty: %t", c.addition, got)

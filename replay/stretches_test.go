@@ -56,7 +56,7 @@ func TestStretchesGrow(t *testing.T) {
 		t.Errorf("4096 stretches are of %s", limit.FormatPeriod(s.Length()))
 	}
 	s.Add(limit.Minute, 2)
-	last, n := limit.Time(-4100*limit.Minute), int64(0) // the one before the first
+	last, n := -4100*limit.Minute, int64(0) // the one before the first
 	for at, count := range s.All() {
 		if at != last+5*limit.Minute {
 			t.Errorf("one at %s behind %s", limit.FormatPeriod(at), limit.FormatPeriod(last))

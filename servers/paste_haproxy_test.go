@@ -42,8 +42,10 @@ backend old
 func TestPastedLinesKeepLimitsOfHAProxy(t *testing.T) {
 	testneeds.Program(t, "haproxy")
 	for _, c := range []struct{ at, counter, how string }{
-		{"FRONTEND", "sc0", "deny deny_status 503"}, {"FRONTEND", "sc1", "set-var(txn.old) str(over)"},
-		{"FRONTEND", "sc2", "deny deny_status 503"}, {"BACKEND", "sc0", "deny deny_status 503"},
+		{"FRONTEND", "sc0", "deny deny_status 503"},
+		{"FRONTEND", "sc1", "set-var(txn.old) str(over)"},
+		{"FRONTEND", "sc2", "deny deny_status 503"},
+		{"BACKEND", "sc0", "deny deny_status 503"},
 		{"BACKEND", "sc2", "set-var(txn.old) str(over)"},
 	} {
 		t.Run(fmt.Sprint(c), func(t *testing.T) {

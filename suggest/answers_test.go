@@ -58,16 +58,20 @@ func TestAnswers(t *testing.T) {
 			s.machine("81.20.9.9", firefox, "GET /static/#.css", 200, 215*time.Minute, 216*time.Minute, 700*time.Millisecond)
 			s.send(214*time.Minute, "81.20.9.9", "GET /page/1", 200, "-", firefox)
 		}, func(a *suggest.Advisor) {}},
-		"half-of-all": {func(s *scene) {
-			s.people(60, 0, 4*time.Hour)
-			s.machine("192.0.2.9", curl, "GET /page/#", 200, 0, 4*time.Hour, 2*time.Second)
+		"half-of-all": {
+			func(s *scene) {
+				s.people(60, 0, 4*time.Hour)
+				s.machine("192.0.2.9", curl, "GET /page/#", 200, 0, 4*time.Hour, 2*time.Second)
+			},
+			func(a *suggest.Advisor) {},
 		},
-			func(a *suggest.Advisor) {}},
-		"half-on-nginx": {func(s *scene) {
-			s.people(60, 0, 4*time.Hour)
-			s.machine("192.0.2.9", curl, "GET /page/#", 200, 0, 4*time.Hour, 2*time.Second)
+		"half-on-nginx": {
+			func(s *scene) {
+				s.people(60, 0, 4*time.Hour)
+				s.machine("192.0.2.9", curl, "GET /page/#", 200, 0, 4*time.Hour, 2*time.Second)
+			},
+			func(a *suggest.Advisor) { onServer(a, "nginx") },
 		},
-			func(a *suggest.Advisor) { onServer(a, "nginx") }},
 		"everybody": {func(s *scene) { s.shop(60) }, func(a *suggest.Advisor) {
 			a.Goals, a.Target = suggest.GoalsOf(findings.API), suggest.TargetOf(findings.API)
 			a.Stated, a.Short = true, true

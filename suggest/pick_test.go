@@ -120,7 +120,8 @@ func TestSettle(t *testing.T) {
 	a := picking()
 	a.Own = []Suggestion{
 		windowOf(1, 9, 50, candidateOf(7, 2, 0), candidateOf(8, 1, 0), candidateOf(9, 0, 0)), windowOf(2, 9, 50, candidateOf(7, 2, 0)),
-		windowOf(3, 9, 50), {Why: TooLong, tries: []Candidate{candidateOf(1, 0, 0)}},
+		windowOf(3, 9, 50),
+		{Why: TooLong, tries: []Candidate{candidateOf(1, 0, 0)}},
 	}
 	a.settle()
 	for i, want := range []Why{Found, Broken, Broken, TooLong} {

@@ -164,8 +164,11 @@ func TestRefills(t *testing.T) {
 		burst int64
 		want  limit.Time
 	}{
-		{2, limit.Second, 7, 3_500_000}, {3, limit.Second, 1, 333_333},
-		{1, limit.Day, math.MaxInt64, limit.Never}, {1, 2, math.MaxInt64, limit.Never}, {1, 1, math.MaxInt64, limit.Never},
+		{2, limit.Second, 7, 3_500_000},
+		{3, limit.Second, 1, 333_333},
+		{1, limit.Day, math.MaxInt64, limit.Never},
+		{1, 2, math.MaxInt64, limit.Never},
+		{1, 1, math.MaxInt64, limit.Never},
 	} {
 		if got := refills(sweep.Rate{Count: c.count, Per: c.per}, c.burst); got != c.want {
 			t.Errorf("%d/%d, burst %d: %d, want %d", c.count, c.per, c.burst, got, c.want)

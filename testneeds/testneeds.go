@@ -49,7 +49,7 @@ func Program(t TB, names ...string) string {
 		if says == nil {
 			return path
 		}
-		answer, _ := exec.Command(path, ask).CombinedOutput() //nolint:errcheck // what it says tells
+		answer, _ := exec.Command(path, ask).CombinedOutput() // what it says tells
 		if says.Match(answer) {
 			return path
 		}

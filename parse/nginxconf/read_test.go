@@ -95,8 +95,12 @@ func TestReadIsBounded(t *testing.T) {
 func FuzzRead(f *testing.F) {
 	const between = "\n---\n"
 	for _, texts := range [][]string{
-		fan(30), {nested(101)}, {"include f0.conf;"}, {"include *.conf; include f?.conf;", "a {", "}", "'"},
-		{"http { map $a $b { include f1.conf; } }", "~x 'y';"}, {"content_by_lua_block { a { } }"},
+		fan(30),
+		{nested(101)},
+		{"include f0.conf;"},
+		{"include *.conf; include f?.conf;", "a {", "}", "'"},
+		{"http { map $a $b { include f1.conf; } }", "~x 'y';"},
+		{"content_by_lua_block { a { } }"},
 	} {
 		f.Add(strings.Join(texts, between))
 	}
