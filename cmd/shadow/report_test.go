@@ -25,7 +25,6 @@ func TestReportIsTheReplay(t *testing.T) {
 		"vhosts.log":        {"--limit", "window:60/1m", "--by", "host", "--since", "2026-03-02"},
 		"rotated":           {"--limit", "traefik:1/s,burst=3", "--client", "addr/24,/64", "--exclude", "/static/**"},
 		"broken.log":        {"--limit", "2..4/10s", "--max-bad", "100%", "--timezone", "Asia/Tokyo"},
-		"empty.log":         {"--limit", "6/30s"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()

@@ -116,7 +116,11 @@ func TestSampleReports(t *testing.T) {
 	for name, args := range samples {
 		t.Run(name, func(t *testing.T) {
 			args := append([]string{"replay", "--no-store", "--limit", "6/30s"}, args...)
-			got := run(t, "../../sample-logs", args...)
+			cmd := command(t, "../../sample-logs", args...)
+			got, err := cmd.Output()
+			if code := cmd.ProcessState.ExitCode(); code != exitDone && (name != "empty" || code != exitIncomplete) {
+				t.Fatalf("exit code %d, %v", code, err)
+			}
 			golden := filepath.Join("../../sample-logs/expected", name+".txt")
 			if *update {
 				if err := os.WriteFile(golden, got, 0o644); err != nil {
