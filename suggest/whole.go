@@ -78,7 +78,7 @@ func (w *Whole) Finish(hits *replay.Hits) {
 		if g != Crawlers && g != Search {
 			continue
 		}
-		name := useragent.CrawlerName(w.Tables.Agents.Name(w.Clients.At(client).LastAgent))
+		name := useragent.CrawlerName(w.Tables.ShownAgent(w.Clients.At(client).LastAgent))
 		c := byName[name]
 		if c == nil {
 			c = &CrawlerHit{Name: name, Search: g == Search}

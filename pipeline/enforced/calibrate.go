@@ -67,6 +67,9 @@ func (c *Calibrate) Run(ctx context.Context, logs []string) error {
 		found.Locations = found.Requests.Locate(o)
 	}
 	found.Tables, found.Inputs, found.Top, found.By = c.Read.Tables, stats.Inputs, c.Top, c.By
+	for i := range found.Inputs {
+		found.Inputs[i].Name = c.Anonymizer.File(found.Inputs[i].Name)
+	}
 	head := c.Head(&stats, found.warnings()...)
 	for i := range head.Findings {
 		if f := &head.Findings[i]; f.Code == "enforced" {

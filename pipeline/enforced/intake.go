@@ -290,9 +290,9 @@ func join(statuses []uint16) string {
 func (t *intake) place(way int, id int32) string {
 	switch {
 	case way == byHost:
-		return t.Read.Tables.Hosts.Name(id)
+		return t.Anonymizer.Text(t.Read.Tables.Hosts.Name(id))
 	case id == traffic.NoValue:
 		return "/"
 	}
-	return "/" + t.Read.Tables.Values.Name(id)
+	return t.Anonymizer.Text("/" + t.Read.Tables.Values.Name(id))
 }

@@ -29,7 +29,9 @@ func New(res *sweep.KeysResult, q Question, o report.Options) *Report {
 			Rotating: Rotating{c.Rotating.Networks, c.Rotating.Addresses, c.Rotating.Requests},
 		},
 	}
-	k.Warnings = append(k.Warnings, warnings(res, k, q)...)
+	for _, text := range warnings(res, k, q) {
+		k.Warnings = append(k.Warnings, o.Anonymize.Text(text))
+	}
 	for _, by := range q.By {
 		if why := absence(by, &res.ClientStats); why != "" {
 			k.Absent = append(k.Absent, AbsentKey{by.String(), why})
