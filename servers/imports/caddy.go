@@ -31,8 +31,11 @@ type caddyBlock struct {
 	inner []*caddyBlock
 }
 
+// caddyDepth is how many blocks may nest: what reads them calls itself for each.
+const caddyDepth = 100
+
 // caddyBlocks reads a Caddyfile.
-func caddyBlocks(text string) []*caddyBlock {
+func caddyBlocks(file, text string) ([]*caddyBlock, error) {
 	root := &caddyBlock{}
 	open := []*caddyBlock{root}
 	for n, line := range strings.Split(text, "\n") {
@@ -49,12 +52,14 @@ func caddyBlocks(text string) []*caddyBlock {
 		case words[len(words)-1] == "{":
 			b := &caddyBlock{words: words[:len(words)-1], line: n + 1}
 			last.inner = append(last.inner, b)
-			open = append(open, b)
+			if open = append(open, b); len(open) > caddyDepth+1 {
+				return nil, fmt.Errorf("%s:%d: nests deeper than %d blocks", file, n+1, caddyDepth)
+			}
 		default:
 			last.inner = append(last.inner, &caddyBlock{words: words, line: n + 1})
 		}
 	}
-	return root.inner
+	return root.inner, nil
 }
 
 func (b *caddyBlock) name() string {
@@ -89,7 +94,10 @@ type caddyLimit struct {
 
 func readCaddyfile(i *Import, file string, text []byte) error {
 	r := &caddyReader{Import: i, file: file}
-	sites := caddyBlocks(string(text))
+	sites, err := caddyBlocks(file, string(text))
+	if err != nil {
+		return err
+	}
 	several := 0
 	for _, s := range sites {
 		if s.inner != nil && s.name() != "" && !strings.HasPrefix(s.name(), "(") {
