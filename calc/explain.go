@@ -51,10 +51,10 @@ type Trial struct {
 // mostTried is how many requests at once are tried out.
 const mostTried = 100_000
 
-// mostVaried is the same of approximations, each variant of which looks at all that it remembers at each request.
+// mostVaried replaces mostTried for approximations: at each request, each of their variants looks at all that it remembers.
 const mostVaried = 2000
 
-// mostSent is how many requests a client may send: more than it takes for mostTried at once. Where more are admitted in
+// mostSent bounds the requests of a client, above what it takes for mostTried at once. Where more are admitted in
 // a microsecond than at once, the least time it takes to fill has far more.
 const mostSent = 10 * mostTried
 

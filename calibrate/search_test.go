@@ -61,7 +61,7 @@ func TestAnyLimitIsFound(t *testing.T) {
 	}
 }
 
-// told is what was found, and how sure that is.
+// told formats what was found, and how sure that is.
 func (f *Found) told() string {
 	text := fmt.Sprintf("%d requests, %d refused, %.3f %% (%.3f to %.3f), unseen %.3f", f.Requests, f.Refused, f.Percent, f.Low, f.High, f.Unseen)
 	for i, some := range [][]*Fit{{f.Best}, f.Equal, f.AsGood} {

@@ -67,7 +67,7 @@ func Lines(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-// longest is how many bytes a message may have: more than any of ours with the path of a file.
+// longest bounds the bytes of a message, above what any of ours has with the path of a file.
 const longest = 2000
 
 // Short cuts a message that quotes something endless: its beginning says what is wrong and where, its end what helps.

@@ -100,7 +100,8 @@ func (l *clients) site() []Finding {
 	programs, requests := u.programs, u.programs.requests+u.browsers.requests
 	return []Finding{{
 		Code: "api_or_app", Severity: Info, Share: ShareOf(programs.requests, requests),
-		Evidence: fmt.Sprintf("%s of %s clients are tools, libraries or an app, and %s of what both send is theirs: this is no site for people",
+		Evidence: fmt.Sprintf("%s of %s clients are tools, libraries or an app, and %s of what both send is theirs: "+
+			"this is no site for people",
 			format.Thousands(programs.clients), format.Thousands(programs.clients+u.browsers.clients),
 			format.Percentage(format.PercentOf(programs.requests, requests))),
 	}}

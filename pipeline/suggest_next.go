@@ -68,7 +68,8 @@ func (r *Suggest) exempt(v *advice.Verdict, a *suggest.Advice) (networks []netip
 			e.Others++
 			continue
 		}
-		if network, err := match.ParseNetwork(r.Read.Tables.Clients.Name(hit.Client)); err == nil && r.Read.Clients.IsAddress() && r.Anonymizer == nil {
+		network, err := match.ParseNetwork(r.Read.Tables.Clients.Name(hit.Client))
+		if err == nil && r.Read.Clients.IsAddress() && r.Anonymizer == nil {
 			if len(networks) < mostExempt {
 				e.Passed += hit.Refused
 			}

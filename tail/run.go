@@ -149,7 +149,8 @@ func (e *LossError) Unwrap() error { return e.Unwritten }
 
 func (e *LossError) Error() string {
 	if e.Unwritten != nil {
-		return fmt.Sprintf("the disk is full, and there is no checkpoint to go on from: %v: would-blocks and requests may be missing", e.Unwritten)
+		return fmt.Sprintf("the disk is full, and there is no checkpoint to go on from: %v: "+
+			"would-blocks and requests may be missing", e.Unwritten)
 	}
 	if e.Files == 1 {
 		return "the rest of a file was never read: requests may be missing"

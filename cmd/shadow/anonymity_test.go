@@ -14,7 +14,7 @@ import (
 	"shadow/store/duck"
 )
 
-// people are what must not be read in any output: addresses, users, and what is in agents, paths and referers.
+// people lists texts that no output may show: addresses, users, and what is in agents, paths and referers.
 var people = []string{
 	"203.0.113.77", "198.51.100.23", "192.0.2.141", "192.0.2.142", "2001:db8:7:1::15", "2001:db8:7:1::16", "2001:db8:9:9::", "10.11.12.13", "172.16.5.4",
 	"alice", "bob.miller", "carol@example.org", "ops@example.net", "dave@example.com", "erin%40example.com", "frank@example.org",

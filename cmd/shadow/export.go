@@ -1,6 +1,7 @@
 package main
 
 import (
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -32,7 +33,7 @@ said on standard error and in comments; the exit code is then 3.`,
 			if slices.Contains(args, "") {
 				return logArgs(cmd, args)
 			}
-			return nil
+			return checkedArgs(args, f.Check)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if f.To == "" {
@@ -59,6 +60,16 @@ said on standard error and in comments; the exit code is then 3.`,
 // addTarget adds the flag that names a server to write for.
 func addTarget(cmd *cobra.Command, to *string) {
 	option.OneOf(servers.TargetNames()...).Add(cmd, to, "to", "the `server` to write for: "+strings.Join(servers.TargetNames(), ", "))
+}
+
+// checkedArgs complains about a configuration in the place of a log: --check takes its file behind an equals sign.
+func checkedArgs(args []string, check string) error {
+	for _, arg := range args {
+		if ending := filepath.Ext(arg); check == moves.CheckAlone && (ending == ".conf" || ending == ".cfg") {
+			return pipeline.Usage("%q is no log: to judge the lines in it, say --check=%s", arg, arg)
+		}
+	}
+	return nil
 }
 
 // addCheck adds the flag that has lines judged.

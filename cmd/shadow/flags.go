@@ -163,7 +163,8 @@ func addConfig(cmd *cobra.Command, f *pipeline.Source, what string) {
 func addLogs(cmd *cobra.Command, f *pipeline.Logs, quiet, verbose string) {
 	f.MaxBad = 5
 	flags := cmd.Flags()
-	option.Percent.Add(cmd, &f.MaxBad, "max-bad", "share of unreadable lines above which the exit code is 3 (in `percent`; 100% takes damaged files, too)")
+	option.Percent.Add(cmd, &f.MaxBad, "max-bad", "share of unreadable lines above which the exit code is 3 (in `percent`; "+
+		"100% takes damaged files, too)")
 	flags.BoolVarP(&f.Quiet, "quiet", "q", false, quiet)
 	flags.BoolVarP(&f.Verbose, "verbose", "v", false, verbose)
 	flags.StringVar(&f.Cache, "cache", "", "keep the requests of the logs in this `folder`; the next command on them starts there")

@@ -33,7 +33,7 @@ func main() {
 	end(ctx, err)
 }
 
-// patience is how long a command may take to end by itself, once it is told to and stores nothing.
+// patience bounds the time in which a command may end by itself, once it is told to and stores nothing.
 const patience = time.Second / 2
 
 // endAnyway ends a command that a signal does not reach: it reads a configuration or its included files, opens a named

@@ -21,8 +21,9 @@ func newMerge() *cobra.Command {
 		Use:   "merge DATABASE…",
 		Short: "Gather the runs of several databases, as those of several hosts, in one",
 		Long: `Merge copies the runs of databases into the one that --db names, which is made if it is not there.
-The others stay as they are. All of them are taken in, or none, if one cannot be. Runs get new numbers. A run that is there already is passed over, so the databases of
-several hosts can be merged every morning, and shadow report --since yesterday puts their runs together.
+The others stay as they are. All of them are taken in, or none, if one cannot be. Runs get new numbers. A run that is
+there already is passed over, so the databases of several hosts can be merged every morning, and shadow report --since
+yesterday puts their runs together.
 
 Merge adds up what each host judged by itself. A client that several hosts served was judged by a part of its requests
 at each, so a limit that the hosts share would refuse more: the report names the clients that runs of the same time have

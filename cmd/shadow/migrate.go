@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+
 	"github.com/spf13/cobra"
 
 	"shadow/cmd/shadow/option"
@@ -24,7 +26,9 @@ larger burst, or a larger count where there is no burst. The report ends in line
 		Example: `  shadow migrate access.log --from ingress.yaml --to traefik
   shadow migrate access.log --from /etc/nginx/nginx.conf --to envoy --protect all=99.9%
   shadow migrate access.log --from haproxy.cfg --to nginx --check`,
-		Args: logArgs,
+		Args: func(cmd *cobra.Command, args []string) error {
+			return cmp.Or(logArgs(cmd, args), checkedArgs(args, f.Check))
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if f.To == "" || len(f.LimitsFrom) == 0 {
 				return pipeline.Usage("from where to where? Say --from FILE and --to SERVER\nSee `%s --help`.", cmd.CommandPath())

@@ -23,6 +23,7 @@ var mistakes = []struct {
 	{"limits 6/30s", 2, `unknown command "6/30s", did you mean shadow limits explain 6/30s?`},
 	{"runs rm 1", 2, `unknown command "rm": want delete, list, show`},
 	{"report 1", 2, `report takes no arguments, but here is "1" (did you mean --run 1?)`},
+	{"export --limit token:6/30s --to nginx --check nginx.conf", 2, `"nginx.conf" is no log: to judge the lines in it, say --check=nginx.conf`},
 	{"replay api.json -limit 6/30s", 2, "-limit: the name of a flag has two dashes; did you mean --limit?"},
 	{"replay api.json -limit=6/30s", 2, "-limit: the name of a flag has two dashes; did you mean --limit?"},
 	{"replay api.json -output json", 2, "-output: the name of a flag has two dashes; did you mean --output?"},

@@ -42,7 +42,7 @@ func tooWide(lines []string, width int) bool {
 	return false
 }
 
-// firstColumn is the first column of an indented line with the gap behind it, or the indentation where there is one column.
+// firstColumn finds the first column of an indented line with the gap behind it, or the indentation of a single column.
 var firstColumn = lazy.Regexp(`^ +(?:\S+(?: \S+)*  +)?`)
 
 // hanging wraps a text below itself, beside what stands in front of it.

@@ -55,14 +55,15 @@ func Verify(cmd *cobra.Command, _ []string) (err error) {
 	flags.Visit(func(f *pflag.Flag) {
 		others := f.Annotations[NeedsNote]
 		serves := func(other string) bool { return inUse(flags, other) }
+		dashes := oneDash(flags, f, valuesOf(f.Value)...)
 		switch {
 		case err != nil:
 		case !duck.Built && slices.Contains(keeping, f.Name) && f.Annotations[DefaultNote] == nil:
 			err = pipeline.Usage("--%s needs a database, and this shadow was built without one: take the full one", f.Name)
 		case isEmpty(f.Value):
 			err = emptyFlag(f)
-		case oneDash(flags, f, valuesOf(f.Value)...) != nil:
-			err = oneDash(flags, f, valuesOf(f.Value)...)
+		case dashes != nil:
+			err = dashes
 		case len(others) > 0 && !slices.ContainsFunc(others, serves):
 			err = pipeline.Usage("--%s does nothing without %s: state that as well, or leave it "+
 				"out", f.Name, wantedOf(flags, others))
