@@ -279,7 +279,7 @@ func (s *rotation) settle() {
 	}
 	must(s.T, s.cmd.Process.Signal(os.Interrupt))
 	if err := s.cmd.Wait(); err != nil {
-		s.Errorf("the tail ended with %v", err)
+		s.Errorf("the tail ended with %v; it says: %s", err, s.stderr.Bytes())
 	}
 }
 

@@ -57,11 +57,12 @@ func (l *Log) gather(live *plain) *gatherer {
 		_ = f.refresh() // what cannot be read now is read later
 	}
 	before, known := l.known, []logfile.Identity(nil)
-	settled := false
+	settled, alone := false, false
 	for look := 1; look == 1 || g.moved && look <= mostLooks; look++ {
 		l.looked, l.stamps = l.set.Now(), l.stampsOf()
 		var siblings []logfile.Sibling
 		siblings, settled = l.siblings()
+		alone = len(siblings) == 0
 		g.again, g.moved = !settled, false
 		for i := range siblings {
 			r := &siblings[i]
@@ -84,7 +85,9 @@ func (l *Log) gather(live *plain) *gatherer {
 			if g.isLive(was) {
 				continue
 			}
-			l.set.Lost()
+			if alone { // else one of them may be the copy, shifted or packed meanwhile and not recognised
+				l.set.Lost()
+			}
 			if now := l.set.Now(); now.Sub(l.uncopied) >= time.Minute {
 				l.uncopied, l.truncated = now, now
 				l.set.Say("%s: was truncated, and no copy of it is found; what was written to it behind byte %d is lost", l.Name, was.Offset)

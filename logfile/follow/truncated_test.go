@@ -288,6 +288,26 @@ func TestTruncatedAndGrownBeyond(t *testing.T) {
 	}
 }
 
+// Where rotated files stand beside a log that was truncated, one of them may be its copy: that none is found is said, and is no
+// loss that a tail ends with.
+func TestTruncatedBesideRotatedFiles(t *testing.T) {
+	b := newBench(t)
+	b.following()
+	b.append("access.log", strings.Repeat(line(7, b.now), 100))
+	b.step(time.Second)
+	b.append("access.log.1", line(1, b.now.Add(-time.Hour)))
+	b.step(time.Second)
+	check(t, os.Truncate(b.path("access.log"), 0))
+	b.append("access.log", strings.Repeat(line(8, b.now), 120))
+	b.step(time.Second)
+	b.step(time.Second)
+	b.saidOnce("was truncated, and no copy of it is found")
+	if b.Cut != 1 || b.losses != 0 {
+		t.Errorf("%d truncations and %d losses are counted", b.Cut, b.losses)
+	}
+	b.stop()
+}
+
 // What is only added to a log never makes it another one, wherever reading stopped: inside a line, in one that is too long, at
 // the end of a file that was cut.
 func TestGrownLogStands(t *testing.T) {
