@@ -64,7 +64,11 @@ func (t *Tail) open() (err error) {
 	if c != nil {
 		err = t.restore(c)
 	}
-	if t.set.Expand(); err == nil && t.options.State != "" {
+	if t.set.Expand(); err != nil {
+		return err
+	}
+	t.options.Opened()
+	if t.options.State != "" {
 		if err = t.save(); err == nil { // so that even who is killed at once has begun here
 			t.saves.hurry = false
 		} else if isFull(err) {

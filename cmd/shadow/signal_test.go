@@ -5,6 +5,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -52,6 +53,26 @@ func TestSignalsEndWhatWaits(t *testing.T) {
 				t.Error("still there long after the signal")
 			}
 		})
+	}
+}
+
+// A tail whose checkpoint is there has begun, so that a signal ends it as it should end.
+func TestSignalAtTheFirstCheckpoint(t *testing.T) {
+	sample, err := filepath.Abs("../../sample-logs/shop-combined.log")
+	must(t, err)
+	for range 10 {
+		dir := t.TempDir()
+		var out safeBuffer
+		cmd := command(t, dir, "tail", sample, "--state", "state", "--limit", "6/30s", "--quiet")
+		cmd.Stdout, cmd.Stderr = &out, &out
+		must(t, cmd.Start())
+		for state := filepath.Join(dir, "state"); !existsFile(state) && t.Context().Err() == nil; {
+			runtime.Gosched() // a pause would be too long
+		}
+		must(t, cmd.Process.Signal(os.Interrupt))
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("ended with %v: %s", err, out.String())
+		}
 	}
 }
 

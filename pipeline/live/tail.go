@@ -83,13 +83,15 @@ func (f *Tail) Run(ctx context.Context, logs []string) (err error) {
 	if stdin, ok := o.Stdin.(io.Writer); ok && f.IsTerminal(stdin) && slices.Contains(logs, "-") && !f.UI {
 		fmt.Fprintln(o.Err, "shadow: lines of a log are read from this terminal; Ctrl-D ends them")
 	}
+	stored := func() {}
+	defer func() { stored() }()
+	o.Opened = func() { stored = pipeline.Storing() } // its checkpoints, its last batch: nothing waits forever now
 	t, err := tail.New(o)
 	if err != nil {
 		return err
 	}
 	ctx, reopen, stop := hangups(ctx, func() bool { return f.UI && !f.IsTerminal(f.Out) })
 	defer stop()
-	defer pipeline.Storing()() // its last batch, its checkpoint
 	err = watched(ctx, func(ctx context.Context) error { return t.Run(ctx, reopen) })
 	for _, text := range pipeline.FoldedPaths(&o.Read, pipeline.PolicyKeys(o.Policies)) {
 		fmt.Fprintln(o.Err, "shadow: "+escape.Visible(text))
