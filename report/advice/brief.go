@@ -56,16 +56,21 @@ func named(name string) string { return table.CutMiddle(escape.Visible(name), br
 
 // wrapped returns a text as so many lines at most, long words cut in their middle.
 func wrapped(text string, width, most int) []string {
-	words := strings.Fields(escape.Visible(text))
-	for i, word := range words {
-		words[i] = table.CutMiddle(word, briefName)
-	}
-	lines := table.Wrap(strings.Join(words, " "), width)
+	lines := whole(text, width)
 	if len(lines) > most {
 		lines[most-1] = table.Cut(lines[most-1]+" …", width)
 		lines = lines[:most]
 	}
 	return lines
+}
+
+// whole returns a text as lines, long words cut in their middle.
+func whole(text string, width int) []string {
+	words := strings.Fields(escape.Visible(text))
+	for i, word := range words {
+		words[i] = table.CutMiddle(word, briefName)
+	}
+	return table.Wrap(strings.Join(words, " "), width)
 }
 
 // A screen is the lines of the answer in short.
@@ -80,12 +85,16 @@ type screen struct {
 // An extra is some lines, from the first on up to the last.
 type extra struct{ from, to int }
 
-// say adds a text with a label, which is wrapped.
+// say adds a text with a label, which is wrapped, and cut where it is long.
 func (b *screen) say(label, text string) {
-	if text == "" {
-		return
+	if text != "" {
+		b.add(label, wrapped(text, b.width-briefLabel, b.most))
 	}
-	for i, line := range wrapped(text, b.width-briefLabel, b.most) {
+}
+
+// add adds lines with a label.
+func (b *screen) add(label string, lines []string) {
+	for i, line := range lines {
 		shown := fmt.Sprintf("%-*s", briefLabel, label)
 		if i > 0 {
 			shown = strings.Repeat(" ", briefLabel)
@@ -184,10 +193,7 @@ func (s *Report) brief(w *document.Writer, a *Answer) {
 // bodyLines are what is answered, with so many lines for a text.
 func (s *Answer) bodyLines(w *document.Writer, width, most int) *screen {
 	body := &screen{w: w, width: width, most: most}
-	if s.Verdict.Limit == nil {
-		body.most = 5
-	}
-	body.say("verdict", s.Verdict.text())
+	body.add("verdict", whole(s.Verdict.text(), width-briefLabel))
 	for _, f := range s.briefFacts() {
 		before := len(body.lines)
 		body.say(f.Label, f.Text)
@@ -268,14 +274,14 @@ func continued(command string, width int) (lines []string) {
 func (s *Report) pasteLines(a *Answer, width int) *screen {
 	b, v, watch := new(screen), a.Verdict, &a.Watch
 	if len(v.Paste) == 0 && v.Note != "" {
-		b.lines = wrapped("In "+a.Server+" nothing can be pasted: "+v.Note+".", briefWidth, 4)
+		b.lines = whole("In "+a.Server+" nothing can be pasted: "+v.Note+".", briefWidth)
 	}
 	if len(v.Paste) == 0 {
 		return b
 	}
 	b.lines = append(b.lines, "In "+a.Server+":")
 	if v.Note != "" {
-		for _, line := range wrapped(v.Note, width-2, 4) {
+		for _, line := range whole(v.Note, width-2) {
 			b.lines = append(b.lines, "# "+line)
 		}
 	}
@@ -283,10 +289,10 @@ func (s *Report) pasteLines(a *Answer, width int) *screen {
 		b.lines = append(b.lines, indented(placed(block, width))...)
 	}
 	if watch.Count == "" {
-		b.lines = append(b.lines, wrapped(s.watchText(a)+".", width, 4)...)
+		b.lines = append(b.lines, whole(s.watchText(a)+".", width)...)
 		return b
 	}
-	b.lines = append(b.lines, wrapped(s.watchText(a)+":", width, 4)...)
+	b.lines = append(b.lines, whole(s.watchText(a)+":", width)...)
 	b.lines = append(b.lines, "    "+watch.Count)
 	b.addExtra(indented(watch.Log)...)
 	return b

@@ -130,3 +130,20 @@ func TestFindingsAreWhole(t *testing.T) {
 		}
 	}
 }
+
+// What must be known before lines are pasted is never cut.
+func TestNotesAreWhole(t *testing.T) {
+	limit := "token:600/1m,burst=100"
+	v := &Verdict{
+		Verdict: "deploy", Reason: strings.Repeat("reason ", 60), For: "nginx", Note: strings.Repeat("note ", 150), Limit: &limit,
+		Allows: &Allows{1, 2, 3}, Paste: []Block{{"http", []string{"limit_req zone=a;"}}},
+	}
+	a := &Answer{Server: "nginx", Watch: Watch{How: strings.Repeat("watch ", 100)}, Verdict: v, Advice: &suggest.Advice{Whole: &suggest.Whole{}}}
+	w := new(document.Writer)
+	new(Report).brief(w, a)
+	for word, want := range map[string]int{"reason": 60, "note": 150, "watch": 100} {
+		if n := strings.Count(w.String(), word); n != want {
+			t.Errorf("%d of %d words:\n%s", n, want, w.String())
+		}
+	}
+}
