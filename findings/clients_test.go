@@ -142,6 +142,18 @@ func TestWhoTheClientsAre(t *testing.T) {
 				w.visit(7200*w.Float64(), w.browser(), "-", 6, edges...)
 			}
 		}, "stop proxy_as_client", "40 addresses"},
+		"a delivery network beside tools": {func(w *town) {
+			var edges []string
+			for i := range 40 {
+				edges = append(edges, fmt.Sprintf("198.51.100.%d", i))
+			}
+			for range 150 {
+				w.visit(7200*w.Float64(), w.browser(), "-", 6, edges...)
+			}
+			for i := range 800 {
+				w.hit(float64(i), fmt.Sprintf("203.0.9.%d", i%200), "GET /shop/1", 200, curl, "-")
+			}
+		}, "stop proxy_as_client", "% of requests come from 40 addresses"},
 		"a proxy with a header": {func(w *town) {
 			for i := range 20 {
 				w.visit(3600*w.Float64(), w.browser(), fmt.Sprintf("203.0.7.%d", i), 9, "10.0.0.1")

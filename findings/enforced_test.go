@@ -58,6 +58,26 @@ func TestEnforcedByBursts(t *testing.T) {
 	}
 }
 
+// Two bursts show a limit from 20 requests on, one from 50 on.
+func TestLeastOfBursts(t *testing.T) {
+	for _, c := range []struct {
+		bursts, of int
+		want       bool
+	}{{2, 10, true}, {2, 9, false}, {1, 50, true}, {1, 49, false}, {4, 5, true}, {6, 4, false}} {
+		town := newStreet()
+		for i := range c.bursts {
+			at := limit.Hour * limit.Time(i+1)
+			town.send("192.0.2.1", "/shop", at, 20, 200)
+			town.send("192.0.2.1", "/shop", at+5*limit.Second, c.of, 403)
+			town.send("192.0.2.2", "/shop", at+6*limit.Second, 60, 200)
+			town.send("192.0.2.1", "/shop", at+limit.Minute, 1, 200)
+		}
+		if f, found := town.enforced(); found != c.want {
+			t.Errorf("%d bursts of %d: %+v", c.bursts, c.of, f)
+		}
+	}
+}
+
 // What looks alike and is none.
 func TestNotEnforced(t *testing.T) {
 	for name, send := range map[string]func(*street, limit.Time){

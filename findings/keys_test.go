@@ -58,6 +58,12 @@ func TestForgedCrawlers(t *testing.T) {
 	if slices.Sort(names); !slices.Equal(names, []string{"192.0.2.8", "192.0.2.9"}) || !slices.IsSorted(l.Forgers()) {
 		t.Errorf("forgers are %q", names)
 	}
+	if town.o.Read.Clients, err = match.ParseClientRule("user", "", nil); err != nil {
+		t.Fatal(err)
+	}
+	if f, found := look(town.o, ingest.Stats{Parsed: 500}, town.b)["forged_crawler"]; found {
+		t.Errorf("names of users have no network: %+v", f)
+	}
 }
 
 // What limits count by is missing in some requests. That it is in none is somebody else's warning, as is what is only tried.

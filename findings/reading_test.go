@@ -98,6 +98,10 @@ func TestClock(t *testing.T) {
 	}
 	want(t, "rewritten", at(ingest.Stats{Inputs: input(251, 0, limit.Minute)}), "clock", Stop, 1, "")
 	want(t, "out of order", at(ingest.Stats{Inputs: input(250, 0, limit.Minute)}), "clock", Info, 0.25, "")
+	few := ingest.Stats{Inputs: []ingest.InputStats{{Parsed: 100, Steps: ingest.Steps{Back: 26, Furthest: limit.Minute}}}}
+	want(t, "rewritten, of 100 lines", at(few), "clock", Stop, 0.1, "")
+	few.Inputs[0].Parsed = 99
+	want(t, "out of order, of 99 lines", at(few), "clock", Info, 0.026, "")
 	want(t, "a seam", at(ingest.Stats{Inputs: input(1, 1, 116*limit.Day-1), Late: 250}), "clock", Warn, 0.25, "--lateness 116d")
 	want(t, "one line", at(ingest.Stats{Inputs: input(1, 1, 18*limit.Hour), Late: 1}), "clock", Info, 0.001, "--lateness 19h")
 	if f, found := at(ingest.Stats{Inputs: input(10, 0, limit.Minute)})["clock"]; found {
