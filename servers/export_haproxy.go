@@ -46,7 +46,7 @@ func writeHAProxy(e *Export, all []setting) error {
 			return err
 		}
 		table := "ipv6"
-		if len(counts) > 1 || len(s.by) > 1 || s.by[0].Kind != request.PartClient && !s.by[0].IsGroup() || !e.where.address() {
+		if len(s.by) > 1 || s.by[0].Kind != request.PartClient && !s.by[0].IsGroup() || !e.where.address() {
 			table = "binary len 20"
 		}
 		var tracks []string
