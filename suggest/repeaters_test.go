@@ -41,19 +41,19 @@ func TestReplayOfRepeaters(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			judge := func(b *traffic.Batch, tables *traffic.Tables) []replay.PolicyTally {
+			judge := func(of func(*traffic.Batch) *traffic.Batch, tables *traffic.Tables) []replay.PolicyTally {
 				e := replay.New(replay.Options{Tables: tables, Policies: policies, Lateness: ingest.DefaultLateness})
 				for i := 0; i < b.Len(); i += 1000 {
 					part := traffic.NewBatch(1000, traffic.Columns{})
-					part.Take(b, i, min(b.Len(), i+1000))
-					if err := e.Judge(part); err != nil {
+					part.Take(&b, i, min(b.Len(), i+1000))
+					if err := e.Judge(of(part)); err != nil {
 						t.Fatal(err)
 					}
 				}
 				return e.Result(ingest.Stats{}).Policies
 			}
-			some := judge(r.of(&b), r.tables)
-			for i, want := range judge(&b, tables) {
+			some := judge(r.of, r.tables)
+			for i, want := range judge(func(b *traffic.Batch) *traffic.Batch { return b }, tables) {
 				if got := byClient(r.hits(&some[i].Hits)); !maps.Equal(got, byClient(&want.Hits)) || len(got) == 0 {
 					t.Errorf("%s hits %d clients, want %d, or others", want.Policy.Name, len(got), want.Hits.Len())
 				}
