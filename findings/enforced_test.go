@@ -78,6 +78,25 @@ func TestLeastOfBursts(t *testing.T) {
 	}
 }
 
+// Behind a burst a peak begins anew.
+func TestPeakBehindABurst(t *testing.T) {
+	for admitted, want := range map[int]bool{9: false, 10: true} {
+		town := newStreet()
+		at := limit.Hour
+		for _, c := range []struct {
+			client string
+			n      int
+			status uint16
+		}{{"192.0.2.1", 20, 200}, {"192.0.2.1", 10, 403}, {"192.0.2.2", 60, 200}, {"192.0.2.1", admitted, 200}, {"192.0.2.1", 10, 403}, {"192.0.2.2", 60, 200}, {"192.0.2.1", 1, 200}} {
+			town.send(c.client, "/shop", at, c.n, c.status)
+			at += limit.Second
+		}
+		if f, found := town.enforced(); found != want {
+			t.Errorf("%d admitted: %+v", admitted, f)
+		}
+	}
+}
+
 // What looks alike and is none.
 func TestNotEnforced(t *testing.T) {
 	for name, send := range map[string]func(*street, limit.Time){
@@ -125,6 +144,12 @@ func TestEnforcedSince(t *testing.T) {
 	town.send("192.0.2.1", "/shop", 13*limit.Hour, 2, 503)
 	if f, _ := town.enforced(); f.Severity != Info || f.Remedy != "--exclude-status 503" {
 		t.Errorf("a few 503 may be anything: %+v", f)
+	}
+	town = newStreet()
+	town.send("192.0.2.1", "/shop", 0, 8, 200)
+	town.send("192.0.2.1", "/shop", 6*limit.Hour, 2, 429)
+	if f, _ := town.enforced(); f.Remedy != "--exclude-status 429" {
+		t.Errorf("before a quarter of the log has passed: %+v", f)
 	}
 }
 
