@@ -16,6 +16,9 @@ func TestVerdictsOfOtherLimitsAreForeseen(t *testing.T) {
 	if !testneeds.HasShared(t) {
 		t.Skip("some of the recordings lie beside the project")
 	}
+	if testing.Short() {
+		t.Skip("takes half a minute")
+	}
 	all := recordings(t)
 	all = slices.DeleteFunc(all, func(r recording) bool { return strings.Contains(r.limit, "+") }) // of two limits at once
 	for whole, want := range map[bool]Foresight{false: Foreseen, true: ForeseenWhole} {
