@@ -69,6 +69,9 @@ func (b *Batch) Unpack(from []byte, n int) error {
 	}
 	for _, c := range b.columns() {
 		if len(u.rest) > 0 && u.rest[0] == noColumn {
+			if c.wanted == nil { // which all requests have
+				return errPacked
+			}
 			u.rest = u.rest[1:]
 			c.fit(0, false)
 		} else {

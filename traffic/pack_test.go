@@ -1,8 +1,10 @@
 package traffic
 
 import (
+	"encoding/binary"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"testing"
 
 	"shadow/limit"
@@ -75,6 +77,16 @@ func TestDamagedPackedRows(t *testing.T) {
 		}
 		if new(Batch).Unpack(append(packed, 0), 30) == nil {
 			t.Fatal("nobody notices what stands behind the end")
+		}
+	}
+	// One late request, of which all columns are told to be missing.
+	var head []byte
+	head = binary.LittleEndian.AppendUint32(head, 1)
+	head = packTimes(packNumbers(head, []int32{0}, 1), []limit.Time{limit.Hour})
+	for columns := range 40 {
+		text := slices.Concat(head, slices.Repeat([]byte{noColumn}, columns), make([]byte, packSlack))
+		if new(Batch).Unpack(text, 1) == nil {
+			t.Fatal("a request without times is unpacked")
 		}
 	}
 }
