@@ -11,6 +11,7 @@ import (
 	"shadow/report"
 	"shadow/report/client"
 	"shadow/report/plot"
+	"shadow/report/table"
 	"shadow/traffic/ingest"
 	"shadow/traffic/match"
 )
@@ -47,6 +48,9 @@ func (e *Explain) Run(ctx context.Context, logs []string) error {
 	if _, _, known := log.Client(); !known {
 		return e.Failed(&result.Stats, e.unknownClient(named))
 	}
+	if err := e.ambiguous(e.clientName(named)); err != nil {
+		return err
+	}
 	g := client.Source{ClientLog: log, Policies: e.Policies, Lateness: e.Read.Lateness, Moments: jsonMoments}
 	if e.Output != "json" {
 		g.Moments = plot.Moments(e.Width)
@@ -78,10 +82,34 @@ func (e *Explain) clientName(client string) replay.ClientName {
 	if strings.Contains(client, `\`) || len(client) > whole {
 		name.Like = func(other string) bool { return escape.Visible(other) == client }
 	}
+	if begin, end, cut := strings.Cut(client, table.Ellipsis); cut {
+		name.Like = func(other string) bool {
+			other = escape.Visible(other)
+			return len(other) >= len(begin)+len(end) && strings.HasPrefix(other, begin) && strings.HasSuffix(other, end)
+		}
+	}
 	if strings.HasPrefix(client, report.AnonymousClient) && e.Anonymizer != nil {
 		name.Like = func(other string) bool { return e.Anonymizer.Name(other) == client }
 	}
 	return name
+}
+
+// ambiguous returns an error if a name that was cut stands for several clients.
+func (e *Explain) ambiguous(name replay.ClientName) error {
+	clients := e.Read.Tables.Clients
+	if _, whole := clients.Find([]byte(name.Name)); whole || !strings.Contains(name.Name, table.Ellipsis) {
+		return nil
+	}
+	var names []string
+	for id := int32(0); int(id) < clients.Len() && len(names) <= nearClients; id++ {
+		if name.Like(clients.Name(id)) {
+			names = append(names, escape.Visible(e.Anonymizer.Name(clients.Name(id))))
+		}
+	}
+	if len(names) < 2 {
+		return nil
+	}
+	return Usage("%s may be several clients: state one whole: %s", escape.Visible(name.Name), strings.Join(names, ", "))
 }
 
 // find reads the logs again for the lines of the refusals that are listed.

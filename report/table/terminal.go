@@ -76,12 +76,20 @@ func (t *Table) sheet(most int) *sheet {
 		for j, cell := range row {
 			cells[j] = escape.Visible(cell.String())
 			if t.Columns[j].least > 0 && most > 0 {
-				cells[j] = Cut(cells[j], most)
+				cells[j] = t.Columns[j].cut(cells[j], most)
 			}
 		}
 		clean.rows[i] = cells
 	}
 	return clean
+}
+
+// cut shortens a cell. Names keep their ends, in which they differ.
+func (c Column) cut(cell string, width int) string {
+	if c.least == leastName {
+		return CutMiddle(cell, width)
+	}
+	return Cut(cell, width)
 }
 
 // widths are those that the columns would like, and those that they need.
@@ -157,7 +165,7 @@ func (g *sheet) set(shown, widths []int) []string {
 	for _, row := range g.rows {
 		cells := make([]string, len(shown))
 		for i, j := range shown {
-			cells[i] = Cut(row[j], widths[i])
+			cells[i] = g.columns[j].cut(row[j], widths[i])
 		}
 		_ = t.Append(cells) // into memory
 	}
@@ -192,6 +200,9 @@ func plainTable(w io.Writer, alignment tw.Alignment) *tablewriter.Table {
 // ColumnsOf is how many columns of a terminal s takes up.
 func ColumnsOf(s string) int { return twwidth.WidthWithOptions(s, twwidth.Options{}) }
 
+// Ellipsis tells that something is missing.
+const Ellipsis = "…"
+
 // Cut shortens s to at most width columns; the last tells that something is missing.
 func Cut(s string, width int) string {
 	if ColumnsOf(s) <= width {
@@ -200,7 +211,7 @@ func Cut(s string, width int) string {
 	used := 0
 	for i, r := range s {
 		if used += ColumnsOf(string(r)); used > width-1 {
-			return s[:i] + "…"
+			return s[:i] + Ellipsis
 		}
 	}
 	return s
