@@ -43,6 +43,12 @@ type search struct {
 
 // candidates are the limits that explain a sample of the requests best, the best first.
 func candidates(all []timeline, o Options) []string {
+	s := explore(all, o)
+	return s.picked(s.ranked())
+}
+
+// explore tries limits on a sample of the requests.
+func explore(all []timeline, o Options) *search {
 	s := &search{Options: o, all: sampled(all, mostSampled), few: sampled(all, mostScanned), wrong: map[string]int64{}}
 	first, last := limit.Time(math.MaxInt64), limit.Time(math.MinInt64)
 	for _, t := range s.all {
@@ -61,7 +67,7 @@ func candidates(all []timeline, o Options) []string {
 		s.pairs()
 		maps.DeleteFunc(s.wrong, func(text string, wrong int64) bool { return strings.Contains(text, "+") && betterBy*wrong > single })
 	}
-	return s.picked(s.ranked())
+	return s
 }
 
 func (s *search) requests() (n int64) {
