@@ -138,3 +138,41 @@ func TestHold(t *testing.T) {
 		t.Errorf("%+v", none)
 	}
 }
+
+// The table of need.go: the size that is contradicted least, by how many, and those that are contradicted as little.
+func TestSizeOfNeeds(t *testing.T) {
+	n := needs{admitted: []int64{0, 210, 180, 90, 70, 61, 1, 0, 0}, refused: []int64{0, 0, 0, 0, 0, 2, 95, 80, 300}}
+	if got := n.best(); got != (size{5, 5, 3}) {
+		t.Errorf("%+v", got)
+	}
+	n = needs{}
+	for need, refused := range map[float64]bool{1: false, 2: false, 6: true, 7: true, 2 << 20: true, -3: false} {
+		n.add(need, refused)
+	}
+	if got := n.best(); got != (size{2, 5, 0}) || len(n.admitted) != mostNeeded+1 || n.admitted[1] != 2 {
+		t.Errorf("%+v", got)
+	}
+	if got := new(needs).best(); got.wrong < 1 {
+		t.Errorf("%+v explains nothing", got)
+	}
+}
+
+// Of several keys the one counts by which a limit explains most.
+func TestBestKey(t *testing.T) {
+	for first := range 2 {
+		r := logOf("AAaaaAaaAaaaA  AAa", "   AAaaaAaa  AAaaa", "A  AA   aaaAaaAA a")
+		other := make([]int32, r.Len())
+		for row := range other {
+			other[row] = int32(row / 3)
+		}
+		r.Keys = [][]int32{r.Keys[0], other}
+		if first == 1 {
+			r.Keys[0], r.Keys[1] = r.Keys[1], r.Keys[0]
+		}
+		byClient := r.Search(r.Keys[first], nil, Options{}).Best.Wrong
+		byOther := r.Search(r.Keys[1-first], nil, Options{}).Best.Wrong
+		if l := r.locate(-1, nil, Options{}); byClient == byOther || (l.Key == first) != (byClient < byOther) || l.Best.Wrong != min(byClient, byOther) {
+			t.Errorf("key %d, %d wrong; by client %d, by the other %d", l.Key, l.Best.Wrong, byClient, byOther)
+		}
+	}
+}
