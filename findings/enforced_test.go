@@ -78,7 +78,7 @@ func TestLeastOfBursts(t *testing.T) {
 	}
 }
 
-// Behind a burst a peak begins anew.
+// Behind a burst a new peak begins.
 func TestPeakBehindABurst(t *testing.T) {
 	for admitted, want := range map[int]bool{9: false, 10: true} {
 		town := newStreet()
