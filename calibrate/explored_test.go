@@ -176,3 +176,25 @@ func TestBestKey(t *testing.T) {
 		}
 	}
 }
+
+// The rates and periods in which people write limits, which are all tried.
+func TestUsualNumbers(t *testing.T) {
+	var text strings.Builder
+	for name, all := range map[string][]limit.Time{"rates": ratePeriods, "windows": windowPeriods} {
+		fmt.Fprintf(&text, "%s by", name)
+		for _, per := range all {
+			fmt.Fprintf(&text, " %s", limit.FormatPeriod(per))
+		}
+		text.WriteString("\n")
+	}
+	for name, all := range map[string][]rate{"2 to 2.5 a second": simpleRates(2, 2.5), "near 7.3 a second": ratesNear(7.3, 0.02), "near one a minute": ratesNear(1.0/60, 0.02)} {
+		fmt.Fprintf(&text, "%s", name)
+		for _, r := range all {
+			fmt.Fprintf(&text, " %d/%s=%.6f%s", r.n, limit.FormatPeriod(r.per), r.perSecond, map[bool]string{true: "n"}[r.nginx])
+		}
+		text.WriteString("\n")
+	}
+	lines := strings.Split(strings.TrimSuffix(text.String(), "\n"), "\n")
+	slices.Sort(lines)
+	limittest.Golden(t, "testdata/numbers.txt", strings.Join(lines, "\n")+"\n")
+}
