@@ -1,11 +1,13 @@
 package calibrate
 
 import (
+	"slices"
 	"testing"
 
 	"shadow/limit"
 	"shadow/policy"
 	"shadow/request"
+	"shadow/testneeds"
 )
 
 // logOf are requests for paths, a letter each, that were refused where the letter is small. Each line is a client's, with a
@@ -90,5 +92,51 @@ func TestStatedHabits(t *testing.T) {
 				t.Errorf("%s, seed %d: %+v, want %+v", how, seed, got, want)
 			}
 		}
+	}
+}
+
+// A client's own habit counts once enough of it is known, else that of its class; and a try of which nothing is known is like the
+// one before it.
+func TestWhoseHabit(t *testing.T) {
+	always := func(refused int64, after limit.Time) try {
+		return try{refused, slices.Repeat([]limit.Time{after}, int(refused))}
+	}
+	h := Habits{
+		clients: map[int32]*Habit{
+			1: {tries: []try{always(enough, 1)}}, 2: {tries: []try{always(enough-1, 2)}}, 3: {}, 4: {tries: []try{always(enough, 4), {}, {}}},
+			5: {tries: []try{{refused: enough}}},
+		},
+		classes: map[request.Class]*Habit{request.Tool: {tries: []try{always(1, 9), always(1, 10)}}, request.Crawler: {}},
+	}
+	random := testneeds.Rand(t, 37, 6)
+	for _, c := range []struct {
+		client int32
+		class  request.Class
+		n      int
+		after  limit.Time
+		again  bool
+	}{
+		{1, request.Tool, 0, 1, true}, {1, request.Tool, 7, 1, true}, {2, request.Tool, 0, 9, true}, {3, request.Tool, 1, 10, true},
+		{8, request.Tool, 5, 10, true}, {4, request.Tool, 2, 4, true}, {5, request.Tool, 0, 0, false}, {8, request.Browser, 0, 0, false},
+		{8, request.Crawler, 0, 0, false}, {1, request.Tool, mostLearned, 0, false}, {1, request.Tool, mostLearned - 1, 1, true},
+	} {
+		if after, again := h.again(c.client, c.class, c.n, random); after != c.after || again != c.again {
+			t.Errorf("client %d, %s, try %d: %v after %v", c.client, c.class, c.n, again, after)
+		}
+	}
+	h = Habits{fixed: &Habit{tries: []try{always(1, 3)}}}
+	if after, again := h.again(1, request.Tool, 0, random); after != 3 || !again {
+		t.Error("a stated habit is not kept")
+	}
+	if _, again := h.again(1, request.Tool, 1, random); again {
+		t.Error("a stated habit never ends")
+	}
+}
+
+// Refusals that no limit explains contradict it as much as wrong verdicts.
+func TestWrongOfLocations(t *testing.T) {
+	all := []Location{{Found: &Found{Refused: 5}}, {Found: &Found{Refused: 9, Best: &Fit{Wrong: 2}}}}
+	if n := wrong(all); n != 7 {
+		t.Error(n)
 	}
 }
