@@ -198,3 +198,24 @@ func TestUsualNumbers(t *testing.T) {
 	slices.Sort(lines)
 	limittest.Golden(t, "testdata/numbers.txt", strings.Join(lines, "\n")+"\n")
 }
+
+// Where a limiter counts in whole requests, so does the need: of six requests three tenths are left after 17 s, which are one.
+func TestNeedsOfWindows(t *testing.T) {
+	for down, want := range map[bool]int64{true: 2, false: 3} {
+		l, err := windowKind{"haproxy", "", down}.limiter(boundless, 10*limit.Second)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := slices.Repeat([]limit.Time{0}, 6)
+		line := timeline{at: append(at, 17*limit.Second), verdict: append(make([]Verdict, 6), Refused)}
+		n := windowNeeds([]timeline{line}, l, down)
+		if need := slices.Index(n.refused, 1); int64(need) != want {
+			t.Errorf("down %t: it needs %d, want %d", down, need, want)
+		}
+	}
+	for _, kind := range windowKinds {
+		if whole := kind.algorithm == "haproxy" || kind.algorithm == "aws~"; kind.down != whole {
+			t.Errorf("%s %s counts in whole requests: %t", kind.algorithm, kind.options, kind.down)
+		}
+	}
+}
