@@ -199,23 +199,22 @@ func TestUsualNumbers(t *testing.T) {
 	limittest.Golden(t, "testdata/numbers.txt", strings.Join(lines, "\n")+"\n")
 }
 
-// Where a limiter counts in whole requests, so does the need: of six requests three tenths are left after 17 s, which are one.
+// HAProxy counts in whole requests: of six three tenths are left after 17 s of 10 s each, which are one. Others count 1.8.
 func TestNeedsOfWindows(t *testing.T) {
-	for down, want := range map[bool]int64{true: 2, false: 3} {
-		l, err := windowKind{"haproxy", "", down}.limiter(boundless, 10*limit.Second)
+	for kind, want := range map[windowKind]int{{"haproxy", ""}: 2, {"counter", ""}: 3, {"window", ""}: 1} {
+		l, err := kind.limiter(boundless, 10*limit.Second)
 		if err != nil {
 			t.Fatal(err)
 		}
 		at := slices.Repeat([]limit.Time{0}, 6)
-		line := timeline{at: append(at, 17*limit.Second), verdict: append(make([]Verdict, 6), Refused)}
-		n := windowNeeds([]timeline{line}, l, down)
-		if need := slices.Index(n.refused, 1); int64(need) != want {
-			t.Errorf("down %t: it needs %d, want %d", down, need, want)
+		n := windowNeeds([]timeline{{at: append(at, 17*limit.Second), verdict: append(make([]Verdict, 6), Refused)}}, l)
+		if need := slices.Index(n.refused, 1); need != want {
+			t.Errorf("%s: it needs %d, want %d", kind.algorithm, need, want)
 		}
 	}
 	for _, kind := range windowKinds {
-		if whole := kind.algorithm == "haproxy" || kind.algorithm == "aws~"; kind.down != whole {
-			t.Errorf("%s %s counts in whole requests: %t", kind.algorithm, kind.options, kind.down)
+		if _, err := kind.limiter(boundless, limit.Minute); err != nil {
+			t.Errorf("%+v is never tried: %v", kind, err)
 		}
 	}
 }

@@ -81,11 +81,11 @@ func (s *search) bans() {
 		per limit.Time
 		size
 	}
-	for _, kind := range []windowKind{{"fixed", "align=first", false}, {"window", "", false}, {"fixed", "", false}} {
+	for _, kind := range []windowKind{{"fixed", "align=first"}, {"window", ""}, {"fixed", ""}} {
 		var all []found
 		for _, per := range windowPeriods {
 			if l, err := kind.limiter(boundless, per); err == nil && per <= max(s.span, limit.Minute) {
-				n := windowNeeds(few, l, kind.down)
+				n := windowNeeds(few, l)
 				all = append(all, found{per, n.best()})
 			}
 		}

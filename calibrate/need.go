@@ -112,20 +112,15 @@ func delayNeeds(all []timeline, perSecond float64) (n needs) {
 	return n
 }
 
-// windowNeeds are those of a limiter that never refuses and says how much it has counted. Where it rounds down, so does
-// the need.
-func windowNeeds(all []timeline, l limit.Limiter, down bool) (n needs) {
+// windowNeeds are those of a limiter that never refuses and says how much it has counted.
+func windowNeeds(all []timeline, l limit.Limiter) (n needs) {
 	level := l.(limit.Leveler).Level
 	for i := range all {
 		t := &all[i]
 		var s limit.State
 		for j, at := range t.at {
 			refused := t.verdict[j] == Refused
-			counted := level(&s, at)
-			if down {
-				counted = math.Floor(counted + 1e-9)
-			}
-			n.add(math.Ceil(counted+1-1e-9), refused)
+			n.add(math.Ceil(level(&s, at)+1-1e-9), refused)
 			l.Charge(&s, at, refused)
 		}
 		s.Release()

@@ -28,25 +28,21 @@ var windowPeriods = func() (all []limit.Time) {
 	return all
 }()
 
-// A windowKind is a kind of windows: its limits by how they are written, and whether it counts in whole requests.
-type windowKind struct {
-	algorithm, options string
-	down               bool
-}
+// A windowKind is a kind of windows: its limits by how they are written.
+type windowKind struct{ algorithm, options string }
 
 var windowKinds = []windowKind{
-	{"window", "", false},
-	{"window", "charge=all", false},
-	{"fixed", "", false},
-	{"fixed", "align=first", false},
-	{"counter", "", false},
-	{"counter", "charge=all", false},
-	{"counter", "round=nearest", false},
-	{"symfony-sliding", "", false},
-	{"token", "refill=interval", false},
-	{"haproxy", "", true},
-	{"haproxy", "charge=admitted", true},
-	{"aws~", "", true},
+	{"window", ""},
+	{"window", "charge=all"},
+	{"fixed", ""},
+	{"fixed", "align=first"},
+	{"counter", ""},
+	{"counter", "charge=all"},
+	{"counter", "round=nearest"},
+	{"symfony-sliding", ""},
+	{"token", "refill=interval"},
+	{"haproxy", ""},
+	{"haproxy", "charge=admitted"},
 }
 
 func (k windowKind) spec(n int64, per limit.Time) limit.Spec {
@@ -70,7 +66,7 @@ func (s *search) windows() {
 			if err != nil {
 				return f, false
 			}
-			n := windowNeeds(by, l, kind.down)
+			n := windowNeeds(by, l)
 			f = found{per, n.best()}
 			all = append(all, f)
 			return f, true
@@ -88,9 +84,7 @@ func (s *search) windows() {
 		}
 		rank(all)
 		likely := all[:min(scanned, len(all))]
-		if all = nil; len(likely) == 0 {
-			continue
-		}
+		all = nil
 		for _, f := range likely {
 			try(f.per, s.all)
 		}
