@@ -202,7 +202,7 @@ func TestUsualNumbers(t *testing.T) {
 // HAProxy counts in whole requests: of six three tenths are left after 17 s of 10 s each, which are one. Others count 1.8.
 func TestNeedsOfWindows(t *testing.T) {
 	for kind, want := range map[windowKind]int{{"haproxy", ""}: 2, {"counter", ""}: 3, {"window", ""}: 1} {
-		l, err := kind.limiter(boundless, 10*limit.Second)
+		l, err := kind.limiter(10 * limit.Second)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -213,7 +213,7 @@ func TestNeedsOfWindows(t *testing.T) {
 		}
 	}
 	for _, kind := range windowKinds {
-		if _, err := kind.limiter(boundless, limit.Minute); err != nil {
+		if _, err := kind.limiter(limit.Minute); err != nil {
 			t.Errorf("%+v is never tried: %v", kind, err)
 		}
 	}

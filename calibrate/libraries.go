@@ -84,7 +84,7 @@ func (s *search) bans() {
 	for _, kind := range []windowKind{{"fixed", "align=first"}, {"window", ""}, {"fixed", ""}} {
 		var all []found
 		for _, per := range windowPeriods {
-			if l, err := kind.limiter(boundless, per); err == nil && per <= max(s.span, limit.Minute) {
+			if l, err := kind.limiter(per); err == nil && per <= max(s.span, limit.Minute) {
 				n := windowNeeds(few, l)
 				all = append(all, found{per, n.best()})
 			}

@@ -116,9 +116,17 @@ func TestWhoseHabit(t *testing.T) {
 		after  limit.Time
 		again  bool
 	}{
-		{1, request.Tool, 0, 1, true}, {1, request.Tool, 7, 1, true}, {2, request.Tool, 0, 9, true}, {3, request.Tool, 1, 10, true},
-		{8, request.Tool, 5, 10, true}, {4, request.Tool, 2, 4, true}, {5, request.Tool, 0, 0, false}, {8, request.Browser, 0, 0, false},
-		{8, request.Crawler, 0, 0, false}, {1, request.Tool, mostLearned, 0, false}, {1, request.Tool, mostLearned - 1, 1, true},
+		{1, request.Tool, 0, 1, true},
+		{1, request.Tool, 7, 1, true},
+		{2, request.Tool, 0, 9, true},
+		{3, request.Tool, 1, 10, true},
+		{8, request.Tool, 5, 10, true},
+		{4, request.Tool, 2, 4, true},
+		{5, request.Tool, 0, 0, false},
+		{8, request.Browser, 0, 0, false},
+		{8, request.Crawler, 0, 0, false},
+		{1, request.Tool, mostLearned, 0, false},
+		{1, request.Tool, mostLearned - 1, 1, true},
 	} {
 		if after, again := h.again(c.client, c.class, c.n, random); after != c.after || again != c.again {
 			t.Errorf("client %d, %s, try %d: %v after %v", c.client, c.class, c.n, again, after)

@@ -62,7 +62,7 @@ func (s *search) windows() {
 		}
 		var all []found
 		try := func(per limit.Time, by []timeline) (f found, ok bool) {
-			l, err := kind.limiter(boundless, per)
+			l, err := kind.limiter(per)
 			if err != nil {
 				return f, false
 			}
@@ -118,8 +118,9 @@ func (s *search) windows() {
 	}
 }
 
-func (k windowKind) limiter(n int64, per limit.Time) (limit.Limiter, error) {
-	p, err := policy.New(k.spec(n, per), request.ByClient)
+// limiter returns one that refuses nobody.
+func (k windowKind) limiter(per limit.Time) (limit.Limiter, error) {
+	p, err := policy.New(k.spec(boundless, per), request.ByClient)
 	if err != nil {
 		return nil, err
 	}
