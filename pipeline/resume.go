@@ -81,7 +81,7 @@ type resumeHead struct {
 }
 
 // stateVersion is that of the states that this shadow writes, and can read.
-const stateVersion = 4
+const stateVersion = 5
 
 // begin finds out what is to be read, and with what the limits begin.
 func (c *resumption) begin(ctx context.Context, run *store.Run, r *Replay) error {

@@ -175,14 +175,14 @@ type traces struct{ series[Trace] }
 
 func (c traces) save(to *Encoder, _ nameKind) {
 	for _, t := range *c.rows {
-		to.Uint(uint64(t.Traits) | uint64(t.Page)<<8 | uint64(t.From)<<24)
+		to.Uint(uint64(t.Traits) | uint64(t.Page)<<16 | uint64(t.From)<<32)
 	}
 }
 
 func (c traces) restore(from *Decoder, _ nameKind, n int) {
 	for range n {
 		v := from.Uint()
-		*c.rows = append(*c.rows, Trace{Traits: Trait(v), Page: uint16(v >> 8), From: uint16(v >> 24)})
+		*c.rows = append(*c.rows, Trace{Traits: Trait(v), Page: uint16(v >> 16), From: uint16(v >> 32)})
 	}
 }
 

@@ -8,7 +8,7 @@ type Trace struct {
 }
 
 // A Trait is something that a request does. Those of a client are what it did at least once.
-type Trait uint8
+type Trait uint16
 
 // The traits.
 const (
@@ -19,6 +19,11 @@ const (
 	LoadedBeacon                    // asked for what only browsers load
 	FetchedRobots                   // asked for robots.txt
 	Trespassed                      // asked for what robots.txt forbids
+	_                               // evidence.Summary keeps the traits above in a byte, with one of its own
+	TriedPassword                   // sent something to what looks like a login
+	Probed                          // asked for what only scanners ask for
+	Pried                           // asked for what must not be public: a probe as well
+	Worked                          // asked for what a site asks of itself
 )
 
 // Has reports whether all traits of u are there.

@@ -263,7 +263,7 @@ func Witnessed() *replay.Result {
 	res.Evidence.Grow(res.Clients.Len())
 	person := evidence.Summary{
 		Views: 40, WithAssets: 38, Steps: 60, Referred: 59, Followed: 55,
-		Traits: traffic.FetchedAsset,
+		Traits: evidence.Traits(traffic.FetchedAsset),
 	}
 	hasty := person
 	hasty.Gaps, hasty.Quick, hasty.GapSum, hasty.GapSquares = 39, 31, 39*40, 2*39*40*40 // vary by 100 %

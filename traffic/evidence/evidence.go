@@ -37,15 +37,15 @@ type Summary struct {
 	GapSum     uint32 // tenths of a second
 	GapSquares uint64 // sum of the gaps' squares, in hundredths of a square second
 
-	Agents uint16        // a set of the browsers that it claimed to be, with room for sixteen: a lower bound
-	Hours  uint8         // the longest row of hours of the clock with a view in each
-	row    uint8         // of hours, up to that of the latest view
-	Traits traffic.Trait // what it did at least once
-	ranges uint8         // of one target in a row, up to pieces, where it stays
-	page   uint16        // at hand, by Trace.Page; 0: none
-	next   uint16        // asked for from there, and perhaps a page; 0: none
-	wait   uint16        // tenths of a second from the latest view to next
-	older  [2]uint16     // pages before these, the latest first
+	Agents uint16    // a set of the browsers that it claimed to be, with room for sixteen: a lower bound
+	Hours  uint8     // the longest row of hours of the clock with a view in each
+	row    uint8     // of hours, up to that of the latest view
+	Traits Traits    // what it did at least once
+	ranges uint8     // of one target in a row, up to pieces, where it stays
+	page   uint16    // at hand, by Trace.Page; 0: none
+	next   uint16    // asked for from there, and perhaps a page; 0: none
+	wait   uint16    // tenths of a second from the latest view to next
+	older  [2]uint16 // pages before these, the latest first
 	last   limit.Time
 }
 
@@ -58,8 +58,14 @@ const (
 	tenth     = limit.Second / 10
 )
 
+// Traits are those that fit a byte.
+type Traits uint8
+
+// Has reports whether all traits of u are there.
+func (t Traits) Has(u traffic.Trait) bool { return traffic.Trait(t).Has(u) }
+
 // bare stands among the traits while no file of the latest view was fetched.
-const bare = traffic.Trait(1 << 7)
+const bare = 1 << 7
 
 // pieces is how many parts of one target, fetched in a row, show a download accelerator. A browser that shows a document
 // while it loads it fetches some dozens.
@@ -71,7 +77,7 @@ func (e *Summary) Add(at limit.Time, status uint16, agents uint16, t traffic.Tra
 		e.last = at
 	}
 	e.Agents |= agents
-	e.Traits |= t.Traits
+	e.Traits |= Traits(t.Traits)
 	switch {
 	case t.Traits.Has(traffic.FetchedAsset):
 		if t.From != 0 && t.From == e.next {

@@ -25,6 +25,7 @@ type TraceRules struct {
 	Background []string // patterns for paths that pages ask for by themselves
 	Hosts      []string // names of this site, where the log does not tell them; without any they are learned from its beginning
 	Robots     *Robots  // what robots.txt says
+	Purposes   bool     // whether traces say what a target is for
 }
 
 // NewTracer compiles the rules.
@@ -48,7 +49,7 @@ func NewTracer(rules TraceRules) (*Tracer, error) {
 
 // Rules are those that the Tracer was made of, as a text that no others have.
 func (t *Tracer) Rules() string {
-	text := fmt.Sprintf("%q %q %q", t.rules.Beacon, t.rules.Background, t.rules.Hosts)
+	text := fmt.Sprintf("%q %q %q %t", t.rules.Beacon, t.rules.Background, t.rules.Hosts, t.rules.Purposes)
 	if t.robots != nil {
 		text += fmt.Sprintf(" %+v", t.robots.rules)
 	}
@@ -91,8 +92,28 @@ func (t *Tracer) of(r *parse.Record) (trace traffic.Trace) {
 	if t.robots != nil && t.robots.forbids(r.Path) {
 		trace.Traits |= traffic.Trespassed
 	}
+	if t.rules.Purposes {
+		trace.Traits |= traitsOf(match.PurposeOf(path), trace.Traits)
+	}
 	t.refer(&trace, r)
 	return trace
+}
+
+// traitsOf are the traits of a step to a path with a purpose.
+func traitsOf(p match.Purpose, step traffic.Trait) (traits traffic.Trait) {
+	if p&match.ForPasswords != 0 && !step.Has(traffic.Asked) {
+		traits |= traffic.TriedPassword
+	}
+	if p&match.ForScanners != 0 {
+		traits |= traffic.Probed
+	}
+	if p&match.ForNobody != 0 {
+		traits |= traffic.Pried
+	}
+	if p&match.ForSite != 0 {
+		traits |= traffic.Worked
+	}
+	return traits
 }
 
 // refer notes where a request comes from.
