@@ -112,7 +112,7 @@ func delayNeeds(all []timeline, perSecond float64) (n needs) {
 	return n
 }
 
-// windowNeeds are those of a limiter that never refuses and says how much it has counted.
+// windowNeeds returns the needs of a limiter that never refuses and says how much it has counted.
 func windowNeeds(all []timeline, l limit.Limiter) (n needs) {
 	level := l.(limit.Leveler).Level
 	for i := range all {

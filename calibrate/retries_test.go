@@ -95,8 +95,8 @@ func TestStatedHabits(t *testing.T) {
 	}
 }
 
-// A client's own habit counts once enough of it is known, else that of its class; and a try of which nothing is known is like the
-// one before it.
+// A client's own habit counts once enough of it is known, else the habit of its class does. A try without a known outcome
+// follows the try before it.
 func TestWhoseHabit(t *testing.T) {
 	always := func(refused int64, after limit.Time) try {
 		return try{refused, slices.Repeat([]limit.Time{after}, int(refused))}

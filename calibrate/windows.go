@@ -118,7 +118,7 @@ func (s *search) windows() {
 	}
 }
 
-// limiter returns one that refuses nobody.
+// limiter returns a limiter of this kind with a size that no key reaches.
 func (k windowKind) limiter(per limit.Time) (limit.Limiter, error) {
 	p, err := policy.New(k.spec(boundless, per), request.ByClient)
 	if err != nil {

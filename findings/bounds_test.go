@@ -86,7 +86,7 @@ func TestBoundsOfOwnServers(t *testing.T) {
 		"WordPress":                 {"192.0.2.1", "WordPress/6.5; https://x.example", "/wp-cron.php", nil, true},
 		"a tenth of its requests":   {"192.0.2.1", "WordPress/6.5", "/wp-cron.php", func(h *heavy, _ *client) { h.actions[0].n = 10 }, true},
 		"less than that":            {"192.0.2.1", "WordPress/6.5", "/wp-cron.php", func(h *heavy, _ *client) { h.actions[0].n = 9 }, false},
-		"somebody else":             {"192.0.2.1", "curl/8.5.0", "/wp-cron.php", nil, false},
+		"another program":           {"192.0.2.1", "curl/8.5.0", "/wp-cron.php", nil, false},
 	} {
 		l, h, record := one(c.address, c.agent, c.action)
 		if c.change != nil {

@@ -55,6 +55,22 @@ func wantedLimit(t *testing.T, text, by string, match request.Conditions) Wanted
 	}
 }
 
+// told is what a target is told of a limit, without what it is told of each.
+func told(target *Target, w Wanted, where Where) string {
+	var b strings.Builder
+	e := target.Export([]Wanted{w}, where)
+	b.WriteString("== " + w.Text + "\n")
+	for _, text := range e.Said() {
+		if text != target.Enforce && text != target.Beside {
+			b.WriteString(text + "\n")
+		}
+	}
+	for _, block := range e.Blocks {
+		b.WriteString("[" + block.Place + "]\n" + strings.Join(block.Lines, "\n") + "\n")
+	}
+	return b.String()
+}
+
 // TestExports has what each target is told, one limit at a time, in a file that -update rewrites.
 func TestExports(t *testing.T) {
 	proxied := place{client: "addr", from: "x-forwarded-for", trusted: []string{"10.0.0.0/8"}}.where(t)
@@ -66,17 +82,7 @@ func TestExports(t *testing.T) {
 				if i == 0 {
 					where = proxied
 				}
-				e := target.Export([]Wanted{w}, where)
-				b.WriteString("== " + w.Text + "\n")
-				for _, text := range e.Said() {
-					if text != target.Enforce && text != target.Beside {
-						b.WriteString(text + "\n")
-					}
-				}
-				for _, block := range e.Blocks {
-					b.WriteString("[" + block.Place + "]\n" + strings.Join(block.Lines, "\n") + "\n")
-				}
-				b.WriteByte('\n')
+				b.WriteString(told(target, w, where) + "\n")
 			}
 			limittest.Golden(t, "testdata/export-"+target.Name+".txt", b.String())
 		})

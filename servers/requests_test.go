@@ -53,17 +53,7 @@ func TestExportsOfRequests(t *testing.T) {
 		t.Run(target.Name, func(t *testing.T) {
 			var b strings.Builder
 			tell := func(text, by string, match request.Conditions, at Where) {
-				w := wantedLimit(t, text, by, match)
-				e := target.Export([]Wanted{w}, at)
-				b.WriteString("== " + w.Text + "\n")
-				for _, text := range e.Said() {
-					if text != target.Enforce && text != target.Beside {
-						b.WriteString(text + "\n")
-					}
-				}
-				for _, block := range e.Blocks {
-					b.WriteString("[" + block.Place + "]\n" + strings.Join(block.Lines, "\n") + "\n")
-				}
+				b.WriteString(told(target, wantedLimit(t, text, by, match), at))
 			}
 			for _, match := range wantedRequests {
 				tell("token:10/1s,burst=20", "client", match, Where{Client: "addr"})

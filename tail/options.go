@@ -43,7 +43,7 @@ type Options struct {
 	Flush     time.Duration // between looks whether they can go there; 0: DefaultFlush
 	Own       []string      // further files that are written on behalf of this tail, which are no logs
 	Spool     int64         // bytes of batches that wait before reading pauses; 0: DefaultSpool
-	Opened    func()        // is called when all is open, before the first checkpoint; nil: nobody asks
+	Opened    func()        // called when all is open, before the first checkpoint; may be nil
 
 	Visible func(string) string // what a log says, harmless for a terminal; nil: quoted as in Go's source code
 	Now     func() time.Time    // nil: time.Now

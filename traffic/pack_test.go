@@ -79,7 +79,7 @@ func TestDamagedPackedRows(t *testing.T) {
 			t.Fatal("nobody notices what stands behind the end")
 		}
 	}
-	// One late request, of which all columns are told to be missing.
+	// One late request without any column.
 	var head []byte
 	head = binary.LittleEndian.AppendUint32(head, 1)
 	head = packTimes(packNumbers(head, []int32{0}, 1), []limit.Time{limit.Hour})

@@ -58,7 +58,7 @@ const (
 	tenth     = limit.Second / 10
 )
 
-// Traits are those that fit a byte.
+// Traits holds the traits that fit a byte.
 type Traits uint8
 
 // Has reports whether all traits of u are there.

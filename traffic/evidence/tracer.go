@@ -99,7 +99,7 @@ func (t *Tracer) of(r *parse.Record) (trace traffic.Trace) {
 	return trace
 }
 
-// traitsOf are the traits of a step to a path with a purpose.
+// traitsOf returns the traits of a step to a path with a purpose.
 func traitsOf(p match.Purpose, step traffic.Trait) (traits traffic.Trait) {
 	if p&match.ForPasswords != 0 && !step.Has(traffic.Asked) {
 		traits |= traffic.TriedPassword

@@ -22,7 +22,7 @@ type Purpose uint8
 const (
 	ForPasswords Purpose = 1 << iota // passwords are tried there
 	ForSite                          // the site's own work
-	ForScanners                      // nobody but a scanner asks for it
+	ForScanners                      // only scanners ask for it
 	ForNobody                        // likewise, and an answer gives something away
 )
 
@@ -51,7 +51,7 @@ func PurposeOf(path []byte) (p Purpose) {
 
 const mostOfPath = 256 // bytes that are looked at
 
-// firsts and lasts are the first and the last two bytes, in lower case, of segments that have a purpose.
+// firsts and lasts mark the first and the last two bytes, in lower case, of segments that have a purpose.
 var firsts, lasts = func() (firsts, lasts [1 << 16]bool) {
 	for _, m := range []map[string]Purpose{hidden, lastFiles, folders} {
 		for name := range m {

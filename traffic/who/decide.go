@@ -19,8 +19,6 @@ import (
 //	office      several kinds, each with pages, their files and steps that follow
 //	person, disguised, undecided     a browser, by what it does and never by how fast
 //	program     all others
-//
-// docs/evidence.md says where the thresholds come from.
 const (
 	leastRequests = 5       // of an attack: of one request or four nobody can say it
 	fewPages      = 3       // of a monitor

@@ -34,16 +34,3 @@ func Parse(name string) (Identity, bool) {
 	}
 	return 0, false
 }
-
-// A Set is a set of identities: bit i is identity i.
-type Set uint16
-
-// Has reports whether an identity is in the set.
-func (s Set) Has(i Identity) bool { return s>>i&1 == 1 }
-
-// The sets that promises and targets are made of.
-const (
-	Everybody Set = 1<<Count - 1
-	People    Set = 1<<Person | 1<<Office | 1<<Undecided // protected on a site for people
-	Site      Set = 1<<Own | 1<<Monitor                  // never protected, never a target, exempt in lines to paste
-)

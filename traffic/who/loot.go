@@ -3,6 +3,7 @@ package who
 import (
 	"cmp"
 	"slices"
+	"strings"
 )
 
 // What an attack got matters more than how much it sent.
@@ -32,37 +33,8 @@ func (c *Census) Loots() (all []Loot) {
 		all = append(all, *l)
 	}
 	slices.SortFunc(all, func(x, y Loot) int {
-		return cmp.Or(cmp.Compare(y.Requests, x.Requests), cmp.Compare(x.Action, y.Action))
+		return cmp.Or(cmp.Compare(y.Requests, x.Requests),
+			strings.Compare(c.observer.Tables.Actions.Name(x.Action), c.observer.Tables.Actions.Name(y.Action)))
 	})
 	return all
-}
-
-// Intruders returns the attackers that guessed passwords, one of which was right.
-func (c *Census) Intruders() (ids []int32) {
-	if !c.Logins.isSome(denied) && !c.Logins.isSome(moved) {
-		return nil // what a right one is answered is not known
-	}
-	for id, who := range c.Identities {
-		r := c.observer.records.At(int32(id))
-		if wrong, right := c.Logins.of(r); who == Attacker && wrong >= leastRequests && right > 0 {
-			ids = append(ids, int32(id))
-		}
-	}
-	return ids
-}
-
-// Inner returns the programs on private networks, if they send a fifth of all requests or more: services of the operator's
-// own, or a proxy in front of others, which only the operator can tell.
-func (c *Census) Inner() (ids []int32) {
-	sum := int64(0)
-	for id, who := range c.Identities {
-		if (who == Program || who == Undecided) && c.observer.isPrivate(int32(id)) {
-			ids = append(ids, int32(id))
-			sum += c.observer.records.At(int32(id)).requests()
-		}
-	}
-	if 5*sum < c.observer.total {
-		return nil
-	}
-	return ids
 }

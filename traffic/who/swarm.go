@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+	"strings"
 
 	"shadow/request"
 )
@@ -15,8 +16,6 @@ import (
 //
 //	one agent   7,475 addresses, once each, with the browser of 2011, and none has a file
 //	one form      282 addresses, each the form and its answer, and nothing else
-//
-// docs/evidence.md says where the thresholds come from.
 const (
 	leastMembers  = 30 // of a swarm
 	leastExpected = 10 // members with a file, if they were people
@@ -125,17 +124,25 @@ func (c *Census) findSwarms() {
 			c.Swarms = append(c.Swarms, s)
 		}
 	}
-	slices.SortFunc(c.Swarms, func(x, y Swarm) int {
-		return cmp.Or(cmp.Compare(len(y.Members), len(x.Members)), cmp.Compare(x.Agent, y.Agent), cmp.Compare(x.Action, y.Action))
+	slices.SortFunc(c.Swarms, func(x, y Swarm) int { // by names, as ids differ from run to run
+		return cmp.Or(cmp.Compare(len(y.Members), len(x.Members)), strings.Compare(c.shared(&x), c.shared(&y)))
 	})
 	for i := range c.Swarms {
 		for _, id := range c.Swarms[i].Members {
-			if c.observer.records.At(id).files == 0 {
+			if c.observer.records.At(id).files == 0 && c.Identities[id] != Attacker {
 				c.Identities[id] = Attacker
 				c.swarm[id] = int32(i)
 			}
 		}
 	}
+}
+
+// shared returns the name of what the members of a swarm share.
+func (c *Census) shared(s *Swarm) string {
+	if s.Agent >= 0 {
+		return "agent " + c.observer.Tables.Agents.Name(s.Agent)
+	}
+	return "form " + c.observer.Tables.Actions.Name(s.Action)
 }
 
 // fetchesNothing reports whether hardly a member fetched a file, where of as many others many did.
@@ -161,7 +168,7 @@ func (c *Census) oneAgent(d, all *deeds) string {
 	return ""
 }
 
-// oneForm is the same of a form. Of a login, passwords tell.
+// oneForm returns what shows that the addresses that send a form are one client; "" for nothing.
 func (c *Census) oneForm(d, all *deeds) string {
 	others := all.without(d)
 	switch expected, nothing := d.fetchesNothing(all); {
