@@ -21,14 +21,12 @@ import (
 //	machine.go  the server itself, its health checks, somebody who attacks it
 //	site.go     is this a site for people at all?
 
-// A client is what is known of one, in 64 bytes: a line of the cache.
+// A client is what is known of one, in a line of the cache.
 type client struct {
 	classes  [request.ClassCount]uint32 // requests by the class of their agent
 	nameless uint32                     // requests without an agent, or a URL in its place
 	errors   uint32                     // answers with 4xx, but for those of logins and limits
 	files    uint32                     // requests for files of pages
-	logins   uint32                     // requests for what passwords are tried at
-	referred uint32                     // requests for what is no file, from another page; known where there are traces
 	kinds    uint64                     // of browsers: a set of useragent.Kinds
 	peak                                // for enforced
 }
@@ -66,11 +64,8 @@ type clients struct {
 	ranks  []uint16 // 1 + index in heavy, by client; 0: not heavy
 	agents []agent  // by id
 	static int32    // the action; −1: unknown
-	logins []bool   // whether passwords are tried there, by action
 	behind behind
-	kind   Site    // once it is known
-	works  []int32 // the site's own work and health checks, once they are known
-	attack []int32 // those who attack it, likewise, ascending
+	kind   Site // once it is known
 }
 
 // An agent is what is asked of one for each request.
@@ -94,18 +89,8 @@ func (l *clients) take(b *traffic.Batch, from, to int) {
 			file = 1
 		}
 		c.files += file
-		if l.logins[b.Action[row]] {
-			c.logins++
-		}
 		if status := b.Status[row]; status/100 == 4 && status != 401 && status != 407 && status != 429 {
 			c.errors++
-		}
-	}
-	if b.Traces != nil {
-		for row := from; row < to; row++ {
-			if t := b.Traces[row]; t.Traits.Has(traffic.Stepped|traffic.Referred) && (t.From == 0 || t.From != t.Page) {
-				l.all.At(b.Client[row]).referred++
-			}
 		}
 	}
 	if to == b.Len() {
@@ -141,9 +126,6 @@ func (l *clients) learn() {
 			a.kind = 1 << kind
 		}
 		l.agents = append(l.agents, a)
-	}
-	for id := int32(len(l.logins)); int(id) < t.Actions.Len(); id++ {
-		l.logins = append(l.logins, holdsAny(t.Actions.Name(id), loginPaths))
 	}
 	l.static = -1
 	if id, known := t.Actions.Find([]byte(match.StaticAction)); known {
@@ -182,12 +164,6 @@ func (l *clients) find(s *ingest.Stats) (found []Finding) {
 	return slices.Concat(found, l.machines(), site)
 }
 
-// byAddress reports whether clients are whole addresses.
-func (l *clients) byAddress() bool {
-	_, _, cut := l.Read.Clients.Prefixes()
-	return l.Read.Clients.IsAddress() && !cut
-}
-
 // name is that of a client.
 func (l *clients) name(id int32) string { return l.Read.Tables.Clients.Name(id) }
 
@@ -204,24 +180,12 @@ func (l *clients) address(id int32) netip.Addr {
 type heavy struct {
 	id       int32
 	requests int64
-	counted  int64 // of these, in actions and agents
 	minutes  [1 << 5]minute
 	active   int64 // minutes with a request
 	crowded  int64 // minutes in which several people seem to be there
 	mixed    int64 // minutes in which several kinds of browsers ask for pages
 	together int   // kinds of browsers in the fullest minute
-	actions  [8]often
-	agents   [4]often
-	first    limit.Time
-	last     limit.Time
-	gaps     [16]uint32 // how many between requests, by the power of two of their seconds
 }
-
-// Of a client's requests the first are counted by action and agent, and then one of several.
-const (
-	mostCounted = 1 << 12
-	countedOf   = 8
-)
 
 // A minute is which kinds of browsers showed pages and fetched files in it. Requests may come out of order by as many
 // minutes as are kept.
@@ -232,37 +196,6 @@ type minute struct {
 
 // crowdedFrom is how many kinds of browsers, each with a page and a file in the same minute, are several people.
 const crowdedFrom = 3
-
-// often is one of the values that occur most, and at least how often (Misra and Gries, 1982).
-type often struct {
-	id uint16
-	n  int64
-}
-
-func count(most []often, id uint16) {
-	least := 0
-	for i := range most {
-		switch {
-		case most[i].n > 0 && most[i].id == id:
-			most[i].n++
-			return
-		case most[i].n < most[least].n:
-			least = i
-		}
-	}
-	if most[least].n == 0 {
-		most[least] = often{id, 1}
-		return
-	}
-	for i := range most {
-		most[i].n--
-	}
-}
-
-// top is the value that occurs most.
-func top(most []often) often {
-	return slices.MaxFunc(most, func(x, y often) int { return int(x.n - y.n) })
-}
 
 func (h *heavy) take(b *traffic.Batch, row int, kind uint64, file bool) {
 	at := b.At[row]
@@ -277,17 +210,6 @@ func (h *heavy) take(b *traffic.Batch, row int, kind uint64, file bool) {
 	} else {
 		m.pages |= kind
 	}
-	if h.requests < mostCounted || h.requests%countedOf == 0 {
-		count(h.actions[:], b.Action[row])
-		count(h.agents[:], b.Agent[row])
-		h.counted++
-	}
-	if h.requests == 0 {
-		h.first, h.last = at, at
-	} else {
-		h.gaps[min(bits.Len64(uint64(max(at-h.last, 0)/limit.Second)), len(h.gaps)-1)]++
-	}
-	h.last = max(h.last, at)
 	h.requests++
 }
 
@@ -311,18 +233,4 @@ func (h *heavy) finish() {
 	for i := range h.minutes {
 		h.close(&h.minutes[i])
 	}
-}
-
-// regular reports whether requests come at an interval: nearly all gaps are alike to a power of two, or none.
-func (h *heavy) regular() bool {
-	var most, all uint32
-	for i, n := range h.gaps[1:] {
-		next := uint32(0)
-		if i+2 < len(h.gaps) {
-			next = h.gaps[i+2]
-		}
-		most = max(most, n+next)
-		all += n
-	}
-	return all >= 20 && 10*most >= 9*all && 10*h.gaps[0] < all && h.last-h.first >= 10*limit.Minute
 }

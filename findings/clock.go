@@ -80,7 +80,7 @@ func (l *clock) late(s *ingest.Stats, seams *ingest.Steps) (f Finding, found boo
 	}
 	if s.Late > 0 {
 		f.Evidence = format.Count(s.Late, "request") + " later than --lateness allows, judged as they come"
-		if step := seams.Furthest; step > l.Read.Lateness {
+		if step := max(seams.Furthest, s.LateBy); step > l.Read.Lateness {
 			f.Remedy = "--lateness " + lateness(step)
 		}
 	}

@@ -8,12 +8,16 @@ var means = map[string]string{
 		"referers are all that they lack",
 	"forged_crawler":       "who forges a crawler's name is a target, as a disguised browser is; a rule by user agent lets it through",
 	"forged_forwarded_for": "a limit that counts by the first entry of the header is evaded by writing another one",
-	"health_check":         "its requests are no visitor's; they make limits look looser or stricter than they are",
+	"health_check":         "nothing protects or targets such clients in an answer, and what it prints exempts them",
 	"heavy_client":         "every figure about requests is about this client, for a large part",
+	"holes":                "a day without lines may be one without a log, so busy hours may be missing",
+	"inner_hosts":          "inner services are no visitors: leave them out with --exclude; a proxy's clients stand in its header, which --client-from reads",
 	"key_missing":          "who leaves out what a limit counts by is limited as a client, by address",
 	"one_network":          "limits by address see many small clients where one network sends; one by network would see it",
-	"own_server":           "a limit would stop the site's own work, and protects or targets nobody in these requests",
+	"own_server":           "nothing protects or targets such clients in an answer, and what it prints exempts them",
+	"password_guessed":     "the limit comes too late for these accounts",
 	"proxy_as_client":      "a limit by address counts many people as one, and refuses them together",
+	"secrets_served":       "what was served is known to strangers: a limit does not take it back",
 	"shared_addresses":     "a limit by address is harsher to these people than to others",
 	"client_missing":       "requests without a client share one limit: many people may be refused for each other",
 	"clock": "a limit counts requests by their times: wrong ones move requests together or apart, and every figure " +
@@ -29,6 +33,7 @@ var means = map[string]string{
 	"not_http": "a server answers such a line before it asks any limiter; if these are requests in another writing, " +
 		"most of the traffic is missing from every figure",
 	"short_log":     "peaks of other hours and days are not in it: judge a day at least, better a week",
+	"stray_lines":   "one line of another year would make every figure by time one of years",
 	"whole_seconds": "limits over a few seconds may refuse more or fewer than is reported; --band says how many",
 }
 

@@ -75,6 +75,7 @@ type Finding struct {
 	Remedy   string   `json:"remedy"`   // the flags to add; "": none
 
 	Covers []string `json:"-"` // warnings that say the same: people read them once
+	Brief  string   `json:"-"` // the evidence for a screen of few lines; "": as it is
 }
 
 // String is the finding as people read it.
@@ -85,14 +86,22 @@ func (f *Finding) String() string {
 	return f.Evidence + "; try " + f.Remedy
 }
 
-// ByEffect orders findings: by severity, then by the requests concerned, then by code.
+// rank returns 0 for what an attack got, which matters more than how much it sent, and else 1.
+func (f *Finding) rank() int {
+	if f.Code == "secrets_served" || f.Code == "password_guessed" {
+		return 0
+	}
+	return 1
+}
+
+// ByEffect orders findings: by severity, what an attack got first, then by the requests concerned, then by code.
 func ByEffect(f, g Finding) int {
-	return cmp.Or(cmp.Compare(f.Severity, g.Severity), cmp.Compare(g.Share, f.Share), cmp.Compare(f.Code, g.Code))
+	return cmp.Or(cmp.Compare(f.Severity, g.Severity), cmp.Compare(f.rank(), g.rank()), cmp.Compare(g.Share, f.Share), cmp.Compare(f.Code, g.Code))
 }
 
 // Anonymized is the finding with addresses renamed, and without flags that would name one.
 func (f Finding) Anonymized(rename func(string) string) Finding {
-	f.Evidence = rename(f.Evidence)
+	f.Evidence, f.Brief = rename(f.Evidence), rename(f.Brief)
 	if rename(f.Remedy) != f.Remedy {
 		f.Remedy = ""
 	}

@@ -6,9 +6,11 @@ import (
 	"shadow/limit"
 	"shadow/request"
 	"shadow/traffic"
+	"shadow/traffic/evidence"
 	"shadow/traffic/ingest"
 	"shadow/traffic/intern"
 	"shadow/traffic/network"
+	"shadow/traffic/who"
 )
 
 // Options say what is looked at.
@@ -20,6 +22,7 @@ type Options struct {
 	By     bool            // whether flags say what limits count by
 	Now    limit.Time      // when the program was started
 	Known  network.Known   // what files of the user tell of addresses
+	Rules  *evidence.Rules // of what browsers do; nil: evidence.DefaultRules
 }
 
 // byActions reports whether a limit by this key counts by action.
@@ -29,8 +32,9 @@ func byActions(key request.Key) bool { return key.ByActions() }
 type seen struct {
 	Options
 	all     intern.PagedSlice[client]
-	total   int64   // requests
-	actions []int64 // requests of each action
+	total   int64       // requests
+	actions []int64     // requests of each action
+	census  *who.Census // once the log is read
 }
 
 // anonymous is how many requests lack what clients are told apart by.
@@ -41,6 +45,15 @@ func (l *seen) anonymous() int64 {
 	}
 	return l.all.At(id).requests()
 }
+
+// byAddress reports whether clients are whole addresses.
+func (l *seen) byAddress() bool {
+	_, _, cut := l.Read.Clients.Prefixes()
+	return l.Read.Clients.IsAddress() && !cut
+}
+
+// is returns who a client is.
+func (l *seen) is(id int32) who.Identity { return l.census.Identities.Of(id) }
 
 // senders is how many clients sent a request.
 func (l *seen) senders() (n int64) {
@@ -76,6 +89,7 @@ var lookers = []func(*seen) looker{
 	newFolded,
 	func(all *seen) looker { return &sample{seen: all} },
 	func(all *seen) looker { return &clock{seen: all} },
+	func(all *seen) looker { return &days{seen: all} },
 	func(all *seen) looker { return &stamps{seen: all} },
 	func(all *seen) looker { return &clients{seen: all} },
 	func(all *seen) looker { return &enforced{seen: all} },
@@ -86,13 +100,15 @@ var lookers = []func(*seen) looker{
 // A Look gathers findings while a log is read.
 type Look struct {
 	seen
-	lookers   []looker
-	attackers []int32 // once they are known
+	lookers []looker
+	who     *who.Observer
+	group   traffic.Group // by client
 }
 
 // New returns a Look that has seen nothing.
 func New(o Options) *Look {
 	l := &Look{seen: seen{Options: o}}
+	l.who = who.New(who.Options{Tables: o.Read.Tables, Rules: o.Rules, Addresses: l.byAddress(), Known: o.Known})
 	for _, looker := range lookers {
 		l.lookers = append(l.lookers, looker(&l.seen))
 	}
@@ -110,6 +126,8 @@ func (l *Look) Take(b *traffic.Batch) {
 	for _, action := range b.Action {
 		l.actions[action]++
 	}
+	l.group.Sort(b, b.Client, l.Read.Tables.Clients.Len())
+	l.who.Take(b, &l.group)
 	for from := 0; from < b.Len(); from += piece {
 		for _, looker := range l.lookers {
 			looker.take(b, from, min(from+piece, b.Len()))
@@ -134,18 +152,14 @@ func (l *Look) Anonymous() int64 { return l.anonymous() }
 // Findings returns what was found in a log that has been read, the gravest first. Of a log without a request that
 // counts there is nothing to say.
 func (l *Look) Findings(s *ingest.Stats) []Finding {
+	l.census = l.who.Identify(s.SiteHosts)
 	found := []Finding{}
 	for _, looker := range l.lookers {
 		found = append(found, looker.find(s)...)
 	}
 	slices.SortStableFunc(found, ByEffect)
-	l.attackers = slices.Clone(l.byClient().attack)
-	for _, looker := range l.lookers {
-		if n, ok := looker.(*networks); ok {
-			l.attackers = append(l.attackers, n.disguised...)
-		}
-	}
-	slices.Sort(l.attackers)
-	l.attackers = slices.Compact(l.attackers)
 	return found
 }
+
+// Census returns who the clients are. Findings must have been called.
+func (l *Look) Census() *who.Census { return l.census }

@@ -6,59 +6,168 @@ import (
 	"strings"
 
 	"shadow/report/format"
-	"shadow/request"
 	"shadow/traffic/match"
+	"shadow/traffic/useragent"
+	"shadow/traffic/who"
 )
 
-// A heavy client may be no visitor at all. What it is is told only where it shows.
+// Who is no visitor, by traffic/who: the site's own work, monitors, attackers. Which of these are worth to tell, and how, is
+// decided here.
 
-// machines tells of them, and of those of which no more is known than how much they send.
+// worthTelling is how many percent of all requests some clients must send together to be told.
+const worthTelling = 1
+
+// machines tells of them, of inner hosts, and of those of which no more is known than how much they send.
 func (l *clients) machines() (found []Finding) {
-	var own, checks, others []int32
-	attackers := l.attackers()
-	l.attack = slices.Clone(attackers)
-	for i := range l.heavy {
-		h := &l.heavy[i]
-		switch c := l.all.At(h.id); {
-		case l.name(h.id) == "-": // many, perhaps
-		case l.isOwnServer(h, c):
-			own = append(own, h.id)
-		case l.isHealthCheck(h, c):
-			checks = append(checks, h.id)
-		case slices.Contains(attackers, h.id):
-		case 5*c.requests() > l.total && !c.several(crowdedFrom):
-			others = append(others, h.id)
+	var by [who.Count][]int32
+	var others, inner []int32
+	var private, publicClients int64
+	for id := range int32(l.all.Len()) {
+		n := l.all.At(id).requests()
+		if n == 0 {
+			continue
+		}
+		is := l.is(id)
+		by[is] = append(by[is], id)
+		if address := l.address(id); address.IsValid() {
+			switch {
+			case !match.IsPrivate(address):
+				publicClients++
+			case is != who.Own && is != who.Monitor && is != who.Proxy && is != who.Person && is != who.Office:
+				inner, private = append(inner, id), private+n
+			}
 		}
 	}
-	l.works = slices.Concat(own, checks)
+	asks := publicClients >= mustClients && 100*private >= innerStops*l.total
+	for i := range l.heavy {
+		id := l.heavy[i].id
+		if asks && slices.Contains(inner, id) {
+			continue // told already
+		}
+		switch c := l.all.At(id); l.is(id) {
+		case who.Own, who.Monitor, who.Attacker, who.Proxy, who.Office:
+		default:
+			if 5*c.requests() > l.total && l.name(id) != "-" && !c.several(crowdedFrom) {
+				others = append(others, id)
+			}
+		}
+	}
 	add := func(code string, severity Severity, ids []int32, what string) {
-		if len(ids) == 0 {
+		requests := l.sent(ids)
+		if len(ids) == 0 || 100*requests < worthTelling*l.total {
 			return
 		}
 		l.busiestFirst(ids)
-		var requests int64
-		for _, id := range ids {
-			requests += l.all.At(id).requests()
-		}
 		f := Finding{Code: code, Severity: severity, Share: ShareOf(requests, l.total)}
-		does := l.does
-		if code == "attacker" && len(ids) > 1 {
-			does = l.together
+		f.Evidence = fmt.Sprintf("%s sent %s of the requests: %s, %s", l.named(ids), format.Share(requests, l.total), what, l.does(ids))
+		share := format.Percentage(100 * float64(f.Share))
+		switch code {
+		case "own_server":
+			f.Brief = fmt.Sprintf("%s of requests are the site's own work (%s): left out of the answer", share, l.named(ids))
+		case "health_check":
+			f.Brief = fmt.Sprintf("%s of requests are checks whether the site is up (%s): left out of the answer", share, l.named(ids))
+		case "heavy_client":
+			_, agent := l.census.Habits(ids[0])
+			f.Brief = fmt.Sprintf("%s sent %s of the requests, as %s: who is it?", l.named(ids), share, useragent.Short(l.Read.Tables.Agents.Name(agent)))
+		case "inner_hosts":
+			f.Brief = fmt.Sprintf("%s of requests come from inner addresses (%s): services of yours, or a proxy?", share, l.named(ids))
 		}
-		f.Evidence = fmt.Sprintf("%s requests come from %s: %s, %s", format.Share(requests, l.total), l.named(ids), what, does(ids))
-		if (code == "own_server" || code == "health_check") && l.byAddress() {
+		if code != "heavy_client" && l.byAddress() {
 			f.Remedy = l.exclude(ids)
 		}
 		found = append(found, f)
 	}
-	add("own_server", Warn, own, "the site's own work, no visitors")
-	add("health_check", Warn, checks, "checks whether the site is up")
-	add("attacker", Info, attackers, "an attack, which limits are for, so do not leave it out")
-	add("heavy_client", Warn, others, "each is a large part of the log, so look who it is (`shadow explain`)")
+	add("own_server", Info, by[who.Own], "the site's own work, left out of every answer")
+	add("health_check", Info, by[who.Monitor], "monitors, left out of every answer")
+	if asks {
+		add("inner_hosts", Stop, inner, "services of your own, or a proxy? A limit would refuse these first, so say what they are")
+	}
+	add("heavy_client", Warn, others, "look who it is (`shadow explain`)")
+	return append(found, l.attack(by[who.Attacker])...)
+}
+
+// innerStops is how many percent of all requests private addresses must send, beside public ones, to be asked about.
+const innerStops = 25
+
+// swarmsNamed is how many swarms are told.
+const swarmsNamed = 2
+
+// counted counts clients without naming any.
+func (l *clients) counted(ids []int32) string {
+	if l.byAddress() {
+		return addresses(int64(len(ids)))
+	}
+	return format.Count(int64(len(ids)), "client")
+}
+
+// sent returns how many requests some clients sent.
+func (l *clients) sent(ids []int32) (requests int64) {
+	for _, id := range ids {
+		requests += l.all.At(id).requests()
+	}
+	return requests
+}
+
+// attack tells of attackers, and of what they got.
+func (l *clients) attack(ids []int32) (found []Finding) {
+	requests := l.sent(ids)
+	if 100*requests >= worthTelling*l.total && len(ids) > 0 {
+		l.busiestFirst(ids)
+		does := l.census.Deeds(ids)
+		var parts []string
+		part := func(n int64, what string) {
+			if 20*n >= requests {
+				parts = append(parts, fmt.Sprintf("%s %s", format.Percentage(format.PercentOf(n, requests)), what))
+			}
+		}
+		part(does.Passwords, "try passwords")
+		part(does.Probes, "are probes of scanners")
+		part(does.Failures, "ask for what is not there")
+		text := fmt.Sprintf("%s sent %s of the requests", l.named(ids), format.Share(requests, l.total))
+		brief := fmt.Sprintf("%s, %s of requests", l.counted(ids), format.Share(requests, l.total))
+		if len(parts) > 0 {
+			brief += ": " + strings.Join(parts[:min(len(parts), 2)], ", ")
+		}
+		for _, s := range l.census.Swarms[:min(len(l.census.Swarms), 1)] {
+			brief += "; " + format.Thousands(int64(len(s.Members))) + " are one swarm"
+		}
+		swarms := l.census.Swarms[:min(len(l.census.Swarms), swarmsNamed)]
+		for _, s := range swarms {
+			parts = append(parts, "a swarm of "+s.Reason)
+		}
+		if len(parts) > 0 {
+			text += "; of these " + strings.Join(parts, ", ")
+		}
+		found = append(found, Finding{Code: "attacker", Severity: Info, Share: ShareOf(requests, l.total), Evidence: text, Brief: brief})
+	}
+	var names []string
+	var given int64
+	receivers := map[int32]bool{}
+	for _, loot := range l.census.Loots() {
+		names = append(names, l.Read.Tables.Actions.Name(loot.Action))
+		given += loot.Requests
+		for _, id := range loot.Clients {
+			receivers[id] = true
+		}
+	}
+	if given > 0 {
+		found = append(found, Finding{
+			Code: "secrets_served", Severity: Warn, Share: ShareOf(given, l.total),
+			Evidence: fmt.Sprintf("your server answered %s for %s with 200, from %s: look what it gave away",
+				format.Count(given, "request"), format.List(names, namesShown), format.Count(int64(len(receivers)), "client")),
+		})
+	}
+	if guessed := l.census.Guessed(); len(guessed) > 0 {
+		l.busiestFirst(guessed)
+		found = append(found, Finding{
+			Code: "password_guessed", Severity: Warn, Share: NoShare,
+			Evidence: fmt.Sprintf("%s got in after many wrong passwords: look at these accounts", l.named(guessed)),
+		})
+	}
 	return found
 }
 
-// exclude are the flags that leave clients out.
+// exclude returns the flags that leave clients out.
 func (l *clients) exclude(ids []int32) string {
 	const most = 4
 	var names []string
@@ -71,15 +180,15 @@ func (l *clients) exclude(ids []int32) string {
 	return "--exclude " + strings.Join(names, " --exclude ")
 }
 
-// does says what the first of some heavy clients does most: its action, and its agent.
+// does says what the first of some clients does most: its action and its agent.
 func (l *clients) does(ids []int32) string {
 	id := ids[0]
-	h := &l.heavy[l.ranks[id]-1]
-	what := "mostly " + l.actionOf(h)
+	action, agent := l.census.Habits(id)
+	what := "mostly " + l.Read.Tables.Actions.Name(action)
 	if c := l.all.At(id); c.is(c.errors, 50) {
-		what = fmt.Sprintf("%s of its answers are errors", format.Percentage(format.PercentOf(int64(c.errors), c.requests())))
+		what = fmt.Sprintf("%s of the answers are errors", format.Percentage(format.PercentOf(int64(c.errors), c.requests())))
 	}
-	what += ", by " + agentText(l.Read.Tables.Agents.Name(int32(top(h.agents[:]).id)))
+	what += ", by " + agentText(l.Read.Tables.Agents.Name(agent))
 	if owner := l.Known.Owners.Of(l.address(id)).String(); owner != "" {
 		what += ", of " + owner
 	}
@@ -94,103 +203,4 @@ func agentText(agent string) string {
 		return agent
 	}
 	return fmt.Sprintf("%s (%s more)", string(runes[:most]), format.Count(int64(len(runes)-most), "character"))
-}
-
-// actionOf is the action that a heavy client asks for most.
-func (l *clients) actionOf(h *heavy) string {
-	return l.Read.Tables.Actions.Name(int32(top(h.actions[:]).id))
-}
-
-// one reports whether a heavy client asks for one action, in so many percent of its requests.
-func (h *heavy) one(percent int64) bool { return 100*top(h.actions[:]).n >= percent*h.counted }
-
-// isOwnServer goes by the address, and by what only a server asks of itself.
-func (l *clients) isOwnServer(h *heavy, c *client) bool {
-	agent := l.Read.Tables.Agents.Name(int32(top(h.agents[:]).id))
-	switch {
-	case c.is(c.classes[request.Browser], 5):
-		return false
-	case l.address(h.id).IsLoopback():
-		return true
-	case strings.Contains(agent, "internal dummy connection"):
-		return true
-	}
-	for i := range h.actions {
-		if a := h.actions[i]; a.n*10 >= h.counted && l.Read.Tables.Actions.Name(int32(a.id)) == "/wp-cron.php" {
-			return strings.Contains(agent, "WordPress")
-		}
-	}
-	return false
-}
-
-// isHealthCheck goes by the agent, or by one path that is asked for at an interval or from within.
-func (l *clients) isHealthCheck(h *heavy, c *client) bool {
-	if c.is(c.classes[request.Monitor], 90) {
-		return true
-	}
-	if !h.one(90) || c.is(c.classes[request.Browser], 5) || c.is(c.errors, 10) || !h.regular() && !match.IsPrivate(l.address(h.id)) {
-		return false
-	}
-	action := l.actionOf(h)
-	return action == "/" || holdsAny(action, healthPaths)
-}
-
-// IsLogin reports whether an action looks like one at which passwords are tried.
-func IsLogin(action string) bool { return holdsAny(action, loginPaths) }
-
-// healthPaths are parts of what health checks ask for, loginPaths of what passwords are tried at.
-var (
-	healthPaths = []string{"health", "status", "ping", "alive", "ready", "heartbeat", "probe", "monitor", "check"}
-	loginPaths  = []string{"login", "xmlrpc", "signin", "sign-in", "administrator", "wp-admin", "/auth", "session", "password", "register", "signup", "join"}
-)
-
-func holdsAny(text string, words []string) bool {
-	text = strings.ToLower(text)
-	for _, word := range words {
-		if strings.Contains(text, word) {
-			return true
-		}
-	}
-	return false
-}
-
-// isAttacker reports whether a client looks for what is not there, or tries passwords and fetches no file of a page.
-func (l *clients) isAttacker(c *client) bool {
-	return c.requests() >= leastAttack && !c.is(c.classes[request.Crawler]+c.classes[request.Monitor], 10) &&
-		(c.is(c.errors, 50) || !c.is(c.files, 1) && c.is(c.logins, 80))
-}
-
-// attackers are those who send a twentieth of all requests, each or together. What programs of an API or app ask for is
-// often not there, as with the mirror of a package manager, so there each must send as many.
-func (l *clients) attackers() (ids []int32) {
-	sum := int64(0)
-	for id := range int32(l.all.Len()) {
-		c := l.all.At(id)
-		if !l.isAttacker(c) || l.name(id) == "-" || l.kind == API && 20*c.requests() < l.total {
-			continue
-		}
-		if rank := l.ranks[id]; rank > 0 && (l.isOwnServer(&l.heavy[rank-1], c) || l.isHealthCheck(&l.heavy[rank-1], c)) {
-			continue
-		}
-		ids = append(ids, id)
-		sum += c.requests()
-	}
-	if 20*sum < l.total || sum < mustRequests {
-		return nil
-	}
-	return ids
-}
-
-// leastAttack is how many requests show that a client does nothing else.
-const leastAttack = 5
-
-// together says what several clients do.
-func (l *clients) together(ids []int32) string {
-	var requests, errors, logins int64
-	for _, id := range ids {
-		c := l.all.At(id)
-		requests, errors, logins = requests+c.requests(), errors+int64(c.errors), logins+int64(c.logins)
-	}
-	return fmt.Sprintf("%s of the answers are errors, and %s of the requests try passwords",
-		format.Percentage(format.PercentOf(errors, requests)), format.Percentage(format.PercentOf(logins, requests)))
 }

@@ -3,7 +3,6 @@ package findings
 import (
 	"cmp"
 	"fmt"
-	"net/netip"
 	"slices"
 
 	"shadow/parse"
@@ -13,6 +12,7 @@ import (
 	"shadow/traffic/ingest"
 	"shadow/traffic/network"
 	"shadow/traffic/useragent"
+	"shadow/traffic/who"
 )
 
 // networks looks for what files about networks tell: who forges the name of a crawler, and whose network sends a large part.
@@ -20,10 +20,6 @@ type networks struct {
 	*seen
 	names   []string         // of crawlers, by agent; "": none of which addresses are known
 	checked map[claim]uint32 // requests of those who claim to be such a crawler
-	forgers []int32          // clients, once they are known
-
-	wholes    map[network.Owner]whole // what networks are as a whole, likewise
-	disguised []int32                 // clients of those that are bots, likewise
 }
 
 // A claim is that of a client to be a crawler.
@@ -33,7 +29,7 @@ type claim struct {
 }
 
 func newNetworks(all *seen) looker {
-	return &networks{seen: all, checked: map[claim]uint32{}, wholes: map[network.Owner]whole{}}
+	return &networks{seen: all, checked: map[claim]uint32{}}
 }
 
 func (l *networks) take(b *traffic.Batch, from, to int) {
@@ -62,30 +58,19 @@ func (l *networks) find(s *ingest.Stats) (found []Finding) {
 	if l.total == 0 || !l.Read.Clients.IsAddress() {
 		return nil
 	}
-	bots := l.tellBots(l.bots(), s.LastAt-s.FirstAt) // owners have what they are as a whole from there
-	return slices.Concat(l.forged(), l.owners(), bots)
-}
-
-// Forgers are the clients that forge the name of a crawler, in order. Findings must have been called.
-func (l *Look) Forgers() []int32 {
-	for _, looker := range l.lookers {
-		if n, ok := looker.(*networks); ok {
-			return n.forgers
-		}
-	}
-	return nil
+	return slices.Concat(l.forged(), l.owners(), l.tellBots(s.LastAt-s.FirstAt))
 }
 
 // forged tells of clients that call themselves a crawler and send from elsewhere.
 func (l *networks) forged() []Finding {
-	requests, names := int64(0), []string{}
+	requests, names, forgers := int64(0), []string{}, map[int32]bool{}
 	for c, n := range l.checked {
 		addr, _ := parse.Addr([]byte(l.Read.Tables.Clients.Name(c.client)))
 		if l.Known.Crawlers.Check(l.names[c.agent], addr) != network.Forged {
 			continue
 		}
 		requests += int64(n)
-		l.forgers = append(l.forgers, c.client)
+		forgers[c.client] = true
 		if !slices.Contains(names, l.names[c.agent]) {
 			names = append(names, l.names[c.agent])
 		}
@@ -94,12 +79,10 @@ func (l *networks) forged() []Finding {
 		return nil
 	}
 	slices.Sort(names)
-	slices.Sort(l.forgers)
-	l.forgers = slices.Compact(l.forgers)
 	return []Finding{{
 		Code: "forged_crawler", Severity: Info, Share: ShareOf(requests, l.total),
 		Evidence: fmt.Sprintf("%s requests of %s name %s and come from other addresses than it has",
-			format.Share(requests, l.total), format.Count(int64(len(l.forgers)), "client"), format.Named(names, int64(len(names)))),
+			format.Share(requests, l.total), format.Count(int64(len(forgers)), "client"), format.Named(names, int64(len(names)))),
 	}}
 }
 
@@ -108,13 +91,6 @@ const (
 	ownerShare     = 10 // a tenth
 	ownerAddresses = 10
 )
-
-// ownerOf is whose network an address is of, in whatever country.
-func (l *networks) ownerOf(addr netip.Addr) network.Owner {
-	owner := l.Known.Owners.Of(addr)
-	owner.Country = ""
-	return owner
-}
 
 // owners tells whose networks send a large part of the requests from many addresses.
 func (l *networks) owners() (found []Finding) {
@@ -130,7 +106,7 @@ func (l *networks) owners() (found []Finding) {
 	for id := range int32(l.all.Len()) {
 		c := l.all.At(id)
 		addr, _ := parse.Addr([]byte(l.Read.Tables.Clients.Name(id)))
-		owner := l.ownerOf(addr)
+		owner := who.OwnerOf(l.Known.Owners, addr)
 		if c.requests() == 0 || owner == (network.Owner{}) {
 			continue
 		}
@@ -156,7 +132,7 @@ func (l *networks) owners() (found []Finding) {
 		found = append(found, Finding{
 			Code: "one_network", Severity: Info, Share: ShareOf(s.requests, l.total),
 			Evidence: fmt.Sprintf("%s requests come from %s of %s; %s of them from browsers, as these say; as a whole %s",
-				format.Share(s.requests, l.total), addresses(s.clients), s.owner, format.Share(s.browsers, s.requests), l.wholes[s.owner]),
+				format.Share(s.requests, l.total), addresses(s.clients), s.owner, format.Share(s.browsers, s.requests), l.census.Owners[s.owner]),
 		})
 	}
 	return found

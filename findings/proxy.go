@@ -11,6 +11,7 @@ import (
 	"shadow/report/format"
 	"shadow/traffic/ingest"
 	"shadow/traffic/match"
+	"shadow/traffic/who"
 )
 
 // A limit by address behind a proxy counts all its clients as one. That a proxy is in front shows in its header, which
@@ -87,8 +88,12 @@ func (l *clients) severalAtOnce(s *ingest.Stats) (f Finding, found bool) {
 	together, kinds := 0, 0
 	for i := range l.heavy {
 		h := &l.heavy[i]
+		if is := l.is(h.id); is == who.Own || is == who.Monitor || is == who.Attacker {
+			continue
+		}
 		c, inner := l.all.At(h.id), match.IsPrivate(l.address(h.id))
 		switch {
+		case l.is(h.id) == who.Proxy:
 		case l.address(h.id).IsUnspecified():
 			inner = true
 			if !c.several(crowdedFrom) {
@@ -169,13 +174,8 @@ func (l *clients) lacking(s *ingest.Stats) string {
 
 // sharedAddresses tells of addresses behind which several people seem to be.
 func (l *clients) sharedAddresses() []Finding {
-	var n, requests int64
-	for id := range int32(l.all.Len()) {
-		if c := l.all.At(id); c.requests() >= 10 && c.crowd(crowdedFrom) {
-			n++
-			requests += c.requests()
-		}
-	}
+	offices := l.census.Tally()[who.Office]
+	n, requests := offices.Clients, offices.Requests
 	if n == 0 {
 		return nil
 	}
@@ -185,8 +185,8 @@ func (l *clients) sharedAddresses() []Finding {
 	}
 	return []Finding{{
 		Code: "shared_addresses", Severity: Info, Share: ShareOf(requests, l.total),
-		Evidence: fmt.Sprintf("%s %s shared by several people, as in an office: %s of %d kinds of browsers or more each",
-			addresses(n), verb, format.Count(requests, "request"), crowdedFrom),
+		Evidence: fmt.Sprintf("%s %s shared by several people, as in an office: %s",
+			addresses(n), verb, format.Count(requests, "request")),
 	}}
 }
 

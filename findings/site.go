@@ -5,6 +5,7 @@ import (
 
 	"shadow/report/format"
 	"shadow/request"
+	"shadow/traffic/who"
 )
 
 // A Site is what a log is the log of, by those who use it.
@@ -59,22 +60,20 @@ func (u *users) site() Site {
 	return People
 }
 
+// leastOfUse is how many requests show that a program uses a site that people read.
+const leastOfUse = 3
+
 // leastPrograms is how many clients must be programs for a site to be theirs.
 const leastPrograms = 3
 
 // users counts those that are answered. No client counts for more than a hundredth of all requests, so that nobody decides
 // alone. Crawlers and monitors use no site.
 func (l *clients) users() (u users) {
-	most := max(1, l.total/heavyShare)
+	most, readers := max(1, l.total/heavyShare), l.census.Tally()[who.Person].Clients
 	for id := range int32(l.all.Len()) {
 		c := l.all.At(id)
-		if c.is(c.errors, 50) {
+		if is := l.is(id); c.is(c.errors, 50) || is == who.Attacker || is == who.Own || is == who.Monitor {
 			continue
-		}
-		if rank := l.ranks[id]; rank > 0 {
-			if h := &l.heavy[rank-1]; l.isOwnServer(h, c) || l.isHealthCheck(h, c) || l.isAttacker(c) {
-				continue
-			}
 		}
 		browser, silent := int64(c.classes[request.Browser]), int64(c.nameless)
 		program := int64(c.classes[request.Tool]+c.classes[request.Unknown]) - silent
@@ -82,6 +81,7 @@ func (l *clients) users() (u users) {
 		case n == 0:
 		case n == browser:
 			u.browsers.add(min(n, most))
+		case n == program && n < leastOfUse && readers >= mustClients: // who looks in once is no user of an API beside a site
 		case n == program:
 			u.programs.add(min(n, most))
 		default:
@@ -94,7 +94,10 @@ func (l *clients) users() (u users) {
 // site tells of one that is none for people.
 func (l *clients) site() []Finding {
 	u := l.users()
-	if l.kind = u.site(); l.kind != API {
+	if l.kind = u.site(); l.kind == API && l.census.Scraped() {
+		l.kind = People
+	}
+	if l.kind != API {
 		return nil
 	}
 	programs, requests := u.programs, u.programs.requests+u.browsers.requests
@@ -109,13 +112,6 @@ func (l *clients) site() []Finding {
 
 // Site says what the log is of. Findings must have been called.
 func (l *Look) Site() Site { return l.byClient().kind }
-
-// Works are the clients that do the site's own work, or ask whether it is up. Findings must have been called.
-func (l *Look) Works() []int32 { return l.byClient().works }
-
-// Attackers are the clients that attack the site, and those of networks that are bots as a whole, ascending. Findings
-// must have been called.
-func (l *Look) Attackers() []int32 { return l.attackers }
 
 // byClient is the looker for single clients.
 func (l *Look) byClient() *clients {

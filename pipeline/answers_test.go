@@ -11,6 +11,7 @@ import (
 	"shadow/findings"
 	"shadow/suggest"
 	"shadow/testneeds"
+	"shadow/traffic/who"
 )
 
 // A settled answer is what suggest says of a planted log.
@@ -72,8 +73,8 @@ func TestInPlaceOfALimitThatBroke(t *testing.T) {
 		verdict string
 		scrape  func(p *planter)
 	}{
-		"a scraper all day long": {"deploy", func(p *planter) {
-			p.machine(address(45, 1), scraper, "/page/%d", 200, 0, plantedDay, 0.1)
+		"a scraper all day long": {"deploy_unproven", func(p *planter) {
+			p.machine(address(45, 1), scraper, "/page/%d", 200, 0, plantedDay, 0.8)
 		}},
 		"scrapers that hurry no more than that": {"no_limit_can", func(p *planter) {
 			for i := range 10 {
@@ -90,7 +91,7 @@ func TestInPlaceOfALimitThatBroke(t *testing.T) {
 			if a.Verdict != c.verdict || a.Broke == nil || a.Limit == nil || *a.Broke == *a.Limit || a.Protects.Hit > 0 || a.MostHit == nil {
 				t.Errorf("%+v, want %s", a, c.verdict)
 			}
-			if matters := a.Targets.RefusedPercent >= 5; matters != (c.verdict == "deploy") {
+			if matters := a.Targets.RefusedPercent >= 5; matters != (c.verdict == "deploy_unproven") {
 				t.Errorf("%s refuses %.1f %% of the target", a.Verdict, a.Targets.RefusedPercent)
 			}
 		})
@@ -105,7 +106,7 @@ func TestNoMoreThanHalf(t *testing.T) {
 			p.machine(address(45, i), scraper, "/page/%d", 200, 0, plantedDay, 1)
 		}
 	})
-	if a.Verdict != "deploy" || 2*a.Targets.Refused > requests || 5*a.Targets.Refused < 2*requests || a.Protects.Hit > 0 {
+	if a.Verdict != "deploy_unproven" || 2*a.Targets.Refused > requests || 5*a.Targets.Refused < 2*requests || a.Protects.Hit > 0 {
 		t.Errorf("%+v of %d requests, want a limit that refuses nearly half of them", a, requests)
 	}
 }
@@ -155,7 +156,7 @@ func TestOwnWorkIsExempt(t *testing.T) {
 			}
 		}
 	}
-	if a, _ := settle(t, &Suggest{Target: []suggest.Set{suggest.Everybody}}, log); a.Exempt != nil {
+	if a, _ := settle(t, &Suggest{Target: []who.Set{who.Everybody}}, log); a.Exempt != nil {
 		t.Errorf("%+v is exempt, though all are the target", a.Exempt)
 	}
 }
@@ -264,16 +265,15 @@ func TestAttackersAreNotProtected(t *testing.T) {
 	var out, errs bytes.Buffer
 	var found struct {
 		Policies []struct {
-			ByEvidence struct {
-				People, Disguised struct{ Clients int64 }
-			} `json:"by_evidence"`
+			ByIdentity map[string]struct{ Clients int64 } `json:"by_identity"`
 		}
 	}
 	askJSON(t, func(l Logs) error {
 		r := Replay{Logs: l, Choice: Choice{Limits: []string{*a.Limit}}, Look: Look{Output: "json"}, Keeping: Keeping{NoStore: true}}
 		return r.Run(t.Context(), []string{log})
 	}, Logs{Caller: called(&out, &errs)}, &out, &found)
-	if by := found.Policies[0].ByEvidence; by.People.Clients != a.Protects.Clients || by.Disguised.Clients != attackers+300-a.Protects.Clients {
+	by := found.Policies[0].ByIdentity
+	if n := by["people"].Clients + by["offices"].Clients + by["undecided"].Clients; n != a.Protects.Clients || by["attackers"].Clients != attackers {
 		t.Errorf("replay has %+v, want %d people", by, a.Protects.Clients)
 	}
 	out.Reset()

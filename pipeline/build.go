@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"shadow/policy"
-	"shadow/report"
 	"shadow/request"
 	"shadow/servers/imports"
 	"shadow/traffic/evidence"
@@ -38,7 +37,7 @@ type Pipeline struct {
 	Config   policy.Config
 	Policies []policy.Policy
 	Read     ingest.Options
-	Rules    *evidence.Rules // nil: no evidence is gathered
+	Rules    *evidence.Rules // of what browsers do
 }
 
 // Build looks up all that is named. choose makes the policies for which logs are read; how they are read depends on
@@ -115,23 +114,19 @@ func newScopes(c *policy.Config, policies []policy.Policy, extra []string, owner
 	return compiled, compiled.Extra(), nil
 }
 
-// Evidence asks for evidence about clients.
+// Evidence says what shows who clients are.
 type Evidence struct {
-	Wanted bool
+	Wanted bool   // whether people read it
 	Beacon string // a path that only real browsers load
 	Robots string // the file of the site's robots.txt
 }
 
-// asked reports whether evidence is to be gathered.
-func (f *Evidence) asked() bool { return f.Wanted || f.Beacon != "" || f.Robots != "" }
-
-// choose makes what traces requests and what judges them; nil if nobody asks. Flags go before the configuration.
+// choose makes what traces requests and what judges them. Flags go before the configuration, and who states what shows
+// who clients are wants to read it.
 func (f *Evidence) choose(c *policy.Config) (*evidence.Tracer, *evidence.Rules, error) {
-	if !f.asked() {
-		return nil, nil, nil
-	}
+	f.Wanted = f.Wanted || f.Beacon != "" || f.Robots != ""
 	said := &c.Evidence
-	rules := evidence.TraceRules{Beacon: cmp.Or(f.Beacon, said.Path), Background: said.Background, Hosts: said.Hosts}
+	rules := evidence.TraceRules{Beacon: cmp.Or(f.Beacon, said.Path), Background: said.Background, Hosts: said.Hosts, Purposes: true}
 	if name := cmp.Or(f.Robots, said.Robots); name != "" {
 		text, err := os.ReadFile(name)
 		if err != nil {
@@ -141,25 +136,11 @@ func (f *Evidence) choose(c *policy.Config) (*evidence.Tracer, *evidence.Rules, 
 			return nil, nil, Usage("%s: %w", name, err)
 		}
 	}
-	tracer, err := newTracer(rules)
-	return tracer, evidenceRules(said), err
-}
-
-// trace has requests leave traces, whether or not evidence is gathered.
-func (p *Pipeline) trace() (err error) {
-	if p.Read.Tracer == nil {
-		said := &p.Config.Evidence
-		p.Read.Tracer, err = newTracer(evidence.TraceRules{Beacon: said.Path, Background: said.Background, Hosts: said.Hosts})
-	}
-	return err
-}
-
-func newTracer(rules evidence.TraceRules) (*evidence.Tracer, error) {
 	tracer, err := evidence.NewTracer(rules)
 	if err != nil {
-		return nil, Usage("evidence: %w", err)
+		return nil, nil, Usage("evidence: %w", err)
 	}
-	return tracer, nil
+	return tracer, evidenceRules(said), nil
 }
 
 // evidenceRules are the thresholds: those of the configuration, else those by default.
@@ -177,12 +158,4 @@ func evidenceRules(said *policy.Evidence) *evidence.Rules {
 		rules.Referers = *said.Referers
 	}
 	return &rules
-}
-
-// scopes are those of conditions that may ask for it.
-func (f *Evidence) scopes() []report.Scope {
-	if !f.asked() {
-		return nil
-	}
-	return []report.Scope{report.WithEvidence}
 }

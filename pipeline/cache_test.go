@@ -18,6 +18,7 @@ import (
 	"shadow/request"
 	"shadow/suggest"
 	"shadow/testneeds"
+	"shadow/traffic/who"
 )
 
 type question interface {
@@ -36,7 +37,7 @@ var cacheQuestions = map[string]func(Logs) question{
 	},
 	"sweep": func(l Logs) question { return &Sweep{Logs: l, Keeping: Keeping{NoStore: true}, Output: "json"} },
 	"suggest": func(l Logs) question {
-		return &Suggest{Logs: l, Protect: []suggest.Goal{{Who: suggest.Everybody, Percent: 90_000_000}}, Holdout: DefaultHoldout, Output: "json"}
+		return &Suggest{Logs: l, Protect: []suggest.Goal{{Who: who.Everybody, Percent: 90_000_000}}, Holdout: DefaultHoldout, Output: "json"}
 	},
 	"keys": func(l Logs) question { return &Keys{Logs: l, Refuse: []float64{50}, Output: "json"} },
 	"diff": func(l Logs) question {
@@ -288,7 +289,6 @@ func TestCacheOfOtherOptions(t *testing.T) {
 		func(l *Logs, _ *Replay) { l.NotHTTP = 1 },
 		func(l *Logs, _ *Replay) { l.Format = "combined" },
 		func(l *Logs, _ *Replay) { l.Parser = "gonx" },
-		func(l *Logs, _ *Replay) { l.Wanted = true },
 		func(l *Logs, _ *Replay) { l.Beacon = "/beacon.png" },
 		robots("User-agent: *\nDisallow: /search\n"),
 		robots("User-agent: *\nDisallow: /login\n"),

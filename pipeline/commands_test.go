@@ -12,6 +12,7 @@ import (
 	"shadow/policy"
 	"shadow/store/duck"
 	"shadow/suggest"
+	"shadow/traffic/who"
 )
 
 const shop = "../sample-logs/shop-combined.log"
@@ -26,19 +27,18 @@ func TestQuestions(t *testing.T) {
 		path []any // to a part of the answer that must be there
 	}{
 		"sweep": {func(l Logs) question { return &Sweep{Logs: l, Keeping: Keeping{NoStore: true}, Output: "json"} }, []any{"curves", 0, "points", 0, "refused"}},
-		"sweep with evidence": {func(l Logs) question {
-			l.Wanted = true
+		"who is in a sweep": {func(l Logs) question {
 			return &Sweep{Logs: l, Keeping: Keeping{NoStore: true}, Output: "json"}
-		}, []any{"input", "evidence"}},
+		}, []any{"input", "identities", "people"}},
 		"suggest": {func(l Logs) question {
-			return &Suggest{Logs: l, Protect: []suggest.Goal{{Who: 1 << suggest.Browsers, Percent: 90_000_000}}, Output: "json"}
+			return &Suggest{Logs: l, Protect: []suggest.Goal{{Who: who.Browsers, Percent: 90_000_000}}, Output: "json"}
 		}, []any{"answers", 0, "best"}},
 		"suggest, held out": {func(l Logs) question {
-			return &Suggest{Logs: l, Protect: []suggest.Goal{{Who: suggest.Everybody, Percent: 90_000_000}}, Holdout: DefaultHoldout, EachAction: true, Output: "json"}
+			return &Suggest{Logs: l, Protect: []suggest.Goal{{Who: who.Everybody, Percent: 90_000_000}}, Holdout: DefaultHoldout, EachAction: true, Output: "json"}
 		}, []any{"answers", 0, "rest", "clients"}},
 		"keys": {func(l Logs) question { return &Keys{Logs: l, Refuse: []float64{50}, Output: "json"} }, []any{"answers", 0, "best"}},
 		"keys of a limit": {func(l Logs) question {
-			return &Keys{Logs: l, Limits: []string{"token:6/30s"}, Claims: true, Output: "json"}
+			return &Keys{Logs: l, Limits: []string{"token:6/30s"}, Output: "json"}
 		}, []any{"answers", 0, "keys", 0}},
 		"diff": {func(l Logs) question {
 			return &Diff{Replay{Logs: l, Choice: Choice{Limits: []string{"token:6/30s", "token:6/30s,burst=20"}}, Look: Look{Output: "json", Top: 3}}}

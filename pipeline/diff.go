@@ -32,7 +32,7 @@ func (d *Diff) Run(ctx context.Context, logs []string) error {
 		return err
 	}
 	o := d.reportOptions(d.warnings(&result.Stats))
-	o.Top, o.Evidence = d.Top, d.Rules
+	o.Top = d.Top
 	if err := diff.New(result, comparison, o).Write(d.Out, d.Output); err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ func (d *Diff) Judge(ctx context.Context, logs []string, watch func(*traffic.Tab
 		return nil, report.Options{}, err
 	}
 	o := d.reportOptions(d.warnings(&result.Stats))
-	o.Top, o.Evidence = d.Top, d.Rules
+	o.Top = d.Top
 	return result, o, d.Incomplete(&result.Stats)
 }
 

@@ -7,7 +7,6 @@ import (
 	"shadow/pipeline/heap"
 	"shadow/policy"
 	"shadow/replay"
-	"shadow/report"
 	"shadow/report/doctor"
 	"shadow/traffic"
 	"shadow/traffic/ingest"
@@ -26,9 +25,6 @@ func (r *Doctor) Run(ctx context.Context, logs []string) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := r.trace(); err != nil {
-		return err
-	}
 	heap.CollectOften()
 	defer func() { err = cmp.Or(err, r.release()) }()
 	stats, err := r.read(ctx, r.Read, func(src replay.Source, _ *ingest.Reader) error {
@@ -40,9 +36,7 @@ func (r *Doctor) Run(ctx context.Context, logs []string) (err error) {
 	if _, err := r.settle(&stats, "", ""); err != nil {
 		return err
 	}
-	who := new(report.Population)
-	who.Requests, who.Clients = r.look.Population()
-	if err := doctor.New(&stats, who, r.look.Site(), r.reportOptions(r.warnings(&stats))).Write(r.Out, r.Output); err != nil {
+	if err := doctor.New(&stats, r.everyone(), r.look.Site(), r.reportOptions(r.warnings(&stats))).Write(r.Out, r.Output); err != nil {
 		return err
 	}
 	return r.Incomplete(&stats)

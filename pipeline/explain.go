@@ -61,7 +61,7 @@ func (e *Explain) Run(ctx context.Context, logs []string) error {
 		}
 	}
 	o := e.reportOptions(e.warnings(&result.Stats))
-	o.Top, o.Evidence = e.Top, e.Rules
+	o.Top = e.Top
 	if err := client.New(result, g, o).Write(e.Out, e.Output, !e.NoPlot); err != nil {
 		return err
 	}

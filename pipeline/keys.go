@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"shadow/findings"
 	"shadow/limit"
 	"shadow/pipeline/heap"
 	"shadow/policy"
@@ -17,19 +16,19 @@ import (
 	"shadow/sweep"
 	"shadow/traffic"
 	"shadow/traffic/ingest"
+	"shadow/traffic/who"
 )
 
 // Keys says what limits should count by.
 type Keys struct {
 	Logs
-	Per     []limit.Time    // lengths of windows; nil: 1m, and longer ones where no key separates by that
-	Refuse  []float64       // percents of the target's requests
-	Limits  []string        // judged under each key, instead of windows
-	By      []request.Key   // none: all that suit the log
-	Target  []request.Class // to refuse; nil: KeysTarget
-	Protect []request.Class // that must not be hit; nil: KeysProtect, and for the bounds what suits the site, as with Target
+	Per     []limit.Time  // lengths of windows; nil: 1m, and longer ones where no key separates by that
+	Refuse  []float64     // percents of the target's requests
+	Limits  []string      // judged under each key, instead of windows
+	By      []request.Key // none: all that suit the log
+	Target  []who.Set     // to refuse; nil: what suits the site
+	Protect []who.Set     // that must not be hit; nil: likewise
 	Action  string
-	Claims  bool // believe what agents claim
 	Output  string
 
 	batch  int           // how many requests are taken in at once; 0: keysBatch
@@ -47,7 +46,7 @@ type Keys struct {
 var keysTried = []request.Key{
 	request.ByClient, request.ByClient64, request.ByClient24, request.ByClientAgent, request.ByUser,
 	request.ByClientAction, request.ByClient64Action, request.ByClient24Action, request.ByClientAgentAction,
-	request.ByUserAction,
+	request.ByUserAction, request.ByAction, request.BySite,
 }
 
 // longerPeriods are tried where no key separates by a window of the default length.
@@ -58,7 +57,7 @@ const keysBatch = 128 << 10
 
 // Run verifies what is asked, judges the logs by every key, and reports.
 func (r *Keys) Run(ctx context.Context, logs []string) (err error) {
-	r.Wanted, r.Asked = !r.Claims, r.Action
+	r.Wanted, r.Asked = true, r.Action // of some shards it is not known who the clients are
 	r.Memory.expect(keysClient)
 	if len(r.By) == 0 && len(r.Limits) == 0 {
 		r.found = foundKeys(r.findFields(logs), r.NetworkDB != nil)
@@ -74,13 +73,7 @@ func (r *Keys) Run(ctx context.Context, logs []string) (err error) {
 		r.Read.Trial = r.values.trial
 	}
 	o := &r.options
-	o.Evidence, o.Tables, o.Lateness, o.Action, o.Stop = r.Rules, r.Read.Tables, r.Read.Lateness, r.Action, ctx.Err
-	if r.Rules != nil {
-		o.Attacks = func(client int32) bool {
-			_, attacks := slices.BinarySearch(r.look.Attackers(), client)
-			return attacks
-		}
-	}
+	o.Side, o.Tables, o.Lateness, o.Action, o.Stop = r.sideOf, r.Read.Tables, r.Read.Lateness, r.Action, ctx.Err
 	survey := sweep.NewKeys(r.options)
 	r.retain = true
 	defer func() { err = cmp.Or(err, r.release()) }()
@@ -96,19 +89,22 @@ func (r *Keys) Run(ctx context.Context, logs []string) (err error) {
 		return nil
 	}
 	a := &r.advisor
-	a.Tables, a.Lateness, a.Rules = r.Read.Tables, r.Read.Lateness, r.Rules
+	a.Tables, a.Lateness = r.Read.Tables, r.Read.Lateness
 	a.Read = func(do func(*traffic.Batch) error) (ingest.Stats, error) {
 		return r.read(ctx, r.Read, func(src replay.Source, _ *ingest.Reader) error {
 			return each(ctx, src, func(b *traffic.Batch) error { return cmp.Or(take(b), unlessWarm(do)(b)) })
 		})
 	}
-	a.Look = func() *findings.Look { return r.look }
+	a.Who = r.who
 	if err := a.Survey(); err != nil {
 		return err
 	}
 	stats := a.Found.Stats
 	meant, err := r.settle(&stats, "action", r.Action)
 	if err != nil {
+		return err
+	}
+	if err := r.chooseSides(); err != nil {
 		return err
 	}
 	survey.Once = r.requests.Held()
@@ -151,18 +147,8 @@ type keyBounds struct {
 	found  []suggest.KeyReach
 }
 
-// beginBounds chooses who is to be protected, once it is known who sent what.
+// beginBounds begins to look for bounds, once it is known who sent what.
 func (r *Keys) beginBounds(survey *sweep.Keys, result *sweep.KeysResult) *keyBounds {
-	a := &r.advisor
-	var protect []suggest.Goal
-	var target []suggest.Set
-	for _, class := range r.Protect {
-		protect = append(protect, suggest.Goal{Who: groupsOf(class), Percent: suggest.GoalsOf(findings.People)[0].Percent})
-	}
-	for _, class := range r.Target {
-		target = append(target, groupsOf(class))
-	}
-	chooseGroups(&a.Question, r.look.Site(), protect, target)
 	b := &keyBounds{of: r, survey: survey, action: result.Action, left: slices.Collect(slices.Chunk(r.present(result), survey.AtOnce()))}
 	b.sent = func(bounds *sweep.Bounds) {
 		bounds.Sent(result.ByClient.Len(), func(client int32) int64 { return result.ByClient.At(client).Requests() })
@@ -289,7 +275,7 @@ func (r *Keys) draw(ctx context.Context, survey *sweep.Keys, result *sweep.KeysR
 // ask makes the question and what it needs: windows, or the limits by each key. It returns the policies that remember
 // for longest by any key: how logs are read goes by that.
 func (r *Keys) ask() ([]policy.Policy, error) {
-	if err := r.chooseSides(); err != nil {
+	if err := r.verifySides(); err != nil {
 		return nil, err
 	}
 	q := &r.question
@@ -349,6 +335,7 @@ func (r *Keys) report(result *sweep.KeysResult, bounds *keys.Bounds) error {
 	warnings = append(warnings, r.countsRequests()...)
 	warnings = append(warnings, r.actionWarnings(r.Action, result.Action, result.Requests.Sum(), s)...)
 	report := keys.New(result, r.question, r.reportOptions(warnings))
+	report.Identify(r.everyone())
 	report.Bounds = bounds
 	if err := report.Write(r.Out, r.Output); err != nil {
 		return err

@@ -117,7 +117,7 @@ var keyPlantings = []struct {
 			return p.anywhere(110), "mallory", p.anyTool(), p.tagless()
 		})
 	}},
-	{"one segment's scraping", "segment:1", func(p *planter) {
+	{"one segment's scraping", "action", func(p *planter) {
 		for _, from := range []time.Duration{time.Hour, 3 * time.Hour, 6 * time.Hour, 7 * time.Hour} {
 			p.swarm(from, 15*time.Minute, 10, "/catalogue/%d", func(int) (string, string, string, string) {
 				return p.anywhere(110), "-", p.anyTool(), p.tagless()

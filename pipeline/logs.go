@@ -25,6 +25,7 @@ import (
 	"shadow/traffic/cache"
 	"shadow/traffic/ingest"
 	"shadow/traffic/match"
+	"shadow/traffic/who"
 )
 
 // A Caller is who runs a command: where it reads and writes, and what is known of both.
@@ -182,6 +183,9 @@ func (l *Logs) read(
 		return judge(tee{src, func(b *traffic.Batch) { l.look.Take(b); l.handed += int64(b.Len()) }}, reader)
 	}
 	stats, err := l.readOnce(ctx, o, do)
+	if t := l.look.Traffic(); err == nil && t.Days > 0 {
+		stats.FirstAt, stats.LastAt, stats.Days = t.First, t.Last, t.Days
+	}
 	if err == nil {
 		l.told, l.idle = l.findings(&stats), l.whyIdle(&stats)
 	}
@@ -303,6 +307,7 @@ func (l *Logs) reportOptions(warnings []string) report.Options {
 	return report.Options{
 		Width: l.Width, Color: l.Color, Version: l.Version, Command: l.Command,
 		Timezone: l.Timezone.String(), Warnings: warnings, Findings: found, Known: l.known, Anonymize: l.Anonymizer,
+		Identities: l.Wanted, Who: l.who(),
 	}
 }
 
@@ -318,12 +323,39 @@ func onceName(name string) string {
 // byPath has limits count by path rather than by action.
 const byPath = "--by client+path"
 
+// who returns who the clients are; nil where that is not known: it shows only beside all other clients.
+func (l *Logs) who() *who.Register {
+	if l.look == nil || l.look.Census() == nil || l.shards != nil && !l.shards.Complete() {
+		return nil
+	}
+	return l.look.Census().Register()
+}
+
+// doubted tells, once all requests are read, of which clients what they do contradicts that they are browsers; nil where
+// who they are will not be known.
+func (l *Logs) doubted() func(client int32) bool {
+	if l.shards != nil && !l.shards.Complete() {
+		return nil
+	}
+	return func(client int32) bool { return !l.who().Believed(client) }
+}
+
+// everyone returns all who sent a request, for a report without a result.
+func (l *Logs) everyone() *report.Population {
+	p := new(report.Population)
+	p.Requests, p.Clients = l.look.Population()
+	if l.who() != nil {
+		p.ByIdentity = report.IdentitiesOf(l.look.Census().Tally())
+	}
+	return p
+}
+
 // newLook is what looks at the requests.
 func (l *Logs) newLook() *findings.Look {
 	return findings.New(findings.Options{
 		Read: &l.Read, Client: l.Client, Keys: PolicyKeys(l.Policies), ByPath: l.byPath,
 		By: l.byFlag || len(l.Policies) == 0, Now: limit.Time(l.Started.UnixMicro()),
-		Known: l.known,
+		Known: l.known, Rules: l.Rules,
 	})
 }
 

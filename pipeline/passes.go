@@ -186,9 +186,6 @@ func (l *Logs) Prepare(ctx context.Context, names []string, choose func(*policy.
 	return l.prepare(ctx, names, choose)
 }
 
-// Trace has requests leave traces, whether or not evidence is gathered.
-func (l *Logs) Trace() error { return l.trace() }
-
 // Show shows a pass until stop is called.
 func (l *Logs) Show(name string, at func() (done, all int64)) (stop func()) { return l.show(name, at) }
 
@@ -207,9 +204,7 @@ func (l *Logs) Each(ctx context.Context, do func(*traffic.Batch) error) (ingest.
 
 // Head is what a report on the requests begins with.
 func (l *Logs) Head(s *ingest.Stats, warnings ...string) report.Head {
-	who := new(report.Population)
-	who.Requests, who.Clients = l.look.Population()
-	return report.NewHead(s, who, l.reportOptions(append(l.warnings(s), warnings...)))
+	return report.NewHead(s, l.everyone(), l.reportOptions(append(l.warnings(s), warnings...)))
 }
 
 // A replay of a sample goes through the requests twice: first all of them are counted, then those of the sample are
@@ -227,7 +222,6 @@ func (r *Replay) verifySample() error {
 	}{
 		{"redis", len(r.Redis.Addresses) > 0, "hosts share the state of all clients, not that of a sample"},
 		{"resume", r.Resume != "", "what was not judged cannot be gone on with"},
-		{"evidence", r.Rules != nil, "evidence compares a client with all others"},
 		{"band", r.Band, "the ranges of both would have to be added"},
 		{"harm", r.Harm || r.HarmAction != "", "the client that is hit worst may not be in the sample"},
 		{"retries", r.Retries != "" && r.Retries != calibrate.NoRetries, "the load is that of all clients together"},

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"shadow/suggest"
+	"shadow/traffic/who"
 )
 
 // Whoever waits sees which pass it is, and each ends when all of its bytes are done.
@@ -30,7 +31,7 @@ func TestPassesAreShown(t *testing.T) {
 		more  bool     // whether further ones follow
 	}{
 		{"suggest", func(l Logs) question {
-			return &Suggest{Logs: l, Protect: []suggest.Goal{{Who: suggest.Everybody, Percent: 90_000_000}}, Holdout: DefaultHoldout, Output: "json"}
+			return &Suggest{Logs: l, Protect: []suggest.Goal{{Who: who.Everybody, Percent: 90_000_000}}, Holdout: DefaultHoldout, Output: "json"}
 		}, []string{"reading", "pass 2: trying limits", "pass 3: trying limits"}, true},
 		{"keys", func(l Logs) question { return &Keys{Logs: l, Refuse: []float64{50}, Output: "json"} }, []string{"reading", "pass 2: trying limits"}, true},
 		{"sweep of a policy", func(l Logs) question {

@@ -48,18 +48,17 @@ type Replay struct {
 	Sample     sample.Options // the zero one: all clients are judged
 	Retries    string         // how refused requests come back, one of calibrate.RetryWords
 
-	assessor  *replay.Assessor // judges evidence, once all requests are; nil: nobody does
-	observers observers        // of verdicts one by one
-	verdicts  *verdictFile     // nil unless Verdicts
-	harmed    *replay.Harm     // nil unless Harm
-	retried   *retried         // nil unless Retries
-	shared    *sharing         // nil unless Redis is
-	overTime  *html.OverTime   // nil unless the report is a page
-	resumed   *resumption      // nil unless Resume is
-	curves    *sweep.Result    // nil unless Sweep
-	sampled   *replay.Sampled  // nil unless Sample
-	summing   bool             // whether the sum is wanted, whether or not it is kept
-	sum       *shard.Sum       // of shards that are judged and kept; nil: of logs
+	observers observers       // of verdicts one by one
+	verdicts  *verdictFile    // nil unless Verdicts
+	harmed    *replay.Harm    // nil unless Harm
+	retried   *retried        // nil unless Retries
+	shared    *sharing        // nil unless Redis is
+	overTime  *html.OverTime  // nil unless the report is a page
+	resumed   *resumption     // nil unless Resume is
+	curves    *sweep.Result   // nil unless Sweep
+	sampled   *replay.Sampled // nil unless Sample
+	summing   bool            // whether the sum is wanted, whether or not it is kept
+	sum       *shard.Sum      // of shards that are judged and kept; nil: of logs
 }
 
 // Run verifies what is asked, replays, and reports.
@@ -96,7 +95,7 @@ func (r *Replay) Run(ctx context.Context, logs []string) error {
 			}
 			run.State = r.resumed.next
 		}
-		run.Curves, run.Assessor = r.curves, r.assessor
+		run.Curves, run.Who = r.curves, result.Who
 		if r.sum != nil {
 			if run.Shards, err = r.shards.run(r.sum); err != nil {
 				return err
@@ -125,7 +124,7 @@ func (r *Replay) prepareReplay(ctx context.Context, logs []string) error {
 	if err := r.verifyResume(logs); err != nil {
 		return err
 	}
-	if err := r.Nightly.Verify(r.Evidence.scopes()...); err != nil {
+	if err := r.Nightly.Verify(report.WithIdentities); err != nil {
 		return err
 	}
 	r.Asked, r.parted, r.apart = r.HarmAction, true, !r.asksAll()
@@ -143,7 +142,8 @@ func (r *Replay) prepareReplay(ctx context.Context, logs []string) error {
 	if err := r.verifySample(); err != nil {
 		return err
 	}
-	if err := cmp.Or(r.watchHarm(), r.watchRetries()); err != nil {
+	r.watchHarm()
+	if err := r.watchRetries(); err != nil {
 		return err
 	}
 	if i := slices.IndexFunc(r.Policies, policy.Policy.Weighed); r.Band && i >= 0 {
@@ -213,12 +213,11 @@ func (r *Replay) judge(ctx context.Context, sink replay.Sink) (_ *replay.Result,
 		r.shared.tell(&r.Logs)
 	}
 	result := engine.Result(stats)
-	result.Attackers = r.look.Attackers()
-	r.assessor = replay.NewAssessor(result, r.Rules)
+	result.Who = r.who()
 	if curves != nil {
 		r.curves = curves.Result(stats)
 	}
-	if r.shards != nil && !r.asksAll() && r.Rules == nil && (sink != nil || r.summing) {
+	if r.shards != nil && !r.asksAll() && (sink != nil || r.summing) {
 		if r.sum, err = r.shards.sum(engine.Sum(), r.Policies, r.curves); err != nil {
 			return nil, err
 		}
@@ -231,17 +230,15 @@ func (r *Replay) judge(ctx context.Context, sink replay.Sink) (_ *replay.Result,
 
 // newSweep is nil unless --sweep is given. With it a replay draws the curves of its requests as well, in the same
 // reading: those that shadow sweep draws unless told otherwise, by the key of --by. They are kept with the run, so the
-// page of a stored run has them, and a report can say whether safe limits have moved. Evidence divides their clients as
-// it divides those of the policies.
+// page of a stored run has them, and a report can say whether safe limits have moved. Their clients are divided
+// as those of the policies are.
 func (r *Replay) newSweep(ctx context.Context) *sweep.Sweep {
 	if !r.Sweep {
 		return nil
 	}
 	o := (&Shapes{By: r.By}).options()
 	o.Tables, o.Lateness, o.Bursts, o.Stop = r.Read.Tables, r.Read.Lateness, sweep.DefaultBursts(), ctx.Err
-	if r.Rules != nil {
-		o.Disguised = func(client int32) bool { return r.assessor.Disguised(client) }
-	}
+	o.Doubted = r.doubted()
 	return sweep.New(o)
 }
 
@@ -254,7 +251,7 @@ func (r *Replay) newEngine(ctx context.Context, sink replay.Sink) *replay.Engine
 	}
 	o := replay.Options{
 		Tables: r.Read.Tables, Policies: r.Policies, Lateness: r.Read.Lateness,
-		Evidence: r.Rules != nil, Sink: sink, EventPolicies: kept, Band: r.Band, Stop: ctx.Err, Clock: r.Read.Clock,
+		Sink: sink, EventPolicies: kept, Band: r.Band, Stop: ctx.Err, Clock: r.Read.Clock,
 	}
 	if len(r.observers) > 0 {
 		o.Observer, o.Retries = r.observers, r.verdicts != nil
@@ -267,12 +264,9 @@ func (r *Replay) newEngine(ctx context.Context, sink replay.Sink) *replay.Engine
 
 // watchHarm has the replay observed for what --harm tells. Page views are told by the traces that evidence goes by,
 // too.
-func (r *Replay) watchHarm() (err error) {
+func (r *Replay) watchHarm() {
 	if !r.Harm && r.HarmAction == "" {
-		return nil
-	}
-	if err := r.trace(); err != nil {
-		return err
+		return
 	}
 	r.harmed = replay.NewHarm(r.Read.Tables, r.Policies)
 	r.observers = append(r.observers, r.harmed)
@@ -280,7 +274,6 @@ func (r *Replay) watchHarm() (err error) {
 		r.harmed.ActionUsage = replay.NewActionUsage(r.HarmAction, r.Read.Tables, r.Policies)
 		r.observers = append(r.observers, r.harmed.ActionUsage)
 	}
-	return nil
 }
 
 // report prints the result, and complains if too much could not be read.
@@ -293,7 +286,7 @@ func (r *Replay) report(ctx context.Context, result *replay.Result, database, ru
 	}
 	o := r.reportOptions(r.warnings(&result.Stats))
 	o.Top, o.Sort, o.Database, o.Run = r.Rows(), r.Sort, database, run
-	o.Evidence, o.Harm = r.Rules, r.harmed
+	o.Harm = r.harmed
 	var err error
 	if o.Retries, err = r.retried.loads(); err != nil {
 		return err

@@ -300,7 +300,6 @@ func TestSampleRefuses(t *testing.T) {
 		"approximation": {func(r *Replay) { r.Limits = []string{"cloudflare~:100/1m"} }, "approximation"},
 		"harm":          {func(r *Replay) { r.Harm = true }, "--sample and --harm"},
 		"band":          {func(r *Replay) { r.Band = true }, "--sample and --band"},
-		"evidence":      {func(r *Replay) { r.Wanted = true }, "--sample and --evidence"},
 		"resume":        {func(r *Replay) { r.Resume = "on" }, "--sample and --resume"},
 		"condition":     {func(r *Replay) { r.FailIf = []string{"refused > 0"} }, "--sample and --fail-if"},
 	} {

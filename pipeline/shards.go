@@ -150,7 +150,7 @@ func (s *shardSet) fits(l *Logs) error {
 			}
 		}
 	}
-	if l.Evidence.asked() {
+	if l.Wanted {
 		return Usage("--evidence: who is a bot shows only beside all other clients: judge all shards at once")
 	}
 	return nil
@@ -308,7 +308,7 @@ func (r *Replay) Sum(ctx context.Context, blocks []shard.Block) (*shard.Sum, err
 	if err := r.prepareReplay(ctx, nil); err != nil {
 		return nil, err
 	}
-	if r.shards == nil || r.asksAll() || r.Rules != nil {
+	if r.shards == nil || r.asksAll() || r.Wanted {
 		return nil, Usage("shards add up without --band, --harm, --evidence, --verdicts, --retries, --redis and --resume only")
 	}
 	defer r.shards.Close()

@@ -9,9 +9,11 @@ import (
 	"strings"
 
 	"shadow/findings"
+	"shadow/limit"
 	"shadow/pipeline/heap"
 	"shadow/policy"
 	"shadow/replay"
+	"shadow/report"
 	"shadow/report/advice"
 	"shadow/report/keys"
 	"shadow/request"
@@ -20,8 +22,8 @@ import (
 	"shadow/suggest"
 	"shadow/sweep"
 	"shadow/traffic"
-	"shadow/traffic/evidence"
 	"shadow/traffic/ingest"
+	"shadow/traffic/who"
 )
 
 // A Suggest answers what a limit should be.
@@ -29,16 +31,18 @@ type Suggest struct {
 	Logs
 	Shapes
 	Protect    []suggest.Goal // which clients, and which share of them; nil: by what the site is
-	Target     []suggest.Set  // which clients to refuse; nil: by what the site is, or all if all are protected
+	Target     []who.Set      // which clients to refuse; nil: by what the site is, or all if all are protected
 	For        string         // the server whose limits are wanted; any: all limits; "": nginx, if the log looks like its own
 	Action     string
 	EachAction bool
 	Holdout    suggest.Percent // the last share of the requests; 0: none
 	Scale      suggest.Scale   // the zero one is 1
+	Recover    limit.Time      // the longest time in which a limit must forget; 0: any
 	Band       bool
 	Output     string
 	Sample     sample.Options // the zero one: all clients are looked at
 	Details    bool           // whether people read all that was tried
+	FailIf     []string       // conditions on the answer
 
 	Again func(command string) []string // the flags that were given and that a command takes as well; nil: none were
 
@@ -47,6 +51,8 @@ type Suggest struct {
 	advisor suggest.Advisor
 	where   servers.Where   // what limits are judged for, of all requests
 	named   map[string]bool // the actions that the configuration names
+
+	conditions []*report.Condition // of FailIf
 }
 
 // DefaultHoldout is how much of a log is held out to validate the answer, unless somebody says otherwise.
@@ -74,14 +80,19 @@ func (r *Suggest) Run(ctx context.Context, logs []string) (err error) {
 		}
 	}
 	o := r.reportOptions(r.warnings(found))
-	o.Evidence = r.Rules
+	o.Identities = r.Wanted
 	why := r.forbids(o.Findings)
 	answers, pasted := make([]advice.Answer, len(found)), false
 	for i, answer := range found {
 		if why != "" {
 			answer.Forbid()
 		}
+		most, heavy, err := r.refusedMost(ctx, answer, why == "")
+		if err != nil {
+			return err
+		}
 		answers[i] = advice.Answer{Advice: answer, Key: r.keyText(), Verdict: &advice.Verdict{
+			Most: append([]advice.RefusedMost{}, most...), Heavy: heavy,
 			Reason: why, Site: site, Sample: advice.ProofOf(proof), For: cmp.Or(r.For, anyServer), Next: r.next(answer),
 		}}
 		if err := r.paste(&answers[i], !pasted); err != nil {
@@ -89,13 +100,50 @@ func (r *Suggest) Run(ctx context.Context, logs []string) (err error) {
 		}
 		pasted = pasted || len(answers[i].Verdict.Paste) > 0
 	}
-	report := advice.New(a.Found, answers, o)
-	report.Sampled(r.drawn)
-	report.Details, report.Doctor = r.Details, r.commandLine("doctor")
-	if err := report.Write(r.Out, r.Output); err != nil {
+	page := advice.New(a.Found, answers, o)
+	page.Sampled(r.drawn)
+	page.Details, page.Doctor = r.Details, r.commandLine("doctor")
+	if err := page.Write(r.Out, r.Output); err != nil {
 		return err
 	}
-	return r.Incomplete(&a.Found.Stats)
+	return errors.Join(r.Incomplete(&a.Found.Stats), r.held(answers))
+}
+
+// verifyConditions reads the conditions.
+func (r *Suggest) verifyConditions() error {
+	for _, text := range r.FailIf {
+		c, err := report.ParseAnswerCondition(text)
+		if err != nil {
+			return Usage("--fail-if %w", err)
+		}
+		r.conditions = append(r.conditions, c)
+	}
+	return nil
+}
+
+// held returns an error that says which conditions hold of some answer, or nil.
+func (r *Suggest) held(answers []advice.Answer) error {
+	var texts []string
+	for _, c := range r.conditions {
+		for i := range answers {
+			v := answers[i].Verdict
+			s := report.Suggested{Verdict: v.Verdict}
+			if v.Limit != nil {
+				s.Limit = *v.Limit
+			}
+			held, err := c.HoldsOf(s)
+			if err != nil {
+				return fmt.Errorf("--fail-if %w", err)
+			}
+			if held {
+				texts = append(texts, fmt.Sprintf("--fail-if %s holds for the verdict %s", c, v.Verdict))
+			}
+		}
+	}
+	if texts == nil {
+		return nil
+	}
+	return HeldError{texts}
 }
 
 // advise reads the logs and chooses.
@@ -103,12 +151,12 @@ func (r *Suggest) advise(ctx context.Context) (found []*suggest.Advice, site fin
 	heap.CollectOftenLater()
 	a := &r.advisor
 	a.Explore = r.Output == "html"
-	a.Tables, a.Lateness, a.Rules, a.Band, a.EachAction = r.Read.Tables, r.Read.Lateness, r.Rules, r.Band, r.EachAction
+	a.Tables, a.Lateness, a.Band, a.EachAction = r.Read.Tables, r.Read.Lateness, r.Band, r.EachAction
 	a.AllKeys = r.Details
 	a.Read = func(do func(*traffic.Batch) error) (ingest.Stats, error) {
 		return r.read(ctx, r.Read, func(src replay.Source, _ *ingest.Reader) error { return each(ctx, src, do) })
 	}
-	a.Look = func() *findings.Look { return r.look }
+	a.Who = r.who
 	a.Again = func(do func(*traffic.Batch) error) error { return r.again(ctx, do) }
 	if err := a.Survey(); err != nil {
 		return nil, site, err
@@ -164,7 +212,7 @@ func (r *Suggest) forbids(all []findings.Finding) string {
 
 // prepareSuggest looks up everything that is named.
 func (r *Suggest) prepareSuggest(ctx context.Context, logs []string) error {
-	if err := r.checkGroups(); err != nil {
+	if err := cmp.Or(r.checkGroups(), r.verifyConditions()); err != nil {
 		return err
 	}
 	if r.EachAction && r.Output == "html" {
@@ -185,11 +233,6 @@ func (r *Suggest) prepareSuggest(ctx context.Context, logs []string) error {
 	err := r.prepare(ctx, logs, func(*policy.Config) ([]policy.Policy, error) { return nil, nil })
 	if err != nil {
 		return err
-	}
-	if r.Read.Tracer == nil { // page loads are told by traces, too
-		if r.Read.Tracer, err = newTracer(evidence.TraceRules{Background: r.Config.Evidence.Background}); err != nil {
-			return err
-		}
 	}
 	v4, v6, cut := r.Read.Clients.Prefixes()
 	r.where = servers.Where{
@@ -216,8 +259,10 @@ const anyServer = "any"
 func (r *Suggest) ask() (findings.Site, error) {
 	a, site := &r.advisor, r.look.Site()
 	q := &a.Question
-	chooseGroups(q, site, r.Protect, r.Target)
-	q.Scale, q.Short, q.Stated = cmp.Or(r.Scale, SameScale), r.Shapes.Named(), r.Protect != nil
+	if err := chooseGroups(q, site, r.Protect, r.Target); err != nil {
+		return site, err
+	}
+	q.Scale, q.Short, q.Stated, q.Recover = cmp.Or(r.Scale, SameScale), r.Shapes.Named(), r.Protect != nil, r.Recover
 	named := r.For != ""
 	if !named {
 		r.For = anyServer
@@ -245,27 +290,35 @@ func (r *Suggest) ask() (findings.Site, error) {
 	return site, err
 }
 
-// chooseGroups says which clients to protect and which to target: those that were named, or what suits the site.
-func chooseGroups(q *suggest.Question, site findings.Site, protect []suggest.Goal, target []suggest.Set) {
+// chooseGroups says which clients to protect and which to target: those that were named, or what suits the site. It
+// returns an error if all that were named as a target are protected.
+func chooseGroups(q *suggest.Question, site findings.Site, protect []suggest.Goal, target []who.Set) error {
 	if q.Goals = protect; q.Goals == nil {
 		q.Goals = suggest.GoalsOf(site)
 	}
-	for _, who := range target {
-		q.Target |= who
+	for _, some := range target {
+		q.Target |= some
 	}
-	switch {
-	case target != nil:
-	case protect == nil:
+	if target == nil {
+		if protect != nil {
+			site = findings.People
+			if areMost(protect[0].Who) {
+				site = findings.API
+			}
+		}
 		q.Target = suggest.TargetOf(site)
-	case protect[0].Who == suggest.Everybody:
-		q.Target = suggest.Everybody
-	default:
-		q.Target = suggest.TargetOf(findings.People)
 	}
-	if q.Target != suggest.Everybody { // nobody is on both sides
-		q.Target &^= q.Protected()
+	if !areMost(q.Target) && !areMost(q.Protected()) { // none is on both sides
+		named := q.Target
+		if q.Target &^= q.Protected(); q.Target == 0 {
+			return Usage("%s are both target and protected: --protect names others who must not be hit", named)
+		}
 	}
+	return nil
 }
+
+// areMost reports whether a set has all who may be on both sides: what hits one of them hits another.
+func areMost(some who.Set) bool { return some&who.Users|1<<who.Search == who.Users }
 
 // market is where limits come from.
 func (r *Suggest) market() (suggest.Market, error) {
@@ -314,12 +367,12 @@ func (r *Suggest) keyText() string {
 
 // checkGroups verifies that no group is protected and a target.
 func (r *Suggest) checkGroups() error {
-	target := suggest.Set(0)
-	for _, who := range r.Target {
-		target |= who
+	target := who.Set(0)
+	for _, some := range r.Target {
+		target |= some
 	}
 	for _, p := range r.Protect {
-		if both := p.Who & target; both != 0 && p.Who != suggest.Everybody && target != suggest.Everybody {
+		if both := p.Who & target; both != 0 && !areMost(p.Who) && !areMost(target) {
 			return Usage("--protect and --target: %s cannot be both", both)
 		}
 	}
@@ -351,7 +404,7 @@ func (r *Suggest) warnings(answers []*suggest.Advice) []string {
 		texts = append(texts, "clients that the configuration exempts are counted like all others")
 	}
 	texts = append(texts, r.takenFor("action", r.Action, r.advisor.Action)...)
-	if r.Action != "" && len(answers) == 1 && answers[0].Parts[suggest.First].Requests == (suggest.Groups{}) && s.Taken() > 0 {
+	if r.Action != "" && len(answers) == 1 && answers[0].Parts[suggest.First].Requests == (who.Groups{}) && s.Taken() > 0 {
 		texts = append(texts, fmt.Sprintf("no request of the first part is of action %q", r.advisor.Action))
 	}
 	if n := len(r.advisor.Found.Actions); r.EachAction && n > suggest.MostActions {

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"cmp"
+	"context"
 	"net/netip"
 	"path/filepath"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"shadow/servers"
 	"shadow/suggest"
 	"shadow/traffic/match"
+	"shadow/traffic/who"
 )
 
 // What to do with an answer: lines for the configuration of a server, and commands that can be typed as they are.
@@ -49,22 +51,49 @@ func (r *Suggest) paste(to *advice.Answer, first bool) error {
 	return nil
 }
 
+// refusedMost names the clients that the answer refuses most. Where one of them is most of what is refused, and nothing shows
+// an attack, the answer is found without it as well, if that is wanted.
+func (r *Suggest) refusedMost(ctx context.Context, a *suggest.Advice, wanted bool) (most []advice.RefusedMost, heavy *advice.Heavy, err error) {
+	census := r.look.Census()
+	for _, hit := range a.Whole.Most {
+		action, agent := census.Habits(hit.Client)
+		one := advice.RefusedMost{
+			Client: r.Read.Tables.ShownClient(hit.Client), Identity: census.Identities.Of(hit.Client).One(), Agent: r.Read.Tables.ShownAgent(agent), Action: r.Read.Tables.ShownAction(action),
+			Requests: a.Whole.Sent(hit.Client), Refused: hit.Refused, Reasons: census.Reasons(hit.Client),
+		}
+		most = append(most, one)
+	}
+	hit, found := a.Whole.Heaviest()
+	if !found || !wanted || r.EachAction || a.Answer.Of == nil {
+		return most, nil, nil
+	}
+	others, err := r.advisor.Without(ctx, hit.Client)
+	if err != nil {
+		return nil, nil, err
+	}
+	without := others[0].Answer
+	return most, &advice.Heavy{
+		RefusedMost: most[0], RefusedOfAll: a.Answer.Whole.Refused.Of(who.Everybody &^ who.Bystander),
+		Verdict: without.Verdict.String(), Limit: without.Limit,
+	}, nil
+}
+
 // mostExempt is how many addresses are exempt: the site's own, not those of a crowd.
 const mostExempt = 12
 
 // exempt fills in what the answer's limit would refuse of clients that the answer leaves out. It returns which of them are
 // to be exempt: the addresses that findings or --exclude name. What others call themselves is no reason.
 func (r *Suggest) exempt(v *advice.Verdict, a *suggest.Advice) (networks []netip.Prefix) {
-	meant := slices.ContainsFunc(r.Target, func(who suggest.Set) bool { return who.Has(suggest.Monitors) })
+	meant := slices.ContainsFunc(r.Target, func(some who.Set) bool { return some&who.Bystander != 0 })
 	if a.Answer.Of == nil || meant {
 		return nil
 	}
 	e := &advice.Exempt{Addresses: []string{}}
-	hits := slices.SortedStableFunc(slices.Values(a.Whole.Monitors), func(x, y replay.Hit) int { return cmp.Compare(y.Refused, x.Refused) })
+	hits := slices.SortedStableFunc(slices.Values(a.Whole.Works), func(x, y replay.Hit) int { return cmp.Compare(y.Refused, x.Refused) })
 	for _, hit := range hits {
 		e.Requests += hit.Refused
 		e.Clients++
-		if !slices.Contains(r.look.Works(), hit.Client) {
+		if r.look.Census().Claims(hit.Client) {
 			e.Others++
 			continue
 		}
@@ -108,9 +137,7 @@ func (r *Suggest) next(a *suggest.Advice) (lines []string) {
 	case n.Of == nil:
 	case a.Action == "":
 		with := []string{"--limit", n.Limit}
-		if r.Wanted {
-			with = append(with, "--evidence")
-		}
+		with = append(with, "--evidence")
 		lines = append(lines, r.commandLine("replay", with...))
 	default: // a replay would judge all actions
 	}

@@ -13,6 +13,7 @@ import (
 	"shadow/report/html"
 	"shadow/servers"
 	"shadow/suggest"
+	"shadow/traffic/who"
 )
 
 // An island is what the scripts of the page go by.
@@ -78,7 +79,7 @@ func TestPageListsLikesByName(t *testing.T) {
 	if err := os.WriteFile(file, []byte(log.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := Suggest{Holdout: DefaultHoldout, Band: true, Protect: []suggest.Goal{{Who: suggest.Everybody, Percent: 50_000_000}}}
+	s := Suggest{Holdout: DefaultHoldout, Band: true, Protect: []suggest.Goal{{Who: who.Everybody, Percent: 50_000_000}}}
 	s.Logs.Wanted = true
 	_, page := pageOf(t, s, file)
 	rows := 0
@@ -104,7 +105,7 @@ func TestPageListsLikesByName(t *testing.T) {
 func TestPageOfAnswerIsReplayed(t *testing.T) {
 	for name, s := range map[string]Suggest{
 		"nginx":   {Holdout: DefaultHoldout, Band: true},
-		"any":     {Holdout: DefaultHoldout, For: "any", Protect: []suggest.Goal{{Who: suggest.Everybody, Percent: 90_000_000}}},
+		"any":     {Holdout: DefaultHoldout, For: "any", Protect: []suggest.Goal{{Who: who.Everybody, Percent: 90_000_000}}},
 		"haproxy": {Holdout: DefaultHoldout, For: "haproxy"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -36,9 +36,7 @@ type Sweep struct {
 	weighed    []*sweep.Weighed // their limits, in the first look; none: Shapes are swept
 	ofPolicies []sweep.WeighedCurve
 
-	options  sweep.Options
-	witness  *replay.Engine   // gathers evidence, in the first look
-	assessor *replay.Assessor // judges it, after the first look
+	options sweep.Options
 }
 
 // sweepBatch is how many requests a sweep takes in at once. What it remembers of a key it looks up once a batch, by each
@@ -59,8 +57,8 @@ func (r *Sweep) Run(ctx context.Context, logs []string) error {
 		if r.idle != "" {
 			return errIdle
 		}
-		run.Warnings, run.Findings, run.Assessor = r.warnings(result), r.told, r.assessor
-		if r.shards != nil && r.Rules == nil && !r.Band {
+		run.Warnings, run.Findings, run.Who = r.warnings(result), r.told, r.who()
+		if r.shards != nil && !r.Band {
 			sum, err := r.shards.sum(replay.SumOf(r.Read.Tables, result.Tallies), nil, result)
 			if err == nil {
 				run.Shards, err = r.shards.run(sum)
@@ -111,9 +109,7 @@ func (r *Sweep) prepareSweep(ctx context.Context, logs []string) error {
 	}
 	NotePaths(&r.Read, PolicyKeys(r.Policies))
 	o := &r.options
-	if r.Rules != nil {
-		o.Disguised = func(client int32) bool { return r.assessor.Disguised(client) }
-	}
+	o.Doubted = r.doubted()
 	o.Action, o.Bursts, o.Tables, o.Lateness = r.Action, r.Bursts, r.Read.Tables, r.Read.Lateness
 	o.Band, r.Read.Band = r.Band, r.Band
 	r.byFlag = true
@@ -154,9 +150,6 @@ func longestWindow(periods []limit.Time, keys ...request.Key) (policies []policy
 
 // sweep reads the logs and draws the curves.
 func (r *Sweep) sweep(ctx context.Context) (result *sweep.Result, err error) {
-	if r.Rules != nil {
-		r.witness = replay.New(replay.Options{Tables: r.Read.Tables, Lateness: r.Read.Lateness, Evidence: true})
-	}
 	defer func() { err = cmp.Or(err, r.release()) }()
 	if len(r.weighed) > 0 {
 		r.ofPasses = 2
@@ -168,7 +161,7 @@ func (r *Sweep) sweep(ctx context.Context) (result *sweep.Result, err error) {
 		return nil, err
 	}
 	if len(r.weighed) > 0 {
-		second := result.LookAgain(r.weighed, r.options.Disguised)
+		second := result.LookAgain(r.weighed, r.options.Doubted)
 		r.weighed = nil
 		if err := r.again(ctx, func(b *traffic.Batch) error { second.Take(b); return nil }); err != nil {
 			return nil, err
@@ -208,19 +201,12 @@ func (r *Sweep) twice(requests int64) bool {
 	return requests <= mostTwice
 }
 
-// look reads the logs, and keeps the requests while there may be a second look. Evidence is gathered beside the first
-// one, by a replay of the same batches without any policy. Once all of them have been seen it is judged, and the curves
-// are drawn.
+// look reads the logs, and keeps the requests while there may be a second look.
 func (r *Sweep) look(ctx context.Context) (*sweep.Result, error) {
 	s := sweep.New(r.options)
 	r.retain = len(r.weighed) > 0 || slices.Contains(r.options.Kinds, sweep.Token) && r.twice(0)
 	stats, err := r.read(ctx, r.Read, func(src replay.Source, _ *ingest.Reader) error {
 		return each(ctx, src, func(b *traffic.Batch) error {
-			if r.witness != nil {
-				if err := r.witness.Judge(b); err != nil {
-					return err
-				}
-			}
 			s.Take(b)
 			for _, w := range r.weighed {
 				w.Take(b)
@@ -232,19 +218,13 @@ func (r *Sweep) look(ctx context.Context) (*sweep.Result, error) {
 	if err != nil {
 		return nil, r.explainMissing(err, r.Policies)
 	}
-	if r.witness != nil {
-		witnessed := r.witness.Result(stats)
-		witnessed.Attackers = r.Logs.look.Attackers()
-		r.assessor = replay.NewAssessor(witnessed, r.Rules)
-		r.witness = nil
-	}
 	return s.Result(stats), nil
 }
 
 // report prints the curves, and complains if too much could not be read.
 func (r *Sweep) report(result *sweep.Result, database, run string) error {
 	o := r.reportOptions(r.warnings(result))
-	o.Database, o.Run, o.Assessor = database, run, r.assessor
+	o.Database, o.Run = database, run
 	report := curves.New(result, o)
 	if len(r.Chosen) > 0 {
 		report = curves.NewOfPolicies(result, r.ofPolicies, o)

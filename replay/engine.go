@@ -29,7 +29,6 @@ type Engine struct {
 	candidates []*candidate // in the order of the policies
 	all        []*candidate // the same, and the variants of approximations
 	now        limit.Time   // the latest place in time that has been judged
-	evidence   *behaviour   // nil: not wanted
 	bounded    bool         // whether there are bounds of the policies
 	tallies    traffic.Tallies
 	overTime   Stretches    // all requests
@@ -83,7 +82,6 @@ func (e *Engine) Judge(b *traffic.Batch) error {
 		if k.By == request.ByClient && !b.Warm && !e.options.Bare {
 			e.tallies.Count(b, &k.Group, e.options.Tables)
 			e.overTime.AddAll(b.At)
-			e.evidence.gather(b, &k.Group, e.options.Tables)
 			e.clock.Lap(&e.times.Count)
 		}
 		if err := e.judge(b, k); err != nil {
@@ -188,7 +186,6 @@ func (e *Engine) Result(s ingest.Stats) *Result {
 	e.tallies.Grow(e.options.Tables)
 	r := &Result{
 		Stats: s, Tables: e.options.Tables, Clients: &e.tallies.Clients, Actions: e.tallies.Actions, OverTime: &e.overTime,
-		Evidence: e.evidence.result(e.options.Tables),
 	}
 	for _, c := range e.candidates {
 		r.Policies = append(r.Policies, c.tally(e.tallies.Requests, len(r.Actions)))

@@ -17,7 +17,6 @@ type Options struct {
 	Tables   *traffic.Tables
 	Policies []policy.Policy // if any has a scope, batches must have Marks
 	Lateness limit.Time      // a key whose time steps back by more resets
-	Evidence bool            // whether to gather evidence about clients; batches must have Traces
 
 	Sink          Sink // nil: events go nowhere
 	EventPolicies int  // the first so many policies have their events sent to the sink
@@ -39,9 +38,6 @@ type Options struct {
 func New(o Options) *Engine {
 	e := &Engine{
 		options: o, now: math.MinInt64, clock: ingest.Stopwatch{Now: o.Clock}, refusals: make([]refusals, runtime.GOMAXPROCS(0)),
-	}
-	if o.Evidence {
-		e.evidence = new(behaviour)
 	}
 	if !o.Bare {
 		e.keyGroup(request.ByClient) // tallies of clients need their timelines, whatever policies count by

@@ -4,9 +4,9 @@ import (
 	"shadow/limit"
 	"shadow/policy"
 	"shadow/traffic"
-	"shadow/traffic/evidence"
 	"shadow/traffic/ingest"
 	"shadow/traffic/intern"
+	"shadow/traffic/who"
 )
 
 // An Event is what would have been blocked at one moment: Count refused requests of one policy that share time,
@@ -36,16 +36,14 @@ type Sink interface {
 
 // A Result is what one replay found. Names of clients, actions, agents and hosts are in Tables.
 type Result struct {
-	Stats          ingest.Stats
-	Tables         *traffic.Tables
-	Clients        *Paged[ClientTally]      // by client id; a client all of whose requests were before --since has none
-	Actions        []int64                  // requests by action id
-	OverTime       *Stretches               // requests by time; nil: not known
-	Evidence       *Paged[evidence.Summary] // by client id; nil: not gathered
-	ClientVerdicts *Paged[ClientVerdict]    // of a replay before, by client id; nil: none, or see Evidence
-	Attackers      []int32                  // clients that attack the site, or whose network is one bot, beside what Evidence says; ascending
-	Policies       []PolicyTally
-	Band           *Band // nil: not wanted
+	Stats    ingest.Stats
+	Tables   *traffic.Tables
+	Clients  *Paged[ClientTally] // by client id; a client all of whose requests were before --since has none
+	Actions  []int64             // requests by action id
+	OverTime *Stretches          // requests by time; nil: not known
+	Who      *who.Register       // who the clients are; nil: not known
+	Policies []PolicyTally
+	Band     *Band // nil: not wanted
 
 	Sample *Sampled // what Policies have of Clients is of these only; nil: of all of them
 }

@@ -25,32 +25,41 @@ type Condition struct {
 	text    string
 	program *vm.Program
 	scopes  []Scope // whose figures it may name
-	needs   Scope   // WithEvidence, if it names any of those
+	asksWho bool    // whether it names figures that are known only where it is known who the clients are
 }
 
 // ParseCondition reads a condition on figures of some scopes, apart from those that are always known.
 func ParseCondition(text string, scopes ...Scope) (*Condition, error) {
-	c := &Condition{text: text, scopes: append([]Scope{Always}, scopes...)}
+	return parseCondition(text, append([]Scope{Always}, scopes...))
+}
+
+// ParseAnswerCondition reads a condition on what is suggested.
+func ParseAnswerCondition(text string) (*Condition, error) {
+	return parseCondition(text, []Scope{WithVerdict})
+}
+
+func parseCondition(text string, scopes []Scope) (*Condition, error) {
+	c := &Condition{text: text, scopes: scopes}
 	var err error
-	if c.program, err = compile(text, c.scopes); err != nil {
+	if c.program, err = compile(text, c.scopes, true); err != nil {
 		return nil, c.explain(err)
 	}
-	without := slices.DeleteFunc(slices.Clone(c.scopes), func(s Scope) bool { return s == WithEvidence })
-	if _, err := compile(text, without); err != nil {
-		c.needs = WithEvidence
-	}
+	_, err = compile(text, c.scopes, false)
+	c.asksWho = err != nil
 	return c, nil
 }
 
-func compile(text string, scopes []Scope) (*vm.Program, error) {
-	nothing := &source{&Model{}, &Policy{}, &history.Policy{}, &group{}}
-	return expr.Compile(text, expr.Env(nothing.figures(scopes)), expr.AsBool())
+// compile reads a condition on figures of some scopes, with or without those on who the clients are.
+func compile(text string, scopes []Scope, who bool) (*vm.Program, error) {
+	nothing := &source{model: &Model{}, policy: &Policy{}, history: &history.Policy{}, group: &group{}}
+	return expr.Compile(text, expr.Env(nothing.figures(scopes, who)), expr.AsBool())
 }
 
 // whereKnown says of figures that are not known everywhere where they are.
 var whereKnown = [scopeCount]string{
-	WithEvidence: "known with --evidence only, which tells who is disguised",
-	WithHistory:  "known to shadow report only, which compares runs",
+	WithIdentities: "known of logs only, and of runs that a replay stored",
+	WithHistory:    "known to shadow report only, which compares runs",
+	WithVerdict:    "known to shadow suggest only",
 }
 
 // explain says in a line what is wrong with a condition.
@@ -63,10 +72,14 @@ func (c *Condition) explain(err error) error {
 	name, _, _ := strings.Cut(rest, " ")
 	var names []string
 	for _, f := range Figures() {
+		where := whereKnown[f.Scope]
+		if slices.Contains(c.scopes, WithVerdict) {
+			where = "no figure of an answer, which has verdict and limit"
+		}
 		if slices.Contains(c.scopes, f.Scope) {
 			names = append(names, f.Names...)
-		} else if slices.Contains(f.Names, name) {
-			return fmt.Errorf("%q: %s is %s", c.text, name, whereKnown[f.Scope])
+		} else if slices.Contains(f.Names, name) && where != "" {
+			return fmt.Errorf("%q: %s is %s", c.text, name, where)
 		}
 	}
 	if near := limit.Nearest(name, names); near != "" {
@@ -124,15 +137,15 @@ func (c *Condition) String() string { return c.text }
 func (c *Condition) Holds(m *Model) (policies []string, err error) {
 	for i := range m.Policies {
 		p := &m.Policies[i]
-		t := &source{m, p, &history.Policy{}, p.all()}
+		t := &source{model: m, policy: p, history: &history.Policy{}, group: p.all()}
 		if m.History != nil {
 			t.history = &m.History.Policies[i]
 		}
-		if c.needs == WithEvidence && t.policy.ByEvidence == nil {
-			return nil, fmt.Errorf("%q asks who is disguised, which is not known of this run: "+
-				"shadow replay --evidence finds out, and keeps it", c.text)
+		if c.asksWho && t.policy.ByIdentity == nil {
+			return nil, fmt.Errorf("%q asks who the clients are, which is not known of this run: "+
+				"shadow replay finds out, and keeps it", c.text)
 		}
-		held, err := expr.Run(c.program, t.figures(c.scopes))
+		held, err := expr.Run(c.program, t.figures(c.scopes, true))
 		if err != nil {
 			message, _, _ := strings.Cut(strings.TrimPrefix(err.Error(), "runtime error: "), " (")
 			return nil, fmt.Errorf("%q, of policy %s: %s", c.text, t.policy.Policy, message)
@@ -144,11 +157,20 @@ func (c *Condition) Holds(m *Model) (policies []string, err error) {
 	return policies, nil
 }
 
-// figures are those of some scopes by their names. Shares are from 0 to 1.
-func (t *source) figures(scopes []Scope) map[string]any {
+// HoldsOf reports whether the condition holds of what is suggested.
+func (c *Condition) HoldsOf(answer Suggested) (bool, error) {
+	held, err := expr.Run(c.program, (&source{answer: answer}).figures(c.scopes, true))
+	if err != nil {
+		return false, fmt.Errorf("%q: %w", c.text, err)
+	}
+	return held == true, nil
+}
+
+// figures are those of some scopes by their names, with or without those on who the clients are. Shares are from 0 to 1.
+func (t *source) figures(scopes []Scope, who bool) map[string]any {
 	values := map[string]any{}
 	for _, f := range Figures() {
-		if !slices.Contains(scopes, f.Scope) {
+		if !slices.Contains(scopes, f.Scope) || f.who && !who {
 			continue
 		}
 		for i, name := range f.Names {

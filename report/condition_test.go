@@ -41,7 +41,7 @@ func townWithHistory() *Model {
 				history.NewTrend(7, reporttest.Noon+1, reporttest.Noon+2, history.NewTotals(p.Requests, p.Refused, p.Clients, p.ClientsHit), history.HitClasses{}),
 			},
 			NewlyHit: moved(1, 0, 1), Released: moved(1), Repeating: moved(0, 0, 1),
-			TopNewlyHit:  []history.Mover{{Client: "192.0.2.1", Class: "browser", Requests: 10, Refused: 5, Known: true}, {Client: "\x1b[2J|evil", Class: "tool", Requests: 3, Refused: 1}},
+			TopNewlyHit:  []history.Mover{{Client: "192.0.2.1", Class: "browser", Identity: "person", Requests: 10, Refused: 5, Known: true}, {Client: "\x1b[2J|evil", Class: "tool", Requests: 3, Refused: 1}},
 			TopReleased:  []history.Mover{{Client: "=cmd()", Class: "browser", Refused: 8, Known: true}},
 			TopRepeating: []history.Mover{{Client: "198.51.100.7", Class: "tool", Requests: 9, Refused: 20, Days: 4, Known: true}},
 		})

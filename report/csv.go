@@ -4,6 +4,7 @@ import (
 	"shadow/report/format"
 	"shadow/report/table"
 	"shadow/request"
+	"shadow/traffic/who"
 )
 
 // The report as one rectangular table: a row of level "input", then for each policy a row of level "policy", its
@@ -41,7 +42,6 @@ func (m *Model) records() []table.Record {
 	in := &m.Input
 	read := &source{model: m, group: &group{
 		ClassFigures: ClassFigures{Requests: in.Requests, Clients: in.Clients},
-		Verdicts:     in.Evidence,
 	}}
 	all := append([]table.Record{read.record(ofInput, "input", "", "")}, m.Apart.records()...)
 	for i := range m.Policies {
@@ -65,7 +65,6 @@ func (m *Model) records() []table.Record {
 func (p *Policy) all() *group {
 	g := &group{
 		ClassFigures: ClassFigures{Requests: p.Requests, Refused: p.Refused, Clients: p.Clients, ClientsHit: p.ClientsHit},
-		Verdicts:     p.HitEvidence,
 	}
 	if p.Band != nil {
 		g.Band = &BandFigures{p.Band.Refused, p.Band.ClientsHit}
@@ -95,12 +94,10 @@ func (p *Policy) records(m *Model) []table.Record {
 		name := request.Class(class).String()
 		add("class", name, name, g)
 	}
-	if e := p.ByEvidence; e != nil {
-		add("evidence", "people", "browser", group{
-			ClassFigures: e.People,
-			Pages:        field(p.Harm, func(h *Harm) *Pages { return h.People }),
-		})
-		add("evidence", "disguised", "browser", group{ClassFigures: e.Disguised})
+	if p.ByIdentity != nil {
+		for is, f := range p.ByIdentity {
+			add("identity", who.Identity(is).String(), "", group{ClassFigures: f})
+		}
 	}
 	for _, c := range p.TopClients {
 		r := table.Record{
@@ -109,11 +106,8 @@ func (p *Policy) records(m *Model) []table.Record {
 			"requests": table.Count(c.Requests), "refused": table.Count(c.Refused),
 			"first_refused": cell(c.First), "last_refused": cell(c.Last),
 		}
-		if e := c.Evidence; e != nil {
-			r["evidence"], r["shared"] = table.Text(e.Verdict), table.Count(0)
-			if e.Shared {
-				r["shared"] = table.Count(1)
-			}
+		if c.Identity != nil {
+			r["identity"] = table.Text(c.Identity.Identity)
 		}
 		all = append(all, r)
 	}

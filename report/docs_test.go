@@ -22,7 +22,7 @@ func TestEveryFigureIsDefined(t *testing.T) {
 	}
 	m, n := New(reporttest.Made(), townOptions), New(reporttest.Witnessed(), townOptions)
 	names := slices.Concat(reporttest.JSONNames(t, []byte(write(t, m, "json"))), reporttest.JSONNames(t, []byte(write(t, n, "json"))), csvHead(), Sorts())
-	for _, g := range []*table.Table{PolicyTable(m, false), ClientTable(n, &n.Policies[0]), ActionTable(&m.Policies[0])} {
+	for _, g := range []*table.Table{PolicyTable(m), ClientTable(n, &n.Policies[0]), ActionTable(&m.Policies[0])} {
 		for _, c := range g.Columns {
 			names = append(names, c.Head)
 		}

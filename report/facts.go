@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"shadow/limit"
 	"shadow/report/document"
 	"shadow/report/format"
 	"shadow/request"
@@ -65,7 +66,7 @@ func (h *Head) Facts() (f document.Facts) {
 	}[h.Anonymized]; shown != "" {
 		f.Add("anonymous", "clients are shown "+shown+"; lines of logs are left out")
 	}
-	f.Add("evidence", in.Evidence.Text("clients"))
+	f.Add("clients are", in.identitiesText())
 	return f
 }
 
@@ -116,12 +117,20 @@ func (in *Input) formatText() string {
 	return strings.Join(texts, ", ")
 }
 
+// SpanText returns how long the log is, in days with requests where it has holes.
+func (in *Input) SpanText() string {
+	if spanned := int64(in.Span.Length()/limit.Day) + 1; in.Days > 0 && spanned >= 7 && 100*in.Days < 80*spanned {
+		return fmt.Sprintf("%s of %s days", format.Thousands(in.Days), format.Thousands(spanned))
+	}
+	return format.Span(in.Span.Length())
+}
+
 func (in *Input) requestsText() string {
 	if in.Span == nil {
 		return "none to judge"
 	}
 	return fmt.Sprintf("%s from %s, %s to %s UTC (%s)", format.Thousands(in.Requests), format.Count(in.Clients, "client"),
-		in.Span.First.Format(time.DateTime), in.Span.Last.Format(time.DateTime), format.Span(in.Span.Length()))
+		in.Span.First.Format(time.DateTime), in.Span.Last.Format(time.DateTime), in.SpanText())
 }
 
 func (in *Input) timestampsText() string {

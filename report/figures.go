@@ -7,6 +7,7 @@ import (
 	"shadow/report/history"
 	"shadow/report/table"
 	"shadow/request"
+	"shadow/traffic/who"
 )
 
 // Each figure is declared once, here. The declarations make the head and the cells of CSV, what conditions may name,
@@ -21,6 +22,7 @@ type Figure struct {
 
 	rows rows // of CSV in which it stands; 0: none
 	asks bool // whether conditions may name it
+	who  bool // whether it is known only where it is known who the clients are
 	// of name i: an int64, a float64, a string, a bool or a moment; nil: not known, or none
 	of func(t *source, i int) any
 }
@@ -46,9 +48,10 @@ type Scope uint8
 
 // The scopes.
 const (
-	Always       Scope = iota
-	WithEvidence       // where evidence was gathered
-	WithHistory        // where runs are compared
+	Always         Scope = iota
+	WithIdentities       // where it is known who the clients are
+	WithHistory          // where runs are compared
+	WithVerdict          // where a limit is suggested
 	scopeCount
 )
 
@@ -68,14 +71,20 @@ type source struct {
 	policy  *Policy
 	history *history.Policy // nil: none
 	group   *group          // the clients that the row is about
+	answer  Suggested       // the zero one: none
+}
+
+// Suggested is what a condition on a suggestion may ask.
+type Suggested struct {
+	Verdict string // deploy, deploy_unproven, ceiling, no_limit_can or not_judgeable
+	Limit   string // "": none
 }
 
 // A group is some clients, with what a policy does to them.
 type group struct {
 	ClassFigures
-	Band     *BandFigures // nil: none
-	Pages    *Pages       // nil: nobody looked
-	Verdicts *Verdicts    // nil: no evidence
+	Band  *BandFigures // nil: none
+	Pages *Pages       // nil: nobody looked
 
 	Sample *SampleGroups // nil: all clients were judged
 }
@@ -147,11 +156,7 @@ func columns() []Figure {
 			harm(func(h *Harm) *Streak { return h.Lockout }, func(s *Streak) any { return s.Seconds })).in(ofPolicy),
 		figure("most_admitted_in_an_hour", Requests, "the most that one client is admitted in an hour",
 			harm(func(h *Harm) *Streak { return h.Busiest }, func(s *Streak) any { return s.Requests })).in(ofPolicy),
-		label("evidence"),
-		verdict("shared", "clients, those hit: addresses that many seem to use", func(v *Verdicts) int64 { return v.Shared }),
-		verdict("human", "clients, those hit: people by their evidence", func(v *Verdicts) int64 { return v.Human }),
-		verdict("bot", "clients, those hit: bots by their evidence", func(v *Verdicts) int64 { return v.Bot }),
-		verdict("undecided", "clients, those hit: neither", func(v *Verdicts) int64 { return v.Undecided }),
+		label("identity"),
 		whole("degraded", Requests, "requests judged while Redis was away, or slower than the log grew",
 			func(p *Policy) any { return p.Degraded }).asked(),
 		whole("degraded_refused", Requests, "refused ones of these", func(p *Policy) any { return p.DegradedRefused }),
@@ -189,7 +194,7 @@ func columns() []Figure {
 // Figures are all that conditions may name, in the order in which they are listed.
 func Figures() []Figure {
 	of := slices.DeleteFunc(columns(), func(f Figure) bool { return !f.asks })
-	return slices.Concat(of, classFigures(), evidenceFigures(), historyFigures())
+	return slices.Concat(of, classFigures(), identityFigures(), historyFigures(), answerFigures())
 }
 
 // figure is a figure of its own.
@@ -235,12 +240,6 @@ func ends(name string, unit Unit, help string, in rows, of func(t *source) *[2]i
 	}
 }
 
-func verdict(name, help string, of func(*Verdicts) int64) Figure {
-	return figure(name, Clients, help, func(t *source) any {
-		return known(t.group.Verdicts, func(v *Verdicts) any { return of(v) })
-	}).in(ofInput | ofPolicy)
-}
-
 // delay is a figure of policies that keep requests waiting.
 func delay(name string, unit Unit, help string, of func(*Policy) any) Figure {
 	return whole(name, unit, help, func(p *Policy) any {
@@ -277,17 +276,40 @@ func classFigures() []Figure {
 		func(t *source, class int) ClassFigures { return t.policy.ByClass[class] })
 }
 
-// evidenceFigures divide the browsers.
-func evidenceFigures() []Figure {
-	const help = "browsers whose evidence does not contradict the claim, and those whose evidence does"
-	return clientFigures(WithEvidence, []string{"people", "disguised"}, help,
+// identityFigures are those by who the clients are.
+func identityFigures() []Figure {
+	all := namedIdentities()
+	figures := clientFigures(WithIdentities, identityNames(""), "clients of the identity",
 		func(t *source, i int) ClassFigures {
-			d := t.policy.ByEvidence
-			if d == nil {
+			if t.policy.ByIdentity == nil {
 				return ClassFigures{}
 			}
-			return [...]ClassFigures{d.People, d.Disguised}[i]
+			return t.policy.ByIdentity[all[i]]
 		})
+	for i := range figures {
+		figures[i].who = true
+	}
+	return figures
+}
+
+// namedIdentities returns those that conditions may name. Where a class has the same word, crawlers say, it means the
+// class: conditions that were written before go on to ask the same, and are known of shards and tails as well.
+func namedIdentities() (all []who.Identity) {
+	classes := classNames("")
+	for is := range who.Count {
+		if !slices.Contains(classes, is.String()) {
+			all = append(all, is)
+		}
+	}
+	return all
+}
+
+// identityNames are what conditions call the clients of each identity that they may name.
+func identityNames(prefix string) (names []string) {
+	for _, is := range namedIdentities() {
+		names = append(names, prefix+is.String())
+	}
+	return names
 }
 
 // clientFigures are the same figures of some groups of clients.
@@ -311,6 +333,15 @@ func clientFigures(scope Scope, names []string, who string, of func(t *source, g
 		figure("_refused_share", Share, "of their requests",
 			func(f ClassFigures) any { return format.ShareOf(f.Refused, f.Requests) }),
 	}
+}
+
+// answerFigures are those of an answer.
+func answerFigures() []Figure {
+	verdict := figure("verdict", Word, "deploy, deploy_unproven, ceiling, no_limit_can or not_judgeable",
+		func(t *source) any { return t.answer.Verdict }).asked()
+	limit := figure("limit", Word, "the limit as --limit takes it; empty: none", func(t *source) any { return t.answer.Limit }).asked()
+	verdict.Scope, limit.Scope = WithVerdict, WithVerdict
+	return []Figure{verdict, limit}
 }
 
 // historyFigures are what has changed.
@@ -343,13 +374,18 @@ func since(name string, unit Unit, help string, of func(t *source) any) Figure {
 	return f
 }
 
-// relocated are clients that have moved: in all, and of each class.
+// relocated are clients that have moved: in all, of each class, and of each identity.
 func relocated(name, help string, of func(*history.Policy) *history.Moved) []Figure {
+	identities := namedIdentities()
 	return []Figure{
 		since(name, Clients, help, func(t *source) any { return of(t.history).Clients }),
 		{
 			Scope: WithHistory, Names: classNames(name + "_"), Unit: Clients, Help: "of these, by class", asks: true,
 			of: func(t *source, i int) any { return of(t.history).ByClass[i] },
+		},
+		{
+			Scope: WithHistory, Names: identityNames(name + "_"), Unit: Clients, Help: "of these, by identity", asks: true,
+			who: true, of: func(t *source, i int) any { return of(t.history).ByIdentity[identities[i]] },
 		},
 	}
 }

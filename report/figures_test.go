@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,9 +15,9 @@ import (
 func TestFiguresAreListed(t *testing.T) {
 	var b strings.Builder
 	for scope, title := range []string{
-		Always:       "Of the policy and the logs:",
-		WithEvidence: "Of browsers, with `--evidence` only:",
-		WithHistory:  "Of what has changed, in `shadow report` only:",
+		Always:         "Of the policy and the logs:",
+		WithIdentities: "By [who the clients are](evidence.md), where that is known:",
+		WithHistory:    "Of what has changed, in `shadow report` only:",
 	} {
 		fmt.Fprintf(&b, "\n%s\n\n", title)
 		for _, f := range Figures() {
@@ -27,4 +28,12 @@ func TestFiguresAreListed(t *testing.T) {
 		}
 	}
 	reporttest.GoldenPart(t, "../docs/nightly.md", "figures", b.String()+"\n")
+}
+
+// A name in a condition means one thing.
+func TestFiguresHaveNamesOfTheirOwn(t *testing.T) {
+	names := ConditionNames()
+	if unique := slices.Compact(slices.Clone(names)); len(unique) != len(names) {
+		t.Errorf("%d names for %d figures: %q", len(unique), len(names), names)
+	}
 }

@@ -22,6 +22,12 @@ func TestGolden(t *testing.T) {
 		o.Width = width
 		return New(result(), o)
 	}
+	known := func(policies int) *Model {
+		o, res := townOptions, witnessed()
+		o.Width, o.Identities = 160, true
+		res.Policies = res.Policies[:policies]
+		return New(res, o)
+	}
 	reports := map[string]string{}
 	for _, c := range []struct {
 		name, formats string
@@ -38,7 +44,8 @@ func TestGolden(t *testing.T) {
 		{"band", "table json csv markdown", at(100, band)},
 		{"peaceful", "table", New(reporttest.Peaceful(), Options{Width: 100})},
 		{"empty", "table json csv markdown", New(empty(), Options{Width: 100})},
-		{"evidence", "table json markdown", at(160, witnessed)},
+		{"who the clients are", "table json csv markdown", known(2)},
+		{"who the clients are, by one policy", "table", known(1)},
 		{"history", "table json csv markdown", townWithHistory()},
 	} {
 		for format := range strings.FieldsSeq(c.formats) {

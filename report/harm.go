@@ -9,6 +9,7 @@ import (
 	"shadow/report/format"
 	"shadow/request"
 	"shadow/traffic"
+	"shadow/traffic/who"
 )
 
 // Harm is what a policy would do to people, and what it would leave to those who abuse. docs/report.md defines it.
@@ -46,29 +47,29 @@ type ActionUsage struct {
 }
 
 // harmOf is the harm that policy i does, nil if nobody looked.
-func harmOf(h *replay.Harm, i int, tables *traffic.Tables, who *Population, b *Assessor) *Harm {
+func harmOf(h *replay.Harm, i int, tables *traffic.Tables, p *Population) *Harm {
 	if h == nil {
 		return nil
 	}
 	harm := &Harm{Lockout: streakOf(h.Policies[i].Lockout, tables), Busiest: streakOf(h.Policies[i].Busiest, tables)}
 	if h.ActionUsage != nil {
-		p := &h.ActionUsage.Policies[i]
+		usage := &h.ActionUsage.Policies[i]
 		harm.Usage = &ActionUsage{
-			Action: h.ActionUsage.Name(), Requests: p.Requests, Admitted: p.Admitted,
-			Hour: streakOf(p.Hour, tables), Day: streakOf(p.Day, tables),
+			Action: h.ActionUsage.Name(), Requests: usage.Requests, Admitted: usage.Admitted,
+			Hour: streakOf(usage.Hour, tables), Day: streakOf(usage.Day, tables),
 		}
 	}
-	if b != nil {
+	if p.known != nil {
 		harm.People = new(Pages)
 	}
 	for client := range int32(h.Clients()) {
-		class, views, broken := who.Class[client], h.PageViews(client), h.Broken(i, client)
+		class, views, broken := p.Class[client], h.PageViews(client), h.Broken(i, client)
 		if class == request.Monitor {
-			continue // nobody looks at what it asks for
+			continue // none reads what it asks for
 		}
 		harm.add(views, broken)
 		harm.ByClass[class].add(views, broken)
-		if b != nil && class == request.Browser && !b.Disguised[client] {
+		if p.known != nil && who.Browsers.Has(p.known.Of(client)) {
 			harm.People.add(views, broken)
 		}
 	}
@@ -113,7 +114,7 @@ func (p *Policy) HarmFacts(at Layouts) (facts document.Facts) {
 // pagesText tells of page views broken, first of those that matter: of people, if evidence tells who they are.
 func (h *Harm) pagesText() string {
 	if h.People != nil {
-		return fmt.Sprintf("%s of browsers that are not disguised broken; of all clients %s", h.People.text(" page view"),
+		return fmt.Sprintf("%s of clients that behave like browsers broken; of all clients %s", h.People.text(" page view"),
 			h.Pages.text(""))
 	}
 	text := h.Pages.text(" page view") + " broken"
@@ -136,7 +137,7 @@ func (p *Pages) text(noun string) string {
 func (s *Streak) lockoutText(at Layouts) string {
 	switch first := s.First.Format(at.Second); {
 	case s.Requests == 1:
-		return fmt.Sprintf("nobody for longer than one request; the first such is of %s at %s", s.Client, first)
+		return fmt.Sprintf("not longer than one request; the first such is of %s at %s", s.Client, first)
 	case s.First == s.Last:
 		return fmt.Sprintf("%s at %s, %s in a row, all with that timestamp", s.Client, first,
 			format.Count(s.Requests, "request"))

@@ -19,17 +19,17 @@ import (
 )
 
 // judge computes the figures of one policy.
-func judge(res *replay.Result, t *replay.PolicyTally, who *Population, b *Assessor, o Options) Policy {
+func judge(res *replay.Result, t *replay.PolicyTally, who *Population, o Options) Policy {
 	p := Policy{
 		Policy:          t.Policy.Name,
 		By:              t.Policy.By(),
 		Totals:          history.NewTotals(t.Requests, t.Refused, who.Clients, int64(t.Hits.Len())),
 		ByClass:         who.byClass(&t.Hits),
-		HitEvidence:     b.hit(&t.Hits),
+		ByIdentity:      who.byIdentity(&t.Hits),
 		Degraded:        t.Degraded.Requests,
 		DegradedRefused: t.Degraded.Refused,
 		BytesSaved:      t.BytesSaved,
-		TopClients:      topClients(res, t, who, b, o),
+		TopClients:      topClients(res, t, who, o),
 		TopActions:      topActions(res, t, o),
 		Kind:            kindOf(t.Policy),
 	}
@@ -39,7 +39,6 @@ func judge(res *replay.Result, t *replay.PolicyTally, who *Population, b *Assess
 			Semantics: of.Semantics(), Nginx: of.Nearest(), text: of.String(),
 		})
 	}
-	p.ByEvidence = b.Divide(p.ByClass[request.Browser], &t.Hits)
 	p.combine, p.Combine = t.Policy.Combine, t.Policy.Combine.String()
 	p.Semantics = strings.Join(p.Meanings(), "; ")
 	p.Nginx = strings.Join(p.NginxTexts(), "; ")
@@ -215,7 +214,7 @@ func compareNames(a, b string) int {
 	return strings.Compare(a, b)
 }
 
-func topClients(res *replay.Result, t *replay.PolicyTally, who *Population, b *Assessor, o Options) []Client {
+func topClients(res *replay.Result, t *replay.PolicyTally, who *Population, o Options) []Client {
 	hits := func(yield func(ranked) bool) {
 		for i := range int32(t.Hits.Len()) {
 			hit := t.Hits.At(i)
@@ -238,7 +237,7 @@ func topClients(res *replay.Result, t *replay.PolicyTally, who *Population, b *A
 			Agent:          res.Tables.ShownAgent(res.Clients.At(hit.Client).LastAgent),
 			First:          format.Moment(hit.First),
 			Last:           format.Moment(hit.Last),
-			Evidence:       b.Of(hit.Client),
+			Identity:       IdentityOf(res, hit.Client),
 		})
 		c := &clients[len(clients)-1]
 		c.Network, c.Crawler = TellNetwork(name(r.index), c.Class, c.Agent, &o.Known)

@@ -49,6 +49,8 @@ type Head struct {
 	Anonymized string  `json:"anonymized,omitempty"` // how people are renamed; "": not at all
 
 	View document.View `json:"-"`
+
+	identities bool // whether people read who the clients are; never where that is not known
 }
 
 // Input is what was read, whatever the policies.
@@ -71,9 +73,10 @@ type Input struct {
 	AgentsLogged      bool           `json:"agents_logged"`
 	UpstreamLogged    bool           `json:"upstream_logged"`
 
-	Evidence *Verdicts `json:"evidence,omitempty"` // on the clients; nil: not gathered
+	Identities *PerIdentity[ClassTotal] `json:"identities"` // who the clients are; nil: not known
 
-	Span       *Span  `json:"span"`       // of the counted requests; nil without any
+	Span       *Span  `json:"span"`       // of the counted requests, but for those that lie apart; nil without any
+	Days       int64  `json:"days"`       // of the span that have a request; 0: not known
 	Resolution string `json:"resolution"` // of the stamps: second, millisecond, microsecond or unknown
 	Moved      int64  `json:"moved"`      // requests judged when they began: their stamp less the request time
 
@@ -151,8 +154,7 @@ type Policy struct {
 	history.Totals
 	ByClass PerClass[ClassFigures] `json:"by_class"`
 
-	ByEvidence  *ByEvidence `json:"by_evidence,omitempty"`  // the browsers of ByClass, divided; nil: not gathered
-	HitEvidence *Verdicts   `json:"hit_evidence,omitempty"` // on the clients hit; nil: not gathered
+	ByIdentity *PerIdentity[ClassFigures] `json:"by_identity"` // nil: not known
 
 	Delayed int64  `json:"delayed"` // requests that had to wait
 	Delay   *Delay `json:"delay"`   // nil when no limit keeps requests waiting
@@ -238,9 +240,9 @@ type Client struct {
 	First          format.Moment `json:"first_refused"`
 	Last           format.Moment `json:"last_refused"`
 
-	Evidence *Evidence `json:"evidence,omitempty"` // nil: not gathered
-	Network  *Network  `json:"network,omitempty"`  // nil: not known
-	Crawler  string    `json:"crawler,omitempty"`  // of a crawler: verified, forged or unknown; "": nobody asked
+	Identity *Identity `json:"identity"`          // who it is; nil: not known
+	Network  *Network  `json:"network,omitempty"` // nil: not known
+	Crawler  string    `json:"crawler,omitempty"` // of a crawler: verified, forged or unknown; "": nobody asked
 
 	id int32 // of the run: several clients may be shown under one name
 }
@@ -292,7 +294,7 @@ type ApartClient struct {
 	Requests int64  `json:"requests"`
 }
 
-// A ClassTotal is what the clients of one class did.
+// A ClassTotal is what the clients of one class, or of one identity, did.
 type ClassTotal struct {
 	Requests int64 `json:"requests"`
 	Clients  int64 `json:"clients"`

@@ -8,9 +8,9 @@ import (
 	"shadow/replay"
 	"shadow/report/document"
 	"shadow/report/format"
-	"shadow/traffic/evidence"
 	"shadow/traffic/ingest"
 	"shadow/traffic/network"
+	"shadow/traffic/who"
 )
 
 // DefaultTop is how many rows a list has when Options.Top is 0.
@@ -32,11 +32,11 @@ type Options struct {
 	Database string // where the run was stored; "" is nowhere
 	Run      string // its id there
 
-	Evidence *evidence.Rules  // how evidence is judged; nil: as by default
-	Assessor *replay.Assessor // of a sweep: who has judged it; nil: nobody
-	Harm     *replay.Harm     // what was observed of it; nil: nothing
-	Retries  []Retries        // of the policies; nil: nobody asked
-	Apart    *Apart           // of several runs: what each of them judged by itself; nil: nothing
+	Identities bool          // whether people read who the clients are, and why
+	Who        *who.Register // who they are, of reports without a replay.Result; nil: not known
+	Harm       *replay.Harm  // what was observed of it; nil: nothing
+	Retries    []Retries     // of the policies; nil: not wanted
+	Apart      *Apart        // of several runs: what each of them judged by itself; nil: nothing
 
 	Known     network.Known // what files of the user tell of addresses
 	Anonymize *Anonymizer   // nil: clients have their own names
@@ -45,23 +45,21 @@ type Options struct {
 // New computes every figure of the report. It keeps neither res nor anything of it.
 func New(res *replay.Result, o Options) *Model {
 	o.Top = cmp.Or(o.Top, DefaultTop)
-	who := NewPopulation(res.Clients)
-	assessor := NewAssessor(res, who, o)
+	who := NewPopulation(res.Clients, res.Who)
 	m := &Model{Head: NewHead(&res.Stats, who, o), Policies: []Policy{}, Stored: o.Stored()}
 	m.Sample = newSample(res, who)
-	m.Input.Evidence = assessor.All(res.Clients)
 	if res.Band != nil {
 		m.Input.Band = &BandInput{Movable: res.Band.Movable}
 	}
 	for i := range res.Policies {
-		m.Policies = append(m.Policies, judge(res, &res.Policies[i], who, assessor, o))
+		m.Policies = append(m.Policies, judge(res, &res.Policies[i], who, o))
 		if m.Sample != nil {
 			m.Sample.estimate(&m.Policies[i], res, i, who)
 		}
 		if o.Retries != nil {
 			m.Policies[i].Retries = &o.Retries[i]
 		}
-		m.Policies[i].Harm = harmOf(o.Harm, i, res.Tables, who, assessor)
+		m.Policies[i].Harm = harmOf(o.Harm, i, res.Tables, who)
 		m.Policies[i].anonymize(o.Anonymize)
 	}
 	if text := degradedText(m.Policies); text != "" {
@@ -80,7 +78,7 @@ func NewHead(s *ingest.Stats, who *Population, o Options) Head {
 	h := Head{
 		Version: o.Version, Command: o.Command, Input: NewInput(s, who, cmp.Or(o.Timezone, "UTC")),
 		Warnings: append([]string{}, o.Warnings...), Findings: append([]findings.Finding{}, o.Findings...),
-		View: document.View{Width: o.Width, Color: o.Color},
+		View: document.View{Width: o.Width, Color: o.Color}, identities: o.Identities && who.ByIdentity != nil,
 	}
 	h.anonymize(o.Anonymize)
 	return h
@@ -109,6 +107,7 @@ func NewInput(s *ingest.Stats, who *Population, timezone string) Input {
 		Held:              s.Held,
 		Requests:          who.Requests,
 		Clients:           who.Clients,
+		Identities:        who.totals(),
 		AlreadyRefused:    s.Refusals,
 		Bytes:             s.Bytes,
 		AgentsLogged:      s.HasAgents,
@@ -130,7 +129,7 @@ func NewInput(s *ingest.Stats, who *Population, timezone string) Input {
 		in.Resolution = "millisecond"
 	}
 	if who.Requests > 0 {
-		in.Span = NewSpan(s.FirstAt, s.LastAt)
+		in.Span, in.Days = NewSpan(s.FirstAt, s.LastAt), s.Days
 	}
 	if s.Held > 0 {
 		from := format.Moment(s.HeldFrom)

@@ -8,11 +8,12 @@ import (
 	"shadow/report/table"
 	"shadow/request"
 	"shadow/traffic/useragent"
+	"shadow/traffic/who"
 )
 
-// PolicyTable has a row per policy, and columns for what some policy gives reason to. On a page, only classes with a
-// client have a column.
-func PolicyTable(m *Model, page bool) *table.Table {
+// PolicyTable has a row per policy, and columns for what some policy gives reason to. Only classes with a client have a
+// column, or where people read who the clients are, only identities with one.
+func PolicyTable(m *Model) *table.Table {
 	some := func(what func(Policy) bool) bool { return slices.ContainsFunc(m.Policies, what) }
 	t := table.Of[Policy]{Table: table.Table{Title: "All candidates", Whole: m.Detailed < len(m.Policies)}}
 	t.Head(table.Name("limit"), func(p *Policy) table.Cell { return table.Text(p.Policy) })
@@ -31,15 +32,20 @@ func PolicyTable(m *Model, page bool) *table.Table {
 	}
 	add := t.Head
 	for class := range request.ClassCount {
-		if !m.Input.AgentsLogged || len(m.Policies) == 0 || page && m.Policies[0].ByClass[class].Clients == 0 {
+		if m.identities || !m.Input.AgentsLogged || len(m.Policies) == 0 || m.Policies[0].ByClass[class].Clients == 0 {
 			continue
 		}
 		add(table.Number(class.String()).Titled(ClassTitle(class)+" hit"),
 			func(p *Policy) table.Cell { return p.estimated(p.ByClass[class].ClientsHit) })
 		add = t.Join
-		if class == request.Browser && some(func(p Policy) bool { return p.ByEvidence != nil }) {
-			add(table.Number("(disguised)").Titled("of them disguised"),
-				func(p *Policy) table.Cell { return table.Count(p.ByEvidence.Disguised.ClientsHit) })
+	}
+	if m.identities {
+		for is, f := range m.Input.Identities {
+			if f.Clients > 0 {
+				add(table.Number(who.Identity(is).String()).Titled(who.Identity(is).String()+" hit"),
+					func(p *Policy) table.Cell { return p.estimated(p.ByIdentity[is].ClientsHit) })
+				add = t.Join
+			}
 		}
 	}
 	savedColumns(&t, &m.Input)
@@ -159,12 +165,12 @@ func ClientTable(m *Model, p *Policy) *table.Table {
 
 // tellClient adds what the log, and files of the user, tell of the clients of rows.
 func tellClient[T any](m *Model, t *table.Of[T], rows []T, of func(*T) *Client) {
-	WhoColumns(&m.Input, t, func(row *T) (class, agent string, e *Evidence) {
+	WhoColumns(&m.Head, t, func(row *T) (class, agent string, is *Identity) {
 		c := of(row)
 		if class = c.Class; c.Crawler != "" {
 			class += ", " + c.Crawler
 		}
-		return class, c.Agent, c.Evidence
+		return class, c.Agent, c.Identity
 	})
 	if !slices.ContainsFunc(rows, func(row T) bool { return of(&row).Network != nil }) {
 		return
@@ -177,14 +183,22 @@ func tellClient[T any](m *Model, t *table.Of[T], rows []T, of func(*T) *Client) 
 	})
 }
 
-// WhoColumns are what the log tells of a client: its class and agent, and the evidence.
-func WhoColumns[T any](in *Input, t *table.Of[T], who func(*T) (class, agent string, e *Evidence)) {
-	if in.AgentsLogged {
-		t.Head(table.Words("class"), func(of *T) table.Cell { class, _, _ := who(of); return table.Text(class) })
-		t.Join(table.Long("agent"), func(of *T) table.Cell { _, agent, _ := who(of); return table.Brief(agent, useragent.Short(agent)) })
+// WhoColumns are who a client is, if people read it, and what the log tells of it: its class and agent.
+func WhoColumns[T any](h *Head, t *table.Of[T], tell func(*T) (class, agent string, is *Identity)) {
+	if h.identities {
+		t.Head(table.Words("identity"), func(of *T) table.Cell {
+			if _, _, is := tell(of); is != nil {
+				return table.Text(is.Identity)
+			}
+			return table.None
+		})
 	}
-	if in.Evidence != nil {
-		t.Head(table.Words("evidence"), func(of *T) table.Cell { _, _, e := who(of); return table.Text(e.Short()) })
+	if h.Input.AgentsLogged {
+		t.Head(table.Words("class"), func(of *T) table.Cell { class, _, _ := tell(of); return table.Text(class) })
+		t.Join(table.Long("agent"), func(of *T) table.Cell {
+			_, agent, _ := tell(of)
+			return table.Brief(agent, useragent.Short(agent))
+		})
 	}
 }
 

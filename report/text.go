@@ -7,6 +7,7 @@ import (
 
 	"shadow/report/document"
 	"shadow/report/format"
+	"shadow/traffic/who"
 )
 
 // Write writes the report in one of format.Outputs, all of it or nothing.
@@ -20,6 +21,9 @@ func (h *Head) Begin(w *document.Writer, title string, more ...document.Fact) {
 	w.Facts(append(h.Facts(), more...)...)
 	h.alert(w)
 }
+
+// ShowsIdentities reports whether people read who the clients are, and why.
+func (h *Head) ShowsIdentities() bool { return h.identities }
 
 // Schema implements document.Report.
 func (m *Model) Schema() format.Schema { return format.ReportSchema }
@@ -44,7 +48,8 @@ func (m *Model) WriteEnd(w *document.Writer) {
 }
 
 func (m *Model) writePolicies(w *document.Writer) {
-	w.Table(PolicyTable(m, false))
+	w.Facts(m.whoIsHit()...)
+	w.Table(PolicyTable(m))
 	if m.Banded() {
 		w.Table(BandTable(m))
 	}
@@ -60,8 +65,11 @@ func (m *Model) writePolicies(w *document.Writer) {
 		}
 		explained[p.Kind] = true
 	}
+	clear(explained)
 	for i := range m.Policies[:m.Detailed] {
-		m.Policies[i].write(w, m)
+		p := &m.Policies[i]
+		p.write(w, m, !explained[p.Kind])
+		explained[p.Kind] = true
 	}
 	m.writeCompared(w)
 	if n := len(m.Policies); m.Detailed < n {
@@ -69,11 +77,46 @@ func (m *Model) writePolicies(w *document.Writer) {
 	}
 }
 
-func (p *Policy) write(w *document.Writer, m *Model) {
-	w.Heading(2, p.Policy, Headline(p))
-	if text := p.HitEvidence.Text("hit addresses"); text != "" {
-		w.Facts(document.Fact{Label: "hit", Text: text})
+// whoIsHit tells, if people read it, of the clients of each identity how many are hit, first of people.
+func (m *Model) whoIsHit() (facts document.Facts) {
+	if !m.identities {
+		return nil
 	}
+	for i := range m.Policies[:m.Detailed] {
+		if p := &m.Policies[i]; m.Detailed > 1 {
+			facts.Add(p.Policy, p.whoIsHit("hits ")...)
+		} else {
+			facts.Add("hits", p.whoIsHit("")...)
+		}
+	}
+	return facts
+}
+
+func (p *Policy) whoIsHit(verb string) (texts []string) {
+	if p.ByIdentity == nil {
+		return nil
+	}
+	for i, f := range p.ByIdentity {
+		is := who.Identity(i)
+		what := countedText(f.Clients, is)
+		switch {
+		case f.Clients == 0:
+			continue
+		case is == who.Person && f.Clients == 1:
+			what = "1 client that behaves like a person"
+		case is == who.Person:
+			what = format.Thousands(f.Clients) + " clients that behave like people"
+		}
+		texts = append(texts, fmt.Sprintf("%s%s of %s: %s of %s refused", verb, format.Thousands(f.ClientsHit), what,
+			format.Thousands(f.Refused), format.Count(f.Requests, "request")))
+	}
+	return texts
+}
+
+// write writes what a policy does, and how nginx is told; what it means, unless that was written of another one of its
+// kind.
+func (p *Policy) write(w *document.Writer, m *Model, means bool) {
+	w.Heading(2, p.Policy, Headline(p))
 	if m.Detailed == 1 {
 		if shown := int64(len(p.TopClients)); shown > 0 {
 			w.Table(ClientTable(m, p))
@@ -86,7 +129,12 @@ func (p *Policy) write(w *document.Writer, m *Model) {
 		}
 		w.Space()
 	}
-	w.Facts(slices.Concat(p.RetryFacts(), p.HarmFacts(m.Input.Span.Layouts()), p.MeaningFacts())...)
+	facts := slices.Concat(p.RetryFacts(), p.HarmFacts(m.Input.Span.Layouts()))
+	if means {
+		facts.Add("means", p.Meanings()...)
+	}
+	facts.Add("nginx", p.NginxTexts()...)
+	w.Facts(facts...)
 }
 
 // MeaningFacts say what the policy means, and how nginx is told.

@@ -173,7 +173,7 @@ func (g *appending) begin() error {
 	zero, at := int64(0), fromClock(g.batches[0].Made)
 	w.Add("runs", g.info.Command, g.info.Version, at, at, zero, zero, zero, zero, zero, zero, zero, zero, zero, nil, nil,
 		zero, false, false, known(g.info.Timezone, ""),
-		zero, zero, nil, nil, zero, false, zero)
+		zero, zero, nil, nil, zero, false, zero, zero)
 	for i, p := range g.batches[0].Policies {
 		w.Add("policies", policyRow(i, p.Name, p.By, p.Combine, &replay.PolicyTally{}, &source{events: true})...)
 		for j, l := range p.Parts {

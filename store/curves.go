@@ -36,26 +36,26 @@ func (r *Run) writeCurves(w *duck.Writer, _ *replay.Result) {
 	}
 	for i := range s.Curves {
 		c := &s.Curves[i]
-		var per, count, ratePer, disguised any
+		var per, count, ratePer, doubted any
 		if c.Kind == sweep.Token {
 			count, ratePer = c.Rate.Count, int64(c.Rate.Per)
 		} else {
 			per = int64(c.Per)
 		}
 		if s.Hidden != nil {
-			disguised = s.Hidden.Clients
+			doubted = s.Hidden.Clients
 		}
 		kept, n := thin(c.Points, MostPoints), &s.Clients
 		w.Add("curves", int32(i), c.Kind.String(), s.By.String(), known(s.Action, ""), per, count, ratePer,
 			s.Judged, n.Sum(), int64(len(c.Points)), int64(len(kept)),
-			n[request.Browser], n[request.Crawler], n[request.Tool], n[request.Monitor], n[request.Unknown], disguised)
+			n[request.Browser], n[request.Crawler], n[request.Tool], n[request.Monitor], n[request.Unknown], doubted)
 		for j := range kept {
 			w.Add("curve_points", append([]any{int32(i)}, pointValues(&kept[j], s.Hidden != nil)...)...)
 		}
 	}
 }
 
-// pointValues are limit_count, and refused and clients_hit of all, of each class, and of the disguised, if these are
+// pointValues are limit_count, and refused and clients_hit of all, of each class, and of the doubted, if these are
 // known.
 func pointValues(p *sweep.Point, divided bool) []any {
 	values := []any{p.Limit}
@@ -106,7 +106,7 @@ type Swept struct {
 	Requests sweep.Classes // the same by class of client; none if that is not known, as of one action
 	Clients  sweep.Classes // that these are from
 
-	Hidden *sweep.Disguised // of the browsers; Requests is 0 where that is not known; nil: nobody is classified
+	Hidden *sweep.Doubted // of the browsers; Requests is 0 where that is not known; nil: nobody is classified
 
 	Curves  []sweep.Curve
 	Changes []int64 // at how many limits each changes, of which Points may be a selection
@@ -115,27 +115,27 @@ type Swept struct {
 // Curves returns those of a run, nil if it has none.
 func (r *Reader) Curves(run int32) (*Swept, error) {
 	type curve struct {
-		Curve     int32
-		Per       limit.Time
-		Rate      sweep.Rate
-		Requests  int64
-		Points    int64
-		Clients   sweep.Classes
-		Disguised *int64
-		Kind, By  string
-		Action    string
+		Curve    int32
+		Per      limit.Time
+		Rate     sweep.Rate
+		Requests int64
+		Points   int64
+		Clients  sweep.Classes
+		Doubted  *int64
+		Kind, By string
+		Action   string
 	}
 	s, index := &Swept{}, map[int32]int{} // where each curve is in the result
 	err := duck.Each(r.duck, fmt.Sprintf(`SELECT curve, per_us, rate_count, rate_per_us, requests, points,
-		browser_clients, crawler_clients, tool_clients, monitor_clients, unknown_clients, disguised_clients, limit_kind, counts_by, action
+		browser_clients, crawler_clients, tool_clients, monitor_clients, unknown_clients, doubted_clients, limit_kind, counts_by, action
 		FROM curves WHERE run = %d ORDER BY curve`, run), func(c *curve) error {
 		kind, err := sweep.ParseKind(c.Kind)
 		if err != nil {
 			return nil //nolint:nilerr // a kind that this shadow does not know has nothing to say
 		}
 		s.By, s.Action, s.Judged, s.Clients = c.By, c.Action, c.Requests, c.Clients
-		if c.Disguised != nil {
-			s.Hidden = &sweep.Disguised{Clients: *c.Disguised}
+		if c.Doubted != nil {
+			s.Hidden = &sweep.Doubted{Clients: *c.Doubted}
 		}
 		index[c.Curve] = len(s.Curves)
 		s.Curves = append(s.Curves, sweep.Curve{Shape: sweep.Shape{Kind: kind, Per: c.Per, Rate: c.Rate}})
@@ -152,7 +152,7 @@ func (r *Reader) Curves(run int32) (*Swept, error) {
 	err = duck.Each(r.duck, fmt.Sprintf(`SELECT curve, limit_count, refused IS NOT NULL,
 		browser_refused, crawler_refused, tool_refused, monitor_refused, unknown_refused,
 		browser_clients_hit, crawler_clients_hit, tool_clients_hit, monitor_clients_hit, unknown_clients_hit,
-		disguised_refused, disguised_clients_hit
+		doubted_refused, doubted_clients_hit
 		FROM curve_points WHERE run = %d ORDER BY curve, limit_count`, run), func(p *point) error {
 		if i, ok := index[p.Curve]; ok {
 			s.Curves[i].Points = append(s.Curves[i].Points, p.Point)
@@ -172,18 +172,18 @@ func (r *Reader) readSweptRequests(run int32, s *Swept) error {
 		return nil
 	}
 	type row struct {
-		Class               string
-		Requests, Disguised int64
+		Class             string
+		Requests, Doubted int64
 	}
-	var disguised int64
-	err := duck.Each(r.duck, fmt.Sprintf(`SELECT class, sum(requests)::BIGINT, (sum(requests) FILTER (class = 'browser' AND verdict = 'bot'))::BIGINT
-		FROM clients LEFT JOIN client_evidence USING (run, client) WHERE run = %d GROUP BY class`, run), func(c *row) error {
+	var doubted int64
+	err := duck.Each(r.duck, fmt.Sprintf(`SELECT class, sum(requests)::BIGINT, (sum(requests) FILTER (class = 'browser' AND identity NOT IN ('person', 'office', 'undecided')))::BIGINT
+		FROM clients LEFT JOIN client_identities USING (run, client) WHERE run = %d GROUP BY class`, run), func(c *row) error {
 		for class := range request.ClassCount {
 			if class.String() == c.Class {
 				s.Requests[class] = c.Requests
 			}
 		}
-		disguised += c.Disguised
+		doubted += c.Doubted
 		return nil
 	})
 	if err != nil {
@@ -192,7 +192,7 @@ func (r *Reader) readSweptRequests(run int32, s *Swept) error {
 	if s.Requests.Sum() != s.Judged {
 		s.Requests = sweep.Classes{}
 	} else if s.Hidden != nil {
-		s.Hidden.Requests = disguised
+		s.Hidden.Requests = doubted
 	}
 	return nil
 }
@@ -207,7 +207,7 @@ func (r *Reader) SweptAlike(runs []int32) ([]int32, error) {
 
 // Divided are the runs whose curves divide browsers by evidence, by number.
 func (r *Reader) Divided() ([]int32, error) {
-	return duck.List[int32](r.duck, `SELECT DISTINCT run FROM curves WHERE disguised_clients IS NOT NULL ORDER BY run`)
+	return duck.List[int32](r.duck, `SELECT DISTINCT run FROM curves WHERE doubted_clients IS NOT NULL ORDER BY run`)
 }
 
 // A Spare is the share of the clients of a class that a limit must not hit.
@@ -221,16 +221,16 @@ var safeSQL string
 
 // SafeLimits compares the curves that two runs have both, in the order of the second; nil: none of them has a safe
 // limit in both. A curve of which not all points are kept gives the next that is. Where the curves of both divide
-// browsers by evidence, the disguised are none.
+// browsers by evidence, the doubted are none.
 func (r *Reader) SafeLimits(before, now int32, spare Spare) (*history.SafeLimits, error) {
 	class := spare.Class.String()
 	clients, hit := class+"_clients", "p."+class+"_clients_hit"
-	people, err := duck.One[bool](r.duck, fmt.Sprintf(`SELECT count(*) = count(disguised_clients) FROM curves WHERE run IN (%d, %d)`, before, now))
+	people, err := duck.One[bool](r.duck, fmt.Sprintf(`SELECT count(*) = count(doubted_clients) FROM curves WHERE run IN (%d, %d)`, before, now))
 	if err != nil {
 		return nil, err
 	}
 	if people = people && spare.Class == request.Browser; people {
-		clients, hit = clients+" - disguised_clients", "("+hit+" - p.disguised_clients_hit)"
+		clients, hit = clients+" - doubted_clients", "("+hit+" - p.doubted_clients_hit)"
 	}
 	type row struct {
 		Per              limit.Time

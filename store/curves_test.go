@@ -51,7 +51,7 @@ func TestCurves(t *testing.T) {
 	storeRun(t, path, makeRun(t, 1, 2, 10, 100), info)
 	storeSweep(t, path, sweptRun(t, 3))
 	for query, want := range map[string][][]any{
-		"SELECT COLUMNS(c -> c NOT IN ('run', 'browser_clients', 'crawler_clients', 'tool_clients', 'monitor_clients', 'unknown_clients', 'disguised_clients')) FROM curves ORDER BY curve": {
+		"SELECT COLUMNS(c -> c NOT IN ('run', 'browser_clients', 'crawler_clients', 'tool_clients', 'monitor_clients', 'unknown_clients', 'doubted_clients')) FROM curves ORDER BY curve": {
 			{int64(0), "window,charge=all", "client+action", "login", int64(60_000_000), nil, nil, int64(40), int64(4), int64(3), int64(3)},
 			{int64(1), "token", "client+action", "login", nil, int64(3), int64(2_000_000), int64(40), int64(4), int64(2), int64(2)},
 		},

@@ -18,7 +18,7 @@ import (
 // runTables are ours that hold something of a run.
 var runTables = []string{
 	"runs", "inputs", "unreadable_lines", "warnings", "findings", "policies", "parts", "clients", "agents", "actions",
-	"client_tallies", "action_tallies", "events", "curves", "curve_points", "client_evidence", "not_http",
+	"client_tallies", "action_tallies", "events", "curves", "curve_points", "client_identities", "not_http",
 	"request_times", "shard_runs", "shard_sums",
 }
 

@@ -10,6 +10,7 @@ import (
 	"shadow/report/history"
 	"shadow/request"
 	"shadow/store/duck"
+	"shadow/traffic/who"
 )
 
 // What has changed from some runs to others. Clients and actions are the same when their names are, policies when
@@ -130,6 +131,15 @@ func countByClass(column string) string {
 	return strings.Join(counts, ", ")
 }
 
+// countByIdentity counts the rows of each identity.
+func countByIdentity(column string) string {
+	var counts []string
+	for is := range who.Count {
+		counts = append(counts, fmt.Sprintf("count(*) FILTER (%s = '%s')", column, is.One()))
+	}
+	return strings.Join(counts, ", ")
+}
+
 // trend finds what each policy did in each run, and which clients it hit, by the class that the client had in that run.
 func (h *asking) trend() error {
 	type row struct {
@@ -190,7 +200,7 @@ func (h *asking) movers() error {
 			K int32
 			history.Moved
 		}
-		err := duck.Each(h.duck, "SELECT m.k, count(*), "+countByClass("p.class")+" FROM "+all+" GROUP BY m.k", func(c *count) error {
+		err := duck.Each(h.duck, "SELECT m.k, count(*), "+countByClass("p.class")+", "+countByIdentity("p.identity")+" FROM "+all+" GROUP BY m.k", func(c *count) error {
 			moved, _ := m.of(&h.to.Policies[c.K])
 			*moved = c.Moved
 			return nil
@@ -203,7 +213,7 @@ func (h *asking) movers() error {
 			history.Mover
 		}
 		const order = "m.days DESC, m.n DESC, p.requests DESC, p.name"
-		err = duck.Each(h.duck, fmt.Sprintf(`SELECT m.k, p.name, p.class, p.requests, m.n, p.known, m.days FROM %s
+		err = duck.Each(h.duck, fmt.Sprintf(`SELECT m.k, p.name, p.class, coalesce(p.identity, ''), p.requests, m.n, p.known, m.days FROM %s
 			QUALIFY row_number() OVER (PARTITION BY m.k ORDER BY %s) <= %d ORDER BY m.k, %s`, all, order, h.q.Top, order), func(r *row) error {
 			_, list := m.of(&h.to.Policies[r.K])
 			*list = append(*list, r.Mover)

@@ -229,14 +229,15 @@ func TestReaderInterrupted(t *testing.T) {
 	}
 }
 
-// Where both runs have evidence, the disguised are no browsers; where one of them has none, all claims count in both.
-func TestSafeLimitsByEvidence(t *testing.T) {
+// Where both runs know who their clients are, the doubted are no browsers; where one of them does not, all claims count
+// in both.
+func TestSafeLimitsOfBelieved(t *testing.T) {
 	path := dbPath(t)
 	for _, divided := range []bool{false, true, true} {
 		res := sweptRun(t, 3)
 		res.Clients, res.Hidden = sweep.Classes{request.Browser: 1000}, nil
 		if divided {
-			res.Hidden = &sweep.Disguised{Clients: 10}
+			res.Hidden = &sweep.Doubted{Clients: 10}
 		}
 		res.Curves = res.Curves[:1]
 		res.Curves[0].Points = nil

@@ -9,14 +9,14 @@ import (
 
 	"shadow/replay"
 	"shadow/testneeds"
-	"shadow/traffic/evidence"
+	"shadow/traffic/who"
 )
 
 // latestOf lists the views of the latest run, with the kinds of run that have what each shows.
 var latestOf = map[string]string{
-	"policy_totals": "replay evidence unkept tail", "policy_limits": "replay evidence unkept tail", "class_totals": "replay evidence unkept tail",
-	"client_totals": "replay evidence unkept tail", "action_totals": "replay evidence unkept tail",
-	"people_totals": "evidence", "would_blocks": "replay evidence tail", "curve_figures": "sweep",
+	"policy_totals": "replay judged unkept tail", "policy_limits": "replay judged unkept tail", "class_totals": "replay judged unkept tail",
+	"client_totals": "replay judged unkept tail", "action_totals": "replay judged unkept tail",
+	"identity_totals": "judged", "would_blocks": "replay judged tail", "curve_figures": "sweep",
 }
 
 // storeKind stores a run of a kind. seed is another one for each.
@@ -29,8 +29,8 @@ func storeKind(t *testing.T, path, kind string, seed uint64) {
 		few, m := info, makeRun(t, seed, 2, 20, 100)
 		few.Events, m.events = 0, nil
 		storeRun(t, path, m, few)
-	case "evidence":
-		storeJudged(t, path, judged(t, seed, 100, 5, evidence.Human))
+	case "judged":
+		storeJudged(t, path, judged(t, seed, 100, 5, who.Person))
 	case "sweep":
 		storeSweep(t, path, sweptRun(t, int(seed)+1))
 	case "tail":
@@ -48,7 +48,7 @@ func storeKind(t *testing.T, path, kind string, seed uint64) {
 func TestLatestViews(t *testing.T) {
 	t.Parallel()
 	path, latest := dbPath(t), map[string]int{}
-	for i, kind := range strings.Fields("sweep replay sweep evidence unkept tail sweep replay") {
+	for i, kind := range strings.Fields("sweep replay sweep judged unkept tail sweep replay") {
 		run := i + 1
 		storeKind(t, path, kind, uint64(run))
 		if n := askNumber(t, path, "SELECT run FROM latest_run"); n != int64(run) {

@@ -54,7 +54,7 @@ func (r *Reader) Load(runs []int32) (*Loaded, error) {
 	}
 	steps := []func() error{
 		l.readRuns, l.readInputs, l.readNotes, l.readAgents, l.readClients, l.readActions,
-		l.readPolicies, l.readParts, l.readTallies, l.readFindings, l.readTimes,
+		l.readPolicies, l.readParts, l.readTallies, l.readIdentities, l.readTimes,
 	}
 	for _, step := range steps {
 		if err := step(); err != nil {
@@ -98,11 +98,12 @@ func (l *loading) readRuns() error {
 		HeldFrom                   limit.Time
 		Requests                   int64
 		JudgesNotHTTP              bool
+		Days                       int64
 	}
 	s, last := &l.to.Result.Stats, l.order[len(l.order)-1]
 	first := true
 	return duck.Each(l.duck, `SELECT run, lines, bytes, parsed, unreadable, excluded, warm, late, refusals, moved, resolution_us, has_agents, has_upstream,
-		first_at, last_at, command, version, timezone, carried, held, held_from, requests, not_http_judged
+		first_at, last_at, command, version, timezone, carried, held, held_from, requests, not_http_judged, days
 		FROM runs WHERE run IN `+l.runs+` ORDER BY run`, func(r *row) error {
 		for i, sum := range []*int64{&s.Lines, &s.Bytes, &s.Parsed, &s.Unreadable, &s.Excluded, &s.Warm, &s.Late, &s.Refusals, &s.Moved} {
 			*sum += r.Sums[i]
@@ -119,6 +120,9 @@ func (l *loading) readRuns() error {
 			run: r.Run, chain: l.carry(r.Carried, heldBack{r.Held, r.HeldFrom, r.Run}), redis: strings.Contains(r.Command, " --redis"),
 			requests: r.Requests, first: r.First, last: r.Last,
 		})
+		if len(l.order) == 1 {
+			s.Days = r.Days // several runs may have some in common
+		}
 		if r.Run == last {
 			l.to.Command, l.to.Version = r.Command, r.Version
 		}

@@ -16,11 +16,14 @@ WHERE t.run IN $some GROUP BY k.k, i.who;
 CREATE OR REPLACE TEMP TABLE people AS
 WITH sums AS (
     SELECT i.who, c.run IN $now AS comes, bool_or(c.run IN $base) AS came, any_value(c.name) AS name, sum(c.requests) AS requests,
+           last(d.identity ORDER BY c.requests, c.run) FILTER (d.identity IS NOT NULL) AS identity,
            sum(browser) AS browser, sum(crawler) AS crawler, sum(tool) AS tool, sum(monitor) AS monitor, sum(unknown) AS unknown
     FROM clients c JOIN ids i ON i.run = c.run AND i.client = c.client
+    LEFT JOIN client_identities d ON d.run = c.run AND d.client = c.client
     WHERE c.run IN $some AND i.who IN (SELECT who FROM moved WHERE refused IS NULL OR before IS NULL OR days >= $often)
     GROUP BY i.who, comes
 )
 SELECT who, any_value(name) AS name, arg_max(['browser', 'crawler', 'tool', 'monitor', 'unknown'][$majority], comes) AS class,
+       arg_max(identity, comes) AS identity,
        coalesce(sum(requests) FILTER (comes), 0)::BIGINT AS requests, bool_or(came) AS known
 FROM sums GROUP BY who

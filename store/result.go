@@ -12,7 +12,7 @@ import (
 	"shadow/replay"
 	"shadow/request"
 	"shadow/store/duck"
-	"shadow/traffic/evidence"
+	"shadow/traffic/who"
 )
 
 // writeResult fills all tables but events.
@@ -21,7 +21,7 @@ func (r *Run) writeResult(res *replay.Result, finished time.Time) error {
 		return err
 	}
 	for _, write := range []func(*duck.Writer, *replay.Result){
-		r.writeRead, r.writePolicies, r.writeNames, r.writeTallies, r.writeCurves, r.writeEvidence,
+		r.writeRead, r.writePolicies, r.writeNames, r.writeTallies, r.writeCurves, r.writeIdentities,
 	} {
 		if err := context.Cause(r.ctx); err != nil {
 			return err
@@ -40,7 +40,7 @@ func (r *Run) writeResult(res *replay.Result, finished time.Time) error {
 	w.Add("runs", r.info.Command, r.info.Version, fromClock(r.info.Started), fromClock(finished),
 		s.Lines, s.Bytes, s.Parsed, s.Unreadable, s.Excluded, s.Warm, requests, s.Late, s.Refusals,
 		timeIf(requests > 0, s.FirstAt), timeIf(requests > 0, s.LastAt), int64(s.Resolution), s.HasAgents, s.HasUpstream,
-		known(r.info.Timezone, ""), s.Carried, s.Held, timeIf(s.Held > 0, s.HeldFrom), nil, s.NotHTTP.Lines(), s.JudgesNotHTTP, s.Moved)
+		known(r.info.Timezone, ""), s.Carried, s.Held, timeIf(s.Held > 0, s.HeldFrom), nil, s.NotHTTP.Lines(), s.JudgesNotHTTP, s.Moved, s.Days)
 	return w.Done()
 }
 
@@ -279,14 +279,9 @@ func figureColumns() string {
 	return strings.Join(columns, ", ")
 }
 
-// Evidence is kept as what it came to: the verdict on each client, and the reasons for those that a policy hit, since
-// these are the ones that reports list. What the client did, which the verdict was found from, is not.
-
-// Judge keeps what an assessor makes of the clients with the run; nil keeps nothing. It must be called before Finish.
-func (r *Run) Judge(a *replay.Assessor) { r.Assessor = a }
-
-func (r *Run) writeEvidence(w *duck.Writer, res *replay.Result) {
-	if r.Assessor == nil {
+// writeIdentities keeps who all clients are, and the reasons of those that a policy hit: reports list no others.
+func (r *Run) writeIdentities(w *duck.Writer, res *replay.Result) {
+	if r.Who == nil {
 		return
 	}
 	hit := make([]bool, res.Clients.Len())
@@ -299,49 +294,50 @@ func (r *Run) writeEvidence(w *duck.Writer, res *replay.Result) {
 		switch {
 		case res.Clients.At(id).Requests() == 0: // see writeNames
 		case hit[id]:
-			f := r.Assessor.Explain(id)
-			w.Add("client_evidence", id, f.Verdict.String(), f.Shared, strings.Join(f.Reasons, "\n"))
+			w.Add("client_identities", id, r.Who.Of(id).One(), strings.Join(r.Who.Reasons(id), "\n"))
 		default:
-			f := r.Assessor.Find(id)
-			w.Add("client_evidence", id, f.Verdict.String(), f.Shared, nil)
+			w.Add("client_identities", id, r.Who.Of(id).One(), nil)
 		}
 	}
 }
 
-// readFindings reads what was found of clients, if any run has it. Of a client that several runs judged, the verdict
-// is that of the run in which it had most requests; one that none of them judged is undecided.
-func (l *loading) readFindings() error {
+// readIdentities reads who the clients are, if any run has it. Of a client that several runs judged, the identity is
+// that of the run in which it had most requests; one that none of them judged is undecided.
+func (l *loading) readIdentities() error {
 	res, judged := l.to.Result, map[int32]bool{}
-	var found replay.Paged[replay.ClientVerdict]
-	found.Grow(res.Clients.Len())
-	for id := range int32(found.Len()) {
-		found.At(id).Verdict = evidence.Undecided
+	known := make(who.Identities, res.Clients.Len())
+	reasons := make([][]string, len(known))
+	for id := range known {
+		known[id] = who.Undecided
 	}
 	type row struct {
-		Run, Client      int32
-		Shared           bool
-		Verdict, Reasons string
+		Run, Client       int32
+		Identity, Reasons string
 	}
-	err := duck.Each(l.duck, `SELECT run, client, shared, verdict, reasons FROM client_evidence JOIN clients USING (run, client)
-		WHERE run IN `+l.runs+` ORDER BY requests, run`, func(c *row) error {
+	err := duck.Each(l.duck, `SELECT run, client, identity, coalesce(reasons, '')
+		FROM client_identities JOIN clients USING (run, client) WHERE run IN `+l.runs+` ORDER BY requests, run`, func(c *row) error {
 		id, err := l.clients.at(c.Run, c.Client)
 		if err != nil {
 			return err
 		}
 		judged[c.Run] = true
-		f := replay.ClientVerdict{Verdict: evidence.ParseVerdict(c.Verdict), Shared: c.Shared}
-		if c.Reasons != "" {
-			f.Reasons = strings.Split(c.Reasons, "\n")
+		is, ok := who.Parse(c.Identity)
+		if !ok {
+			return fmt.Errorf("client_identities: unknown identity %q", c.Identity)
 		}
-		*found.At(id) = f
+		known[id], reasons[id] = is, nil
+		if c.Reasons != "" {
+			reasons[id] = strings.Split(c.Reasons, "\n")
+		}
 		return nil
 	})
 	if err != nil || len(judged) == 0 {
 		return err
 	}
-	res.ClientVerdicts = &found
+	res.Who = &who.Register{Identities: known, Reasons: func(client int32) []string { return reasons[client] }}
 	if len(judged) < len(l.order) {
-		l.warn("%d of %d runs have no evidence: clients of those alone are undecided", len(l.order)-len(judged), len(l.order))
+		l.warn("of %d of %d runs it is not known who the clients are: clients of those alone are undecided",
+			len(l.order)-len(judged), len(l.order))
 	}
 	return nil
 }

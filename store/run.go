@@ -13,6 +13,7 @@ import (
 	"shadow/replay"
 	"shadow/store/duck"
 	"shadow/sweep"
+	"shadow/traffic/who"
 )
 
 // RunInfo says what a run is, before anything is known of its results.
@@ -39,10 +40,10 @@ type Run struct {
 	// What Finish stores besides the result.
 	Warnings []string // of what reading found unusual
 	Findings []findings.Finding
-	Curves   *sweep.Result    // of the run's own requests; nil: none
-	Shards   *ShardRun        // that were judged; nil: logs were
-	State    *State           // takes the place of the one of its name; nil: nobody goes on where the run ends
-	Assessor *replay.Assessor // whose verdicts on clients are kept; nil: no evidence
+	Curves   *sweep.Result // of the run's own requests; nil: none
+	Shards   *ShardRun     // that were judged; nil: logs were
+	State    *State        // takes the place of the one of its name; nil: nobody goes on where the run ends
+	Who      *who.Register // who the clients are; nil: not known
 }
 
 var (

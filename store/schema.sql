@@ -6,7 +6,7 @@
 CREATE TABLE shadow_schema (
     version INTEGER NOT NULL -- of the tables: a file with another one is refused
 );
-INSERT INTO shadow_schema VALUES (1);
+INSERT INTO shadow_schema VALUES (2);
 
 CREATE TABLE runs (
     run           INTEGER   NOT NULL, -- from 1, growing
@@ -35,7 +35,8 @@ CREATE TABLE runs (
     tail          VARCHAR,            -- tails.tail; NULL: the run does not grow
     not_http      BIGINT    NOT NULL, -- lines whose request is not HTTP
     not_http_judged BOOLEAN NOT NULL, -- whether these are among the requests
-    moved         BIGINT    NOT NULL  -- requests judged when they began: their stamp less the request time
+    moved         BIGINT    NOT NULL, -- requests judged when they began: their stamp less the request time
+    days          BIGINT    NOT NULL  -- of the log with a request; 0: not counted, as of a tail
 );
 
 CREATE TABLE not_http ( -- the lines of runs.not_http by status
@@ -208,7 +209,7 @@ CREATE TABLE curves ( -- what every limit of a shape would refuse: shadow sweep
     tool_clients    BIGINT,       -- likewise
     monitor_clients BIGINT NOT NULL, -- likewise
     unknown_clients BIGINT NOT NULL, -- likewise
-    disguised_clients BIGINT      -- of the browsers; NULL: no evidence was gathered
+    doubted_clients BIGINT        -- that claim to be browsers and do not behave like one; NULL: not known
 );
 
 CREATE TABLE curve_points ( -- between two points, what the lower one says holds
@@ -227,16 +228,15 @@ CREATE TABLE curve_points ( -- between two points, what the lower one says holds
     monitor_clients_hit BIGINT  NOT NULL, -- likewise
     unknown_refused     BIGINT,           -- likewise
     unknown_clients_hit BIGINT  NOT NULL, -- likewise
-    disguised_refused   BIGINT,           -- of browsers that are disguised; both NULL where no evidence was gathered
-    disguised_clients_hit BIGINT          -- likewise
+    doubted_refused     BIGINT,           -- of the doubted; both NULL where they are not known
+    doubted_clients_hit BIGINT            -- likewise
 );
 
-CREATE TABLE client_evidence ( -- what the evidence about a client came to; only of runs that gathered it
+CREATE TABLE client_identities ( -- who a client is; not of the runs of tails
     run     INTEGER NOT NULL,
     client  INTEGER NOT NULL, -- clients.client
-    verdict VARCHAR NOT NULL, -- human, bot or undecided
-    shared  BOOLEAN NOT NULL, -- the address looks like one that many share
-    reasons VARCHAR           -- the signs that say something, a line each; NULL: not kept, since no policy hit the client
+    identity VARCHAR NOT NULL, -- person, office, undecided, program, disguised, attacker, search, crawler, monitor, own or proxy
+    reasons VARCHAR           -- what shows it, a line each; NULL: not kept, since no policy hit the client
 );
 
 CREATE TABLE tails ( -- how far each shadow tail has come; changed in the transaction of each of its batches

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"shadow/traffic/evidence"
+	"shadow/traffic/who"
 )
 
 func schemaPage(t *testing.T) string {
@@ -25,7 +25,7 @@ func TestQuestionsOfThePage(t *testing.T) {
 	path := dbPath(t)
 	storeRun(t, path, makeRun(t, 1, 3, 30, 3000), info)
 	storeSweep(t, path, sweptRun(t, 3))
-	storeJudged(t, path, judged(t, 2, 3000, 1000, evidence.Human)) // browsers, most of them
+	storeJudged(t, path, judged(t, 2, 3000, 1000, who.Person)) // browsers, most of them
 	blocks := regexp.MustCompile("(?s)```sql\n(.*?)```").FindAllStringSubmatch(schemaPage(t), -1)
 	if len(blocks) < 8 {
 		t.Fatalf("found %d questions", len(blocks))

@@ -25,7 +25,7 @@ var tablesSQL = schemaSQL + shardsSQL
 var viewsSQL string
 
 // SchemaVersion is that of schema.sql and views.sql. A file of another version is neither read nor written.
-const SchemaVersion = 1
+const SchemaVersion = 2
 
 // Options bound what the database may take from the machine. The zero value is the default.
 type Options struct {

@@ -8,7 +8,6 @@
 --   counts_by: a key as --by takes it: client, client+action, site …; or several
 --   client: address, prefix, user …
 --   class: browser, crawler, tool, monitor or unknown: that of most of the client's requests
---   who: people, or disguised: browsers that the evidence contradicts
 --   action: /product/…, static, or its name in the configuration
 --   requests: that count, of what the row is about
 --   refused: requests
@@ -19,7 +18,7 @@
 --   first_refused: when the first of them came
 --   last_refused: when the last of them came
 --   agent: User-Agent of the client's latest request
---   evidence: human, bot or undecided; NULL: none was gathered
+--   identity: person, office, undecided, program, disguised, attacker, search, crawler, monitor, own or proxy; NULL: not known
 --   upstream_seconds_saved: what upstream servers spent on refused requests; NULL: the log tells no upstream times
 --   delay_total_seconds: of all delayed requests together; NULL: no limit keeps requests waiting
 --   delay_p50_seconds: what half of the delays did not exceed
@@ -73,23 +72,22 @@ GROUP BY p.run, p.policy, p.name, p.counts_by, c.class;
 
 CREATE OR REPLACE VIEW client_totals AS
 SELECT t.run, p.name AS policy, p.counts_by, c.name AS client, c.class, c.requests, t.refused,
-       100.0 * t.refused / c.requests AS refused_percent, t.first_refused, t.last_refused, g.name AS agent, v.verdict AS evidence
+       100.0 * t.refused / c.requests AS refused_percent, t.first_refused, t.last_refused, g.name AS agent, v.identity
 FROM client_tallies t
 JOIN policies p ON p.run = t.run AND p.policy = t.policy
 JOIN clients c ON c.run = t.run AND c.client = t.client
 LEFT JOIN agents g ON g.run = t.run AND g.agent = c.agent
-LEFT JOIN client_evidence v ON v.run = t.run AND v.client = t.client;
+LEFT JOIN client_identities v ON v.run = t.run AND v.client = t.client;
 
--- The browsers of class_totals, divided by whether the evidence contradicts that they are; none without evidence.
-CREATE OR REPLACE VIEW people_totals AS
-SELECT p.run, p.name AS policy, p.counts_by, if(v.verdict = 'bot', 'disguised', 'people') AS who,
+CREATE OR REPLACE VIEW identity_totals AS
+SELECT p.run, p.name AS policy, p.counts_by, v.identity,
        sum(c.requests)::BIGINT AS requests, coalesce(sum(t.refused), 0)::BIGINT AS refused,
        count(*) AS clients, count(t.client) AS clients_hit
 FROM policies p
-JOIN clients c ON c.run = p.run AND c.class = 'browser'
-JOIN client_evidence v ON v.run = p.run AND v.client = c.client
+JOIN clients c ON c.run = p.run
+JOIN client_identities v ON v.run = p.run AND v.client = c.client
 LEFT JOIN client_tallies t ON t.run = p.run AND t.policy = p.policy AND t.client = c.client
-GROUP BY p.run, p.policy, p.name, p.counts_by, who;
+GROUP BY p.run, p.policy, p.name, p.counts_by, v.identity;
 
 CREATE OR REPLACE VIEW action_totals AS
 SELECT p.run, p.name AS policy, p.counts_by, a.name AS action, a.requests, coalesce(t.refused, 0) AS refused,
@@ -104,11 +102,11 @@ SELECT c.run, c.limit_kind, c.per_us / 1e6 AS per_seconds, 1e6 * c.rate_count / 
        p.clients_hit, 100.0 * p.clients_hit / nullif(c.clients, 0) AS clients_hit_percent,
        p.browser_refused, p.browser_clients_hit, p.crawler_refused, p.crawler_clients_hit, p.tool_refused, p.tool_clients_hit,
        p.monitor_refused, p.monitor_clients_hit, p.unknown_refused, p.unknown_clients_hit,
-       p.disguised_refused, p.disguised_clients_hit
+       p.doubted_refused, p.doubted_clients_hit
 FROM curves c
 JOIN curve_points p ON p.run = c.run AND p.curve = c.curve;
 
--- The latest run is that which has what the view shows: policies, though they refused nothing, curves, evidence, kept
+-- The latest run is that which has what the view shows: policies, though they refused nothing, curves, identities, kept
 -- events. A sweep hides no replay, nor a replay a sweep.
 CREATE OR REPLACE VIEW latest_run AS
 SELECT * FROM runs WHERE run = (SELECT max(run) FROM runs);
@@ -125,8 +123,8 @@ SELECT * EXCLUDE (run) FROM policy_limits WHERE run = (SELECT max(run) FROM poli
 CREATE OR REPLACE VIEW latest_class_totals AS
 SELECT * EXCLUDE (run) FROM class_totals WHERE run = (SELECT max(run) FROM policies);
 
-CREATE OR REPLACE VIEW latest_people_totals AS
-SELECT * EXCLUDE (run) FROM people_totals WHERE run = (SELECT max(run) FROM policies WHERE run IN (SELECT run FROM client_evidence));
+CREATE OR REPLACE VIEW latest_identity_totals AS
+SELECT * EXCLUDE (run) FROM identity_totals WHERE run = (SELECT max(run) FROM policies WHERE run IN (SELECT run FROM client_identities));
 
 CREATE OR REPLACE VIEW latest_client_totals AS
 SELECT * EXCLUDE (run) FROM client_totals WHERE run = (SELECT max(run) FROM policies);

@@ -7,28 +7,34 @@ import (
 	"shadow/limit"
 	"shadow/replay"
 	"shadow/sweep"
+	"shadow/traffic/who"
 )
 
 // A Question is what somebody wants.
 type Question struct {
 	Goals  []Goal
-	Target Set
+	Target who.Set
 	Scale  Scale
 	Server Market // whose limits are wanted
 	Stated bool   // whether somebody says which clients to protect
-	Short  bool   // whether windows of hours may have fewer than leastOfHours requests: somebody asked for them
+	Short  bool   // whether windows of hours may have fewer than leastOfHours requests: a flag asks for them
+
+	Recover limit.Time // the longest time in which a limit must forget; 0: any
 }
 
 // Protected are the clients of all goals.
-func (q *Question) Protected() (who Set) {
+func (q *Question) Protected() (all who.Set) {
 	for _, p := range q.Goals {
-		who |= p.Who
+		all |= p.Who
 	}
-	return who
+	return all
 }
 
+// bothSides reports whether some clients are protected and a target.
+func (q *Question) bothSides() bool { return q.Target&q.Protected() != 0 }
+
 // Keeps reports whether a limit meets all goals, if there are so many clients.
-func (q *Question) Keeps(f *Figures, clients *Groups) bool {
+func (q *Question) Keeps(f *Figures, clients *who.Groups) bool {
 	for _, p := range q.Goals {
 		if f.Hit.Of(p.Who) > p.MayHit(clients.Of(p.Who)) {
 			return false
@@ -117,6 +123,9 @@ const (
 	Nobody      // no client to protect is in the parts that limits are chosen on
 	Broken      // every limit breaks the promise
 	TooFew      // a window of hours would admit fewer than leastOfHours
+
+	SlowToForget // it takes longer to forget than Question.Recover
+	BelowPace    // people who load one page after the other take more
 )
 
 // Proof is what the rest of the log says of a limit.
@@ -142,8 +151,8 @@ type Candidate struct {
 }
 
 // refused is how many requests of some clients a limit refuses on the parts that choose.
-func (c *Candidate) refused(who Set) int64 {
-	return c.On[First].Refused.Of(who) + c.On[Second].Refused.Of(who)
+func (c *Candidate) refused(some who.Set) int64 {
+	return c.On[First].Refused.Of(some) + c.On[Second].Refused.Of(some)
 }
 
 // Advise chooses a limit of each shape, and of each family of the server. What token buckets refuse, and what the
@@ -172,6 +181,7 @@ func (a *Advice) choose(f family, curve int) Suggestion {
 	if s.Why = why; why != Found {
 		return s
 	}
+	n = f.plain(n)
 	s.Chosen = a.candidate(&s, n)
 	if f.own != nil {
 		return s
@@ -189,7 +199,7 @@ func (a *Advice) choose(f family, curve int) Suggestion {
 }
 
 // smallest is the smallest limit of a shape that keeps a promise on both parts that choose.
-func (a *Advice) smallest(s *Suggestion, keeps func(*Figures, *Groups) bool) (n int64, why Why) {
+func (a *Advice) smallest(s *Suggestion, keeps func(*Figures, *who.Groups) bool) (n int64, why Why) {
 	why = Nobody
 	for _, p := range a.Choosing() {
 		if p.Clients.Of(a.Protected()) == 0 {
@@ -210,6 +220,9 @@ func (a *Advice) smallest(s *Suggestion, keeps func(*Figures, *Groups) bool) (n 
 		return 0, TooLong
 	case !a.Short && a.Action == "" && a.ofHours(s.Shape, n) && Admits(s.Shape, n, limit.Hour) < leastOfHours:
 		return 0, TooFew
+	}
+	if why := a.tooSlow(s.Shape, n); why != Found {
+		return 0, why
 	}
 	return n, Found
 }
@@ -253,7 +266,7 @@ func (a *Advice) prove(curve int, n int64) Proof {
 }
 
 // keeps reports whether a limit keeps the promise on both parts that choose, as far as its figures tell.
-func (a *Advice) keeps(c *Candidate, promise func(*Figures, *Groups) bool) bool {
+func (a *Advice) keeps(c *Candidate, promise func(*Figures, *who.Groups) bool) bool {
 	for i, p := range a.Parts[:Rest] {
 		if p != nil && !promise(&c.On[i], &p.Clients) {
 			return false
@@ -263,7 +276,7 @@ func (a *Advice) keeps(c *Candidate, promise func(*Figures, *Groups) bool) bool 
 }
 
 // Count is what a replay found of a limit.
-func Count(hits *replay.Hits, labels Labels) Figures {
+func Count(hits *replay.Hits, labels who.Identities) Figures {
 	f := Figures{Counted: true}
 	for hit := range hits.All() {
 		g := labels.Of(hit.Client)

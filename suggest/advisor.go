@@ -6,14 +6,13 @@ import (
 	"slices"
 	"strings"
 
-	"shadow/findings"
 	"shadow/limit"
 	"shadow/replay"
 	"shadow/request"
 	"shadow/sweep"
 	"shadow/traffic"
-	"shadow/traffic/evidence"
 	"shadow/traffic/ingest"
+	"shadow/traffic/who"
 )
 
 // An Advisor answers a question about a log. It goes through the requests several times:
@@ -35,21 +34,19 @@ type Advisor struct {
 	Explore    bool          // whether to find out what many limits do to the whole log, if there is one answer
 	Tables     *traffic.Tables
 	Lateness   limit.Time
-	Rules      *evidence.Rules // nil: no evidence is gathered
 
 	// Read reads the log, and hands each batch to do. Again hands over the same batches once more; nil: only the survey is
 	// wanted, and no parts.
 	Read  func(do func(*traffic.Batch) error) (ingest.Stats, error)
 	Again func(do func(*traffic.Batch) error) error
 
-	// Look is what was found about the log, once it was read; nil: nothing.
-	Look func() *findings.Look
+	Who func() *who.Register // who the clients are, once the log was read
 
 	Found *replay.Result // by the survey
 	Split bool           // whether there is a rest
 
 	cuts   cuts
-	labels Labels
+	labels who.Identities
 	tracks []*track
 
 	chosenOn int64 // requests on the parts that limits are chosen on
@@ -70,7 +67,7 @@ const MostActions = 10
 
 // Survey finds out who each client is, and where to split the log.
 func (d *Advisor) Survey() error {
-	o := replay.Options{Tables: d.Tables, Lateness: d.Lateness, Evidence: d.Rules != nil}
+	o := replay.Options{Tables: d.Tables, Lateness: d.Lateness}
 	clock := new(Clock)
 	if d.Again != nil { // else nobody asks for parts
 		o.Observer = clock
@@ -81,20 +78,8 @@ func (d *Advisor) Survey() error {
 		return err
 	}
 	d.Found = engine.Result(stats)
-	if d.Look != nil {
-		d.Found.Attackers = d.Look().Attackers()
-	}
-	d.labels = Label(d.Found, d.Rules, d.Tables.Agents)
-	if d.Look != nil {
-		for _, id := range d.Look().Works() {
-			d.labels[id] = Monitors
-		}
-		for _, id := range d.Look().Forgers() {
-			if g := &d.labels[id]; *g == Search || *g == Crawlers {
-				*g = Disguised
-			}
-		}
-	}
+	d.Found.Who = d.Who()
+	d.labels = d.Found.Who.Identities
 	if d.Again == nil {
 		return nil
 	}
@@ -146,15 +131,25 @@ func (d *Advisor) Advise(ctx context.Context) (answers []*Advice, err error) {
 	return answers, d.findOthers()
 }
 
+// Without finds the answer as if a client were neither protected nor a target, as the site's own work is. The survey must
+// have been made.
+func (d *Advisor) Without(ctx context.Context, client int32) (answers []*Advice, err error) {
+	without := *d
+	without.tracks, without.Explore, without.AllKeys = nil, false, false
+	without.labels = slices.Clone(d.labels)
+	without.labels[client] = who.Own
+	return without.Advise(ctx)
+}
+
 // Bounds begin to look for how much of the target any limit by some keys can reach, in requests of an action, "" for all.
 // The survey must have been made.
 func (d *Advisor) Bounds(action string, keys []request.Key) *sweep.Bounds {
 	o := sweep.BoundOptions{
-		Tables: d.Tables, Action: action, Lateness: d.Lateness, Target: uint8(d.Target),
+		Tables: d.Tables, Action: action, Lateness: d.Lateness, Target: uint16(d.Target),
 		Group: func(client int32) uint8 { return uint8(d.labels.Of(client)) },
 	}
 	for _, goal := range d.Goals {
-		o.Goals = append(o.Goals, sweep.BoundGoal{Who: uint8(goal.Who), MayHit: goal.MayHit})
+		o.Goals = append(o.Goals, sweep.BoundGoal{Who: uint16(goal.Who), MayHit: goal.MayHit})
 	}
 	return sweep.NewBounds(o, keys)
 }
@@ -225,12 +220,12 @@ func (d *Advisor) partOf(s *sweep.Sweep, first, last limit.Time) *Part {
 
 // draw draws the curves.
 func (d *Advisor) draw(ctx context.Context) error {
-	who := Single
+	loading := who.Browsers
 	if !d.Found.Stats.HasAgents {
-		who = Everybody
+		loading = who.Users
 	}
 	for _, action := range d.actions() {
-		t := &track{action: action, loads: LoadCounter{Tables: d.Tables, Labels: d.labels, Who: who, Action: action}}
+		t := &track{action: action, loads: LoadCounter{Tables: d.Tables, Labels: d.labels, Who: loading, Action: action}}
 		for i := range t.parts {
 			o := d.Shapes
 			o.High, o.Group = true, func(client int32) uint8 { return uint8(d.labels.Of(client)) }

@@ -10,6 +10,7 @@ import (
 	"shadow/sweep"
 	"shadow/traffic"
 	"shadow/traffic/ingest"
+	"shadow/traffic/who"
 )
 
 // Once a pass over the requests has failed, or was cancelled, none is begun any more.
@@ -27,6 +28,9 @@ func TestNoPassAfterAFailure(t *testing.T) {
 			Question: suggest.Question{Goals: suggest.GoalsOf(findings.People), Target: suggest.TargetOf(findings.People)},
 			Shapes:   sweep.Options{Kinds: []sweep.Kind{sweep.Window}, Periods: []limit.Time{limit.Minute}},
 			Tables:   tables,
+			Who: func() *who.Register {
+				return &who.Register{Identities: make(who.Identities, 20)} // people
+			},
 			Read: func(do func(*traffic.Batch) error) (ingest.Stats, error) {
 				return ingest.Stats{HasAgents: true, LastAt: 400 * limit.Second}, do(b)
 			},

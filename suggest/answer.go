@@ -3,10 +3,11 @@ package suggest
 import (
 	"slices"
 
-	"shadow/findings"
 	"shadow/limit"
 	"shadow/request"
 	"shadow/sweep"
+	"shadow/traffic/match"
+	"shadow/traffic/who"
 )
 
 // The answer is one limit that an operator would deploy, or the reason why there is none. It is looked for in the
@@ -20,12 +21,13 @@ type Verdict uint8
 // The verdicts.
 const (
 	Deploy       Verdict = iota // it keeps the promise on all parts, and refuses a share of the target that matters
+	Unproven                    // likewise, but few who are protected ever came near it
 	SafetyNet                   // it hits no client to protect, and stops little
 	NoLimitCan                  // no limit by this key reaches the target under the promise
 	NotJudgeable                // something about the log forbids an answer
 )
 
-var verdictNames = [...]string{"deploy", "ceiling", "no_limit_can", "not_judgeable"}
+var verdictNames = [...]string{"deploy", "deploy_unproven", "ceiling", "no_limit_can", "not_judgeable"}
 
 // String is the verdict as JSON has it.
 func (v Verdict) String() string { return verdictNames[v] }
@@ -154,7 +156,7 @@ func (a *Advice) pick() {
 			chosen = c
 		}
 	}
-	if a.Target == Everybody && !a.farAbove(best) {
+	if a.bothSides() && !a.farAbove(best) {
 		return
 	}
 	a.take(best, chosen)
@@ -204,6 +206,9 @@ func (a *Advice) failed() bool {
 	switch {
 	case n.Of == nil || len(a.Ceilings) > 0:
 		return false
+	case n.loose && n.Broke == "" && a.Parts[Rest] != nil && !a.hitsNone(&n.Chosen.On[Rest]): // it has a say from now on
+		a.Answer = Answer{Broke: n.Limit}
+		return true
 	case n.loose && (!a.hitsNone(&n.Whole) || a.excessiveOnAll()): // a burst lies across a cut
 		a.room += 25
 		a.Answer = Answer{Broke: n.Broke}
@@ -228,7 +233,7 @@ func (a *Advice) failed() bool {
 
 // excessiveOnAll reports whether the answer refuses more than half of the whole log.
 func (a *Advice) excessiveOnAll() bool {
-	return a.Action == "" && 2*a.Answer.Whole.Refused.Of(Everybody) > a.Whole.Requests.Of(Everybody)
+	return a.Action == "" && 2*a.Answer.Whole.Refused.Of(who.Everybody) > a.Whole.Requests.Of(who.Everybody)
 }
 
 // Sure is the largest share of protected clients that a limit may hit and be deployed, with 95 % confidence, unless
@@ -270,16 +275,34 @@ func leastTries(s sweep.Shape) (n int64, ok bool) {
 // else comes. What sent such requests on the whole log must be known.
 func (a *Advice) byGuesses() bool {
 	n := a.Whole.Groups.Of(a.Protected())
-	return a.isLogin() && !a.Stated && a.Target&a.Protected() == 0 && 0 < n && n < fewest
+	return a.isLogin() && !a.Stated && !a.bothSides() && 0 < n && n < fewest
 }
 
 // isLogin reports whether the answer is about an action at which passwords are tried.
-func (a *Advice) isLogin() bool { return a.Action != "" && findings.IsLogin(a.Action) }
+func (a *Advice) isLogin() bool { return a.Action != "" && match.IsLogin(a.Action) }
 
 // worth reports whether the answer refuses a share of the target that matters, on the whole log.
 func (a *Advice) worth() bool {
-	return share(a.Whole.Requests.Of(a.Target), a.Whole.Requests.Of(Everybody), someone) &&
+	return share(a.Whole.Requests.Of(a.Target), a.Whole.Requests.Of(who.Everybody), someone) &&
 		share(a.Answer.Whole.Refused.Of(a.Target), a.Whole.Requests.Of(a.Target), matters)
+}
+
+// LeastNear is how many people must have come near a limit, and have been spared, for the log to prove that it spares people.
+const LeastNear = 10
+
+// AtRisk returns how many protected clients sent more than the answer admits at once, and how many of these it hits: on the
+// part that validates, if there is one.
+func (a *Advice) AtRisk() (clients, hit int64) {
+	if a.Parts[Rest] == nil {
+		return a.Whole.AtRisk.Of(a.Protected()), a.Answer.Whole.Hit.Of(a.Protected())
+	}
+	return a.Whole.Late.Of(a.Protected()), a.Answer.Chosen.On[Rest].Hit.Of(a.Protected())
+}
+
+// proven reports whether enough of those who are protected came near the answer and were spared.
+func (a *Advice) proven() bool {
+	clients, hit := a.AtRisk()
+	return clients-hit >= LeastNear
 }
 
 // Forbid takes the answer back, as something about the log forbids one.
@@ -306,7 +329,7 @@ func (a *Advice) judge() {
 		n.Verdict, n.Because = Deploy, SparesAll
 	case a.worth():
 		n.Verdict, n.Because = Deploy, Separates
-	case !share(a.Whole.Requests.Of(a.Target), a.Whole.Requests.Of(Everybody), someone):
+	case !share(a.Whole.Requests.Of(a.Target), a.Whole.Requests.Of(who.Everybody), someone):
 		n.Verdict, n.Because = SafetyNet, NoTarget
 	case unreachable:
 		n.Verdict, n.Because = NoLimitCan, Overlaps
@@ -314,5 +337,8 @@ func (a *Advice) judge() {
 		n.Verdict, n.Because = SafetyNet, FailedLater
 	default:
 		n.Verdict, n.Because = SafetyNet, Overlaps
+	}
+	if n.Verdict == Deploy && n.Because != FewLogIn && !a.proven() {
+		n.Verdict = Unproven
 	}
 }

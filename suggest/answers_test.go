@@ -19,6 +19,7 @@ import (
 	"shadow/sweep"
 	"shadow/testneeds"
 	"shadow/traffic"
+	"shadow/traffic/who"
 )
 
 // TestAnswers tells all that an advisor finds out about some scenes: each has a text in testdata/answers, which -update
@@ -160,7 +161,7 @@ func TestProve(t *testing.T) {
 	for id := range int32(a.Found.Clients.Len()) {
 		switch {
 		case !design.Has(id):
-		case answers[0].Whole.Labels.Of(id) == suggest.Browsers:
+		case answers[0].Whole.Labels.Of(id) == who.Person:
 			drawn++
 		default:
 			bySize++
@@ -248,7 +249,7 @@ func (w *teller) advice(a *suggest.Advice) {
 }
 
 var (
-	whys     = []string{"found", "too long", "nobody", "broken", "too few"}
+	whys     = []string{"found", "too long", "nobody", "broken", "too few", "slow to forget", "below the pace"}
 	becauses = []string{
 		"separates", "overlaps", "no target", "no one there", "failed later", "spares all", "nothing keeps", "few to protect",
 		"few log in", "forbidden",
@@ -285,10 +286,17 @@ func (w *teller) answer(a *suggest.Advice) {
 		w.say("  other servers have %s", n.Any.Shape.Limit(n.Any.Chosen.Limit))
 	}
 	w.say("whole: clients %s; requests %s; %q refuses %s", groups(a.Whole.Groups), groups(a.Whole.Requests), a.Whole.Limit, figures(&a.Whole.Answer))
+	w.say("at risk: %s; on the rest %s", groups(a.Whole.AtRisk), groups(a.Whole.Late))
+	for _, m := range a.Whole.Most {
+		w.say("  refused most: %s %d", a.Whole.Tables.Clients.Name(m.Client), m.Refused)
+	}
+	if h, found := a.Whole.Heaviest(); found {
+		w.say("  who is %s?", a.Whole.Tables.Clients.Name(h.Client))
+	}
 	for _, c := range a.Whole.Crawlers {
 		w.say("  crawler %+v", c)
 	}
-	for _, m := range a.Whole.Monitors {
+	for _, m := range a.Whole.Works {
 		w.say("  monitor %s %d", a.Whole.Tables.Clients.Name(m.Client), m.Refused)
 	}
 	for i := range a.Ceilings {
@@ -319,7 +327,7 @@ func (w *teller) exploration(a *suggest.Advice) {
 // figures are requests refused of clients hit, by group.
 func figures(f *suggest.Figures) string {
 	var texts []string
-	for g := range suggest.GroupCount {
+	for g := range who.Count {
 		if f.Hit[g] > 0 || f.Refused[g] > 0 {
 			texts = append(texts, fmt.Sprintf("%s %d of %d", g, f.Refused[g], f.Hit[g]))
 		}
@@ -330,9 +338,9 @@ func figures(f *suggest.Figures) string {
 	return cmp.Or(strings.Join(texts, ", "), "none")
 }
 
-func groups(n suggest.Groups) string {
+func groups(n who.Groups) string {
 	var texts []string
-	for g := range suggest.GroupCount {
+	for g := range who.Count {
 		if n[g] > 0 {
 			texts = append(texts, fmt.Sprintf("%s %d", g, n[g]))
 		}

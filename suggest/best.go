@@ -6,6 +6,7 @@ import (
 
 	"shadow/limit"
 	"shadow/sweep"
+	"shadow/traffic/who"
 )
 
 // Which suggestion comes first? All keep the promise on both parts that choose, so the one that refuses most of the
@@ -29,7 +30,7 @@ func (a *Advice) Compare(s, t *Suggestion) int {
 func (a *Advice) offered(c *Candidate) bool { return a.RefusedTarget(c) > 0 && !a.excessive(c) }
 
 // excessive reports whether a limit refuses more than half of the log.
-func (a *Advice) excessive(c *Candidate) bool { return 2*c.refused(Everybody) > a.all }
+func (a *Advice) excessive(c *Candidate) bool { return 2*c.refused(who.Everybody) > a.all }
 
 // bestOf is the best of some suggestions that may be an answer, nil if none may.
 func (a *Advice) bestOf(all []Suggestion, some func(*Suggestion) bool) (best *Suggestion) {
@@ -148,8 +149,11 @@ func (a *Advice) Alternatives() (all []Priced) {
 // try has other sizes looked at.
 func (s *Suggestion) try(a *Advice, sizes []int64) {
 	s.tries = nil
-	for _, n := range sizes {
-		if s.Kind != sweep.Token || n <= s.Rate.MostBurst() {
+	for i := range sizes {
+		sizes[i] = s.family.plain(sizes[i])
+	}
+	for _, n := range slices.Compact(sizes) {
+		if (s.Kind != sweep.Token || n <= s.Rate.MostBurst()) && a.tooSlow(s.Shape, n) == Found {
 			s.tries = append(s.tries, a.candidate(s, n))
 		}
 	}

@@ -3,6 +3,8 @@ package suggest
 import (
 	"slices"
 	"sort"
+
+	"shadow/traffic/who"
 )
 
 // Strictest is the smallest limit at which every curve keeps a promise; false if none does. The curves must be of one
@@ -50,18 +52,18 @@ func looser(n int64) (limits []int64) {
 // line from its beginning, the limit 1, to its end, the lowest limit that hits as few of the clients as any; of several
 // the lowest. It is what Kneedle finds on a curve of whole numbers, which needs no smoothing (Satopaa, Albrecht, Irwin and
 // Raghavan, Finding a "Kneedle" in a Haystack, ICDCS Workshops 2011). False if the curve falls in one step or is straight.
-func (c *Curve) Knee(who Set) (n int64, ok bool) {
+func (c *Curve) Knee(some who.Set) (n int64, ok bool) {
 	if len(c.Points) == 0 {
 		return 0, false
 	}
 	first, last := c.Points[0], c.Points[len(c.Points)-1]
-	end := slices.IndexFunc(c.Points, func(p Point) bool { return p.Hit.Of(who) == last.Hit.Of(who) })
+	end := slices.IndexFunc(c.Points, func(p Point) bool { return p.Hit.Of(some) == last.Hit.Of(some) })
 	last = c.Points[end]
-	width, height := last.Limit-first.Limit, first.Hit.Of(who)-last.Hit.Of(who)
+	width, height := last.Limit-first.Limit, first.Hit.Of(some)-last.Hit.Of(some)
 	// Both are below 2³², and clients below 2³¹, so the products fit.
 	farthest := int64(0)
 	for _, p := range c.Points[:end] {
-		distance := (last.Limit-p.Limit)*height - (p.Hit.Of(who)-last.Hit.Of(who))*width
+		distance := (last.Limit-p.Limit)*height - (p.Hit.Of(some)-last.Hit.Of(some))*width
 		if distance > farthest {
 			n, farthest = p.Limit, distance
 		}

@@ -6,6 +6,7 @@ import (
 
 	"shadow/limit"
 	"shadow/sweep"
+	"shadow/traffic/who"
 )
 
 // curveOf is a curve of a window by the clients hit: pairs of a limit and how many browsers it hits.
@@ -13,14 +14,14 @@ func curveOf(pairs ...int64) *Curve {
 	c := &Curve{Shape: sweep.Shape{Kind: sweep.Window, Per: limit.Minute}}
 	for i := 0; i < len(pairs); i += 2 {
 		p := Point{Limit: pairs[i], Figures: Figures{Counted: true}}
-		p.Hit[Browsers] = pairs[i+1]
+		p.Hit[who.Person] = pairs[i+1]
 		c.Points = append(c.Points, p)
 	}
 	return c
 }
 
 func atMost(n int64) func(*Figures) bool {
-	return func(f *Figures) bool { return f.Hit[Browsers] <= n }
+	return func(f *Figures) bool { return f.Hit[who.Person] <= n }
 }
 
 func TestStrictest(t *testing.T) {
@@ -51,13 +52,13 @@ func TestStrictest(t *testing.T) {
 
 // Two placements, two parts: the suggestion keeps the promise in all of them, and the rest has no say.
 func TestAdviseWithPlacements(t *testing.T) {
-	q := Question{Goals: []Goal{{1 << Browsers, 90_000_000}}, Target: 1 << Tools, Scale: Scale{1, 1}}
+	q := Question{Goals: []Goal{{1 << who.Person, 90_000_000}}, Target: 1 << who.Program, Scale: Scale{1, 1}}
 	first := &Part{
-		Last: limit.Day, Clients: Groups{Browsers: 20}, Requests: Groups{Browsers: 100},
+		Last: limit.Day, Clients: who.Groups{who.Person: 20}, Requests: who.Groups{who.Person: 100},
 		Placements: [][]Curve{{*curveOf(1, 20, 5, 2, 9, 0)}, {*curveOf(1, 20, 5, 3, 7, 1)}},
 	}
 	second := &Part{
-		Last: limit.Day, Clients: Groups{Browsers: 10}, Requests: Groups{Browsers: 50},
+		Last: limit.Day, Clients: who.Groups{who.Person: 10}, Requests: who.Groups{who.Person: 50},
 		Placements: [][]Curve{{*curveOf(1, 10, 4, 0)}, {*curveOf(1, 10, 7, 2, 8, 1)}},
 	}
 	for _, test := range []struct {
@@ -78,7 +79,7 @@ func TestAdviseWithPlacements(t *testing.T) {
 		}
 	}
 	s := &Advise(q, "", [PartCount]*Part{first, nil, second}, Loads{}).Suggestions[0]
-	if s.Chosen.On[First].Hit[Browsers] != 2 || s.Chosen.On[Rest].Hit[Browsers] != 0 {
+	if s.Chosen.On[First].Hit[who.Person] != 2 || s.Chosen.On[Rest].Hit[who.Person] != 0 {
 		t.Errorf("the figures are not those of the log as it is: %v", s.Chosen)
 	}
 }
@@ -116,7 +117,7 @@ func TestKnee(t *testing.T) {
 		{curveOf(), 0},
 		{curveOf(1, 100, 90, 99, 101, 0), 0}, // above the line only
 	} {
-		if n, ok := c.curve.Knee(1 << Browsers); n != c.want || ok != (c.want > 0) {
+		if n, ok := c.curve.Knee(1 << who.Person); n != c.want || ok != (c.want > 0) {
 			t.Errorf("%v: knee at %d, want %d", c.curve.Points, n, c.want)
 		}
 	}

@@ -172,7 +172,7 @@ func (d *Advisor) overWhole(ctx context.Context) error {
 	if err := d.Again(func(b *traffic.Batch) error {
 		d.mark(b)
 		for _, t := range d.tracks {
-			t.advice.Whole.Take(b)
+			t.advice.Whole.Take(b, func(row int) bool { return d.cuts.there[Rest] && b.At[row] >= d.cuts.at[Rest] })
 		}
 		return engine.Judge(r.of(b))
 	}); err != nil {

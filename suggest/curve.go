@@ -6,6 +6,7 @@ import (
 
 	"shadow/request"
 	"shadow/sweep"
+	"shadow/traffic/who"
 )
 
 // A Curve says of each limit of a shape what it would refuse, by group.
@@ -22,9 +23,9 @@ type Point struct {
 
 // Figures are what a limit would refuse.
 type Figures struct {
-	Counted bool   // whether Refused is known
-	Refused Groups // requests
-	Hit     Groups // clients with a refused request
+	Counted bool       // whether Refused is known
+	Refused who.Groups // requests
+	Hit     who.Groups // clients with a refused request
 }
 
 // At is what the curve says of a limit, which must be at least 1. Of a token bucket it says which clients it hits only.
@@ -37,54 +38,34 @@ func (c *Curve) At(n int64) Figures {
 		return Figures{Counted: true}
 	}
 	f := c.Points[i].Figures
-	if c.Kind == sweep.Token && f.Hit != (Groups{}) {
-		f.Counted, f.Refused = false, Groups{}
+	if c.Kind == sweep.Token && f.Hit != (who.Groups{}) {
+		f.Counted, f.Refused = false, who.Groups{}
 	}
 	return f
 }
 
-// A facet is one of the sweep's answers that a curve is put together from: those of some clients, by their class.
-type facet uint8
+// The sweep tells of five groups, its classes, at a time. So a curve is put together from several of its answers, facets,
+// each of which is about the clients of as many identities.
+const facetCount = (int(who.Count) + int(request.ClassCount) - 1) / int(request.ClassCount)
 
-const (
-	plain facet = iota
-	shared
-	disguised
-	search
-	facetCount
-)
-
-// place says in which facet and class a group lies, and back.
-func place(g Group) (facet, request.Class) {
-	switch g {
-	case Shared:
-		return shared, request.Browser
-	case Disguised:
-		return disguised, request.Browser
-	case Search:
-		return search, request.Crawler
-	}
-	for class, group := range groupOf {
-		if group == g {
-			return plain, request.Class(class)
-		}
-	}
-	return plain, request.Unknown
+// place returns in which facet, and there as which class, an identity is.
+func place(is who.Identity) (facet int, class request.Class) {
+	return int(is) / int(request.ClassCount), request.Class(is) % request.ClassCount
 }
 
 // Curves are the curves of a sweep by group, the clients there are, and their requests. There is a set of curves for each
 // way in which requests may lie: that of the log as it is, and where its stamps are coarse the one that is worst for each limit.
-func Curves(s *sweep.Sweep, labels Labels) (placements [][]Curve, clients, requests Groups) {
+func Curves(s *sweep.Sweep, labels who.Identities) (placements [][]Curve, clients, requests who.Groups) {
 	var parts [facetCount]sweep.Part
 	banded := false
 	for f := range parts {
 		parts[f] = s.Of(func(client int32) (request.Class, bool) {
 			in, class := place(labels.Of(client))
-			return class, in == facet(f)
+			return class, in == f
 		})
 		banded = banded || parts[f].High != nil
 	}
-	for g := range GroupCount {
+	for g := range who.Count {
 		in, class := place(g)
 		clients[g], requests[g] = parts[in].Clients[class], parts[in].Requests[class]
 	}
@@ -97,7 +78,7 @@ func Curves(s *sweep.Sweep, labels Labels) (placements [][]Curve, clients, reque
 
 // allTogether puts the facets of all curves of one placement together.
 func allTogether(parts *[facetCount]sweep.Part, placed func(*sweep.Part) []sweep.Curve) (curves []Curve) {
-	for i := range placed(&parts[plain]) {
+	for i := range placed(&parts[0]) {
 		var same [facetCount]*sweep.Curve
 		for f := range parts {
 			same[f] = &placed(&parts[f])[i]
@@ -109,7 +90,7 @@ func allTogether(parts *[facetCount]sweep.Part, placed func(*sweep.Part) []sweep
 
 // together puts the facets of a curve together.
 func together(facets [facetCount]*sweep.Curve) Curve {
-	c := Curve{Shape: facets[plain].Shape}
+	c := Curve{Shape: facets[0].Shape}
 	var limits []int64
 	for _, f := range facets {
 		for _, p := range f.Points {
@@ -119,7 +100,7 @@ func together(facets [facetCount]*sweep.Curve) Curve {
 	slices.Sort(limits)
 	for _, n := range slices.Compact(limits) {
 		p := Point{Limit: n, Figures: Figures{Counted: true}}
-		for g := range GroupCount {
+		for g := range who.Count {
 			in, class := place(g)
 			at := facets[in].At(n)
 			p.Refused[g], p.Hit[g] = at.Refused[class], at.Hit[class]

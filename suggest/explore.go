@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"shadow/sweep"
+	"shadow/traffic/who"
 )
 
 // A page lets people move N, and shows what each N does to the whole log. What windows do is known of every N, from a
@@ -55,7 +56,7 @@ type Listed struct {
 type ListedClient struct {
 	ID          int32
 	Name, Agent string
-	Group       Group
+	Group       who.Identity
 	Requests    int64
 }
 

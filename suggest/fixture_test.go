@@ -13,6 +13,7 @@ import (
 	"shadow/sweep"
 	"shadow/traffic"
 	"shadow/traffic/ingest"
+	"shadow/traffic/who"
 )
 
 // A sent of a made-up log.
@@ -53,8 +54,20 @@ func replayed(t testing.TB, tables *traffic.Tables, b *traffic.Batch, limits ...
 	return e.Result(ingest.Stats{})
 }
 
+// labelsOf takes clients for what their agents claim.
+func labelsOf(t testing.TB, tables *traffic.Tables, b *traffic.Batch) who.Identities {
+	clients := replayed(t, tables, b).Clients
+	labels := make(who.Identities, clients.Len())
+	for id := range labels {
+		labels[id] = map[request.Class]who.Identity{
+			request.Browser: who.Person, request.Tool: who.Program, request.Crawler: who.Crawler,
+		}[clients.At(int32(id)).Class()]
+	}
+	return labels
+}
+
 // part is a part of the log with its curves.
-func part(b *traffic.Batch, labels suggest.Labels, o sweep.Options) *suggest.Part {
+func part(b *traffic.Batch, labels who.Identities, o sweep.Options) *suggest.Part {
 	s := sweep.New(o)
 	s.Take(b)
 	placements, clients, requests := suggest.Curves(s, labels)

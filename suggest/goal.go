@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"shadow/limit"
+	"shadow/traffic/who"
 )
 
 // A Percent is a part of some clients, in hundred-millionths: 99.9 % is 99,900,000. So no percentage that people write is rounded.
@@ -44,17 +45,17 @@ func (s Percent) Float() float64 { return float64(s) / 1e6 }
 // A Goal is the percentage of some clients that a limit must not hit: it refuses none of their requests. Reports call it a
 // promise.
 type Goal struct {
-	Who     Set
+	Who     who.Set
 	Percent Percent
 }
 
 // ParseGoal reads browsers=99.9%.
 func ParseGoal(text string) (p Goal, err error) {
-	who, share, found := strings.Cut(text, "=")
+	clients, share, found := strings.Cut(text, "=")
 	if !found {
 		return p, fmt.Errorf("%q: want which clients, and which share of them, such as browsers=99.9%%", text)
 	}
-	if p.Who, err = ParseSet(who); err != nil {
+	if p.Who, err = who.ParseSet(clients); err != nil {
 		return p, err
 	}
 	if p.Percent, err = ParsePercent(share); err != nil {

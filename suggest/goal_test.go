@@ -10,6 +10,7 @@ import (
 
 	"shadow/limit"
 	"shadow/testneeds"
+	"shadow/traffic/who"
 )
 
 func TestParsePromise(t *testing.T) {
@@ -20,7 +21,7 @@ func TestParsePromise(t *testing.T) {
 		{"browsers=99.9", "browsers=99.9%"},
 		{"monitors=100%", "monitors=100%"},
 		{"all=0.000001%", "all=0.000001%"},
-		{"shared=50.50%", "shared=50.5%"},
+		{"offices=50.50%", "offices=50.5%"},
 		{"browser=99%", `did you mean "browsers"?`},
 		{"browsers", "which share"},
 		{"browsers=0%", "above 0%"},
@@ -130,16 +131,16 @@ func TestScale(t *testing.T) {
 }
 
 func TestParseSet(t *testing.T) {
-	for _, word := range Words() {
-		s, err := ParseSet(word)
+	for _, word := range who.Words() {
+		s, err := who.ParseSet(word)
 		if err != nil || s.String() != word {
 			t.Errorf("%s: %s, %v", word, s, err)
 		}
 	}
-	if _, err := ParseSet("bots"); err == nil {
+	if _, err := who.ParseSet("bots"); err == nil {
 		t.Error("bots are not told apart")
 	}
-	if s := Everybody &^ (1<<Unknown | 1<<Monitors); s.String() != "browsers, disguised, search, crawlers and tools" {
+	if s := who.Everybody &^ (1<<who.Undecided | 1<<who.Monitor); s.String() != "people, offices, programs, disguised, attackers, search, crawlers, own and proxies" {
 		t.Errorf("%s", s)
 	}
 }

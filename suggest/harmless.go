@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"shadow/limit"
+	"shadow/traffic/who"
 )
 
 // harmless has the limits that hit no client to protect looked at. Once a limit has failed on the rest, that has a say as
@@ -15,7 +16,7 @@ func (a *Advice) harmless() (all []Priced) {
 	for i := range some {
 		s := &some[i]
 		s.tries = nil
-		n, why := a.smallest(s, func(f *Figures, _ *Groups) bool { return a.hitsNone(f) })
+		n, why := a.smallest(s, func(f *Figures, _ *who.Groups) bool { return a.hitsNone(f) })
 		if rest := a.Parts[Rest]; why == Found && a.Answer.Broke != "" && rest != nil && rest.Clients.Of(a.Protected()) > 0 {
 			there, ok := Strictest(rest.curve(s.curve), a.hitsNone)
 			if n = max(n, there); !ok {
@@ -25,6 +26,7 @@ func (a *Advice) harmless() (all []Priced) {
 		if why != Found {
 			continue
 		}
+		n = limit.CeilDiv(min(n, math.MaxInt64/1000)*(100+leastRoom), 100)
 		if a.byGuesses() {
 			least, ok := leastTries(s.Shape)
 			if !ok {
@@ -35,7 +37,7 @@ func (a *Advice) harmless() (all []Priced) {
 		n = limit.CeilDiv(min(n, math.MaxInt64/1000)*(100+a.room), 100)
 		sizes := []int64{n}
 		if s.family.own != nil {
-			sizes = append(sizes, n+1, n+2)
+			sizes = append(sizes, n+1, n+2, n+n/10)
 		}
 		s.try(a, sizes)
 		for k := range s.tries {
@@ -44,6 +46,9 @@ func (a *Advice) harmless() (all []Priced) {
 	}
 	return all
 }
+
+// leastRoom is how many percent a safety net is looser than the busiest client that it spares: the next one may be busier.
+const leastRoom = 20
 
 // harmlessIfNone are those of harmless, unless there is an answer.
 func (a *Advice) harmlessIfNone() []Priced {
@@ -83,7 +88,7 @@ func (a *Advice) pickHarmless() {
 	some := a.market()
 	for i := range some {
 		for _, c := range some[i].tries {
-			none := a.keeps(&c, func(f *Figures, _ *Groups) bool { return a.hitsNone(f) })
+			none := a.keeps(&c, func(f *Figures, _ *who.Groups) bool { return a.hitsNone(f) })
 			if none && (a.Answer.Broke == "" || a.hitsNone(&c.On[Rest])) && (a.byGuesses() || !a.excessive(&c)) {
 				options = append(options, option{&some[i], c})
 				break

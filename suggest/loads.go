@@ -1,12 +1,14 @@
 package suggest
 
 import (
+	"maps"
 	"slices"
 
 	"shadow/limit"
 	"shadow/traffic"
 	"shadow/traffic/intern"
 	"shadow/traffic/match"
+	"shadow/traffic/who"
 )
 
 // How much does one page take? A browser asks for the page, and at once for all that it is made of. A limit that has no
@@ -20,24 +22,28 @@ import (
 const (
 	loadTime = 10 * limit.Second
 	sameLoad = limit.Second
+
+	visitEnds = 30 * limit.Minute // who comes back later begins another visit
 )
 
 // Loads is how many requests the page loads of some clients took, by nearest rank.
 type Loads struct {
-	Count         int64 // page loads
-	P50, P95, P99 int64 // requests
+	Count         int64      // page loads
+	P50, P95, P99 int64      // requests
+	Gap           limit.Time // half of the gaps between loads of one visit are not longer
 }
 
 // A LoadCounter takes in batches, which must have Traces, and counts page loads.
 type LoadCounter struct {
 	Tables *traffic.Tables
-	Labels Labels
-	Who    Set    // whose loads
-	Action string // count requests of this action only; "" for all
+	Labels who.Identities
+	Who    who.Set // whose loads
+	Action string  // count requests of this action only; "" for all
 
 	group   traffic.Group
 	clients intern.PagedSlice[load]
 	sizes   map[int64]int64 // page loads by how many requests they took
+	gaps    map[int64]int64 // between the beginnings of page loads, in seconds
 }
 
 // A load is one that may go on. Without requests it may still be one: of an action that the page itself is not of.
@@ -50,7 +56,7 @@ type load struct {
 // Take takes in the requests of a batch.
 func (c *LoadCounter) Take(b *traffic.Batch) {
 	if c.sizes == nil {
-		c.sizes = map[int64]int64{}
+		c.sizes, c.gaps = map[int64]int64{}, map[int64]int64{}
 	}
 	n := c.Tables.Clients.Len()
 	c.group.Sort(b, b.Client, n)
@@ -68,7 +74,13 @@ func (c *LoadCounter) Take(b *traffic.Batch) {
 func (c *LoadCounter) add(l *load, at limit.Time, page, wanted bool) {
 	if page && (!l.open || at-l.began > sameLoad) || l.open && at-l.began > loadTime {
 		c.close(l)
-		*l = load{began: at, open: page}
+		if gap := at - l.began; page && l.began != 0 && gap <= visitEnds {
+			c.gaps[int64(gap/limit.Second)]++
+		}
+		if page {
+			l.began = at
+		}
+		l.open, l.requests = page, 0
 	}
 	if l.open && wanted {
 		l.requests++
@@ -92,21 +104,24 @@ func (c *LoadCounter) Result() (r Loads) {
 		c.close(c.clients.At(id))
 		*c.clients.At(id) = load{}
 	}
-	sizes := make([]int64, 0, len(c.sizes))
-	for size, n := range c.sizes {
-		sizes = append(sizes, size)
+	for _, n := range c.sizes {
 		r.Count += n
 	}
-	slices.Sort(sizes)
-	rank := func(percent int64) int64 {
-		passed := int64(0)
-		for _, size := range sizes {
-			if passed += c.sizes[size]; passed*100 >= r.Count*percent {
-				return size
-			}
-		}
-		return 0
-	}
-	r.P50, r.P95, r.P99 = rank(50), rank(95), rank(99)
+	r.P50, r.P95, r.P99 = rank(c.sizes, 50), rank(c.sizes, 95), rank(c.sizes, 99)
+	r.Gap = limit.Time(rank(c.gaps, 50)) * limit.Second
 	return r
+}
+
+// rank returns the nearest rank of a share, in percent, of values with their counts.
+func rank(counts map[int64]int64, percent int64) int64 {
+	var all, passed int64
+	for _, n := range counts {
+		all += n
+	}
+	for _, value := range slices.Sorted(maps.Keys(counts)) {
+		if passed += counts[value]; passed*100 >= all*percent {
+			return value
+		}
+	}
+	return 0
 }

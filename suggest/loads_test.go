@@ -6,7 +6,7 @@ import (
 	"shadow/limit"
 	"shadow/suggest"
 	"shadow/traffic"
-	"shadow/traffic/evidence"
+	"shadow/traffic/who"
 )
 
 // A file is asked for; any other request of the fixture is a page.
@@ -45,17 +45,17 @@ func TestLoads(t *testing.T) {
 		}
 		b.Traces, b.Status = append(b.Traces, trace), append(b.Status, status)
 	}
-	labels := suggest.Label(replayed(t, tables, b), &evidence.DefaultRules, tables.Agents)
-	want := suggest.Loads{Count: 3, P50: 3, P95: 4, P99: 4}
+	labels := labelsOf(t, tables, b)
+	want := suggest.Loads{Count: 3, P50: 3, P95: 4, P99: 4, Gap: 30 * limit.Second}
 	for cut := range len(requests) { // into two batches
-		c := suggest.LoadCounter{Tables: tables, Labels: labels, Who: suggest.Single}
+		c := suggest.LoadCounter{Tables: tables, Labels: labels, Who: 1 << who.Person}
 		c.Take(rows(b, 0, cut))
 		c.Take(rows(b, cut, b.Len()))
 		if got := c.Result(); got != want {
 			t.Errorf("cut at %d: %+v, want %+v", cut, got, want)
 		}
 	}
-	c := suggest.LoadCounter{Tables: tables, Labels: labels, Who: suggest.Single, Action: "none"}
+	c := suggest.LoadCounter{Tables: tables, Labels: labels, Who: 1 << who.Person, Action: "none"}
 	if c.Take(b); c.Result().Count != 0 {
 		t.Error("loads of an action that there is not")
 	}

@@ -55,7 +55,7 @@ func (a *Advice) beginLoosening() {
 		if s.Kind == sweep.Token {
 			k.high = min(k.high, s.Rate.MostBurst())
 		}
-		if k.high > k.low {
+		if k.high = s.family.plain(k.high); k.high > k.low {
 			k.of.Chosen = a.candidate(&k.of, k.high)
 			a.loosenings = append(a.loosenings, k)
 		}
@@ -83,8 +83,8 @@ func (a *Advice) narrow() bool {
 		} else {
 			k.high, k.found = tried.Limit, tried
 		}
-		if k.high-k.low > 1 {
-			k.of.Chosen, more = a.candidate(&k.of, k.low+(k.high-k.low)/2), true
+		if next := k.of.family.plain(k.low + (k.high-k.low)/2); k.low < next && next < k.high {
+			k.of.Chosen, more = a.candidate(&k.of, next), true
 		}
 	}
 	return more
@@ -95,7 +95,7 @@ func (a *Advice) finishLoosening() {
 	for i := range a.loosenings {
 		s := &a.loosenings[i].of
 		s.Chosen = a.loosenings[i].found
-		if a.fits(s.memory()) && a.keeps(&s.Chosen, a.Keeps) {
+		if a.fits(s.memory()) && a.tooSlow(s.Shape, s.Chosen.Limit) == Found && a.keeps(&s.Chosen, a.Keeps) {
 			a.Looser = append(a.Looser, *s)
 		}
 	}

@@ -80,7 +80,7 @@ func (f *family) scaled(by Scale, n int64) (string, bool) {
 			scaled.own = &own
 		}
 	}
-	return scaled.text(by.Up(n))
+	return scaled.text(scaled.plain(by.Up(n)))
 }
 
 // near are the sizes among which a server's own limit lies when the curve's is n, and looser ones, at which it may stop as

@@ -10,8 +10,8 @@ import (
 	"shadow/sweep"
 	"shadow/testneeds"
 	"shadow/traffic"
-	"shadow/traffic/evidence"
 	"shadow/traffic/ingest"
+	"shadow/traffic/who"
 )
 
 // drawLog draws the requests of some clients: browsers with pauses, tools without.
@@ -33,7 +33,7 @@ func drawQuestion(rt *rapid.T, t *testing.T) suggest.Question {
 	check(t, err)
 	scale, err := suggest.ParseScale("1")
 	check(t, err)
-	return suggest.Question{Goals: []suggest.Goal{p}, Target: suggest.Everybody &^ p.Who, Scale: scale}
+	return suggest.Question{Goals: []suggest.Goal{p}, Target: who.Everybody &^ p.Who, Scale: scale}
 }
 
 var someShapes = sweep.Options{
@@ -52,7 +52,7 @@ func TestTheStrictestByReplay(t *testing.T) {
 		n := rapid.IntRange(1, all.Len()).Draw(rt, "first part")
 		m := rapid.IntRange(n, all.Len()).Draw(rt, "second part")
 		first, second, rest := rows(all, 0, n), rows(all, n, m), rows(all, m, all.Len())
-		labels := suggest.Label(replayed(t, tables, all), &evidence.DefaultRules, tables.Agents)
+		labels := labelsOf(t, tables, all)
 		o, q := someShapes, drawQuestion(rt, t)
 		o.Tables = tables
 		a := suggest.Advise(q, "", [suggest.PartCount]*suggest.Part{
@@ -65,7 +65,7 @@ func TestTheStrictestByReplay(t *testing.T) {
 }
 
 // judgeOne replays the limits of one suggestion.
-func judgeOne(rt *rapid.T, t *testing.T, a *suggest.Advice, s *suggest.Suggestion, labels suggest.Labels, tables *traffic.Tables, batches ...*traffic.Batch) {
+func judgeOne(rt *rapid.T, t *testing.T, a *suggest.Advice, s *suggest.Suggestion, labels who.Identities, tables *traffic.Tables, batches ...*traffic.Batch) {
 	if s.Why != suggest.Found {
 		return
 	}
@@ -117,7 +117,7 @@ func TestScaleIsExact(t *testing.T) {
 		}
 		tables := traffic.NewTables()
 		plain, scaled := batch(tables, requests), batch(tables, more)
-		labels := suggest.Label(replayed(t, tables, plain), &evidence.DefaultRules, tables.Agents)
+		labels := labelsOf(t, tables, plain)
 		q, o := drawQuestion(rt, t), someShapes
 		var err error
 		q.Scale, err = suggest.ParseScale([]string{"1", "2", "3", "4"}[k-1])

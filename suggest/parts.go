@@ -5,6 +5,7 @@ import (
 
 	"shadow/limit"
 	"shadow/traffic"
+	"shadow/traffic/who"
 )
 
 // A log has up to three parts, in the order of time. A limit is chosen on the first two: it keeps the promise on both.
@@ -21,8 +22,8 @@ const (
 // A Part is a part of the log.
 type Part struct {
 	First, Last limit.Time // of its requests; both 0 without any
-	Clients     Groups
-	Requests    Groups
+	Clients     who.Groups
+	Requests    who.Groups
 	Placements  [][]Curve // the curves of the log as it is, and then of other ways in which its requests may have lain
 }
 

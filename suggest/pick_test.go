@@ -6,6 +6,7 @@ import (
 	"shadow/limit"
 	"shadow/servers"
 	"shadow/sweep"
+	"shadow/traffic/who"
 )
 
 // windowOf is a suggestion that was found: a window, what it refuses of tools, and looser ones that were looked at.
@@ -19,17 +20,17 @@ func windowOf(per limit.Time, n, tools int64, looser ...Candidate) Suggestion {
 func candidateOf(n, browsers, tools int64) Candidate {
 	c := Candidate{Limit: n}
 	for part := range c.On {
-		c.On[part] = Figures{Counted: true, Hit: Groups{Browsers: browsers}, Refused: Groups{Browsers: browsers}}
+		c.On[part] = Figures{Counted: true, Hit: who.Groups{who.Person: browsers}, Refused: who.Groups{who.Person: browsers}}
 	}
-	c.On[First].Refused[Tools], c.On[Second].Refused[Tools] = tools/2, tools-tools/2
+	c.On[First].Refused[who.Program], c.On[Second].Refused[who.Program] = tools/2, tools-tools/2
 	return c
 }
 
 // picking is advice about a log with 1,000 requests of tools on the parts that choose.
 func picking(some ...Suggestion) *Advice {
-	part := &Part{Clients: Groups{Browsers: 100, Tools: 3}, Requests: Groups{Browsers: 5000, Tools: 500}}
+	part := &Part{Clients: who.Groups{who.Person: 100, who.Program: 3}, Requests: who.Groups{who.Person: 5000, who.Program: 500}}
 	return &Advice{
-		Question: Question{Goals: []Goal{{Single, 99_000_000}}, Target: 1 << Tools, Scale: Scale{1, 1}},
+		Question: Question{Goals: []Goal{{1 << who.Person, 99_000_000}}, Target: 1 << who.Program, Scale: Scale{1, 1}},
 		Parts:    [PartCount]*Part{part, part, part}, Suggestions: some, Whole: &Whole{Groups: part.Clients}, all: 11_000,
 	}
 }
@@ -65,8 +66,8 @@ func TestPick(t *testing.T) {
 func TestPickStandsOut(t *testing.T) {
 	for tools, want := range map[int64]string{49: "", 50: "window:9/1m"} {
 		a := picking(windowOf(limit.Minute, 9, 100, candidateOf(17, 0, 60), candidateOf(18, 0, tools), candidateOf(36, 0, 50)))
-		a.Goals[0].Who, a.Target = Everybody, Everybody
-		a.Parts[First].Requests, a.all = Groups{Tools: 500}, 1000
+		a.Goals[0].Who, a.Target = who.Everybody, who.Everybody
+		a.Parts[First].Requests, a.all = who.Groups{who.Program: 500}, 1000
 		if a.pick(); a.Answer.Limit != want {
 			t.Errorf("twice the limit refuses %d of 100: %q, want %q", tools, a.Answer.Limit, want)
 		}
@@ -147,23 +148,23 @@ func TestFailed(t *testing.T) {
 		"none":                   {func(a *Advice) { a.Answer.Of = nil }, false, "", 0},
 		"a ceiling":              {func(a *Advice) { a.Ceilings = ceilings(); a.Answer.Proof = Fails }, false, "", 0},
 		"fails on the rest":      {func(a *Advice) { a.Answer.Proof = Fails }, true, "x", 0},
-		"hits too many of all":   {func(a *Advice) { a.Answer.Whole.Hit[Browsers] = 2 }, true, "x", 0},
-		"hits as many as it may": {func(a *Advice) { a.Answer.Whole.Hit[Browsers] = 1 }, false, "", 0},
-		"stops little":           {func(a *Advice) { a.Answer.Whole.Refused[Tools] = 1 }, true, "", 0},
-		"loose, and hits one":    {func(a *Advice) { a.Answer.loose, a.Answer.Whole.Hit[Browsers] = true, 1 }, true, "", 25},
+		"hits too many of all":   {func(a *Advice) { a.Answer.Whole.Hit[who.Person] = 2 }, true, "x", 0},
+		"hits as many as it may": {func(a *Advice) { a.Answer.Whole.Hit[who.Person] = 1 }, false, "", 0},
+		"stops little":           {func(a *Advice) { a.Answer.Whole.Refused[who.Program] = 1 }, true, "", 0},
+		"loose, and hits one":    {func(a *Advice) { a.Answer.loose, a.Answer.Whole.Hit[who.Person] = true, 1 }, true, "", 25},
 		"loose, and stops little": {func(a *Advice) {
-			a.Answer.loose, a.Answer.Whole.Refused[Tools] = true, 1
+			a.Answer.loose, a.Answer.Whole.Refused[who.Program] = true, 1
 		}, false, "", 0},
-		"half of the log":         {func(a *Advice) { a.Answer.Whole.Refused[Tools] = 550 }, false, "", 0},
-		"more than half":          {func(a *Advice) { a.Answer.Whole.Refused[Tools] = 551 }, true, "", 0},
-		"more than half, loose":   {func(a *Advice) { a.Answer.loose, a.Answer.Whole.Refused[Tools] = true, 551 }, true, "", 25},
-		"half of an action alone": {func(a *Advice) { a.Action, a.Answer.Whole.Refused[Tools] = "/x", 551 }, false, "", 0},
+		"half of the log":         {func(a *Advice) { a.Answer.Whole.Refused[who.Program] = 550 }, false, "", 0},
+		"more than half":          {func(a *Advice) { a.Answer.Whole.Refused[who.Program] = 551 }, true, "", 0},
+		"more than half, loose":   {func(a *Advice) { a.Answer.loose, a.Answer.Whole.Refused[who.Program] = true, 551 }, true, "", 25},
+		"half of an action alone": {func(a *Advice) { a.Action, a.Answer.Whole.Refused[who.Program] = "/x", 551 }, false, "", 0},
 	} {
 		s := windowOf(limit.Minute, 9, 100, candidateOf(9, 0, 100), candidateOf(12, 0, 90))
 		a := picking()
-		a.Whole.Requests = Groups{Browsers: 100, Tools: 1000}
+		a.Whole.Requests = who.Groups{who.Person: 100, who.Program: 1000}
 		a.Answer = Answer{Limit: "x", Of: &s, Chosen: s.Chosen, Proof: Holds, Whole: candidateOf(9, 0, 100).On[First]}
-		a.Answer.Whole.Refused[Tools] = 100
+		a.Answer.Whole.Refused[who.Program] = 100
 		c.change(a)
 		if got := a.failed(); got != c.failed || a.Answer.Broke != c.broke || a.room != c.room {
 			t.Errorf("%s: failed %v, broke %q, room %d", name, got, a.Answer.Broke, a.room)

@@ -10,17 +10,18 @@ import (
 	"shadow/sweep"
 	"shadow/testneeds"
 	"shadow/traffic"
+	"shadow/traffic/who"
 )
 
 // A limit is offered if it refuses anything of the target, and at most half of the log.
 func TestOffered(t *testing.T) {
-	a := &Advice{Question: Question{Target: 1 << Tools}, all: 20}
+	a := &Advice{Question: Question{Target: 1 << who.Program}, all: 20}
 	for _, c := range []struct {
 		tools, others int64
 		want          bool
 	}{{0, 0, false}, {0, 5, false}, {1, 0, true}, {1, 9, true}, {10, 0, true}, {1, 10, false}, {11, 0, false}} {
 		var limit Candidate
-		limit.On[First].Refused[Tools], limit.On[Second].Refused[Browsers] = c.tools, c.others
+		limit.On[First].Refused[who.Program], limit.On[Second].Refused[who.Person] = c.tools, c.others
 		if got := a.offered(&limit); got != c.want {
 			t.Errorf("%d of the target and %d others: %v", c.tools, c.others, got)
 		}
@@ -31,13 +32,13 @@ func TestOffered(t *testing.T) {
 func TestForemost(t *testing.T) {
 	rng := testneeds.Rand(t, 37, 1)
 	for range 300 {
-		a := &Advice{Question: Question{Goals: []Goal{{Who: Single}}, Target: 1 << Tools}}
+		a := &Advice{Question: Question{Goals: []Goal{{Who: 1 << who.Person}}, Target: 1 << who.Program}}
 		var all []Suggestion
 		for i := range rng.IntN(20) {
 			s := Suggestion{Shape: sweep.Shape{Kind: sweep.Window, Per: limit.Time(i + 1)}, curve: i, Why: []Why{Found, Broken}[rng.IntN(2)]}
 			s.family.shape = s.Shape
-			s.Chosen.On[First].Refused[Tools] = int64(rng.IntN(4))
-			s.Chosen.On[Second].Refused[Browsers] = int64(rng.IntN(2))
+			s.Chosen.On[First].Refused[who.Program] = int64(rng.IntN(4))
+			s.Chosen.On[Second].Refused[who.Person] = int64(rng.IntN(2))
 			all = append(all, s)
 		}
 		if len(all) > 0 && rng.IntN(2) == 0 {
@@ -77,11 +78,11 @@ func TestForemost(t *testing.T) {
 
 // Suggestions are ordered by what they refuse of the target, then of the protected, then by their shapes.
 func TestCompare(t *testing.T) {
-	a := &Advice{Question: Question{Goals: []Goal{{Who: Single}}, Target: 1 << Tools}}
+	a := &Advice{Question: Question{Goals: []Goal{{Who: 1 << who.Person}}, Target: 1 << who.Program}}
 	suggestion := func(tools, browsers int64, kind sweep.Kind, per, rate limit.Time) (s Suggestion) {
 		s.Shape = sweep.Shape{Kind: kind, Per: per, Rate: sweep.Rate{Count: 1, Per: rate}}
-		s.Chosen.On[Second].Refused[Tools], s.Chosen.On[First].Refused[Browsers] = tools, browsers
-		s.Chosen.On[Rest].Refused[Tools] = 1 - tools // has no say
+		s.Chosen.On[Second].Refused[who.Program], s.Chosen.On[First].Refused[who.Person] = tools, browsers
+		s.Chosen.On[Rest].Refused[who.Program] = 1 - tools // has no say
 		return s
 	}
 	ordered := []Suggestion{
@@ -140,15 +141,15 @@ func TestAtOnce(t *testing.T) {
 }
 
 func TestLabelsOf(t *testing.T) {
-	l := Labels{Tools, Search}
-	if l.Of(0) != Tools || l.Of(1) != Search || l.Of(2) != Unknown || l.Of(9) != Unknown {
+	l := who.Identities{who.Program, who.Search}
+	if l.Of(0) != who.Program || l.Of(1) != who.Search || l.Of(2) != who.Undecided || l.Of(9) != who.Undecided {
 		t.Error("clients are of other groups")
 	}
 }
 
 // A sample shows a promise if the share that may be hit is at most what the promise leaves.
 func TestKept(t *testing.T) {
-	p := GoalProof{Goal: Goal{Single, 99_000_000}}
+	p := GoalProof{Goal: Goal{1 << who.Person, 99_000_000}}
 	for share, want := range map[Percent]bool{999_999: true, 1_000_000: true, 1_000_001: false} {
 		if p.MostHit = share; p.Kept() != want {
 			t.Errorf("at most %s are hit: kept %v", share, !want)
@@ -185,41 +186,48 @@ func TestJudge(t *testing.T) {
 		because Because
 	}{
 		"separates":                   {func(*Advice) {}, Deploy, Separates},
-		"at the least share":          {func(a *Advice) { a.Answer.Whole.Refused[Tools] = 10 }, Deploy, Separates},
-		"below it":                    {func(a *Advice) { a.Answer.Whole.Refused[Tools] = 9 }, SafetyNet, Overlaps},
-		"below it, and broke before":  {func(a *Advice) { a.Answer.Whole.Refused[Tools], a.Answer.Broke = 9, "x" }, SafetyNet, FailedLater},
+		"at the least share":          {func(a *Advice) { a.Answer.Whole.Refused[who.Program] = 10 }, Deploy, Separates},
+		"below it":                    {func(a *Advice) { a.Answer.Whole.Refused[who.Program] = 9 }, SafetyNet, Overlaps},
+		"below it, and broke before":  {func(a *Advice) { a.Answer.Whole.Refused[who.Program], a.Answer.Broke = 9, "x" }, SafetyNet, FailedLater},
 		"broke before":                {func(a *Advice) { a.Answer.Broke = "x" }, Deploy, SparesAll},
-		"the target sends 1 %":        {func(a *Advice) { a.Whole.Requests[Browsers] = 19_800 }, Deploy, Separates},
-		"the target sends less":       {func(a *Advice) { a.Whole.Requests[Browsers] = 19_801 }, SafetyNet, NoTarget},
-		"out of reach":                {func(a *Advice) { a.Answer.Whole.Refused[Tools], a.Reach.Requests = 9, 1 }, NoLimitCan, Overlaps},
-		"just in reach":               {func(a *Advice) { a.Answer.Whole.Refused[Tools], a.Reach.Requests = 9, 2 }, SafetyNet, Overlaps},
-		"reach unknown":               {func(a *Advice) { a.Answer.Whole.Refused[Tools], a.Reach = 9, nil }, SafetyNet, Overlaps},
+		"the target sends 1 %":        {func(a *Advice) { a.Whole.Requests[who.Person] = 19_800 }, Deploy, Separates},
+		"the target sends less":       {func(a *Advice) { a.Whole.Requests[who.Person] = 19_801 }, SafetyNet, NoTarget},
+		"out of reach":                {func(a *Advice) { a.Answer.Whole.Refused[who.Program], a.Reach.Requests = 9, 1 }, NoLimitCan, Overlaps},
+		"just in reach":               {func(a *Advice) { a.Answer.Whole.Refused[who.Program], a.Reach.Requests = 9, 2 }, SafetyNet, Overlaps},
+		"reach unknown":               {func(a *Advice) { a.Answer.Whole.Refused[who.Program], a.Reach = 9, nil }, SafetyNet, Overlaps},
 		"unsure":                      {func(a *Advice) { a.Answer.MostHit = Sure + 1 }, SafetyNet, FewToProtect},
 		"just sure":                   {func(a *Advice) { a.Answer.MostHit = Sure }, Deploy, Separates},
 		"unknown on the rest":         {func(a *Advice) { a.Answer.MostHit = 0 }, SafetyNet, FewToProtect},
 		"unsure, but stated":          {func(a *Advice) { a.Answer.MostHit, a.Stated = Sure+1, true }, Deploy, Separates},
 		"nothing held out":            {func(a *Advice) { a.Parts[Rest], a.Answer.MostHit = nil, 0 }, Deploy, Separates},
-		"nothing held out, few there": {func(a *Advice) { a.Parts[Rest], a.Answer.MostHit, a.Whole.Groups[Browsers] = nil, 0, 28 }, SafetyNet, FewToProtect},
-		"as few as show it":           {func(a *Advice) { a.Parts[Rest], a.Answer.MostHit, a.Whole.Groups[Browsers] = nil, 0, 29 }, Deploy, Separates},
-		"no one there":                {func(a *Advice) { a.Answer.Of, a.Whole.Groups[Browsers] = nil, 0 }, NotJudgeable, NoOneThere},
+		"nothing held out, few there": {func(a *Advice) { a.Parts[Rest], a.Answer.MostHit, a.Whole.Groups[who.Person] = nil, 0, 28 }, SafetyNet, FewToProtect},
+		"as few as show it":           {func(a *Advice) { a.Parts[Rest], a.Answer.MostHit, a.Whole.Groups[who.Person] = nil, 0, 29 }, Deploy, Separates},
+		"no one there":                {func(a *Advice) { a.Answer.Of, a.Whole.Groups[who.Person] = nil, 0 }, NotJudgeable, NoOneThere},
 		"nothing keeps":               {func(a *Advice) { a.Answer.Of = nil }, NoLimitCan, NothingKeeps},
 		"ceilings":                    {func(a *Advice) { a.Ceilings = ceilings() }, SafetyNet, NoOneThere},
-		"few log in":                  {func(a *Advice) { a.Action, a.Whole.Groups[Browsers] = "/login", fewest-1 }, Deploy, FewLogIn},
+		"few log in":                  {func(a *Advice) { a.Action, a.Whole.Groups[who.Person] = "/login", fewest-1 }, Deploy, FewLogIn},
 		"few log in, little stopped": {func(a *Advice) {
-			a.Action, a.Whole.Groups[Browsers], a.Answer.Whole.Refused[Tools] = "/login", 1, 9
+			a.Action, a.Whole.Groups[who.Person], a.Answer.Whole.Refused[who.Program] = "/login", 1, 9
 		}, SafetyNet, FewLogIn},
-		"many log in":        {func(a *Advice) { a.Action, a.Whole.Groups[Browsers] = "/login", fewest }, Deploy, Separates},
-		"few, but stated":    {func(a *Advice) { a.Action, a.Whole.Groups[Browsers], a.Stated = "/login", 5, true }, Deploy, Separates},
-		"few, and no log-in": {func(a *Advice) { a.Action, a.Whole.Groups[Browsers] = "/", 5 }, Deploy, Separates},
-		"all are a target":   {func(a *Advice) { a.Action, a.Whole.Groups[Browsers], a.Target = "/login", 5, Everybody }, SafetyNet, Overlaps},
+		"many log in":        {func(a *Advice) { a.Action, a.Whole.Groups[who.Person] = "/login", fewest }, Deploy, Separates},
+		"few, but stated":    {func(a *Advice) { a.Action, a.Whole.Groups[who.Person], a.Stated = "/login", 5, true }, Deploy, Separates},
+		"few, and no log-in": {func(a *Advice) { a.Action, a.Whole.Groups[who.Person] = "/", 5 }, Deploy, Separates},
+		"few came near":      {func(a *Advice) { a.Whole.Late[who.Person]-- }, Unproven, Separates},
+		"few were spared":    {func(a *Advice) { a.Answer.Chosen.On[Rest].Hit[who.Person]++ }, Unproven, Separates},
+		"nothing held out, few came near": {func(a *Advice) {
+			a.Parts[Rest], a.Answer.MostHit = nil, 0
+			a.Whole.AtRisk[who.Person]--
+		}, Unproven, Separates},
+		"all are a target": {func(a *Advice) { a.Action, a.Whole.Groups[who.Person], a.Target = "/login", 5, who.Everybody }, SafetyNet, Overlaps},
 	} {
 		a := &Advice{
-			Question: Question{Goals: []Goal{{Single, 99_000_000}}, Target: 1 << Tools}, Parts: [PartCount]*Part{{}, {}, {}},
+			Question: Question{Goals: []Goal{{1 << who.Person, 99_000_000}}, Target: 1 << who.Program}, Parts: [PartCount]*Part{{}, {}, {}},
 			Whole: new(Whole), Reach: &Reach{Requests: 200, OfRequests: 200},
 			Answer: Answer{Of: new(Suggestion), MostHit: Sure},
 		}
-		a.Whole.Groups[Browsers], a.Whole.Groups[Tools] = clients, 3
-		a.Whole.Requests[Browsers], a.Whole.Requests[Tools], a.Answer.Whole.Refused[Tools] = 10_000, 200, 100
+		a.Whole.Groups[who.Person], a.Whole.Groups[who.Program] = clients, 3
+		a.Whole.Requests[who.Person], a.Whole.Requests[who.Program], a.Answer.Whole.Refused[who.Program] = 10_000, 200, 100
+		a.Whole.AtRisk[who.Person], a.Whole.Late[who.Person] = LeastNear, LeastNear
 		c.change(a)
 		if a.judge(); a.Answer.Verdict != c.verdict || a.Answer.Because != c.because {
 			t.Errorf("%s: %s, %d; want %s, %d", name, a.Answer.Verdict, a.Answer.Because, c.verdict, c.because)
@@ -259,15 +267,15 @@ func TestRound(t *testing.T) {
 
 // Of the stops that keep a promise the first is named behind which all do.
 func TestFirstKeeping(t *testing.T) {
-	a := &Advice{Question: Question{Goals: []Goal{{Single, 90_000_000}}}, Whole: new(Whole)}
-	a.Whole.Groups[Browsers] = 20
+	a := &Advice{Question: Question{Goals: []Goal{{1 << who.Person, 90_000_000}}}, Whole: new(Whole)}
+	a.Whole.Groups[who.Person] = 20
 	for _, c := range []struct {
 		hit  []int64
 		want int
 	}{{nil, -1}, {[]int64{3}, -1}, {[]int64{2}, 0}, {[]int64{3, 2, 0}, 1}, {[]int64{2, 3, 2}, 2}, {[]int64{9, 3, 3}, -1}} {
 		var stops []Stop
 		for _, n := range c.hit {
-			stops = append(stops, Stop{Figures: Figures{Hit: Groups{Browsers: n}}})
+			stops = append(stops, Stop{Figures: Figures{Hit: who.Groups{who.Person: n}}})
 		}
 		if got := a.firstKeeping(stops, 90_000_000); got != c.want {
 			t.Errorf("%v: %d, want %d", c.hit, got, c.want)

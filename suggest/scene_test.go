@@ -20,6 +20,7 @@ import (
 	"shadow/traffic/evidence"
 	"shadow/traffic/ingest"
 	"shadow/traffic/match"
+	"shadow/traffic/who"
 )
 
 // A scene is a log whose clients are known: some lines of each, at any time.
@@ -94,9 +95,8 @@ func (s *scene) advisor(t *testing.T) *suggest.Advisor {
 	tables := traffic.NewTables()
 	actions, err := match.NewActions(nil, tables.Actions)
 	check(t, err)
-	tracer, err := evidence.NewTracer(evidence.TraceRules{})
+	tracer, err := evidence.NewTracer(evidence.TraceRules{Purposes: true})
 	check(t, err)
-	rules := evidence.DefaultRules
 	options := ingest.Options{
 		Tables: tables, Actions: actions, Tracer: tracer, Format: detect.Choice{Format: "auto"},
 		Lateness: ingest.DefaultLateness, Band: true, Batch: 700, Workers: 1,
@@ -127,15 +127,15 @@ func (s *scene) advisor(t *testing.T) *suggest.Advisor {
 	scale, err := suggest.ParseScale("1")
 	check(t, err)
 	return &suggest.Advisor{
-		Question: suggest.Question{Goals: suggest.GoalsOf(findings.People), Target: suggest.TargetOf(findings.People), Scale: scale},
+		Question: suggest.Question{Goals: suggest.GoalsOf(findings.People), Target: suggest.TargetOf(findings.People), Scale: scale, Recover: suggest.DefaultRecover},
 		Shapes: sweep.Options{
 			Kinds:   []sweep.Kind{sweep.Window, sweep.Fixed, sweep.Token},
 			Periods: []limit.Time{10 * limit.Second, limit.Minute, 10 * limit.Minute, limit.Hour},
 			Rates:   []sweep.Rate{{Count: 1, Per: limit.Second}, {Count: 10, Per: limit.Minute}, {Count: 2, Per: limit.Minute}},
 			Workers: 1,
 		},
-		HeldOut: 30_000_000, Tables: tables, Lateness: ingest.DefaultLateness, Rules: &rules,
-		Read: read, Look: func() *findings.Look { return look },
+		HeldOut: 30_000_000, Tables: tables, Lateness: ingest.DefaultLateness,
+		Read: read, Who: func() *who.Register { return look.Census().Register() },
 		Again: func(do func(*traffic.Batch) error) error {
 			for _, b := range batches {
 				again := *b

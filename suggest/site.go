@@ -1,22 +1,26 @@
 package suggest
 
-import "shadow/findings"
+import (
+	"shadow/findings"
+	"shadow/traffic/who"
+)
 
 // Which clients to protect and which to target follows from what a log is the log of.
 
-// GoalsOf are which clients to protect where nobody says otherwise: of a site for people 99.9 % of browsers, else 99 % of
-// all clients.
+// GoalsOf returns which clients to protect where no flag says it: of a site for people 99.9 % of those that behave like
+// browsers, else 99 % of all users.
 func GoalsOf(s findings.Site) []Goal {
 	if s == findings.People {
-		return []Goal{{Who: Single | 1<<Shared, Percent: 99_900_000}}
+		return []Goal{{Who: who.Browsers, Percent: 99_900_000}}
 	}
-	return []Goal{{Who: Everybody, Percent: 99_000_000}}
+	return []Goal{{Who: who.Users, Percent: 99_000_000}}
 }
 
-// TargetOf is which clients to refuse where nobody says otherwise. Search engines and monitors are neither.
-func TargetOf(s findings.Site) Set {
+// TargetOf returns which clients to refuse where no flag says it. Search engines, the site's own work and monitors are never
+// among them.
+func TargetOf(s findings.Site) who.Set {
 	if s == findings.People {
-		return 1<<Disguised | 1<<Tools | 1<<Crawlers | 1<<Unknown
+		return who.Hostile | 1<<who.Program | 1<<who.Crawler
 	}
-	return Everybody
+	return who.Users&^(1<<who.Search) | 1<<who.Attacker
 }

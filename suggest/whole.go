@@ -10,6 +10,7 @@ import (
 	"shadow/traffic/intern"
 	"shadow/traffic/match"
 	"shadow/traffic/useragent"
+	"shadow/traffic/who"
 )
 
 // Limits are chosen and proven on two parts of a log, each of which begins with empty limiters. A replay of the whole log
@@ -18,18 +19,22 @@ import (
 
 // Whole is what a replay of the whole log finds of the answer, and of what is offered in its place.
 type Whole struct {
-	Labels  Labels
+	Labels  who.Identities
 	Action  string // requests of this action only; "" for all
 	Tables  *traffic.Tables
 	Clients *intern.PagedSlice[traffic.ClientTally]
 
-	Groups   Groups // clients with such a request
-	Requests Groups
+	Groups   who.Groups // clients with such a request
+	Requests who.Groups
+	AtRisk   who.Groups               // clients that sent more than the answer admits at once
+	Late     who.Groups               // the same of the rest of the log
 	sent     intern.PagedSlice[int64] // such requests by client
+	sentLate intern.PagedSlice[int64] // likewise, of the rest
 	Limit    string                   // the answer, without the scale; "" if there is none
 	Answer   Figures
 	Crawlers []CrawlerHit // of the answer: those who send most first
-	Monitors []replay.Hit // of the answer: those of them that it hits, by client
+	Works    []replay.Hit // of the answer: the site's own work and monitors that it hits
+	Most     []replay.Hit // of the answer: the clients that it refuses most, apart from these
 }
 
 // A CrawlerHit is what a limit does to a crawler, by what it calls itself.
@@ -44,29 +49,39 @@ func (w *Whole) Reset() {
 	*w = Whole{Labels: w.Labels, Action: w.Action, Tables: w.Tables, Clients: w.Clients}
 }
 
-// Take counts the requests of a batch.
-func (w *Whole) Take(b *traffic.Batch) {
+// Take counts the requests of a batch, of which some are of the rest of the log.
+func (w *Whole) Take(b *traffic.Batch, rest func(row int) bool) {
 	w.sent.Grow(w.Tables.Clients.Len())
+	w.sentLate.Grow(w.Tables.Clients.Len())
 	action := match.FindActions(w.Tables.Actions, w.Action)
 	for row, client := range b.Client {
 		if w.Action == "" || action.Has(b.Action[row]) {
 			*w.sent.At(client)++
+			if rest(row) {
+				*w.sentLate.At(client)++
+			}
 		}
 	}
 }
 
-// Finish takes in what the answer refuses, nil if there is none.
-func (w *Whole) Finish(hits *replay.Hits) {
+// Finish takes in what the answer refuses, nil if there is none, and how many requests it admits at once.
+func (w *Whole) Finish(hits *replay.Hits, atOnce int64) {
 	refused := map[int32]int64{}
 	if hits != nil {
 		w.Answer = Count(hits, w.Labels)
 		for hit := range hits.All() {
 			refused[hit.Client] = hit.Refused
-			if w.Labels.Of(hit.Client) == Monitors {
-				w.Monitors = append(w.Monitors, hit)
+			if is := w.Labels.Of(hit.Client); is == who.Own || is == who.Monitor {
+				w.Works = append(w.Works, hit)
+			} else {
+				w.Most = append(w.Most, hit)
 			}
 		}
 	}
+	slices.SortFunc(w.Most, func(x, y replay.Hit) int {
+		return cmp.Or(cmp.Compare(y.Refused, x.Refused), strings.Compare(w.Tables.Clients.Name(x.Client), w.Tables.Clients.Name(y.Client)))
+	})
+	w.Most = slices.Clone(w.Most[:min(len(w.Most), mostNamed)])
 	byName := map[string]*CrawlerHit{}
 	for client := range int32(w.sent.Len()) {
 		n, g := *w.sent.At(client), w.Labels.Of(client)
@@ -75,13 +90,19 @@ func (w *Whole) Finish(hits *replay.Hits) {
 		}
 		w.Groups[g]++
 		w.Requests[g] += n
-		if g != Crawlers && g != Search {
+		if n > atOnce {
+			w.AtRisk[g]++
+		}
+		if *w.sentLate.At(client) > atOnce {
+			w.Late[g]++
+		}
+		if g != who.Crawler && g != who.Search {
 			continue
 		}
 		name := useragent.CrawlerName(w.Tables.ShownAgent(w.Clients.At(client).LastAgent))
 		c := byName[name]
 		if c == nil {
-			c = &CrawlerHit{Name: name, Search: g == Search}
+			c = &CrawlerHit{Name: name, Search: g == who.Search}
 			byName[name] = c
 		}
 		c.Requests += n
@@ -93,6 +114,20 @@ func (w *Whole) Finish(hits *replay.Hits) {
 	slices.SortFunc(w.Crawlers, func(x, y CrawlerHit) int {
 		return cmp.Or(cmp.Compare(y.Refused, x.Refused), cmp.Compare(y.Requests, x.Requests), strings.Compare(x.Name, y.Name))
 	})
+}
+
+// mostNamed is how many of the clients that an answer refuses most are named.
+const mostNamed = 3
+
+// Sent returns how many requests a client sent.
+func (w *Whole) Sent(client int32) int64 { return *w.sent.At(client) }
+
+// Heaviest returns the client that makes more than half of what the answer refuses, if nothing that it does is hostile.
+func (w *Whole) Heaviest() (heaviest replay.Hit, found bool) {
+	if len(w.Most) == 0 || who.Hostile.Has(w.Labels.Of(w.Most[0].Client)) {
+		return heaviest, false
+	}
+	return w.Most[0], 2*w.Most[0].Refused > w.Answer.Refused.Of(who.Everybody&^who.Bystander)
 }
 
 // WholeLimits are the limits to replay over the whole log: the answer, if there is one, and the ceilings.
@@ -109,7 +144,7 @@ func (a *Advice) WholeLimits() (texts []string) {
 }
 
 // NameWhole says what is to be replayed over the whole log beside the answer. What the chosen buckets refuse must be known.
-func (a *Advice) NameWhole(labels Labels, tables *traffic.Tables, clients *intern.PagedSlice[traffic.ClientTally]) {
+func (a *Advice) NameWhole(labels who.Identities, tables *traffic.Tables, clients *intern.PagedSlice[traffic.ClientTally]) {
 	a.Whole = &Whole{Labels: labels, Action: a.Action, Tables: tables, Clients: clients}
 	if a.NoneProtected() {
 		a.Ceilings = ceilings()
@@ -122,7 +157,7 @@ func (a *Advice) FinishWhole(found []replay.PolicyTally) {
 	if a.Whole.Limit != "" {
 		answer, found = &found[0].Hits, found[1:]
 	}
-	a.Whole.Finish(answer)
+	a.Whole.Finish(answer, a.Answer.Chosen.Limit)
 	a.Answer.Whole = a.Whole.Answer
 	for i := range a.Ceilings {
 		a.Ceilings[i].Whole = Count(&found[i].Hits, a.Whole.Labels)

@@ -175,7 +175,7 @@ func randomOptions(rng *rand.Rand, by request.Key, lateness limit.Time) sweep.Op
 	o := sweep.Options{
 		By: by, Lateness: lateness, Kinds: []sweep.Kind{sweep.Window, sweep.Fixed, sweep.WindowAll, sweep.Token},
 		Periods: sweep.DefaultPeriods(), Bursts: sweep.DefaultBursts(), Workers: 1 + rng.IntN(3),
-		Disguised: someDisguised,
+		Doubted: someDoubted,
 	}
 	o.Periods = append(o.Periods, 333*limit.Millisecond, 7*limit.Second, limit.Week)
 	rng.Shuffle(len(o.Periods), func(i, j int) { o.Periods[i], o.Periods[j] = o.Periods[j], o.Periods[i] })
@@ -256,7 +256,7 @@ func compare(t *testing.T, got *sweep.Result, engines map[limit.Time]*replay.Eng
 					text, placement, point.Refused, point.Hit, want[i].Refused, want[i].Hit)
 			}
 			if point.Counted && point.Hidden.Requests != want[i].Hidden.Requests || point.Hidden.Clients != want[i].Hidden.Clients {
-				t.Errorf("%s, %s: of the disguised the curve says %+v; replay says %+v", text, placement, point.Hidden, want[i].Hidden)
+				t.Errorf("%s, %s: of the doubted the curve says %+v; replay says %+v", text, placement, point.Hidden, want[i].Hidden)
 			}
 		}
 	}
@@ -306,14 +306,14 @@ func note(p *sweep.Point, r *replay.Result, client int32, refused int64, hit boo
 	}
 	p.Refused[class] += refused
 	p.Hit[class] += n
-	if class == request.Browser && someDisguised(client) {
+	if class == request.Browser && someDoubted(client) {
 		p.Hidden.Requests += refused
 		p.Hidden.Clients += n
 	}
 }
 
-// someDisguised makes some clients disguised, whoever they are; those that claim no browser do not count.
-func someDisguised(client int32) bool { return client%3 == 1 }
+// someDoubted makes some clients doubted, whoever they are; those that claim no browser do not count.
+func someDoubted(client int32) bool { return client%3 == 1 }
 
 func same(t *testing.T, x, y string) bool {
 	if x == y {

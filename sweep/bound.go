@@ -88,14 +88,14 @@ type BoundOptions struct {
 	Action   string     // only requests of this action; "" for all
 	Lateness limit.Time // a key whose time steps back by more resets
 
-	Group  func(client int32) uint8 // below 8
+	Group  func(client int32) uint8 // below mostGroups
 	Goals  []BoundGoal              // that must all be kept
-	Target uint8                    // bit i: whether group i is to be refused
+	Target uint16                   // bit i: whether group i is to be refused
 }
 
 // A BoundGoal is how many of some clients may be hit.
 type BoundGoal struct {
-	Who    uint8 // bit i: whether group i is meant
+	Who    uint16 // bit i: whether group i is meant
 	MayHit func(clients int64) int64
 }
 
@@ -345,7 +345,7 @@ func (d *Bound) plan(goals []smallest, most int64) (peaks, reached int64) {
 }
 
 // sentBy are the requests of each client of some groups, 0 left out.
-func (d *Bound) sentBy(who uint8) (sent []int64) {
+func (d *Bound) sentBy(who uint16) (sent []int64) {
 	for client := range int32(d.sent.Len()) {
 		if n := *d.sent.At(client); n > 0 && d.in(who, client) {
 			sent = append(sent, n)
@@ -355,7 +355,7 @@ func (d *Bound) sentBy(who uint8) (sent []int64) {
 }
 
 // in reports whether a client is of one of some groups.
-func (d *Bound) in(who uint8, client int32) bool { return who>>d.options.Group(client)&1 == 1 }
+func (d *Bound) in(who uint16, client int32) bool { return who>>d.options.Group(client)&1 == 1 }
 
 // parts is how many passes a counter takes that has to remember so many requests.
 func (d *Bound) parts(remembered int64) int32 { return int32(1 + remembered/d.remember) }

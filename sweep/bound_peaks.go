@@ -14,9 +14,9 @@ import (
 // not hit a client has admitted all that this client sent, and nothing is known of the others, nor of warm requests.
 type peaks struct {
 	bound       *Bound
-	who         uint8 // the groups of any goal
-	most        int64 // no client sent more, apart from those that may be hit
-	tried       []int // numbers of requests, from 2 to most
+	who         uint16 // the groups of any goal
+	most        int64  // no client sent more, apart from those that may be hit
+	tried       []int  // numbers of requests, from 2 to most
 	goals       []smallest
 	those       []*smallest // of one client, reused
 	part, parts int32       // clients that are looked at
@@ -55,7 +55,7 @@ const lifeMark limit.Time = math.MinInt64
 // A smallest keeps the smallest times of the clients of a goal, for each number of requests that is tried: as many as
 // may be hit, and one more.
 type smallest struct {
-	who  uint8
+	who  uint16
 	keep int
 	of   [][]limit.Time // heaps, the largest on top
 }

@@ -114,7 +114,7 @@ func (l *boundTrial) bound(exact, remember int64) *BoundResult {
 }
 
 // clients are how many of some groups there are.
-func (l *boundTrial) clients(who uint8) int64 {
+func (l *boundTrial) clients(who uint16) int64 {
 	found := map[int32]bool{}
 	for _, b := range l.batches {
 		for row, client := range b.Client {

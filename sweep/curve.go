@@ -29,8 +29,8 @@ func (c Classes) Of(classes []request.Class) (sum int64) {
 	return sum
 }
 
-// Disguised are figures of clients that claim to be browsers, and do what contradicts that. They are among those of browsers.
-type Disguised struct{ Requests, Clients int64 }
+// Doubted are figures of clients that claim to be browsers, and do what contradicts that. They are among those of browsers.
+type Doubted struct{ Requests, Clients int64 }
 
 // A Result is what a sweep found. Names of clients, actions and agents are in Tables.
 type Result struct {
@@ -38,11 +38,11 @@ type Result struct {
 	Tables  *traffic.Tables
 	Tallies *traffic.Tallies // of all requests
 	By      request.Key
-	Action  string     // what the curves are limited to; "" if to nothing
-	Judged  int64      // requests that the curves are about
-	Clients Classes    // clients that they are from
-	ByClass Classes    // requests by the class of their client
-	Hidden  *Disguised // of these; nil: nobody is classified
+	Action  string   // what the curves are limited to; "" if to nothing
+	Judged  int64    // requests that the curves are about
+	Clients Classes  // clients that they are from
+	ByClass Classes  // requests by the class of their client
+	Hidden  *Doubted // of these; nil: nobody is classified
 	Curves  []Curve
 	Band    *Band // nil: not wanted
 }
@@ -55,11 +55,11 @@ type Curve struct {
 
 // A Point is one limit of a curve.
 type Point struct {
-	Limit   int64     // of a window; the burst of a token bucket
-	Counted bool      // whether Refused is known
-	Refused Classes   // requests, by the class of their client
-	Hit     Classes   // clients with a refused request
-	Hidden  Disguised // of these: requests refused to, and clients hit, that are disguised browsers
+	Limit   int64   // of a window; the burst of a token bucket
+	Counted bool    // whether Refused is known
+	Refused Classes // requests, by the class of their client
+	Hit     Classes // clients with a refused request
+	Hidden  Doubted // of these: requests refused to, and clients hit, that are doubted browsers
 }
 
 // At is what the curve says of a limit, which must be at least 1. Of a burst that was not chosen it says only which clients it hits.
@@ -86,14 +86,14 @@ func (s *Sweep) Result(stats ingest.Stats) *Result {
 	r := &Result{Stats: stats, Tables: s.options.Tables, Tallies: &tallies, By: s.options.By, Action: s.options.Action}
 	who := s.population()
 	s.sieve.find(who)
-	if s.options.Disguised != nil {
-		r.Hidden = &Disguised{}
+	if s.options.Doubted != nil {
+		r.Hidden = &Doubted{}
 	}
 	for _, c := range who {
 		r.Judged += c.requests
 		r.Clients[c.class]++
 		r.ByClass[c.class] += c.requests
-		if c.disguised {
+		if c.doubted {
 			r.Hidden.Clients++
 			r.Hidden.Requests += c.requests
 		}
@@ -111,11 +111,11 @@ func (s *Sweep) curves(who []member) []Curve {
 
 // A member is a client that the curves are about.
 type member struct {
-	requests  int64
-	id        int32
-	slot      int32 // see sieve
-	class     request.Class
-	disguised bool
+	requests int64
+	id       int32
+	slot     int32 // see sieve
+	class    request.Class
+	doubted  bool
 }
 
 func (s *Sweep) population() (who []member) {
@@ -130,8 +130,8 @@ func (s *Sweep) population() (who []member) {
 		}
 		if requests > 0 {
 			class := tally.Class()
-			disguised := class == request.Browser && s.options.Disguised != nil && s.options.Disguised(id)
-			who = append(who, member{id: id, class: class, requests: requests, disguised: disguised})
+			doubted := class == request.Browser && s.options.Doubted != nil && s.options.Doubted(id)
+			who = append(who, member{id: id, class: class, requests: requests, doubted: doubted})
 		}
 	}
 	return who
@@ -266,21 +266,21 @@ func pointsOf(steps []step) (points []Point) {
 // A step is by what a curve falls at one limit, by class.
 type step struct {
 	requests, clients Classes
-	hidden            Disguised
+	hidden            Doubted
 }
 
 func (s *step) empty() bool { return *s == step{} }
 
 func (s *step) admit(c *member, requests int64) {
 	s.requests[c.class] += requests
-	if c.disguised {
+	if c.doubted {
 		s.hidden.Requests += requests
 	}
 }
 
 func (s *step) protect(c *member) {
 	s.clients[c.class]++
-	if c.disguised {
+	if c.doubted {
 		s.hidden.Clients++
 	}
 }
@@ -303,12 +303,12 @@ func (s *shaped) tokenPoints(who []member) []Point {
 			}
 			n := s.rate.refused(c.slot, i)
 			p.Refused[c.class] += n
-			if c.disguised {
+			if c.doubted {
 				p.Hidden.Requests += n
 			}
 			if s.hits(c.slot, i) {
 				p.Hit[c.class]++
-				if c.disguised {
+				if c.doubted {
 					p.Hidden.Clients++
 				}
 			}

@@ -13,7 +13,7 @@ type grouped struct {
 }
 
 // mostGroups is how many groups there may be.
-const mostGroups = 8
+const mostGroups = 16
 
 func (h *grouped) grow(clients int) {
 	if h.known {

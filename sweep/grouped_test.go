@@ -59,7 +59,7 @@ func TestAgainDrawsTheSameCurves(t *testing.T) {
 	for _, action := range []string{"", "/"} {
 		o := sweep.KeysOptions{
 			Tables: tables, Lateness: ingest.DefaultLateness, Action: action,
-			Side: func(claim request.Class, _ bool) request.Class { return claim % 3 },
+			Side: func(client int32) request.Class { return request.Class(client % 3) },
 		}
 		survey := sweep.NewKeys(o)
 		o.Keys = []request.Key{request.ByClient, request.ByClientAgent, request.BySite, request.ByClientAction}

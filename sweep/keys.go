@@ -26,11 +26,10 @@ type Keys struct {
 
 	options  KeysOptions
 	visitors *evidence.Visitors
-	known    []request.Class // by visitor, where curves are drawn of requests that were taken in before; else nil
-	classes  []request.Class // known of those that draw them
-	places   []int32         // by visitor: known, as grouped takes it
-	who      []member        // the population, and how many claims of it are contradicted; nil: not asked for yet
-	doubted  int64
+	known    []request.Class          // by visitor, where curves are drawn of requests that were taken in before; else nil
+	classes  []request.Class          // known of those that draw them
+	places   []int32                  // by visitor: known, as grouped takes it
+	who      []member                 // the population; nil: not asked for yet
 	judged   intern.PagedSlice[int64] // by visitor: requests that the curves are about
 	part     part
 	valued   intern.PagedSlice[uint8]       // by client: bit i: some request of it has traffic.Batch.Values[i]
@@ -68,19 +67,13 @@ func (r *room) judge(t *task, h *handful, visitors int) {
 type KeysOptions struct {
 	Tables   *traffic.Tables
 	Keys     []request.Key
-	Periods  []limit.Time    // of windows
-	Limits   int             // further limits, of which Refuse tells what they refuse
-	Action   string          // only requests of this action; "" for all
-	Lateness limit.Time      // a key whose time steps back by more resets
-	Evidence *evidence.Rules // for batches with traces; nil: claims are believed
+	Periods  []limit.Time // of windows
+	Limits   int          // further limits, of which Refuse tells what they refuse
+	Action   string       // only requests of this action; "" for all
+	Lateness limit.Time   // a key whose time steps back by more resets
 
-	// Side says as which class a visitor is counted, by that of its agent and whether its evidence contradicts that. Nil: a
-	// contradicted browser is unknown, everybody else what it claims.
-	Side func(claim request.Class, contradicted bool) request.Class
-
-	// Attacks reports whether a client attacks the site, once all have been seen: its claims to be browsers count as
-	// contradicted. Nil: nobody does.
-	Attacks func(client int32) bool
+	// Side says as which class the visitors of a client are counted, once all have been seen. Nil: as that of their agents.
+	Side func(client int32) request.Class
 
 	Stop func() error // asked before each batch: an error ends the run; nil: never asked
 }
@@ -121,11 +114,10 @@ func (k *Keys) Again(keys []request.Key, periods []limit.Time) *Keys {
 	a := &Keys{options: k.options, visitors: k.visitors, action: k.action, now: math.MinInt64, rooms: k.rooms}
 	if k.classes == nil {
 		k.classes, k.places = make([]request.Class, k.visitors.Len()), make([]int32, k.visitors.Len())
-		who, _ := k.population()
+		who := k.population()
 		for _, m := range who {
 			k.classes[m.id], k.places[m.id] = m.class, int32(m.class)
 		}
-		k.visitors.Forget() // the population is known
 	}
 	a.known, a.places, a.Once = k.classes, k.places, k.Once
 	a.options.Keys, a.options.Periods, a.options.Limits = keys, periods, 0
@@ -190,7 +182,7 @@ func (k *Keys) Take(b *traffic.Batch) {
 	}
 	k.action = action
 	if k.known == nil {
-		k.visitors.Take(b, k.options.Tables)
+		k.visitors.Take(b)
 		k.takeValues(b)
 	} else {
 		k.visitors.Look(b)

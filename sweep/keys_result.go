@@ -19,7 +19,6 @@ type KeysResult struct {
 	Action   string                                 // what the curves are limited to; "" if to nothing
 	Visitors Classes                                // that the curves are about
 	Requests Classes                                // theirs, by the class of the visitor
-	Doubted  int64                                  // visitors who claim to be browsers, which their evidence contradicts
 	ByClient intern.PagedSlice[traffic.ClientTally] // the same requests by client id
 	Claimed  intern.PagedSlice[traffic.ClientTally] // the same, by the class of the agent
 	Sides    []KeyCurves
@@ -39,8 +38,7 @@ func (k *Keys) Result(stats ingest.Stats) *KeysResult {
 	r.ClientStats = k.clients.result(k.visitors, k.options.Tables)
 	r.ByClient.Grow(k.options.Tables.Clients.Len())
 	r.Claimed.Grow(k.options.Tables.Clients.Len())
-	who, doubted := k.population()
-	r.Doubted = doubted
+	who := k.population()
 	for _, m := range who {
 		visitor := k.visitors.At(m.id)
 		claimed := k.options.Tables.Agents.Class(int32(visitor.Agent))
@@ -56,34 +54,27 @@ func (k *Keys) Result(stats ingest.Stats) *KeysResult {
 	return r
 }
 
-// population are the visitors that the curves are about, and how many of their claims are contradicted.
-func (k *Keys) population() (who []member, doubted int64) {
+// population are the visitors that the curves are about.
+func (k *Keys) population() (who []member) {
 	if k.who != nil {
-		return k.who, k.doubted
+		return k.who
 	}
 	k.judged.Grow(k.visitors.Len())
 	who = make([]member, 0, k.visitors.Len())
-	for id, class := range k.visitors.Classes(k.options.Tables.Agents, k.options.Evidence) {
-		requests := *k.judged.At(int32(id))
+	for id := range int32(k.visitors.Len()) {
+		requests := *k.judged.At(id)
 		if requests == 0 {
 			continue
 		}
-		visitor := k.visitors.At(int32(id))
-		claimed := k.options.Tables.Agents.Class(int32(visitor.Agent))
-		if k.options.Attacks != nil && claimed == request.Browser && k.options.Attacks(visitor.Client) {
-			class = request.Unknown
-		}
-		contradicted := claimed != class
-		if contradicted {
-			doubted++
-		}
+		visitor := k.visitors.At(id)
+		class := k.options.Tables.Agents.Class(int32(visitor.Agent))
 		if k.options.Side != nil {
-			class = k.options.Side(claimed, contradicted)
+			class = k.options.Side(visitor.Client)
 		}
-		who = append(who, member{id: int32(id), class: class, requests: requests})
+		who = append(who, member{id: id, class: class, requests: requests})
 	}
-	k.who, k.doubted = who, doubted
-	return who, doubted
+	k.who = who
+	return who
 }
 
 // sides are the curves of all keys.
@@ -106,7 +97,7 @@ func (k *Keys) sides(who []member) []KeyCurves {
 
 // Draw adds to a result of k the curves that again, which is of k, has drawn.
 func (k *Keys) Draw(r *KeysResult, again *Keys) {
-	who, _ := k.population()
+	who := k.population()
 	for _, side := range again.sides(who) {
 		i := slices.IndexFunc(r.Sides, func(known KeyCurves) bool { return known.By == side.By })
 		if i < 0 {

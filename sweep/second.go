@@ -33,7 +33,7 @@ func MayHit(clients, thousandths int64) int64 {
 	return clients - (clients/1000*thousandths + (clients%1000*thousandths+999)/1000)
 }
 
-// HitBrowsers is how many browsers a limit hits that are not disguised.
+// HitBrowsers is how many browsers a limit hits that are not doubted.
 func (p *Point) HitBrowsers() int64 { return p.Hit[request.Browser] - p.Hidden.Clients }
 
 // People are the requests that it refuses to those, and how many of them it hits.
@@ -41,7 +41,7 @@ func (p *Point) People() (refused, hit int64) {
 	return p.Refused[request.Browser] - p.Hidden.Requests, p.HitBrowsers()
 }
 
-// Browsers is how many there are that are not disguised.
+// Browsers is how many there are that are not doubted.
 func (r *Result) Browsers() int64 {
 	n := r.Clients[request.Browser]
 	if r.Hidden != nil {

@@ -25,14 +25,22 @@ type SumShape struct {
 	Shared bool // several clients share a key: of a token bucket only counted points hold
 }
 
-// Sum is what a sweep has found. It has no band, and nobody is classified.
+// Sum is what a sweep has found, if it has no band. It leaves out the doubted: who they are shows only to a sweep that
+// sees all requests, so what a sweep of some knows of them does not add up.
 func (r *Result) Sum() (*Sum, error) {
-	if r.Band != nil || r.Hidden != nil {
-		return nil, errors.New("curves with a band or with evidence do not add up")
+	if r.Band != nil {
+		return nil, errors.New("curves with a band do not add up")
 	}
 	s := &Sum{By: r.By.String(), Action: r.Action, Judged: r.Judged, Clients: r.Clients, ByClass: r.ByClass}
 	for _, c := range r.Curves {
-		s.Shapes = append(s.Shapes, SumShape{c.Shape, c.Points, c.Kind == Token && r.By.Shared()})
+		points := c.Points
+		if r.Hidden != nil {
+			points = slices.Clone(points)
+			for i := range points {
+				points[i].Hidden = Doubted{}
+			}
+		}
+		s.Shapes = append(s.Shapes, SumShape{c.Shape, points, c.Kind == Token && r.By.Shared()})
 	}
 	return s, nil
 }

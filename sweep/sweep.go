@@ -56,8 +56,8 @@ type Options struct {
 	Band bool // whether to look at the bounds of limits as well, where stamps are coarse
 	High bool // whether only the high ones are wanted; then keys must belong to one client each
 
-	// Disguised reports whether a client that claims to be a browser is none, once all have been seen; nil: nobody tells.
-	Disguised func(client int32) bool
+	// Doubted reports whether a client that claims to be a browser is none, once all have been seen; nil: nobody tells.
+	Doubted func(client int32) bool
 
 	// Group says to which of at most eight groups a client belongs, where that is known beforehand; nil: it is not. Then Of
 	// must put clients of one group into one class.

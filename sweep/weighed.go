@@ -39,7 +39,7 @@ type Subject struct {
 	Named  []int64     // the N that the configuration has
 
 	Clients Classes // that have a request that the limit may refuse, and that takes some of it
-	Hidden  int64   // of these, disguised browsers
+	Hidden  int64   // of these, doubted browsers
 	Beyond  int64   // of these, clients that even the largest N may hit
 	Most    int64   // the largest N that there can be
 }
@@ -351,12 +351,12 @@ func (w *Weighed) book(client int32, refusing uint64) {
 		i := bits.TrailingZeros64(of)
 		p := &w.points[i]
 		p.Refused[c.class]++
-		if c.disguised {
+		if c.doubted {
 			p.Hidden.Requests++
 		}
 		if *hits>>i&1 == 0 {
 			p.Hit[c.class]++
-			if c.disguised {
+			if c.doubted {
 				p.Hidden.Clients++
 			}
 		}

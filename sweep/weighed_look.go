@@ -22,7 +22,7 @@ func (w *Weighed) curve(who func(client int32) member) (c WeighedCurve, needs [2
 		c.Clients[its.class]++
 		needs[0] = append(needs[0], need)
 		switch {
-		case its.disguised:
+		case its.doubted:
 			c.Hidden++
 		case its.class == request.Browser:
 			needs[1] = append(needs[1], need)
@@ -70,10 +70,10 @@ type WeighedLook struct {
 }
 
 // LookAgain ends the first look of some policies at the requests of a sweep.
-func (r *Result) LookAgain(first []*Weighed, disguised func(client int32) bool) *WeighedLook {
+func (r *Result) LookAgain(first []*Weighed, doubted func(client int32) bool) *WeighedLook {
 	who := func(client int32) member {
 		class := r.Tallies.Clients.At(client).Class()
-		return member{id: client, class: class, disguised: class == request.Browser && disguised != nil && disguised(client)}
+		return member{id: client, class: class, doubted: class == request.Browser && doubted != nil && doubted(client)}
 	}
 	second := new(WeighedLook)
 	for _, w := range first {

@@ -165,7 +165,7 @@ func weighedCurves(t *rapid.T, set policy.Set, log weighedLog, lateness limit.Ti
 		}
 	}
 	result := all.Result(ingest.Stats{})
-	second := result.LookAgain(first, someDisguised)
+	second := result.LookAgain(first, someDoubted)
 	for _, b := range log.batches {
 		second.Take(b)
 	}

@@ -24,6 +24,7 @@ const (
 	Probed                          // asked for what only scanners ask for
 	Pried                           // asked for what must not be public: a probe as well
 	Worked                          // asked for what a site asks of itself
+	Peeked                          // asked with HEAD, as checks do, and sent nothing
 )
 
 // Has reports whether all traits of u are there.

@@ -22,8 +22,7 @@ func TestBoundsAgree(t *testing.T) {
 	for _, log := range []string{"shop-combined.log", "nginx-timed.log", "vhosts.log", "rotated", "api.json"} {
 		for name, q := range map[string]struct{ keys, suggest []string }{
 			"as the site is":  {nil, nil},
-			"without claims":  {[]string{"--claims"}, []string{"--evidence=false"}},
-			"other groups":    {[]string{"--target", "tools,crawlers", "--protect", "browsers,monitors"}, []string{"--target", "tools,crawlers,search", "--protect", "browsers=99.9%,monitors=99.9%"}},
+			"other groups":    {[]string{"--target", "programs,crawlers", "--protect", "browsers,monitors"}, []string{"--target", "programs,crawlers", "--protect", "browsers=99.9%,monitors=99.9%"}},
 			"one action":      {[]string{"--action", "/"}, []string{"--action", "/"}},
 			"not all the log": {[]string{"--since", "2026-03-02T12:00:00Z"}, []string{"--since", "2026-03-02T12:00:00Z"}},
 		} {

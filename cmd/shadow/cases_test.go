@@ -24,12 +24,12 @@ type logCase struct {
 var logCases = []logCase{
 	{name: "shop-combined.log", what: "a shop, generated", why: "Two scrapers and a guesser of passwords send far faster than people, whose page loads fit."},
 	{name: "nginx-timed.log", what: "the same kind with milliseconds", why: "The scrapers keep up rates that no reader has. Twenty readers in the last part show too little to be sure."},
-	{name: "vhosts.log", what: "several sites", why: "One client sends page after page. The first limit hit a visitor later; one that hits nobody stops as much, but visitors are few."},
+	{name: "vhosts.log", what: "several sites", why: "One client sends page after page. Visitors are too few to be sure."},
 	{name: "api.json", what: "a site behind a script", why: "One tool sends a third of all requests, many a second. Visitors are too few."},
 	{name: "rotated", what: "a small site, in rotated files", why: "Two clients send page after page, without the files that readers load. Visitors are too few."},
 
-	{name: "almhuette-2015-2016", real: true, what: "a Joomla site under login attacks", why: "Nearly all that claim to be browsers guess passwords, from 14,000 addresses. Those that hurry are far above visitors."},
-	{name: "almhuette-2018", real: true, what: "the same site", why: "A download accelerator with 54,233 requests for one file, and guessers, are far above visitors. What stops more would refuse over half of the log."},
+	{name: "almhuette-2015-2016", real: true, what: "a Joomla site under login attacks", why: "14,000 addresses guess passwords, nearly all as one swarm. The few that hurry are far above visitors."},
+	{name: "almhuette-2018", real: true, what: "the same site", why: "A download accelerator with 54,233 requests for one file, and guessers, are far above visitors."},
 	{name: "almhuette-2019", real: true, what: "the same site, 14 hours", why: "Two addresses guess passwords, with 63 % of all requests."},
 	{name: "elastic-apache", real: true, what: "a blog, with times rewritten", why: "Half of the lines go back in time, so no rate can be judged."},
 	{name: "elastic-nginx", real: true, what: "a package mirror, with times rewritten", why: "Half of the lines go back in time, so no rate can be judged."},
@@ -39,12 +39,12 @@ var logCases = []logCase{
 	{name: "netnea-2015-2016", real: true, what: "lessons, with addresses removed", why: "A quarter of the requests are many people under the address 0.0.0.0."},
 	{name: "ocatak-scanners", real: true, what: "four scanners in a laboratory", why: "Four clients, and none of them a visitor.", args: []string{"--format", `"$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent "$http_referer" "$http_user_agent""`}},
 	{name: "roadmap-nginx-2024", real: true, what: "a site of a course, with probes", why: "Uptime probes are monitors and no target. Scanners send bursts that no visitor does."},
-	{name: "sparkdeveloper-2016", real: true, what: "several blogs", why: "Crawlers are as slow as readers, and the site's own work is no target. A few scrapers stand out."},
-	{name: "sundog-2017", real: true, what: "a blog whose server calls itself", why: "Its own requests, a third, are no target, and the lines let them through. Of those who try passwords some are faster than readers."},
+	{name: "sparkdeveloper-2016", real: true, what: "several blogs", why: "Crawlers and guessers are as slow as readers, so only a limit that forgets slowly would stop them."},
+	{name: "sundog-2017", real: true, what: "a blog whose server calls itself", why: "Its own requests, a third, are no target, and the lines let them through. Those who try passwords come no faster than pages."},
 	{name: "webbot-phase1", real: true, what: "people and bots by session", why: "The bots imitate people, and send no faster.", args: []string{"--format", `- - [$time_local] "$request" $status $body_bytes_sent "$http_referer" $session "$http_user_agent"`, "--client", "session"}},
 	{name: "webbot-phase2", real: true, what: "people by session", why: "There are only people.", args: []string{"--format", `- - [$time_local] "$request" $status $body_bytes_sent "$http_referer" $session "$http_user_agent"`, "--client", "session"}},
 	{name: "imooc-2016", real: true, what: "a site with a health check", why: "By the format that fits at first sight agents are URLs, so clients cannot be divided."},
-	{name: "zanbil-sample-2019", real: true, what: "41 minutes of a shop", why: "Some visitors load as many pictures as any limit that this log can judge admits."},
+	{name: "zanbil-sample-2019", real: true, what: "41 minutes of a shop", why: "Some visitors load more pictures at once than bots ask for pages."},
 }
 
 // row asks about the log.

@@ -11,8 +11,8 @@ import (
 	"shadow/request"
 	"shadow/servers"
 	"shadow/store/duck"
-	"shadow/suggest"
 	"shadow/testneeds"
+	"shadow/traffic/who"
 )
 
 // TestCompletionInBash sources the script and completes a flag's value, as bash does when somebody presses Tab.
@@ -90,7 +90,7 @@ func TestCompletions(t *testing.T) {
 		{"replay --limit in-turn:window:1/s+nginx:10r/s,burst=5,", "in-turn:window:1/s+nginx:10r/s,burst=5,delay= in-turn:window:1/s+nginx:10r/s,burst=5,nodelay " +
 			"in-turn:window:1/s+nginx:10r/s,burst=5,cooldown= in-turn:window:1/s+nginx:10r/s,burst=5,clock="},
 		{"limits explain caddy:6/30s,cooldown=5s,", "caddy:6/30s,cooldown=5s,clock="},
-		{"suggest --target ", strings.Join(suggest.Words(), " ")},
+		{"suggest --target ", strings.Join(who.Words(), " ")},
 		{"export --to ", strings.Join(servers.TargetNames(), " ")},
 	} {
 		dir := t.TempDir()

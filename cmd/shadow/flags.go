@@ -114,14 +114,13 @@ func addWho(cmd *cobra.Command, f *pipeline.Reading, lateness limit.Time) {
 	option.Period.Add(cmd, &f.Lateness, "lateness", "how far out of order requests may be")
 }
 
-// addEvidence adds the flags that ask for evidence.
+// addEvidence adds the flags that say what shows who clients are.
 func addEvidence(cmd *cobra.Command, f *pipeline.Evidence) {
-	cmd.Flags().BoolVar(&f.Wanted, "evidence", false, "classify clients as human or bot by what they do, not only by "+
-		"what they claim")
+	cmd.Flags().BoolVar(&f.Wanted, "evidence", false, "begin with which clients are hit, by who they are")
 	addEvidencePaths(cmd, f, "; implies --evidence")
 }
 
-// evidenceByDefault has evidence gathered unless a flag says not to.
+// evidenceByDefault has people read who the clients are unless a flag says not to.
 func evidenceByDefault(cmd *cobra.Command, f *pipeline.Evidence) {
 	f.Wanted, cmd.Flags().Lookup("evidence").DefValue = true, "true"
 }

@@ -201,7 +201,15 @@ func (v tree) text() string {
 	return s
 }
 
-var fiveClasses = []string{"browser", "crawler", "tool", "monitor", "unknown"}
+var (
+	fiveClasses = []string{"browser", "crawler", "tool", "monitor", "unknown"}
+	identities  = []string{
+		"people", "offices", "undecided", "programs", "disguised", "attackers", "search", "crawlers", "monitors",
+		"own", "proxies",
+	}
+	groupOf = strings.NewReplacer("person", "people", "office ", "offices ", "program ", "programs ", "attacker ", "attackers ",
+		"search engines", "search", "search engine", "search", "crawler ", "crawlers ", "monitor ", "monitors ", "proxy", "proxies")
+)
 
 // An inquiry is a poll about one log.
 type inquiry struct {
@@ -209,7 +217,7 @@ type inquiry struct {
 	dir, log string
 	reading  []string // flags of all commands that read it
 	formats  []string
-	n        string   // the smallest N of window:N/1m that hits no browser, disguised ones apart
+	n        string   // the smallest N of window:N/1m that hits no browser that is believed
 	policies []string // by which it is judged
 	clients  []string // of which to ask more
 }
@@ -239,7 +247,7 @@ func (q *inquiry) judged(command string, more ...string) []string {
 
 var (
 	requestsLine = regexp.MustCompile(`requests\W+([\d,]+) from ([\d,]+) clients`)
-	evidenceLine = regexp.MustCompile(`\bevidence\W+(\d+) humans?, (\d+) bots?(?: \((\d+) disguised\))?, (\d+) undecided`)
+	clientsLine  = regexp.MustCompile(`clients are\W+([\d,]+ [\d, a-z]+)`)
 	cardLine     = regexp.MustCompile(`<b>([\d,]+)</b> (requests|clients)`)
 	safeLine     = regexp.MustCompile(`window:(\d+)/1m affects none of the browsers, and refuses ([\d.]+) %`)
 	refusesLine  = regexp.MustCompile(`(?m)(\S+),? by client, refuses ([\d,]+) of ([\d,]+) requests \(([\d.]+) %\) ` +
@@ -255,10 +263,10 @@ func (q *inquiry) head(source, format string, text []byte) {
 		in := treeOf(q.T, text).at("input")
 		q.say(source, "requests", in.at("requests").text())
 		q.say(source, "clients", in.at("clients").text())
-		if e := in.at("evidence"); e.value != nil {
-			q.say(source, "evidence", strings.Join([]string{
-				e.at("human").text(), e.at("bot").text(), e.at("disguised").text(), e.at("undecided").text(),
-			}, " "))
+		for _, group := range identities {
+			if n := in.at("identities", group, "clients").text(); in.at("identities").value != nil {
+				q.say(source, group, n)
+			}
 		}
 	case "html":
 		for _, m := range cardLine.FindAllSubmatch(text, -1) {
@@ -273,12 +281,11 @@ func (q *inquiry) head(source, format string, text []byte) {
 			q.Errorf("%s does not tell the requests:\n%.600s", source, text)
 		}
 	}
-	if m := evidenceLine.FindSubmatch(tags.ReplaceAll(text, []byte(" "))); m != nil && format != "json" {
-		disguised := string(m[3])
-		if disguised == "" {
-			disguised = "0"
+	if m := clientsLine.FindSubmatch(tags.ReplaceAll(text, []byte(" "))); m != nil && format != "json" {
+		for one := range strings.SplitSeq(string(m[1]), ", ") {
+			n, group, _ := strings.Cut(strings.TrimSpace(groupOf.Replace(one+" ")), " ")
+			q.say(source, group, n)
 		}
-		q.say(source, "evidence", fmt.Sprintf("%s %s %s %s", m[1], m[2], disguised, m[4]))
 	}
 }
 
@@ -352,11 +359,11 @@ func (q *inquiry) policyJSON(source string, p tree) {
 		q.say(source, name+"refused of class "+class, p.at("by_class", class, "refused").text())
 		q.say(source, "requests of class "+class, p.at("by_class", class, "requests").text())
 	}
-	for _, who := range []string{"people", "disguised"} {
-		if of := p.at("by_evidence", who); of.value != nil {
-			q.say(source, name+"hit of "+who, of.at("clients_hit").text())
-			q.say(source, name+"refused of "+who, of.at("refused").text())
-			q.say(source, who, of.at("clients").text())
+	for _, group := range identities {
+		if of := p.at("by_identity", group); of.value != nil {
+			q.say(source, name+"hit of "+group, of.at("clients_hit").text())
+			q.say(source, name+"refused of "+group, of.at("refused").text())
+			q.say(source, group, of.at("clients").text())
 		}
 	}
 	for _, c := range p.at("top_clients").each() {
@@ -383,7 +390,7 @@ func (q *inquiry) policyCSV(source string, r row) {
 		q.say(source, name+"hit of class "+r["name"], r["clients_hit"])
 		q.say(source, name+"refused of class "+r["name"], r["refused"])
 		q.say(source, "requests of class "+r["name"], r["requests"])
-	case level == "evidence":
+	case level == "identity":
 		q.say(source, name+"hit of "+r["name"], r["clients_hit"])
 		q.say(source, name+"refused of "+r["name"], r["refused"])
 		q.say(source, r["name"], r["clients"])
@@ -405,11 +412,12 @@ func (q *inquiry) policyRow(source string, r row) {
 			q.say(source, r["limit"]+": worst minute", cell)
 		case "% of requests":
 			q.say(source, r["limit"]+": refused %", cell)
-		case "(disguised)", "of them disguised":
-			q.say(source, r["limit"]+": hit of disguised", cell)
 		default:
 			if slices.Contains(fiveClasses, head) {
 				q.say(source, r["limit"]+": hit of class "+head, cell)
+			}
+			if slices.Contains(identities, head) {
+				q.say(source, r["limit"]+": hit of "+head, cell)
 			}
 		}
 	}
@@ -427,7 +435,7 @@ func (q *inquiry) swept(source, format string, text []byte) {
 		for _, class := range fiveClasses {
 			q.say(source, "requests of class "+class, v.at("by_class", class, "requests").text())
 		}
-		for _, who := range []string{"people", "disguised"} {
+		for _, who := range []string{"believed", "doubted"} {
 			q.say(source, who, v.at("by_evidence", who, "clients").text())
 		}
 		for _, c := range v.at("curves").each() {
@@ -448,7 +456,7 @@ func (q *inquiry) swept(source, format string, text []byte) {
 				q.say(source, name+"hit of class "+class, at.at("by_class", class, "clients_hit").text())
 				q.say(source, name+"refused of class "+class, at.at("by_class", class, "refused").text())
 			}
-			for _, who := range []string{"people", "disguised"} {
+			for _, who := range []string{"believed", "doubted"} {
 				q.say(source, name+"hit of "+who, at.at("by_evidence", who, "clients_hit").text())
 				q.say(source, name+"refused of "+who, at.at("by_evidence", who, "refused").text())
 			}
@@ -460,7 +468,7 @@ func (q *inquiry) swept(source, format string, text []byte) {
 				if at == nil || toInt(q.T, r["limit"]) <= n {
 					at = r
 				}
-				if r["people_clients_hit"] == "0" && q.answers[safest][source] == "" {
+				if r["believed_clients_hit"] == "0" && q.answers[safest][source] == "" {
 					q.say(source, safest, r["limit"])
 				}
 			}
@@ -489,8 +497,8 @@ func (q *inquiry) curveRow(source string, r row) {
 		q.say(source, name+"hit of class "+class, r[class+"_clients_hit"])
 		q.say(source, name+"refused of class "+class, r[class+"_refused"])
 	}
-	q.say(source, name+"hit of disguised", r["disguised_clients_hit"])
-	q.say(source, name+"refused of disguised", r["disguised_refused"])
+	q.say(source, name+"hit of doubted", r["doubted_clients_hit"])
+	q.say(source, name+"refused of doubted", r["doubted_refused"])
 }
 
 // page collects what a page says of limits that affect few people, and in its tables of curves.
@@ -512,10 +520,10 @@ func (q *inquiry) page(source string, text []byte) {
 	q.Errorf("%s has no table of rolling windows", source)
 }
 
-// safestPoint is the smallest limit that hits nobody of the people.
+// safestPoint is the smallest limit that hits no browser that is believed.
 func safestPoint(points []tree) string {
 	for _, p := range points {
-		if p.at("by_evidence", "people", "clients_hit").text() == "0" {
+		if p.at("by_evidence", "believed", "clients_hit").text() == "0" {
 			return p.at("limit").text()
 		}
 	}
@@ -572,8 +580,8 @@ func (q *inquiry) stored(source, db string) {
 	}
 }
 
-// storedEvidence collects what they say of evidence and curves.
-func (q *inquiry) storedEvidence(source, db string) {
+// storedIdentities collects what they say of who the clients are, and of curves.
+func (q *inquiry) storedIdentities(source, db string) {
 	q.Helper()
 	ask := func(sql string) []row {
 		rows := rowsOf(q.T, "csv", q.shadow("query", "--db", db, "--output", "csv", sql))
@@ -582,15 +590,16 @@ func (q *inquiry) storedEvidence(source, db string) {
 		}
 		return rows
 	}
-	for _, r := range ask(`SELECT policy, who, clients, refused, clients_hit FROM latest_people_totals`) {
-		q.say(source, r["who"], r["clients"])
-		q.say(source, r["policy"]+": refused of "+r["who"], r["refused"])
-		q.say(source, r["policy"]+": hit of "+r["who"], r["clients_hit"])
+	for _, r := range ask(`SELECT policy, identity, clients, refused, clients_hit FROM latest_identity_totals`) {
+		group := strings.TrimSpace(groupOf.Replace(r["identity"] + " "))
+		q.say(source, group, r["clients"])
+		q.say(source, r["policy"]+": refused of "+group, r["refused"])
+		q.say(source, r["policy"]+": hit of "+group, r["clients_hit"])
 	}
 	curve := ` FROM latest_curve_figures WHERE limit_kind = 'window' AND per_seconds = 60 `
 	q.curveRow(source, ask(`SELECT *` + curve + `AND limit_count <= ` + q.n + ` ORDER BY limit_count DESC LIMIT 1`)[0])
 	q.say(source, safest,
-		ask(`SELECT min(limit_count) AS n` + curve + `AND browser_clients_hit = disguised_clients_hit`)[0]["n"])
+		ask(`SELECT min(limit_count) AS n` + curve + `AND browser_clients_hit = doubted_clients_hit`)[0]["n"])
 }
 
 // compared collects a comparison of the two policies.
@@ -604,8 +613,8 @@ func (q *inquiry) compared(format string, text []byte) {
 	if format == "csv" {
 		for _, r := range rowsOf(q.T, format, text) {
 			for i, side := range []string{"a", "b"} {
-				if name, of := q.policies[i]+": ", r["level"]+" "+r["name"]; r["level"] == "class" || r["level"] == "evidence" {
-					q.say(source, name+"refused of "+strings.TrimPrefix(of, "evidence "), r["refused_"+side])
+				if name, of := q.policies[i]+": ", r["level"]+" "+r["name"]; r["level"] == "class" || r["level"] == "identity" {
+					q.say(source, name+"refused of "+strings.TrimPrefix(of, "identity "), r["refused_"+side])
 				}
 			}
 		}
@@ -628,9 +637,9 @@ func (q *inquiry) compared(format string, text []byte) {
 			q.say(source, name+"refused of class "+class, sum(v.at("by_class", class, "requests"), "only_"+side))
 			q.say(source, name+"hit of class "+class, sum(v.at("by_class", class, "clients"), "only_"+side))
 		}
-		for _, who := range []string{"people", "disguised"} {
-			q.say(source, name+"refused of "+who, sum(v.at("by_evidence", who, "requests"), "only_"+side))
-			q.say(source, name+"hit of "+who, sum(v.at("by_evidence", who, "clients"), "only_"+side))
+		for _, group := range identities {
+			q.say(source, name+"refused of "+group, sum(v.at("by_identity", group, "requests"), "only_"+side))
+			q.say(source, name+"hit of "+group, sum(v.at("by_identity", group, "clients"), "only_"+side))
 		}
 		for _, c := range v.at("top_movers").each() {
 			if client := c.at("client").text(); slices.Contains(q.clients, client) {
@@ -668,10 +677,8 @@ func (q *inquiry) keyed(format string, text []byte) {
 	q.head(source, format, text)
 	if format != "json" {
 		for _, r := range rowsOf(q.T, format, text) {
-			if hit := r["protected hit"] + r["spare_hit"]; r["key"] == "client" && hit != "" { // the other table is of bounds
-				q.say(source, name+"hit of people", hit)
-				q.say(source, name+"refused of people", r["their requests"]+r["spare_refused"])
-				q.say(source, name+"refused of tools, crawlers and the disguised", r["target refused"]+r["stopped"])
+			if r["key"] == "client" {
+				q.say(source, name+"hit of browsers", r["hit"]+r["spare_hit"])
 			}
 		}
 		return
@@ -679,18 +686,11 @@ func (q *inquiry) keyed(format string, text []byte) {
 	v := treeOf(q.T, text)
 	for _, k := range v.at("answers", 0, "keys").each() {
 		if k.at("key").text() == "client" {
-			q.say(source, name+"hit of people", k.at("spare_hit").text())
-			q.say(source, name+"refused of people", k.at("spare_refused").text())
-			q.say(source, name+"refused of tools, crawlers and the disguised", k.at("stopped").text())
+			q.say(source, name+"hit of browsers", k.at("spare_hit").text())
+			q.say(source, name+"refused of browsers", k.at("spare_refused").text())
+			q.say(source, name+"refused of the target", k.at("stopped").text())
 		}
 	}
-	q.say(source, "people", v.at("spare", "visitors").text())
-	q.say(source, "disguised", v.at("doubted").text())
-}
-
-var suggestGroups = map[string]string{
-	"browsers": "people", "disguised": "disguised", "crawlers": "class crawler", "tools": "class tool",
-	"monitors": "class monitor", "unknown": "class unknown",
 }
 
 // suggested collects a suggestion of a window of a minute, chosen on all of the log.
@@ -702,9 +702,9 @@ func (q *inquiry) suggested(format string, text []byte) {
 		for _, r := range rowsOf(q.T, format, text) {
 			name := "window:" + q.n + "/1m: "
 			chosen := r["role"] == "chosen" && r["part"] == "first"
-			if of := suggestGroups[r["group"]]; chosen && of != "" {
-				q.say(source, name+"refused of "+of, r["refused"])
-				q.say(source, name+"hit of "+of, r["clients_hit"])
+			if chosen && slices.Contains(identities, r["group"]) {
+				q.say(source, name+"refused of "+r["group"], r["refused"])
+				q.say(source, name+"hit of "+r["group"], r["clients_hit"])
 			}
 		}
 		return
@@ -718,9 +718,9 @@ func (q *inquiry) suggested(format string, text []byte) {
 		}
 		q.say(source+", "+part, name+"refused", found.at("refused").text())
 		q.say(source+", "+part, name+"clients hit", found.at("clients_hit").text())
-		for group, question := range suggestGroups {
-			q.say(source+", "+part, name+"refused of "+question, found.at("by_group", group, "refused").text())
-			q.say(source+", "+part, name+"hit of "+question, found.at("by_group", group, "clients_hit").text())
+		for _, group := range identities {
+			q.say(source+", "+part, name+"refused of "+group, found.at("by_group", group, "refused").text())
+			q.say(source+", "+part, name+"hit of "+group, found.at("by_group", group, "clients_hit").text())
 		}
 	}
 }
@@ -728,11 +728,11 @@ func (q *inquiry) suggested(format string, text []byte) {
 // TestOneAnswer asks about three logs, and about a part of one.
 func TestOneAnswer(t *testing.T) {
 	whole := map[string]int{
-		"requests": 40, "clients": 40, "evidence": 20, "people": 10, "disguised": 9, safest: 21,
+		"requests": 40, "clients": 40, "people": 30, "programs": 30, "believed": 2, "doubted": 2, safest: 21,
 		"refused": 35, "refused %": 15, "clients hit": 35, "worst minute": 15, "worst minute begins": 6, "means": 6,
-		"hit of class tool": 30, "refused of class tool": 15,
-		"hit of people": 12, "refused of people": 12, "hit of disguised": 20, "refused of disguised": 12, "bytes saved": 8,
-		"refused of tools, crawlers and the disguised": 4,
+		"hit of class tool": 20, "refused of class tool": 15,
+		"hit of people": 12, "refused of people": 11, "hit of programs": 12, "refused of programs": 11, "bytes saved": 8,
+		"hit of browsers": 3, "refused of browsers": 2, "refused of the target": 2,
 	}
 	all, some := []string{"table", "json", "csv", "markdown", "html"}, []string{"json", "html"}
 	since, cold := []string{"--since", "2026-03-02T15:08:00Z"}, []string{"--since", "2026-03-02T15:08:00Z", "--cold"}
@@ -794,7 +794,7 @@ func (q *inquiry) ask() {
 			}
 		}
 	}
-	q.storedEvidence("database", "night0.db")
+	q.storedIdentities("database", "night0.db")
 	for _, format := range q.formats {
 		q.swept("report of a sweep", format, q.shadow("report", "--run", "1", "--db", "swept.db", "--output", format))
 	}
@@ -855,11 +855,21 @@ func (q *inquiry) apart() {
 
 // sums adds up what others say in one.
 func (q *inquiry) sums() {
-	name, sum := "window:"+q.n+"/1m: ", int64(0)
-	for _, who := range []string{"class tool", "class crawler", "disguised"} {
-		sum += toInt(q.T, q.answers[name+"refused of "+who]["replay as json"])
+	name := "window:" + q.n + "/1m: "
+	for whole, groups := range map[string][]string{"the target": identities[3:8], "browsers": identities[:3]} {
+		for _, figure := range []string{name + "refused of ", name + "hit of "} {
+			sum := int64(0)
+			for _, group := range groups {
+				if group != "search" {
+					sum += toInt(q.T, q.answers[figure+group]["replay as json"])
+				}
+			}
+			q.say("replay, summed", figure+whole, strconv.FormatInt(sum, 10))
+			if whole == "browsers" {
+				q.say("replay, summed", figure+"believed", strconv.FormatInt(sum, 10))
+			}
+		}
 	}
-	q.say("replay, summed", name+"refused of tools, crawlers and the disguised", strconv.FormatInt(sum, 10))
 }
 
 // TestOneAnswerOfANight asks a night that holds requests back, and a sweep of the others.
@@ -872,10 +882,10 @@ func TestOneAnswerOfANight(t *testing.T) {
 	night := q.shadow(q.judged("replay", "--resume", "--evidence", "--sweep", "--output", "json")...)
 	q.replayed("night", "json", night)
 	q.page("report of a night", q.shadow("report", "--output", "html"))
-	q.storedEvidence("database", "shadow.duckdb")
+	q.storedIdentities("database", "shadow.duckdb")
 	held := treeOf(t, night).at("input", "held_from").text()
 	q.swept("sweep", "json", q.shadow("sweep", q.log, "--until", held, "--evidence", "--no-store", "--output", "json"))
-	q.count(map[string]int{"requests": 2, safest: 4, "window:16/1m: hit of people": 3})
+	q.count(map[string]int{"requests": 2, safest: 4, "window:16/1m: hit of people": 2})
 }
 
 // stdinTail has a tail read the log to its end.

@@ -6,17 +6,14 @@ import (
 	"testing"
 )
 
-// What a limit hits says suggest, replay, sweep and diff, and all of them mean the same by people: browsers that are
-// not disguised. So on the same requests they must agree, figure by figure.
+// Who a limit hits say suggest, replay, sweep and diff, and all of them mean the same by each identity. So on the same
+// requests they must agree, figure by figure.
 
 // pair is what a limit does to some clients.
 type pair struct {
 	Refused int64 `json:"refused"`
 	Hit     int64 `json:"clients_hit"`
 }
-
-// divided are the browsers by the evidence about them.
-type divided struct{ People, Disguised pair }
 
 // A promised is a limit of shadow suggest with its figures.
 type promised struct {
@@ -27,9 +24,23 @@ type promised struct {
 	} `json:"first"`
 }
 
-func (p *promised) divided() divided {
-	g := p.Figures.ByGroup
-	return divided{pair{g["browsers"].Refused + g["shared"].Refused, g["browsers"].Hit + g["shared"].Hit}, g["disguised"]}
+// believed is what it does to browsers that are believed to be what they claim.
+func (p *promised) believed() (sum pair) {
+	for _, group := range []string{"people", "offices", "undecided"} {
+		sum.Refused += p.Figures.ByGroup[group].Refused
+		sum.Hit += p.Figures.ByGroup[group].Hit
+	}
+	return sum
+}
+
+// differing are the identities of which something else is said than was promised.
+func (p *promised) differing(said map[string]pair) (groups []string) {
+	for _, group := range identities {
+		if got, known := said[group]; !known || got != p.Figures.ByGroup[group] {
+			groups = append(groups, group)
+		}
+	}
+	return groups
 }
 
 func readJSON[T any](t *testing.T, args ...string) (to T) {
@@ -54,7 +65,7 @@ func suggested(t *testing.T, log string) (limits []promised) {
 	return limits
 }
 
-func TestPeopleAreThoseThatSuggestSpares(t *testing.T) {
+func TestIdentitiesAgree(t *testing.T) {
 	for _, log := range []string{"shop-combined.log", "nginx-timed.log", "vhosts.log", "rotated", "api.json"} {
 		t.Run(log, func(t *testing.T) {
 			limits := suggested(t, log)
@@ -78,17 +89,16 @@ func replayed(t *testing.T, log string, limits []promised) {
 		Policies []struct {
 			Policy string
 			pair
-			ByEvidence divided         `json:"by_evidence"`
-			ByClass    map[string]pair `json:"by_class"`
+			ByIdentity map[string]pair `json:"by_identity"`
 		}
 	}](t, args...)
 	for i, p := range got.Policies {
 		want := limits[i]
-		if p.Policy != want.Limit || p.pair != want.Figures.pair || p.ByEvidence != want.divided() {
+		if p.Policy != want.Limit || p.pair != want.Figures.pair {
 			t.Errorf("replay: %+v, want %+v", p, want)
 		}
-		if b := p.ByClass["browser"]; b.Hit != p.ByEvidence.People.Hit+p.ByEvidence.Disguised.Hit {
-			t.Errorf("replay: %s hits %d browsers, divided into %+v", p.Policy, b.Hit, p.ByEvidence)
+		if d := want.differing(p.ByIdentity); d != nil {
+			t.Errorf("replay: %v: %+v, want %+v", d, p, want)
 		}
 	}
 }
@@ -101,7 +111,7 @@ func swept(t *testing.T, log string, limits []promised) {
 		Points []struct {
 			Limit int64
 			pair
-			ByEvidence divided `json:"by_evidence"`
+			ByEvidence struct{ Believed pair } `json:"by_evidence"`
 		}
 	}
 	got := readJSON[struct{ Curves []curve }](t, "sweep", log, "--no-store", "--evidence", "--kind", "window", "--kind", "fixed")
@@ -113,7 +123,7 @@ func swept(t *testing.T, log string, limits []promised) {
 				continue
 			}
 			found++
-			if want := limits[at]; p.pair != want.Figures.pair || p.ByEvidence != want.divided() {
+			if want := limits[at]; p.pair != want.Figures.pair || p.ByEvidence.Believed != want.believed() {
 				t.Errorf("sweep: %s %d/%s %+v, want %+v", c.Kind, p.Limit, c.Per, p, want)
 			}
 		}
@@ -135,17 +145,17 @@ func compared(t *testing.T, log string, a, b promised) {
 		OnlyB int64 `json:"only_b"`
 		Both  int64
 	}
-	type changes struct{ Requests, Clients change }
 	got := readJSON[struct {
-		ByEvidence struct{ People, Disguised changes } `json:"by_evidence"`
+		ByIdentity map[string]struct{ Requests, Clients change } `json:"by_identity"`
 	}](t, "diff", log, "--evidence", "--limit", a.Limit, "--limit", b.Limit)
-	sides := func(c changes) [2]pair {
-		return [2]pair{{c.Requests.OnlyA + c.Requests.Both, c.Clients.OnlyA + c.Clients.Both}, {c.Requests.OnlyB + c.Requests.Both, c.Clients.OnlyB + c.Clients.Both}}
+	ofA, ofB := map[string]pair{}, map[string]pair{}
+	for group, c := range got.ByIdentity {
+		ofA[group] = pair{c.Requests.OnlyA + c.Requests.Both, c.Clients.OnlyA + c.Clients.Both}
+		ofB[group] = pair{c.Requests.OnlyB + c.Requests.Both, c.Clients.OnlyB + c.Clients.Both}
 	}
-	people, disguised := sides(got.ByEvidence.People), sides(got.ByEvidence.Disguised)
-	for i, want := range []promised{a, b} {
-		if d := (divided{people[i], disguised[i]}); d != want.divided() {
-			t.Errorf("diff: %s: %+v, want %+v", want.Limit, d, want.divided())
+	for limit, d := range map[string][]string{a.Limit: a.differing(ofA), b.Limit: b.differing(ofB)} {
+		if d != nil {
+			t.Errorf("diff: %s differs in %v: %+v, want %+v and %+v", limit, d, got, a, b)
 		}
 	}
 }

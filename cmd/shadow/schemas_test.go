@@ -115,8 +115,8 @@ type (
 		pointFigures
 		ByClass    report.PerClass[pointFigures] `json:"by_class"`
 		ByEvidence *struct {
-			People    pointFigures `json:"people"`
-			Disguised pointFigures `json:"disguised"`
+			Believed pointFigures `json:"believed"`
+			Doubted  pointFigures `json:"doubted"`
 		} `json:"by_evidence,omitempty"`
 		Band *struct {
 			pointRanges
@@ -539,7 +539,7 @@ sweep shop-combined.log --config site.yaml --policy login --no-store
 sweep empty.log --no-store
 suggest shop-combined.log
 suggest shop-combined.log --for nginx --protect browsers=99%
-suggest nginx-timed.log --target tools --action /login
+suggest nginx-timed.log --target programs --action /login
 suggest api.json
 suggest empty.log
 doctor shop-combined.log broken.log

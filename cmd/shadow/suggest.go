@@ -10,6 +10,7 @@ import (
 	"shadow/pipeline"
 	"shadow/report/format"
 	"shadow/suggest"
+	"shadow/traffic/who"
 )
 
 func newSuggest() *cobra.Command {
@@ -29,17 +30,21 @@ func newSuggest() *cobra.Command {
 Limits are chosen on two parts of the log, and keep the promise on both. A third part (--holdout) validates the answer.
 With --for the limit is one that this server has exactly.
 
-Clients are classified by what their agents claim, and browsers by what they do as well:
-  browsers   claim to be one, and nothing they do contradicts it (shared: of these, addresses that many share)
-  disguised  claim to be one, and what they do contradicts it
-  search     crawlers of search engines, by what they call themselves
-  crawlers, tools, monitors, unknown
-  all        everybody
+Who a client is, shows in what it does. How fast it is, is no sign:
+  people     behave like a person: files come with pages, steps follow from pages
+  offices    several people behind one address
+  undecided  claim to be browsers, and sent too little to tell; browsers are these and the two above
+  programs   tools, libraries, apps, devices
+  disguised  claim to be browsers, and behave like none
+  attackers  scan, guess passwords, ask for what is not there; also many addresses that are one client
+  search     crawlers of search engines; crawlers are all others that say so
+  own, monitors, proxies are never protected and never refused unless you name them
+  users, all users are all but these and attackers
 
 The log is read once. Its requests, about 20 bytes each, wait in a temporary file (TMPDIR).`,
 		Example: `  shadow suggest access.log
   shadow suggest access.log --for haproxy
-  shadow suggest access.log access.log.*.gz --protect browsers=99.9% --target tools,crawlers --per 30s,1m,5m
+  shadow suggest access.log access.log.*.gz --protect browsers=99.9% --target programs,crawlers --per 30s,1m,5m
   shadow suggest access.log --action login
   shadow suggest access.log --each-action --details
   shadow suggest access.log --output html > limit.html
@@ -54,7 +59,7 @@ The log is read once. Its requests, about 20 bytes each, wait in a temporary fil
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	profile.Add(flags)
-	f.Holdout, f.Scale = pipeline.DefaultHoldout, pipeline.SameScale
+	f.Holdout, f.Scale, f.Recover = pipeline.DefaultHoldout, pipeline.SameScale, suggest.DefaultRecover
 	addGoals(cmd, f)
 	flags.BoolVar(&f.Details, "details", false, "show all limits that were tried")
 	addShapes(cmd, &f.Shapes, "window, fixed and token", "")
@@ -65,8 +70,11 @@ The log is read once. Its requests, about 20 bytes each, wait in a temporary fil
 		"the others chose; 0 for none")
 	scale := option.Domain[suggest.Scale]{What: "string", Parse: suggest.ParseScale, Text: suggest.Scale.String}
 	scale.Add(cmd, &f.Scale, "scale", "make room for clients that send so many times as much (`factor`)")
+	option.Period.Add(cmd, &f.Recover, "recover", "who is refused is forgiven within this `time` (limits that --per names are not held to it)")
 	flags.BoolVar(&f.Band, "band", true, "where timestamps are whole seconds, keep the promise wherever in its second each "+
 		"request came")
+	flags.StringArrayVar(&f.FailIf, "fail-if", nil, "exit code 4 if this `condition` holds, such as 'verdict != \"deploy\"'; "+
+		"may be repeated")
 	addSample(cmd, &f.Sample)
 	addOutput(cmd, &f.Output, "report", format.PageOutputs())
 	addReading(cmd, &f.Reading)
@@ -87,10 +95,10 @@ func addGoals(cmd *cobra.Command, f *pipeline.Suggest) {
 	option.Server.Add(cmd, &f.For, "for", "the `server` whose limits are wanted, or any (default nginx if the log looks "+
 		"like one of its own, else any)")
 	goal.AddList(cmd, &f.Protect, true, "protect", "the share of which clients must not be hit (`who=share`, repeatable; default "+
-		"browsers=99.9% of a site for people, all=99% of an API)")
-	who := option.Domain[suggest.Set]{Parse: suggest.ParseSet, Text: suggest.Set.String, Words: suggest.Words()}
-	who.AddList(cmd, &f.Target, true, "target", "the `clients` to refuse: the more of their requests a limit refuses, "+
-		"the better (default disguised,crawlers,tools,unknown of a site for people, all of an API)")
+		"browsers=99.9% of a site for people, users=99% of an API)")
+	clients := option.Domain[who.Set]{Parse: who.ParseSet, Text: who.Set.String, Words: who.Words()}
+	clients.AddList(cmd, &f.Target, true, "target", "the `clients` to refuse: the more of their requests a limit refuses, "+
+		"the better (default disguised,attackers,programs,crawlers of a site for people, all who are not search engines of an API)")
 }
 
 // again returns the flags of a command that suggests another one, as they were given: as far as the other has them and

@@ -22,7 +22,7 @@ func TestSuggestFitsAScreen(t *testing.T) {
 		nil,
 		{"--protect", "all=90%"},
 		{"--target", "all"},
-		{"--protect", "browsers=90%", "--target", "tools"},
+		{"--protect", "browsers=90%", "--target", "programs"},
 		{"--client", "addr/24,/64"},
 		{"--client", "agent", "--protect", "all=90%"},
 		{"--each-action"},
@@ -62,7 +62,7 @@ func TestSuggestOfRealLogsFitsAScreen(t *testing.T) {
 }
 
 var (
-	answerBegins = regexp.MustCompile(`^[\d,]+ requests? from `)
+	answerBegins = regexp.MustCompile(`^(\S+|\d+ files): [\d,]+ requests?, `)
 	isCommand    = regexp.MustCompile(`^(next)? +shadow `)
 )
 

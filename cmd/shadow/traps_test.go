@@ -24,21 +24,21 @@ type trap struct {
 }
 
 var traps = []trap{
-	{set: "almhuette-2015-2016", args: []string{"--since", "2016-03-20", "--until", "2016-04-03"}, told: "info clock: from +0100 to +0200", after: []string{"deploy", "ceiling", "no_limit_can"}},
-	{set: "almhuette-2018", args: []string{"--since", "2018-10-25", "--until", "2018-11-01"}, told: "info clock: from +0200 to +0100", after: []string{"deploy", "ceiling", "no_limit_can"}},
-	{set: "almhuette-2019", told: "info attacker: 193.106.31.130", after: []string{"deploy"}},
+	{set: "almhuette-2015-2016", args: []string{"--since", "2016-03-20", "--until", "2016-04-03"}, told: "info clock: from +0100 to +0200", after: []string{"deploy", "deploy_unproven", "ceiling", "no_limit_can"}},
+	{set: "almhuette-2018", args: []string{"--since", "2018-10-25", "--until", "2018-11-01"}, told: "info clock: from +0200 to +0100", after: []string{"deploy", "deploy_unproven", "ceiling", "no_limit_can"}},
+	{set: "almhuette-2019", told: "info attacker: 193.106.31.130", after: []string{"deploy", "deploy_unproven"}},
 	{set: "elastic-apache", told: "stop clock: times and order contradict each other", after: []string{"not_judgeable"}},
 	{set: "elastic-nginx", told: "stop clock: times and order contradict each other; info api_or_app: no site for people", after: []string{"not_judgeable"}},
-	{set: "farmer-2024-2026", files: []string{"*combined*", "*vhost*", "nginx*", "*common*"}, told: "info attacker: 91.92.241.149; info enforced: 503", after: []string{"deploy"}},
-	{set: "hackers-basjes-2015", told: "info attacker: 76 addresses", after: []string{"no_limit_can"}},
-	{set: "imooc-2016", told: "stop no_agents: lines may be of another --format; warn health_check: 4,714 (47.14 %) requests", after: []string{"not_judgeable"}},
-	{set: "imooc-2016", args: []string{"--format", `$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent "$host" "$http_referer" $args "$http_user_agent" "$http_x_forwarded_for" $upstream_addr $upstream_status $upstream_response_time $request_time`}, told: "warn health_check: 10.100.0.1", after: []string{"no_limit_can"}},
+	{set: "farmer-2024-2026", files: []string{"*combined*", "*vhost*", "nginx*", "*common*"}, told: "info attacker: 91.92.241.149; info enforced: 503", after: []string{"deploy", "deploy_unproven"}},
+	{set: "hackers-basjes-2015", after: []string{"no_limit_can"}},
+	{set: "imooc-2016", told: "stop no_agents: lines may be of another --format; info health_check: sent 4,714 (47.14 %)", after: []string{"not_judgeable"}},
+	{set: "imooc-2016", args: []string{"--format", `$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent "$host" "$http_referer" $args "$http_user_agent" "$http_x_forwarded_for" $upstream_addr $upstream_status $upstream_response_time $request_time`}, told: "info health_check: 10.100.0.1", after: []string{"no_limit_can"}},
 	{set: "nasa-1995-07-09", told: "warn no_agents: not logged", after: []string{"ceiling", "no_limit_can"}},
-	{set: "netnea-2015-2016", told: "stop proxy_as_client: 0.0.0.0; warn clock: 8 times the clock steps back; info clock: from +0100 to +0200; warn own_server: 127.0.0.1", after: []string{"not_judgeable"}},
+	{set: "netnea-2015-2016", told: "stop proxy_as_client: 0.0.0.0; warn clock: 8 times the clock steps back; info clock: from +0100 to +0200; info own_server: 127.0.0.1", after: []string{"not_judgeable"}},
 	{set: "ocatak-scanners", args: []string{"--format", `"$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent "$http_referer" "$http_user_agent""`}, told: "stop few_clients: 3 clients; stop clock: contradict", after: []string{"not_judgeable"}},
-	{set: "roadmap-nginx-2024", told: "warn health_check: 138.68.248.85; info clock: 18 h 3 min; info attacker: 172.104.4.17", after: []string{"deploy"}},
-	{set: "sparkdeveloper-2016", args: []string{"--since", "2016-03-11", "--until", "2016-03-16"}, told: "info clock: changes by 1 h 0 min at 2016-03-13 07:00:25 UTC, from -0500 to -0400; warn health_check: jetmon; warn own_server: wp-cron.php", after: []string{"deploy", "ceiling", "no_limit_can"}},
-	{set: "sundog-2017", told: "warn own_server: 54.210.20.202; info clock: by up to 16 min 17 s, and are put in order; info attacker: 439 addresses", after: []string{"deploy", "ceiling"}},
+	{set: "roadmap-nginx-2024", told: "info health_check: 138.68.248.85; info clock: 18 h 3 min; info attacker: 172.104.4.17", after: []string{"deploy", "deploy_unproven"}},
+	{set: "sparkdeveloper-2016", args: []string{"--since", "2016-03-11", "--until", "2016-03-16"}, told: "info clock: changes by 1 h 0 min at 2016-03-13 07:00:25 UTC, from -0500 to -0400; info health_check: jetmon; info own_server: wp-cron.php", after: []string{"deploy", "deploy_unproven", "ceiling", "no_limit_can"}},
+	{set: "sundog-2017", told: "info own_server: 54.210.20.202; info clock: by up to 16 min 17 s, and are put in order; info attacker: 1,184 addresses", after: []string{"deploy", "deploy_unproven", "ceiling"}},
 	{set: "webbot-phase1", args: sessions, told: "warn client_missing: 704 of 41,184 requests have no session", after: []string{"ceiling", "no_limit_can"}},
 	{set: "webbot-phase2", args: sessions, told: "warn few_clients: 88 clients", after: []string{"ceiling", "no_limit_can"}},
 	{set: "zanbil-sample-2019", told: "warn short_log: 40 min", after: []string{"no_limit_can", "ceiling", "deploy"}},
@@ -110,6 +110,9 @@ func texts(all []toldFinding) (lines []string) {
 // isTold looks for what must be told.
 func (c *trap) isTold(t *testing.T, all []toldFinding) {
 	for one := range strings.SplitSeq(c.told, "; ") {
+		if one == "" {
+			continue // of some logs nothing must be told
+		}
 		name, says, _ := strings.Cut(one, ": ")
 		if !slices.ContainsFunc(all, func(f toldFinding) bool {
 			return f.Severity+" "+f.Code == name && strings.Contains(f.Evidence, says)

@@ -17,6 +17,7 @@ import (
 	"shadow/servers"
 	"shadow/suggest"
 	"shadow/traffic"
+	"shadow/traffic/who"
 )
 
 // A Migrate takes the limits of a server's configuration to another server: the nearest ones there, what changes for which
@@ -27,8 +28,8 @@ type Migrate struct {
 	target  *servers.Target
 	wanted  []servers.Wanted
 	where   servers.Where
-	labels  suggest.Labels
-	groups  suggest.Groups // how many clients there are
+	labels  who.Identities
+	groups  who.Groups // how many clients there are
 }
 
 // DefaultPromise is that nobody who behaves as a person is newly hit.
@@ -120,7 +121,7 @@ func (m *Migrate) run(ctx context.Context, logs []string) (err error) {
 
 // label says who the clients are.
 func (m *Migrate) label(result *replay.Result) {
-	m.labels = suggest.Label(result, m.Rules, result.Tables.Agents)
+	m.labels = result.Who.Identities
 	for id := range int32(result.Clients.Len()) {
 		if result.Clients.At(id).Requests() > 0 {
 			m.groups[m.labels.Of(id)]++
@@ -129,7 +130,7 @@ func (m *Migrate) label(result *replay.Result) {
 }
 
 // keeps reports whether a move keeps the promise, and which clients it newly hits and releases.
-func (m *Migrate) keeps(c *replay.Comparison) (kept bool, hit, released suggest.Groups) {
+func (m *Migrate) keeps(c *replay.Comparison) (kept bool, hit, released who.Groups) {
 	for id := range int32(c.Clients.Len()) {
 		switch s := c.Clients.At(id); {
 		case s.A() == 0 && s.B() > 0:

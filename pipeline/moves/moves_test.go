@@ -321,12 +321,12 @@ func newlyHit(t *testing.T, limit string) int64 {
 		t.Fatal(err)
 	}
 	var r struct {
-		ByEvidence diff.ChangeByEvidence `json:"by_evidence"`
+		ByIdentity map[string]diff.ClassChange `json:"by_identity"`
 	}
 	if err := json.Unmarshal(out.Bytes(), &r); err != nil {
 		t.Fatal(err)
 	}
-	return r.ByEvidence.People.Clients.OnlyB
+	return r.ByIdentity["people"].Clients.OnlyB + r.ByIdentity["offices"].Clients.OnlyB + r.ByIdentity["undecided"].Clients.OnlyB
 }
 
 // TestCorrectionIsTheSmallest: what is found keeps the promise, and the next smaller one of the grid does not.

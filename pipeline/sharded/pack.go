@@ -48,9 +48,6 @@ func (p *Packing) Run(ctx context.Context, logs []string) error {
 	if err := p.Prepare(ctx, logs, p.choose); err != nil {
 		return err
 	}
-	if err := p.Trace(); err != nil {
-		return err
-	}
 	p.Read.Users, p.Read.Origins = true, true
 	p.Read.NoUsers = p.Read.NoUsers || !slices.ContainsFunc(append(p.With, p.By), request.Key.ByUsers)
 	copies, err := logfile.FindCopies(ctx, p.Found())

@@ -72,7 +72,7 @@ func (f *Report) curves() (*html.Curves, error) {
 }
 
 // swept are the runs whose curves the page may have, the best first: the run itself, those of the same requests, and
-// those of the same files at the same time; of several, those that gathered evidence as the report did, and of these
+// those of the same files at the same time; of several, those that know as the report does who the clients are, and of these
 // the latest.
 func (f *Report) swept() (candidates []store.RunFact, err error) {
 	alike, err := f.db.SweptAlike(numbersOf(f.runs))
@@ -81,7 +81,7 @@ func (f *Report) swept() (candidates []store.RunFact, err error) {
 	}
 	divided, err := f.db.Divided()
 	unlike := func(run *store.RunFact) int {
-		if slices.Contains(divided, run.Run) == (f.options.Assessor != nil) {
+		if slices.Contains(divided, run.Run) == (f.loaded.Result.Who != nil) {
 			return 0
 		}
 		return 1
@@ -173,13 +173,14 @@ func (f *Report) writeSweep(model *report.Model) error {
 	if err != nil {
 		return err
 	}
-	res := f.loaded.Result
+	res, options := f.loaded.Result, f.options
+	options.Who = res.Who
 	swept := curves.New(&sweep.Result{ // what the sweep found, as far as it is stored
 		Stats: res.Stats, Tables: res.Tables, Tallies: &traffic.Tallies{Clients: *res.Clients, Actions: res.Actions},
 		By: key, Action: stored.Action, Judged: stored.Judged, Clients: stored.Clients, ByClass: stored.Requests,
 		Hidden: stored.Hidden,
 		Curves: stored.Curves,
-	}, f.options)
+	}, options)
 	swept.History = model.History
 	return swept.Write(f.Out, f.Output)
 }

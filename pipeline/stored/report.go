@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"shadow/pipeline"
-	"shadow/replay"
 	"shadow/report"
 	"shadow/store"
 )
@@ -38,7 +37,7 @@ func (f *Report) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	scopes := []report.Scope{report.WithEvidence}
+	scopes := []report.Scope{report.WithIdentities}
 	if f.Compare != CompareNone {
 		scopes = append(scopes, report.WithHistory)
 	}
@@ -95,7 +94,7 @@ func (f *Report) model(chosen selector) (_ *report.Model, err error) {
 		Version: f.loaded.Version, Command: f.loaded.Command, Timezone: cmp.Or(f.loaded.Timezone, "UTC"),
 		Warnings: slices.Concat(f.notes, f.loaded.Warnings), Findings: f.loaded.Findings, Database: f.Path,
 		Run: strings.Trim(strings.ReplaceAll(fmt.Sprint(numbers), " ", ", "), "[]"), Anonymize: f.Anonymizer,
-		Assessor: replay.NewAssessor(f.loaded.Result, nil), Apart: apartOf(f.loaded.Apart),
+		Apart: apartOf(f.loaded.Apart), Identities: printsIdentities(f.loaded.Command),
 	}
 	model := report.New(f.loaded.Result, f.options)
 	history, err := f.history()
@@ -103,6 +102,20 @@ func (f *Report) model(chosen selector) (_ *report.Model, err error) {
 		model.SetHistory(history, f.Anonymizer)
 	}
 	return model, err
+}
+
+// printsIdentities reports whether a command, as typed, has people read who the clients are: so does the report on its
+// run.
+func printsIdentities(command string) (prints bool) {
+	for word := range strings.FieldsSeq(command) {
+		switch name, value, _ := strings.Cut(word, "="); name {
+		case "--evidence":
+			prints = value != "false"
+		case "--evidence-path", "--robots":
+			return true
+		}
+	}
+	return prints
 }
 
 // apartOf is what several runs judged by themselves, for a report.

@@ -8,6 +8,7 @@ import (
 	"shadow/report/table"
 	"shadow/suggest"
 	"shadow/sweep"
+	"shadow/traffic/who"
 )
 
 // A Report is the report on what a limit should be. Its JSON is an interface for other programs, as that of Model;
@@ -84,6 +85,12 @@ type PageLoads struct {
 	P50   int64 `json:"p50"`
 	P95   int64 `json:"p95"`
 	P99   int64 `json:"p99"`
+
+	Gap float64 `json:"p50_gap_seconds"` // between page loads of one visit
+}
+
+func pageLoadsOf(l suggest.Loads) PageLoads {
+	return PageLoads{l.Count, l.P50, l.P95, l.P99, format.InSeconds(l.Gap)}
 }
 
 // A Limit is the limit of one shape, or why there is none.
@@ -126,10 +133,10 @@ type Figures struct {
 }
 
 // perGroup has what there is of each group of clients, in the order of the groups.
-type perGroup[T any] [suggest.GroupCount]T
+type perGroup[T any] [who.Count]T
 
 // MarshalJSON writes an object with a key per group.
-func (g perGroup[T]) MarshalJSON() ([]byte, error) { return format.EachJSON[suggest.Group](g[:]) }
+func (g perGroup[T]) MarshalJSON() ([]byte, error) { return format.EachJSON[who.Identity](g[:]) }
 
 type groupFigures struct {
 	Refused *int64 `json:"refused"` // nil: not known
@@ -167,9 +174,7 @@ type Crawler struct {
 // New makes the report. The survey is a replay of the whole log, with evidence if any was gathered; of each answer
 // Advice must be there.
 func New(survey *replay.Result, answers []Answer, o report.Options) *Report {
-	who := report.NewPopulation(survey.Clients)
-	s := &Report{Head: report.NewHead(&survey.Stats, who, o), Answers: answers}
-	s.Input.Evidence = report.NewAssessor(survey, who, o).All(survey.Clients)
+	s := &Report{Head: report.NewHead(&survey.Stats, report.NewPopulation(survey.Clients, survey.Who), o), Answers: answers}
 	for i := range answers {
 		answers[i].fill(&s.Input)
 	}
@@ -183,7 +188,7 @@ func New(survey *replay.Result, answers []Answer, o report.Options) *Report {
 func (s *Answer) fill(in *report.Input) {
 	a := s.Advice
 	s.Action, s.Scale, s.Target = a.Action, a.Scale.Float(), []string{}
-	for g := range suggest.GroupCount {
+	for g := range who.Count {
 		if a.Target.Has(g) {
 			s.Target = append(s.Target, g.String())
 		}
@@ -200,7 +205,7 @@ func (s *Answer) fill(in *report.Input) {
 		s.Protect = append(s.Protect, m)
 	}
 	s.First, s.Second, s.Rest = partOf(a.Parts[suggest.First]), partOf(a.Parts[suggest.Second]), partOf(a.Parts[suggest.Rest])
-	s.Band, s.PageLoads = a.Banded(), PageLoads(a.Loads)
+	s.Band, s.PageLoads = a.Banded(), pageLoadsOf(a.Loads)
 	for i := range a.Suggestions {
 		s.Suggestions = append(s.Suggestions, limitOf(a, &a.Suggestions[i]))
 	}
@@ -221,7 +226,7 @@ func partOf(p *suggest.Part) *Part {
 		return nil
 	}
 	part := &Part{From: format.Moment(p.First), To: format.Moment(p.Last)}
-	for g := range suggest.GroupCount {
+	for g := range who.Count {
 		part.ByGroup[g] = report.ClassTotal{Requests: p.Requests[g], Clients: p.Clients[g]}
 		part.Requests += p.Requests[g]
 		part.Clients += p.Clients[g]
@@ -254,6 +259,9 @@ var whyTexts = [...]string{
 	suggest.Nobody:  "there is no one to protect",
 	suggest.Broken:  "every limit breaks the promise",
 	suggest.TooFew:  "it would admit fewer than 20 requests in an hour",
+
+	suggest.SlowToForget: "it would take longer to forget than --recover",
+	suggest.BelowPace:    "people who load one page after the other take more",
 }
 
 // priceOf returns nil for no limit.
@@ -277,8 +285,8 @@ func figuresOf(a *suggest.Advice, f *suggest.Figures, part *suggest.Part) *Figur
 	if part == nil {
 		return nil
 	}
-	m := &Figures{Keeps: a.Keeps(f, &part.Clients), Hit: f.Hit.Of(suggest.Everybody), ByGroup: byGroup(f)}
-	if n := f.Refused.Of(suggest.Everybody); f.Counted {
+	m := &Figures{Keeps: a.Keeps(f, &part.Clients), Hit: f.Hit.Of(who.Everybody), ByGroup: byGroup(f)}
+	if n := f.Refused.Of(who.Everybody); f.Counted {
 		m.Refused = &n
 	}
 	return m
@@ -299,7 +307,7 @@ func wholeOf(w *suggest.Whole) *Whole {
 		return nil
 	}
 	m := &Whole{
-		Limit: w.Limit, Refused: w.Answer.Refused.Of(suggest.Everybody), Hit: w.Answer.Hit.Of(suggest.Everybody),
+		Limit: w.Limit, Refused: w.Answer.Refused.Of(who.Everybody), Hit: w.Answer.Hit.Of(who.Everybody),
 		ByGroup: byGroup(&w.Answer), Crawlers: []Crawler{},
 	}
 	for _, c := range w.Crawlers {
@@ -315,7 +323,7 @@ func boundsOf(a *suggest.Advice) []Bound {
 		leaves := leavesOf(b.Shape, b.N)
 		all = append(all, Bound{
 			Limit: b.Limit(), Minute: leaves[0], Hour: leaves[1], Day: leaves[2],
-			Refused: b.Whole.Refused.Of(suggest.Everybody), Hit: b.Whole.Hit.Of(suggest.Everybody),
+			Refused: b.Whole.Refused.Of(who.Everybody), Hit: b.Whole.Hit.Of(who.Everybody),
 		})
 	}
 	return all

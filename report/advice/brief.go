@@ -1,7 +1,9 @@
 package advice
 
 import (
+	"cmp"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -12,7 +14,10 @@ import (
 	"shadow/report/document"
 	"shadow/report/format"
 	"shadow/report/table"
-	"shadow/suggest"
+	"shadow/sweep"
+	"shadow/traffic/match"
+	"shadow/traffic/useragent"
+	"shadow/traffic/who"
 )
 
 // The answer in short fits on a screen: what the log is, what is notable about it, the verdict, the limit and what it
@@ -28,27 +33,30 @@ const (
 // whatText says in a line what the log is.
 func (s *Report) whatText(a *Answer) string {
 	in := &s.Input
-	parts := []string{format.Count(in.Requests, "request") + " from " + format.Count(in.Clients, "client")}
+	clients := format.Count(in.Clients, "client")
+	if a.Key == "address" {
+		clients = format.Thousands(in.Clients) + " address" + map[bool]string{false: "es"}[in.Clients == 1]
+	}
+	parts := []string{format.Count(in.Requests, "request"), clients}
 	if in.Span != nil {
-		parts[0] += " in " + format.Span(in.Span.Length())
+		parts = append(parts, in.SpanText())
 	}
 	if d := s.Sample; d != nil {
 		parts = append(parts, fmt.Sprintf("a sample: limits were tried on %s of these", format.Count(d.ClientsJudged, "client")))
 	}
 	if a.Action != "" {
 		w := a.Advice.Whole
-		parts = append(parts, fmt.Sprintf("%s of %s from %s", format.Thousands(w.Requests.Of(suggest.Everybody)),
-			named(a.Action), format.Count(w.Groups.Of(suggest.Everybody), "client")))
-	}
-	for _, f := range in.Formats {
-		if f.Format != "" {
-			parts = append(parts, named(f.Format))
-		}
+		parts = append(parts, fmt.Sprintf("%s of %s from %s", format.Thousands(w.Requests.Of(who.Everybody)),
+			named(a.Action), format.Count(w.Groups.Of(who.Everybody), "client")))
 	}
 	if in.Resolution == "second" {
 		parts = append(parts, "timestamps of 1 s")
 	}
-	return strings.Join(append(parts, a.Verdict.Site.Text()), " · ")
+	name := format.Count(int64(len(in.Files)), "file")
+	if len(in.Files) == 1 {
+		name = named(path.Base(in.Files[0].Name))
+	}
+	return name + ": " + strings.Join(append(parts, a.Verdict.Site.Text()), ", ")
 }
 
 // named is a name that somebody chose, cut in its middle where it is long.
@@ -139,17 +147,87 @@ func (s *Answer) briefFacts() (f document.Facts) {
 	if v.Limit == nil {
 		return nil
 	}
-	f.Add("limit", *v.Limit+", by "+named(s.Key))
-	f.Add("protects", v.protectsText())
-	f.Add("targets", v.targetsText())
+	for i, line := range s.mostLines() {
+		f.Add([]string{"refused", "most", ""}[i], line)
+	}
+	f.Add("bots", v.botsText())
+	f.Add("people", s.peopleText())
+	f.Add("", v.expectText())
 	f = append(f, v.Sample.facts()...)
-	f.Add("allows", v.allowsText(findings.IsLogin(s.Action)))
+	f.Add("attacker", v.allowsText(match.IsLogin(s.Action)))
 	f.Add("exempt", v.Exempt.text())
 	f.Add("search", v.searchText())
 	if v.Best != nil {
 		f.Add("of any", *v.Best+" stops at least half as much again; "+v.For+" has no such limit")
 	}
 	return f
+}
+
+// mostLines name the clients that the limit refuses most, with what they do and how they call themselves, in columns.
+func (s *Answer) mostLines() (lines []string) {
+	var names, refused []string
+	for _, c := range s.Verdict.Most {
+		if c.Refused > 0 {
+			names = append(names, named(c.Client))
+			refused = append(refused, format.Thousands(c.Refused)+" of "+format.Thousands(c.Requests))
+		}
+	}
+	widest := func(texts []string) (n int) {
+		for _, text := range texts {
+			n = max(n, table.ColumnsOf(text))
+		}
+		return n
+	}
+	for i := range names {
+		c := &s.Verdict.Most[i]
+		does := named(c.Action) + ", "
+		switch is := c.Identity; {
+		case c.Agent == "-" || c.Agent == "":
+			does += "no agent"
+		case is == who.Disguised.One() || is == who.Attacker.One():
+			does += "claims " + useragent.Short(c.Agent)
+		default:
+			does += useragent.Short(c.Agent)
+		}
+		if len(c.Reasons) > 0 {
+			does += "; " + c.Identity + ": " + strings.TrimLeft(c.Reasons[0], "+-! ")
+		}
+		lines = append(lines, fmt.Sprintf("%-*s  %*s  %s", widest(names), names[i], widest(refused), refused[i], escape.Visible(does)))
+	}
+	return lines
+}
+
+// limitText returns the limit in words: nginx, 1 request a second per address, burst 72.
+func (s *Answer) limitText() string {
+	v, of := s.Verdict, s.Advice.Answer.Of
+	if of == nil {
+		return ""
+	}
+	if !s.Advice.Scale.One() {
+		return fmt.Sprintf("%s per %s", *v.Limit, named(s.Key))
+	}
+	text := fmt.Sprintf("%s %s per %s", format.Count(v.AtRisk.AtOnce, "request"), inPeriod(of.Per), named(s.Key))
+	if of.Kind == sweep.Token {
+		text = fmt.Sprintf("%s %s per %s, %s at once", format.Count(of.Rate.Count, "request"), inPeriod(of.Rate.Per), named(s.Key),
+			format.Thousands(v.AtRisk.AtOnce))
+	}
+	if s.Server != "" {
+		text = s.Server + ", " + text
+	}
+	return text
+}
+
+// inPeriod returns in what time a limit admits its requests: a second, a minute, 15 min.
+func inPeriod(per limit.Time) string {
+	switch per {
+	case limit.Second:
+		return "a second"
+	case limit.Minute:
+		return "a minute"
+	case limit.Hour:
+		return "an hour"
+	}
+	return "in " + format.Brief(per)
 }
 
 // brief writes the answer in short.
@@ -166,7 +244,7 @@ func (s *Report) brief(w *document.Writer, a *Answer) {
 	paste.shrink(len(paste.lines) + room() - notable - gaps) // how to see more is worth less than what was found
 	next.shrink(len(next.lines) + room() - found - gaps)
 	body.shrink(len(body.lines) + room() - found - gaps)
-	if room() < found && len(paste.lines) > 0 { // lines to paste are long
+	if room() < found && len(paste.lines) > 2 { // lines to paste are long
 		what, body, paste.lines = wrapped(s.whatText(a), width, 1), a.bodyLines(w, width, 1), packed(paste.lines, width)
 		if body.shrink(0); room() < found {
 			next, gaps = new(screen), gaps-1
@@ -193,10 +271,17 @@ func (s *Report) brief(w *document.Writer, a *Answer) {
 // bodyLines are what is answered, with so many lines for a text.
 func (s *Answer) bodyLines(w *document.Writer, width, most int) *screen {
 	body := &screen{w: w, width: width, most: most}
-	body.add("verdict", whole(s.Verdict.text(), width-briefLabel))
+	body.add(labels[s.Verdict.Verdict], whole(s.Verdict.text(s.limitText()), width-briefLabel))
+	if text := s.Verdict.heavyText(); text != "" {
+		body.add("first", whole(text, width-briefLabel))
+	}
 	for _, f := range s.briefFacts() {
 		before := len(body.lines)
-		body.say(f.Label, f.Text)
+		if f.Label == "refused" || f.Label == "most" || f.Label == "" && strings.Contains(f.Text, "  ") {
+			body.add(f.Label, []string{table.Cut(f.Text, width-briefLabel)})
+		} else {
+			body.say(f.Label, f.Text)
+		}
 		switch f.Label {
 		case "search":
 			if !slices.ContainsFunc(s.Verdict.Search, func(c Crawler) bool { return c.Refused > 0 }) {
@@ -211,8 +296,11 @@ func (s *Answer) bodyLines(w *document.Writer, width, most int) *screen {
 	return body
 }
 
-// packed are lines, several in one where they are directives of nginx that end with a semicolon.
+// packed are lines, several in one: a note of one line behind the head, and directives of nginx that end with a semicolon.
 func packed(lines []string, width int) (all []string) {
+	if more := lines[0] + "   " + lines[1]; strings.HasPrefix(lines[1], "# ") && !strings.HasPrefix(lines[2], "# ") && table.ColumnsOf(more) <= width {
+		lines = append([]string{more}, lines[2:]...)
+	}
 	for _, line := range lines {
 		if last := len(all) - 1; last >= 0 && strings.HasPrefix(line, "    ") && strings.HasSuffix(line, ";") {
 			code, comment, _ := strings.Cut(all[last], "   # ")
@@ -327,7 +415,7 @@ const nearlyADay = 23 * limit.Hour
 
 // watchText says how to watch, for how long, and how much the limit refuses of the log.
 func (s *Report) watchText(a *Answer) string {
-	n, span := a.Advice.Answer.Whole.Refused.Of(suggest.Everybody), s.Input.Span
+	n, span := a.Advice.Answer.Whole.Refused.Of(who.Everybody), s.Input.Span
 	if e := a.Verdict.Exempt; e != nil && e.Pasted {
 		n -= e.Passed
 	}
@@ -342,11 +430,16 @@ func (s *Report) watchText(a *Answer) string {
 		return fmt.Sprintf("After a whole day, as busy hours may be missing here, %s (here %s)", a.Watch.How, format.Thousands(n))
 	}
 	return fmt.Sprintf("After days like the log's, %s (here %s in %s)", a.Watch.How, format.Thousands(n),
-		format.Span(span.Length()))
+		s.Input.SpanText())
 }
 
-// marks are how findings begin, by their severity.
-var marks = [...]string{findings.Stop: "x", findings.Warn: "!", findings.Info: "i"}
+// kinds are what a screen calls findings, by their codes; others are notes.
+var kinds = map[string]string{
+	"attacker": "attack", "bot_network": "network", "client_missing": "clients", "clock": "clock", "copies": "copies",
+	"enforced": "enforced", "few_clients": "few", "forged_crawler": "forged", "forged_forwarded_for": "forged", "health_check": "monitors",
+	"heavy_client": "heavy", "inner_hosts": "inner", "no_agents": "agents", "one_network": "network", "own_server": "own",
+	"password_guessed": "break-in", "proxy_as_client": "proxy", "secrets_served": "leak", "shared_addresses": "offices", "short_log": "short",
+}
 
 // shown are findings and warnings, each whole, in so many lines at most. The last line counts those for which there is no
 // room.
@@ -358,12 +451,12 @@ func (s *Report) shown(all [][]string, room int) (lines []string) {
 			continue
 		}
 		where := escape.Visible(s.Doctor)
-		if table.ColumnsOf(where) > briefWidth-len("   999 more: ") {
+		if table.ColumnsOf(where) > briefWidth-briefLabel-len("999 findings: ") {
 			where = "shadow doctor LOG"
 		}
-		text := fmt.Sprintf("   %d more: %s", left, where)
+		text := fmt.Sprintf("%-*s%d more: %s", briefLabel, "", left, where)
 		if i == 0 {
-			text = fmt.Sprintf("!  %s: %s", format.Count(int64(left), "finding"), where)
+			text = fmt.Sprintf("%-*s%s: %s", briefLabel, "found", format.Count(int64(left), "finding"), where)
 		}
 		return append(lines, text)
 	}
@@ -372,18 +465,22 @@ func (s *Report) shown(all [][]string, room int) (lines []string) {
 
 // found are findings and warnings, each as lines with its mark.
 func (s *Report) found(width int) (all [][]string) {
-	add := func(severity findings.Severity, text string) {
-		lines := table.Wrap(escape.Visible(text), width-3)
+	add := func(kind, text string) {
+		lines := table.Wrap(escape.Visible(text), width-briefLabel)
 		for i := range lines {
-			lines[i] = map[bool]string{true: marks[severity], false: " "}[i == 0] + "  " + lines[i]
+			lines[i] = fmt.Sprintf("%-*s%s", briefLabel, map[bool]string{true: kind}[i == 0], lines[i])
 		}
 		all = append(all, lines)
 	}
 	for i := range s.Findings {
-		add(s.Findings[i].Severity, s.Findings[i].String())
+		f := s.Findings[i]
+		if f.Brief != "" {
+			f.Evidence, f.Remedy = f.Brief, map[bool]string{true: f.Remedy}[f.Severity == findings.Stop]
+		}
+		add(cmp.Or(kinds[f.Code], "note"), f.String())
 	}
 	for _, text := range s.OtherWarnings() {
-		add(findings.Warn, text)
+		add("note", text)
 	}
 	return all
 }

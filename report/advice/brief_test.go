@@ -7,12 +7,24 @@ import (
 	"testing"
 
 	"shadow/findings"
+	"shadow/limit"
 	"shadow/report"
 	"shadow/report/document"
 	"shadow/report/table"
 	"shadow/suggest"
+	"shadow/sweep"
 	"shadow/testneeds"
+	"shadow/traffic/who"
 )
+
+// deployed is advice on a bucket of 600 requests a minute.
+func deployed() *suggest.Advice {
+	of := &suggest.Suggestion{Shape: sweep.Shape{Kind: sweep.Token, Rate: sweep.Rate{Count: 600, Per: limit.Minute}}}
+	scale, _ := suggest.ParseScale("1")
+	return &suggest.Advice{
+		Question: suggest.Question{Goals: suggest.GoalsOf(findings.People), Scale: scale}, Whole: &suggest.Whole{Groups: who.Groups{1e9, 1e9, 1e9}}, Answer: suggest.Answer{Of: of},
+	}
+}
 
 // Whatever the log, the flags and the names in it, the answer in short has at most 25 lines of at most 100 columns. Only
 // lines to paste and commands are as long as they are: half of one is of no use.
@@ -44,9 +56,10 @@ func TestBriefFits(t *testing.T) {
 		for range random.IntN(6) {
 			r.Findings = append(r.Findings, findings.Finding{Evidence: pick(), Remedy: pick()})
 		}
-		limit, best := "token:600/1m,burst=100000", "window:5/1m"
+		text, best := "token:600/1m,burst=100000", "window:5/1m"
 		v := &Verdict{
-			Verdict: "deploy", Reason: "the target of " + pick() + " sends faster", Site: findings.People, For: "nginx", Note: pick(), Limit: &limit, Allows: &Allows{1, 2, 3},
+			Verdict: []string{"deploy", "deploy_unproven", "ceiling"}[random.IntN(3)], Reason: "the target of " + pick() + " sends faster",
+			AtRisk: &AtRisk{AtOnce: random.Int64N(1e9), Clients: random.Int64N(1e9), Validated: random.Int64N(20)}, MostHit: new(float64), Site: findings.People, For: "nginx", Note: pick(), Limit: &text, Allows: &Allows{1, 2, 3},
 			Next: some(4, func(int) string { return "shadow suggest " + logs + " --action " + pick() }),
 		}
 		if random.IntN(2) > 0 {
@@ -55,13 +68,22 @@ func TestBriefFits(t *testing.T) {
 		if random.IntN(2) > 0 {
 			v.Exempt = &Exempt{Requests: random.Int64N(1e12), Clients: random.Int64N(1e9), Pasted: random.IntN(2) > 0, Addresses: some(8, func(i int) string { return fmt.Sprint("2001:db8:1234:5678:9abc:def0:1234:", i) })}
 		}
+		for range random.IntN(4) {
+			v.Most = append(v.Most, RefusedMost{
+				Client: pick(), Identity: "disguised", Agent: pick(), Action: pick(), Requests: random.Int64N(1e12), Refused: 1 + random.Int64N(1e12),
+				Reasons: some(3, func(int) string { return pick() }),
+			})
+		}
+		if len(v.Most) > 0 && random.IntN(3) == 0 {
+			v.Heavy = &Heavy{RefusedMost: v.Most[0], RefusedOfAll: 1e12, Verdict: "ceiling", Limit: text}
+		}
 		for i := range random.IntN(5) {
 			v.Search = append(v.Search, Crawler{Name: pick(), Requests: int64(i), Refused: int64(i)})
 		}
 		for range random.IntN(3) {
 			v.Paste = append(v.Paste, Block{"http", some(4, func(i int) string { return "limit_req zone=" + strings.Repeat("z", i*40) + ";" })})
 		}
-		a := &Answer{Action: pick(), Key: pick(), Server: "nginx", Watch: watches[random.IntN(3)], Verdict: v, Advice: &suggest.Advice{Whole: &suggest.Whole{}}}
+		a := &Answer{Action: pick(), Key: pick(), Server: "nginx", Watch: watches[random.IntN(3)], Verdict: v, Advice: deployed()}
 		for _, markdown := range []bool{false, true} {
 			w := &document.Writer{Markdown: markdown}
 			r.brief(w, a)
@@ -75,8 +97,8 @@ func TestBriefFits(t *testing.T) {
 					t.Errorf("round %d: %d columns: %s", round, columns, line)
 				}
 			}
-			if !strings.Contains(w.String(), "verdict ") || !strings.Contains(w.String(), "limit ") || strings.ContainsAny(w.String(), "\x1b\u202e") {
-				t.Errorf("round %d: no verdict, or something that a terminal acts upon:\n%q", round, w.String())
+			if !strings.Contains(w.String(), labels[v.Verdict]+" ") || !strings.Contains(w.String(), "nginx, 600 requests") || strings.ContainsAny(w.String(), "\x1b\u202e") {
+				t.Errorf("round %d: no verdict with its limit, or something that a terminal acts upon:\n%q", round, w.String())
 			}
 			for _, b := range v.Paste {
 				for _, line := range b.Lines {
@@ -133,12 +155,12 @@ func TestFindingsAreWhole(t *testing.T) {
 
 // What must be known before lines are pasted is never cut.
 func TestNotesAreWhole(t *testing.T) {
-	limit := "token:600/1m,burst=100"
+	text := "token:600/1m,burst=100"
 	v := &Verdict{
-		Verdict: "deploy", Reason: strings.Repeat("reason ", 60), For: "nginx", Note: strings.Repeat("note ", 150), Limit: &limit,
-		Allows: &Allows{1, 2, 3}, Paste: []Block{{"http", []string{"limit_req zone=a;"}}},
+		Verdict: "ceiling", Reason: strings.Repeat("reason ", 60), For: "nginx", Note: strings.Repeat("note ", 150), Limit: &text,
+		AtRisk: &AtRisk{AtOnce: 100}, Allows: &Allows{1, 2, 3}, Paste: []Block{{"http", []string{"limit_req zone=a;"}}},
 	}
-	a := &Answer{Server: "nginx", Watch: Watch{How: strings.Repeat("watch ", 100)}, Verdict: v, Advice: &suggest.Advice{Whole: &suggest.Whole{}}}
+	a := &Answer{Server: "nginx", Watch: Watch{How: strings.Repeat("watch ", 100)}, Verdict: v, Advice: deployed()}
 	w := new(document.Writer)
 	new(Report).brief(w, a)
 	for word, want := range map[string]int{"reason": 60, "note": 150, "watch": 100} {

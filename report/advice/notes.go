@@ -12,6 +12,7 @@ import (
 	"shadow/report/format"
 	"shadow/suggest"
 	"shadow/sweep"
+	"shadow/traffic/who"
 )
 
 // hardly is the share of requests, in percent, below which a limit hardly separates targets from protected clients.
@@ -27,7 +28,7 @@ func (f *notes) add(text string, args ...any) { *f = append(*f, fmt.Sprintf(text
 
 func notesOf(a *suggest.Advice, in *report.Input) notes {
 	f := notes{}
-	if requests(a, suggest.Everybody) == 0 {
+	if requests(a, who.Everybody) == 0 {
 		f.add("There are no requests to choose a limit on.")
 		return f
 	}
@@ -46,7 +47,7 @@ func notesOf(a *suggest.Advice, in *report.Input) notes {
 }
 
 func (f *notes) noneToProtect(a *suggest.Advice, in *report.Input) {
-	if !in.AgentsLogged && a.Goals[0].Who != suggest.Everybody {
+	if !in.AgentsLogged && a.Goals[0].Who&who.Users != who.Users {
 		f.add("The log has no user agents, so no client is known to be a browser, a crawler or a tool. --protect all=99%% " +
 			"protects that share of all clients; a log format with the agent, such as combined, allows more.")
 		return
@@ -72,13 +73,13 @@ func (f *notes) unprotected(a *suggest.Advice, p suggest.Goal) {
 		later = fmt.Sprintf(" The rest of the log has %s to protect: --holdout 0 chooses on all of it.",
 			format.Count(n, "client"))
 	}
-	var groups []suggest.Group
-	for g := range suggest.GroupCount {
+	var groups []who.Identity
+	for g := range who.Count {
 		if requests[g] > 0 {
 			groups = append(groups, g)
 		}
 	}
-	slices.SortStableFunc(groups, func(x, y suggest.Group) int { return cmp.Compare(requests[y], requests[x]) })
+	slices.SortStableFunc(groups, func(x, y who.Identity) int { return cmp.Compare(requests[y], requests[x]) })
 	there := make([]string, len(groups))
 	for i, g := range groups {
 		there[i] = fmt.Sprintf("%s by %s", format.Thousands(requests[g]), g)
@@ -88,12 +89,12 @@ func (f *notes) unprotected(a *suggest.Advice, p suggest.Goal) {
 		"Of the %s of it in the whole log, %s. The table shows what a limit still allows an attacker who starts afresh, "+
 		"and what it refuses of these: "+
 		"take the strictest that people can live with.%s",
-		p.Who, format.Count(requests.Of(suggest.Everybody), "request"), strings.Join(there, ", "), later)
+		p.Who, format.Count(requests.Of(who.Everybody), "request"), strings.Join(there, ", "), later)
 }
 
 // crawlers tells which crawlers the answer refuses: search engines may be welcome.
 func (f *notes) crawlers(a *suggest.Advice) {
-	refused, requests := a.Whole.Answer.Refused[suggest.Crawlers], a.Whole.Requests[suggest.Crawlers]
+	refused, requests := a.Whole.Answer.Refused[who.Crawler], a.Whole.Requests[who.Crawler]
 	if refused == 0 {
 		return
 	}
@@ -117,42 +118,33 @@ func (f *notes) crawlers(a *suggest.Advice) {
 		text += "; others: " + format.List(others, crawlersNamed)
 	}
 	text += "."
-	if a.Target.Has(suggest.Crawlers) && a.Target != suggest.Everybody { // the flags that put crawlers on the other side
+	if a.Target.Has(who.Crawler) && a.Target&a.Protected() == 0 { // the flags that put crawlers on the other side
 		var promises, stop []string
 		for _, p := range a.Goals {
 			promises = append(promises, p.String())
 		}
-		for g := range suggest.GroupCount {
-			if a.Target.Has(g) && g != suggest.Crawlers {
+		for g := range who.Count {
+			if a.Target.Has(g) && g != who.Crawler {
 				stop = append(stop, g.String())
 			}
 		}
 		text += fmt.Sprintf(" If they are welcome: --protect %s,crawlers=100%% --target %s.",
-			strings.Join(promises, ","), cmp.Or(strings.Join(stop, ","), suggest.Tools.String()))
+			strings.Join(promises, ","), cmp.Or(strings.Join(stop, ","), who.Program.String()))
 	}
 	*f = append(*f, text)
 }
 
-// whole says how the whole log differs from its parts, and this report from that of a replay by claim alone.
+// whole says how the whole log differs from its parts.
 func (f *notes) whole(a *suggest.Advice) {
 	w := a.Whole
-	refused, hit := w.Answer.Refused.Of(suggest.Everybody), &w.Answer.Hit
+	refused, hit := w.Answer.Refused.Of(who.Everybody), &w.Answer.Hit
 	unscaled := ""
 	if !a.Scale.One() {
 		unscaled = " (the answer without the scale)"
 	}
 	text := fmt.Sprintf("On the whole log, %s%s refuses %s of %s and hits %s.", w.Limit, unscaled,
-		format.Thousands(refused), format.Count(w.Requests.Of(suggest.Everybody), "request"),
-		format.Count(hit.Of(suggest.Everybody), "client"))
-	if n := hit[suggest.Disguised]; n > 0 {
-		verb := "behave"
-		if n == 1 {
-			verb = "behaves"
-		}
-		text += fmt.Sprintf(" Without --evidence, `shadow replay` counts %s of these clients as browsers; %s %s like bots "+
-			"(disguised).",
-			format.Thousands(n+hit[suggest.Browsers]+hit[suggest.Shared]), format.Thousands(n), verb)
-	}
+		format.Thousands(refused), format.Count(w.Requests.Of(who.Everybody), "request"),
+		format.Count(hit.Of(who.Everybody), "client"))
 	*f = append(*f, text)
 }
 
@@ -222,7 +214,7 @@ func (f *notes) broken(a *suggest.Advice) {
 // separation says whether a limit can separate targets from protected clients.
 func (f *notes) separation(a *suggest.Advice) {
 	found := slices.ContainsFunc(a.Suggestions, func(s suggest.Suggestion) bool { return s.Why == suggest.Found })
-	if !found || a.Target == suggest.Everybody {
+	if !found || a.Target&a.Protected() != 0 {
 		return
 	}
 	requests, best := requests(a, a.Target), a.BestOfAll()
@@ -254,17 +246,17 @@ func (f *notes) proof(a *suggest.Advice) {
 }
 
 // clients is the most that a part that limits are chosen on has of some groups.
-func clients(a *suggest.Advice, who suggest.Set) (n int64) {
+func clients(a *suggest.Advice, some who.Set) (n int64) {
 	for _, p := range a.Choosing() {
-		n = max(n, p.Clients.Of(who))
+		n = max(n, p.Clients.Of(some))
 	}
 	return n
 }
 
 // requests are those of some groups on the parts that limits are chosen on.
-func requests(a *suggest.Advice, who suggest.Set) (n int64) {
+func requests(a *suggest.Advice, some who.Set) (n int64) {
 	for _, p := range a.Choosing() {
-		n += p.Requests.Of(who)
+		n += p.Requests.Of(some)
 	}
 	return n
 }

@@ -13,6 +13,7 @@ import (
 	"shadow/suggest"
 	"shadow/sweep"
 	"shadow/traffic/useragent"
+	"shadow/traffic/who"
 )
 
 // The answer as a page says what the text says, in the same words, and has what was explored beside it.
@@ -49,8 +50,8 @@ func (s *Report) page() *html.Answer {
 	for _, percent := range e.Percents {
 		p.Percents = append(p.Percents, strings.TrimSuffix(percent.String(), "%"))
 	}
-	var groups []suggest.Group
-	for g := range suggest.GroupCount {
+	var groups []who.Identity
+	for g := range who.Count {
 		if advice.Whole.Groups[g] > 0 {
 			groups = append(groups, g)
 			p.Groups = append(p.Groups, groupOf(advice, g))
@@ -69,7 +70,7 @@ func (s *Report) page() *html.Answer {
 	return p
 }
 
-func groupOf(a *suggest.Advice, g suggest.Group) html.AnswerGroup {
+func groupOf(a *suggest.Advice, g who.Identity) html.AnswerGroup {
 	group := html.AnswerGroup{
 		Name: g.String(), Clients: a.Whole.Groups[g], Requests: a.Whole.Requests[g],
 		Protected: a.Protected().Has(g), Target: a.Target.Has(g),
@@ -108,7 +109,7 @@ func (s *Answer) pageNotes() []string {
 }
 
 // pageShape is a shape with the figures of some groups.
-func (s *Answer) pageShape(of *suggest.ExploredShape, groups []suggest.Group) html.AnswerShape {
+func (s *Answer) pageShape(of *suggest.ExploredShape, groups []who.Identity) html.AnswerShape {
 	a := s.Advice
 	p := html.AnswerShape{Keeps: of.Keeps, Listed: of.Listed, Title: of.Name()}
 	switch kind := of.Kind; {

@@ -9,6 +9,7 @@ import (
 	"shadow/report/table"
 	"shadow/suggest"
 	"shadow/sweep"
+	"shadow/traffic/who"
 )
 
 // The tables of a suggestion; terminal and Markdown share them.
@@ -141,7 +142,7 @@ func (s *Answer) clientsTable() *table.Table {
 			t.Join(table.Number("requests"))
 		}
 	}
-	for group := range suggest.GroupCount {
+	for group := range who.Count {
 		row := table.Texts(group.String())
 		for _, p := range parts {
 			total := p.model.ByGroup[group]
@@ -163,23 +164,23 @@ func (s *Answer) wholeTable() *table.Table {
 	w := s.Advice.Whole
 	t := table.New(table.Words("clients"), table.Number("on the whole log"))
 	t.Join(table.Numbers("hit", "requests", "refused", "%")...)
-	row := func(name string, who suggest.Set) {
-		if n := w.Groups.Of(who); n > 0 {
-			refused, requests := w.Answer.Refused.Of(who), w.Requests.Of(who)
-			cells := append(table.Texts(name), table.Counts(n, w.Answer.Hit.Of(who), requests, refused)...)
+	row := func(name string, some who.Set) {
+		if n := w.Groups.Of(some); n > 0 {
+			refused, requests := w.Answer.Refused.Of(some), w.Requests.Of(some)
+			cells := append(table.Texts(name), table.Counts(n, w.Answer.Hit.Of(some), requests, refused)...)
 			t.Add(append(cells, table.Share(format.PercentOf(refused, requests)))...)
 		}
 	}
-	for group := range suggest.GroupCount {
+	for group := range who.Count {
 		row(group.String(), 1<<group)
 	}
-	row("all", suggest.Everybody)
+	row("all", who.Everybody)
 	return t
 }
 
 // boundsTable has a row for each limit that is offered where there is no one to protect.
 func (s *Answer) boundsTable() *table.Table {
-	requests := s.Advice.Whole.Requests.Of(suggest.Everybody)
+	requests := s.Advice.Whole.Requests.Of(who.Everybody)
 	t := table.Of[Bound]{}
 	t.Head(table.Words("limit"), func(b *Bound) table.Cell { return table.Text(b.Limit) })
 	t.Head(table.Number("first minute"), func(b *Bound) table.Cell { return table.Count(b.Minute) })
@@ -252,7 +253,7 @@ type price struct {
 }
 
 func (s *Answer) price(p *part, c *suggest.Candidate) price {
-	protected := suggest.Set(0)
+	protected := who.Set(0)
 	for _, promise := range s.Advice.Goals {
 		protected |= promise.Who
 	}

@@ -8,12 +8,13 @@ import (
 	"shadow/findings"
 	"shadow/report/format"
 	"shadow/suggest"
+	"shadow/traffic/who"
 )
 
 // A Verdict is the answer to the question: whether to deploy a limit, which, and what it does. Figures are those of the
 // whole log unless they say otherwise.
 type Verdict struct {
-	Verdict   string        `json:"verdict"` // deploy, ceiling, no_limit_can or not_judgeable
+	Verdict   string        `json:"verdict"` // deploy, deploy_unproven, ceiling, no_limit_can or not_judgeable
 	Reason    string        `json:"reason"`  // in a sentence
 	Site      findings.Site `json:"site"`    // people, api or unknown
 	For       string        `json:"for"`     // the server that has the limit; any: none was asked for
@@ -21,6 +22,9 @@ type Verdict struct {
 	Protects  Affected      `json:"protects"`
 	Targets   Affected      `json:"targets"`
 	MostHit   *float64      `json:"most_hit_percent"` // of the protected clients, with 95 % confidence; nil: nothing shows it
+	AtRisk    *AtRisk       `json:"at_risk"`          // nil without a limit
+	Most      []RefusedMost `json:"refused_most"`     // the clients that lose most
+	Heavy     *Heavy        `json:"heavy"`            // nil: no single client is most of what the limit refuses, or it attacks
 	Sample    *SampleProof  `json:"sample,omitempty"` // nil: all clients were looked at, or there is no limit
 	Validated *Validated    `json:"validated"`        // nil: no part chose nothing
 	Reach     *Reach        `json:"bound"`            // nil: not computed
@@ -45,6 +49,36 @@ type Exempt struct {
 	Pasted    bool     `json:"pasted"`    // whether the lines to paste let them through
 	Passed    int64    `json:"-"`         // of Requests, those of the addresses
 	Others    int64    `json:"-"`         // of the clients: those that only claim to be monitors, and stay limited
+}
+
+// AtRisk are the protected clients that sent more requests than the limit admits at once: no other can be hit.
+type AtRisk struct {
+	AtOnce    int64    `json:"at_once"` // requests that the limit admits at once
+	Clients   int64    `json:"clients"`
+	Hit       int64    `json:"clients_hit"`
+	Validated int64    `json:"validated_clients"` // the same of the part that validates
+	LateHit   int64    `json:"validated_clients_hit"`
+	MostHit   *float64 `json:"most_hit_percent"` // of such clients, with 95 % confidence, by that part; nil: nothing shows it
+}
+
+// RefusedMost is a client that the limit refuses most.
+type RefusedMost struct {
+	Client   string   `json:"client"`
+	Identity string   `json:"identity"`
+	Agent    string   `json:"agent"`  // of most of its requests
+	Action   string   `json:"action"` // likewise
+	Requests int64    `json:"requests"`
+	Refused  int64    `json:"refused"`
+	Reasons  []string `json:"reasons"` // of the identity
+}
+
+// Heavy is a client that is more than half of what the limit refuses, and does nothing hostile, with the answer that there is
+// without it.
+type Heavy struct {
+	RefusedMost
+	RefusedOfAll int64  `json:"refused_of_all"`
+	Verdict      string `json:"verdict_without"`
+	Limit        string `json:"limit_without"` // "": none
 }
 
 // A Block is lines of a configuration that go to one place.
@@ -97,9 +131,9 @@ type Allows struct {
 }
 
 // affected are the figures of a limit for some groups.
-func affected(who suggest.Set, clients, requests *suggest.Groups, f *suggest.Figures) Affected {
+func affected(some who.Set, clients, requests *who.Groups, f *suggest.Figures) Affected {
 	a := Affected{
-		Who: who.String(), Clients: clients.Of(who), Hit: f.Hit.Of(who), Requests: requests.Of(who), Refused: f.Refused.Of(who),
+		Who: some.String(), Clients: clients.Of(some), Hit: f.Hit.Of(some), Requests: requests.Of(some), Refused: f.Refused.Of(some),
 	}
 	a.RefusedPercent = format.PercentOf(a.Refused, a.Requests)
 	return a
@@ -113,6 +147,7 @@ func (s *Answer) fillVerdict() {
 	v, a, n := s.Verdict, s.Advice, &s.Advice.Answer
 	v.Verdict, v.Reason = n.Verdict.String(), cmp.Or(v.Reason, s.reason())
 	v.Paste, v.Next, v.Search = append([]Block{}, v.Paste...), append([]string{}, v.Next...), []Crawler{}
+	v.Most = append([]RefusedMost{}, v.Most...)
 	w := a.Whole
 	v.Protects = affected(a.Protected(), &w.Groups, &w.Requests, &n.Whole)
 	v.Targets = affected(a.Target, &w.Groups, &w.Requests, &n.Whole)
@@ -151,8 +186,24 @@ func (s *Answer) fillVerdict() {
 			affected(a.Target, &rest.Clients, &rest.Requests, f),
 		}
 	}
+	v.AtRisk = s.atRisk()
 	allows := leavesOf(n.Of.Shape, n.Chosen.Limit)
 	v.Allows = &Allows{allows[0], allows[1], allows[2]}
+}
+
+// atRisk counts those who may be hit at all.
+func (s *Answer) atRisk() *AtRisk {
+	a, n := s.Advice, &s.Advice.Answer
+	r := &AtRisk{AtOnce: a.Scale.Up(n.Chosen.Limit), Clients: a.Whole.AtRisk.Of(a.Protected()), Hit: n.Whole.Hit.Of(a.Protected())}
+	if a.Parts[suggest.Rest] == nil {
+		return r
+	}
+	r.Validated, r.LateHit = a.AtRisk()
+	if r.Validated > 0 {
+		most := suggest.MostHit(r.Validated, r.LateHit).Float()
+		r.MostHit = &most
+	}
+	return r
 }
 
 // reason says in a sentence why the verdict is what it is.
@@ -160,7 +211,7 @@ func (s *Answer) reason() string {
 	a, n := s.Advice, &s.Advice.Answer
 	bound := ""
 	if a.Reach != nil {
-		bound = fmt.Sprintf(" (bound: %s of the target requests)%s", format.Percentage(format.PercentOf(a.Reach.Requests,
+		bound = fmt.Sprintf(" (at most %s)%s", format.Percentage(format.PercentOf(a.Reach.Requests,
 			a.Reach.OfRequests)), othersText(a))
 	}
 	switch n.Because {
@@ -170,7 +221,7 @@ func (s *Answer) reason() string {
 		if n.Verdict == suggest.NoLimitCan {
 			return "the target sends no faster than the protected clients, so no limit by this key can separate them" + bound
 		}
-		return "no limit that keeps the promise refuses 5 % of the target requests" + bound
+		return "no limit that keeps the promise refuses 5 % of the bots' requests" + bound
 	case suggest.NoTarget:
 		return "the target sent less than 1 % of the requests: the limit guards against what has not come yet"
 	case suggest.NoOneThere:
@@ -212,44 +263,101 @@ func othersText(a *suggest.Advice) string {
 
 // settings are the words of verdicts as people read them.
 var verdictTexts = map[string]string{
-	"deploy": "deploy", "ceiling": "ceiling", "no_limit_can": "no limit can", "not_judgeable": "not judgeable",
+	"deploy": "deploy", "deploy_unproven": "deploy in dry run: few people ever came near it", "ceiling": "ceiling", "no_limit_can": "no limit can", "not_judgeable": "not judgeable",
 }
 
-// text is the verdict's line.
-func (v *Verdict) text() string {
+// labels are what a screen calls the verdicts.
+var labels = map[string]string{
+	"deploy": "DEPLOY", "deploy_unproven": "DEPLOY", "ceiling": "CEILING", "no_limit_can": "NO LIMIT", "not_judgeable": "NO ANSWER",
+}
+
+// text returns the verdict in words, without its label.
+func (v *Verdict) text(limit string) string {
+	text := map[string]string{
+		"deploy": "in dry run: ", "deploy_unproven": "in dry run, as few people ever came near it: ", "ceiling": "a safety net: ",
+	}[v.Verdict]
+	switch {
+	case v.Limit == nil:
+		text = v.Reason
+	case v.Verdict == "ceiling":
+		text += limit + "; " + v.Reason
+	case v.Verdict == "no_limit_can":
+		text = v.Reason + "; the nearest is " + limit
+	default:
+		text += limit
+	}
 	if v.Sample != nil {
-		return verdictTexts[v.Verdict] + ", by a sample: " + v.Reason
-	}
-	return verdictTexts[v.Verdict] + ": " + v.Reason
-}
-
-// text says what a limit does to clients to protect.
-func (v *Verdict) protectsText() string {
-	p := &v.Protects
-	text := fmt.Sprintf("%s %s%s: ", format.Thousands(p.Clients), p.Who, v.inSample())
-	if p.Hit == 0 {
-		text += "none hit"
-	} else {
-		text += format.Thousands(p.Hit) + " hit"
-	}
-	if v.MostHit != nil {
-		text += "; 95 % sure that at most " + format.Percentage(*v.MostHit) + " would be"
-		if n := v.Validated; n != nil && v.Broke == nil && n.Protects.Clients < p.Clients {
-			text += ", by the " + format.Thousands(n.Protects.Clients) + " of the last part"
-		}
+		text += " (by a sample)"
 	}
 	return text
 }
 
-// targetsText says what a limit stops.
-func (v *Verdict) targetsText() string {
+// heavyText asks who the client is that is most of what the limit refuses; "" if none is.
+func (v *Verdict) heavyText() string {
+	h := v.Heavy
+	if h == nil {
+		return ""
+	}
+	without := "no limit can"
+	if h.Limit != "" && h.Verdict != "no_limit_can" {
+		without = verdictTexts[h.Verdict] + " " + h.Limit
+	}
+	if v.Limit != nil && h.Limit == *v.Limit {
+		without = "the same limit"
+	}
+	return fmt.Sprintf("who is %s? It is %s of what the limit refuses, and nothing shows an attack. Without it: %s", h.Client,
+		format.Percentage(format.PercentOf(h.Refused, h.RefusedOfAll)), without)
+}
+
+// peopleText says what a limit does to clients to protect.
+func (s *Answer) peopleText() string {
+	v, w, hit := s.Verdict, s.Advice.Whole, &s.Advice.Answer.Whole.Hit
+	protected := s.Advice.Protected()
+	var parts []string
+	count := func(some who.Set, what string) {
+		if some &= protected; w.Groups.Of(some) > 0 {
+			parts = append(parts, fmt.Sprintf("%s of %s %s", format.Thousands(hit.Of(some)), format.Thousands(w.Groups.Of(some)), what))
+		}
+	}
+	count(1<<who.Person|1<<who.Office, "people")
+	count(1<<who.Undecided, "undecided")
+	count(who.Everybody&^who.Browsers, "others")
+	if parts == nil {
+		return "none of those to protect sent such a request"
+	}
+	text := strings.Join(parts, ", ") + v.inSample() + " hit"
+	switch r := v.AtRisk; {
+	case r.Clients == 0:
+		text += fmt.Sprintf("; none ever sent more than %s", format.Count(r.AtOnce, "request"))
+	default:
+		text += fmt.Sprintf("; of the %s that ever sent more than %s: %s", format.Thousands(r.Clients), format.Thousands(r.AtOnce), format.Thousands(r.Hit))
+	}
+	return text
+}
+
+// expectText returns the bounds of what the limit does to others like them; "" where nothing shows it.
+func (v *Verdict) expectText() string {
+	if v.MostHit == nil {
+		return ""
+	}
+	text := "expect at most " + format.Percentage(*v.MostHit) + " hit (95 % confidence)"
+	switch r := v.AtRisk; {
+	case r.MostHit == nil:
+	case r.Validated-r.LateHit < suggest.LeastNear:
+		text += fmt.Sprintf("; too few send more than %s to say it of these", format.Thousands(r.AtOnce))
+	default:
+		text += fmt.Sprintf("; of those that send more than %s, at most %s", format.Thousands(r.AtOnce), format.Percentage(*r.MostHit))
+	}
+	return text
+}
+
+// botsText says what a limit stops.
+func (v *Verdict) botsText() string {
 	t := &v.Targets
-	text := fmt.Sprintf("%s of %s target requests%s (%s), %s of %s clients", format.Thousands(t.Refused),
-		format.Thousands(t.Requests), v.inSample(), format.Percentage(t.RefusedPercent), format.Thousands(t.Hit), format.Thousands(t.Clients))
+	text := fmt.Sprintf("%s of %s refused%s", format.Percentage(t.RefusedPercent), format.Count(t.Requests, "request"),
+		v.inSample())
 	if p := v.Validated; p != nil {
-		text += fmt.Sprintf("; on the last part, which chose nothing, %s of %s, and %s of %s protected clients hit",
-			format.Thousands(p.Targets.Refused), format.Thousands(p.Targets.Requests), format.Thousands(p.Protects.Hit),
-			format.Thousands(p.Protects.Clients))
+		text += fmt.Sprintf("; %s in the last part, not used to choose", format.Percentage(p.Targets.RefusedPercent))
 	}
 	return text
 }
@@ -260,7 +368,7 @@ func (v *Verdict) allowsText(guesses bool) string {
 	if guesses {
 		what = "guesses"
 	}
-	return fmt.Sprintf("one client flat out: %s %s in the first minute, %s an hour, %s a day",
+	return fmt.Sprintf("still gets %s %s in the first minute, %s in an hour, %s in a day",
 		format.Thousands(v.Allows.Minute), what, format.Thousands(v.Allows.Hour), format.Thousands(v.Allows.Day))
 }
 
@@ -269,26 +377,16 @@ func (e *Exempt) text() string {
 	if e == nil {
 		return ""
 	}
-	who, whose := format.List(e.Addresses, searchNamed), "the site itself"
-	switch {
-	case len(e.Addresses) == 0:
-		who = "nobody by address: it refuses"
-	case e.Clients > 0 && e.Others == e.Clients:
-		who += "; it refuses"
-	case e.Pasted:
-		who += ", as in the lines: else they refuse"
-	default:
-		who += ": else it refuses"
-	}
+	names := format.List(e.Addresses, searchNamed)
 	switch {
 	case e.Clients == 0: // none is refused
-		return strings.TrimSuffix(strings.TrimSuffix(who, ": else it refuses"), ": else they refuse") + ": what --exclude leaves out"
-	case e.Others == e.Clients:
-		whose = "other monitors"
-	case e.Others > 0:
-		whose += " or other monitors"
+		return names + ": what --exclude leaves out"
+	case len(e.Addresses) == 0 || e.Others == e.Clients:
+		return fmt.Sprintf("%s of clients that only say that they monitor are refused", format.Count(e.Requests, "request"))
+	case e.Pasted:
+		return fmt.Sprintf("%s (the site itself, monitors), in the lines: else %s are refused", names, format.Count(e.Requests, "request"))
 	}
-	return fmt.Sprintf("%s %s of %s (%s)", who, format.Count(e.Requests, "request"), whose, format.Count(e.Clients, "client"))
+	return fmt.Sprintf("%s (the site itself, monitors) by hand: else %s are refused", names, format.Count(e.Requests, "request"))
 }
 
 // searchNamed is how many search engines are named.

@@ -9,7 +9,7 @@ import (
 	"shadow/report/document"
 	"shadow/report/format"
 	"shadow/report/table"
-	"shadow/suggest"
+	"shadow/traffic/who"
 )
 
 // facts say what was asked, and what is notable.
@@ -107,7 +107,7 @@ func (s *Report) CSV() ([]byte, error) {
 func (s *Answer) csvRows(w *table.CSV, m *Limit, p *Price, role, proof string) {
 	for _, part := range s.parts() {
 		figures := p.of(part.index)
-		for g := range suggest.GroupCount {
+		for g := range who.Count {
 			total, f := part.model.ByGroup[g], figures.ByGroup[g]
 			row := append(table.Texts(s.Action, m.Kind, m.of.PerText(), m.of.RateText(), role, p.Limit), table.Count(p.N))
 			row = append(row, table.Texts(proof, part.name, fmt.Sprint(figures.Keeps), g.String())...)

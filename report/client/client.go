@@ -28,7 +28,7 @@ type Account struct {
 	Actions  []ActionCount    `json:"actions"`
 	Statuses []StatusCount    `json:"statuses"`
 	Timeline []int64          `json:"timeline"` // requests since the moment before, at moments spread evenly over the span
-	Evidence *report.Evidence `json:"evidence"` // nil when none was gathered, or without counted requests
+	Identity *report.Identity `json:"identity"` // nil without counted requests
 	Policies []Policy         `json:"policies"`
 	Network  *report.Network  `json:"network,omitempty"` // nil: not known
 	Crawler  string           `json:"crawler,omitempty"` // of a crawler: verified, forged or unknown; "": nobody asked
@@ -155,7 +155,7 @@ func New(res *replay.Result, g Source, o report.Options) *Account {
 	a.Client = res.Tables.ShownClient(id)
 	if a.Requests > 0 {
 		a.Class = res.Clients.At(id).Class().String()
-		a.Evidence = report.NewAssessor(res, report.NewPopulation(res.Clients), o).Of(id)
+		a.Identity = report.IdentityOf(res, id)
 		a.Span = report.NewSpan(g.Span())
 	}
 	o.Top = cmp.Or(o.Top, DefaultRefusals)

@@ -11,12 +11,14 @@ import (
 	"shadow/report/explain"
 	"shadow/report/reporttest"
 	"shadow/traffic"
+	"shadow/traffic/who"
 )
 
 func account(t *testing.T) *Account {
 	res, g, policies := reporttest.Watched(t, func(tables *traffic.Tables, policies []policy.Policy) *replay.ClientLog {
 		return replay.NewClientLog(tables, replay.ClientName{Name: reporttest.Evil}, len(policies))
 	})
+	res.Who = reporttest.Told(who.Office, who.Attacker)
 	return New(res, Source{
 		ClientLog: g, Policies: policies, Lateness: limit.Hour, Moments: 5,
 		Lines: map[int32]LogLine{2: {File: reporttest.Evil, Line: 3, Text: reporttest.Evil}},
@@ -28,6 +30,9 @@ func TestAccount(t *testing.T) {
 	a := account(t)
 	if a.Requests != 6 || a.Span.Seconds != 40 || len(a.Timeline) != 5 || a.Timeline[0] != 3 || a.Timeline[2] != 2 || a.Timeline[4] != 1 {
 		t.Errorf("%d requests in %g s, %v", a.Requests, a.Span.Seconds, a.Timeline)
+	}
+	if is := a.Identity; is == nil || is.Identity != "office" || len(is.Reasons) != 1 {
+		t.Errorf("it is %+v", is)
 	}
 	p := a.Policies[0]
 	if p.Refused != 1 || p.Refusals[0].Time != 0 || *p.Refusals[0].Wait != 5 || *p.Refusals[0].Needs[0].To != 3 || *p.Limits[0].Needs != 3 {

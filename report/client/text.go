@@ -67,8 +67,8 @@ func (a *Account) facts() (f document.Facts) {
 	}
 	f.Add("actions", format.Named(actions, int64(len(actions)+a.more.actions)))
 	f.Add("answered", format.Named(statuses, int64(len(statuses)+a.more.statuses)))
-	if e := a.Evidence; e != nil {
-		f = append(f, document.Fact{Label: "evidence", Text: e.Short(), Details: e.Reasons, Prose: true})
+	if is := a.Identity; is != nil {
+		f = append(f, document.Fact{Label: "identity", Text: is.Identity, Details: is.Reasons, Prose: true})
 	}
 	if a.Network != nil {
 		f.Add("network", a.Network.String())

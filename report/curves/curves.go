@@ -32,21 +32,21 @@ type Report struct {
 
 	History *history.History `json:"history,omitempty"` // of a stored sweep; nil: not asked for
 
-	ByEvidence *divided `json:"by_evidence,omitempty"` // the browsers of ByClass, divided; nil: not gathered
+	ByEvidence *divided `json:"by_evidence,omitempty"` // the browsers of ByClass, divided; nil: not known
 
 	result *sweep.Result
 	of     []sweep.Subject // of the curves, where they are those of policies
 }
 
-// divided are browsers by whether the evidence contradicts their claim.
+// divided are browsers by whether what they do contradicts their claim.
 type divided struct {
-	People    report.ClassTotal `json:"people"`
-	Disguised report.ClassTotal `json:"disguised"`
+	Believed report.ClassTotal `json:"believed"` // people, offices and undecided
+	Doubted  report.ClassTotal `json:"doubted"`
 }
 
 // New makes the report on a sweep. It keeps the curves.
 func New(res *sweep.Result, o report.Options) *Report {
-	who := report.NewPopulation(&res.Tallies.Clients)
+	who := report.NewPopulation(&res.Tallies.Clients, o.Who)
 	s := &Report{
 		Head: report.NewHead(&res.Stats, who, o), Action: res.Action, Requests: res.Judged, Clients: res.Clients.Sum(),
 		ByClass: map[string]report.ClassTotal{}, Stored: o.Stored(), result: res,
@@ -57,13 +57,12 @@ func New(res *sweep.Result, o report.Options) *Report {
 	for class := range request.ClassCount {
 		s.ByClass[class.String()] = report.ClassTotal{Requests: res.ByClass[class], Clients: res.Clients[class]}
 	}
-	s.Input.Evidence = report.AssessorOf(o.Assessor, &res.Tallies.Clients, who).All(&res.Tallies.Clients)
 	if h := res.Hidden; h != nil {
 		s.ByEvidence = &divided{
-			People: report.ClassTotal{
+			Believed: report.ClassTotal{
 				Requests: res.ByClass[request.Browser] - h.Requests, Clients: res.Clients[request.Browser] - h.Clients,
 			},
-			Disguised: report.ClassTotal{Requests: h.Requests, Clients: h.Clients},
+			Doubted: report.ClassTotal{Requests: h.Requests, Clients: h.Clients},
 		}
 	}
 	return s
@@ -148,18 +147,18 @@ func classes() (groups []group) {
 	return groups
 }
 
-// evidence are the groups of browsers, none where no evidence was gathered.
+// evidence are the groups of browsers, none where it is not known who the clients are.
 func (s *Report) evidence() []group {
 	if s.ByEvidence == nil {
 		return nil
 	}
 	return []group{
 		{
-			"people", func(p *sweep.Point) int64 { n, _ := p.People(); return n },
+			"believed", func(p *sweep.Point) int64 { n, _ := p.People(); return n },
 			func(p *sweep.Point) int64 { _, n := p.People(); return n },
 		},
 		{
-			"disguised", func(p *sweep.Point) int64 { return p.Hidden.Requests },
+			"doubted", func(p *sweep.Point) int64 { return p.Hidden.Requests },
 			func(p *sweep.Point) int64 { return p.Hidden.Clients },
 		},
 	}

@@ -125,3 +125,39 @@ func TestSweepWithin(t *testing.T) {
 		t.Errorf("no %q in\n%s", want, text)
 	}
 }
+
+// Where it is known who the clients are, those that claim to be browsers are divided, in each format; else not.
+func TestDoubted(t *testing.T) {
+	r := reporttest.SweptTown(3)
+	if text := written(t, r, "json", townOptions); strings.Contains(text, "doubted") {
+		t.Errorf("divides what is not known: %s", text)
+	}
+	r.Hidden = &sweep.Doubted{Requests: 900, Clients: 300}
+	p := &r.Curves[0].Points[0]
+	p.Refused[request.Browser], p.Hit[request.Browser], p.Hidden = 200, 20, sweep.Doubted{Requests: 50, Clients: 7}
+	for output, wants := range map[string][]string{
+		"table": {"browsers are clients that behave like one: 700 of 1,000 that claim it"},
+		"json": {
+			`"believed":{"requests":2100,"clients":700},"doubted":{"requests":900,"clients":300}`,
+			`"believed":{"refused":150,"clients_hit":13},"doubted":{"refused":50,"clients_hit":7}`,
+		},
+		"csv": {",believed_refused,believed_clients_hit,doubted_refused,doubted_clients_hit", ",150,13,50,7"},
+	} {
+		text := written(t, r, output, townOptions)
+		if output != "csv" {
+			text = strings.Join(strings.Fields(text), " ")
+		}
+		if output == "json" {
+			text = strings.ReplaceAll(text, " ", "")
+		}
+		for _, want := range wants {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s: no %q in\n%s", output, want, text)
+			}
+		}
+	}
+	r.Hidden = &sweep.Doubted{}
+	if text := written(t, r, "table", townOptions); !strings.Contains(text, "all clients that claim to be browsers may be") {
+		t.Error(text)
+	}
+}

@@ -22,7 +22,7 @@ func TestOfPolicies(t *testing.T) {
 			{Limit: 1, Hit: sweep.Classes{request.Browser: 9}},
 			{
 				Limit: 70_000, Counted: true, Refused: sweep.Classes{request.Browser: 30, request.Tool: 10},
-				Hit: sweep.Classes{request.Browser: 5, request.Tool: 1}, Hidden: sweep.Disguised{Requests: 4, Clients: 1},
+				Hit: sweep.Classes{request.Browser: 5, request.Tool: 1}, Hidden: sweep.Doubted{Requests: 4, Clients: 1},
 			},
 		}},
 		Subject: sweep.Subject{

@@ -65,12 +65,12 @@ func (s *Report) subject() string {
 	switch {
 	case !s.byBrowsers():
 	case s.ByEvidence == nil:
-		text += "; browsers are clients that say so (--evidence recognises the disguised)"
-	case s.ByEvidence.Disguised.Clients == 0:
-		text += "; of the browsers none looks disguised"
+		text += "; browsers are clients that say so"
+	case s.ByEvidence.Doubted.Clients == 0:
+		text += "; all clients that claim to be browsers may be"
 	default:
-		text += fmt.Sprintf("; browsers are those that are not disguised: %s of %s", format.Thousands(browsers),
-			format.Thousands(browsers+s.ByEvidence.Disguised.Clients))
+		text += fmt.Sprintf("; browsers are clients that behave like one: %s of %s that claim it", format.Thousands(browsers),
+			format.Thousands(browsers+s.ByEvidence.Doubted.Clients))
 	}
 	const enough = 1000 // 99.9 % of fewer are all of them
 	switch {
@@ -82,7 +82,7 @@ func (s *Report) subject() string {
 	return text
 }
 
-// browsers is how many there are without those known to be disguised.
+// browsers returns how many there are without the doubted.
 func (s *Report) browsers() int64 { return s.result.Browsers() }
 
 // byBrowsers reports whether browsers are worth a row of their own.

@@ -8,7 +8,7 @@ import (
 
 	"shadow/replay"
 	"shadow/report"
-	"shadow/request"
+	"shadow/traffic/who"
 )
 
 // A Report says what changes for which clients when policy A gives way to policy B. Requests are compared one by one.
@@ -24,7 +24,7 @@ type Report struct {
 	Actions  Change                       `json:"actions"`  // hit
 	ByClass  report.PerClass[ClassChange] `json:"by_class"`
 
-	ByEvidence *ChangeByEvidence `json:"by_evidence,omitempty"` // the browsers of ByClass, divided; nil: not gathered
+	ByIdentity *report.PerIdentity[ClassChange] `json:"by_identity"` // nil: not known
 
 	ClientsMoved int64 `json:"clients_moved"` // with different numbers of refused requests
 
@@ -61,12 +61,6 @@ type ClassChange struct {
 	Clients  Change `json:"clients"`
 }
 
-// ChangeByEvidence divides what changes for browsers, as ByEvidence does.
-type ChangeByEvidence struct {
-	People    ClassChange `json:"people"`
-	Disguised ClassChange `json:"disguised"`
-}
-
 // A Client is a client that at least one of the policies hits.
 type Client struct {
 	Client   string `json:"client"`
@@ -75,7 +69,7 @@ type Client struct {
 	Requests int64  `json:"requests"`
 	Counts
 
-	Evidence *report.Evidence `json:"evidence,omitempty"` // nil: not gathered
+	Identity *report.Identity `json:"identity"` // nil: not known
 }
 
 // An Action is an action that at least one of the policies hits.
@@ -111,9 +105,7 @@ func New(res *replay.Result, c *replay.Comparison, o report.Options) *Report {
 	}
 	d.Requests = Change{c.Refused.OnlyA, c.Refused.OnlyB, c.Refused.Both, 0}
 	d.Requests.rest(m.Input.Requests)
-	who := report.NewPopulation(res.Clients)
-	assessor := report.NewAssessor(res, who, o)
-	d.countClients(who, assessor, c)
+	d.countClients(report.NewPopulation(res.Clients, res.Who), res.Who, c)
 	for id := range c.Actions {
 		d.Actions.hit(c.Actions[id])
 	}
@@ -124,7 +116,7 @@ func New(res *replay.Result, c *replay.Comparison, o report.Options) *Report {
 	}
 	d.Actions.rest(d.Actions.Neither)
 	o.Top = cmp.Or(o.Top, report.DefaultTop)
-	list := func(wanted func(replay.Sides) bool) []Client { return clientsOf(res, c, assessor, o, wanted) }
+	list := func(wanted func(replay.Sides) bool) []Client { return clientsOf(res, c, o, wanted) }
 	d.TopMovers = list(func(s replay.Sides) bool { return distance(s) > 0 })
 	d.TopNewlyHit, d.TopReleased, d.TopHitByBoth = list(is(newlyHit)), list(is(released)), list(is(hitByBoth))
 	d.TopActionsHit = actionsOf(res, c, o)
@@ -166,34 +158,30 @@ func changeOf(s replay.Sides) string {
 	return ""
 }
 
-// countClients counts clients, and requests by the class of their client; browsers also by whether they are disguised.
-func (d *Report) countClients(who *report.Population, b *report.Assessor, c *replay.Comparison) {
-	if b != nil {
-		d.ByEvidence = &ChangeByEvidence{}
+// countClients counts clients, and requests by the class and the identity of their client.
+func (d *Report) countClients(p *report.Population, known *who.Register, c *replay.Comparison) {
+	if known != nil {
+		d.ByIdentity = new(report.PerIdentity[ClassChange])
 	}
 	for id := range int32(c.Clients.Len()) {
-		s, class := *c.Clients.At(id), who.Class[id]
+		s, class := *c.Clients.At(id), p.Class[id]
 		d.Clients.hit(s)
 		if distance(s) > 0 {
 			d.ClientsMoved++
 		}
 		d.ByClass[class].hit(s)
-		switch {
-		case b == nil || class != request.Browser:
-		case b.Disguised[id]:
-			d.ByEvidence.Disguised.hit(s)
-		default:
-			d.ByEvidence.People.hit(s)
+		if known != nil {
+			d.ByIdentity[known.Of(id)].hit(s)
 		}
 	}
-	d.Clients.rest(who.Clients)
-	for class, figures := range who.Figures {
+	d.Clients.rest(p.Clients)
+	for class, figures := range p.Figures {
 		d.ByClass[class].rest(figures)
 	}
-	if b != nil {
-		divided := b.Divide(who.Figures[request.Browser], &replay.Hits{})
-		d.ByEvidence.People.rest(divided.People)
-		d.ByEvidence.Disguised.rest(divided.Disguised)
+	if known != nil {
+		for is, figures := range p.ByIdentity {
+			d.ByIdentity[is].rest(figures)
+		}
 	}
 }
 
@@ -236,7 +224,7 @@ func is(change string) func(replay.Sides) bool {
 
 // clientsOf are the top ones of the clients that are wanted.
 func clientsOf(
-	res *replay.Result, c *replay.Comparison, b *report.Assessor, o report.Options, wanted func(replay.Sides) bool,
+	res *replay.Result, c *replay.Comparison, o report.Options, wanted func(replay.Sides) bool,
 ) []Client {
 	clients := []Client{}
 	all := func(yield func(moved) bool) {
@@ -251,7 +239,7 @@ func clientsOf(
 		clients = append(clients, Client{
 			Client: res.Tables.ShownClient(m.id), Class: client.Class().String(),
 			Agent: res.Tables.ShownAgent(client.LastAgent), Requests: client.Requests(), Counts: countsOf(m.sides),
-			Evidence: b.Of(m.id),
+			Identity: report.IdentityOf(res, m.id),
 		})
 	}
 	return clients

@@ -10,6 +10,7 @@ import (
 	"shadow/report/format"
 	"shadow/report/table"
 	"shadow/request"
+	"shadow/traffic/who"
 )
 
 // sections are the tables of the comparison, apart from empty ones.
@@ -50,14 +51,18 @@ func (d *Report) changeTable(head string, all Change, of func(*ClassChange) Chan
 	t := table.New(table.Words(head), table.Number("all"))
 	changes := []Change{all}
 	for class := range request.ClassCount {
-		if !d.Input.AgentsLogged {
+		if !d.Input.AgentsLogged || d.ShowsIdentities() {
 			break
 		}
 		t.Head(table.Number(class.String()))
 		changes = append(changes, of(&d.ByClass[class]))
-		if d.ByEvidence != nil && class == request.Browser {
-			t.Join(table.Number("(disguised)"))
-			changes = append(changes, of(&d.ByEvidence.Disguised))
+	}
+	if d.ShowsIdentities() {
+		for is := range d.ByIdentity {
+			if d.Input.Identities[is].Clients > 0 {
+				t.Head(table.Number(who.Identity(is).String()))
+				changes = append(changes, of(&d.ByIdentity[is]))
+			}
 		}
 	}
 	for _, kind := range []struct {
@@ -102,8 +107,8 @@ func countTable[T any](
 func (d *Report) clientTable(clients []Client) *table.Table {
 	t := countTable("client", func(c *Client) string { return c.Client }, func(c *Client) int64 { return c.Requests },
 		func(c *Client) *Counts { return &c.Counts })
-	report.WhoColumns(&d.Input, t, func(c *Client) (class, agent string, e *report.Evidence) {
-		return c.Class, c.Agent, c.Evidence
+	report.WhoColumns(&d.Head, t, func(c *Client) (class, agent string, is *report.Identity) {
+		return c.Class, c.Agent, c.Identity
 	})
 	return t.Fill(clients)
 }
@@ -133,25 +138,27 @@ func (d *Report) Text(w *document.Writer) {
 	}
 }
 
-// The comparison as one rectangular table: a row of level "total", one for each class, then the clients of all the
-// lists, each once, and the actions. A cell that makes no sense at its level is empty.
+// The comparison as one rectangular table: a row of level "total", one for each class and each identity, then the
+// clients of all the lists, each once, and the actions. A cell that makes no sense at its level is empty.
 var csvHead = []string{
 	"a", "b", "level", "name", "class", "agent", "change", "requests", "refused_a", "refused_b", "difference",
 	"only_a", "only_b", "both", "neither", "clients_only_a", "clients_only_b", "clients_both", "clients_neither",
-	"evidence",
+	"identity",
 }
 
 // CSV writes the comparison for programs.
 func (d *Report) CSV() ([]byte, error) {
 	rows := []table.Record{changeCells("total", "", d.Requests, d.Clients)}
 	for class, c := range d.ByClass {
-		rows = append(rows, changeCells("class", request.Class(class).String(), c.Requests, c.Clients))
+		name := request.Class(class).String()
+		cells := changeCells("class", name, c.Requests, c.Clients)
+		cells["class"] = table.Text(name)
+		rows = append(rows, cells)
 	}
-	if e := d.ByEvidence; e != nil {
-		people := changeCells("evidence", "people", e.People.Requests, e.People.Clients)
-		disguised := changeCells("evidence", "disguised", e.Disguised.Requests, e.Disguised.Clients)
-		people["class"], disguised["class"] = table.Text("browser"), table.Text("browser")
-		rows = append(rows, people, disguised)
+	if d.ByIdentity != nil {
+		for is, c := range d.ByIdentity {
+			rows = append(rows, changeCells("identity", who.Identity(is).String(), c.Requests, c.Clients))
+		}
 	}
 	seen := map[string]bool{}
 	for _, c := range slices.Concat(d.TopMovers, d.TopNewlyHit, d.TopReleased, d.TopHitByBoth) {
@@ -161,8 +168,8 @@ func (d *Report) CSV() ([]byte, error) {
 		seen[c.Client] = true
 		cells := c.cells("client", c.Client, c.Requests)
 		cells["class"], cells["agent"] = table.Text(c.Class), table.Text(c.Agent)
-		if c.Evidence != nil {
-			cells["evidence"] = table.Text(c.Evidence.Verdict)
+		if c.Identity != nil {
+			cells["identity"] = table.Text(c.Identity.Identity)
 		}
 		rows = append(rows, cells)
 	}
@@ -177,7 +184,7 @@ func (d *Report) CSV() ([]byte, error) {
 
 func changeCells(level, name string, requests, clients Change) table.Record {
 	return table.Record{
-		"level": table.Text(level), "name": table.Text(name), "class": table.Text(name),
+		"level": table.Text(level), "name": table.Text(name),
 		"requests":  table.Count(requests.OnlyA + requests.OnlyB + requests.Both + requests.Neither),
 		"refused_a": table.Count(requests.OnlyA + requests.Both), "refused_b": table.Count(requests.OnlyB + requests.Both),
 		"difference": table.Count(requests.OnlyB - requests.OnlyA),

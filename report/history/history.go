@@ -5,6 +5,7 @@ import (
 	"shadow/limit"
 	"shadow/report/format"
 	"shadow/request"
+	"shadow/traffic/who"
 )
 
 // A History is what has changed since other runs: the part of a report that only a database can tell. docs/nightly.md
@@ -66,9 +67,16 @@ type Trend struct {
 
 // Moved counts clients.
 type Moved struct {
-	Clients int64      `json:"clients"`
-	ByClass HitClasses `json:"by_class"`
+	Clients    int64         `json:"clients"`
+	ByClass    HitClasses    `json:"by_class"`
+	ByIdentity HitIdentities `json:"by_identity"` // of those that it is known of
 }
+
+// HitIdentities are numbers of clients by who they are.
+type HitIdentities [who.Count]int64
+
+// MarshalJSON writes an object with a key per identity, in their order.
+func (c HitIdentities) MarshalJSON() ([]byte, error) { return format.EachJSON[who.Identity](c[:]) }
 
 // HitClasses are numbers of clients by class.
 type HitClasses [request.ClassCount]int64
@@ -88,6 +96,7 @@ func (c HitClasses) Sum() (sum int64) {
 type Mover struct {
 	Client   string `json:"client"`
 	Class    string `json:"class"`
+	Identity string `json:"identity"` // "": not known
 	Requests int64  `json:"requests"` // in the runs of the report; 0: it did not come
 	Refused  int64  `json:"refused"`  // of a released client before, of a repeat offender on all those days
 	Known    bool   `json:"known"`    // it had requests in the base runs
@@ -104,7 +113,7 @@ type NewAction struct {
 type SafeLimits struct {
 	Class   string      `json:"class"`
 	Percent float64     `json:"spared_percent"` // of its clients
-	People  bool        `json:"by_evidence"`    // whether these are browsers without the disguised
+	People  bool        `json:"by_evidence"`    // whether these are the clients that behave like browsers, not all that claim to be one
 	Before  int32       `json:"before_run"`
 	Now     int32       `json:"now_run"`
 	Limits  []SafeLimit `json:"limits"`

@@ -41,7 +41,7 @@ func (s *SafeLimits) text() string {
 	}
 	who := fmt.Sprintf("the %s %s limit", format.ShortPercentage(s.Percent), s.Class)
 	if s.People {
-		who = fmt.Sprintf("the %s limit of browsers that are not disguised", format.ShortPercentage(s.Percent))
+		who = fmt.Sprintf("the %s limit of clients that behave like browsers", format.ShortPercentage(s.Percent))
 	}
 	changed := s.Changed()
 	if len(changed) == 0 {
@@ -185,7 +185,8 @@ func (p *Policy) Records() (all []table.Record) {
 	for i, movers := range p.Lists() {
 		for _, c := range movers {
 			all = append(all, table.Record{
-				"level": table.Text([]string{"newly hit", "released", "repeat offender"}[i]), "name": table.Text(c.Client), "class": table.Text(c.Class), "requests": table.Count(c.Requests), "refused": table.Count(c.Refused),
+				"level": table.Text([]string{"newly hit", "released", "repeat offender"}[i]),
+				"name":  table.Text(c.Client), "class": table.Text(c.Class), "identity": table.Text(c.Identity), "requests": table.Count(c.Requests), "refused": table.Count(c.Refused),
 			})
 		}
 	}

@@ -21,7 +21,7 @@ func kindTitle(k sweep.Kind) string {
 	}[k]
 }
 
-// people are the browsers that are not disguised, as far as that is known.
+// people are the browsers that are not doubted, as far as that is known.
 func (c *Curves) people() int64 {
 	n := c.Clients[request.Browser]
 	if c.Hidden != nil {
@@ -44,14 +44,13 @@ func (c *Curves) whoText() string {
 	case c.Clients[request.Browser] == 0:
 		return ""
 	case c.Hidden == nil && c.From != "":
-		return "Browsers are clients that say they are: claims are counted, as that run gathered no evidence."
+		return "Browsers are clients that say they are: claims are counted, as of that run it is not known who its clients are."
 	case c.Hidden == nil:
-		return "Browsers are clients that say they are: claims are counted. --evidence recognises those that do what no " +
-			"browser does."
+		return "Browsers are clients that say they are: claims are counted, as it is not known who the clients are."
 	case c.Hidden.Clients == 0:
 		return "Of the browsers none does what no browser does."
 	}
-	return fmt.Sprintf("Browsers are those whose evidence does not contradict the claim; %s of %s are disguised.",
+	return fmt.Sprintf("Browsers are clients that behave like one; %s of %s that claim to be one do not.",
 		format.Thousands(c.Hidden.Clients), format.Thousands(c.Clients[request.Browser]))
 }
 

@@ -229,13 +229,13 @@ func timesOf(t *Times, room room) *times {
 	return d
 }
 
-// The classes of a page's charts: those of clients, and where it is known who is disguised, these as a class of their
+// The classes of a page's charts: those of clients, and where it is known who is doubted, these as a class of their
 // own beside the browsers that are not.
 
 // A pageClass is one of them.
 type pageClass struct {
 	name string
-	// what is its own; hidden is what the disguised have of the browsers'
+	// what is its own; hidden is what the doubted have of the browsers'
 	of func(numbers *sweep.Classes, hidden int64) int64
 }
 
@@ -249,15 +249,15 @@ func (c *Curves) classes() (classes []pageClass) {
 		// 0: requests that are not known
 		rest := func(numbers *sweep.Classes, hidden int64) int64 { return max(0, numbers[class]-hidden) }
 		classes = append(classes, pageClass{class.String(), rest},
-			pageClass{"disguised", func(_ *sweep.Classes, hidden int64) int64 { return hidden }})
+			pageClass{"doubted", func(_ *sweep.Classes, hidden int64) int64 { return hidden }})
 	}
 	return classes
 }
 
-// hidden are the disguised, none where nobody is classified.
-func (c *Curves) hidden() sweep.Disguised {
+// hidden are the doubted, none where nobody is classified.
+func (c *Curves) hidden() sweep.Doubted {
 	if c.Hidden == nil {
-		return sweep.Disguised{}
+		return sweep.Doubted{}
 	}
 	return *c.Hidden
 }

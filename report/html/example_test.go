@@ -19,9 +19,9 @@ import (
 	"shadow/request"
 	"shadow/sweep"
 	"shadow/traffic"
-	"shadow/traffic/evidence"
 	"shadow/traffic/ingest"
 	"shadow/traffic/match"
+	"shadow/traffic/who"
 )
 
 var townOptions = report.Options{
@@ -70,9 +70,14 @@ func evilPage(t testing.TB, logged string, top int) *Page {
 		t.Fatal(err)
 	}
 	judged := judgedFile(t, path)
+	known := make(who.Identities, judged.Clients.Len())
+	for id := range known {
+		known[id] = who.Identity(id % int(who.Count))
+	}
+	judged.Who = &who.Register{Identities: known, Reasons: func(int32) []string { return evilTexts }}
 	m := report.New(judged, report.Options{
 		Top: top, Version: "1.2.3", Command: "shadow replay " + evilTexts[2], Warnings: evilTexts, Database: evilTexts[0], Run: "7",
-		Evidence: &evidence.DefaultRules,
+		Identities: true,
 	})
 	evilTable := table.New(table.Words(evilTexts[0]), table.Number("refused"))
 	evilTable.Add(table.Text(evilTexts[1]), table.Count(12))
@@ -154,5 +159,6 @@ func sweptFile(t testing.TB, path string) *sweep.Result {
 
 // sweptPage is the page of a sweep, on which nothing is judged.
 func sweptPage(res *sweep.Result) *Page {
-	return &Page{Model: &report.Model{Head: report.NewHead(&res.Stats, report.NewPopulation(&res.Tallies.Clients), report.Options{})}, Curves: CurvesOf(res)}
+	head := report.NewHead(&res.Stats, report.NewPopulation(&res.Tallies.Clients, nil), report.Options{})
+	return &Page{Model: &report.Model{Head: head}, Curves: CurvesOf(res)}
 }

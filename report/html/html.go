@@ -47,7 +47,7 @@ type Curves struct {
 	Clients  sweep.Classes // that these are from
 	Curves   []sweep.Curve
 
-	Hidden *sweep.Disguised // of the browsers: the disguised; nil: nobody is classified
+	Hidden *sweep.Doubted // of the browsers: the doubted; nil: nobody is classified
 
 	// Changes are at how many limits each curve changes, if it has lost points on its way here, as in the database; nil:
 	// none has.

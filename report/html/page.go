@@ -11,6 +11,7 @@ import (
 	"shadow/report/format"
 	"shadow/report/table"
 	"shadow/request"
+	"shadow/traffic/who"
 )
 
 // What is on the page, from top to bottom: a summary that can be read by who knows nothing of rate limits, then what
@@ -91,7 +92,7 @@ func (p *Page) view(room room) (*pageView, error) {
 	}
 	if len(m.Policies) > 0 && m.Input.Requests > 0 {
 		v.Verdicts = verdicts(m)
-		v.Policies = report.PolicyTable(m, true).Pages(room.policies, "candidates", int64(len(m.Policies)))
+		v.Policies = report.PolicyTable(m).Pages(room.policies, "candidates", int64(len(m.Policies)))
 		if m.Banded() {
 			v.Bands = report.BandTable(m).Pages(room.policies, "candidates", int64(len(m.Policies)))
 		}
@@ -182,7 +183,6 @@ func NewPage(m *report.Model) *Page {
 
 type detailView struct {
 	Name, Text       string
-	Hit              string // evidence on the clients hit
 	Facts            []document.Fact
 	Means            []string
 	Nginx            []string
@@ -198,7 +198,7 @@ func details(m *report.Model, room room) (views []detailView, more string) {
 	for i := range m.Policies[:shown] {
 		p := &m.Policies[i]
 		d := detailView{
-			Name: name(p.Policy), Text: format.Sentence(report.Headline(p)) + ".", Hit: p.HitEvidence.Text("hit addresses"),
+			Name: name(p.Policy), Text: format.Sentence(report.Headline(p)) + ".",
 			Facts: clippedFacts(append(p.RetryFacts(), p.HarmFacts(m.Input.Span.Layouts())...), room.notes),
 			Means: clippedAll(p.Meanings(), room.notes),
 			Nginx: clippedAll(p.NginxTexts(), room.notes),
@@ -304,11 +304,13 @@ func (v *verdict) addBars(p *report.Policy) {
 		})
 	}
 	for class, f := range p.ByClass {
-		if request.Class(class) == request.Browser && p.ByEvidence != nil {
-			add("people", p.ByEvidence.People, nil)
-			add("disguised", p.ByEvidence.Disguised, nil)
-		} else {
+		if p.ByIdentity == nil {
 			add(report.ClassTitle(request.Class(class)), f, p.SampleOf(request.Class(class)))
+		}
+	}
+	if p.ByIdentity != nil {
+		for is, f := range p.ByIdentity {
+			add(who.Identity(is).String(), f, nil)
 		}
 	}
 }

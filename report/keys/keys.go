@@ -17,7 +17,6 @@ type Report struct {
 	Action    string      `json:"action"` // whose requests this is about; "" for all
 	Target    Group       `json:"stop"`
 	Protected Group       `json:"spare"`
-	Doubted   int64       `json:"doubted"`         // visitors that claim to be browsers, which their evidence contradicts
 	Absent    []AbsentKey `json:"absent"`          // keys that this log has nothing for
 	Found     []string    `json:"found,omitempty"` // keys that were tried as well, since the usual ones do not separate
 	Answers   []Answer    `json:"answers"`
@@ -68,11 +67,11 @@ func NewBound(r *suggest.KeyReach) Bound {
 	return Bound{r.Key.String(), r.Requests, r.OfRequests, format.PercentOf(r.Requests, r.OfRequests), r.Clients, r.OfClients}
 }
 
-// A Group is visitors of some classes.
+// A Group is visitors of some identities.
 type Group struct {
-	Classes  []string `json:"classes"`
-	Visitors int64    `json:"visitors"`
-	Requests int64    `json:"requests"`
+	Who      string `json:"who"` // as --target takes it
+	Visitors int64  `json:"visitors"`
+	Requests int64  `json:"requests"`
 }
 
 // An AbsentKey is a key that the log has nothing for, and why.
@@ -140,9 +139,8 @@ type Split struct {
 
 // Question says what a report on keys is to tell.
 type Question struct {
-	Target, Protected []request.Class // as which the result counts them
-	TargetNames       []string        // what they are called; nil: by those classes
-	ProtectedNames    []string
+	Target, Protected         []request.Class // as which the result counts them
+	TargetName, ProtectedName string          // what they are called
 	// so many periods of the result are further ones, tried for where the others do not separate
 	Longer int
 	Refuse []float64 // shares of the target requests, in percent

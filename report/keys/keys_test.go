@@ -32,7 +32,7 @@ func keyed() *sweep.KeysResult {
 	}
 	return &sweep.KeysResult{
 		Stats: reporttest.Town().Stats, Tables: reporttest.Town().Tables, Visitors: sweep.Classes{request.Browser: 100, request.Tool: 3},
-		Requests: sweep.Classes{request.Browser: 300, request.Tool: 1000}, Doubted: 2,
+		Requests: sweep.Classes{request.Browser: 300, request.Tool: 1000},
 		Sides: []sweep.KeyCurves{
 			{By: request.ByClient, Curves: []sweep.Curve{{Shape: window, Points: []sweep.Point{point(1, 900, 200, 80), point(8, 799, 20, 9), point(20, 0, 0, 0)}}}},
 			{By: request.ByUser, Curves: []sweep.Curve{{Shape: window, Points: []sweep.Point{point(1, 850, 100, 50), point(5, 800, 5, 5), point(30, 0, 0, 0)}}}},
@@ -44,7 +44,8 @@ func keyed() *sweep.KeysResult {
 
 func keysQuestion(refuse ...float64) Question {
 	return Question{
-		Target: []request.Class{request.Tool, request.Crawler}, Protected: []request.Class{request.Browser}, Refuse: refuse,
+		Target: []request.Class{request.Tool, request.Crawler}, Protected: []request.Class{request.Browser},
+		TargetName: "programs and crawlers", ProtectedName: "browsers", Refuse: refuse,
 		By: []request.Key{request.ByClient, request.ByUser, request.ByClient64},
 	}
 }
@@ -86,8 +87,8 @@ func TestValidated(t *testing.T) {
 func TestBestKey(t *testing.T) {
 	k := New(keyed(), keysQuestion(80, 85.5, 95), townOptions)
 	for i, want := range []struct{ best, limit, verdict string }{
-		{"user", "window:29/1m", "user, window:29/1m, hits 5 of 100 visitors to protect; client hits 80"},
-		{"client", "window:7/1m", "client, window:7/1m, hits 80 of 100 visitors to protect; no other key hits fewer: no key separates them by such a window; a longer --per gathers more of what comes slowly"},
+		{"user", "window:29/1m", "for 80 %: user, window:29/1m, hits 5 of 100 visitors to protect; client hits 80"},
+		{"client", "window:7/1m", "for 85.5 %: client, window:7/1m, hits 80 of 100 visitors to protect; no other key hits at most half as many and 1 % of them fewer: no key separates them by such a window; a longer --per gathers more of what comes slowly"},
 		{"", "window:1/1m", "no key refuses 95 % by a window of 1m, however small: at best 90.00 %, by client; a longer --per gathers more of what comes slowly"},
 	} {
 		a := &k.Answers[i]
@@ -188,9 +189,6 @@ func TestKeysAreDefined(t *testing.T) {
 	}
 	k := New(keyed(), keysQuestion(80, 95), townOptions)
 	names := slices.Clone(csvHead)
-	for _, c := range k.Answers[0].table().Columns {
-		names = append(names, c.Head)
-	}
 	for _, part := range []any{k.Target, k.Absent, k.Answers, k.Log} {
 		names = append(names, namesIn(t, part)...)
 	}

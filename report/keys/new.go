@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"shadow/report"
 	"shadow/report/format"
@@ -20,9 +19,9 @@ func New(res *sweep.KeysResult, q Question, o report.Options) *Report {
 	k := &Report{
 		Head:      report.NewHead(&res.Stats, &report.Population{Requests: res.Sent, Clients: res.Clients}, o),
 		Action:    res.Action,
-		Target:    groupOf(res, q.Target, q.TargetNames),
-		Protected: groupOf(res, q.Protected, q.ProtectedNames),
-		Doubted:   res.Doubted, Absent: []AbsentKey{}, Answers: []Answer{},
+		Target:    groupOf(res, q.Target, q.TargetName),
+		Protected: groupOf(res, q.Protected, q.ProtectedName),
+		Absent:    []AbsentKey{}, Answers: []Answer{},
 		Log: Log{
 			WithAgent: c.Agents, WithUser: c.Users, IPv4: c.IPv4, IPv6: c.IPv6, IPv6Sent: c.IPv6Sent, Shared: c.Shared,
 			MostShared: c.Most, MostBrowsers: c.InMost,
@@ -49,15 +48,8 @@ func New(res *sweep.KeysResult, q Question, o report.Options) *Report {
 	return k
 }
 
-func groupOf(res *sweep.KeysResult, classes []request.Class, names []string) Group {
-	g := Group{Classes: names, Visitors: res.Visitors.Of(classes), Requests: res.Requests.Of(classes)}
-	if names != nil {
-		return g
-	}
-	for _, class := range classes {
-		g.Classes = append(g.Classes, class.String())
-	}
-	return g
+func groupOf(res *sweep.KeysResult, classes []request.Class, name string) Group {
+	return Group{Who: name, Visitors: res.Visitors.Of(classes), Requests: res.Requests.Of(classes)}
 }
 
 // absence says what of a key the log does not have, or nothing.
@@ -144,10 +136,26 @@ func (k *Report) loosest(res *sweep.KeysResult, period int, share float64, q Que
 		a.Keys = append(a.Keys, row)
 	}
 	slices.SortStableFunc(a.Keys, better)
+	if i := slices.IndexFunc(a.Keys, func(r Row) bool { return r.Key == clientKey }); i > 0 && !k.clearlyBetter(&a.Keys[0], &a.Keys[i]) {
+		client := a.Keys[i]
+		a.Keys = slices.Insert(slices.Delete(a.Keys, i, i+1), 0, client)
+	}
 	if len(a.Keys) > 0 && a.Keys[0].Reached {
 		a.Best = a.Keys[0].Key
 	}
 	return a
+}
+
+// clientKey is the key that every server has, and that another must clearly be better than to be named.
+var clientKey = request.ByClient.String()
+
+// clearlyBetter reports whether a key is better than that of clients by a margin: it separates where that does not, or hits at
+// most half as many of the protected, and a hundredth of all of them fewer.
+func (k *Report) clearlyBetter(r, client *Row) bool {
+	if !client.separates() && r.separates() || !client.Reached {
+		return r.separates()
+	}
+	return 2*r.ProtectedHit <= client.ProtectedHit && 100*(client.ProtectedHit-r.ProtectedHit) >= k.Protected.Visitors
 }
 
 // needed is the least number of requests that is such a share of all.
@@ -223,13 +231,12 @@ func nobodyText(res *sweep.KeysResult, k *Report) string {
 	case res.Sent == 0:
 		return ""
 	case res.Agents == 0:
-		return "the log has no agents: tools and browsers look the same, so no key is known to separate them"
+		return "the log has no agents: programs and browsers look the same"
 	case k.Target.Requests == 0:
-		return "no request is of class " + strings.Join(k.Target.Classes, " or ") +
-			": there is no target, so no key is known to separate anything; --target names other classes"
+		return "no request comes from " + k.Target.Who +
+			": there is no target, so no key is known to separate anything; --target names others"
 	case k.Protected.Requests == 0:
-		return "no request is of class " + strings.Join(k.Protected.Classes, " or ") +
-			": there is no one to protect, so all keys hit as few"
+		return "no request comes from " + k.Protected.Who + ": there is no one to protect, so all keys hit as few"
 	}
 	return ""
 }

@@ -11,7 +11,6 @@ import (
 	"shadow/report/document"
 	"shadow/report/format"
 	"shadow/report/table"
-	"shadow/suggest"
 )
 
 // facts say who is who.
@@ -19,15 +18,12 @@ func (k *Report) facts() (f document.Facts) {
 	if k.Input.Requests == 0 {
 		return nil
 	}
-	of, doubted := "", ""
+	of := ""
 	if k.Action != "" {
 		of = ", of action " + k.Action
 	}
-	if k.Doubted > 0 {
-		doubted = fmt.Sprintf("; %s more claim to be browsers and behave like none (disguised)", format.Thousands(k.Doubted))
-	}
 	f.Add("target", k.Target.text()+of)
-	f.Add("protect", k.Protected.text()+doubted+of)
+	f.Add("protect", k.Protected.text()+of)
 	switch l := &k.Log; {
 	case l.Shared == 1:
 		f.Add("shared", fmt.Sprintf("1 client with several browsers, %s: %s", l.MostShared, format.Thousands(l.MostBrowsers)))
@@ -42,19 +38,8 @@ func (k *Report) facts() (f document.Facts) {
 	return f
 }
 
-// plurals are the classes as groups are called.
-func plurals(classes []string) string {
-	names := make([]string, len(classes))
-	for i, class := range classes {
-		if names[i] = class + "s"; class == "unknown" || class == suggest.Disguised.String() {
-			names[i] = class
-		}
-	}
-	return strings.Join(names, ", ")
-}
-
 func (g *Group) text() string {
-	return fmt.Sprintf("%s: %s with %s", plurals(g.Classes), format.Count(g.Visitors, "visitor"),
+	return fmt.Sprintf("%s: %s with %s", g.Who, format.Count(g.Visitors, "visitor"),
 		format.Count(g.Requests, "request"))
 }
 
@@ -81,16 +66,15 @@ func (k *Report) Schema() format.Schema { return format.KeysSchema }
 // Text writes the report for people.
 func (k *Report) Text(w *document.Writer) {
 	k.Begin(w, "What to count by", k.facts()...)
-	if b := k.Bounds; b != nil && k.Input.Requests > 0 {
-		w.Section(2, fmt.Sprintf("The bound: what any limit by each key can refuse at most that keeps %s", strings.Join(b.Protect, ", ")))
-		w.Table(b.table())
+	if len(k.Answers) == 0 && k.Bounds == nil || k.Input.Requests == 0 {
+		return
 	}
+	w.Section(2, k.title())
+	w.Table(k.table())
+	w.Space()
 	for i := range k.Answers {
 		a := &k.Answers[i]
-		w.Section(2, a.title(k))
-		w.Table(a.table())
 		if v := a.verdict(k); v != "" {
-			w.Space()
 			w.Facts(document.Strong("best", v))
 		}
 		if a.Validated != nil {
@@ -158,13 +142,72 @@ func (k *Report) Write(w io.Writer, output string) error {
 
 // One answer for people: what was asked, a table of the keys, and which is best.
 
-// title says what an answer is about.
-func (a *Answer) title(k *Report) string {
-	if a.Refuse == nil {
-		return a.Limit + ", counted by"
+// title says what the table has.
+func (k *Report) title() string {
+	if len(k.Answers) > 0 && k.Answers[0].Refuse == nil {
+		return "What each limit refuses of the target, and how many of the protected it hits, by what it counts by"
 	}
-	return fmt.Sprintf("The largest window of %s that refuses %s of the requests of %s", a.Per,
-		format.ShortPercentage(*a.Refuse), plurals(k.Target.Classes))
+	return "The largest window that refuses so much of the target, and how many of the protected it hits"
+}
+
+// table has a row for each key, and columns for the bound and for each answer.
+func (k *Report) table() *table.Table {
+	t := table.New(table.Words("key"))
+	if k.Bounds != nil {
+		t.Head(table.Number("any limit, at most %"))
+	}
+	var names []string
+	for i := range k.Answers {
+		a := &k.Answers[i]
+		if a.Refuse == nil {
+			t.Head(table.Number(a.Limit + ": refused %"))
+		} else {
+			t.Head(table.Number(format.ShortPercentage(*a.Refuse) + " in " + a.Per + ": N"))
+		}
+		t.Join(table.Numbers("hit", "%")...)
+		for j := range a.Keys {
+			if name := a.Keys[j].Key; !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	if k.Bounds != nil {
+		for i := range k.Bounds.Keys {
+			if name := k.Bounds.Keys[i].Key; !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	for _, name := range names {
+		row := table.Texts(name)
+		if b := k.bound(name); b != nil {
+			row = append(row, table.Share(b.RequestsPercent))
+		} else if k.Bounds != nil {
+			row = append(row, table.None)
+		}
+		for i := range k.Answers {
+			row = append(row, k.Answers[i].cells(name)...)
+		}
+		t.Add(row...)
+	}
+	return t
+}
+
+// cells are those of an answer about a key.
+func (a *Answer) cells(key string) []table.Cell {
+	i := slices.IndexFunc(a.Keys, func(r Row) bool { return r.Key == key })
+	switch {
+	case i < 0:
+		return []table.Cell{table.None, table.None, table.None}
+	case !a.Keys[i].Reached:
+		return []table.Cell{table.Text("none"), table.None, table.None}
+	}
+	r := &a.Keys[i]
+	first := table.Count(r.n)
+	if a.Refuse == nil {
+		first = table.Share(r.TargetPercent)
+	}
+	return []table.Cell{first, table.Count(r.ProtectedHit), table.Share(r.ProtectedHitPercent)}
 }
 
 // verdict says which key is best, "" where nobody asked.
@@ -172,6 +215,9 @@ func (a *Answer) verdict(k *Report) string {
 	switch {
 	case a.Refuse == nil || len(a.Keys) == 0:
 		return ""
+	case a.Best == "" && slices.ContainsFunc(a.Keys, func(r Row) bool { return r.Reached }):
+		return fmt.Sprintf("for %s: by a window of %s every key that refuses as much hits more than %d %% of the protected",
+			format.ShortPercentage(*a.Refuse), a.Per, wellSeparated) + a.longerText(k)
 	case a.Best == "":
 		return fmt.Sprintf("no key refuses %s by a window of %s, however small: at best %s, by %s",
 			format.ShortPercentage(*a.Refuse), a.Per, format.Percentage(a.Keys[0].TargetPercent), a.Keys[0].Key) + a.longerText(k)
@@ -180,11 +226,11 @@ func (a *Answer) verdict(k *Report) string {
 	if i := slices.IndexFunc(a.Keys, func(r Row) bool { return r.Key == "client" }); i >= 0 {
 		client = &a.Keys[i]
 	}
-	text := fmt.Sprintf("%s, %s, hits %s of %s to protect", best.Key, best.Limit, format.Thousands(best.ProtectedHit),
+	text := fmt.Sprintf("for %s: %s, %s, hits %s of %s to protect", format.ShortPercentage(*a.Refuse), best.Key, best.Limit, format.Thousands(best.ProtectedHit),
 		format.Count(k.Protected.Visitors, "visitor"))
 	switch {
 	case best == client:
-		text += "; no other key hits fewer"
+		text += "; no other key hits at most half as many and 1 % of them fewer"
 	case client == nil:
 	case !client.Reached:
 		text += "; client refuses no more than " + format.Percentage(client.TargetPercent)
@@ -220,34 +266,3 @@ func (a *Answer) longerText(k *Report) string {
 
 // wellSeparated is the most that a key which separates may hit, in percent of the protected visitors.
 const wellSeparated = 5
-
-func (b *Bounds) table() *table.Table {
-	t := table.Of[Bound]{}
-	t.Head(table.Words("key"), func(r *Bound) table.Cell { return table.Text(r.Key) })
-	t.Join(table.Number("requests of "+b.Target), func(r *Bound) table.Cell { return table.Count(r.Requests) })
-	t.Join(table.Number("of"), func(r *Bound) table.Cell { return table.Count(r.OfRequests) })
-	t.Join(table.Number("%"), func(r *Bound) table.Cell { return table.Share(r.RequestsPercent) })
-	t.Join(table.Number("clients"), func(r *Bound) table.Cell { return table.Count(r.Clients) })
-	t.Join(table.Number("of"), func(r *Bound) table.Cell { return table.Count(r.OfClients) })
-	return t.Fill(b.Keys)
-}
-
-func (a *Answer) table() *table.Table {
-	t := table.Of[Row]{}
-	t.Head(table.Words("key"), func(r *Row) table.Cell { return table.Text(r.Key) })
-	if a.Refuse != nil {
-		t.Join(table.Number("N"), func(r *Row) table.Cell {
-			if !r.Reached {
-				return table.Text("none")
-			}
-			return table.Count(r.n)
-		})
-	}
-	t.Head(table.Number("target refused"), func(r *Row) table.Cell { return table.Count(r.TargetRefused) })
-	t.Join(table.Number("%"), func(r *Row) table.Cell { return table.Share(r.TargetPercent) })
-	t.Head(table.Number("protected hit"), func(r *Row) table.Cell { return table.Count(r.ProtectedHit) })
-	t.Join(table.Number("%"), func(r *Row) table.Cell { return table.Share(r.ProtectedHitPercent) })
-	t.Join(table.Number("their requests"), func(r *Row) table.Cell { return table.Count(r.ProtectedRefused) })
-	t.Join(table.Number("%"), func(r *Row) table.Cell { return table.Share(r.ProtectedPercent) })
-	return t.Fill(a.Keys)
-}

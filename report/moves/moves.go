@@ -13,7 +13,7 @@ import (
 	"shadow/report/format"
 	"shadow/report/table"
 	"shadow/servers"
-	"shadow/suggest"
+	"shadow/traffic/who"
 )
 
 // A Report is what to tell a server, and what that changes. docs/export.md defines every figure, with docs/diff.md.
@@ -109,9 +109,9 @@ type Moved struct {
 }
 
 // Take fills in both.
-func (m *Moved) Take(hit, released *suggest.Groups) {
+func (m *Moved) Take(hit, released *who.Groups) {
 	m.NewlyHit, m.Released = map[string]int64{}, map[string]int64{}
-	for g := range suggest.GroupCount {
+	for g := range who.Count {
 		m.NewlyHit[g.String()], m.Released[g.String()] = hit[g], released[g]
 	}
 }
@@ -119,7 +119,7 @@ func (m *Moved) Take(hit, released *suggest.Groups) {
 // text is how many of which groups.
 func groupText(of map[string]int64) string {
 	var texts []string
-	for g := range suggest.GroupCount {
+	for g := range who.Count {
 		if n := of[g.String()]; n > 0 {
 			texts = append(texts, format.Thousands(n)+" "+g.String())
 		}

@@ -11,10 +11,10 @@ import (
 	"shadow/request"
 	"shadow/sweep"
 	"shadow/traffic"
-	"shadow/traffic/evidence"
 	"shadow/traffic/ingest"
 	"shadow/traffic/intern"
 	"shadow/traffic/useragent"
+	"shadow/traffic/who"
 )
 
 // A small town of made-up clients, some of them hostile, and what two limits would do to them. All addresses are from
@@ -255,25 +255,28 @@ func BandedTown() *replay.Result {
 	return res
 }
 
-// Witnessed is the town with evidence about its clients: a person, one who hurries, an office, and others who show
-// nothing.
+// Witnessed returns the town whose clients are known: a person, an attacker, an office, and others who show nothing.
 func Witnessed() *replay.Result {
 	res := Town()
-	res.Evidence = &replay.Paged[evidence.Summary]{}
-	res.Evidence.Grow(res.Clients.Len())
-	person := evidence.Summary{
-		Views: 40, WithAssets: 38, Steps: 60, Referred: 59, Followed: 55,
-		Traits: evidence.Traits(traffic.FetchedAsset),
+	known := make(who.Identities, res.Clients.Len())
+	for id := range known {
+		known[id] = who.Undecided
 	}
-	hasty := person
-	hasty.Gaps, hasty.Quick, hasty.GapSum, hasty.GapSquares = 39, 31, 39*40, 2*39*40*40 // vary by 100 %
-	office := person
-	office.Agents = 0xff
-	for name, e := range map[string]evidence.Summary{"192.0.2.10": person, "客户端.example": hasty, "203.0.113.77": office} {
+	for name, is := range map[string]who.Identity{"192.0.2.10": who.Person, "客户端.example": who.Attacker, "203.0.113.77": who.Office} {
 		id, _ := res.Tables.Clients.Find([]byte(name))
-		*res.Evidence.At(id) = e
+		known[id] = is
 	}
+	res.Who = &who.Register{Identities: known, Reasons: func(client int32) []string {
+		return map[who.Identity][]string{
+			who.Person: {"files came with 38 of 40 pages", "55 of 60 steps follow from one of the latest pages"}, who.Attacker: {"31 of 40 passwords were wrong"},
+		}[known[client]]
+	}}
 	return res
+}
+
+// Told returns a register of clients that are these, by their ids, with a reason each.
+func Told(identities ...who.Identity) *who.Register {
+	return &who.Register{Identities: identities, Reasons: func(int32) []string { return []string{Evil} }}
 }
 
 // SweptTown is a sweep of some browsers and a tool: a window that is known whole, and a bucket that is not.

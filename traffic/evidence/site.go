@@ -17,14 +17,19 @@ const ownPercent = 10 // of the files asked for at the beginning of the logs: a 
 
 // splitReferer takes a referer apart: https://shop.example/a?b is shop.example and /a?b.
 func splitReferer(referer []byte) (host, target []byte, ok bool) {
-	i := bytes.Index(referer, []byte("://"))
-	if i < 0 || !match.IsScheme(referer[:i]) {
+	i := bytes.IndexByte(referer, ':')
+	if i < 0 || len(referer) < i+3 || string(referer[i:i+3]) != "://" || !match.IsScheme(referer[:i]) {
 		return nil, nil, false
 	}
 	host = referer[i+3:]
-	if end := bytes.IndexAny(host, "/?#"); end >= 0 {
-		host, target = host[:end], host[end:]
+	end := bytes.IndexByte(host, '/')
+	if end < 0 {
+		end = len(host)
 	}
+	if i := bytes.IndexAny(host[:end], "?#"); i >= 0 {
+		end = i
+	}
+	host, target = host[:end], host[end:]
 	if len(target) == 0 || target[0] != '/' {
 		target = []byte("/")
 	}

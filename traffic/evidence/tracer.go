@@ -56,8 +56,13 @@ func (t *Tracer) Rules() string {
 	return text
 }
 
-// Hosts returns the names of this site, as far as they are known.
-func (t *Tracer) Hosts() [][]byte { return t.hosts }
+// Hosts returns the names of this site, as far as they are known. A nil Tracer knows none.
+func (t *Tracer) Hosts() [][]byte {
+	if t == nil {
+		return nil
+	}
+	return t.hosts
+}
 
 // Trace appends the traces of records.
 func (t *Tracer) Trace(traces []traffic.Trace, records []parse.Record) {
@@ -93,6 +98,10 @@ func (t *Tracer) of(r *parse.Record) (trace traffic.Trace) {
 		trace.Traits |= traffic.Trespassed
 	}
 	if t.rules.Purposes {
+		if string(r.Method) == "HEAD" {
+			trace.Traits |= traffic.Peeked
+			trace.Page = pageOf(match.AfterHost(r.Path))
+		}
 		trace.Traits |= traitsOf(match.PurposeOf(path), trace.Traits)
 	}
 	t.refer(&trace, r)
@@ -101,7 +110,7 @@ func (t *Tracer) of(r *parse.Record) (trace traffic.Trace) {
 
 // traitsOf returns the traits of a step to a path with a purpose.
 func traitsOf(p match.Purpose, step traffic.Trait) (traits traffic.Trait) {
-	if p&match.ForPasswords != 0 && !step.Has(traffic.Asked) {
+	if p&match.ForPasswords != 0 && step&(traffic.Asked|traffic.Peeked) == 0 {
 		traits |= traffic.TriedPassword
 	}
 	if p&match.ForScanners != 0 {

@@ -1,14 +1,9 @@
 package evidence
 
 import (
-	"fmt"
-	"slices"
 	"testing"
 
-	"shadow/limit"
-	"shadow/parse"
 	"shadow/request"
-	"shadow/traffic"
 )
 
 // Votes for a bot decide when they are two at least, and more than those for a person.
@@ -42,33 +37,6 @@ func TestErrorsSignThreshold(t *testing.T) {
 		j := DefaultRules.Assess(&Summary{Steps: c.steps, Errors: c.errors}, request.Browser, &SiteBaseline{})
 		if got := j.Votes[ErrorsSignal]; got != c.want {
 			t.Errorf("%d of %d steps are errors: vote %d, want %d", c.errors, c.steps, got, c.want)
-		}
-	}
-}
-
-// A client that comes with another agent for every page is many visitors, each of which shows too little. Together they give it away.
-func TestVisitorsOfChangingAgents(t *testing.T) {
-	tables := traffic.NewTables()
-	var b traffic.Batch
-	for i := range 40 {
-		b.At = append(b.At, limit.Time(i)*10*limit.Second)
-		b.Client = append(b.Client, tables.Clients.ID([]byte("192.0.2.1")))
-		b.Agent = append(b.Agent, uint16(tables.Agents.ID(fmt.Appendf(nil, "Mozilla/5.0 (X11; Linux x86_64; rv:%d.0) Gecko/20100101 Firefox/%[1]d.0", 60+i))))
-		b.Action = append(b.Action, uint16(tables.Actions.ID([]byte("/"))))
-		b.Status, b.Bytes = append(b.Status, 404), append(b.Bytes, 1)
-	}
-	tracer, err := NewTracer(TraceRules{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	record := parse.Record{Method: []byte("GET"), Path: []byte("/nothing"), Status: 404}
-	b.Traces = make([]traffic.Trace, len(b.At))
-	tracer.Trace(b.Traces, slices.Repeat([]parse.Record{record}, len(b.At)))
-	var v Visitors
-	v.Take(&b, tables)
-	for id, class := range v.Classes(tables.Agents, &DefaultRules) {
-		if class != request.Unknown {
-			t.Errorf("visitor %d of %d is a %s", id, v.Len(), class)
 		}
 	}
 }

@@ -4,11 +4,8 @@ import (
 	"math/bits"
 	"math/rand/v2"
 
-	"shadow/limit"
-	"shadow/request"
 	"shadow/traffic"
 	"shadow/traffic/intern"
-	"shadow/traffic/useragent"
 )
 
 // Behind one address there may be an office, and one scraper may have a thousand. So that keys can be held against each
@@ -28,24 +25,17 @@ type Visitors struct {
 	who    intern.PagedSlice[Visitor] // by id
 	before intern.PagedSlice[int32]   // by id: the visitor of its client that was new before it, +1; 0: none
 	newest intern.PagedSlice[clientVisitors]
-	many   visitorTable               // those of clients with more than fewVisitors
-	own    intern.PagedSlice[Summary] // by id: what the visitor did; empty if batches have no traces
-	shared sharedClients
-	agents []uint16      // by agent: the set that holds a browser; none for other agents
-	group  traffic.Group // for evidence, whose requests must come in time order
+	many   visitorTable // those of clients with more than fewVisitors
 }
 
 // Take gives a batch its column of visitors, and counts its requests.
-func (v *Visitors) Take(b *traffic.Batch, t *traffic.Tables) {
+func (v *Visitors) Take(b *traffic.Batch) {
 	v.find(b)
 	if b.Warm {
 		return
 	}
 	for _, id := range b.Visitor {
 		*v.Requests.At(id)++
-	}
-	if b.Traces != nil {
-		v.gather(b, t)
 	}
 }
 
@@ -168,112 +158,8 @@ func (t *visitorTable) add(id int32, v *Visitors) {
 	*t.slot(*v.who.At(id), v) = id + 1
 }
 
-// gather adds the batch to the evidence.
-func (v *Visitors) gather(b *traffic.Batch, t *traffic.Tables) {
-	v.own.Grow(v.Len())
-	for id := len(v.agents); id < t.Agents.Len(); id++ {
-		v.agents = append(v.agents, t.Agents.BrowserSet(int32(id)))
-	}
-	v.group.Sort(b, b.Client, t.Clients.Len())
-	v.shared.gather(b, v, t.Clients.Len())
-	v.group.Sort(b, b.Visitor, v.Len())
-	v.group.Each(func(visitor int32, row int32, at limit.Time) {
-		v.own.At(visitor).Add(at, b.Status[row], v.agents[b.Agent[row]], b.Traces[row])
-	})
-}
-
-// Forget forgets what visitors did. Who they are stays known.
-func (v *Visitors) Forget() { v.own, v.shared = intern.PagedSlice[Summary]{}, sharedClients{} }
-
-// sharedClients are what all browsers of each client did. Of most clients there is one browser, which did all of it.
-type sharedClients struct {
-	of        intern.PagedSlice[int32] // by client: 0: no browser; v+1: visitor v only; −1−i: summary i
-	summaries intern.PagedSlice[Summary]
-}
-
-// gather adds the requests of a batch, of which v.group has the timelines by client. It comes before they are added to
-// what their visitors did.
-func (s *sharedClients) gather(b *traffic.Batch, v *Visitors, clients int) {
-	s.of.Grow(clients)
-	v.group.Each(func(client int32, row int32, at limit.Time) {
-		if v.agents[b.Agent[row]] == 0 {
-			return
-		}
-		switch of, visitor := s.of.At(client), b.Visitor[row]; {
-		case *of == 0:
-			*of = visitor + 1
-		case *of > 0 && *of != visitor+1:
-			s.summaries.Grow(s.summaries.Len() + 1)
-			*s.summaries.At(int32(s.summaries.Len() - 1)) = *v.own.At(*of - 1)
-			*of = int32(-s.summaries.Len())
-		}
-	})
-	v.group.Each(func(client int32, row int32, at limit.Time) {
-		if set := v.agents[b.Agent[row]]; set != 0 && *s.of.At(client) < 0 {
-			s.summaries.At(-*s.of.At(client)-1).Add(at, b.Status[row], set, b.Traces[row])
-		}
-	})
-}
-
-// summary is what all browsers of a client did: nothing, if it has none or only warmed limits.
-func (s *sharedClients) summary(client int32, own *intern.PagedSlice[Summary]) *Summary {
-	if int(client) >= s.of.Len() {
-		return new(Summary)
-	}
-	switch of := *s.of.At(client); {
-	case of > 0:
-		return own.At(of - 1)
-	case of < 0:
-		return s.summaries.At(-of - 1)
-	}
-	return new(Summary)
-}
-
 // Len is the number of visitors; the ids are 0 … Len−1.
 func (v *Visitors) Len() int { return v.who.Len() }
 
 // At is the visitor with an id.
 func (v *Visitors) At(id int32) Visitor { return *v.who.At(id) }
-
-// Classes are those of the visitors' agents, by id. Where evidence was gathered, who claims to be a browser and does what
-// no browser does is of class unknown. So is a visitor that shows too little by itself, if all browsers of its client
-// together do so: who comes with another agent each time is many visitors of few requests.
-func (v *Visitors) Classes(agents *useragent.Agents, rules *Rules) []request.Class {
-	classes := make([]request.Class, v.Len())
-	for id := range classes {
-		classes[id] = agents.Class(int32(v.At(int32(id)).Agent))
-	}
-	if rules == nil || v.own.Len() == 0 {
-		return classes
-	}
-	own, clients := assessor{rules: rules}, assessor{rules: rules}
-	for id := range int32(v.own.Len()) {
-		own.baseline.Add(v.own.At(id))
-	}
-	for client := range int32(v.shared.of.Len()) {
-		clients.baseline.Add(v.shared.summary(client, &v.own))
-	}
-	for id := range v.own.Len() {
-		if classes[id] != request.Browser {
-			continue
-		}
-		verdict := own.verdict(v.own.At(int32(id)))
-		if verdict == Undecided {
-			verdict = clients.verdict(v.shared.summary(v.At(int32(id)).Client, &v.own))
-		}
-		if verdict == Bot {
-			classes[id] = request.Unknown
-		}
-	}
-	return classes
-}
-
-// An assessor judges browsers by their evidence and what is usual among all of them.
-type assessor struct {
-	rules    *Rules
-	baseline SiteBaseline
-}
-
-func (a *assessor) verdict(e *Summary) Verdict {
-	return a.rules.Assess(e, request.Browser, &a.baseline).Verdict
-}

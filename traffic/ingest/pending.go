@@ -51,6 +51,7 @@ type pending struct {
 // added is what taking in one block came to.
 type added struct {
 	late, warm, dropped int64
+	lateBy              limit.Time // the lateness that would have put the latest of them in order
 	first, last         limit.Time // of the requests that count
 }
 
@@ -65,6 +66,7 @@ func (p *pending) add(b *traffic.Batch, w *progress) added {
 		seq := max(w.pass(at, p.lateness), p.watermark)
 		if seq != at {
 			sum.late++
+			sum.lateBy = max(sum.lateBy, seq+p.lateness-at)
 			p.setSeq(i, seq)
 		}
 		if at >= p.since {

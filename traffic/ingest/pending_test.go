@@ -91,7 +91,7 @@ func TestPendingAgainstModel(t *testing.T) {
 			i := rapid.IntRange(0, len(feeds)-1).Draw(t, "input")
 			n := min(len(left[i]), rapid.IntRange(0, 6).Draw(t, "rows"))
 			sum := p.add(rowsAt(first[i], left[i][:n]), feeds[i].progress)
-			out.expect(sum, model[first[i]:first[i]+n])
+			out.expect(sum, model[first[i]:first[i]+n], lateness)
 			left[i], first[i] = left[i][n:], first[i]+n
 			feeds[i].publish()
 			feeds[i].finished = len(left[i]) == 0
@@ -133,11 +133,12 @@ type outlet struct {
 }
 
 // expect checks the counts of one block.
-func (o *outlet) expect(got added, block []waiter) {
+func (o *outlet) expect(got added, block []waiter, lateness limit.Time) {
 	want := added{first: traffic.MaxTime, last: traffic.MinTime}
 	for _, w := range block {
 		if w.seq != w.at {
 			want.late++
+			want.lateBy = max(want.lateBy, w.seq+lateness-w.at)
 		}
 		switch w.kind {
 		case "counted":

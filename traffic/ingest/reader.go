@@ -75,7 +75,7 @@ func NewReader(ctx context.Context, names []string, stdin io.Reader, o Options) 
 	ctx, cancel := context.WithCancel(ctx)
 	r := &Reader{
 		options: o, feeds: feeds, cancel: cancel, judged: added{first: traffic.MaxTime, last: traffic.MinTime},
-		stats:  Stats{FirstAt: traffic.MaxTime, LastAt: traffic.MinTime, Passed: passed, JudgesNotHTTP: o.NotHTTP == JudgeNotHTTP},
+		stats:  Stats{FirstAt: traffic.MaxTime, LastAt: traffic.MinTime, Passed: passed, JudgesNotHTTP: o.NotHTTP == JudgeNotHTTP, SiteHosts: o.Tracer.Hosts()},
 		stamps: coarseness(feeds),
 	}
 	if err := r.prepare(); err != nil {

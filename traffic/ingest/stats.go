@@ -29,15 +29,18 @@ type Stats struct {
 	HeldFrom      limit.Time // the earliest moment of these
 	Moved         int64      // requests that took part at the moment when they began: their stamp less the request time
 	Late          int64      // came more than --lateness behind what had been read of the same input
+	LateBy        limit.Time // the lateness that would have put all of these in order; 0: none came late
 	Marked        uint64     // the scopes, as in Batch.Marks, that some request is in
 	Refusals      int64      // requests that the server itself had answered with 429 or 503, excluded ones not among them
 	FirstAt       limit.Time // of the requests that were neither excluded nor warm
 	LastAt        limit.Time
+	Days          int64      // with such a request; 0: not known
 	Whole         int64      // of the requests that count: from inputs stamped in whole seconds; 0 unless Options.Band
 	Resolution    limit.Time // of the stamps: limit.Second, Millisecond or Microsecond
 	HasAgents     bool       // whether any format that was read has a user agent
 	HasUpstream   bool       // whether any has upstream times
 	ForwardedBy   string     // the header in which a format that was read has what proxies say; "": none
+	SiteHosts     [][]byte   // names of the site, as far as the log or a flag tells them, without "www."
 	Inputs        []InputStats
 	Faults        []FaultAt      // the first few, input by input
 	Passed        []error        `json:"-"` // for each input that was passed over, why
@@ -82,6 +85,7 @@ func (s *Stats) count(j *job, sum added) {
 	s.Moved += r.moved
 	s.Warm += sum.warm
 	s.Late += sum.late
+	s.LateBy = max(s.LateBy, sum.lateBy)
 	s.Refusals += r.refusals
 	if f.whole {
 		s.Whole += int64(r.Len()) - sum.dropped - sum.warm

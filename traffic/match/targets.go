@@ -2,6 +2,7 @@ package match
 
 import (
 	"bytes"
+	"strings"
 
 	"shadow/traffic/intern"
 )
@@ -47,6 +48,15 @@ func PurposeOf(path []byte) (p Purpose) {
 		}
 		at = end + 1
 	}
+}
+
+// IsLogin reports whether an action is one at which passwords are tried, by its path or by its name: login, POST /login.
+func IsLogin(action string) bool {
+	_, path, _ := strings.Cut(action, " ")
+	if path == "" {
+		path = action
+	}
+	return PurposeOf([]byte("/"+path))&ForPasswords != 0
 }
 
 const mostOfPath = 256 // bytes that are looked at

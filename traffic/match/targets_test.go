@@ -67,3 +67,13 @@ func BenchmarkPurposeOf(b *testing.B) {
 		PurposeOf(paths[i&3])
 	}
 }
+
+func TestIsLogin(t *testing.T) {
+	for action, want := range map[string]bool{
+		"/login": true, "/WP-Login.php": true, "/shop": false, "/xmlrpc.php": true, "/author/…": false, "login": true, "POST /blog/login": true,
+	} {
+		if IsLogin(action) != want {
+			t.Errorf("%s: %v", action, !want)
+		}
+	}
+}

@@ -21,14 +21,28 @@ import (
 	"shadow/traffic/evidence"
 	"shadow/traffic/ingest"
 	"shadow/traffic/match"
+	"shadow/traffic/network"
 )
 
 // census reads logs as a command does, and returns who their clients are.
 func census(t testing.TB, format, client string, files ...string) *Census {
 	t.Helper()
-	o := ingest.Options{Tables: traffic.NewTables(), Lateness: ingest.DefaultLateness}
+	return reading{format: format, client: client}.census(t, files...)
+}
+
+// reading is how a test reads a log.
+type reading struct {
+	format, client string
+	owners         string                                // a database of networks
+	batch          int                                   // rows of one; 0: as by default
+	change         func(*traffic.Batch, *traffic.Tables) // what a test does to batches; nil: nothing
+}
+
+func (r reading) census(t testing.TB, files ...string) *Census {
+	t.Helper()
+	o := ingest.Options{Tables: traffic.NewTables(), Lateness: ingest.DefaultLateness, Batch: r.batch}
 	var err error
-	if o.Clients, err = match.ParseClientRule(client, "", nil); err != nil {
+	if o.Clients, err = match.ParseClientRule(r.client, "", nil); err != nil {
 		t.Fatal(err)
 	}
 	if o.Actions, err = match.NewActions(nil, o.Tables.Actions); err != nil {
@@ -37,21 +51,30 @@ func census(t testing.TB, format, client string, files ...string) *Census {
 	if o.Tracer, err = evidence.NewTracer(evidence.TraceRules{Purposes: true}); err != nil {
 		t.Fatal(err)
 	}
-	o.Format = detect.Choice{Format: cmp.Or(format, "auto"), Options: parse.Options{Extra: o.Clients.Extra()}}
+	o.Format = detect.Choice{Format: cmp.Or(r.format, "auto"), Options: parse.Options{Extra: o.Clients.Extra()}}
 	reader, err := ingest.NewReader(context.Background(), files, nil, o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer reader.Close()
-	w := New(Options{Tables: o.Tables, Addresses: o.Clients.IsAddress()})
+	var known network.Known
+	if r.owners != "" {
+		if known.Owners, err = network.Open([]string{r.owners}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w := New(Options{Tables: o.Tables, Addresses: o.Clients.IsAddress(), Known: known})
 	var group traffic.Group
 	for {
 		b, err := reader.Next()
 		if errors.Is(err, io.EOF) {
-			return w.Identify()
+			return w.Identify(reader.Stats().SiteHosts)
 		}
 		if err != nil {
 			t.Fatal(err)
+		}
+		if r.change != nil {
+			r.change(b, o.Tables)
 		}
 		group.Sort(b, b.Client, o.Tables.Clients.Len())
 		w.Take(b, &group)
@@ -104,11 +127,23 @@ func TestIdentitiesOfRealLogs(t *testing.T) {
 	limittest.Golden(t, "testdata/real.txt", text.String())
 }
 
+// A site that answers whatever is asked for with one page gives nothing away.
+func TestOnePageForAll(t *testing.T) {
+	w := &town{Rand: testneeds.Rand(t, 38, 3), want: map[string][]Identity{}}
+	for i, path := range []string{"/.env", "/.git/config", "/id_rsa", "/.aws/credentials"} {
+		w.answer(time.Duration(i)*time.Second, "198.51.100.9", "GET "+path, 956, curl)
+	}
+	w.answer(time.Minute, "198.51.100.9", "GET /.svn/entries", 4711, curl)
+	if found := census(t, "", "", w.write(t)).Loots(); len(found) != 1 || found[0].Requests != 1 {
+		t.Errorf("%+v was given away, want the answer of another size", found)
+	}
+}
+
 // What a client got is told by action, with who got it.
 func TestLoots(t *testing.T) {
 	w := &town{Rand: testneeds.Rand(t, 38, 2), want: map[string][]Identity{}}
 	for i, request := range []string{"/.git/config", "/.git/HEAD", "/.env", "/shop/1"} {
-		w.hit(time.Duration(i)*time.Second, "198.51.100.9", "GET "+request, 200, "-", curl)
+		w.answer(time.Duration(i)*time.Second, "198.51.100.9", "GET "+request, 100+i, curl)
 	}
 	w.hit(0, "198.51.100.8", "GET /.git/HEAD", 200, "-", curl)
 	w.hit(0, "198.51.100.7", "GET /.env", 404, "-", curl)
@@ -203,11 +238,24 @@ func TestNamesHost(t *testing.T) {
 // Every identity has a name of its own.
 func TestNames(t *testing.T) {
 	for i := range Count {
-		if got, known := Parse(i.String()); !known || got != i {
+		if got, known := Parse(i.One()); !known || got != i {
 			t.Errorf("%s is read as %s", i, got)
 		}
 	}
 	if _, known := Parse("human"); known {
 		t.Error("human is no identity")
+	}
+	for i := range Count {
+		if got, err := ParseSet(i.String()); err != nil || got != 1<<i {
+			t.Errorf("%s is read as %s, %v", i, got, err)
+		}
+	}
+	for _, set := range []Set{Everybody, Browsers, Users} {
+		if got, err := ParseSet(set.String()); err != nil || got != set {
+			t.Errorf("%s is read as %s, %v", set, got, err)
+		}
+	}
+	if _, err := ParseSet("scrapers"); err == nil || !strings.Contains(err.Error(), "mostly programs and disguised") {
+		t.Errorf("scrapers: %v", err)
 	}
 }

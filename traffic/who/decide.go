@@ -6,7 +6,10 @@ import (
 
 	"shadow/limit"
 	"shadow/request"
+	"shadow/traffic"
 	"shadow/traffic/evidence"
+	"shadow/traffic/network"
+	"shadow/traffic/useragent"
 )
 
 // The rules are asked one after the other; the first that says something decides:
@@ -20,67 +23,90 @@ import (
 //	person, disguised, undecided     a browser, by what it does and never by how fast
 //	program     all others
 const (
-	leastRequests = 5       // of an attack: of one request or four nobody can say it
+	leastRequests = 5       // of an attack: of one request or four it cannot be said
+	leastWrong    = 10      // passwords of one client: people mistype some
 	fewPages      = 3       // of a monitor
 	slowest       = 30 * 60 // seconds between its requests; who comes less often reads a feed
 	officeKinds   = 3       // of browsers behind one address
 	proxyKinds    = 12      // likewise
+	mixedMinutes  = 3       // in which several kinds of browsers come from an inner address
 )
 
-// An answer is an identity with what speaks for it, put into words where they are asked for; without a reason it says nothing.
+// An answer is an identity with what speaks for it, put into words where they are asked for; without reasons it says nothing.
 type answer struct {
 	identity Identity
-	reason   func() string
+	reasons  func() []string
 }
 
-// since returns an answer whose reason is a text with some figures.
+// since returns an answer with one reason, a text with some figures.
 func since(who Identity, format string, figures ...any) answer {
-	return answer{who, func() string { return fmt.Sprintf(format, figures...) }}
+	return answer{who, func() []string { return []string{fmt.Sprintf(format, figures...)} }}
 }
 
 // A Census is who the clients of a log are.
 type Census struct {
-	Identities []Identity // by client id
+	Identities Identities
 	Logins     Logins
-	Swarms     []Swarm // the largest first
+	Swarms     []Swarm                 // the largest first
+	Networks   []Network               // that are one bot each, those with most requests first
+	Owners     map[network.Owner]Whole // what their networks are
 
 	observer *Observer
 	baseline evidence.SiteBaseline
 	hosts    [][]byte
 	nameless bool            // hardly a request has an agent
+	programs bool            // programs send more than browsers: what they ask for is often not there
+	missing  int32           // the client of requests that have none, who may be many; −1: there is none
 	swarm    map[int32]int32 // by client: the index of its swarm
+	network  map[int32]int32 // by client: the index of its network
 }
 
 type rule func(c *Census, client int32, r *record) answer
 
 var rules = []rule{isOwn, isMonitor, isCrawler, isAttacker, isProxy, isOffice, isBrowser}
 
-// Identify decides who the clients are.
-func (o *Observer) Identify() *Census {
+// Identify decides who the clients are. The hosts are names of this site, as far as they are known.
+func (o *Observer) Identify(hosts [][]byte) *Census {
 	o.learn()
-	c := &Census{Identities: make([]Identity, o.records.Len()), observer: o, swarm: map[int32]int32{}}
-	if o.Hosts != nil {
-		c.hosts = o.Hosts()
+	c := &Census{
+		Identities: make(Identities, o.records.Len()), Owners: map[network.Owner]Whole{},
+		observer: o, hosts: hosts, swarm: map[int32]int32{}, network: map[int32]int32{}, missing: -1,
 	}
-	var nameless int64
+	if id, known := o.Tables.Clients.Find([]byte("-")); known {
+		c.missing = id
+	}
+	var nameless, browsers, programs int64
 	for id := range int32(o.records.Len()) {
 		c.baseline.Add(o.browsing.At(id))
 		c.Logins.add(o.records.At(id))
-		nameless += int64(o.records.At(id).nameless)
+		r := o.records.At(id)
+		nameless += int64(r.nameless)
+		browsers += int64(r.classes[request.Browser])
+		if 2*r.errors < r.steps || r.steps == 0 { // scanners use no site
+			programs += int64(r.classes[request.Tool]+r.classes[request.Unknown]) - int64(r.nameless)
+		}
 	}
-	c.nameless = 100*nameless >= 99*o.total
+	c.programs = programs > browsers
+	c.nameless = o.total > 0 && 100*nameless >= 99*o.total
 	for id := range c.Identities {
 		c.Identities[id] = c.ask(int32(id)).identity
 	}
 	c.findSwarms()
+	c.findNetworks()
 	return c
 }
 
 // ask asks the rules about a client.
 func (c *Census) ask(client int32) answer {
 	r := c.observer.records.At(client)
+	if r.requests() == 0 { // of one whose requests only warm limits, or are of another part of the log
+		return since(Undecided, "sent no request that counts")
+	}
+	if client == c.missing {
+		return since(Undecided, "requests without a client may be those of many")
+	}
 	for _, rule := range rules {
-		if a := rule(c, client, r); a.reason != nil {
+		if a := rule(c, client, r); a.reasons != nil {
 			return a
 		}
 	}
@@ -88,6 +114,28 @@ func (c *Census) ask(client int32) answer {
 		return since(Undecided, "the log has no agents")
 	}
 	return since(Program, "its agents are no browsers")
+}
+
+// What makes a page: so many requests of readers; and what makes programs scrapers of a site for people: so many readers.
+const (
+	leastReads   = 10
+	leastReaders = 20
+)
+
+// Scraped reports whether programs ask for the pages that people read, as scrapers of a site do, and not for an API.
+func (c *Census) Scraped() bool {
+	var same, all, readers int64
+	for _, by := range c.observer.askers {
+		if all += by.programs; by.readers >= leastReads {
+			same += by.programs
+		}
+	}
+	for _, is := range c.Identities {
+		if is == Person || is == Office {
+			readers++
+		}
+	}
+	return readers >= leastReaders && 2*same >= all
 }
 
 // A Crowd is some clients and their requests.
@@ -104,19 +152,27 @@ func (c *Census) Tally() (all [Count]Crowd) {
 	return all
 }
 
-// Reason returns why a client is who it is.
-func (c *Census) Reason(client int32) string {
-	if swarm, is := c.swarm[client]; is {
-		return c.Swarms[swarm].Reason
+// Register returns who the clients are, for those who ask nothing else.
+func (c *Census) Register() *Register { return &Register{c.Identities, c.Reasons} }
+
+// Reasons returns why a client is who it is. Of one that came after the census nothing is known.
+func (c *Census) Reasons(client int32) []string {
+	if int(client) >= len(c.Identities) {
+		return nil
 	}
-	return c.ask(client).reason()
+	if swarm, is := c.swarm[client]; is {
+		return []string{c.Swarms[swarm].Reason}
+	}
+	if i, is := c.network[client]; is {
+		return append([]string{"belongs to " + c.Networks[i].Name + ", which is one bot"}, c.Networks[i].Signs...)
+	}
+	return c.ask(client).reasons()
 }
 
 func isOwn(c *Census, client int32, r *record) answer {
 	address := c.observer.address(client)
 	agent := c.observer.Tables.Agents.Name(int32(r.agent.value))
 	switch {
-	case r.requests() == 0:
 	case r.is(r.declared, 10):
 		return since(Own, "its agent names the site's own work")
 	case r.worked > 0 && r.is(r.worked, 10) && !r.is(r.classes[request.Browser], 50):
@@ -129,22 +185,69 @@ func isOwn(c *Census, client int32, r *record) answer {
 	return answer{}
 }
 
-func isMonitor(_ *Census, _ int32, r *record) answer {
+// Claims reports whether a client is a monitor by its own word alone, which is no reason to let it through.
+func (c *Census) Claims(client int32) bool {
+	return c.Identities.Of(client) == Monitor && !c.observer.checksInside(client) && !c.observer.records.At(client).isRegular()
+}
+
+// isRegular reports whether a client asks for few pages at a fixed interval, and for nothing else.
+func (r *record) isRegular() bool {
 	span := limit.Time(r.rhythm.every) * limit.Time(r.rhythm.gaps) * limit.Second
+	return r.rhythm.fixed() && r.rhythm.every <= slowest && r.files == 0 && some(r.pages) <= fewPages && r.posts == 0 &&
+		span >= 10*limit.Minute && !r.is(r.errors, 50)
+}
+
+func isMonitor(c *Census, client int32, r *record) answer {
 	switch {
 	case r.is(r.classes[request.Monitor], 90):
 		return since(Monitor, "says that it is one")
-	case r.rhythm.fixed() && r.rhythm.every <= slowest && r.files == 0 && some(r.pages) <= fewPages && r.posts == 0 && span >= 10*limit.Minute && !r.is(r.errors, 50):
+	case r.isRegular():
 		return since(Monitor, "asks every %d s for %d pages, and for no file", r.rhythm.every, some(r.pages))
+	case c.observer.checksInside(client):
+		return since(Monitor, "asks for one page alone, from an inner address")
 	}
 	return answer{}
 }
 
-func isCrawler(_ *Census, _ int32, r *record) answer {
-	if r.is(r.classes[request.Crawler], 50) {
-		return since(Crawler, "says that it is one")
+// checksInside reports whether a client asks from an inner address whether the site is up.
+func (o *Observer) checksInside(client int32) bool {
+	r := o.records.At(client)
+	return r.checks() && o.isPrivate(client) && o.isCheck(int32(r.action.value))
+}
+
+// checks reports whether a program asks for the same again and again, nine times of ten, and sends nothing. Of such a
+// majority the vote holds eight tenths.
+func (r *record) checks() bool {
+	return r.steps >= leastGaps && r.is(r.action.votes, 80) && r.posts == 0 &&
+		!r.is(r.classes[request.Browser], 5) && !r.is(r.errors, 10)
+}
+
+// isCheck reports whether an action is one by which balancers and the like ask whether a site is up: the first page, or
+// what says so.
+func (o *Observer) isCheck(action int32) bool {
+	_, path, found := strings.Cut(o.Tables.Actions.Name(action), " ")
+	if !found {
+		path = o.Tables.Actions.Name(action)
 	}
-	return answer{}
+	return path == "/" || holdsAny(strings.ToLower(path), checks)
+}
+
+// checks are parts of what health checks ask for.
+var checks = []string{"health", "status", "ping", "alive", "ready", "heartbeat", "probe", "monitor", "check"}
+
+func isCrawler(c *Census, client int32, r *record) answer {
+	if !r.is(r.classes[request.Crawler], 50) {
+		return answer{}
+	}
+	name := useragent.CrawlerName(c.observer.Tables.Agents.Name(int32(r.agent.value)))
+	switch known := c.observer.Known.Crawlers; {
+	case known.Knows(name) && known.Check(name, c.observer.address(client)) == network.Forged:
+		return since(Disguised, "calls itself %s and comes from another address than it has", name)
+	case isSearchEngine(name):
+		return since(Search, "calls itself %s", name)
+	default:
+		return since(Crawler, "calls itself %s", name)
+	}
 }
 
 // isAttacker looks for what only somebody who attacks does: probes, failures on many targets, failed logins.
@@ -158,9 +261,11 @@ func isAttacker(c *Census, client int32, r *record) answer {
 		return since(Attacker, "got %d answers to what must not be public", r.got)
 	case r.steps >= leastRequests && 2*r.probes >= r.steps, r.probes >= leastRequests && !browses:
 		return since(Attacker, "%d of %d steps are those of a scanner", r.probes, r.steps)
-	case int64(wrong) >= leastRequests && 5*int64(right) < int64(wrong) && 3*tries >= int64(r.steps) && !browses:
+	case int64(wrong) >= leastWrong && 5*int64(right) < int64(wrong) && 3*tries >= int64(r.steps) && !browses:
 		return since(Attacker, "%d of %d passwords were wrong", wrong, tries)
-	case r.steps >= leastRequests && 2*r.errors >= r.steps && some(r.failed) >= leastRequests && !browses:
+	case c.programs && !r.is(r.classes[request.Browser]+r.nameless, 50): // of a mirror, an API
+	case r.steps >= leastRequests && 2*r.errors >= r.steps && some(r.failed) >= leastRequests &&
+		!browses && !c.follows(client):
 		return since(Attacker, "%d of %d steps failed, on %d targets or more", r.errors, r.steps, some(r.failed))
 	}
 	return answer{}
@@ -170,10 +275,12 @@ func isAttacker(c *Census, client int32, r *record) answer {
 func isProxy(c *Census, client int32, r *record) answer {
 	kinds := some(r.kinds)
 	switch {
+	case r.is(r.delivers, 90):
+		return since(Proxy, "its agent names a delivery network, which asks for others")
 	case !c.observer.Addresses || !r.is(r.classes[request.Browser], 30):
 	case kinds >= proxyKinds && 2*r.requests() >= c.observer.total:
 		return since(Proxy, "%d kinds of browsers and half of all requests", kinds)
-	case kinds >= officeKinds && c.observer.isPrivate(client) && 10*r.requests() >= c.observer.total:
+	case r.together.mixed >= mixedMinutes && c.observer.isPrivate(client) && 10*r.requests() >= c.observer.total:
 		return since(Proxy, "%d kinds of browsers from an inner address", kinds)
 	}
 	return answer{}
@@ -194,6 +301,13 @@ func (c *Census) browses(client int32) bool {
 		a.Votes[evidence.AssetsSignal] == evidence.VoteHuman && a.Votes[evidence.RefererSignal] != evidence.VoteBot
 }
 
+// follows reports whether most of what a browser asks for is linked from elsewhere. A person who follows links that
+// lead nowhere looks for nothing, and scanners hardly ever say where they come from.
+func (c *Census) follows(client int32) bool {
+	e := c.observer.browsing.At(client)
+	return e.Steps > 0 && 2*e.Referred >= e.Steps
+}
+
 func (c *Census) assess(client int32) evidence.Assessment {
 	return c.observer.Rules.Assess(c.observer.browsing.At(client), request.Browser, &c.baseline)
 }
@@ -204,21 +318,24 @@ func isBrowser(c *Census, client int32, r *record) answer {
 		return answer{}
 	}
 	e, a := c.observer.browsing.At(client), c.assess(client)
-	for _, s := range []evidence.Signal{evidence.HasteSignal, evidence.ErrorsSignal, evidence.RobotsSignal} {
+	for _, s := range []evidence.Signal{evidence.HasteSignal, evidence.ErrorsSignal} {
 		a.Votes[s] = evidence.Abstain
+	}
+	if !e.Traits.Has(traffic.Trespassed) { // people look at robots.txt as well
+		a.Votes[evidence.RobotsSignal] = evidence.Abstain
 	}
 	var n [evidence.Conclusive + 1]int
 	for _, vote := range a.Votes {
 		n[vote]++
 	}
-	text := func() string { return strings.Join(a.Reasons(e, request.Browser), "; ") }
+	reasons := func() []string { return a.Reasons(e, request.Browser) }
 	switch {
-	case c.browses(client) && n[evidence.VoteBot] == 0:
-		return answer{Person, text}
+	case a.Votes[evidence.BeaconSignal] == evidence.VoteHuman, c.browses(client) && n[evidence.VoteBot] == 0:
+		return answer{Person, reasons}
 	case n[evidence.Conclusive] > 0 || n[evidence.VoteBot] >= 2 && n[evidence.VoteBot] > n[evidence.VoteHuman]:
-		return answer{Disguised, text}
+		return answer{Disguised, reasons}
 	case n[evidence.VoteHuman] >= 2 && n[evidence.VoteBot] == 0:
-		return answer{Person, text}
+		return answer{Person, reasons}
 	}
-	return answer{Undecided, text}
+	return answer{Undecided, reasons}
 }

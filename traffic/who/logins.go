@@ -28,6 +28,17 @@ func (l *Logins) isSome(outcome int) bool {
 	return n > 0 && 100*n >= l.Tries[denied]+l.Tries[answered]+l.Tries[moved]
 }
 
+// in returns how many tries of a client were let in for sure: redirected, where some are redirected and some answered.
+func (l *Logins) in(r *record) uint32 {
+	if l.Tries[moved] > 0 && l.Tries[answered] > 0 {
+		return r.tries[moved]
+	}
+	return r.tries[answered] + r.tries[moved]
+}
+
+// tell reports whether the answers tell right passwords from wrong ones.
+func (l *Logins) tell() bool { return l.isSome(denied) || l.isSome(answered) && l.isSome(moved) }
+
 // of returns how many passwords of a client were wrong, and how many right.
 func (l *Logins) of(r *record) (wrong, right uint32) {
 	all := r.tries[denied] + r.tries[answered] + r.tries[moved]

@@ -15,17 +15,25 @@ type Loot struct {
 	Requests int64
 }
 
-// Loots returns what attackers got, most requests first.
+// leastPages is how many pages must be answered with as many bytes for the answer to be one that a site has for all of them.
+const leastPages = 3
+
+// Loots returns what attackers got, most requests first: not what a site answers to anything, which shows in its size.
 func (c *Census) Loots() (all []Loot) {
 	by := map[int32]*Loot{}
 	for s, n := range c.observer.spoils {
+		if w := c.observer.welcomes[s.bytes]; w != nil && some(w.pages) >= leastPages {
+			continue
+		}
 		action := int32(s.action)
 		l := by[action]
 		if l == nil {
 			l = &Loot{Action: action}
 			by[action] = l
 		}
-		l.Clients = append(l.Clients, s.client)
+		if !slices.Contains(l.Clients, s.client) {
+			l.Clients = append(l.Clients, s.client)
+		}
 		l.Requests += n
 	}
 	for _, l := range by {
@@ -38,3 +46,56 @@ func (c *Census) Loots() (all []Loot) {
 	})
 	return all
 }
+
+// manyWrong is how many wrong passwords, before a right one, are more than a person mistypes.
+const manyWrong = 20
+
+// letIn is how many people must get the answer that a right password seems to have for it to be that.
+const letIn = 3
+
+// Guessed returns the attackers that had a right password after many wrong ones, as far as answers tell: where people are let
+// in with that answer.
+func (c *Census) Guessed() (clients []int32) {
+	people := 0
+	for id, is := range c.Identities {
+		if r := c.observer.records.At(int32(id)); (is == Person || is == Office) && c.Logins.in(r) > 0 && r.tries[denied] <= c.Logins.in(r) {
+			people++
+		}
+	}
+	if people < letIn || !c.Logins.tell() {
+		return nil
+	}
+	for id, is := range c.Identities {
+		if is != Attacker {
+			continue
+		}
+		r := c.observer.records.At(int32(id))
+		if wrong, _ := c.Logins.of(r); c.Logins.in(r) > 0 && wrong >= manyWrong {
+			clients = append(clients, int32(id))
+		}
+	}
+	return clients
+}
+
+// Deeds are requests of some clients, by what they were for.
+type Deeds struct{ Passwords, Probes, Failures int64 }
+
+// Deeds returns what some clients did.
+func (c *Census) Deeds(clients []int32) (d Deeds) {
+	for _, id := range clients {
+		r := c.observer.records.At(id)
+		d.Passwords += int64(r.tries[denied] + r.tries[answered] + r.tries[moved])
+		d.Probes += int64(r.probes)
+		d.Failures += int64(r.errors)
+	}
+	return d
+}
+
+// Habits returns the ids of the action and of the agent that most requests of a client have, if most have the same.
+func (c *Census) Habits(client int32) (action, agent int32) {
+	r := c.observer.records.At(client)
+	return int32(r.action.value), int32(r.agent.value)
+}
+
+// Requests returns how many requests a client sent.
+func (c *Census) Requests(client int32) int64 { return c.observer.records.At(client).requests() }

@@ -20,19 +20,22 @@ type record struct {
 	tries    [triesCount]uint32         // passwords, by what they were answered
 	worked   uint32                     // requests for what a site asks of itself
 	declared uint32                     // requests whose agent says that it is the site's own
-	posts    uint32                     // steps that are no GET
+	posts    uint32                     // steps that send something
 	scans    uint32                     // requests whose agent says that it scans
+	delivers uint32                     // requests whose agent is that of a delivery network
 	kinds    uint64                     // of browsers: a set of useragent.Kinds
 	failed   uint64                     // of what was asked for in vain: a set of hashes
 	pages    uint64                     // of what was asked for: a set of hashes
 	agent    majority                   // of its requests
-	form     majority                   // the action of its steps that are no GET
+	action   majority                   // of its requests
+	form     majority                   // the action of those
 	rhythm   rhythm
+	together together
 }
 
 // The outcomes of a try of a password.
 const (
-	denied   = iota // 401 or 403
+	denied   = iota // 4xx: 401 or 403 of a login, others of a firewall before it
 	answered        // 2xx: right where a wrong one is denied, else wrong
 	moved           // 3xx: right where a wrong one is answered
 	triesCount
@@ -106,6 +109,26 @@ func (r *rhythm) add(at limit.Time) {
 // fixed reports whether nearly all gaps are the same: more than four of five, which the vote holds at least three fifths of.
 func (r *rhythm) fixed() bool { return r.gaps >= leastGaps && 5*r.votes >= 3*r.gaps && r.every >= 5 }
 
+// together counts the minutes in which several kinds of browsers come: behind a proxy they come at once, and one person
+// has one after the other.
+type together struct {
+	kinds  uint64 // in the minute
+	minute uint32
+	mixed  uint32 // minutes with officeKinds of them or more
+}
+
+func (t *together) add(at limit.Time, kind uint64) {
+	if minute := uint32(at / limit.Minute); minute != t.minute {
+		t.minute, t.kinds = minute, 0
+	}
+	if t.kinds&kind == kind {
+		return
+	}
+	if t.kinds |= kind; some(t.kinds) == officeKinds {
+		t.mixed++
+	}
+}
+
 // leastGaps is how many gaps show an interval.
 const leastGaps = 12
 
@@ -121,8 +144,11 @@ func (r *record) add(at limit.Time, status, agent, action uint16, a *agentFacts,
 	r.nameless += a.nameless
 	r.declared += a.own
 	r.scans += a.scans
+	r.delivers += a.delivers
 	r.agent.add(agent)
+	r.action.add(action)
 	r.rhythm.add(at)
+	r.together.add(at, a.kind)
 	if t.Traits.Has(traffic.Worked) {
 		r.worked++
 	}
@@ -138,13 +164,13 @@ func (r *record) step(status, action uint16, t traffic.Trace) {
 	r.steps++
 	page := hashed(t.Page)
 	r.pages |= page
-	if !t.Traits.Has(traffic.Asked) {
+	if t.Traits&(traffic.Asked|traffic.Peeked) == 0 {
 		r.posts++
 		r.form.add(action)
 	}
 	if t.Traits.Has(traffic.TriedPassword) {
 		switch {
-		case status == 401 || status == 403:
+		case status/100 == 4 && status != 429:
 			r.tries[denied]++
 		case status/100 == 2:
 			r.tries[answered]++

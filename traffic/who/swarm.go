@@ -33,8 +33,12 @@ type Swarm struct {
 type deeds struct {
 	count, fetchers           int64 // members, and those that fetched a file
 	few                       int64 // members that sent two requests or one
+	several                   int64 // members that come as several browsers
 	requests, steps, referred int64
+	errors                    int64                                 // of steps
 	wrong, right              int64                                 // passwords
+	most                      int64                                 // requests of one member
+	squares                   float64                               // of their numbers of requests
 	alike                     [33]struct{ members, fetchers int64 } // with as many requests, by the power of two
 }
 
@@ -44,11 +48,17 @@ func (c *Census) addTo(d *deeds, client int32) {
 	wrong, right := c.Logins.of(r)
 	d.count++
 	d.requests += n
-	d.steps += int64(e.Steps)
+	d.steps += int64(r.steps)
 	d.referred += int64(e.Referred)
+	d.errors += int64(r.errors)
+	d.most = max(d.most, n)
+	d.squares += float64(n) * float64(n)
 	d.wrong, d.right = d.wrong+int64(wrong), d.right+int64(right)
 	if n <= 2 {
 		d.few++
+	}
+	if some(r.kinds) >= officeKinds {
+		d.several++
 	}
 	alike := &d.alike[min(bits.Len64(uint64(n)), len(d.alike)-1)]
 	alike.members++
@@ -73,15 +83,22 @@ func (some *deeds) expected(all *deeds) int64 {
 func (some *deeds) without(these *deeds) deeds {
 	return deeds{
 		count: some.count - these.count, fetchers: some.fetchers - these.fetchers, few: some.few - these.few,
-		steps: some.steps - these.steps, referred: some.referred - these.referred,
+		requests: some.requests - these.requests, steps: some.steps - these.steps, referred: some.referred - these.referred,
+		errors: some.errors - these.errors, wrong: some.wrong - these.wrong, right: some.right - these.right,
 	}
 }
 
+// tried returns how many passwords were tried.
+func (some *deeds) tried() int64 { return some.wrong + some.right }
+
 // claims reports whether a client may be one of a swarm: it claims to be a browser, and nothing has decided about it yet.
 func (c *Census) claims(client int32) bool {
+	if client == c.missing {
+		return false
+	}
 	switch r := c.observer.records.At(client); c.Identities[client] {
 	case Person, Undecided, Disguised:
-		return r.is(r.classes[request.Browser], 50) || c.nameless
+		return r.is(r.classes[request.Browser], 50) || c.nameless && r.requests() > 0
 	}
 	return false
 }
@@ -157,7 +174,8 @@ func (c *Census) oneAgent(d, all *deeds) string {
 	if 20*d.referred >= d.steps || others.referred == 0 || 5*others.referred < others.steps {
 		return ""
 	}
-	if expected, nothing := d.fetchesNothing(all); nothing {
+	// An app with the agent of a browser fetches no file and sends no referer, either, but people use it.
+	if expected, nothing := d.fetchesNothing(all); nothing && !d.peopleVary() {
 		return fmt.Sprintf("%d fetched a file, where of as many others about %d would", d.fetchers, expected)
 	}
 	// Too few others send as little to tell how many of these fetch a file. But an agent of which nearly all send one

@@ -34,12 +34,19 @@ var browsers = []string{
 	"Mozilla/5.0 (Linux; Android 14) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/143.0.0.0 Mobile Safari/537.36",
 }
 
-const curl = "curl/8.5.0"
+const curl, apt = "curl/8.5.0", "Debian APT-HTTP/1.3 (2.6.1)"
 
 // hit adds a request.
 func (w *town) hit(at time.Duration, client, request string, status int, referer, agent string) {
 	stamp := time.Date(2026, 3, 2, 6, 0, 0, 0, time.UTC).Add(at).Format("02/Jan/2006:15:04:05 -0700")
 	w.lines = append(w.lines, townLine{at, fmt.Sprintf("%s - - [%s] \"%s HTTP/1.1\" %d 512 \"%s\" \"%s\"", client, stamp, request, status, referer, agent)})
+}
+
+// answer adds a request that is answered with 200 and so many bytes.
+func (w *town) answer(at time.Duration, client, request string, bytes int, agent string) {
+	w.hit(at, client, request, 200, "-", agent)
+	line := &w.lines[len(w.lines)-1]
+	line.text = strings.Replace(line.text, " 512 ", fmt.Sprintf(" %d ", bytes), 1)
 }
 
 const host = "https://shop.example"
@@ -84,6 +91,23 @@ func (w *town) write(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return name
+}
+
+// compare holds who the clients are against who they should be.
+func (w *town) compare(t *testing.T, c *Census) {
+	t.Helper()
+	wrong := 0
+	for id, who := range c.Identities {
+		client := c.observer.Tables.Clients.Name(int32(id))
+		if !slices.Contains(w.want[client], who) {
+			if wrong++; wrong <= 5 {
+				t.Errorf("%s is %s (%s), want %v", client, who.One(), c.Reasons(int32(id)), w.want[client])
+			}
+		}
+	}
+	if wrong > 5 {
+		t.Errorf("%d of %d", wrong, len(c.Identities))
+	}
 }
 
 // Each kind of client is found where it is, beside people who stay people.
@@ -131,6 +155,67 @@ func TestWhoTheClientsAre(t *testing.T) {
 				w.hit(time.Duration(i)*5*60*second+time.Duration(w.IntN(900))*time.Millisecond, "192.0.2.81", "GET /shop/7", 200, "-", browsers[1])
 			}
 			w.is("192.0.2.81", Monitor)
+		},
+		"a balancer that checks": func(w *town) {
+			w.people(100)
+			for i := range 4000 {
+				w.hit(time.Duration(i)*second/4, "10.100.0.1", "HEAD /", 301, "-", curl)
+			}
+			w.is("10.100.0.1", Monitor)
+		},
+		"a check with HEAD": func(w *town) {
+			w.people(100)
+			for i := range 200 {
+				w.hit(time.Duration(i)*60*second, "192.0.2.81", "HEAD /shop/7", 200, "-", curl)
+			}
+			w.is("192.0.2.81", Monitor)
+		},
+		"who follows links with HEAD at a fixed interval": func(w *town) {
+			w.people(100)
+			for i := range 200 {
+				w.hit(time.Duration(i)*60*second, "192.0.2.81", fmt.Sprintf("HEAD /shop/%d", i%80), 200, "-", curl)
+			}
+			w.is("192.0.2.81", Program)
+		},
+		"scanners beside people": func(w *town) {
+			w.people(60)
+			for i := range 3000 {
+				client := fmt.Sprintf("198.51.100.%d", i%200)
+				w.hit(time.Duration(i)*second, client, fmt.Sprintf("GET /%d.env", i), 404, "-", curl)
+				w.is(client, Attacker)
+			}
+		},
+		"a mirror that lacks much": func(w *town) {
+			for i := range 3000 {
+				client := fmt.Sprintf("198.51.100.%d", i%200)
+				w.hit(time.Duration(i)*second, client, fmt.Sprintf("GET /dists/%d", i), []int{200, 404, 404}[i/200%3], "-", apt)
+				w.is(client, Program)
+			}
+			for i := range 90 {
+				client := fmt.Sprintf("203.0.113.%d", i)
+				w.hit(time.Duration(i)*second, client, "GET /dists/1", 200, "-", apt)
+				w.is(client, Program)
+			}
+		},
+		"one with several browsers on the network": func(w *town) {
+			w.people(100)
+			for i := range 8 {
+				w.visit(time.Duration(i)*hour, "10.0.0.5", w.browser(), 30)
+			}
+			w.is("10.0.0.5", Office)
+		},
+		"an inner proxy": func(w *town) {
+			for range 60 {
+				w.visit(time.Duration(w.Float64()*float64(hour)), "172.18.0.1", w.browser(), 6)
+			}
+			w.is("172.18.0.1", Proxy)
+		},
+		"requests without a client": func(w *town) {
+			w.people(100)
+			for i := range 500 {
+				w.hit(time.Duration(i)*second, "-", fmt.Sprintf("GET /%d.php", i), 404, "-", curl)
+			}
+			w.is("-", Undecided)
 		},
 		"missing images": func(w *town) {
 			for i := range 120 {
@@ -277,6 +362,14 @@ func TestWhoTheClientsAre(t *testing.T) {
 			}
 			w.is("198.51.100.9", Disguised)
 		},
+		"a scraper with another browser for each page": func(w *town) {
+			w.people(100)
+			for i := range 40 {
+				agent := fmt.Sprintf("Mozilla/5.0 (X11; Linux x86_64; rv:%d.0) Gecko/20100101 Firefox/%[1]d.0", 60+i)
+				w.hit(time.Duration(i)*10*second, "198.51.100.9", "GET /nothing", 404, "-", agent)
+			}
+			w.is("198.51.100.9", Disguised)
+		},
 		"a download accelerator": func(w *town) {
 			w.people(150)
 			for i := range 900 {
@@ -289,7 +382,7 @@ func TestWhoTheClientsAre(t *testing.T) {
 			for i := range 300 {
 				w.hit(time.Duration(i)*17*second, "198.51.100.9", fmt.Sprintf("GET /shop/%d", w.IntN(500)), 200, "-", "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)")
 			}
-			w.is("198.51.100.9", Crawler)
+			w.is("198.51.100.9", Search)
 		},
 		"a feed reader": func(w *town) {
 			w.people(100)
@@ -310,18 +403,7 @@ func TestWhoTheClientsAre(t *testing.T) {
 			w := &town{Rand: testneeds.Rand(t, 38, 1), want: map[string][]Identity{}}
 			build(w)
 			c := census(t, "", "", w.write(t))
-			wrong := 0
-			for id, who := range c.Identities {
-				client := c.observer.Tables.Clients.Name(int32(id))
-				if !slices.Contains(w.want[client], who) {
-					if wrong++; wrong <= 5 {
-						t.Errorf("%s is %s (%s), want %v", client, who, c.Reason(int32(id)), w.want[client])
-					}
-				}
-			}
-			if wrong > 5 {
-				t.Errorf("%d of %d", wrong, len(c.Identities))
-			}
+			w.compare(t, c)
 		})
 	}
 }

@@ -37,11 +37,11 @@ var Groups = []Group{
 		"lateness", "since", "until", "day", "max-bad", "part", "range",
 	}},
 	{"Who is a client", []string{
-		"client", "client-from", "trusted-proxy", "network-db", "crawler-ranges", "evidence", "evidence-path", "robots", "claims",
+		"client", "client-from", "trusted-proxy", "network-db", "crawler-ranges", "evidence", "evidence-path", "robots",
 	}},
 	{"Limits", []string{
 		"to", "limit", "by", "policy", "config", "limits-from", "check", "verdict", "refused-status", "for", "target", "protect", "action", "each-action", "per", "kind",
-		"rate", "bursts", "exact", "refuse", "scale", "holdout", "band", "cold", "sample", "sample-seed", "harm", "harm-action", "retries", "redis",
+		"rate", "bursts", "exact", "refuse", "scale", "recover", "holdout", "band", "cold", "sample", "sample-seed", "harm", "harm-action", "retries", "redis",
 		"redis-password-file", "redis-timeout", "max-lag", "clock",
 	}},
 	{"Output", []string{

@@ -90,16 +90,19 @@ func (w *watchedWriter) Write(text []byte) (int, error) {
 var Config string
 
 const failIfIntro = `--fail-if CONDITION makes the exit code of shadow replay and shadow report 4 when the condition holds for
-any policy. The report is printed, and the run is stored, all the same. It may be repeated.
+any policy, and that of shadow suggest when it holds for an answer. The report is printed, and the run is stored, all
+the same. It may be repeated.
 
   shadow replay access.log --limit 6/30s --fail-if 'browsers_hit_share > 0.001'
-  shadow replay access.log --limit 6/30s --evidence --fail-if 'people_hit > 0'
+  shadow replay access.log --limit 6/30s --fail-if 'people_hit > 0'
+  shadow suggest access.log --fail-if 'verdict != "deploy"'
   shadow replay access.log --limit 6/30s --fail-if 'requests == 0 or unreadable_share > 0.01'
   shadow report --fail-if 'refused_share > 2 * refused_share_before and refused > 1000'
 
 A condition is an expression with and, or, not, ==, !=, <, <=, >, >=, +, -, *, /, startsWith, contains, matches and
 brackets (https://expr-lang.org/docs/language-definition), over the names below. Shares are from 0 to 1, and 0 of nothing.
-Classes are what agents claim: browsers_hit counts robots that call themselves browsers, people_hit does not.
+Classes are what agents claim: browsers_hit counts robots that call themselves browsers. Identities are what clients are
+by what they do (docs/evidence.md): people_hit, attackers_hit.
 `
 
 var scopeTitles = []struct {
@@ -107,8 +110,9 @@ var scopeTitles = []struct {
 	title string
 }{
 	{report.Always, "Of the policy and the logs"},
-	{report.WithEvidence, "Of browsers, with --evidence only"},
+	{report.WithIdentities, "Of who the clients are, in logs and in stored runs of replays"},
 	{report.WithHistory, "Of what has changed, in shadow report only"},
+	{report.WithVerdict, "Of the answer, in shadow suggest only"},
 }
 
 // FailIf explains --fail-if.
@@ -130,8 +134,29 @@ func FailIf() string {
 func writeFigure(b *strings.Builder, f *report.Figure) {
 	names := strings.Join(f.Names, ", ")
 	if len(names) > 24 {
-		fmt.Fprintf(b, "  %s\n", names)
+		for _, line := range wrapped(f.Names) {
+			fmt.Fprintf(b, "  %s\n", line)
+		}
 		names = ""
 	}
 	fmt.Fprintf(b, "  %-26s%s\n", names, f.Help)
+}
+
+// wrapped returns names with commas, in lines of at most 110 bytes.
+func wrapped(names []string) (lines []string) {
+	line := ""
+	for i, name := range names {
+		if i < len(names)-1 {
+			name += ","
+		}
+		switch {
+		case line == "":
+			line = name
+		case len(line)+1+len(name) > 110:
+			lines, line = append(lines, line), name
+		default:
+			line += " " + name
+		}
+	}
+	return append(lines, line)
 }

@@ -11,7 +11,7 @@ import (
 	"shadow/policy"
 	"shadow/report"
 	"shadow/store"
-	"shadow/suggest"
+	"shadow/traffic/who"
 )
 
 // What the shell completes flags to, when somebody presses Tab.
@@ -137,10 +137,10 @@ func CompleteConfigured(root *cobra.Command) {
 			complete("policy", cobra.ShellCompDirectiveNoFileComp, func() []string { policies, _ := config(); return policies })
 		}
 		complete("action", cobra.ShellCompDirectiveNoFileComp, func() []string { _, actions := config(); return actions })
-		complete("target", more, suggest.Words)
+		complete("target", more, who.Words)
 		complete("protect", more, func() (goals []string) {
-			for _, who := range suggest.Words() {
-				goals = append(goals, who+"=")
+			for _, word := range who.Words() {
+				goals = append(goals, word+"=")
 			}
 			return goals
 		})

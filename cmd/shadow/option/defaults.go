@@ -16,6 +16,7 @@ import (
 	"shadow/pipeline"
 	"shadow/pipeline/stored"
 	"shadow/policy"
+	"shadow/traffic/who"
 )
 
 // A flag that is not given takes its default, which then counts as given: from a variable, from the configuration, from
@@ -165,7 +166,7 @@ func suited(cmd *cobra.Command, d *policy.Default) (values []string, ok bool) {
 	case "keys protect", "keys target":
 		for value := range strings.SplitSeq(strings.Join(d.Values, ","), ",") {
 			class, _, _ := strings.Cut(value, "=")
-			if _, err := pipeline.ParseClass(class); err != nil {
+			if _, err := who.ParseSet(class); err != nil {
 				return nil, false
 			}
 			values = append(values, class)

@@ -15,7 +15,7 @@ function percent(part, whole) {
 }
 
 // plural is how several of a class are called.
-const plural = (name) => (name === "unknown" || name === "disguised" ? name : `${name}s`);
+const plural = (name) => (name === "unknown" || name === "doubted" ? name : `${name}s`);
 
 // make builds an element with a text and attributes.
 function make(tag, text, attributes = {}) {

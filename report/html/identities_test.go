@@ -1,0 +1,56 @@
+package html
+
+import (
+	"strings"
+	"testing"
+
+	"shadow/report"
+	"shadow/report/reporttest"
+	"shadow/sweep"
+)
+
+// The summary tells who is hit by what clients are, where that is known, and else by what they claim.
+func TestIdentitiesOnPage(t *testing.T) {
+	for _, c := range []struct {
+		page      string
+		has, lack []string
+	}{
+		{
+			pageText(t, &Page{Model: report.New(reporttest.Witnessed(), townOptions)}),
+			[]string{">people</th><td>0 of 1</td>", ">attackers</th><td>1 of 1</td>"},
+			[]string{">browsers</th>", ">programs</th>"},
+		},
+		{
+			pageText(t, &Page{Model: report.New(reporttest.Town(), townOptions)}),
+			[]string{">browsers</th><td>1 of 2</td>"},
+			[]string{">people</th>", ">attackers</th>"},
+		},
+	} {
+		for _, want := range c.has {
+			if !strings.Contains(c.page, want) {
+				t.Errorf("no %q on the page", want)
+			}
+		}
+		for _, bad := range c.lack {
+			if strings.Contains(c.page, bad) {
+				t.Errorf("%q on the page", bad)
+			}
+		}
+	}
+}
+
+// The slider has the doubted as a class of their own, where it is known who the clients are.
+func TestDoubtedOnPage(t *testing.T) {
+	r := reporttest.SweptTown(30)
+	if text := pageText(t, sweptPage(r)); strings.Contains(text, `"browser","doubted"`) ||
+		!strings.Contains(text, "it is not known who the clients are") {
+		t.Error("the page divides what is not known")
+	}
+	r.Hidden = &sweep.Doubted{Requests: 900, Clients: 300}
+	text := pageText(t, sweptPage(r))
+	for _, want := range []string{`"browser","doubted"`, "300 of 1,000 that claim to be one do not"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %s on the page", want)
+		}
+	}
+}
