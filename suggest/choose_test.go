@@ -52,7 +52,7 @@ func TestStrictest(t *testing.T) {
 
 // Two placements, two parts: the suggestion keeps the promise in all of them, and the rest has no say.
 func TestAdviseWithPlacements(t *testing.T) {
-	q := Question{Goals: []Goal{{1 << who.Person, 90_000_000}}, Target: 1 << who.Program, Scale: Scale{1, 1}}
+	q := Question{Goals: []Goal{{Who: 1 << who.Person, Percent: 90_000_000}}, Target: 1 << who.Program, Scale: Scale{1, 1}}
 	first := &Part{
 		Last: limit.Day, Clients: who.Groups{who.Person: 20}, Requests: who.Groups{who.Person: 100},
 		Placements: [][]Curve{{*curveOf(1, 20, 5, 2, 9, 0)}, {*curveOf(1, 20, 5, 3, 7, 1)}},

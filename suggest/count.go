@@ -27,7 +27,7 @@ func (d *Advisor) countAll(ctx context.Context) error {
 		return err
 	}
 	for _, t := range d.tracks {
-		t.advice.NameWhole(d.labels, d.Tables, d.Found.Clients)
+		t.advice.NameWhole(d.Found.Who, d.labels, d.Tables, d.Found.Clients)
 	}
 	if slices.ContainsFunc(d.tracks, func(t *track) bool { return t.advice.isLogin() }) {
 		if err := d.overWhole(ctx); err != nil { // who logs in says by what to choose

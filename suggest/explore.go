@@ -150,7 +150,7 @@ func (a *Advice) foremost(all []Suggestion) (best []*Suggestion, left int) {
 // keepsPercent reports whether a limit spares such a share of the protected clients of the whole log.
 func (a *Advice) keepsPercent(f *Figures, p Percent) bool {
 	for _, g := range a.Goals {
-		if f.Hit.Of(g.Who) > (Goal{g.Who, p}).MayHit(a.Whole.Groups.Of(g.Who)) {
+		if f.Hit.Of(g.Who) > (Goal{g.Who, p, g.OneOf}).MayHit(a.Whole.Groups.Of(g.Who)) {
 			return false
 		}
 	}

@@ -47,6 +47,7 @@ func (s Percent) Float() float64 { return float64(s) / 1e6 }
 type Goal struct {
 	Who     who.Set
 	Percent Percent
+	OneOf   bool // whether one may be hit of 10 to 99 clients, whatever the percentage
 }
 
 // ParseGoal reads browsers=99.9%.
@@ -68,7 +69,12 @@ func ParseGoal(text string) (p Goal, err error) {
 func (p Goal) String() string { return p.Who.String() + "=" + p.Percent.String() }
 
 // MayHit is how many of so many clients may be hit: n·(1 − share), rounded down. There are less than 2³¹ clients.
-func (p Goal) MayHit(clients int64) int64 { return clients * int64(whole-p.Percent) / int64(whole) }
+func (p Goal) MayHit(clients int64) int64 {
+	if p.OneOf && clients >= 10 && clients < 100 {
+		return 1
+	}
+	return clients * int64(whole-p.Percent) / int64(whole)
+}
 
 // Sample is how many clients it takes to tell, with 95 % confidence, that the share is kept when none of them is hit; 0
 // if no number does, as with 100 %. By the rule of three, 3/n is the upper bound of the share of a thing that happened to

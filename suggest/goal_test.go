@@ -58,6 +58,15 @@ func TestMayHit(t *testing.T) {
 	})
 }
 
+// Of a few dozen, one may be hit where nothing else is asked for; of fewer, none.
+func TestMayHitOneOfFew(t *testing.T) {
+	for n, want := range map[int64]int64{0: 0, 9: 0, 10: 1, 62: 1, 99: 1, 100: 1, 199: 1, 200: 2} {
+		if got := (Goal{Percent: 99_000_000, OneOf: true}).MayHit(n); got != want {
+			t.Errorf("of %d, %d may be hit, want %d", n, got, want)
+		}
+	}
+}
+
 // "takes 3,000 clients"; with 811 of them 1 − 3/811 = 99.63 % can be shown.
 func TestSample(t *testing.T) {
 	for share, want := range map[Percent]int64{99_900_000: 3000, 99_000_000: 300, 99_990_000: 30_000, 66_600_000: 9, whole: 0} {

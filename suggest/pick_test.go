@@ -30,7 +30,7 @@ func candidateOf(n, browsers, tools int64) Candidate {
 func picking(some ...Suggestion) *Advice {
 	part := &Part{Clients: who.Groups{who.Person: 100, who.Program: 3}, Requests: who.Groups{who.Person: 5000, who.Program: 500}}
 	return &Advice{
-		Question: Question{Goals: []Goal{{1 << who.Person, 99_000_000}}, Target: 1 << who.Program, Scale: Scale{1, 1}},
+		Question: Question{Goals: []Goal{{Who: 1 << who.Person, Percent: 99_000_000}}, Target: 1 << who.Program, Scale: Scale{1, 1}},
 		Parts:    [PartCount]*Part{part, part, part}, Suggestions: some, Whole: &Whole{Groups: part.Clients}, all: 11_000,
 	}
 }

@@ -149,7 +149,7 @@ func TestLabelsOf(t *testing.T) {
 
 // A sample shows a promise if the share that may be hit is at most what the promise leaves.
 func TestKept(t *testing.T) {
-	p := GoalProof{Goal: Goal{1 << who.Person, 99_000_000}}
+	p := GoalProof{Goal: Goal{Who: 1 << who.Person, Percent: 99_000_000}}
 	for share, want := range map[Percent]bool{999_999: true, 1_000_000: true, 1_000_001: false} {
 		if p.MostHit = share; p.Kept() != want {
 			t.Errorf("at most %s are hit: kept %v", share, !want)
@@ -221,7 +221,7 @@ func TestJudge(t *testing.T) {
 		"all are a target": {func(a *Advice) { a.Action, a.Whole.Groups[who.Person], a.Target = "/login", 5, who.Everybody }, SafetyNet, Overlaps},
 	} {
 		a := &Advice{
-			Question: Question{Goals: []Goal{{1 << who.Person, 99_000_000}}, Target: 1 << who.Program}, Parts: [PartCount]*Part{{}, {}, {}},
+			Question: Question{Goals: []Goal{{Who: 1 << who.Person, Percent: 99_000_000}}, Target: 1 << who.Program}, Parts: [PartCount]*Part{{}, {}, {}},
 			Whole: new(Whole), Reach: &Reach{Requests: 200, OfRequests: 200},
 			Answer: Answer{Of: new(Suggestion), MostHit: Sure},
 		}
@@ -267,7 +267,7 @@ func TestRound(t *testing.T) {
 
 // Of the stops that keep a promise the first is named behind which all do.
 func TestFirstKeeping(t *testing.T) {
-	a := &Advice{Question: Question{Goals: []Goal{{1 << who.Person, 90_000_000}}}, Whole: new(Whole)}
+	a := &Advice{Question: Question{Goals: []Goal{{Who: 1 << who.Person, Percent: 90_000_000}}}, Whole: new(Whole)}
 	a.Whole.Groups[who.Person] = 20
 	for _, c := range []struct {
 		hit  []int64

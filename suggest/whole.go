@@ -20,7 +20,8 @@ import (
 // Whole is what a replay of the whole log finds of the answer, and of what is offered in its place.
 type Whole struct {
 	Labels  who.Identities
-	Action  string // requests of this action only; "" for all
+	Agent   func(client int32) int32 // by which it was identified
+	Action  string                   // requests of this action only; "" for all
 	Tables  *traffic.Tables
 	Clients *intern.PagedSlice[traffic.ClientTally]
 
@@ -46,7 +47,7 @@ type CrawlerHit struct {
 
 // Reset forgets what was found.
 func (w *Whole) Reset() {
-	*w = Whole{Labels: w.Labels, Action: w.Action, Tables: w.Tables, Clients: w.Clients}
+	*w = Whole{Labels: w.Labels, Agent: w.Agent, Action: w.Action, Tables: w.Tables, Clients: w.Clients}
 }
 
 // Take counts the requests of a batch, of which some are of the rest of the log.
@@ -82,7 +83,11 @@ func (w *Whole) Finish(hits *replay.Hits, atOnce int64) {
 		return cmp.Or(cmp.Compare(y.Refused, x.Refused), strings.Compare(w.Tables.Clients.Name(x.Client), w.Tables.Clients.Name(y.Client)))
 	})
 	w.Most = slices.Clone(w.Most[:min(len(w.Most), mostNamed)])
-	byName := map[string]*CrawlerHit{}
+	type called struct {
+		name   string
+		search bool // shown names may be made up, and be those of both
+	}
+	byName := map[called]*CrawlerHit{}
 	for client := range int32(w.sent.Len()) {
 		n, g := *w.sent.At(client), w.Labels.Of(client)
 		if n == 0 {
@@ -99,11 +104,11 @@ func (w *Whole) Finish(hits *replay.Hits, atOnce int64) {
 		if g != who.Crawler && g != who.Search {
 			continue
 		}
-		name := useragent.CrawlerName(w.Tables.ShownAgent(w.Clients.At(client).LastAgent))
-		c := byName[name]
+		is := called{useragent.CrawlerName(w.Tables.ShownAgent(w.Agent(client))), g == who.Search}
+		c := byName[is]
 		if c == nil {
-			c = &CrawlerHit{Name: name, Search: g == who.Search}
-			byName[name] = c
+			c = &CrawlerHit{Name: is.name, Search: is.search}
+			byName[is] = c
 		}
 		c.Requests += n
 		c.Refused += refused[client]
@@ -112,7 +117,11 @@ func (w *Whole) Finish(hits *replay.Hits, atOnce int64) {
 		w.Crawlers = append(w.Crawlers, *c)
 	}
 	slices.SortFunc(w.Crawlers, func(x, y CrawlerHit) int {
-		return cmp.Or(cmp.Compare(y.Refused, x.Refused), cmp.Compare(y.Requests, x.Requests), strings.Compare(x.Name, y.Name))
+		searchFirst := 1
+		if x.Search {
+			searchFirst = -1
+		}
+		return cmp.Or(cmp.Compare(y.Refused, x.Refused), cmp.Compare(y.Requests, x.Requests), strings.Compare(x.Name, y.Name), searchFirst)
 	})
 }
 
@@ -144,8 +153,11 @@ func (a *Advice) WholeLimits() (texts []string) {
 }
 
 // NameWhole says what is to be replayed over the whole log beside the answer. What the chosen buckets refuse must be known.
-func (a *Advice) NameWhole(labels who.Identities, tables *traffic.Tables, clients *intern.PagedSlice[traffic.ClientTally]) {
-	a.Whole = &Whole{Labels: labels, Action: a.Action, Tables: tables, Clients: clients}
+func (a *Advice) NameWhole(is *who.Register, labels who.Identities, tables *traffic.Tables, clients *intern.PagedSlice[traffic.ClientTally]) {
+	a.Whole = &Whole{Labels: labels, Agent: is.Agent, Action: a.Action, Tables: tables, Clients: clients}
+	if a.Whole.Agent == nil {
+		a.Whole.Agent = func(client int32) int32 { return clients.At(client).LastAgent }
+	}
 	if a.NoneProtected() {
 		a.Ceilings = ceilings()
 	}

@@ -3,6 +3,7 @@ package advice
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"shadow/findings"
@@ -326,6 +327,11 @@ func (s *Answer) peopleText() string {
 		return "none of those to protect sent such a request"
 	}
 	text := strings.Join(parts, ", ") + v.inSample() + " hit"
+	if i := slices.IndexFunc(s.Advice.Goals, func(g suggest.Goal) bool { return g.OneOf }); i >= 0 && hit.Of(protected) == 1 {
+		if n := w.Groups.Of(protected); n < 100 {
+			text += ", as may be where there are fewer than 100"
+		}
+	}
 	switch r := v.AtRisk; {
 	case r.Clients == 0:
 		text += fmt.Sprintf("; none ever sent more than %s", format.Count(r.AtOnce, "request"))

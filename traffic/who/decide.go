@@ -153,7 +153,9 @@ func (c *Census) Tally() (all [Count]Crowd) {
 }
 
 // Register returns who the clients are, for those who ask nothing else.
-func (c *Census) Register() *Register { return &Register{c.Identities, c.Reasons} }
+func (c *Census) Register() *Register {
+	return &Register{c.Identities, c.Reasons, func(client int32) int32 { _, agent := c.Habits(client); return agent }}
+}
 
 // Reasons returns why a client is who it is. Of one that came after the census nothing is known.
 func (c *Census) Reasons(client int32) []string {

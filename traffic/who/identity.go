@@ -41,6 +41,21 @@ func (i Identity) String() string { return words[i] }
 // One returns the word for one client: person.
 func (i Identity) One() string { return names[i] }
 
+// Counted returns the words for n clients, behind the number: person, search engines, of the site's own.
+func (i Identity) Counted(n int64) string {
+	switch {
+	case i == Own:
+		return "of the site's own"
+	case i == Search && n == 1:
+		return "search engine"
+	case i == Search:
+		return "search engines"
+	case n == 1:
+		return i.One()
+	}
+	return i.String()
+}
+
 // Parse returns the identity that One gives the name.
 func Parse(name string) (Identity, bool) {
 	for i, known := range names {
@@ -66,6 +81,7 @@ func (all Identities) Of(client int32) Identity {
 type Register struct {
 	Identities
 	Reasons func(client int32) []string // none where they are not known
+	Agent   func(client int32) int32    // the id of the agent that most of its requests have; nil: not known
 }
 
 // Believed reports whether a client behaves like a browser, or sent too little to tell. Where it is not known who the
