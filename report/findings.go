@@ -36,6 +36,9 @@ func (h *Head) found(code string) bool {
 	return slices.ContainsFunc(h.Findings, func(f findings.Finding) bool { return f.Code == code })
 }
 
+// Short reports whether the log is too short to draw limits from.
+func (h *Head) Short() bool { return h.found("short_log") }
+
 // alert writes findings and warnings.
 func (h *Head) alert(w *document.Writer) {
 	shown, more := h.shownFindings()

@@ -28,6 +28,8 @@ func TestGolden(t *testing.T) {
 		res.Policies = res.Policies[:policies]
 		return New(res, o)
 	}
+	whole := townWithHistory()
+	whole.Details = true
 	reports := map[string]string{}
 	for _, c := range []struct {
 		name, formats string
@@ -46,7 +48,8 @@ func TestGolden(t *testing.T) {
 		{"empty", "table json csv markdown", New(empty(), Options{Width: 100})},
 		{"who the clients are", "table json csv markdown", known(2)},
 		{"who the clients are, by one policy", "table", known(1)},
-		{"history", "table json csv markdown", townWithHistory()},
+		{"history", "table json csv markdown", whole},
+		{"news", "table markdown", townWithHistory()},
 	} {
 		for format := range strings.FieldsSeq(c.formats) {
 			text := write(t, described(c.model), format)

@@ -29,7 +29,8 @@ type Model struct {
 
 	History *history.History `json:"history,omitempty"` // nil: not asked for
 
-	Detailed int `json:"-"` // policies shown with their clients and actions
+	Detailed int  `json:"-"` // policies shown with their clients and actions
+	Details  bool `json:"-"` // whether people read all of it where something may have changed
 
 	clients    []compared[Client] // of several policies shown in detail
 	actions    []compared[Action]

@@ -129,16 +129,7 @@ func (p *Population) byIdentity(hits *replay.Hits) *PerIdentity[ClassFigures] {
 
 // countedText counts clients of an identity: 1 person, 3 search engines.
 func countedText(n int64, is who.Identity) string {
-	text := format.Thousands(n) + " "
-	switch {
-	case is == who.Search:
-		return text + format.Plural(int(n), "search engine")
-	case is == who.Own:
-		return text + "of the site's own"
-	case n == 1:
-		return text + is.One()
-	}
-	return text + is.String()
+	return format.Thousands(n) + " " + is.Counted(n)
 }
 
 // identitiesText counts the clients of each identity that there are; "" where they are not known.

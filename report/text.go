@@ -30,6 +30,10 @@ func (m *Model) Schema() format.Schema { return format.ReportSchema }
 
 // Text writes the report for people.
 func (m *Model) Text(w *document.Writer) {
+	if m.tellsNews() {
+		m.writeNews(w)
+		return
+	}
 	m.Begin(w, "Rate limits, replayed")
 	if len(m.Policies) > 0 && m.Input.Requests > 0 {
 		m.writePolicies(w)

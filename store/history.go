@@ -176,22 +176,24 @@ func (h *asking) before() error {
 	})
 }
 
-// movers counts the clients that moved, by policy and class, and lists the first by days, then by refused requests.
+// movers counts the clients that moved, by policy and class, and lists the first: newly hit people, then by days, then by refused requests.
 func (h *asking) movers() error {
 	for _, m := range []struct {
 		refused, days, meant string
+		first                string // in the order
 		of                   func(*history.Policy) (*history.Moved, *[]history.Mover)
 	}{
 		{
 			"refused", "0::BIGINT", "refused > 0 AND before IS NULL AND k IN (SELECT k FROM kin WHERE run IN " + idList(h.q.Base) + ")",
+			"coalesce(p.identity IN ('person', 'office'), false) DESC, ",
 			func(p *history.Policy) (*history.Moved, *[]history.Mover) { return &p.NewlyHit, &p.TopNewlyHit },
 		},
 		{
-			"before", "0::BIGINT", "before > 0 AND refused IS NULL",
+			"before", "0::BIGINT", "before > 0 AND refused IS NULL", "",
 			func(p *history.Policy) (*history.Moved, *[]history.Mover) { return &p.Released, &p.TopReleased },
 		},
 		{ // Of a run only the first and the last refusal of a client are at hand, whatever events are kept: it counts for the days of these.
-			"lately", "days", fmt.Sprintf("days >= %d AND days > 0", h.q.Often),
+			"lately", "days", fmt.Sprintf("days >= %d AND days > 0", h.q.Often), "",
 			func(p *history.Policy) (*history.Moved, *[]history.Mover) { return &p.Repeating, &p.TopRepeating },
 		},
 	} {
@@ -212,7 +214,7 @@ func (h *asking) movers() error {
 			K int32
 			history.Mover
 		}
-		const order = "m.days DESC, m.n DESC, p.requests DESC, p.name"
+		order := m.first + "m.days DESC, m.n DESC, p.requests DESC, p.name"
 		err = duck.Each(h.duck, fmt.Sprintf(`SELECT m.k, p.name, p.class, coalesce(p.identity, ''), p.requests, m.n, p.known, m.days FROM %s
 			QUALIFY row_number() OVER (PARTITION BY m.k ORDER BY %s) <= %d ORDER BY m.k, %s`, all, order, h.q.Top, order), func(r *row) error {
 			_, list := m.of(&h.to.Policies[r.K])

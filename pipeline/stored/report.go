@@ -23,6 +23,7 @@ type Report struct {
 	Compare string      // with what
 	Protect store.Spare // the clients that a safe limit does not hit
 	Quiet   bool
+	Details bool // whether people read all of it, not only what has changed
 
 	db      *store.Reader
 	loaded  *store.Loaded
@@ -99,8 +100,12 @@ func (f *Report) model(chosen selector) (_ *report.Model, err error) {
 	model := report.New(f.loaded.Result, f.options)
 	history, err := f.history()
 	if history != nil {
+		if model.Short() {
+			history.SafeLimits = nil // a log of some hours shows no limit that is safe
+		}
 		model.SetHistory(history, f.Anonymizer)
 	}
+	model.Details = f.Details
 	return model, err
 }
 

@@ -72,6 +72,15 @@ type Moved struct {
 	ByIdentity HitIdentities `json:"by_identity"` // of those that it is known of
 }
 
+// Identified reports whether it is known who they are.
+func (c *Moved) Identified() bool {
+	sum := int64(0)
+	for _, n := range c.ByIdentity {
+		sum += n
+	}
+	return sum == c.Clients
+}
+
 // HitIdentities are numbers of clients by who they are.
 type HitIdentities [who.Count]int64
 

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -8,6 +9,7 @@ import (
 	"shadow/report/format"
 	"shadow/report/table"
 	"shadow/request"
+	"shadow/traffic/who"
 )
 
 // What has changed, for people. Terminal and Markdown show the same sections.
@@ -98,11 +100,11 @@ func (p *Policy) Moves(h *History) (all []document.Section) {
 		if len(list.movers) == 0 {
 			continue
 		}
-		t := table.New(table.Name("client"), table.Words("class"))
+		t := table.New(table.Name("client"), table.Words("who"))
 		t.Head(list.columns...)
 		for i := range list.movers {
 			c := &list.movers[i]
-			t.Add(append(table.Texts(c.Client, c.Class), list.cells(c)...)...)
+			t.Add(append(table.Texts(c.Client, cmp.Or(c.Identity, c.Class)), list.cells(c)...)...)
 		}
 		title := list.title + ": " + list.moved.text() + format.MoreThan(len(list.movers), list.moved.Clients)
 		all = append(all, document.Section{Title: title, Table: t})
@@ -117,17 +119,25 @@ func yesOrNo(yes bool) table.Cell {
 	return table.Text("no")
 }
 
-// text counts clients, by class: "12 clients (3 browser, 9 tool)".
+// text counts clients by who they are: "12 clients (3 people, 9 programs)"; by class where that is not known.
 func (c Moved) text() string {
-	var classes []string
-	for class, n := range c.ByClass {
-		if n > 0 {
-			classes = append(classes, format.Thousands(n)+" "+request.Class(class).String())
+	var parts []string
+	if c.Identified() {
+		for is, n := range c.ByIdentity {
+			if n > 0 {
+				parts = append(parts, format.Thousands(n)+" "+who.Identity(is).Counted(n))
+			}
+		}
+	} else {
+		for class, n := range c.ByClass {
+			if n > 0 {
+				parts = append(parts, format.Thousands(n)+" "+request.Class(class).String())
+			}
 		}
 	}
 	text := format.Count(c.Clients, "client")
-	if len(classes) > 0 {
-		text += " (" + strings.Join(classes, ", ") + ")"
+	if len(parts) > 0 {
+		text += " (" + strings.Join(parts, ", ") + ")"
 	}
 	return text
 }
