@@ -84,7 +84,7 @@ func (l *clients) headerDiffers(s *ingest.Stats) (f Finding, found bool) {
 // severalAtOnce goes by heavy clients that come as several browsers in the same minutes.
 func (l *clients) severalAtOnce(s *ingest.Stats) (f Finding, found bool) {
 	var fronts []int32
-	var requests, unusual, largest int64
+	var requests, unusual, largest, proxied int64
 	together, kinds := 0, 0
 	for i := range l.heavy {
 		h := &l.heavy[i]
@@ -94,6 +94,7 @@ func (l *clients) severalAtOnce(s *ingest.Stats) (f Finding, found bool) {
 		c, inner := l.all.At(h.id), match.IsPrivate(l.address(h.id))
 		switch {
 		case l.is(h.id) == who.Proxy:
+			proxied += c.requests()
 		case l.address(h.id).IsUnspecified():
 			inner = true
 			if !c.several(crowdedFrom) {
@@ -113,7 +114,7 @@ func (l *clients) severalAtOnce(s *ingest.Stats) (f Finding, found bool) {
 	}
 	f = Finding{Code: "proxy_as_client", Share: ShareOf(requests, l.total), Severity: Warn}
 	switch {
-	case l.carry(requests), 100*unusual >= proxyWarns*l.total:
+	case l.carry(requests), 100*unusual >= proxyWarns*l.total, 100*proxied >= proxyStops*l.total:
 		f.Severity = Stop
 	case unusual == 0 && 100*largest < 2*proxyWarns*l.total:
 		return f, false
