@@ -120,11 +120,14 @@ func (w *town) people(n int) {
 
 const mainFormat = `$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent "$http_referer" "$http_user_agent" "$http_x_forwarded_for"`
 
-const app, curl = "ShopApp/5.1 (Android 14; okhttp/4.12)", "curl/8.5.0"
+const (
+	app, curl = "ShopApp/5.1 (Android 14; okhttp/4.12)", "curl/8.5.0"
+	googlebot = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"
+)
 
 var clientCodes = []string{
 	"proxy_as_client", "forged_forwarded_for", "own_server", "health_check", "attacker", "api_or_app", "shared_addresses",
-	"bot_network", "inner_hosts", "secrets_served", "password_guessed",
+	"bot_network", "inner_hosts", "secrets_served", "password_guessed", "admin_indexed",
 }
 
 // Each finding about clients is told where it is true, and not where something else looks like it.
@@ -370,6 +373,21 @@ func TestWhoTheClientsAre(t *testing.T) {
 			w.hit(11, "198.51.100.66", "GET /.git/HEAD", 200, curl, "-")
 			w.hit(12, "198.51.100.67", "GET /.env", 200, curl, "-")
 		}, "warn secrets_served", "3 requests for /.git/…, /.env with 200, from 2 clients"},
+		"a search engine reads what is for those who run the site": {func(w *town) {
+			w.people(60)
+			for i := range 30 {
+				w.hit(float64(i), "66.249.66.1", fmt.Sprintf("GET /shop/%d", i), 200, googlebot, "-")
+				w.hit(float64(i), "66.249.66.1", "GET /admin/orders", 200, googlebot, "-")
+			}
+		}, "warn admin_indexed", "1 address (66.249.66.1) of search engines got 30 pages of the site's administration"},
+		"a search engine that must log in": {func(w *town) {
+			w.people(60)
+			for i := range 30 {
+				w.hit(float64(i), "66.249.66.1", "GET /wp-admin/admin-ajax.php", 200, googlebot, "-")
+				w.hit(float64(i), "66.249.66.1", "GET /admin/orders", 302, googlebot, "-")
+				w.hit(float64(i), "66.249.66.1", "GET /admin/login", 200, googlebot, "-")
+			}
+		}, "", ""},
 		"inner services beside visitors": {func(w *town) {
 			w.people(60)
 			for i := range 900 {

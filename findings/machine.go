@@ -83,7 +83,7 @@ func (l *clients) machines() (found []Finding) {
 		add("inner_hosts", Stop, inner, "services of your own, or a proxy? A limit would refuse these first, so say what they are")
 	}
 	add("heavy_client", Warn, others, "look who it is (`shadow explain`)")
-	return append(found, l.attack(by[who.Attacker])...)
+	return slices.Concat(found, l.attack(by[who.Attacker]), l.adminIndexed(by[who.Search]))
 }
 
 // innerStops is how many percent of all requests private addresses must send, beside public ones, to be asked about.
@@ -165,6 +165,28 @@ func (l *clients) attack(ids []int32) (found []Finding) {
 		})
 	}
 	return found
+}
+
+// leastManaged is how many pages of the administration a search engine must be given to be told: one may be a login.
+const leastManaged = 3
+
+// adminIndexed tells of search engines that read the pages of those who run the site.
+func (l *clients) adminIndexed(search []int32) []Finding {
+	var ids []int32
+	var pages int64
+	for _, id := range search {
+		if n := l.census.Managed(id); n >= leastManaged {
+			ids, pages = append(ids, id), pages+n
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	l.busiestFirst(ids)
+	return []Finding{{
+		Code: "admin_indexed", Severity: Warn, Share: ShareOf(pages, l.total),
+		Evidence: fmt.Sprintf("%s of search engines got %s of the site's administration: must one log in there?", l.named(ids), format.Count(pages, "page")),
+	}}
 }
 
 // exclude returns the flags that leave clients out.

@@ -11,7 +11,7 @@ import (
 	"shadow/testneeds"
 )
 
-// Logs with those whom one takes easily for others: the site's own work, customers with odd devices, visitors of a page
+// Logs with clients that are easily taken for others: the site's own work, customers with odd devices, visitors of a page
 // whose pictures are missing, guessers in disguise.
 
 const (

@@ -25,6 +25,7 @@ const (
 	Pried                           // asked for what must not be public: a probe as well
 	Worked                          // asked for what a site asks of itself
 	Peeked                          // asked with HEAD, as checks do, and sent nothing
+	Managed                         // asked for the administration of the site
 )
 
 // Has reports whether all traits of u are there.

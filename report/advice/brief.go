@@ -435,7 +435,7 @@ func (s *Report) watchText(a *Answer) string {
 
 // kinds are what a screen calls findings, by their codes; others are notes.
 var kinds = map[string]string{
-	"attacker": "attack", "bot_network": "network", "client_missing": "clients", "clock": "clock", "copies": "copies",
+	"admin_indexed": "indexed", "attacker": "attack", "bot_network": "network", "client_missing": "clients", "clock": "clock", "copies": "copies",
 	"enforced": "enforced", "few_clients": "few", "forged_crawler": "forged", "forged_forwarded_for": "forged", "health_check": "monitors",
 	"heavy_client": "heavy", "inner_hosts": "inner", "no_agents": "agents", "one_network": "network", "own_server": "own",
 	"password_guessed": "break-in", "proxy_as_client": "proxy", "secrets_served": "leak", "shared_addresses": "offices", "short_log": "short",

@@ -24,7 +24,7 @@ import (
 // what is behind them may have been written by anybody still, so the first pass verifies that the rows make sense.
 
 // Version is that of the files. Files of other versions are not read.
-const Version = 4
+const Version = 5
 
 const (
 	footBytes = 40

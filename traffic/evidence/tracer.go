@@ -122,6 +122,9 @@ func traitsOf(p match.Purpose, step traffic.Trait) (traits traffic.Trait) {
 	if p&match.ForSite != 0 {
 		traits |= traffic.Worked
 	}
+	if p&(match.ForOperators|match.ForVisitors|match.ForPasswords) == match.ForOperators { // a login is for strangers
+		traits |= traffic.Managed
+	}
 	return traits
 }
 

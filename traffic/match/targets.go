@@ -13,6 +13,7 @@ import (
 //	/wp-cron.php          the site asks for it by itself
 //	/.git/config          must not be public: who asks for it pries
 //	/cgi-bin/luci         only scanners ask for it
+//	/wp-admin/edit.php    for those who run the site
 //
 // Names of pages are no sign: a shop may sell a shell, and a blog may have a page /author.
 
@@ -25,6 +26,8 @@ const (
 	ForSite                          // the site's own work
 	ForScanners                      // only scanners ask for it
 	ForNobody                        // likewise, and an answer gives something away
+	ForOperators                     // the administration of the site
+	ForVisitors                      // pages ask for it, wherever it lies
 )
 
 // PurposeOf returns what a path is for, by its segments and its ending. It allocates nothing, and most paths cost it a look at
@@ -41,7 +44,10 @@ func PurposeOf(path []byte) (p Purpose) {
 		}
 		if end-at > 2 && (firsts[pair(path[at], path[at+1])] || next < 0 && lasts[pair(path[end-2], path[end-1])]) {
 			var buf [mostOfPath]byte
-			p |= purposeOfSegment(intern.LowerASCII(buf[:0], path[at:end]), next < 0)
+			segment := intern.LowerASCII(buf[:0], path[at:end])
+			if p |= purposeOfSegment(segment, next < 0); at == 1 {
+				p |= atTop[string(segment)]
+			}
 		}
 		if next < 0 {
 			return p
@@ -63,7 +69,7 @@ const mostOfPath = 256 // bytes that are looked at
 
 // firsts and lasts mark the first and the last two bytes, in lower case, of segments that have a purpose.
 var firsts, lasts = func() (firsts, lasts [1 << 16]bool) {
-	for _, m := range []map[string]Purpose{hidden, lastFiles, folders} {
+	for _, m := range []map[string]Purpose{hidden, lastFiles, folders, atTop} {
 		for name := range m {
 			firsts[pair(name[0], name[1])] = true
 		}
@@ -112,6 +118,7 @@ var (
 	lastFiles = join(
 		purposes(ForPasswords, "wp-login.php", "xmlrpc.php"),
 		purposes(ForSite, "wp-cron.php", "cron.php", "scheduler.php"),
+		purposes(ForVisitors, "admin-ajax.php", "admin-post.php"),
 		purposes(ForScanners|ForNobody, "id_rsa", "id_ed25519", "phpinfo.php", "docker-compose.yml", "credentials.json",
 			"passwd", "heapdump", "web.config", "config.php.bak", "database.yml", "secrets.yml"),
 		purposes(ForScanners, "eval-stdin.php", "setup.cgi", "adminer.php", "wlwmanifest.xml", "wp-config.php", "shell.php", "wso.php", "c99.php", "alfa.php",
@@ -122,7 +129,9 @@ var (
 			"sessions", "administrator"),
 		purposes(ForScanners, "phpmyadmin", "pma", "boaform", "hnap1", "_ignition", "phpunit", "mysqladmin", "hudson", "gponform",
 			"etc", "proc"),
+		purposes(ForOperators, "wp-admin"),
 	)
+	atTop  = purposes(ForOperators, "admin", "backend", "backoffice", "cpanel", "adminpanel") // elsewhere they may be an author's name
 	dumps  = setOf(".sql", ".sql.gz", ".sql.zip", ".sql.bz2", ".zip", ".tar.gz", ".tgz", ".rar", ".7z", ".bak", ".old", ".dump")
 	dumped = setOf("backup", "backups", "dump", "database", "db", "www", "site", "public_html", "htdocs", "wwwroot", "html", "web", "old", "mysql")
 	copies = setOf(".php~", ".php.bak", ".php.old", ".php.save", ".php.swp", ".php.txt", ".php.orig")

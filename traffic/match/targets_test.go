@@ -12,10 +12,12 @@ import (
 func TestPurposeOf(t *testing.T) {
 	for purpose, paths := range map[Purpose]string{
 		0: "/ /shop/7 /author/jane /blog/how-to-login-fast /shells/42 /loginhelp /gitlab/x /.well-known/acme-challenge/x /download/site.pdf " +
-			"/a/../b /environment /backup /img/db.png /b.zip.html / // /. /.. /x.old/y /etcetera /sdkman",
-		ForPasswords: "/login /user/login/ /WP-Login.php /blog/xmlrpc.php /api/auth/login /Signin.aspx /administrator/index.php /login.html",
-		ForSite:      "/wp-cron.php /blog/wp-cron.php /CRON.PHP",
-		ForScanners:  "/phpmyadmin/index.php /PMA/ /vendor/phpunit/phpunit/x /a/adminer.php /_ignition/execute /wp-config.php",
+			"/a/../b /environment /backup /author/admin/2 /img/db.png /b.zip.html / // /. /.. /x.old/y /etcetera /sdkman",
+		ForPasswords:               "/login /user/login/ /WP-Login.php /blog/xmlrpc.php /api/auth/login /Signin.aspx /administrator/index.php /login.html",
+		ForOperators:               "/wp-admin/post.php /blog/wp-admin/ /admin/orders/7 /Admin",
+		ForOperators | ForVisitors: "/wp-admin/admin-ajax.php",
+		ForSite:                    "/wp-cron.php /blog/wp-cron.php /CRON.PHP",
+		ForScanners:                "/phpmyadmin/index.php /PMA/ /vendor/phpunit/phpunit/x /a/adminer.php /_ignition/execute /wp-config.php",
 		ForScanners | ForNobody: "/.git/config /x/.GIT/HEAD /.env /api/.env /.env.local /backup.sql /db.sql.gz /www.zip /Backup.tar.gz /wp-config.php.bak " +
 			"/index.php~ /id_rsa /.aws/credentials /a/.DS_Store /x/any.sql",
 	} {
@@ -37,7 +39,7 @@ func TestPurposeOf(t *testing.T) {
 // What the tables of two bytes let through is all that has a purpose.
 func TestPurposeOfLooksAtAll(t *testing.T) {
 	var names []string
-	for _, m := range []map[string]Purpose{hidden, lastFiles, folders} {
+	for _, m := range []map[string]Purpose{hidden, lastFiles, folders, atTop} {
 		for name := range m {
 			names = append(names, name)
 		}
@@ -53,6 +55,9 @@ func TestPurposeOfLooksAtAll(t *testing.T) {
 			path += "/" + segment
 			if len(segment) > 2 {
 				want |= purposeOfSegment([]byte(strings.ToLower(segment)), i == len(segments)-1)
+			}
+			if i == 0 {
+				want |= atTop[strings.ToLower(segment)]
 			}
 		}
 		if got := PurposeOf([]byte(path)); got != want {

@@ -80,6 +80,9 @@ func (c *Census) Guessed() (clients []int32) {
 // Deeds are requests of some clients, by what they were for.
 type Deeds struct{ Passwords, Probes, Failures int64 }
 
+// Managed returns how many pages of the site's administration a client was given.
+func (c *Census) Managed(client int32) int64 { return int64(c.observer.records.At(client).managed) }
+
 // Deeds returns what some clients did.
 func (c *Census) Deeds(clients []int32) (d Deeds) {
 	for _, id := range clients {

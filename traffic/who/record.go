@@ -21,6 +21,7 @@ type record struct {
 	worked   uint32                     // requests for what a site asks of itself
 	declared uint32                     // requests whose agent says that it is the site's own
 	posts    uint32                     // steps that send something
+	managed  uint32                     // pages of the administration that it was given
 	scans    uint32                     // requests whose agent says that it scans
 	delivers uint32                     // requests whose agent is that of a delivery network
 	kinds    uint64                     // of browsers: a set of useragent.Kinds
@@ -178,6 +179,9 @@ func (r *record) step(status, action uint16, t traffic.Trace) {
 			r.tries[moved]++
 		}
 		return // whether it failed is known once all of the log is read
+	}
+	if t.Traits.Has(traffic.Managed) && status == 200 {
+		r.managed++
 	}
 	if t.Traits.Has(traffic.Probed) {
 		r.probes++
