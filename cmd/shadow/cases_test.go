@@ -47,19 +47,22 @@ var logCases = []logCase{
 	{name: "zanbil-sample-2019", real: true, what: "41 minutes of a shop", why: "Some visitors load more pictures at once than bots ask for pages."},
 }
 
+// logs are its files.
+func (c *logCase) logs(t *testing.T) (files []string) {
+	if !c.real {
+		return []string{filepath.Join(testneeds.Root(t), "sample-logs", c.name)}
+	}
+	for _, pattern := range append(c.files, map[bool]string{true: "*.gz"}[c.files == nil]) {
+		found, err := filepath.Glob(filepath.Join(testneeds.Shared(t, filepath.Join("logs", c.name)), pattern))
+		must(t, err)
+		files = append(files, found...)
+	}
+	return files
+}
+
 // row asks about the log.
 func (c *logCase) row(t *testing.T) string {
-	dir := "../../sample-logs"
-	files := []string{c.name}
-	if c.real {
-		dir = testneeds.Shared(t, filepath.Join("logs", c.name))
-		files = nil
-		for _, pattern := range append(c.files, map[bool]string{true: "*.gz"}[c.files == nil]) {
-			found, err := filepath.Glob(filepath.Join(dir, pattern))
-			must(t, err)
-			files = append(files, found...)
-		}
-	}
+	files := c.logs(t)
 	var s struct {
 		Findings []struct{ Code, Severity string }
 		Answer   struct {
@@ -71,7 +74,7 @@ func (c *logCase) row(t *testing.T) string {
 			Protects struct{ Clients, Hit int64 }
 		}
 	}
-	text := run(t, dir, slices.Concat([]string{"suggest", "-o", "json", "--quiet", "--max-bad", "100%"}, files, c.args)...)
+	text := run(t, ".", slices.Concat([]string{"suggest", "-o", "json", "--quiet", "--max-bad", "100%"}, files, c.args)...)
 	must(t, json.Unmarshal(text, &s))
 	var codes []string
 	for _, f := range s.Findings {

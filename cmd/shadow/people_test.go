@@ -140,22 +140,29 @@ func limitText(kind string, n int64, per string) string {
 
 // compared holds a comparison against what was promised of the two.
 func compared(t *testing.T, log string, a, b promised) {
+	by := readDiff(t, run(t, "../../sample-logs", "diff", log, "--evidence", "--limit", a.Limit, "--limit", b.Limit, "--output", "json"))
+	for limit, d := range map[string][]string{a.Limit: a.differing(by[0]), b.Limit: b.differing(by[1])} {
+		if d != nil {
+			t.Errorf("diff: %s differs in %v: %+v, want %+v and %+v", limit, d, by, a, b)
+		}
+	}
+}
+
+// readDiff returns what the two sides of a comparison do to each identity.
+func readDiff(t *testing.T, text []byte) (by [2]map[string]pair) {
 	type change struct {
 		OnlyA int64 `json:"only_a"`
 		OnlyB int64 `json:"only_b"`
 		Both  int64
 	}
-	got := readJSON[struct {
+	var got struct {
 		ByIdentity map[string]struct{ Requests, Clients change } `json:"by_identity"`
-	}](t, "diff", log, "--evidence", "--limit", a.Limit, "--limit", b.Limit)
-	ofA, ofB := map[string]pair{}, map[string]pair{}
+	}
+	must(t, json.Unmarshal(text, &got))
+	by[0], by[1] = map[string]pair{}, map[string]pair{}
 	for group, c := range got.ByIdentity {
-		ofA[group] = pair{c.Requests.OnlyA + c.Requests.Both, c.Clients.OnlyA + c.Clients.Both}
-		ofB[group] = pair{c.Requests.OnlyB + c.Requests.Both, c.Clients.OnlyB + c.Clients.Both}
+		by[0][group] = pair{c.Requests.OnlyA + c.Requests.Both, c.Clients.OnlyA + c.Clients.Both}
+		by[1][group] = pair{c.Requests.OnlyB + c.Requests.Both, c.Clients.OnlyB + c.Clients.Both}
 	}
-	for limit, d := range map[string][]string{a.Limit: a.differing(ofA), b.Limit: b.differing(ofB)} {
-		if d != nil {
-			t.Errorf("diff: %s differs in %v: %+v, want %+v and %+v", limit, d, got, a, b)
-		}
-	}
+	return by
 }

@@ -4,6 +4,7 @@ package redistest
 import (
 	"bufio"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -84,20 +85,26 @@ func StartSentinel(t testing.TB, master *Server) *Server {
 	return s
 }
 
-// FreePort is a port that nobody listens on.
+// FreePort is a port that nobody listens on, and the one 10,000 above it, which a node of a cluster takes as well. Both lie
+// below those that systems give to connections, so that none takes them before the server does.
 func FreePort(t testing.TB) int {
 	t.Helper()
-	for {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		port := l.Addr().(*net.TCPAddr).Port
-		_ = l.Close()
-		if port < 55000 { // a node of a cluster takes port + 10000 as well
+	for range 1000 {
+		port := 11_000 + rand.IntN(10_000)
+		if isFree(port) && isFree(port+10_000) {
 			return port
 		}
 	}
+	t.Fatal("no port is free")
+	return 0
+}
+
+func isFree(port int) bool {
+	l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+	if err != nil {
+		return false
+	}
+	return l.Close() == nil
 }
 
 // Start starts the server, again perhaps, and waits until it answers. It knows nothing of what it knew before.
