@@ -301,7 +301,7 @@ func (v *Verdict) heavyText() string {
 	}
 	without := "no limit can"
 	if h.Limit != "" && h.Verdict != "no_limit_can" {
-		without = verdictTexts[h.Verdict] + " " + h.Limit
+		without = h.Limit + ": " + verdictTexts[h.Verdict]
 	}
 	if v.Limit != nil && h.Limit == *v.Limit {
 		without = "the same limit"
@@ -360,6 +360,9 @@ func (v *Verdict) expectText() string {
 // botsText says what a limit stops.
 func (v *Verdict) botsText() string {
 	t := &v.Targets
+	if t.Requests == 0 {
+		return "none came"
+	}
 	text := fmt.Sprintf("%s of %s refused%s", format.Percentage(t.RefusedPercent), format.Count(t.Requests, "request"),
 		v.inSample())
 	if p := v.Validated; p != nil {

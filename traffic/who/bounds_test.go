@@ -116,9 +116,15 @@ func TestBoundsOfOwn(t *testing.T) {
 		"its host":                  {"192.0.2.1", "WordPress/6.5; https://shop.example", nil, true},
 		"another host":              {"192.0.2.1", "WordPress/6.5; https://other.example", nil, false},
 		"its host by a browser":     {"192.0.2.1", "WordPress/6.5; https://shop.example", browsers(1), false},
+		"it logs in":                {"10.1.0.5", "node/1.0", func(r *record) { r.steps, r.tries[answered], r.tries[denied] = 42, 20, 1 }, true},
+		"it logs in from outside":   {"192.0.2.1", "node/1.0", func(r *record) { r.steps, r.tries[answered] = 20, 20 }, false},
+		"some are wrong":            {"10.1.0.5", "node/1.0", func(r *record) { r.steps, r.tries[answered], r.tries[denied] = 42, 19, 1 }, false},
+		"nine are right":            {"10.1.0.5", "node/1.0", func(r *record) { r.steps, r.tries[answered] = 9, 9 }, false},
+		"it does more than that":    {"10.1.0.5", "node/1.0", func(r *record) { r.steps, r.tries[answered] = 41, 20 }, false},
 	} {
 		census, r := one(c.address, c.agent)
 		census.hosts = [][]byte{[]byte("shop.example")}
+		census.Logins.Tries = [triesCount]int64{denied: 100, answered: 100}
 		if c.change != nil {
 			c.change(r)
 		}

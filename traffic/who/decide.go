@@ -183,8 +183,16 @@ func isOwn(c *Census, client int32, r *record) answer {
 		return since(Own, "its agent names a host of this site")
 	case address.IsLoopback() && !r.is(r.classes[request.Browser], 5):
 		return since(Own, "comes from the server itself")
+	case c.observer.isPrivate(client) && c.logsInRightly(r) && !r.is(r.classes[request.Browser], 5):
+		return since(Own, "logs in from an inner address, with right passwords")
 	}
 	return answer{}
+}
+
+// logsInRightly reports whether most steps of a client are tries of passwords, and hardly one of them is wrong.
+func (c *Census) logsInRightly(r *record) bool {
+	wrong, right := c.Logins.of(r)
+	return c.Logins.tell() && int64(right) >= leastWrong && 20*wrong <= right && 2*(wrong+right) >= r.steps
 }
 
 // Claims reports whether a client is a monitor by its own word alone, which is no reason to let it through.
