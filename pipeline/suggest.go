@@ -329,9 +329,6 @@ func (r *Suggest) market() (suggest.Market, error) {
 	if err != nil {
 		return suggest.Market{}, Usage("--for: %v", err)
 	}
-	if server.Lacks != "" {
-		return suggest.Market{}, Usage("--for %s: %s", r.For, server.Lacks)
-	}
 	if r.Shapes.Named() {
 		o := r.Shapes.options()
 		return suggest.MarketOf(server, func(s sweep.Shape) bool {

@@ -265,7 +265,7 @@ func TestPageOfAnswerBeginsAtIt(t *testing.T) {
 
 // Lines that the scripts make for other N are those that suggest prints for them.
 func TestLinesOfThePage(t *testing.T) {
-	for _, name := range []string{"nginx", "haproxy", "envoy", "envoy-local", "traefik", "caddy"} {
+	for _, name := range []string{"nginx", "haproxy", "envoy", "envoy-local", "traefik", "caddy", "apache"} {
 		s := Suggest{Holdout: DefaultHoldout, For: name}
 		s.Logs.Wanted = true
 		_, page := pageOf(t, s, shop)

@@ -5,8 +5,6 @@ import (
 	"strings"
 
 	"shadow/limit"
-	"shadow/policy"
-	"shadow/request"
 )
 
 // A Kind is what the limits of a server count by, as far as a curve over their size goes.
@@ -55,7 +53,7 @@ func (f Family) Limit(n int64) (text string, ok bool) {
 		return "", false
 	}
 	text = f.Server.limit(rate{f.Count, f.Per}, n)
-	_, err := policy.ParseLimits([]string{text}, request.ByClient)
+	_, err := f.Server.spec(text)
 	return text, err == nil
 }
 

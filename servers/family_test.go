@@ -58,6 +58,8 @@ func TestServersByName(t *testing.T) {
 	}
 }
 
+const apacheHasNot = "Apache httpd with mod_qos does not have it; want one such as fixed:10/1m,align=first,clock=1s"
+
 // What a server does not have is an error that says what it has.
 func TestNotItsOwn(t *testing.T) {
 	for _, c := range []struct{ server, limit, want string }{
@@ -76,7 +78,12 @@ func TestNotItsOwn(t *testing.T) {
 			"Envoy's local rate limit does not have it; want one such as token:20/1m,burst=10",
 		},
 		{"caddy", "window:10/m", "Caddy does not have it; want one such as caddy:10/5m"},
-		{"apache", "token:10/s", apache.Lacks},
+		{"apache", "token:10/s", apacheHasNot},
+		{"apache", "fixed:10/1m", apacheHasNot},
+		{"apache", "fixed:10/1m,align=first", apacheHasNot},
+		{"apache", "fixed:10/1m,align=first,clock=1ms", apacheHasNot},
+		{"apache", "fixed:10/1s,align=first,clock=1s", apacheHasNot},
+		{"apache", "fixed:32767/1m,align=first,clock=1s", apacheHasNot},
 	} {
 		s, err := Named(c.server)
 		if err != nil {

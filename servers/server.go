@@ -14,9 +14,6 @@ type Server struct {
 	Name  string // as people choose it: envoy-local
 	Title string // as sentences have it
 
-	// Lacks is why the server has no limit of requests; "": it has.
-	Lacks string
-
 	// Watch is how to begin: in a mode that refuses nothing, where count is a command that counts what would be refused; or
 	// without one, where there is none. A sentence without its end.
 	Watch string
@@ -31,12 +28,6 @@ type Server struct {
 }
 
 var all = []*Server{&nginx, &haproxy, &envoy, &envoyLocal, &traefik, &caddy, &apache}
-
-var apache = Server{
-	Name: "apache", Title: "Apache httpd",
-	Lacks: "Apache httpd has no limit of requests: mod_ratelimit limits bytes, and mod_evasive and mod_qos, which are " +
-		"not part of it, count per process or not by client. Put a server in front that has one",
-}
 
 // Names are the names of all servers, in the order in which they are shown.
 func Names() (names []string) {
@@ -60,9 +51,6 @@ func Named(name string) (*Server, error) {
 // Lines are what to paste to enforce a limit of the server, written as --limit takes it, first in a mode that refuses
 // nothing if there is one.
 func (s *Server) Lines(text string, w Where) (Directives, error) {
-	if s.Lacks != "" {
-		return Directives{}, fmt.Errorf("limit %q: %s", text, s.Lacks)
-	}
 	spec, err := s.spec(text)
 	if err != nil {
 		return Directives{}, err
@@ -94,13 +82,16 @@ func (s *Server) spec(text string) (limit.Spec, error) {
 	return limit.Spec{}, fmt.Errorf("limit %q: %s does not have it; want one such as %s", text, s.Title, s.example())
 }
 
-// settable reports whether a limit is made of settings of the server: a cooldown is ours, and of token buckets Envoy has
-// only those that its own limit has too.
+// settable reports whether a limit is made of settings of the server: a cooldown is ours, of token buckets Envoy has only
+// those that its own limit has too, and of fixed windows Apache those that the first request opens.
 func (s *Server) settable(spec limit.Spec) bool {
 	for option := range strings.SplitSeq(spec.Options, ",") {
 		if name, _, _ := strings.Cut(option, "="); name == "cooldown" {
 			return false
 		}
+	}
+	if spec.Algorithm == "fixed" {
+		return apacheHas(spec)
 	}
 	if spec.Algorithm == "token" {
 		spec.Algorithm = "envoy-local"

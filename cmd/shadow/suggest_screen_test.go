@@ -29,7 +29,7 @@ func TestSuggestFitsAScreen(t *testing.T) {
 		{"--action", "login"},
 	}
 	long := [][]string{{"--action", "/login", "--client", "addr/24,/64", "--client-from", "x-forwarded-for", "--trusted-proxy", "private", "--protect", "all=50%"}}
-	for _, server := range []string{"any", "nginx", "haproxy", "envoy", "envoy-local", "traefik", "caddy"} {
+	for _, server := range []string{"any", "nginx", "haproxy", "envoy", "envoy-local", "traefik", "caddy", "apache"} {
 		flags = append(flags, []string{"--for", server})
 		long = append(long, []string{"--for", server, "--action", "login", "--protect", "all=50%"})
 	}

@@ -141,13 +141,13 @@ var windowTitles = map[sweep.Kind]string{
 	sweep.WindowAll: "Rolling window, refused requests count too",
 }
 
-// aNumber stands for N in lines of which a pattern is made. No server has it in its lines by itself.
-const aNumber = 7_654_321
+// aNumber stands for N in lines of which a pattern is made. No server has it in its lines by itself, and all can have it.
+const aNumber = 24_681
 
 // pageLines fills in the lines of the server: a pattern in which N is put, and for limits that it does not fit theirs.
 func (s *Answer) pageLines(of *suggest.ExploredShape, p *html.AnswerShape) {
 	if s.Lines == nil {
-		p.Lack = "No server is named, so there are no lines: --for nginx, haproxy, envoy, traefik or caddy gives them."
+		p.Lack = "No server is named, so there are no lines: --for nginx, haproxy, envoy, traefik, caddy or apache gives them."
 		return
 	}
 	if text, ok := of.Text(s.Advice.Scale, aNumber); ok {
@@ -174,14 +174,16 @@ func (s *Answer) pageLines(of *suggest.ExploredShape, p *html.AnswerShape) {
 	}
 }
 
-// patternOf cuts lines wherever n or the number below it stands.
+// patternOf cuts lines wherever n, or the number below or above it, stands.
 func patternOf(l html.Lines, n int64) html.PatternLines {
 	p := html.PatternLines{Place: l.Place}
 	rest := l.Text
 	for {
-		at, add := strings.Index(rest, strconv.FormatInt(n, 10)), int64(0)
-		if below := strings.Index(rest, strconv.FormatInt(n-1, 10)); below >= 0 && (at < 0 || below < at) {
-			at, add = below, -1
+		at, add := -1, int64(0)
+		for by := int64(-1); by <= 1; by++ {
+			if i := strings.Index(rest, strconv.FormatInt(n+by, 10)); i >= 0 && (at < 0 || i < at) {
+				at, add = i, by
+			}
 		}
 		if at < 0 {
 			p.Parts = append(p.Parts, rest)
