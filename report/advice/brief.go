@@ -367,7 +367,11 @@ func (s *Report) pasteLines(a *Answer, width int) *screen {
 	if len(v.Paste) == 0 {
 		return b
 	}
-	b.lines = append(b.lines, "In "+a.Server+":")
+	others := ""
+	if v.For == "nginx" { // which is taken where nothing says what writes the log
+		others = " (--for apache, haproxy, envoy, traefik or caddy: in these)"
+	}
+	b.lines = append(b.lines, "In "+a.Server+others+":")
 	if v.Note != "" {
 		for _, line := range whole(v.Note, width-2) {
 			b.lines = append(b.lines, "# "+line)
