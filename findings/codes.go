@@ -3,8 +3,8 @@ package findings
 // means says of each code what such a finding does to an answer.
 var means = map[string]string{
 	"admin_indexed": "strangers find these pages by a search: who may see them should have to log in",
-	"api_or_app": "there are few browsers to protect, or none: all clients are, and those far above the rest are targets",
-	"attacker":   "a limit is for such clients: without them in the log, none that stops them would be found",
+	"api_or_app":    "there are few browsers to protect, or none: all clients are, and those far above the rest are targets",
+	"attacker":      "a limit is for such clients: without them in the log, none that stops them would be found",
 	"bot_network": "a limit by address sees many small clients, one by network sees a bot; its browsers are disguised, unless " +
 		"referers are all that they lack",
 	"forged_crawler":       "who forges a crawler's name is a target, as a disguised browser is; a rule by user agent lets it through",

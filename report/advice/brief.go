@@ -369,7 +369,7 @@ func (s *Report) pasteLines(a *Answer, width int) *screen {
 	}
 	others := ""
 	if v.For == "nginx" { // which is taken where nothing says what writes the log
-		others = " (--for apache, haproxy, envoy, traefik or caddy: in these)"
+		others = " (--for names other servers)"
 	}
 	b.lines = append(b.lines, "In "+a.Server+others+":")
 	if v.Note != "" {
