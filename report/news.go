@@ -20,6 +20,8 @@ const (
 	newsLines   = 60
 	newsApart   = 17 // lines between tables, of their titles and heads, and behind them
 	newsBrought = 3  // findings at most
+
+	newlyHit, repeating = 0, 2 // of history.Policy.Lists
 )
 
 // tellsNews reports whether people read what has changed in the place of the whole report.
@@ -57,12 +59,23 @@ func (m *Model) writeNews(w *document.Writer) {
 	if more := len(m.Policies) - limits; more > 0 {
 		w.Note(format.Count(int64(more), "more limit"))
 	}
-	for i, title := range []string{"Newly hit, people first", "", fmt.Sprintf("Hit on at least %d of the last %d days", h.Repeat.HitDays, h.Repeat.OfDays)} {
-		if all := m.moved(i); title != "" && len(all) > 0 {
-			shown := all[:min(len(all), []int{(left - limits) * 2 / 3, 0, (left - limits) / 3}[i])]
-			(&document.Section{Title: title, Table: movedTable(shown, i == 2)}).Write(w, 0)
+	list := func(title string, of int, room int) {
+		all := m.moved(of)
+		if len(all) == 0 {
+			return
 		}
+		shown, most := all[:min(len(all), room)], int64(len(all))
+		for i := range h.Policies { // of which the lists may hold the first alone
+			most = max(most, []history.Moved{h.Policies[i].NewlyHit, h.Policies[i].Released, h.Policies[i].Repeating}[of].Clients)
+		}
+		if int64(len(shown)) < most {
+			title += fmt.Sprintf(", the first %d", len(shown))
+		}
+		(&document.Section{Title: title, Table: movedTable(shown, of == repeating)}).Write(w, 0)
 	}
+	room := left - limits
+	list("Newly hit, people first", newlyHit, room*2/3)
+	list(fmt.Sprintf("Hit on at least %d of the last %d days", h.Repeat.HitDays, h.Repeat.OfDays), repeating, room/3)
 	w.Space()
 	w.Facts(document.Fact{Label: "all of it", Text: "shadow report --details"})
 }

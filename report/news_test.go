@@ -33,7 +33,7 @@ func TestNewsAreShort(t *testing.T) {
 		if lines := strings.Count(text, "\n"); lines > newsLines {
 			t.Errorf("%s: %d lines, at most %d:\n%s", format, lines, newsLines, text)
 		}
-		for _, want := range []string{"37 more", "2001:db8::0", "--details"} {
+		for _, want := range []string{"37 more", "2001:db8::0", "people first, the first ", "--details"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("%s: not in the news: %q:\n%s", format, want, text)
 			}

@@ -327,10 +327,9 @@ func (s *Answer) peopleText() string {
 		return "none of those to protect sent such a request"
 	}
 	text := strings.Join(parts, ", ") + v.inSample() + " hit"
-	if i := slices.IndexFunc(s.Advice.Goals, func(g suggest.Goal) bool { return g.OneOf }); i >= 0 && hit.Of(protected) == 1 {
-		if n := w.Groups.Of(protected); n < 100 {
-			text += ", as may be where there are fewer than 100"
-		}
+	n := w.Groups.Of(protected)
+	if hit.Of(protected) == 1 && n < 100 && slices.ContainsFunc(s.Advice.Goals, func(g suggest.Goal) bool { return g.MayHit(n) == 1 }) {
+		text += ", as may be where there are fewer than 100"
 	}
 	switch r := v.AtRisk; {
 	case r.Clients == 0:
