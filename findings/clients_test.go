@@ -149,6 +149,14 @@ func TestWhoTheClientsAre(t *testing.T) {
 			}
 			w.people(8)
 		}, "stop proxy_as_client", "198.51.100.9"},
+		"a public proxy that many come past": {func(w *town) {
+			for i := range 60 {
+				system := []string{"Windows NT 10.0; Win64; x64", "Macintosh; Intel Mac OS X 10_15_7", "X11; Linux x86_64", "Linux; Android 14"}[i%4]
+				behind := []string{"", " Edg/143.0.0.0", " OPR/125.0.0.0"}[i%3]
+				w.visit(3600*w.Float64(), "Mozilla/5.0 ("+system+") AppleWebKit/537.36 (KHTML, like Gecko) Chrome/143.0.0.0 Safari/537.36"+behind, "-", 6, "198.51.100.9")
+			}
+			w.people(40)
+		}, "stop proxy_as_client", "198.51.100.9"},
 		"a delivery network without a header": {func(w *town) {
 			var edges []string
 			for i := range 40 {

@@ -234,11 +234,22 @@ func TestHistoryByIdentity(t *testing.T) {
 					t.Errorf("now %v: moved %v, want %v", q.Now, c.moved.ByIdentity, want)
 				}
 			}
+			if !slices.IsSortedFunc(p.TopNewlyHit, func(a, b history.Mover) int { return behind(a) - behind(b) }) {
+				t.Errorf("now %v: people are not first of %+v", q.Now, p.TopNewlyHit)
+			}
 			if q.Now[0] == 2 && len(p.TopNewlyHit)*len(p.TopReleased) == 0 {
 				t.Errorf("policy %d: none moved", k)
 			}
 		}
 	}
+}
+
+// behind is 1 for those who stand behind people in a list.
+func behind(m history.Mover) int {
+	if m.Identity == "person" || m.Identity == "office" {
+		return 0
+	}
+	return 1
 }
 
 // Curves keep what they say of the doubted.
