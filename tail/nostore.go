@@ -5,9 +5,17 @@ package tail
 import (
 	"errors"
 	"time"
+
+	"shadow/replay"
+	"shadow/store/duck"
 )
 
-// A build with the tag nostore has no server in it: Go's, and what Prometheus reads, take five megabytes.
+// A build with the tag nostore has no server in it: Go's, and what Prometheus reads, take five megabytes. It keeps no batches
+// for a database, either.
+
+func encode(*replay.Addition) ([]byte, error) { return nil, duck.ErrNotBuilt }
+
+func decode([]byte) (*replay.Addition, error) { return nil, duck.ErrNotBuilt }
 
 // Listen fails.
 func (*Metrics) Listen(string, string, *RedisMetrics) (stop func(), err error) {

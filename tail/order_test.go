@@ -1,3 +1,5 @@
+//go:build !nostore
+
 package tail
 
 import (

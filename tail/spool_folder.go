@@ -1,9 +1,7 @@
 package tail
 
 import (
-	"bytes"
 	"encoding/binary"
-	"encoding/gob"
 	"errors"
 	"fmt"
 	"hash/crc64"
@@ -102,11 +100,11 @@ func (s *folder) removeBehind(c *SavedSpool) error {
 
 // write makes a batch last.
 func (s *folder) write(a *replay.Addition) error {
-	var b bytes.Buffer
-	if err := gob.NewEncoder(&b).Encode(a); err != nil {
+	text, err := encode(a)
+	if err != nil {
 		return err
 	}
-	text := binary.LittleEndian.AppendUint64(b.Bytes(), crc64.Checksum(b.Bytes(), table))
+	text = binary.LittleEndian.AppendUint64(text, crc64.Checksum(text, table))
 	s.listing.Lock()
 	defer s.listing.Unlock()
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
@@ -145,9 +143,10 @@ func (s *folder) read(tail string, upTo uint64) (batches []*replay.Addition, fro
 		if err != nil {
 			return batches, from, err
 		}
-		a, end := new(replay.Addition), len(text)-8
+		var a *replay.Addition
+		end := len(text) - 8
 		if err = errDamaged; end >= 0 && crc64.Checksum(text[:end], table) == binary.LittleEndian.Uint64(text[end:]) {
-			err = gob.NewDecoder(bytes.NewReader(text[:end])).Decode(a)
+			a, err = decode(text[:end])
 		}
 		if err != nil {
 			return batches, from, fmt.Errorf("%s %w; if it is moved away, those behind it can be stored", f.path, err)
