@@ -1,5 +1,8 @@
 package findings
 
+const besides = "nothing protects or targets such clients in an answer, and its lines exempt those that the limit would hit. " +
+	"Anyone can send such requests, so make sure that they are yours"
+
 // means says of each code what such a finding does to an answer.
 var means = map[string]string{
 	"admin_indexed": "strangers find these pages by a search: who may see them should have to log in",
@@ -9,13 +12,13 @@ var means = map[string]string{
 		"referers are all that they lack",
 	"forged_crawler":       "who forges a crawler's name is a target, as a disguised browser is; a rule by user agent lets it through",
 	"forged_forwarded_for": "a limit that counts by the first entry of the header is evaded by writing another one",
-	"health_check":         "nothing protects or targets such clients in an answer, and what it prints exempts them",
+	"health_check":         besides,
 	"heavy_client":         "every figure about requests is about this client, for a large part",
 	"holes":                "a day without lines may be one without a log, so busy hours may be missing",
 	"inner_hosts":          "inner services are no visitors: leave them out with --exclude; a proxy's clients stand in its header, which --client-from reads",
 	"key_missing":          "who leaves out what a limit counts by is limited as a client, by address",
 	"one_network":          "limits by address see many small clients where one network sends; one by network would see it",
-	"own_server":           "nothing protects or targets such clients in an answer, and what it prints exempts them",
+	"own_server":           besides,
 	"password_guessed":     "the limit comes too late for these accounts",
 	"proxy_as_client":      "a limit by address counts many people as one, and refuses them together",
 	"secrets_served":       "what was served is known to strangers: a limit does not take it back",

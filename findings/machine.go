@@ -63,9 +63,9 @@ func (l *clients) machines() (found []Finding) {
 		share := format.Percentage(100 * float64(f.Share))
 		switch code {
 		case "own_server":
-			f.Brief = fmt.Sprintf("%s of requests are the site's own work (%s): left out of the answer", share, l.named(ids))
+			f.Brief = fmt.Sprintf("%s of requests (%s) are the site's own work: left out", share, l.first(ids))
 		case "health_check":
-			f.Brief = fmt.Sprintf("%s of requests are checks whether the site is up (%s): left out of the answer", share, l.named(ids))
+			f.Brief = fmt.Sprintf("%s of requests (%s) ask whether the site is up: left out", share, l.first(ids))
 		case "heavy_client":
 			_, agent := l.census.Habits(ids[0])
 			f.Brief = fmt.Sprintf("%s sent %s of the requests, as %s: who is it?", l.named(ids), share, useragent.Short(l.Read.Tables.Agents.Name(agent)))
@@ -100,6 +100,15 @@ func (l *clients) counted(ids []int32) string {
 	return format.Count(int64(len(ids)), "client")
 }
 
+// first names the first of some clients, and counts the others.
+func (l *clients) first(ids []int32) string {
+	name := l.name(ids[0])
+	if more := len(ids) - 1; more > 0 {
+		name += fmt.Sprintf(", %s more", format.Thousands(int64(more)))
+	}
+	return name
+}
+
 // sent returns how many requests some clients sent.
 func (l *clients) sent(ids []int32) (requests int64) {
 	for _, id := range ids {
@@ -124,12 +133,13 @@ func (l *clients) attack(ids []int32) (found []Finding) {
 		part(does.Probes, "are probes of scanners")
 		part(does.Failures, "ask for what is not there")
 		text := fmt.Sprintf("%s sent %s of the requests", l.named(ids), format.Share(requests, l.total))
-		brief := fmt.Sprintf("%s, %s of requests", l.counted(ids), format.Share(requests, l.total))
-		if len(parts) > 0 {
-			brief += ": " + strings.Join(parts[:min(len(parts), 2)], ", ")
-		}
+		brief := fmt.Sprintf("%s of requests, %s", format.Percentage(format.PercentOf(requests, l.total)), l.counted(ids))
+		told := parts
 		for _, s := range l.census.Swarms[:min(len(l.census.Swarms), 1)] {
-			brief += "; " + format.Thousands(int64(len(s.Members))) + " are one swarm"
+			told = slices.Concat(parts[:min(len(parts), 1)], []string{format.Thousands(int64(len(s.Members))) + " are one swarm"})
+		}
+		if len(told) > 0 {
+			brief += ": " + strings.Join(told[:min(len(told), 2)], ", ")
 		}
 		swarms := l.census.Swarms[:min(len(l.census.Swarms), swarmsNamed)]
 		for _, s := range swarms {

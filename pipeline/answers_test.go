@@ -31,7 +31,13 @@ type settled struct {
 		Addresses         []string
 		Pasted            bool
 	}
+	BrokeOn  *struct{ Client, Identity string } `json:"broke_on"`
+	OfAction *struct {
+		Action, Verdict   string
+		Requests, Refused int64
+	} `json:"of_action"`
 	Paste   []struct{ Lines []string }
+	Next    []string
 	MostHit *float64                     `json:"most_hit_percent"`
 	Allows  *struct{ Minute, Day int64 } `json:"allows"`
 }
@@ -66,6 +72,25 @@ func hurry(p *planter) {
 	}
 }
 
+// Where guessers are spread so far that no limit for all requests stops much, the answer names one for the login, and says
+// first how to ask for it.
+func TestALimitForOneAction(t *testing.T) {
+	a, _ := answerOf(t, func(p *planter) {
+		p.visitors(400, plantedDay)
+		p.logins(60)
+		for i := range 40 {
+			p.guesses(address(45, i), 300, time.Duration(p.IntN(600))*time.Second, 20*time.Second, func() string { return "python-requests/2.31.0" })
+		}
+	})
+	o := a.OfAction
+	if a.Verdict != "ceiling" && a.Verdict != "no_limit_can" || o == nil || o.Action != "/login" || 2*o.Refused < o.Requests || o.Verdict != "ceiling" {
+		t.Fatalf("%s, %+v", a.Verdict, o)
+	}
+	if !strings.HasSuffix(a.Next[0], "access.log --action /login") {
+		t.Errorf("next: %q", a.Next)
+	}
+}
+
 // A limit that broke its promise gives way to one that hits nobody. That one is worth deploying if it still refuses a share
 // that matters, and not if everybody to protect may send as much as it admits.
 func TestInPlaceOfALimitThatBroke(t *testing.T) {
@@ -88,8 +113,17 @@ func TestInPlaceOfALimitThatBroke(t *testing.T) {
 				c.scrape(p)
 				hurry(p)
 			})
-			if a.Verdict != c.verdict || a.Broke == nil || a.Limit == nil || *a.Broke == *a.Limit || a.Protects.Hit > 0 || a.MostHit == nil {
+			switch {
+			case a.Verdict != c.verdict:
 				t.Errorf("%+v, want %s", a, c.verdict)
+			case c.verdict == "no_limit_can":
+				if a.Limit != nil || len(a.Paste) > 0 {
+					t.Errorf("%+v has a limit", a)
+				}
+			case a.Broke == nil || a.Limit == nil || *a.Broke == *a.Limit || a.Protects.Hit > 0 || a.MostHit == nil:
+				t.Errorf("%+v", a)
+			case a.BrokeOn == nil || a.BrokeOn.Identity != "person" || !strings.Contains(a.Reason, "("+a.BrokeOn.Client+", person: "):
+				t.Errorf("broke on %+v: %s", a.BrokeOn, a.Reason)
 			}
 			if matters := a.Targets.RefusedPercent >= 5; matters != (c.verdict == "deploy_unproven") {
 				t.Errorf("%s refuses %.1f %% of the target", a.Verdict, a.Targets.RefusedPercent)
@@ -149,6 +183,9 @@ func TestOwnWorkIsExempt(t *testing.T) {
 			}
 			if exclude == nil && (e.Requests < 100 || e.Clients < 1 || e.Clients > 2) {
 				t.Errorf("%s: %+v is exempt", server, e)
+			}
+			if replayed := strings.Contains(strings.Join(a.Next, "\n"), "--exclude 48.20.0.1"); exclude == nil && replayed != e.Pasted {
+				t.Errorf("%s: next is %q", server, a.Next)
 			}
 			text := fmt.Sprint(a.Paste)
 			if !strings.Contains(text, line) || strings.Contains(text, "49.20.0.1") {

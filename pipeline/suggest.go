@@ -83,19 +83,11 @@ func (r *Suggest) Run(ctx context.Context, logs []string) (err error) {
 	o.Identities = r.Wanted
 	why := r.forbids(o.Findings)
 	answers, pasted := make([]advice.Answer, len(found)), false
-	for i, answer := range found {
+	for i, found := range found {
 		if why != "" {
-			answer.Forbid()
+			found.Forbid()
 		}
-		most, heavy, err := r.refusedMost(ctx, answer, why == "")
-		if err != nil {
-			return err
-		}
-		answers[i] = advice.Answer{Advice: answer, Key: r.keyText(), Verdict: &advice.Verdict{
-			Most: append([]advice.RefusedMost{}, most...), Heavy: heavy,
-			Reason: why, Site: site, Sample: advice.ProofOf(proof), For: cmp.Or(r.For, anyServer), Next: r.next(answer),
-		}}
-		if err := r.paste(&answers[i], !pasted); err != nil {
+		if answers[i], err = r.answer(ctx, found, &advice.Verdict{Reason: why, Site: site, Sample: advice.ProofOf(proof)}, !pasted); err != nil {
 			return err
 		}
 		pasted = pasted || len(answers[i].Verdict.Paste) > 0
@@ -107,6 +99,23 @@ func (r *Suggest) Run(ctx context.Context, logs []string) (err error) {
 		return err
 	}
 	return errors.Join(r.Incomplete(&a.Found.Stats), r.held(answers))
+}
+
+// answer fills in what is known of an answer beside its figures. Lines that a server wants once come with the first.
+func (r *Suggest) answer(ctx context.Context, found *suggest.Advice, v *advice.Verdict, first bool) (a advice.Answer, err error) {
+	a, v.For = advice.Answer{Advice: found, Key: r.keyText(), Verdict: v}, cmp.Or(r.For, anyServer)
+	if v.Most, v.Heavy, err = r.refusedMost(ctx, found); err != nil {
+		return a, err
+	}
+	if v.OfAction, err = r.ofAction(ctx, found); err != nil {
+		return a, err
+	}
+	if found.Broken != nil {
+		v.BrokeOn = r.client(found, *found.Broken)
+	}
+	err = r.paste(&a, first)
+	v.Next = r.next(v, found)
+	return a, err
 }
 
 // verifyConditions reads the conditions.
@@ -221,14 +230,18 @@ func (r *Suggest) prepareSuggest(ctx context.Context, logs []string) error {
 	if r.Sample.Share > 0 && (r.Action != "" || r.EachAction) {
 		return Usage("--sample and --action: state one: a second sample proves an answer for all requests only")
 	}
-	if _, err := r.market(); err != nil {
+	r.anyKind = len(r.Kinds) == 0
+	switch m, err := r.market(); {
+	case err != nil:
 		return err
+	case m.Server != nil && len(m.Shapes()) == 0:
+		return Usage("--for %s: it has no limits of such a --kind, --per or --rate; leave them out, or take --for any", r.For)
+	}
+	if r.anyKind {
+		r.Kinds = []sweep.Kind{sweep.Window, sweep.Fixed, sweep.Token}
 	}
 	r.Memory.expect(suggestClient)
 	r.names, r.Asked, r.Cold, r.parted, r.apart = logs, r.Action, true, true, r.Sample.Share == 0 // no part of the log is warmed
-	if r.anyKind = len(r.Kinds) == 0; r.anyKind {
-		r.Kinds = []sweep.Kind{sweep.Window, sweep.Fixed, sweep.Token}
-	}
 	r.advisor.HeldOut = r.Holdout
 	err := r.prepare(ctx, logs, func(*policy.Config) ([]policy.Policy, error) { return nil, nil })
 	if err != nil {
@@ -249,130 +262,6 @@ func (r *Suggest) prepareSuggest(ctx context.Context, logs []string) error {
 	}
 	r.Read.Band = r.Band
 	r.Read.Users, r.Read.NoUsers = true, true // limits by user may reach what others do not
-	return nil
-}
-
-// anyServer is no server in particular.
-const anyServer = "any"
-
-// ask makes the question, once it is known what the log is the log of.
-func (r *Suggest) ask() (findings.Site, error) {
-	a, site := &r.advisor, r.look.Site()
-	q := &a.Question
-	if err := chooseGroups(q, site, r.Protect, r.Target); err != nil {
-		return site, err
-	}
-	q.Scale, q.Short, q.Stated, q.Recover = cmp.Or(r.Scale, SameScale), r.Shapes.Named(), r.Protect != nil, r.Recover
-	named := r.For != ""
-	if !named {
-		r.For = anyServer
-		if r.looksLikeNginx() {
-			r.For = "nginx"
-		}
-	}
-	var err error
-	if q.Server, err = r.market(); len(q.Server.Shapes()) == 0 && !named { // such limits were asked for as it does not have
-		r.For, q.Server = anyServer, suggest.Market{}
-	}
-	a.Shapes = r.Shapes.options()
-	for _, shape := range q.Server.Shapes() {
-		if shape.Kind == sweep.Token {
-			if !slices.Contains(a.Shapes.Rates, shape.Rate) {
-				a.Shapes.Rates = append(a.Shapes.Rates, shape.Rate)
-			}
-		} else if !slices.Contains(a.Shapes.Periods, shape.Per) {
-			a.Shapes.Periods = append(a.Shapes.Periods, shape.Per)
-		}
-		if !slices.Contains(a.Shapes.Kinds, shape.Kind) {
-			a.Shapes.Kinds = append(a.Shapes.Kinds, shape.Kind)
-		}
-	}
-	return site, err
-}
-
-// chooseGroups says which clients to protect and which to target: those that were named, or what suits the site. It
-// returns an error if all that were named as a target are protected.
-func chooseGroups(q *suggest.Question, site findings.Site, protect []suggest.Goal, target []who.Set) error {
-	if q.Goals = protect; q.Goals == nil {
-		q.Goals = suggest.GoalsOf(site)
-	}
-	for _, some := range target {
-		q.Target |= some
-	}
-	if target == nil {
-		if protect != nil {
-			site = findings.People
-			if areMost(protect[0].Who) {
-				site = findings.API
-			}
-		}
-		q.Target = suggest.TargetOf(site)
-	}
-	if !areMost(q.Target) && !areMost(q.Protected()) { // none is on both sides
-		named := q.Target
-		if q.Target &^= q.Protected(); q.Target == 0 {
-			return Usage("%s are both target and protected: --protect names others who must not be hit", named)
-		}
-	}
-	return nil
-}
-
-// areMost reports whether a set has all who may be on both sides: what hits one of them hits another.
-func areMost(some who.Set) bool { return some&who.Users|1<<who.Search == who.Users }
-
-// market is where limits come from.
-func (r *Suggest) market() (suggest.Market, error) {
-	if r.For == "" || r.For == anyServer {
-		return suggest.Market{}, nil
-	}
-	server, err := servers.Named(r.For)
-	if err != nil {
-		return suggest.Market{}, Usage("--for: %v", err)
-	}
-	if r.Shapes.Named() {
-		o := r.Shapes.options()
-		return suggest.MarketOf(server, func(s sweep.Shape) bool {
-			return (r.anyKind || slices.Contains(o.Kinds, s.Kind)) &&
-				(s.Kind == sweep.Token && slices.Contains(o.Rates, s.Rate) ||
-					s.Kind != sweep.Token && slices.Contains(o.Periods, s.Per))
-		}), nil
-	}
-	return suggest.MarketOf(server, func(sweep.Shape) bool { return true }), nil
-}
-
-// looksLikeNginx reports whether a log may well be one of nginx: in its own words, in the format that is its default, or
-// with a status that only it writes.
-func (r *Suggest) looksLikeNginx() bool {
-	if r.NginxConf != "" || strings.Contains(r.Format, "$remote_addr") {
-		return true
-	}
-	for _, in := range r.advisor.Found.Stats.Inputs {
-		if name := in.Format; strings.HasPrefix(name, "combined") || name == "main" || strings.Contains(name, "nginx") {
-			return true
-		}
-	}
-	return false
-}
-
-// keyText says what a client is.
-func (r *Suggest) keyText() string {
-	if r.Client == "" || r.Client == "addr" {
-		return "address"
-	}
-	return r.Client
-}
-
-// checkGroups verifies that no group is protected and a target.
-func (r *Suggest) checkGroups() error {
-	target := who.Set(0)
-	for _, some := range r.Target {
-		target |= some
-	}
-	for _, p := range r.Protect {
-		if both := p.Who & target; both != 0 && !areMost(p.Who) && !areMost(target) {
-			return Usage("--protect and --target: %s cannot be both", both)
-		}
-	}
 	return nil
 }
 

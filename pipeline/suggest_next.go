@@ -52,30 +52,67 @@ func (r *Suggest) paste(to *advice.Answer, first bool) error {
 }
 
 // refusedMost names the clients that the answer refuses most. Where one of them is most of what is refused, and nothing shows
-// an attack, the answer is found without it as well, if that is wanted.
-func (r *Suggest) refusedMost(ctx context.Context, a *suggest.Advice, wanted bool) (most []advice.RefusedMost, heavy *advice.Heavy, err error) {
-	census := r.look.Census()
+// an attack, the answer is found without it as well.
+func (r *Suggest) refusedMost(ctx context.Context, a *suggest.Advice) (most []advice.RefusedMost, heavy *advice.Heavy, err error) {
 	for _, hit := range a.Whole.Most {
-		action, agent := census.Habits(hit.Client)
-		one := advice.RefusedMost{
-			Client: r.Read.Tables.ShownClient(hit.Client), Identity: census.Identities.Of(hit.Client).One(), Agent: r.Read.Tables.ShownAgent(agent), Action: r.Read.Tables.ShownAction(action),
-			Requests: a.Whole.Sent(hit.Client), Refused: hit.Refused, Reasons: census.Reasons(hit.Client),
-		}
-		most = append(most, one)
+		most = append(most, *r.client(a, hit))
 	}
 	hit, found := a.Whole.Heaviest()
-	if !found || !wanted || r.EachAction || a.Answer.Of == nil {
+	if !found || r.EachAction || a.Answer.Of == nil {
 		return most, nil, nil
 	}
 	others, err := r.advisor.Without(ctx, hit.Client)
 	if err != nil {
 		return nil, nil, err
 	}
-	without := others[0].Answer
+	without := others.Answer
 	return most, &advice.Heavy{
-		RefusedMost: most[0], RefusedOfAll: a.Answer.Whole.Refused.Of(who.Everybody &^ who.Bystander),
+		RefusedMost: *r.client(a, hit), RefusedOfAll: a.Answer.Whole.Refused.Of(who.Everybody &^ who.Bystander),
 		Verdict: without.Verdict.String(), Limit: without.Limit,
 	}, nil
+}
+
+// client describes one of which something is refused.
+func (r *Suggest) client(a *suggest.Advice, hit replay.Hit) *advice.RefusedMost {
+	census, tables := r.look.Census(), r.Read.Tables
+	action, agent := census.Habits(hit.Client)
+	return &advice.RefusedMost{
+		Client: tables.ShownClient(hit.Client), Identity: census.Identities.Of(hit.Client).One(),
+		Agent: tables.ShownAgent(agent), Action: tables.ShownAction(action),
+		Requests: a.Whole.Sent(hit.Client), Refused: hit.Refused, Reasons: census.Reasons(hit.Client),
+	}
+}
+
+// leastThere is how many percent of the target's requests must be of one action for that to be answered by itself.
+const leastThere = 10
+
+// ofAction returns the answer for the action where a limit stops most, of those for which the target asks most, where none
+// for all requests stops much. It returns nil if none does there either.
+func (r *Suggest) ofAction(ctx context.Context, a *suggest.Advice) (best *advice.OfAction, err error) {
+	because := a.Answer.Because
+	stopsLittle := because == suggest.Overlaps || because == suggest.FailedLater || because == suggest.NothingKeeps
+	if !stopsLittle || a.Action != "" || r.EachAction || r.drawn != nil || a.Target&a.Protected() != 0 {
+		return nil, nil
+	}
+	names := map[string]string{} // as they are shown
+	var actions []string
+	for _, id := range a.Whole.Busiest(leastThere) {
+		name := r.Read.Tables.Actions.Name(id)
+		names[name], actions = r.Read.Tables.ShownAction(id), append(actions, name)
+	}
+	if actions == nil {
+		return nil, nil
+	}
+	found, err := r.advisor.Only(ctx, actions)
+	for _, only := range found {
+		if n := &only.Answer; n.Verdict != suggest.Deploy && n.Verdict != suggest.Unproven && n.Because != suggest.FewToProtect {
+			continue
+		}
+		if o := advice.OfActionBy(only, names[only.Action]); best == nil || o.Refused > best.Refused {
+			best = o
+		}
+	}
+	return best, err
 }
 
 // mostExempt is how many addresses are exempt: the site's own, not those of a crowd.
@@ -101,6 +138,7 @@ func (r *Suggest) exempt(v *advice.Verdict, a *suggest.Advice) (networks []netip
 		if err == nil && r.Read.Clients.IsAddress() && r.Anonymizer == nil {
 			if len(networks) < mostExempt {
 				e.Passed += hit.Refused
+				e.Through++
 			}
 			networks = append(networks, network)
 		}
@@ -129,16 +167,23 @@ func blocksOf(d servers.Directives, once bool) (blocks []advice.Block) {
 }
 
 // next are commands to try.
-func (r *Suggest) next(a *suggest.Advice) (lines []string) {
+func (r *Suggest) next(v *advice.Verdict, a *suggest.Advice) (lines []string) {
 	n := &a.Answer
+	if v.OfAction != nil {
+		lines = append(lines, r.commandLine("suggest", "--action", v.OfAction.Action))
+	}
 	switch {
 	case n.Because == suggest.Forbidden:
 		lines = append(lines, r.commandLine("doctor"))
 	case n.Of == nil:
 	case a.Action == "":
 		with := []string{"--limit", n.Limit}
-		with = append(with, "--evidence")
-		lines = append(lines, r.commandLine("replay", with...))
+		if e := v.Exempt; e != nil && e.Pasted {
+			for _, address := range e.Addresses[:e.Through] { // which the lines let through
+				with = append(with, "--exclude", address)
+			}
+		}
+		lines = append(lines, r.commandLine("replay", append(with, "--evidence")...))
 	default: // a replay would judge all actions
 	}
 	if (n.Verdict == suggest.SafetyNet || n.Verdict == suggest.NoLimitCan) && a.Action == "" {

@@ -12,7 +12,7 @@ import (
 )
 
 // PolicyTable has a row per policy, and columns for what some policy gives reason to. Only classes with a client have a
-// column, or where people read who the clients are, only identities with one.
+// column, or where people read who the clients are, only identities that some policy hits.
 func PolicyTable(m *Model) *table.Table {
 	some := func(what func(Policy) bool) bool { return slices.ContainsFunc(m.Policies, what) }
 	t := table.Of[Policy]{Table: table.Table{Title: "All candidates", Whole: m.Detailed < len(m.Policies)}}
@@ -39,10 +39,10 @@ func PolicyTable(m *Model) *table.Table {
 			func(p *Policy) table.Cell { return p.estimated(p.ByClass[class].ClientsHit) })
 		add = t.Join
 	}
-	if m.identities {
-		for is, f := range m.Input.Identities {
-			if f.Clients > 0 {
-				add(table.Number(who.Identity(is).String()).Titled(who.Identity(is).String()+" hit"),
+	if m.identities && len(m.Policies) > 1 { // of one, the facts above say it
+		for is := range who.Count {
+			if some(func(p Policy) bool { return p.ByIdentity[is].ClientsHit > 0 }) {
+				add(table.Number(is.String()).Titled(is.String()+" hit"),
 					func(p *Policy) table.Cell { return p.estimated(p.ByIdentity[is].ClientsHit) })
 				add = t.Join
 			}

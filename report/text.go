@@ -87,19 +87,22 @@ func (m *Model) whoIsHit() (facts document.Facts) {
 		return nil
 	}
 	for i := range m.Policies[:m.Detailed] {
-		if p := &m.Policies[i]; m.Detailed > 1 {
-			facts.Add(p.Policy, p.whoIsHit("hits ")...)
+		p := &m.Policies[i]
+		texts := p.whoIsHit()
+		if m.Detailed > 1 && texts != nil {
+			facts.Add(p.Policy, "hits "+texts[0]) // the table has the others
 		} else {
-			facts.Add("hits", p.whoIsHit("")...)
+			facts.Add("hits", texts...)
 		}
 	}
 	return facts
 }
 
-func (p *Policy) whoIsHit(verb string) (texts []string) {
+func (p *Policy) whoIsHit() (texts []string) {
 	if p.ByIdentity == nil {
 		return nil
 	}
+	others := int64(0)
 	for i, f := range p.ByIdentity {
 		is := who.Identity(i)
 		what := countedText(f.Clients, is)
@@ -110,9 +113,19 @@ func (p *Policy) whoIsHit(verb string) (texts []string) {
 			what = "1 client that behaves like a person"
 		case is == who.Person:
 			what = format.Thousands(f.Clients) + " clients that behave like people"
+		case f.ClientsHit == 0:
+			others += f.Clients
+			continue
 		}
-		texts = append(texts, fmt.Sprintf("%s%s of %s: %s of %s refused", verb, format.Thousands(f.ClientsHit), what,
+		texts = append(texts, fmt.Sprintf("%s of %s: %s of %s refused", format.Thousands(f.ClientsHit), what,
 			format.Thousands(f.Refused), format.Count(f.Requests, "request")))
+	}
+	switch {
+	case others == 0:
+	case texts == nil:
+		texts = append(texts, "0 of "+format.Count(others, "client"))
+	default:
+		texts = append(texts, fmt.Sprintf("0 of %s others", format.Thousands(others)))
 	}
 	return texts
 }

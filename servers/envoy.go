@@ -56,7 +56,7 @@ func envoyLines(spec limit.Spec, w Where) Directives {
 	descriptor := []string{
 		"  - key: " + d.Key,
 		fmt.Sprintf("    rate_limit: {unit: %s, requests_per_unit: %d}", envoyUnits[spec.Period], spec.Count),
-		"    shadow_mode: true   # blocks nobody: take it out once the count is right",
+		"    shadow_mode: true   # blocks nobody: take it out when the log names only those you mean",
 	}
 	single := !slices.ContainsFunc(w.Exempt, func(n netip.Prefix) bool { return !n.IsSingleIP() })
 	if d.Exempts = d.Key == "remote_address" && single; d.Exempts {

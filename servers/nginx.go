@@ -44,7 +44,7 @@ func nginxLines(spec limit.Spec, w Where) Directives {
 	rate, burst, _ := strings.Cut(policy.NginxSetting(spec), " ")
 	place := Block{Place: "server", Lines: []string{strings.TrimSpace("limit_req zone="+zone+" "+burst) + ";"}}
 	how := Block{"server", true, []string{
-		"limit_req_status 429;", "limit_req_dry_run on;   # blocks nobody: take it out once the count is right",
+		"limit_req_status 429;", "limit_req_dry_run on;   # blocks nobody: take it out when the log names only those you mean",
 	}}
 	http, counted := key.network, cmp.Or(key.variable, "$client")
 	if paths := w.nginxPaths(counted); paths != nil { // whatever location serves it

@@ -77,6 +77,7 @@ type Advice struct {
 	ByKey       []KeyReach   // the same by other keys, as far as they were looked at
 	Ceilings    []Ceiling    // limits by what they still allow, where there is no client to protect
 	Answer      Answer
+	Broken      *replay.Hit  // the protected client that the limit of Answer.Broke refuses most; nil: none is known
 	Explored    *Exploration // nil: nobody asked
 	loosenings  []loosening
 	all         int64 // requests of the log, of whatever action, on the parts that choose

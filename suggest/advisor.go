@@ -48,6 +48,7 @@ type Advisor struct {
 	cuts   cuts
 	labels who.Identities
 	tracks []*track
+	only   []string // actions that an answer is wanted for; nil: as Action and EachAction say
 
 	chosenOn int64 // requests on the parts that limits are chosen on
 }
@@ -133,12 +134,29 @@ func (d *Advisor) Advise(ctx context.Context) (answers []*Advice, err error) {
 
 // Without finds the answer as if a client were neither protected nor a target, as the site's own work is. The survey must
 // have been made.
-func (d *Advisor) Without(ctx context.Context, client int32) (answers []*Advice, err error) {
-	without := *d
-	without.tracks, without.Explore, without.AllKeys = nil, false, false
+func (d *Advisor) Without(ctx context.Context, client int32) (*Advice, error) {
+	without := d.beside()
 	without.labels = slices.Clone(d.labels)
 	without.labels[client] = who.Own
-	return without.Advise(ctx)
+	answers, err := without.Advise(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return answers[0], nil
+}
+
+// Only finds the answers for the requests of some actions. The survey must have been made.
+func (d *Advisor) Only(ctx context.Context, actions []string) ([]*Advice, error) {
+	beside := d.beside()
+	beside.only = actions
+	return beside.Advise(ctx)
+}
+
+// beside returns an advisor that asks something else of the same log.
+func (d *Advisor) beside() *Advisor {
+	beside := *d
+	beside.tracks, beside.Explore, beside.AllKeys, beside.Keys = nil, false, false, nil
+	return &beside
 }
 
 // Bounds begin to look for how much of the target any limit by some keys can reach, in requests of an action, "" for all.
@@ -275,6 +293,9 @@ func (d *Advisor) draw(ctx context.Context) error {
 
 // actions are those to suggest limits for, "" for all together.
 func (d *Advisor) actions() []string {
+	if d.only != nil {
+		return d.only
+	}
 	if !d.EachAction {
 		return []string{d.Action}
 	}

@@ -207,7 +207,7 @@ func (a *Advice) failed() bool {
 	case n.Of == nil || len(a.Ceilings) > 0:
 		return false
 	case n.loose && n.Broke == "" && a.Parts[Rest] != nil && !a.hitsNone(&n.Chosen.On[Rest]): // it has a say from now on
-		a.Answer = Answer{Broke: n.Limit}
+		a.breaks()
 		return true
 	case n.loose && (!a.hitsNone(&n.Whole) || a.excessiveOnAll()): // a burst lies across a cut
 		a.room += 25
@@ -227,8 +227,14 @@ func (a *Advice) failed() bool {
 		a.Answer = Answer{Broke: n.Broke} // it stops little on the whole log, so one that hits nobody will do
 		return true
 	}
-	a.Answer = Answer{Broke: n.Limit}
+	a.breaks()
 	return true
+}
+
+// breaks gives the answer up, as it broke its promise.
+func (a *Advice) breaks() {
+	a.Broken = a.Whole.Harmed
+	a.Answer = Answer{Broke: a.Answer.Limit}
 }
 
 // excessiveOnAll reports whether the answer refuses more than half of the whole log.
@@ -338,7 +344,11 @@ func (a *Advice) judge() {
 	default:
 		n.Verdict, n.Because = SafetyNet, Overlaps
 	}
-	if n.Verdict == Deploy && n.Because != FewLogIn && !a.proven() {
+	switch {
+	case n.Verdict == Deploy && n.Because != FewLogIn && !a.proven():
 		n.Verdict = Unproven
+	case n.Verdict == NoLimitCan: // the nearest one is none to deploy
+		*n = Answer{Verdict: n.Verdict, Because: n.Because}
+		a.Whole.forget()
 	}
 }

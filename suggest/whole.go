@@ -22,6 +22,7 @@ type Whole struct {
 	Labels  who.Identities
 	Agent   func(client int32) int32 // by which it was identified
 	Action  string                   // requests of this action only; "" for all
+	Target  who.Set
 	Tables  *traffic.Tables
 	Clients *intern.PagedSlice[traffic.ClientTally]
 
@@ -31,11 +32,13 @@ type Whole struct {
 	Late     who.Groups               // the same of the rest of the log
 	sent     intern.PagedSlice[int64] // such requests by client
 	sentLate intern.PagedSlice[int64] // likewise, of the rest
+	targets  intern.PagedSlice[int64] // requests of the target by action
 	Limit    string                   // the answer, without the scale; "" if there is none
 	Answer   Figures
 	Crawlers []CrawlerHit // of the answer: those who send most first
 	Works    []replay.Hit // of the answer: the site's own work and monitors that it hits
 	Most     []replay.Hit // of the answer: the clients that it refuses most, apart from these
+	Harmed   *replay.Hit  // of the answer: the protected client that it refuses most; nil: none
 }
 
 // A CrawlerHit is what a limit does to a crawler, by what it calls itself.
@@ -47,17 +50,21 @@ type CrawlerHit struct {
 
 // Reset forgets what was found.
 func (w *Whole) Reset() {
-	*w = Whole{Labels: w.Labels, Agent: w.Agent, Action: w.Action, Tables: w.Tables, Clients: w.Clients}
+	*w = Whole{Labels: w.Labels, Agent: w.Agent, Action: w.Action, Target: w.Target, Tables: w.Tables, Clients: w.Clients}
 }
 
 // Take counts the requests of a batch, of which some are of the rest of the log.
 func (w *Whole) Take(b *traffic.Batch, rest func(row int) bool) {
 	w.sent.Grow(w.Tables.Clients.Len())
 	w.sentLate.Grow(w.Tables.Clients.Len())
+	w.targets.Grow(w.Tables.Actions.Len())
 	action := match.FindActions(w.Tables.Actions, w.Action)
 	for row, client := range b.Client {
 		if w.Action == "" || action.Has(b.Action[row]) {
 			*w.sent.At(client)++
+			if w.Target.Has(w.Labels.Of(client)) {
+				*w.targets.At(int32(b.Action[row]))++
+			}
 			if rest(row) {
 				*w.sentLate.At(client)++
 			}
@@ -65,23 +72,25 @@ func (w *Whole) Take(b *traffic.Batch, rest func(row int) bool) {
 	}
 }
 
-// Finish takes in what the answer refuses, nil if there is none, and how many requests it admits at once.
-func (w *Whole) Finish(hits *replay.Hits, atOnce int64) {
+// Finish takes in what the answer refuses, nil if there is none, how many requests it admits at once, and who is protected.
+func (w *Whole) Finish(hits *replay.Hits, atOnce int64, protected who.Set) {
 	refused := map[int32]int64{}
 	if hits != nil {
 		w.Answer = Count(hits, w.Labels)
 		for hit := range hits.All() {
 			refused[hit.Client] = hit.Refused
-			if is := w.Labels.Of(hit.Client); is == who.Own || is == who.Monitor {
+			is := w.Labels.Of(hit.Client)
+			if protected.Has(is) && (w.Harmed == nil || w.compare(hit, *w.Harmed) < 0) {
+				w.Harmed = &hit
+			}
+			if is == who.Own || is == who.Monitor {
 				w.Works = append(w.Works, hit)
 			} else {
 				w.Most = append(w.Most, hit)
 			}
 		}
 	}
-	slices.SortFunc(w.Most, func(x, y replay.Hit) int {
-		return cmp.Or(cmp.Compare(y.Refused, x.Refused), strings.Compare(w.Tables.Clients.Name(x.Client), w.Tables.Clients.Name(y.Client)))
-	})
+	slices.SortFunc(w.Most, w.compare)
 	w.Most = slices.Clone(w.Most[:min(len(w.Most), mostNamed)])
 	type called struct {
 		name   string
@@ -125,6 +134,33 @@ func (w *Whole) Finish(hits *replay.Hits, atOnce int64) {
 	})
 }
 
+// compare orders clients, those first of which most is refused.
+func (w *Whole) compare(x, y replay.Hit) int {
+	return cmp.Or(cmp.Compare(y.Refused, x.Refused), strings.Compare(w.Tables.Clients.Name(x.Client), w.Tables.Clients.Name(y.Client)))
+}
+
+// forget forgets what the answer does, as there is none.
+func (w *Whole) forget() {
+	w.Limit, w.Answer, w.Most, w.Works, w.Harmed = "", Figures{}, nil, nil, nil
+	for i := range w.Crawlers {
+		w.Crawlers[i].Refused = 0
+	}
+}
+
+// Busiest returns the actions of which the target has so many percent of its requests, those with most first.
+func (w *Whole) Busiest(percent int64) (actions []int32) {
+	all := w.Requests.Of(w.Target)
+	for id := range int32(w.targets.Len()) {
+		if share(*w.targets.At(id), all, percent) {
+			actions = append(actions, id)
+		}
+	}
+	slices.SortFunc(actions, func(x, y int32) int {
+		return cmp.Or(cmp.Compare(*w.targets.At(y), *w.targets.At(x)), strings.Compare(w.Tables.Actions.Name(x), w.Tables.Actions.Name(y)))
+	})
+	return actions
+}
+
 // mostNamed is how many of the clients that an answer refuses most are named.
 const mostNamed = 3
 
@@ -133,10 +169,12 @@ func (w *Whole) Sent(client int32) int64 { return *w.sent.At(client) }
 
 // Heaviest returns the client that makes more than half of what the answer refuses, if nothing that it does is hostile.
 func (w *Whole) Heaviest() (heaviest replay.Hit, found bool) {
-	if len(w.Most) == 0 || who.Hostile.Has(w.Labels.Of(w.Most[0].Client)) {
-		return heaviest, false
+	for _, hit := range w.Most {
+		if is := w.Labels.Of(hit.Client); !who.Bystander.Has(is) {
+			return hit, !who.Hostile.Has(is) && 2*hit.Refused > w.Answer.Refused.Of(who.Everybody&^who.Bystander)
+		}
 	}
-	return w.Most[0], 2*w.Most[0].Refused > w.Answer.Refused.Of(who.Everybody&^who.Bystander)
+	return heaviest, false
 }
 
 // WholeLimits are the limits to replay over the whole log: the answer, if there is one, and the ceilings.
@@ -154,7 +192,7 @@ func (a *Advice) WholeLimits() (texts []string) {
 
 // NameWhole says what is to be replayed over the whole log beside the answer. What the chosen buckets refuse must be known.
 func (a *Advice) NameWhole(is *who.Register, labels who.Identities, tables *traffic.Tables, clients *intern.PagedSlice[traffic.ClientTally]) {
-	a.Whole = &Whole{Labels: labels, Agent: is.Agent, Action: a.Action, Tables: tables, Clients: clients}
+	a.Whole = &Whole{Labels: labels, Agent: is.Agent, Action: a.Action, Target: a.Target, Tables: tables, Clients: clients}
 	if a.Whole.Agent == nil {
 		a.Whole.Agent = func(client int32) int32 { return clients.At(client).LastAgent }
 	}
@@ -169,7 +207,7 @@ func (a *Advice) FinishWhole(found []replay.PolicyTally) {
 	if a.Whole.Limit != "" {
 		answer, found = &found[0].Hits, found[1:]
 	}
-	a.Whole.Finish(answer, a.Answer.Chosen.Limit)
+	a.Whole.Finish(answer, a.Answer.Chosen.Limit, a.Protected())
 	a.Answer.Whole = a.Whole.Answer
 	for i := range a.Ceilings {
 		a.Ceilings[i].Whole = Count(&found[i].Hits, a.Whole.Labels)

@@ -45,7 +45,7 @@ day, or since a moment, are put together: a client, an action and a policy are t
 	addLook(cmd, &f.Look)
 	addNightly(cmd, &f.Nightly)
 	addAnonymity(cmd, &f.Anonymity)
-	flags.BoolVar(&f.Details, "details", false, "show all tables, not only what has changed")
+	flags.BoolVar(&f.Details, "details", false, "show all tables, not only what has changed (in text and Markdown; other outputs have all)")
 	flags.BoolVarP(&f.Quiet, "quiet", "q", false, "print nothing (but JSON) unless a --fail-if "+
 		"condition holds or, without any, a client is newly hit")
 	option.CompleteWords(cmd, "run", "last")

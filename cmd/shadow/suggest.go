@@ -81,8 +81,8 @@ The log is read once. Its requests, about 20 bytes each, wait in a temporary fil
 	if err := flags.MarkHidden("cold"); err != nil {
 		panic(err) // the flag does not exist: a mistake in this program
 	}
-	addEvidence(cmd, &f.Evidence)
-	evidenceByDefault(cmd, &f.Evidence)
+	f.Wanted = true
+	addEvidencePaths(cmd, &f.Evidence, "")
 	addConfig(cmd, &f.Source, "actions and evidence")
 	addLogs(cmd, &f.Logs, "print nothing but the report and errors", "report on standard error what is chosen")
 	option.Clash(cmd, "--action and --each-action: state one", "action", "each-action")

@@ -9,11 +9,11 @@ import (
 
 	"shadow/escape"
 	"shadow/findings"
-	"shadow/lazy"
 	"shadow/limit"
 	"shadow/report/document"
 	"shadow/report/format"
 	"shadow/report/table"
+	"shadow/request"
 	"shadow/sweep"
 	"shadow/traffic/match"
 	"shadow/traffic/useragent"
@@ -26,7 +26,7 @@ import (
 const (
 	briefLines = 25
 	briefWidth = 100 // at most
-	briefLabel = 11  // columns of a label
+	briefLabel = 12  // columns of a label
 	briefName  = 40  // of a name that somebody chose, or of a word
 )
 
@@ -59,100 +59,18 @@ func (s *Report) whatText(a *Answer) string {
 	return name + ": " + strings.Join(append(parts, a.Verdict.Site.Text()), ", ")
 }
 
-// named is a name that somebody chose, cut in its middle where it is long.
-func named(name string) string { return table.CutMiddle(escape.Visible(name), briefName) }
-
-// wrapped returns a text as so many lines at most, long words cut in their middle.
-func wrapped(text string, width, most int) []string {
-	lines := whole(text, width)
-	if len(lines) > most {
-		lines[most-1] = table.Cut(lines[most-1]+" …", width)
-		lines = lines[:most]
-	}
-	return lines
-}
-
-// whole returns a text as lines, long words cut in their middle.
-func whole(text string, width int) []string {
-	words := strings.Fields(escape.Visible(text))
-	for i, word := range words {
-		words[i] = table.CutMiddle(word, briefName)
-	}
-	return table.Wrap(strings.Join(words, " "), width)
-}
-
-// A screen is the lines of the answer in short.
-type screen struct {
-	w     *document.Writer
-	lines []string
-	width int     // columns
-	most  int     // lines of one text
-	extra []extra // what may be left out where there is no room: from the last on
-}
-
-// An extra is some lines, from the first on up to the last.
-type extra struct{ from, to int }
-
-// say adds a text with a label, which is wrapped, and cut where it is long.
-func (b *screen) say(label, text string) {
-	if text != "" {
-		b.add(label, wrapped(text, b.width-briefLabel, b.most))
-	}
-}
-
-// add adds lines with a label.
-func (b *screen) add(label string, lines []string) {
-	for i, line := range lines {
-		shown := fmt.Sprintf("%-*s", briefLabel, label)
-		if i > 0 {
-			shown = strings.Repeat(" ", briefLabel)
-		} else if b.w.Color && !b.w.Markdown {
-			shown = b.w.Paint(document.Bold, label) + strings.Repeat(" ", max(briefLabel-len(label), 0))
-		}
-		b.lines = append(b.lines, shown+line)
-	}
-}
-
-// addExtra adds lines that may be left out.
-func (b *screen) addExtra(lines ...string) {
-	b.extra = append(b.extra, extra{len(b.lines), len(b.lines) + len(lines)})
-	b.lines = append(b.lines, lines...)
-}
-
-// shrink leaves lines out until so many are left, as far as it may.
-func (b *screen) shrink(most int) {
-	for len(b.lines) > most && len(b.extra) > 0 {
-		last := len(b.extra) - 1
-		if i := b.extra[last].from; b.most > 0 && i < b.extra[last].to && strings.HasPrefix(b.lines[i], " ") { // of a text that goes on
-			b.lines[i-1] = table.Cut(b.lines[i-1]+" …", b.width)
-		}
-		b.lines = slices.Delete(b.lines, b.extra[last].from, b.extra[last].to)
-		b.extra = b.extra[:last]
-	}
-}
-
-// write writes lines; in Markdown as they are.
-func (b *screen) write(lines []string) {
-	for _, line := range lines {
-		if b.w.Markdown {
-			line = "    " + line
-		}
-		b.w.WriteString(line + "\n")
-	}
-}
-
 // briefFacts say what the limit does; none without one.
-func (s *Answer) briefFacts() (f document.Facts) {
+func (s *Answer) briefFacts(width int) (f document.Facts) {
 	v := s.Verdict
 	if v.Limit == nil {
 		return nil
 	}
-	for i, line := range s.mostLines() {
+	for i, line := range s.mostLines(width) {
 		f.Add([]string{"refused", "most", ""}[i], line)
 	}
-	f.Add("bots", v.botsText())
+	f.Add(s.targetLabel(), v.botsText())
 	f.Add("people", s.peopleText())
-	f.Add("", v.expectText())
+	f.Add("", s.expectText())
 	f = append(f, v.Sample.facts()...)
 	f.Add("attacker", v.allowsText(match.IsLogin(s.Action)))
 	f.Add("exempt", v.Exempt.text())
@@ -163,11 +81,26 @@ func (s *Answer) briefFacts() (f document.Facts) {
 	return f
 }
 
-// mostLines name the clients that the limit refuses most, with what they do and how they call themselves, in columns.
-func (s *Answer) mostLines() (lines []string) {
+// targetLabel says in a word which clients the limit is for.
+func (s *Answer) targetLabel() string {
+	switch target := s.Advice.Target; {
+	case target&s.Advice.Protected() != 0:
+		return "all clients"
+	case target&who.Browsers != 0:
+		return "target"
+	case target.Has(who.Program):
+		return "bots, tools"
+	}
+	return "bots"
+}
+
+// mostLines name the clients that the limit refuses most, in columns.
+func (s *Answer) mostLines(width int) (lines []string) {
 	var names, refused []string
-	for _, c := range s.Verdict.Most {
-		if c.Refused > 0 {
+	var most []*RefusedMost
+	for i := range s.Verdict.Most {
+		if c := &s.Verdict.Most[i]; c.Refused > 0 {
+			most = append(most, c)
 			names = append(names, named(c.Client))
 			refused = append(refused, format.Thousands(c.Refused)+" of "+format.Thousands(c.Requests))
 		}
@@ -178,23 +111,49 @@ func (s *Answer) mostLines() (lines []string) {
 		}
 		return n
 	}
-	for i := range names {
-		c := &s.Verdict.Most[i]
-		does := named(c.Action) + ", "
-		switch is := c.Identity; {
-		case c.Agent == "-" || c.Agent == "":
-			does += "no agent"
-		case is == who.Disguised.One() || is == who.Attacker.One():
-			does += "claims " + useragent.Short(c.Agent)
-		default:
-			does += useragent.Short(c.Agent)
-		}
-		if len(c.Reasons) > 0 {
-			does += "; " + c.Identity + ": " + strings.TrimLeft(c.Reasons[0], "+-! ")
-		}
-		lines = append(lines, fmt.Sprintf("%-*s  %*s  %s", widest(names), names[i], widest(refused), refused[i], escape.Visible(does)))
+	for i, c := range most {
+		columns := fmt.Sprintf("%-*s  %*s  ", widest(names), names[i], widest(refused), refused[i])
+		lines = append(lines, columns+c.tells(width-table.ColumnsOf(columns)))
 	}
 	return lines
+}
+
+// tells says in so many columns who a client is and what shows it; then, as far as there is room, how it calls itself and
+// what it asks for.
+func (c *RefusedMost) tells(width int) string {
+	text := c.Identity
+	if reason := escape.Visible(c.mainReason()); reason != "" && c.Identity != who.Program.One() { // of which the agent says all
+		if text += ": " + reason; table.ColumnsOf(text) > width {
+			text = reason
+		}
+	}
+	agent := "no agent"
+	if c.Agent != "-" && c.Agent != "" {
+		if agent = useragent.Short(c.Agent); useragent.Classify([]byte(c.Agent)) == request.Browser && who.Hostile.Names(c.Identity) {
+			agent = "claims " + agent
+		}
+	}
+	for _, part := range []string{agent, named(c.Action)} {
+		if part = escape.Visible(part); table.ColumnsOf(text+", "+part) <= width {
+			text += ", " + part
+		}
+	}
+	return escape.Visible(text)
+}
+
+// mainReason returns the weightiest reason for the identity: of one that is disguised the first sign that counts against it.
+func (c *RefusedMost) mainReason() string {
+	for _, mark := range []string{"! ", "- "} {
+		for _, reason := range c.Reasons {
+			if text, marked := strings.CutPrefix(reason, mark); marked && c.Identity == who.Disguised.One() {
+				return text
+			}
+		}
+	}
+	for _, reason := range c.Reasons {
+		return strings.TrimLeft(reason, "+-! ")
+	}
+	return ""
 }
 
 // limitText returns the limit in words: nginx, 1 request a second per address, burst 72.
@@ -236,15 +195,21 @@ func (s *Report) brief(w *document.Writer, a *Answer) {
 	if w.Width > 0 {
 		width = min(width, w.Width)
 	}
-	all := s.found(width)
-	found, notable := firstFound(all), len(slices.Concat(all...)) // lines
+	var all []notable
+	if !s.Details { // which begins with them
+		all = s.found(width)
+	}
+	found, notable := firstFound(all), 0 // lines
+	for _, n := range all {
+		notable += len(n.lines)
+	}
 	what, body, paste, next := wrapped(s.whatText(a), width, 2), a.bodyLines(w, width, 2), s.pasteLines(a, width), nextLines(a.Verdict.Next, width)
-	gaps := found + 1 + min(len(paste.lines), 1) + min(len(next.lines), 1)
+	gaps := min(found, 1) + 1 + min(len(paste.lines), 1) + min(len(next.lines), 1)
 	room := func() int { return briefLines - len(what) - len(body.lines) - len(paste.lines) - len(next.lines) }
 	paste.shrink(len(paste.lines) + room() - notable - gaps) // how to see more is worth less than what was found
 	next.shrink(len(next.lines) + room() - found - gaps)
-	body.shrink(len(body.lines) + room() - found - gaps)
-	if room() < found && len(paste.lines) > 2 { // lines to paste are long
+	body.shrink(len(body.lines) + room() - found) // a blank line is worth less
+	if room() < found && len(paste.lines) > 2 {   // lines to paste are long
 		what, body, paste.lines = wrapped(s.whatText(a), width, 1), a.bodyLines(w, width, 1), packed(paste.lines, width)
 		if body.shrink(0); room() < found {
 			next, gaps = new(screen), gaps-1
@@ -271,11 +236,13 @@ func (s *Report) brief(w *document.Writer, a *Answer) {
 // bodyLines are what is answered, with so many lines for a text.
 func (s *Answer) bodyLines(w *document.Writer, width, most int) *screen {
 	body := &screen{w: w, width: width, most: most}
-	body.add(labels[s.Verdict.Verdict], whole(s.Verdict.text(s.limitText()), width-briefLabel))
-	if text := s.Verdict.heavyText(); text != "" {
-		body.add("first", whole(text, width-briefLabel))
+	body.add(labels[s.Verdict.Verdict], whole(s.verdictText(), width-briefLabel))
+	for _, f := range []document.Fact{{Label: "first", Text: s.Verdict.heavyText()}, {Label: "better", Text: s.betterText()}} {
+		if f.Text != "" {
+			body.add(f.Label, whole(f.Text, width-briefLabel))
+		}
 	}
-	for _, f := range s.briefFacts() {
+	for _, f := range s.briefFacts(width - briefLabel) {
 		before := len(body.lines)
 		if f.Label == "refused" || f.Label == "most" || f.Label == "" && strings.Contains(f.Text, "  ") {
 			body.add(f.Label, []string{table.Cut(f.Text, width-briefLabel)})
@@ -294,68 +261,6 @@ func (s *Answer) bodyLines(w *document.Writer, width, most int) *screen {
 		}
 	}
 	return body
-}
-
-// packed are lines, several in one: a note of one line behind the head, and directives of nginx that end with a semicolon.
-func packed(lines []string, width int) (all []string) {
-	if more := lines[0] + "   " + lines[1]; strings.HasPrefix(lines[1], "# ") && !strings.HasPrefix(lines[2], "# ") && table.ColumnsOf(more) <= width {
-		lines = append([]string{more}, lines[2:]...)
-	}
-	for _, line := range lines {
-		if last := len(all) - 1; last >= 0 && strings.HasPrefix(line, "    ") && strings.HasSuffix(line, ";") {
-			code, comment, _ := strings.Cut(all[last], "   # ")
-			if comment != "" {
-				comment = "   # " + comment
-			}
-			more := code + " " + strings.TrimSpace(line) + comment
-			if strings.HasSuffix(code, ";") && table.ColumnsOf(more) <= width {
-				all[last] = more
-				continue
-			}
-		}
-		all = append(all, line)
-	}
-	return all
-}
-
-// nextLines are commands. Those behind the first are left out where there is no room.
-func nextLines(commands []string, width int) *screen {
-	b := new(screen)
-	for i, command := range commands {
-		lines := continued(escape.Visible(command), width-briefLabel)
-		for k, line := range lines {
-			label := ""
-			if i+k == 0 {
-				label = "next"
-			}
-			lines[k] = fmt.Sprintf("%-*s%s", briefLabel, label, line)
-		}
-		if i == 0 {
-			b.lines = lines
-		} else {
-			b.addExtra(lines...)
-		}
-	}
-	return b
-}
-
-// aWord is a word of a command, in quotes or not, or a flag with its value.
-var aWord = lazy.Regexp(`(?:--[a-z-]+ )?(?:'[^']*'|\\'|[^' ])+`)
-
-// continued is a command as a shell reads it from several lines, if one has no room for it. A word is never cut.
-func continued(command string, width int) (lines []string) {
-	line := ""
-	for _, word := range aWord().FindAllString(command, -1) {
-		switch {
-		case line == "":
-			line = word
-		case table.ColumnsOf(line+" "+word) <= width-len(` \`):
-			line += " " + word
-		default:
-			lines, line = append(lines, line+` \`), "  "+word
-		}
-	}
-	return append(lines, line)
 }
 
 // pasteLines are what to paste, and how to watch it.
@@ -390,30 +295,6 @@ func (s *Report) pasteLines(a *Answer, width int) *screen {
 	return b
 }
 
-// indented are lines to paste.
-func indented(lines []string) (all []string) {
-	for _, line := range lines {
-		all = append(all, "    "+escape.Visible(line))
-	}
-	return all
-}
-
-// placed are the lines of a block, with its place in a comment.
-func placed(b Block, width int) []string {
-	place := "in " + escape.Visible(b.Place)
-	if len(b.Lines) == 0 {
-		return []string{"# " + place}
-	}
-	first, comment, commented := strings.Cut(b.Lines[0], "   # ")
-	if first += "   # " + place; commented {
-		first += ", " + comment
-	}
-	if table.ColumnsOf(first) > width-4 {
-		return append([]string{"# " + place}, b.Lines...)
-	}
-	return append([]string{first}, b.Lines[1:]...)
-}
-
 // nearlyADay is how long a log is that shows the busy hours of a day.
 const nearlyADay = 23 * limit.Hour
 
@@ -445,54 +326,93 @@ var kinds = map[string]string{
 	"password_guessed": "break-in", "proxy_as_client": "proxy", "secrets_served": "leak", "shared_addresses": "offices", "short_log": "short",
 }
 
-// shown are findings and warnings, each whole, in so many lines at most. The last line counts those for which there is no
-// room.
-func (s *Report) shown(all [][]string, room int) (lines []string) {
+// A notable is a finding or a warning on the screen.
+type notable struct {
+	brief string   // its kind; of clients that the answer leaves out, with their share
+	lines []string // with the kind in front
+}
+
+// shown are findings and warnings, each whole, in so many lines at most. The last line names the kinds of those for which
+// there is no room.
+func (s *Report) shown(all []notable, room int) (lines []string) {
 	for i, found := range all {
 		left := len(all) - i
-		if len(lines)+len(found)+min(left-1, 1) <= max(room, 1) {
-			lines = append(lines, found...)
+		if len(lines)+len(found.lines)+min(left-1, 1) <= max(room, 1) {
+			lines = append(lines, found.lines...)
 			continue
+		}
+		label, text := "", fmt.Sprintf("%d more", left)
+		if i == 0 {
+			label, text = "found", format.Count(int64(left), "finding")
 		}
 		where := escape.Visible(s.Doctor)
 		if table.ColumnsOf(where) > briefWidth-briefLabel-len("999 findings: ") {
 			where = "shadow doctor LOG"
 		}
-		text := fmt.Sprintf("%-*s%d more: %s", briefLabel, "", left, where)
-		if i == 0 {
-			text = fmt.Sprintf("%-*s%s: %s", briefLabel, "found", format.Count(int64(left), "finding"), where)
+		var kinds []string
+		for _, hidden := range all[i:] {
+			if !slices.Contains(kinds, hidden.brief) {
+				kinds = append(kinds, hidden.brief)
+			}
 		}
-		return append(lines, text)
+		if named := text + " (" + strings.Join(kinds, ", ") + "): " + where; table.ColumnsOf(named) <= briefWidth-briefLabel {
+			text = named
+		} else {
+			text += ": " + where
+		}
+		return append(lines, fmt.Sprintf("%-*s%s", briefLabel, label, text))
 	}
 	return lines
 }
 
-// found are findings and warnings, each as lines with its mark.
-func (s *Report) found(width int) (all [][]string) {
-	add := func(kind, text string) {
+// found are findings and warnings: what forbids an answer, what an attack got, who the clients are, and all others.
+func (s *Report) found(width int) (all []notable) {
+	add := func(kind, brief, text string) {
 		lines := table.Wrap(escape.Visible(text), width-briefLabel)
 		for i := range lines {
 			lines[i] = fmt.Sprintf("%-*s%s", briefLabel, map[bool]string{true: kind}[i == 0], lines[i])
 		}
-		all = append(all, lines)
+		all = append(all, notable{brief, lines})
 	}
-	for i := range s.Findings {
-		f := s.Findings[i]
+	for _, f := range slices.SortedStableFunc(slices.Values(s.Findings), func(x, y findings.Finding) int { return cmp.Compare(rankOf(&x), rankOf(&y)) }) {
 		if f.Brief != "" {
 			f.Evidence, f.Remedy = f.Brief, map[bool]string{true: f.Remedy}[f.Severity == findings.Stop]
 		}
-		add(cmp.Or(kinds[f.Code], "note"), f.String())
+		kind := cmp.Or(kinds[f.Code], "note")
+		brief := kind
+		if leavesOut(&f) {
+			brief += " " + format.Percentage(100*float64(f.Share))
+		}
+		add(kind, brief, f.String())
 	}
 	for _, text := range s.OtherWarnings() {
-		add("note", text)
+		add("note", "note", text)
 	}
 	return all
 }
 
+// leavesOut reports whether a finding is about clients that the answer leaves out.
+func leavesOut(f *findings.Finding) bool { return f.Code == "own_server" || f.Code == "health_check" }
+
+// rankOf orders findings for a screen that may have room for one or two.
+func rankOf(f *findings.Finding) int {
+	switch {
+	case f.Severity == findings.Stop:
+		return 0
+	case f.Code == "secrets_served" || f.Code == "password_guessed":
+		return 1
+	case f.Code == "attacker":
+		return 2
+	case leavesOut(f) && f.Share >= 0.1:
+		return 3
+	}
+	return 4
+}
+
 // firstFound is how many lines it takes to say what is most notable, and how many more there are.
-func firstFound(all [][]string) int {
+func firstFound(all []notable) int {
 	if len(all) == 0 {
 		return 0
 	}
-	return min(len(all[0])+min(len(all)-1, 1), 5)
+	return min(len(all[0].lines)+min(len(all)-1, 1), 5)
 }

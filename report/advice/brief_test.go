@@ -3,6 +3,7 @@ package advice
 import (
 	"fmt"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
@@ -144,11 +145,52 @@ func TestContinuedCommands(t *testing.T) {
 func TestFindingsAreWhole(t *testing.T) {
 	f := findings.Finding{Evidence: strings.TrimSpace(strings.Repeat("word ", 40)), Remedy: "--client-from x-forwarded-for --trusted-proxy private"}
 	r := &Report{Doctor: "shadow doctor x.log", Head: report.Head{Findings: []findings.Finding{f, f, f}}}
-	for room, want := range map[int]string{1: "3 findings: shadow doctor x.log", 4: "2 more: shadow doctor x.log", 9: f.Remedy} {
+	for room, want := range map[int]string{1: "3 findings (note): shadow doctor x.log", 4: "2 more (note): shadow doctor x.log", 9: f.Remedy} {
 		lines := r.shown(r.found(briefWidth), room)
 		if text := strings.Join(lines, "\n"); len(lines) > room || strings.Contains(text, "…") || !strings.HasSuffix(text, want) ||
 			room > 1 && !strings.Contains(text, f.Remedy) {
 			t.Errorf("in %d lines: %q", room, lines)
+		}
+	}
+}
+
+// What an attack got and who the clients are comes before all that forbids no answer; for what there is no room, its kind is told.
+func TestAttackersComeFirst(t *testing.T) {
+	r := &Report{Doctor: "shadow doctor x.log", Head: report.Head{Findings: []findings.Finding{
+		{Code: "short_log", Severity: findings.Warn, Evidence: "short"},
+		{Code: "health_check", Severity: findings.Info, Share: 0.6, Evidence: "checks"},
+		{Code: "own_server", Severity: findings.Info, Share: 0.05, Evidence: "cron"},
+		{Code: "attacker", Severity: findings.Info, Share: 0.01, Evidence: "guesses"},
+		{Code: "secrets_served", Severity: findings.Warn, Evidence: "dumps"},
+		{Code: "few_clients", Severity: findings.Stop, Evidence: "few"},
+	}}}
+	lines := r.shown(r.found(briefWidth), 4)
+	var got []string
+	for _, line := range lines {
+		got = append(got, strings.Join(strings.Fields(line), " "))
+	}
+	want := []string{"few few", "leak dumps", "attack guesses", "3 more (monitors 60.00 %, short, own 5.00 %): shadow doctor x.log"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// A client that is refused most is told by what shows who it is; how it calls itself is told where there is room.
+func TestMostAreTold(t *testing.T) {
+	const chrome = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/143.0.0.0 Safari/537.36"
+	for want, c := range map[string]RefusedMost{
+		"disguised: a sign, claims Chrome 143 / Windows, /a": {
+			Identity: "disguised", Agent: chrome, Action: "/a", Reasons: []string{"+ 9 of 9 steps follow", "- no files", "! a sign"},
+		},
+		"disguised: no files, claims Chrome 143 / Windows, /a": {Identity: "disguised", Agent: chrome, Action: "/a", Reasons: []string{"+ follows", "- no files"}},
+		"attacker: 9 of 9 passwords were wrong, curl/8.5.0":    {Identity: "attacker", Agent: "curl/8.5.0", Action: "/" + strings.Repeat("a", 80), Reasons: []string{"9 of 9 passwords were wrong"}},
+		"program, curl/8.5.0, /a":                              {Identity: "program", Agent: "curl/8.5.0", Action: "/a", Reasons: []string{"its agents are no browsers"}},
+		"person: pages, Chrome 143 / Windows, /a":              {Identity: "person", Agent: chrome, Action: "/a", Reasons: []string{"+ pages"}},
+		"attacker: wrong, no agent, /a":                        {Identity: "attacker", Agent: "-", Action: "/a", Reasons: []string{"wrong"}},
+		strings.Repeat("r", 60):                                {Identity: "attacker", Agent: "-", Action: "/a", Reasons: []string{strings.Repeat("r", 60)}},
+	} {
+		if got := c.tells(60); got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

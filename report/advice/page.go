@@ -21,13 +21,16 @@ import (
 // tones are the severities of findings as a page shows them.
 var tones = [...]string{findings.Stop: "stop", findings.Warn: "warn", findings.Info: "info"}
 
+// pageWidth is how many columns a fact of a page has at least, if it is one of a client.
+const pageWidth = 160
+
 // page is the page of a report with one answer, which was explored.
 func (s *Report) page() *html.Answer {
 	a := &s.Answers[0]
 	v, advice := a.Verdict, a.Advice
 	p := &html.Answer{
 		Shadow: strings.TrimSpace("shadow " + s.Version), Command: s.Command, What: s.whatText(a),
-		Verdict: verdictTexts[v.Verdict], Tone: v.Verdict, Reason: v.Reason, Facts: a.briefFacts(),
+		Verdict: verdictTexts[v.Verdict], Tone: v.Verdict, Reason: v.Reason, Facts: a.briefFacts(pageWidth),
 		Note: v.Note, Next: v.Next,
 		Protects: advice.Protected().String(), Targets: advice.Target.String(),
 	}

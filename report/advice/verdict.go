@@ -2,9 +2,6 @@ package advice
 
 import (
 	"cmp"
-	"fmt"
-	"slices"
-	"strings"
 
 	"shadow/findings"
 	"shadow/report/format"
@@ -26,6 +23,7 @@ type Verdict struct {
 	AtRisk    *AtRisk       `json:"at_risk"`          // nil without a limit
 	Most      []RefusedMost `json:"refused_most"`     // the clients that lose most
 	Heavy     *Heavy        `json:"heavy"`            // nil: no single client is most of what the limit refuses, or it attacks
+	OfAction  *OfAction     `json:"of_action"`        // nil: a limit for all requests will do, or none for one action would either
 	Sample    *SampleProof  `json:"sample,omitempty"` // nil: all clients were looked at, or there is no limit
 	Validated *Validated    `json:"validated"`        // nil: no part chose nothing
 	Reach     *Reach        `json:"bound"`            // nil: not computed
@@ -33,6 +31,7 @@ type Verdict struct {
 	Allows    *Allows       `json:"allows"`           // nil without a limit
 	Best      *string       `json:"best_of_any"`      // a limit of any algorithm that stops at least half as much again; nil: none
 	Broke     *string       `json:"broke"`            // the limit that broke its promise where it was validated; nil: none did
+	BrokeOn   *RefusedMost  `json:"broke_on"`         // the protected client that it refused most; nil: not known
 	Search    []Crawler     `json:"search_engines"`
 	Exempt    *Exempt       `json:"exempt"` // nil: the limit refuses nothing of those that the answer leaves out
 	Key       string        `json:"key"`    // what the server counts by, in its own words; "": only the operator knows
@@ -49,6 +48,7 @@ type Exempt struct {
 	Addresses []string `json:"addresses"` // of findings, and of --exclude
 	Pasted    bool     `json:"pasted"`    // whether the lines to paste let them through
 	Passed    int64    `json:"-"`         // of Requests, those of the addresses
+	Through   int      `json:"-"`         // of Addresses, the first ones: those that the limit would hit
 	Others    int64    `json:"-"`         // of the clients: those that only claim to be monitors, and stay limited
 }
 
@@ -80,6 +80,27 @@ type Heavy struct {
 	RefusedOfAll int64  `json:"refused_of_all"`
 	Verdict      string `json:"verdict_without"`
 	Limit        string `json:"limit_without"` // "": none
+}
+
+// OfAction is the answer for the one action for which the target asks most, where no limit for all requests stops much.
+type OfAction struct {
+	Action         string  `json:"action"`
+	Verdict        string  `json:"verdict"`
+	Limit          string  `json:"limit"`
+	Requests       int64   `json:"requests"` // of the target there
+	Refused        int64   `json:"refused"`  // of these
+	RefusedPercent float64 `json:"refused_percent"`
+}
+
+// OfActionBy returns what an answer says about one action, which people call so.
+func OfActionBy(a *suggest.Advice, action string) *OfAction {
+	n := &a.Answer
+	o := &OfAction{
+		Action: action, Verdict: n.Verdict.String(), Limit: n.Limit,
+		Requests: a.Whole.Requests.Of(a.Target), Refused: n.Whole.Refused.Of(a.Target),
+	}
+	o.RefusedPercent = format.PercentOf(o.Refused, o.Requests)
+	return o
 }
 
 // A Block is lines of a configuration that go to one place.
@@ -205,219 +226,4 @@ func (s *Answer) atRisk() *AtRisk {
 		r.MostHit = &most
 	}
 	return r
-}
-
-// reason says in a sentence why the verdict is what it is.
-func (s *Answer) reason() string {
-	a, n := s.Advice, &s.Advice.Answer
-	bound := ""
-	if a.Reach != nil {
-		bound = fmt.Sprintf(" (at most %s)%s", format.Percentage(format.PercentOf(a.Reach.Requests,
-			a.Reach.OfRequests)), othersText(a))
-	}
-	switch n.Because {
-	case suggest.Separates:
-		return "the target sends faster than the protected clients"
-	case suggest.Overlaps:
-		if n.Verdict == suggest.NoLimitCan {
-			return "the target sends no faster than the protected clients, so no limit by this key can separate them" + bound
-		}
-		return "no limit that keeps the promise refuses 5 % of the bots' requests" + bound
-	case suggest.NoTarget:
-		return "the target sent less than 1 % of the requests: the limit guards against what has not come yet"
-	case suggest.NoOneThere:
-		if n.Of != nil {
-			return fmt.Sprintf("none of the protected %s sends such requests, so it goes by what it leaves to others", a.Protected())
-		}
-		return fmt.Sprintf("no %s sent a request, so nothing shows what would hurt them", a.Protected())
-	case suggest.SparesAll:
-		return fmt.Sprintf("%s broke its promise later in the log; this one hits nobody in the whole log, and still refuses a share "+
-			"that matters", n.Broke)
-	case suggest.FewToProtect:
-		few, where := a.Whole.Groups.Of(a.Protected()), ""
-		if rest := a.Parts[suggest.Rest]; rest != nil && n.Broke == "" {
-			few, where = rest.Clients.Of(a.Protected()), " in the last part"
-		}
-		return fmt.Sprintf("too few protected clients%s (%s) to be 95 %% sure of at most %g %%", where, format.Thousands(few),
-			suggest.Sure.Float())
-	case suggest.FewLogIn:
-		return fmt.Sprintf("%s log in here, and none is hit, so it goes by the guesses that it leaves: the fewest a day "+
-			"of limits with %d at once and %d an hour", format.Count(a.Whole.Groups.Of(a.Protected()), "protected client"),
-			suggest.TriesAtOnce, suggest.TriesAnHour)
-	case suggest.FailedLater:
-		return fmt.Sprintf("%s broke its promise later in the log, so only a limit that hits nobody is safe", n.Broke)
-	}
-	return "every limit that this log can judge hits more clients than the promise allows" + othersText(a)
-}
-
-// othersText says by which key a limit might separate where none by client can.
-func othersText(a *suggest.Advice) string {
-	best := a.Might()
-	switch {
-	case a.Answer.Verdict != suggest.NoLimitCan || len(a.ByKey) == 0:
-		return ""
-	case best == nil:
-		return ", nor one by another key"
-	}
-	return fmt.Sprintf("; one by %s might (bound: %s)", best.Key, format.Percentage(format.PercentOf(best.Requests, best.OfRequests)))
-}
-
-// settings are the words of verdicts as people read them.
-var verdictTexts = map[string]string{
-	"deploy": "deploy", "deploy_unproven": "deploy in dry run: few people ever came near it", "ceiling": "ceiling", "no_limit_can": "no limit can", "not_judgeable": "not judgeable",
-}
-
-// labels are what a screen calls the verdicts.
-var labels = map[string]string{
-	"deploy": "DEPLOY", "deploy_unproven": "DEPLOY", "ceiling": "CEILING", "no_limit_can": "NO LIMIT", "not_judgeable": "NO ANSWER",
-}
-
-// text returns the verdict in words, without its label.
-func (v *Verdict) text(limit string) string {
-	text := map[string]string{
-		"deploy": "in dry run: ", "deploy_unproven": "in dry run, as few people ever came near it: ", "ceiling": "a safety net: ",
-	}[v.Verdict]
-	switch {
-	case v.Limit == nil:
-		text = v.Reason
-	case v.Verdict == "ceiling":
-		text += limit + "; " + v.Reason
-	case v.Verdict == "no_limit_can":
-		text = v.Reason + "; the nearest is " + limit
-	default:
-		text += limit
-	}
-	if v.Sample != nil {
-		text += " (by a sample)"
-	}
-	return text
-}
-
-// heavyText asks who the client is that is most of what the limit refuses; "" if none is.
-func (v *Verdict) heavyText() string {
-	h := v.Heavy
-	if h == nil {
-		return ""
-	}
-	without := "no limit can"
-	if h.Limit != "" && h.Verdict != "no_limit_can" {
-		without = h.Limit + ": " + verdictTexts[h.Verdict]
-	}
-	if v.Limit != nil && h.Limit == *v.Limit {
-		without = "the same limit"
-	}
-	return fmt.Sprintf("who is %s? It is %s of what the limit refuses, and nothing shows an attack. Without it: %s", h.Client,
-		format.Percentage(format.PercentOf(h.Refused, h.RefusedOfAll)), without)
-}
-
-// peopleText says what a limit does to clients to protect.
-func (s *Answer) peopleText() string {
-	v, w, hit := s.Verdict, s.Advice.Whole, &s.Advice.Answer.Whole.Hit
-	protected := s.Advice.Protected()
-	var parts []string
-	count := func(some who.Set, what string) {
-		if some &= protected; w.Groups.Of(some) > 0 {
-			parts = append(parts, fmt.Sprintf("%s of %s %s", format.Thousands(hit.Of(some)), format.Thousands(w.Groups.Of(some)), what))
-		}
-	}
-	count(1<<who.Person|1<<who.Office, "people")
-	count(1<<who.Undecided, "undecided")
-	count(who.Everybody&^who.Browsers, "others")
-	if parts == nil {
-		return "none of those to protect sent such a request"
-	}
-	text := strings.Join(parts, ", ") + v.inSample() + " hit"
-	n := w.Groups.Of(protected)
-	if hit.Of(protected) == 1 && n < 100 && slices.ContainsFunc(s.Advice.Goals, func(g suggest.Goal) bool { return g.MayHit(n) == 1 }) {
-		text += ", as may be where there are fewer than 100"
-	}
-	switch r := v.AtRisk; {
-	case r.Clients == 0:
-		text += fmt.Sprintf("; none ever sent more than %s", format.Count(r.AtOnce, "request"))
-	default:
-		text += fmt.Sprintf("; of the %s that ever sent more than %s: %s", format.Thousands(r.Clients), format.Thousands(r.AtOnce), format.Thousands(r.Hit))
-	}
-	return text
-}
-
-// expectText returns the bounds of what the limit does to others like them; "" where nothing shows it.
-func (v *Verdict) expectText() string {
-	if v.MostHit == nil {
-		return ""
-	}
-	text := "expect at most " + format.Percentage(*v.MostHit) + " hit (95 % confidence)"
-	switch r := v.AtRisk; {
-	case r.MostHit == nil:
-	case r.Validated-r.LateHit < suggest.LeastNear:
-		text += fmt.Sprintf("; too few send more than %s to say it of these", format.Thousands(r.AtOnce))
-	default:
-		text += fmt.Sprintf("; of those that send more than %s, at most %s", format.Thousands(r.AtOnce), format.Percentage(*r.MostHit))
-	}
-	return text
-}
-
-// botsText says what a limit stops.
-func (v *Verdict) botsText() string {
-	t := &v.Targets
-	if t.Requests == 0 {
-		return "none came"
-	}
-	text := fmt.Sprintf("%s of %s refused%s", format.Percentage(t.RefusedPercent), format.Count(t.Requests, "request"),
-		v.inSample())
-	if p := v.Validated; p != nil {
-		text += fmt.Sprintf("; %s in the last part, not used to choose", format.Percentage(p.Targets.RefusedPercent))
-	}
-	return text
-}
-
-// allowsText says what a client gets that sends as fast as it can.
-func (v *Verdict) allowsText(guesses bool) string {
-	what := "requests"
-	if guesses {
-		what = "guesses"
-	}
-	return fmt.Sprintf("still gets %s %s in the first minute, %s in an hour, %s in a day",
-		format.Thousands(v.Allows.Minute), what, format.Thousands(v.Allows.Hour), format.Thousands(v.Allows.Day))
-}
-
-// text says who should be exempt, and why.
-func (e *Exempt) text() string {
-	if e == nil {
-		return ""
-	}
-	names := format.List(e.Addresses, searchNamed)
-	switch {
-	case e.Clients == 0: // none is refused
-		return names + ": what --exclude leaves out"
-	case len(e.Addresses) == 0 || e.Others == e.Clients:
-		return fmt.Sprintf("%s of clients that only say that they monitor are refused", format.Count(e.Requests, "request"))
-	case e.Pasted:
-		return fmt.Sprintf("%s (the site itself, monitors), in the lines: else %s are refused", names, format.Count(e.Requests, "request"))
-	}
-	return fmt.Sprintf("%s (the site itself, monitors) by hand: else %s are refused", names, format.Count(e.Requests, "request"))
-}
-
-// searchNamed is how many search engines are named.
-const searchNamed = 3
-
-// searchText says what happens to search engines.
-func (v *Verdict) searchText() string {
-	if len(v.Search) == 0 {
-		return ""
-	}
-	var names []string
-	requests, refused := int64(0), int64(0)
-	for _, c := range v.Search {
-		requests, refused = requests+c.Requests, refused+c.Refused
-		name := c.Name
-		if c.Refused > 0 {
-			name += fmt.Sprintf(" (%s of %s refused)", format.Thousands(c.Refused), format.Thousands(c.Requests))
-		}
-		names = append(names, name)
-	}
-	text := format.List(names, searchNamed) + ": " + format.Count(requests, "request")
-	if refused == 0 {
-		text += ", none refused"
-	}
-	return strings.TrimSpace(text)
 }

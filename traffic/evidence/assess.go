@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/bits"
 
+	"shadow/report/format"
 	"shadow/request"
 	"shadow/traffic"
 )
@@ -261,6 +262,8 @@ func (a *Assessment) Reasons(e *Summary, claim request.Class) []string {
 
 var voteMarks = [...]string{VoteHuman: "+", VoteBot: "-", Conclusive: "!"}
 
+func counted(n uint32) string { return format.Thousands(int64(n)) }
+
 // describe says what a signal goes by.
 func (e *Summary) describe(s Signal, claim request.Class) string {
 	switch s {
@@ -270,26 +273,26 @@ func (e *Summary) describe(s Signal, claim request.Class) string {
 		return "loaded the evidence path"
 	case AssetsSignal:
 		if !e.Traits.Has(traffic.FetchedAsset) {
-			return fmt.Sprintf("fetched no files in %d steps", e.Steps)
+			return fmt.Sprintf("fetched no files in %s steps", counted(e.Steps))
 		}
-		return fmt.Sprintf("fetched files of %d of %d page views", e.WithAssets, e.Views)
+		return fmt.Sprintf("fetched files of %s of %s page views", counted(e.WithAssets), counted(e.Views))
 	case RefererSignal:
-		return fmt.Sprintf("%d of %d steps follow from a page before (%d have a referer)", e.Followed, e.Steps, e.Referred)
+		return fmt.Sprintf("%s of %s steps follow from a page before (%s have a referer)", counted(e.Followed), counted(e.Steps), counted(e.Referred))
 	case RhythmSignal:
-		return fmt.Sprintf("the %d gaps between page views vary by %d %% of their mean", e.Gaps, e.Variation())
+		return fmt.Sprintf("%d gaps between page views vary by %d %%", e.Gaps, e.Variation())
 	case HasteSignal:
 		return fmt.Sprintf("%d of %d gaps between page views are shorter than 5 s", e.Quick, e.Gaps)
 	case HoursSignal:
 		return fmt.Sprintf("page views in %d hours in a row", e.Hours)
 	case ErrorsSignal:
-		return fmt.Sprintf("%d of %d steps were answered with 4xx", e.Errors, e.Steps)
+		return fmt.Sprintf("%s of %s steps were answered with 4xx", counted(e.Errors), counted(e.Steps))
 	case RobotsSignal:
 		if e.Traits.Has(traffic.Trespassed) {
-			return "fetched robots.txt and asked for what it forbids"
+			return "took what robots.txt forbids"
 		}
 		return "fetched robots.txt"
 	case RangesSignal:
-		return fmt.Sprintf("fetched %d parts of one file in a row, as download accelerators do", e.ranges)
+		return fmt.Sprintf("download accelerator, %d parts of a file", e.ranges)
 	}
 	return fmt.Sprintf("claims to be %d browsers or more and fetches no files", bits.OnesCount16(e.Agents))
 }

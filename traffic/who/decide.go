@@ -2,9 +2,11 @@ package who
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"shadow/limit"
+	"shadow/report/format"
 	"shadow/request"
 	"shadow/traffic"
 	"shadow/traffic/evidence"
@@ -39,8 +41,19 @@ type answer struct {
 }
 
 // since returns an answer with one reason, a text with some figures.
-func since(who Identity, format string, figures ...any) answer {
-	return answer{who, func() []string { return []string{fmt.Sprintf(format, figures...)} }}
+func since(who Identity, text string, figures ...any) answer {
+	return answer{who, func() []string {
+		shown := slices.Clone(figures)
+		for i, figure := range shown {
+			switch n := figure.(type) {
+			case uint32:
+				shown[i] = format.Thousands(int64(n))
+			case int64:
+				shown[i] = format.Thousands(n)
+			}
+		}
+		return []string{fmt.Sprintf(text, shown...)}
+	}}
 }
 
 // A Census is who the clients of a log are.
@@ -178,7 +191,7 @@ func isOwn(c *Census, client int32, r *record) answer {
 	case r.is(r.declared, 10):
 		return since(Own, "its agent names the site's own work")
 	case r.worked > 0 && r.is(r.worked, 10) && !r.is(r.classes[request.Browser], 50):
-		return since(Own, "%d of its requests are the site's own work", r.worked)
+		return since(Own, "%v of its requests are the site's own work", r.worked)
 	case namesHost(agent, c.hosts) && r.classes[request.Browser] == 0:
 		return since(Own, "its agent names a host of this site")
 	case address.IsLoopback() && !r.is(r.classes[request.Browser], 5):
@@ -212,7 +225,7 @@ func isMonitor(c *Census, client int32, r *record) answer {
 	case r.is(r.classes[request.Monitor], 90):
 		return since(Monitor, "says that it is one")
 	case r.isRegular():
-		return since(Monitor, "asks every %d s for %d pages, and for no file", r.rhythm.every, some(r.pages))
+		return since(Monitor, "asks every %v s for %v pages, and for no file", r.rhythm.every, some(r.pages))
 	case c.observer.checksInside(client):
 		return since(Monitor, "asks for one page alone, from an inner address")
 	}
@@ -268,15 +281,15 @@ func isAttacker(c *Census, client int32, r *record) answer {
 	case r.is(r.scans, 10):
 		return since(Attacker, "its agent says that it scans")
 	case r.got > 0 && !browses:
-		return since(Attacker, "got %d answers to what must not be public", r.got)
+		return since(Attacker, "got %v answers to what must not be public", r.got)
 	case r.steps >= leastRequests && 2*r.probes >= r.steps, r.probes >= leastRequests && !browses:
-		return since(Attacker, "%d of %d steps are those of a scanner", r.probes, r.steps)
+		return since(Attacker, "%v of %v steps are those of a scanner", r.probes, r.steps)
 	case int64(wrong) >= leastWrong && 5*int64(right) < int64(wrong) && 3*tries >= int64(r.steps) && !browses:
-		return since(Attacker, "%d of %d passwords were wrong", wrong, tries)
+		return since(Attacker, "%v of %v passwords were wrong", wrong, tries)
 	case c.programs && !r.is(r.classes[request.Browser]+r.nameless, 50): // of a mirror, an API
 	case r.steps >= leastRequests && 2*r.errors >= r.steps && some(r.failed) >= leastRequests &&
 		!browses && !c.follows(client):
-		return since(Attacker, "%d of %d steps failed, on %d targets or more", r.errors, r.steps, some(r.failed))
+		return since(Attacker, "%v of %v steps failed, on %v targets or more", r.errors, r.steps, some(r.failed))
 	}
 	return answer{}
 }
@@ -289,9 +302,9 @@ func isProxy(c *Census, client int32, r *record) answer {
 		return since(Proxy, "its agent names a delivery network, which asks for others")
 	case !c.observer.Addresses || !r.is(r.classes[request.Browser], 30):
 	case kinds >= proxyKinds && 2*r.requests() >= c.observer.total:
-		return since(Proxy, "%d kinds of browsers and half of all requests", kinds)
+		return since(Proxy, "%v kinds of browsers and half of all requests", kinds)
 	case r.together.mixed >= mixedMinutes && c.observer.isPrivate(client) && 10*r.requests() >= c.observer.total:
-		return since(Proxy, "%d kinds of browsers from an inner address", kinds)
+		return since(Proxy, "%v kinds of browsers from an inner address", kinds)
 	}
 	return answer{}
 }
@@ -299,7 +312,7 @@ func isProxy(c *Census, client int32, r *record) answer {
 func isOffice(c *Census, client int32, r *record) answer {
 	e := c.observer.browsing.At(client)
 	if kinds := some(r.kinds); kinds >= officeKinds && r.is(r.classes[request.Browser], 50) && c.browses(client) {
-		return since(Office, "%d kinds of browsers; files came with %d of %d pages", kinds, e.WithAssets, e.Views)
+		return since(Office, "%v kinds of browsers; files came with %v of %v pages", kinds, e.WithAssets, e.Views)
 	}
 	return answer{}
 }

@@ -116,6 +116,12 @@ const (
 // Has reports whether an identity is in the set.
 func (s Set) Has(i Identity) bool { return s>>i&1 == 1 }
 
+// Names reports whether the identity that One gives the name is in the set.
+func (s Set) Names(name string) bool {
+	i, known := Parse(name)
+	return known && s.Has(i)
+}
+
 // String returns the set as ParseSet takes it: browsers, browsers and programs, all.
 func (s Set) String() string {
 	switch s {

@@ -1,0 +1,258 @@
+package advice
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"shadow/report/format"
+	"shadow/suggest"
+	"shadow/traffic/who"
+)
+
+// The verdict in words, for screens and pages: a sentence that says why, and a line for each thing that the limit does.
+
+// reason says in a sentence why the verdict is what it is.
+func (s *Answer) reason() string {
+	a, n := s.Advice, &s.Advice.Answer
+	switch n.Because {
+	case suggest.Separates:
+		return "the target sends faster than the protected clients"
+	case suggest.Overlaps:
+		if n.Verdict == suggest.NoLimitCan {
+			return "the target sends no faster than the protected clients, so no limit by this key can separate them" + othersText(a)
+		}
+		whose := "bots' "
+		if a.Target&a.Protected() != 0 {
+			whose = ""
+		}
+		return "no limit that keeps the promise refuses 5 % of the " + whose + "requests"
+	case suggest.NoTarget:
+		return "the target sent less than 1 % of the requests: the limit guards against what has not come yet"
+	case suggest.NoOneThere:
+		if n.Of != nil {
+			return fmt.Sprintf("none of the protected %s sends such requests, so it goes by what it leaves to others", a.Protected())
+		}
+		return fmt.Sprintf("no %s sent a request, so nothing shows what would hurt them", a.Protected())
+	case suggest.SparesAll:
+		return s.brokeText() + "; this one hits nobody in the whole log, and still refuses a share that matters"
+	case suggest.FewToProtect:
+		few, where := a.Whole.Groups.Of(a.Protected()), ""
+		if rest := a.Parts[suggest.Rest]; rest != nil && n.Broke == "" {
+			few, where = rest.Clients.Of(a.Protected()), " in the last part"
+		}
+		return fmt.Sprintf("too few protected clients%s (%s) to be 95 %% sure of at most %g %%", where, format.Thousands(few),
+			suggest.Sure.Float())
+	case suggest.FewLogIn:
+		return fmt.Sprintf("%s log in here, and none is hit, so it goes by the guesses that it leaves: the fewest a day "+
+			"of limits with %d at once and %d an hour", format.Count(a.Whole.Groups.Of(a.Protected()), "protected client"),
+			suggest.TriesAtOnce, suggest.TriesAnHour)
+	case suggest.FailedLater:
+		return s.brokeText() + ", so only a limit that hits nobody is safe"
+	}
+	return "every limit that this log can judge hits more clients than the promise allows" + othersText(a)
+}
+
+// brokeText says which limit broke its promise, and on which client.
+func (s *Answer) brokeText() string {
+	text := s.Advice.Answer.Broke + " broke its promise later in the log"
+	if c := s.Verdict.BrokeOn; c != nil {
+		text += fmt.Sprintf(" (%s, %s: %s of %s refused)", named(c.Client), c.Identity, format.Thousands(c.Refused), format.Count(c.Requests, "request"))
+	}
+	return text
+}
+
+// othersText says by which key a limit might separate where none by client can.
+func othersText(a *suggest.Advice) string {
+	best := a.Might()
+	switch {
+	case a.Answer.Verdict != suggest.NoLimitCan || len(a.ByKey) == 0:
+		return ""
+	case best == nil:
+		return ", nor one by another key"
+	}
+	return fmt.Sprintf("; limits by %s could reach %s of these requests", best.Key, format.Percentage(format.PercentOf(best.Requests, best.OfRequests)))
+}
+
+// settings are the words of verdicts as people read them.
+var verdictTexts = map[string]string{
+	"deploy": "deploy", "deploy_unproven": "deploy in dry run: few people ever came near it", "ceiling": "ceiling", "no_limit_can": "no limit can", "not_judgeable": "not judgeable",
+}
+
+// labels are what a screen calls the verdicts.
+var labels = map[string]string{
+	"deploy": "DEPLOY", "deploy_unproven": "DEPLOY", "ceiling": "CEILING", "no_limit_can": "NO LIMIT", "not_judgeable": "NO ANSWER",
+}
+
+// verdictText returns the verdict in words, without its label.
+func (s *Answer) verdictText() string {
+	v := s.Verdict
+	text := map[string]string{
+		"deploy": "in dry run: ", "deploy_unproven": "in dry run, as few people ever came near it: ", "ceiling": "a safety net: ",
+	}[v.Verdict]
+	switch {
+	case v.Limit == nil:
+		text = v.Reason
+	case v.Verdict == "ceiling":
+		text += s.limitText() + s.hitsText() + "; " + v.Reason
+	default:
+		text += s.limitText() + s.hitsText()
+	}
+	if v.Sample != nil {
+		text += " (by a sample)"
+	}
+	return text
+}
+
+// hitsText says how many clients the limit hits, without those that the lines let through.
+func (s *Answer) hitsText() string {
+	n := s.Advice.Answer.Whole.Hit.Of(who.Everybody)
+	if e := s.Verdict.Exempt; e != nil && e.Pasted {
+		n -= int64(e.Through)
+	}
+	return fmt.Sprintf("; hits %s of %s", format.Thousands(n), format.Thousands(s.Advice.Whole.Groups.Of(who.Everybody)))
+}
+
+// betterText names a limit for one action; "" without one.
+func (s *Answer) betterText() string {
+	o := s.Verdict.OfAction
+	if o == nil {
+		return ""
+	}
+	return fmt.Sprintf("for %s alone, %s refuses %s there (%s): see next", named(o.Action), o.Limit, format.Percentage(o.RefusedPercent), strings.SplitN(verdictTexts[o.Verdict], ":", 2)[0])
+}
+
+// heavyText asks who the client is that is most of what the limit refuses; "" if none is.
+func (v *Verdict) heavyText() string {
+	h := v.Heavy
+	if h == nil {
+		return ""
+	}
+	without := "no limit can"
+	if h.Limit != "" && h.Verdict != "no_limit_can" {
+		without = h.Limit + ": " + verdictTexts[h.Verdict]
+	}
+	if v.Limit != nil && h.Limit == *v.Limit {
+		without = "the same limit"
+	}
+	return fmt.Sprintf("who is %s? It is %s of what the limit refuses, and nothing shows an attack. Without it: %s", h.Client,
+		format.Percentage(format.PercentOf(h.Refused, h.RefusedOfAll)), without)
+}
+
+// peopleText says what a limit does to clients to protect.
+func (s *Answer) peopleText() string {
+	v, w, hit := s.Verdict, s.Advice.Whole, &s.Advice.Answer.Whole.Hit
+	protected := s.Advice.Protected()
+	var parts []string
+	count := func(some who.Set, what string) {
+		if some &= protected; w.Groups.Of(some) > 0 {
+			parts = append(parts, fmt.Sprintf("%s of %s %s", format.Thousands(hit.Of(some)), format.Thousands(w.Groups.Of(some)), what))
+		}
+	}
+	count(1<<who.Person|1<<who.Office, "people")
+	count(1<<who.Undecided, "undecided")
+	count(1<<who.Program, "programs")
+	count(who.Everybody&^who.Browsers&^(1<<who.Program), "others")
+	if parts == nil {
+		return "none of those to protect sent such a request"
+	}
+	text := strings.Join(parts, ", ") + v.inSample() + " hit"
+	n := w.Groups.Of(protected)
+	if hit.Of(protected) == 1 && n < 100 && slices.ContainsFunc(s.Advice.Goals, func(g suggest.Goal) bool { return g.MayHit(n) == 1 }) {
+		text += ", as may be where there are fewer than 100"
+	}
+	switch r := v.AtRisk; {
+	case r.Clients == 0:
+		text += fmt.Sprintf("; none ever sent more than %s", format.Count(r.AtOnce, "request"))
+	default:
+		text += fmt.Sprintf("; of the %s that ever sent more than %s: %s", format.Thousands(r.Clients), format.Thousands(r.AtOnce), format.Thousands(r.Hit))
+	}
+	return text
+}
+
+// expectText returns the bounds of what the limit does to others like them; "" where nothing shows it.
+func (s *Answer) expectText() string {
+	v := s.Verdict
+	switch {
+	case s.Advice.Answer.Because == suggest.FewLogIn:
+		return "too few log in here to say how many others like them it may hit"
+	case v.MostHit == nil:
+		return ""
+	}
+	text := "expect at most " + format.Percentage(*v.MostHit) + " hit (95 % confidence)"
+	switch r := v.AtRisk; {
+	case r.MostHit == nil:
+	case r.Validated-r.LateHit < suggest.LeastNear:
+		text += "; too few send more to say it of these"
+	default:
+		text += "; of those that send more, at most " + format.Percentage(*r.MostHit)
+	}
+	return text
+}
+
+// botsText says what a limit stops.
+func (v *Verdict) botsText() string {
+	t := &v.Targets
+	if t.Requests == 0 {
+		return "none came"
+	}
+	text := fmt.Sprintf("%s of %s refused%s", format.Percentage(t.RefusedPercent), format.Count(t.Requests, "request"),
+		v.inSample())
+	if p := v.Validated; p != nil {
+		text += fmt.Sprintf("; %s in the last part, not used to choose", format.Percentage(p.Targets.RefusedPercent))
+	}
+	return text
+}
+
+// allowsText says what a client gets that sends as fast as it can.
+func (v *Verdict) allowsText(guesses bool) string {
+	what := "requests"
+	if guesses {
+		what = "guesses"
+	}
+	return fmt.Sprintf("still gets %s %s in the first minute, %s in an hour, %s in a day",
+		format.Thousands(v.Allows.Minute), what, format.Thousands(v.Allows.Hour), format.Thousands(v.Allows.Day))
+}
+
+// text says who should be exempt, and why.
+func (e *Exempt) text() string {
+	if e == nil {
+		return ""
+	}
+	names := format.List(e.Addresses, searchNamed)
+	refused := format.Count(e.Requests, "request")
+	switch {
+	case e.Clients == 0: // none is refused
+		return names + ": what --exclude leaves out"
+	case len(e.Addresses) == 0 || e.Others == e.Clients:
+		return refused + " of clients that only say that they monitor are refused"
+	case e.Pasted:
+		return fmt.Sprintf("%s, in the lines, if yours (own work, monitors): else %s are refused", names, refused)
+	}
+	return fmt.Sprintf("%s by hand, if yours (own work, monitors): else %s are refused", names, refused)
+}
+
+// searchNamed is how many search engines are named.
+const searchNamed = 3
+
+// searchText says what happens to search engines.
+func (v *Verdict) searchText() string {
+	if len(v.Search) == 0 {
+		return ""
+	}
+	var names []string
+	requests, refused := int64(0), int64(0)
+	for _, c := range v.Search {
+		requests, refused = requests+c.Requests, refused+c.Refused
+		name := c.Name
+		if c.Refused > 0 {
+			name += fmt.Sprintf(" (%s of %s refused)", format.Thousands(c.Refused), format.Thousands(c.Requests))
+		}
+		names = append(names, name)
+	}
+	text := format.List(names, searchNamed) + ": " + format.Count(requests, "request")
+	if refused == 0 {
+		text += ", none refused"
+	}
+	return strings.TrimSpace(text)
+}
