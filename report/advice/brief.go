@@ -242,22 +242,20 @@ func (s *Answer) bodyLines(w *document.Writer, width, most int) *screen {
 			body.add(f.Label, whole(f.Text, width-briefLabel))
 		}
 	}
+	unhurt := !slices.ContainsFunc(s.Verdict.Search, func(c Crawler) bool { return c.Refused > 0 })
 	for _, f := range s.briefFacts(width - briefLabel) {
 		before := len(body.lines)
-		if f.Label == "refused" || f.Label == "most" || f.Label == "" && strings.Contains(f.Text, "  ") {
+		client := f.Label == "refused" || f.Label == "most" || f.Label == "" && strings.Contains(f.Text, "  ")
+		if client {
 			body.add(f.Label, []string{table.Cut(f.Text, width-briefLabel)})
 		} else {
 			body.say(f.Label, f.Text)
 		}
-		switch f.Label {
-		case "search":
-			if !slices.ContainsFunc(s.Verdict.Search, func(c Crawler) bool { return c.Refused > 0 }) {
-				body.extra = append(body.extra, extra{before, len(body.lines)})
-			}
-		case "of any":
-			body.extra = append(body.extra, extra{before, len(body.lines)})
-		case "exempt": // its first line stays
+		switch {
+		case f.Label == "exempt": // its first line stays, as the first client does
 			body.extra = append(body.extra, extra{min(before+1, len(body.lines)), len(body.lines)})
+		case client && f.Label != "refused", f.Label == "search" && unhurt, f.Label == "of any":
+			body.extra = append(body.extra, extra{before, len(body.lines)})
 		}
 	}
 	return body
