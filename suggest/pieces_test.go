@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"shadow/limit"
+	"shadow/replay"
 	"shadow/sweep"
 	"shadow/testneeds"
 	"shadow/traffic"
@@ -280,5 +281,40 @@ func TestFirstKeeping(t *testing.T) {
 		if got := a.firstKeeping(stops, 90_000_000); got != c.want {
 			t.Errorf("%v: %d, want %d", c.hit, got, c.want)
 		}
+	}
+}
+
+// Who is neither protected nor a target is never the client about which an answer asks, and what is refused of it is no part
+// of the whole.
+func TestHeaviestIsNoBystander(t *testing.T) {
+	w := &Whole{Labels: who.Identities{who.Proxy, who.Program, who.Attacker}, Most: []replay.Hit{{Client: 0, Refused: 110}, {Client: 1, Refused: 20}, {Client: 2, Refused: 10}}}
+	w.Answer.Refused[who.Proxy], w.Answer.Refused[who.Program], w.Answer.Refused[who.Attacker] = 110, 20, 10
+	if hit, found := w.Heaviest(); !found || hit.Client != 1 {
+		t.Errorf("%+v, %t", hit, found)
+	}
+	w.Labels[1] = who.Disguised
+	if hit, found := w.Heaviest(); found {
+		t.Errorf("%+v is hostile", hit)
+	}
+	w.Most = w.Most[:1]
+	if hit, found := w.Heaviest(); found {
+		t.Errorf("%+v is a proxy", hit)
+	}
+}
+
+// The actions for which the target asks come with most requests first, those with the same by name.
+func TestBusiestActions(t *testing.T) {
+	w := &Whole{Target: 1 << who.Attacker, Tables: traffic.NewTables()}
+	for i, name := range []string{"/c", "/b", "/a", "/rare"} {
+		w.Tables.Actions.ID([]byte(name))
+		w.targets.Grow(i + 1)
+		*w.targets.At(int32(i)) = []int64{40, 25, 25, 9}[i]
+	}
+	w.Requests[who.Attacker], w.Requests[who.Person] = 99, 1000
+	if got := w.Busiest(10); !slices.Equal(got, []int32{0, 2, 1}) {
+		t.Errorf("%v", got)
+	}
+	if got := w.Busiest(60); got != nil {
+		t.Errorf("%v", got)
 	}
 }
