@@ -224,8 +224,10 @@ func (e *Exempt) text() string {
 	switch {
 	case e.Clients == 0: // none is refused
 		return names + ": what --exclude leaves out"
-	case len(e.Addresses) == 0 || e.Others == e.Clients:
+	case e.Others == e.Clients:
 		return refused + " of clients that only say that they monitor are refused"
+	case len(e.Addresses) == 0: // which are not to be named
+		return refused + " of own work or monitors are refused"
 	case e.Pasted:
 		return fmt.Sprintf("%s, in the lines, if yours (own work, monitors): else %s are refused", names, refused)
 	}

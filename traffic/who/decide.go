@@ -299,7 +299,7 @@ func isProxy(c *Census, client int32, r *record) answer {
 	kinds := some(r.kinds)
 	switch {
 	case r.is(r.delivers, 90):
-		return since(Proxy, "its agent names a delivery network, which asks for others")
+		return since(Proxy, "its agent is that of a delivery network")
 	case !c.observer.Addresses || !r.is(r.classes[request.Browser], 30):
 	case kinds >= proxyKinds && 2*r.requests() >= c.observer.total:
 		return since(Proxy, "%v kinds of browsers and half of all requests", kinds)
