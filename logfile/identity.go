@@ -5,6 +5,7 @@ import (
 	"hash/fnv"
 	"io"
 	"io/fs"
+	"os"
 )
 
 // A log keeps its content when it is renamed, and its inode; when it is compressed or copied it keeps the content only; and
@@ -148,4 +149,13 @@ type SavedFile struct {
 	Born int64 `json:"born,omitempty"` // see Born: an inode may be given to a file that is made later
 
 	Lines []uint32 `json:"lines,omitempty"` // LineSums of its beginning, where a shorter copy of it may turn up
+}
+
+// CanBeReadAgain reports whether a name is that of an object or of a regular file. A pipe, say, is read once.
+func CanBeReadAgain(name string) bool {
+	if IsObject(name) {
+		return true
+	}
+	info, err := os.Stat(onDisk(name))
+	return name != "-" && err == nil && info.Mode().IsRegular()
 }

@@ -327,13 +327,3 @@ func below(dir, name string) string {
 	}
 	return strings.TrimPrefix(name, filepath.Clean(dir)+string(filepath.Separator))
 }
-
-// objectFingerprint is that of an object as it was found, and is read. Its version stands for its content.
-func objectFingerprint(name string) (p Fingerprint, known bool, err error) {
-	info, err := objects.Stat(context.Background(), name)
-	if err != nil {
-		return p, false, explain(name, err)
-	}
-	p = Fingerprint{Size: info.Size, Head: sum([]byte(name)), Modified: info.Modified.UnixNano(), Version: info.Version}
-	return p, info.Version != "", nil
-}

@@ -54,8 +54,8 @@ func (r *Keys) findFields(logs []string) []request.Key {
 
 // fieldsOf are the fields of a file that are to be tried.
 func (r *Keys) fieldsOf(name string) (fields []request.Key, err error) {
-	if _, known, err := logfile.FingerprintOf(name); err != nil || !known {
-		return nil, err // what is no file can be read only once
+	if !logfile.CanBeReadAgain(name) {
+		return nil, nil
 	}
 	input, err := logfile.OpenInput(name, nil)
 	if err != nil {

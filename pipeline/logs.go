@@ -62,7 +62,6 @@ type Logs struct {
 	MaxBad         float64 // percent of unreadable lines above which that is an error
 	Quiet, Verbose bool
 	Memory         *Memory // nil: as much as there is
-	Cache          string  // a folder where requests are kept for further commands; "": they are not
 
 	Verified func() error // called once nothing is wrong with what is asked, and nothing is read yet; may be nil
 
@@ -85,7 +84,6 @@ type Logs struct {
 	drawn    *sample.Design  // the clients that further passes are about; nil: all
 	requests *cache.Requests // that have been read; nil: they are not kept
 	lost     error           // why they are in memory rather than in a temporary file
-	cache    *logCache       // nil: nobody asked for one
 	handed   int64           // requests that the latest reading handed out
 	passes   int             // that have begun
 	ofPasses int             // how many there will be; 0: nobody knows yet
@@ -155,8 +153,8 @@ func (l *Logs) verified() (err error) {
 	return err
 }
 
-// read has do take in the requests of the logs but for copies, and shows how far it has come. Where they were kept by
-// an earlier command they come from there, and there is no reader. A read under way is not waited for when ctx ends.
+// read has do take in the requests of the logs but for copies, and shows how far it has come. A read under way is not waited
+// for when ctx ends.
 func (l *Logs) read(
 	ctx context.Context, o ingest.Options, do func(replay.Source, *ingest.Reader) error,
 ) (ingest.Stats, error) {
@@ -192,17 +190,12 @@ func (l *Logs) read(
 	return stats, err
 }
 
-// readOnce reads shards, what an earlier command kept, or the logs.
+// readOnce reads shards or the logs.
 func (l *Logs) readOnce(
 	ctx context.Context, o ingest.Options, do func(replay.Source, *ingest.Reader) error,
 ) (ingest.Stats, error) {
 	if l.shards != nil {
 		return l.fromShards(ctx, o, do)
-	}
-	if l.Cache != "" {
-		if stats, used, err := l.fromCache(ctx, o, do); used || err != nil {
-			return stats, err
-		}
 	}
 	reader, err := interruptible(ctx, func() (*ingest.Reader, error) {
 		return ingest.NewReader(ctx, l.found.Names, l.In, o)
@@ -211,8 +204,7 @@ func (l *Logs) readOnce(
 		return ingest.Stats{}, err
 	}
 	stop := l.show("reading", reader.Progress)
-	src, keep := l.keeping(ctx, reader)
-	err = do(src, reader)
+	err = do(l.keeping(reader), reader)
 	stop()
 	if ctx.Err() != nil {
 		return ingest.Stats{}, ErrInterrupted
@@ -220,9 +212,6 @@ func (l *Logs) readOnce(
 	err = cmp.Or(err, reader.Close())
 	stats := reader.Stats()
 	stats.Copies = *l.copies
-	if err == nil {
-		keep(&o, &stats)
-	}
 	return stats, cmp.Or(err, l.NetworkError())
 }
 

@@ -108,50 +108,20 @@ func (l *Logs) release() error {
 	return err
 }
 
-// keeping is what a reader hands out, and keeps it on the way where that is wanted. keep is called at the end.
-func (l *Logs) keeping(ctx context.Context, reader *ingest.Reader) (replay.Source, func(*ingest.Options, *ingest.Stats)) {
-	c, sums := l.cache, func() error { return nil }
-	caches := c != nil && c.file != ""
-	if caches {
-		l.requests, sums = c.begin(ctx, l.found.Names)
+// keeping is what a reader hands out, and keeps it on the way where that is wanted.
+func (l *Logs) keeping(reader *ingest.Reader) replay.Source {
+	if !l.retain {
+		return reader
 	}
-	if l.requests == nil && l.retain {
-		l.requests = new(cache.Requests)
-	}
-	keep := func(o *ingest.Options, s *ingest.Stats) {
-		if c == nil {
-			return
-		}
-		s.Cache = &c.use
-		if caches && c.why == nil {
-			if c.why = sums(); c.why == nil {
-				c.why = c.keep(l, o, s)
-			}
-		}
-	}
-	if l.requests == nil {
-		return reader, keep
-	}
+	l.requests = new(cache.Requests)
 	return &keeper{Reader: reader, keep: func(b *traffic.Batch, only bool) {
-		switch {
-		case l.requests == nil:
-			return
-		case only && !caches:
+		if only {
 			l.requests.Hold(b)
 			return
-		case caches:
-			b.Visitor = nil // whoever reads the file finds them again
 		}
 		l.requests.Add(b)
-		if caches && c.why == nil {
-			c.why = l.requests.Lost()
-		} else {
-			l.lost = l.requests.Lost()
-		}
-		if !l.retain && (!caches || c.why != nil) {
-			l.release() //nolint:errcheck // nobody needs them
-		}
-	}}, keep
+		l.lost = l.requests.Lost()
+	}}
 }
 
 // A keeper hands on what is read. Batches are kept after they have been looked at.

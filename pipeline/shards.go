@@ -90,8 +90,6 @@ func (l *Logs) useShards(set *shard.Set) error {
 		return Usage("this command reads logs; shards are for shadow replay, sweep, suggest, keys, explain, diff and doctor")
 	case !l.apart && !set.Complete():
 		return Usage("these are %d of %d shards: a finding about a log needs all of them", len(set.Has), set.Shards)
-	case l.Cache != "":
-		return Usage("--cache: shards are read as fast as it")
 	case l.Since != "" || l.Until != "":
 		return Usage("--since and --until: shards hold whole logs; shadow shard --until leaves out what is later")
 	}

@@ -21,7 +21,7 @@ import (
 
 // warnings are what reading found unusual, and flags that came to nothing.
 func (l *Logs) warnings(s *ingest.Stats) []string {
-	texts := slices.Concat(l.imported, passedByName(l.found.Passed), inputWarnings(s), l.idleFlags(s), l.cacheWarnings(), l.shardWarnings())
+	texts := slices.Concat(l.imported, passedByName(l.found.Passed), inputWarnings(s), l.idleFlags(s), l.roomWarnings(), l.shardWarnings())
 	if l.idle != "" {
 		texts = append(texts, l.idle)
 	}
@@ -366,4 +366,13 @@ func (c *collector) all() (all []string) {
 		all = append(all, inputs+": "+text)
 	}
 	return all
+}
+
+// roomWarnings say that there was no room for what further passes want.
+func (l *Logs) roomWarnings() (texts []string) {
+	if l.lost != nil {
+		texts = append(texts, fmt.Sprintf("requests wait in memory for further passes: %v; "+
+			"the variable TMPDIR names another folder", l.lost))
+	}
+	return texts
 }

@@ -25,7 +25,6 @@ func (h *Head) Facts() (f document.Facts) {
 		}
 	}
 	f.Add("read", in.readText())
-	f.Add("cache", in.Cache.text())
 	f.Add("format", in.formatText())
 	f.Add("requests", in.requestsText())
 	f.Add("timestamps", in.timestampsText())
@@ -90,17 +89,6 @@ func (in *Input) readText() string {
 		}
 	}
 	return text + ": " + strings.Join(names, ", ")
-}
-
-// text is empty when nobody asked for a cache.
-func (c *Cache) text() string {
-	switch {
-	case c == nil:
-		return ""
-	case c.Used:
-		return "not the logs were read, but what was kept of them: " + c.File
-	}
-	return "the logs were read: " + c.Reason
 }
 
 func (in *Input) formatText() string {

@@ -86,9 +86,8 @@ type Input struct {
 	Timezone string   `json:"timezone"` // of stamps that do not name theirs
 	Formats  []Format `json:"formats"`
 	Files    []File   `json:"files"`
-	Cache    *Cache   `json:"cache,omitempty"` // nil when nobody asked for one
-	Copies   []Copy   `json:"copies"`          // files that were left out
-	Faults   []Fault  `json:"faults"`          // the first few unreadable lines
+	Copies   []Copy   `json:"copies"` // files that were left out
+	Faults   []Fault  `json:"faults"` // the first few unreadable lines
 }
 
 // NotHTTP is the lines whose request is not HTTP, which no limiter sees.
@@ -118,13 +117,6 @@ type File struct {
 	First       *format.Moment `json:"first"` // of its counted requests; nil without any
 	Last        *format.Moment `json:"last"`
 	Problem     string         `json:"problem"` // what ended it early, or was left unread behind its end; "" if nothing
-}
-
-// A Cache says whether the requests are those that an earlier command has kept.
-type Cache struct {
-	File   string `json:"file"` // "": there can be none
-	Used   bool   `json:"used"`
-	Reason string `json:"reason"` // why it was not used
 }
 
 // A Copy is a file that was not read, because another one holds all its lines.

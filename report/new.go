@@ -146,9 +146,6 @@ func NewInput(s *ingest.Stats, who *Population, timezone string) Input {
 		}
 		in.Files = append(in.Files, f)
 	}
-	if s.Cache != nil {
-		in.Cache = (*Cache)(s.Cache)
-	}
 	for _, c := range s.Copies.Found {
 		in.Copies = append(in.Copies, Copy{c.Name, c.Of, string(c.How)})
 	}

@@ -3,7 +3,6 @@ package traffic
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
 
 	"shadow/limit"
 	"shadow/traffic/intern"
@@ -107,38 +106,6 @@ func UnpackTables(from []byte) (p *PackedTables, rest []byte, err error) {
 		}
 	}
 	return p, rest, nil
-}
-
-// Fits reports whether the tables hold no names but the first ones of those that were packed, with the same ids.
-func (p *PackedTables) Fits(t *Tables) bool {
-	for kind, table := range t.all() {
-		have := table.dict.Len()
-		if have > p.names[kind].n || p.names[kind].n > table.most {
-			return false
-		}
-		same := true
-		p.names[kind].Each(func(id int32, name []byte) bool {
-			same = int(id) >= have || string(table.dict.Bytes(id)) == string(name)
-			return same && int(id) < have
-		})
-		if !same {
-			return false
-		}
-	}
-	return true
-}
-
-// Restore takes the names into tables that they fit. It fails, and leaves some of them there, if two are the same.
-func (p *PackedTables) Restore(t *Tables) (err error) {
-	for kind, table := range t.all() {
-		p.names[kind].Each(func(id int32, name []byte) bool {
-			if got := table.dict.ID(name); got != id {
-				err = fmt.Errorf("packed names: name %d is that of %d as well", id, got)
-			}
-			return err == nil
-		})
-	}
-	return err
 }
 
 // Verify fails unless all rows make sense: each column that like has is there, and no other, all are of one length, ids

@@ -166,7 +166,6 @@ func addLogs(cmd *cobra.Command, f *pipeline.Logs, quiet, verbose string) {
 		"100% takes damaged files, too)")
 	flags.BoolVarP(&f.Quiet, "quiet", "q", false, quiet)
 	flags.BoolVarP(&f.Verbose, "verbose", "v", false, verbose)
-	flags.StringVar(&f.Cache, "cache", "", "keep the requests of the logs in this `folder`; the next command on them starts there")
 	option.Clash(cmd, "--quiet and --verbose are opposites: state one", "quiet", "verbose")
 	addAnonymity(cmd, &f.Anonymity)
 	f.Memory = new(pipeline.Memory)

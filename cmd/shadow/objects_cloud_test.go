@@ -138,28 +138,6 @@ func TestObjectsThatFail(t *testing.T) {
 	}
 }
 
-// Requests that were kept are used again while the object is the same.
-func TestObjectsInTheCache(t *testing.T) {
-	server := objecttest.New(t)
-	text, err := os.ReadFile("../../sample-logs/shop-combined.log")
-	must(t, err)
-	server.Put(t, "access.log", text)
-	dir := t.TempDir()
-	replay := func() string {
-		return string(run(t, dir, "replay", "s3://logs/access.log", "--limit", "6/30s", "--no-store", "--cache="+dir, "--output", "json"))
-	}
-	replay()
-	server.Asked()
-	replay()
-	if asked := server.Asked(); len(asked) > 3 {
-		t.Errorf("the second time it asked %q", asked)
-	}
-	server.Put(t, "access.log", text[:len(text)/2])
-	if said := replay(); !strings.Contains(said, `"has changed"`) && !strings.Contains(said, "is shorter") {
-		t.Errorf("%s", said)
-	}
-}
-
 // Shards in an object store are as good as those in a folder: all at once, one by one, and packed again.
 func TestObjectsTakeShards(t *testing.T) {
 	server := objecttest.New(t)

@@ -95,12 +95,9 @@ as well; --policy selects some of them.`,
 	option.Clash(cmd, "--band and --redis: state one: Redis does not hold the state of a band", "band", "redis")
 	option.Clash(cmd, "--resume keeps in the database where to go on, and --no-store keeps nothing: state "+
 		"one", "resume", "no-store")
-	option.Clash(cmd, "--resume and --cache: state one: what has come to logs since is not what they hold", "resume", "cache")
-	option.Clash(cmd, "--verdicts and --cache: state one: requests that are kept have lost the numbers of their lines", "verdicts", "cache")
 	option.Clash(cmd, "--verdicts and --resume: state one: the lines of a log that goes on have no numbers", "verdicts", "resume")
 	option.Clash(cmd, "--retries and --resume: state one: what is still to come back is not kept from night to night", "retries", "resume")
 	option.Clash(cmd, "--retries and --redis: state one: Redis holds no requests that come back", "retries", "redis")
-	option.Clash(cmd, "--retries and --cache: state one: requests that are kept may have lost their paths", "retries", "cache")
 	option.Clash(cmd, "--resume and --band: state one: the state of a band is not kept from night to night", "resume", "band")
 	option.Clash(cmd, "--resume and --redis: state one: what Redis remembers is not kept from night to night", "resume", "redis")
 	option.Clash(cmd, "--sample and --db: state one: a run of a sample is not stored, so that nobody takes it for a whole "+

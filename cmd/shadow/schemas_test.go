@@ -522,7 +522,7 @@ replay shop-combined.log --limit 6/30s --no-store
 replay shop-combined.log --limit 6/30s --limit nginx:2/1s,burst=2 --evidence --harm-action /login --band --no-store
 replay shop-combined.log --limit window:10/1m --retries backoff --no-store
 replay nginx-timed.log --limit nginx:10r/m,burst=2 --config site.yaml --anonymize prefix --no-store
-replay api.json vhosts.log --limit 6/30s --network-db networks.mmdb --crawler-ranges googlebot.json --cache cache --no-store
+replay api.json vhosts.log --limit 6/30s --network-db networks.mmdb --crawler-ranges googlebot.json --no-store
 replay broken.log shop-combined.log copy.log --limit window:100/1h,cooldown=1m --no-store
 replay empty.log --limit 6/30s --no-store
 replay shop-combined.log --limit 6/30s --sweep --resume --db kept.db --fail-if refused>0

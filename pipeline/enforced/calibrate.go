@@ -35,9 +35,6 @@ const retryAfter = "sent_http_retry_after"
 
 // Run verifies what is asked, reads, looks for the limit, and reports.
 func (c *Calibrate) Run(ctx context.Context, logs []string) error {
-	if c.Cache != "" {
-		return pipeline.Usage("--cache keeps neither verdicts nor lines, which this goes by: leave it out")
-	}
 	take := &intake{Calibrate: c, most: defaultMost}
 	if err := c.verifyLimits(); err != nil {
 		return err

@@ -42,9 +42,6 @@ func (p *Packing) Run(ctx context.Context, logs []string) error {
 	if p.Since != "" {
 		return pipeline.Usage("--since: shards hold logs from their beginning on, since limits remember what was before")
 	}
-	if p.Cache != "" {
-		return pipeline.Usage("--cache: shards are what is kept of the logs; leave it out")
-	}
 	if err := p.Prepare(ctx, logs, p.choose); err != nil {
 		return err
 	}

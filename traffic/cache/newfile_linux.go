@@ -1,7 +1,6 @@
 package cache
 
 import (
-	"fmt"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -14,14 +13,4 @@ func newFile(dir string) (f *os.File, name string, err error) {
 		return f, "", nil
 	}
 	return namedFile(dir)
-}
-
-// giveName gives a name to a file of newFile that has none.
-func giveName(f *os.File, name string) error {
-	return unix.Linkat(unix.AT_FDCWD, fmt.Sprintf("/proc/self/fd/%d", f.Fd()), unix.AT_FDCWD, name, unix.AT_SYMLINK_FOLLOW)
-}
-
-// openFile opens a file, and does not wait for what may be in its place.
-func openFile(path string) (*os.File, error) {
-	return os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0)
 }

@@ -7,13 +7,12 @@ import (
 	"io"
 	"sync"
 
-	"shadow/limit"
 	"shadow/traffic"
 )
 
 // Pass is one pass over all requests.
 func (r *Requests) Pass() *Pass {
-	return &Pass{from: r, end: r.Size(), latest: traffic.MinTime}
+	return &Pass{from: r, end: r.Size()}
 }
 
 // A Pass hands out the batches that were taken in, in their order. It is a replay.Source.
@@ -23,7 +22,6 @@ type Pass struct {
 	head    [frameHead]byte // of the last frame
 	buffer  []byte
 	batch   traffic.Batch
-	latest  limit.Time // when a request was let in, of those that were verified
 }
 
 // ErrDamaged is the error of requests that are not as they were written, or cannot have been.
@@ -43,19 +41,14 @@ func (p *Pass) fill(b *traffic.Batch) error {
 		return p.hold(b)
 	}
 	b.Reset()
-	strange := p.from.strange
 	for last := false; !last; {
 		if p.at == p.end {
 			if b.Len() > 0 {
 				return ErrDamaged
 			}
-			p.from.strange = nil // all of it makes sense
 			return io.EOF
 		}
 		n, flags, err := p.frame()
-		if err == nil && b.Len()+n > mostRows && strange != nil {
-			err = ErrDamaged
-		}
 		if err == nil {
 			err = b.Unpack(p.buffer, n)
 		}
@@ -65,12 +58,7 @@ func (p *Pass) fill(b *traffic.Batch) error {
 		b.Warm, last = flags&warmRows != 0, flags&lastOfBatch != 0
 	}
 	b.Stamps = p.from.stamps
-	if strange == nil {
-		return nil
-	}
-	var err error
-	p.latest, err = strange.tables.Verify(b, strange.columns, p.latest)
-	return err
+	return nil
 }
 
 // hold makes b the only batch.

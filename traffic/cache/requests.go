@@ -22,20 +22,17 @@ import (
 //
 // They are taken in with Add, all of them before the first Pass. Once the file takes no more, the others stay in memory.
 // A batch that is the only one may stay as it is, see Hold.
-// The zero Requests are empty and ready for use; those of New can be kept with Save.
+// The zero Requests are empty and ready for use.
 type Requests struct {
 	Dir string // of the file; "": the system's for temporary ones
 
-	memory  []byte // frames that are in no file
-	file    *os.File
-	name    string // of the file, where it has one until Close; else ""
-	size    int64  // of what is in the file
-	stamps  traffic.Coarseness
-	most    int    // rows of the largest batch
-	heads   uint32 // checksum of the heads of all frames
-	lost    error  // why the file takes no more
-	held    *traffic.Batch
-	strange *expectation // what somebody else has written must be, and is not known to be; nil: nothing
+	memory []byte // frames that are in no file
+	file   *os.File
+	name   string // of the file, where it could not be removed at once; else ""
+	size   int64  // of what is in the file
+	stamps traffic.Coarseness
+	lost   error // why the file takes no more
+	held   *traffic.Batch
 
 	lendable atomic.Pointer[[]*traffic.Batch] // see lend
 }
@@ -73,7 +70,7 @@ func (e *PlaceError) Unwrap() error { return e.err }
 
 // Add takes in a batch.
 func (r *Requests) Add(b *traffic.Batch) {
-	r.stamps, r.most = b.Stamps, max(r.most, b.Len())
+	r.stamps = b.Stamps
 	for i := 0; i < b.Len(); i += frameRows {
 		j := min(b.Len(), i+frameRows)
 		var flags uint32
@@ -90,7 +87,6 @@ func (r *Requests) Add(b *traffic.Batch) {
 		binary.LittleEndian.PutUint32(head[4:], uint32(j-i))
 		binary.LittleEndian.PutUint32(head[8:], flags)
 		binary.LittleEndian.PutUint32(head[12:], checksum(head, rows))
-		r.heads = crc32.Update(r.heads, checksums, head)
 		most := memoryBytes
 		if r.file != nil {
 			most = writeBytes

@@ -45,7 +45,6 @@ type Stats struct {
 	Faults        []FaultAt      // the first few, input by input
 	Passed        []error        `json:"-"` // for each input that was passed over, why
 	Copies        logfile.Copies `json:"-"` // inputs that were left out, or may be copies
-	Cache         *CacheUse      `json:"-"` // nil: nobody asked for one
 }
 
 // InputStats is what reading told about one input.

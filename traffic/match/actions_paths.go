@@ -3,11 +3,9 @@ package match
 import (
 	"cmp"
 	"encoding/binary"
-	"errors"
 	"hash/maphash"
 	"slices"
 
-	"shadow/traffic"
 	"shadow/traffic/intern"
 )
 
@@ -24,24 +22,6 @@ const notedPath = 8 + 4 // bytes
 
 // NotePaths has the actions note paths. It must be called before there is a Matcher.
 func (a *Actions) NotePaths() { a.noted = intern.NewBounded(mostPathsNoted) }
-
-// Noted are the paths that were noted, each with its action, for those who keep them; nil: none are wanted.
-func (a *Actions) Noted() *intern.Dict { return a.noted }
-
-// RestoreNoted takes in the paths of Noted. It fails, and takes none, if they cannot be those of so many actions.
-func (a *Actions) RestoreNoted(paths traffic.PackedNames, actions int) error {
-	fit := a.noted != nil && paths.Len() <= mostPathsNoted+1
-	paths.Each(func(id int32, path []byte) bool {
-		is := len(path) == notedPath && int64(binary.LittleEndian.Uint32(path[8:])) < int64(actions)
-		fit = fit && (is || id == mostPathsNoted) // the last one stands for all further ones
-		return fit
-	})
-	if !fit {
-		return errors.New("paths of other actions")
-	}
-	paths.Each(func(_ int32, path []byte) bool { a.noted.ID(path); return true })
-	return nil
-}
 
 // note notes a path of an action.
 func (a *Actions) note(path []byte, id int32) {

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"shadow/request"
-	"shadow/traffic"
 	"shadow/traffic/intern"
 )
 
@@ -63,31 +62,5 @@ func TestFoldedUnasked(t *testing.T) {
 	m.ID([]byte("GET"), []byte("/x/2"))
 	if got, more := actions.Folded(); got != nil || more {
 		t.Errorf("%v, %t", got, more)
-	}
-}
-
-// Paths that were noted are taken in again by whoever has as many actions, and by nobody who has fewer.
-func TestNotedPathsAreRestored(t *testing.T) {
-	actions, err := NewActions(nil, intern.NewDict())
-	if err != nil {
-		t.Fatal(err)
-	}
-	actions.NotePaths()
-	m := actions.NewMatcher()
-	last := 0
-	for _, path := range []string{"/old/x", "/old/y", "/about"} {
-		last = int(m.ID([]byte("GET"), []byte(path)))
-	}
-	paths, _, err := traffic.UnpackNames(traffic.PackNames(nil, actions.Noted()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for more := range 2 {
-		again := &Actions{dict: actions.dict}
-		again.NotePaths()
-		err := again.RestoreNoted(paths, last+more)
-		if fits := more == 1; (err == nil) != fits || again.Noted().Len() > 0 != fits {
-			t.Errorf("%d actions, %d noted: %v, %d paths", last+more, last+1, err, again.Noted().Len())
-		}
 	}
 }

@@ -52,7 +52,7 @@ var Groups = []Group{
 		"db", "no-store", "out", "shards", "with", "sum", "events", "run", "wait", "resume", "resume-as", "sweep", "retain", "state", "save-every",
 		"flush", "spool-max",
 	}},
-	{"Performance", []string{"cache", "max-memory", "max-keys", "timing", "cpuprofile", "memprofile"}},
+	{"Performance", []string{"max-memory", "max-keys", "timing", "cpuprofile", "memprofile"}},
 }
 
 // GroupFlags has the lists of flags of all commands divided, and help wrapped at the width of the terminal, 0 if there is
