@@ -113,6 +113,9 @@ func (r *Suggest) answer(ctx context.Context, found *suggest.Advice, v *advice.V
 	if found.Broken != nil {
 		v.BrokeOn = r.client(found, *found.Broken)
 	}
+	if harmed := found.Whole.Harmed; harmed != nil {
+		v.Harmed = r.client(found, *harmed)
+	}
 	err = r.paste(&a, first)
 	v.Next = r.next(v, found)
 	return a, err

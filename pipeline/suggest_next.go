@@ -105,8 +105,12 @@ func (r *Suggest) ofAction(ctx context.Context, a *suggest.Advice) (best *advice
 	}
 	found, err := r.advisor.Only(ctx, actions)
 	for _, only := range found {
-		if n := &only.Answer; n.Verdict != suggest.Deploy && n.Verdict != suggest.Unproven && n.Because != suggest.FewToProtect {
+		n := &only.Answer
+		if n.Verdict != suggest.Deploy && n.Verdict != suggest.Unproven && n.Because != suggest.FewToProtect {
 			continue
+		}
+		if n.Whole.Refused[who.Search] > 0 || only.Parts[suggest.Rest] != nil && n.Chosen.On[suggest.Rest].Refused.Of(only.Target) == 0 {
+			continue // it costs search engines, or what it stops does not come any more
 		}
 		if o := advice.OfActionBy(only, names[only.Action]); best == nil || o.Refused > best.Refused {
 			best = o

@@ -345,7 +345,7 @@ func (a *Advice) judge() {
 		n.Verdict, n.Because = SafetyNet, Overlaps
 	}
 	switch {
-	case n.Verdict == Deploy && n.Because != FewLogIn && !a.proven():
+	case n.Verdict == Deploy && !a.proven():
 		n.Verdict = Unproven
 	case n.Verdict == NoLimitCan: // the nearest one is none to deploy
 		*n = Answer{Verdict: n.Verdict, Because: n.Because}

@@ -14,8 +14,8 @@ import (
 	"shadow/report/format"
 	"shadow/report/table"
 	"shadow/request"
+	"shadow/suggest"
 	"shadow/sweep"
-	"shadow/traffic/match"
 	"shadow/traffic/useragent"
 	"shadow/traffic/who"
 )
@@ -72,7 +72,7 @@ func (s *Answer) briefFacts(width int) (f document.Facts) {
 	f.Add("people", s.peopleText())
 	f.Add("", s.expectText())
 	f = append(f, v.Sample.facts()...)
-	f.Add("attacker", v.allowsText(match.IsLogin(s.Action)))
+	f.Add("attacker", s.attackerText())
 	f.Add("exempt", v.Exempt.text())
 	f.Add("search", v.searchText())
 	if v.Best != nil {
@@ -236,7 +236,11 @@ func (s *Report) brief(w *document.Writer, a *Answer) {
 // bodyLines are what is answered, with so many lines for a text.
 func (s *Answer) bodyLines(w *document.Writer, width, most int) *screen {
 	body := &screen{w: w, width: width, most: most}
-	body.add(labels[s.Verdict.Verdict], whole(s.verdictText(), width-briefLabel))
+	label := labels[s.Verdict.Verdict]
+	if s.Advice.Answer.Because == suggest.FewToProtect {
+		label = "UNSURE" // it may stop much
+	}
+	body.add(label, whole(s.verdictText(), width-briefLabel))
 	for _, f := range []document.Fact{{Label: "first", Text: s.Verdict.heavyText()}, {Label: "better", Text: s.betterText()}} {
 		if f.Text != "" {
 			body.add(f.Label, whole(f.Text, width-briefLabel))
@@ -312,8 +316,11 @@ func (s *Report) watchText(a *Answer) string {
 	case span == nil || span.Length() < nearlyADay:
 		return fmt.Sprintf("After a whole day, as busy hours may be missing here, %s (here %s)", a.Watch.How, format.Thousands(n))
 	}
-	return fmt.Sprintf("After days like the log's, %s (here %s in %s)", a.Watch.How, format.Thousands(n),
-		s.Input.SpanText())
+	after := "a week"
+	if span.Length() >= 14*limit.Day {
+		after = "two weeks"
+	}
+	return fmt.Sprintf("After %s, %s (here %s in %s)", after, a.Watch.How, format.Thousands(n), s.Input.SpanText())
 }
 
 // kinds are what a screen calls findings, by their codes; others are notes.
@@ -339,7 +346,7 @@ func (s *Report) shown(all []notable, room int) (lines []string) {
 			lines = append(lines, found.lines...)
 			continue
 		}
-		label, text := "", fmt.Sprintf("%d more", left)
+		label, text := "", fmt.Sprintf("%d other findings", left)
 		if i == 0 {
 			label, text = "found", format.Count(int64(left), "finding")
 		}
@@ -349,11 +356,11 @@ func (s *Report) shown(all []notable, room int) (lines []string) {
 		}
 		var kinds []string
 		for _, hidden := range all[i:] {
-			if !slices.Contains(kinds, hidden.brief) {
+			if hidden.brief != "note" && !slices.Contains(kinds, hidden.brief) {
 				kinds = append(kinds, hidden.brief)
 			}
 		}
-		if named := text + " (" + strings.Join(kinds, ", ") + "): " + where; table.ColumnsOf(named) <= briefWidth-briefLabel {
+		if named := text + " (" + strings.Join(kinds, ", ") + "): " + where; kinds != nil && table.ColumnsOf(named) <= briefWidth-briefLabel {
 			text = named
 		} else {
 			text += ": " + where
@@ -379,7 +386,7 @@ func (s *Report) found(width int) (all []notable) {
 		kind := cmp.Or(kinds[f.Code], "note")
 		brief := kind
 		if leavesOut(&f) {
-			brief += " " + format.Percentage(100*float64(f.Share))
+			brief += fmt.Sprintf(" %.0f %%", 100*f.Share)
 		}
 		add(kind, brief, f.String())
 	}

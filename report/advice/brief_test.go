@@ -145,7 +145,7 @@ func TestContinuedCommands(t *testing.T) {
 func TestFindingsAreWhole(t *testing.T) {
 	f := findings.Finding{Evidence: strings.TrimSpace(strings.Repeat("word ", 40)), Remedy: "--client-from x-forwarded-for --trusted-proxy private"}
 	r := &Report{Doctor: "shadow doctor x.log", Head: report.Head{Findings: []findings.Finding{f, f, f}}}
-	for room, want := range map[int]string{1: "3 findings (note): shadow doctor x.log", 4: "2 more (note): shadow doctor x.log", 9: f.Remedy} {
+	for room, want := range map[int]string{1: "3 findings: shadow doctor x.log", 4: "2 other findings: shadow doctor x.log", 9: f.Remedy} {
 		lines := r.shown(r.found(briefWidth), room)
 		if text := strings.Join(lines, "\n"); len(lines) > room || strings.Contains(text, "…") || !strings.HasSuffix(text, want) ||
 			room > 1 && !strings.Contains(text, f.Remedy) {
@@ -169,7 +169,7 @@ func TestAttackersComeFirst(t *testing.T) {
 	for _, line := range lines {
 		got = append(got, strings.Join(strings.Fields(line), " "))
 	}
-	want := []string{"few few", "leak dumps", "attack guesses", "3 more (monitors 60.00 %, short, own 5.00 %): shadow doctor x.log"}
+	want := []string{"few few", "leak dumps", "attack guesses", "3 other findings (monitors 60 %, short, own 5 %): shadow doctor x.log"}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}

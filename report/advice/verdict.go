@@ -22,6 +22,7 @@ type Verdict struct {
 	MostHit   *float64      `json:"most_hit_percent"` // of the protected clients, with 95 % confidence; nil: nothing shows it
 	AtRisk    *AtRisk       `json:"at_risk"`          // nil without a limit
 	Most      []RefusedMost `json:"refused_most"`     // the clients that lose most
+	Harmed    *RefusedMost  `json:"harmed"`           // the protected client that loses most; nil: none is hit
 	Heavy     *Heavy        `json:"heavy"`            // nil: no single client is most of what the limit refuses, or it attacks
 	OfAction  *OfAction     `json:"of_action"`        // nil: a limit for all requests will do, or none for one action would either
 	Sample    *SampleProof  `json:"sample,omitempty"` // nil: all clients were looked at, or there is no limit

@@ -7,6 +7,7 @@ import (
 
 	"shadow/report/format"
 	"shadow/suggest"
+	"shadow/traffic/match"
 	"shadow/traffic/who"
 )
 
@@ -19,8 +20,9 @@ func (s *Answer) reason() string {
 	case suggest.Separates:
 		return "the target sends faster than the protected clients"
 	case suggest.Overlaps:
-		if n.Verdict == suggest.NoLimitCan {
-			return "the target sends no faster than the protected clients, so no limit by this key can separate them" + othersText(a)
+		if w := a.Whole; n.Verdict == suggest.NoLimitCan {
+			return fmt.Sprintf("the target (%s, %s) sends no faster than the protected clients, so no limit by this key can separate them",
+				format.Count(w.Groups.Of(a.Target), "client"), format.Count(w.Requests.Of(a.Target), "request")) + othersText(a)
 		}
 		whose := "bots' "
 		if a.Target&a.Protected() != 0 {
@@ -71,12 +73,12 @@ func othersText(a *suggest.Advice) string {
 	case best == nil:
 		return ", nor one by another key"
 	}
-	return fmt.Sprintf("; limits by %s could reach %s of these requests", best.Key, format.Percentage(format.PercentOf(best.Requests, best.OfRequests)))
+	return fmt.Sprintf("; by %s one might, at most %s of these requests: ask shadow keys", best.Key, format.Percentage(format.PercentOf(best.Requests, best.OfRequests)))
 }
 
 // settings are the words of verdicts as people read them.
 var verdictTexts = map[string]string{
-	"deploy": "deploy", "deploy_unproven": "deploy in dry run: few people ever came near it", "ceiling": "ceiling", "no_limit_can": "no limit can", "not_judgeable": "not judgeable",
+	"deploy": "deploy", "deploy_unproven": "deploy in dry run: few or no people came near it", "ceiling": "ceiling", "no_limit_can": "no limit can", "not_judgeable": "not judgeable",
 }
 
 // labels are what a screen calls the verdicts.
@@ -88,8 +90,11 @@ var labels = map[string]string{
 func (s *Answer) verdictText() string {
 	v := s.Verdict
 	text := map[string]string{
-		"deploy": "in dry run: ", "deploy_unproven": "in dry run, as few people ever came near it: ", "ceiling": "a safety net: ",
+		"deploy": "in dry run: ", "deploy_unproven": "in dry run, as few or no people came near: ", "ceiling": "a safety net: ",
 	}[v.Verdict]
+	if s.Advice.Answer.Because == suggest.FewToProtect {
+		text = ""
+	}
 	switch {
 	case v.Limit == nil:
 		text = v.Reason
@@ -119,7 +124,11 @@ func (s *Answer) betterText() string {
 	if o == nil {
 		return ""
 	}
-	return fmt.Sprintf("for %s alone, %s refuses %s there (%s): see next", named(o.Action), o.Limit, format.Percentage(o.RefusedPercent), strings.SplitN(verdictTexts[o.Verdict], ":", 2)[0])
+	text := fmt.Sprintf("for %s alone, %s refuses %s there", named(o.Action), o.Limit, format.Percentage(o.RefusedPercent))
+	if o.Verdict == suggest.SafetyNet.String() {
+		text += ", unsure"
+	}
+	return text + ": see next"
 }
 
 // heavyText asks who the client is that is most of what the limit refuses; "" if none is.
@@ -157,6 +166,9 @@ func (s *Answer) peopleText() string {
 		return "none of those to protect sent such a request"
 	}
 	text := strings.Join(parts, ", ") + v.inSample() + " hit"
+	if c := v.Harmed; c != nil {
+		text += fmt.Sprintf(" (most %s: %s of %s)", named(c.Client), format.Thousands(c.Refused), format.Thousands(c.Requests))
+	}
 	n := w.Groups.Of(protected)
 	if hit.Of(protected) == 1 && n < 100 && slices.ContainsFunc(s.Advice.Goals, func(g suggest.Goal) bool { return g.MayHit(n) == 1 }) {
 		text += ", as may be where there are fewer than 100"
@@ -183,7 +195,7 @@ func (s *Answer) expectText() string {
 	switch r := v.AtRisk; {
 	case r.MostHit == nil:
 	case r.Validated-r.LateHit < suggest.LeastNear:
-		text += "; too few send more to say it of these"
+		text += "; too few send more to say it of them"
 	default:
 		text += "; of those that send more, at most " + format.Percentage(*r.MostHit)
 	}
@@ -204,14 +216,18 @@ func (v *Verdict) botsText() string {
 	return text
 }
 
-// allowsText says what a client gets that sends as fast as it can.
-func (v *Verdict) allowsText(guesses bool) string {
+// attackerText says how many attackers are hit, and what each gets that sends as fast as it can.
+func (s *Answer) attackerText() string {
+	v, w := s.Verdict, s.Advice.Whole
 	what := "requests"
-	if guesses {
+	if match.IsLogin(s.Action) {
 		what = "guesses"
 	}
-	return fmt.Sprintf("still gets %s %s in the first minute, %s in an hour, %s in a day",
-		format.Thousands(v.Allows.Minute), what, format.Thousands(v.Allows.Hour), format.Thousands(v.Allows.Day))
+	text := fmt.Sprintf("still gets %s %s in the first minute, %s in an hour", format.Thousands(v.Allows.Minute), what, format.Thousands(v.Allows.Hour))
+	if n := w.Groups[who.Attacker]; n > 1 {
+		return fmt.Sprintf("%s of %s hit; each %s", format.Thousands(s.Advice.Answer.Whole.Hit[who.Attacker]), format.Thousands(n), text)
+	}
+	return text
 }
 
 // text says who should be exempt, and why.
@@ -229,9 +245,9 @@ func (e *Exempt) text() string {
 	case len(e.Addresses) == 0: // which are not to be named
 		return refused + " of own work or monitors are refused"
 	case e.Pasted:
-		return fmt.Sprintf("%s, in the lines, if yours (own work, monitors): else %s are refused", names, refused)
+		return fmt.Sprintf("if %s is yours, as it seems: in the lines, else %s are refused", names, refused)
 	}
-	return fmt.Sprintf("%s by hand, if yours (own work, monitors): else %s are refused", names, refused)
+	return fmt.Sprintf("if %s is yours, as it seems: by hand, else %s are refused", names, refused)
 }
 
 // searchNamed is how many search engines are named.
@@ -248,13 +264,12 @@ func (v *Verdict) searchText() string {
 		requests, refused = requests+c.Requests, refused+c.Refused
 		name := c.Name
 		if c.Refused > 0 {
-			name += fmt.Sprintf(" (%s of %s refused)", format.Thousands(c.Refused), format.Thousands(c.Requests))
+			name += fmt.Sprintf(" (%s of %s)", format.Thousands(c.Refused), format.Thousands(c.Requests))
 		}
 		names = append(names, name)
 	}
-	text := format.List(names, searchNamed) + ": " + format.Count(requests, "request")
-	if refused == 0 {
-		text += ", none refused"
+	if refused > 0 {
+		return fmt.Sprintf("%s of %s refused: %s", format.Thousands(refused), format.Count(requests, "request"), format.List(names, searchNamed))
 	}
-	return strings.TrimSpace(text)
+	return fmt.Sprintf("%s: %s, none refused", format.List(names, searchNamed), format.Count(requests, "request"))
 }
