@@ -136,7 +136,8 @@ func (l *clients) attack(ids []int32) (found []Finding) {
 		brief := fmt.Sprintf("%s of requests, %s", format.Percentage(format.PercentOf(requests, l.total)), l.counted(ids))
 		told := parts
 		for _, s := range l.census.Swarms[:min(len(l.census.Swarms), 1)] {
-			told = slices.Concat(parts[:min(len(parts), 1)], []string{format.Thousands(int64(len(s.Members))) + " are one swarm"})
+			swarm := format.Thousands(int64(len(s.Members))) + " are one swarm"
+			told = slices.Concat(parts[:min(len(parts), 1)], []string{swarm})
 		}
 		if len(told) > 0 {
 			brief += ": " + strings.Join(told[:min(len(told), 2)], ", ")

@@ -91,6 +91,26 @@ func TestALimitForOneAction(t *testing.T) {
 	}
 }
 
+// No limit for one action is better that refuses search engines, unless these are the target.
+func TestNoBetterLimitRefusesSearchEngines(t *testing.T) {
+	const googlebot = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"
+	p := &planter{Rand: testneeds.Rand(t, 16, 9), people: map[string]bool{}}
+	p.visitors(400, plantedDay)
+	p.logins(60)
+	for i := range 40 {
+		p.guesses(address(45, i), 300, p.spread(), 20*time.Second, func() string { return "python-requests/2.31.0" })
+	}
+	p.machine("66.249.66.1", googlebot, "/login", 200, 0, plantedDay, 0.05)
+	log := p.write(t, "access.log")
+	if a, _ := settle(t, &Suggest{}, log); a.OfAction != nil {
+		t.Errorf("%+v refuses Googlebot", a.OfAction)
+	}
+	target := []who.Set{1<<who.Search | 1<<who.Attacker | 1<<who.Program}
+	if a, _ := settle(t, &Suggest{Target: target}, log); a.OfAction == nil {
+		t.Errorf("%s without a better limit", a.Verdict)
+	}
+}
+
 // A limit that broke its promise gives way to one that hits nobody. That one is worth deploying if it still refuses a share
 // that matters, and not if everybody to protect may send as much as it admits.
 func TestInPlaceOfALimitThatBroke(t *testing.T) {

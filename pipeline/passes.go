@@ -108,7 +108,7 @@ func (l *Logs) release() error {
 	return err
 }
 
-// keeping is what a reader hands out, and keeps it on the way where that is wanted.
+// keeping returns the batches of a reader, and keeps them on the way where that is wanted.
 func (l *Logs) keeping(reader *ingest.Reader) replay.Source {
 	if !l.retain {
 		return reader

@@ -312,7 +312,7 @@ func TestAnotherKeyMight(t *testing.T) {
 	askJSON(t, func(l Logs) error {
 		return (&Suggest{Logs: l, Holdout: DefaultHoldout, Band: true, Output: "json"}).Run(t.Context(), []string{log})
 	}, Logs{Caller: called(&out, &errs)}, &out, &a)
-	if n := &a.Answer; n.Verdict != "no_limit_can" || !strings.Contains(n.Reason, "; by client/24 one might, at most ") {
+	if n := &a.Answer; n.Verdict != "no_limit_can" || !strings.Contains(n.Reason, "; limits by client/24 may refuse up to ") {
 		t.Errorf("%s: %s", n.Verdict, n.Reason)
 	}
 }

@@ -87,7 +87,8 @@ func (r *Suggest) Run(ctx context.Context, logs []string) (err error) {
 		if why != "" {
 			found.Forbid()
 		}
-		if answers[i], err = r.answer(ctx, found, &advice.Verdict{Reason: why, Site: site, Sample: advice.ProofOf(proof)}, !pasted); err != nil {
+		v := &advice.Verdict{Reason: why, Site: site, Sample: advice.ProofOf(proof)}
+		if answers[i], err = r.answer(ctx, found, v, !pasted); err != nil {
 			return err
 		}
 		pasted = pasted || len(answers[i].Verdict.Paste) > 0
@@ -102,7 +103,9 @@ func (r *Suggest) Run(ctx context.Context, logs []string) (err error) {
 }
 
 // answer fills in what is known of an answer beside its figures. Lines that a server wants once come with the first.
-func (r *Suggest) answer(ctx context.Context, found *suggest.Advice, v *advice.Verdict, first bool) (a advice.Answer, err error) {
+func (r *Suggest) answer(
+	ctx context.Context, found *suggest.Advice, v *advice.Verdict, first bool,
+) (a advice.Answer, err error) {
 	a, v.For = advice.Answer{Advice: found, Key: r.keyText(), Verdict: v}, cmp.Or(r.For, anyServer)
 	if v.Most, v.Heavy, err = r.refusedMost(ctx, found); err != nil {
 		return a, err

@@ -53,7 +53,9 @@ func (r *Suggest) paste(to *advice.Answer, first bool) error {
 
 // refusedMost names the clients that the answer refuses most. Where one of them is most of what is refused, and nothing shows
 // an attack, the answer is found without it as well.
-func (r *Suggest) refusedMost(ctx context.Context, a *suggest.Advice) (most []advice.RefusedMost, heavy *advice.Heavy, err error) {
+func (r *Suggest) refusedMost(
+	ctx context.Context, a *suggest.Advice,
+) (most []advice.RefusedMost, heavy *advice.Heavy, err error) {
 	for _, hit := range a.Whole.Most {
 		most = append(most, *r.client(a, hit))
 	}
@@ -83,7 +85,7 @@ func (r *Suggest) client(a *suggest.Advice, hit replay.Hit) *advice.RefusedMost 
 	}
 }
 
-// leastThere is how many percent of the target's requests must be of one action for that to be answered by itself.
+// leastThere is the least share of the target's requests, in percent, of an action that is answered by itself.
 const leastThere = 10
 
 // ofAction returns the answer for the action where a limit stops most, of those for which the target asks most, where none
@@ -109,8 +111,12 @@ func (r *Suggest) ofAction(ctx context.Context, a *suggest.Advice) (best *advice
 		if n.Verdict != suggest.Deploy && n.Verdict != suggest.Unproven && n.Because != suggest.FewToProtect {
 			continue
 		}
-		if n.Whole.Refused[who.Search] > 0 || only.Parts[suggest.Rest] != nil && n.Chosen.On[suggest.Rest].Refused.Of(only.Target) == 0 {
-			continue // it costs search engines, or what it stops does not come any more
+		rest := only.Parts[suggest.Rest]
+		if rest != nil && n.Chosen.On[suggest.Rest].Refused.Of(only.Target) == 0 {
+			continue // what it stops does not come any more
+		}
+		if n.Whole.Refused.Of(1<<who.Search&^only.Target) > 0 {
+			continue // it costs search engines
 		}
 		if o := advice.OfActionBy(only, names[only.Action]); best == nil || o.Refused > best.Refused {
 			best = o
@@ -190,15 +196,15 @@ func (r *Suggest) next(v *advice.Verdict, a *suggest.Advice) (lines []string) {
 		lines = append(lines, r.commandLine("replay", append(with, "--evidence")...))
 	default: // a replay would judge all actions
 	}
-	if (n.Verdict == suggest.SafetyNet || n.Verdict == suggest.NoLimitCan) && a.Action == "" {
-		lines = append(lines, r.commandLine("keys"))
+	var action []string
+	if a.Action != "" {
+		action = []string{"--action", a.Action}
+	}
+	if n.Verdict == suggest.NoLimitCan || n.Verdict == suggest.SafetyNet && a.Action == "" {
+		lines = append(lines, r.commandLine("keys", action...))
 	}
 	if !r.Details {
-		details := []string{"--details"}
-		if a.Action != "" {
-			details = append(details, "--action", a.Action)
-		}
-		lines = append(lines, r.commandLine("suggest", details...))
+		lines = append(lines, r.commandLine("suggest", append([]string{"--details"}, action...)...))
 	}
 	return lines
 }

@@ -312,7 +312,29 @@ func (a *Advice) proven() bool {
 }
 
 // Forbid takes the answer back, as something about the log forbids one.
-func (a *Advice) Forbid() { a.Answer = Answer{Verdict: NotJudgeable, Because: Forbidden} }
+func (a *Advice) Forbid() { a.withdraw(NotJudgeable, Forbidden) }
+
+// withdraw leaves a verdict without a limit, and nothing of what one does.
+func (a *Advice) withdraw(v Verdict, why Because) {
+	a.Answer, a.Broken = Answer{Verdict: v, Because: why}, nil
+	if a.Whole != nil {
+		a.Whole.forget()
+	}
+}
+
+// Admits returns how many requests the answer admits one client in less than a time, with the scale in it.
+func (a *Advice) Admits(time limit.Time) int64 {
+	of := a.Answer.Of
+	shape := of.Shape
+	if rate := &shape.Rate; shape.Kind == sweep.Token && !a.Scale.One() {
+		if count, per, ok := a.Scale.times(rate.Count, rate.Per); ok && of.family.own == nil {
+			rate.Count, rate.Per = count, per
+		} else {
+			rate.Count = a.Scale.Up(rate.Count)
+		}
+	}
+	return Admits(shape, a.Scale.Up(a.Answer.Chosen.Limit), time)
+}
 
 // judge gives the verdict. What the answer does to the whole log must be known.
 func (a *Advice) judge() {
@@ -348,7 +370,6 @@ func (a *Advice) judge() {
 	case n.Verdict == Deploy && !a.proven():
 		n.Verdict = Unproven
 	case n.Verdict == NoLimitCan: // the nearest one is none to deploy
-		*n = Answer{Verdict: n.Verdict, Because: n.Because}
-		a.Whole.forget()
+		a.withdraw(n.Verdict, n.Because)
 	}
 }

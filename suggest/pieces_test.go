@@ -318,3 +318,32 @@ func TestBusiestActions(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 }
+
+// An answer that is taken back leaves no client that a limit would hit.
+func TestForbidLeavesNothing(t *testing.T) {
+	hit := &replay.Hit{Client: 1, Refused: 9}
+	w := &Whole{Limit: "window:5/1m", Most: []replay.Hit{*hit}, Works: []replay.Hit{*hit}, Harmed: hit, Crawlers: []CrawlerHit{{Name: "bot", Refused: 9}}}
+	w.Answer.Hit[who.Person] = 1
+	a := &Advice{Whole: w, Broken: hit, Answer: Answer{Limit: "window:5/1m", Of: &Suggestion{}, Broke: "window:4/1m"}}
+	a.Forbid()
+	if a.Answer != (Answer{Verdict: NotJudgeable, Because: Forbidden}) || a.Broken != nil {
+		t.Errorf("%+v, broken on %v", a.Answer, a.Broken)
+	}
+	if w.Limit != "" || w.Most != nil || w.Works != nil || w.Harmed != nil || w.Answer != (Figures{}) || w.Crawlers[0].Refused != 0 {
+		t.Errorf("%+v", w)
+	}
+	new(Advice).Forbid()
+}
+
+// With a scale the answer admits as much as the limit that is pasted does: 12r/m with 34 at once, 45 in less than a minute.
+func TestAdmitsWithTheScale(t *testing.T) {
+	two, _ := ParseScale("2")
+	one, _ := ParseScale("1")
+	for scale, want := range map[Scale][2]int64{one: {22, 376}, two: {45, 753}} {
+		bucket := &Suggestion{Shape: sweep.Shape{Kind: sweep.Token, Rate: sweep.Rate{Count: 6, Per: limit.Minute}}}
+		a := &Advice{Question: Question{Scale: scale}, Answer: Answer{Of: bucket, Chosen: Candidate{Limit: 17}}}
+		if got := [2]int64{a.Admits(limit.Minute), a.Admits(limit.Hour)}; got != want {
+			t.Errorf("%s times: %d, want %d", scale, got, want)
+		}
+	}
+}

@@ -22,8 +22,9 @@ func newSuggest() *cobra.Command {
 		Long: `Suggest answers the question "what should X be?" with a verdict and one limit. It blocks nobody.
 
   deploy          the limit keeps the promise (--protect) and refuses 5 % of the target requests or more; it is 95 %
-                  sure that it hits at most 10 % of the clients to protect
-  ceiling         the limit hits no client to protect and refuses little: a safety net
+                  sure that it hits at most 10 % of the clients to protect; it says so if fewer than ten came near
+  ceiling         the limit hits no client to protect and refuses little: a safety net; UNSURE if it may refuse more, but
+                  too few clients show that it spares people
   no limit can    no limit by this key reaches the target without breaking the promise
   not judgeable   something about the log forbids an answer; the reason says what
 

@@ -1,20 +1,17 @@
 package advice
 
 import (
-	"cmp"
 	"fmt"
 	"path"
 	"slices"
 	"strings"
 
 	"shadow/escape"
-	"shadow/findings"
 	"shadow/limit"
 	"shadow/report/document"
 	"shadow/report/format"
 	"shadow/report/table"
 	"shadow/request"
-	"shadow/suggest"
 	"shadow/sweep"
 	"shadow/traffic/useragent"
 	"shadow/traffic/who"
@@ -59,11 +56,13 @@ func (s *Report) whatText(a *Answer) string {
 	return name + ": " + strings.Join(append(parts, a.Verdict.Site.Text()), ", ")
 }
 
-// briefFacts say what the limit does; none without one.
+// briefFacts say what to know before pasting, and what the limit does, if there is one.
 func (s *Answer) briefFacts(width int) (f document.Facts) {
 	v := s.Verdict
+	f.Add("first", v.heavyText())
+	f.Add("better", s.betterText())
 	if v.Limit == nil {
-		return nil
+		return f
 	}
 	for i, line := range s.mostLines(width) {
 		f.Add([]string{"refused", "most", ""}[i], line)
@@ -122,14 +121,16 @@ func (s *Answer) mostLines(width int) (lines []string) {
 // what it asks for.
 func (c *RefusedMost) tells(width int) string {
 	text := c.Identity
-	if reason := escape.Visible(c.mainReason()); reason != "" && c.Identity != who.Program.One() { // of which the agent says all
+	reason := escape.Visible(c.mainReason())
+	if reason != "" && c.Identity != who.Program.One() { // of which the agent says all
 		if text += ": " + reason; table.ColumnsOf(text) > width {
 			text = reason
 		}
 	}
 	agent := "no agent"
 	if c.Agent != "-" && c.Agent != "" {
-		if agent = useragent.Short(c.Agent); useragent.Classify([]byte(c.Agent)) == request.Browser && who.Hostile.Names(c.Identity) {
+		agent = useragent.Short(c.Agent)
+		if useragent.Classify([]byte(c.Agent)) == request.Browser && who.Hostile.Names(c.Identity) {
 			agent = "claims " + agent
 		}
 	}
@@ -141,7 +142,7 @@ func (c *RefusedMost) tells(width int) string {
 	return escape.Visible(text)
 }
 
-// mainReason returns the weightiest reason for the identity: of one that is disguised the first sign that counts against it.
+// mainReason returns the weightiest reason for the identity: of one that is disguised, the first sign that counts against it.
 func (c *RefusedMost) mainReason() string {
 	for _, mark := range []string{"! ", "- "} {
 		for _, reason := range c.Reasons {
@@ -236,23 +237,18 @@ func (s *Report) brief(w *document.Writer, a *Answer) {
 // bodyLines are what is answered, with so many lines for a text.
 func (s *Answer) bodyLines(w *document.Writer, width, most int) *screen {
 	body := &screen{w: w, width: width, most: most}
-	label := labels[s.Verdict.Verdict]
-	if s.Advice.Answer.Because == suggest.FewToProtect {
-		label = "UNSURE" // it may stop much
-	}
+	label, _ := s.called()
 	body.add(label, whole(s.verdictText(), width-briefLabel))
-	for _, f := range []document.Fact{{Label: "first", Text: s.Verdict.heavyText()}, {Label: "better", Text: s.betterText()}} {
-		if f.Text != "" {
-			body.add(f.Label, whole(f.Text, width-briefLabel))
-		}
-	}
 	unhurt := !slices.ContainsFunc(s.Verdict.Search, func(c Crawler) bool { return c.Refused > 0 })
 	for _, f := range s.briefFacts(width - briefLabel) {
 		before := len(body.lines)
 		client := f.Label == "refused" || f.Label == "most" || f.Label == "" && strings.Contains(f.Text, "  ")
-		if client {
+		switch {
+		case client:
 			body.add(f.Label, []string{table.Cut(f.Text, width-briefLabel)})
-		} else {
+		case f.Label == "first" || f.Label == "better": // what must be known before pasting
+			body.add(f.Label, whole(f.Text, width-briefLabel))
+		default:
 			body.say(f.Label, f.Text)
 		}
 		switch {
@@ -320,104 +316,9 @@ func (s *Report) watchText(a *Answer) string {
 	if span.Length() >= 14*limit.Day {
 		after = "two weeks"
 	}
-	return fmt.Sprintf("After %s, %s (here %s in %s)", after, a.Watch.How, format.Thousands(n), s.Input.SpanText())
-}
-
-// kinds are what a screen calls findings, by their codes; others are notes.
-var kinds = map[string]string{
-	"admin_indexed": "indexed", "attacker": "attack", "bot_network": "network", "client_missing": "clients", "clock": "clock", "copies": "copies",
-	"enforced": "enforced", "few_clients": "few", "forged_crawler": "forged", "forged_forwarded_for": "forged", "health_check": "monitors",
-	"heavy_client": "heavy", "inner_hosts": "inner", "no_agents": "agents", "one_network": "network", "own_server": "own",
-	"password_guessed": "break-in", "proxy_as_client": "proxy", "secrets_served": "leak", "shared_addresses": "offices", "short_log": "short",
-}
-
-// A notable is a finding or a warning on the screen.
-type notable struct {
-	brief string   // its kind; of clients that the answer leaves out, with their share
-	lines []string // with the kind in front
-}
-
-// shown are findings and warnings, each whole, in so many lines at most. The last line names the kinds of those for which
-// there is no room.
-func (s *Report) shown(all []notable, room int) (lines []string) {
-	for i, found := range all {
-		left := len(all) - i
-		if len(lines)+len(found.lines)+min(left-1, 1) <= max(room, 1) {
-			lines = append(lines, found.lines...)
-			continue
-		}
-		label, text := "", fmt.Sprintf("%d other findings", left)
-		if i == 0 {
-			label, text = "found", format.Count(int64(left), "finding")
-		}
-		where := escape.Visible(s.Doctor)
-		if table.ColumnsOf(where) > briefWidth-briefLabel-len("999 findings: ") {
-			where = "shadow doctor LOG"
-		}
-		var kinds []string
-		for _, hidden := range all[i:] {
-			if hidden.brief != "note" && !slices.Contains(kinds, hidden.brief) {
-				kinds = append(kinds, hidden.brief)
-			}
-		}
-		if named := text + " (" + strings.Join(kinds, ", ") + "): " + where; kinds != nil && table.ColumnsOf(named) <= briefWidth-briefLabel {
-			text = named
-		} else {
-			text += ": " + where
-		}
-		return append(lines, fmt.Sprintf("%-*s%s", briefLabel, label, text))
+	unscaled := ""
+	if !a.Advice.Scale.One() {
+		unscaled = ", without the scale"
 	}
-	return lines
-}
-
-// found are findings and warnings: what forbids an answer, what an attack got, who the clients are, and all others.
-func (s *Report) found(width int) (all []notable) {
-	add := func(kind, brief, text string) {
-		lines := table.Wrap(escape.Visible(text), width-briefLabel)
-		for i := range lines {
-			lines[i] = fmt.Sprintf("%-*s%s", briefLabel, map[bool]string{true: kind}[i == 0], lines[i])
-		}
-		all = append(all, notable{brief, lines})
-	}
-	for _, f := range slices.SortedStableFunc(slices.Values(s.Findings), func(x, y findings.Finding) int { return cmp.Compare(rankOf(&x), rankOf(&y)) }) {
-		if f.Brief != "" {
-			f.Evidence, f.Remedy = f.Brief, map[bool]string{true: f.Remedy}[f.Severity == findings.Stop]
-		}
-		kind := cmp.Or(kinds[f.Code], "note")
-		brief := kind
-		if leavesOut(&f) {
-			brief += fmt.Sprintf(" %.0f %%", 100*f.Share)
-		}
-		add(kind, brief, f.String())
-	}
-	for _, text := range s.OtherWarnings() {
-		add("note", "note", text)
-	}
-	return all
-}
-
-// leavesOut reports whether a finding is about clients that the answer leaves out.
-func leavesOut(f *findings.Finding) bool { return f.Code == "own_server" || f.Code == "health_check" }
-
-// rankOf orders findings for a screen that may have room for one or two.
-func rankOf(f *findings.Finding) int {
-	switch {
-	case f.Severity == findings.Stop:
-		return 0
-	case f.Code == "secrets_served" || f.Code == "password_guessed":
-		return 1
-	case f.Code == "attacker":
-		return 2
-	case leavesOut(f) && f.Share >= 0.1:
-		return 3
-	}
-	return 4
-}
-
-// firstFound is how many lines it takes to say what is most notable, and how many more there are.
-func firstFound(all []notable) int {
-	if len(all) == 0 {
-		return 0
-	}
-	return min(len(all[0].lines)+min(len(all)-1, 1), 5)
+	return fmt.Sprintf("After %s, %s (here %s in %s%s)", after, a.Watch.How, format.Thousands(n), s.Input.SpanText(), unscaled)
 }

@@ -173,6 +173,35 @@ func TestAttackersComeFirst(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
+	r.Findings = r.Findings[:2]
+	r.Findings[0].Evidence = strings.Repeat("short ", 20)
+	if lines = r.shown(r.found(briefWidth), 2); !strings.HasSuffix(lines[1], " 1 other finding (short): shadow doctor x.log") {
+		t.Errorf("%q", lines)
+	}
+}
+
+// What too few clients show is called unsure on the screen and on the page alike.
+func TestUnsure(t *testing.T) {
+	a := &Answer{Verdict: &Verdict{Verdict: "ceiling"}, Advice: deployed()}
+	for because, want := range map[suggest.Because][2]string{
+		suggest.Overlaps: {"CEILING", "ceiling"}, suggest.FewToProtect: {"UNSURE", "unsure: too few clients to protect"},
+	} {
+		a.Advice.Answer.Because = because
+		if label, words := a.called(); label != want[0] || words != want[1] {
+			t.Errorf("%s, %s, want %q", label, words, want)
+		}
+	}
+}
+
+// Of attackers it is told how many are hit, of one as well.
+func TestAttackersHit(t *testing.T) {
+	a := &Answer{Verdict: &Verdict{Allows: &Allows{Minute: 5, Hour: 64}}, Advice: deployed()}
+	for n, want := range map[int64]string{0: "still gets ", 1: "0 of 1 hit; still gets ", 2: "0 of 2 hit; each still gets "} {
+		a.Advice.Whole.Groups[who.Attacker] = n
+		if got := a.attackerText(); got != want+"5 requests in the first minute, 64 in an hour" {
+			t.Errorf("%d: %s", n, got)
+		}
+	}
 }
 
 // A client that is refused most is told by what shows who it is; how it calls itself is told where there is room.

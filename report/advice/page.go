@@ -21,16 +21,17 @@ import (
 // tones are the severities of findings as a page shows them.
 var tones = [...]string{findings.Stop: "stop", findings.Warn: "warn", findings.Info: "info"}
 
-// pageWidth is how many columns a fact of a page has at least, if it is one of a client.
+// pageWidth is the room for a fact about a client on a page, in columns.
 const pageWidth = 160
 
 // page is the page of a report with one answer, which was explored.
 func (s *Report) page() *html.Answer {
 	a := &s.Answers[0]
 	v, advice := a.Verdict, a.Advice
+	_, words := a.called()
 	p := &html.Answer{
 		Shadow: strings.TrimSpace("shadow " + s.Version), Command: s.Command, What: s.whatText(a),
-		Verdict: verdictTexts[v.Verdict], Tone: v.Verdict, Reason: v.Reason, Facts: a.briefFacts(pageWidth),
+		Verdict: words, Tone: v.Verdict, Reason: v.Reason, Facts: a.briefFacts(pageWidth),
 		Note: v.Note, Next: v.Next,
 		Protects: advice.Protected().String(), Targets: advice.Target.String(),
 	}

@@ -11,8 +11,7 @@ import (
 	"shadow/report/table"
 )
 
-// A screen holds the answer in short: lines with labels, which are wrapped, and of which some are left out where there is no
-// room.
+// A screen wraps lines with labels, and leaves some out where there is no room.
 
 // named is a name that somebody chose, cut in its middle where it is long.
 func named(name string) string { return table.CutMiddle(escape.Visible(name), briefName) }
@@ -36,7 +35,7 @@ func whole(text string, width int) []string {
 	return table.Wrap(strings.Join(words, " "), width)
 }
 
-// A screen is the lines of the answer in short.
+// A screen holds the lines of the answer in short.
 type screen struct {
 	w     *document.Writer
 	lines []string

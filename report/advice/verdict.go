@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"shadow/findings"
+	"shadow/limit"
 	"shadow/report/format"
 	"shadow/suggest"
 	"shadow/traffic/who"
@@ -24,7 +25,7 @@ type Verdict struct {
 	Most      []RefusedMost `json:"refused_most"`     // the clients that lose most
 	Harmed    *RefusedMost  `json:"harmed"`           // the protected client that loses most; nil: none is hit
 	Heavy     *Heavy        `json:"heavy"`            // nil: no single client is most of what the limit refuses, or it attacks
-	OfAction  *OfAction     `json:"of_action"`        // nil: a limit for all requests will do, or none for one action would either
+	OfAction  *OfAction     `json:"of_action"`        // nil: a limit for all requests will do, or none for one action does
 	Sample    *SampleProof  `json:"sample,omitempty"` // nil: all clients were looked at, or there is no limit
 	Validated *Validated    `json:"validated"`        // nil: no part chose nothing
 	Reach     *Reach        `json:"bound"`            // nil: not computed
@@ -210,8 +211,7 @@ func (s *Answer) fillVerdict() {
 		}
 	}
 	v.AtRisk = s.atRisk()
-	allows := leavesOf(n.Of.Shape, n.Chosen.Limit)
-	v.Allows = &Allows{allows[0], allows[1], allows[2]}
+	v.Allows = &Allows{a.Admits(limit.Minute), a.Admits(limit.Hour), a.Admits(limit.Day)}
 }
 
 // atRisk counts those who may be hit at all.

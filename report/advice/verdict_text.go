@@ -21,8 +21,9 @@ func (s *Answer) reason() string {
 		return "the target sends faster than the protected clients"
 	case suggest.Overlaps:
 		if w := a.Whole; n.Verdict == suggest.NoLimitCan {
-			return fmt.Sprintf("the target (%s, %s) sends no faster than the protected clients, so no limit by this key can separate them",
-				format.Count(w.Groups.Of(a.Target), "client"), format.Count(w.Requests.Of(a.Target), "request")) + othersText(a)
+			return fmt.Sprintf("the target (%s, %s) sends no faster than the protected clients, so no limit by this key can "+
+				"separate them", format.Count(w.Groups.Of(a.Target), "client"),
+				format.Count(w.Requests.Of(a.Target), "request")) + othersText(a)
 		}
 		whose := "bots' "
 		if a.Target&a.Protected() != 0 {
@@ -59,7 +60,8 @@ func (s *Answer) reason() string {
 func (s *Answer) brokeText() string {
 	text := s.Advice.Answer.Broke + " broke its promise later in the log"
 	if c := s.Verdict.BrokeOn; c != nil {
-		text += fmt.Sprintf(" (%s, %s: %s of %s refused)", named(c.Client), c.Identity, format.Thousands(c.Refused), format.Count(c.Requests, "request"))
+		text += fmt.Sprintf(" (%s, %s: %s of %s refused)", named(c.Client), c.Identity, format.Thousands(c.Refused),
+			format.Count(c.Requests, "request"))
 	}
 	return text
 }
@@ -73,17 +75,28 @@ func othersText(a *suggest.Advice) string {
 	case best == nil:
 		return ", nor one by another key"
 	}
-	return fmt.Sprintf("; by %s one might, at most %s of these requests: ask shadow keys", best.Key, format.Percentage(format.PercentOf(best.Requests, best.OfRequests)))
+	return fmt.Sprintf("; limits by %s may refuse up to %s of the target's requests: ask shadow keys", best.Key,
+		format.Percentage(format.PercentOf(best.Requests, best.OfRequests)))
 }
 
-// settings are the words of verdicts as people read them.
+// verdictTexts has the words of verdicts as people read them.
 var verdictTexts = map[string]string{
-	"deploy": "deploy", "deploy_unproven": "deploy in dry run: few or no people came near it", "ceiling": "ceiling", "no_limit_can": "no limit can", "not_judgeable": "not judgeable",
+	"deploy": "deploy", "deploy_unproven": "deploy in dry run: few or no people came near it", "ceiling": "ceiling",
+	"no_limit_can": "no limit can", "not_judgeable": "not judgeable",
 }
 
-// labels are what a screen calls the verdicts.
+// labels has what a screen calls the verdicts.
 var labels = map[string]string{
-	"deploy": "DEPLOY", "deploy_unproven": "DEPLOY", "ceiling": "CEILING", "no_limit_can": "NO LIMIT", "not_judgeable": "NO ANSWER",
+	"deploy": "DEPLOY", "deploy_unproven": "DEPLOY", "ceiling": "CEILING", "no_limit_can": "NO LIMIT",
+	"not_judgeable": "NO ANSWER",
+}
+
+// called returns what a screen and a page call the verdict. A ceiling that too few clients show may stop much.
+func (s *Answer) called() (label, words string) {
+	if s.Advice.Answer.Because == suggest.FewToProtect {
+		return "UNSURE", "unsure: too few clients to protect"
+	}
+	return labels[s.Verdict.Verdict], verdictTexts[s.Verdict.Verdict]
 }
 
 // verdictText returns the verdict in words, without its label.
@@ -167,17 +180,19 @@ func (s *Answer) peopleText() string {
 	}
 	text := strings.Join(parts, ", ") + v.inSample() + " hit"
 	if c := v.Harmed; c != nil {
-		text += fmt.Sprintf(" (most %s: %s of %s)", named(c.Client), format.Thousands(c.Refused), format.Thousands(c.Requests))
+		text += fmt.Sprintf(" (most %s, %s: %s of %s)", named(c.Client), c.Identity, format.Thousands(c.Refused),
+			format.Thousands(c.Requests))
 	}
 	n := w.Groups.Of(protected)
 	if hit.Of(protected) == 1 && n < 100 && slices.ContainsFunc(s.Advice.Goals, func(g suggest.Goal) bool { return g.MayHit(n) == 1 }) {
 		text += ", as may be where there are fewer than 100"
 	}
-	switch r := v.AtRisk; {
-	case r.Clients == 0:
-		text += fmt.Sprintf("; none ever sent more than %s", format.Count(r.AtOnce, "request"))
-	default:
-		text += fmt.Sprintf("; of the %s that ever sent more than %s: %s", format.Thousands(r.Clients), format.Thousands(r.AtOnce), format.Thousands(r.Hit))
+	atOnce := s.Advice.Answer.Chosen.Limit // of the log as it is, without the scale
+	if r := v.AtRisk; r.Clients == 0 {
+		text += fmt.Sprintf("; none ever sent more than %s", format.Count(atOnce, "request"))
+	} else {
+		text += fmt.Sprintf("; of the %s that ever sent more than %s: %s", format.Thousands(r.Clients),
+			format.Thousands(atOnce), format.Thousands(r.Hit))
 	}
 	return text
 }
@@ -223,11 +238,17 @@ func (s *Answer) attackerText() string {
 	if match.IsLogin(s.Action) {
 		what = "guesses"
 	}
-	text := fmt.Sprintf("still gets %s %s in the first minute, %s in an hour", format.Thousands(v.Allows.Minute), what, format.Thousands(v.Allows.Hour))
-	if n := w.Groups[who.Attacker]; n > 1 {
-		return fmt.Sprintf("%s of %s hit; each %s", format.Thousands(s.Advice.Answer.Whole.Hit[who.Attacker]), format.Thousands(n), text)
+	text := fmt.Sprintf("still gets %s %s in the first minute, %s in an hour", format.Thousands(v.Allows.Minute), what,
+		format.Thousands(v.Allows.Hour))
+	n := w.Groups[who.Attacker]
+	if n == 0 {
+		return text
 	}
-	return text
+	if n > 1 {
+		text = "each " + text
+	}
+	hit := s.Advice.Answer.Whole.Hit[who.Attacker]
+	return fmt.Sprintf("%s of %s%s hit; %s", format.Thousands(hit), format.Thousands(n), v.inSample(), text)
 }
 
 // text says who should be exempt, and why.
@@ -269,7 +290,8 @@ func (v *Verdict) searchText() string {
 		names = append(names, name)
 	}
 	if refused > 0 {
-		return fmt.Sprintf("%s of %s refused: %s", format.Thousands(refused), format.Count(requests, "request"), format.List(names, searchNamed))
+		return fmt.Sprintf("%s of %s refused: %s", format.Thousands(refused), format.Count(requests, "request"),
+			format.List(names, searchNamed))
 	}
 	return fmt.Sprintf("%s: %s, none refused", format.List(names, searchNamed), format.Count(requests, "request"))
 }

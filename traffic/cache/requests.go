@@ -1,7 +1,6 @@
 package cache
 
 import (
-	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -24,8 +23,6 @@ import (
 // A batch that is the only one may stay as it is, see Hold.
 // The zero Requests are empty and ready for use.
 type Requests struct {
-	Dir string // of the file; "": the system's for temporary ones
-
 	memory []byte // frames that are in no file
 	file   *os.File
 	name   string // of the file, where it could not be removed at once; else ""
@@ -113,7 +110,7 @@ func (r *Requests) flush() {
 	size := r.Size()
 	err := error(nil)
 	if r.file == nil {
-		r.file, r.name, err = newFile(cmp.Or(r.Dir, os.TempDir()))
+		r.file, r.name, err = newFile(os.TempDir())
 		if r.name != "" && os.Remove(r.name) == nil {
 			r.name = ""
 		}
@@ -128,7 +125,7 @@ func (r *Requests) flush() {
 		}
 	}
 	if err != nil {
-		r.lost = &PlaceError{Size: size, Dir: cmp.Or(r.Dir, os.TempDir()), err: err}
+		r.lost = &PlaceError{Size: size, Dir: os.TempDir(), err: err}
 	}
 }
 

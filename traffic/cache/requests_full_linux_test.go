@@ -15,7 +15,8 @@ import (
 func TestNoPlace(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "missing")
 	for dir, want := range map[string]error{missing: fs.ErrNotExist, testneeds.SmallDisk(t, 20_000): syscall.ENOSPC} {
-		r := &Requests{Dir: dir}
+		t.Setenv("TMPDIR", dir)
+		r := new(Requests)
 		defer r.Close()
 		var batches []*traffic.Batch
 		for i := range uint64(40) {

@@ -82,7 +82,9 @@ func TestBatchesComeBack(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			rng := testneeds.Rand(t, 5, 1)
-			r := &Requests{Dir: t.TempDir()}
+			dir := t.TempDir()
+			t.Setenv("TMPDIR", dir)
+			r := new(Requests)
 			var batches []*traffic.Batch
 			for _, n := range sizes {
 				batches = append(batches, drawn(rng, n))
@@ -91,7 +93,7 @@ func TestBatchesComeBack(t *testing.T) {
 			if (r.file != nil) != (what == "in a file") {
 				t.Errorf("%d bytes; in a file: %v", r.Size(), r.file != nil)
 			}
-			if left, err := os.ReadDir(r.Dir); err != nil || len(left) > 0 {
+			if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
 				t.Errorf("%v is left when the process is killed, error %v", left, err)
 			}
 			check(t, r, batches)

@@ -292,7 +292,7 @@ func (e *Summary) describe(s Signal, claim request.Class) string {
 		}
 		return "fetched robots.txt"
 	case RangesSignal:
-		return fmt.Sprintf("download accelerator, %d parts of a file", e.ranges)
+		return fmt.Sprintf("download accelerator, %d+ parts of a file", e.ranges)
 	}
 	return fmt.Sprintf("claims to be %d browsers or more and fetches no files", bits.OnesCount16(e.Agents))
 }
