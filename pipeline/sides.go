@@ -3,7 +3,6 @@ package pipeline
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"shadow/findings"
 	"shadow/request"
@@ -27,15 +26,11 @@ func (r *Suggest) ask() (findings.Site, error) {
 		return site, err
 	}
 	q.Scale, q.Short, q.Stated, q.Recover = cmp.Or(r.Scale, SameScale), r.Shapes.Named(), r.Protect != nil, r.Recover
-	named := r.For != ""
-	if !named {
-		r.For = anyServer
-		if r.looksLikeNginx() {
-			r.For = "nginx"
-		}
+	if r.byLog = r.For == ""; r.byLog {
+		r.For = r.writer()
 	}
 	var err error
-	if q.Server, err = r.market(); len(q.Server.Shapes()) == 0 && !named { // such limits were asked for as it does not have
+	if q.Server, err = r.market(); len(q.Server.Shapes()) == 0 && r.byLog { // such limits were asked for as it does not have
 		r.For, q.Server = anyServer, suggest.Market{}
 	}
 	a.Shapes = r.Shapes.options()
@@ -101,18 +96,18 @@ func (r *Suggest) market() (suggest.Market, error) {
 	}), nil
 }
 
-// looksLikeNginx reports whether a log may well be one of nginx: in its own words, in the format that is its default, or
-// with a status that only it writes.
-func (r *Suggest) looksLikeNginx() bool {
-	if r.NginxConf != "" || strings.Contains(r.Format, "$remote_addr") {
-		return true
-	}
+// writer returns the server that wrote the logs, by their formats: nginx where a format tells nothing, or they differ.
+func (r *Suggest) writer() (name string) {
 	for _, in := range r.advisor.Found.Stats.Inputs {
-		if name := in.Format; strings.HasPrefix(name, "combined") || name == "main" || strings.Contains(name, "nginx") {
-			return true
+		switch by := servers.OfFormat(in.Format, in.FormatText).Name; {
+		case in.Parsed == 0:
+		case name == "":
+			name = by
+		case name != by:
+			return servers.Default
 		}
 	}
-	return false
+	return cmp.Or(name, servers.Default)
 }
 
 // keyText says what a client is.

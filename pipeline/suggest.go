@@ -48,6 +48,7 @@ type Suggest struct {
 
 	names   []string // of the logs
 	anyKind bool     // whether no kind was asked for: a server has its own
+	byLog   bool     // whether For goes by the logs
 	advisor suggest.Advisor
 	where   servers.Where   // what limits are judged for, of all requests
 	named   map[string]bool // the actions that the configuration names

@@ -30,7 +30,7 @@ func (r *Suggest) paste(to *advice.Answer, first bool) error {
 	where := r.where
 	where.Action, where.Named = a.Action, r.named[a.Action]
 	where.Exempt = exempt
-	to.Server = server.Title
+	to.Server, to.ByLog = server.Title, r.byLog
 	to.Lines = func(limit string) ([]advice.Block, error) {
 		d, err := server.Lines(limit, where)
 		return blocksOf(d, first), err

@@ -48,6 +48,27 @@ func Named(name string) (*Server, error) {
 		name, limit.Hint(name, Names()), strings.Join(Names(), ", "))
 }
 
+// Default is the name of the server that most logs are of.
+const Default = "nginx"
+
+// OfFormat returns the server that writes a log format, by its name in the catalogue of formats, or by its text where it has
+// none. Where several servers write it, or none that is known, it returns the one of Default.
+func OfFormat(name, text string) *Server {
+	maker, _, _ := strings.Cut(strings.ReplaceAll(name, " ", "-"), "-")
+	switch {
+	case name == "istio": // a proxy of Istio is an Envoy
+		return &envoy
+	case strings.Contains(text, "%h ") && maker != traefik.Name: // a directive of mod_log_config
+		return &apache
+	}
+	for _, s := range all {
+		if s.Name == maker {
+			return s
+		}
+	}
+	return &nginx
+}
+
 // Lines are what to paste to enforce a limit of the server, written as --limit takes it, first in a mode that refuses
 // nothing if there is one.
 func (s *Server) Lines(text string, w Where) (Directives, error) {

@@ -93,8 +93,8 @@ The log is read once. Its requests, about 20 bytes each, wait in a temporary fil
 // addGoals adds the flags that say for which server a limit is, and what it is to do.
 func addGoals(cmd *cobra.Command, f *pipeline.Suggest) {
 	goal := option.Domain[suggest.Goal]{Parse: suggest.ParseGoal, Text: suggest.Goal.String}
-	option.Server.Add(cmd, &f.For, "for", "the `server` whose limits are wanted, or any (default nginx if the log looks "+
-		"like one of its own, else any)")
+	option.Server.Add(cmd, &f.For, "for", "the `server` whose limits are wanted, or any (default the one that "+
+		"writes such a log, nginx where several do)")
 	goal.AddList(cmd, &f.Protect, true, "protect", "the share of which clients must not be hit (`who=share`, repeatable; default "+
 		"browsers=99.9% of a site for people, users=99% of an API)")
 	clients := option.Domain[who.Set]{Parse: who.ParseSet, Text: who.Set.String, Words: who.Words()}

@@ -45,6 +45,7 @@ type Answer struct {
 	Key    string          `json:"-"` // what clients are
 	Watch  Watch           `json:"-"` // how to watch what the lines do
 	Server string          `json:"-"` // what the server is called whose lines they are; "": none
+	ByLog  bool            `json:"-"` // whether the log says so, and no flag
 
 	// Lines are what to paste for another limit of the answer's kind; nil: no server is asked for.
 	Lines func(limit string) ([]Block, error) `json:"-"`

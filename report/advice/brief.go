@@ -271,7 +271,7 @@ func (s *Report) pasteLines(a *Answer, width int) *screen {
 		return b
 	}
 	others := ""
-	if v.For == "nginx" { // which is taken where nothing says what writes the log
+	if a.ByLog {
 		others = " (--for names other servers)"
 	}
 	b.lines = append(b.lines, "In "+a.Server+others+":")
