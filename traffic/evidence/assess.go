@@ -12,41 +12,8 @@ import (
 // Each signal votes: for a person with a browser, for a bot, or it abstains. Some votes for a bot are conclusive, since no
 // person does that. A signal abstains when there is too little to go by, or when no client in the log shows it.
 //
-//	claims no browser               bot
-//	loaded the beacon               human
-//	any vote is conclusive          bot
-//	two for bot, more than human    bot
-//	two for human, none for bot     human
-//	else                            undecided
-//
-// The first line that fits decides. An address that many share is not one person, so that what only one cannot do, such
-// as a steady pace or long hours, says nothing of it.
-
-// A Verdict is what evidence and claim come to.
-type Verdict uint8
-
-// The verdicts, in the order in which reports show them.
-const (
-	Human Verdict = iota
-	Bot
-	Undecided
-	VerdictCount
-)
-
-var verdictNames = [VerdictCount]string{"human", "bot", "undecided"}
-
-// String is the verdict in one lower-case word.
-func (v Verdict) String() string { return verdictNames[v] }
-
-// ParseVerdict is the verdict of that name; of any other name, undecided.
-func ParseVerdict(name string) Verdict {
-	for v, known := range verdictNames {
-		if name == known {
-			return Verdict(v)
-		}
-	}
-	return Undecided
-}
+// An address that many share is not one person, so that what only one cannot do, such as a steady pace or long hours, says
+// nothing of it. Package who weighs the votes.
 
 // Rules are the thresholds of signals. Shares are in percent.
 type Rules struct {
@@ -113,9 +80,8 @@ const (
 
 // An Assessment is what one client's evidence comes to.
 type Assessment struct {
-	Verdict Verdict
-	Shared  bool // whether many people seem to use this address
-	Votes   [SignalCount]Vote
+	Shared bool // whether many people seem to use this address
+	Votes  [SignalCount]Vote
 }
 
 // Assess counts the votes of what a client did and claims to be.
@@ -143,7 +109,6 @@ func (r *Rules) Assess(e *Summary, claim request.Class, site *SiteBaseline) (a A
 	votes[RangesSignal] = unless(e.ranges < pieces, Conclusive)
 	votes[ClaimSignal] = unless(claim == request.Browser || claim == request.Unknown, Conclusive)
 	votes[BeaconSignal] = unless(!e.Traits.Has(traffic.LoadedBeacon), VoteHuman)
-	a.Verdict = verdict(votes)
 	return a
 }
 
@@ -189,28 +154,6 @@ func unless(abstains bool, v Vote) Vote {
 	}
 	return v
 }
-
-// verdict counts the votes.
-func verdict(s *[SignalCount]Vote) Verdict {
-	var n [Conclusive + 1]int
-	for _, vote := range s {
-		n[vote]++
-	}
-	switch {
-	case s[ClaimSignal] == Conclusive:
-		return Bot
-	case s[BeaconSignal] == VoteHuman:
-		return Human
-	case n[Conclusive] > 0 || n[VoteBot] >= 2 && n[VoteBot] > n[VoteHuman]:
-		return Bot
-	case n[VoteHuman] >= 2 && n[VoteBot] == 0:
-		return Human
-	}
-	return Undecided
-}
-
-// Believed reports whether a client is taken for the browser that it claims to be.
-func Believed(claim request.Class, v Verdict) bool { return claim == request.Browser && v != Bot }
 
 // share is how many percent part is of whole, rounded down; 0 of nothing.
 func share(part, whole uint32) int64 {

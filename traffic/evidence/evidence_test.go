@@ -159,7 +159,9 @@ func (s *evidenceScript) told() []string {
 	lines := []string{fmt.Sprintf("= views %d, with assets %d, steps %d, referred %d, followed %d, errors %d; gaps %d, quick %d, variation %d%%; hours %d",
 		e.Views, e.WithAssets, e.Steps, e.Referred, e.Followed, e.Errors, e.Gaps, e.Quick, e.Variation(), e.Hours)}
 	j := DefaultRules.Assess(e, s.claim, &s.site)
-	lines = append(lines, "= "+j.Verdict.String())
+	if j.Shared {
+		lines = append(lines, "= shared")
+	}
 	for _, reason := range j.Reasons(e, s.claim) {
 		lines = append(lines, "=   "+reason)
 	}
