@@ -27,10 +27,10 @@ bench: ## speed and memory beside wc -l, on generated logs (BENCH='-only replay 
 	go run ./bench $(BENCH)
 
 soak: ## a log written at full speed, rotated, and its tail, which stores, killed (SOAK=LINES,ROTATIONS,KILLS); again with Redis (SOAK_REDIS=LINES,PACE,KILLS)
-	SOAK=$${SOAK:-10000000,50,20} SOAK_REDIS=$${SOAK_REDIS:-10000000,60000,5} go test ./cmd/shadow -run TestTailSoak -v -timeout 30m
+	SOAK=$${SOAK:-10000000,50,20} SOAK_REDIS=$${SOAK_REDIS:-10000000,60000,5} go test ./internal/commands -run TestTailSoak -v -timeout 30m
 
 kills: ## kills every command that writes a database at each of its writes, or has it fail; SHADOW_KILLS=60: 60 random ones each (Linux)
-	SHADOW_KILLS=$${SHADOW_KILLS:-all} nice go test ./cmd/shadow -run TestKilledAtEachWrite -v -timeout 60m
+	SHADOW_KILLS=$${SHADOW_KILLS:-all} nice go test ./internal/commands -run TestKilledAtEachWrite -v -timeout 60m
 
 endurance: ## an hour of fuzzing, a thousand kills, 100 million lines beside a Redis that fails, hostile lines: some hours
 	scripts/endurance

@@ -1,0 +1,80 @@
+package commands
+
+import (
+	"github.com/spf13/cobra"
+
+	"shadow/internal/commands/help"
+	"shadow/internal/commands/option"
+	"shadow/pipeline"
+	"shadow/policy"
+	"shadow/report/format"
+	"shadow/report/table"
+)
+
+func newConfig() *cobra.Command {
+	var output string
+	cmd, f := newSettings()
+	cmd.Use = "config"
+	cmd.Short = "Show the defaults in force and where they stand; `shadow help config` explains shadow.yaml"
+	cmd.Long = `Config shows what flags are where nobody gives them, and where that stands: in a variable such as SHADOW_CLIENT_FROM,
+in shadow.yaml in the working directory or the file of --config, or in the user's own file, which is
+$XDG_CONFIG_HOME/shadow/shadow.yaml or ~/.config/shadow/shadow.yaml. The first that states one goes before the others, and
+a flag that is given goes before all. SHADOW_DEFAULTS=off switches them off.
+
+shadow help config prints an example of all that shadow.yaml may have.`
+	cmd.Example = `  shadow config
+  SHADOW_EXCLUDE=/health shadow config --config /etc/shadow/limits.yaml --output json
+  shadow help config > shadow.yaml`
+	cmd.Args = noArgs
+	cmd.Annotations = map[string]string{help.Text: help.Config}
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if err := f.Verify(); err != nil {
+			return err
+		}
+		var rows table.Slice
+		for _, name := range policy.DefaultNames {
+			flag := cmd.Flags().Lookup(name)
+			from := "built in"
+			if place := flag.Annotations[option.DefaultNote]; len(place) > 0 {
+				from = place[0]
+			} else if flag.Changed {
+				from = "flag"
+			}
+			values := option.ValuesOf(flag)
+			if len(values) == 0 {
+				values = []string{""}
+			}
+			for _, value := range values {
+				rows = append(rows, []any{name, value, from})
+			}
+		}
+		w := cmd.OutOrStdout()
+		return table.WriteRows(w, format.ConfigSchema, output, widthOf(w), []string{"default", "value", "from"}, &rows)
+	}
+	addConfig(cmd, &f.Source, "defaults")
+	addOutput(cmd, &output, "list", format.Outputs())
+	return cmd
+}
+
+// newSettings is a command that has the flags with defaults, and what they fill.
+func newSettings() (*cobra.Command, *pipeline.Suggest) {
+	all, cmd, f := new(cobra.Command), new(cobra.Command), new(pipeline.Suggest)
+	addReading(all, &f.Reading)
+	addStore(all, new(pipeline.Keeping))
+	addGoals(all, f)
+	cmd.Flags().SortFlags = false
+	for _, name := range policy.DefaultNames {
+		cmd.Flags().AddFlag(all.Flags().Lookup(name))
+	}
+	return cmd, f
+}
+
+// verifyDefaults says what is wrong with the defaults of a file.
+func verifyDefaults(defaults []policy.Default) error {
+	cmd, f := newSettings()
+	cmd.RunE = func(*cobra.Command, []string) error { return f.Verify() }
+	if err := option.SetDefaults(cmd, option.ChooseDefaults(cmd.Flags(), [][]policy.Default{defaults})); err != nil {
+		return err
+	}
+	return cmd.RunE(cmd, nil)
+}

@@ -1,0 +1,328 @@
+package commands
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"shadow/testneeds"
+)
+
+const (
+	importedFolder = "../../servers/imports/testdata/nginx"
+	importRequests = 600
+)
+
+// harness is what the test has a nginx do besides.
+const harness = `log_format harness '$http_x_seq $remote_addr $msec "$request" $status "$http_user_agent" "$host" '
+	'"$http_x_api_key" "$cookie_session" $limit_req_status';
+access_log %[1]s/log harness;
+client_body_temp_path %[1]s/a; proxy_temp_path %[1]s/b; fastcgi_temp_path %[1]s/c; uwsgi_temp_path %[1]s/d;
+scgi_temp_path %[1]s/e;
+`
+
+// A real nginx judges requests by a configuration, and a replay by the limits that are imported from it judges its log:
+// every request must get the same verdict.
+func TestImportedLimitsJudgeAsNginxDoes(t *testing.T) {
+	testneeds.Program(t, "nginx")
+	folders, err := os.ReadDir(importedFolder)
+	must(t, err)
+	for seed, folder := range folders {
+		if !folder.IsDir() {
+			continue // what is written of it
+		}
+		t.Run(folder.Name(), func(t *testing.T) {
+			t.Parallel()
+			lines := loggedByNginx(t, testneeds.Rand(t, uint64(seed), 31), folder.Name())
+			sameVerdicts(t, filepath.Join(importedFolder, folder.Name(), "nginx.conf"), lines, func(words []string) bool {
+				return strings.HasPrefix(words[len(words)-1], "REJECTED")
+			})
+		})
+	}
+}
+
+// Servers of one name on two ports are told by the port, as a real nginx does.
+func TestImportedPortsJudgeAsNginxDoes(t *testing.T) {
+	testneeds.Program(t, "nginx")
+	dir, first, second := t.TempDir(), freeAddress(t), freeAddress(t)
+	conf, text := filepath.Join(dir, "nginx.conf"), strings.NewReplacer("FIRST", first, "SECOND", second, "HARNESS",
+		strings.Replace(fmt.Sprintf(harness, dir), "$limit_req_status", "$server_port $limit_req_status", 1)).Replace(`events { }
+http {
+    HARNESS
+    limit_req_zone $binary_remote_addr zone=web:1m rate=1r/m;
+    limit_req_zone $binary_remote_addr zone=api:1m rate=1r/m;
+    server { listen FIRST; server_name shop.example; limit_req zone=web burst=40 nodelay; }
+    server { listen SECOND; server_name shop.example; location /api { limit_req zone=api burst=5 nodelay; } }
+    server { listen SECOND; server_name x.example; limit_req zone=web burst=40 nodelay; }
+}
+`)
+	must(t, os.WriteFile(conf, []byte(text), 0o600))
+	nginx := exec.Command("nginx", "-e", "stderr", "-p", dir, "-c", conf, "-g",
+		"daemon off; master_process off; error_log stderr; pid "+dir+"/pid;")
+	lines := logged(t, testneeds.Rand(t, 6, 31), nginx, first+","+second, dir+"/log")
+	refused := func(words []string) bool { return words[len(words)-1] == "REJECTED" }
+	sameVerdictsBy(t, lines, refused, "--limits-from", conf, "--format", `$seq $remote_addr $msec "$request" $status `+
+		`"$http_user_agent" "$host" "$http_x_api_key" "$cookie_session" $server_port $limit_req_status`)
+}
+
+// So it is with a real HAProxy.
+func TestImportedLimitsJudgeAsHAProxyDoes(t *testing.T) {
+	testneeds.Program(t, "haproxy")
+	const file = "../../servers/imports/testdata/haproxy/live.cfg"
+	text, err := os.ReadFile(file)
+	must(t, err)
+	address, config := freeAddress(t), filepath.Join(t.TempDir(), "haproxy.cfg")
+	// Of two threads that log at one moment HAProxy drops a line.
+	one := strings.NewReplacer("PORT", address, "\nglobal\n", "\nglobal\n    nbthread 1\n")
+	must(t, os.WriteFile(config, []byte(one.Replace(string(text))), 0o600))
+	log := filepath.Join(t.TempDir(), "log")
+	out, err := os.Create(log)
+	must(t, err)
+	defer out.Close()
+	haproxy := exec.Command("haproxy", "-db", "-f", config)
+	haproxy.Stdout, haproxy.Stderr = out, out
+	lines := logged(t, testneeds.Rand(t, 5, 31), haproxy, address, log)
+	sameVerdicts(t, file, lines, func(words []string) bool { return words[4] == "429" })
+}
+
+// A mark shuts a client out until it has been away for as long as the table remembers it. That takes the time it takes, so
+// the test has the pauses of its clients in the log, and none is near the table's four seconds.
+func TestImportedBansJudgeAsHAProxyDoes(t *testing.T) {
+	testneeds.Program(t, "haproxy")
+	const file = "../../servers/imports/testdata/haproxy/live-ban.cfg"
+	text, err := os.ReadFile(file)
+	must(t, err)
+	dir, address := t.TempDir(), freeAddress(t)
+	one := strings.NewReplacer("PORT", address, "\nglobal\n", "\nglobal\n    nbthread 1\n")
+	must(t, os.WriteFile(filepath.Join(dir, "haproxy.cfg"), []byte(one.Replace(string(text))), 0o600))
+	out, err := os.Create(filepath.Join(dir, "log"))
+	must(t, err)
+	defer out.Close()
+	haproxy := exec.Command("haproxy", "-db", "-f", filepath.Join(dir, "haproxy.cfg"))
+	haproxy.Stdout, haproxy.Stderr = out, out
+	start(t, haproxy, address)
+
+	const short, long = 2300 * time.Millisecond, 5500 * time.Millisecond
+	type burst struct {
+		requests int
+		pause    time.Duration
+	}
+	bursts := []burst{{3, short}, {12, short}, {2, short}, {1, long}, {4, short}, {12, long}, {3, 0}}
+	var sent atomic.Int64
+	var clients sync.WaitGroup
+	for n := range len(bursts) - 1 {
+		clients.Go(func() { // each begins with another burst
+			for i := range bursts {
+				b := bursts[(n+i)%len(bursts)]
+				for range b.requests {
+					if err := sendFrom(fmt.Sprintf("127.0.2.%d", 1+n), address, int(sent.Add(1))); err != nil {
+						t.Error(err)
+					}
+				}
+				time.Sleep(cmp.Or(b.pause, short))
+			}
+		})
+	}
+	clients.Wait()
+
+	var log strings.Builder
+	want := map[string]bool{} // client and time, of refused requests
+	for _, words := range loggedLines(t, filepath.Join(dir, "log"), int(sent.Load())) {
+		if words[4] != "200" {
+			want[words[1]+" "+words[2]] = true
+		}
+		log.WriteString(strings.Join(words, " ") + "\n")
+	}
+	if n := len(want); n < 30 || n > int(sent.Load())-30 {
+		t.Errorf("%d of %d requests were refused, which tests little", n, sent.Load())
+	}
+	must(t, os.WriteFile(filepath.Join(dir, "access.log"), []byte(log.String()), 0o600))
+	conf, err := filepath.Abs(file)
+	must(t, err)
+	run(t, dir, "replay", "access.log", "--db", "db", "--quiet", "--format", `$seq $remote_addr $msec "$request" $status`, "--limits-from", conf)
+	got := map[string]bool{}
+	for line := range strings.Lines(string(run(t, dir, "query", "--db", "db", "--output", "csv",
+		"SELECT client || ' ' || (epoch_ms(time) // 1000)::VARCHAR || '.' || lpad((epoch_ms(time) % 1000)::VARCHAR, 3, '0') AS at FROM would_blocks"))) {
+		if line = strings.TrimSpace(line); line != "at" {
+			got[line] = true
+		}
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("refused are %v, want %v\n%s", slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want)), log.String())
+	}
+}
+
+// sameVerdicts holds the verdicts of a replay against those of a server.
+func sameVerdicts(t *testing.T, file string, lines [][]string, isRefused func(words []string) bool) {
+	conf, err := filepath.Abs(file)
+	must(t, err)
+	sameVerdictsBy(t, lines, isRefused, "--limits-from", conf)
+}
+
+// sameVerdictsBy is sameVerdicts by what arguments say.
+func sameVerdictsBy(t *testing.T, lines [][]string, isRefused func(words []string) bool, by ...string) {
+	dir := t.TempDir()
+	want := map[int]bool{}
+	for i, words := range lines {
+		if isRefused(words) {
+			want[i] = true
+		}
+	}
+	if len(want) < importRequests/10 || len(want) > importRequests*9/10 {
+		t.Errorf("%d of %d requests were refused, which tests little", len(want), len(lines))
+	}
+	var log strings.Builder
+	for i, words := range lines { // each a millisecond after the one before, so that the time tells which it is
+		words[2] = fmt.Sprintf("1767225600.%03d", i)
+		log.WriteString(strings.Join(words, " ") + "\n")
+	}
+	must(t, os.WriteFile(filepath.Join(dir, "log"), []byte(log.String()), 0o600))
+	run(t, dir, append([]string{"replay", "log", "--db", "db", "--quiet", "--format", `$seq $remote_addr $msec "$request" ` +
+		`$status "$http_user_agent" "$host" "$http_x_api_key" "$cookie_session" $limit_req_status`}, by...)...)
+	refused := map[int]bool{}
+	for _, text := range strings.Fields(string(run(t, dir, "query", "--db", "db", "--output", "csv",
+		"SELECT epoch_ms(time) % 1000 AS ms FROM would_blocks"))) {
+		if n, err := strconv.Atoi(text); err == nil {
+			refused[n] = true
+		}
+	}
+	for i, words := range lines {
+		if refused[i] != want[i] {
+			t.Errorf("%s: refused %t", strings.Join(words, " "), refused[i])
+		}
+	}
+}
+
+func freeAddress(t *testing.T) string {
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	must(t, free.Close())
+	return free.Addr().String()
+}
+
+// loggedByNginx are the words of the lines that nginx logs of random requests, in their order.
+func loggedByNginx(t *testing.T, r *rand.Rand, name string) (lines [][]string) {
+	dir, address := t.TempDir(), freeAddress(t)
+	must(t, os.CopyFS(dir, os.DirFS(filepath.Join(importedFolder, name))))
+	must(t, os.WriteFile(filepath.Join(dir, "harness.conf"), fmt.Appendf(nil, harness, dir), 0o600))
+	files, err := filepath.Glob(dir + "/*.conf")
+	must(t, err)
+	more, err := filepath.Glob(dir + "/conf.d/*.conf")
+	must(t, err)
+	for _, file := range append(files, more...) {
+		text, err := os.ReadFile(file)
+		must(t, err)
+		must(t, os.WriteFile(file, []byte(strings.ReplaceAll(string(text), "PORT", address)), 0o600))
+	}
+	return logged(t, r, exec.Command("nginx", "-e", "stderr", "-p", dir, "-c", dir+"/nginx.conf", "-g",
+		"daemon off; master_process off; error_log stderr; pid "+dir+"/pid;"), address, dir+"/log")
+}
+
+// logged are the words of the lines that a server logs, which listens at an address or at two.
+func logged(t *testing.T, r *rand.Rand, server *exec.Cmd, address, log string) [][]string {
+	start(t, server, address)
+	for seq := range importRequests {
+		sendRandom(t, r, address, seq)
+	}
+	return loggedLines(t, log, importRequests)
+}
+
+// start starts a server, which is killed at the end of the test, and waits until it listens.
+func start(t *testing.T, server *exec.Cmd, address string) {
+	patience := 0
+	must(t, server.Start())
+	t.Cleanup(func() {
+		_ = server.Process.Kill()
+		_ = server.Wait()
+	})
+	for first, _, _ := strings.Cut(address, ","); ; patience++ {
+		if c, err := net.Dial("tcp", first); err == nil {
+			c.Close()
+			break
+		} else if patience == 500 {
+			t.Fatalf("%s does not listen", server.Path)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// loggedLines are the words of so many lines of a log, once they are there.
+func loggedLines(t *testing.T, log string, n int) (lines [][]string) {
+	quoted, number := regexp.MustCompile(`"[^"]*"|\S+`), regexp.MustCompile(`^\d+ `)
+	for patience := 0; len(lines) < n; patience++ { // the log comes a little later
+		if patience == 500 {
+			t.Fatalf("%d of %d requests were logged", len(lines), n)
+		}
+		time.Sleep(10 * time.Millisecond)
+		text, err := os.ReadFile(log)
+		must(t, err)
+		lines = nil
+		for line := range strings.Lines(string(text)) {
+			if number.MatchString(line) {
+				lines = append(lines, quoted.FindAllString(line, -1))
+			}
+		}
+	}
+	seq := func(words []string) int { n, _ := strconv.Atoi(words[0]); return n }
+	slices.SortFunc(lines, func(a, b []string) int { return cmp.Compare(seq(a), seq(b)) })
+	return lines
+}
+
+// sendRandom sends a request of one of a few clients.
+func sendRandom(t *testing.T, r *rand.Rand, address string, seq int) {
+	pick := func(of ...string) string { return of[r.IntN(len(of))] }
+	if first, second, two := strings.Cut(address, ","); two {
+		address = pick(first, second)
+	}
+	path := pick("/", "/login", "/login/x.jpg", "/login.png", "/api", "/api/", "/api/v1", "/api/v1/login", "/api/v1/deep", "/api/a.png",
+		"/static", "/static/", "/static/a.jpg", "/static/old/x", "/old", "/img/a.PNG", "/a.jpg", "/Deep/a", "/other")
+	request, err := http.NewRequest(pick("GET", "GET", "POST", "PUT"), "http://"+address+path+pick("", "?a=/login"), nil)
+	must(t, err)
+	request.Host = pick("shop.example", "www.shop.example", "en.wiki.example", "de.wiki.example", "old.example", "x.example", "SHOP.example:80")
+	request.Header.Set("X-Seq", strconv.Itoa(seq))
+	request.Header.Set("User-Agent", pick("", "curl/8", "SomeBot/1.0", "a crawler", "Firefox"))
+	if key := pick("", "", "k1", "k2"); key != "" {
+		request.Header.Set("X-Api-Key", key)
+	}
+	if session := pick("", "", "s1", "s2"); session != "" {
+		request.AddCookie(&http.Cookie{Name: "session", Value: session})
+	}
+	must(t, send(pick("127.0.0.1", "127.0.0.4", "127.0.0.9", "127.0.1.1"), request))
+}
+
+// sendFrom sends a plain request from an address.
+func sendFrom(client, address string, seq int) error {
+	request, err := http.NewRequest(http.MethodGet, "http://"+address+"/", nil)
+	if err != nil {
+		return err
+	}
+	request.Header.Set("X-Seq", strconv.Itoa(seq))
+	return send(client, request)
+}
+
+func send(client string, request *http.Request) error {
+	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(client)}}
+	transport := http.Client{
+		Transport:     &http.Transport{DialContext: dialer.DialContext, DisableKeepAlives: true},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	answer, err := transport.Do(request)
+	if err != nil {
+		return err
+	}
+	return answer.Body.Close()
+}

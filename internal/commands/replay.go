@@ -1,0 +1,107 @@
+package commands
+
+import (
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"shadow/calibrate"
+	"shadow/internal/commands/option"
+	"shadow/pipeline"
+	"shadow/store"
+)
+
+func newReplay() *cobra.Command {
+	f := &pipeline.Replay{Events: store.DefaultEvents}
+	var profile option.Profile
+	cmd := &cobra.Command{
+		Use:   "replay LOG… [--limit LIMIT…]",
+		Short: "Judge the requests of access logs by one or more limits, and report who would be refused",
+		Long: `Replay reads access logs (files, globs, directories, or - for standard input; plain, gzip, zstd,
+bzip2 or xz), puts their requests in time order, judges each by every limit, and reports which
+clients and which actions would be refused. Every would-block event goes into a DuckDB file.
+
+A limit is [ALGORITHM:]COUNT/PERIOD[,OPTION…]:
+  6/30s                 token, leaky and window with 6 requests per 30 seconds, side by side
+  token:6/30s,burst=20  token bucket: refills 6 per 30 s, holds 20
+  leaky:6/30s           leaky bucket: holds 6, leaks one per 5 s
+  window:100/1h         rolling window: at most 100 in any hour
+  5..50:5/30s           a range of limits: 5, 10, … 50;  6,10,20/30s  a list
+  10/s+window:1000/1h   one policy of two limits, which must both admit
+  6/30s,cooldown=5m     token bucket: who is refused stays out for 5 minutes; on any limit
+There are more algorithms, also those of nginx, HAProxy, Envoy and other servers: shadow limits lists them all.
+
+The configuration can define policies: limits with keys, scopes and tiers of their own. They are judged
+as well; --policy selects some of them.`,
+		Example: `  shadow replay access.log --limit 6/30s
+  shadow replay access.log access.log.*.gz --limit token:10/s,burst=20 --since yesterday
+  shadow replay /var/log/nginx --limit 5..50:5/1m --by client+action --no-store
+  shadow replay access.log --limit 6/30s --client-from x-forwarded-for --trusted-proxy 10.0.0.0/8
+  shadow replay s3://bucket/logs/2026-11-25/ --limit 6/30s
+  ssh web1 cat /var/log/nginx/access.log | shadow replay - --limit 6/30s --output json | jq .policies`,
+		Args: logArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f.Caller = callerOf(cmd)
+			pageTop(cmd, &f.Look)
+			f.Verified = profile.Start
+			return errors.Join(f.Run(cmd.Context(), args), profile.Stop())
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	addPolicies(cmd, &f.Choice)
+	addLook(cmd, &f.Look)
+	addReading(cmd, &f.Reading)
+	addEvidence(cmd, &f.Evidence)
+	addRedis(cmd, &f.Redis)
+	addConfig(cmd, &f.Source, "actions, tiers and policies")
+	addLimitsFrom(cmd, &f.Source)
+	addStore(cmd, &f.Keeping)
+	events := option.Domain[store.Events]{Parse: store.ParseEvents, Text: store.Events.String, Words: []string{"all", "none"}}
+	events.Add(cmd, &f.Events, "events", "keep the would-block events of this many limits: all, none or a `number`")
+	addLogs(cmd, &f.Logs,
+		"no progress, and no report (but JSON) unless a --fail-if condition holds or, without any, a limit refuses "+
+			"requests",
+		"report on standard error what is chosen and done")
+	flags.BoolVar(&f.Timing, "timing", false, "report on standard error how much CPU time each stage took")
+	flags.BoolVar(&f.Harm, "harm", false, "report which page views each limit breaks, which client it locks out "+
+		"longest, and what one client still gets")
+	flags.StringVar(&f.HarmAction, "harm-action", "", "also report what limits leave of this action (`name`): how often "+
+		"one client can guess at /login; implies --harm")
+	option.OneOf(pipeline.ResumeWords...).Add(cmd, &f.Resume, "resume", "judge only what the logs gained since the last "+
+		"replay with --resume, and continue with its limits; `how`: on, anyway (even with other options), fresh (from "+
+		"the beginning)")
+	flags.Lookup("resume").NoOptDefVal = pipeline.ResumeWords[0]
+	f.ResumeAs = "replay"
+	option.Verified(store.CheckStateName).Add(cmd, &f.ResumeAs, "resume-as", "`name` of the series to continue, where a "+
+		"database serves several replays with --resume")
+	flags.BoolVar(&f.Sweep, "sweep", false, "also store the curves of shadow sweep, for the run's page and "+
+		"reports: what every limit by the key of --by would refuse")
+	addNightly(cmd, &f.Nightly)
+	option.Period.Add(cmd, &f.Retain, "retain", "after storing this run, delete runs stored longer ago than this `duration`, "+
+		"such as 90d; 0s deletes none")
+	addBand(cmd, &f.Band)
+	addSample(cmd, &f.Sample)
+	option.Verified(pipeline.CheckVerdictsName).Add(cmd, &f.Verdicts, "verdicts", "write the verdict of each limit on each request to "+
+		"this `file`, which ends in .csv, .jsonl or .parquet")
+	f.Retries = calibrate.NoRetries
+	option.OneOf(calibrate.RetryWords...).Add(cmd, &f.Retries, "retries", "have clients send refused requests again, and report the load; `how`: "+
+		"none, immediate (at once, 5 times), backoff (after 1, 2, 4, 8, 16 s), or learned (as clients in this log do)")
+	profile.Add(flags)
+	option.Needs(cmd, []string{"resume"}, "resume-as")
+	option.Clash(cmd, "--retain deletes stored runs, and --no-store keeps none: state one", "retain", "no-store")
+	option.Clash(cmd, "--sweep keeps curves in the database, and --no-store keeps nothing: state one; shadow sweep prints "+
+		"them", "sweep", "no-store")
+	option.Clash(cmd, "--band and --redis: state one: Redis does not hold the state of a band", "band", "redis")
+	option.Clash(cmd, "--resume keeps in the database where to go on, and --no-store keeps nothing: state "+
+		"one", "resume", "no-store")
+	option.Clash(cmd, "--verdicts and --resume: state one: the lines of a log that goes on have no numbers", "verdicts", "resume")
+	option.Clash(cmd, "--retries and --resume: state one: what is still to come back is not kept from night to night", "retries", "resume")
+	option.Clash(cmd, "--retries and --redis: state one: Redis holds no requests that come back", "retries", "redis")
+	option.Clash(cmd, "--resume and --band: state one: the state of a band is not kept from night to night", "resume", "band")
+	option.Clash(cmd, "--resume and --redis: state one: what Redis remembers is not kept from night to night", "resume", "redis")
+	option.Clash(cmd, "--sample and --db: state one: a run of a sample is not stored, so that nobody takes it for a whole "+
+		"one", "sample", "db")
+	option.Clash(cmd, "--resume reads each line once: what --until leaves out would be lost", "resume", "until")
+	return cmd
+}

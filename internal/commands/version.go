@@ -1,0 +1,126 @@
+package commands
+
+import (
+	"fmt"
+	"io"
+	"runtime"
+	"runtime/debug"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"shadow/lazy"
+	"shadow/pipeline"
+	"shadow/report/format"
+	"shadow/store"
+	"shadow/store/duck"
+)
+
+// A Release is what a release says of itself: its version without v, the commit, and the commit's time (RFC 3339). The zero
+// value is a development build.
+type Release struct{ Version, Commit, Date string }
+
+// release is that of this program.
+var release Release
+
+// A build is what a program was made of.
+type build struct {
+	Version  string `json:"version"`
+	Commit   string `json:"commit"` // "": unknown
+	Date     string `json:"date"`   // of the commit, RFC 3339; "": unknown
+	Platform string `json:"platform"`
+	Go       string `json:"go"`
+	DuckDB   string `json:"duckdb"`          // "": there is none in it
+	Schema   *int   `json:"database_schema"` // of its databases; nil: it has none
+}
+
+// thisBuild is what is known of this program: what the release said, else what the Go command noted.
+func thisBuild() build {
+	b := build{Version: release.Version, Commit: release.Commit, Date: release.Date, Platform: runtime.GOOS + "/" + runtime.GOARCH, Go: runtime.Version(), DuckDB: duck.Version()}
+	if duck.Built {
+		schema := store.SchemaVersion
+		b.Schema = &schema
+	}
+	if info, ok := debug.ReadBuildInfo(); release.Version == "" && ok {
+		b.noted(info)
+	}
+	return b
+}
+
+// ofTag matches a version that the Go command takes from a tag.
+var ofTag = lazy.Regexp(`^v(\d+\.\d+\.\d+)$`)
+
+// noted takes what the Go command noted: of a checkout its commit, of a tagged one, as go install asks for, its version too.
+func (b *build) noted(info *debug.BuildInfo) {
+	if m := ofTag().FindStringSubmatch(info.Main.Version); m != nil {
+		b.Version = m[1]
+	}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			b.Commit = s.Value
+		case "vcs.time":
+			b.Date = s.Value
+		}
+	}
+}
+
+// versionText is the version, or the commit that a development build was made from.
+func versionText() string {
+	switch b := thisBuild(); {
+	case b.Version != "":
+		return b.Version
+	case b.Commit != "":
+		return "development-" + b.Commit[:min(12, len(b.Commit))]
+	default:
+		return "development"
+	}
+}
+
+// versionLine is what `shadow --version` prints, and how `shadow version` begins.
+func versionLine() string {
+	return fmt.Sprintf("shadow %s %s/%s %s\n", versionText(), runtime.GOOS, runtime.GOARCH, runtime.Version())
+}
+
+func newVersion() *cobra.Command {
+	var output string
+	cmd := &cobra.Command{
+		Use:   "version",
+		Short: "Print the version, and what this program was made of",
+		Example: `  shadow version
+  shadow version --output json | jq -r .commit`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return writeVersion(cmd.OutOrStdout(), output)
+		},
+	}
+	addOutput(cmd, &output, "version", versionOutputs)
+	return cmd
+}
+
+var versionOutputs = []string{"table", "json"}
+
+func writeVersion(w io.Writer, output string) error {
+	b := thisBuild()
+	switch output {
+	case "table":
+	case "json":
+		b.Version = versionText()
+		return format.WriteJSON(w, format.VersionSchema, b)
+	default:
+		return pipeline.Usage("%v", format.UnknownOutput(output, versionOutputs))
+	}
+	if _, err := io.WriteString(w, versionLine()); err != nil {
+		return err
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	if b.Commit != "" {
+		fmt.Fprintf(t, "commit\t%s %s\n", b.Commit, b.Date)
+	}
+	if b.Schema == nil {
+		fmt.Fprintf(t, "nostore\twithout DuckDB, Redis and metrics\n")
+	} else {
+		fmt.Fprintf(t, "DuckDB\t%s\nschema\t%d\n", b.DuckDB, *b.Schema)
+	}
+	return t.Flush()
+}
