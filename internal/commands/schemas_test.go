@@ -273,7 +273,7 @@ func (m *schemaMaker) of(t reflect.Type) map[string]any {
 		if t.Name() == "" {
 			return m.object(t)
 		}
-		name := strings.TrimPrefix(t.String(), "main.")
+		name := strings.TrimPrefix(t.String(), "commands.")
 		if _, begun := m.defs[name]; !begun {
 			m.defs[name] = nil
 			m.defs[name] = m.object(t)
