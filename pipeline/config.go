@@ -49,7 +49,7 @@ func (s *Source) readConfig() (*configText, error) {
 	name := s.ConfigFile
 	if name == standardInput {
 		return nil, Usage("a configuration is read from a file; " +
-			"`shadow check-config -` checks one from standard input")
+			"`shadow config check -` checks one from standard input")
 	}
 	if name == "" {
 		if _, err := os.Stat(DefaultConfig); errors.Is(err, fs.ErrNotExist) {

@@ -182,7 +182,7 @@ func (l *Logs) Incomplete(s *ingest.Stats) error {
 	texts := []string{l.idle}
 	if share := 100 * float64(s.Unreadable) / float64(max(s.Lines, 1)); share > l.MaxBad && l.idle == "" {
 		texts = append(texts, fmt.Sprintf("%.2f %% of the lines could not be read, more than --max-bad %g%%: the report may mislead;"+
-			" `shadow parse FILE` shows what they lack", share, l.MaxBad))
+			" `shadow doctor parse FILE` shows what they lack", share, l.MaxBad))
 	}
 	if damage := DamageOf(s.Inputs); damage != nil && l.MaxBad < 100 {
 		texts = append(texts, damage.Error())
@@ -292,7 +292,7 @@ func (f *Reading) leavesOut() []string {
 // unsuited says that the format reads no line, and which one does.
 func (l *Logs) unsuited(s *ingest.Stats) string {
 	in := &s.Inputs[max(0, slices.IndexFunc(s.Inputs, func(in ingest.InputStats) bool { return in.Lines > 0 }))]
-	advice := "`shadow parse " + words(in.Name) + "` shows what they lack"
+	advice := "`shadow doctor parse " + words(in.Name) + "` shows what they lack"
 	if name := l.suited(in.Name); name != "" {
 		advice = "--format " + words(name) + " reads them"
 	}

@@ -60,7 +60,7 @@ var asksOfPeople = []string{
 	"calibrate log --max-bad 100%",
 	"export log --limit token:10/s,burst=20 --to envoy --max-bad 100%",
 	"migrate log --from nginx.conf --to envoy --max-bad 100%",
-	"parse log --lines 40",
+	"doctor parse log --lines 40",
 	"tail - --from start --limit token:2/1m",
 }
 
@@ -88,7 +88,7 @@ func TestPeopleStayUnnamed(t *testing.T) {
 		words := strings.Fields(ask)
 		asked[words[0]] = true
 		outputs, ways := outputsOf(t, words), []string{"addr", "user"}
-		if words[0] == "report" || words[0] == "parse" {
+		if words[0] == "report" || words[1] == "parse" {
 			ways = ways[:1]
 		}
 		t.Run(ask, func(t *testing.T) {
@@ -117,7 +117,7 @@ func TestPeopleStayUnnamed(t *testing.T) {
 // outputsOf are the formats that a command writes.
 func outputsOf(t *testing.T, words []string) []string {
 	t.Helper()
-	cmd, _, err := newRoot().Find(words[:1])
+	cmd, _, err := newRoot().Find(words[:2])
 	must(t, err)
 	_, formats, _ := strings.Cut(cmd.Flags().Lookup("output").Usage, ": ")
 	all := strings.Split(formats, ", ")
@@ -137,7 +137,7 @@ func namedBy(t *testing.T, dir string, words []string, by, output, how string) s
 	if i := slices.Index(words, "CLIENT"); i > 0 {
 		words[i] = map[string]string{"addr": "198.51.100.23", "user": "alice"}[by]
 	}
-	if words[0] != "report" && words[0] != "parse" {
+	if words[0] != "report" && words[1] != "parse" {
 		words = append(words, "--client", by)
 	}
 	words = append(words, "--output", output)

@@ -34,11 +34,11 @@ func TestUnknownFlagsSuggestTheNearest(t *testing.T) {
 	ask(nil, newRoot())
 	for text, args := range map[string][]string{
 		"unknown flag: --limt (did you mean --limit?)\n":                      {"replay", "a.log", "--limt", "6/30s"},
-		"unknown shorthand flag: 'd' in -db (did you mean --db?)\n":           {"runs", "-db"},
+		"unknown shorthand flag: 'd' in -db (did you mean --db?)\n":           {"report", "runs", "-db"},
 		"unknown flag: --frobnicate\nSee":                                     {"replay", "--frobnicate"},
 		"unknown flag: --since-yesterday\nSee `shadow tail --help`.":          {"tail", "a.log", "--since-yesterday"},
 		"unknown flag: --until-now\nSee `shadow limits explain --help`.":      {"limits", "explain", "--until-now"},
-		"unknown flag: --older-then (did you mean --older-than?)\nSee `shado": {"runs", "delete", "--older-then", "1d"},
+		"unknown flag: --older-then (did you mean --older-than?)\nSee `shado": {"report", "runs", "delete", "--older-then", "1d"},
 	} {
 		if err := called(args); err == nil || !strings.HasPrefix(err.Error(), text) {
 			t.Errorf("%q: %v, want %q", args, err, text)

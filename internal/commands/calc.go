@@ -13,7 +13,7 @@ import (
 	"shadow/report/plot"
 )
 
-// calcFlags are the options of `shadow calc` as they are given.
+// calcFlags are the options of `shadow limits calc` as they are given.
 type calcFlags struct {
 	bucket calc.Bucket
 	output string
@@ -50,11 +50,11 @@ The first request or burst comes at 0; moments are rounded up to whole microseco
 
 What an attacker still gets is what is admitted of more than the bucket sustains: of guesses at passwords, ten a
 second for a day, say --pattern constant:10/s --window 24h.`,
-		Example: `  shadow calc --capacity 5000 --refill 100/s --initial 2500 --window 300s
-  shadow calc --capacity 5000 --refill 100/s --pattern constant:150/s
-  shadow calc --capacity 200 --refill 20/s --initial 100 --pattern burst:50@2s --window 1m
-  shadow calc --capacity 60 --refill 30/m --pattern random:0.6/s --seed 7 --window 1h --output json
-  shadow calc --capacity 5 --refill 5/15m --pattern constant:10/s --window 24h   how many guesses an attacker has in a day`,
+		Example: `  shadow limits calc --capacity 5000 --refill 100/s --initial 2500 --window 300s
+  shadow limits calc --capacity 5000 --refill 100/s --pattern constant:150/s
+  shadow limits calc --capacity 200 --refill 20/s --initial 100 --pattern burst:50@2s --window 1m
+  shadow limits calc --capacity 60 --refill 30/m --pattern random:0.6/s --seed 7 --window 1h --output json
+  shadow limits calc --capacity 5 --refill 5/15m --pattern constant:10/s --window 24h   how many guesses an attacker has in a day`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}

@@ -15,6 +15,7 @@ func newConfig() *cobra.Command {
 	var output string
 	cmd, f := newSettings()
 	cmd.Use = "config"
+	cmd.AddCommand(newCheckConfig())
 	cmd.Short = "Show the defaults in force and where they stand; `shadow help config` explains shadow.yaml"
 	cmd.Long = `Config shows what flags are where nobody gives them, and where that stands: in a variable such as SHADOW_CLIENT_FROM,
 in shadow.yaml in the working directory or the file of --config, or in the user's own file, which is

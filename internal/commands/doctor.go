@@ -24,6 +24,7 @@ flags to add. Every other command finds the same, and shows the gravest.`,
 			return f.Run(cmd.Context(), args)
 		},
 	}
+	cmd.AddCommand(newParse(), newFormats())
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	addOutput(cmd, &f.Output, "report", format.Outputs())

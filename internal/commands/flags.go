@@ -37,7 +37,7 @@ func unlessGiven[T any](cmd *cobra.Command, flag string, value *T) {
 // addFormat adds the flags that say how lines are read.
 func addFormat(cmd *cobra.Command, f *pipeline.LineFormat) {
 	flags := cmd.Flags()
-	flags.StringVar(&f.Format, "format", "auto", "log `format`: auto, a name from `shadow formats`, an nginx "+
+	flags.StringVar(&f.Format, "format", "auto", "log `format`: auto, a name from `shadow doctor formats`, an nginx "+
 		"log_format or an Apache LogFormat string")
 	flags.StringVar(&f.NginxConf, "nginx-conf", "", "take the format from the log_format in this nginx.conf `file`")
 	flags.StringVar(&f.LogName, "log-name", "", "`name` of the log_format in --nginx-conf (default main)")

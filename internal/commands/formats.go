@@ -43,8 +43,8 @@ func newParse() *cobra.Command {
 		Short: "Show how the first lines of a log are read, field by field",
 		Long: `Parse shows the format that was chosen and the first lines of each log, field by field. Of a line that
 cannot be read it shows what it lacks, and where.`,
-		Example: `  shadow parse access.log
-  shadow parse access.log --lines 20 --format '$remote_addr [$time_local] "$request" $status'`,
+		Example: `  shadow doctor parse access.log
+  shadow doctor parse access.log --lines 20 --format '$remote_addr [$time_local] "$request" $status'`,
 		Args: logArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.Caller = callerOf(cmd)

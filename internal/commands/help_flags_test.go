@@ -17,7 +17,10 @@ func TestFlagsAreGrouped(t *testing.T) {
 	var visit func(cmd *cobra.Command)
 	visit = func(cmd *cobra.Command) {
 		cmd.InitDefaultHelpFlag()
-		list := help.FlagList(cmd.LocalFlags(), 0)
+		list := help.FlagList(cmd.LocalFlags(), 0, true)
+		if short := help.FlagList(cmd.LocalFlags(), 0, false); strings.Count(short, "\n") > 12 {
+			t.Errorf("%s: the short help has more than 12 flags:\n%s", cmd.CommandPath(), short)
+		}
 		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
 			known[f.Name] = true
 			if f.Hidden {

@@ -80,7 +80,7 @@ func TestHostileLines(t *testing.T) {
 		{"replay", log, "--limit", limit, "--by", "path", "--no-store"},
 		{"replay", log, "--limit", limit, "--sweep", "--evidence", "--db", "curves"},
 		{"report", "--db", "kept", "--top", "300"},
-		{"runs", "--db", "kept"},
+		{"report", "runs", "--db", "kept"},
 		{"query", "--db", "kept", "SELECT * FROM events"},
 		{"query", "--db", "kept", "SELECT * FROM latest_client_totals"},
 		{"query", "--db", "kept", "SELECT * FROM agents"},
@@ -94,7 +94,7 @@ func TestHostileLines(t *testing.T) {
 	}
 	client := []string{"--client", "user", "--format", "combined"}
 	read := append(client, "--max-bad", "50%") // more or fewer lines cannot be read, as it comes
-	harmlessText(t, "parse", string(run(t, dir, "parse", log, "--lines", "200", "--format", "combined")))
+	harmlessText(t, "parse", string(run(t, dir, "doctor", "parse", log, "--lines", "200", "--format", "combined")))
 	outputs, pages := 0, []string(nil)
 	for i, args := range commands {
 		if args[1] == log || args[2] == log {

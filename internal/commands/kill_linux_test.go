@@ -106,10 +106,10 @@ func killedWriters() []killedWriter {
 			},
 		},
 		{
-			name: "runs delete", args: []string{"runs", "delete", "1", "--db", "kept"}, prepare: runsTwice,
+			name: "runs delete", args: []string{"report", "runs", "delete", "1", "--db", "kept"}, prepare: runsTwice,
 			again: func(t *testing.T, dir string, landed bool) {
 				if !landed {
-					run(t, dir, "runs", "delete", "1", "--db", "kept")
+					run(t, dir, "report", "runs", "delete", "1", "--db", "kept")
 				}
 				run(t, dir, replayArgs()...)
 			},
@@ -176,7 +176,7 @@ func (w *killedWriter) kill(t *testing.T, killer string) {
 				t.Errorf("killed %s: the database holds\n%s\nbefore:\n%s\nof an undisturbed command:\n%s", place, left, before, after)
 			}
 			if left == "" && existsFile(filepath.Join(dir, "kept")) {
-				run(t, dir, "runs", "--db", "kept")
+				run(t, dir, "report", "runs", "--db", "kept")
 				if out, err := command(t, dir, "report", "--db", "kept").CombinedOutput(); err == nil || !bytes.Contains(out, []byte("no runs yet")) {
 					t.Errorf("killed %s: the report says %s", place, out)
 				}

@@ -60,7 +60,7 @@ or milliseconds.`,
 	}
 	cmd.SuggestionsMinimumDistance = 2 // letters
 	addOutput(cmd, &output, "list", explain.CalcFormats())
-	cmd.AddCommand(newExplain())
+	cmd.AddCommand(newExplain(), newCalc())
 	return cmd
 }
 

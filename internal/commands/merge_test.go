@@ -98,7 +98,7 @@ func TestNightsAreNotJudgedApart(t *testing.T) {
 	for _, args := range [][]string{nil, {"--resume=fresh", "--resume-as", "again"}} {
 		if args != nil { // the same file once more, after it was read in two nights: it has grown since the first
 			run(t, dir, append([]string{"replay", "access.log", "--limit", "token:6/30s", "--quiet"}, args...)...)
-			run(t, dir, "runs", "delete", "1")
+			run(t, dir, "report", "runs", "delete", "1")
 		}
 		v := treeOf(t, run(t, dir, "report", "--since", "2026-03-01", "--output", "json", "--compare", "none"))
 		if v.at("judged_apart").value != nil {

@@ -19,9 +19,10 @@ var mistakes = []struct {
 	{"reply a.log", 2, `unknown command "reply", did you mean replay?`},
 	{"reply a.log --limit 6/30s", 2, `unknown command "reply", did you mean replay?`},
 	{"--limit 6/30s reply a.log", 2, "unknown flag: --limit: the name of a command comes first, as in shadow replay --limit"},
+	{"parse api.json", 2, "shadow parse is now shadow doctor parse"},
 	{"api.json", 2, `unknown command "api.json": a command comes before the name of a log, as in shadow suggest api.json`},
 	{"limits 6/30s", 2, `unknown command "6/30s", did you mean shadow limits explain 6/30s?`},
-	{"runs rm 1", 2, `unknown command "rm": want delete, list, show`},
+	{"report runs rm 1", 2, `unknown command "rm": want list, show, delete`},
 	{"report 1", 2, `report takes no arguments, but here is "1" (did you mean --run 1?)`},
 	{"export --limit token:6/30s --to nginx --check nginx.conf", 2, `"nginx.conf" is no log: to judge the lines in it, say --check=nginx.conf`},
 	{"replay api.json -limit 6/30s", 2, "-limit: the name of a flag has two dashes; did you mean --limit?"},
@@ -98,7 +99,7 @@ func TestDamagedDatabaseIsSaid(t *testing.T) {
 		"overwritten.db": append(whole[:4096:4096], bytes.Repeat([]byte{0x55}, len(whole)-4096)...),
 	} {
 		must(t, os.WriteFile(name, text, 0o600))
-		for _, line := range []string{"report --db ", "runs --db ", "query 'SELECT 1' --db ", "replay " + samples + "/api.json --limit 6/30s --quiet --db "} {
+		for _, line := range []string{"report --db ", "report runs --db ", "query 'SELECT 1' --db ", "replay " + samples + "/api.json --limit 6/30s --quiet --db "} {
 			tells(t, line+name, 1, "database "+name+": the file is damaged: restore a copy of it, or choose another file with --db and replay the logs again")
 		}
 	}

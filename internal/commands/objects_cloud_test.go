@@ -54,7 +54,7 @@ func TestObjectsAreAsGoodAsFiles(t *testing.T) {
 		{"suggest", "LOG"},
 		{"keys", "LOG"},
 		{"doctor", "LOG"},
-		{"parse", "LOG"},
+		{"doctor", "parse", "LOG"},
 		{"diff", "LOG", "--limit", "token:6/30s", "--limit", "token:6/30s,burst=20"},
 		{"explain", "203.0.113.202", "LOG", "--limit", "token:6/30s", "--lines"},
 		{"calibrate", "LOG", "--verdict", "status:404"},

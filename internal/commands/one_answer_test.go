@@ -845,12 +845,12 @@ func (q *inquiry) apart() {
 	q.shadow("sweep", q.log, "--evidence", "--db", "apart.db", "--quiet")
 	q.shadow("sweep", q.log, "--db", "apart.db", "--quiet")
 	q.page("report with the curves of a sweep", q.shadow("report", "--db", "apart.db", "--run", "1", "--output", "html"))
-	for i, r := range rowsOf(q.T, "csv", q.shadow("runs", "--db", "apart.db", "--output", "csv")) {
+	for i, r := range rowsOf(q.T, "csv", q.shadow("report", "runs", "--db", "apart.db", "--output", "csv")) {
 		q.say(fmt.Sprint("runs, ", i+1), "requests", r["requests"])
 		q.say(fmt.Sprint("runs, ", i+1), "clients", r["clients"])
 	}
 	for i, db := range []string{"night0.db", "swept.db"} {
-		runs := rowsOf(q.T, "csv", q.shadow("runs", "--db", db, "--output", "csv"))
+		runs := rowsOf(q.T, "csv", q.shadow("report", "runs", "--db", db, "--output", "csv"))
 		q.say("runs", "what made "+db, runs[0]["kind"])
 		q.say("its command", "what made "+db, []string{"replay", "sweep"}[i])
 	}

@@ -9,7 +9,7 @@ import (
 // Plots are as wide as the terminal, less a margin for labels, and coloured where that is wanted.
 func TestPlotsOnTerminals(t *testing.T) {
 	for _, args := range [][]string{
-		{"calc", "--capacity", "5000", "--refill", "100/s", "--initial", "0", "--pattern", "burst:500@10s"},
+		{"limits", "calc", "--capacity", "5000", "--refill", "100/s", "--initial", "0", "--pattern", "burst:500@10s"},
 		{"limits", "explain", "token:6/30s,burst=10"},
 	} {
 		for _, columns := range []int{50, 100, 150} {

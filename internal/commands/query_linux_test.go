@@ -114,7 +114,7 @@ func TestReadersWait(t *testing.T) {
 		out, err := command(t, dir, "query", "SELECT 1", "--wait", "0s").CombinedOutput()
 		return err != nil && strings.Contains(string(out), busy)
 	})
-	readers := [][]string{{"query", "SELECT 1"}, {"runs"}, {"runs", "show", "1"}, {"report"}}
+	readers := [][]string{{"query", "SELECT 1"}, {"report", "runs"}, {"report", "runs", "show", "1"}, {"report"}}
 	var waiting []*exec.Cmd
 	var told []*safeBuffer
 	for _, args := range readers {

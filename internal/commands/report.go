@@ -28,6 +28,7 @@ day, or since a moment, are put together: a client, an action and a policy are t
 			return f.Run(cmd.Context())
 		},
 	}
+	cmd.AddCommand(newRuns())
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	addDatabase(flags, &f.Database)

@@ -23,6 +23,7 @@ var tagged []func() *cobra.Command
 
 // newRoot returns the command tree.
 func newRoot() *cobra.Command {
+	cobra.EnableCommandSorting = false // commands stand in the order in which people need them
 	root := &cobra.Command{
 		Use:   "shadow",
 		Short: "What should our rate limit be, and who would it hit?",
@@ -54,9 +55,14 @@ event in a DuckDB file for your own questions.`,
 	root.SetVersionTemplate(versionLine())
 	root.SetFlagErrorFunc(option.FlagError)
 	root.SetHelpCommand(help.New(noCommand))
-	root.AddCommand(newSuggest(), newDoctor(), newReplay(), newSweep(), newKeys(), newCalibrate(), newExplainClient(), newDiff(), newImport(), newExport(), newMigrate(), newCheckConfig(),
-		newConfig(), newLimits(), newCalc(), newParse(),
-		newFormats(), newReport(), newRuns(), newShard(), newMerge(), newTail(), newQuery(), newVersion(),
+	for _, g := range groups() {
+		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title + ":"})
+		for _, cmd := range g.commands {
+			cmd.GroupID = g.title
+			root.AddCommand(cmd)
+		}
+	}
+	root.AddCommand(newShard(), newVersion(),
 		&cobra.Command{Use: "fail-if", Short: "What --fail-if may ask: the names of conditions", Long: help.FailIf()})
 	for _, add := range tagged {
 		root.AddCommand(add())
@@ -68,6 +74,30 @@ event in a DuckDB file for your own questions.`,
 	option.CompleteConfigured(root)
 	help.GroupFlags(root, widthOf)
 	return root
+}
+
+// A group is commands that answer the same kind of question, as help shows them.
+type group struct {
+	title    string
+	commands []*cobra.Command
+}
+
+// groups returns all commands but those that are about the program itself.
+func groups() []group {
+	return []group{
+		{"Answer from a log", []*cobra.Command{
+			newSuggest(), newReplay(), newSweep(), newKeys(), newExplainClient(), newDiff(), newDoctor(),
+		}},
+		{"Live and nightly", []*cobra.Command{newTail(), newReport(), newQuery(), newMerge()}},
+		{"Servers", []*cobra.Command{newImport(), newExport(), newMigrate(), newCalibrate()}},
+		{"Reference", []*cobra.Command{newLimits(), newConfig()}},
+	}
+}
+
+// moved says where commands of development versions are now.
+var moved = map[string]string{
+	"calc": "limits calc", "check-config": "config check", "formats": "doctor formats", "parse": "doctor parse",
+	"runs": "report runs",
 }
 
 func showHelp(cmd *cobra.Command, _ []string) error { return cmd.Help() }
@@ -82,6 +112,9 @@ func noCommand(cmd *cobra.Command, args []string) error {
 		if names = append(names, sub.Name()); near == "" && args[0] != "" && strings.HasPrefix(sub.Name(), args[0]) {
 			near = sub.Name()
 		}
+	}
+	if now := moved[args[0]]; now != "" && !cmd.HasParent() {
+		return pipeline.Usage("shadow %s is now shadow %s", args[0], now)
 	}
 	hint := ""
 	near = cmp.Or(near, limit.Nearest(args[0], names))

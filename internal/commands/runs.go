@@ -20,9 +20,9 @@ func newRuns() *cobra.Command {
 		Short: "List the runs that a database keeps, show one, or delete some",
 		Long: `Runs lists what shadow replay and shadow sweep have stored: number, when it was, which stretch of the
 log it is about, and the command. What a run found is told by shadow report --run NUMBER.`,
-		Example: `  shadow runs
-  shadow runs show 7
-  shadow runs delete 3 4`,
+		Example: `  shadow report runs
+  shadow report runs show 7
+  shadow report runs delete 3 4`,
 		Args: noCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.print(cmd, nil) },
 	}
@@ -33,8 +33,8 @@ log it is about, and the command. What a run found is told by shadow report --ru
 	}
 	show := &cobra.Command{
 		Use: "show RUN", Short: "Show all that is known of a run but its results", Args: runArgs,
-		Example: `  shadow runs show last
-  shadow runs show 7 --output json`,
+		Example: `  shadow report runs show last
+  shadow report runs show 7 --output json`,
 		RunE: func(cmd *cobra.Command, args []string) error { return f.print(cmd, args) },
 	}
 	for _, c := range []*cobra.Command{cmd, list, show} {
@@ -44,7 +44,7 @@ log it is about, and the command. What a run found is told by shadow report --ru
 	return cmd
 }
 
-// runsFlags are the options of `shadow runs` as they are given.
+// runsFlags are the options of `shadow report runs` as they are given.
 type runsFlags struct {
 	stored.Database
 	output string
@@ -53,7 +53,7 @@ type runsFlags struct {
 // runArgs wants at least one run.
 func runArgs(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
-		return pipeline.Usage("which run? `shadow runs` lists them\nSee `%s --help`.", cmd.CommandPath())
+		return pipeline.Usage("which run? `shadow report runs` lists them\nSee `%s --help`.", cmd.CommandPath())
 	}
 	return nil
 }
@@ -88,8 +88,8 @@ func (f *runsFlags) newDelete() *cobra.Command {
 		Short: "Delete runs, and give back the room that they took",
 		Long: `Delete forgets runs with all that is kept of them, all of those that are named or none, and then rewrites
 the database without the room that they took. Numbers of other runs stay as they are.`,
-		Example: `  shadow runs delete 3 4
-  shadow runs delete --older-than 90d`,
+		Example: `  shadow report runs delete 3 4
+  shadow report runs delete --older-than 90d`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if older == 0 {
 				if err := runArgs(cmd, args); err != nil {

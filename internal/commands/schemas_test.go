@@ -158,27 +158,27 @@ var printed = map[format.Schema]struct {
 	of   any
 	text string
 }{
-	format.CalcSchema:          {calc.Figures{}, "the numbers of a token bucket: shadow calc"},
+	format.CalcSchema:          {calc.Figures{}, "the numbers of a token bucket: shadow limits calc"},
 	format.CalibrateSchema:     {calibrate.Report{}, "the limit that explains what a server refused: shadow calibrate"},
-	format.CheckConfigSchema:   {pipeline.Meaning{}, "what a configuration means: shadow check-config"},
+	format.CheckConfigSchema:   {pipeline.Meaning{}, "what a configuration means: shadow config check"},
 	format.ImportSchema:        {pipeline.Imported{}, "the limits of a server's configuration: shadow import"},
 	format.MergeSchema:         {stored.Merged{}, "what was taken into a database: shadow merge"},
 	format.ShardSchema:         {sharded.Packed{}, "what was packed into shards: shadow shard"},
 	format.MergeSumSchema:      {sharded.Summed{}, "the run that the runs of all shards add up to: shadow merge --sum"},
-	format.ParseSchema:         {pipeline.Previewed{}, "how the first lines of logs are read: shadow parse"},
-	format.RunsDeleteSchema:    {pipeline.Deleted{}, "what was deleted from a database: shadow runs delete"},
+	format.ParseSchema:         {pipeline.Previewed{}, "how the first lines of logs are read: shadow doctor parse"},
+	format.RunsDeleteSchema:    {pipeline.Deleted{}, "what was deleted from a database: shadow report runs delete"},
 	format.ConfigSchema:        {listOf[defaultRow]{}, "the defaults in force: shadow config"},
 	format.DiffSchema:          {diff.Report{}, "what changes from one policy to another: shadow diff"},
 	format.DoctorSchema:        {doctor.Report{}, "what is odd about a log: shadow doctor"},
 	format.ExplainSchema:       {client.Account{}, "what became of one client: shadow explain"},
 	format.ExportSchema:        {moves.Report{}, "a limit as a server is told it: shadow export, shadow migrate"},
-	format.FormatsSchema:       {listOf[formatRow]{}, "the log formats that have names: shadow formats"},
+	format.FormatsSchema:       {listOf[formatRow]{}, "the log formats that have names: shadow doctor formats"},
 	format.KeysSchema:          {keys.Report{}, "what limits should count by: shadow keys"},
 	format.LimitsSchema:        {listOf[limitRow]{}, "the algorithms of limits: shadow limits"},
 	format.LimitsExplainSchema: {explained{}, "what limits mean: shadow limits explain"},
 	format.QuerySchema:         {listOf[map[string]any]{}, "an answer of the database: shadow query"},
 	format.ReportSchema:        {report.Model{}, "who would be refused: shadow replay, shadow report, --notify-command"},
-	format.RunsSchema:          {listOf[runRow]{}, "the runs of a database: shadow runs"},
+	format.RunsSchema:          {listOf[runRow]{}, "the runs of a database: shadow report runs"},
 	format.SuggestSchema:       {advice.Report{}, "what the limit should be: shadow suggest"},
 	format.SweepSchema:         {sweepReport{}, "what every limit would refuse: shadow sweep"},
 	format.TailSchema:          {tail.Summary{}, "a line of shadow tail --output json: what it has counted so far"},
@@ -510,12 +510,12 @@ func TestOutputsConform(t *testing.T) {
 // schemaQuestions are the arguments of commands, a line each; ~ is a blank.
 const schemaQuestions = `
 version
-formats
+doctor formats
 limits
 limits explain token:6/30s,burst=10 6/30s in-turn:fixed:2/10s+fixed:4/1h envoy:10/s fixed:6/30s,clock=1s
 limits explain token:1000000/s,burst=100000000
-calc --capacity 5000 --refill 100/s
-calc --capacity 60 --refill 30/m --pattern random:0.6/s --seed 7 --window 1h
+limits calc --capacity 5000 --refill 100/s
+limits calc --capacity 60 --refill 30/m --pattern random:0.6/s --seed 7 --window 1h
 config
 config --config site.yaml
 replay shop-combined.log --limit 6/30s --no-store
@@ -560,22 +560,22 @@ export shop-combined.log --limit token:10/s,burst=20 --to envoy
 export --limit each:window:10/1m+window:100/1h --to aws-waf
 migrate shop-combined.log --from nginx.conf --to traefik
 migrate shop-combined.log --from nginx.conf --to envoy --protect all=99.9%
-runs --db kept.db
-runs list --db kept.db
-runs show last --db kept.db
+report runs --db kept.db
+report runs list --db kept.db
+report runs show last --db kept.db
 merge kept.db --db all.db
 merge kept.db --db all.db
 shard shop-combined.log --out set --shards 2
 replay set/000-of-2 --limit 6/30s --db shard0.db
 replay set/001-of-2 --limit 6/30s --db shard1.db
 merge --sum shard0.db shard1.db --db sum.db
-runs delete 1 --db all.db
-runs delete --older-than 90d --db all.db
-check-config site.yaml
-check-config many.yaml
+report runs delete 1 --db all.db
+report runs delete --older-than 90d --db all.db
+config check site.yaml
+config check many.yaml
 import nginx.conf
 import without.conf
-parse shop-combined.log broken.log empty.log nginx-timed.log --show remote_user,nothing
+doctor parse shop-combined.log broken.log empty.log nginx-timed.log --show remote_user,nothing
 query FROM~policy_totals --db kept.db
 query SELECT~1~AS~a,[1,2]~AS~b,NULL~AS~c,now()~AS~schema --db kept.db
 query --tables --db kept.db

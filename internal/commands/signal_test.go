@@ -18,7 +18,7 @@ func TestSignalsEndWhatWaits(t *testing.T) {
 	sample, err := filepath.Abs("../../sample-logs/shop-combined.log")
 	must(t, err)
 	for i, line := range []string{
-		"import pipe", "import nginx.conf", "check-config pipe", "replay LOG --limit 6/30s --nginx-conf nginx.conf",
+		"import pipe", "import nginx.conf", "config check pipe", "replay LOG --limit 6/30s --nginx-conf nginx.conf",
 		"replay LOG --config pipe", "replay pipe --limit 6/30s --no-store", "tail LOG --config pipe", "doctor pipe",
 		"suggest LOG --nginx-conf pipe", "sweep LOG --config pipe", "migrate LOG --from pipe --to nginx",
 		"export --config pipe --to nginx --check", "calibrate LOG --config pipe",
@@ -80,7 +80,7 @@ func TestSignalAtTheFirstCheckpoint(t *testing.T) {
 func TestNoPipeForADatabase(t *testing.T) {
 	dir := withRun(t)
 	must(t, syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600))
-	for _, line := range []string{"merge pipe", "runs --db pipe", "merge shadow.duckdb --db pipe"} {
+	for _, line := range []string{"merge pipe", "report runs --db pipe", "merge shadow.duckdb --db pipe"} {
 		out, err := command(t, dir, strings.Fields(line)...).CombinedOutput()
 		if err == nil || string(out) != "shadow: database pipe: is no regular file\n" {
 			t.Errorf("shadow %s: %v, %s", line, err, out)

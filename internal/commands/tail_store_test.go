@@ -177,7 +177,7 @@ func TestTailStoreShared(t *testing.T) {
 		before = answer.Rows[0].N
 		asked++
 	}
-	k.ask("runs")
+	k.ask("report", "runs")
 	k.ask("report")
 	held, err := store.Open(k.db(), store.Options{Wait: store.Wait{For: 10 * time.Minute}})
 	must(t, err)
@@ -205,7 +205,7 @@ func TestTailStorePruned(t *testing.T) {
 	k.write(1500 * time.Millisecond)
 	k.wait("the database", func() bool { return existsFile(k.db()) && stored() })
 	for range 3 {
-		k.ask("runs", "delete", "last")
+		k.ask("report", "runs", "delete", "last")
 		k.write(300 * time.Millisecond)
 		k.wait("another run", stored)
 	}

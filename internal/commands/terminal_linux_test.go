@@ -128,7 +128,7 @@ func TestNarrowTerminal(t *testing.T) {
 
 // Tables of other commands fit the terminal as well; in a pipe nothing is cut.
 func TestNarrowFormats(t *testing.T) {
-	out := onTerminal(t, 80, nil, "formats")
+	out := onTerminal(t, 80, nil, "doctor", "formats")
 	if !strings.Contains(out, "…") {
 		t.Errorf("nothing is cut:\n%s", out)
 	}
@@ -137,7 +137,7 @@ func TestNarrowFormats(t *testing.T) {
 			t.Errorf("%d columns: %s", n, line)
 		}
 	}
-	if out := run(t, t.TempDir(), "formats"); bytes.Contains(out, []byte("…")) {
+	if out := run(t, t.TempDir(), "doctor", "formats"); bytes.Contains(out, []byte("…")) {
 		t.Errorf("cut in a pipe:\n%s", out)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"shadow/parse"
 )
 
-// The formats that have a name. One table serves "shadow formats", --format NAME and detection.
+// The formats that have a name. One table serves "shadow doctor formats", --format NAME and detection.
 
 // A Known is a format that has a name.
 type Known struct {

@@ -117,7 +117,7 @@ func noRun(all []store.RunFact, text string) error {
 	if len(all) == 0 {
 		return fmt.Errorf("the database has no runs yet: shadow replay makes one")
 	}
-	return fmt.Errorf("there is no run %s: the database has %d, from %d to %d (`shadow runs` lists them)",
+	return fmt.Errorf("there is no run %s: the database has %d, from %d to %d (`shadow report runs` lists them)",
 		text, len(all), all[0].Run, all[len(all)-1].Run)
 }
 
@@ -212,7 +212,7 @@ func noneOf(all []store.RunFact, when string) error {
 	if len(all) == 0 {
 		return noRun(all, "")
 	}
-	return fmt.Errorf("no run has requests %s (`shadow runs` lists what each is about)", when)
+	return fmt.Errorf("no run has requests %s (`shadow report runs` lists what each is about)", when)
 }
 
 // Merged is what of some databases was taken into another.

@@ -77,7 +77,7 @@ func (e *StrangeClientsError) Error() string {
 		shown[i] = fmt.Sprintf("%.80q", client)
 	}
 	text := fmt.Sprintf("%d of %d lines have a client that is neither an address nor the name of a host: %s; lines seem to be of another format than %s: "+
-		"state theirs with --format, after a look with `shadow parse`; or with --client FIELD, the field that tells clients apart, whatever it holds",
+		"state theirs with --format, after a look with `shadow doctor parse`; or with --client FIELD, the field that tells clients apart, whatever it holds",
 		e.Lines, e.Of, strings.Join(shown, ", "), e.Format)
 	if e.Input != "" {
 		text = e.Input + ": " + text

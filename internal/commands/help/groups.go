@@ -9,20 +9,21 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Commands with many flags list those that people need first, then the others by what they are about. A flag that
-// stands in no group fails a test.
+// Of a command with many flags --help lists those that people need first; --help-all has the others as well, by what they
+// are about. A flag that stands in no group fails a test.
 
-// manyFlags is from how many flags on a list is divided.
-const manyFlags = 15
+// mostFlags is how many flags --help lists at most.
+const mostFlags = 12
 
-// First are what people need first. The first ten that a command has are shown on top.
+// AllFlag is the name of the flag that lists all others.
+const AllFlag = "help-all"
+
+// First names what people need first. As many as there is room for are shown, with help and help-all.
 var First = []string{
 	"to", "from", "limit", "by", "policy", "for", "details", "target", "protect", "run", "compare", "client-from", "trusted-proxy",
 	"exclude", "since", "format", "output", "db", "listen", "config", "would-blocks", "top", "client", "action",
-	"per", "kind", "fail-if", "help",
+	"per", "kind", "fail-if",
 }
-
-const firstCount = 10
 
 // A Group are the flags of a list that are about the same.
 type Group struct {
@@ -55,10 +56,12 @@ var Groups = []Group{
 	{"Performance", []string{"max-memory", "max-keys", "timing", "cpuprofile", "memprofile"}},
 }
 
-// GroupFlags has the lists of flags of all commands divided, and help wrapped at the width of the terminal, 0 if there is
-// none.
+// GroupFlags makes help list the flags of all commands by First and Groups, and wraps it at the width of the terminal, 0
+// if there is none.
 func GroupFlags(root *cobra.Command, width func(io.Writer) int) {
 	columns := 0 // of the help that is written; its second part goes through a buffer
+	all := new(bool)
+	offerAll(root, all)
 	cobra.AddTemplateFunc("prose", func(cmd *cobra.Command, text string) string {
 		columns = wrapAt(cmd.OutOrStdout(), width)
 		return Prose(text, columns)
@@ -67,7 +70,7 @@ func GroupFlags(root *cobra.Command, width func(io.Writer) int) {
 		name := fmt.Sprintf("  %-*s ", cmd.NamePadding(), cmd.Name())
 		return strings.Join(hanging(name, cmd.Short, columns), "\n")
 	})
-	cobra.AddTemplateFunc("flagList", func(flags *pflag.FlagSet) string { return FlagList(flags, columns) })
+	cobra.AddTemplateFunc("flagList", func(flags *pflag.FlagSet) string { return FlagList(flags, columns, *all) })
 	template := strings.ReplaceAll(root.UsageTemplate(), "  {{rpad .Name .NamePadding }} {{.Short}}", "{{described .}}")
 	for _, flags := range []string{".LocalFlags", ".InheritedFlags"} {
 		template = strings.ReplaceAll(template, "{{"+flags+".FlagUsages |", "{{flagList "+flags+" |")
@@ -76,19 +79,45 @@ func GroupFlags(root *cobra.Command, width func(io.Writer) int) {
 	root.SetHelpTemplate(strings.Replace(root.HelpTemplate(), "{{. | trim", "{{prose $ . | trim", 1))
 }
 
-// FlagList is the list of a command's flags, wrapped at a width if it is above 0.
-func FlagList(flags *pflag.FlagSet, width int) string {
-	visible := 0
+// offerAll gives a command, and those below it, the flag --help-all, if it has many. The flag asks for help, and sets all.
+func offerAll(cmd *cobra.Command, all *bool) {
+	for _, sub := range cmd.Commands() {
+		offerAll(sub, all)
+	}
+	n := visible(cmd.LocalFlags())
+	if n < mostFlags { // --help is one more
+		return
+	}
+	cmd.InitDefaultHelpFlag()
+	cmd.Flags().BoolFunc(AllFlag, fmt.Sprintf("help with all %d flags", n), func(string) error {
+		*all = true
+		return cmd.Flags().Set("help", "true")
+	})
+}
+
+// visible counts the flags that help shows.
+func visible(flags *pflag.FlagSet) (n int) {
 	flags.VisitAll(func(f *pflag.Flag) {
 		if !f.Hidden {
-			visible++
+			n++
 		}
 	})
-	if visible < manyFlags {
+	return n
+}
+
+// FlagList lists the flags of a command, wrapped at a width if it is above 0: at most mostFlags of them, or all.
+func FlagList(flags *pflag.FlagSet, width int, all bool) string {
+	if visible(flags) <= mostFlags {
 		return flags.FlagUsagesWrapped(width)
 	}
-	first := subset(flags, First, firstCount, nil)
+	first := subset(flags, First, mostFlags-2, nil)
+	for _, name := range []string{"help", AllFlag} {
+		first.AddFlag(flags.Lookup(name))
+	}
 	text := first.FlagUsagesWrapped(width)
+	if !all {
+		return text
+	}
 	for _, g := range Groups {
 		if rest := subset(flags, g.Flags, len(g.Flags), first); rest.HasAvailableFlags() {
 			text += "\n" + g.Title + ":\n" + rest.FlagUsagesWrapped(width)

@@ -151,7 +151,9 @@ func FlagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	if errors.As(err, &unknown) {
 		if args := cmd.Flags().Args(); cmd.HasSubCommands() && len(args) > 0 { // a misspelt command knows no flag
-			return cmd.ValidateArgs(args)
+			if err := cmd.ValidateArgs(args); err != nil {
+				return err
+			}
 		}
 		return pipeline.Usage("%w%s\nSee `%s --help`.", err, nearestFlag(cmd, unknown), cmd.CommandPath())
 	}

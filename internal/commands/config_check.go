@@ -10,13 +10,13 @@ import (
 func newCheckConfig() *cobra.Command {
 	var file, output string
 	cmd := &cobra.Command{
-		Use:   "check-config [FILE]",
+		Use:   "check [FILE]",
 		Short: "Say what a configuration means, or everything that is wrong with it",
-		Long: `Check-config reads a configuration, shadow.yaml unless another file is named, and says in short what it
+		Long: `Check reads a configuration, shadow.yaml unless another file is named, and says in short what it
 means: its defaults, actions, its tiers with their sizes, its policies with their limits. If anything is wrong with
 it, it says what, and where, and ends with exit code 2. - reads standard input.`,
-		Example: `  shadow check-config
-  shadow check-config /etc/shadow/limits.yaml`,
+		Example: `  shadow config check
+  shadow config check /etc/shadow/limits.yaml`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if file != "" {
 				args = append(args, file)
