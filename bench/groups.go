@@ -31,9 +31,8 @@ type row struct {
 }
 
 const (
-	quiet    = " --quiet --no-store"
-	manyKeys = "{shadow} replay {log} --limit token:5..50/1m --by client+action"
-	three    = "{shadow} replay {log} --limit 6/30s" // a bare limit is three policies
+	quiet = " --quiet --no-store"
+	three = "{shadow} replay {log} --limit 6/30s" // a bare limit is three policies
 )
 
 var groups = []group{
@@ -141,20 +140,6 @@ var groups = []group{
 			{name: "sweep, 5 M clients", command: "{shadow} sweep {crowd}" + quiet, targets: []target{megabytes(3500)}},
 			{name: "keys, 5 M clients", command: "{shadow} keys {crowd} --quiet", targets: []target{megabytes(3500)}},
 			{name: "suggest, 5 M clients", command: "{shadow} suggest {crowd} --quiet", targets: []target{megabytes(3500)}},
-		},
-	},
-	{
-		name: "sample", title: "a sample of 1 % of the clients beside all of them", on: []size{larger},
-		rows: []row{
-			{name: "46 limits", command: manyKeys + quiet, cores: 2},
-			{name: "46 limits, 1 %", command: manyKeys + quiet + " --sample 1%", cores: 2},
-			{name: "suggest", command: "{shadow} suggest {log} --quiet", cores: 2},
-			{name: "suggest, 1 %", command: "{shadow} suggest {log} --quiet --sample 1%", cores: 2},
-			{name: "46 limits, 5 M clients", command: "{shadow} replay {crowd} --limit token:5..50/1m --by client+action" + quiet, cores: 2},
-			{
-				name: "46 limits, 5 M clients, 1 %", cores: 2,
-				command: "{shadow} replay {crowd} --limit token:5..50/1m --by client+action --sample 1%" + quiet,
-			},
 		},
 	},
 	{

@@ -19,7 +19,6 @@ import (
 	"shadow/replay"
 	"shadow/report"
 	"shadow/report/format"
-	"shadow/sample"
 	"shadow/shard"
 	"shadow/traffic"
 	"shadow/traffic/cache"
@@ -81,7 +80,6 @@ type Logs struct {
 	idle   string // why no request that was read counts; "": some do, or nothing was read yet
 
 	retain   bool            // whether there are to be further passes over what is read
-	drawn    *sample.Design  // the clients that further passes are about; nil: all
 	requests *cache.Requests // that have been read; nil: they are not kept
 	lost     error           // why they are in memory rather than in a temporary file
 	handed   int64           // requests that the latest reading handed out

@@ -1,18 +1,15 @@
 package pipeline
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"sync/atomic"
 
-	"shadow/calibrate"
 	"shadow/pipeline/heap"
 	"shadow/policy"
 	"shadow/replay"
 	"shadow/report"
-	"shadow/sample"
 	"shadow/traffic"
 	"shadow/traffic/cache"
 	"shadow/traffic/ingest"
@@ -75,22 +72,8 @@ func (l *Logs) passing(name string, src replay.Source, requests int64) (shown re
 	return tee{src, func(b *traffic.Batch) { done.Add(int64(b.Len())) }}, stop
 }
 
-// again hands the requests that were read to do once more: those of the sample, if there is one.
+// again hands all requests that were read to do once more.
 func (l *Logs) again(ctx context.Context, do func(*traffic.Batch) error) error {
-	if l.drawn == nil {
-		return l.allAgain(ctx, do)
-	}
-	some := sample.Source{Has: l.drawn.Has}
-	return l.allAgain(ctx, func(b *traffic.Batch) error {
-		if drawn := some.Of(b); drawn.Len() > 0 {
-			return do(drawn)
-		}
-		return nil
-	})
-}
-
-// allAgain hands over all of them.
-func (l *Logs) allAgain(ctx context.Context, do func(*traffic.Batch) error) error {
 	pass := l.requests.Pass().Ahead()
 	defer pass.Close()
 	src, stop := l.passing("trying limits", pass, l.handed)
@@ -175,89 +158,4 @@ func (l *Logs) Each(ctx context.Context, do func(*traffic.Batch) error) (ingest.
 // Head is what a report on the requests begins with.
 func (l *Logs) Head(s *ingest.Stats, warnings ...string) report.Head {
 	return report.NewHead(s, l.everyone(), l.reportOptions(append(l.warnings(s), warnings...)))
-}
-
-// A replay of a sample goes through the requests twice: first all of them are counted, then those of the sample are
-// judged. What was read is kept meanwhile, so that the logs are read once.
-
-// verifySample finds what cannot be told from a sample.
-func (r *Replay) verifySample() error {
-	if r.Sample.Share == 0 {
-		return nil
-	}
-	for _, flag := range []struct {
-		name  string
-		given bool
-		why   string
-	}{
-		{"redis", len(r.Redis.Addresses) > 0, "hosts share the state of all clients, not that of a sample"},
-		{"resume", r.Resume != "", "what was not judged cannot be gone on with"},
-		{"band", r.Band, "the ranges of both would have to be added"},
-		{"harm", r.Harm || r.HarmAction != "", "the client that is hit worst may not be in the sample"},
-		{"retries", r.Retries != "" && r.Retries != calibrate.NoRetries, "the load is that of all clients together"},
-		{"verdicts", r.Verdicts != "", "the file has a verdict on each request"},
-		{"sweep", r.Sweep, "the curves are kept with a run, and that of a sample is not"},
-		{"fail-if", len(r.FailIf) > 0, "a condition asks for figures that are exact"},
-		{"retain", r.Retain > 0, "a run of a sample is not stored"},
-	} {
-		if flag.given {
-			return Usage("--sample and --%s: state one: %s", flag.name, flag.why)
-		}
-	}
-	for _, p := range r.Policies {
-		if replay.Approximates(p) {
-			return Usage("--sample: policy %q is judged as an approximation, whose range and that of a sample would have to be "+
-				"added: leave out one of them", p.Name)
-		}
-	}
-	_, err := sample.Unit(PolicyKeys(r.Policies))
-	if err != nil {
-		return Usage("--sample: %w", err)
-	}
-	r.NoStore = true
-	return nil
-}
-
-// judgeSample judges the requests of a sample.
-func (r *Replay) judgeSample(ctx context.Context) (_ *replay.Result, err error) {
-	defer func() { err = cmp.Or(err, r.release()) }()
-	census, stats, err := r.count(ctx)
-	if err != nil {
-		return nil, r.explainMissing(err, r.Policies)
-	}
-	if _, err := r.settle(&stats, "", ""); err != nil {
-		return nil, err
-	}
-	return r.judgeDrawn(ctx, census, stats)
-}
-
-// count reads the logs and counts all requests, which are kept.
-func (l *Logs) count(ctx context.Context) (*sample.Census, ingest.Stats, error) {
-	census := &sample.Census{Tables: l.Read.Tables}
-	l.retain, l.ofPasses = true, 2
-	stats, err := l.read(ctx, l.Read, func(src replay.Source, _ *ingest.Reader) error {
-		return each(ctx, src, func(b *traffic.Batch) error { census.Count(b); return nil })
-	})
-	return census, stats, err
-}
-
-// judgeDrawn draws a sample and judges it.
-func (r *Replay) judgeDrawn(ctx context.Context, census *sample.Census, stats ingest.Stats) (*replay.Result, error) {
-	unit, err := sample.Unit(PolicyKeys(r.Policies))
-	if err != nil {
-		return nil, err
-	}
-	r.sampled = &replay.Sampled{Design: census.Draw(r.Sample, unit)}
-	r.observers = observers{r.sampled}
-	engine := r.newEngine(ctx, nil)
-	pass := r.requests.Pass().Ahead()
-	defer pass.Close()
-	src, stop := r.passing("judging the sample", pass, r.handed)
-	defer stop()
-	if err := engine.Run(&sample.Source{From: src, Has: r.sampled.Design.Has}); err != nil {
-		return nil, err
-	}
-	result := engine.Result(stats)
-	result.OfSample(census, r.sampled)
-	return result, nil
 }

@@ -17,7 +17,6 @@ import (
 	"shadow/report/curves"
 	"shadow/report/html"
 	"shadow/request"
-	"shadow/sample"
 	"shadow/shard"
 	"shadow/store"
 	"shadow/sweep"
@@ -43,22 +42,20 @@ type Replay struct {
 	HarmAction string // implies Harm
 	harmMeant  string // as reports call it
 	Band       bool
-	Sweep      bool           // draw the curves as well
-	Verdicts   string         // a file that verdicts on all requests are written to; "": none is
-	Sample     sample.Options // the zero one: all clients are judged
-	Retries    string         // how refused requests come back, one of calibrate.RetryWords
+	Sweep      bool   // draw the curves as well
+	Verdicts   string // a file that verdicts on all requests are written to; "": none is
+	Retries    string // how refused requests come back, one of calibrate.RetryWords
 
-	observers observers       // of verdicts one by one
-	verdicts  *verdictFile    // nil unless Verdicts
-	harmed    *replay.Harm    // nil unless Harm
-	retried   *retried        // nil unless Retries
-	shared    *sharing        // nil unless Redis is
-	overTime  *html.OverTime  // nil unless the report is a page
-	resumed   *resumption     // nil unless Resume is
-	curves    *sweep.Result   // nil unless Sweep
-	sampled   *replay.Sampled // nil unless Sample
-	summing   bool            // whether the sum is wanted, whether or not it is kept
-	sum       *shard.Sum      // of shards that are judged and kept; nil: of logs
+	observers observers      // of verdicts one by one
+	verdicts  *verdictFile   // nil unless Verdicts
+	harmed    *replay.Harm   // nil unless Harm
+	retried   *retried       // nil unless Retries
+	shared    *sharing       // nil unless Redis is
+	overTime  *html.OverTime // nil unless the report is a page
+	resumed   *resumption    // nil unless Resume is
+	curves    *sweep.Result  // nil unless Sweep
+	summing   bool           // whether the sum is wanted, whether or not it is kept
+	sum       *shard.Sum     // of shards that are judged and kept; nil: of logs
 }
 
 // Run verifies what is asked, replays, and reports.
@@ -139,9 +136,6 @@ func (r *Replay) prepareReplay(ctx context.Context, logs []string) error {
 		r.byPath = byPath
 	}
 	NotePaths(&r.Read, PolicyKeys(r.Policies))
-	if err := r.verifySample(); err != nil {
-		return err
-	}
 	r.watchHarm()
 	if err := r.watchRetries(); err != nil {
 		return err
@@ -175,9 +169,6 @@ func (r *Replay) judge(ctx context.Context, sink replay.Sink) (_ *replay.Result,
 			return nil, err
 		}
 		defer func() { err = cmp.Or(err, r.shared.close()) }()
-	}
-	if r.Sample.Share > 0 {
-		return r.judgeSample(ctx)
 	}
 	engine := r.newEngine(ctx, sink)
 	curves := r.newSweep(ctx)
@@ -245,7 +236,7 @@ func (r *Replay) newSweep(ctx context.Context) *sweep.Sweep {
 // newEngine is what judges. sink may be nil.
 func (r *Replay) newEngine(ctx context.Context, sink replay.Sink) *replay.Engine {
 	kept := r.Events.Of(len(r.Policies))
-	if r.Output == "html" && r.sampled == nil { // of a sample, nobody knows what is refused when
+	if r.Output == "html" {
 		r.overTime = html.NewOverTime(sink, kept, len(r.Policies))
 		sink, kept = r.overTime, len(r.Policies)
 	}
@@ -297,10 +288,7 @@ func (r *Replay) report(ctx context.Context, result *replay.Result, database, ru
 		if r.Output != "html" {
 			return model.Write(r.Out, r.Output)
 		}
-		page := &html.Page{Model: model}
-		if r.overTime != nil {
-			page.Times = r.overTime.Times(model.Policies, result.OverTime)
-		}
+		page := &html.Page{Model: model, Times: r.overTime.Times(model.Policies, result.OverTime)}
 		if r.curves != nil {
 			page.Curves = curves.New(r.curves, report.Options{}).Curves()
 		}

@@ -296,7 +296,7 @@ func judgedBy(policies []policy.Policy) string {
 
 // asksAll reports whether the answer needs all requests, beside those of a shard.
 func (r *Replay) asksAll() bool {
-	return r.Band || r.Sample.Share > 0 || r.Harm || r.HarmAction != "" || r.Verdicts != "" || r.Retries != "" && r.Retries != calibrate.NoRetries ||
+	return r.Band || r.Harm || r.HarmAction != "" || r.Verdicts != "" || r.Retries != "" && r.Retries != calibrate.NoRetries ||
 		len(r.Redis.Addresses) > 0 || r.Resume != ""
 }
 

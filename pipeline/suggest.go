@@ -17,7 +17,6 @@ import (
 	"shadow/report/advice"
 	"shadow/report/keys"
 	"shadow/request"
-	"shadow/sample"
 	"shadow/servers"
 	"shadow/suggest"
 	"shadow/sweep"
@@ -40,9 +39,8 @@ type Suggest struct {
 	Recover    limit.Time      // the longest time in which a limit must forget; 0: any
 	Band       bool
 	Output     string
-	Sample     sample.Options // the zero one: all clients are looked at
-	Details    bool           // whether people read all that was tried
-	FailIf     []string       // conditions on the answer
+	Details    bool     // whether people read all that was tried
+	FailIf     []string // conditions on the answer
 
 	Again func(command string) []string // the flags that were given and that a command takes as well; nil: none were
 
@@ -74,12 +72,6 @@ func (r *Suggest) Run(ctx context.Context, logs []string) (err error) {
 		return err
 	}
 	a := &r.advisor
-	var proof *suggest.SampleProof
-	if r.drawn != nil {
-		if proof, err = a.Prove(ctx, r.Sample, func(do func(*traffic.Batch) error) error { return r.allAgain(ctx, do) }); err != nil {
-			return err
-		}
-	}
 	o := r.reportOptions(r.warnings(found))
 	o.Identities = r.Wanted
 	why := r.forbids(o.Findings)
@@ -88,14 +80,13 @@ func (r *Suggest) Run(ctx context.Context, logs []string) (err error) {
 		if why != "" {
 			found.Forbid()
 		}
-		v := &advice.Verdict{Reason: why, Site: site, Sample: advice.ProofOf(proof)}
+		v := &advice.Verdict{Reason: why, Site: site}
 		if answers[i], err = r.answer(ctx, found, v, !pasted); err != nil {
 			return err
 		}
 		pasted = pasted || len(answers[i].Verdict.Paste) > 0
 	}
 	page := advice.New(a.Found, answers, o)
-	page.Sampled(r.drawn)
 	page.Details, page.Doctor = r.Details, r.commandLine("doctor")
 	if err := page.Write(r.Out, r.Output); err != nil {
 		return err
@@ -184,9 +175,6 @@ func (r *Suggest) advise(ctx context.Context) (found []*suggest.Advice, site fin
 		return nil, site, err
 	}
 	a.Keys = r.keysThere()
-	if r.Sample.Share > 0 {
-		r.drawn = a.Draw(r.Sample)
-	}
 	found, err = a.Advise(ctx)
 	return found, site, err
 }
@@ -234,9 +222,6 @@ func (r *Suggest) prepareSuggest(ctx context.Context, logs []string) error {
 	if r.EachAction && r.Output == "html" {
 		return Usage("--output html: a page has one answer; state --action NAME instead of --each-action")
 	}
-	if r.Sample.Share > 0 && (r.Action != "" || r.EachAction) {
-		return Usage("--sample and --action: state one: a second sample proves an answer for all requests only")
-	}
 	r.anyKind = len(r.Kinds) == 0
 	switch m, err := r.market(); {
 	case err != nil:
@@ -248,7 +233,7 @@ func (r *Suggest) prepareSuggest(ctx context.Context, logs []string) error {
 		r.Kinds = []sweep.Kind{sweep.Window, sweep.Fixed, sweep.Token}
 	}
 	r.Memory.expect(suggestClient)
-	r.names, r.Asked, r.Cold, r.parted, r.apart = logs, r.Action, true, true, r.Sample.Share == 0 // no part of the log is warmed
+	r.names, r.Asked, r.Cold, r.parted, r.apart = logs, r.Action, true, true, true // no part of the log is warmed
 	r.advisor.HeldOut = r.Holdout
 	err := r.prepare(ctx, logs, func(*policy.Config) ([]policy.Policy, error) { return nil, nil })
 	if err != nil {

@@ -93,7 +93,7 @@ const leastThere = 10
 func (r *Suggest) ofAction(ctx context.Context, a *suggest.Advice) (best *advice.OfAction, err error) {
 	because := a.Answer.Because
 	stopsLittle := because == suggest.Overlaps || because == suggest.FailedLater || because == suggest.NothingKeeps
-	if !stopsLittle || a.Action != "" || r.EachAction || r.drawn != nil || a.Target&a.Protected() != 0 {
+	if !stopsLittle || a.Action != "" || r.EachAction || a.Target&a.Protected() != 0 {
 		return nil, nil
 	}
 	names := map[string]string{} // as they are shown

@@ -74,9 +74,6 @@ func (c *candidate) boundTally() *[bounds]Bound {
 	return &t
 }
 
-// Approximates reports whether a policy is judged under several assumptions, so that its figures have a range.
-func Approximates(p policy.Policy) bool { return VariantsOf(p) != 0 }
-
 // variantsOf are the policies that p may also mean: each approximation among its limits may be any of its variants. The
 // first is p itself.
 func variantsOf(p policy.Policy) []policy.Policy {

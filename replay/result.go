@@ -44,8 +44,6 @@ type Result struct {
 	Who      *who.Register       // who the clients are; nil: not known
 	Policies []PolicyTally
 	Band     *Band // nil: not wanted
-
-	Sample *Sampled // what Policies have of Clients is of these only; nil: of all of them
 }
 
 // ClientTally is what is known of one client apart from any policy.

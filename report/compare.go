@@ -20,8 +20,6 @@ import (
 type compared[T any] struct {
 	of      T
 	refused []int64 // by each of the policies
-
-	ranges [][2]int64 // of these; nil: they are exact
 }
 
 // compare makes the tables of clients and actions of the policies shown in detail, if there are several.
@@ -49,7 +47,6 @@ func (m *Model) compare(res *replay.Result, sort string) {
 			}
 			return refused
 		})
-	m.compareSample(res)
 	hit := make([]bool, res.Clients.Len())
 	for i := range tallies {
 		for h := range tallies[i].Hits.All() {
@@ -71,7 +68,7 @@ func union[T any](policies []Policy, sort string, list func(*Policy) []T, about 
 			if id, _, _ := about(&of); !seen[id] {
 				seen[id] = true
 				refused := refusedBy(&of) // completes of
-				all = append(all, compared[T]{of: of, refused: refused})
+				all = append(all, compared[T]{of, refused})
 			}
 		}
 	}
@@ -98,12 +95,7 @@ func refusedColumns[T any](m *Model, t *table.Of[compared[T]], requests func(*T)
 	t.Head(table.Number("requests"), func(c *compared[T]) table.Cell { return table.Count(requests(&c.of)) })
 	for i := range m.Policies[:m.Detailed] {
 		t.Head(table.Number(table.Cut(m.Policies[i].Policy, mostLimit)),
-			func(c *compared[T]) table.Cell {
-				if c.ranges != nil {
-					return about(c.refused[i], &c.ranges[i])
-				}
-				return table.Count(c.refused[i])
-			})
+			func(c *compared[T]) table.Cell { return table.Count(c.refused[i]) })
 		t.Join(table.Number("%"), func(c *compared[T]) table.Cell {
 			return table.Share(format.PercentOf(c.refused[i], requests(&c.of)))
 		})
@@ -124,7 +116,7 @@ func (m *Model) writeCompared(w *document.Writer) {
 		tellClient(m, &t, m.clients, func(c *compared[Client]) *Client { return &c.of })
 		w.Table(t.Fill(m.clients))
 		if more := m.clientsHit - int64(len(m.clients)); more > 0 {
-			w.Note(fmt.Sprintf("%s more%s (--top %d)", format.Thousands(more), m.inSample(), m.clientsHit))
+			w.Note(fmt.Sprintf("%s more (--top %d)", format.Thousands(more), m.clientsHit))
 		}
 	}
 	if len(m.actions) > 0 {

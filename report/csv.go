@@ -69,9 +69,6 @@ func (p *Policy) all() *group {
 	if p.Band != nil {
 		g.Band = &BandFigures{p.Band.Refused, p.Band.ClientsHit}
 	}
-	if p.Sample != nil {
-		g.Sample = &SampleGroups{p.Sample.Refused, p.Sample.ClientsHit}
-	}
 	if p.Harm != nil {
 		g.Pages = &p.Harm.Pages
 	}
@@ -84,7 +81,7 @@ func (p *Policy) records(m *Model) []table.Record {
 		all = append(all, (&source{model: m, policy: p, group: &g}).record(ofGroup, level, name, class))
 	}
 	for class, f := range p.ByClass {
-		g := group{ClassFigures: f, Sample: p.SampleOf(request.Class(class))}
+		g := group{ClassFigures: f}
 		if p.Band != nil {
 			g.Band = &p.Band.ByClass[class]
 		}
@@ -112,14 +109,10 @@ func (p *Policy) records(m *Model) []table.Record {
 		all = append(all, r)
 	}
 	for _, a := range p.TopActions {
-		r := table.Record{
+		all = append(all, table.Record{
 			"level": table.Text("action"), "name": table.Text(a.Action), "requests": table.Count(a.Requests),
 			"refused": table.Count(a.Refused),
-		}
-		if a.Range != nil {
-			r["sample_refused_low"], r["sample_refused_high"] = table.Count(a.Range[0]), table.Count(a.Range[1])
-		}
-		all = append(all, r)
+		})
 	}
 	return all
 }

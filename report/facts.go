@@ -32,9 +32,6 @@ func (h *Head) Facts() (f document.Facts) {
 		requests("judged", in.Moved, " when they began: at their timestamp less the request time that is logged")
 	}
 	f.Add("band", in.bandText())
-	if h.Sample != nil {
-		f.Add("sample", h.Sample.Text())
-	}
 	f = append(f, in.unreadable())
 	requests("excluded", in.Excluded, "")
 	if !h.found("not_http") {

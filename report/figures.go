@@ -85,8 +85,6 @@ type group struct {
 	ClassFigures
 	Band  *BandFigures // nil: none
 	Pages *Pages       // nil: nobody looked
-
-	Sample *SampleGroups // nil: all clients were judged
 }
 
 // columns are the figures that CSV has, in its order. Rows of clients, actions and so on set their cells by hand.
@@ -166,28 +164,6 @@ func columns() []Figure {
 			func(p *Policy) any {
 				return known(p.WorstClientShare, func(s *float64) any { return *s })
 			}).asked(),
-		figure("sample_percent", Number, "of the clients that were judged, on purpose; none: all of them", func(t *source) any {
-			return known(t.model.Sample, func(s *Sample) any { return s.Percent })
-		}).in(ofInput | ofPolicy),
-		ends("sample_refused", Requests, "with --sample", ofPolicy|ofGroup, func(t *source) *[2]int64 {
-			return field(t.group.Sample, func(s *SampleGroups) *[2]int64 { return &s.Refused })
-		}),
-		ends("sample_clients_hit", Clients, "with --sample", ofPolicy|ofGroup, func(t *source) *[2]int64 {
-			return field(t.group.Sample, func(s *SampleGroups) *[2]int64 { return &s.ClientsHit })
-		}),
-		ends("sample_delayed", Requests, "with --sample", ofPolicy, func(t *source) *[2]int64 {
-			return field(t.policy.Sample, func(s *SampleRanges) *[2]int64 { return &s.Delayed })
-		}),
-		ends("sample_bytes_saved", Bytes, "with --sample", ofPolicy, func(t *source) *[2]int64 {
-			return field(t.policy.Sample, func(s *SampleRanges) *[2]int64 { return &s.BytesSaved })
-		}),
-		{
-			Names: []string{"sample_upstream_seconds_saved_low", "sample_upstream_seconds_saved_high"}, Unit: Seconds, rows: ofPolicy,
-			of: func(t *source, i int) any {
-				return known(field(t.policy.Sample, func(s *SampleRanges) *[2]float64 { return s.UpstreamSecondsSaved }),
-					func(r *[2]float64) any { return r[i] })
-			},
-		},
 	}
 }
 

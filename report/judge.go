@@ -112,17 +112,14 @@ func Headline(p *Policy) string {
 	if p.Range != nil {
 		text += ", as an approximation"
 	}
-	if p.Refused == 0 && p.Range == nil && p.Sample == nil {
+	if p.Refused == 0 && p.Range == nil {
 		text += fmt.Sprintf(", refuses none of %s", format.Count(p.Requests, "request"))
 	} else {
 		text += fmt.Sprintf(", refuses %s of %s (%s) and hits %s of %s (%s)",
 			p.RefusedText(), format.Count(p.Requests, "request"), format.Percentage(p.RefusedPercent),
 			p.HitText(), format.Count(p.Clients, "client"), format.Percentage(p.ClientsHitPercent))
 	}
-	switch {
-	case p.Sample != nil && p.Delayed > 0:
-		text += fmt.Sprintf("; delays about %s%s", format.Thousands(p.Delayed), format.Between(p.Sample.Delayed))
-	case p.Delayed > 0:
+	if p.Delayed > 0 {
 		text += fmt.Sprintf("; delays %s by %s in all, half of them by at most %s and 99 %% by at most %s",
 			format.Thousands(p.Delayed), format.Wait(p.Delay.Total), format.Wait(p.Delay.P50), format.Wait(p.Delay.P99))
 	}
@@ -131,9 +128,6 @@ func Headline(p *Policy) string {
 
 // RefusedText is the requests refused, with what they may also be if the policy is an approximation.
 func (p *Policy) RefusedText() string {
-	if p.Sample != nil {
-		return "about " + format.Thousands(p.Refused) + format.Between(p.Sample.Refused)
-	}
 	if p.Range == nil {
 		return format.Thousands(p.Refused)
 	}
@@ -142,9 +136,6 @@ func (p *Policy) RefusedText() string {
 
 // HitText is the same of the clients hit.
 func (p *Policy) HitText() string {
-	if p.Sample != nil {
-		return "about " + format.Thousands(p.ClientsHit) + format.Between(p.Sample.ClientsHit)
-	}
 	if p.Range == nil {
 		return format.Thousands(p.ClientsHit)
 	}

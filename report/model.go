@@ -46,8 +46,7 @@ type Head struct {
 
 	Findings []findings.Finding `json:"findings"` // the gravest first
 
-	Sample     *Sample `json:"sample,omitempty"`     // nil: all clients were judged
-	Anonymized string  `json:"anonymized,omitempty"` // how people are renamed; "": not at all
+	Anonymized string `json:"anonymized,omitempty"` // how people are renamed; "": not at all
 
 	View document.View `json:"-"`
 
@@ -154,8 +153,6 @@ type Policy struct {
 	Range   *Range `json:"range"`   // nil when the policy is judged exactly
 	Band    *Band  `json:"band"`    // nil when nobody asked, or when there is none
 
-	Sample *SampleRanges `json:"sample,omitempty"` // nil: all clients were judged
-
 	// of the requests: judged while hosts that share the limit might have decided otherwise together
 	Degraded        int64 `json:"degraded"`
 	DegradedRefused int64 `json:"degraded_refused"` // refused ones of these
@@ -259,9 +256,6 @@ type Action struct {
 	Refused        int64   `json:"refused"`
 	RefusedPercent float64 `json:"refused_percent"` // of its requests
 	SharePercent   float64 `json:"share_percent"`   // of all that the policy refused
-
-	Range      *[2]int64   `json:"refused_range,omitempty"`       // of the whole log; nil: all clients were judged
-	ShareRange *[2]float64 `json:"share_percent_range,omitempty"` // likewise
 
 	id int32
 }

@@ -47,15 +47,11 @@ func New(res *replay.Result, o Options) *Model {
 	o.Top = cmp.Or(o.Top, DefaultTop)
 	who := NewPopulation(res.Clients, res.Who)
 	m := &Model{Head: NewHead(&res.Stats, who, o), Policies: []Policy{}, Stored: o.Stored()}
-	m.Sample = newSample(res, who)
 	if res.Band != nil {
 		m.Input.Band = &BandInput{Movable: res.Band.Movable}
 	}
 	for i := range res.Policies {
 		m.Policies = append(m.Policies, judge(res, &res.Policies[i], who, o))
-		if m.Sample != nil {
-			m.Sample.estimate(&m.Policies[i], res, i, who)
-		}
 		if o.Retries != nil {
 			m.Policies[i].Retries = &o.Retries[i]
 		}

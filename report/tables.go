@@ -36,14 +36,14 @@ func PolicyTable(m *Model) *table.Table {
 			continue
 		}
 		add(table.Number(class.String()).Titled(ClassTitle(class)+" hit"),
-			func(p *Policy) table.Cell { return p.estimated(p.ByClass[class].ClientsHit) })
+			func(p *Policy) table.Cell { return table.Count(p.ByClass[class].ClientsHit) })
 		add = t.Join
 	}
 	if m.identities && len(m.Policies) > 1 { // of one, the facts above say it
 		for is := range who.Count {
 			if some(func(p Policy) bool { return p.ByIdentity[is].ClientsHit > 0 }) {
 				add(table.Number(is.String()).Titled(is.String()+" hit"),
-					func(p *Policy) table.Cell { return p.estimated(p.ByIdentity[is].ClientsHit) })
+					func(p *Policy) table.Cell { return table.Count(p.ByIdentity[is].ClientsHit) })
 				add = t.Join
 			}
 		}
@@ -89,12 +89,12 @@ func savedColumns(t *table.Of[Policy], in *Input) {
 		return table.Count(p.WorstMinute.Refused)
 	})
 	t.Head(table.Number("bytes not sent"), func(p *Policy) table.Cell {
-		return table.Shown(p.mark()+format.Size(p.BytesSaved), format.Plain(p.BytesSaved))
+		return table.Shown(format.Size(p.BytesSaved), format.Plain(p.BytesSaved))
 	})
 	if in.UpstreamLogged {
 		t.Head(table.Number("upstream time saved"), func(p *Policy) table.Cell {
 			saved := format.OfSeconds(p.UpstreamSecondsSaved)
-			return table.Shown(p.mark()+format.Span(saved), format.Plain(int64(saved)))
+			return table.Shown(format.Span(saved), format.Plain(int64(saved)))
 		})
 	}
 }
@@ -107,52 +107,33 @@ func MomentCell(m format.Moment, layout string) table.Cell {
 	return table.Shown(m.Format(layout), m.String())
 }
 
-// ranges are from what to what figures of a policy may go.
-type ranges struct {
-	refused, clientsHit               [2]int64
-	refusedPercent, clientsHitPercent [2]float64
-	hitOf                             func(request.Class) [2]int64
-}
-
-// rangeTable has a row per policy: from what to what its figures may go, and what that is called. It is sorted by the
-// most that they may be.
-func rangeTable(m *Model, title, called string, of func(*Policy) ranges) table.Of[Policy] {
-	t := table.Of[Policy]{Table: table.Table{Title: title, Whole: m.Detailed < len(m.Policies)}}
+// BandTable has a row per policy: what it does at least and at most, wherever requests lay in their second. It is sorted
+// by the most that figures may be.
+func BandTable(m *Model) *table.Table {
+	t := table.Of[Policy]{Table: table.Table{Title: "The range of each figure", Whole: m.Detailed < len(m.Policies)}}
 	count := func(r [2]int64) table.Cell { return table.Shown(format.FromTo(r), format.Plain(r[1])) }
 	share := func(r [2]float64) table.Cell {
 		return table.Shown(format.Percents(r), strconv.FormatFloat(r[1], 'g', -1, 64))
 	}
 	t.Head(table.Name("limit"), func(p *Policy) table.Cell { return table.Text(p.Policy) })
-	t.Head(table.Number("refused, "+called), func(p *Policy) table.Cell { return count(of(p).refused) })
-	t.Join(table.Number("%").Titled("% of requests"), func(p *Policy) table.Cell { return share(of(p).refusedPercent) })
-	t.Join(table.Number("clients hit, "+called), func(p *Policy) table.Cell { return count(of(p).clientsHit) })
-	t.Join(table.Number("%").Titled("% of clients"), func(p *Policy) table.Cell { return share(of(p).clientsHitPercent) })
+	t.Head(table.Number("refused, band"), func(p *Policy) table.Cell { return count(p.Band.Refused) })
+	t.Join(table.Number("%").Titled("% of requests"), func(p *Policy) table.Cell { return share(p.Band.RefusedPercent) })
+	t.Join(table.Number("clients hit, band"), func(p *Policy) table.Cell { return count(p.Band.ClientsHit) })
+	t.Join(table.Number("%").Titled("% of clients"), func(p *Policy) table.Cell { return share(p.Band.ClientsHitPercent) })
 	add := t.Head
 	for class := range request.ClassCount {
 		if m.Input.AgentsLogged {
-			add(table.Number(class.String()), func(p *Policy) table.Cell { return count(of(p).hitOf(class)) })
+			add(table.Number(class.String()), func(p *Policy) table.Cell { return count(p.Band.ByClass[class].ClientsHit) })
 			add = t.Join
 		}
 	}
-	return t
-}
-
-// BandTable has a row per policy: what it does at least and at most, wherever requests lay in their second.
-func BandTable(m *Model) *table.Table {
-	t := rangeTable(m, "The range of each figure", "band", func(p *Policy) ranges {
-		b := p.Band
-		return ranges{
-			b.Refused, b.ClientsHit, b.RefusedPercent, b.ClientsHitPercent,
-			func(class request.Class) [2]int64 { return b.ByClass[class].ClientsHit },
-		}
-	})
 	return t.Fill(m.Policies)
 }
 
 // ClientTable has a row per client that a policy refused.
 func ClientTable(m *Model, p *Policy) *table.Table {
 	at := m.Input.Span.Layouts().Second
-	t := table.Of[Client]{Table: table.Table{Title: "Clients hit by " + p.Policy + m.inSample()}}
+	t := table.Of[Client]{Table: table.Table{Title: "Clients hit by " + p.Policy}}
 	t.Head(table.Name("client"), func(c *Client) table.Cell { return table.Text(c.Client) })
 	t.Head(table.Number("requests"), func(c *Client) table.Cell { return table.Count(c.Requests) })
 	t.Join(table.Number("refused"), func(c *Client) table.Cell { return table.Count(c.Refused) })
@@ -207,8 +188,8 @@ func ActionTable(p *Policy) *table.Table {
 	t := table.Of[Action]{Table: table.Table{Title: "Actions refused by " + p.Policy}}
 	t.Head(table.Name("action"), func(a *Action) table.Cell { return table.Text(a.Action) })
 	t.Head(table.Number("requests"), func(a *Action) table.Cell { return table.Count(a.Requests) })
-	t.Join(table.Number("refused"), func(a *Action) table.Cell { return about(a.Refused, a.Range) })
+	t.Join(table.Number("refused"), func(a *Action) table.Cell { return table.Count(a.Refused) })
 	t.Join(table.Number("%").Titled("% refused"), func(a *Action) table.Cell { return table.Share(a.RefusedPercent) })
-	t.Join(table.Number("% of all refused"), func(a *Action) table.Cell { return aboutShare(a.SharePercent, a.ShareRange) })
+	t.Join(table.Number("% of all refused"), func(a *Action) table.Cell { return table.Share(a.SharePercent) })
 	return t.Fill(p.TopActions)
 }

@@ -57,9 +57,6 @@ func (m *Model) writePolicies(w *document.Writer) {
 	if m.Banded() {
 		w.Table(BandTable(m))
 	}
-	if m.Sample != nil {
-		w.Table(SampleTable(m))
-	}
 	explained := map[string]bool{} // kinds of limits: of those without a section, one of each kind is explained
 	for i := range m.Policies {
 		p := &m.Policies[i]
@@ -137,8 +134,8 @@ func (p *Policy) write(w *document.Writer, m *Model, means bool) {
 	if m.Detailed == 1 {
 		if shown := int64(len(p.TopClients)); shown > 0 {
 			w.Table(ClientTable(m, p))
-			if all := p.Listed(); shown < all {
-				w.Note(fmt.Sprintf("%s more%s (--top %d)", format.Thousands(all-shown), m.inSample(), all))
+			if shown < p.ClientsHit {
+				w.Note(fmt.Sprintf("%s more (--top %d)", format.Thousands(p.ClientsHit-shown), p.ClientsHit))
 			}
 		}
 		if len(p.TopActions) > 0 {

@@ -13,7 +13,6 @@ import (
 	"shadow/limit"
 	"shadow/limit/limittest"
 	"shadow/request"
-	"shadow/sample"
 	"shadow/servers"
 	"shadow/suggest"
 	"shadow/sweep"
@@ -136,42 +135,6 @@ func TestAnswersInManyPasses(t *testing.T) {
 		if restore(); many != few {
 			t.Errorf("%s: in few passes:\n%.3000s\nin many:\n%.3000s", server, few, many)
 		}
-	}
-}
-
-// The answer on a sample is judged by a second one: what that says of clients and requests is near the truth of the whole log.
-func TestProve(t *testing.T) {
-	s := &scene{Rand: testneeds.Rand(t, 3, 37)}
-	s.shop(200)
-	a := s.advisor(t)
-	a.Goals[0].Percent = 90_000_000
-	check(t, a.Survey())
-	answers, err := a.Advise(t.Context())
-	check(t, err)
-	o := sample.Options{Share: 40, Seed: "37"}
-	proof, err := a.Prove(t.Context(), o, a.Again)
-	check(t, err)
-	var text teller
-	for _, g := range proof.Goals {
-		text.say("%s of %d clients, %d drawn, %d hit, at most %s, kept %v, needs %.2f %%", g.Goal, g.Clients, g.Drawn, g.Hit, g.MostHit, g.Kept(), g.Needed)
-	}
-	text.say("refuses %v of %d requests, in fact %d", proof.Refused, proof.Requests, answers[0].Whole.Answer.Refused.Of(a.Target))
-	design := a.Draw(o)
-	var drawn, bySize int
-	for id := range int32(a.Found.Clients.Len()) {
-		switch {
-		case !design.Has(id):
-		case answers[0].Whole.Labels.Of(id) == who.Person:
-			drawn++
-		default:
-			bySize++
-		}
-	}
-	text.say("%d browsers are drawn, and %d others", drawn, bySize)
-	golden(t, "testdata/proof.txt", text.String())
-	answers[0].Forbid()
-	if proof, err := a.Prove(t.Context(), o, a.Again); proof != nil || err != nil {
-		t.Errorf("without an answer there is a proof: %v, %v", proof, err)
 	}
 }
 

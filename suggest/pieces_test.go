@@ -148,16 +148,6 @@ func TestLabelsOf(t *testing.T) {
 	}
 }
 
-// A sample shows a promise if the share that may be hit is at most what the promise leaves.
-func TestKept(t *testing.T) {
-	p := GoalProof{Goal: Goal{Who: 1 << who.Person, Percent: 99_000_000}}
-	for share, want := range map[Percent]bool{999_999: true, 1_000_000: true, 1_000_001: false} {
-		if p.MostHit = share; p.Kept() != want {
-			t.Errorf("at most %s are hit: kept %v", share, !want)
-		}
-	}
-}
-
 // An empty bucket is full again after burst·per/count.
 func TestRefills(t *testing.T) {
 	for _, c := range []struct {

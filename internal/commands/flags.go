@@ -19,7 +19,6 @@ import (
 	"shadow/pipeline/stored"
 	"shadow/report"
 	"shadow/report/format"
-	"shadow/sample"
 	"shadow/store/duck"
 	"shadow/sweep"
 	"shadow/traffic/ingest"
@@ -196,16 +195,6 @@ func addStore(cmd *cobra.Command, f *pipeline.Keeping) {
 func addBand(cmd *cobra.Command, band *bool) {
 	cmd.Flags().BoolVar(band, "band", false, "report each figure as a range, from least to most, to allow for "+
 		"whole-second timestamps")
-}
-
-// addSample adds the flags of samples.
-func addSample(cmd *cobra.Command, o *sample.Options) {
-	share := option.Domain[float64]{What: "percent", Parse: sample.ParseShare, Text: sample.FormatShare}
-	share.Add(cmd, &o.Share, "sample", "judge this share of the clients (in `percent`, such as 1%), and report each figure as an "+
-		"estimate with its range")
-	o.Seed = sample.DefaultSeed
-	cmd.Flags().StringVar(&o.Seed, "sample-seed", sample.DefaultSeed, "`text` that decides which clients are in the sample")
-	option.Needs(cmd, []string{"sample"}, "sample-seed")
 }
 
 // addShapes adds the flags that say which shapes of limits to look at.

@@ -81,7 +81,6 @@ as well; --policy selects some of them.`,
 	option.Period.Add(cmd, &f.Retain, "retain", "after storing this run, delete runs stored longer ago than this `duration`, "+
 		"such as 90d; 0s deletes none")
 	addBand(cmd, &f.Band)
-	addSample(cmd, &f.Sample)
 	option.Verified(pipeline.CheckVerdictsName).Add(cmd, &f.Verdicts, "verdicts", "write the verdict of each limit on each request to "+
 		"this `file`, which ends in .csv, .jsonl or .parquet")
 	f.Retries = calibrate.NoRetries
@@ -100,8 +99,6 @@ as well; --policy selects some of them.`,
 	option.Clash(cmd, "--retries and --redis: state one: Redis holds no requests that come back", "retries", "redis")
 	option.Clash(cmd, "--resume and --band: state one: the state of a band is not kept from night to night", "resume", "band")
 	option.Clash(cmd, "--resume and --redis: state one: what Redis remembers is not kept from night to night", "resume", "redis")
-	option.Clash(cmd, "--sample and --db: state one: a run of a sample is not stored, so that nobody takes it for a whole "+
-		"one", "sample", "db")
 	option.Clash(cmd, "--resume reads each line once: what --until leaves out would be lost", "resume", "until")
 	return cmd
 }

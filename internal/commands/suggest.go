@@ -76,7 +76,6 @@ The log is read once. Its requests, about 20 bytes each, wait in a temporary fil
 		"request came")
 	flags.StringArrayVar(&f.FailIf, "fail-if", nil, "exit code 4 if this `condition` holds, such as 'verdict != \"deploy\"'; "+
 		"may be repeated")
-	addSample(cmd, &f.Sample)
 	addOutput(cmd, &f.Output, "report", format.PageOutputs())
 	addReading(cmd, &f.Reading)
 	if err := flags.MarkHidden("cold"); err != nil {

@@ -5,7 +5,6 @@ import (
 	"shadow/replay"
 	"shadow/report"
 	"shadow/report/format"
-	"shadow/report/table"
 	"shadow/suggest"
 	"shadow/sweep"
 	"shadow/traffic/who"
@@ -50,8 +49,7 @@ type Answer struct {
 	// Lines are what to paste for another limit of the answer's kind; nil: no server is asked for.
 	Lines func(limit string) ([]Block, error) `json:"-"`
 
-	best    []*suggest.Suggestion
-	sampled table.Cell // the share of the clients that limits were tried on; none: all
+	best []*suggest.Suggestion
 }
 
 // A Watch is how to begin with lines: in a mode that refuses nothing if Count is there.

@@ -38,9 +38,6 @@ func (s *Report) whatText(a *Answer) string {
 	if in.Span != nil {
 		parts = append(parts, in.SpanText())
 	}
-	if d := s.Sample; d != nil {
-		parts = append(parts, fmt.Sprintf("a sample: limits were tried on %s of these", format.Count(d.ClientsJudged, "client")))
-	}
 	if a.Action != "" {
 		w := a.Advice.Whole
 		parts = append(parts, fmt.Sprintf("%s of %s from %s", format.Thousands(w.Requests.Of(who.Everybody)),
@@ -70,7 +67,6 @@ func (s *Answer) briefFacts(width int) (f document.Facts) {
 	f.Add(s.targetLabel(), v.botsText())
 	f.Add("people", s.peopleText())
 	f.Add("", s.expectText())
-	f = append(f, v.Sample.facts()...)
 	f.Add("attacker", s.attackerText())
 	f.Add("exempt", v.Exempt.text())
 	f.Add("search", v.searchText())
@@ -301,10 +297,6 @@ func (s *Report) watchText(a *Answer) string {
 	n, span := a.Advice.Answer.Whole.Refused.Of(who.Everybody), s.Input.Span
 	if e := a.Verdict.Exempt; e != nil && e.Pasted {
 		n -= e.Passed
-	}
-	if p := a.Verdict.Sample; p != nil && a.Watch.Count != "" {
-		return fmt.Sprintf("After days like the log's, %s (by the sample, %s of the target there)", a.Watch.How,
-			format.FromTo(p.RefusedRange))
 	}
 	switch {
 	case a.Watch.Count == "":

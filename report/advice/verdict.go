@@ -26,7 +26,6 @@ type Verdict struct {
 	Harmed    *RefusedMost  `json:"harmed"`           // the protected client that loses most; nil: none is hit
 	Heavy     *Heavy        `json:"heavy"`            // nil: no single client is most of what the limit refuses, or it attacks
 	OfAction  *OfAction     `json:"of_action"`        // nil: a limit for all requests will do, or none for one action does
-	Sample    *SampleProof  `json:"sample,omitempty"` // nil: all clients were looked at, or there is no limit
 	Validated *Validated    `json:"validated"`        // nil: no part chose nothing
 	Reach     *Reach        `json:"bound"`            // nil: not computed
 	ByKey     []KeyReach    `json:"bound_by_key"`     // the same by other keys; empty unless no limit can, or --details

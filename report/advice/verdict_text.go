@@ -116,9 +116,6 @@ func (s *Answer) verdictText() string {
 	default:
 		text += s.limitText() + s.hitsText()
 	}
-	if v.Sample != nil {
-		text += " (by a sample)"
-	}
 	return text
 }
 
@@ -178,7 +175,7 @@ func (s *Answer) peopleText() string {
 	if parts == nil {
 		return "none of those to protect sent such a request"
 	}
-	text := strings.Join(parts, ", ") + v.inSample() + " hit"
+	text := strings.Join(parts, ", ") + " hit"
 	if c := v.Harmed; c != nil {
 		text += fmt.Sprintf(" (most %s, %s: %s of %s)", named(c.Client), c.Identity, format.Thousands(c.Refused),
 			format.Thousands(c.Requests))
@@ -223,8 +220,7 @@ func (v *Verdict) botsText() string {
 	if t.Requests == 0 {
 		return "none came"
 	}
-	text := fmt.Sprintf("%s of %s refused%s", format.Percentage(t.RefusedPercent), format.Count(t.Requests, "request"),
-		v.inSample())
+	text := fmt.Sprintf("%s of %s refused", format.Percentage(t.RefusedPercent), format.Count(t.Requests, "request"))
 	if p := v.Validated; p != nil {
 		text += fmt.Sprintf("; %s in the last part, not used to choose", format.Percentage(p.Targets.RefusedPercent))
 	}
@@ -248,7 +244,7 @@ func (s *Answer) attackerText() string {
 		text = "each " + text
 	}
 	hit := s.Advice.Answer.Whole.Hit[who.Attacker]
-	return fmt.Sprintf("%s of %s%s hit; %s", format.Thousands(hit), format.Thousands(n), v.inSample(), text)
+	return fmt.Sprintf("%s of %s hit; %s", format.Thousands(hit), format.Thousands(n), text)
 }
 
 // text says who should be exempt, and why.

@@ -71,7 +71,7 @@ func (s *Report) Text(w *document.Writer) {
 // part of the log and group.
 var csvHead = []string{
 	"action", "limit_kind", "per", "rate", "role", "limit", "n", "proof", "part", "keeps_promise", "group", "clients",
-	"clients_hit", "requests", "refused", "sample_percent", "most_hit_percent", "refused_low", "refused_high",
+	"clients_hit", "requests", "refused",
 }
 
 // CSV writes the suggestions for programs.
@@ -97,7 +97,6 @@ func (s *Report) CSV() ([]byte, error) {
 				answer.csvRows(w, m, m.Knee, "knee", "")
 			}
 		}
-		answer.sampleRows(w)
 	}
 	err := w.Flush()
 	return b.Bytes(), err
@@ -116,7 +115,7 @@ func (s *Answer) csvRows(w *table.CSV, m *Limit, p *Price, role, proof string) {
 			if f.Refused != nil {
 				refused = table.Count(*f.Refused)
 			}
-			w.Add(append(row, refused, s.sampled, table.Cell{}, table.Cell{}, table.Cell{})...)
+			w.Add(append(row, refused)...)
 		}
 	}
 }

@@ -96,9 +96,6 @@ func (p *Page) view(room room) (*pageView, error) {
 		if m.Banded() {
 			v.Bands = report.BandTable(m).Pages(room.policies, "candidates", int64(len(m.Policies)))
 		}
-		if m.Sample != nil {
-			v.Bands = append(v.Bands, report.SampleTable(m).Pages(room.policies, "candidates", int64(len(m.Policies)))...)
-		}
 		v.Details, v.More = details(m, room)
 		v.Means = meanings(m, room)
 		if p.Times != nil {
@@ -204,7 +201,7 @@ func details(m *report.Model, room room) (views []detailView, more string) {
 			Nginx: clippedAll(p.NginxTexts(), room.notes),
 		}
 		if len(p.TopClients) > 0 {
-			d.Clients = report.ClientTable(m, p).Page(rows, "clients", p.Listed())
+			d.Clients = report.ClientTable(m, p).Page(rows, "clients", p.ClientsHit)
 		}
 		if len(p.TopActions) > 0 {
 			d.Actions = report.ActionTable(p).Page(rows, "actions", 0) // how many there are in all is not known
@@ -289,46 +286,39 @@ func verdicts(m *report.Model) (all []verdict) {
 
 // addBars tells how many of each class are hit, of the classes that are there.
 func (v *verdict) addBars(p *report.Policy) {
-	add := func(whose string, f report.ClassFigures, of *report.SampleGroups) {
+	add := func(whose string, f report.ClassFigures) {
 		if f.Clients == 0 {
 			return
-		}
-		hit := format.Thousands(f.ClientsHit)
-		if of != nil {
-			hit = "about " + hit + format.Between(of.ClientsHit)
 		}
 		share := format.PercentOf(f.ClientsHit, f.Clients)
 		v.Parts = append(v.Parts, bar{
 			Class: whose, Percent: format.Percent(share), Twentieths: table.Twentieths(share),
-			Hit: hit + " of " + format.Thousands(f.Clients),
+			Hit: format.Thousands(f.ClientsHit) + " of " + format.Thousands(f.Clients),
 		})
 	}
 	for class, f := range p.ByClass {
 		if p.ByIdentity == nil {
-			add(report.ClassTitle(request.Class(class)), f, p.SampleOf(request.Class(class)))
+			add(report.ClassTitle(request.Class(class)), f)
 		}
 	}
 	if p.ByIdentity != nil {
 		for is, f := range p.ByIdentity {
-			add(who.Identity(is).String(), f, nil)
+			add(who.Identity(is).String(), f)
 		}
 	}
 }
 
 // verdictText is the policy for those who have never heard of one.
 func verdictText(p *report.Policy) string {
-	if p.Refused == 0 && p.Delayed == 0 && p.Range == nil && p.Sample == nil {
+	if p.Refused == 0 && p.Delayed == 0 && p.Range == nil {
 		return "It would have refused nothing."
 	}
 	text := fmt.Sprintf("It would have refused %s of %s, of %s of %s.",
 		p.RefusedText(), format.Count(p.Requests, "request"), p.HitText(), format.Count(p.Clients, "client"))
-	if p.Sample != nil {
-		text += " Estimates from a sample: in brackets, between what and what they may be for the whole log."
-	}
 	if p.Range != nil {
 		text += " An approximation: in brackets, what it may also be."
 	}
-	if p.Delayed > 0 && p.Delay != nil {
+	if p.Delayed > 0 {
 		text += fmt.Sprintf(" %s would have had to wait, half of them for %s at most.", format.Count(p.Delayed, "request"),
 			format.Wait(p.Delay.P50))
 	}

@@ -42,7 +42,7 @@ var Groups = []Group{
 	}},
 	{"Limits", []string{
 		"to", "limit", "by", "policy", "config", "limits-from", "check", "verdict", "refused-status", "for", "target", "protect", "action", "each-action", "per", "kind",
-		"rate", "bursts", "exact", "refuse", "scale", "recover", "holdout", "band", "cold", "sample", "sample-seed", "harm", "harm-action", "retries", "redis",
+		"rate", "bursts", "exact", "refuse", "scale", "recover", "holdout", "band", "cold", "harm", "harm-action", "retries", "redis",
 		"redis-password-file", "redis-timeout", "max-lag", "clock",
 	}},
 	{"Output", []string{
