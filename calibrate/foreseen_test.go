@@ -22,6 +22,9 @@ func TestVerdictsOfOtherLimitsAreForeseen(t *testing.T) {
 	all := recordings(t)
 	all = slices.DeleteFunc(all, func(r recording) bool { return strings.Contains(r.limit, "+") }) // of two limits at once
 	for whole, want := range map[bool]Foresight{false: Foreseen, true: ForeseenWhole} {
+		if whole && testneeds.Draws(1, 2) == 1 {
+			continue
+		}
 		var wrong, refused []float64
 		algorithms := map[string]string{} // by recording
 		for _, r := range all {

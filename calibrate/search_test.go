@@ -17,10 +17,7 @@ func TestAnyLimitIsFound(t *testing.T) {
 	r := testneeds.Rand(t, 18, 4)
 	found, of := 0, 0
 	var told strings.Builder
-	draws := 40
-	if testing.Short() {
-		draws = 6
-	}
+	draws := testneeds.Draws(8, 40)
 	for range draws {
 		text := drawLimit(r)
 		all := busy(r)
@@ -60,7 +57,7 @@ func TestAnyLimitIsFound(t *testing.T) {
 	const golden = "testdata/found.txt"
 	switch text, err := os.ReadFile(golden); {
 	case os.Getenv(testneeds.SeedVariable) != "":
-	case !testing.Short():
+	case draws == 40:
 		limittest.Golden(t, golden, told.String())
 	case err != nil || !strings.HasPrefix(string(text), told.String()):
 		t.Errorf("%s begins otherwise (%v):\n%s", golden, err, told.String())

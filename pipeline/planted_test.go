@@ -240,10 +240,7 @@ func peopleHit(t *testing.T, log, limit string, people map[string]bool) (hit int
 // TestPlanted wants the right verdict on 95 of 100 planted logs, and as often the promise kept on fresh traffic of the
 // same kind: no larger a share of people hit than is promised, or than the answer says that it may be.
 func TestPlanted(t *testing.T) {
-	each, rng := 20, testneeds.Rand(t, 16, 1)
-	if testing.Short() {
-		each = 2
-	}
+	each, rng := testneeds.Draws(4, 20), testneeds.Rand(t, 16, 1)
 	all, right, promised, kept, people, believed := 0, 0, 0, 0, 0, 0
 	for _, kind := range plantings {
 		for range each {

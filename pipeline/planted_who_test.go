@@ -230,10 +230,7 @@ var mistaken = []struct {
 // most, and the promise to those at risk kept on fresh traffic of the same kind. Of each kind it takes whoever was planted
 // as a person for one, or for undecided, and nobody else, up to 5 %.
 func TestMistaken(t *testing.T) {
-	each, rng := 20, testneeds.Rand(t, 38, 1)
-	if testing.Short() {
-		each = 2
-	}
+	each, rng := testneeds.Draws(4, 20), testneeds.Rand(t, 38, 1)
 	all, right, promised, kept := 0, 0, 0, 0
 	for _, kind := range mistaken {
 		known, people := 0, 0

@@ -52,6 +52,17 @@ func Rand(t testing.TB, a, b uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(a, b))
 }
 
+// AllVariable names the variable by which tests with random input try all their cases, as they do at night.
+const AllVariable = "CI_ALL"
+
+// Draws returns how many random cases a test tries: few, or all of them where CI_ALL is set.
+func Draws(few, all int) int {
+	if os.Getenv(AllVariable) == "" || testing.Short() {
+		return few
+	}
+	return all
+}
+
 // setRapid gives rapid, which takes its seed from a flag, the seed that is asked for.
 var setRapid sync.Once
 

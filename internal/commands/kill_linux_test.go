@@ -293,7 +293,7 @@ func killPositions(t *testing.T, calls []string) (positions []killPosition) {
 		}
 		return positions
 	}
-	const some = 6
+	some := testneeds.Draws(3, 6)
 	for i := range some {
 		positions = append(positions, killPosition{1 + i*len(calls)/some, modes[i%3]})
 	}
