@@ -12,7 +12,8 @@ import (
 	"shadow/testneeds"
 )
 
-// The recipes of README.md are run as they stand, each in a folder of its own, on the logs that they name.
+// The recipes of README.md and docs/recipes.md are run as they stand, each in a folder of its own, on the logs that they
+// name.
 
 var (
 	recipeTitle  = regexp.MustCompile(`(?m)^### (.+)$`)
@@ -21,13 +22,15 @@ var (
 )
 
 func TestReadmeRecipes(t *testing.T) {
-	text, err := os.ReadFile(readme)
-	must(t, err)
-	_, recipes, _ := strings.Cut(string(text), "\n## Recipes\n")
-	recipes, _, _ = strings.Cut(recipes, "\n## ")
+	var recipes string
+	for _, page := range []string{readme, "../../docs/recipes.md"} {
+		text, err := os.ReadFile(page)
+		must(t, err)
+		recipes += string(text)
+	}
 	titles := recipeTitle.FindAllStringSubmatchIndex(recipes, -1)
 	if len(titles) < 10 {
-		t.Fatalf("README.md has only %d recipes", len(titles))
+		t.Fatalf("there are only %d recipes", len(titles))
 	}
 	for i, at := range titles {
 		end := len(recipes)
