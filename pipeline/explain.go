@@ -32,9 +32,6 @@ func (e *Explain) Run(ctx context.Context, logs []string) error {
 	if err := e.prepareReplay(ctx, logs); err != nil {
 		return err
 	}
-	if e.Lines && e.shards != nil {
-		return Usage("--lines shows lines of logs, and shards have none")
-	}
 	if once := ingest.Once(e.found.Names); e.Lines && once != "" {
 		return Usage("--lines reads the logs twice, and %s can be read only once: name files", onceName(once))
 	}

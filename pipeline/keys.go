@@ -57,12 +57,11 @@ const keysBatch = 128 << 10
 
 // Run verifies what is asked, judges the logs by every key, and reports.
 func (r *Keys) Run(ctx context.Context, logs []string) (err error) {
-	r.Wanted, r.Asked = true, r.Action // of some shards it is not known who the clients are
+	r.Wanted, r.Asked = true, r.Action
 	r.Memory.expect(keysClient)
 	if len(r.By) == 0 && len(r.Limits) == 0 {
 		r.found = foundKeys(r.findFields(logs), r.NetworkDB != nil)
 	}
-	r.parted = true
 	if err := r.prepare(ctx, logs, func(*policy.Config) ([]policy.Policy, error) { return r.ask() }); err != nil {
 		return err
 	}

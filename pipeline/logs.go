@@ -19,7 +19,6 @@ import (
 	"shadow/replay"
 	"shadow/report"
 	"shadow/report/format"
-	"shadow/shard"
 	"shadow/traffic"
 	"shadow/traffic/cache"
 	"shadow/traffic/ingest"
@@ -65,11 +64,7 @@ type Logs struct {
 	Verified func() error // called once nothing is wrong with what is asked, and nothing is read yet; may be nil
 
 	*Pipeline
-	Blocks []shard.Block // of shards, in the place of logs that have names; nil: none
 
-	shards *shardSet // that take the place of logs; nil: logs are read
-	parted bool      // whether the command can judge shards
-	apart  bool      // … some of them, without the others
 	found  logfile.Expansion
 	copies *logfile.Copies // nil: not looked for yet
 	look   *findings.Look  // at the requests; nil: nothing was read yet
@@ -89,9 +84,6 @@ type Logs struct {
 
 // prepare builds the pipeline, and finds the logs.
 func (l *Logs) prepare(ctx context.Context, names []string, choose func(*policy.Config) ([]policy.Policy, error)) (err error) {
-	if err = l.findShards(names); err != nil {
-		return err
-	}
 	if err = l.VerifyAnonymity(); err != nil {
 		return err
 	}
@@ -101,10 +93,6 @@ func (l *Logs) prepare(ctx context.Context, names []string, choose func(*policy.
 	l.Anonymizer.Rename(l.Read.Tables)
 	l.Anonymizer.Know(l.Read.Tables.Clients)
 	l.Memory.follow(l.Read.Tables, len(l.Policies))
-	if l.shards != nil {
-		l.found.Names = l.shards.names()
-		return l.shards.fits(l)
-	}
 	l.found, err = interruptible(ctx, func() (logfile.Expansion, error) { return logfile.Expand(names) })
 	l.Read.Guessed = l.found.Guessed
 	l.useLargePages()
@@ -188,13 +176,10 @@ func (l *Logs) read(
 	return stats, err
 }
 
-// readOnce reads shards or the logs.
+// readOnce reads the logs.
 func (l *Logs) readOnce(
 	ctx context.Context, o ingest.Options, do func(replay.Source, *ingest.Reader) error,
 ) (ingest.Stats, error) {
-	if l.shards != nil {
-		return l.fromShards(ctx, o, do)
-	}
 	reader, err := interruptible(ctx, func() (*ingest.Reader, error) {
 		return ingest.NewReader(ctx, l.found.Names, l.In, o)
 	})
@@ -312,18 +297,14 @@ const byPath = "--by client+path"
 
 // who returns who the clients are; nil where that is not known: it shows only beside all other clients.
 func (l *Logs) who() *who.Register {
-	if l.look == nil || l.look.Census() == nil || l.shards != nil && !l.shards.Complete() {
+	if l.look == nil || l.look.Census() == nil {
 		return nil
 	}
 	return l.look.Census().Register()
 }
 
-// doubted tells, once all requests are read, of which clients what they do contradicts that they are browsers; nil where
-// who they are will not be known.
+// doubted tells, once all requests are read, of which clients what they do contradicts that they are browsers.
 func (l *Logs) doubted() func(client int32) bool {
-	if l.shards != nil && !l.shards.Complete() {
-		return nil
-	}
 	return func(client int32) bool { return !l.who().Believed(client) }
 }
 

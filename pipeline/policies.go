@@ -50,11 +50,6 @@ func (f *Choice) Choose(config *policy.Config) ([]policy.Policy, error) {
 	return policies, nil
 }
 
-// PoliciesOf are those of limits that count by a key, as Choice makes them without a configuration.
-func PoliciesOf(limits []string, by request.Key) ([]policy.Policy, error) {
-	return (&Choice{Limits: limits, By: by}).Choose(new(policy.Config))
-}
-
 // explainMissing names the policies of the configuration that count by what no log tells. Judged all the same they
 // would count everybody as one; left out, a run that is kept would lack them. So which of the others to judge by is to
 // be said.

@@ -64,9 +64,6 @@ type Reading struct {
 	NetworkDB     []string // MMDB files, which tell whose networks addresses are in
 	CrawlerRanges []string // files with the addresses of crawlers
 
-	// Given are the names of flags that said so, where there are flags; nil: there are none.
-	Given func() []string `json:"-"`
-
 	notes []string // on how these were read
 	known network.Known
 }

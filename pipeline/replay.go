@@ -17,7 +17,6 @@ import (
 	"shadow/report/curves"
 	"shadow/report/html"
 	"shadow/request"
-	"shadow/shard"
 	"shadow/store"
 	"shadow/sweep"
 	"shadow/traffic"
@@ -54,8 +53,6 @@ type Replay struct {
 	overTime  *html.OverTime // nil unless the report is a page
 	resumed   *resumption    // nil unless Resume is
 	curves    *sweep.Result  // nil unless Sweep
-	summing   bool           // whether the sum is wanted, whether or not it is kept
-	sum       *shard.Sum     // of shards that are judged and kept; nil: of logs
 }
 
 // Run verifies what is asked, replays, and reports.
@@ -93,11 +90,6 @@ func (r *Replay) Run(ctx context.Context, logs []string) error {
 			run.State = r.resumed.next
 		}
 		run.Curves, run.Who = r.curves, result.Who
-		if r.sum != nil {
-			if run.Shards, err = r.shards.run(r.sum); err != nil {
-				return err
-			}
-		}
 		defer Storing()()
 		return run.Finish(result, time.Now())
 	})
@@ -124,12 +116,9 @@ func (r *Replay) prepareReplay(ctx context.Context, logs []string) error {
 	if err := r.Nightly.Verify(report.WithIdentities); err != nil {
 		return err
 	}
-	r.Asked, r.parted, r.apart = r.HarmAction, true, !r.asksAll()
+	r.Asked = r.HarmAction
 	if err := r.prepare(ctx, logs, r.Choose); err != nil {
 		return err
-	}
-	if r.shards != nil && (r.Verdicts != "" || r.Resume != "") {
-		return Usage("--verdicts and --resume go by lines of logs, and shards have none")
 	}
 	r.byFlag = len(r.Limits) > 0
 	if r.byFlag && r.By == request.ByClientAction {
@@ -207,11 +196,6 @@ func (r *Replay) judge(ctx context.Context, sink replay.Sink) (_ *replay.Result,
 	result.Who = r.who()
 	if curves != nil {
 		r.curves = curves.Result(stats)
-	}
-	if r.shards != nil && !r.asksAll() && (sink != nil || r.summing) {
-		if r.sum, err = r.shards.sum(engine.Sum(), r.Policies, r.curves); err != nil {
-			return nil, err
-		}
 	}
 	if r.Timing {
 		writeTiming(r.Err, &stats, times, engine.Times(), time.Since(r.Started))

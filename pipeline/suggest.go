@@ -233,7 +233,7 @@ func (r *Suggest) prepareSuggest(ctx context.Context, logs []string) error {
 		r.Kinds = []sweep.Kind{sweep.Window, sweep.Fixed, sweep.Token}
 	}
 	r.Memory.expect(suggestClient)
-	r.names, r.Asked, r.Cold, r.parted, r.apart = logs, r.Action, true, true, true // no part of the log is warmed
+	r.names, r.Asked, r.Cold = logs, r.Action, true // no part of the log is warmed
 	r.advisor.HeldOut = r.Holdout
 	err := r.prepare(ctx, logs, func(*policy.Config) ([]policy.Policy, error) { return nil, nil })
 	if err != nil {

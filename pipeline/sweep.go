@@ -58,15 +58,6 @@ func (r *Sweep) Run(ctx context.Context, logs []string) error {
 			return errIdle
 		}
 		run.Warnings, run.Findings, run.Who = r.warnings(result), r.told, r.who()
-		if r.shards != nil && !r.Band {
-			sum, err := r.shards.sum(replay.SumOf(r.Read.Tables, result.Tallies), nil, result)
-			if err == nil {
-				run.Shards, err = r.shards.run(sum)
-			}
-			if err != nil {
-				return err
-			}
-		}
 		defer Storing()()
 		return run.FinishSweep(result, time.Now())
 	})
@@ -81,7 +72,7 @@ func (r *Sweep) Run(ctx context.Context, logs []string) error {
 
 // prepareSweep looks up everything that is named.
 func (r *Sweep) prepareSweep(ctx context.Context, logs []string) error {
-	r.options, r.Asked, r.parted, r.apart = r.Shapes.options(), r.Action, true, !r.Band
+	r.options, r.Asked = r.Shapes.options(), r.Action
 	r.Memory.expect(sweepClient)
 	choose := func(*policy.Config) ([]policy.Policy, error) { return longestWindow(r.options.Periods, r.By) }
 	if len(r.Chosen) > 0 && r.Output == "html" {
@@ -192,9 +183,6 @@ func (r *Sweep) lookAgain(ctx context.Context, first *sweep.Result) error {
 
 // twice reports whether so many requests are looked at twice.
 func (r *Sweep) twice(requests int64) bool {
-	if r.shards != nil && !r.shards.Complete() { // of all requests other limits may be of interest
-		return false
-	}
 	if r.Exact != nil {
 		return *r.Exact
 	}

@@ -213,13 +213,12 @@ func nothingRead(s *ingest.Stats) error {
 
 // whyIdle says why no request counts. It is empty where some do, and where a reading may find none.
 func (l *Logs) whyIdle(s *ingest.Stats) string {
-	apart := l.shards != nil && !l.shards.Complete()
 	first, last := seenIn(s.Inputs)
 	of, o := l.spanText(first, last), &l.Read
 	switch {
 	case s.Parsed == 0 && s.Lines > 0:
 		return l.unsuited(s)
-	case s.Judged() > 0, s.Held > 0, apart, l.sparse:
+	case s.Judged() > 0, s.Held > 0, l.sparse:
 		return ""
 	case of == "":
 		return "nothing was judged: the log is empty"
@@ -321,16 +320,4 @@ func (l *Logs) suited(name string) string {
 		return found.Format.Name
 	}
 	return found.Format.Text
-}
-
-// IncompletePart returns the error of a part of the logs that was divided among shards. One of several may have no line.
-func (l *Logs) IncompletePart(f *ingest.Facts, whole bool) error {
-	s, err := ingest.Join([]*ingest.Facts{f}, 0)
-	if err != nil {
-		return err
-	}
-	if whole {
-		l.idle = l.whyIdle(s)
-	}
-	return l.Incomplete(s)
 }

@@ -21,7 +21,7 @@ import (
 
 // warnings are what reading found unusual, and flags that came to nothing.
 func (l *Logs) warnings(s *ingest.Stats) []string {
-	texts := slices.Concat(l.imported, passedByName(l.found.Passed), inputWarnings(s), l.idleFlags(s), l.roomWarnings(), l.shardWarnings())
+	texts := slices.Concat(l.imported, passedByName(l.found.Passed), inputWarnings(s), l.idleFlags(s), l.roomWarnings())
 	if l.idle != "" {
 		texts = append(texts, l.idle)
 	}

@@ -28,7 +28,6 @@ type candidate struct {
 	retries  bool         // whether to find out how long refused clients have to stay away
 	active   []limitState // if so, or if requests have costs: of all limits; requests are judged one by one
 
-	summed   bool // whether it is a sum, of one that may keep requests waiting
 	total    int64
 	hits     Hits
 	byAction []int64
@@ -207,7 +206,7 @@ func (c *candidate) delaysTally() *Delays {
 
 // waits reports whether the policy may keep requests waiting.
 func (c *candidate) waits() bool {
-	return c.summed || slices.ContainsFunc(c.limits, func(l policyLimit) bool { return l.delayer != nil })
+	return slices.ContainsFunc(c.limits, func(l policyLimit) bool { return l.delayer != nil })
 }
 
 // rangeTally is between what and what the policy may lie, nil if it is judged exactly.

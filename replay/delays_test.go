@@ -1,14 +1,12 @@
 package replay
 
 import (
-	"bytes"
 	"math"
 	"slices"
 	"testing"
 
 	"shadow/limit"
 	"shadow/testneeds"
-	"shadow/traffic"
 )
 
 func TestPercentiles(t *testing.T) {
@@ -77,25 +75,18 @@ func TestTooManyDelays(t *testing.T) {
 // Delays that are added up differ by as little as those of the parts.
 func TestSumOfDelays(t *testing.T) {
 	for _, c := range []struct{ most, coarse int }{{maxDelays, 0}, {maxDelays + 1, 1}, {4 * maxDelays, 2}} {
-		var part candidate
+		var part, all Details
 		for i := range c.most {
 			part.delays.add(limit.Time(i + 1))
 		}
-		tables := traffic.NewTables()
-		var kept bytes.Buffer
-		to := traffic.NewEncoder(tables, &kept)
-		part.saveSum(to)
-		if err := to.Flush(); err != nil {
-			t.Fatal(err)
-		}
-		var sum candidate
 		for range 2 {
-			from := traffic.NewDecoder(kept.Bytes(), tables, tables.Actions.ID)
-			if sum.addSum(from, tables); from.Err() != nil {
-				t.Fatal(from.Err())
+			coarse, total, delays := part.Delays()
+			add := all.AddDelays(coarse, total)
+			for by, n := range delays {
+				add(by, n)
 			}
 		}
-		d := &sum.delays
+		d := &all.delays
 		if d.n != 2*part.delays.n || d.total != 2*part.delays.total || !slices.Equal(d.percentiles(1, 50, 99), part.delays.percentiles(1, 50, 99)) {
 			t.Errorf("%+v: %d delays of steps of 2^%d: %v", c, d.n, d.coarse, d.percentiles(1, 50, 99))
 		}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"io"
 
 	"shadow/limit"
 	"shadow/logfile"
@@ -52,7 +51,12 @@ type Meta struct {
 	Ends    bool // see traffic.Coarseness
 	Rows    int64
 	Facts   *ingest.Facts
-	Note    json.RawMessage // of who packed it: how the logs were read
+}
+
+// A Block is a packed one. Its name is for messages.
+type Block struct {
+	Name string
+	Data []byte
 }
 
 // A frame is one of a block.
@@ -66,10 +70,10 @@ type frame struct {
 	sum          uint32
 }
 
-// A blockWriter writes a block.
+// A blockWriter makes a block.
 type blockWriter struct {
-	to     io.Writer
 	packer *logfile.Packer
+	pieces [][]byte
 	offset int64
 	frames []frame
 	rows   int64
@@ -77,8 +81,8 @@ type blockWriter struct {
 	out    []byte
 }
 
-// add writes rows of one input as a frame. The batch does not stay as it is.
-func (w *blockWriter) add(b *traffic.Batch, input int, reached limit.Time) error {
+// add appends rows of one input as a frame. The batch does not stay as it is.
+func (w *blockWriter) add(b *traffic.Batch, input int, reached limit.Time) {
 	var at limit.Time
 	if b.DropSeq(); b.Seq == nil { // else sequence times are told by how they differ
 		at = deltas(b.At)
@@ -91,21 +95,20 @@ func (w *blockWriter) add(b *traffic.Batch, input int, reached limit.Time) error
 		at: at, line: line, sum: crc32.Checksum(w.out, checksums),
 	})
 	w.rows += int64(b.Len())
-	return w.write(w.out)
+	w.write(bytes.Clone(w.out))
 }
 
-func (w *blockWriter) write(p []byte) error {
-	n, err := w.to.Write(p)
-	w.offset += int64(n)
-	return err
+func (w *blockWriter) write(piece []byte) {
+	w.pieces = append(w.pieces, piece)
+	w.offset += int64(len(piece))
 }
 
-// finish writes the tail and the foot.
-func (w *blockWriter) finish(meta *Meta, names []byte) error {
+// finish appends the tail and the foot, and returns the whole block.
+func (w *blockWriter) finish(meta *Meta, names []byte) ([]byte, error) {
 	meta.Rows = w.rows
 	text, err := json.Marshal(meta)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	tail := append(binary.AppendUvarint(nil, uint64(len(text))), text...)
 	tail = binary.AppendUvarint(tail, uint64(len(w.frames)))
@@ -120,11 +123,12 @@ func (w *blockWriter) finish(meta *Meta, names []byte) error {
 	}
 	tail = append(tail, names...)
 	packed := w.packer.Pack(nil, tail)
-	at := w.offset
-	if err := w.write(packed); err != nil {
-		return err
-	}
-	return w.write(foot(at, len(packed), len(tail), crc32.Checksum(packed, checksums)))
+	last := foot(w.offset, len(packed), len(tail), crc32.Checksum(packed, checksums))
+	w.write(packed)
+	w.write(last)
+	block := bytes.Join(w.pieces, nil)
+	w.pieces = nil
+	return block, nil
 }
 
 func foot(at int64, packed, size int, sum uint32) []byte {
@@ -152,41 +156,6 @@ func sums[T ~int64](v []T, first T) {
 	}
 }
 
-// A Block is where a block lies.
-type Block struct {
-	Name string // for messages
-	Size int64
-	Open func() (File, error)
-}
-
-// A File is what a block is read from.
-type File interface {
-	io.ReaderAt
-	io.Closer
-}
-
-// BytesBlock is a block in memory.
-func BytesBlock(name string, data []byte) Block {
-	return Block{Name: name, Size: int64(len(data)), Open: func() (File, error) {
-		return nopCloser{bytes.NewReader(data)}, nil
-	}}
-}
-
-type nopCloser struct{ io.ReaderAt }
-
-func (nopCloser) Close() error { return nil }
-
-// read reads some bytes of the block.
-func (b *Block) read(to []byte, at int64) error {
-	f, err := b.Open()
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	_, err = f.ReadAt(to, at)
-	return err
-}
-
 // A DamagedError reports that a block is not as it was written.
 type DamagedError struct {
 	Name string
@@ -209,13 +178,11 @@ type reader struct {
 // open reads what is behind the frames, and verifies it.
 func open(b Block, packer *logfile.Packer) (*reader, error) {
 	damaged := func(why string) (*reader, error) { return nil, &DamagedError{b.Name, why} }
-	if b.Size < footBytes {
+	if len(b.Data) < footBytes {
 		return damaged("is no shard, or is cut short")
 	}
-	last := make([]byte, footBytes)
-	if err := b.read(last, b.Size-footBytes); err != nil {
-		return nil, fmt.Errorf("%s: %w", b.Name, err)
-	}
+	end := uint64(len(b.Data) - footBytes)
+	last := b.Data[end:]
 	if !bytes.HasPrefix(last, magic[:12]) {
 		return damaged("is no shard, or is cut short")
 	}
@@ -224,14 +191,10 @@ func open(b Block, packer *logfile.Packer) (*reader, error) {
 	}
 	at, packed := binary.LittleEndian.Uint64(last[16:]), binary.LittleEndian.Uint64(last[24:])
 	size, sum := binary.LittleEndian.Uint64(last[32:]), binary.LittleEndian.Uint32(last[40:])
-	end := uint64(b.Size - footBytes)
 	if !bytes.Equal(foot(int64(at), int(packed), int(size), sum), last) || at > end || packed != end-at || size > tailBytes || packed > tailBytes {
 		return damaged("is damaged: its checksum is wrong")
 	}
-	buffer := make([]byte, packed)
-	if err := b.read(buffer, int64(at)); err != nil {
-		return nil, fmt.Errorf("%s: %w", b.Name, err)
-	}
+	buffer := b.Data[at:end]
 	if crc32.Checksum(buffer, checksums) != sum {
 		return damaged("is damaged: its checksum is wrong")
 	}
@@ -321,19 +284,16 @@ func (r *reader) readTail(tail []byte, frames int64) (err error) {
 }
 
 // rows appends the rows of frame i to a batch, which is empty, with the ids of the block.
-func (r *reader) rows(b *traffic.Batch, i int, packer *logfile.Packer, room *[2][]byte) error {
+func (r *reader) rows(b *traffic.Batch, i int, packer *logfile.Packer, room *[]byte) error {
 	f := &r.frames[i]
 	damaged := &DamagedError{r.Name, "is damaged: its checksum is wrong"}
-	room[0] = append(room[0][:0], make([]byte, f.packed)...)
-	if err := r.read(room[0], f.offset); err != nil {
-		return fmt.Errorf("%s: %w", r.Name, err)
-	}
-	if crc32.Checksum(room[0], checksums) != f.sum {
+	packed := r.Data[f.offset : f.offset+int64(f.packed)]
+	if crc32.Checksum(packed, checksums) != f.sum {
 		return damaged
 	}
 	var err error
-	if room[1], err = packer.Unpack(room[1][:0], room[0], f.size); err == nil {
-		err = b.Unpack(room[1], f.rows)
+	if *room, err = packer.Unpack((*room)[:0], packed, f.size); err == nil {
+		err = b.Unpack(*room, f.rows)
 	}
 	if err == nil {
 		if b.Seq == nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -16,7 +15,7 @@ import (
 	"shadow/traffic/ingest"
 )
 
-// MostShards is how many shards a set may have: each has a file open while a part is packed.
+// MostShards is how many shards a set may have: rows of each wait while a part is packed.
 const MostShards = 4096
 
 // Options say what to pack, and how.
@@ -27,9 +26,7 @@ type Options struct {
 	Shards int
 	Bounds []limit.Time // of slices of time, see Slices; nil: shards go by the key
 	Part   Part
-	Quick  bool            // whether blocks are compressed less, see logfile.Packer
-	Note   json.RawMessage // how the logs are read, for who judges; it must be the same for all parts
-	Show   func(*ingest.Reader) (stop func())
+	Quick  bool // whether blocks are compressed less, see logfile.Packer
 }
 
 // An Input is what must be known of a log before it is cut into parts.
@@ -69,36 +66,31 @@ func InputsOf(o *ingest.Options, names []string) (inputs []Input, err error) {
 
 // setOf is the identity of what is packed together.
 func setOf(o *Options, inputs []Input) string {
-	text, _ := json.Marshal([]any{version, inputs, o.By.String(), o.Shards, o.Note, o.Bounds})
+	text, _ := json.Marshal([]any{version, inputs, o.By.String(), o.Shards, o.Bounds})
 	return fmt.Sprintf("%x", sha256.Sum256(text))[:32]
 }
 
-// Pack reads a part of logs, and writes a block for each shard. After an error no block of it counts.
-func Pack(ctx context.Context, o Options, out Output) (facts *ingest.Facts, err error) {
+// Pack reads a part of logs, and returns a block for each shard, and what the part told of the logs.
+func Pack(ctx context.Context, o Options) (blocks [][]byte, facts *ingest.Facts, err error) {
 	if o.Shards < 1 || o.Shards > MostShards {
-		return nil, fmt.Errorf("%d shards: want 1 to %d", o.Shards, MostShards)
+		return nil, nil, fmt.Errorf("%d shards: want 1 to %d", o.Shards, MostShards)
 	}
 	if o.Bounds != nil && (len(o.Bounds) != o.Shards-1 || !slices.IsSorted(o.Bounds)) {
-		return nil, fmt.Errorf("%d shards with %d bounds of slices: want one bound between each two, ascending", o.Shards, len(o.Bounds))
+		return nil, nil, fmt.Errorf("%d shards with %d bounds of slices: want one bound between each two, ascending", o.Shards, len(o.Bounds))
 	}
 	inputs, err := InputsOf(&o.Read, o.Names)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	o.Read.Spans, o.Read.AsRead, o.Read.Lines, o.Read.Band = o.Part.spans(inputs), true, true, true
 	reader, err := ingest.NewReader(ctx, o.Names, nil, o.Read)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer reader.Close() //nolint:errcheck // it is always nil
-	stop := func() {}
-	if o.Show != nil {
-		stop = o.Show(reader)
-	}
-	defer func() { stop() }()
-	p, err := newPacking(&o, out)
+	p, err := newPacking(&o)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer p.close()
 	for {
@@ -106,16 +98,14 @@ func Pack(ctx context.Context, o Options, out Output) (facts *ingest.Facts, err 
 		if err == io.EOF {
 			break
 		}
-		if err == nil {
-			err = p.take(b)
-		}
 		if err != nil {
-			return nil, errors.Join(err, p.abort())
+			return nil, nil, err
 		}
+		p.take(b)
 	}
 	facts = reader.Facts()
 	meta := Meta{
-		Set: setOf(&o, inputs), Shards: o.Shards, By: o.By, Part: o.Part.String(), Columns: reader.Columns(), Facts: facts, Note: o.Note,
+		Set: setOf(&o, inputs), Shards: o.Shards, By: o.By, Part: o.Part.String(), Columns: reader.Columns(), Facts: facts,
 		Slack: p.stamps.Slack, Ends: p.stamps.Ends,
 	}
 	meta.Bounds = o.Bounds
@@ -123,9 +113,10 @@ func Pack(ctx context.Context, o Options, out Output) (facts *ingest.Facts, err 
 		meta.Values = append(meta.Values, part.String())
 	}
 	if err := ctx.Err(); err != nil {
-		return nil, errors.Join(err, p.abort())
+		return nil, nil, err
 	}
-	return facts, p.finish(&meta)
+	blocks, err = p.finish(&meta)
+	return blocks, facts, err
 }
 
 // A packing is a part on its way into blocks.
@@ -136,7 +127,6 @@ type packing struct {
 	owners    *traffic.Owners
 	shardOf   []int32 // + 1, by key
 	blocks    []blockWriter
-	targets   []Target
 	waiting   []*traffic.Batch // rows of each shard that are in no frame yet; nil: none
 	reached   []limit.Time     // before the first of these
 	rows      [][]int32        // of the batch at hand, by shard
@@ -149,7 +139,7 @@ type packing struct {
 // waitingRows is how many rows wait at most in all shards together.
 const waitingRows = 1 << 20
 
-func newPacking(o *Options, out Output) (*packing, error) {
+func newPacking(o *Options) (*packing, error) {
 	packer, err := logfile.NewPacker(frameBytes)
 	if err != nil {
 		return nil, err
@@ -162,12 +152,7 @@ func newPacking(o *Options, out Output) (*packing, error) {
 	}
 	p.keys.By = o.By
 	for i := range n {
-		target, err := out.Create(i, n, o.Part.String())
-		if err != nil {
-			return nil, errors.Join(err, p.abort())
-		}
-		p.targets = append(p.targets, target)
-		p.blocks[i] = blockWriter{to: target, packer: packer}
+		p.blocks[i].packer = packer
 	}
 	return p, nil
 }
@@ -175,15 +160,13 @@ func newPacking(o *Options, out Output) (*packing, error) {
 func (p *packing) close() { p.packer.Close() }
 
 // take divides a batch of rows of one input among the shards.
-func (p *packing) take(b *traffic.Batch) error {
+func (p *packing) take(b *traffic.Batch) {
 	input := 0
 	if b.Source != nil {
 		input = int(b.Source[0])
 	}
 	if input != p.input {
-		if err := p.flush(); err != nil {
-			return err
-		}
+		p.flush()
 		p.input, p.now, p.last = input, traffic.MinTime, traffic.MinTime
 	}
 	p.stamps = b.Stamps
@@ -208,16 +191,13 @@ func (p *packing) take(b *traffic.Batch) error {
 			n := min(len(rows), p.frame-w.Len())
 			w.Append(b, rows[:n])
 			if rows = rows[n:]; w.Len() == p.frame {
-				if err := p.write(i); err != nil {
-					return err
-				}
+				p.write(i)
 			}
 		}
 	}
 	for _, at := range b.At {
 		p.now, p.last = max(p.now, min(p.last, at)), at
 	}
-	return nil
 }
 
 // divide finds the rows of each shard by their keys.
@@ -234,56 +214,32 @@ func (p *packing) divide(b *traffic.Batch) {
 	}
 }
 
-// write writes what waits of a shard.
-func (p *packing) write(i int) error {
+// write makes a frame of what waits of a shard.
+func (p *packing) write(i int) {
 	w := p.waiting[i]
 	p.owners.Rename(w, int32(i))
-	if err := p.blocks[i].add(w, p.input, p.reached[i]); err != nil {
-		return err
-	}
+	p.blocks[i].add(w, p.input, p.reached[i])
 	w.Truncate(0)
-	return nil
 }
 
-// flush writes what waits.
-func (p *packing) flush() error {
+// flush makes frames of what waits.
+func (p *packing) flush() {
 	for i, w := range p.waiting {
 		if w != nil && w.Len() > 0 {
-			if err := p.write(i); err != nil {
-				return err
-			}
+			p.write(i)
 		}
 	}
-	return nil
 }
 
-// finish writes what waits and ends the blocks. Only then they count.
-func (p *packing) finish(meta *Meta) error {
-	err := p.flush()
+// finish ends the blocks, and returns them by shard.
+func (p *packing) finish(meta *Meta) (blocks [][]byte, err error) {
+	p.flush()
+	blocks = make([][]byte, len(p.blocks))
 	for i := range p.blocks {
-		if err == nil {
-			meta.Shard = i
-			err = p.blocks[i].finish(meta, p.owners.Pack(nil, int32(i)))
+		meta.Shard = i
+		if blocks[i], err = p.blocks[i].finish(meta, p.owners.Pack(nil, int32(i))); err != nil {
+			return nil, err
 		}
 	}
-	if err != nil {
-		return errors.Join(err, p.abort())
-	}
-	for len(p.targets) > 0 {
-		target := p.targets[0]
-		p.targets = p.targets[1:]
-		if err := target.Commit(); err != nil {
-			return errors.Join(err, p.abort())
-		}
-	}
-	return nil
-}
-
-// abort forgets the blocks that do not count yet.
-func (p *packing) abort() (err error) {
-	for _, target := range p.targets {
-		err = errors.Join(err, target.Abort())
-	}
-	p.targets = nil
-	return err
+	return blocks, nil
 }

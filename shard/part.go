@@ -2,10 +2,7 @@ package shard
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
-	"strconv"
-	"strings"
 
 	"shadow/logfile"
 )
@@ -17,40 +14,7 @@ type Part struct {
 	From, To int64 // or these bytes; a To of 0 is the end
 }
 
-// ParsePart reads 3/8.
-func ParsePart(text string) (Part, error) {
-	number, of, _ := strings.Cut(text, "/")
-	k, err := strconv.Atoi(number)
-	n, err2 := strconv.Atoi(of)
-	if err != nil || err2 != nil || k < 1 || k > n || n > mostParts {
-		return Part{}, fmt.Errorf("part %q: want one of how many, such as 3/8 for the third of eight", text)
-	}
-	return Part{Number: k, Of: n}, nil
-}
-
-// ParseRange reads bytes from to before others: 0-1GiB; 1GiB- is all from there on. size reads a number of bytes.
-func ParseRange(text string, size func(string) (int64, error)) (Part, error) {
-	from, to, ok := strings.Cut(text, "-")
-	p := Part{}
-	var err error
-	if from != "" && from != "0" { // which is no size
-		p.From, err = size(from)
-	}
-	if err == nil && to != "" {
-		p.To, err = size(to)
-	}
-	if err == nil && (!ok || p.To != 0 && p.To <= p.From || to != "" && p.To == 0) {
-		err = errors.New("it ends before it begins")
-	}
-	if err != nil {
-		return Part{}, fmt.Errorf("range %q: %w: want two sizes, such as 0-1GiB, or 1GiB- for all from there on", text, err)
-	}
-	return p, nil
-}
-
-const mostParts = 1 << 20
-
-// String is how the part is called in the names of files.
+// String returns the name of the part.
 func (p Part) String() string {
 	switch {
 	case p.Of > 0:

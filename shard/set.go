@@ -3,10 +3,7 @@ package shard
 import (
 	"cmp"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"shadow/logfile"
 	"shadow/traffic"
@@ -30,80 +27,6 @@ func (e *IncompleteError) Error() string { return e.Text }
 
 func incomplete(format string, values ...any) error {
 	return &IncompleteError{fmt.Sprintf(format, values...)}
-}
-
-// Find returns the blocks of shards and sets by the names of their folders; nil if one of the names is neither.
-func Find(names []string) (blocks []Block, err error) {
-	for _, name := range names {
-		if logfile.IsObject(name) {
-			some, err := findObjects(name)
-			if err != nil || some == nil {
-				return nil, err
-			}
-			blocks = append(blocks, some...)
-			continue
-		}
-		shards := []string{name}
-		if !isShard(name) {
-			if shards, err = filepath.Glob(filepath.Join(escapeGlob(name), "[0-9]*-of-[0-9]*")); err != nil {
-				return nil, err
-			}
-			shards = slices.DeleteFunc(shards, func(s string) bool { return !isShard(s) })
-			slices.Sort(shards)
-		}
-		if len(shards) == 0 {
-			return nil, nil
-		}
-		for _, s := range shards {
-			entries, err := os.ReadDir(s)
-			if err != nil {
-				return nil, err
-			}
-			found := false
-			for _, e := range entries {
-				if strings.HasSuffix(e.Name(), Ending) && strings.HasPrefix(e.Name(), "part-") {
-					b, err := FileBlock(filepath.Join(s, e.Name()))
-					if err != nil {
-						return nil, err
-					}
-					blocks, found = append(blocks, b), true
-				}
-			}
-			if !found {
-				return nil, incomplete("%s has no part of the shard", s)
-			}
-		}
-	}
-	return blocks, nil
-}
-
-func escapeGlob(name string) string {
-	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(name)
-}
-
-// isShard reports whether a folder is that of a shard, by its name.
-func isShard(name string) bool {
-	if !isShardName(filepath.Base(filepath.Clean(name))) {
-		return false
-	}
-	info, err := os.Stat(name)
-	return err == nil && info.IsDir()
-}
-
-// isShardName reports whether a folder of this name would be that of a shard.
-func isShardName(base string) bool {
-	var shard, shards int
-	n, err := fmt.Sscanf(base, "%d-of-%d", &shard, &shards)
-	return n == 2 && err == nil && shard >= 0 && shard < shards && FolderOf(shard, shards) == base
-}
-
-// FileBlock is a block in a file. It is open only while something of it is read.
-func FileBlock(name string) (Block, error) {
-	info, err := os.Stat(name)
-	if err != nil {
-		return Block{}, err
-	}
-	return Block{Name: name, Size: info.Size(), Open: func() (File, error) { return os.Open(name) }}, nil
 }
 
 // Open reads what blocks are, and verifies that they are a set.
@@ -137,14 +60,6 @@ func (s *Set) Rows() (n int64) {
 	return n
 }
 
-// Bytes is how many bytes the blocks take.
-func (s *Set) Bytes() (n int64) {
-	for _, r := range s.readers {
-		n += r.Size
-	}
-	return n
-}
-
 func (s *Set) verify() error {
 	if len(s.readers) == 0 {
 		return incomplete("there is no shard")
@@ -170,7 +85,7 @@ func (s *Set) verify() error {
 			parts = nil
 		}
 		if parts = append(parts, r.Facts); i+1 == len(s.readers) || s.readers[i+1].Shard != r.Shard {
-			if err := covers(parts, FolderOf(r.Shard, r.Shards)); err != nil {
+			if err := covers(parts, r.Shard); err != nil {
 				return err
 			}
 			if s.Parts == nil {
@@ -209,7 +124,7 @@ func compareFacts(a, b *ingest.Facts) int {
 }
 
 // covers verifies that parts hold each byte of each input once.
-func covers(parts []*ingest.Facts, shard string) error {
+func covers(parts []*ingest.Facts, shard int) error {
 	for i, in := range parts[0].Inputs {
 		var end int64
 		var spans []logfile.Span
@@ -222,9 +137,9 @@ func covers(parts []*ingest.Facts, shard string) error {
 		for _, s := range append(spans, logfile.Span{From: in.Size, To: in.Size}) {
 			switch {
 			case s.From > end:
-				return incomplete("shard %s lacks a part: nobody has packed bytes %d to %d of %s", shard, end, s.From, in.Stats.Name)
+				return incomplete("shard %d lacks a part: nobody has packed bytes %d to %d of %s", shard, end, s.From, in.Stats.Name)
 			case s.From < end:
-				return incomplete("shard %s has bytes %d to %d of %s twice: parts overlap; delete those of another division", shard, s.From,
+				return incomplete("shard %d has bytes %d to %d of %s twice: parts overlap", shard, s.From,
 					min(end, s.To), in.Stats.Name)
 			}
 			end = s.To

@@ -44,22 +44,27 @@ func writeLog(t *testing.T, name string, lines int) string {
 	return path
 }
 
-// pack packs a part of a log into a folder.
-func pack(t *testing.T, dir, log string, part Part, change func(*Options)) error {
+// A packed is what some parts of a log were packed into, by the name of the shard and the part.
+type packed map[string][]byte
+
+// pack adds the blocks of a part of a log.
+func (p packed) pack(t *testing.T, log string, part Part, change func(*Options)) {
 	t.Helper()
-	o := Options{Read: reading(t), Names: []string{log}, Shards: 4, Part: part, Note: []byte(`{}`)}
+	o := Options{Read: reading(t), Names: []string{log}, Shards: 4, Part: part}
 	if change != nil {
 		change(&o)
 	}
-	_, err := Pack(t.Context(), o, Dir(dir))
-	return err
+	blocks, _, err := Pack(t.Context(), o)
+	must(t, err)
+	for i, b := range blocks {
+		p[fmt.Sprintf("%d of %s", i, part)] = b
+	}
 }
 
-func openAll(t *testing.T, names ...string) (*Set, error) {
-	t.Helper()
-	blocks, err := Find(names)
-	if err != nil {
-		return nil, err
+func (p packed) open() (*Set, error) {
+	var blocks []Block
+	for name, data := range p {
+		blocks = append(blocks, Block{name, data})
 	}
 	return Open(blocks)
 }
@@ -93,36 +98,29 @@ func must(t *testing.T, errs ...error) {
 	}
 }
 
-// Files are for their owner only, as they hold addresses; nothing else is left in the folders.
-func TestFilesAreTheOwners(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "set")
+// All blocks together have each request once, however many parts the log was packed in.
+func TestPartsAreWhole(t *testing.T) {
 	log := writeLog(t, "a.log", 1000)
-	must(t, pack(t, dir, log, Part{}, nil), pack(t, dir, log, Part{}, nil))
-	err := filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
-		must(t, err)
-		info, err := e.Info()
-		must(t, err)
-		if info.Mode().Perm()&0o077 != 0 || !e.IsDir() && filepath.Base(path) != "part-all.shard" {
-			t.Errorf("%s: %v", path, info.Mode())
+	for of := 1; of < 5; of++ {
+		p := packed{}
+		for number := 1; number <= of; number++ {
+			p.pack(t, log, Part{Number: number, Of: of}, nil)
 		}
-		return nil
-	})
-	must(t, err)
-	s, err := openAll(t, dir)
-	must(t, err)
-	if n, err := all(t, s); n != 1000 || err != nil {
-		t.Errorf("%d requests, %v", n, err)
+		s, err := p.open()
+		must(t, err)
+		if n, err := all(t, s); n != 1000 || err != nil {
+			t.Errorf("%d parts: %d requests, %v", of, n, err)
+		}
 	}
 }
 
 // Whatever byte of a block is damaged or missing, it is refused: when it is opened, or when its requests are read.
 func TestDamagedBlocksAreRefused(t *testing.T) {
 	log, rng := writeLog(t, "a.log", 3000), testneeds.Rand(t, 20, 1)
-	blocks := Memory{}
-	_, err := Pack(t.Context(), Options{Read: reading(t), Names: []string{log}, Shards: 2, Note: []byte(`{}`)}, blocks)
+	blocks, _, err := Pack(t.Context(), Options{Read: reading(t), Names: []string{log}, Shards: 2})
 	must(t, err)
 	try := func(data []byte) error {
-		s, err := Open([]Block{BytesBlock("0", data), BytesBlock("1", blocks[1])})
+		s, err := Open([]Block{{"0", data}, {"1", blocks[1]}})
 		if err == nil {
 			_, err = all(t, s)
 		}
@@ -147,37 +145,33 @@ func TestDamagedBlocksAreRefused(t *testing.T) {
 // Blocks that are no set are refused, with the reason.
 func TestRefusesWhatIsNoSet(t *testing.T) {
 	log, other := writeLog(t, "a.log", 1000), writeLog(t, "b.log", 1000)
+	first, second := Part{Number: 1, Of: 2}, Part{Number: 2, Of: 2}
 	for _, c := range []struct {
 		name, want string
-		make       func(dir string) error
+		make       func(packed)
 	}{
-		{"a part is missing", "lacks a part", func(dir string) error { return pack(t, dir, log, Part{Number: 1, Of: 2}, nil) }},
-		{"parts overlap", "parts overlap", func(dir string) error {
-			return errors.Join(pack(t, dir, log, Part{}, nil), pack(t, dir, log, Part{Number: 1, Of: 2}, nil))
+		{"nothing at all", "there is no shard", func(packed) {}},
+		{"a part is missing", "lacks a part", func(p packed) { p.pack(t, log, first, nil) }},
+		{"parts overlap", "parts overlap", func(p packed) { p.pack(t, log, Part{}, nil); p.pack(t, log, first, nil) }},
+		{"other logs", "different sets", func(p packed) { p.pack(t, log, first, nil); p.pack(t, other, second, nil) }},
+		{"another key", "different sets", func(p packed) {
+			p.pack(t, log, first, nil)
+			p.pack(t, log, second, func(o *Options) { o.By = request.ByClient24 })
 		}},
-		{"other logs", "different sets", func(dir string) error {
-			return errors.Join(pack(t, dir, log, Part{Number: 1, Of: 2}, nil), pack(t, dir, other, Part{Number: 2, Of: 2}, nil))
+		{"another number of shards", "different sets", func(p packed) {
+			p.pack(t, log, first, nil)
+			p.pack(t, log, second, func(o *Options) { o.Shards = 5 })
 		}},
-		{"another key", "different sets", func(dir string) error {
-			return errors.Join(pack(t, dir, log, Part{Number: 1, Of: 2}, nil),
-				pack(t, dir, log, Part{Number: 2, Of: 2}, func(o *Options) { o.By = request.ByClient24 }))
-		}},
-		{"another number of shards", "different sets", func(dir string) error {
-			return errors.Join(pack(t, dir, log, Part{Number: 1, Of: 2}, nil),
-				pack(t, dir, log, Part{Number: 2, Of: 2}, func(o *Options) { o.Shards = 5 }))
-		}},
-		{"a shard without files", "has no part", func(dir string) error {
-			return errors.Join(pack(t, dir, log, Part{}, nil), os.Remove(filepath.Join(dir, "002-of-4", "part-all.shard")))
-		}},
-		{"a part of one shard is missing", "shard 003-of-4 lacks a part", func(dir string) error {
-			return errors.Join(pack(t, dir, log, Part{Number: 1, Of: 2}, nil), pack(t, dir, log, Part{Number: 2, Of: 2}, nil),
-				os.Remove(filepath.Join(dir, "003-of-4", "part-2-of-2.shard")))
+		{"a part of one shard is missing", "shard 3 lacks a part", func(p packed) {
+			p.pack(t, log, first, nil)
+			p.pack(t, log, second, nil)
+			delete(p, "3 of "+second.String())
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			dir := t.TempDir()
-			must(t, c.make(dir))
-			if _, err := openAll(t, dir); err == nil || !strings.Contains(err.Error(), c.want) {
+			p := packed{}
+			c.make(p)
+			if _, err := p.open(); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v, want %q", err, c.want)
 			}
 		})
@@ -186,13 +180,14 @@ func TestRefusesWhatIsNoSet(t *testing.T) {
 
 // A log that changes between its parts is noticed.
 func TestRefusesALogThatHasChanged(t *testing.T) {
-	log, dir := writeLog(t, "a.log", 1000), t.TempDir()
-	must(t, pack(t, dir, log, Part{Number: 1, Of: 2}, nil))
+	log, p := writeLog(t, "a.log", 1000), packed{}
+	p.pack(t, log, Part{Number: 1, Of: 2}, nil)
 	f, err := os.OpenFile(log, os.O_APPEND|os.O_WRONLY, 0)
 	must(t, err)
 	_, err = f.WriteString("more\n")
-	must(t, err, f.Close(), pack(t, dir, log, Part{Number: 2, Of: 2}, nil))
-	if _, err := openAll(t, dir); err == nil || !strings.Contains(err.Error(), "changed") {
+	must(t, err, f.Close())
+	p.pack(t, log, Part{Number: 2, Of: 2}, nil)
+	if _, err := p.open(); err == nil || !strings.Contains(err.Error(), "changed") {
 		t.Error(err)
 	}
 }
@@ -228,22 +223,6 @@ func TestRefines(t *testing.T) {
 		must(t, err)
 		if got := Refines(key, by); got != c.want {
 			t.Errorf("%s by %s: %v", c.key, c.by, got)
-		}
-	}
-}
-
-func TestParseParts(t *testing.T) {
-	size := func(text string) (n int64, err error) { _, err = fmt.Sscan(text, &n); return n, err }
-	for text, want := range map[string]string{"0-100": "0-to-100", "100-": "100-to-end", "-7": "0-to-7", "5-5": "", "9-3": "", "7": "", "x-3": "", "0-0": ""} {
-		got, err := ParseRange(text, size)
-		if (err != nil) != (want == "") || err == nil && got.String() != want {
-			t.Errorf("range %q: %q, %v", text, got, err)
-		}
-	}
-	for text, want := range map[string]string{"3/8": "3-of-8", "1/1": "1-of-1", "0/8": "", "9/8": "", "3": "", "a/b": ""} {
-		got, err := ParsePart(text)
-		if (err != nil) != (want == "") || err == nil && got.String() != want {
-			t.Errorf("part %q: %q, %v", text, got, err)
 		}
 	}
 }

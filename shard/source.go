@@ -9,10 +9,10 @@ import (
 	"slices"
 
 	"shadow/limit"
-	"shadow/replay"
 	"shadow/request"
 	"shadow/traffic"
 	"shadow/traffic/ingest"
+	"shadow/traffic/intern"
 )
 
 // From the blocks, requests come in the order of time, as from a Reader of the logs:
@@ -40,7 +40,7 @@ type Source struct {
 	Late int64 // requests so far that came too late
 
 	// Lasts are where the last request of each client stands; nil: not wanted, as all requests of a client are in one shard.
-	Lasts *replay.Paged[replay.Place]
+	Lasts *intern.PagedSlice[Place]
 
 	set      *Set
 	lateness limit.Time
@@ -56,7 +56,7 @@ type Source struct {
 	whole    traffic.Columns
 	rows     []int32
 	others   []int32
-	room     [2][]byte
+	room     []byte
 	batch    int
 	err      error
 }
@@ -121,7 +121,7 @@ func (s *Set) Source(o *ingest.Options) (*Source, error) {
 	}
 	heap.Init(&c.chains)
 	if !s.Complete() && !Refines(request.ByClient, s.By) {
-		c.Lasts = new(replay.Paged[replay.Place])
+		c.Lasts = new(intern.PagedSlice[Place])
 		c.Lasts.Grow(o.Tables.Clients.Len())
 	}
 	return c, nil
@@ -131,7 +131,7 @@ func (s *Set) Source(o *ingest.Options) (*Source, error) {
 type MissingError struct{ What string }
 
 func (e *MissingError) Error() string {
-	return fmt.Sprintf("the shards were packed without %s: pack them again with --with KEY, a key that has it", e.What)
+	return fmt.Sprintf("the shards were packed without %s", e.What)
 }
 
 // Offers fails unless all columns that o wants were packed.
@@ -312,7 +312,7 @@ func (c *Source) release(watermark limit.Time) *traffic.Batch {
 // note notes where the requests of clients stand.
 func (c *Source) note(b *traffic.Batch) {
 	for row, client := range b.Client {
-		p := replay.Place{Known: true, Seq: b.Sequence()[row], Last: b.ComesLast(int32(row)), Line: b.Line[row]}
+		p := Place{Known: true, Seq: b.Sequence()[row], Last: b.ComesLast(int32(row)), Line: b.Line[row]}
 		if b.Source != nil {
 			p.Source = b.Source[row]
 		}

@@ -121,7 +121,7 @@ func create(path string, with duck.Settings) error {
 	}
 	d, err := duck.Open(fresh, with)
 	if err == nil {
-		err = d.Exec("BEGIN;" + tablesSQL + viewsSQL + "COMMIT; CHECKPOINT;")
+		err = d.Exec("BEGIN;" + schemaSQL + viewsSQL + "COMMIT; CHECKPOINT;")
 		d.Close()
 	}
 	if err == nil {

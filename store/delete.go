@@ -19,7 +19,7 @@ import (
 var runTables = []string{
 	"runs", "inputs", "unreadable_lines", "warnings", "findings", "policies", "parts", "clients", "agents", "actions",
 	"client_tallies", "action_tallies", "events", "curves", "curve_points", "client_identities", "not_http",
-	"request_times", "shard_runs", "shard_sums",
+	"request_times",
 }
 
 // TableRows is how many rows of a table something is about.
@@ -81,14 +81,7 @@ func (s *Store) transact(ctx context.Context, do func() error) error {
 func rowsOf(d *duck.Conn, database string, runs []int32) (rows []TableRows, err error) {
 	for _, table := range runTables {
 		of := ""
-		if database != "" { // one of the first release has fewer
-			there, err := hasTable(d, database, table)
-			if err != nil {
-				return nil, err
-			}
-			if !there {
-				continue
-			}
+		if database != "" {
 			of = database + ".main."
 		}
 		n, err := duck.One[int64](d, "SELECT count(*) FROM "+of+table+" WHERE run IN "+idList(runs))

@@ -57,7 +57,7 @@ var (
 // meanings are the notes in schema.sql, by table and column, and in views.sql, by view, or "" for all, and column.
 var meanings = sync.OnceValue(func() map[[2]string]string {
 	all, table, above := map[[2]string]string{}, "", ""
-	for line := range strings.Lines(tablesSQL) {
+	for line := range strings.Lines(schemaSQL) {
 		line = strings.TrimRight(line, "\n")
 		if m := schemaTable().FindStringSubmatch(line); m != nil {
 			table = m[1]

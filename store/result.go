@@ -1,7 +1,6 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -32,7 +31,7 @@ func (r *Run) writeResult(res *replay.Result, finished time.Time) error {
 			return err
 		}
 	}
-	if err := cmp.Or(r.writeState(), r.writeShards()); err != nil {
+	if err := r.writeState(); err != nil {
 		return err
 	}
 	w, s := r.store.duck.Writer(r.id), &res.Stats

@@ -41,7 +41,6 @@ type Run struct {
 	Warnings []string // of what reading found unusual
 	Findings []findings.Finding
 	Curves   *sweep.Result // of the run's own requests; nil: none
-	Shards   *ShardRun     // that were judged; nil: logs were
 	State    *State        // takes the place of the one of its name; nil: nobody goes on where the run ends
 	Who      *who.Register // who the clients are; nil: not known
 }

@@ -15,12 +15,6 @@ import (
 //go:embed schema.sql
 var schemaSQL string
 
-//go:embed shards.sql
-var shardsSQL string
-
-// tablesSQL makes all tables.
-var tablesSQL = schemaSQL + shardsSQL
-
 //go:embed views.sql
 var viewsSQL string
 
@@ -132,19 +126,12 @@ func prepare(d *duck.Conn) error {
 	case others > 0:
 		return errors.New("has tables, but none of shadow's: it belongs to something else; choose another file with --db")
 	}
-	return d.Exec("BEGIN;" + tablesSQL + viewsSQL + "COMMIT;")
+	return d.Exec("BEGIN;" + schemaSQL + viewsSQL + "COMMIT;")
 }
 
-// renew gives a database of the first release the tables and views that it lacks. It writes only then: what writes
+// renew gives a database of the first release the views that it lacks. It writes only then: what writes
 // nothing leaves no log of changes behind.
 func renew(d *duck.Conn) error {
-	there, err := hasTable(d, "", "shard_runs")
-	if err == nil && !there {
-		err = d.Exec(shardsSQL)
-	}
-	if err != nil {
-		return err
-	}
 	stale, err := duck.One[bool](d, "SELECT coalesce(NOT bool_or(contains(sql, 'FROM policies')), true) FROM duckdb_views() "+
 		"WHERE database_name = current_database() AND view_name = 'latest_policy_totals'")
 	if err == nil && stale {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -81,18 +80,6 @@ func addCrawlerRanges(cmd *cobra.Command, f *pipeline.Reading) {
 // addWho adds those of them that do not go by the time of a request.
 func addWho(cmd *cobra.Command, f *pipeline.Reading, lateness limit.Time) {
 	flags := cmd.Flags()
-	f.Given = func() (names []string) {
-		for _, name := range []string{
-			"format", "nginx-conf", "log-name", "field", "parser", "timezone", "client", "client-from", "trusted-proxy", "exclude",
-			"exclude-status", "not-http", "lateness",
-		} {
-			byDefault := func(word string) bool { return word == "--"+name || strings.HasPrefix(word, "--"+name+"=") }
-			if flags.Changed(name) && !slices.ContainsFunc(option.DefaultWords(cmd), byDefault) {
-				names = append(names, name)
-			}
-		}
-		return names
-	}
 	addFormat(cmd, &f.LineFormat)
 	f.Lateness = lateness
 	flags.StringVar(&f.Client, "client", "addr", "`who` a client is: addr, addr/24, addr/24,/64, user, header:NAME, or "+

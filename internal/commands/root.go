@@ -62,7 +62,7 @@ event in a DuckDB file for your own questions.`,
 			root.AddCommand(cmd)
 		}
 	}
-	root.AddCommand(newShard(), newVersion(),
+	root.AddCommand(newVersion(),
 		&cobra.Command{Use: "fail-if", Short: "What --fail-if may ask: the names of conditions", Long: help.FailIf()})
 	for _, add := range tagged {
 		root.AddCommand(add())

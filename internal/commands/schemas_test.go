@@ -22,7 +22,6 @@ import (
 	"shadow/calc"
 	"shadow/findings"
 	"shadow/pipeline"
-	"shadow/pipeline/sharded"
 	"shadow/pipeline/stored"
 	"shadow/report"
 	"shadow/report/advice"
@@ -163,8 +162,6 @@ var printed = map[format.Schema]struct {
 	format.CheckConfigSchema:   {pipeline.Meaning{}, "what a configuration means: shadow config check"},
 	format.ImportSchema:        {pipeline.Imported{}, "the limits of a server's configuration: shadow import"},
 	format.MergeSchema:         {stored.Merged{}, "what was taken into a database: shadow merge"},
-	format.ShardSchema:         {sharded.Packed{}, "what was packed into shards: shadow shard"},
-	format.MergeSumSchema:      {sharded.Summed{}, "the run that the runs of all shards add up to: shadow merge --sum"},
 	format.ParseSchema:         {pipeline.Previewed{}, "how the first lines of logs are read: shadow doctor parse"},
 	format.RunsDeleteSchema:    {pipeline.Deleted{}, "what was deleted from a database: shadow report runs delete"},
 	format.ConfigSchema:        {listOf[defaultRow]{}, "the defaults in force: shadow config"},
@@ -565,10 +562,6 @@ report runs list --db kept.db
 report runs show last --db kept.db
 merge kept.db --db all.db
 merge kept.db --db all.db
-shard shop-combined.log --out set --shards 2
-replay set/000-of-2 --limit 6/30s --db shard0.db
-replay set/001-of-2 --limit 6/30s --db shard1.db
-merge --sum shard0.db shard1.db --db sum.db
 report runs delete 1 --db all.db
 report runs delete --older-than 90d --db all.db
 config check site.yaml

@@ -41,7 +41,7 @@ func (s *Report) Text(w *document.Writer) {
 		}
 		text := kindTexts[kind]
 		if kind == sweep.Token && len(s.result.Uncounted()) > 0 {
-			text += "; a–b: somewhere between, not counted (--exact counts it; for a sum of shards, --bursts)"
+			text += "; a–b: somewhere between, not counted (--exact counts it)"
 		}
 		w.Topic(2, kind.String(), text)
 		w.Table(s.percentileTable(kind, kinds[kind]))

@@ -22,13 +22,11 @@ const (
 	LimitsSchema
 	LimitsExplainSchema
 	MergeSchema
-	MergeSumSchema
 	ParseSchema
 	QuerySchema
 	ReportSchema // of replay as well
 	RunsSchema
 	RunsDeleteSchema
-	ShardSchema
 	SuggestSchema
 	SweepSchema
 	TailSchema       // a line
@@ -40,8 +38,8 @@ const (
 
 var schemaNames = [schemaCount]string{
 	"calc", "calibrate", "check-config", "config", "diff", "doctor", "explain", "export", "formats", "import", "keys", "limits",
-	"limits.explain", "merge", "merge.sum", "parse", "query", "report", "runs", "runs.delete", "shard", "suggest", "sweep", "tail",
-	"verdict", "would-block", "version",
+	"limits.explain", "merge", "parse", "query", "report", "runs", "runs.delete", "suggest", "sweep", "tail", "verdict",
+	"would-block", "version",
 }
 
 // Schemas are all there are.

@@ -12,6 +12,7 @@ import (
 	"shadow/limit"
 	"shadow/replay"
 	"shadow/request"
+	"shadow/shard"
 	"shadow/traffic/ingest"
 )
 
@@ -31,7 +32,7 @@ type Collection struct {
 // lastOf is where the last request of a client stands.
 type lastOf struct {
 	slice int32
-	replay.Place
+	shard.Place
 }
 
 func (l lastOf) behind(other lastOf) bool {
@@ -144,7 +145,7 @@ func (c *Collection) takeClient(r *rows.Client) error {
 		}
 		tally.ByClass[class] += n
 	}
-	at := lastOf{r.Slice, replay.Place{
+	at := lastOf{r.Slice, shard.Place{
 		Known: true, Seq: limit.Time(r.At), Last: r.Behind, Source: uint32(r.Source), Line: r.Line,
 	}}
 	if last, known := c.lasts[id]; !known || at.behind(last) {

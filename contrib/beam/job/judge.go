@@ -38,7 +38,7 @@ func (j *Job) judge(
 	s := &judged{job: j, shard: number, tables: p.Read.Tables}
 	var named []shard.Block
 	for i, b := range blocks {
-		named = append(named, shard.BytesBlock(fmt.Sprintf("shard %d, block %d", number, i), b))
+		named = append(named, shard.Block{Name: fmt.Sprintf("shard %d, block %d", number, i), Data: b})
 	}
 	if s.set, err = shard.Open(named); err != nil {
 		return nil, nil, err

@@ -38,13 +38,12 @@ func (j *Job) pack(ctx context.Context, part int, emit func(shard int, block []b
 	if err != nil {
 		return err
 	}
-	blocks := shard.Memory{}
-	_, err = shard.Pack(ctx, j.options(p, shard.Part{Number: part + 1, Of: j.Parts}), blocks)
+	blocks, _, err := shard.Pack(ctx, j.options(p, shard.Part{Number: part + 1, Of: j.Parts}))
 	if err != nil {
 		return fmt.Errorf("byte range %d of %d: %w", part+1, j.Parts, err)
 	}
-	for i := range j.Shards {
-		emit(i, blocks[i])
+	for i, block := range blocks {
+		emit(i, block)
 	}
 	return p.done()
 }

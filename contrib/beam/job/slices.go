@@ -32,9 +32,9 @@ func (j *Job) SliceTimes(ctx context.Context) (bounds []limit.Time, err error) {
 		for _, in := range inputs {
 			if start <= at && at < start+in.Size && !in.Whole {
 				to := min(at+sampleBytes, start+in.Size)
-				facts, err := shard.Pack(ctx, shard.Options{
+				_, facts, err := shard.Pack(ctx, shard.Options{
 					Read: p.Read, Names: j.Logs, By: p.spread.By, Shards: 1, Part: shard.Part{From: at, To: to},
-				}, shard.Memory{})
+				})
 				if err != nil {
 					return nil, err
 				}
