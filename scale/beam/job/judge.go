@@ -7,11 +7,11 @@ import (
 	"errors"
 	"fmt"
 
-	"shadow/contrib/beam/rows"
 	"shadow/limit"
 	"shadow/replay"
 	"shadow/request"
-	"shadow/shard"
+	"shadow/scale/beam/rows"
+	"shadow/scale/shard"
 	"shadow/traffic"
 )
 

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"shadow/limit"
-	"shadow/shard"
+	"shadow/scale/shard"
 )
 
 // sampleBytes is how much of a log is read to find out of when it is.

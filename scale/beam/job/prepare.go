@@ -11,7 +11,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem"
 
 	"shadow/logfile"
-	"shadow/shard"
+	"shadow/scale/shard"
 )
 
 // Prepare looks up all that a job names: which logs there are, into how many ranges of so many bytes they are cut, and

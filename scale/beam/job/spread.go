@@ -7,7 +7,7 @@ import (
 
 	"shadow/policy"
 	"shadow/request"
-	"shadow/shard"
+	"shadow/scale/shard"
 )
 
 // A Spread says how requests are divided among workers.

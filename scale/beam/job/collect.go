@@ -8,11 +8,11 @@ import (
 	"io/fs"
 	"math"
 
-	"shadow/contrib/beam/rows"
 	"shadow/limit"
 	"shadow/replay"
 	"shadow/request"
-	"shadow/shard"
+	"shadow/scale/beam/rows"
+	"shadow/scale/shard"
 	"shadow/traffic/ingest"
 )
 

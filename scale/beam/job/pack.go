@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"shadow/pipeline"
-	"shadow/shard"
+	"shadow/scale/shard"
 )
 
 // A built is what a job names, looked up, with tables that hold nothing yet.

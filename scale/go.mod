@@ -1,5 +1,6 @@
-// The pipeline for Apache Beam is a module of its own: what the SDK pulls in stays out of shadow's.
-module shadow/contrib/beam
+// What reads object stores and what judges on many machines is a module of its own: the SDKs that both need stay out of
+// shadow's.
+module shadow/scale
 
 go 1.26.0
 
@@ -157,4 +158,4 @@ require (
 	pgregory.net/rapid v1.3.0 // indirect
 )
 
-replace shadow => ../..
+replace shadow => ../

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"shadow/contrib/beam/rows"
+	"shadow/scale/beam/rows"
 	"shadow/store"
 	"shadow/store/duck"
 	"shadow/testneeds"

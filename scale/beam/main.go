@@ -22,9 +22,9 @@ import (
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/prism"
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/spark"
 
-	"shadow/contrib/beam/job"
 	"shadow/pipeline/flagvalue"
 	"shadow/pipeline/heap"
+	"shadow/scale/beam/job"
 )
 
 func main() {

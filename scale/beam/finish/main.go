@@ -13,8 +13,8 @@ import (
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem/local"
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem/s3"
 
-	"shadow/contrib/beam/job"
 	"shadow/pipeline"
+	"shadow/scale/beam/job"
 )
 
 func main() {

@@ -9,7 +9,7 @@ import (
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem/local" // files of results
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
-	"shadow/contrib/beam/rows"
+	"shadow/scale/beam/rows"
 )
 
 func init() {

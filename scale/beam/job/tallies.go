@@ -7,7 +7,7 @@ import (
 	"maps"
 	"slices"
 
-	"shadow/contrib/beam/rows"
+	"shadow/scale/beam/rows"
 )
 
 // A found is what judging one shard came to, or all of them together. It travels as bytes.

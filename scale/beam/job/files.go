@@ -12,7 +12,7 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem"
 
-	"shadow/contrib/beam/rows"
+	"shadow/scale/beam/rows"
 )
 
 // Results are files in a folder, or objects below a prefix, that all workers can write:
