@@ -10,7 +10,7 @@ class ShadowLimits < Formula
 
   def install
     built = "-X main.version=#{version} -X main.commit=@COMMIT@ -X main.date=@DATE@"
-    system "go", "build", "-tags", "cloud", *std_go_args(output: bin/"shadow", ldflags: "-s -w #{built}"), "./cmd/shadow"
+    system "go", "-C", "scale", "build", *std_go_args(output: bin/"shadow", ldflags: "-s -w #{built}"), "./cmd/shadow"
     system "go", "run", "-tags", "nostore,man", "./cmd/shadow", "man", man1
     generate_completions_from_executable(bin/"shadow", "completion")
   end

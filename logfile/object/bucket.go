@@ -14,29 +14,27 @@ type Info struct {
 	Version  string // another one when the content is: an ETag, or a generation; "": the store does not say
 }
 
-// A bucket is what the client of a store does. It tries once: the Store repeats.
-type bucket interface {
-	// page returns some of the objects whose keys begin with prefix, in the order of these, and where to go on: nil if that
+// A Bucket is what the client of a store does. It tries once: the Store repeats.
+type Bucket interface {
+	// Page returns some of the objects whose keys begin with prefix, in the order of these, and where to go on: nil if that
 	// was all. With a delimiter what has it behind the prefix is left out.
-	page(ctx context.Context, prefix, delimiter string, from []byte) (all []listed, next []byte, err error)
+	Page(ctx context.Context, prefix, delimiter string, from []byte) (all []Listed, next []byte, err error)
 
-	// stat returns one object.
-	stat(ctx context.Context, key string) (listed, error)
+	// Stat returns one object.
+	Stat(ctx context.Context, key string) (Listed, error)
 
-	// open reads n bytes of a version, and says which one it reads.
-	open(ctx context.Context, key, version string, offset, n int64) (io.ReadCloser, listed, error)
+	// Open reads n bytes of a version, and says which one it reads.
+	Open(ctx context.Context, key, version string, offset, n int64) (io.ReadCloser, Listed, error)
 
-	// create writes an object, which is there once the writer is closed, unless ctx was cancelled before that.
-	create(ctx context.Context, key string) (io.WriteCloser, error)
-
-	// explain says what is wrong, and what to do about it. again reports whether the same may go well at another time.
-	explain(err error) (text error, again bool)
+	// Explain says what is wrong, and what to do about it. again reports whether the same may go well at another time.
+	// What is not there is ErrMissing, what is not the version that was asked for ErrChanged.
+	Explain(err error) (text error, again bool)
 }
 
-// listed is an object of a bucket.
-type listed struct {
-	key      string
-	size     int64
-	modified time.Time
-	version  string
+// Listed is an object of a Bucket.
+type Listed struct {
+	Key      string
+	Size     int64
+	Modified time.Time
+	Version  string
 }

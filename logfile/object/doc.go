@@ -7,5 +7,6 @@
 // A range that breaks off is read on from where it stopped, a limited number of times. An object of another version than
 // the listed one is an error. So what a Reader returns is the whole object, or it fails.
 //
-// The clients of the stores weigh more than the rest of the program: only the build tag "cloud" links them.
+// The clients of the stores weigh more than the rest of the program, so they are no part of it: a program that has them
+// registers them. Without any, names of files are read.
 package object

@@ -23,9 +23,8 @@ var (
 	// ErrChanged says that an object is another one than was found.
 	ErrChanged = errors.New("the object was replaced or deleted after shadow had found it; run again when nobody writes to it")
 
-	// errMissing says that there is no object of a name.
-	errMissing  = errors.New("there is no such object")
-	errNoBucket = errors.New("there is no such bucket")
+	// ErrMissing says that there is no object of a name.
+	ErrMissing = errors.New("there is no such object")
 )
 
-func isMissing(err error) bool { return errors.Is(err, errMissing) }
+func isMissing(err error) bool { return errors.Is(err, ErrMissing) }

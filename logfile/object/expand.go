@@ -66,9 +66,9 @@ func (x *expansion) list(ctx context.Context, each func(Info) error) error {
 	}
 	var from []byte
 	for first := true; first || from != nil; first = false {
-		var page []listed
+		var page []Listed
 		err := x.store.try(ctx, b, func(ctx context.Context) (err error) {
-			page, from, err = b.page(ctx, x.name.prefix(), delimiter, from)
+			page, from, err = b.Page(ctx, x.name.prefix(), delimiter, from)
 			return err
 		})
 		if err != nil {
@@ -76,7 +76,7 @@ func (x *expansion) list(ctx context.Context, each func(Info) error) error {
 		}
 		for _, l := range page {
 			x.seen++
-			if !x.wants(l.key) {
+			if !x.wants(l.Key) {
 				continue
 			}
 			x.found = true
@@ -89,17 +89,17 @@ func (x *expansion) list(ctx context.Context, each func(Info) error) error {
 }
 
 // exact looks for an object that has the pattern as its name.
-func (x *expansion) exact(ctx context.Context, b bucket, each func(Info) error) (found bool, err error) {
-	var page []listed
+func (x *expansion) exact(ctx context.Context, b Bucket, each func(Info) error) (found bool, err error) {
+	var page []Listed
 	err = x.store.try(ctx, b, func(ctx context.Context) (err error) {
-		page, _, err = b.page(ctx, x.name.Key, "", nil)
+		page, _, err = b.Page(ctx, x.name.Key, "", nil)
 		return err
 	})
 	if err != nil {
 		return false, fmt.Errorf("%s: %w", x.name, err)
 	}
 	for _, l := range page {
-		if l.key == x.name.Key {
+		if l.Key == x.name.Key {
 			x.found = true
 			return true, each(x.store.learn(x.name, l))
 		}
@@ -142,7 +142,7 @@ func (x *expansion) nothing() error {
 func (s *Store) missing(ctx context.Context, n Name, err error) error {
 	below := n.WithKey(n.Key + "/")
 	if b, none := s.bucketOf(ctx, n); none == nil && isMissing(err) {
-		if page, _, none := b.page(ctx, below.Key, "/", nil); none == nil && len(page) > 0 {
+		if page, _, none := b.Page(ctx, below.Key, "/", nil); none == nil && len(page) > 0 {
 			return fmt.Errorf("%s: there is no such object; %s names all below it", n, below)
 		}
 	}

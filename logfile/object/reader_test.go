@@ -25,22 +25,22 @@ type memory struct {
 
 var errBroken = errors.New("broken")
 
-func (m *memory) page(context.Context, string, string, []byte) ([]listed, []byte, error) {
+func (m *memory) Page(context.Context, string, string, []byte) ([]Listed, []byte, error) {
 	return nil, nil, nil
 }
 
-func (m *memory) stat(_ context.Context, key string) (listed, error) {
+func (m *memory) Stat(_ context.Context, key string) (Listed, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	data, ok := m.objects[key]
 	if !ok {
-		return listed{}, errMissing
+		return Listed{}, ErrMissing
 	}
-	return listed{key: key, size: int64(len(data)), version: m.version}, nil
+	return Listed{Key: key, Size: int64(len(data)), Version: m.version}, nil
 }
 
-func (m *memory) open(ctx context.Context, key, version string, offset, n int64) (io.ReadCloser, listed, error) {
-	now, err := m.stat(ctx, key)
+func (m *memory) Open(ctx context.Context, key, version string, offset, n int64) (io.ReadCloser, Listed, error) {
+	now, err := m.Stat(ctx, key)
 	if err != nil {
 		return nil, now, err
 	}
@@ -57,12 +57,8 @@ func (m *memory) open(ctx context.Context, key, version string, offset, n int64)
 	return b, now, nil
 }
 
-func (m *memory) create(context.Context, string) (io.WriteCloser, error) {
-	return nil, errors.New("nothing is written here")
-}
-
-func (m *memory) explain(err error) (error, bool) {
-	return err, errors.Is(err, errBroken) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, errStalled)
+func (m *memory) Explain(err error) (error, bool) {
+	return err, errors.Is(err, errBroken) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
 // A body is an answer.
@@ -102,7 +98,7 @@ func storeOf(t *testing.T, size int) (*Store, *memory, Info) {
 	m := &memory{objects: map[string][]byte{"log": data}, version: "1"}
 	s := NewStore()
 	s.Wait = 1
-	s.open = func(context.Context, Name) (bucket, error) { return m, nil }
+	s.open = func(context.Context, Name) (Bucket, error) { return m, nil }
 	info, err := s.Stat(t.Context(), "s3://logs/log")
 	if err != nil {
 		t.Fatal(err)

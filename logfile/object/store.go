@@ -17,9 +17,9 @@ type Store struct {
 	Stall time.Duration // without a byte after which a connection counts as broken
 
 	mu      sync.Mutex
-	buckets map[Name]bucket // by name without a key
+	buckets map[Name]Bucket // by name without a key
 	known   map[string]Info // by name
-	open    func(context.Context, Name) (bucket, error)
+	open    func(context.Context, Name) (Bucket, error)
 	room    chan struct{} // one for each range that may wait in memory
 }
 
@@ -33,13 +33,13 @@ const (
 // NewStore returns one.
 func NewStore() *Store {
 	return &Store{
-		Tries: tries, Wait: wait, Stall: stall, buckets: map[Name]bucket{}, known: map[string]Info{}, open: openBucket,
+		Tries: tries, Wait: wait, Stall: stall, buckets: map[Name]Bucket{}, known: map[string]Info{}, open: openBucket,
 		room: make(chan struct{}, mostRanges),
 	}
 }
 
 // bucketOf returns the bucket of a name.
-func (s *Store) bucketOf(ctx context.Context, n Name) (bucket, error) {
+func (s *Store) bucketOf(ctx context.Context, n Name) (Bucket, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n.Key = ""
@@ -54,8 +54,8 @@ func (s *Store) bucketOf(ctx context.Context, n Name) (bucket, error) {
 }
 
 // learn remembers an object.
-func (s *Store) learn(n Name, l listed) Info {
-	info := Info{Name: n.WithKey(l.key).String(), Size: l.size, Modified: l.modified, Version: l.version}
+func (s *Store) learn(n Name, l Listed) Info {
+	info := Info{Name: n.WithKey(l.Key).String(), Size: l.Size, Modified: l.Modified, Version: l.Version}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.known[info.Name] = info
@@ -78,21 +78,21 @@ func (s *Store) Stat(ctx context.Context, name string) (Info, error) {
 	return s.learn(n, found), nil
 }
 
-func (s *Store) look(ctx context.Context, n Name) (found listed, err error) {
+func (s *Store) look(ctx context.Context, n Name) (found Listed, err error) {
 	b, err := s.bucketOf(ctx, n)
 	if err != nil {
 		return found, err
 	}
 	err = s.try(ctx, b, func(ctx context.Context) (err error) {
-		found, err = b.stat(ctx, n.Key)
+		found, err = b.Stat(ctx, n.Key)
 		return err
 	})
-	found.key = n.Key
+	found.Key = n.Key
 	return found, err
 }
 
 // try does something until it goes well, or was tried often enough, or will never go well.
-func (s *Store) try(ctx context.Context, b bucket, do func(context.Context) error) error {
+func (s *Store) try(ctx context.Context, b Bucket, do func(context.Context) error) error {
 	for n := 1; ; n++ {
 		once, cancel := context.WithTimeout(ctx, s.Stall)
 		err := do(once)
@@ -111,12 +111,23 @@ func (s *Store) try(ctx context.Context, b bucket, do func(context.Context) erro
 
 var errStalled = errors.New("no answer")
 
+// explain says what is wrong: what the Store itself has noticed, or else what the client makes of it.
+func explain(b Bucket, err error) (text error, again bool) {
+	switch {
+	case errors.Is(err, ErrChanged):
+		return err, false
+	case errors.Is(err, errStalled):
+		return fmt.Errorf("the connection failed: %w", err), true
+	}
+	return b.Explain(err)
+}
+
 // again waits before something is tried again that has failed n times. It returns what to say when it is not.
-func (s *Store) again(ctx context.Context, b bucket, n int, err error) error {
+func (s *Store) again(ctx context.Context, b Bucket, n int, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	text, again := b.explain(err)
+	text, again := explain(b, err)
 	if !again {
 		return text
 	}

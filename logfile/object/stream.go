@@ -58,14 +58,14 @@ func (s *stream) open() error {
 	}
 	ctx, cancel := context.WithCancel(s.ctx)
 	s.cancel, s.stall = cancel, time.AfterFunc(s.store.Stall, cancel)
-	body, now, err := b.open(ctx, n.Key, s.info.Version, s.at, s.end-s.at)
+	body, now, err := b.Open(ctx, n.Key, s.info.Version, s.at, s.end-s.at)
 	if err != nil {
 		return err
 	}
 	s.body = body
-	if now.size != s.info.Size || now.version != s.info.Version {
+	if now.Size != s.info.Size || now.Version != s.info.Version {
 		return fmt.Errorf("%w (%d bytes, version %s; found were %d bytes, version %s)",
-			ErrChanged, now.size, now.version, s.info.Size, s.info.Version)
+			ErrChanged, now.Size, now.Version, s.info.Size, s.info.Version)
 	}
 	return nil
 }

@@ -1,5 +1,3 @@
-//go:build cloud
-
 package objecttest
 
 import (
@@ -8,12 +6,8 @@ import (
 	"encoding/json"
 	"encoding/xml"
 	"fmt"
-	"io"
-	"mime"
-	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,15 +16,14 @@ import (
 	"time"
 )
 
-// A Fake answers what the clients of Google and of Azure ask for when they list, read and write, and nothing else. It
-// checks no credentials: that is the clients' part.
+// A Fake answers what the clients of Google and of Azure ask for when they list and read, and nothing else. It checks no
+// credentials: that is the clients' part.
 type Fake struct {
 	URL     string
 	Options string // behind the names of objects
 
 	mu      sync.Mutex
 	objects map[string]fakeObject
-	pieces  map[string][]byte // of objects that are being written, by what the store calls them
 	fault   func(http.ResponseWriter, *http.Request) bool
 }
 
@@ -65,7 +58,7 @@ func NewAzure(t testing.TB) *Fake {
 }
 
 func start(t testing.TB, answer func(*Fake, http.ResponseWriter, *http.Request)) *Fake {
-	f := &Fake{objects: map[string]fakeObject{}, pieces: map[string][]byte{}}
+	f := &Fake{objects: map[string]fakeObject{}}
 	listening := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		f.mu.Lock()
 		fault := f.fault
@@ -100,14 +93,6 @@ func (f *Fake) get(key string) (fakeObject, bool) {
 	return o, ok
 }
 
-// keep adds to what is being written, and returns all of it.
-func (f *Fake) keep(piece string, content []byte) []byte {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.pieces[piece] = append(f.pieces[piece], content...)
-	return f.pieces[piece]
-}
-
 // list returns a page of keys, and the key from which to go on.
 func (f *Fake) list(prefix, delimiter, from string) (keys []string, next string) {
 	f.mu.Lock()
@@ -132,10 +117,6 @@ func (f *Fake) google(w http.ResponseWriter, r *http.Request) {
 			"name": key, "bucket": Bucket, "size": strconv.Itoa(len(o.content)), "generation": strconv.FormatInt(o.generation, 10),
 			"updated": fakeTime.Format(time.RFC3339), "etag": o.etag(),
 		}
-	}
-	if strings.HasPrefix(r.URL.Path, "/upload/") {
-		f.googleWrites(w, r, attributes)
-		return
 	}
 	switch key, isObject := strings.CutPrefix(r.URL.Path, "/storage/v1/b/"+Bucket+"/o/"); {
 	case r.URL.Path == "/storage/v1/b/"+Bucket+"/o":
@@ -169,47 +150,6 @@ func (f *Fake) google(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// googleWrites takes an object in one request, or in several of a session.
-func (f *Fake) googleWrites(w http.ResponseWriter, r *http.Request, attributes func(string, fakeObject) map[string]any) {
-	key := r.URL.Query().Get("name")
-	var content []byte
-	switch r.URL.Query().Get("uploadType") {
-	case "multipart":
-		_, params, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
-		parts := multipart.NewReader(r.Body, params["boundary"])
-		for range 2 { // attributes, content
-			part, err := parts.NextPart()
-			if err != nil {
-				w.WriteHeader(http.StatusBadRequest)
-				return
-			}
-			content, _ = io.ReadAll(part)
-		}
-	case "resumable":
-		f.mu.Lock()
-		session := strconv.Itoa(len(f.pieces))
-		f.pieces[session] = nil
-		f.mu.Unlock()
-		w.Header().Set("Location", f.URL+"/upload/session?name="+url.QueryEscape(key)+"&session="+session)
-		return
-	default:
-		piece, err := io.ReadAll(r.Body)
-		if err != nil {
-			return
-		}
-		content = f.keep(r.URL.Query().Get("session"), piece)
-		if strings.HasSuffix(r.Header.Get("Content-Range"), "/*") { // there is more to come
-			w.Header().Set("Range", fmt.Sprintf("bytes=0-%d", len(content)-1))
-			w.Header().Set("X-Http-Status-Code-Override", "308")
-			return
-		}
-	}
-	f.Put(nil, key, content)
-	o, _ := f.get(key)
-	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(attributes(key, o))
-}
-
 // azure answers listings and reads of one container.
 func (f *Fake) azure(w http.ResponseWriter, r *http.Request) {
 	key, _ := strings.CutPrefix(r.URL.Path, "/account/"+Bucket)
@@ -241,10 +181,6 @@ func (f *Fake) azure(w http.ResponseWriter, r *http.Request) {
 		_ = xml.NewEncoder(w).Encode(p)
 		return
 	}
-	if r.Method == http.MethodPut {
-		f.azureWrites(w, r, key)
-		return
-	}
 	o, ok := f.get(key)
 	if !ok {
 		w.Header().Set("X-Ms-Error-Code", "BlobNotFound")
@@ -258,30 +194,4 @@ func (f *Fake) azure(w http.ResponseWriter, r *http.Request) {
 		r.Header.Set("Range", asked)
 	}
 	http.ServeContent(w, r, "", fakeTime, strings.NewReader(string(o.content))) // it knows If-Match
-}
-
-// azureWrites takes a blob whole, or a block of it, or the list of the blocks that make it.
-func (f *Fake) azureWrites(w http.ResponseWriter, r *http.Request, key string) {
-	content, err := io.ReadAll(r.Body)
-	if err != nil {
-		return
-	}
-	switch block := r.URL.Query().Get("blockid"); r.URL.Query().Get("comp") {
-	case "block":
-		f.keep(block, content)
-	case "blocklist":
-		var list struct{ Latest []string }
-		if xml.Unmarshal(content, &list) != nil {
-			w.WriteHeader(http.StatusBadRequest)
-			return
-		}
-		var whole []byte
-		for _, block := range list.Latest {
-			whole = append(whole, f.keep(block, nil)...)
-		}
-		f.Put(nil, key, whole)
-	default:
-		f.Put(nil, key, content)
-	}
-	w.WriteHeader(http.StatusCreated)
 }

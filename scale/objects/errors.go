@@ -1,6 +1,4 @@
-//go:build cloud
-
-package object
+package objects
 
 import (
 	"errors"
@@ -16,6 +14,8 @@ import (
 	"github.com/aws/smithy-go"
 	"gocloud.dev/gcerrors"
 	"google.golang.org/api/googleapi"
+
+	"shadow/logfile/object"
 )
 
 // What stores answer, as what to do about it.
@@ -44,21 +44,19 @@ func answerOf(err error) (status int, code, region string) {
 	return status, code, region
 }
 
-func (b *cloudBucket) explain(err error) (text error, again bool) {
+func (b *cloudBucket) Explain(err error) (text error, again bool) {
 	status, code, region := answerOf(err)
 	switch {
-	case errors.Is(err, ErrChanged):
-		return err, false
 	case status == http.StatusPreconditionFailed:
-		return ErrChanged, false
+		return object.ErrChanged, false
 	case status >= 500, status == http.StatusTooManyRequests, status == http.StatusRequestTimeout, code == "SlowDown":
 		return fmt.Errorf("the store answers %d %s", status, firstOf(code, http.StatusText(status))), true
 	case status == http.StatusMovedPermanently, code == "AuthorizationHeaderMalformed", code == "IllegalLocationConstraintException":
 		return b.inRegion(region), false
 	case code == "NoSuchBucket" || code == "ContainerNotFound":
-		return fmt.Errorf("%w: %s; check its name%s", errNoBucket, b.name.Bucket, b.where()), false
+		return fmt.Errorf("there is no such bucket: %s; check its name%s", b.name.Bucket, b.where()), false
 	case gcerrors.Code(err) == gcerrors.NotFound || status == http.StatusNotFound:
-		return errMissing, false
+		return object.ErrMissing, false
 	case isCredential(err, code):
 		return fmt.Errorf("%s (%s)", b.credentials(), short(err)), false
 	case status == http.StatusForbidden || status == http.StatusUnauthorized || gcerrors.Code(err) == gcerrors.PermissionDenied:
@@ -87,7 +85,7 @@ func firstOf(texts ...string) string {
 func isBroken(err error) bool {
 	var network net.Error
 	var operation *net.OpError
-	return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) || errors.Is(err, errStalled) || errors.As(err, &network) ||
+	return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) || errors.As(err, &network) ||
 		errors.As(err, &operation) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) ||
 		strings.Contains(err.Error(), "server closed") || strings.Contains(err.Error(), "connection reset")
 }
@@ -135,7 +133,7 @@ func (b *cloudBucket) inRegion(region string) error {
 }
 
 // explainOpening says why the client of a store could not even be made.
-func explainOpening(n Name, err error) error {
+func explainOpening(n object.Name, err error) error {
 	b := &cloudBucket{name: n}
 	text := err.Error()
 	switch {

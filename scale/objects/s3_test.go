@@ -1,6 +1,4 @@
-//go:build cloud
-
-package object_test
+package objects_test
 
 import (
 	"bytes"
@@ -17,8 +15,14 @@ import (
 	"time"
 
 	"shadow/logfile/object"
-	"shadow/logfile/object/objecttest"
+	"shadow/scale/objects"
+	"shadow/scale/objects/objecttest"
 )
+
+func TestMain(m *testing.M) {
+	objects.Register()
+	os.Exit(m.Run())
+}
 
 // newStore returns one that does not wait long before it tries again.
 func newStore() *object.Store {
@@ -354,65 +358,4 @@ func read(t *testing.T, name string) ([]byte, error) {
 	r := s.Open(info, 0, false)
 	defer r.Close()
 	return io.ReadAll(r)
-}
-
-// put writes objects and reads them.
-func put(t *testing.T, root, options string, keys []string, contents [][]byte) {
-	t.Helper()
-	s := newStore()
-	for i, key := range keys {
-		n := object.Parse(root + options)
-		n.Key = key
-		for range 2 { // the second takes the place of the first
-			must(t, s.Put(t.Context(), n, bytes.NewReader(contents[i]), int64(len(contents[i]))))
-		}
-		if got, err := read(t, root+key+options); err != nil || !bytes.Equal(got, contents[i]) {
-			t.Errorf("%s%s: %d bytes, %v; want %d", root, key, len(got), err, len(contents[i]))
-		}
-	}
-}
-
-// What is written is there whole or not at all, whatever becomes of connections.
-func TestPut(t *testing.T) {
-	server := objecttest.New(t)
-	dir := t.TempDir()
-	big := bigObject()
-	for _, root := range []string{"s3://logs/", "file://" + dir + "/"} {
-		put(t, root, "", []string{"deep/x é+%41", "empty", "big"}, [][]byte{[]byte("small"), {}, big})
-	}
-	isWrite := func(r *http.Request) bool { return r.Method == http.MethodPut || r.Method == http.MethodPost }
-	var times atomic.Int64
-	fail := func(answer func(w http.ResponseWriter, r *http.Request), most int64) {
-		times.Store(0)
-		server.Fail(func(w http.ResponseWriter, r *http.Request) bool {
-			if !isWrite(r) || times.Add(1) > most {
-				return false
-			}
-			answer(w, r)
-			return true
-		})
-	}
-	refuse := func(w http.ResponseWriter, _ *http.Request) {
-		objecttest.Refuse(w, http.StatusServiceUnavailable, "SlowDown")
-	}
-	cut := func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
-	n := object.Parse("s3://logs/again")
-	for name, answer := range map[string]func(http.ResponseWriter, *http.Request){"503": refuse, "cut": cut} {
-		for _, content := range [][]byte{[]byte(name), big} {
-			fail(answer, 3)
-			must(t, newStore().Put(t.Context(), n, bytes.NewReader(content), int64(len(content))))
-			if got, err := read(t, "s3://logs/again"); err != nil || !bytes.Equal(got, content) || times.Load() < 4 {
-				t.Errorf("%s: %d bytes, %v, tried %d times", name, len(got), err, times.Load())
-			}
-		}
-	}
-	fail(refuse, 1000)
-	err := newStore().Put(t.Context(), object.Parse("s3://logs/never"), bytes.NewReader(big), int64(len(big)))
-	if err == nil || !strings.Contains(err.Error(), "(tried 6 times)") {
-		t.Error(err)
-	}
-	server.Fail(nil)
-	if got, err := read(t, "s3://logs/never"); err == nil {
-		t.Errorf("%d bytes of what was never written", len(got))
-	}
 }

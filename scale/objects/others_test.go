@@ -1,11 +1,8 @@
-//go:build cloud
-
-package object_test
+package objects_test
 
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"slices"
@@ -14,7 +11,7 @@ import (
 	"testing"
 
 	"shadow/logfile/object"
-	"shadow/logfile/object/objecttest"
+	"shadow/scale/objects/objecttest"
 )
 
 // Google's and Azure's clients list, read, repeat and notice changes as that of S3 does.
@@ -75,27 +72,6 @@ func TestGoogleAndAzure(t *testing.T) {
 			server.Put(t, "log", bytes.ToUpper(content))
 			if rest, err := io.ReadAll(r); !errors.Is(err, object.ErrChanged) {
 				t.Errorf("%d bytes, %v", len(rest), err)
-			}
-
-			put(t, root, server.Options, []string{"x é+%41#", "empty", "big"}, [][]byte{[]byte("small"), {}, content})
-			for _, broken := range []int64{3, 1000} { // how many writes fail
-				times.Store(0)
-				server.Fail(func(w http.ResponseWriter, r *http.Request) bool {
-					if r.Method == http.MethodGet || r.Method == http.MethodHead || times.Add(1) > broken {
-						return false
-					}
-					w.WriteHeader(http.StatusServiceUnavailable)
-					return true
-				})
-				name := object.Parse(root + server.Options).WithKey(fmt.Sprint("broken", broken))
-				err := newStore().Put(t.Context(), name, bytes.NewReader(content), int64(len(content)))
-				got, missing := read(t, name.String())
-				switch fails := broken == 1000; {
-				case fails && (err == nil || !strings.Contains(err.Error(), "tried 6 times") || missing == nil):
-					t.Errorf("%v, then %d bytes", err, len(got))
-				case !fails && (err != nil || !bytes.Equal(got, content) || times.Load() < 4):
-					t.Errorf("%v, %d bytes, %d writes", err, len(got), times.Load())
-				}
 			}
 		})
 	}

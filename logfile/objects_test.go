@@ -1,5 +1,3 @@
-//go:build cloud
-
 package logfile
 
 import (
@@ -7,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -75,14 +72,11 @@ func TestObjectsThatBreakAreErrors(t *testing.T) {
 				t.Fatalf("%s has only %d bytes", compression, len(stored))
 			}
 			in := openInput(t, "s3://logs/access.log", nil)
-			server.Fail(func(w http.ResponseWriter, r *http.Request) bool {
-				var first int64
-				_, err := fmt.Sscanf(r.Header.Get("Range"), "bytes=%d-", &first)
-				if err != nil || first < from {
-					return false
+			server.Fail(func(r objecttest.Request) error {
+				if r.What != objecttest.Read || r.Offset < from {
+					return nil
 				}
-				objecttest.Refuse(w, http.StatusInternalServerError, "InternalError")
-				return true
+				return objecttest.ErrBusy
 			})
 			var b Block
 			var err error
@@ -150,12 +144,11 @@ func TestCopiesOfObjects(t *testing.T) {
 	}
 	objects = object.NewStore()
 	objects.Wait = 1
-	server.Fail(func(w http.ResponseWriter, r *http.Request) bool { // what cannot be read to its end is no copy
-		broken := strings.Contains(r.URL.Path, "/c/") && strings.HasPrefix(r.Header.Get("Range"), "bytes=4194304-")
-		if broken {
-			objecttest.Refuse(w, http.StatusForbidden, "AccessDenied")
+	server.Fail(func(r objecttest.Request) error { // what cannot be read to its end is no copy
+		if strings.HasPrefix(r.Key, "c/") && r.Offset == 4<<20 {
+			return errors.New("access denied")
 		}
-		return broken
+		return nil
 	})
 	got, err = FindCopies(t.Context(), []string{urls[0], urls[3]})
 	if err != nil || len(got.Found) > 0 {
@@ -244,7 +237,7 @@ func TestRequestsOfObjects(t *testing.T) {
 		restOf(t, in)
 		asked := server.Asked()
 		if looks+len(asked) != c.want {
-			t.Errorf("%s: %d and %d requests, want %d: %q", name, looks, len(asked), c.want, asked)
+			t.Errorf("%s: %d and %d requests, want %d: %v", name, looks, len(asked), c.want, asked)
 		}
 	}
 }

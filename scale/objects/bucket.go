@@ -1,6 +1,6 @@
-//go:build cloud
-
-package object
+// Package objects has the clients of object stores: S3, Google Cloud Storage and Azure. package object lists and reads with
+// them; a program that is to have them calls Register.
+package objects
 
 import (
 	"context"
@@ -17,35 +17,35 @@ import (
 	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"gocloud.dev/blob"
 	_ "gocloud.dev/blob/azureblob" // azblob://
-	_ "gocloud.dev/blob/fileblob"  // file://
 	_ "gocloud.dev/blob/gcsblob"   // gs://
 	"gocloud.dev/blob/s3blob"
+
+	"shadow/logfile/object"
 )
+
+// Register has a program read names of S3, Google Cloud Storage and Azure. It must be called before any is looked at.
+func Register() {
+	for _, scheme := range []string{"s3", "gs", "azblob"} {
+		object.Register(scheme, openBucket)
+	}
+}
 
 // A cloudBucket is a bucket of any store, by way of gocloud.dev/blob. What that has no word for, the version of an
 // object, is asked of the client below it.
 type cloudBucket struct {
-	name Name
+	name object.Name
 	blob *blob.Bucket
 }
 
 // openBucket opens the bucket of a name, with the credentials that the client of its store finds.
-func openBucket(ctx context.Context, n Name) (bucket, error) {
+func openBucket(ctx context.Context, n object.Name) (object.Bucket, error) {
 	q, err := url.ParseQuery(n.Options)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", n, err)
 	}
 	u := url.URL{Scheme: n.Scheme, Host: n.Bucket}
-	switch n.Scheme {
-	case "s3":
+	if n.Scheme == "s3" {
 		usePathStyle(q)
-	case "file":
-		if info, err := os.Stat(n.Bucket); err != nil || !info.IsDir() { // gocloud would say less
-			return nil, fmt.Errorf("file://%s: there is no such folder", n.Bucket)
-		}
-		u.Host, u.Path = "", n.Bucket
-		q.Set("metadata", "skip")
-		q.Set("no_tmp_dir", "true") // what is written is renamed, which no two disks do
 	}
 	u.RawQuery = q.Encode()
 	b, err := blob.OpenBucket(ctx, u.String())
@@ -64,7 +64,7 @@ func openBucket(ctx context.Context, n Name) (bucket, error) {
 }
 
 // withoutRetries has a client try once, since the Store repeats. Each has its own idea of how often: Google's tries forever.
-func withoutRetries(ctx context.Context, n Name, b *blob.Bucket) (*blob.Bucket, error) {
+func withoutRetries(ctx context.Context, n object.Name, b *blob.Bucket) (*blob.Bucket, error) {
 	var onGoogle *storage.Client
 	var onS3 *s3.Client
 	switch {
@@ -88,7 +88,7 @@ func usePathStyle(q url.Values) {
 // pageSize is how many objects are listed at once: the most that S3 grants.
 const pageSize = 1000
 
-func (b *cloudBucket) page(ctx context.Context, prefix, delimiter string, from []byte) ([]listed, []byte, error) {
+func (b *cloudBucket) Page(ctx context.Context, prefix, delimiter string, from []byte) ([]object.Listed, []byte, error) {
 	if from == nil {
 		from = blob.FirstPageToken
 	}
@@ -96,10 +96,10 @@ func (b *cloudBucket) page(ctx context.Context, prefix, delimiter string, from [
 	if err != nil {
 		return nil, nil, err
 	}
-	var all []listed
+	var all []object.Listed
 	for _, o := range page {
 		if !o.IsDir {
-			all = append(all, listed{o.Key, o.Size, o.ModTime, b.listedVersion(o)})
+			all = append(all, object.Listed{Key: o.Key, Size: o.Size, Modified: o.ModTime, Version: listedVersion(o)})
 		}
 	}
 	if len(next) == 0 {
@@ -109,7 +109,7 @@ func (b *cloudBucket) page(ctx context.Context, prefix, delimiter string, from [
 }
 
 // listedVersion is the version of an object in a listing.
-func (b *cloudBucket) listedVersion(o *blob.ListObject) string {
+func listedVersion(o *blob.ListObject) string {
 	var onS3 s3types.Object
 	var onGoogle storage.ObjectAttrs
 	switch {
@@ -118,26 +118,23 @@ func (b *cloudBucket) listedVersion(o *blob.ListObject) string {
 	case o.As(&onGoogle):
 		return strconv.FormatInt(onGoogle.Generation, 10)
 	}
-	return fileVersion(o.ModTime.UnixNano(), o.Size)
+	return ""
 }
 
-// fileVersion is what fileblob calls the ETag of a file.
-func fileVersion(modified, size int64) string { return fmt.Sprintf("\"%x-%x\"", modified, size) }
-
-func (b *cloudBucket) stat(ctx context.Context, key string) (listed, error) {
+func (b *cloudBucket) Stat(ctx context.Context, key string) (object.Listed, error) {
 	a, err := b.blob.Attributes(ctx, key)
 	if err != nil {
-		return listed{}, err
+		return object.Listed{}, err
 	}
-	l := listed{key, a.Size, a.ModTime, a.ETag}
+	l := object.Listed{Key: key, Size: a.Size, Modified: a.ModTime, Version: a.ETag}
 	var onGoogle storage.ObjectAttrs
 	if a.As(&onGoogle) {
-		l.version = strconv.FormatInt(onGoogle.Generation, 10)
+		l.Version = strconv.FormatInt(onGoogle.Generation, 10)
 	}
 	return l, nil
 }
 
-func (b *cloudBucket) open(ctx context.Context, key, version string, offset, n int64) (io.ReadCloser, listed, error) {
+func (b *cloudBucket) Open(ctx context.Context, key, version string, offset, n int64) (io.ReadCloser, object.Listed, error) {
 	r, err := b.blob.NewRangeReader(ctx, key, offset, n, &blob.ReaderOptions{BeforeRead: func(as func(any) bool) error {
 		var onS3 *s3.GetObjectInput
 		var onGoogle **storage.ObjectHandle
@@ -154,25 +151,16 @@ func (b *cloudBucket) open(ctx context.Context, key, version string, offset, n i
 		return nil
 	}})
 	if err != nil {
-		return nil, listed{}, err
+		return nil, object.Listed{}, err
 	}
-	return r, listed{key, r.Size(), r.ModTime(), b.readVersion(r, version)}, nil
-}
-
-func (b *cloudBucket) create(ctx context.Context, key string) (io.WriteCloser, error) {
-	return b.blob.NewWriter(ctx, key, &blob.WriterOptions{ContentType: "application/octet-stream"})
+	return r, object.Listed{Key: key, Size: r.Size(), Modified: r.ModTime(), Version: readVersion(r, version)}, nil
 }
 
 // readVersion is the version that is being read.
-func (b *cloudBucket) readVersion(r *blob.Reader, asked string) string {
+func readVersion(r *blob.Reader, asked string) string {
 	var onS3 s3.GetObjectOutput
-	switch b.name.Scheme {
-	case "s3":
-		if r.As(&onS3) && onS3.ETag != nil {
-			return *onS3.ETag
-		}
-	case "file":
-		return fileVersion(r.ModTime().UnixNano(), r.Size())
+	if r.As(&onS3) && onS3.ETag != nil {
+		return *onS3.ETag
 	}
 	return asked // of which Google has no other
 }

@@ -1,6 +1,4 @@
-//go:build cloud
-
-package commands
+package main
 
 import (
 	"bytes"
@@ -14,8 +12,53 @@ import (
 	"strings"
 	"testing"
 
-	"shadow/logfile/object/objecttest"
+	"shadow/scale/objects/objecttest"
 )
+
+const (
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+// asProgram has this test be the program.
+const asProgram = "SHADOW_TEST_IS_PROGRAM"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" {
+		main()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// command is the program, to be run in a folder.
+func command(t *testing.T, dir string, args ...string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "TZ=UTC", "COLUMNS=", asProgram+"=1")
+	return cmd
+}
+
+// run runs the program, which must succeed, and returns what it prints.
+func run(t *testing.T, dir string, args ...string) []byte {
+	t.Helper()
+	var stderr bytes.Buffer
+	cmd := command(t, dir, args...)
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("shadow %q: %v\n%s", args, err, stderr.Bytes())
+	}
+	return out
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
 
 // compressed is what gzip makes of a text.
 func compressed(t *testing.T, text []byte) []byte {
@@ -31,7 +74,7 @@ func compressed(t *testing.T, text []byte) []byte {
 // Every command says the same of objects as of files, but for their names.
 func TestObjectsAreAsGoodAsFiles(t *testing.T) {
 	server := objecttest.New(t)
-	text, err := os.ReadFile("../../sample-logs/shop-combined.log")
+	text, err := os.ReadFile("../../../sample-logs/shop-combined.log")
 	must(t, err)
 	lines := bytes.SplitAfter(text, []byte("\n"))
 	half := len(lines) / 2
@@ -94,7 +137,7 @@ func whereObjectsDiffer(got, want string) string {
 	return got[:min(len(got), 200)]
 }
 
-// fails runs this program, which must fail with a code and say something.
+// fails runs the program, which must fail with a code and say something.
 func fails(t *testing.T, code int, want string, args ...string) {
 	t.Helper()
 	out, err := command(t, t.TempDir(), args...).CombinedOutput()
@@ -107,7 +150,7 @@ func fails(t *testing.T, code int, want string, args ...string) {
 // What cannot be done with objects is said, with what to do; and a run that could not read all of them stores nothing.
 func TestObjectsThatFail(t *testing.T) {
 	server := objecttest.New(t)
-	text, err := os.ReadFile("../../sample-logs/shop-combined.log")
+	text, err := os.ReadFile("../../../sample-logs/shop-combined.log")
 	must(t, err)
 	server.Put(t, "access.log", bytes.Repeat(text, 40)) // of several ranges
 	fails(t, exitUsage, "leave out --resume and name the new ones", "replay", "s3://logs/access.log", "--limit", "6/30s", "--resume")
@@ -136,49 +179,4 @@ func TestObjectsThatFail(t *testing.T) {
 	if runs := run(t, dir, "query", "SELECT count(*) FROM runs", "--output", "csv"); !strings.HasSuffix(strings.TrimSpace(string(runs)), "\n1") {
 		t.Errorf("%s; want one run", runs)
 	}
-}
-
-// Shards in an object store are as good as those in a folder: all at once, one by one, and packed again.
-func TestObjectsTakeShards(t *testing.T) {
-	server := objecttest.New(t)
-	text, err := os.ReadFile("../../sample-logs/shop-combined.log")
-	must(t, err)
-	server.Put(t, "in/access.log", bytes.Repeat(text, 40)) // several frames in each block
-	dir := t.TempDir()
-	say := func(args ...string) string {
-		t.Helper()
-		out, err := command(t, dir, args...).Output()
-		if err != nil {
-			t.Fatalf("shadow %q: %v", args, err)
-		}
-		return string(out)
-	}
-	for _, root := range []string{"s3://logs/out", "file://" + t.TempDir() + "/out"} {
-		say("shard", "s3://logs/in/", "--out", "folder", "--shards", "4", "--part", "1/2")
-		say("shard", "s3://logs/in/", "--out", "folder", "--shards", "4", "--part", "2/2")
-		say("shard", "s3://logs/in/", "--out", root, "--shards", "4", "--part", "2/2")
-		fails(t, exitFailed, "lacks a part", "replay", root+"/", "--limit", "6/30s", "--no-store")
-		for range 2 { // as if the first had been killed behind its last word
-			say("shard", "s3://logs/in/", "--out", root+"/", "--shards", "4", "--part", "1/2")
-		}
-		varies := regexp.MustCompile(`"(seconds|lines_per_second|cpu_seconds|started|[a-z_]*memory[a-z_]*|command)": [^\n]*\n`)
-		for _, args := range [][]string{
-			{"replay", "SET", "--limit", "6/30s", "--no-store"},
-			{"replay", "SET003-of-4", "--limit", "6/30s", "--no-store"},
-			{"sweep", "SET001-of-4", "--no-store"},
-			{"suggest", "SET"},
-		} {
-			said := map[string]string{}
-			for _, set := range []string{"folder/", root + "/"} {
-				with := append([]string{}, args...)
-				with[1] = strings.Replace(with[1], "SET", set, 1)
-				said[set] = varies.ReplaceAllString(strings.ReplaceAll(say(append(with, "--output", "json")...), set, ""), "")
-			}
-			if got, want := said[root+"/"], said["folder/"]; got != want || len(got) < 100 {
-				t.Errorf("shadow %q of %s is not what it is of a folder:\n%s", args, root, whereObjectsDiffer(got, want))
-			}
-		}
-		fails(t, exitFailed, "003-of-9", "replay", root+"/003-of-9", "--limit", "6/30s", "--no-store")
-	}
-	fails(t, exitUsage, "there is no such bucket", "shard", "s3://logs/in/", "--out", "s3://other/x")
 }
