@@ -2,6 +2,6 @@
 //
 //	byte ranges ─▶ pack ─▶ blocks by shard ─▶ judge ─▶ sums ─▶ add ─▶ Parquet
 //
-// Package shard has the three functions; here they are DoFns. An element is the requests of a whole shard in a whole
+// Package shard packs and hands out; here are the DoFns. An element is the requests of a whole shard in a whole
 // byte range: a pipeline with an element for each request costs ten times as much.
 package job
