@@ -139,9 +139,6 @@ func (l *Logs) Prepare(ctx context.Context, names []string, choose func(*policy.
 	return l.prepare(ctx, names, choose)
 }
 
-// Show shows a pass until stop is called.
-func (l *Logs) Show(name string, at func() (done, all int64)) (stop func()) { return l.show(name, at) }
-
 // Found are the names of the logs.
 func (l *Logs) Found() []string { return l.found.Names }
 

@@ -9,7 +9,6 @@ import (
 	"hash/crc32"
 
 	"shadow/limit"
-	"shadow/logfile"
 	"shadow/request"
 	"shadow/traffic"
 	"shadow/traffic/ingest"
@@ -23,7 +22,7 @@ import (
 //	foot     magic, version | where the tail is, its sizes and checksum | checksum of the foot
 
 // version counts formats of blocks.
-const version = 2
+const version = 3
 
 var magic = fmt.Appendf(nil, "shadow shard %3d", version)
 
@@ -72,7 +71,6 @@ type frame struct {
 
 // A blockWriter makes a block.
 type blockWriter struct {
-	packer *logfile.Packer
 	pieces [][]byte
 	offset int64
 	frames []frame
@@ -89,7 +87,7 @@ func (w *blockWriter) add(b *traffic.Batch, input int, reached limit.Time) {
 	}
 	line := deltas(b.Line)
 	w.raw = b.Pack(w.raw[:0], 0, b.Len())
-	w.out = w.packer.Pack(w.out[:0], w.raw)
+	w.out = pack(w.out[:0], w.raw)
 	w.frames = append(w.frames, frame{
 		reached: reached, offset: w.offset, packed: len(w.out), size: len(w.raw), rows: b.Len(), input: input,
 		at: at, line: line, sum: crc32.Checksum(w.out, checksums),
@@ -122,7 +120,7 @@ func (w *blockWriter) finish(meta *Meta, names []byte) ([]byte, error) {
 		tail = binary.LittleEndian.AppendUint32(tail, f.sum)
 	}
 	tail = append(tail, names...)
-	packed := w.packer.Pack(nil, tail)
+	packed := pack(nil, tail)
 	last := foot(w.offset, len(packed), len(tail), crc32.Checksum(packed, checksums))
 	w.write(packed)
 	w.write(last)
@@ -176,7 +174,7 @@ type reader struct {
 }
 
 // open reads what is behind the frames, and verifies it.
-func open(b Block, packer *logfile.Packer) (*reader, error) {
+func open(b Block) (*reader, error) {
 	damaged := func(why string) (*reader, error) { return nil, &DamagedError{b.Name, why} }
 	if len(b.Data) < footBytes {
 		return damaged("is no shard, or is cut short")
@@ -198,7 +196,7 @@ func open(b Block, packer *logfile.Packer) (*reader, error) {
 	if crc32.Checksum(buffer, checksums) != sum {
 		return damaged("is damaged: its checksum is wrong")
 	}
-	tail, err := packer.Unpack(nil, buffer, int(size))
+	tail, err := unpack(nil, buffer, int(size))
 	r := &reader{Block: b}
 	if err != nil || r.readTail(tail, int64(at)) != nil {
 		return damaged("makes no sense, though its checksums are right")
@@ -284,7 +282,7 @@ func (r *reader) readTail(tail []byte, frames int64) (err error) {
 }
 
 // rows appends the rows of frame i to a batch, which is empty, with the ids of the block.
-func (r *reader) rows(b *traffic.Batch, i int, packer *logfile.Packer, room *[]byte) error {
+func (r *reader) rows(b *traffic.Batch, i int, room *[]byte) error {
 	f := &r.frames[i]
 	damaged := &DamagedError{r.Name, "is damaged: its checksum is wrong"}
 	packed := r.Data[f.offset : f.offset+int64(f.packed)]
@@ -292,7 +290,7 @@ func (r *reader) rows(b *traffic.Batch, i int, packer *logfile.Packer, room *[]b
 		return damaged
 	}
 	var err error
-	if *room, err = packer.Unpack((*room)[:0], packed, f.size); err == nil {
+	if *room, err = unpack((*room)[:0], packed, f.size); err == nil {
 		err = b.Unpack(*room, f.rows)
 	}
 	if err == nil {

@@ -26,7 +26,6 @@ type Options struct {
 	Shards int
 	Bounds []limit.Time // of slices of time, see Slices; nil: shards go by the key
 	Part   Part
-	Quick  bool // whether blocks are compressed less, see logfile.Packer
 }
 
 // An Input is what must be known of a log before it is cut into parts.
@@ -88,11 +87,7 @@ func Pack(ctx context.Context, o Options) (blocks [][]byte, facts *ingest.Facts,
 		return nil, nil, err
 	}
 	defer reader.Close() //nolint:errcheck // it is always nil
-	p, err := newPacking(&o)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer p.close()
+	p := newPacking(&o)
 	for {
 		b, err := reader.Next()
 		if err == io.EOF {
@@ -122,7 +117,6 @@ func Pack(ctx context.Context, o Options) (blocks [][]byte, facts *ingest.Facts,
 // A packing is a part on its way into blocks.
 type packing struct {
 	o         *Options
-	packer    *logfile.Packer
 	keys      traffic.Timelines
 	owners    *traffic.Owners
 	shardOf   []int32 // + 1, by key
@@ -139,25 +133,15 @@ type packing struct {
 // waitingRows is how many rows wait at most in all shards together.
 const waitingRows = 1 << 20
 
-func newPacking(o *Options) (*packing, error) {
-	packer, err := logfile.NewPacker(frameBytes)
-	if err != nil {
-		return nil, err
-	}
-	packer.Quick = o.Quick
+func newPacking(o *Options) *packing {
 	n := o.Shards
 	p := &packing{
-		o: o, packer: packer, owners: traffic.NewOwners(n, o.Read.Tables), blocks: make([]blockWriter, n), waiting: make([]*traffic.Batch, n),
+		o: o, owners: traffic.NewOwners(n, o.Read.Tables), blocks: make([]blockWriter, n), waiting: make([]*traffic.Batch, n),
 		reached: make([]limit.Time, n), rows: make([][]int32, n), frame: max(64, min(frameRows, waitingRows/n)), input: -1,
 	}
 	p.keys.By = o.By
-	for i := range n {
-		p.blocks[i].packer = packer
-	}
-	return p, nil
+	return p
 }
-
-func (p *packing) close() { p.packer.Close() }
 
 // take divides a batch of rows of one input among the shards.
 func (p *packing) take(b *traffic.Batch) {

@@ -15,8 +15,7 @@ type Set struct {
 	Meta          // of all blocks, apart from Shard, Part, Rows and Facts
 	Has     []int // the shards, ascending
 	Parts   []*ingest.Facts
-	readers []*reader // by shard, in the order of the parts
-	packer  *logfile.Packer
+	readers []*reader        // by shard, in the order of the parts
 	fronts  [][]ingest.Front // by input and part
 }
 
@@ -31,13 +30,9 @@ func incomplete(format string, values ...any) error {
 
 // Open reads what blocks are, and verifies that they are a set.
 func Open(blocks []Block) (*Set, error) {
-	packer, err := logfile.NewPacker(tailBytes)
-	if err != nil {
-		return nil, err
-	}
-	s := &Set{packer: packer}
+	s := new(Set)
 	for _, b := range blocks {
-		r, err := open(b, packer)
+		r, err := open(b)
 		if err != nil {
 			return nil, err
 		}
@@ -45,9 +40,6 @@ func Open(blocks []Block) (*Set, error) {
 	}
 	return s, s.verify()
 }
-
-// Close frees what the set uses.
-func (s *Set) Close() { s.packer.Close() }
 
 // Complete reports whether all shards are there.
 func (s *Set) Complete() bool { return len(s.Has) == s.Shards }
@@ -90,7 +82,7 @@ func (s *Set) verify() error {
 			}
 			if s.Parts == nil {
 				s.Parts = parts
-			} else if !SameFacts(s.Parts, parts) {
+			} else if !sameFacts(s.Parts, parts) {
 				return incomplete("shard %d and shard %d have been packed from different parts, or the logs have changed between them: "+
 					"pack all parts again", s.Has[0], r.Shard)
 			}
@@ -151,8 +143,8 @@ func covers(parts []*ingest.Facts, shard int) error {
 // Stats are those of all parts. Of the requests, so many were late.
 func (s *Set) Stats(late int64) (*ingest.Stats, error) { return ingest.Join(s.Parts, late) }
 
-// SameFacts reports whether two lists of parts tell the same.
-func SameFacts(a, b []*ingest.Facts) bool { return FactsText(a) == FactsText(b) }
+// sameFacts reports whether two lists of parts tell the same.
+func sameFacts(a, b []*ingest.Facts) bool { return factsText(a) == factsText(b) }
 
 // Coarseness is how coarse the stamps are.
 func (s *Set) Coarseness() traffic.Coarseness {

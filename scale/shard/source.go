@@ -26,8 +26,8 @@ import (
 // A frame says how far its input had come, so nothing behind it was let in before that less the lateness: see ingest. Rows of
 // one moment stand in the order of the lines, whatever shards they come from.
 
-// FactsText are facts as a text, by which they can be compared.
-func FactsText(parts []*ingest.Facts) string {
+// factsText are facts as a text, by which they can be compared.
+func factsText(parts []*ingest.Facts) string {
 	text, err := json.Marshal(parts)
 	if err != nil {
 		return err.Error()
@@ -213,7 +213,7 @@ func (c *Source) read() error {
 	r, front := one.readers[one.part], c.set.fronts[one.input][one.part]
 	b := &c.frame // with the columns of the frame
 	b.Reset()
-	if err := r.rows(b, one.next, c.set.packer, &c.room); err != nil {
+	if err := r.rows(b, one.next, &c.room); err != nil {
 		return err
 	}
 	r.ids.Translate(b)

@@ -3,6 +3,7 @@ package job
 import (
 	"bytes"
 	"cmp"
+	"compress/gzip"
 	"context"
 	"errors"
 	"flag"
@@ -226,6 +227,18 @@ func disordered(t *testing.T, seed uint64, lines int64) string {
 	return name
 }
 
+// compressed is a log as gzip leaves it, which is in one range.
+func compressed(t *testing.T, name string) string {
+	t.Helper()
+	content, err := os.ReadFile(name)
+	check(t, err)
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	_, err = w.Write(content)
+	check(t, errors.Join(err, w.Close(), os.WriteFile(name+".gz", b.Bytes(), 0o600)))
+	return name + ".gz"
+}
+
 const config = `
 actions: [{name: login, prefix: /login}]
 policies:
@@ -239,7 +252,7 @@ policies:
 
 // Whatever requests are divided by, and however late they come, the results are those of a replay.
 func TestKeysAndLateRequests(t *testing.T) {
-	two := []string{disordered(t, 1, 6000), disordered(t, 2, 3000)}
+	two := []string{disordered(t, 1, 6000), compressed(t, disordered(t, 2, 3000))}
 	for by, limits := range map[string][]string{
 		"client":        {"6/30s", "nginx:1r/s,burst=3,delay=1"},
 		"client+action": {"6/30s"},

@@ -43,7 +43,6 @@ func (j *Job) judge(
 	if s.set, err = shard.Open(named); err != nil {
 		return nil, nil, err
 	}
-	defer s.set.Close()
 	if len(s.set.Has) != 1 || s.set.Has[0] != number {
 		return nil, nil, fmt.Errorf("shard %d: its blocks are of others", number)
 	}

@@ -53,7 +53,7 @@ func (j *Job) options(p *built, part shard.Part) shard.Options {
 	read := p.Read
 	read.Batch = rangeRows
 	return shard.Options{
-		Read: read, Names: j.Logs, By: p.spread.By, Shards: j.Shards, Bounds: j.Bounds, Part: part, Quick: true,
+		Read: read, Names: j.Logs, By: p.spread.By, Shards: j.Shards, Bounds: j.Bounds, Part: part,
 	}
 }
 
