@@ -269,7 +269,7 @@ func identityFigures() []Figure {
 }
 
 // namedIdentities returns those that conditions may name. Where a class has the same word, crawlers say, it means the
-// class: conditions that were written before go on to ask the same, and are known of shards and tails as well.
+// class: conditions that were written before go on to ask the same, and are known of tails as well.
 func namedIdentities() (all []who.Identity) {
 	classes := classNames("")
 	for is := range who.Count {
