@@ -9,7 +9,7 @@ import (
 	"shadow/limit/limittest"
 )
 
-// constructors are those of the family, by the name of the algorithm.
+// constructors maps the algorithms of the family to their constructors.
 var constructors = map[string]func(limit.Spec) (limit.Limiter, error){
 	"token": NewToken, "gcra": NewGCRA, "envoy-local": NewEnvoyLocal, "traefik": NewTraefik,
 	"vsthrottle": NewVsthrottle,

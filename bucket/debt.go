@@ -28,7 +28,7 @@ import (
 // State: as for Token; Level is how many shares are missing from a full bucket, so more than all of them in debt.
 
 // boundless stands for debt without a number. It goes as deep as 64 bits hold shares. No log can tell that from no
-// bound: for counts below a million, a bucket that nobody leaves alone for a period needs a hundred days to come back
+// bound: for counts below a million, a bucket that gets a request in every period needs a hundred days to come back
 // from there.
 const boundless = -1
 
@@ -71,7 +71,7 @@ func newDebt(spec limit.Spec, burst, initial, debt int64) (*Debt, error) {
 // bucket refills from empty, whichever is shorter; never when new keys do not start with a full bucket.
 func (b *Debt) Horizon() limit.Time { return b.horizon }
 
-// missing is how many shares the bucket lacks at t, and t itself or the latest moment of the key, if that is later.
+// missing returns the shares that the bucket lacks at t, and the later of t and the key's latest moment.
 func (b *Debt) missing(s *limit.State, t limit.Time) (int64, limit.Time) {
 	switch {
 	case s.Extra == 0:
@@ -82,7 +82,7 @@ func (b *Debt) missing(s *limit.State, t limit.Time) (int64, limit.Time) {
 	return b.settle(s.Level, uint64(t-s.At)), t
 }
 
-// settle is how many of the missing shares still lack after elapsed microseconds without a request.
+// settle returns the shares still missing after elapsed microseconds without a request.
 func (b *Debt) settle(missing int64, elapsed uint64) int64 {
 	if elapsed >= b.period {
 		missing = min(missing, b.capacity)
@@ -90,7 +90,7 @@ func (b *Debt) settle(missing int64, elapsed uint64) int64 {
 	return b.refill(missing, elapsed)
 }
 
-// take is how many shares lack when one token more is gone.
+// take returns the shares missing after one more token is gone.
 func (b *Debt) take(missing int64) int64 { return min(missing, b.deepest-b.token) + b.token }
 
 // Wait implements limit.Limiter.

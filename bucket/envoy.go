@@ -11,7 +11,7 @@ import (
 //
 // A bucket of M tokens (max_tokens; N without the option) starts full. A timer fires every P (fill_interval), for all
 // buckets at once, and adds N tokens (tokens_per_fill) as far as there is room. A request takes one, or is refused and
-// takes nothing. The timer runs whether anybody asks or not, so unlike a Step no bucket ever counts as new.
+// takes nothing. The timer runs with or without requests, so unlike a Step no bucket ever counts as new.
 //
 // The timer starts when Envoy reads its configuration. No log tells when, so we take it to fire at multiples of P since
 // the epoch. P is at least 50 ms and in whole milliseconds, and tokens are counted in 32 bits: anything else Envoy does

@@ -18,10 +18,10 @@ import (
 //	         ├─────────────├────────────────────────────┼───▶
 //	         60            60                     125   60       admitted
 //
-// This is how counters in a cache work: an entry with a number of tokens and the moment at which they come back, which
-// falls out of the cache when it has not been touched for that long.
+// Counters in a cache work like this: an entry has a number of tokens and the moment at which they come back, and falls
+// out of the cache when it was not touched for that long.
 //
-// Servers with a timer refill in steps as well, all buckets at once and however long nobody asks: see NewEnvoyLocal.
+// Servers with a timer refill in steps as well, all buckets at once, also without requests: see NewEnvoyLocal.
 //
 // token:N/P,burst=B,refill=interval has a timer for each key, which its first request starts and nothing ever stops. At
 // the end of each period it adds N tokens, as far as there is room. So a key can never be forgotten.
@@ -36,7 +36,7 @@ type Step struct {
 	initial int64  // tokens that are missing from the bucket of a new key
 	period  uint64 // microseconds
 	fills   uint64 // periods that fill an empty bucket
-	timer   bool   // periods go on whether anybody asks or not; else the request that opens the bucket starts them
+	timer   bool   // periods go on with or without requests; else the request that opens the bucket starts them
 	own     bool   // with timer: the first request of a key starts its periods; else they are on the epoch's grid
 	horizon limit.Time
 }
@@ -59,8 +59,8 @@ func newInterval(spec limit.Spec, burst int64) *Step {
 // Horizon is the time after which a bucket is full or counts as new; never when new keys do not start with a full bucket.
 func (b *Step) Horizon() limit.Time { return b.horizon }
 
-// pass is what becomes of a bucket in elapsed microseconds without a request: how many tokens it lacks, and how old its
-// period is.
+// pass returns the state of a bucket after elapsed microseconds without a request: how many tokens it lacks, and how
+// old its period is.
 func (b *Step) pass(missing int64, age, elapsed uint64) (int64, uint64) {
 	if elapsed >= b.period {
 		if !b.timer {
@@ -75,7 +75,7 @@ func (b *Step) pass(missing int64, age, elapsed uint64) (int64, uint64) {
 	return missing, age
 }
 
-// fill is how many of the missing tokens still lack at the end of the n-th period.
+// fill returns how many of the missing tokens still lack at the end of the n-th period.
 func (b *Step) fill(missing int64, n uint64) int64 {
 	if n >= b.fills {
 		return 0

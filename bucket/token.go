@@ -75,7 +75,7 @@ func check(spec limit.Spec, burst, initial int64) error {
 	return nil
 }
 
-// shares are how many of them make a token, and how many a microsecond brings.
+// shares returns how many shares make a token, and how many a microsecond brings.
 func shares(spec limit.Spec) (token, inflow int64) {
 	g := limit.GCD(spec.Count, int64(spec.Period))
 	return int64(spec.Period) / g, spec.Count / g
@@ -116,7 +116,7 @@ func errTooLarge(spec limit.Spec, token int64) error {
 // Horizon is the time in which the emptiest bucket refills; never when new keys do not start with a full bucket.
 func (b *Token) Horizon() limit.Time { return b.horizon }
 
-// missing is how many shares the bucket lacks at t, and t itself or the latest moment of the key, if that is later.
+// missing returns the shares that the bucket lacks at t, and the later of t and the key's latest moment.
 func (b *Token) missing(s *limit.State, t limit.Time) (int64, limit.Time) {
 	switch {
 	case s.Extra == 0:
@@ -127,7 +127,7 @@ func (b *Token) missing(s *limit.State, t limit.Time) (int64, limit.Time) {
 	return b.refill(s.Level, uint64(t-s.At)), t // as unsigned numbers, differences of times never overflow
 }
 
-// refill is how many of the missing shares still lack after elapsed microseconds.
+// refill returns the shares still missing after elapsed microseconds.
 func (b *Token) refill(missing int64, elapsed uint64) int64 {
 	return max(0, missing-int64(min(elapsed, b.full))*b.inflow)
 }

@@ -86,7 +86,7 @@ func second(t limit.Time) int64 {
 	return s + int64(t-limit.Time(s)*limit.Second)>>63 // less 1 if there is a negative remainder
 }
 
-// pass is how many shares lack at t when missing did at last.
+// pass returns the shares missing at t, given those missing at last.
 func (b *Traefik) pass(missing int64, last, t limit.Time) int64 {
 	elapsed := uint64(t - last) // as unsigned numbers, differences of times never overflow
 	if b.forgets(last, t, elapsed) {
@@ -95,7 +95,7 @@ func (b *Traefik) pass(missing int64, last, t limit.Time) int64 {
 	return b.refill(missing, elapsed)
 }
 
-// missing is how many shares the bucket lacks at t, and t itself or the latest moment of the key, if that is later.
+// missing returns the shares that the bucket lacks at t, and the later of t and the key's latest moment.
 func (b *Traefik) missing(s *limit.State, t limit.Time) (int64, limit.Time) {
 	switch {
 	case s.Extra == 0:
@@ -106,7 +106,7 @@ func (b *Traefik) missing(s *limit.State, t limit.Time) (int64, limit.Time) {
 	return b.pass(s.Level, s.At, t), t
 }
 
-// late is how long a request is kept waiting that finds so many shares missing.
+// late returns how long a request waits that finds so many shares missing.
 func (b *Traefik) late(missing int64) limit.Time {
 	return limit.Time(max(0, missing+b.token-b.capacity) / b.inflow)
 }

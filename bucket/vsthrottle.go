@@ -43,7 +43,7 @@ func NewVsthrottle(spec limit.Spec) (limit.Limiter, error) {
 // Horizon is the time in which a bucket is full.
 func (v *Vsthrottle) Horizon() limit.Time { return v.period }
 
-// at is how many tokens are missing at t, or at the latest moment.
+// at returns the tokens missing at t, or at the latest moment if that is later, and that time.
 func (v *Vsthrottle) at(s *limit.State, t limit.Time) (missing int64, now limit.Time) {
 	if s.Extra == 0 || t <= s.At {
 		if s.Extra == 0 {

@@ -21,8 +21,8 @@ func TestVsthrottle(t *testing.T) { limittest.Run(t, vsthrottleSuite) }
 
 func FuzzVsthrottle(f *testing.F) { limittest.Fuzz(f, vsthrottleSuite) }
 
-// modelVsthrottle is what the module does, with its own names, in whole microseconds. Its numbers are small enough not to
-// overflow: no more than a period is ever multiplied.
+// modelVsthrottle does what the module does, with its own names, in whole microseconds. Its numbers are small enough
+// not to overflow: no more than a period is ever multiplied.
 func modelVsthrottle(s limit.Spec) limittest.Model {
 	tokens, lastUsed, seen := s.Count, limit.Time(0), false
 	return func(now limit.Time, blocked bool) bool {

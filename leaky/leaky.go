@@ -81,7 +81,7 @@ func (l *Leaky) phase(t limit.Time) int64 {
 	return int64(bits.Rem64(hi, lo, uint64(l.drop)))
 }
 
-// water is what is in the bucket at t, and t itself or the latest moment of the key, if that is later.
+// water returns what is in the bucket at t, and the later of t and the key's latest moment.
 func (l *Leaky) water(s *limit.State, t limit.Time) (int64, limit.Time) {
 	switch {
 	case s.Extra == 0:

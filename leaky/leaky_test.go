@@ -81,7 +81,7 @@ func TestSink(t *testing.T) {
 	}
 }
 
-// ticks is how many ticks have been since the epoch at t, and the phase.
+// ticks returns the number of ticks from the epoch to t, and the phase.
 func ticks(l *Leaky, t limit.Time) (*big.Int, int64) {
 	shares := new(big.Int).Mul(big.NewInt(int64(t)), big.NewInt(l.drain))
 	n, phase := shares.DivMod(shares, big.NewInt(l.drop), new(big.Int))

@@ -117,7 +117,7 @@ func (n *Nginx) after(excess, elapsed int64) int64 {
 	return max(0, excess-n.drained(elapsed)+thousand)
 }
 
-// late is how long a request with this excess is delayed.
+// late returns the delay of a request with this excess.
 func (n *Nginx) late(excess int64) limit.Time {
 	if excess <= n.delay {
 		return 0
@@ -235,10 +235,10 @@ func (n *Nginx) Level(s *limit.State, t limit.Time) float64 {
 	return float64(n.after(excess, n.elapsed(last, milliseconds(t)))) / thousand
 }
 
-// atOnce is how many requests of a new key are admitted at once.
+// atOnce returns how many requests of a new key are admitted at once.
 func (n *Nginx) atOnce() int64 { return n.burst/thousand + 1 }
 
-// undelayed is how many of them are passed on without delay.
+// undelayed returns how many of them are passed on without delay.
 func (n *Nginx) undelayed() int64 { return min(n.delay/thousand, n.burst/thousand) + 1 }
 
 // Semantics implements limit.Describer.

@@ -168,7 +168,7 @@ func zones(t *testing.T, others counting, limits ...string) func(verdict) (is by
 	}
 }
 
-// counting is what a zone counts by.
+// counting says what a zone counts by.
 type counting int
 
 const (

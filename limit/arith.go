@@ -15,8 +15,8 @@ func GCD(a, b int64) int64 {
 // CeilDiv is a/b rounded up, for positive numbers.
 func CeilDiv(a, b int64) int64 { return (a-1)/b + 1 }
 
-// WaitFrom is how long a request at t has to wait when the limiter, whose latest moment is now, admits one wait after
-// that. now must not be before t. The result is at most Never.
+// WaitFrom returns how long a request at t has to wait when the limiter, whose latest moment is now, admits one wait
+// after that. The result is at most Never.
 func WaitFrom(t, now, wait Time) Time {
 	late := uint64(now - t) // as unsigned numbers, differences of times never overflow
 	if late > math.MaxInt64-uint64(wait) {

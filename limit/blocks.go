@@ -13,10 +13,10 @@ const (
 	classCount  = 56 // the last two hold more than MaxRing
 )
 
-// freeRings are the blocks that nobody uses. The garbage collector empties the lists now and then.
+// freeRings holds the unused blocks, by class. The garbage collector empties the lists now and then.
 var freeRings [classCount]sync.Pool
 
-// capacityOf is how many times a ring of the class holds.
+// capacityOf returns how many times a ring of the class holds.
 func capacityOf(class uint32) uint32 {
 	return (3+class%2)<<(class/2) - headerWords
 }

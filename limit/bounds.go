@@ -46,7 +46,7 @@ func Enclose(l Limiter, slack Time) (low, high Limiter) {
 }
 
 // Earliest returns the low bound of a limiter: each request comes as soon as it is admitted, if that is within its
-// span. Where refused requests count, waiting helps nobody; there each request is asked for at the end of its span,
+// span. Where refused requests count, waiting helps no client; there each request is asked for at the end of its span,
 // and counts from the beginning.
 func Earliest(l Limiter, slack Time) Limiter {
 	if countsRefused(l) {
@@ -70,7 +70,7 @@ type bound struct {
 	slack Time
 }
 
-// Horizon is that of the limit, and the span of a request at either end.
+// Horizon adds the span of a request at either end to the horizon of the limit.
 func (b *bound) Horizon() Time { return later(b.limit.Horizon(), 2*b.slack) }
 
 // later is t + d, or Never.
@@ -193,8 +193,8 @@ func (b *lagging) ask(s *State, t Time) Time {
 	return wait
 }
 
-// look makes s what the limit remembers at t, without the ring, and returns what it would without the requests whose
-// spans are not over, and how many spans have ended. There are at least as many times in the ring as the head has.
+// look sets s to the state of the limit at t, without the ring, and returns the state without pending requests, and how
+// many spans have ended. There are at least as many times in the ring as the head has.
 func (b *lagging) look(s *State, t Time) (over State, ended int) {
 	r := s.ring
 	*s = State{At: r.Nth(lagAt), Level: int64(r.Nth(lagLevel)), Extra: int64(r.Nth(lagExtra))}

@@ -88,14 +88,14 @@ type Barrer interface {
 type Approximation interface {
 	Limiter
 
-	// Variants are what the original may be as well, without the Approximation itself. Those that are a Describer say
-	// in their Semantics what they assume.
+	// Variants returns the limiters that the original may be as well, without the Approximation itself. Those that are
+	// a Describer say in their Semantics what they assume.
 	Variants() []Limiter
 }
 
 // A Leveler is a Limiter that knows how full it is, for plots.
 type Leveler interface {
-	// Level is how many requests count against the key at t, before a request of that moment: 0 for a key
-	// never seen that starts empty, and perhaps a fraction. It need not be exact. s is not changed.
+	// Level returns how many requests count against the key at t, before a request of that moment: 0 for a key never
+	// seen that starts empty, and perhaps a fraction. It need not be exact. s is not changed.
 	Level(s *State, t Time) float64
 }

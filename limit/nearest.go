@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// Nearest returns the choice that somebody who wrote word most likely meant, or "" when none is near: at most a third
-// of its letters, rounded up, may be missing, too many or wrong, and all in the other case. Of several as near, the
-// first.
+// Nearest returns the choice that word most likely means, or "" when none is near: at most a third of its letters,
+// rounded up, may be missing, too many or wrong, and all in the other case. Of several as near, the first.
 func Nearest(word string, choices []string) string {
 	best, nearest := "", 0
 	for _, choice := range choices {

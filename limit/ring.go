@@ -21,7 +21,7 @@ type Ring struct {
 	class uint32 // of the block
 }
 
-// MaxRing is how many times a ring can hold.
+// MaxRing is the most times that a ring can hold.
 const MaxRing = 1 << 28
 
 const headerSize = unsafe.Sizeof(Ring{})
@@ -31,7 +31,7 @@ func (r *Ring) times() []Time {
 	return unsafe.Slice((*Time)(unsafe.Add(unsafe.Pointer(r), headerSize)), int(r.full))
 }
 
-// Len is how many times the ring holds.
+// Len returns the number of times in the ring.
 func (r *Ring) Len() int {
 	if r == nil {
 		return 0
@@ -39,7 +39,7 @@ func (r *Ring) Len() int {
 	return int(r.size)
 }
 
-// Bytes is how much memory the ring takes.
+// Bytes returns the memory of the ring, in bytes.
 func (r *Ring) Bytes() int {
 	if r == nil {
 		return 0

@@ -11,7 +11,7 @@ type Sharer interface {
 	Sharing() (Sharing, error)
 }
 
-// Sharing is what a script needs to know of a limit.
+// Sharing holds what a script needs to know of a limit.
 type Sharing struct {
 	Script  string  // which one
 	Numbers []int64 // in the order that the script states

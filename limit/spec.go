@@ -163,5 +163,5 @@ func (s *Spec) Set(text string) error {
 	return err
 }
 
-// Type is what help calls the value.
+// Type returns what help calls the value.
 func (s *Spec) Type() string { return "limit" }

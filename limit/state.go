@@ -1,10 +1,10 @@
 package limit
 
-// State is what a limiter remembers of one key. The zero State is a key never seen. The caller owns it: it keeps the
-// states of millions of keys side by side, clones them, writes them to a checkpoint and forgets them when they are
-// idle beyond the limiter's Horizon.
+// State holds what a limiter remembers of one key. The zero State is a key never seen. The caller owns it: it keeps the
+// states of millions of keys side by side, clones them, writes them to a checkpoint and forgets them when they are idle
+// beyond the limiter's Horizon.
 //
-// The fields mean what the limiter that uses them says; nobody else looks inside. They are few, because there is one
+// The fields mean what the limiter that uses them says; no other code looks inside. They are few, because there is one
 // State per key and policy: 32 bytes.
 //
 // A State may have a ring. Two States must not share one: copy with Clone, and forget with Release.

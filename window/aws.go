@@ -17,8 +17,8 @@ import (
 //	docs.aws.amazon.com/waf/latest/developerguide/waf-rate-limiting-options.html                       usually 30 to 50 s
 //
 // Unknown: when the checks are, and how late their findings take effect. Variants are limiters for other values of
-// these. Not in the range: recent requests count for more than older ones, nobody says how, and only the 10,000 worst
-// clients are blocked.
+// these. Not in the range: recent requests count for more than older ones, by an unpublished rule, and only the 10,000
+// worst clients are blocked.
 //
 // State: as of the polled window.
 

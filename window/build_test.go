@@ -8,7 +8,7 @@ import (
 	"shadow/limit/limittest"
 )
 
-// constructors are those of this package, by the name that limits have for them.
+// constructors maps the names of limits to the constructors of this package.
 var constructors = map[string]func(limit.Spec) (limit.Limiter, error){
 	"window":  New,
 	"fixed":   NewFixed,

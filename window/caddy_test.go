@@ -23,8 +23,8 @@ func drawCaddy(r *rand.Rand) limit.Spec {
 	return s
 }
 
-// modelCaddy is the ring: N times, at first so old that nobody waits for them; the cursor is at the oldest. The handler
-// refuses "if dur := limiter.When(); dur > 0", and When is "r.ring[r.cursor].Add(r.window).Sub(now())" unless
+// modelCaddy models the ring: N times, at first so old that no request waits for them; the cursor is at the oldest. The
+// handler refuses "if dur := limiter.When(); dur > 0", and When is "r.ring[r.cursor].Add(r.window).Sub(now())" unless
 // "allowed".
 func modelCaddy(s limit.Spec) limittest.Model {
 	ring, cursor := make([]*time.Time, s.Count), 0

@@ -30,7 +30,7 @@ type Cloudflare struct {
 	spec limit.Spec
 }
 
-// cloudflareLate is how often counters that are behind are looked at.
+// cloudflareLate is the interval at which counters that are behind are read.
 const cloudflareLate = 3 * limit.Second
 
 // NewCloudflare makes the rule that spec describes: cloudflare~:N/P, without options.

@@ -99,8 +99,8 @@ func (w *Counter) look(s *limit.State, now limit.Time) pair {
 	return pair{previous: w.carry(s.Level, s.At, first), last: last}
 }
 
-// carry is what becomes of a window's count, of which before is a moment, in one that begins with first: it counts as
-// the previous one's if that was the previous one.
+// carry returns the count of the window around before as the previous count of the window that begins with first; 0 if
+// another window lies between them.
 func (w *Counter) carry(count int64, before, first limit.Time) int64 {
 	if uint64(first-before) > uint64(w.grid.step) {
 		return 0
@@ -119,7 +119,7 @@ func (w *Counter) full(c pair, now limit.Time) bool {
 	return high > roomHigh || high == roomHigh && low > roomLow
 }
 
-// room is what the present window leaves for the previous one, in parts of a request; too little if it is below strict.
+// room returns the capacity left for the weighted previous window, in parts of a request; below strict is too little.
 func (w *Counter) room(current int64) int64 {
 	if current >= w.count {
 		return -1

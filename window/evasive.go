@@ -32,7 +32,7 @@ type Evasive struct {
 	period, block limit.Time
 }
 
-// none is when the hold began of a key that was never held.
+// none marks a key that was never held, as the time when its hold began.
 const none = math.MinInt64
 
 // NewEvasive makes the limit that spec describes: mod-evasive:N/P with the option block.

@@ -23,7 +23,7 @@ func TestEvasive(t *testing.T) { limittest.Run(t, evasiveSuite) }
 
 func FuzzEvasive(f *testing.F) { limittest.Fuzz(f, evasiveSuite) }
 
-// modelEvasive is what the module does, with its own names.
+// modelEvasive does what the module does, with its own names.
 func modelEvasive(s limit.Spec) limittest.Model {
 	type node struct{ timestamp, count int64 }
 	var hit, site *node

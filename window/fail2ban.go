@@ -88,7 +88,7 @@ func (f *Fail2ban) Charge(s *limit.State, t limit.Time, refused bool) {
 	s.At, s.Level, s.Extra = now, failures, int64(age)+1
 }
 
-// estimate is how many of the failures in the last age, which is more than the period, came in the last period.
+// estimate returns how many of the failures in the last age, which is more than the period, came in the last period.
 func (f *Fail2ban) estimate(failures int64, age uint64) int64 {
 	high, low := bits.Mul64(uint64(failures), uint64(f.period))
 	n, rest := bits.Div64(high, low, age) // less than failures, as the period is less than age

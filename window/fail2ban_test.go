@@ -21,7 +21,7 @@ func TestFail2ban(t *testing.T) { limittest.Run(t, fail2banSuite) }
 
 func FuzzFail2ban(f *testing.F) { limittest.Fuzz(f, fail2banSuite) }
 
-// modelFail2ban is what fail2ban does, with its own names. Its numbers are small enough not to overflow.
+// modelFail2ban does what fail2ban does, with its own names. Its numbers are small enough not to overflow.
 func modelFail2ban(s limit.Spec) limittest.Model {
 	type ticket struct {
 		firstTime, time limit.Time

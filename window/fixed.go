@@ -47,8 +47,8 @@ func NewFixed(spec limit.Spec) (limit.Limiter, error) {
 // Horizon is the length of a window.
 func (w *Fixed) Horizon() limit.Time { return w.grid.step }
 
-// at is how many requests count at now, which must not be before s.At, and the last moment of the window. A window of
-// align=first is there only once it has admitted a request.
+// at returns the number of requests that count at now, which must not be before s.At, and the last moment of the
+// window. A window of align=first is there only once it has admitted a request.
 func (w *Fixed) at(s *limit.State, now limit.Time) (count int64, last limit.Time) {
 	if s.Extra > 0 && (s.Level > 0 || !w.first) {
 		if last := on(s.At, w.grid.step-limit.Time(s.Extra)); now <= last {

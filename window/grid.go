@@ -27,7 +27,7 @@ func newGrid(step, phase limit.Time) grid {
 	return grid{step: step, phase: phase, inverse: math.MaxUint64 / uint64(step)}
 }
 
-// past is how long at t the cell has lasted.
+// past returns how long the cell has lasted at t.
 func (g *grid) past(t limit.Time) limit.Time {
 	var p limit.Time
 	if t >= 0 {

@@ -9,7 +9,7 @@ import (
 	"shadow/testneeds"
 )
 
-// Cells are where floors of fractions say.
+// The cells agree with the floors of fractions.
 func TestGrid(t *testing.T) {
 	const least, most = math.MinInt64, math.MaxInt64
 	r := testneeds.Rand(t, 1, 2)

@@ -79,7 +79,7 @@ func NewHAProxy(spec limit.Spec) (limit.Limiter, error) {
 // Horizon is two periods: then counting starts over.
 func (h *HAProxy) Horizon() limit.Time { return 2 * h.length }
 
-// counters are what HAProxy keeps for a key, taken apart.
+// counters holds what HAProxy keeps for a key, taken apart.
 type counters struct {
 	last        limit.Time // the latest moment
 	start       limit.Time // of the phase; a whole number of milliseconds
@@ -103,7 +103,7 @@ func evenMillisecond(t limit.Time) limit.Time {
 	return t - past // which wraps around at the beginning of time; so do the differences with it
 }
 
-// elapsed is how long the phase has lasted, in microseconds.
+// elapsed returns how long the phase has lasted, in microseconds.
 func (c *counters) elapsed() uint64 { return uint64(c.last - c.start) }
 
 // turn begins the next phase, or the first again, when this one is over.
@@ -117,8 +117,8 @@ func (h *HAProxy) turn(c *counters) {
 	}
 }
 
-// share is what the phase before adds to the estimate, times the period. The phase must not be over by more than a
-// millisecond.
+// share returns the part of the phase before in the estimate, times the period. The phase must not be over by more than
+// a millisecond.
 func (h *HAProxy) share(c *counters) int64 {
 	return c.before * (h.period - int64(c.elapsed()/uint64(limit.Millisecond)))
 }
@@ -139,7 +139,7 @@ func (h *HAProxy) Wait(s *limit.State, t limit.Time) limit.Time {
 	return limit.WaitFrom(t, c.last, h.free(&c)-limit.Time(c.elapsed()))
 }
 
-// free is how long after the beginning of the phase a request is admitted that is refused now.
+// free returns how long after the beginning of the phase a request is admitted that is refused now.
 func (h *HAProxy) free(c *counters) limit.Time {
 	over := c.elapsed() >= uint64(h.length)
 	if room := (h.count-c.now)*h.period - 1; !over && room >= 0 && room >= c.before { // in this phase, when share ≤ room
@@ -187,8 +187,8 @@ func (h *HAProxy) Refuse(dst []int32, s *limit.State, at []limit.Time) []int32 {
 	return dst
 }
 
-// Level implements limit.Leveler: the estimate as HAProxy reads it, a whole number. Where nobody has asked since the
-// phase ended, its requests are the ones before; and a single one of those counts in full until it is forgotten.
+// Level implements limit.Leveler: the estimate as HAProxy reads it, a whole number. Without a request since the phase
+// ended, its requests are the ones before; and a single one of those counts in full until it is forgotten.
 func (h *HAProxy) Level(s *limit.State, t limit.Time) float64 {
 	c := h.counters(s, t)
 	return float64(h.read(&c))

@@ -39,7 +39,7 @@ func (h *HAProxyAdmitted) Wait(s *limit.State, t limit.Time) limit.Time {
 	return limit.WaitFrom(t, c.last, h.free(&c)-limit.Time(c.elapsed()))
 }
 
-// free is how long after the beginning of the phase a request is admitted that is refused now.
+// free returns how long after the beginning of the phase a request is admitted that is refused now.
 func (h *HAProxyAdmitted) free(c *counters) limit.Time {
 	over := c.elapsed()/uint64(limit.Millisecond) > uint64(h.period)
 	switch {
@@ -51,7 +51,7 @@ func (h *HAProxyAdmitted) free(c *counters) limit.Time {
 	return 2*h.length - min(h.remain(c.now, h.count), h.length-limit.Millisecond)
 }
 
-// remain is how much of a phase may remain for its requests to count for less than room.
+// remain returns how much of a phase may remain for its requests to count for less than room.
 func (h *HAProxyAdmitted) remain(requests, room int64) limit.Time {
 	return limit.Time(min((room*h.period-1)/requests, h.period)) * limit.Millisecond
 }

@@ -149,8 +149,8 @@ func number(t *testing.T, text string) int64 {
 	return n
 }
 
-// countReadings is how many counters of a table the limiter reads as HAProxy did. It must refuse those that exceed its
-// count, and no others.
+// countReadings counts the counters of a table that the limiter reads as HAProxy did. It must refuse those that exceed
+// its count, and no others.
 func countReadings(t *testing.T, l limit.Limiter, all []reading, table int) (agree int) {
 	var s limit.State
 	key := ""
@@ -178,7 +178,7 @@ func countReadings(t *testing.T, l limit.Limiter, all []reading, table int) (agr
 	return agree
 }
 
-// common is how many numbers are in both, in any order.
+// common counts the numbers that are in both, in any order.
 func common(a, b []int64) (n int) {
 	slices.Sort(a)
 	slices.Sort(b)

@@ -44,7 +44,7 @@ func newPolled(spec limit.Spec, p poll, all bool) polled {
 	}
 }
 
-// Horizon is how long a request may be seen by a check whose finding is in force.
+// Horizon returns how long a request may be seen by a check whose finding is in force.
 func (w *polled) Horizon() limit.Time { return w.length + w.delay + w.grid.step }
 
 // check is the moment of the check that is in force at now, and the last moment at which it is.
@@ -70,7 +70,7 @@ func (w *polled) turn(s *limit.State, now limit.Time) (last limit.Time, full boo
 	return last, seen > w.count
 }
 
-// seen is how many times in the ring come before a check that is not before the one last in force.
+// seen counts the times in the ring that come before a check, which is not before the one last in force.
 func (w *polled) seen(s *limit.State, check limit.Time) int {
 	ring, n := s.Ring(), int(s.Level)
 	if last := ring.Len() - 1; last >= n && ring.Nth(last) < check {

@@ -27,7 +27,7 @@ import (
 // requests of the present step. The ring holds the finished steps, each as one of its moments: as many microseconds
 // before the next step as there were requests. A step with more requests than microseconds takes several.
 
-// maxSteps is how many steps a window may have.
+// maxSteps is the most steps that a window may have.
 const maxSteps = 1440
 
 // Stepped is a window that is recalculated in steps.
@@ -71,7 +71,7 @@ type tally struct {
 	last    limit.Time // the last moment of this one
 }
 
-// left is how many requests the step still admits, if more than 0.
+// left returns how many requests the step still admits; none at 0 or below.
 func (w *Stepped) left(c tally) int64 { return min(w.count-c.before, w.most) - c.present }
 
 // look is the tally at now, which must not be before s.At.
@@ -113,7 +113,7 @@ func (w *Stepped) out(t, first limit.Time) bool {
 	return t < first && uint64(first-t) > uint64(w.reach)
 }
 
-// requests is how many an entry of the ring stands for.
+// requests returns the number of requests that an entry of the ring stands for.
 func (w *Stepped) requests(entry limit.Time) int64 { return int64(w.grid.step - w.grid.past(entry)) }
 
 // finish puts the step of s.At into the ring.
@@ -138,7 +138,7 @@ func (w *Stepped) Wait(s *limit.State, t limit.Time) limit.Time {
 	return limit.WaitFrom(t, now, max(c.last-now+1, w.free(s, now)))
 }
 
-// free is how long after now fewer than Q requests count, if no more come, apart from the grid.
+// free returns the time after now until fewer than Q requests count, if no more come, apart from the grid.
 func (w *Stepped) free(s *limit.State, now limit.Time) limit.Time {
 	over := s.Level + s.Extra - 1 - (w.count - 1) // requests that have to run out
 	if over <= 0 {

@@ -64,8 +64,8 @@ func modelStepped(s limit.Spec) limittest.Model {
 	}
 }
 
-// Ten thousand per rolling day, recalculated hourly: whoever uses it up in one hour waits for the same hour of the next
-// day, and gets it as a whole. Capped at 1,000 an hour, ten hours use it up.
+// Ten thousand per rolling day, recalculated hourly: a client that uses it up in one hour waits for the same hour of
+// the next day, and gets it as a whole. Capped at 1,000 an hour, ten hours use it up.
 func TestSteppedQuota(t *testing.T) {
 	hour := func(h, n int) []limit.Time {
 		return slices.Repeat([]limit.Time{limit.Time(h)*limit.Hour + limit.Minute}, n)

@@ -19,8 +19,8 @@ func TestSymfony(t *testing.T) { limittest.Run(t, symfonySuite) }
 
 func FuzzSymfony(f *testing.F) { limittest.Fuzz(f, symfonySuite) }
 
-// modelSymfony is what the library does, with its own names, in whole microseconds. Its numbers are small enough not to
-// overflow.
+// modelSymfony does what the library does, with its own names, in whole microseconds. Its numbers are small enough not
+// to overflow.
 func modelSymfony(s limit.Spec) limittest.Model {
 	type window struct {
 		windowEndAt, expireAt           limit.Time

@@ -34,14 +34,14 @@ const (
 	mostOff = 1 << 57
 )
 
-// ageOf is how long before now the moment of a number in the ring lies.
+// ageOf returns how long before now the moment of a number in the ring lies.
 func (w weighedRolling) ageOf(s *limit.State, now, entry limit.Time) uint64 {
 	return uint64(now-limit.Time(s.Extra)) - uint64(entry>>bitBits)
 }
 
 func costOf(entry limit.Time) int64 { return 1 << (entry & (1<<bitBits - 1)) }
 
-// at is what the window holds at now, and how many numbers in the ring have run out by then.
+// at returns what the window holds at now, and how many numbers in the ring have run out by then.
 func (w weighedRolling) at(s *limit.State, now limit.Time) (held int64, gone int) {
 	ring := s.Ring()
 	for held = max(0, s.Level-1); gone < ring.Len(); gone++ {

@@ -67,7 +67,7 @@ type judged struct {
 	width int        // of its column
 }
 
-// cell is what stands below the request in a row.
+// cell returns the text below the request in a row.
 func (j judged) cell(row string) string {
 	switch {
 	case row == "at":

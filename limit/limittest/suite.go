@@ -34,7 +34,7 @@ type Suite struct {
 	OwnClock bool
 }
 
-// timelines is how many random timelines the slow twin judges; other tests take a tenth of it.
+// timelines is the number of random timelines that the slow twin judges; other tests take a tenth of it.
 const timelines = 10_000
 
 // Run runs the suite, one subtest for each promise that package limit makes.

@@ -24,7 +24,7 @@ func timeline(r *rand.Rand, spec limit.Spec) []limit.Time {
 	return at
 }
 
-// start is where a timeline begins.
+// start draws the first time of a timeline.
 func start(r *rand.Rand, spec limit.Spec) limit.Time {
 	around := limit.Time(r.Int64N(int64(4*spec.Period))) - 2*spec.Period
 	switch r.IntN(4) {
