@@ -39,8 +39,8 @@ type Figures struct {
 	Admitted int64 `json:"admitted"`
 	Refused  int64 `json:"refused"`
 
-	// Tokens are those in the bucket at moments spread evenly over the window, first and last included: each the fewest
-	// since the moment before.
+	// Tokens lists the tokens in the bucket at moments spread evenly over the window, first and last included: each the
+	// fewest since the moment before.
 	Tokens []float64 `json:"tokens"`
 }
 
@@ -78,12 +78,12 @@ func (b Bucket) Calc(moments int) (Figures, error) {
 	return f, nil
 }
 
-// tokens is how many there are when some are missing, to the millionth: what floating point makes of more is noise.
+// tokens returns the tokens left when some are missing, to the millionth: what floating point makes of more is noise.
 func (b Bucket) tokens(missing float64) float64 {
 	return math.Round((float64(b.Capacity)-missing)*1e6) / 1e6
 }
 
-// figures are those that take no client.
+// figures returns the figures that take no client.
 func (b Bucket) figures() Figures {
 	capacity, initial := float64(b.Capacity), float64(b.Initial)
 	refill, window := b.Refill.PerSecond(), seconds(b.Window)

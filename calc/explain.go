@@ -21,8 +21,8 @@ type Explanation struct {
 	Per    limit.Time `json:"per_us"`  // in that time
 	Full   limit.Time `json:"rest_us"` // from empty to full
 
-	// Recovers is how long a client that was admitted AtOnce at once must pause at most to be so again, as tried out;
-	// 0: there is no such time, or it was not tried.
+	// Recovers is the longest pause that a client admitted AtOnce at once needs to be so again, as tried out; 0: there
+	// is no such time, or it was not tried.
 	Recovers limit.Time `json:"recovers_us"`
 
 	Trial       *Trial              `json:"trial"`   // nil: too large to try out
@@ -48,7 +48,7 @@ type Trial struct {
 	Many limit.Time `json:"many_us"` // and AtOnce of the Explanation more, half-way to the next admission
 }
 
-// mostTried is how many requests at once are tried out.
+// mostTried is the most requests at once that are tried out.
 const mostTried = 100_000
 
 // mostVaried replaces mostTried for approximations: at each request, each of their variants looks at all that it remembers.

@@ -81,7 +81,7 @@ func (p Pattern) String() string {
 // Random reports whether the pattern depends on a seed.
 func (p Pattern) Random() bool { return p.kind == random }
 
-// Requests is how many requests there are in [0, window), or the largest number if they are more than that.
+// Requests returns the number of requests in [0, window), or the largest number if they are more than that.
 func (p Pattern) Requests(window limit.Time) int64 {
 	switch p.kind {
 	case constant, random:

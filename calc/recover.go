@@ -9,10 +9,10 @@ import (
 // How long a client that used up all that a limit admits at once must pause until it admits as many at once again. The
 // shape of a limit does not tell: one that estimates from two windows still counts, a window later, what came before.
 
-// phases is how many moments of a period the client is tried at: limiters that count on a grid differ between them.
+// phases is the number of moments of a period to try: limiters that count on a grid differ between them.
 const phases = 8
 
-// mostRests is how many times as long as it takes to fill the pause may be; after that the limiter never recovers.
+// mostRests limits the pause, as a multiple of the time that it takes to fill; after that the limiter never recovers.
 const mostRests = 64
 
 // recovery is the shortest pause that is enough at each phase of period, 0 if there is none. full is a guess. Longer

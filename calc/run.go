@@ -7,7 +7,7 @@ import (
 	"shadow/limit"
 )
 
-// MaxRequests is how many requests a made-up client may send.
+// MaxRequests is the most requests that a made-up client may send.
 const MaxRequests = 10_000_000
 
 // A Run is what a limiter made of the requests of one client.
@@ -17,7 +17,7 @@ type Run struct {
 	Delayed  int64 `json:"delayed"` // of the admitted ones
 	Refused  int64 `json:"refused"`
 
-	// Levels are how full the limiter was (see limit.Leveler) at moments spread evenly from the beginning of the run
+	// Levels lists how full the limiter was (see limit.Leveler) at moments spread evenly from the beginning of the run
 	// to its end. Each is the highest since the moment before, so that no peak is lost. Nil: the limiter has no level.
 	Levels []float64 `json:"levels,omitempty"`
 	Last   float64   `json:"-"` // the level at the end

@@ -82,7 +82,7 @@ func (j *judge) together(t *timeline) {
 	}
 }
 
-// block is how many requests of a key, one after the other, are counted together: what contradicts a limit comes in
+// block is the number of successive requests of a key that are counted together: what contradicts a limit comes in
 // runs, and each run is evidence once.
 const block = 50
 

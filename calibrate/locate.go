@@ -63,7 +63,7 @@ func (r *Requests) Locate(o Options) []Location {
 	return best
 }
 
-// wrong is how many requests contradict the limits of some locations. Where there is none, the refusals do.
+// wrong counts the requests that contradict the limits of some locations. Without a limit, all refusals count.
 func wrong(all []Location) (n int64) {
 	for _, l := range all {
 		if l.Best == nil {

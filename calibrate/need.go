@@ -20,7 +20,7 @@ import (
 // mostNeeded is the largest size that is found.
 const mostNeeded = 1 << 20
 
-// needs are how many requests need a limit of each size, of those admitted and of those refused.
+// needs counts the requests that need a limit of each size, of those admitted and of those refused.
 type needs struct{ admitted, refused []int64 }
 
 func (n *needs) add(need float64, refused bool) {
@@ -62,7 +62,7 @@ func (n *needs) best() size {
 // noise is by how long what a bucket holds may seem to differ, as stamps are rounded to a millisecond.
 const noise = 2 * limit.Millisecond
 
-// bucketNeeds are those of buckets that drain at a rate: how many requests they must hold. Refused ones cost nothing.
+// bucketNeeds returns how many requests buckets that drain at a rate must hold. Refused ones cost nothing.
 func bucketNeeds(all []timeline, perSecond float64) (n needs) {
 	perMicrosecond := perSecond / float64(limit.Second)
 	noise := perMicrosecond * float64(noise)
@@ -79,7 +79,7 @@ func bucketNeeds(all []timeline, perSecond float64) (n needs) {
 	return n
 }
 
-// throttleNeeds are those of vsthrottle, whose tokens come whole and count from the last request that was admitted.
+// throttleNeeds returns those of vsthrottle, whose tokens come whole and count from the last request that was admitted.
 func throttleNeeds(all []timeline, perSecond float64) (n needs) {
 	perMicrosecond := perSecond / float64(limit.Second)
 	for i := range all {
@@ -95,7 +95,7 @@ func throttleNeeds(all []timeline, perSecond float64) (n needs) {
 	return n
 }
 
-// delayNeeds are those of the requests that a bucket admitted: which of them it kept waiting.
+// delayNeeds returns the needs of the requests that a bucket admitted: which of them it kept waiting.
 func delayNeeds(all []timeline, perSecond float64) (n needs) {
 	perMicrosecond := perSecond / float64(limit.Second)
 	noise := perMicrosecond * float64(noise)

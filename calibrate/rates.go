@@ -26,7 +26,7 @@ var ratePeriods = []limit.Time{
 
 const usualPeriods = 4
 
-// rates are those of buckets that are contradicted least: of numbers that people write, which all are tried, and of those
+// rates returns the rates of buckets with the fewest contradictions: of all numbers that people write, and of those
 // near the best rate of all.
 func (s *search) rates() (kept []rate) {
 	const odd = 6
@@ -42,7 +42,7 @@ func (s *search) rates() (kept []rate) {
 	all = sized(ofEach(all, scanned), s.all, bucketNeeds)
 	kept = ofEach(all, each)
 	if s.Whole || all[0].wrong <= s.requests()/explained {
-		return kept // whole seconds are too coarse for numbers that nobody writes
+		return kept // whole seconds are too coarse for numbers that people do not write
 	}
 	try := func(perSecond float64) int64 { n := bucketNeeds(s.few, perSecond); return n.best().wrong }
 	best, wrong := all[0].perSecond, try(all[0].perSecond)
@@ -106,7 +106,7 @@ func (l *rateList) add(n int64, per limit.Time) {
 	}
 }
 
-// simpleRates are those with few digits.
+// simpleRates returns the rates with few digits.
 func simpleRates(least, most float64) []rate {
 	l := &rateList{seen: map[float64]bool{}, least: least, most: most}
 	for i, per := range ratePeriods {

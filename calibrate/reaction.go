@@ -24,11 +24,10 @@ type Reaction struct {
 	Honoured int64 // of those: it did, or sent nothing more
 }
 
-// patience is how long before the end of the log a refusal must lie to count.
+// patience is the least time from a refusal that counts to the end of the log.
 const patience = limit.Minute
 
-// Reactions are those of the classes, as far as they were refused. wait is how long the server asked a client to stay away,
-// by row; nil: it is known from the log only.
+// Reactions returns the reactions of the classes, as far as they were refused.
 func (r *Requests) Reactions(wait []limit.Time) (all []Reaction) {
 	byClient := r.timelines(r.Client, nil)
 	last := limit.Time(0)
@@ -85,7 +84,7 @@ func (r *Requests) Reactions(wait []limit.Time) (all []Reaction) {
 	return all
 }
 
-// Waits is how long the best limits of locations ask clients to stay away that the server refused too, by row.
+// Waits returns how long the best limits of locations ask clients to stay away that the server refused too, by row.
 func (r *Requests) Waits(all []Location) []limit.Time {
 	waits := make([]limit.Time, r.Len())
 	for _, l := range all {

@@ -18,7 +18,7 @@ const (
 	Refused
 )
 
-// Requests are those of a log that came as far as the server's limit, column by column, in the order of the log.
+// Requests holds the requests of a log that reached the server's limit, column by column, in log order.
 type Requests struct {
 	At      []limit.Time
 	Verdict []Verdict
@@ -32,7 +32,7 @@ type Requests struct {
 	Places  [][]int32    // a column for each way to divide the requests by where they went: the host, the beginning of the path
 }
 
-// Len is how many there are.
+// Len returns the number of requests.
 func (r *Requests) Len() int { return len(r.At) }
 
 // Spread has requests whose stamps are whole seconds lie evenly in their second, in the order of the log: the order of
@@ -59,7 +59,7 @@ type timeline struct {
 	refused int64
 }
 
-// timelines are those by one column of keys of the rows that take part.
+// timelines returns the timelines by one column of keys, of the rows that take part.
 func (r *Requests) timelines(keys []int32, part func(row int32) bool) (all []timeline) {
 	rows := make(map[int32][]int32)
 	var order []int32

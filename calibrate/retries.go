@@ -20,7 +20,7 @@ import (
 // is wanted is judged by another limit, and what that refuses comes back as the model says: one of the ways that the log
 // shows, drawn by chance for each request.
 
-// horizon is how long after a refusal a request for the same path still counts as the same one, come again.
+// horizon is the time after a refusal in which a request for the same path still counts as the same one, come again.
 const horizon = 5 * limit.Minute
 
 // A Habit is what a client does with a refused request, try by try.
@@ -32,7 +32,7 @@ type try struct {
 	after   []limit.Time // of those that came again
 }
 
-// Habits are those of clients, as far as the log shows them, and of classes.
+// Habits holds the habits of clients, as far as the log shows them, and of classes.
 type Habits struct {
 	fixed   *Habit // of everybody; nil: learned
 	clients map[int32]*Habit
@@ -50,10 +50,10 @@ const (
 // RetryWords are the kinds.
 var RetryWords = []string{NoRetries, Immediate, Backoff, Learned}
 
-// mostLearned is how often one comes back where the log does not show when clients give up.
+// mostLearned is the most times that a request comes back where the log does not show when clients give up.
 const mostLearned = 20
 
-// mostTries is how often a refused request comes back where that is not learned.
+// mostTries is the most times that a refused request comes back where that is not learned.
 const mostTries = 5
 
 // stated are the habits that need no log: at once, or after 1, 2, 4, 8 and 16 seconds, a quarter more or less.
@@ -105,7 +105,7 @@ func (r *Requests) Learn(how string) (wanted []int32, h *Habits) {
 				habit.at(before.try+1).refused++
 			}
 		}
-		// Of what was refused at the end of the log, nobody knows whether it would have come again.
+		// Whether requests refused at the end of the log would have come again is unknown.
 		for _, o := range refused {
 			if last-o.at < min(patience, (last-r.At[0])/20) {
 				for _, habit := range h.of(client, r.Class[t.rows[0]]) {
@@ -163,8 +163,8 @@ func (h *Habit) at(n int) *try {
 	return &h.tries[n]
 }
 
-// enough is how many refusals of a client must be known for its own habit to count, rather than that of its class; and of
-// a try, rather than the try before it.
+// enough is the number of known refusals of a client from which its own habit counts, rather than that of its class;
+// and of a try, rather than the try before it.
 const enough = 10
 
 // again draws whether a request comes again that was refused for the nth time, from 0, and after how long.

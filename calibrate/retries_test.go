@@ -67,7 +67,7 @@ func TestLearned(t *testing.T) {
 	if got := r.Simulate(wanted, habits, policyOf(t, "window:100/1m"), r.Keys[0], 1); got != (Load{Requests: 5}) {
 		t.Errorf("where nothing is refused: %+v", got)
 	}
-	// Of B, C and D, each comes back after 4 s, then every 5 or 6 s, as nobody was seen to give up: until the log ends. Z is its end.
+	// Of B, C and D, each comes back after 4 s, then every 5 or 6 s, as none gave up: until the log ends. Z is its end.
 	got := r.Simulate(wanted, habits, policyOf(t, "fixed:1/24h"), r.Keys[0], 1)
 	if got.Refused != got.Requests-1 || got.Lost != 0 || got.Refused < 1+3*14 || got.Refused > 1+3*18 {
 		t.Errorf("where all but one are refused: %+v", got)

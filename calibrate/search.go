@@ -88,7 +88,7 @@ func (s *search) buckets(rates []rate) {
 	}
 }
 
-// sizes are those to try: all that explain as much, where they are few.
+// sizes returns the sizes to try: all that explain as much, where they are few.
 func (s size) sizes() (all []int64) {
 	const few = 4
 	if s.high-s.low <= few {
@@ -173,7 +173,7 @@ func (s *search) likelier(x, y string) int {
 	return cmp.Or(cmp.Compare(s.order(x), s.order(y)), cmp.Compare(odd(x), odd(y)), cmp.Compare(len(x), len(y)), strings.Compare(x, y))
 }
 
-// odd is how unusual the numbers of a limit are: the digits of its count, and how rare its period is.
+// odd returns how unusual the numbers of a limit are: the digits of its count, and how rare its period is.
 func odd(text string) int {
 	spec, err := limit.Parse(text)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 
 // Windows of each kind, by their lengths.
 
-// windowPeriods are those of windows.
+// windowPeriods lists the periods of windows.
 var windowPeriods = func() (all []limit.Time) {
 	for _, n := range []limit.Time{100, 200, 250, 500, 1500, 2500} {
 		all = append(all, n*limit.Millisecond)
@@ -49,7 +49,7 @@ func (k windowKind) spec(n int64, per limit.Time) limit.Spec {
 	return limit.Spec{Algorithm: k.algorithm, Count: n, Period: per, Options: k.options}
 }
 
-// boundless is the size of a window that refuses nobody: as many as one may have.
+// boundless is the size of a window that refuses no client: as many as one may have.
 const boundless = limit.MaxRing
 
 // windows judges the windows that are contradicted least, of each kind those of the best periods.
@@ -99,7 +99,7 @@ func (s *search) windows() {
 			}
 		}
 		rank(all)
-		keep, odd := 2*kept, 0 // odd ones have lengths that nobody writes
+		keep, odd := 2*kept, 0 // odd ones have lengths that people do not write
 		if s.Whole {
 			keep = kept
 		}
