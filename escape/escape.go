@@ -19,7 +19,7 @@ func harmless(r rune) bool {
 	return unicode.IsPrint(r) && !unicode.Is(invisible, r)
 }
 
-// invisible are the characters that Unicode counts as letters, marks or symbols and that nobody sees.
+// invisible lists the characters that Unicode counts as letters, marks or symbols and that are invisible.
 var invisible = &unicode.RangeTable{
 	R16: []unicode.Range16{
 		{Lo: 0x034f, Hi: 0x034f, Stride: 1}, // combining grapheme joiner

@@ -9,7 +9,7 @@ import (
 	"shadow/report/format"
 )
 
-// botsShare is how many percent of all requests, together, networks that are bots must send to be worth to tell.
+// botsShare is the percentage of all requests that networks of bots, together, must send to be worth reporting.
 const botsShare = 1
 
 // tellBots tells of networks, unless what they send together is little.

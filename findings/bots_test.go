@@ -10,8 +10,8 @@ import (
 	"shadow/traffic/who"
 )
 
-// read has somebody read pages by way of clients: each names the one before, and is made of files, unless those are kept
-// elsewhere.
+// read has a person read pages by way of clients: each names the one before, and is made of files, unless those are
+// kept elsewhere.
 func (w *town) read(after float64, agent string, pages int, files bool, clients ...string) {
 	by := func() string { return clients[w.IntN(len(clients))] }
 	for from := "https://search.example/"; pages > 0; pages-- {

@@ -18,7 +18,7 @@ import (
 //
 //	proxy.go    does an address stand for many people?
 //	forged.go   does a client write entries of its own into the headers of proxies?
-//	machine.go  the server itself, its health checks, somebody who attacks it
+//	machine.go  the server itself, its health checks, an attacker
 //	site.go     is this a site for people at all?
 
 // A client is what is known of one, in a line of the cache.
@@ -31,7 +31,7 @@ type client struct {
 	peak                                // for enforced
 }
 
-// requests is how many the client sent.
+// requests returns how many requests the client sent.
 func (c *client) requests() (n int64) {
 	for _, k := range c.classes {
 		n += int64(k)
@@ -50,7 +50,7 @@ func (c *client) several(kinds int) bool {
 // crowd reports whether several people seem to be behind the client: browsers that fetch what pages are made of.
 func (c *client) crowd(kinds int) bool { return c.several(kinds) && c.is(c.files, 10) }
 
-// A client is heavy from a hundredth of all requests on, of which there must be some.
+// A client is heavy from a hundredth of all requests on, if there are some.
 const (
 	heavyShare = 100
 	heavyLeast = 50
@@ -164,10 +164,10 @@ func (l *clients) find(s *ingest.Stats) (found []Finding) {
 	return slices.Concat(found, l.machines(), site)
 }
 
-// name is that of a client.
+// name returns the name of a client.
 func (l *clients) name(id int32) string { return l.Read.Tables.Clients.Name(id) }
 
-// address is that of a client; the zero one if it is none.
+// address returns the address of a client; the zero one if it is none.
 func (l *clients) address(id int32) netip.Addr {
 	a, err := netip.ParseAddr(l.name(id))
 	if err != nil {
@@ -187,14 +187,14 @@ type heavy struct {
 	together int   // kinds of browsers in the fullest minute
 }
 
-// A minute is which kinds of browsers showed pages and fetched files in it. Requests may come out of order by as many
-// minutes as are kept.
+// A minute holds the kinds of browsers that showed pages and fetched files in it. Requests may come out of order by as
+// many minutes as are kept.
 type minute struct {
 	number       int64 // of the clock, + 1; 0: none
 	pages, files uint64
 }
 
-// crowdedFrom is how many kinds of browsers, each with a page and a file in the same minute, are several people.
+// crowdedFrom is the number of kinds of browsers, with a page and a file in one minute each, that are several people.
 const crowdedFrom = 3
 
 func (h *heavy) take(b *traffic.Batch, row int, kind uint64, file bool) {

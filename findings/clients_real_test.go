@@ -17,7 +17,7 @@ import (
 	"shadow/traffic/network"
 )
 
-// reading is how a test reads logs.
+// reading says how a test reads logs.
 type reading struct {
 	format, client, from string
 	trusted              []string

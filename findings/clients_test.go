@@ -40,7 +40,7 @@ func (w *town) hit(after float64, client, request string, status int, agent, xff
 		client, at.Format("02/Jan/2006:15:04:05 -0700"), request, status, 300+7*len(request), agent, xff)})
 }
 
-// visit has somebody read some pages, each of which is made of some files, by way of clients.
+// visit has a person read some pages, each of which is made of some files, by way of clients.
 func (w *town) visit(after float64, agent, xff string, pages int, clients ...string) {
 	for range pages {
 		after += 5 + 40*w.Float64()
@@ -250,13 +250,13 @@ func TestWhoTheClientsAre(t *testing.T) {
 				w.hit(float64(i), "198.51.100.9", fmt.Sprintf("GET /shop/%d", i%50), 200, w.browser(), fmt.Sprintf("203.0.%d.%d", i/250, 1+i%250))
 			}
 		}, "stop proxy_as_client", "900 real ones behind 1 address (198.51.100.9)"},
-		"somebody who writes headers": {func(w *town) {
+		"a client that writes headers": {func(w *town) {
 			w.people(150)
 			for i := range 400 {
 				w.hit(float64(i), "198.51.100.66", "GET /shop/1", 200, curl, fmt.Sprintf("%d.%d.3.4", 20+w.IntN(60), w.IntN(256)))
 			}
 		}, "warn forged_forwarded_for", "400 requests of 1 address"},
-		"somebody who writes headers, behind a proxy": {func(w *town) {
+		"a client that writes headers, behind a proxy": {func(w *town) {
 			for i := range 60 {
 				w.visit(3600*w.Float64(), w.browser(), fmt.Sprintf("203.0.7.%d", i), 6, "10.0.0.1")
 			}
@@ -269,7 +269,7 @@ func TestWhoTheClientsAre(t *testing.T) {
 			for i := range 15 {
 				w.hit(float64(i), fmt.Sprintf("198.51.100.%d", i), "GET /shop/1", 200, w.browser(), "' or 1=1")
 			}
-		}, "info forged_forwarded_for", "belongs to nobody in 15 requests"},
+		}, "info forged_forwarded_for", "belongs to no host in 15 requests"},
 		"its own work": {func(w *town) {
 			w.people(60)
 			for i := range 900 {

@@ -123,7 +123,7 @@ func zones(inputs []ingest.InputStats) (f Finding, found bool) {
 	}, true
 }
 
-// lateness is what --lateness has to be for a step back, in days, hours or minutes.
+// lateness returns the --lateness for a step back, in days, hours or minutes.
 func lateness(step limit.Time) string {
 	switch {
 	case step >= 2*limit.Day:

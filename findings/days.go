@@ -63,7 +63,7 @@ func dayOf(at limit.Time) int64 {
 	return number
 }
 
-// A Traffic is when the requests of a log came, without those that lie apart.
+// A Traffic says when the requests of a log came, without those that lie apart.
 type Traffic struct {
 	First, Last limit.Time
 	Days        int64 // with a request

@@ -31,7 +31,7 @@ const (
 	smallShare    = .001 // of all requests: less is a note
 )
 
-// answer is what a status may be.
+// answer says what a status may mean.
 type answer uint8
 
 const (
@@ -40,8 +40,8 @@ const (
 	refusal
 )
 
-// answers are those of all statuses. Statuses that a client brings about by what it asks for, and those of gateways
-// whose server is down, are admitted ones.
+// answers holds the answer of each status. Statuses that a client brings about by what it asks for, and those of
+// gateways whose server is down, are admitted ones.
 var answers = func() (all [1000]answer) {
 	for status := 402; status < 1000; status++ {
 		all[status] = maybe
@@ -87,7 +87,7 @@ type burst struct {
 	ok, same int64 // admitted to all clients, and answered with the status, before it began
 }
 
-// refused is what is known of a status.
+// refused holds what is known of a status.
 type refused struct {
 	n       int64
 	at      limit.Time // the first
@@ -187,7 +187,7 @@ func (l *enforced) close(client int32, p *peak) {
 	}
 }
 
-// bursty is how many requests of a status are refusals by their bursts; 0: it comes in none, or by chance.
+// bursty returns how many requests of a status are refusals by their bursts; 0: it comes in none, or by chance.
 func (l *enforced) bursty(r *refused) (n int64) {
 	for action, inside := range r.inside {
 		if l.admitted[action] >= leastPeak {
@@ -253,7 +253,7 @@ func (l *enforced) find(s *ingest.Stats) []Finding {
 	return []Finding{f}
 }
 
-// hidden is what is known of the requests that enforcement has kept clients from.
+// hidden says what is known of the requests that enforcement has kept clients from.
 func (l *enforced) hidden() string {
 	var refused, gone int64
 	for id := range int32(l.all.Len()) {

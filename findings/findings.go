@@ -1,4 +1,4 @@
-// Package findings looks at a log before anybody believes an answer about it: batches of requests and the statistics of
+// Package findings looks at a log before people believe an answer about it: batches of requests and the statistics of
 // their reading come in; a list of findings goes out, the gravest first.
 //
 // A finding is about the log, never about a limit: copies of a file, clients that stand for many people, a server that

@@ -11,11 +11,11 @@ import (
 	"shadow/traffic/match"
 )
 
-// Headers of proxies can be written by anybody. A proxy's clients differ in their agents and come again; who makes
-// addresses up does it for each request, with the same agent. What is counted per address looks at its first requests
-// only, so that nobody makes it grow.
+// Any client can write headers of proxies. A proxy's clients differ in their agents and come again; a client that makes
+// addresses up does so for each request, with the same agent. What is counted per address looks at its first requests
+// only, so that no client makes it grow.
 
-// behind is what headers of proxies say of the clients behind clients.
+// behind holds what headers of proxies say of the clients behind clients.
 type behind struct {
 	requests [match.EntryCount]int64 // with a list, by what its first entry is
 	peers    map[int32]*entries      // by client: what it sent, or passed on
@@ -133,17 +133,17 @@ func (l *clients) forged(s *ingest.Stats) []Finding {
 		f.Evidence = fmt.Sprintf("%s of %s carry another first entry in %s each time, with the same agent: it is made up",
 			format.Count(made, "request"), addresses(makers), header)
 		if nobody > 0 {
-			f.Evidence += fmt.Sprintf("; in %s it belongs to nobody", format.Count(nobody, "request"))
+			f.Evidence += fmt.Sprintf("; in %s it belongs to no host", format.Count(nobody, "request"))
 		}
 	default:
-		f.Evidence = fmt.Sprintf("the first entry in %s belongs to nobody in %s: clients write it themselves", header,
+		f.Evidence = fmt.Sprintf("the first entry in %s belongs to no host in %s: clients write it themselves", header,
 			format.Count(nobody, "request"))
 	}
 	f.Evidence += "; a limit must count from the right, by entries of its own proxies"
 	return []Finding{f}
 }
 
-// fewNobodies is how many entries that belong to nobody happen.
+// fewNobodies is the number of entries that belong to no host and need no report.
 const fewNobodies = 10
 
 // addresses counts addresses.

@@ -10,8 +10,8 @@ import (
 	"shadow/traffic/ingest"
 )
 
-// keyless looks at the requests that lack what limits count by, so that they count by their clients. That none has it is
-// a warning of whoever reads the log. Where keys of the log are only tried, nobody asked for them.
+// keyless looks at the requests that lack what limits count by, so that they count by their clients. That no request
+// has it is a warning of the reading. Keys of the log that are only tried were not asked for.
 type keyless struct {
 	*seen
 	lacking [traffic.MaxValues]int64 // requests without each of Tables.Parts

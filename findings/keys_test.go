@@ -15,7 +15,7 @@ import (
 	"shadow/traffic/who"
 )
 
-// Of a crawler whose addresses are known, who sends from elsewhere forges its name; of others nobody can say it.
+// A client that claims a crawler with known addresses, from elsewhere, forges its name; of others that is unknown.
 func TestForgedCrawlers(t *testing.T) {
 	ranges := filepath.Join(t.TempDir(), "googlebot.json")
 	if err := os.WriteFile(ranges, []byte(`{"prefixes": [{"ipv4Prefix": "66.249.64.0/19"}]}`), 0o600); err != nil {
@@ -63,7 +63,7 @@ func TestForgedCrawlers(t *testing.T) {
 	}
 }
 
-// What limits count by is missing in some requests. That it is in none is somebody else's warning, as is what is only tried.
+// What limits count by is missing in some requests. That it is in none, or is only tried, is another package's warning.
 func TestKeyMissing(t *testing.T) {
 	session, tenant := request.Part{Kind: request.PartField, Name: "session"}, request.Part{Kind: request.PartField, Name: "tenant"}
 	bySession, err := request.ParseKey("client+field:session")

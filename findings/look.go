@@ -28,7 +28,7 @@ type Options struct {
 // byActions reports whether a limit by this key counts by action.
 func byActions(key request.Key) bool { return key.ByActions() }
 
-// seen is what all lookers share.
+// seen holds what all lookers share.
 type seen struct {
 	Options
 	all     intern.PagedSlice[client]
@@ -37,7 +37,7 @@ type seen struct {
 	census  *who.Census // once the log is read
 }
 
-// anonymous is how many requests lack what clients are told apart by.
+// anonymous counts the requests that lack what clients are told apart by.
 func (l *seen) anonymous() int64 {
 	id, known := l.Read.Tables.Clients.Find([]byte("-"))
 	if !known || int(id) >= l.all.Len() {
@@ -55,7 +55,7 @@ func (l *seen) byAddress() bool {
 // is returns who a client is.
 func (l *seen) is(id int32) who.Identity { return l.census.Identities.Of(id) }
 
-// senders is how many clients sent a request.
+// senders counts the clients that sent a request.
 func (l *seen) senders() (n int64) {
 	for id := range int32(l.all.Len()) {
 		if l.all.At(id).requests() > 0 {
@@ -72,7 +72,7 @@ type looker interface {
 	find(s *ingest.Stats) []Finding
 }
 
-// piece is how many rows one looker after the other takes: so few that their clients stay in the caches.
+// piece is the number of rows that one looker after the other takes: so few that their clients stay in the caches.
 const piece = 1 << 8
 
 // silent is embedded by lookers that go by the statistics alone.
@@ -115,7 +115,7 @@ func New(o Options) *Look {
 	return l
 }
 
-// Take looks at a batch. Requests that only warm limits are nobody's finding.
+// Take looks at a batch. Requests that only warm limits make no finding.
 func (l *Look) Take(b *traffic.Batch) {
 	if b.Warm {
 		return

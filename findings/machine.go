@@ -14,7 +14,7 @@ import (
 // Who is no visitor, by traffic/who: the site's own work, monitors, attackers. Which of these are worth to tell, and how, is
 // decided here.
 
-// worthTelling is how many percent of all requests some clients must send together to be told.
+// worthTelling is the percentage of all requests that some clients must send together to be reported.
 const worthTelling = 1
 
 // machines tells of them, of inner hosts, and of those of which no more is known than how much they send.
@@ -86,10 +86,10 @@ func (l *clients) machines() (found []Finding) {
 	return slices.Concat(found, l.attack(by[who.Attacker]), l.adminIndexed(by[who.Search]))
 }
 
-// innerStops is how many percent of all requests private addresses must send, beside public ones, to be asked about.
+// innerStops is the percentage of all requests that private addresses must send, beside public ones, to be asked about.
 const innerStops = 25
 
-// swarmsNamed is how many swarms are told.
+// swarmsNamed is the most swarms that are reported.
 const swarmsNamed = 2
 
 // counted counts clients without naming any.
@@ -178,7 +178,7 @@ func (l *clients) attack(ids []int32) (found []Finding) {
 	return found
 }
 
-// leastManaged is how many pages of the administration a search engine must be given to be told: one may be a login.
+// leastManaged is the least number of administration pages given to a search engine to be reported: one may be a login.
 const leastManaged = 3
 
 // adminIndexed tells of search engines that read the pages of those who run the site.

@@ -17,7 +17,7 @@ import (
 // A limit by address behind a proxy counts all its clients as one. That a proxy is in front shows in its header, which
 // names other clients than the log's column. Where the log does not have the header, it shows in the clients: one
 // address comes as many browsers at once. So does an office, from which a proxy differs by the part of the requests
-// that it carries: nobody comes past it.
+// that it carries: no client comes past it.
 
 // Percent of all requests: proxies carry so many, and so many are worth a warning.
 const (
@@ -123,7 +123,7 @@ func (l *clients) severalAtOnce(s *ingest.Stats) (f Finding, found bool) {
 	why := l.lacking(s)
 	switch {
 	case l.address(fronts[0]).IsUnspecified():
-		why = "nobody has this address, so the log was made without those of its clients"
+		why = "no client has this address, so the log was made without those of its clients"
 	case f.Severity == Warn:
 		why = "an office or a carrier is behind them, or " + why
 	}
@@ -153,7 +153,7 @@ func (l *clients) edges(s *ingest.Stats) (f Finding, found bool) {
 	return f, true
 }
 
-// carry reports whether so many requests are most of all, and nearly all of those by browsers: nobody comes past a proxy.
+// carry reports whether so many requests are most of all, and nearly all those of browsers: none comes past a proxy.
 func (l *clients) carry(requests int64) bool {
 	var browsers int64
 	for id := range int32(l.all.Len()) {
@@ -303,7 +303,7 @@ func covering(all []netip.Addr, most int) (names []string) {
 	return names
 }
 
-// commonBits is how many leading bits two addresses of one kind share.
+// commonBits returns how many leading bits two addresses of one kind share.
 func commonBits(a, b netip.Addr) (n int) {
 	x, y := a.AsSlice(), b.AsSlice()
 	for i := range x {

@@ -11,7 +11,7 @@ import (
 	"shadow/traffic/ingest"
 )
 
-// namesShown is how many files, or actions, a finding names.
+// namesShown is the most files, or actions, that a finding names.
 const namesShown = 3
 
 // copies looks at the files that hold the same lines.

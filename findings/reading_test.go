@@ -11,7 +11,7 @@ import (
 	"shadow/traffic/ingest"
 )
 
-// want is what a finding must be; the zero Code: there is none.
+// want checks severity, share and remedy of the finding with a code.
 func want(t *testing.T, name string, found map[string]Finding, code string, s Severity, share Share, remedy string) {
 	t.Helper()
 	f, there := found[code]

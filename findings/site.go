@@ -13,7 +13,7 @@ type Site uint8
 
 // The kinds of sites.
 const (
-	Unclear Site = iota // nobody uses it, or most users say nothing of themselves
+	Unclear Site = iota // no client uses it, or most users say nothing of themselves
 	People              // browsers use it
 	API                 // tools, libraries or an app do
 )
@@ -45,10 +45,10 @@ func (p party) most(others party) bool {
 		10*p.clients > 9*clients || 10*p.requests > 9*requests && 4*p.clients > clients
 }
 
-// users are who uses a site: its browsers, its tools and apps, and those who do not say what they are.
+// users counts the clients of a site: browsers, tools and apps, and clients that do not say what they are.
 type users struct{ browsers, programs, silent party }
 
-// site says whose site it is. Of programs there must be some, unless there is nobody else.
+// site says whose site it is. Of programs there must be some, unless there are no other users.
 func (u *users) site() Site {
 	speaking := party{u.browsers.clients + u.programs.clients, u.browsers.requests + u.programs.requests}
 	switch {
@@ -60,14 +60,14 @@ func (u *users) site() Site {
 	return People
 }
 
-// leastOfUse is how many requests show that a program uses a site that people read.
+// leastOfUse is the number of requests that show that a program uses a site that people read.
 const leastOfUse = 3
 
-// leastPrograms is how many clients must be programs for a site to be theirs.
+// leastPrograms is the number of clients that must be programs for a site to be theirs.
 const leastPrograms = 3
 
-// users counts those that are answered. No client counts for more than a hundredth of all requests, so that nobody decides
-// alone. Crawlers and monitors use no site.
+// users counts those that are answered. No client counts for more than a hundredth of all requests, so that none
+// decides alone. Crawlers and monitors use no site.
 func (l *clients) users() (u users) {
 	most, readers := max(1, l.total/heavyShare), l.census.Tally()[who.Person].Clients
 	for id := range int32(l.all.Len()) {
@@ -120,5 +120,5 @@ func (l *Look) byClient() *clients {
 			return c
 		}
 	}
-	panic("findings: nobody looks at clients")
+	panic("findings: no looker for clients")
 }
