@@ -145,7 +145,7 @@ func nameExtras(tokens []token, extra []string) (twins []twin, err error) {
 // A variable that feeds no field is read over, so that one that is misspelt would leave its field empty without a word:
 // of $remote_adr all requests would come from one client. Any name may be one that a server's configuration sets, so a
 // name is taken for misspelt only when it is a letter or two off one that feeds a field which the format does not have,
-// and nobody asks for it by its name.
+// and no flag asks for it by its name.
 
 // misspelt is the error of the first variable that is likely misspelt, nil if there is none.
 func misspelt(tokens []token, isNginx bool) error {

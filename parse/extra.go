@@ -80,7 +80,7 @@ func extraKeys(extra string) (keys []string) {
 	return keys
 }
 
-// Names are what the format calls the values of a line; nil if any line may have others, as lines of JSON may.
+// Names returns what the format calls the values of a line; nil if any line may have others, as lines of JSON may.
 func (f *Format) Names() []string { return f.names }
 
 // namesOf are the names of variables.

@@ -22,7 +22,7 @@ import (
 // mark stands before and behind what gonx sees. Servers escape control characters, so no value holds it.
 const mark = "\x01"
 
-// gonxPatience is how long NewParser may take: it needs a millisecond for any format that it can read.
+// gonxPatience is the longest that NewParser may take: it needs a millisecond for any format that it can read.
 const gonxPatience = 5 * time.Second
 
 // A gonxParser is the Parser of formats that go through gonx.
@@ -110,8 +110,8 @@ func gonxCanRead(text string) error {
 	return nil
 }
 
-// newGonxParser calls gonx.NewParser, apart: what it cannot read makes it panic, and should it still loop forever,
-// nobody waits for it.
+// newGonxParser calls gonx.NewParser, apart: what it cannot read makes it panic, and should it still loop forever, no
+// caller waits for it.
 func newGonxParser(text string) (*gonx.Parser, error) {
 	type result struct {
 		parser *gonx.Parser

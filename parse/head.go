@@ -94,8 +94,8 @@ func startsWith(b []byte, text string) bool {
 	return len(b) >= len(text) && string(b[:len(text)]) == text
 }
 
-// ordinaryQuote is where the first quote from a place on stands, if it is not escaped and next stands behind it; else
-// −1.
+// ordinaryQuote returns the place of the first quote from a place on, if it is not escaped and next stands behind it;
+// else −1.
 func ordinaryQuote(line []byte, from int, next byte) int {
 	n := bytes.IndexByte(line[from:], '"')
 	if n < 0 || from+n+1 >= len(line) || line[from+n+1] != next || n > 0 && line[from+n-1] == '\\' {

@@ -36,7 +36,7 @@ func CompileNamedJSON(name string, m FieldMapping, o Options) (*Format, error) {
 	return f, nil
 }
 
-// fields are those that a mapping can fill.
+// fields reports which fields a mapping can fill.
 func (m FieldMapping) fields() (has [fieldCount]bool) {
 	for _, f := range jsonFields {
 		switch {

@@ -15,7 +15,7 @@ import (
 // quite: \x22 in a string (without escape=json), and nothing or a lone "-" in the place of a number that was not
 // there ("upstream_response_time":,). Of a key that occurs twice the last one counts.
 
-// maxJSONDepth is how deep objects and arrays may nest. Logs nest to about five.
+// maxJSONDepth is the depth to which objects and arrays may nest. Logs nest to about five.
 const maxJSONDepth = 64
 
 // A jsonValue is a value that the line gave for a slot.

@@ -19,12 +19,12 @@ type Lines struct {
 	at   int    // where its next line begins
 
 	plain bool     // whether plain lines are read by their index; if not, there is none
-	marks []uint32 // the index of a part of the block, in the room of which it is made again
+	marks []uint32 // the index of a part of the block; its room is used again
 	mark  int      // the first of the marks that lies in the next line
 	base  int      // what the marks count from
 }
 
-// indexed is how many bytes of a block are indexed at a time: so few that their marks stay in the caches.
+// indexed is the number of bytes of a block that are indexed at a time: so few that their marks stay in the caches.
 const indexed = 16 << 10
 
 // NewLines returns what reads lines of the format.
@@ -38,7 +38,7 @@ func (f *Format) NewLines() *Lines {
 	return l
 }
 
-// clockOf is what a parser reads stamps with.
+// clockOf returns the clock with which a parser reads stamps.
 func clockOf(p Parser) *clock {
 	switch p := p.(type) {
 	case *scanner:
@@ -67,7 +67,7 @@ func (l *Lines) Begin(block []byte) {
 	}
 }
 
-// Zone is what the stamp of the latest line that could be read says of its own.
+// Zone returns what the stamp of the latest readable line says of its own zone.
 func (l *Lines) Zone() Zone { return l.clock.said }
 
 // More reports whether the block has another line.

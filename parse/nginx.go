@@ -64,7 +64,7 @@ func nginxTokens(text string) (tokens []token, width int, err error) {
 	return []token{t}, end + shut, nil
 }
 
-// nameBytes is how many letters, digits and underscores text opens with.
+// nameBytes counts the letters, digits and underscores that text opens with.
 func nameBytes(text string) (n int) {
 	for n < len(text) && isNameByte(text[n]) {
 		n++

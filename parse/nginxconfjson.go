@@ -59,7 +59,7 @@ func mappingOfVariables(keys map[string]string) FieldMapping {
 	return m
 }
 
-// jsonFieldOf is what a mapping calls the meaning of a variable, "" if it has none.
+// jsonFieldOf returns what a mapping calls the meaning of a variable, "" if it has none.
 func jsonFieldOf(k fieldKind) string {
 	if k == kindText || k == kindSkip {
 		return ""

@@ -17,7 +17,7 @@ import (
 // scanner reads it: so what is plain never decides that a line is bad, and whatever the scanner does with odd lines
 // need not be done here.
 
-// plainMarks is how many marks a plain line has.
+// plainMarks is the number of marks of a plain line.
 const plainMarks = 7
 
 // What stands at places of a plain line, as numbers: the first byte is the lowest.

@@ -8,7 +8,7 @@ import (
 	"shadow/logfile"
 )
 
-// MaxExtra is how many fields beyond the usual ones a caller can ask for by name (Options.Extra).
+// MaxExtra is the most fields beyond the usual ones that a caller can ask for by name (Options.Extra).
 const MaxExtra = 8
 
 // NotLogged stands for a number that the line does not have.

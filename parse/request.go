@@ -51,7 +51,7 @@ func otherTarget(method, target []byte) bool {
 // maxMethod is longer than any registered method (UPDATEREDIRECTREF has 17 letters).
 const maxMethod = 32
 
-// methodEnd is where the space behind the method stands, with something behind it; 0 if there is no method.
+// methodEnd returns the place of the space behind the method, with something behind it; 0 if there is no method.
 func methodEnd(line []byte) int {
 	for i, c := range line[:min(len(line), maxMethod)] {
 		switch {
@@ -65,7 +65,7 @@ func methodEnd(line []byte) int {
 	return 0
 }
 
-// protocol is where the space before the protocol stands, 0 if there is none.
+// protocol returns the place of the space before the protocol, 0 if there is none.
 func protocol(line []byte) int {
 	space := len(line) - len(" HTTP/1.1")
 	if space < 0 || !startsWith(line[space:], " HTTP/") {

@@ -33,7 +33,7 @@ func TestScanScript(t *testing.T) {
 	}
 }
 
-// A scanScript is where a script stands.
+// A scanScript holds the state of a script.
 type scanScript struct {
 	wants  Options
 	parser Parser

@@ -182,8 +182,8 @@ func zone(b []byte) (east int64, n int) {
 	return east, n
 }
 
-// eastOf is how far east of Greenwich the clock's zone is at a civil time, given in seconds since the epoch as if it
-// were UTC. A zone changes on a whole minute, so one look-up serves all lines of the minute.
+// eastOf returns how far east of Greenwich the clock's zone is at a civil time, given in seconds since the epoch as if
+// it were UTC. A zone changes on a whole minute, so one look-up serves all lines of the minute.
 func (c *clock) eastOf(seconds int64) int64 {
 	if c.zone == nil || c.zone == time.UTC {
 		return 0

@@ -138,7 +138,7 @@ func (m *timestampParts) monthName(letter byte, b []byte) int {
 	return n
 }
 
-// letters is how many letters b opens with: a weekday, or the name of a zone, which we read over.
+// letters counts the letters that b opens with: a weekday, or the name of a zone, which we read over.
 func letters(b []byte) (n int) {
 	for n < len(b) && b[n]|0x20 >= 'a' && b[n]|0x20 <= 'z' {
 		n++

@@ -23,7 +23,7 @@ type reader struct {
 	unescaped bool // whether it is known that no line has a backslash
 }
 
-// blank is what each Record starts from.
+// blank is the initial value of each Record.
 var blank = Record{RequestTime: NotLogged, UpstreamTime: NotLogged}
 
 // keep stores a text.

@@ -61,7 +61,7 @@ func CompileW3C(header string, o Options) (*Format, error) {
 	return family.format(header)
 }
 
-// format is that of a header.
+// format returns the format of a header.
 func (w *w3cFamily) format(header string) (*Format, error) {
 	header = strings.TrimRight(header, "\r\n \t")
 	w.mu.Lock()

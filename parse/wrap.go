@@ -31,7 +31,7 @@ type Wrapping struct {
 	tree *jsonNode                               // of a JSON object that holds the line; nil: it is text
 }
 
-// wrappings are those of text. A line that has one of them has none of those behind it.
+// wrappings lists the wrappings of text. A line that has one of them has none of those behind it.
 var wrappings = []Wrapping{
 	{Name: "in cri", head: criHead},
 	{Name: "in logcli", head: logcliHead},
@@ -190,7 +190,7 @@ func (p *wrappedParser) unwrap(line []byte) (bare, stamp []byte, at int, fault F
 	return bytes.TrimRight(inner.text, "\r\n"), s.found[FieldTime].text, inner.at, Fault{}
 }
 
-// firstWord is what stands before the first space.
+// firstWord returns what stands before the first space.
 func firstWord(b []byte) []byte { return b[:max(0, bytes.IndexByte(b, ' '))] }
 
 // stampHead is a time in ISO 8601, and a space.
@@ -263,7 +263,7 @@ func composeHead(line []byte) (n int, stamp []byte) {
 	return n + len("| "), nil
 }
 
-// consoleHead is what Caddy writes before the object of a request: time, level, logger and message, with tabs between.
+// consoleHead finds what Caddy writes before the object of a request: time, level, logger, message, between tabs.
 func consoleHead(line []byte) (n int, stamp []byte) {
 	if len(line) < len("2026/03/02 10:00:00") || line[4] != '/' && line[4] != '-' || line[7] != line[4] || !clockTime(line[11:]) {
 		return 0, nil

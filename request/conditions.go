@@ -29,7 +29,7 @@ type Conditions struct {
 	Not []Conditions // and none of these
 }
 
-// MaxScopes is how many different Conditions a run may have: one for each bit of a mark of a request.
+// MaxScopes is the most different Conditions of a run: one for each bit of a mark of a request.
 const MaxScopes = 64
 
 const withoutKey = "without"
@@ -178,7 +178,7 @@ type Tier struct {
 	Exempt   bool // no policy judges the requests of these clients
 }
 
-// Len is how many entries the tier has.
+// Len returns how many entries the tier has.
 func (t *Tier) Len() int { return len(t.Networks) + len(t.Users) + len(t.Values) }
 
 // DefaultTier is the tier of the clients that are in no other.

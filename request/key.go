@@ -33,7 +33,7 @@ const (
 	ByClientPath        Key = "client+path" // each client has one per path
 )
 
-// UsualKeys are those above.
+// UsualKeys lists the keys above.
 var UsualKeys = []Key{
 	ByClient, ByClientAction, ByAction, ByHost, BySite, ByClientAgent, ByClient24, ByClient64, ByUser,
 	ByClientAgentAction, ByClient24Action, ByClient64Action, ByUserAction, ByClientPath,
@@ -105,10 +105,10 @@ func (p Part) String() string {
 	return text
 }
 
-// v4Bits are those of an IPv4 address. A network of more bits is one of IPv6.
+// v4Bits is the number of bits of an IPv4 address. A network of more bits is one of IPv6.
 const v4Bits = 32
 
-// Bits is how many bits of addresses of IPv4, or of IPv6, make a network; 0: these stay alone.
+// Bits returns how many bits of addresses of IPv4, or of IPv6, make a network; 0: these stay alone.
 func (p Part) Bits(four bool) int {
 	switch {
 	case p.N6 > 0 && !four:
@@ -185,7 +185,7 @@ func number(text string, least, most int, want string) (int, error) {
 	return n, nil
 }
 
-// longestName is how many bytes the name of a field may have.
+// longestName is the most bytes that the name of a field may have.
 const longestName = 200
 
 // IsName reports whether a text can be the name of a field, header or cookie.

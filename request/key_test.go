@@ -29,7 +29,7 @@ func TestWho(t *testing.T) {
 	}
 }
 
-// Where each client has buckets of its own, whatever it has them for, nobody else is in them.
+// Where each client has buckets of its own, whatever it has them for, no other is in them.
 func TestShared(t *testing.T) {
 	for key, want := range map[Key]bool{
 		ByClient: false, ByClientAction: false, ByClientAgent: false, ByClientAgentAction: false, ByClientPath: false,

@@ -146,7 +146,7 @@ var doubts = map[string]string{
 // Traefik stamps the start of a request, as Apache does.
 const traefikText = `%h - %u %t` + agentsText + ` %{count}n "%{router}n" "%{server}n" %{ms}Tms`
 
-// balancerText is what the load balancers of AWS have in common.
+// balancerText holds what the load balancers of AWS have in common.
 const balancerText = `$time_iso8601 $balancer $remote_addr:$remote_port $backend $wait $work $answer $status $backend_status` +
 	` $request_length $body_bytes_sent "$request" "$http_user_agent"`
 

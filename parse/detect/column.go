@@ -117,7 +117,7 @@ func (c *column) forwarded() bool {
 	return others*listsPerOther <= lists
 }
 
-// listsPerOther is how many lists of addresses outweigh a value that is none.
+// listsPerOther is the number of lists of addresses that outweigh a value that is none.
 const listsPerOther = 9
 
 // isMsec reports whether a value is the stamp of its line again, to the millisecond.

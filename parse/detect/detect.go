@@ -22,7 +22,7 @@ import (
 // these in what follows, or lacks, at the end.
 var detectable = []string{"combined", "vhost-combined", "apache-combined", "apache-iso", "nginx-iso", "bare", "haproxy", "alb", "elb", "s3", "envoy", "istio", "apisix"}
 
-// webServers is how many of these are formats of web servers.
+// webServers is the number of these that are formats of web servers.
 const webServers = 6
 
 // shorter says what a format is called without referers and agents.
@@ -61,7 +61,7 @@ type Detector struct {
 	wrapped  *Detector           // see timeless
 }
 
-// compiled is what compiling a format came to.
+// compiled holds the result of compiling a format.
 type compiled struct {
 	format *parse.Format
 	err    error
@@ -121,7 +121,7 @@ func (d *Detector) w3c(header string) (*parse.Format, error) {
 	return d.once(header, func() (*parse.Format, error) { return parse.CompileW3C(header, d.choice.Options) })
 }
 
-// mostWrappings is how many wrappings a line may have: docker compose writes lines of syslog, which write others.
+// mostWrappings is the most wrappings that a line may have: docker compose writes lines of syslog, which write others.
 const mostWrappings = 3
 
 // unwrap finds the format of lines that may be wrapped in others. A wrapping of text is looked for first, since names

@@ -15,7 +15,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite what the tests expect")
 
-// detected is what is found without a word on the format.
+// detected returns what is found without a word on the format.
 func detected(log []byte, o parse.Options) (Detection, error) { return Choice{Options: o}.For(log) }
 
 // describeDetection writes down what detection made of a log.

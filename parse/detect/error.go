@@ -20,7 +20,7 @@ type UnknownFormatError struct {
 	read  int    // how many it reads
 }
 
-// maxShown is how much of a line is shown, in bytes.
+// maxShown is the most that is shown of a line, in bytes.
 const maxShown = 200
 
 // Error says what was found, on several lines.

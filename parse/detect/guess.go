@@ -86,8 +86,8 @@ func guessText(lines [][]byte, open string) string {
 	return b.String() + first[at:]
 }
 
-// guessField is what a field is: a variable, in quotes or brackets where the first line has them, or signs that all lines
-// have.
+// guessField returns the text of the format for a field: a variable, in quotes or brackets where the first line has
+// them, or signs that all lines have.
 func guessField(field string, values []string, used map[string]bool, i int) string {
 	shape, _ := shapeOf(field)
 	for _, g := range guessed {

@@ -71,7 +71,7 @@ func doubt(format *parse.Format, r *parse.Record) parse.Fault {
 // An agentCensus counts what stands where the user agent should.
 type agentCensus struct{ lines, none, urls int }
 
-// censusLines is how many lines it takes to say something about the rest of a log.
+// censusLines is the number of lines that it takes to say something about the rest of a log.
 const censusLines = 20
 
 func (c *agentCensus) count(agent []byte) {

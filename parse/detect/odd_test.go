@@ -103,6 +103,6 @@ func TestSharedOddFormats(t *testing.T) {
 	}
 }
 
-// proxyManager is what Nginx Proxy Manager calls "proxy".
+// proxyManager holds the format that Nginx Proxy Manager calls "proxy".
 const proxyManager = `[$time_local] $upstream_cache_status $upstream_status $status - $request_method $scheme $host "$request_uri" ` +
 	`[Client $remote_addr] [Length $body_bytes_sent] [Gzip $gzip_ratio] [Sent-to $server] "$http_user_agent" "$http_referer"`

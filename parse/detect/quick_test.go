@@ -113,7 +113,7 @@ func manyLogs(t *testing.T) (logs [][]byte) {
 	return append(logs, beginnings(t, filepath.Join(testneeds.Root(t), "sample-logs"))...)
 }
 
-// beginnings are those of the files below a folder, as far as these can be read.
+// beginnings returns the beginnings of the files below a folder, as far as these can be read.
 func beginnings(t *testing.T, folder string) (logs [][]byte) {
 	err := filepath.WalkDir(folder, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || !e.Type().IsRegular() {

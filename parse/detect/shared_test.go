@@ -49,7 +49,7 @@ func (r *reading) read(format *parse.Format, data []byte) {
 	}
 }
 
-// share is how much of the lines cannot be read, in percent.
+// share returns how much of the lines cannot be read, in percent.
 func (r *reading) share() float64 { return 100 * float64(r.unreadable) / float64(max(r.lines, 1)) }
 
 func (r *reading) String() string {

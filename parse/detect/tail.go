@@ -11,8 +11,8 @@ import (
 // Many logs are combined with something behind the agent. What stands there is not declared anywhere, so a column is
 // used only if all its values leave no doubt (column.go); everything else is read over.
 
-// tailShare is how many of the lines that can be read, in percent, must have the same number of fields behind the
-// agent for these to be looked at.
+// tailShare is the percentage of the readable lines that must have the same number of fields behind the agent for these
+// to be looked at.
 const tailShare = 90
 
 // withTail is a detection with the columns behind the agent that are beyond doubt, if there are any; and with the
