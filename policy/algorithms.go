@@ -97,7 +97,7 @@ func algorithmOf(name string) (*Algorithm, error) {
 		name, limit.Hint(name, append(presetNames(), names...)), strings.Join(names, ", "))
 }
 
-// LimitNames are what limits may name before the colon: algorithms, and libraries and servers by their names.
+// LimitNames returns the names that limits may have before the colon: algorithms, libraries and servers.
 func LimitNames() (names []string) {
 	for _, a := range Algorithms {
 		names = append(names, a.Name)

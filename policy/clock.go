@@ -45,7 +45,7 @@ func tickTo(l limit.Limiter, tick limit.Time) (limit.Limiter, error) {
 	return &c, nil
 }
 
-// read is what the clock says at t.
+// read returns what the clock says at t.
 func (c *coarse) read(t limit.Time) limit.Time {
 	past := t % c.tick
 	if past < 0 {

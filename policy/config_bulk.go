@@ -9,7 +9,7 @@ import (
 // of lines that hold one plain address each, the first stays in the text, and stands for all of them. If they turn out
 // to be something else, such as users, the text is read again as a whole.
 
-// bulkLines is how many lines are such a stretch.
+// bulkLines is the number of lines of such a stretch.
 const bulkLines = 1000
 
 // cutBulk takes the stretches out of a text. bulk has what was taken out by the line of what stayed, counted from 1.

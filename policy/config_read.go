@@ -85,7 +85,7 @@ const (
 	notKey    = "not"    // none may
 )
 
-// statusKey is the condition that says what is counted and cannot say what is refused: nobody knows the answer before.
+// statusKey is the condition that says what is counted and cannot say what is refused: the answer is not known before.
 const statusKey = "status"
 
 // anyValue removes a condition.
@@ -274,7 +274,7 @@ func (r *configReader) each(stated list[conditionEntries]) (all []request.Condit
 	return all
 }
 
-// conditions are those of from, but for those that are stated. Any value is no condition.
+// conditions returns the conditions of from, with those that are stated in their place. Any value is no condition.
 func (r *configReader) conditions(stated conditionEntries, from request.Conditions) request.Conditions {
 	if len(stated.either) > 0 {
 		from.Any = r.each(stated.either)

@@ -95,7 +95,7 @@ func TestConfigNests(t *testing.T) {
 	}
 }
 
-// There are as many problems as can be read, and a count of the others.
+// The list has as many problems as people read, and a count of the others.
 func TestConfigManyProblems(t *testing.T) {
 	_, err := ParseConfig("shadow.yaml", []byte("actions:\n"+strings.Repeat("  - a\n", 60)))
 	var problems Problems

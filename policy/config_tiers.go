@@ -148,10 +148,10 @@ func joined(text, tier, owner string, named bool) error {
 //
 // What looks like an address is one.
 
-// maxMemberFile is how large such a file may be, in bytes.
+// maxMemberFile is the largest size of such a file, in bytes.
 const maxMemberFile = 64 << 20
 
-// byteOrderMark is what some editors put before a text.
+// byteOrderMark is the mark that some editors put before a text.
 const byteOrderMark = "\uFEFF"
 
 // readMemberFile reads the file that a tier names.
@@ -201,7 +201,7 @@ func readSmall(name string) (string, error) {
 	return text.String(), err
 }
 
-// cutComment is what stands on a line before a #, which must begin the line or follow a blank.
+// cutComment returns what stands on a line before a #, which must begin the line or follow a blank.
 func cutComment(line string) string {
 	for i := range len(line) {
 		if line[i] == '#' && (i == 0 || line[i-1] == ' ' || line[i-1] == '\t') {

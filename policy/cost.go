@@ -34,7 +34,7 @@ type Cost struct {
 	Field request.Part // whose number it is; the zero Part: the bytes sent
 }
 
-// For is which cost is that of a request with these traffic.Batch.Marks; -1: it costs one.
+// For returns the index of the cost of a request with these traffic.Batch.Marks; -1: it costs one.
 func (c Costs) For(marks uint64) int {
 	for i := range c {
 		if c[i].Scope.Holds(marks) {
@@ -44,7 +44,7 @@ func (c Costs) For(marks uint64) int {
 	return -1
 }
 
-// Of is what a request costs with so much in the field.
+// Of returns what a request costs with so much in the field.
 func (c *Cost) Of(n int64) int64 {
 	switch {
 	case c.Per == 0:

@@ -8,15 +8,15 @@ import (
 	"github.com/goccy/go-yaml/ast"
 )
 
-// The section defaults says what flags are where nobody gives them:
+// The section defaults holds values of flags that the command line does not give:
 //
 //	defaults:
 //	  client-from: x-forwarded-for
 //	  trusted-proxy: [private, 192.0.2.0/24]
 //
-// Nothing here knows what the values mean: those who have the flags do.
+// This package does not know what the values mean: the commands with the flags do.
 
-// A Default is what a flag is where nobody gives it.
+// A Default holds the value of a flag that the command line does not give.
 type Default struct {
 	Name   string   // of the flag
 	Values []string // the flag is given once for each; none: nothing stands in for it

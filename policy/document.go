@@ -51,7 +51,7 @@ func (d *document) parse(text []byte) node {
 	return nil
 }
 
-// syntax is what the parser complains about.
+// syntax returns the complaint of the parser as a Problem.
 func (d *document) syntax(err error) Problem {
 	var at yaml.Error
 	if !errors.As(err, &at) || at.GetToken() == nil {
@@ -64,12 +64,12 @@ func (d *document) syntax(err error) Problem {
 	return Problem{d.name, d.line(p.Line), p.Column, message}
 }
 
-// maxDepth is how deep lists and brackets may nest. The parser takes memory with the square of that, 15 GB for 100 kB
-// of dashes; a configuration needs few.
+// maxDepth is the depth to which lists and brackets may nest. The parser takes memory with the square of that, 15 GB
+// for 100 kB of dashes; a configuration needs few.
 const maxDepth = 50
 
-// tooDeep is where a text nests deeper, or nil. A dash is nested no deeper than its column says; a mapping without
-// brackets takes a line with a larger indent for each level, so a short one cannot be deep.
+// tooDeep returns the place where a text nests too deep, or nil. A dash is nested no deeper than its column says; a
+// mapping without brackets takes a line with a larger indent for each level, so a short one cannot be deep.
 func tooDeep(text []byte) *token.Token {
 	depth := 0
 	for _, t := range lexer.Tokenize(string(text)) {
@@ -219,7 +219,7 @@ func find(at node, path []string) (found node, entry *ast.MappingValueNode) {
 	return at, entry
 }
 
-// beginning is where a node begins: a mapping without braces at its first key.
+// beginning returns where a node begins: a mapping without braces at its first key.
 func (d *document) beginning(at node) *token.Position {
 	if begun := d.damaged[at]; begun != nil {
 		return begun

@@ -15,7 +15,7 @@ import (
 //	  assets: 20%
 //	  rhythm: 58%
 
-// Evidence is what the configuration says about evidence. What it does not say is empty, or nil.
+// Evidence holds what the configuration says about evidence. What it does not say is empty, or nil.
 type Evidence struct {
 	Path       string   // pattern for the path of what only browsers load
 	Background []string // patterns for paths that pages ask for by themselves
@@ -59,7 +59,7 @@ func percent(text string) int64 {
 	return n
 }
 
-// String is what the section says, in the order of its keys; "" for nothing.
+// String returns what the section says, in the order of its keys; "" for nothing.
 func (e *Evidence) String() string {
 	var said []string
 	say := func(key, text string) {

@@ -163,7 +163,7 @@ func parseLimit(text string) ([]limit.Spec, error) {
 	return limit.ParseAll(text)
 }
 
-// Held is how many requests a token bucket is said to hold; false if nothing is said.
+// Held returns how many requests a token bucket is said to hold; false if nothing is said.
 func Held(spec limit.Spec) (n int64, ok bool) {
 	if spec.Algorithm != Algorithms[0].Name {
 		return 0, false
@@ -209,7 +209,7 @@ func resolved(written []limit.Spec) (specs []limit.Spec) {
 	return specs
 }
 
-// size is how many products there are, or a number beyond maxPolicies.
+// size returns the number of products, or a number beyond maxPolicies.
 func size[T any](choices [][]T) int {
 	n := 1
 	for _, c := range choices {

@@ -59,7 +59,7 @@ func nginxFor(s limit.Shape) (setting, deviation string) {
 	return setting, rateText(rate, off)
 }
 
-// rateText returns how far a rate is off, if anybody could notice.
+// rateText returns how far a rate is off, if that is noticeable.
 func rateText(rate nginxRate, off float64) string {
 	text := offText(off)
 	if text == "" {

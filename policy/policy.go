@@ -69,7 +69,7 @@ func (p Policy) text(of func(*Part) string) string {
 	return text
 }
 
-// Keys are what the policy's limits count by, each once, in their order.
+// Keys returns the keys that the policy's limits count by, each once, in their order.
 func (p Policy) Keys() []request.Key {
 	var keys []request.Key
 	for i := range p.Parts {
@@ -97,7 +97,7 @@ func (p Policy) Horizon() (longest limit.Time) {
 	return longest
 }
 
-// Horizon is that of the limiter, or of the variant of an approximation that remembers for longest.
+// Horizon returns the horizon of the limiter, or of the variant of an approximation that remembers for longest.
 func (p Part) Horizon() limit.Time {
 	longest := p.Limiter.Horizon()
 	if approximation, ok := p.Limiter.(limit.Approximation); ok {

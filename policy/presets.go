@@ -172,7 +172,7 @@ func springGateway(spec limit.Spec, args *limit.Args) (string, error) {
 	case spec.Period != limit.Second:
 		return "", fmt.Errorf("limit %q: replenishRate is per second", spec)
 	case 2*burst < spec.Count:
-		return "", fmt.Errorf("limit %q: with a burstCapacity below half the replenishRate it never limits anybody: "+
+		return "", fmt.Errorf("limit %q: with a burstCapacity below half the replenishRate it never limits a client: "+
 			"its script stores nothing", spec)
 	}
 	return fmt.Sprintf("envoy-local:%s,burst=%d", rate(spec), burst), nil

@@ -206,7 +206,7 @@ func TestSchemaInStep(t *testing.T) {
 	}
 }
 
-// validConfigs are those of testdata/config.txt that the parser takes.
+// validConfigs returns the configurations of testdata/config.txt that the parser takes.
 func validConfigs(t *testing.T) (valid []string) {
 	text, err := os.ReadFile("testdata/config.txt")
 	if err != nil {

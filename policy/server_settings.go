@@ -132,7 +132,7 @@ func haproxyNearest(s limit.Shape) (setting, deviation string) {
 	}
 }
 
-// envoyUnits are those of Envoy's rate limit service. Source: envoyproxy/ratelimit, src/utils/utilities.go,
+// envoyUnits lists the units of Envoy's rate limit service. Source: envoyproxy/ratelimit, src/utils/utilities.go,
 // UnitToDivider.
 var envoyUnits = []struct {
 	name   string

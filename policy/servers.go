@@ -47,7 +47,7 @@ type Equivalent struct {
 	Closest   bool   `json:"closest"`   // the setting is the closest one, but another kind of limit
 }
 
-// Equivalents are what to set on each server for a limit, whose shape is s.
+// Equivalents returns what to set on each server for a limit, whose shape is s.
 func Equivalents(spec limit.Spec, s limit.Shape) []Equivalent {
 	all := make([]Equivalent, len(Servers))
 	for i, server := range Servers {
@@ -102,13 +102,13 @@ func hasOption(spec limit.Spec, name string) bool {
 	return false
 }
 
-// fill is how long an empty bucket of the shape takes to fill, in microseconds; it need not be a whole number. A window
-// that admits as many at once, and as many in the long run, is as long.
+// fill returns how long an empty bucket of the shape takes to fill, in microseconds; it need not be a whole number. A
+// window that admits as many at once, and as many in the long run, is as long.
 func fill(s limit.Shape) float64 {
 	return float64(s.AtOnce) * float64(s.Period) / float64(s.Count)
 }
 
-// offText returns how far a rate is off, if anybody could notice: 0.01 is one percent faster.
+// offText returns how far a rate is off, if that is noticeable: 0.01 is one percent faster.
 func offText(off float64) string {
 	switch {
 	case math.Abs(off) < 1e-6:

@@ -36,7 +36,7 @@ func (t *Tree) Set(key string, part *Tree) {
 	}
 }
 
-// Keys are those of a mapping, in their order.
+// Keys returns the keys of a mapping, in their order.
 func (t *Tree) Keys() []string {
 	if t == nil {
 		return nil
@@ -164,7 +164,7 @@ func (t *Tree) add(entries []*ast.MappingValueNode, anchors map[string]*Tree) {
 	}
 }
 
-// entryLine is where a part begins: at its key, unless an alias shares it.
+// entryLine returns the line where a part begins: at its key, unless an alias shares it.
 func entryLine(part *Tree, e *ast.MappingValueNode) int {
 	if _, shared := e.Value.(*ast.AliasNode); shared {
 		return part.Line
