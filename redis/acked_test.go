@@ -67,7 +67,7 @@ func (f *forgetful) send(clients, each int, after limit.Time) int {
 	return f.received() - before
 }
 
-// received is how many bytes the server has ever received.
+// received returns how many bytes the server has ever received.
 func (f *forgetful) received() int {
 	f.t.Helper()
 	info, err := f.redis.client.Info(context.Background(), "stats").Result()
@@ -81,7 +81,7 @@ func (f *forgetful) received() int {
 	return n
 }
 
-// counted is how many requests of a client are in its window.
+// counted returns how many requests of a client are in its window.
 func (f *forgetful) counted(text string, client int) int {
 	f.t.Helper()
 	key := fmt.Sprintf("shadow:{%s/%s/client/10.0.0.%d}", text, text, client)
@@ -94,7 +94,7 @@ func (f *forgetful) counted(text string, client int) int {
 	return level - extra
 }
 
-// record is how many bytes Redis keeps of what this host was answered to the first client.
+// record returns how many bytes Redis keeps of the answers to this host for the first client.
 func (f *forgetful) record(text string) int64 {
 	f.t.Helper()
 	key := fmt.Sprintf("shadow:{%s/%s/client/10.0.0.0}", text, text)
@@ -224,7 +224,7 @@ func TestRemembersFromBefore(t *testing.T) {
 	}
 }
 
-// Where nobody saves where the host is, nobody asks again: of a key only its latest answers are kept, however long it goes on.
+// A host that never saves where it is never asks again: of a key only its latest answers are kept, however long.
 func TestAnswersAreNotKeptForNobody(t *testing.T) {
 	f := newForgetful(t, "token:500/1s,burst=1") // refuses every other request
 	record := func() int64 {

@@ -21,7 +21,7 @@ type Call struct {
 	Since  limit.Time   // answers to requests from this place on are kept, to be asked again
 	Alone  bool         // whether this host may have decided requests of the key alone since it last asked, from Since on
 
-	// Memory is what this host remembers of the key by itself. It repairs what Redis remembers, if no other host has
+	// Memory holds what this host remembers of the key by itself. It repairs what Redis remembers, if no other host has
 	// been there; nil: Redis has missed nothing.
 	Memory *limit.State
 
@@ -35,7 +35,7 @@ type Call struct {
 // errForgotten says that a request was charged before, and the answer to it is not kept any more.
 var errForgotten = errors.New("redis: charged before, and the verdict is not kept any more")
 
-// arguments are what the script takes besides the key.
+// arguments returns what the script takes besides the key.
 func (c *Call) arguments(host string, clock Clock) []any {
 	cell, begin := c.Limit.split(c.At[0])
 	first, places := c.At[0], []byte(nil)

@@ -103,7 +103,7 @@ func BenchmarkCluster(b *testing.B) {
 	}
 }
 
-// spent is what masters have used: seconds, and bytes read, written, and received by the replica of the first.
+// spent holds what masters have used: seconds, and bytes read, written, and received by the replica of the first.
 type spent struct{ cpu, in, out, replica float64 }
 
 func spentBy(c *redistest.Cluster) (s spent) {

@@ -171,7 +171,7 @@ func TestClusterMovesAndBreaks(t *testing.T) {
 	}
 }
 
-// Nobody has given a slot to the node of a cluster.
+// The node of this cluster has no slots.
 func TestClusterWithoutSlots(t *testing.T) {
 	t.Parallel()
 	s := startTCP(t, "--cluster-enabled", "yes")

@@ -108,7 +108,7 @@ func (r *Conn) Ping(ctx context.Context) error {
 	return nil
 }
 
-// allSlots is how many slots a cluster has. A key lies in one of them.
+// allSlots is the number of slots of a cluster. A key lies in one of them.
 const allSlots = "16384"
 
 // incomplete returns what is missing from a cluster, by the answer of CLUSTER INFO.
@@ -153,7 +153,7 @@ func (r *Conn) Judge(ctx context.Context, calls []*Call) error {
 	return nil
 }
 
-// A failure is why a script has no answer.
+// A failure says why a script has no answer.
 type failure struct {
 	script *script
 	err    error

@@ -118,7 +118,7 @@ func TestGoesOnAfterTroubleAndCrash(t *testing.T) {
 	}
 }
 
-// A server that was started empty while nobody asked it is known for another one than before.
+// A server that was started empty between requests is known for another one than before.
 func TestGoesOnWithAnotherServer(t *testing.T) {
 	t.Parallel()
 	all, policies := madeUp(t, 6, 6000), limits(t, request.ByClient, ofEach...)
@@ -165,7 +165,7 @@ func TestChargedOnceWhenLateLinesFindTheirPlace(t *testing.T) {
 	t.Logf("%d requests came late, %d were not charged", late, missing)
 }
 
-// charged is how many requests of a client a window has counted.
+// charged returns how many requests of a client a window has counted.
 func (c *crash) charged(client int) int {
 	c.t.Helper()
 	redis := c.server.client()

@@ -8,16 +8,16 @@ import (
 	"time"
 )
 
-// Redis is up until a batch fails. Then nobody waits for it: it is pinged in the background, less and less often, and
-// when it answers the next batch goes there. Only a batch that succeeds makes the pauses short again, so that a
-// server that answers pings and nothing else is not asked all the time.
+// Redis is up until a batch fails. Then no batch waits for it: it is pinged in the background, less and less often, and
+// when it answers the next batch goes there. Only a batch that succeeds makes the pauses short again, so that a server
+// that answers pings and nothing else is not asked all the time.
 
 const (
 	shortestPause = 50 * time.Millisecond
 	longestPause  = 5 * time.Second
 )
 
-// health is whether it makes sense to ask Redis.
+// health says whether it makes sense to ask Redis.
 type health struct {
 	ping  func(context.Context) error
 	down  atomic.Bool

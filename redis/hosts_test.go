@@ -61,7 +61,7 @@ func (g *guestbook) ask(host string, memory *limit.State, seconds ...limit.Time)
 	return c
 }
 
-// fields are those of the hash, and who is the only host.
+// fields returns the fields of the hash, and which host is the only one.
 func (g *guestbook) fields() (names []string, sole string) {
 	g.t.Helper()
 	all, err := g.look.HGetAll(context.Background(), g.limit.key("k")).Result()

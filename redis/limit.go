@@ -64,7 +64,7 @@ func NewLimit(name string, part *policy.Part, t Terms) (*Limit, error) {
 		return nil, fmt.Errorf("limit %q cannot be shared: its numbers are not exact in Redis, which computes with 53 bits; "+
 			"take a shorter period or a rounder count", part.Spec)
 	}
-	ttl := int64(horizon/limit.Millisecond) + 1 + t.MaxLag.Milliseconds() // of a key that nobody asks for
+	ttl := int64(horizon/limit.Millisecond) + 1 + t.MaxLag.Milliseconds() // of a key without requests
 	l.header = packed(append([]int64{
 		int64(l.cell), int64(t.Lateness), int64(min(t.Idle, reach)), ttl, int64(sharing.Cooldown), bit(sharing.Extend),
 	}, sharing.Numbers...)...)
@@ -96,11 +96,11 @@ func (l *Limit) split(t limit.Time) (cell, begin limit.Time) {
 	return cell, cell * l.cell
 }
 
-// longestName is how long a key's name may be, in bytes; a longer one goes by its hash.
+// longestName is the length of the longest name of a key, in bytes; a longer one goes by its hash.
 const longestName = 200
 
-// key is what the state of one of the limit's keys is called in Redis. The braces keep what belongs to it on one node
-// of a cluster.
+// key returns what the state of one of the limit's keys is called in Redis. The braces keep what belongs to it on one
+// node of a cluster.
 func (l *Limit) key(name string) string {
 	if len(name) > longestName {
 		sum := sha256.Sum256([]byte(name))
@@ -116,7 +116,7 @@ func bit(b bool) int64 {
 	return 0
 }
 
-// distance is how far apart two times are.
+// distance returns how far apart two times are.
 func distance(x, y limit.Time) uint64 {
 	if x < y {
 		x, y = y, x

@@ -13,8 +13,8 @@ import (
 	"shadow/request"
 )
 
-// A flaky line carries a request to the server and now and then ends before the answer is back. Then nobody knows whether
-// the batch was charged; it was, and must not be again.
+// A flaky line carries a request to the server and now and then ends before the answer is back. Then the host cannot
+// know whether the batch was charged; it was, and must not be again.
 type flaky struct {
 	listener net.Listener
 	server   string

@@ -25,7 +25,7 @@ type number struct {
 	index int64 // how many requests were there before
 }
 
-// numbers are where requests have been so far.
+// numbers hold the places of requests so far.
 type numbers struct {
 	previous number     // behind earlier batches
 	next     number     // behind the batch at hand, too
@@ -35,7 +35,7 @@ type numbers struct {
 
 var noNumbers = numbers{previous: number{place: math.MinInt64}, next: number{place: math.MinInt64}, kept: math.MaxInt64}
 
-// mostKept is how many requests may come until answers are no longer kept, though nobody has saved where the host is: a
+// mostKept is the number of requests after which answers are no longer kept while the place of the host is not saved: a
 // disk may be full. After a crash, those that had been charged are then decided locally.
 const mostKept = 4 << 20
 
@@ -58,7 +58,7 @@ func (n *numbers) take(b *traffic.Batch) {
 	}
 }
 
-// keeps reports whether answers are kept for longer than a batch: not before somebody has saved where the host is.
+// keeps reports whether answers are kept for longer than a batch: not before the place of the host is saved.
 func (n *numbers) keeps() bool { return n.kept != math.MaxInt64 }
 
 // keep keeps the answers from here on only.
@@ -72,7 +72,7 @@ func (n *numbers) first(place limit.Time) number {
 	return n.previous
 }
 
-// Saved is what a SharedLimiter has to know to go on where another one stopped.
+// Saved holds what a SharedLimiter has to know to go on where another one stopped.
 type Saved struct {
 	Host     string                `json:"host"`               // under which it has counted; "": it has not begun
 	Place    limit.Time            `json:"place"`              // the latest of a request

@@ -140,9 +140,9 @@ func (r *round) remember(p *piece) (times int) {
 	return times
 }
 
-// name is what the key of a row is called in Redis: the kind of key, and its parts behind slashes. A part has no
-// slash of its own, apart from an action, which is the last one: so no two keys share a name, whatever a log says.
-// The name of a client in the place of what a request lacks has an empty part before its own.
+// name returns what the key of a row is called in Redis: the kind of key, and its parts behind slashes. A part has no
+// slash of its own, apart from an action, which is the last one: so no two keys share a name, whatever a log says. The
+// name of a client in the place of what a request lacks has an empty part before its own.
 func (r *round) name(row int32) string {
 	b, t := r.batch, r.options.Tables
 	name, client := r.policy.by.String(), t.Clients.Name(b.Client[row])

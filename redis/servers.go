@@ -22,7 +22,7 @@ import (
 // What the round was answered lies before master_repl_offset. A new master that has as much of that stream is as good
 // as the old one.
 
-// info is what a server says about itself.
+// info holds what a server says about itself.
 type info struct {
 	run          string
 	replica      bool
@@ -32,7 +32,7 @@ type info struct {
 	followedNext int64
 }
 
-// infoFields are those of INFO that info needs, as arguments of scripts/info.lua.
+// infoFields lists the fields of INFO that info needs, as arguments of scripts/info.lua.
 var infoFields = []any{
 	"run_id", "role", "master_replid", "master_repl_offset", "master_replid2", "second_repl_offset",
 }
@@ -61,7 +61,7 @@ func fieldsOf(text string) map[string]string {
 	return fields
 }
 
-// servers are those that were met, by run_id.
+// servers holds the servers that were met, by run_id.
 type servers struct {
 	mu       sync.Mutex
 	runs     map[string]string // the stream of each; "": not known
@@ -96,7 +96,7 @@ func (s *servers) meet(i info, judged bool) {
 	if stream == "" && (len(s.relied) == 0 || s.relied[i.stream] > 0) {
 		stream = i.stream // known from a checkpoint, which does not say whose streams it relies on
 	}
-	// A master also takes a new stream when its first replica comes, having followed nobody.
+	// A master also takes a new stream when its first replica comes, having followed no server.
 	same := known && (stream == i.stream || i.followed == "")
 	if s.complete && !same && !s.succeeds(i) {
 		s.restarts++
@@ -126,7 +126,7 @@ func (s *servers) met() (runs []string, relied map[string]int64) {
 	return slices.Sorted(maps.Keys(s.runs)), maps.Clone(s.relied)
 }
 
-// restarted is how many servers were met since that may have lost something.
+// restarted counts the servers met since that may have lost something.
 func (s *servers) restarted() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

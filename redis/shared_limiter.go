@@ -42,13 +42,13 @@ type SharedLimiterOptions struct {
 	Lateness limit.Time    // a key whose time steps back by more resets: with several hosts, at least the MaxLag
 	MaxLag   time.Duration // by how much hosts may lag behind the log that is furthest ahead
 
-	// From is where to go on; the zero value begins. The host must have the same name then.
+	// From says where to go on; the zero value begins. The host must have the same name then.
 	From Saved
 
 	Behind func() bool     // called before each batch: whether to spare the time, and decide locally; nil: never
 	Watch  func(RoundTrip) // called after each round trip; may be nil
 
-	// Temporary gives the keys names that nobody else has, and removes them in the end.
+	// Temporary gives the keys names that no other run has, and removes them in the end.
 	Temporary bool
 }
 

@@ -13,8 +13,8 @@ import (
 	"shadow/testneeds"
 )
 
-// A host that asks now and then gets what it needs to follow what all hosts together have sent: by what it remembers then, it
-// decides as Redis does, and knows how long a client has to wait.
+// A host that asks now and then gets the state that all hosts together have made: with it, the host decides as Redis
+// does, and knows how long a client has to wait.
 func TestSnapshots(t *testing.T) {
 	s := startServer(t)
 	for name, limits := range twins {
@@ -130,7 +130,7 @@ func TestMemoryCounts(t *testing.T) {
 	}
 	ask(a, "own", 5, nil)
 	if !ask(a, "own", 6, &full) {
-		t.Error("nobody else knows the key: memory should count")
+		t.Error("no other host knows the key: memory should count")
 	}
 	ask(a, "other", 5, nil)
 	ask(b, "other", 5, nil)

@@ -80,7 +80,7 @@ func BenchmarkSwaps(b *testing.B) {
 	}
 }
 
-// measured is what became of some turns.
+// measured holds what became of some turns.
 type measured struct {
 	verdicts, batches, tries, retries, bytes int
 	took, waited                             time.Duration // from beginning to end; for all batches
@@ -204,7 +204,7 @@ func (d distant) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proce
 	}
 }
 
-// wired is how many bytes a server has ever read and written.
+// wired returns how many bytes a server has ever read and written.
 func wired(b *testing.B, c *redis.Client) (n int) {
 	b.Helper()
 	info, err := c.Info(context.Background(), "stats").Result()

@@ -17,8 +17,8 @@ import (
 	"shadow/policy"
 )
 
-// What docs/decisions/0020-scripts-not-swaps.md measures: instead of one script per algorithm, a host could read the state
-// of a key, judge by the limiter, and write the state back if nobody was there in between. Reproduce its figures with
+// What docs/decisions/0020-scripts-not-swaps.md measures: instead of one script per algorithm, a host could read the
+// state of a key, judge by the limiter, and write the state back if none was there in between. Run it with
 //
 //	go test ./redis -run '^$' -bench Swaps -benchtime 5x -timeout 30m
 

@@ -141,7 +141,7 @@ func compareTwins(t *testing.T, r *Conn, part *policy.Part, rng *rand.Rand, name
 	return judged, refused
 }
 
-// index is that of the call's key.
+// index returns the index of the call's key.
 func index(c *Call) (i int) {
 	fmt.Sscan(c.Key, &i)
 	return i

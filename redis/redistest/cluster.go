@@ -55,7 +55,7 @@ func StartCluster(t testing.TB, masters int) *Cluster {
 	return c
 }
 
-// nodes are those that run.
+// nodes returns the nodes that run.
 func (c *Cluster) nodes() (running []*Server) {
 	for _, s := range append([]*Server{c.Replica}, c.Masters...) {
 		if s.cmd != nil {
@@ -65,7 +65,7 @@ func (c *Cluster) nodes() (running []*Server) {
 	return running
 }
 
-// Address is what --redis takes.
+// Address returns the value of --redis for the cluster.
 func (c *Cluster) Address() string {
 	var hosts []string
 	for _, s := range append([]*Server{c.Replica}, c.Masters...) {

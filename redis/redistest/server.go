@@ -68,7 +68,7 @@ func StartTCP(t testing.TB, args ...string) *Server {
 	return s
 }
 
-// StartSentinel starts a sentinel that watches a master, calls it shadowmaster, and needs nobody's agreement.
+// StartSentinel starts a sentinel that watches a master, calls it shadowmaster, and needs no other's agreement.
 func StartSentinel(t testing.TB, master *Server) *Server {
 	t.Helper()
 	testneeds.Program(t, "redis-sentinel")
@@ -85,8 +85,8 @@ func StartSentinel(t testing.TB, master *Server) *Server {
 	return s
 }
 
-// FreePort is a port that nobody listens on, and the one 10,000 above it, which a node of a cluster takes as well. Both lie
-// below those that systems give to connections, so that none takes them before the server does.
+// FreePort returns a port that no program listens on, nor on the one 10,000 above it, which a node of a cluster takes
+// as well. Both lie below those that systems give to connections, so that none takes them before the server does.
 func FreePort(t testing.TB) int {
 	t.Helper()
 	for range 1000 {
@@ -161,7 +161,7 @@ func (s *Server) ask(command string) error {
 // HostPort is where a server with a port listens.
 func (s *Server) HostPort() string { return fmt.Sprintf("127.0.0.1:%d", s.Port) }
 
-// Address is what --redis takes.
+// Address returns the value of --redis for the server.
 func (s *Server) Address() string {
 	if s.Socket == "" {
 		return "redis://" + s.HostPort()

@@ -57,7 +57,7 @@ local function is_charged(place, index)
 end
 local known = is_charged(log_origin + places[1], call[2]) -- at least the first request
 
--- What the host remembers is right where nobody else has been, unless it has more charged here than it knows of.
+-- What the host remembers is right where no other host has been, unless it has more charged here than it knows of.
 if ARGV[6] ~= '' and (not sole or sole == host) and not known then
   local list = cmsgpack.unpack(ARGV[6]) -- empty: the host remembers nothing
   begin_again()
