@@ -20,8 +20,8 @@ import (
 
 // A report that leaves the house shows clients under other names. Two ways:
 //
-//	hash    a keyed hash (HMAC with SHA-256): the same client has the same name wherever the key is the same, and nobody
-//	        without the key can find out which, by trying all addresses either
+//	hash    a keyed hash (HMAC with SHA-256): the same client has the same name wherever the key is the same, and
+//	        without the key no reader can find out which, by trying all addresses either
 //	prefix  the network that an address lies in, /24 or /48; what is no address becomes a hash
 //
 // Ids become names in one place, traffic.Tables, which asks an Anonymizer there. Addresses, mail addresses and names of
@@ -54,10 +54,10 @@ const (
 	prefix6 = 48
 )
 
-// AnonymousClient is how the hash of a client begins.
+// AnonymousClient begins the hash of a client.
 const AnonymousClient = "client-"
 
-// Name is what a client is called.
+// Name returns the name that the report shows for a client.
 func (a *Anonymizer) Name(client string) string {
 	if a == nil || client == "-" {
 		return client
@@ -245,7 +245,7 @@ func (a *Anonymizer) Line(text string) string {
 	return leftOut
 }
 
-// File is what a file is called: the last part of its name.
+// File returns the name that the report shows for a file: the last part of its name.
 func (a *Anonymizer) File(name string) string {
 	if a == nil {
 		return name

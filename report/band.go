@@ -16,7 +16,7 @@ type BandInput struct {
 	Movable int64 `json:"movable"` // requests that are stamped in whole seconds
 }
 
-// A Band is from what to what the figures of a policy may go.
+// A Band holds the ranges of the figures of a policy.
 type Band struct {
 	Refused           [2]int64              `json:"refused"`
 	RefusedPercent    [2]float64            `json:"refused_percent"` // of its requests
@@ -25,7 +25,7 @@ type Band struct {
 	ByClass           PerClass[BandFigures] `json:"by_class"`
 }
 
-// BandFigures are those of all clients of one class.
+// BandFigures holds the figures of all clients of one class.
 type BandFigures struct {
 	Refused    [2]int64 `json:"refused"`
 	ClientsHit [2]int64 `json:"clients_hit"`
@@ -75,7 +75,7 @@ func found(all []*replay.Hits, client int32) bool {
 // RangeOf is from the least to the most of three figures.
 func RangeOf(x, y, z int64) [2]int64 { return [2]int64{min(x, y, z), max(x, y, z)} }
 
-// bandText says what the band is of, "" if nobody asked.
+// bandText says what the band is of, "" if not asked for.
 func (in *Input) bandText() string {
 	b := in.Band
 	switch {

@@ -87,7 +87,7 @@ func union[T any](policies []Policy, sort string, list func(*Policy) []T, about 
 	return all
 }
 
-// mostLimit is how many columns of a limit's name stand above a column.
+// mostLimit is the most columns of a limit's name above a column.
 const mostLimit = 40
 
 // refusedColumns have for each policy what it refuses.

@@ -17,8 +17,8 @@ import (
 	"shadow/report/history"
 )
 
-// Conditions are what --fail-if takes: expressions over figures of the report, such as browsers_hit_share > 0.001. Each
-// is asked of every policy, and holds when it holds for any. Figures are what they may name.
+// Conditions are the values of --fail-if: expressions over figures of the report, such as browsers_hit_share > 0.001.
+// Each is asked of every policy, and holds when it holds for any. They may name Figures.
 
 // A Condition is one of them.
 type Condition struct {
@@ -88,7 +88,7 @@ func (c *Condition) explain(err error) error {
 	return fmt.Errorf("%q: there is no %s; shadow help fail-if lists what there is", c.text, name)
 }
 
-// slips are what people write who know other languages, outside of quotes, and what to write here.
+// slips lists what people write who know other languages, outside of quotes, and what to write here.
 var slips = []struct {
 	written func() *regexp.Regexp
 	advice  string
@@ -166,7 +166,7 @@ func (c *Condition) HoldsOf(answer Suggested) (bool, error) {
 	return held == true, nil
 }
 
-// figures are those of some scopes by their names, with or without those on who the clients are. Shares are from 0 to 1.
+// figures returns the figures of some scopes by name, with or without those on identities. Shares are from 0 to 1.
 func (t *source) figures(scopes []Scope, who bool) map[string]any {
 	values := map[string]any{}
 	for _, f := range Figures() {

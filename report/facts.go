@@ -13,10 +13,10 @@ import (
 	"shadow/request"
 )
 
-// namedFiles is how many inputs are listed by name.
+// namedFiles is the most inputs that are listed by name.
 const namedFiles = 3
 
-// Facts are what is known of the input, in the order in which reports list it.
+// Facts returns what is known of the input, in the order in which reports list it.
 func (h *Head) Facts() (f document.Facts) {
 	in := &h.Input
 	requests := func(label string, n int64, what string) {

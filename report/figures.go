@@ -65,7 +65,7 @@ const (
 	byHand                    // rows of clients, actions and so on, which set their cells themselves
 )
 
-// source is what the figures of a row are taken from.
+// source holds what the figures of a row are taken from.
 type source struct {
 	model   *Model
 	policy  *Policy
@@ -74,7 +74,7 @@ type source struct {
 	answer  Suggested       // the zero one: none
 }
 
-// Suggested is what a condition on a suggestion may ask.
+// Suggested holds what a condition on a suggestion may ask.
 type Suggested struct {
 	Verdict string // deploy, deploy_unproven, ceiling, no_limit_can or not_judgeable
 	Limit   string // "": none
@@ -84,7 +84,7 @@ type Suggested struct {
 type group struct {
 	ClassFigures
 	Band  *BandFigures // nil: none
-	Pages *Pages       // nil: nobody looked
+	Pages *Pages       // nil: not counted
 }
 
 // columns are the figures that CSV has, in its order. Rows of clients, actions and so on set their cells by hand.
@@ -246,13 +246,13 @@ func field[T, U any](p *T, of func(*T) *U) *U {
 	return of(p)
 }
 
-// classFigures are those by the class that clients claim.
+// classFigures returns the figures by the class that clients claim.
 func classFigures() []Figure {
 	return clientFigures(Always, classNames(""), "clients of the class that most of their requests claim",
 		func(t *source, class int) ClassFigures { return t.policy.ByClass[class] })
 }
 
-// identityFigures are those by who the clients are.
+// identityFigures returns the figures by who the clients are.
 func identityFigures() []Figure {
 	all := namedIdentities()
 	figures := clientFigures(WithIdentities, identityNames(""), "clients of the identity",
@@ -280,7 +280,7 @@ func namedIdentities() (all []who.Identity) {
 	return all
 }
 
-// identityNames are what conditions call the clients of each identity that they may name.
+// identityNames returns what conditions call the clients of each identity that they may name.
 func identityNames(prefix string) (names []string) {
 	for _, is := range namedIdentities() {
 		names = append(names, prefix+is.String())
@@ -311,7 +311,7 @@ func clientFigures(scope Scope, names []string, who string, of func(t *source, g
 	}
 }
 
-// answerFigures are those of an answer.
+// answerFigures returns the figures of an answer.
 func answerFigures() []Figure {
 	verdict := figure("verdict", Word, "deploy, deploy_unproven, ceiling, no_limit_can or not_judgeable",
 		func(t *source) any { return t.answer.Verdict }).asked()
@@ -320,7 +320,7 @@ func answerFigures() []Figure {
 	return []Figure{verdict, limit}
 }
 
-// historyFigures are what has changed.
+// historyFigures returns the figures of what has changed.
 func historyFigures() []Figure {
 	all := []Figure{
 		since("compared", Flag, "whether a base run has the policy; what follows is 0 otherwise, apart from repeat offenders",
@@ -373,7 +373,7 @@ func (t *source) allHistory() *history.History {
 	return t.model.History
 }
 
-// classNames are what conditions call the clients of each class.
+// classNames returns what conditions call the clients of each class.
 func classNames(prefix string) (names []string) {
 	for class := range request.ClassCount {
 		names = append(names, prefix+ClassTitle(class))

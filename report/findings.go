@@ -11,10 +11,10 @@ import (
 // Every report begins with what was found in the log. People read the gravest findings, and each warning that is not one
 // of them; JSON has all of both.
 
-// FindingsShown is how many findings people read in other reports than that of `shadow doctor`.
+// FindingsShown is the most findings that people read in other reports than that of `shadow doctor`.
 const FindingsShown = 5
 
-// shownFindings are those that people read, and how many more there are.
+// shownFindings returns the findings that people read, and how many more there are.
 func (h *Head) shownFindings() (shown []findings.Finding, more int) {
 	shown = h.Findings[:min(len(h.Findings), FindingsShown)]
 	return shown, len(h.Findings) - len(shown)
@@ -53,7 +53,7 @@ func (h *Head) alert(w *document.Writer) {
 	}
 }
 
-// alerts are how findings are shown.
+// alerts maps the severity of findings to the level at which they are shown.
 var alerts = [...]document.Level{
 	findings.Stop: document.Stop, findings.Warn: document.Warning, findings.Info: document.Note,
 }

@@ -12,7 +12,7 @@ import (
 	"shadow/traffic/who"
 )
 
-// Harm is what a policy would do to people, and what it would leave to those who abuse. docs/report.md defines it.
+// Harm says what a policy would do to people, and what it would leave to those who abuse.
 type Harm struct {
 	Pages
 	ByClass PerClass[Pages] `json:"by_class"`
@@ -37,7 +37,7 @@ type Streak struct {
 	Span
 }
 
-// ActionUsage is what a policy leaves of the requests of one action: guesses at a login, say.
+// ActionUsage says what a policy leaves of the requests of one action: guesses at a login, say.
 type ActionUsage struct {
 	Action   string  `json:"action"`
 	Requests int64   `json:"requests"`
@@ -46,7 +46,7 @@ type ActionUsage struct {
 	Day      *Streak `json:"most_admitted_in_a_day"`
 }
 
-// harmOf is the harm that policy i does, nil if nobody looked.
+// harmOf returns the harm that policy i does, nil if it was not counted.
 func harmOf(h *replay.Harm, i int, tables *traffic.Tables, p *Population) *Harm {
 	if h == nil {
 		return nil

@@ -81,7 +81,7 @@ func (p *Policy) each(about func(*Part) string) []string {
 	return texts
 }
 
-// Meanings are what the policy means: how its limits combine unless as most do, and each of them.
+// Meanings returns what the policy means: how its limits combine unless as most do, and what each one means.
 func (p *Policy) Meanings() []string {
 	texts := p.each(func(part *Part) string { return part.Semantics })
 	if p.combine != policy.Together && len(p.Parts) > 1 {
@@ -103,7 +103,7 @@ func kindOf(p policy.Policy) string {
 	return kind
 }
 
-// NginxTexts are how nginx is told each of the policy's limits.
+// NginxTexts returns how to tell nginx each of the policy's limits.
 func (p *Policy) NginxTexts() []string { return p.each(func(part *Part) string { return part.Nginx }) }
 
 // Headline says in a sentence what a policy did.
@@ -239,7 +239,7 @@ func topClients(res *replay.Result, t *replay.PolicyTally, who *Population, o Op
 	return clients
 }
 
-// TellNetwork is what files of the user tell of a client with a class and an agent, as Client has it.
+// TellNetwork returns what files of the user tell of a client with a class and an agent, as Client has it.
 func TellNetwork(client, class, agent string, known *network.Known) (of *Network, crawler string) {
 	addr, ok := parse.Addr([]byte(client))
 	if !ok {

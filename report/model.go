@@ -53,7 +53,7 @@ type Head struct {
 	identities bool // whether people read who the clients are; never where that is not known
 }
 
-// Input is what was read, whatever the policies.
+// Input holds what was read, whatever the policies.
 type Input struct {
 	Lines             int64          `json:"lines"`
 	Parsed            int64          `json:"parsed"`
@@ -80,7 +80,7 @@ type Input struct {
 	Resolution string `json:"resolution"` // of the stamps: second, millisecond, microsecond or unknown
 	Moved      int64  `json:"moved"`      // requests judged when they began: their stamp less the request time
 
-	Band *BandInput `json:"band"` // nil when nobody asked
+	Band *BandInput `json:"band"` // nil when not asked for
 
 	Timezone string   `json:"timezone"` // of stamps that do not name theirs
 	Formats  []Format `json:"formats"`
@@ -151,7 +151,7 @@ type Policy struct {
 	Delayed int64  `json:"delayed"` // requests that had to wait
 	Delay   *Delay `json:"delay"`   // nil when no limit keeps requests waiting
 	Range   *Range `json:"range"`   // nil when the policy is judged exactly
-	Band    *Band  `json:"band"`    // nil when nobody asked, or when there is none
+	Band    *Band  `json:"band"`    // nil when not asked for, or when there is none
 
 	// of the requests: judged while hosts that share the limit might have decided otherwise together
 	Degraded        int64 `json:"degraded"`
@@ -162,7 +162,7 @@ type Policy struct {
 	BytesSaved           int64    `json:"bytes_saved"`
 	UpstreamSecondsSaved *float64 `json:"upstream_seconds_saved"` // nil when not logged
 
-	Harm *Harm `json:"harm"` // nil when nobody asked
+	Harm *Harm `json:"harm"` // nil when not asked for
 
 	Retries *Retries `json:"retries,omitempty"` // likewise
 
@@ -205,7 +205,7 @@ type PerClass[T any] [request.ClassCount]T
 // MarshalJSON writes an object with a key per class.
 func (c PerClass[T]) MarshalJSON() ([]byte, error) { return format.EachJSON[request.Class](c[:]) }
 
-// ClassFigures are those of all clients of one class. All four go by the client's class, that of most of its requests.
+// ClassFigures holds the figures of one class of clients, each of the class of most of its requests.
 type ClassFigures struct {
 	Requests   int64 `json:"requests"`
 	Refused    int64 `json:"refused"`
@@ -232,7 +232,7 @@ type Client struct {
 
 	Identity *Identity `json:"identity"`          // who it is; nil: not known
 	Network  *Network  `json:"network,omitempty"` // nil: not known
-	Crawler  string    `json:"crawler,omitempty"` // of a crawler: verified, forged or unknown; "": nobody asked
+	Crawler  string    `json:"crawler,omitempty"` // of a crawler: verified, forged or unknown; "": not asked for
 
 	id int32 // of the run: several clients may be shown under one name
 }
@@ -266,8 +266,8 @@ type Stored struct {
 	Run      string `json:"run"`
 }
 
-// Apart is what several runs of the same time have in common, such as those of several hosts that each judged
-// their own requests: a limit that the hosts share would refuse more.
+// Apart holds what several runs of the same time have in common, such as those of several hosts that each judged their
+// own requests: a limit that the hosts share would refuse more.
 type Apart struct {
 	Runs       []int32       `json:"runs"`
 	Clients    int64         `json:"clients"`     // that two of the runs or more have
@@ -302,7 +302,7 @@ func NewSpan(first, last limit.Time) *Span {
 // Length is the time from the first moment to the last.
 func (s *Span) Length() limit.Time { return limit.Time(s.Last - s.First) }
 
-// Layouts are how tables write times: with no more of the date than the span of the log needs.
+// Layouts says how tables write times: with no more of the date than the span of the log needs.
 type Layouts struct{ Second, Minute string }
 
 // Layouts returns how tables write the times of a span, which may be nil.

@@ -13,12 +13,12 @@ import (
 	"shadow/traffic/who"
 )
 
-// DefaultTop is how many rows a list has when Options.Top is 0.
+// DefaultTop is the number of rows of a list when Options.Top is 0.
 const DefaultTop = 10
 
 const fewDetails = 3 // policies in detail when there are more than --top
 
-// Options are what a report needs beside the result. The zero Options give a plain report.
+// Options holds what a report needs beside the result. The zero Options give a plain report.
 type Options struct {
 	Top      int      // rows per list, and policies shown in detail; 0 is DefaultTop, less shows none
 	Sort     string   // one of Sorts; "" is the first
@@ -27,7 +27,7 @@ type Options struct {
 	Version  string   // of shadow
 	Command  string   // as typed
 	Timezone string   // of stamps that do not name theirs; "" is UTC
-	Warnings []string // of whoever wired the run; those of the report follow them
+	Warnings []string // of the command; those of the report follow them
 	Findings []findings.Finding
 	Database string // where the run was stored; "" is nowhere
 	Run      string // its id there

@@ -9,7 +9,7 @@ import (
 	"shadow/traffic/who"
 )
 
-// A Population is who sent the counted requests: one pass over the clients, shared by all policies.
+// A Population counts the clients of the counted requests: in one pass, shared by all policies.
 type Population struct {
 	Class             []request.Class            // by client id
 	Figures           PerClass[ClassFigures]     // requests and clients; none refused yet

@@ -8,8 +8,7 @@ import (
 	"shadow/report/format"
 )
 
-// Retries are what a policy has to bear where refused requests come back: the least and the most that chance has it.
-// docs/calibrate.md defines them.
+// Retries holds what a policy has to bear where refused requests come back: the least and the most over some seeds.
 type Retries struct {
 	How      string   `json:"how"`
 	Wanted   int64    `json:"wanted"` // requests that clients make by themselves

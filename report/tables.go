@@ -164,7 +164,7 @@ func tellClient[T any](m *Model, t *table.Of[T], rows []T, of func(*T) *Client) 
 	})
 }
 
-// WhoColumns are who a client is, if people read it, and what the log tells of it: its class and agent.
+// WhoColumns adds columns on who a client is, if people read it, and what the log tells of it: its class and agent.
 func WhoColumns[T any](h *Head, t *table.Of[T], tell func(*T) (class, agent string, is *Identity)) {
 	if h.identities {
 		t.Head(table.Words("identity"), func(of *T) table.Cell {

@@ -22,7 +22,7 @@ func AddressOf(name string) (text string, address netip.Addr, ok bool) {
 // Figures of hosts that share their limits are exact as long as all of them ask the same Redis. What was decided
 // without it is in the figures as it was decided, so a report says how much that is.
 
-// namedDegraded is how many policies are named; all of them have it in their figures.
+// namedDegraded is the most policies that are named; all of them have it in their figures.
 const namedDegraded = 5
 
 // degradedText says which policies had degraded verdicts, "" if none.
@@ -66,7 +66,7 @@ func (m *Model) setApart(found *Apart, a *Anonymizer) {
 	m.Apart, m.Warnings = &apart, append(m.Warnings, apart.text(m.Input.Requests))
 }
 
-// namedApart is how many clients the warning names.
+// namedApart is the most clients that the warning names.
 const namedApart = 5
 
 func (p *Apart) text(requests int64) string {

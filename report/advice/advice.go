@@ -46,7 +46,7 @@ type Answer struct {
 	Server string          `json:"-"` // what the server is called whose lines they are; "": none
 	ByLog  bool            `json:"-"` // whether the log says so, and no flag
 
-	// Lines are what to paste for another limit of the answer's kind; nil: no server is asked for.
+	// Lines returns what to paste for another limit of the answer's kind; nil: no server is asked for.
 	Lines func(limit string) ([]Block, error) `json:"-"`
 
 	best []*suggest.Suggestion
@@ -78,7 +78,7 @@ type Part struct {
 	ByGroup  perGroup[report.ClassTotal] `json:"by_group"`
 }
 
-// PageLoads is how many requests the page loads of browsers took.
+// PageLoads counts the requests that page loads of browsers took.
 type PageLoads struct {
 	Count int64 `json:"count"`
 	P50   int64 `json:"p50"`
@@ -113,7 +113,7 @@ type Price struct {
 	OnParts
 }
 
-// OnParts are what a limit does on each part of the log; nil: there is no such part, or it was not measured.
+// OnParts holds what a limit does on each part of the log; nil: there is no such part, or it was not measured.
 type OnParts struct {
 	First  *Figures `json:"first"`
 	Second *Figures `json:"second"`
@@ -123,7 +123,7 @@ type OnParts struct {
 // of returns the figures of a part.
 func (p *OnParts) of(part int) *Figures { return [...]*Figures{p.First, p.Second, p.Rest}[part] }
 
-// Figures are what a limit would refuse of a part of the log.
+// Figures holds what a limit would refuse of a part of the log.
 type Figures struct {
 	Keeps   bool                   `json:"keeps_promise"`
 	Refused *int64                 `json:"refused"` // nil: not known
@@ -142,8 +142,8 @@ type groupFigures struct {
 	Hit     int64  `json:"clients_hit"`
 }
 
-// A Bound is a limit with what it leaves to somebody who takes all he can get: all there is to go by where no one
-// to protect is seen.
+// A Bound is a limit with what it leaves to a client that takes all it can get: the only measure where no client to
+// protect is seen.
 type Bound struct {
 	Limit   string `json:"limit"`
 	Minute  int64  `json:"first_minute"` // requests that one client is admitted in less than that time, at most
@@ -153,7 +153,7 @@ type Bound struct {
 	Hit     int64  `json:"clients_hit"`
 }
 
-// Whole is what a replay of the whole log finds of the answer: nothing is cut in two there.
+// Whole holds what a replay of the whole log finds of the answer: nothing is cut in two there.
 type Whole struct {
 	Limit    string                 `json:"limit"` // without the scale
 	Refused  int64                  `json:"refused"`
@@ -300,7 +300,7 @@ func byGroup(f *suggest.Figures) (all perGroup[groupFigures]) {
 	return all
 }
 
-// wholeOf is what JSON shows, nil without an answer.
+// wholeOf returns what JSON shows, nil without an answer.
 func wholeOf(w *suggest.Whole) *Whole {
 	if w == nil || w.Limit == "" {
 		return nil
@@ -328,7 +328,7 @@ func boundsOf(a *suggest.Advice) []Bound {
 	return all
 }
 
-// leavesOf is what a limit leaves in each of suggest.Times.
+// leavesOf returns what a limit leaves in each of suggest.Times.
 func leavesOf(s sweep.Shape, n int64) (leaves [3]int64) {
 	for i, time := range suggest.Times {
 		leaves[i] = suggest.Admits(s, n, time)

@@ -24,7 +24,7 @@ const (
 	briefLines = 25
 	briefWidth = 100 // at most
 	briefLabel = 12  // columns of a label
-	briefName  = 40  // of a name that somebody chose, or of a word
+	briefName  = 40  // of a name that a person chose, or of a word
 )
 
 // whatText says in a line what the log is.
@@ -230,7 +230,7 @@ func (s *Report) brief(w *document.Writer, a *Answer) {
 	}
 }
 
-// bodyLines are what is answered, with so many lines for a text.
+// bodyLines returns the lines of the answer, with so many of them for a text.
 func (s *Answer) bodyLines(w *document.Writer, width, most int) *screen {
 	body := &screen{w: w, width: width, most: most}
 	label, _ := s.called()
@@ -257,7 +257,7 @@ func (s *Answer) bodyLines(w *document.Writer, width, most int) *screen {
 	return body
 }
 
-// pasteLines are what to paste, and how to watch it.
+// pasteLines returns the lines to paste, and how to watch it.
 func (s *Report) pasteLines(a *Answer, width int) *screen {
 	b, v, watch := new(screen), a.Verdict, &a.Watch
 	if len(v.Paste) == 0 && v.Note != "" {
@@ -289,7 +289,7 @@ func (s *Report) pasteLines(a *Answer, width int) *screen {
 	return b
 }
 
-// nearlyADay is how long a log is that shows the busy hours of a day.
+// nearlyADay is the length of a log that shows the busy hours of a day.
 const nearlyADay = 23 * limit.Hour
 
 // watchText says how to watch, for how long, and how much the limit refuses of the log.

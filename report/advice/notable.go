@@ -105,7 +105,7 @@ func rankOf(f *findings.Finding) int {
 	return 4
 }
 
-// firstFound is how many lines it takes to say what is most notable, and how many more there are.
+// firstFound returns how many lines it takes to say what is most notable, and how many more there are.
 func firstFound(all []notable) int {
 	if len(all) == 0 {
 		return 0

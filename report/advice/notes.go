@@ -18,10 +18,10 @@ import (
 // hardly is the share of requests, in percent, below which a limit hardly separates targets from protected clients.
 const hardly = 5
 
-// crawlersNamed is how many crawlers are named.
+// crawlersNamed is the most crawlers that are named.
 const crawlersNamed = 5
 
-// notes are what there is to say in plain sentences: whatever makes a number less than it seems.
+// notes holds what there is to say in plain sentences: whatever makes a number less than it seems.
 type notes []string
 
 func (f *notes) add(text string, args ...any) { *f = append(*f, fmt.Sprintf(text, args...)) }
@@ -253,7 +253,7 @@ func clients(a *suggest.Advice, some who.Set) (n int64) {
 	return n
 }
 
-// requests are those of some groups on the parts that limits are chosen on.
+// requests counts the requests of some groups on the parts that limits are chosen on.
 func requests(a *suggest.Advice, some who.Set) (n int64) {
 	for _, p := range a.Choosing() {
 		n += p.Requests.Of(some)
@@ -261,7 +261,7 @@ func requests(a *suggest.Advice, some who.Set) (n int64) {
 	return n
 }
 
-// span is how long the parts are that limits are chosen on.
+// span returns how long the parts are that limits are chosen on.
 func span(a *suggest.Advice) limit.Time {
 	parts := a.Choosing()
 	return parts[len(parts)-1].Last - parts[0].First

@@ -13,7 +13,7 @@ import (
 
 // A screen wraps lines with labels, and leaves some out where there is no room.
 
-// named is a name that somebody chose, cut in its middle where it is long.
+// named returns a name that a person chose, cut in its middle where it is long.
 func named(name string) string { return table.CutMiddle(escape.Visible(name), briefName) }
 
 // wrapped returns a text as so many lines at most, long words cut in their middle.

@@ -14,7 +14,7 @@ import (
 
 // The tables of a suggestion; terminal and Markdown share them.
 
-// bucketsShown is how many token buckets the table has: the best ones. JSON and CSV have all.
+// bucketsShown is the number of token buckets in the table: the best ones. JSON and CSV have all.
 const bucketsShown = 5
 
 // sections are the tables of an answer.
@@ -90,7 +90,7 @@ func (s *Answer) limitsNotes(shown, found int) []string {
 		bucketsShown, bucketsShown+found-shown, found)}
 }
 
-// modelOf is what JSON shows of a suggestion.
+// modelOf returns what JSON shows of a suggestion.
 func (s *Answer) modelOf(of *suggest.Suggestion) *Limit {
 	return &s.Suggestions[slices.IndexFunc(s.Suggestions, func(m Limit) bool { return m.of == of })]
 }
@@ -120,7 +120,7 @@ type part struct {
 	model *Part
 }
 
-// parts are those that there are.
+// parts returns the parts that there are.
 func (s *Answer) parts() (all []part) {
 	for i, model := range []*Part{s.First, s.Second, s.Rest} {
 		if model != nil {
@@ -273,7 +273,7 @@ func (p *price) clients(between string) string {
 	return format.Thousands(p.targetHit) + between + format.Thousands(p.targetAll)
 }
 
-// priceCells are those of a limit, on each part.
+// priceCells returns the cells of a limit, on each part.
 func (s *Answer) priceCells(c *suggest.Candidate) (cells []table.Cell) {
 	for _, part := range s.parts() {
 		p := s.price(&part, c)

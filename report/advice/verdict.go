@@ -41,8 +41,8 @@ type Verdict struct {
 	Next      []string      `json:"next"`   // commands to try
 }
 
-// Exempt is what the limit would refuse of the site's own work, of health checks and of other monitors, which nothing else
-// counts, and who should be exempt.
+// Exempt holds what the limit would refuse of the site's own work, of health checks and of other monitors, which
+// nothing else counts, and who should be exempt.
 type Exempt struct {
 	Requests  int64    `json:"requests"` // that would be refused, of the whole log
 	Clients   int64    `json:"clients"`
@@ -110,7 +110,7 @@ type Block struct {
 	Lines []string `json:"lines"`
 }
 
-// Affected is what the limit does to some clients.
+// Affected holds what the limit does to some clients.
 type Affected struct {
 	Who            string  `json:"who"`
 	Clients        int64   `json:"clients"`
@@ -120,14 +120,14 @@ type Affected struct {
 	RefusedPercent float64 `json:"refused_percent"` // of the requests
 }
 
-// Validated is what the limit does on the part of the log that had no say in choosing it.
+// Validated holds what the limit does on the part of the log that had no say in choosing it.
 type Validated struct {
 	Holds    bool     `json:"holds"`
 	Protects Affected `json:"protects"`
 	Targets  Affected `json:"targets"`
 }
 
-// Reach is how much of the target any windows and buckets together could reach under the promise.
+// Reach says how much of the target any windows and buckets together could reach under the promise.
 type Reach struct {
 	Requests        int64   `json:"requests"`
 	OfRequests      int64   `json:"of_requests"`
@@ -146,7 +146,7 @@ func newReach(r *suggest.Reach) Reach {
 	return Reach{r.Requests, r.OfRequests, format.PercentOf(r.Requests, r.OfRequests), r.Clients, r.OfClients}
 }
 
-// Allows is how many requests the limit admits one client that sends flat out, from its first on.
+// Allows counts the requests that the limit admits of one client that sends flat out, from its first on.
 type Allows struct {
 	Minute int64 `json:"minute"`
 	Hour   int64 `json:"hour"`

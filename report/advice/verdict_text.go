@@ -38,7 +38,7 @@ func (s *Answer) reason() string {
 		}
 		return fmt.Sprintf("no %s sent a request, so nothing shows what would hurt them", a.Protected())
 	case suggest.SparesAll:
-		return s.brokeText() + "; this one hits nobody in the whole log, and still refuses a share that matters"
+		return s.brokeText() + "; this one hits no client in the whole log, and still refuses a share that matters"
 	case suggest.FewToProtect:
 		few, where := a.Whole.Groups.Of(a.Protected()), ""
 		if rest := a.Parts[suggest.Rest]; rest != nil && n.Broke == "" {
@@ -51,7 +51,7 @@ func (s *Answer) reason() string {
 			"of limits with %d at once and %d an hour", format.Count(a.Whole.Groups.Of(a.Protected()), "protected client"),
 			suggest.TriesAtOnce, suggest.TriesAnHour)
 	case suggest.FailedLater:
-		return s.brokeText() + ", so only a limit that hits nobody is safe"
+		return s.brokeText() + ", so only a limit that hits no client is safe"
 	}
 	return "every limit that this log can judge hits more clients than the promise allows" + othersText(a)
 }
@@ -267,7 +267,7 @@ func (e *Exempt) text() string {
 	return fmt.Sprintf("if %s is yours, as it seems: by hand, else %s are refused", names, refused)
 }
 
-// searchNamed is how many search engines are named.
+// searchNamed is the most search engines that are named.
 const searchNamed = 3
 
 // searchText says what happens to search engines.

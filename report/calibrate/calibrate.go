@@ -33,7 +33,7 @@ type Report struct {
 	report.Head
 	Verdicts  Verdicts   `json:"verdicts"`
 	Locations []Location `json:"locations"`
-	Reactions []Reaction `json:"reactions"` // none in a log of verdicts that nobody was told
+	Reactions []Reaction `json:"reactions"` // none in a log of verdicts that clients were not told
 }
 
 // A Reaction is what the clients of a class did after a refusal.
@@ -49,7 +49,7 @@ type Reaction struct {
 	HonouredPercent *float64 `json:"honoured_percent"` // nil: nothing is known of how long to stay away
 }
 
-// Verdicts are what the server decided.
+// Verdicts holds what the server decided.
 type Verdicts struct {
 	From      string `json:"from"`
 	Enforced  bool   `json:"enforced"`

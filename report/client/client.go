@@ -31,7 +31,7 @@ type Account struct {
 	Identity *report.Identity `json:"identity"` // nil without counted requests
 	Policies []Policy         `json:"policies"`
 	Network  *report.Network  `json:"network,omitempty"` // nil: not known
-	Crawler  string           `json:"crawler,omitempty"` // of a crawler: verified, forged or unknown; "": nobody asked
+	Crawler  string           `json:"crawler,omitempty"` // of a crawler: verified, forged or unknown; "": not asked for
 
 	more  struct{ agents, actions, statuses int } // left out
 	model *report.Model                           // of the whole log
@@ -125,14 +125,14 @@ type Need struct {
 	period string
 }
 
-// A LogLine is where a request stands in the inputs.
+// A LogLine says where a request stands in the inputs.
 type LogLine struct {
 	File string `json:"file"`
 	Line int64  `json:"line"` // from 1
 	Text string `json:"text"`
 }
 
-// DefaultRefusals is how many refusals an account lists when Options.Top is 0.
+// DefaultRefusals is the number of refusals that an account lists when Options.Top is 0.
 const DefaultRefusals = 20
 
 // A Source is what an account is made of.

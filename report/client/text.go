@@ -90,7 +90,7 @@ func (a *Account) facts() (f document.Facts) {
 	return f
 }
 
-// layout is how the times of the client are written: with the date, and with fractions of a second if the log has any.
+// layout returns the layout for the client's times: with the date, and with fractions of a second if the log has any.
 func (a *Account) layout() string {
 	switch a.Input.Resolution {
 	case "millisecond":
@@ -240,5 +240,5 @@ func (p *Policy) table(a *Account) *table.Table {
 	return t.Fill(p.Refusals)
 }
 
-// mostLine is how many columns of a log line people see; a line may be a megabyte long, and JSON has all of it.
+// mostLine is the most columns of a log line that people see; a line may be a megabyte long, and JSON has all of it.
 const mostLine = 2000

@@ -71,7 +71,7 @@ func New(res *sweep.Result, o report.Options) *Report {
 // Schema implements document.Report.
 func (s *Report) Schema() format.Schema { return format.SweepSchema }
 
-// model is what a report on curves has in common with one on policies.
+// model returns what a report on curves has in common with one on policies.
 func (s *Report) model() *report.Model {
 	return &report.Model{Head: s.Head, Stored: s.Stored, History: s.History}
 }
@@ -86,7 +86,7 @@ func NewOfPolicies(res *sweep.Result, of []sweep.WeighedCurve, o report.Options)
 	return s
 }
 
-// by is what the limits of a curve count by.
+// by returns the key that the limits of a curve count by.
 func (s *Report) by(curve int) request.Key {
 	if s.of != nil {
 		return s.of[curve].By
@@ -121,7 +121,7 @@ func (s *Report) CSV() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// Curves are those of the sweep, for a Page.
+// Curves returns the curves of the sweep, for a Page.
 func (s *Report) Curves() *html.Curves { return html.CurvesOf(s.result) }
 
 // The curves for programs: as JSON, a line for each point, since there may be hundreds of thousands, written as they
@@ -167,7 +167,7 @@ func (s *Report) evidence() []group {
 // banded reports whether there is a band.
 func (s *Report) banded() bool { return s.result.Band != nil && s.result.Band.Low != nil }
 
-// points are those of a curve, with a band every limit at which it changes or one of its bounds does.
+// points yields the points of a curve; with a band, every limit at which it or one of its bounds changes.
 func (s *Report) points(curve int) iter.Seq[sweep.Banded] {
 	return func(yield func(sweep.Banded) bool) {
 		if !s.banded() {

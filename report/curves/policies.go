@@ -13,7 +13,7 @@ import (
 	"shadow/sweep"
 )
 
-// The limits of policies, each in a table with a row for each N of which it is known what it refuses.
+// The limits of policies, each in a table with a row for each counted N.
 
 // policies writes the tables.
 func (s *Report) policies(w *document.Writer) {

@@ -147,8 +147,7 @@ func (s *Report) percentileRow(i int, name string, clients int64, hit func(*swee
 	return row
 }
 
-// refusedText is what a limit refuses, with from what to what that goes; where it was not counted, between what it
-// lies.
+// refusedText formats the refused share with its range; where it was not counted, the bounds that it lies between.
 func (s *Report) refusedText(c *sweep.Curve, edges []*sweep.Curve, p *sweep.Point) string {
 	percents := func(r [2]int64) string {
 		return format.Percents([2]float64{format.PercentOf(r[0], s.Requests), format.PercentOf(r[1], s.Requests)})

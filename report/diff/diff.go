@@ -55,7 +55,7 @@ type Change struct {
 	Neither int64 `json:"neither"`
 }
 
-// ClassChange is what changes for the clients of one class.
+// ClassChange holds what changes for the clients of one class.
 type ClassChange struct {
 	Requests Change `json:"requests"`
 	Clients  Change `json:"clients"`

@@ -113,7 +113,7 @@ func atOnceText(e calc.Explanation) string {
 	}
 }
 
-// variantText is what another assumption comes to.
+// variantText formats the result of another assumption.
 func variantText(v calc.Variant) string {
 	text := format.Thousands(v.Trial.AtOnce) + " at once"
 	if v.Trial.Endless {

@@ -59,7 +59,7 @@ func EscapeJSON(plain []byte) []byte { return escape.JSON(plain) }
 // Outputs are the values of --output.
 func Outputs() []string { return []string{"table", "json", "csv", "markdown"} }
 
-// PageOutputs are those of reports that can also be a page.
+// PageOutputs returns the outputs of reports that can also be a page.
 func PageOutputs() []string { return append(Outputs(), "html") }
 
 // UnknownOutput is the error of an output that formats lack.

@@ -56,5 +56,5 @@ func (s Schema) Name() string { return schemaNames[s] }
 // String returns name and version: shadow.report/1.
 func (s Schema) String() string { return fmt.Sprintf("shadow.%s/1", s.Name()) }
 
-// Key is how an object of the schema begins, without the brace.
+// Key returns the beginning of an object of the schema, without the brace.
 func (s Schema) Key() string { return fmt.Sprintf(`"schema":%q,`, s) }

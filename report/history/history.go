@@ -46,7 +46,7 @@ type Policy struct {
 	TopRepeating []Mover `json:"top_repeat_offenders"`
 }
 
-// Totals are what a policy did. In sums over several runs a client counts in each run that it is in.
+// Totals counts what a policy did. In sums over several runs a client counts in each run that it is in.
 type Totals struct {
 	Requests          int64   `json:"requests"`
 	Refused           int64   `json:"refused"`
@@ -93,7 +93,7 @@ type HitClasses [request.ClassCount]int64
 // MarshalJSON writes an object with a key per class, in their order.
 func (c HitClasses) MarshalJSON() ([]byte, error) { return format.EachJSON[request.Class](c[:]) }
 
-// Sum is that of all classes.
+// Sum returns the sum of all classes.
 func (c HitClasses) Sum() (sum int64) {
 	for _, n := range c {
 		sum += n
@@ -137,7 +137,7 @@ type SafeLimit struct {
 	Change int64  `json:"change"` // in requests, or in tokens that the bucket holds
 }
 
-// Changed are those that are not what they were.
+// Changed returns the limits that are not what they were.
 func (s *SafeLimits) Changed() (changed []SafeLimit) {
 	if s == nil {
 		return nil

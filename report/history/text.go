@@ -14,7 +14,7 @@ import (
 
 // What has changed, for people. Terminal and Markdown show the same sections.
 
-// Facts are what there is to say of the runs as a whole.
+// Facts returns what there is to say of the runs as a whole.
 func (h *History) Facts() (f document.Facts) {
 	switch {
 	case len(h.Policies) == 0:
@@ -34,7 +34,7 @@ func (h *History) Facts() (f document.Facts) {
 	return f
 }
 
-// safeShown is how many limits that moved are told in words.
+// safeShown is the most limits that moved to be told in words.
 const safeShown = 5
 
 func (s *SafeLimits) text() string {

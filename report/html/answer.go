@@ -38,7 +38,7 @@ type Answer struct {
 	Protects, Targets string   // which clients
 	Bound             *float64 // percent of the target requests that any limit could refuse; nil: unknown
 	Groups            []AnswerGroup
-	Percents          []string // of protected clients; none: nobody is protected
+	Percents          []string // of protected clients; none: no client is protected
 	Shapes            []AnswerShape
 	Clients           []AnswerClient
 	First, FirstStop  int // what is shown first
@@ -124,10 +124,10 @@ func (p *Answer) Write(w io.Writer) error {
 	}
 }
 
-// MostAnswerBytes is how many bytes the page of an answer has at most.
+// MostAnswerBytes is the largest size of the page of an answer, in bytes.
 const MostAnswerBytes = 1_500_000
 
-// answerView is what the templates write.
+// answerView holds what the templates write.
 type answerView struct {
 	*Answer
 	CSP    template.HTML
@@ -165,7 +165,7 @@ type mapCell struct {
 	Address                  template.URL
 }
 
-// mostListed is how many clients of those that a limit hits a page names.
+// mostListed is the most clients that a page names of those that a limit hits.
 const mostListed = 20
 
 func (p *Answer) view(most int) (*answerView, error) {
@@ -223,7 +223,7 @@ func (p *Answer) mapCell(s *AnswerShape, percent int) mapCell {
 	return c
 }
 
-// targeted is how many requests of the target a stop refuses, and how many there are.
+// targeted returns how many requests of the target a stop refuses, and how many there are.
 func (p *Answer) targeted(stop *AnswerStop) (refused, all int64) {
 	for g := range p.Groups {
 		if p.Groups[g].Target {
@@ -278,7 +278,7 @@ func (p *Answer) first(v *answerView, most int) {
 func hitText(shown int, hit int64) string {
 	switch {
 	case hit == 0:
-		return "It hits nobody."
+		return "It hits no client."
 	case int64(shown) == hit:
 		return "All " + format.Count(hit, "client") + " that it hits."
 	}

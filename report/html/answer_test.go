@@ -103,7 +103,7 @@ const readAnswer = `(() => {
 	};
 })()`
 
-// reads is what the page should show: what Go writes of that limit.
+// reads returns what the page should show: what Go writes of that limit.
 func (p *Answer) reads(shape, stop int) answerReading {
 	at := *p
 	at.First, at.FirstStop = shape, stop
@@ -150,7 +150,7 @@ func TestBrowserAnswerSlider(t *testing.T) {
 		b.shows(p, 0, stop)
 	}
 	last := len(p.Shapes[0].Stops) - 1
-	if !strings.Contains(fmt.Sprint(p.reads(0, 0).Clients), "more than") || p.reads(0, last).HitBy != "It hits nobody." {
+	if !strings.Contains(fmt.Sprint(p.reads(0, 0).Clients), "more than") || p.reads(0, last).HitBy != "It hits no client." {
 		t.Error("the made answer does not show what was to be tested")
 	}
 	set := `(() => { const f = document.getElementById("%s"); f.value = "%d"; f.dispatchEvent(new Event("%s")); return true; })()`
@@ -167,7 +167,7 @@ func TestBrowserAnswerSlider(t *testing.T) {
 	b.shows(p, 0, 12)
 }
 
-// Where nobody is protected, N can be moved as well.
+// Where no client is protected, N can be moved as well.
 func TestBrowserAnswerProtectsNobody(t *testing.T) {
 	p := madeAnswer(plainTexts)
 	p.Percents, p.Groups[0].Protected, p.Bound = nil, false, nil

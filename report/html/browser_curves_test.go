@@ -32,7 +32,7 @@ const readPage = `({
 	Rows: [...document.querySelectorAll("#curve-reading tbody tr")].map((row) => [...row.cells].map((cell) => cell.textContent)),
 })`
 
-// expected is what the page should say of a limit.
+// expected returns what the page should say of a limit.
 func (c *Curves) expected(curve *sweep.Curve, n int64) reading {
 	p := curve.At(n)
 	row := func(name string, refused, requests, hit, clients int64) []string {
@@ -210,6 +210,6 @@ func TestBrowserOverTime(t *testing.T) {
 		}
 	}
 	if text := eval[string](b, `document.getElementById("times").textContent`); !strings.Contains(text, "3 requests of another time would make the bars longer") {
-		t.Errorf("nobody is told what is left out: %q", text)
+		t.Errorf("the page does not say what is left out: %q", text)
 	}
 }

@@ -127,7 +127,7 @@ func (b *tab) do(actions ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// result is that of an action.
+// result returns the result of an action.
 func result[T any](b *tab, action chromedp.Action[T]) T {
 	b.t.Helper()
 	value, err := chromedp.Run(b.ctx, action)

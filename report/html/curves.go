@@ -138,7 +138,7 @@ func (c *Curves) heatMaps(curves []*sweep.Curve) []heatMap {
 	return maps
 }
 
-// mostHeat is how many columns a map has at most.
+// mostHeat is the most columns that a map has.
 const mostHeat = 16
 
 // heatLimits are round limits from 1 to where nothing is refused; of token buckets those whose refusals were counted.
@@ -179,8 +179,8 @@ func countedBursts(curves []*sweep.Curve) (bursts []int64) {
 	return bursts[:min(len(bursts), mostHeat)]
 }
 
-// Plotted is the one of some curves that is drawn: that of the first kind, and of the window nearest to a minute;
-// no token bucket, as not every burst was counted.
+// Plotted returns the curve to draw: that of the first kind, and of the window nearest to a minute; no token bucket, as
+// not every burst was counted.
 func Plotted(curves []*sweep.Curve) (nearest *sweep.Curve) {
 	far := func(c *sweep.Curve) float64 { return math.Abs(math.Log(float64(c.Per) / 60e6)) }
 	for _, c := range curves {
@@ -222,7 +222,7 @@ type curveName struct {
 	Selected bool
 }
 
-// view is what the page shows of the curves, nil if nothing.
+// view returns what the page shows of the curves, nil if nothing.
 func (c *Curves) view(room room) *curvesView {
 	if c == nil {
 		return nil

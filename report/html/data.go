@@ -93,7 +93,7 @@ func (c *Curves) shown(room room) (curves []*sweep.Curve) {
 	return curves
 }
 
-// first is the curve that is looked at first: that of the window nearest to a minute.
+// first returns the curve to show first: that of the window nearest to a minute.
 func (c *Curves) first() *sweep.Curve {
 	var windows []*sweep.Curve
 	for i := range c.Curves {
@@ -142,7 +142,7 @@ func (c *Curves) htmlCurve(curve *sweep.Curve, most int) curveData {
 	return h
 }
 
-// judged is how many requests the curves are about.
+// judged returns how many requests the curves are about.
 func (c *Curves) judged() int64 {
 	if c.Judged > 0 {
 		return c.Judged
@@ -206,7 +206,7 @@ func differences(numbers []int64) {
 	}
 }
 
-// aroundLimit is what stands before and after N in the text of a limit, as Shape.Limit writes it.
+// aroundLimit returns what stands before and after N in the text of a limit, as Shape.Limit writes it.
 func aroundLimit(s *sweep.Shape) (before, after string) {
 	switch s.Kind {
 	case sweep.Token:
@@ -254,7 +254,7 @@ func (c *Curves) classes() (classes []pageClass) {
 	return classes
 }
 
-// hidden are the doubted, none where nobody is classified.
+// hidden returns the doubted, none where clients are not classified.
 func (c *Curves) hidden() sweep.Doubted {
 	if c.Hidden == nil {
 		return sweep.Doubted{}
@@ -308,7 +308,7 @@ func thinned(points []sweep.Point, most int, must []int) thinning {
 	return t
 }
 
-// placesOf are where points are drawn: from 0 at the first to 1 at the last, on an axis that is logarithmic.
+// placesOf returns the places of points on a logarithmic axis: from 0 at the first to 1 at the last.
 func placesOf(points []sweep.Point) []float64 {
 	first := float64(points[0].Limit)
 	length := math.Log(float64(points[len(points)-1].Limit) / first)

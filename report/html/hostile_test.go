@@ -94,7 +94,7 @@ func TestHTMLIsSmall(t *testing.T) {
 		t.Errorf("only %d rows are left", rows)
 	}
 	if !strings.Contains(text, "of 1,000") && !strings.Contains(text, "of 1000") {
-		t.Error("nobody is told what is left out")
+		t.Error("the page does not say what is left out")
 	}
 }
 

@@ -24,9 +24,9 @@ import (
 // Go writes the text and the tables (page.go says what is on it); the scripts below assets/ add sorting,
 // searching and the charts, whose figures lie in an island of JSON (data.go).
 //
-// Three walls stand between a stranger's text and whoever opens the page: html/template escapes by context, the JSON
-// has no "<", and the page's own policy (CSP) lets no script or style run but those whose hashes it names, and
-// nothing be loaded from anywhere.
+// Three walls stand between a stranger's text and the reader of the page: html/template escapes by context, the JSON
+// has no "<", and the page's own policy (CSP) lets no script or style run but those whose hashes it names, and nothing
+// be loaded from anywhere.
 
 // A Page is a report in HTML. Only Model must be there; whatever else is there is shown.
 type Page struct {
@@ -37,7 +37,7 @@ type Page struct {
 	Sections []document.Section // whatever else there is to say, before the curves
 }
 
-// Curves are what a sweep found.
+// Curves holds what a sweep found.
 type Curves struct {
 	By       string        // key that the limits count by
 	Action   string        // whose requests the curves are about; "" for all
@@ -47,7 +47,7 @@ type Curves struct {
 	Clients  sweep.Classes // that these are from
 	Curves   []sweep.Curve
 
-	Hidden *sweep.Doubted // of the browsers: the doubted; nil: nobody is classified
+	Hidden *sweep.Doubted // of the browsers: the doubted; nil: clients are not classified
 
 	// Changes are at how many limits each curve changes, if it has lost points on its way here, as in the database; nil:
 	// none has.
@@ -63,13 +63,13 @@ type Times struct {
 	Policies []Refusals    // of those that refused something; at least one
 }
 
-// Refusals are those of one policy.
+// Refusals holds the refusals of one policy.
 type Refusals struct {
 	Policy  string
 	Refused []int64 // in each stretch
 }
 
-// MostBytes is how many bytes a page has at most.
+// MostBytes is the largest size of a page, in bytes.
 const MostBytes = 1_500_000
 
 //go:embed assets/page.html assets/parts.html assets/answer.html assets/style.css assets/*.js assets/uplot
@@ -80,12 +80,12 @@ var templates = sync.OnceValue(func() *template.Template {
 	return template.Must(template.Must(pages.ParseFS(files, "assets/page.html", "assets/answer.html", "assets/parts.html")).Parse(table.PageTemplates))
 })
 
-// inline is what stands in each page, as it is.
+// inline holds what stands in each page, as it is.
 type inline struct{ style, script, contentPolicy string }
 
 var assets = sync.OnceValue(func() inline { return inlined("page.js", "tables.js", "curves.js", "times.js") })
 
-// inlined is what stands in a page with some scripts.
+// inlined returns what stands in a page with some scripts.
 func inlined(scripts ...string) (a inline) {
 	a.style = assembled("uplot/uPlot.min.css", "style.css")
 	a.script = "/*\n" + assembled("uplot/LICENSE") + "*/\n" + assembled("uplot/uPlot.iife.min.js") +
@@ -146,7 +146,7 @@ func slug(s string) string {
 // What a page has room for. Names are cut and lists bounded before anything is written, so that no log makes the page
 // large; where even that comes to too much, everything is halved again and again.
 
-// room is how much of everything a page shows.
+// room says how much of everything a page shows.
 type room struct {
 	policies int // rows of the table of candidates
 	details  int // policies with lists of their own
@@ -159,13 +159,13 @@ type room struct {
 	sections int // that others have handed in
 }
 
-// MostPoints is how many points of a curve a page has at most.
+// MostPoints is the most points of a curve on a page.
 const MostPoints = 2000
 
-// MostRows is how many rows a list of clients or actions has on a page at most.
+// MostRows is the most rows of a list of clients or actions on a page.
 const MostRows = 250
 
-// roomAfter is what is left after what charts draw has been halved so many times, and lists half as often.
+// roomAfter returns what is left after what charts draw has been halved so many times, and lists half as often.
 func roomAfter(halvings int) room {
 	half := func(n int) int { return n >> halvings }
 	some := func(n, times int) int { return (n + 1<<times - 1) >> times } // 1 at least
@@ -177,7 +177,7 @@ func roomAfter(halvings int) room {
 	}
 }
 
-// of is how many rows each of some lists may have.
+// of returns how many rows each of some lists may have.
 func (r room) of(lists int) int { return min(r.list, r.rows/max(lists, 1)) }
 
 const textLength = 600 // characters of a sentence

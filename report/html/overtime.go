@@ -44,7 +44,7 @@ func (o *OverTime) Write(events []replay.Event) error {
 // Add counts refusals of a policy.
 func (o *OverTime) Add(policy int, at limit.Time, refused int64) { o.counts[policy].Add(at, refused) }
 
-// mostBars is how many stretches are shown, with those in which nothing was refused.
+// mostBars is the most stretches that are shown, with those in which nothing was refused.
 const mostBars = 1000
 
 // Times are the counts of the policies that refused something, and of all requests where these are known; nil if no
@@ -106,7 +106,7 @@ type extent struct {
 
 func (e *extent) none() bool { return e.length == 0 }
 
-// step is how long bars are at least.
+// step returns the least length of bars.
 func (e *extent) step() limit.Time { return replay.LongerStretch(e.length, e.first, e.last, mostBars) }
 
 func (e *extent) see(at, length limit.Time) {
@@ -162,7 +162,7 @@ func pairs(n []int64) (sums []int64) {
 	return sums
 }
 
-// rowsOfTimes is how many rows the table behind the chart has at most.
+// rowsOfTimes is the most rows of the table behind the chart.
 const rowsOfTimes = 100
 
 // table has the figures of the chart, in longer stretches where there are many.

@@ -33,7 +33,7 @@ type pageView struct {
 	Warnings []string
 
 	Policies []*table.Page
-	Bands    []*table.Page // from what to what the figures of Policies may go
+	Bands    []*table.Page // the ranges of the figures of Policies
 	Times    []*table.Page // behind the chart of refusals over time
 	Untimed  []string      // what the chart leaves out
 	Nights   *nightsView   // of stored runs; nil: fewer than two
@@ -125,7 +125,7 @@ func ledeOf(m *report.Model) string {
 		return "The log has no request to judge."
 	}
 	const layout = "2 January 2006 15:04"
-	return fmt.Sprintf("A replay of what was logged from %s to %s UTC. Nobody was blocked: this page tells who would "+
+	return fmt.Sprintf("A replay of what was logged from %s to %s UTC. No client was blocked: this page tells who would "+
 		"have been.",
 		in.Span.First.Format(layout), in.Span.Last.Format(layout))
 }
@@ -248,7 +248,7 @@ type bar struct {
 	Twentieths int
 }
 
-// fewVerdicts is how many candidates the summary speaks of.
+// fewVerdicts is the most candidates that the summary speaks of.
 const fewVerdicts = 4
 
 // verdicts are the first few candidates; of many, also the loosest and the strictest of all.

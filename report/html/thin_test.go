@@ -16,8 +16,8 @@ import (
 	"shadow/testneeds"
 )
 
-// pixels are what a figure of a curve fills of each column of a drawing: from its highest to its lowest value there,
-// the line that comes in from the column before included. It is the slow truth, of all points.
+// pixels returns what a figure of a curve fills of each column of a drawing: from its highest to its lowest value
+// there, the line that comes in from the column before included. It is the slow truth, of all points.
 func pixels(points []sweep.Point, columns int, first, last float64, figure func(*sweep.Point) int64) [][2]int64 {
 	filled := make([][2]int64, columns)
 	at, value := 0, figure(&points[0])

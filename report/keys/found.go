@@ -19,7 +19,7 @@ func (q Question) ofFirst(keys []request.Key) Question {
 	return q
 }
 
-// Pick are those of some keys that separate by what a result says, the best n for each question.
+// Pick returns the keys of some that separate by what a result says, the best n for each question.
 func Pick(res *sweep.KeysResult, q Question, by []request.Key, n int) (picked []request.Key) {
 	for _, a := range New(res, q.ofFirst(by), report.Options{}).Answers {
 		var rows []Row
@@ -66,7 +66,7 @@ func (k *Report) validate(s *Split, q Question) {
 	}
 }
 
-// pointOf is what the limit of a row refuses in another result.
+// pointOf returns what the limit of a row refuses in another result.
 func pointOf(res *sweep.KeysResult, row *Row) (p sweep.Point) {
 	for i := range res.Sides {
 		side := &res.Sides[i]

@@ -24,7 +24,7 @@ type Report struct {
 	Log       Log         `json:"log"`
 }
 
-// Log is what the log has that keys can go by.
+// Log counts what the log has for keys to go by.
 type Log struct {
 	WithAgent    int64    `json:"visitors_with_agent"`
 	WithUser     int64    `json:"visitors_with_user"`
@@ -44,8 +44,8 @@ type Rotating struct {
 	Requests  int64 `json:"requests"`
 }
 
-// Bounds are how much of the target any limit by each key could reach under a promise. Unlike the answers they are about
-// clients and their groups, as suggestions are.
+// Bounds says how much of the target any limit by each key could reach under a promise. Unlike the answers they are
+// about clients and their groups, as suggestions are.
 type Bounds struct {
 	Protect []string `json:"protect"` // the promises
 	Target  string   `json:"target"`
@@ -62,7 +62,7 @@ type Bound struct {
 	OfClients       int64   `json:"of_clients"`
 }
 
-// NewBound is what was found by a key.
+// NewBound returns what was found by a key.
 func NewBound(r *suggest.KeyReach) Bound {
 	return Bound{r.Key.String(), r.Requests, r.OfRequests, format.PercentOf(r.Requests, r.OfRequests), r.Clients, r.OfClients}
 }
@@ -99,7 +99,7 @@ type Answer struct {
 	tried  []string // longer windows by which none does
 }
 
-// Validated is what the limit that was best on the first part of the log's time does on the rest.
+// Validated holds what the limit that was best on the first part of the log's time does on the rest.
 type Validated struct {
 	Key              string  `json:"key"`
 	Limit            string  `json:"limit"`

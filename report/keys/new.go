@@ -191,7 +191,7 @@ func (k *Report) row(by request.Key, limit string, p *sweep.Point, q Question) R
 	return r
 }
 
-// What makes an answer about keys worth less than it looks: addresses that come and go, nobody to recognise, one
+// What makes an answer about keys worth less than it looks: addresses that come and go, no client to recognise, one
 // client who is nearly all of the target, few to protect.
 
 const (

@@ -123,7 +123,7 @@ func (k *Report) CSV() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// bound is that of a key, nil if it is not known.
+// bound returns the bound of a key, nil if it is not known.
 func (k *Report) bound(key string) *Bound {
 	if k.Bounds == nil {
 		return nil
@@ -193,7 +193,7 @@ func (k *Report) table() *table.Table {
 	return t
 }
 
-// cells are those of an answer about a key.
+// cells returns the cells of an answer about a key.
 func (a *Answer) cells(key string) []table.Cell {
 	i := slices.IndexFunc(a.Keys, func(r Row) bool { return r.Key == key })
 	switch {
@@ -210,7 +210,7 @@ func (a *Answer) cells(key string) []table.Cell {
 	return []table.Cell{first, table.Count(r.ProtectedHit), table.Share(r.ProtectedHitPercent)}
 }
 
-// verdict says which key is best, "" where nobody asked.
+// verdict says which key is best, "" if not asked for.
 func (a *Answer) verdict(k *Report) string {
 	switch {
 	case a.Refuse == nil || len(a.Keys) == 0:

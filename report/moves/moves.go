@@ -18,7 +18,7 @@ import (
 
 // A Report is what to tell a server, and what that changes. docs/export.md defines every figure, with docs/diff.md.
 type Report struct {
-	*diff.Report // A is what is wanted, B what the server has; nil: nothing was replayed
+	*diff.Report // A is wanted, B is what the server has; nil: nothing was replayed
 
 	Target     string             `json:"target"`
 	Limits     []servers.Exported `json:"limits"`
@@ -64,7 +64,7 @@ func (r *Report) Text(w *document.Writer) {
 	w.Lines(strings.Split(strings.TrimRight(r.text, "\n"), "\n"))
 }
 
-// CSV is that of the comparison.
+// CSV returns the comparison as CSV.
 func (r *Report) CSV() ([]byte, error) {
 	if r.Report == nil {
 		var rows []table.Record
@@ -102,7 +102,7 @@ type Correction struct {
 	After   Moved    `json:"after"` // of the correction
 }
 
-// Moved is how many clients a move newly hits and releases, by group.
+// Moved counts the clients that a move newly hits and releases, by group.
 type Moved struct {
 	NewlyHit map[string]int64 `json:"newly_hit"`
 	Released map[string]int64 `json:"released"`
@@ -116,7 +116,7 @@ func (m *Moved) Take(hit, released *who.Groups) {
 	}
 }
 
-// text is how many of which groups.
+// groupText formats how many clients there are of which groups.
 func groupText(of map[string]int64) string {
 	var texts []string
 	for g := range who.Count {
@@ -124,7 +124,7 @@ func groupText(of map[string]int64) string {
 			texts = append(texts, format.Thousands(n)+" "+g.String())
 		}
 	}
-	return cmp.Or(strings.Join(texts, ", "), "nobody")
+	return cmp.Or(strings.Join(texts, ", "), "no client")
 }
 
 // write says what becomes of the promise.

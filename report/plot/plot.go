@@ -49,7 +49,7 @@ const (
 	mostCurve  = 240
 )
 
-// Moments is how many values a plot wants on a terminal of so many columns, 0 if there is none.
+// Moments returns how many values a plot wants on a terminal of so many columns, 0 if there is none.
 func Moments(width int) int {
 	if width == 0 {
 		width = Columns

@@ -108,7 +108,7 @@ func TestNiceTop(t *testing.T) {
 	}
 }
 
-// A terminal gets colours, anybody else none.
+// A terminal gets colours, other outputs get none.
 func TestPlotColor(t *testing.T) {
 	p := Curve{Values: []float64{0, 1, 2, 3}, Length: limit.Minute, Top: 3, Rows: 6}
 	if plain := strings.Join(p.Draw(false), "\n"); strings.Contains(plain, "\x1b") {

@@ -123,7 +123,7 @@ func DefinedIn(t *testing.T, names []string, pages ...string) {
 	}
 }
 
-// FirstHarm is what stands around the first character that a terminal should not see.
+// FirstHarm returns the text around the first character that a terminal should not see.
 func FirstHarm(text string) string {
 	for i, r := range text {
 		if r != '\n' && escape.Visible(string(r)) != string(r) ||

@@ -96,7 +96,7 @@ func TownOf(visitors []visitor) *replay.Result {
 	return res
 }
 
-// Nobody is a result without clients.
+// Nobody returns a result without clients.
 func Nobody() *replay.Result {
 	return &replay.Result{
 		Clients: &replay.Paged[replay.ClientTally]{},
@@ -125,7 +125,7 @@ func Hit(t *replay.PolicyTally, client int32, requests, refused int64) {
 	}
 }
 
-// TownStats is what reading the log of the town found.
+// TownStats returns what reading the log of the town found.
 func TownStats(requests int64) ingest.Stats {
 	return ingest.Stats{
 		Lines: requests + 365, Parsed: requests + 361, Unreadable: 4, Excluded: 300, Warm: 21, Moved: 1_234,
@@ -180,8 +180,8 @@ func Site() *replay.Result {
 	return res
 }
 
-// Made is the town under policies that are made of more than one limit for all requests: a client's limits for logins
-// and for all, inside the site's, and an approximation; then a limit that keeps nobody waiting, though it could.
+// Made returns the town under policies made of more than one limit for all requests: a client's limits for logins and
+// for all, inside the site's, and an approximation; then a limit that keeps no client waiting, though it could.
 func Made() *replay.Result {
 	res := Town()
 	first, second := &res.Policies[0], &res.Policies[1]
@@ -208,7 +208,7 @@ func Made() *replay.Result {
 	return res
 }
 
-// Peaceful is the town under a limit that nobody meets.
+// Peaceful returns the town under a limit that no client meets.
 func Peaceful() *replay.Result {
 	res := Town()
 	t := res.Policies[0]

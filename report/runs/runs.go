@@ -12,7 +12,7 @@ import (
 	"shadow/store"
 )
 
-// kind is what made the run.
+// kind returns the command that made the run.
 func kind(r *store.RunFact) string {
 	switch {
 	case r.Policies == 0 && r.Curves > 0: // a replay with --sweep has curves as well
@@ -45,7 +45,7 @@ func values(r *store.RunFact) []any {
 	}
 }
 
-// mostCommand is how many columns of a command a table for people has.
+// mostCommand is the most columns of a command in a table for people.
 const mostCommand = 60
 
 // Write lists runs in one of Formats. JSON and CSV have all that is known of each.

@@ -10,7 +10,7 @@ import (
 // What strangers wrote into a log can do more than package escape prevents: it can break a table, or wake up in a
 // spreadsheet. Each reader has its own dangers, so each writer its own escapes.
 
-// formula is what a spreadsheet may take for the beginning of one; the last four are for East Asian keyboards.
+// formula holds what a spreadsheet may take for the beginning of a formula; the last four are for East Asian keyboards.
 const formula = "=+-@\t\r＝＋－＠"
 
 // csvText is visible, and with an apostrophe before what a spreadsheet would compute. A lone "-", the log's own sign

@@ -105,7 +105,7 @@ const (
 	longWord = 16 // from which on a head breaks anywhere
 )
 
-// longestWord is how many characters the longest word has; lines break between words.
+// longestWord returns how many characters the longest word has; lines break between words.
 func longestWord(text string) (longest int) {
 	for word := range strings.FieldsSeq(text) {
 		longest = max(longest, utf8.RuneCountInString(word))

@@ -31,7 +31,7 @@ func (s *Slice) Next() ([]any, error) {
 	return row, nil
 }
 
-// mostRows is how many rows a table for people has at most; CSV and JSON go on forever.
+// mostRows is the most rows of a table for people; CSV and JSON go on forever.
 const mostRows = 10_000
 
 // WriteRows writes rows in one of Formats, with the same care for hostile texts as a report. Numbers stay as they

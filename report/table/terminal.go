@@ -92,7 +92,7 @@ func (c Column) cut(cell string, width int) string {
 	return Cut(cell, width)
 }
 
-// widths are those that the columns would like, and those that they need.
+// widths returns the widths that the columns would like, and those that they need.
 func (g *sheet) widths() (natural, need []int) {
 	natural, need = make([]int, len(g.columns)), make([]int, len(g.columns))
 	for j, c := range g.columns {
@@ -191,13 +191,13 @@ func plainTable(w io.Writer, alignment tw.Alignment) *tablewriter.Table {
 		tablewriter.WithHeaderAutoWrap(tw.WrapNone),
 		tablewriter.WithRowAutoWrap(tw.WrapNone),
 		tablewriter.WithTrimSpace(tw.Off),
-		tablewriter.WithEastAsian(tw.Off), // by the text, not by the locale of whoever runs it
+		tablewriter.WithEastAsian(tw.Off), // by the text, not by the locale of the user
 		tablewriter.WithPadding(tw.Padding{Right: gap, Overwrite: true}),
 		tablewriter.WithAlignment(alignment),
 	)
 }
 
-// ColumnsOf is how many columns of a terminal s takes up.
+// ColumnsOf returns how many columns of a terminal s takes up.
 func ColumnsOf(s string) int { return twwidth.WidthWithOptions(s, twwidth.Options{}) }
 
 // Ellipsis tells that something is missing.
@@ -217,10 +217,10 @@ func Cut(s string, width int) string {
 	return s
 }
 
-// aPiece is what stays on one line: a word, a quotation, a flag with its value, a share with its sign.
+// aPiece matches what stays on one line: a word, a quotation, a flag with its value, a share with its sign.
 var aPiece = lazy.Regexp("(?:--[a-z][-a-z]* )?(?:[(\"]*(?:'[^']*'|`[^`]*`)\\S*|\\S+)(?: %\\S*)?")
 
-// pieces are what a text may be broken between. Flags that follow each other are one piece where a line has room for them.
+// pieces splits a text where it may be broken. Successive flags are one piece where a line has room for them.
 func pieces(text string, width int) (all []string) {
 	for _, piece := range aPiece().FindAllString(strings.Join(strings.Fields(text), " "), -1) {
 		last := len(all) - 1

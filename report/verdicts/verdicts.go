@@ -19,7 +19,7 @@ import (
 	"shadow/traffic/intern"
 )
 
-// Columns are those of a verdict, with their types in SQL.
+// Columns lists the columns of a verdict, with their types in SQL.
 var Columns = [][2]string{
 	{"file", "VARCHAR"},
 	{"line", "BIGINT"},
@@ -32,7 +32,7 @@ var Columns = [][2]string{
 	{"wait", "DOUBLE"},
 }
 
-// Format is how verdicts are written.
+// Format says how verdicts are written.
 type Format int
 
 // The formats.
@@ -91,7 +91,7 @@ func (t *texts) of(id int32, write func() []byte) []byte {
 	return *text
 }
 
-// New is what writes verdicts of policies to out, with other names where some are to be renamed.
+// New returns a writer of verdicts of policies to out, with other names where some are to be renamed.
 func New(out io.Writer, f Format, tables *traffic.Tables, policies []policy.Policy, renames *report.Anonymizer) *Writer {
 	w := &Writer{out: bufio.NewWriterSize(out, 1<<18), format: f, tables: tables, renames: renames, verdicts: make([][]verdict, len(policies))}
 	for _, p := range policies {
@@ -179,7 +179,7 @@ func (w *Writer) take(policy int, v *replay.Verdicts, n int) {
 	w.verdicts[policy] = all
 }
 
-// begin is how a line of JSON begins.
+// begin begins a line of JSON.
 var begin = "{" + format.VerdictSchema.Key() + `"file":`
 
 // write writes one line.

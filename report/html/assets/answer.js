@@ -297,7 +297,7 @@ function answerExplorer() {
       return row(name, [[short, { title: data.agents[agent] }], [groups[group].name, {}], num(requests), num(l.refused[at]), num(l.need ? thousands(l.need) : `> ${last}`), [why, { class: "why" }]]);
     }));
     byId("hit-by").textContent =
-      hit === 0 ? "It hits nobody."
+      hit === 0 ? "It hits no client."
       : some.length === hit ? `All ${thousands(hit)} client${hit === 1 ? "" : "s"} that it hits.`
       : `${thousands(some.length)} of the ${thousands(hit)} client${hit === 1 ? "" : "s"} that it hits: protected ones first, then those that need the highest N.`;
   }

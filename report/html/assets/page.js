@@ -39,7 +39,7 @@ function sums(differences) {
   return differences.map((d) => (n += d));
 }
 
-// Whoever draws is called again when the theme or the width changes, and before and after printing.
+// Each drawer is called again when the theme or the width changes, and before and after printing.
 const drawers = [];
 function redraw() {
   for (const draw of drawers) draw();
