@@ -69,7 +69,7 @@ func apacheLines(spec limit.Spec, w Where) Directives {
 		lines = append(lines, `SetEnvIfExpr "%{REMOTE_ADDR} -ipmatch '`+from+`'" !`+name)
 	}
 	lines = append(lines, fmt.Sprintf("QS_CondClientEventLimitCount %d %d %s ^shadow$", mostApache, seconds, name),
-		"# blocks nobody, as QS_Cond is not shadow. Once the count is right, in the place of the line above:")
+		"# blocks no client, as QS_Cond is not shadow. Once the count is right, in the place of the line above:")
 	lines = append(append(lines, later...), "GlobalLog /var/log/apache2/"+name+`.log "%t %a %r" "expr=`+over+`"`)
 	d.Blocks = append(d.Blocks, Block{"server config", true, []string{
 		"# outside of virtual hosts; takes a restart, not a reload. Who sends 32,767 in a window is admitted again",
@@ -78,7 +78,7 @@ func apacheLines(spec limit.Spec, w Where) Directives {
 	return d
 }
 
-// unknownApache is no pattern, so that Apache does not start until somebody has put one in its place.
+// unknownApache is no pattern, so that Apache does not start until an operator has put one in its place.
 const unknownApache = `"("`
 
 // apacheKey is the address that mod_qos counts by, with what it needs behind proxies: it sees those only, whatever

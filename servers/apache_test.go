@@ -103,7 +103,7 @@ func runApache(t *testing.T, address, file string) {
 	})
 }
 
-// modQoS is what mod_qos does with requests of a client, in its own words.
+// modQoS does what mod_qos does with requests of a client, in its own words.
 func modQoS(number, seconds int64) func(at limit.Time) (refused bool) {
 	count, timer := int64(0), int64(0)
 	return func(at limit.Time) bool {
@@ -150,7 +150,7 @@ func randomGap(r *rand.Rand) limit.Time {
 	return limit.Time(r.Int64N([]int64{1, 1e6, 1e6, 4e6}[r.IntN(4)]))
 }
 
-// apacheNumbers are those of the directive that enforces.
+// apacheNumbers returns the numbers of the directive that enforces.
 func apacheNumbers(d Directives) (told []int64) {
 	for _, block := range d.Blocks {
 		for _, line := range block.Lines {

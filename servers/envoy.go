@@ -56,7 +56,7 @@ func envoyLines(spec limit.Spec, w Where) Directives {
 	descriptor := []string{
 		"  - key: " + d.Key,
 		fmt.Sprintf("    rate_limit: {unit: %s, requests_per_unit: %d}", envoyUnits[spec.Period], spec.Count),
-		"    shadow_mode: true   # blocks nobody: take it out when the log names only those you mean",
+		"    shadow_mode: true   # blocks no client: take it out when the log names only those you mean",
 	}
 	single := !slices.ContainsFunc(w.Exempt, func(n netip.Prefix) bool { return !n.IsSingleIP() })
 	if d.Exempts = d.Key == "remote_address" && single; d.Exempts {
@@ -92,7 +92,7 @@ func envoyLocalLines(spec limit.Spec, w Where) Directives {
 		`    "@type": type.googleapis.com/envoy.extensions.filters.http.local_ratelimit.v3.LocalRateLimit`,
 		"    stat_prefix: shadow_" + w.name(),
 		"    filter_enabled: {default_value: {numerator: 100}}",
-		"    filter_enforced: {default_value: {numerator: 0}}   # blocks nobody: 100 once the count is right",
+		"    filter_enforced: {default_value: {numerator: 0}}   # blocks no client: 100 once the count is right",
 		"    max_dynamic_descriptors: 100000   # clients that it remembers",
 	}
 	inOne := strings.TrimPrefix(strings.Join(actions, "\n"), "- ") // few lines, for a screen has few

@@ -240,7 +240,7 @@ func (e *Export) block(place string, lines ...string) {
 	e.Blocks = append(e.Blocks, Block{Place: place, Lines: lines})
 }
 
-// Text is what to paste, with what is to be known in comments.
+// Text returns what to paste, with what is to be known in comments.
 func (e *Export) Text() string {
 	var b strings.Builder
 	comment := func(text string) {
@@ -262,7 +262,7 @@ func (e *Export) Text() string {
 	return b.String()
 }
 
-// Said is what is to be known of an export, one a line.
+// Said returns what is to be known of an export, one a line.
 func (e *Export) Said() (all []string) {
 	for _, x := range e.Limits {
 		switch {

@@ -33,7 +33,7 @@ var cloudflareTarget = Target{
 	nearest: nearestCloudflare, write: writeCloudflare, cools: cloudflareTimeouts,
 }
 
-// cloudflareTimeouts are how long a rule can act on all requests of a client once it has acted on one.
+// cloudflareTimeouts lists how long a rule can act on all requests of a client once it has acted on one.
 var cloudflareTimeouts = seconds(10, 15, 20, 30, 40, 45, 60, 90, 120, 180, 240, 300, 480, 600, 900, 1200, 1800, 2400, 3600,
 	65535, 86400)
 
@@ -76,7 +76,7 @@ func writeAWS(e *Export, all []setting) error {
 	return e.json("in Rules of the web ACL", rules)
 }
 
-// awsVisible is what each rule must say of its metrics.
+// awsVisible returns what each rule must say of its metrics.
 func awsVisible(name string) object {
 	return object{"SampledRequestsEnabled": true, "CloudWatchMetricsEnabled": true, "MetricName": name}
 }

@@ -72,7 +72,7 @@ type envoyRule struct {
 	entries [][2]string // keys with values, "" for any
 }
 
-// envoyRules are those of a setting.
+// envoyRules returns the rules of a setting.
 func (e *Export) envoyRules(s setting) (all []envoyRule, err error) {
 	counts, err := s.counts()
 	if err != nil {

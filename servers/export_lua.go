@@ -27,7 +27,7 @@ var luaTarget = Target{
 	nearest: nearestAPISIX, write: writeLua,
 }
 
-// luaBucket is what leaky/nginx.go does. A bucket that would be empty by now is as good as none, so it may go.
+// luaBucket does what leaky/nginx.go does. A bucket that would be empty by now is as good as none, so it may go.
 const luaBucket = `-- nginx's limit_req: rate in thousandths of a request per second, excess in thousandths
 local function excess_of(key, rate, burst)
     local now, e = math.floor(ngx.now() * 1000 + 0.5), 0

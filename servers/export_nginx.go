@@ -99,7 +99,7 @@ func (n *nginxNames) let(line string) string {
 
 const nginxName = "\x00" // no line has it
 
-// key is what parts are in nginx.
+// key returns what parts are called in nginx.
 func (n *nginxNames) key(parts []request.Part, client string) (string, error) {
 	var texts []string
 	for _, p := range parts {

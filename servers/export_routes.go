@@ -53,7 +53,7 @@ func ownAPISIX(s limit.Spec) bool {
 	return s.Algorithm == "nginx" || s.Algorithm == "fixed" && s.Options == restyOptions && (s.Period-limit.Millisecond)%limit.Second == 0
 }
 
-// restyOptions are those of resty.limit.count, whose windows live on in the millisecond of their end.
+// restyOptions fit resty.limit.count, whose windows live on in the millisecond of their end.
 const restyOptions = "align=first,clock=1ms"
 
 func ownIngress(s limit.Spec) bool {
@@ -79,10 +79,10 @@ func nearestAPISIX(spec limit.Spec, s limit.Shape) (text, deviation string) {
 	return nearestNginx(spec, s)
 }
 
-// fill is how long an empty bucket takes to fill.
+// fill returns how long an empty bucket takes to fill.
 func fill(s limit.Shape) float64 { return float64(s.AtOnce) * float64(s.Period) / float64(s.Count) }
 
-// nearestIngress is that of nginx with a burst of its own grid.
+// nearestIngress returns the nearest limit of nginx whose burst is a multiple of its rate.
 func nearestIngress(spec limit.Spec, shape limit.Shape) (text, deviation string) {
 	text, deviation = nearestNginx(spec, shape)
 	near, err := limit.Parse(text)

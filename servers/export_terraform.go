@@ -64,7 +64,7 @@ func writeTerraform(e *Export, all []setting) error {
 	return nil
 }
 
-// mostNested is how many of and, or and not the provider's blocks take in each other.
+// mostNested is the depth to which the provider's blocks take and, or and not in each other.
 const mostNested = 2
 
 // oneByOne are clauses that say the same with one value a test.
@@ -96,7 +96,7 @@ func oneByOne(when []clause) (all []clause, err error) {
 	return all, nil
 }
 
-// nested is how many of and, or and not stand in each other.
+// nested returns how many of and, or and not stand in each other.
 func nested(v any) (most int) {
 	switch v := v.(type) {
 	case object:

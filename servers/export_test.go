@@ -55,7 +55,7 @@ func wantedLimit(t *testing.T, text, by string, match request.Conditions) Wanted
 	}
 }
 
-// told is what a target is told of a limit, without what it is told of each.
+// told returns what a target is told of a limit, without what it is told of each.
 func told(target *Target, w Wanted, where Where) string {
 	var b strings.Builder
 	e := target.Export([]Wanted{w}, where)

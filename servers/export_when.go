@@ -15,7 +15,7 @@ import (
 // Which requests a limit is for, as every server can be told it: clauses of which one must fit, each made of tests that
 // must all fit.
 
-// A test is whether a request shows one of some values, or none of them.
+// A test asks whether a request shows one of some values, or none of them.
 type test struct {
 	kind   string // as in request.Conditions.Each: path (the whole of it), prefix, regexp, host, method, agent, …
 	values []string
@@ -29,7 +29,7 @@ var plainValues = map[string]func() *regexp.Regexp{
 	"method": lazy.Regexp(`^[A-Za-z0-9_-]+$`), "host": lazy.Regexp(`^[A-Za-z0-9._*?:\[\]-]+$`), "asn": lazy.Regexp(`^(?i:as)?[0-9]+$`),
 }
 
-// mostClauses is how many clauses there may be.
+// mostClauses is the most clauses that there may be.
 const mostClauses = 64
 
 var errClauses = errors.New("its conditions are too many to be written one by one")

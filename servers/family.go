@@ -57,7 +57,7 @@ func (f Family) Limit(n int64) (text string, ok bool) {
 	return text, err == nil
 }
 
-// String is what the limits have in common, in the words of the server: 10/1s of a bucket, 10r/s of nginx, 1m of a window.
+// String says what the limits have in common, as the server does: 10/1s of a bucket, 10r/s of nginx, 1m of a window.
 func (f Family) String() string {
 	if f.Kind != Token {
 		return limit.FormatPeriod(f.Per)

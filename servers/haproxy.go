@@ -90,7 +90,7 @@ func haproxyOver(spec limit.Spec, name string, counter int) (over string, rules 
 // haproxyRules are the rules that log what is over limits, in the order of their counters. A request is counted as an
 // admitted one only if no limit would refuse it.
 func haproxyRules(specs []limit.Spec, counters []int, over []string) (rules []string) {
-	rules = append(rules, "# blocks nobody, until the count is right")
+	rules = append(rules, "# blocks no client, until the count is right")
 	for _, when := range over {
 		rules = append(rules, "http-request capture str(over-limit) len 10 if "+when)
 	}
@@ -105,7 +105,7 @@ func haproxyRules(specs []limit.Spec, counters []int, over []string) (rules []st
 	return rules
 }
 
-// unknownHAProxy is no sample, so that HAProxy refuses it until somebody has put one in its place.
+// unknownHAProxy is no sample, so that HAProxy refuses it until an operator has put one in its place.
 const unknownHAProxy = "CLIENT"
 
 // haproxyKey is the sample that a client is, and the type of a table of such.

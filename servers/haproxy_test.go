@@ -33,7 +33,7 @@ func TestHAProxyTakesLines(t *testing.T) {
 			t.Errorf("%s: %v\n%s", p, err, out)
 		}
 		if open != "" && (err == nil || !strings.Contains(out, open)) {
-			t.Errorf("%s: it takes %s, which nobody has filled in, or says otherwise: %s", p, open, out)
+			t.Errorf("%s: it takes %s, which is not filled in, or says otherwise: %s", p, open, out)
 		}
 	}
 	var several []Directives

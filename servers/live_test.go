@@ -213,7 +213,7 @@ func (s sent) send(t *testing.T, address string) int {
 	return answer.StatusCode
 }
 
-// freeAddress is one at which nobody listens.
+// freeAddress returns an address on which no program listens.
 func freeAddress(t *testing.T) string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

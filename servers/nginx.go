@@ -44,7 +44,7 @@ func nginxLines(spec limit.Spec, w Where) Directives {
 	rate, burst, _ := strings.Cut(policy.NginxSetting(spec), " ")
 	place := Block{Place: "server", Lines: []string{strings.TrimSpace("limit_req zone="+zone+" "+burst) + ";"}}
 	how := Block{"server", true, []string{
-		"limit_req_status 429;", "limit_req_dry_run on;   # blocks nobody: take it out when the log names only those you mean",
+		"limit_req_status 429;", "limit_req_dry_run on;   # blocks no client: take it out when the log names only those you mean",
 	}}
 	http, counted := key.network, cmp.Or(key.variable, "$client")
 	if paths := w.nginxPaths(counted); paths != nil { // whatever location serves it
@@ -83,7 +83,7 @@ func nginxLines(spec limit.Spec, w Where) Directives {
 	return d
 }
 
-// nginxKey is what limit_req_zone counts by.
+// nginxKey holds what limit_req_zone counts by.
 type nginxKey struct {
 	variable string   // $binary_remote_addr; "" if it cannot be told
 	proxies  []string // what the http block must have for it, once
@@ -91,7 +91,7 @@ type nginxKey struct {
 	note     string   // where it is not quite what was judged, or why it cannot be told
 }
 
-// nginxKey is what the client is in nginx.
+// nginxKey returns what the client is in nginx.
 func (w *Where) nginxKey() nginxKey {
 	name := strings.TrimPrefix(w.Client, "$")
 	header, isHeader := strings.CutPrefix(name, "header:")
@@ -167,8 +167,8 @@ func networkMap(v4, v6 int) []string {
 	}
 }
 
-// nginxPaths are what a map of $request_uri has for an action that is named after a path: its requests count by a variable,
-// all others not at all. nil: it is not.
+// nginxPaths returns what a map of $request_uri has for an action that is named after a path: its requests count by a
+// variable, all others not at all. nil: it is not.
 func (w *Where) nginxPaths(counted string) (lines []string) {
 	if w.Action == "static" && !w.Named {
 		return append(nginxEndings(counted), `    default ""; }`)

@@ -123,7 +123,7 @@ func timeline(r *rand.Rand) []limit.Time {
 	return at
 }
 
-// differences are how many only the second refuses, and how many only the first.
+// differences counts the requests that only the second refuses, and those that only the first refuses.
 func differences(a, b []int32) (hits, releases int) {
 	for len(a) > 0 || len(b) > 0 {
 		switch {

@@ -14,8 +14,8 @@ type Server struct {
 	Name  string // as people choose it: envoy-local
 	Title string // as sentences have it
 
-	// Watch is how to begin: in a mode that refuses nothing, where count is a command that counts what would be refused; or
-	// without one, where there is none. A sentence without its end.
+	// Watch says how to begin: in a mode that refuses nothing, where count is a command that counts what would be
+	// refused; or without one, where there is none. A sentence without its end.
 	Watch string
 	count string   // NAME stands for the zone; "": there is no such mode
 	Log   []string // lines that have each of these requests logged
@@ -69,8 +69,8 @@ func OfFormat(name, text string) *Server {
 	return &nginx
 }
 
-// Lines are what to paste to enforce a limit of the server, written as --limit takes it, first in a mode that refuses
-// nothing if there is one.
+// Lines returns what to paste to enforce a limit of the server, written as --limit takes it, first in a mode that
+// refuses nothing if there is one.
 func (s *Server) Lines(text string, w Where) (Directives, error) {
 	spec, err := s.spec(text)
 	if err != nil {

@@ -51,7 +51,7 @@ func traefikLines(spec limit.Spec, w Where) Directives {
 	return d
 }
 
-// traefikSource is what identifies clients, "" for the peer.
+// traefikSource returns what identifies clients, "" for the peer.
 func (w *Where) traefikSource() (d Directives, criterion string) {
 	switch c := w.who(); {
 	case c.field != "":

@@ -29,7 +29,7 @@ type Where struct {
 	Format    string // of the log; a variable of nginx is in it as $name
 }
 
-// Directives are what a server is to be told.
+// Directives holds what a server is to be told.
 type Directives struct {
 	Key    string // what it counts by, in its own words; "": only the operator knows
 	Note   string // about the key, and whatever is not quite as judged; a sentence without its end
@@ -57,7 +57,7 @@ var (
 	plainPath = lazy.Regexp(`^/([A-Za-z0-9._~-]+(/[A-Za-z0-9._~-]+)*)?$`)
 )
 
-// name is what a zone, table or middleware is called: perclient for all requests, or after the action.
+// name returns what a zone, table or middleware is called: perclient for all requests, or after the action.
 func (w *Where) name() string {
 	if w.Action == "" {
 		return "perclient"

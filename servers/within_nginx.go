@@ -73,7 +73,7 @@ func (s stated) add(name, value string) {
 	}
 }
 
-// values are those of a directive that hold in a place.
+// values returns the values of a directive that hold in a place.
 func (p *nginxPlace) values(name string, pasted paste) []string {
 	for ; p != nil; p = p.outer {
 		if all := slices.Concat(p.states[name], pasted[p][name]); len(all) > 0 {

@@ -188,7 +188,7 @@ func (i *Import) apisixFilter(d doc, config *policy.Tree) (set Set) {
 	return set
 }
 
-// apisixLimit is what a plugin limits.
+// apisixLimit returns what a plugin limits.
 func (i *Import) apisixLimit(at plugged) (all []Limit, ok bool) {
 	config := at.at
 	var text string

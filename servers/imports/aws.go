@@ -112,7 +112,7 @@ func rateBased(rule *policy.Tree) *policy.Tree {
 	return field(rule, "Statement", "RateBasedStatement")
 }
 
-// awsValue is what a part says, or what the parameter or variable that it names has as its default.
+// awsValue returns what a part says, or the default of the parameter or variable that it names.
 func awsValue(d doc, t *policy.Tree) *policy.Tree {
 	name := strings.TrimPrefix(t.Say(), "var.")
 	if ref := t.Say("Ref"); ref != "" {

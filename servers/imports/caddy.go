@@ -31,7 +31,7 @@ type caddyBlock struct {
 	inner []*caddyBlock
 }
 
-// caddyDepth is how many blocks may nest: what reads them calls itself for each.
+// caddyDepth is the depth to which blocks may nest: what reads them calls itself for each.
 const caddyDepth = 100
 
 // caddyBlocks reads a Caddyfile.
@@ -69,7 +69,7 @@ func (b *caddyBlock) name() string {
 	return b.words[0]
 }
 
-// turn is where a block stands among others: with the longest path first, without a matcher last.
+// turn ranks a block among others: with the longest path first, without a matcher last.
 func (b *caddyBlock) turn() int {
 	switch {
 	case len(b.words) < 2:
@@ -329,7 +329,7 @@ func (r *caddyReader) zone(place, name string, said map[string]string, set Set) 
 
 var caddyPlaceholder = lazy.Regexp(`\{[^{}]*\}|[^{}]+`)
 
-// caddyPart is what limits count by for a placeholder; "" if nothing.
+// caddyPart returns what limits count by for a placeholder; "" if nothing.
 func caddyPart(name string) string {
 	name = strings.TrimPrefix(name, "http.request.")
 	switch name {

@@ -124,7 +124,7 @@ func (r *caddyReader) listens(d doc, t *policy.Tree) Set {
 	return Set{}
 }
 
-// mostRoutes is how deep routes may stand in routes.
+// mostRoutes is the depth to which routes may stand in routes.
 const mostRoutes = 50
 
 // routes looks for handlers below a part, with the requests that routes have matched on the way.

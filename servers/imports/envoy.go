@@ -274,7 +274,7 @@ func (r *envoyReader) action(d doc, l *policy.Tree, set Set) (a envoyAction, ok 
 	return a, len(a.entries) > 0
 }
 
-// cases are what a descriptor counts by, and for which requests.
+// cases returns what a descriptor counts by, and for which requests.
 func (a envoyAction) cases(set Set) (all []keyCase) {
 	words := [2][]string{}
 	split := false

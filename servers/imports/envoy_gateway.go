@@ -64,7 +64,7 @@ func takeGateway(i *Import, docs []doc) {
 	}
 }
 
-// gatewayTurn is when Envoy asks a local rule: the slowest first, the one for all last.
+// gatewayTurn ranks a local rule by when Envoy asks it: the slowest first, the one for all last.
 func gatewayTurn(rule *policy.Tree) float64 {
 	n, err := strconv.ParseFloat(rule.Say("limit", "requests"), 64)
 	period, bad := limit.ParsePeriod("1" + envoyUnits[strings.ToLower(rule.Say("limit", "unit"))])

@@ -99,7 +99,7 @@ func (r *envoyReader) filters() {
 	r.Policies = append(r.Policies, p)
 }
 
-// fillRate is how many tokens the bucket of a descriptor gets.
+// fillRate returns how many tokens the bucket of a descriptor gets in a microsecond.
 func fillRate(descriptor *policy.Tree) float64 {
 	n, err := strconv.ParseFloat(cmp.Or(descriptor.Say("token_bucket", "tokens_per_fill"), "1"), 64)
 	period, bad := limit.ParsePeriod(descriptor.Say("token_bucket", "fill_interval"))

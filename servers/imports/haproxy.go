@@ -121,7 +121,7 @@ func (r *haproxyReader) addresses() {
 	}
 }
 
-// haproxyWords are those of a line, without its comment.
+// haproxyWords returns the words of a line, without its comment.
 func haproxyWords(line string) (words []string) {
 	var word strings.Builder
 	begun, quote := false, rune(0)
@@ -261,7 +261,7 @@ func (r *haproxyReader) readSection(p *Policy, s *haproxySection) {
 		case setVarRule().MatchString(verb) && len(words) > 2:
 			r.vars[setVarRule().FindStringSubmatch(verb)[1]] = words[2]
 		case slices.Contains([]string{"deny", "tarpit", "reject", "return", "silent-drop", "redirect", "allow"}, verb),
-			verb == "capture" && len(words) > 2 && words[2] == "str(over-limit)": // which is how a limit is tried first
+			verb == "capture" && len(words) > 2 && words[2] == "str(over-limit)": // as a limit is tried first
 			before, notes := r.unknown, len(r.Notes)
 			r.refusing, r.marking = true, nil
 			set, terms := r.condition(s, rule, words)

@@ -110,7 +110,7 @@ var predefined = map[string]Set{
 	"METH_HEAD": within("method", "HEAD"), "LOCALHOST": within("network", "127.0.0.0/8", "::1"),
 }
 
-// named is what an acl of a section stands for: any of its lines.
+// named returns what an acl of a section stands for: any of its lines.
 func (r *haproxyReader) named(s *haproxySection, name string) (set Set, terms []rateTerm, known bool) {
 	if set, ok := predefined[name]; ok {
 		return set, nil, true
@@ -131,7 +131,7 @@ func (r *haproxyReader) named(s *haproxySection, name string) (set Set, terms []
 	return set, terms, known
 }
 
-// acl is what one test fits.
+// acl returns what one test fits.
 func (r *haproxyReader) acl(rule haproxyRule, words []string) (set Set, terms []rateTerm, known bool) {
 	if len(words) == 0 {
 		return Set{}, nil, false

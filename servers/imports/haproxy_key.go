@@ -7,7 +7,7 @@ import (
 	"shadow/request"
 )
 
-// haproxyKey is what a sample counts by.
+// haproxyKey returns what a sample counts by.
 func (r *haproxyReader) haproxyKey(rule haproxyRule, sample string, set Set) []keyCase {
 	parts := haSample().FindStringSubmatch(sample)
 	word := ""

@@ -63,7 +63,7 @@ func (r *haproxyReader) shutOut(s *haproxySection, refusals, marks, bans []refus
 func (r *haproxyReader) cooldown(ban haproxyRule, table, period string) string {
 	expire, ok := r.expires[table]
 	if !ok {
-		r.lose(r.place(ban), "the table %s forgets nobody while it has room: no cooldown is that long", table)
+		r.lose(r.place(ban), "the table %s forgets no client while it has room: no cooldown is that long", table)
 		return ""
 	}
 	length, err := limit.ParsePeriod(expire)

@@ -57,7 +57,7 @@ func (s *haproxySection) has(is func(words []string) bool) bool {
 	return slices.ContainsFunc(s.rules, func(rule haproxyRule) bool { return is(rule.words) })
 }
 
-// ports are those on which a section listens.
+// ports returns the ports on which a section listens.
 func (s *haproxySection) ports() (ports []string) {
 	for _, rule := range s.rules {
 		if rule.words[0] != "bind" || len(rule.words) < 2 || s.kind == "backend" {

@@ -55,7 +55,7 @@ func (p *hclParser) next(lines bool) string {
 	return ""
 }
 
-// hclDepth is how deep blocks may nest.
+// hclDepth is the depth to which blocks may nest.
 const hclDepth = 100
 
 func (p *hclParser) body(into *policy.Tree, depth int) {

@@ -91,7 +91,7 @@ type doc struct {
 	file string
 }
 
-// place is where a part of the document stands.
+// place formats the file and line of a part of the document.
 func (d doc) place(part *policy.Tree) string {
 	if part == nil {
 		part = d.Tree
@@ -109,7 +109,7 @@ func Formats() (names []string) {
 	return names
 }
 
-// templateMark is what templates of Helm, Ansible, Chef and Go have in them.
+// templateMark matches what templates of Helm, Ansible, Chef and Go have in them.
 var templateMark = lazy.Regexp(`\{\{-? *[.$"#/\w(].*?\}\}|\{%.*?%\}|<%[=-]? .*?%>`)
 
 // unmade is said of a template.
@@ -220,7 +220,7 @@ func (i *Import) free(name string, n int) string {
 	return free
 }
 
-// problem is why a limit cannot be judged, or nil.
+// problem says why a limit cannot be judged, or returns nil.
 func (l Limit) problem() error {
 	var b strings.Builder
 	if err := (&Import{Policies: []Policy{{Name: "p", Limits: []Limit{l}}}}).Write(&b); err != nil {

@@ -157,8 +157,8 @@ func takeIngresses(i *Import, docs []doc) {
 	i.Policies = append(i.Policies, p)
 }
 
-// upstream is what logs of ingress-nginx, which have no host, call the backend of a path; "" if it has a dot, as no name of
-// a service has.
+// upstream returns what logs of ingress-nginx, which have no host, call the backend of a path; "" if it has a dot, as
+// no name of a service has.
 func upstream(d doc, at *policy.Tree) string {
 	port := cmp.Or(at.Say("backend", "service", "port", "number"), at.Say("backend", "service", "port", "name"), at.Say("backend", "servicePort"))
 	name := strings.Join([]string{

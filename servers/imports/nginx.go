@@ -238,7 +238,7 @@ func (r *nginxReader) readServer(d *nginxconf.Directive, host Set, limits nginxL
 	}
 }
 
-// use is what a limit_req says; nil if that is not understood.
+// use returns what a limit_req says; nil if that is not understood.
 func (r *nginxReader) use(d *nginxconf.Directive, around nginxLimits) *nginxUse {
 	use := &nginxUse{burst: "0"}
 	var options []string

@@ -206,7 +206,7 @@ func (p *nginxPlace) choose(region Set) (all []chosen, rest Set) {
 	return all, rest.and(union(taken...).except())
 }
 
-// alone is what a prefix fits, and no longer one beside it, and no = either.
+// alone returns what a prefix fits, and no longer one beside it, and no = either.
 func (p *nginxPlace) alone(beside []nginxPlace) Set {
 	set := p.set()
 	for i := range beside {
@@ -227,7 +227,7 @@ func covered(beside []nginxPlace, p *nginxPlace, than string) bool {
 	})
 }
 
-// redirects is where nginx answers a path that lacks the slash at its end: a place of its own, without limits.
+// redirects returns the place where nginx answers a path that lacks the slash at its end: without limits.
 func (p *nginxPlace) redirects(beside []nginxPlace) *nginxPlace {
 	short, ok := strings.CutSuffix(p.pattern, "/")
 	if !ok || short == "" || p.kind == "=" || p.Directive == nil {

@@ -18,7 +18,7 @@ func (p part) canLack() bool {
 	return p.text == "user" || p.text == "agent" || named && kind != "segment"
 }
 
-// partOf is what limits count by for a variable of nginx itself; false where that is no part of a request.
+// partOf returns what limits count by for a variable of nginx itself; false where that is no part of a request.
 func partOf(variable string) (p part, ok bool) {
 	switch variable {
 	case "binary_remote_addr", "remote_addr", "realip_remote_addr":

@@ -34,7 +34,7 @@ func (r *nginxReader) judge(root, place nginxPlace) nginxPlace {
 	return place
 }
 
-// title is what a location is called.
+// title returns the name of a location: its kind and its pattern.
 func (p *nginxPlace) title() string { return strings.TrimSpace(p.kind + " " + p.pattern) }
 
 // sentOn is the location to which a place sends all that it has, with the directive that does so. With the directive

@@ -35,7 +35,7 @@ type keyCase struct {
 
 var nginxVariable = lazy.Regexp(`\$(\w+|\{\w+\})`)
 
-// cases are those of a text with variables.
+// cases returns the cases of a text with variables.
 func (r *nginxReader) cases(text string, d *nginxconf.Directive) []valueCase {
 	all := []valueCase{{}}
 	extend := func(more []valueCase) {
@@ -99,7 +99,7 @@ type entry struct {
 	regexp     bool
 }
 
-// entries are those of a map or geo, with what is included; fallback is the value of what no entry fits.
+// entries returns the entries of a map or geo, with what is included; fallback is the value of what no entry fits.
 func (r *nginxReader) entries(d *nginxconf.Directive, block []*nginxconf.Directive) (all []entry, fallback string, hostnames bool) {
 	var regexps []entry
 	for _, e := range block {
@@ -130,7 +130,7 @@ func (r *nginxReader) entries(d *nginxconf.Directive, block []*nginxconf.Directi
 	return append(all, regexps...), fallback, hostnames
 }
 
-// path is where a file lies that a configuration names.
+// path returns the path of a file that a configuration names.
 func (r *nginxReader) path(name string) string {
 	if filepath.IsAbs(name) {
 		return name
@@ -205,7 +205,7 @@ func fixedText(pieces []piece) (text string, ok bool) {
 	return text, true
 }
 
-// lookUp is what a map makes of a text.
+// lookUp returns what a map makes of a text.
 func lookUp(text string, entries []entry, fallback string, hostnames bool) string {
 	for _, e := range entries {
 		if !e.regexp && strings.EqualFold(text, e.key) || hostnames && strings.HasPrefix(e.key, "*") && narrower(text, e.key) {

@@ -20,7 +20,7 @@ func (s Set) same(other Set) bool { return s.never == other.never && s.c.Is(&oth
 
 func (s Set) isAll() bool { return !s.never && s.c.Is(&request.Conditions{}) }
 
-// size is how long the set is when written down.
+// size returns how long the set is when written down.
 func (s Set) size() int { return len(s.c.String()) }
 
 // only reports whether a set says nothing but its Not, or its Any.

@@ -263,7 +263,7 @@ func (c *traefikConfig) limited(r *traefikRouter) bool {
 	return slices.ContainsFunc(r.middlewares, func(name string) bool { _, ok := c.look(name); return ok })
 }
 
-// texts are those of a list, whose items may have several.
+// texts returns the texts of a list, whose items may have several.
 func texts(items []*policy.Tree) (all []string) {
 	for _, item := range items {
 		for word := range strings.SplitSeq(item.Text, ",") {
@@ -275,7 +275,7 @@ func texts(items []*policy.Tree) (all []string) {
 
 func (r *traefikRouter) weight() int { return cmp.Or(r.priority, len(r.rule)) }
 
-// mostNested is how deep chains may name chains.
+// mostNested is the depth to which chains may name chains.
 const mostNested = 10
 
 // attach adds the limits of middlewares to those of a router.
@@ -316,7 +316,7 @@ func field(t *policy.Tree, names ...string) *policy.Tree {
 	return t
 }
 
-// limits are those of a middleware at a router.
+// limits returns the limits of a middleware at a router.
 func (c *traefikConfig) limits(d doc, name string, r *traefikRouter) []Limit {
 	average, burst := cmp.Or(field(d.Tree, "average").Say(), "0"), cmp.Or(field(d.Tree, "burst").Say(), "1")
 	period := cmp.Or(field(d.Tree, "period").Say(), "1s")

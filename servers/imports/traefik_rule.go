@@ -104,7 +104,7 @@ func (p *ruleParser) one() Set {
 	return p.matcher(strings.TrimSpace(name), values)
 }
 
-// anyLabel is how Traefik says that any one label stands in front of a name.
+// anyLabel matches any one label in front of a name, as Traefik writes it.
 const anyLabel = "^[a-zA-Z0-9-]+"
 
 // matcher is the set of one matcher.

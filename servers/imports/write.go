@@ -88,7 +88,7 @@ func listText(all []request.Conditions) string {
 	return "[" + strings.Join(texts, ", ") + "]"
 }
 
-// countText is what is counted, where that begins with what is matched.
+// countText formats what is counted, where that begins with what is matched.
 func countText(match, count request.Conditions) string {
 	text := groupText(count)
 	theirs := map[string]bool{}
