@@ -10,13 +10,13 @@ import (
 	"shadow/traffic/who"
 )
 
-// A Question is what somebody wants.
+// A Question says what the user wants.
 type Question struct {
 	Goals  []Goal
 	Target who.Set
 	Scale  Scale
 	Server Market // whose limits are wanted
-	Stated bool   // whether somebody says which clients to protect
+	Stated bool   // whether the user says which clients to protect
 	Short  bool   // whether windows of hours may have fewer than leastOfHours requests: a flag asks for them
 
 	Recover limit.Time // the longest time in which a limit must forget; 0: any
@@ -46,7 +46,7 @@ func (q *Question) Keeps(f *Figures, clients *who.Groups) bool {
 // hitsNone reports whether a limit hits no client to protect.
 func (q *Question) hitsNone(f *Figures) bool { return f.Hit.Of(q.Protected()) == 0 }
 
-// shortest is how many times what a limit remembers must fit into the parts that it is chosen on, to say something about it.
+// shortest is the number of times that a limit's memory must fit into the parts that it is chosen on.
 const shortest = 3
 
 // refills tells how long an empty bucket takes to fill: burst tokens at count per period.
@@ -59,7 +59,7 @@ func refills(rate sweep.Rate, burst int64) limit.Time {
 	return limit.Time(min(time, uint64(limit.Never)))
 }
 
-// leastOfHours is the least that a window of an hour or longer may admit in it, unless somebody asks for such windows: a
+// leastOfHours is the least that a window of an hour or longer may admit in it, unless a flag asks for such windows: a
 // few requests a day are a figure of the log and not of the people who visit the site.
 const leastOfHours = 20
 
@@ -78,7 +78,7 @@ type Advice struct {
 	Ceilings    []Ceiling    // limits by what they still allow, where there is no client to protect
 	Answer      Answer
 	Broken      *replay.Hit  // the protected client that the limit of Answer.Broke refuses most; nil: none is known
-	Explored    *Exploration // nil: nobody asked
+	Explored    *Exploration // nil: not asked for
 	loosenings  []loosening
 	all         int64 // requests of the log, of whatever action, on the parts that choose
 	room        int64 // percent by which a safety net is looser than the parts that choose want, as the whole log does
@@ -129,7 +129,7 @@ const (
 	BelowPace    // people who load one page after the other take more
 )
 
-// Proof is what the rest of the log says of a limit.
+// Proof says how the limit does on the rest of the log.
 type Proof uint8
 
 // The outcomes.
@@ -151,7 +151,7 @@ type Candidate struct {
 	On    [PartCount]Figures // of each part
 }
 
-// refused is how many requests of some clients a limit refuses on the parts that choose.
+// refused counts the requests of some clients that a limit refuses on the parts that choose.
 func (c *Candidate) refused(some who.Set) int64 {
 	return c.On[First].Refused.Of(some) + c.On[Second].Refused.Of(some)
 }
@@ -276,7 +276,7 @@ func (a *Advice) keeps(c *Candidate, promise func(*Figures, *who.Groups) bool) b
 	return true
 }
 
-// Count is what a replay found of a limit.
+// Count returns what a replay found of a limit.
 func Count(hits *replay.Hits, labels who.Identities) Figures {
 	f := Figures{Counted: true}
 	for hit := range hits.All() {

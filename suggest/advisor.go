@@ -20,7 +20,7 @@ import (
 //	survey   who each client is, and from when to when the log goes
 //	curves   of each part of the log, and page loads
 //	refused  by the token buckets that were chosen, which their curves do not tell, and by a server's own limits; then by
-//	         those beside the best; then by limits that hit nobody, unless one separates; and by the answer over the whole
+//	         those beside the best; then by limits that hit none, unless one separates; and by the answer over the whole
 //	         log
 type Advisor struct {
 	Question
@@ -58,19 +58,19 @@ type track struct {
 	action string
 	parts  [PartCount]*sweep.Sweep
 	bounds *sweep.Bounds // of the whole log
-	whole  *sweep.Sweep  // of the whole log; nil: nobody asked
+	whole  *sweep.Sweep  // of the whole log; nil: not asked for
 	loads  LoadCounter
 	advice *Advice
 }
 
-// MostActions is how many actions EachAction looks at.
+// MostActions is the most actions that EachAction looks at.
 const MostActions = 10
 
 // Survey finds out who each client is, and where to split the log.
 func (d *Advisor) Survey() error {
 	o := replay.Options{Tables: d.Tables, Lateness: d.Lateness}
 	clock := new(Clock)
-	if d.Again != nil { // else nobody asks for parts
+	if d.Again != nil { // else no parts are asked for
 		o.Observer = clock
 	}
 	engine := replay.New(o)
@@ -191,7 +191,7 @@ func (d *Advisor) findBounds() error {
 	return nil
 }
 
-// Reached is what bounds for some keys have found.
+// Reached returns what bounds for some keys have found.
 func Reached(bounds *sweep.Bounds, keys []request.Key) (all []KeyReach) {
 	for i, r := range bounds.Results() {
 		all = append(all, KeyReach{keys[i], Reach{
@@ -201,11 +201,11 @@ func Reached(bounds *sweep.Bounds, keys []request.Key) (all []KeyReach) {
 	return all
 }
 
-// clientOnly is what suggested limits count by.
+// clientOnly holds the key that suggested limits count by.
 var clientOnly = []request.Key{request.ByClient}
 
-// findOthers looks for another key by which limits can reach the target: where none by client can, or somebody wants to
-// know.
+// findOthers looks for another key by which limits can reach the target: where none by client can, or a flag asks for
+// it.
 func (d *Advisor) findOthers() error {
 	for _, t := range d.tracks {
 		a := t.advice
@@ -230,7 +230,7 @@ func (d *Advisor) findOthers() error {
 	return nil
 }
 
-// partOf is what a sweep found.
+// partOf returns what a sweep found.
 func (d *Advisor) partOf(s *sweep.Sweep, first, last limit.Time) *Part {
 	placements, clients, requests := Curves(s, d.labels)
 	return &Part{First: first, Last: last, Clients: clients, Requests: requests, Placements: placements}
@@ -291,7 +291,7 @@ func (d *Advisor) draw(ctx context.Context) error {
 	return err
 }
 
-// actions are those to suggest limits for, "" for all together.
+// actions returns the actions to suggest limits for, "" for all together.
 func (d *Advisor) actions() []string {
 	if d.only != nil {
 		return d.only

@@ -54,10 +54,10 @@ type Because uint8
 const (
 	Separates    Because = iota // the limit tells the target from the protected
 	Overlaps                    // target and protected send alike
-	NoTarget                    // there is nobody to stop
-	NoOneThere                  // there is nobody to protect
+	NoTarget                    // there is no target
+	NoOneThere                  // there is no client to protect
 	FailedLater                 // the promise broke on the part that validates
-	SparesAll                   // likewise, but a limit that hits nobody in the whole log refuses a share that matters
+	SparesAll                   // likewise, but a limit that hits no client in the whole log refuses a share that matters
 	NothingKeeps                // every limit breaks the promise
 	FewToProtect                // so few are seen that hitting none of them shows little
 	FewLogIn                    // so few log in that the answer goes by the guesses that it leaves
@@ -104,7 +104,7 @@ const (
 // share reports whether part is at least so many percent of all.
 func share(part, all, percent int64) bool { return all > 0 && part*100 >= all*percent }
 
-// targeted is how many requests the target has on the parts that choose.
+// targeted counts the requests of the target on the parts that choose.
 func (a *Advice) targeted() (requests int64) {
 	for _, p := range a.Choosing() {
 		requests += p.Requests.Of(a.Target)
@@ -166,9 +166,9 @@ func (a *Advice) pick() {
 	}
 }
 
-// farAbove reports whether those that a limit hits send far more than it admits: twice the limit refuses at least half as
-// much. Where all clients are protected and all are the target, any limit that hits one in a hundred hits somebody. Only
-// those who stand out are worth it.
+// farAbove reports whether those that a limit hits send far more than it admits: twice the limit refuses at least half
+// as much. Where all clients are protected and all are the target, any limit that hits one in a hundred hits some
+// client. Only those who stand out are worth it.
 func (a *Advice) farAbove(s *Suggestion) bool {
 	for _, c := range s.tries {
 		if c.Limit >= 2*s.Chosen.Limit {
@@ -224,7 +224,7 @@ func (a *Advice) failed() bool {
 		if n.loose || a.worth() {
 			return false
 		}
-		a.Answer = Answer{Broke: n.Broke} // it stops little on the whole log, so one that hits nobody will do
+		a.Answer = Answer{Broke: n.Broke} // it stops little on the whole log, so one that hits none will do
 		return true
 	}
 	a.breaks()
@@ -242,8 +242,8 @@ func (a *Advice) excessiveOnAll() bool {
 	return a.Action == "" && 2*a.Answer.Whole.Refused.Of(who.Everybody) > a.Whole.Requests.Of(who.Everybody)
 }
 
-// Sure is the largest share of protected clients that a limit may hit and be deployed, with 95 % confidence, unless
-// somebody says which to protect. That it hits none of 29 shows as much.
+// Sure is the largest share of protected clients that a limit may hit and be deployed, with 95 % confidence, unless the
+// user says which to protect. That it hits none of 29 shows as much.
 const Sure Percent = 10_000_000
 
 // unsure reports whether too few protected clients were seen to show that. Where nothing was held out, those count that
@@ -260,7 +260,7 @@ func (a *Advice) unsure() bool {
 	return bound == 0 || bound > Sure
 }
 
-// fewest is how many protected clients must be seen where passwords are tried for them to say what people need there.
+// fewest is the least number of protected clients, where passwords are tried, that say what people need there.
 const fewest = 20
 
 // People mistype passwords, and come again: at least so many tries are admitted at once, and an hour in the long run.
@@ -277,8 +277,8 @@ func leastTries(s sweep.Shape) (n int64, ok bool) {
 	return max(TriesAtOnce, ceilProduct(TriesAnHour, int64(s.Per), int64(limit.Hour))), true
 }
 
-// byGuesses reports whether the answer goes by the guesses that it leaves: passwords are tried there, and next to nobody
-// else comes. What sent such requests on the whole log must be known.
+// byGuesses reports whether the answer goes by the guesses that it leaves: passwords are tried there, and hardly any
+// other client comes. What sent such requests on the whole log must be known.
 func (a *Advice) byGuesses() bool {
 	n := a.Whole.Groups.Of(a.Protected())
 	return a.isLogin() && !a.Stated && !a.bothSides() && 0 < n && n < fewest
@@ -293,7 +293,7 @@ func (a *Advice) worth() bool {
 		share(a.Answer.Whole.Refused.Of(a.Target), a.Whole.Requests.Of(a.Target), matters)
 }
 
-// LeastNear is how many people must have come near a limit, and have been spared, for the log to prove that it spares people.
+// LeastNear is the number of people who must come near a limit and be spared to prove that it spares people.
 const LeastNear = 10
 
 // AtRisk returns how many protected clients sent more than the answer admits at once, and how many of these it hits: on the

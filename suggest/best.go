@@ -12,7 +12,7 @@ import (
 // Which suggestion comes first? All keep the promise on both parts that choose, so the one that refuses most of the
 // target's requests there.
 
-// RefusedTarget is how many requests of the target a limit refuses on the parts that limits are chosen on.
+// RefusedTarget counts the requests of the target that a limit refuses on the parts that limits are chosen on.
 func (a *Advice) RefusedTarget(c *Candidate) int64 { return c.refused(a.Target) }
 
 // Compare orders suggestions that have a limit, the best first.
@@ -68,7 +68,7 @@ func (a *Advice) deployable(all []Suggestion) *Suggestion {
 	return best
 }
 
-// memory is how long the chosen limit remembers a request.
+// memory returns how long the chosen limit remembers a request.
 func (s *Suggestion) memory() limit.Time {
 	if s.Kind == sweep.Token {
 		return refills(s.Rate, s.Chosen.Limit)
@@ -93,7 +93,7 @@ func (a *Advice) BestOfAll() (all []*Suggestion) {
 	return all
 }
 
-// Uncounted are the chosen limits of which it is not known what they refuse.
+// Uncounted returns the chosen limits whose refusals are not counted yet.
 func (a *Advice) Uncounted() (all []Priced) {
 	for _, some := range [][]Suggestion{a.Suggestions, a.Own} {
 		for i := range some {
@@ -106,8 +106,8 @@ func (a *Advice) Uncounted() (all []Priced) {
 // families is of how many of a server's families that refuse most the neighbourhood is looked at.
 const families = 2
 
-// Alternatives are the others beside the best limit of each kind of which it is not known what they refuse, those near the
-// best ones of the server. What the chosen ones refuse must be known.
+// Alternatives returns runner-up limits not counted yet: those beside the best limit of each kind, and those near the
+// best ones of the server. The chosen ones must be counted.
 func (a *Advice) Alternatives() (all []Priced) {
 	best := a.BestOfAll()
 	for _, s := range best {

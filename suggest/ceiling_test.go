@@ -15,8 +15,8 @@ import (
 	"shadow/testneeds"
 )
 
-// greedy is what a limiter admits in less than a time to somebody who asks at every microsecond at which anything may come free:
-// the slow and obvious twin of Admits.
+// greedy returns what a limiter admits in less than a time to a client that asks at every microsecond at which anything
+// may come free: the slow and obvious twin of Admits.
 func greedy(t *rapid.T, s sweep.Shape, n int64, start, time limit.Time) (admitted int64) {
 	policies, err := policy.ParseLimits([]string{s.Limit(n)}, request.ByClient)
 	if err != nil {
@@ -34,7 +34,7 @@ func greedy(t *rapid.T, s sweep.Shape, n int64, start, time limit.Time) (admitte
 	return admitted
 }
 
-// Nobody is left more, and somebody is left as much: whoever begins at the right moment.
+// No client is left more, and one that begins at the right moment is left as much.
 func TestAdmitsWhatTheGreedyGet(t *testing.T) {
 	testneeds.Rapid(t, func(rt *rapid.T) {
 		per := limit.Time(rapid.Int64Range(2, 60).Draw(rt, "per")) * limit.Second

@@ -24,7 +24,7 @@ func Strictest(curves []*Curve, keeps func(*Figures) bool) (n int64, ok bool) {
 	return n, n > 0
 }
 
-// steps are how far runners-up are off a limit, in percent of it.
+// steps lists how far runners-up are off a limit, in percent of it.
 var steps = []int64{10, 25, 50}
 
 // stricter are limits a little below n, the nearest first. There are none below 1.

@@ -153,7 +153,7 @@ func TestMostHitCovers(t *testing.T) {
 	}
 }
 
-// Who saw 29 clients, of which none was hit, is as sure as it takes to deploy.
+// A limit that hits none of 29 clients is sure enough to be deployed.
 func TestSure(t *testing.T) {
 	if MostHit(29, 0) > Sure || MostHit(28, 0) <= Sure {
 		t.Errorf("of 28 at most %s are hit, of 29 %s", MostHit(28, 0), MostHit(29, 0))

@@ -38,7 +38,7 @@ func (d *Advisor) countAll(ctx context.Context) error {
 		t.advice.settle()
 		t.advice.pick()
 	}
-	// A limit that fails on the rest or on the whole log gives way to one that hits nobody, and that to looser ones.
+	// A limit that fails on the rest or on the whole log gives way to one that hits no client, and that to looser ones.
 	for range attempts {
 		if err := d.price(ctx, (*Advice).harmlessIfNone); err != nil {
 			return err
@@ -63,7 +63,7 @@ func (d *Advisor) countAll(ctx context.Context) error {
 	return nil
 }
 
-// attempts are how often an answer is looked for.
+// attempts is the most times that an answer is looked for.
 const attempts = 6
 
 // price finds out what some limits of each track refuse.

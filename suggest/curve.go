@@ -21,14 +21,14 @@ type Point struct {
 	Figures
 }
 
-// Figures are what a limit would refuse.
+// Figures holds what a limit would refuse.
 type Figures struct {
 	Counted bool       // whether Refused is known
 	Refused who.Groups // requests
 	Hit     who.Groups // clients with a refused request
 }
 
-// At is what the curve says of a limit, which must be at least 1. Of a token bucket it says which clients it hits only.
+// At returns the figures of a limit, which must be at least 1. Of a token bucket they are only the clients hit.
 func (c *Curve) At(n int64) Figures {
 	i, found := slices.BinarySearchFunc(c.Points, n, func(p Point, n int64) int { return cmp.Compare(p.Limit, n) })
 	if !found {

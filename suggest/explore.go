@@ -21,7 +21,7 @@ import (
 
 // An Exploration is what many limits do to the whole log.
 type Exploration struct {
-	Percents []Percent       // of protected clients, ascending; none if there is nobody to protect
+	Percents []Percent       // of protected clients, ascending; none if there is no client to protect
 	Shapes   []ExploredShape // those of the server first, then buckets, then windows
 	Clients  []ListedClient
 	Left     int // shapes for which there was no room
@@ -61,9 +61,9 @@ type ListedClient struct {
 }
 
 const (
-	// MostListed is how many clients to protect are listed of a shape, and of others as many.
+	// MostListed is the most clients to protect that are listed of a shape, and of others as many.
 	MostListed = 20
-	// MostReplayed is how many buckets are shown, and limits of a server as many.
+	// MostReplayed is the most buckets that are shown, and limits of a server as many.
 	MostReplayed = 8
 )
 
@@ -314,8 +314,8 @@ func (x *explorer) fewStops(s *Suggestion, c *Curve) (stops []Stop) {
 	return stops
 }
 
-// Shown is where the exploration begins: at the answer, and without one at the limit that keeps the promise and refuses
-// most of the target.
+// Shown returns where the exploration begins: at the answer, and without one at the limit that keeps the promise and
+// refuses most of the target.
 func (a *Advice) Shown() (shape, stop int) {
 	most, own := int64(-1), slices.ContainsFunc(a.Explored.Shapes, func(s ExploredShape) bool { return s.Own })
 	for i := range a.Explored.Shapes {
@@ -339,7 +339,7 @@ func (a *Advice) Shown() (shape, stop int) {
 	return shape, stop
 }
 
-// Name is what the limits of a shape have in common: 1m of windows, 10/1s of buckets.
+// Name returns what the limits of a shape have in common: 1m of windows, 10/1s of buckets.
 func (s *ExploredShape) Name() string {
 	if s.Own {
 		return s.family.own.String()

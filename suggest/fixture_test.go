@@ -45,7 +45,7 @@ func batch(tables *traffic.Tables, requests []sent) *traffic.Batch {
 	return b
 }
 
-// replayed is what a replay finds of some limits, and of clients.
+// replayed returns what a replay finds of some limits, and of clients.
 func replayed(t testing.TB, tables *traffic.Tables, b *traffic.Batch, limits ...string) *replay.Result {
 	policies, err := policy.ParseLimits(limits, request.ByClient)
 	check(t, err)

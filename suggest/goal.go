@@ -68,7 +68,7 @@ func ParseGoal(text string) (p Goal, err error) {
 // String is the promise as ParsePromise takes it.
 func (p Goal) String() string { return p.Who.String() + "=" + p.Percent.String() }
 
-// MayHit is how many of so many clients may be hit: n·(1 − share), rounded down. There are less than 2³¹ clients.
+// MayHit returns how many of so many clients may be hit: n·(1 − share), rounded down. There are less than 2³¹ clients.
 func (p Goal) MayHit(clients int64) int64 {
 	if p.OneOf && clients >= 10 && clients < 100 {
 		return 1
@@ -76,8 +76,8 @@ func (p Goal) MayHit(clients int64) int64 {
 	return clients * int64(whole-p.Percent) / int64(whole)
 }
 
-// Sample is how many clients it takes to tell, with 95 % confidence, that the share is kept when none of them is hit; 0
-// if no number does, as with 100 %. By the rule of three, 3/n is the upper bound of the share of a thing that happened to
+// Sample returns how many clients it takes to tell, with 95 % confidence, that the share is kept if none is hit; 0 if
+// no number does, as with 100 %. By the rule of three, 3/n is the upper bound of the share of a thing that happened to
 // none of n (Hanley and Lippman-Hand, If nothing goes wrong, is everything all right?, JAMA 249 (1983), 1743–1745):
 //
 //	3/n ≤ 1 − share   ⇔   n ≥ 3/(1 − share)

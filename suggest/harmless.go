@@ -47,10 +47,10 @@ func (a *Advice) harmless() (all []Priced) {
 	return all
 }
 
-// leastRoom is how many percent a safety net is looser than the busiest client that it spares: the next one may be busier.
+// leastRoom is the percentage by which a safety net is looser than its busiest spared client: the next may be busier.
 const leastRoom = 20
 
-// harmlessIfNone are those of harmless, unless there is an answer.
+// harmlessIfNone returns the limits of harmless, unless there is an answer.
 func (a *Advice) harmlessIfNone() []Priced {
 	if a.Answer.Of != nil || len(a.Ceilings) > 0 {
 		return nil
@@ -58,8 +58,8 @@ func (a *Advice) harmlessIfNone() []Priced {
 	return a.harmless()
 }
 
-// pickIfNone is pickHarmless, unless there is an answer. Where nobody to protect sends such requests, the answer goes by
-// what it leaves to those who do: the first of Ceilings that the market has.
+// pickIfNone calls pickHarmless, unless there is an answer. Where no client to protect sends such requests, the answer
+// goes by what it leaves to those who do: the first of Ceilings that the market has.
 func (a *Advice) pickIfNone() {
 	switch {
 	case a.Answer.Of != nil:

@@ -26,7 +26,7 @@ const (
 	visitEnds = 30 * limit.Minute // who comes back later begins another visit
 )
 
-// Loads is how many requests the page loads of some clients took, by nearest rank.
+// Loads counts the requests that the page loads of some clients took, by nearest rank.
 type Loads struct {
 	Count         int64      // page loads
 	P50, P95, P99 int64      // requests

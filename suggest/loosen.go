@@ -49,7 +49,7 @@ func (a *Advice) beginLoosening() {
 		k := loosening{of: *s, low: s.Chosen.Limit}
 		for _, p := range a.Choosing() {
 			if points := p.Placements[0][s.curve].Points; len(points) > 0 {
-				k.high = max(k.high, points[len(points)-1].Limit) // which hits nobody
+				k.high = max(k.high, points[len(points)-1].Limit) // which hits no client
 			}
 		}
 		if s.Kind == sweep.Token {

@@ -9,8 +9,8 @@ import (
 	"shadow/sweep"
 )
 
-// A Market is where limits come from: this program, which has limits of all kinds and numbers, or a server, which has
-// those of its own grid in its own arithmetic.
+// A Market offers the limits to choose from: this program, which has limits of all kinds and numbers, or a server,
+// which has those of its own grid in its own arithmetic.
 type Market struct {
 	Server   *servers.Server // nil: any limit
 	families []family
@@ -27,7 +27,7 @@ func MarketOf(s *servers.Server, wanted func(sweep.Shape) bool) Market {
 	return m
 }
 
-// Shapes are those of the curves that tell where to look for the market's limits.
+// Shapes returns the shapes of the curves that tell where to look for the market's limits.
 func (m *Market) Shapes() (shapes []sweep.Shape) {
 	for _, f := range m.families {
 		shapes = append(shapes, f.shape)
@@ -50,7 +50,7 @@ func shapeOf(f servers.Family) sweep.Shape {
 // A family is limits that differ in their size only.
 type family struct {
 	shape sweep.Shape
-	own   *servers.Family // nil: limits of the shape itself, of which its curve tells all
+	own   *servers.Family // nil: limits of the shape itself; its curve tells all of them
 }
 
 // text is the limit of a size as replay takes it; false if the server has none.

@@ -93,7 +93,7 @@ func TestPickTellsOfOtherServers(t *testing.T) {
 	}
 }
 
-// What the rest says of an answer: it holds, it fails, or nobody to protect is there.
+// What the rest says of an answer: it holds, it fails, or no client to protect is there.
 func TestTake(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(a *Advice)
@@ -103,7 +103,7 @@ func TestTake(t *testing.T) {
 	}{
 		"holds":        {func(*Advice) {}, 1, Holds, MostHit(100, 1)},
 		"fails":        {func(*Advice) {}, 2, Fails, 0},
-		"nobody there": {func(a *Advice) { a.Parts[Rest] = new(Part) }, 0, Nothing, 0},
+		"no one there": {func(a *Advice) { a.Parts[Rest] = new(Part) }, 0, Nothing, 0},
 		"not tried":    {func(a *Advice) { a.Parts[Rest] = nil }, 0, NotTried, 0},
 	} {
 		a := picking(windowOf(limit.Minute, 9, 100))
@@ -135,8 +135,8 @@ func TestSettle(t *testing.T) {
 	}
 }
 
-// An answer that breaks its promise on the rest or on the whole log, or refuses more than half of that, is given up; one that was
-// chosen to hit nobody is looked for again with more room.
+// An answer that breaks its promise on the rest or on the whole log, or refuses more than half of that, is given up;
+// one that was chosen to hit no client is looked for again with more room.
 func TestFailed(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(a *Advice)

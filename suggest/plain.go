@@ -7,9 +7,9 @@ import (
 	"shadow/sweep"
 )
 
-// A limit that people deploy is one that they can explain: its numbers have two digits, and zeros behind them; whoever is
-// refused is let in again within a time that a visitor waits; and what it admits in the long run is no less than people
-// take who load one page after the other.
+// A limit that people deploy is one that they can explain: its numbers have two digits, and zeros behind them; a client
+// that is refused is let in again within a time that a visitor waits; and what it admits in the long run is no less
+// than people take who load one page after the other.
 
 // DefaultRecover is the longest time in which a limit must forget, unless a flag says otherwise.
 const DefaultRecover = 15 * limit.Minute
@@ -43,7 +43,7 @@ func isPlain(text string) bool {
 	return true
 }
 
-// leastLoads is how many page loads show a pace.
+// leastLoads is the number of page loads that show a pace.
 const leastLoads = 100
 
 // tooSlow reports why a limit of a shape cannot be explained, apart from its number; Found if it can.

@@ -66,19 +66,19 @@ func (r *repeaters) of(b *traffic.Batch) *traffic.Batch {
 	return &r.batch
 }
 
-// atOnce is how many limits are replayed in one pass, so that what is remembered of keys in all parts of the log stays
-// within the room.
+// atOnce returns how many limits are replayed in one pass, so that what is remembered of keys in all parts of the log
+// stays within the room.
 func (r *repeaters) atOnce() int {
 	return int(max(1, r.room/stateSize/PartCount/int64(max(1, r.tables.Clients.Len()))))
 }
 
-// stateSize is how many bytes are remembered of a key.
+// stateSize is the memory of a key, in bytes.
 const stateSize = int64(unsafe.Sizeof(limit.State{}))
 
 // stateBytes is the room for states, unless a test has less.
 var stateBytes int64 = 512 << 20
 
-// hits are those that a replay found, by the ids of clients.
+// hits returns the hits that a replay found, by the ids of clients.
 func (r *repeaters) hits(found *replay.Hits) *replay.Hits {
 	if r.all {
 		return found

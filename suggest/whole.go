@@ -17,7 +17,7 @@ import (
 // cuts nothing in two, so it finds a little more. What it finds of the answer is told beside them, with the names of the
 // crawlers that the answer refuses: search engines may be welcome.
 
-// Whole is what a replay of the whole log finds of the answer, and of what is offered in its place.
+// Whole holds what a replay of the whole log finds of the answer, and of what is offered in its place.
 type Whole struct {
 	Labels  who.Identities
 	Agent   func(client int32) int32 // by which it was identified
@@ -161,7 +161,7 @@ func (w *Whole) Busiest(percent int64) (actions []int32) {
 	return actions
 }
 
-// mostNamed is how many of the clients that an answer refuses most are named.
+// mostNamed is the most clients that are named of those that an answer refuses most.
 const mostNamed = 3
 
 // Sent returns how many requests a client sent.
