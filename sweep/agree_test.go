@@ -18,7 +18,7 @@ import (
 	"shadow/traffic/traffictest"
 )
 
-// pairs is how many limits are replayed for each log.
+// pairs is the number of limits that are replayed for each log.
 const pairs = 200
 
 // A trial is one limit, replayed, and the curve that must know its figures.
@@ -267,7 +267,7 @@ type nothing struct{}
 
 func (nothing) Next() (*traffic.Batch, error) { return nil, io.EOF }
 
-// banded is what a replay found of a limit: as logged, at least and at most.
+// banded returns what a replay found of a limit: as logged, at least and at most.
 func banded(t *testing.T, r *replay.Result, limit string) (points [3]sweep.Point) {
 	for i := range r.Policies {
 		p := &r.Policies[i]
@@ -312,7 +312,7 @@ func note(p *sweep.Point, r *replay.Result, client int32, refused int64, hit boo
 	}
 }
 
-// someDoubted makes some clients doubted, whoever they are; those that claim no browser do not count.
+// someDoubted makes some clients doubted, by their ids alone; those that claim no browser do not count.
 func someDoubted(client int32) bool { return client%3 == 1 }
 
 func same(t *testing.T, x, y string) bool {

@@ -21,13 +21,13 @@ import (
 // into one group by each key, apart from the action. Only keys by values of requests know no such group, unless a client
 // has none: then that counts by itself.
 
-// alike is what a key has in common with a base, which is client or client+action.
+// alike holds what a key has in common with a base, which is client or client+action.
 type alike struct {
 	visitorGroups
 	base *keySweep // nil: it judges all requests itself
 }
 
-// visitorGroups are those that visitors fall into by a key, apart from the action.
+// visitorGroups holds the groups that visitors fall into by a key, apart from the action.
 type visitorGroups struct {
 	ids    []int32 // by visitor; nil: not known of all
 	n      int     // groups
@@ -35,10 +35,10 @@ type visitorGroups struct {
 	common int64   // requests of those that are
 }
 
-// groupBytes is what may be kept of groups, 5 bytes a visitor and key, so that they need not be found again.
+// groupBytes is the memory for groups, in bytes, 5 a visitor and key, so that they need not be found again.
 const groupBytes = 64 << 20
 
-// worthSharing is how many requests in 100 base must judge for a key.
+// worthSharing is the percentage of requests that base must judge for a key.
 const worthSharing = 10
 
 // takeValues notes which values clients have.
@@ -94,7 +94,7 @@ func (k *Keys) findAlike() {
 	})
 }
 
-// work is how much a key has to do: for each part of it, and for each window, with requests that no base judges.
+// work returns how much a key has to do: for each part of it, and for each window, with requests that no base judges.
 func (s *keySweep) work(requests int64) int64 {
 	if s.base != nil {
 		requests -= s.common
@@ -212,7 +212,7 @@ func (k *Keys) shareWith(by request.Key, requests int64) {
 	}
 }
 
-// sameClients are those all of whose requests base judges.
+// sameClients reports for each client whether base judges all its requests.
 func (s *keySweep) sameClients(k *Keys) []bool {
 	same := make([]bool, k.options.Tables.Clients.Len())
 	for v, is := range s.same {

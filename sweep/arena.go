@@ -9,7 +9,7 @@ type arena[T any] struct {
 	classes [maxClass]blocks[T]
 }
 
-// Blocks are those of one class.
+// blocks holds the blocks of one class.
 type blocks[T any] struct {
 	pages [][]T
 	free  []uint32 // numbers of blocks that came back
@@ -21,7 +21,7 @@ const (
 	pageBits = 10 // a page has up to 1<<pageBits elements, unless a single block has more
 )
 
-// roomOf is how many elements a block of a class has: 1, 2, 3, 4, 6, 8, 12, 16 …
+// roomOf returns how many elements a block of a class has: 1, 2, 3, 4, 6, 8, 12, 16 …
 func roomOf(class uint8) int {
 	if class == 0 {
 		return 1
@@ -57,7 +57,7 @@ func (a *arena[T]) take(class uint8) uint32 {
 	return b.next - 1
 }
 
-// perPage is how many blocks of a class a page has, as a power of two.
+// perPage returns how many blocks of a class a page has, as a power of two.
 func perPage(class uint8) uint { return max(pageBits, uint(class+1)/2) - uint(class+1)/2 }
 
 // extend makes room for another element behind n in a block, and returns the block that has it. Without any there is none.

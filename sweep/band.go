@@ -20,9 +20,9 @@ const (
 	high
 )
 
-// A bander is the two sweeps of the bounds. They share the timelines of the one that they belong to. Low is nil where only
-// the high bounds are wanted: where a key belongs to one client, those of a limit hit whoever the limit hits, or its low
-// bound.
+// A bander is the two sweeps of the bounds. They share the timelines of the one that they belong to. Low is nil where
+// only the high bounds are wanted: where a key belongs to one client, those of a limit hit all clients that it or its
+// low bound hits.
 type bander struct{ low, high *Sweep }
 
 // bound adds the bounds of all limits, before the first batch is taken in.
@@ -48,7 +48,7 @@ func (s *Sweep) bound(slack limit.Time) {
 	}
 }
 
-// A Band is from what to what the curves may go.
+// A Band holds the bounds of the curves.
 type Band struct {
 	Movable   int64   // counted requests that are stamped in whole seconds
 	Low, High []Curve // the bounds of Result.Curves; nil: the stamps tell when requests came
@@ -69,7 +69,7 @@ func (s *Sweep) bandOf(stats *ingest.Stats, who []member) *Band {
 // A Banded is one limit as logged, at least and at most. Without a band all three are the same.
 type Banded struct{ Logged, Low, High Point }
 
-// Banded is what curve i says of a limit, which must be at least 1.
+// Banded returns what curve i says of a limit, which must be at least 1.
 func (r *Result) Banded(i int, n int64) Banded {
 	b := Banded{Logged: r.Curves[i].At(n)}
 	b.Low, b.High = b.Logged, b.Logged
@@ -81,17 +81,17 @@ func (r *Result) Banded(i int, n int64) Banded {
 
 func (r *Result) banded() bool { return r.Band != nil && r.Band.Low != nil }
 
-// Counted reports whether it is known from what to what the requests refused go.
+// Counted reports whether the range of refused requests is known.
 func (b *Banded) Counted() bool { return b.Logged.Counted && b.Low.Counted && b.High.Counted }
 
-// Range is from what to what a figure goes.
+// Range returns the least and the most of a figure.
 func (b *Banded) Range(figure func(*Point) int64) [2]int64 {
 	logged, from, to := figure(&b.Logged), figure(&b.Low), figure(&b.High)
 	return [2]int64{min(logged, from, to), max(logged, from, to)}
 }
 
-// Limits are those at which curve i changes or one of its bounds does, ascending. Where clients share token buckets
-// it is not known of every burst which clients it hits: those of which it is not known of all three are left out.
+// Limits returns the limits at which curve i or one of its bounds changes, ascending. Where clients share token
+// buckets, it is not known for every burst which clients it hits: bursts for which a curve lacks them are left out.
 func (r *Result) Limits(i int) (limits []int64) {
 	curves := []*Curve{&r.Curves[i]}
 	if r.banded() {

@@ -23,7 +23,7 @@ import (
 //	refused for n requests in x   ⇒   E(x) < n ≤ E(D(n))   ⇒   x < D(n)
 //
 // The bound counts the requests for which there is such an n. For each of them some limit keeps the promise and refuses
-// it: the window,charge=all of n − 1 in D(n). Where nobody may be hit, all these windows together refuse all of them.
+// it: the window,charge=all of n − 1 in D(n). Where none may be hit, all these windows together refuse all of them.
 //
 //	D(n)  of the protected    2: 0 s    3: 1 s    4: 5 s    5: never seen, so any limit may refuse the fifth
 //	at    of a target         0 1 2 3              4 came in 3 s, less than 5: the last one may be refused
@@ -117,7 +117,7 @@ type BoundStep struct {
 	Within   limit.Time // limit.Never: need not be admitted in any time
 }
 
-// Allowed is how many requests limits that keep the promise must admit in a rolling window of a length above 0.
+// Allowed returns how many requests limits that keep the promise must admit in a rolling window of a length above 0.
 func (r *BoundResult) Allowed(length limit.Time) int64 {
 	allowed := int64(1)
 	for _, s := range r.Steps {
@@ -215,7 +215,7 @@ func (d *Bound) begin() (more bool) {
 	return true
 }
 
-// Result is what was found. Next must have returned false.
+// Result returns what was found. Next must have returned false.
 func (d *Bound) Result() *BoundResult {
 	r := d.result
 	if d.base != nil {
@@ -225,7 +225,7 @@ func (d *Bound) Result() *BoundResult {
 	return &r
 }
 
-// mostRemembered is how many requests are remembered at once; where there are several Bounds, up to four times as many.
+// mostRemembered is the most requests remembered at once; with several Bounds, up to four times as many.
 const mostRemembered = 4 << 20
 
 // Bounds are a Bound for each of some keys.
@@ -297,7 +297,7 @@ func (s *Bounds) Sent(clients int, requests func(client int32) int64) {
 	}
 }
 
-// Results are what was found, key by key. Next must have returned false.
+// Results returns what was found, key by key. Next must have returned false.
 func (s *Bounds) Results() (all []*BoundResult) {
 	for _, d := range s.all[:s.keys] {
 		all = append(all, d.Result())
@@ -305,8 +305,8 @@ func (s *Bounds) Results() (all []*BoundResult) {
 	return all
 }
 
-// goals are how many clients may be hit, now that it is known how many there are, and how many requests no other sent more
-// than.
+// goals returns how many clients may be hit, now that it is known how many there are, and the most requests that any
+// other sent.
 func (d *Bound) goals() (goals []smallest, most int64) {
 	most, goals = 1, make([]smallest, len(d.options.Goals))
 	for i, goal := range d.options.Goals {
@@ -357,7 +357,7 @@ func (d *Bound) sentBy(who uint16) (sent []int64) {
 // in reports whether a client is of one of some groups.
 func (d *Bound) in(who uint16, client int32) bool { return who>>d.options.Group(client)&1 == 1 }
 
-// parts is how many passes a counter takes that has to remember so many requests.
+// parts returns how many passes a counter takes that has to remember so many requests.
 func (d *Bound) parts(remembered int64) int32 { return int32(1 + remembered/d.remember) }
 
 // addPasses adds so many passes of each counter.

@@ -81,7 +81,7 @@ func (y *beyond) view(peaks *peaks, count *beyondCount) {
 	y.views[i].counts = append(y.views[i].counts, count)
 }
 
-// always is how many requests of a key come before what any limit may refuse.
+// always returns how many requests of a key come before what any limit may refuse.
 func (v *beyondView) always() int64 { return v.tried[len(v.tried)-1].Requests }
 
 // addStep adds a step, unless nothing comes in less than its time, or fewer requests have the same one.

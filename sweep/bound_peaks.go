@@ -27,7 +27,7 @@ type peaks struct {
 	times arena[limit.Time] // of the requests of each pair; where the key began again, lifeMark
 }
 
-// A peakKey is where a key is in time.
+// A peakKey says where a key is in time.
 type peakKey struct {
 	last limit.Time // the latest moment of this life
 	life uint32     // how often the key has begun, or begun again
@@ -129,7 +129,7 @@ func (p *peaks) judge(s *segment) {
 	}
 }
 
-// pairOf is what a client sent of a key.
+// pairOf returns what a client sent of a key.
 func (p *peaks) pairOf(key, client int32) *peakPair {
 	id := key
 	if p.ids != nil {
@@ -194,7 +194,7 @@ func (p *peaks) finish() {
 	p.keys, p.ids, p.pairs, p.times = intern.PagedSlice[peakKey]{}, nil, intern.PagedSlice[peakPair]{}, arena[limit.Time]{}
 }
 
-// A life is when a client sent requests of a key until that began again, in the order of time.
+// A life lists when a client sent requests of a key, until the key began again, in the order of time.
 type life []limit.Time
 
 // appendLives adds the lives between marks.
@@ -208,7 +208,7 @@ func appendLives(lives []life, times []limit.Time) []life {
 	}
 }
 
-// goalsOf are those that a client is of, and those of keys that put it together alike.
+// goalsOf returns the goals of a client, and those of keys that put it together alike.
 func (p *peaks) goalsOf(client int32) (those []*smallest) {
 	those = p.those[:0]
 	group := p.bound.options.Group(client)
@@ -299,7 +299,7 @@ func (l life) least(n int) limit.Time {
 	return least
 }
 
-// most is how many requests came in less than some time.
+// most returns the most requests that came in less than some time.
 func (l life) most(within limit.Time) (most int) {
 	begin := 0
 	for i, at := range l {

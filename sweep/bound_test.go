@@ -101,7 +101,7 @@ func (l *boundTrial) String() string {
 	return out.String()
 }
 
-// bound is what is to be tested.
+// bound returns the bound to be tested.
 func (l *boundTrial) bound(exact, remember int64) *BoundResult {
 	d := NewBound(l.options)
 	d.exact, d.remember = exact, remember
@@ -113,7 +113,7 @@ func (l *boundTrial) bound(exact, remember int64) *BoundResult {
 	return d.Result()
 }
 
-// clients are how many of some groups there are.
+// clients returns how many clients of some groups there are.
 func (l *boundTrial) clients(who uint16) int64 {
 	found := map[int32]bool{}
 	for _, b := range l.batches {
@@ -186,8 +186,8 @@ func (r *refusedRows) Observe(b *traffic.Batch, verdicts []replay.Verdicts) erro
 	return nil
 }
 
-// On tiny logs, all windows that keep the promise reach the bound, each request by one of them; no bucket refuses another
-// request. Where nobody may be hit, the windows together reach it.
+// On tiny logs, all windows that keep the promise reach the bound, each request by one of them; no bucket refuses
+// another request. Where no client may be hit, the windows together reach it.
 func TestBoundIsReached(t *testing.T) {
 	rng := testneeds.Rand(t, 16, 3)
 	const most = 14

@@ -15,8 +15,8 @@ func (s *Sweep) Needs(i int, do func(client int32, need int64)) {
 	}
 }
 
-// RefusedTo is how many requests of a client each of some limits of shape i refuses. The shape must be none of token
-// buckets, and the sweep one without groups.
+// RefusedTo returns how many requests of a client each of some limits of shape i refuses. The shape must be none of
+// token buckets, and the sweep one without groups.
 func (s *Sweep) RefusedTo(i int, client int32, limits []int64) []int64 {
 	refused := make([]int64, len(limits))
 	who := []member{{id: client}}

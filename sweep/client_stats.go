@@ -29,7 +29,7 @@ type ClientStats struct {
 	Sent     int64           // requests in all
 }
 
-// AddressRotation is what networks sent that had RotatingAddresses on one day.
+// AddressRotation counts what networks sent that had RotatingAddresses on one day.
 type AddressRotation struct {
 	Networks  int64 // /64
 	Addresses int64
@@ -38,8 +38,8 @@ type AddressRotation struct {
 	InMost    int64        // addresses in it
 }
 
-// RotatingAddresses are how many addresses of one /64 must first show up on one and the same day (UTC) for the network
-// to count as rotating. A person's device takes one or two new ones a day (RFC 8981), and a home has a few devices.
+// RotatingAddresses is the number of addresses of one /64 that must first show up on one day (UTC) for the network to
+// count as rotating. A person's device takes one or two new ones a day (RFC 8981), and a home has a few devices.
 const RotatingAddresses = 10
 
 // clientCounts keeps what is known of each client.

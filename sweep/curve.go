@@ -13,7 +13,7 @@ import (
 // Classes are numbers by class of client.
 type Classes [request.ClassCount]int64
 
-// Sum is that of all classes.
+// Sum returns the sum of all classes.
 func (c Classes) Sum() (sum int64) {
 	for _, n := range c {
 		sum += n
@@ -42,7 +42,7 @@ type Result struct {
 	Judged  int64    // requests that the curves are about
 	Clients Classes  // clients that they are from
 	ByClass Classes  // requests by the class of their client
-	Hidden  *Doubted // of these; nil: nobody is classified
+	Hidden  *Doubted // of these; nil: clients are not classified
 	Curves  []Curve
 	Band    *Band // nil: not wanted
 }
@@ -62,7 +62,7 @@ type Point struct {
 	Hidden  Doubted // of these: requests refused to, and clients hit, that are doubted browsers
 }
 
-// At is what the curve says of a limit, which must be at least 1. Of a burst that was not chosen it says only which clients it hits.
+// At returns the point of a limit, which must be at least 1. Of a burst not chosen, it has only the clients hit.
 func (c *Curve) At(n int64) Point {
 	i, found := slices.BinarySearchFunc(c.Points, n, func(p Point, n int64) int { return cmp.Compare(p.Limit, n) })
 	if !found {
@@ -79,7 +79,7 @@ func (c *Curve) At(n int64) Point {
 	return p
 }
 
-// Result is what the sweep has found so far.
+// Result returns what the sweep has found so far.
 func (s *Sweep) Result(stats ingest.Stats) *Result {
 	s.tallies.Grow(s.options.Tables)
 	tallies := s.tallies // of its own, so that the rest of the sweep can go
@@ -137,7 +137,7 @@ func (s *Sweep) population() (who []member) {
 	return who
 }
 
-// A shaped is where the figures of a curve come from: needs, or for token buckets rate.
+// A shaped holds the source of the figures of a curve: needs, or for token buckets rate.
 type shaped struct {
 	shape  Shape
 	needs  histogram
@@ -167,7 +167,7 @@ func (s *shaped) need(client int32, needOf func(*shaped, int32) uint32) uint32 {
 	return need
 }
 
-// mostNeeded is what the requests of a client need at most.
+// mostNeeded returns what the requests of a client need at most.
 func mostNeeded(s *shaped, client int32) uint32 { return s.needs.most(client) }
 
 // burstNeeded is the smallest burst that refuses a client nothing.
@@ -370,7 +370,7 @@ func spread(points []Point, falls map[int64]*step) {
 		}
 		p.Hit, p.Hidden.Clients = hit.clients, hit.hidden.Clients
 		if hit.empty() {
-			p.Counted = true // who hits nobody refuses nothing
+			p.Counted = true // a limit that hits no client refuses nothing
 		}
 	}
 }

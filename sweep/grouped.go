@@ -12,7 +12,7 @@ type grouped struct {
 	counts  [][]int64 // by place, and by limit
 }
 
-// mostGroups is how many groups there may be.
+// mostGroups is the most groups that there may be.
 const mostGroups = 16
 
 func (h *grouped) grow(clients int) {

@@ -37,7 +37,7 @@ func newHistogram(by request.Key, group func(client int32) uint8) histogram {
 	return new(dense)
 }
 
-// eachOf is that of a histogram that tells what the requests of each client need.
+// eachOf calls do for what the requests of each client need, as each tells it from a histogram.
 func eachOf(who []member, each func(client int32, do func(need uint32, requests int64)), do func(of *member, need uint32, requests int64)) {
 	for i := range who {
 		if who[i].slot == noSlot {

@@ -68,7 +68,7 @@ type KeysOptions struct {
 	Tables   *traffic.Tables
 	Keys     []request.Key
 	Periods  []limit.Time // of windows
-	Limits   int          // further limits, of which Refuse tells what they refuse
+	Limits   int          // further limits, whose refusals Refuse counts
 	Action   string       // only requests of this action; "" for all
 	Lateness limit.Time   // a key whose time steps back by more resets
 

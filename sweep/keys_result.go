@@ -26,13 +26,13 @@ type KeysResult struct {
 	ClientStats
 }
 
-// KeyCurves are those of one key, a curve for each period.
+// KeyCurves holds the curves of one key, a curve for each period.
 type KeyCurves struct {
 	By     request.Key
 	Curves []Curve
 }
 
-// Result is what has been found so far.
+// Result returns what has been found so far.
 func (k *Keys) Result(stats ingest.Stats) *KeysResult {
 	r := &KeysResult{Stats: stats, Tables: k.options.Tables, Action: k.options.Action}
 	r.ClientStats = k.clients.result(k.visitors, k.options.Tables)
@@ -128,7 +128,7 @@ func (r *KeysResult) First(n int) (sides []KeyCurves) {
 	return sides
 }
 
-// AtOnce is how many keys Again may draw in one pass, so that what is remembered of them stays within keyBytes.
+// AtOnce returns how many keys Again may draw in one pass, so that what is remembered of them stays within keyBytes.
 func (k *Keys) AtOnce() int { return max(2, keyBytes/bytesOfKey/max(1, k.visitors.Len())) }
 
 const (
@@ -136,7 +136,7 @@ const (
 	bytesOfKey = 100 // that a key takes which comes once: a place among pairs, and its request
 )
 
-// point is what a limit refuses, by class.
+// point returns what a limit refuses, by class.
 func point(refused *intern.PagedSlice[int64], who []member) Point {
 	p := Point{Counted: true}
 	refused.Grow(1)

@@ -52,7 +52,7 @@ func (t *tally) Observe(b *traffic.Batch, verdicts []replay.Verdicts) error {
 	return nil
 }
 
-// point is what a policy did, by class.
+// point returns what a policy did, by class.
 func (t *tally) point(policy int) (p sweep.Point) {
 	for name, n := range t.refused[policy] {
 		p.Refused[t.class[name]] += n

@@ -27,7 +27,7 @@ type lagging struct {
 	runs  []run    // of the segment at hand
 }
 
-// A keyLag is the requests of a key whose spans are not over. The zero keyLag is a key never seen.
+// A keyLag holds the pending requests of a key, whose spans are not over. The zero keyLag is a key never seen.
 type keyLag struct {
 	now   uint64 // its latest moment as an ordinal; 0: never seen
 	over  uint64 // the stamp of the last request whose span is over; 0: there was none
@@ -56,7 +56,7 @@ func newLagging(rates []*tokenRate, slack uint64) *lagging {
 	return &lagging{rates: rates, slack: slack, plain: plain}
 }
 
-// words are how many an entry of the queue takes.
+// words returns how many words an entry of the queue takes.
 func (l *lagging) words() int {
 	n := 1
 	for _, r := range l.rates {
@@ -65,7 +65,7 @@ func (l *lagging) words() int {
 	return n
 }
 
-// words are how many it takes to have a bit for each burst.
+// words returns how many words it takes to have a bit for each burst.
 func (r *tokenRate) words() int { return (len(r.bursts) + 63) / 64 }
 
 func (l *lagging) grow(keys, clients int) {
@@ -241,7 +241,7 @@ func (r *tokenRate) charge(k *keyBacklog, gap uint64, admitted []uint64) {
 	}
 }
 
-// take is what a bottomless bucket lacks after a request.
+// take returns what a bottomless bucket lacks after a request.
 func (r *tokenRate) take(level uint64) uint64 {
 	if level <= r.most { // beyond, no bucket admits it
 		level += r.token

@@ -2,8 +2,8 @@ package sweep
 
 import "shadow/request"
 
-// A Part is what the curves say of some clients, who are put into classes by somebody else: by what they do, for
-// instance, rather than by what they claim.
+// A Part holds what the curves say of some clients, whose classes the caller chooses: by what they do, for instance,
+// rather than by what they claim.
 type Part struct {
 	Curves   []Curve // in the order of Result.Curves
 	High     []Curve // their high bounds; nil: not looked at, or the stamps tell when requests came
@@ -11,7 +11,7 @@ type Part struct {
 	Requests Classes // of theirs
 }
 
-// Of is what has been found of the clients for which class says that they are wanted.
+// Of returns what has been found of the clients for which class says that they are wanted.
 func (s *Sweep) Of(class func(client int32) (of request.Class, wanted bool)) Part {
 	s.tallies.Grow(s.options.Tables)
 	var part Part

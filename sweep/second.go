@@ -14,7 +14,7 @@ import (
 //
 //	first look ──▶ who needs which burst ──▶ Uncounted ──▶ second look ──▶ what they refuse ──▶ Add
 
-// ProtectedShares are shares of the clients, in thousandths, of which people want to know the smallest limit that hits none.
+// ProtectedShares lists shares of the clients, in thousandths, for which to show the smallest limit that hits none.
 func ProtectedShares() []int64 { return []int64{500, 900, 990, 999, 1000} }
 
 // Protecting is the first point that hits none of a share of the clients; hit returns how many a point hits. Nil if there is none.
@@ -28,12 +28,12 @@ func (c *Curve) Protecting(clients, thousandths int64, hit func(*Point) int64) *
 	return nil
 }
 
-// MayHit is how many clients may be hit where such a share, in thousandths, must not be.
+// MayHit returns how many clients may be hit where such a share, in thousandths, must not be.
 func MayHit(clients, thousandths int64) int64 {
 	return clients - (clients/1000*thousandths + (clients%1000*thousandths+999)/1000)
 }
 
-// HitBrowsers is how many browsers a limit hits that are not doubted.
+// HitBrowsers counts the browsers that a limit hits and that are not doubted.
 func (p *Point) HitBrowsers() int64 { return p.Hit[request.Browser] - p.Hidden.Clients }
 
 // People are the requests that it refuses to those, and how many of them it hits.
@@ -41,7 +41,7 @@ func (p *Point) People() (refused, hit int64) {
 	return p.Refused[request.Browser] - p.Hidden.Requests, p.HitBrowsers()
 }
 
-// Browsers is how many there are that are not doubted.
+// Browsers counts the browsers that are not doubted.
 func (r *Result) Browsers() int64 {
 	n := r.Clients[request.Browser]
 	if r.Hidden != nil {
@@ -50,7 +50,7 @@ func (r *Result) Browsers() int64 {
 	return n
 }
 
-// HitAny is how many clients it hits.
+// HitAny counts the clients that the limit hits.
 func (p *Point) HitAny() int64 { return p.Hit.Sum() }
 
 // Uncounted are the bursts, by rate, that hit none of one of ProtectedShares of the browsers or of all clients, and of which it
@@ -101,7 +101,7 @@ func add(curves, counted []Curve) {
 	}
 }
 
-// add takes over the points of which it is known what they refuse.
+// add takes over points, counted ones in the place of others.
 func (c *Curve) add(points []Point) {
 	at := make(map[int64]Point, len(c.Points))
 	for _, list := range [][]Point{c.Points, points} {
@@ -114,10 +114,10 @@ func (c *Curve) add(points []Point) {
 	c.Points = slices.SortedFunc(maps.Values(at), func(x, y Point) int { return cmp.Compare(x.Limit, y.Limit) })
 }
 
-// Within are the least and the most requests that the limit of a point refuses: what was counted, if it was, else what the
-// nearest limits refuse of which it is known. A larger bucket has at no time admitted less of a key than a smaller one: at the first
-// request after which it had, the smaller one would admit and the larger one refuse, though both have admitted as many; so of
-// those in reach of the request the larger one would have admitted more, and less of those before. Most is −1 if there is no bound.
+// Within returns the least and the most requests that a limit refuses: the count, or what counted neighbours tell. A
+// larger bucket has at no time admitted less of a key than a smaller one: at the first request after which it had, the
+// smaller one would admit and the larger one refuse, though both have admitted as many; so of those in reach of the
+// request the larger one would have admitted more, and less of those before. Most is −1 if there is no bound.
 func (c *Curve) Within(p *Point) (least, most int64) {
 	most = -1
 	for i := range c.Points {

@@ -179,5 +179,5 @@ func DefaultRates(by request.Key) []Rate {
 	}
 }
 
-// DefaultBursts are those for which it is counted how many requests a token bucket refuses.
+// DefaultBursts returns the bursts for which it is counted how many requests a token bucket refuses.
 func DefaultBursts() []int64 { return []int64{5, 10, 20, 50, 100, 200, 500, 1000} }

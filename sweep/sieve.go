@@ -58,7 +58,7 @@ type handful struct {
 	clients   []int32   // room for those of the batch
 }
 
-// take sifts a batch, of which l are the timelines. Where the sieve filters, requests of this action are wanted.
+// take sifts a batch with the timelines l. Where the sieve filters, requests of this action are wanted.
 func (s *sieve) take(b *traffic.Batch, l *traffic.Timelines, clients int, action match.ActionIDs) {
 	if s.once {
 		s.slots = 1
@@ -110,7 +110,7 @@ func (s *sieve) take(b *traffic.Batch, l *traffic.Timelines, clients int, action
 	}
 }
 
-// handfuls are what it has let through, in the order of time.
+// handfuls returns what it has let through, in the order of time.
 func (s *sieve) handfuls() []*handful {
 	both := []*handful{&s.firsts, &s.rest}
 	if s.firsts.batch.Len() == 0 {

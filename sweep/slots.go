@@ -66,7 +66,7 @@ func (s *slots) give(slot uint32) {
 // An overflow holds the slots of keys that need more than the 64 for which they have a word of their own.
 type overflow struct {
 	sets []*slots
-	free []uint32 // numbers of sets that nobody uses
+	free []uint32 // numbers of sets that are not used
 }
 
 // open returns the number, from 1 on, of an empty set.

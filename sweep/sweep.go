@@ -56,7 +56,7 @@ type Options struct {
 	Band bool // whether to look at the bounds of limits as well, where stamps are coarse
 	High bool // whether only the high ones are wanted; then keys must belong to one client each
 
-	// Doubted reports whether a client that claims to be a browser is none, once all have been seen; nil: nobody tells.
+	// Doubted reports whether a client that claims to be a browser is none, once all have been seen; nil: not known.
 	Doubted func(client int32) bool
 
 	// Group says to which of at most eight groups a client belongs, where that is known beforehand; nil: it is not. Then Of
@@ -73,7 +73,7 @@ type Source interface {
 	Next() (*traffic.Batch, error)
 }
 
-// ratesAtOnce is how many rates of token buckets share a task.
+// ratesAtOnce is the number of rates of token buckets that share a task.
 const ratesAtOnce = 5
 
 // New returns a Sweep that has seen nothing.
@@ -259,7 +259,7 @@ func actionIDs(t *traffic.Tables, name string) match.ActionIDs {
 	return match.FindActions(t.Actions, name)
 }
 
-// Judged is how many requests the curves are about so far.
+// Judged returns how many requests the curves are about so far.
 func (s *Sweep) Judged() int64 { return s.requests }
 
 // count adds the batch to what is known of clients.

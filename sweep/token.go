@@ -100,7 +100,7 @@ func (r *tokenRate) reach(p *segment, peak uint64) {
 	}
 }
 
-// refill is what still lacks of so many shares after a gap.
+// refill returns the shares still missing after a gap.
 func (r *tokenRate) refill(level, gap uint64) uint64 {
 	high, low := bits.Mul64(gap, r.inflow)
 	if high != 0 || low >= level {
@@ -172,7 +172,7 @@ func (r *tokenRate) carry(client int32, burst int) {
 	r.full[uint64(client)<<32|uint64(burst)]++
 }
 
-// refused is how many requests of a client a chosen burst refused.
+// refused returns how many requests of a client a chosen burst refused.
 func (r *tokenRate) refused(client int32, burst int) int64 {
 	c := r.peaks.At(client)
 	if c.block == 0 {

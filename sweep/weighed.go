@@ -86,7 +86,7 @@ type weighedEntry struct {
 	of   uint64 // a bit for each limit that admitted it, and ofBacklog
 }
 
-// limitsAtOnce is how many limits have bits in a weighedEntry, beside ofBacklog.
+// limitsAtOnce is the number of limits that have bits in a weighedEntry, beside ofBacklog.
 const (
 	limitsAtOnce = 63
 	ofBacklog    = 1 << limitsAtOnce
@@ -149,7 +149,7 @@ func (w *Weighed) init(lateness limit.Time) {
 	}
 }
 
-// again is for a second look, at what some limits refuse, of which there must not be more than limitsAtOnce.
+// again returns a second look, at what some limits refuse, at most limitsAtOnce of them.
 func (w *Weighed) again(limits []int64, who func(client int32) member) *Weighed {
 	second := &Weighed{Subject: w.Subject, Shape: w.Shape, part: w.part, tables: w.tables, who: who}
 	second.init(w.seen.Lateness)
@@ -220,7 +220,7 @@ func (w *Weighed) judge(k *weighedKey, b *traffic.Batch, row int32, t limit.Time
 		its := w.needs.At(b.Client[row])
 		*its = max(*its, need)
 	}
-	// An N that has no room for a request which hits nobody has more room for others.
+	// An N that has no room for a request which hits no client has more room for others.
 	w.partial = w.partial || cost > 0 && (!asked || b.Warm)
 	refusing := w.refusing(k, backlog, cost)
 	if refusing != 0 && asked && !b.Warm {

@@ -8,8 +8,8 @@ import (
 	"shadow/traffic"
 )
 
-// curve is what the first look has found. Where needs do not tell which clients an N hits it has no points yet. With it come
-// the needs of the clients that it is about, and of the browsers among them, largest first.
+// curve returns what the first look has found. Where needs do not tell which clients an N hits it has no points yet.
+// With it come the needs of the clients that it is about, and of the browsers among them, largest first.
 func (w *Weighed) curve(who func(client int32) member) (c WeighedCurve, needs [2][]int64) {
 	c = WeighedCurve{Curve{Shape: w.Shape}, w.Subject}
 	falls, at := map[int64]*step{}, map[int64]*Point{1: {Limit: 1}}
@@ -96,7 +96,7 @@ func (s *WeighedLook) Take(b *traffic.Batch) {
 	}
 }
 
-// Curves are those of the limits, each with a point for each N that matters, of which it is known what it refuses.
+// Curves returns the curves of the limits, each with a point for each N that matters, with what it refuses.
 func (s *WeighedLook) Curves() []WeighedCurve {
 	for i, looks := range s.looks {
 		for _, w := range looks {

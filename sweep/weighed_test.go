@@ -172,7 +172,7 @@ func weighedCurves(t *rapid.T, set policy.Set, log weighedLog, lateness limit.Ti
 	return result, second.Curves()
 }
 
-// replayed is what a replay finds of the policy with another N.
+// replayed returns what a replay finds of the policy with another N.
 func replayed(t *rapid.T, p policy.Policy, shape sweep.Shape, n int64, log weighedLog, lateness limit.Time) (point sweep.Point) {
 	part := p.Parts[0]
 	spec, err := limit.Parse(shape.Limit(n))
