@@ -33,8 +33,8 @@ func together(s string) bool {
 	return cluster == s
 }
 
-// mostInCell is how many characters a cluster may have. Five consonants with a vowel have ten; strangers can chain any
-// number of them, which a terminal would draw into one cell.
+// mostInCell is the most characters that a cluster may have. Five consonants with a vowel have ten; strangers can chain
+// any number of them, which a terminal would draw into one cell.
 const mostInCell = 16
 
 // bounded writes as codes what a cluster has beyond the most.
@@ -89,7 +89,7 @@ func apart(picture string) string {
 	return b.String()
 }
 
-// gaps are what stands between columns.
+// gaps matches what stands between columns.
 var gaps = regexp.MustCompile(`  +|$`)
 
 // filled widens the gap behind clusters that take fewer columns than their characters.

@@ -38,7 +38,7 @@ type Frame struct {
 	Policy  int // the chosen one
 	Order   tail.Order
 	Actions bool   // where only one list has room, it is that of actions
-	Client  string // whose page is shown; "": nobody's
+	Client  string // whose page is shown; "": none
 	Filter  string // only names with that are listed
 	Typing  bool   // what keys write goes into Filter
 	Help    bool
@@ -136,7 +136,7 @@ func perSecond(rate float64) string {
 	return format.Thousands(int64(rate+0.5)) + "/s"
 }
 
-// stale is how old a snapshot may be before the screen says so.
+// stale is the age at which a snapshot is so old that the screen says so.
 const stale = 3 * time.Second
 
 // log is the line that says whether reading keeps up.
@@ -181,10 +181,10 @@ func (f *Frame) log() string {
 //
 // Each of these policies bears the mark as well. They are degraded for a while after Redis is back, too.
 
-// degradedMark is what a policy bears whose verdicts are degraded.
+// degradedMark marks a policy whose verdicts are degraded.
 const degradedMark = "!"
 
-// redis is that line, if there is one.
+// redis returns that line, if there is one.
 func (f *Frame) redis() []string {
 	r := f.Snapshot.Redis
 	if r == nil {

@@ -296,7 +296,7 @@ func TestPausedPictureAnswers(t *testing.T) {
 		t.Error("the picture goes on")
 	}
 	if leave(3, m.frame.query()); m.frame.Snapshot.Requests != 3 {
-		t.Error("nobody answers while it is paused")
+		t.Error("no answer comes while it is paused")
 	}
 	if leave(4, m.frame.query()); m.frame.Snapshot.Requests != 3 {
 		t.Error("the picture goes on after the answer")

@@ -67,8 +67,8 @@ func (h *History) column(back int) *column {
 // unknown is the value of a column of which nothing is known.
 const unknown = -1
 
-// values are those of the last n columns that are over, oldest first: in the beginning of a column a request more or
-// less makes a great difference.
+// values returns the values of the last n columns that are over, oldest first: in the beginning of a column a request
+// more or less makes a great difference.
 func (h *History) values(n int, value func(*column) float64) []float64 {
 	values := make([]float64, n)
 	for i := range values {
@@ -83,7 +83,7 @@ func (h *History) values(n int, value func(*column) float64) []float64 {
 // peakOf is the greatest value, 0 if there is none above.
 func peakOf(values []float64) float64 { return slices.Max(append([]float64{0}, values...)) }
 
-// now is what happened in the latest columns together.
+// now adds up what happened in the latest columns.
 func (h *History) now() (sum column) {
 	for back := range nowColumns {
 		c := h.column(back)

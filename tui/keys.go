@@ -165,10 +165,10 @@ func (f *Frame) help() []string {
 	return lines
 }
 
-// explained is what the figures mean.
+// explained says what the figures mean.
 var explained = []string{
 	"All times are by the clock of this machine, when requests are judged.",
-	"Nobody is blocked: refused is what a policy would have refused.",
+	"No client is blocked: refused is what a policy would have refused.",
 	"now          share of the requests of about the last 10 s",
 	"peak         of the last 5 min; the line shows _ for none, a blank for no request",
 	"refused      in all, with what a checkpoint has kept",

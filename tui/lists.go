@@ -61,7 +61,7 @@ const (
 	leastAction  = 12
 )
 
-// orders are how the title calls them.
+// orders lists what the title calls them.
 var orders = [...]string{
 	tail.ByRefused: "most first", tail.ByLatest: "latest first", tail.ByName: "the most refused, by name",
 }

@@ -24,10 +24,10 @@ type Notes struct {
 	latest  string
 }
 
-// mostHeld is how many lines are held; then the oldest are dropped.
+// mostHeld is the most lines that are held; then the oldest are dropped.
 const mostHeld = 1000
 
-// prefix is what a line begins with that is not part of a summary.
+// prefix begins a line that is not part of a summary.
 var prefix = []byte("shadow: ")
 
 // NewNotes makes notes that write to w; spoils says that a screen must not show meanwhile.
@@ -55,7 +55,7 @@ func (n *Notes) Write(text []byte) (int, error) {
 	return n.to.Write(text)
 }
 
-// last is what was said last.
+// last returns what was said last.
 func (n *Notes) last() string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -78,7 +78,7 @@ func (n *Notes) release() {
 		fmt.Fprintf(n.to, "shadow: %d earlier lines are left out here\n", n.dropped)
 	}
 	for _, line := range n.held {
-		_, _ = n.to.Write(line) // nobody is left to report it to
+		_, _ = n.to.Write(line) // there is no place to report it
 	}
 	n.held, n.dropped = nil, 0
 }

@@ -28,7 +28,7 @@ type Options struct {
 	Color bool
 }
 
-// Run shows a screen while work goes on, and returns what work does. It ends work when somebody presses q.
+// Run shows a screen while work goes on, and returns what work does. It ends work when the user presses q.
 func Run(ctx context.Context, o Options, work func(context.Context) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -151,7 +151,7 @@ func (m *model) rescue(panicked any) {
 // ask asks the tail for the names that have room.
 func (m *model) ask() { m.feed.Ask(m.frame.query()) }
 
-// query is what the picture needs to know.
+// query returns what the picture needs to know.
 func (f *Frame) query() tail.Query {
 	return tail.Query{Policy: f.Policy, Order: f.Order, Rows: max(1, f.Height), Filter: f.Filter, Client: f.Client}
 }

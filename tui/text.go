@@ -102,7 +102,7 @@ func (l *letter) takes(r rune) bool {
 // like a blank.
 const fence = "\u2800"
 
-// mostMarks is how many marks a letter may have: more would run into the lines above and below. As many may stand beside it.
+// mostMarks is the most marks of a letter: more would run into the lines above and below. As many may stand beside it.
 const mostMarks = 4
 
 // narrow reports whether a character is ASCII, a Latin, Greek or Cyrillic letter in one piece, or the mark of what is
@@ -133,7 +133,7 @@ func follows(before, r rune) bool {
 	return !vowel(r) && (joins(before) || 0xac00 <= before && before < 0xd7a4)
 }
 
-// columns is how many columns a text takes up: each character that stands beside the one before it has its own.
+// columns returns how many columns a text takes up: each character that stands beside the one before it has its own.
 func columns(s string) int {
 	n := table.ColumnsOf(s)
 	for _, r := range s {

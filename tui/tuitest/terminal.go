@@ -1,4 +1,4 @@
-// Package tuitest runs programs on a real terminal, as somebody at a keyboard sees them: a shell in tmux gets commands
+// Package tuitest runs programs on a real terminal, as a person at a keyboard sees them: a shell in tmux gets commands
 // and keys, and what the terminal shows comes out.
 package tuitest
 
@@ -15,7 +15,7 @@ import (
 	"shadow/testneeds"
 )
 
-// patience is how long something may take to show.
+// patience is the longest that something may take to show.
 const patience = 20 * time.Second
 
 // A Terminal is a shell in a tmux of its own.
@@ -86,13 +86,13 @@ func (term *Terminal) Hangup() {
 	term.tmux("kill-session")
 }
 
-// Screen is what the terminal shows, as text.
+// Screen returns what the terminal shows, as text.
 func (term *Terminal) Screen() string {
 	term.t.Helper()
 	return term.tmux("capture-pane", "-p")
 }
 
-// Painted is what the terminal shows, with the sequences that colour it.
+// Painted returns what the terminal shows, with the sequences that colour it.
 func (term *Terminal) Painted() string {
 	term.t.Helper()
 	return term.tmux("capture-pane", "-p", "-e")
