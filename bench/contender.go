@@ -35,7 +35,7 @@ type lap struct {
 	stderr []byte
 }
 
-// patience is how long a lap may take. A Go program that is stopped by SIGQUIT prints where its goroutines stand.
+// patience is the longest time of a lap. A Go program that is stopped by SIGQUIT prints where its goroutines stand.
 const patience = 5 * time.Minute
 
 func (c *contender) run(ctx context.Context) error {

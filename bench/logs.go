@@ -22,10 +22,10 @@ import (
 // seed makes the logs the same everywhere.
 const seed = 1
 
-// bytesPerLine is what a generated line takes, rounded up; for asking whether a log fits on the disk.
+// bytesPerLine is the size of a generated line, rounded up; for asking whether a log fits on the disk.
 const bytesPerLine = 230
 
-// places are what commands name in braces: generated logs, each with its number of lines, and files that are written.
+// places maps what commands name in braces: generated logs, each with its number of lines, and files that are written.
 var places = map[string]func(b *bench, lines int64) (name string, logged int64, err error){
 	"shadow": func(b *bench, _ int64) (string, int64, error) { return b.shadow, 0, nil },
 	"bench": func(*bench, int64) (string, int64, error) {
@@ -139,7 +139,7 @@ func (b *bench) planted(int64) (string, int64, error) {
 	return dir, 0, nil
 }
 
-// manyFiles is how many files the log is dealt over.
+// manyFiles is the number of files that the log is dealt over.
 const manyFiles = 1000
 
 // dealt returns a folder with the log in many files, one after the other in time.

@@ -89,5 +89,5 @@ func millionLines(least float64) target {
 func cpuMillis(l lap) float64   { return float64(l.cpu) / float64(time.Millisecond) }
 func megabytesOf(l lap) float64 { return float64(l.peak) / 1e6 }
 
-// budget is what a replay of three limits may take, in MB: 300, 150 bytes a client, and 32 for its state in each limit.
+// budget returns the memory of a replay of three limits, in MB: 300, 150 bytes a client, and 32 for each state.
 func budget(clients int64) float64 { return 300 + float64(clients*(150+3*32))/1e6 }

@@ -1,8 +1,8 @@
 package samplelogs
 
 // Actors are the clients that a rate limit is meant for, and those that it must not hit: scrapers that walk the
-// catalogue, somebody who tries passwords, monitors at exact intervals, callers of the programming interface. Each acts
-// by itself: for a while at its own pace, then it pauses.
+// catalogue, a client that tries passwords, monitors at exact intervals, callers of the programming interface. Each
+// acts by itself: for a while at its own pace, then it pauses.
 
 type role uint8
 

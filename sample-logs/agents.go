@@ -94,7 +94,7 @@ func browsers(n int) []agent {
 	}
 }
 
-// generation is what the browsers sent age releases ago.
+// generation returns what the browsers sent age releases ago.
 func generation(age int) []string {
 	const khtml = "AppleWebKit/537.36 (KHTML, like Gecko)"
 	chrome, firefox, safari := 143-age, 145-age, 26-age/8

@@ -177,7 +177,7 @@ func (w *lineWriter) appendReferer(dst []byte, e *event, empty string) []byte {
 	return append(append(dst, "https://shop.example"...), w.site.targets[e.referer].path...)
 }
 
-// appendUser names the partner who calls the programming interface; nobody else logs in.
+// appendUser names the partner who calls the programming interface; no other client logs in.
 func (w *lineWriter) appendUser(dst []byte, e *event, nobody string) []byte {
 	if e.target < w.site.api.first || w.agents[e.agent].species != tool {
 		return append(dst, nobody...)

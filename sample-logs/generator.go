@@ -62,7 +62,7 @@ func (g *Generator) fill(second int64) {
 	}
 	mean := g.every * 100 / hourly[second/3600%24]
 	for ; g.next < end*1000; g.next += 1 + g.random.below(2*mean) {
-		g.queue.push(g.crowd.begin(&g.random, int32(g.crowd.ranks.draw(&g.random)), g.next/1000)) // whoever the rank says
+		g.queue.push(g.crowd.begin(&g.random, int32(g.crowd.ranks.draw(&g.random)), g.next/1000)) // the client of the rank
 	}
 	g.introduce(second)
 	g.queue.expand(second, func(e event) { g.crowd.view(&g.queue, &g.random, e) })

@@ -5,7 +5,7 @@ import "slices"
 // What is going to happen waits in a ring of seconds: slot s mod len holds the events of second s. Taking a second
 // out costs a sort of the few events in it, which is cheaper than a heap of everything.
 
-// horizon is how far ahead an event may lie, in seconds.
+// horizon is the most that an event may lie ahead, in seconds.
 const horizon = 128
 
 // An event is a line to be written, or a page view from which lines will follow.

@@ -71,7 +71,7 @@ func (s scene) log() []byte {
 	return log.Bytes()
 }
 
-// gone is a pause that nobody lives to see the end of, in milliseconds.
+// gone is a pause that outlasts any log, in milliseconds.
 const gone = 1 << 50
 
 // once is an actor that has one run and then is gone.

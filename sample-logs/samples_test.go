@@ -79,7 +79,7 @@ func read(t *testing.T, name string) []byte {
 	return data
 }
 
-// TestAddresses: small logs lie in the folder for everybody to see; nobody real may be in them.
+// TestAddresses: small logs lie in the folder for everybody to see; no real address may be in them.
 func TestAddresses(t *testing.T) {
 	address := regexp.MustCompile(`\b\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}\b`)
 	agent := regexp.MustCompile(`(Chrome|Edg)/[0-9.]+`)

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// shopDay is a Monday of a small shop: browsers, two scrapers, somebody who tries passwords, a monitor, a crawler.
+// shopDay returns a Monday of a small shop: browsers, two scrapers, a guesser of passwords, a monitor, a crawler.
 func shopDay() []byte {
 	chrome := agents()[0].text
 	return scene{
@@ -34,7 +34,7 @@ func timedMorning() []byte {
 	}.log()
 }
 
-// apiHours is what programs ask of the shop.
+// apiHours returns what programs ask of the shop.
 func apiHours() []byte {
 	return scene{
 		format: JSON, seed: 13, start: "2026-03-04 13:00", length: 2 * time.Hour, clients: 80, visits: 25,

@@ -3,7 +3,7 @@ package samplelogs
 // Visitors come by chance, each according to the species of its agent. A browser views a page, fetches most of what
 // it shows within three seconds and often follows a link; what it has in its cache it does not ask for again.
 
-// linesPerVisit is how many lines a visit comes to, its further page views and all assets included, in hundredths;
+// linesPerVisit is the number of lines of a visit, its further page views and all assets included, in hundredths;
 // measured.
 const linesPerVisit = 690
 

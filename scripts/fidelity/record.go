@@ -118,7 +118,7 @@ func compare(all []request, text string, admitted []bool) (a agreement, err erro
 	return a, nil
 }
 
-// times are those of requests of the schedule.
+// times returns the times of requests of the schedule.
 func times(all []request, of []int) []limit.Time {
 	at := make([]limit.Time, len(of))
 	for i, request := range of {

@@ -12,7 +12,7 @@ type row struct {
 	run     string // the runner and its arguments
 }
 
-// rows are those that run on the schedule.
+// rows lists the servers and libraries that run on the schedule.
 var rows = slices.Concat(servers, libraries)
 
 var libraries = []row{

@@ -34,7 +34,7 @@ var windows = []limit.Time{
 	limit.Second, 2 * limit.Second, 10 * limit.Second, 30 * limit.Second, limit.Minute,
 }
 
-// nudges are how far beside a boundary.
+// nudges lists distances from a boundary.
 var nudges = []limit.Time{0, 0, -1, 1, -limit.Millisecond, limit.Millisecond, 999, -999, 500 * limit.Millisecond}
 
 // intervals of pollers.

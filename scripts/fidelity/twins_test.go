@@ -65,7 +65,7 @@ func timer(fill int, every limit.Time, most int) func([]limit.Time) []bool {
 	}
 }
 
-// between is how many of times in ascending order are from one moment on and before another.
+// between counts the times, in ascending order, from one moment on and before another.
 func between(times []limit.Time, from, before limit.Time) int {
 	i, _ := slices.BinarySearch(times, from)
 	j, _ := slices.BinarySearch(times, before)
@@ -96,8 +96,8 @@ func sliding(most int64, window, phase, late limit.Time, all bool) func([]limit.
 	}
 }
 
-// cloudflare is what its documentation leaves open: when periods begin, whether refused requests count, and how many
-// seconds counters are late.
+// cloudflare returns a judge for each case that its documentation leaves open: when periods begin, whether refused
+// requests count, and how many seconds counters are late.
 func cloudflare(most int64, period limit.Time) (all []func([]limit.Time) []bool) {
 	for quarter := range limit.Time(4) {
 		for late := range limit.Time(4) {
@@ -121,7 +121,8 @@ func checked(most int, window, every, phase, delay limit.Time) func([]limit.Time
 	}
 }
 
-// aws is what its documentation leaves open: when and how often it checks, and when what it finds is in force.
+// aws returns a judge for each case that its documents leave open: when and how often it checks, and when a finding is
+// in force.
 func aws(most int, window limit.Time) (all []func([]limit.Time) []bool) {
 	for _, every := range []limit.Time{10, 20, 30} {
 		for _, phase := range []limit.Time{0, 5} {
@@ -133,7 +134,7 @@ func aws(most int, window limit.Time) (all []func([]limit.Time) []bool) {
 	return all
 }
 
-// percent is how far the limit agrees with its twin; with several, with the one that it agrees with least, and most.
+// percent says how far the limit agrees with its twin; with several, with the one that it agrees with least, and most.
 func (w twin) percent(t *testing.T, all []request) string {
 	t.Helper()
 	var least, most agreement

@@ -125,7 +125,7 @@ func tryAll(mutants []mutant, o options) error {
 		}
 		fmt.Printf("%4d  %-8s %5.0f s  %s  %s\n", i+1, outcome, time.Since(begin).Seconds(), m, by)
 	}
-	// What does not compile is a mistake that nobody can make, so it does not count.
+	// What does not compile is a mistake that people cannot make, so it does not count.
 	tried := len(mutants) - leftOut - counts[invalid]
 	if leftOut > 0 {
 		fmt.Printf("\n%d mutants are left out: the tests of their packages are too slow\n", leftOut)

@@ -39,7 +39,7 @@ func TestMutants(t *testing.T) {
 	want := map[string]outcome{
 		"sample.go:5:2  buffer = append(buffer, have)  →  nothing": killed, // it panics
 		"sample.go:6:16  0  →  1":                                  killed,
-		"sample.go:6:19  >=  →  >":                                 survived, // nobody asks for as much as there is
+		"sample.go:6:19  >=  →  >":                                 survived, // no test asks for as much as there is
 	}
 	tester := tester{folder: t.TempDir(), timeout: time.Minute, bound: time.Minute}
 	for _, m := range mutants {

@@ -161,8 +161,8 @@ func draw(mutants []mutant, seed uint64) []mutant {
 	return drawn
 }
 
-// A visitor collects the mutants of a file. Numbers from 100 up are left alone: they are sizes and patience, which nobody
-// can tell from their neighbours.
+// A visitor collects the mutants of a file. Numbers from 100 up are left alone: they are sizes and patience, which no
+// test can tell from their neighbours.
 type visitor struct {
 	pkg    *pkg
 	file   string

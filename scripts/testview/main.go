@@ -40,7 +40,7 @@ func main() {
 
 type testName struct{ pkg, test string }
 
-// A view collects the output of each test until it is known whether anybody wants to see it.
+// A view collects the output of each test until it is known whether to show it.
 type view struct {
 	out    io.Writer
 	strict bool // skipping is failing

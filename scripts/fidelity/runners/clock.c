@@ -46,7 +46,7 @@ int clock_gettime(clockid_t id, struct timespec *to)
 	return 0;
 }
 
-// While the clock stands still no time passes, so nobody may wait for some to pass: HAProxy would correct the clock.
+// While the clock stands still no time passes, so no code may wait for some to pass: HAProxy would correct the clock.
 int epoll_wait(int file, struct epoll_event *events, int most, int timeout)
 {
 	return (int)syscall(SYS_epoll_wait, file, events, most, timeout > 0 ? -1 : timeout);
