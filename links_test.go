@@ -48,7 +48,7 @@ func TestAnchors(t *testing.T) {
 	}
 }
 
-// pages are those at the root and what stands in docs.
+// pages returns the pages at the root and in docs.
 func pages(t *testing.T) []string {
 	found := []string{"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"}
 	err := filepath.WalkDir("docs", func(path string, _ fs.DirEntry, err error) error {

@@ -1,6 +1,7 @@
 package shadow_test
 
 import (
+	"cmp"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -28,6 +29,8 @@ var (
 	item        = regexp.MustCompile(`^\s*(?:[-*]|\d+\.)\s+`)
 	pause       = regexp.MustCompile(`[.!?][)"]?\s+`)
 	humps       = regexp.MustCompile(`([a-z0-9])([A-Z])`)
+	nounClause  = regexp.MustCompile(`(?m)^\w+ (?:is|are) (?:what|how|those|that)\b`)
+	noOne       = regexp.MustCompile(`(?i)\b(?:nobody|somebody|whoever|anybody)\b`)
 )
 
 func TestWordsOfManual(t *testing.T) {
@@ -79,6 +82,45 @@ func TestWordsOfCode(t *testing.T) {
 				if n.Kind == token.STRING && strings.Contains(n.Value, " ") && !strings.HasSuffix(path, "_test.go") {
 					check(texts, n.Pos(), n.Value)
 				}
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestGrammarOfComments rejects comments such as "limits are those of …", which say nothing that a caller gets, and words
+// that do not say who: "no client", "the user", "a client that" do.
+func TestGrammarOfComments(t *testing.T) {
+	later := []string{
+		"cmd", "internal", "logfile", "pipeline", "replay", "scale", "store", "tail", "testneeds", "traffic",
+	}
+	err := filepath.WalkDir(".", func(path string, _ fs.DirEntry, err error) error {
+		if err == nil && slices.Contains(later, path) {
+			return fs.SkipDir
+		}
+		if err != nil || filepath.Ext(path) != ".go" || path == "words_test.go" {
+			return err
+		}
+		files := token.NewFileSet()
+		file, err := parser.ParseFile(files, path, nil, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		for _, group := range file.Comments {
+			text := strings.TrimPrefix(group.Text(), "Nobody returns ") // the name of a function
+			if found := cmp.Or(nounClause.FindString(text), noOne.FindString(text)); found != "" {
+				t.Errorf("%s: %q: begin with a verb such as returns or holds, and say who", files.Position(group.Pos()), found)
+			}
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			lit, ok := n.(*ast.BasicLit)
+			if ok && lit.Kind == token.STRING && strings.Contains(lit.Value, " ") && !strings.HasSuffix(path, "_test.go") &&
+				lit.Value != `"nobody there"` && noOne.MatchString(lit.Value) { // that is data of suggest, which scripts read
+				t.Errorf("%s: %q: say who", files.Position(lit.Pos()), noOne.FindString(lit.Value))
 			}
 			return true
 		})
