@@ -35,7 +35,7 @@ type Group struct {
 var Groups = []Group{
 	{"Input", []string{
 		"format", "nginx-conf", "log-name", "field", "parser", "timezone", "from", "exclude", "exclude-status", "not-http",
-		"lateness", "since", "until", "day", "max-bad", "part", "range",
+		"lateness", "since", "until", "day", "max-bad",
 	}},
 	{"Who is a client", []string{
 		"client", "client-from", "trusted-proxy", "network-db", "crawler-ranges", "evidence", "evidence-path", "robots",
