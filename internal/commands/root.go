@@ -96,8 +96,9 @@ func groups() []group {
 
 // moved says where commands of development versions are now.
 var moved = map[string]string{
-	"calc": "limits calc", "check-config": "config check", "formats": "doctor formats", "parse": "doctor parse",
-	"runs": "report runs",
+	"calc": "now shadow limits calc", "check-config": "now shadow config check", "formats": "now shadow doctor formats",
+	"parse": "now shadow doctor parse", "runs": "now shadow report runs",
+	"shard": "gone: logs too large for one machine are judged with Apache Beam; see docs/scale.md",
 }
 
 func showHelp(cmd *cobra.Command, _ []string) error { return cmd.Help() }
@@ -114,7 +115,7 @@ func noCommand(cmd *cobra.Command, args []string) error {
 		}
 	}
 	if now := moved[args[0]]; now != "" && !cmd.HasParent() {
-		return pipeline.Usage("shadow %s is now shadow %s", args[0], now)
+		return pipeline.Usage("shadow %s is %s", args[0], now)
 	}
 	hint := ""
 	near = cmp.Or(near, limit.Nearest(args[0], names))

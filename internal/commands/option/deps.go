@@ -177,9 +177,18 @@ func FlagError(cmd *cobra.Command, err error) error {
 	return pipeline.BadFlag(bad.GetFlag().Name, value, cause)
 }
 
+// gone says of flags of development versions why they are no more.
+var gone = map[string]string{
+	"cache": "a log is read as fast without", "claims": "identities say who the clients are",
+	"sample": "ten million lines take two seconds without", "sum": "logs too large for one machine are judged with Apache Beam",
+}
+
 // nearestFlag says which flag was likely meant, if any is near: also where it is written with one dash.
 func nearestFlag(cmd *cobra.Command, unknown *pflag.NotExistError) string {
 	word, names := unknown.GetSpecifiedName(), []string{}
+	if why := gone[word]; why != "" {
+		return fmt.Sprintf(" (it is gone: %s)", why)
+	}
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		if !f.Hidden {
 			names = append(names, f.Name)
