@@ -23,6 +23,7 @@ type Source struct {
 	Reading
 	Evidence
 	ConfigFile string   // "": DefaultConfig, if it is there
+	NoConfig   bool     // with ConfigFile "": none is read
 	LimitsFrom []string // configurations of servers, whose limits take the place of its policies
 	LimitsFlag string   // the flag that names them; "": limits-from
 	Asked      string   // the action that a flag names; "": none does

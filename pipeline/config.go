@@ -52,7 +52,7 @@ func (s *Source) readConfig() (*configText, error) {
 			"`shadow config check -` checks one from standard input")
 	}
 	if name == "" {
-		if _, err := os.Stat(DefaultConfig); errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Stat(DefaultConfig); s.NoConfig || errors.Is(err, fs.ErrNotExist) {
 			return new(configText), nil
 		}
 		name = DefaultConfig

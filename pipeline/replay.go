@@ -108,6 +108,19 @@ func (r *Replay) Run(ctx context.Context, logs []string) error {
 	return errors.Join(after(r.verdicts.finish(ctx)), after(r.report(ctx, result, database, number)), after(r.prune(ctx)))
 }
 
+// Model judges the logs and returns the report. It stores nothing. An IncompleteError comes with a report of what was read.
+func (r *Replay) Model(ctx context.Context, logs []string) (*report.Model, error) {
+	if err := r.prepareReplay(ctx, logs); err != nil {
+		return nil, err
+	}
+	result, err := r.judge(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	model, err := r.model(result, "", "")
+	return model, cmp.Or(err, r.Incomplete(&result.Stats))
+}
+
 // prepareReplay looks up everything that is named.
 func (r *Replay) prepareReplay(ctx context.Context, logs []string) error {
 	if err := r.verifyResume(logs); err != nil {
@@ -251,8 +264,8 @@ func (r *Replay) watchHarm() {
 	}
 }
 
-// report prints the result, and complains if too much could not be read.
-func (r *Replay) report(ctx context.Context, result *replay.Result, database, run string) error {
+// model makes the report of a result, which database has as a run; "": none has.
+func (r *Replay) model(result *replay.Result, database, run string) (_ *report.Model, err error) {
 	if r.harmed != nil {
 		r.harmed.Finish()
 		if r.harmed.ActionUsage != nil {
@@ -262,11 +275,18 @@ func (r *Replay) report(ctx context.Context, result *replay.Result, database, ru
 	o := r.reportOptions(r.warnings(&result.Stats))
 	o.Top, o.Sort, o.Database, o.Run = r.Rows(), r.Sort, database, run
 	o.Harm = r.harmed
-	var err error
 	if o.Retries, err = r.retried.loads(); err != nil {
+		return nil, err
+	}
+	return report.New(result, o), nil
+}
+
+// report prints the result, and complains if too much could not be read.
+func (r *Replay) report(ctx context.Context, result *replay.Result, database, run string) error {
+	model, err := r.model(result, database, run)
+	if err != nil {
 		return err
 	}
-	model := report.New(result, o)
 	r.Always = r.Output == "json"
 	return r.Finish(ctx, &r.Caller, r.Quiet, model, r.Incomplete(&result.Stats), func() error {
 		if r.Output != "html" {

@@ -61,17 +61,37 @@ var DefaultHoldout, _ = suggest.ParsePercent("30%")
 var SameScale, _ = suggest.ParseScale("1")
 
 // Run verifies what is asked, reads, chooses, and reports.
-func (r *Suggest) Run(ctx context.Context, logs []string) (err error) {
-	if err := r.prepareSuggest(ctx, logs); err != nil {
+func (r *Suggest) Run(ctx context.Context, logs []string) error {
+	page, err := r.find(ctx, logs)
+	if err == nil {
+		err = page.Write(r.Out, r.Output)
+	}
+	if err != nil {
 		return err
+	}
+	return errors.Join(r.Incomplete(&r.advisor.Found.Stats), r.held(page.Answers))
+}
+
+// Model finds the answer and returns its report. An IncompleteError comes with a report of what was read.
+func (r *Suggest) Model(ctx context.Context, logs []string) (*advice.Report, error) {
+	page, err := r.find(ctx, logs)
+	if err != nil {
+		return nil, err
+	}
+	return page, r.Incomplete(&r.advisor.Found.Stats)
+}
+
+// find reads and chooses.
+func (r *Suggest) find(ctx context.Context, logs []string) (page *advice.Report, err error) {
+	if err := r.prepareSuggest(ctx, logs); err != nil {
+		return nil, err
 	}
 	r.retain = true
 	defer func() { err = cmp.Or(err, r.release()) }()
 	found, site, err := r.advise(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	a := &r.advisor
 	o := r.reportOptions(r.warnings(found))
 	o.Identities = r.Wanted
 	why := r.forbids(o.Findings)
@@ -82,16 +102,13 @@ func (r *Suggest) Run(ctx context.Context, logs []string) (err error) {
 		}
 		v := &advice.Verdict{Reason: why, Site: site}
 		if answers[i], err = r.answer(ctx, found, v, !pasted); err != nil {
-			return err
+			return nil, err
 		}
 		pasted = pasted || len(answers[i].Verdict.Paste) > 0
 	}
-	page := advice.New(a.Found, answers, o)
+	page = advice.New(r.advisor.Found, answers, o)
 	page.Details, page.Doctor = r.Details, r.commandLine("doctor")
-	if err := page.Write(r.Out, r.Output); err != nil {
-		return err
-	}
-	return errors.Join(r.Incomplete(&a.Found.Stats), r.held(answers))
+	return page, nil
 }
 
 // answer fills in what is known of an answer beside its figures. Lines that a server wants once come with the first.

@@ -70,6 +70,20 @@ func (r *Sweep) Run(ctx context.Context, logs []string) error {
 	return Afterwards(database, number, r.report(result, database, number))
 }
 
+// Model draws the curves of the logs, and returns them with their report. It stores nothing. An IncompleteError comes with
+// what was read.
+func (r *Sweep) Model(ctx context.Context, logs []string) (*sweep.Result, *curves.Report, error) {
+	r.NoStore = true
+	if err := r.prepareSweep(ctx, logs); err != nil {
+		return nil, nil, err
+	}
+	result, err := r.sweep(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	return result, r.model(result, "", ""), r.Incomplete(&result.Stats)
+}
+
 // prepareSweep looks up everything that is named.
 func (r *Sweep) prepareSweep(ctx context.Context, logs []string) error {
 	r.options, r.Asked = r.Shapes.options(), r.Action
@@ -209,15 +223,19 @@ func (r *Sweep) look(ctx context.Context) (*sweep.Result, error) {
 	return s.Result(stats), nil
 }
 
-// report prints the curves, and complains if too much could not be read.
-func (r *Sweep) report(result *sweep.Result, database, run string) error {
+// model makes the report of curves, which database has as a run; "": none has.
+func (r *Sweep) model(result *sweep.Result, database, run string) *curves.Report {
 	o := r.reportOptions(r.warnings(result))
 	o.Database, o.Run = database, run
-	report := curves.New(result, o)
 	if len(r.Chosen) > 0 {
-		report = curves.NewOfPolicies(result, r.ofPolicies, o)
+		return curves.NewOfPolicies(result, r.ofPolicies, o)
 	}
-	if err := report.Write(r.Out, r.Output); err != nil {
+	return curves.New(result, o)
+}
+
+// report prints the curves, and complains if too much could not be read.
+func (r *Sweep) report(result *sweep.Result, database, run string) error {
+	if err := r.model(result, database, run).Write(r.Out, r.Output); err != nil {
 		return err
 	}
 	return r.Incomplete(&result.Stats)
