@@ -85,7 +85,11 @@ func ExamplePolicies() {
 actions: [{name: login, method: POST, prefix: /login}]
 policies: [{name: failed logins, limits: {limit: window:5/15m, match: {action: login}, count: {status: [401, 403]}}}]
 `
-	file := filepath.Join(os.TempDir(), "failed-logins.yaml")
+	folder, err := os.MkdirTemp("", "shadow")
+	if err != nil {
+		log.Fatal(err)
+	}
+	file := filepath.Join(folder, "shadow.yaml")
 	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
 		log.Fatal(err)
 	}
@@ -94,6 +98,9 @@ policies: [{name: failed logins, limits: {limit: window:5/15m, match: {action: l
 		log.Fatal(err)
 	}
 	fmt.Println(r.Policies[0].Name, r.Policies[0].Refused)
+	if err := os.RemoveAll(folder); err != nil {
+		log.Fatal(err)
+	}
 	// Output:
 	// failed logins 118
 }

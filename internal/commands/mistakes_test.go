@@ -21,7 +21,7 @@ var mistakes = []struct {
 	{"--limit 6/30s reply a.log", 2, "unknown flag: --limit: the name of a command comes first, as in shadow replay --limit"},
 	{"parse api.json", 2, "shadow parse is now shadow doctor parse"},
 	{"shard api.json --out parts", 2, "shadow shard is gone: logs too large for one machine are judged with Apache Beam; see docs/scale.md"},
-	{"replay api.json --limit 6/30s --sample 1%", 2, "unknown flag: --sample (it is gone: ten million lines take two seconds without)"},
+	{"replay api.json --limit 6/30s --sample 1%", 2, "unknown flag: --sample (it is gone: a replay of all clients is fast enough)"},
 	{"api.json", 2, `unknown command "api.json": a command comes before the name of a log, as in shadow suggest api.json`},
 	{"limits 6/30s", 2, `unknown command "6/30s", did you mean shadow limits explain 6/30s?`},
 	{"report runs rm 1", 2, `unknown command "rm": want list, show, delete`},

@@ -20,7 +20,7 @@ import (
 // value is a development build.
 type Release struct{ Version, Commit, Date string }
 
-// release is that of this program.
+// release holds what the release says of this program.
 var release Release
 
 // A build is what a program was made of.

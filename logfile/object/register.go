@@ -8,7 +8,7 @@ import (
 // An Opener opens the bucket of a name, with the credentials that the client of its store finds.
 type Opener func(context.Context, Name) (Bucket, error)
 
-// openers are those of the stores that this program reaches, by scheme.
+// openers opens the stores that this program reaches, by scheme.
 var openers = map[string]Opener{"file": openFolder}
 
 // Register has names of a scheme be opened so. It must be called before any name is looked at.

@@ -12,7 +12,7 @@ import (
 // Of a command with many flags --help lists those that people need first; --help-all has the others as well, by what they
 // are about. A flag that stands in no group fails a test.
 
-// mostFlags is how many flags --help lists at most.
+// mostFlags bounds the flags that --help lists.
 const mostFlags = 12
 
 // AllFlag is the name of the flag that lists all others.
@@ -79,20 +79,19 @@ func GroupFlags(root *cobra.Command, width func(io.Writer) int) {
 	root.SetHelpTemplate(strings.Replace(root.HelpTemplate(), "{{. | trim", "{{prose $ . | trim", 1))
 }
 
-// offerAll gives a command, and those below it, the flag --help-all, if it has many. The flag asks for help, and sets all.
+// offerAll gives a command, and those below it, the flag --help-all, hidden where --help lists all. The flag asks for help,
+// and sets all.
 func offerAll(cmd *cobra.Command, all *bool) {
 	for _, sub := range cmd.Commands() {
 		offerAll(sub, all)
 	}
 	n := visible(cmd.LocalFlags())
-	if n < mostFlags { // --help is one more
-		return
-	}
 	cmd.InitDefaultHelpFlag()
 	cmd.Flags().BoolFunc(AllFlag, fmt.Sprintf("help with all %d flags", n), func(string) error {
 		*all = true
 		return cmd.Flags().Set("help", "true")
 	})
+	cmd.Flags().Lookup(AllFlag).Hidden = n < mostFlags // --help is one more
 }
 
 // visible counts the flags that help shows.

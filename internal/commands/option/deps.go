@@ -179,8 +179,8 @@ func FlagError(cmd *cobra.Command, err error) error {
 
 // gone says of flags of development versions why they are no more.
 var gone = map[string]string{
-	"cache": "a log is read as fast without", "claims": "identities say who the clients are",
-	"sample": "ten million lines take two seconds without", "sum": "logs too large for one machine are judged with Apache Beam",
+	"cache": "reading a log again is fast enough", "claims": "identities say who the clients are",
+	"sample": "a replay of all clients is fast enough", "sum": "logs too large for one machine are judged with Apache Beam",
 }
 
 // nearestFlag says which flag was likely meant, if any is near: also where it is written with one dash.
