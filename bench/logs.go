@@ -43,12 +43,12 @@ var places = map[string]func(b *bench, lines int64) (name string, logged int64, 
 		name := filepath.Join(b.dir, "policies.yaml")
 		return name, 0, os.WriteFile(name, []byte(policiesFile), 0o644)
 	},
-	"db": written("bench.duckdb"), "runs": written("report.duckdb"),
+	"db": written("bench.db"), "runs": written("report.db"),
 	"blocks": written("would-blocks.json"), "state": written("tail.state"),
 }
 
 // traces are the files that commands write, with what they keep beside them.
-var traces = []string{"bench.duckdb*", "report.duckdb*", "would-blocks.json*", "tail.state*"}
+var traces = []string{"bench.db*", "report.db*", "would-blocks.json*", "tail.state*"}
 
 func written(name string) func(*bench, int64) (string, int64, error) {
 	return func(b *bench, _ int64) (string, int64, error) { return filepath.Join(b.dir, name), 0, nil }

@@ -65,7 +65,7 @@ func (s *Source) Build(now time.Time, choose func(*policy.Config) ([]policy.Poli
 // What lies in the working directory unless flags say otherwise. The configuration need not be there.
 const (
 	DefaultConfig = "shadow.yaml"
-	DefaultDB     = "shadow.duckdb"
+	DefaultDB     = "shadow.db"
 )
 
 // knownProblems makes what is wrong with a configuration an error of how the command was called.

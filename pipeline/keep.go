@@ -25,10 +25,10 @@ func InDatabase(path string, do func(db *store.Store) (kept bool, err error)) er
 	begun.Store(b)
 	defer begun.CompareAndSwap(b, nil)
 	kept, err := do(db)
-	if err != nil && fresh && !kept { // until Close the file is ours alone
-		err = errors.Join(err, db.Remove())
+	if err != nil && fresh && !kept {
+		err = errors.Join(err, store.Remove(path))
 	}
-	return CloseAfter(db, err)
+	return err
 }
 
 // A DoneError reports what went wrong after a database was changed, so that the command must not be repeated.
@@ -72,11 +72,10 @@ func (l *Logs) keep(
 		if err != nil {
 			return false, err
 		}
-		number = fmt.Sprint(run.ID())
 		if err := do(run); err != nil {
 			return false, errors.Join(err, run.Abort())
 		}
-		stored = true
+		stored, number = true, fmt.Sprint(run.ID())
 		begun.Store(&database{path: k.DB, stored: number})
 		return true, nil
 	})
@@ -89,16 +88,12 @@ func (l *Logs) keep(
 // errIdle ends a run that has judged no request: there is nothing to keep.
 var errIdle = errors.New("nothing was judged")
 
-// muchFree is the share of a file that may be free before it is written again. What is free the next runs use: a
-// database that loses a run a night and gets one stays as large as it is.
-const muchFree = 0.25
-
 // Deleted is what became of a database that runs were deleted from.
 type Deleted struct {
 	Database string  `json:"database"`
 	Runs     []int32 `json:"runs"`
 	Rows     int64   `json:"rows"`         // of all tables
-	Before   int64   `json:"bytes_before"` // 0: the file was not written again
+	Before   int64   `json:"bytes_before"` // of all files; 0: nothing was deleted
 	After    int64   `json:"bytes_after"`  // likewise
 }
 
@@ -108,33 +103,15 @@ func (d *Deleted) Write(w io.Writer, output string) error {
 		return format.WriteJSON(w, format.RunsDeleteSchema, d)
 	}
 	fmt.Fprintf(w, "deleted %s (%s)\n", format.Runs(d.Runs), format.Count(d.Rows, "row"))
-	if d.Before > 0 {
-		fmt.Fprintf(w, "%s: %s, before %s\n", d.Database, format.Size(d.After), format.Size(d.Before))
-	}
+	fmt.Fprintf(w, "%s: %s, before %s\n", d.Database, format.Size(d.After), format.Size(d.Before))
 	return nil
 }
 
-// DeleteRuns forgets runs and closes the database. If a larger share of the file than spare is free then, it is written
-// again. What it returns is nil if nothing was deleted.
-func DeleteRuns(ctx context.Context, db *store.Store, path string, runs []int32, spare float64) (*Deleted, error) {
-	rows, err := db.Delete(ctx, runs)
+// DeleteRuns forgets runs.
+func DeleteRuns(ctx context.Context, db *store.Store, path string, runs []int32) (*Deleted, error) {
+	removed, err := db.Delete(ctx, runs)
 	if err != nil {
-		db.Close() //nolint:errcheck // the first error tells more
 		return nil, err
 	}
-	d := &Deleted{Database: path, Runs: runs}
-	for _, t := range rows {
-		d.Rows += t.Rows
-	}
-	free, err := db.Free()
-	if err != nil || free <= spare {
-		return d, db.Close() // as after any change: what cannot be asked now is free the next time
-	}
-	if d.Before, d.After, err = db.Shrink(ctx); err != nil {
-		err = &DoneError{format.Runs(runs) + " deleted", err}
-	}
-	return d, err
+	return &Deleted{Database: path, Runs: runs, Rows: removed.Rows, Before: removed.Before, After: removed.After}, nil
 }
-
-// CloseAfter closes a database after something that may have failed.
-func CloseAfter(db *store.Store, err error) error { return errors.Join(err, db.Close()) }

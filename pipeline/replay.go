@@ -234,7 +234,7 @@ func (r *Replay) newSweep(ctx context.Context) *sweep.Sweep {
 func (r *Replay) newEngine(ctx context.Context, sink replay.Sink) *replay.Engine {
 	kept := r.Events.Of(len(r.Policies))
 	if r.Output == "html" {
-		r.overTime = html.NewOverTime(sink, kept, len(r.Policies))
+		r.overTime = html.NewOverTime(sink, len(r.Policies))
 		sink, kept = r.overTime, len(r.Policies)
 	}
 	o := replay.Options{
@@ -323,11 +323,11 @@ func (r *Replay) prune(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("--retain: %w", err)
 	}
-	old, err := db.FinishedBefore(limit.Time(r.Started.UnixMicro()) - r.Retain)
+	old, err := db.FinishedBefore(ctx, limit.Time(r.Started.UnixMicro())-r.Retain)
 	if err != nil || len(old) == 0 {
-		return CloseAfter(db, err)
+		return err
 	}
-	deleted, err := DeleteRuns(ctx, db, r.DB, old, muchFree)
+	deleted, err := DeleteRuns(ctx, db, r.DB, old)
 	if err != nil {
 		err = fmt.Errorf("--retain: %w", err)
 	}

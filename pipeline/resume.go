@@ -26,7 +26,7 @@ import (
 // limits remember what they remembered, and the requests that were held back because older ones might still come are
 // judged now.
 //
-//	state ──▶ what is to be read, what limits remember ──▶ replay ──▶ run + state, in one transaction
+//	state ──▶ what is to be read, what limits remember ──▶ replay ──▶ run + state, in one step
 
 // ResumeWords are what Replay.Resume may be: with the options of last time, with others as well, as if there had been
 // no last time.

@@ -86,7 +86,7 @@ func Abandon(ctx context.Context, wait func()) error {
 	case b.stored != "":
 		return Afterwards(b.path, b.stored, ctx.Err())
 	case b.fresh:
-		return errors.Join(ErrInterrupted, store.RemoveFile(b.path))
+		return errors.Join(ErrInterrupted, store.Remove(b.path))
 	}
 	return ErrInterrupted
 }

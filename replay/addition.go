@@ -29,13 +29,16 @@ type Addition struct {
 	Policies []PolicyText
 	Refused  []int64    // requests, by policy
 	Saved    []int64    // bytes that these were answered with
-	Degraded []Degraded // by policy; none of a batch that an older shadow has left
+	Degraded []Degraded // by policy
 	Agents   []AgentPart
 	Clients  []ClientPart
 	Actions  []ActionPart
 	Inputs   []InputPart
 	Faults   []FaultPart // of the first few unreadable lines
-	Events   []Event     // one for each policy and request that it refuses; Client and Action are places in the above
+	Events   []Event     // Client, Action and Set are places in these lists
+	Sets     [][]Refuser
+
+	skipped int64 // lines of a Sum that are not HTTP, and were not judged
 }
 
 // A PolicyText is a policy in words.

@@ -211,9 +211,11 @@ type summing struct {
 	sums   []verdictSum
 }
 
-func (s *summing) Write(events []replay.Event) error {
+func (s *summing) Write(events []replay.Event, sets *replay.Sets) error {
 	for _, e := range events {
-		s.sums[e.Policy].add(int64(e.Count), e.At, s.tables.Clients.Name(e.Client), s.tables.Actions.Name(e.Action), e.Status)
+		for _, r := range sets.All[e.Set] {
+			s.sums[r.Policy].add(int64(e.Count), e.At, s.tables.Clients.Name(e.Client), s.tables.Actions.Name(e.Action), e.Status)
+		}
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ type candidate struct {
 	brief    limit.State  // of a single limit, for keys that nothing is kept of
 	masks    []uint8      // of the batch at hand, see refusals
 	bit      uint8        // of this policy in them
-	events   *eventWriter // nil: its events are not wanted
+	policyID int          // its place among the policies; less than 0: a variant or a bound
 	noted    *Verdicts    // nil: nobody observes
 	retries  bool         // whether to find out how long refused clients have to stay away
 	active   []limitState // if so, or if requests have costs: of all limits; requests are judged one by one
@@ -138,7 +138,7 @@ func (c *candidate) book(b *traffic.Batch, piece timeline) error {
 		return nil
 	}
 	c.count(b, piece)
-	return c.events.write(b, piece, c.verdicts.refused)
+	return nil
 }
 
 // count adds what was refused of a timeline to the tallies.

@@ -32,6 +32,7 @@ type Engine struct {
 	bounded    bool         // whether there are bounds of the policies
 	tallies    traffic.Tallies
 	overTime   Stretches    // all requests
+	events     *eventWriter // nil: they are not wanted
 	refusals   []refusals   // of each core that judges; the first is that of whoever calls Judge
 	next       atomic.Int32 // of the candidates of the key at hand: with which nobody has begun
 	observed   []Verdicts   // on the batch at hand, by policy; nil: nobody observes
@@ -51,7 +52,7 @@ func (e *Engine) Run(src Source) error {
 	for {
 		b, err := src.Next()
 		if err == io.EOF {
-			return e.flush()
+			return e.events.flush(1)
 		}
 		if err != nil {
 			return err
@@ -76,6 +77,7 @@ func (e *Engine) Judge(b *traffic.Batch) error {
 	for _, c := range e.all {
 		c.byAction = grow(c.byAction, e.options.Tables.Actions.Len())
 	}
+	e.events.begin(b.Len())
 	for _, k := range e.keyGroups {
 		k.sort(b, e.options.Tables)
 		e.clock.Lap(&e.times.Group)
@@ -96,20 +98,25 @@ func (e *Engine) Judge(b *traffic.Batch) error {
 		}
 	}
 	e.refusals[0].tally(b)
+	if e.events != nil {
+		if err := e.events.end(b, &e.keyGroup(request.ByClient).Timelines); err != nil {
+			return err
+		}
+	}
 	e.forget(b)
 	e.clock.Lap(&e.times.Judge)
 	return e.observe(b)
 }
 
 // judge has the candidates of a key judge a batch. Those that share masks do so side by side, timeline by timeline, on
-// one core. Events and the verdicts of others come in the order of the policies: where there are any, one core asks one
-// policy after the other.
+// one core. The verdicts of others come in the order of the policies: where there are any, one core asks one policy after
+// the other. Events are made of the masks of one core.
 func (e *Engine) judge(b *traffic.Batch, k *keyGroup) error {
 	e.next.Store(0)
 	cores := min(len(e.refusals), (len(k.candidates)+maskBits-1)/maskBits)
-	if e.options.Sink != nil || e.options.Remote != nil {
+	if e.options.Remote != nil {
 		return e.work(&e.refusals[0], b, k, 1)
-	} else if cores <= 1 {
+	} else if e.events != nil || cores <= 1 {
 		return e.work(&e.refusals[0], b, k, maskBits)
 	}
 	errs, times := make([]error, cores), make([]time.Duration, cores)
@@ -169,16 +176,6 @@ func (e *Engine) forget(b *traffic.Batch) {
 			c.minutes.close(e.now)
 		}
 	}
-}
-
-// flush sends the sink what it has not got yet.
-func (e *Engine) flush() error {
-	for _, c := range e.candidates {
-		if err := c.events.flush(); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // Result is what the Engine has found so far. The Engine must not be used while the Result is.

@@ -36,7 +36,7 @@ func TestEqualEventsShareARow(t *testing.T) {
 	}
 	b.judge(lines)
 	b.result()
-	rows, sum := map[replay.Event]bool{}, uint32(0)
+	rows, sum := map[event]bool{}, uint32(0)
 	for _, e := range b.events {
 		sum += e.Count
 		e.Count = 0
@@ -80,9 +80,9 @@ type parts struct {
 	most int
 }
 
-func (p *parts) Write(events []replay.Event) error {
+func (p *parts) Write(events []replay.Event, sets *replay.Sets) error {
 	p.most = max(p.most, len(events))
-	return p.bench.Write(events)
+	return p.bench.Write(events, sets)
 }
 
 // A sink that is full ends the run with its own error.
@@ -101,7 +101,7 @@ func TestSinkFails(t *testing.T) {
 
 type failing struct{ err error }
 
-func (f failing) Write([]replay.Event) error { return f.err }
+func (f failing) Write([]replay.Event, *replay.Sets) error { return f.err }
 
 // once is a source of one batch.
 type once struct{ batch *traffic.Batch }
@@ -127,7 +127,7 @@ func TestEventPolicies(t *testing.T) {
 	b.engine = replay.New(replay.Options{Tables: b.tables, Policies: policies, Lateness: lateness, Sink: b, EventPolicies: 1})
 	b.judge(at("c", 0, 0, 0))
 	r := b.result()
-	if len(b.events) != 1 || b.events[0].Policy != 0 || b.events[0].Count != 2 {
+	if len(b.events) != 1 || b.events[0].policy != 0 || b.events[0].Count != 2 {
 		t.Errorf("events %+v", b.events)
 	}
 	if r.Policies[0].Refused != 2 || r.Policies[1].Refused != 1 {
@@ -201,7 +201,7 @@ func TestJudgeAllocatesNothing(t *testing.T) {
 
 type discard struct{}
 
-func (discard) Write([]replay.Event) error { return nil }
+func (discard) Write([]replay.Event, *replay.Sets) error { return nil }
 
 // Memory does not grow with the log, once clients are known and a window is full.
 func TestEngineMemoryIsFlat(t *testing.T) {

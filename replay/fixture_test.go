@@ -40,12 +40,23 @@ type bench struct {
 	t      testing.TB
 	tables *traffic.Tables
 	engine *replay.Engine
-	events []replay.Event
+	events []event
+}
+
+// An event is one of one policy.
+type event struct {
+	policy   int32
+	degraded bool
+	replay.Event
 }
 
 // Write implements replay.Sink.
-func (b *bench) Write(events []replay.Event) error {
-	b.events = append(b.events, events...)
+func (b *bench) Write(events []replay.Event, sets *replay.Sets) error {
+	for _, e := range events {
+		for _, r := range sets.All[e.Set] {
+			b.events = append(b.events, event{r.Policy, r.Degraded, e})
+		}
+	}
 	return nil
 }
 
@@ -131,7 +142,7 @@ func (b *bench) verdicts() string {
 	b.result()
 	var refused []string
 	for _, e := range b.events {
-		if e.Policy == 0 {
+		if e.policy == 0 {
 			for range e.Count {
 				refused = append(refused, b.tables.Clients.Name(e.Client)+"@"+limit.FormatPeriod(e.At))
 			}

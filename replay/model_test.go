@@ -227,7 +227,7 @@ func (b *bench) booked(r *replay.Result, policy int) verdictBook {
 		book.Delays = *p.Delays
 	}
 	for _, e := range b.events {
-		if int(e.Policy) == policy {
+		if int(e.policy) == policy {
 			book.Events[eventName{e.At, b.tables.Clients.Name(e.Client), b.tables.Actions.Name(e.Action), e.Status}] += int64(e.Count)
 		}
 	}

@@ -38,7 +38,9 @@ type Options struct {
 func New(o Options) *Engine {
 	e := &Engine{
 		options: o, now: math.MinInt64, clock: ingest.Stopwatch{Now: o.Clock}, refusals: make([]refusals, runtime.GOMAXPROCS(0)),
+		events: newEventWriter(o.Sink, min(o.EventPolicies, len(o.Policies))),
 	}
+	e.refusals[0].events = e.events
 	if !o.Bare {
 		e.keyGroup(request.ByClient) // tallies of clients need their timelines, whatever policies count by
 	}
@@ -48,14 +50,12 @@ func New(o Options) *Engine {
 			variants = variantsOf(p)
 		}
 		c := e.add(variants[0], 0, false)
-		if o.Sink != nil && i < o.EventPolicies {
-			c.events = &eventWriter{policy: int32(i), sink: o.Sink}
-		}
+		c.policyID = i
 		for j, other := range variants[1:] {
 			c.variants = append(c.variants, e.add(other, j+1, false))
 		}
 		if o.Remote != nil {
-			c.remote = &remote{Remote: o.Remote, policy: i}
+			c.remote = &remote{Remote: o.Remote, policy: i, events: e.events}
 		}
 		e.candidates = append(e.candidates, c)
 	}
@@ -66,7 +66,7 @@ func New(o Options) *Engine {
 // add puts a policy on trial, or a variant of it. Keys are kept for as long as it remembers them, unless it is a bound: with a
 // band keys are forgotten as they are without.
 func (e *Engine) add(p policy.Policy, variant int, bound bool) *candidate {
-	c := &candidate{policy: p, limits: limitsOf(p, e.options.Tables)}
+	c := &candidate{policy: p, limits: limitsOf(p, e.options.Tables), policyID: -1}
 	e.all = append(e.all, c)
 	if p.Weighed() {
 		c.oneByOne()

@@ -100,7 +100,7 @@ func TestClientInsideSite(t *testing.T) {
 		at("c", 5*second, 10*second),   // at 10 s the site has room again
 		at("b", 10*second, 11*second),  // and again at 11 s; b had one only
 	))
-	if got, want := b.verdicts(), "a@2s b@4s c@5s b@10s"; got != want {
+	if got, want := b.verdicts(), "a@2s b@4s b@10s c@5s"; got != want {
 		t.Errorf("refused %q, want %q", got, want)
 	}
 }
@@ -165,7 +165,7 @@ func TestRanges(t *testing.T) {
 		t.Errorf("none: %+v, %d policies", p.Range, len(r.Policies))
 	}
 	for _, e := range b.events {
-		if e.Policy > 2 {
+		if e.policy > 2 {
 			t.Errorf("a variant has an event: %+v", e)
 		}
 	}

@@ -19,6 +19,7 @@ import (
 type refusals struct {
 	candidates []*candidate // by bit
 	masks      []uint8      // by row, and zeros up to a multiple of eight
+	events     *eventWriter // nil: events are not wanted
 
 	// What follows is zero between batches but for masks of 0, which nobody reads.
 	byAction        []actionMasks
@@ -62,6 +63,7 @@ func (r *refusals) tally(b *traffic.Batch) {
 		r.byAction = grow(r.byAction, len(c.byAction))
 	}
 	masks := r.masks[:b.Len()]
+	r.events.take(r.candidates, masks)
 	r.tallyRows(b, masks)
 	r.endMinute()
 	r.endActions(b, masks)

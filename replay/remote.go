@@ -32,6 +32,7 @@ type Answer struct {
 type remote struct {
 	Remote
 	policy int
+	events *eventWriter
 	Answer // to the batch at hand; what has been taken off is gone
 }
 
@@ -52,8 +53,8 @@ func (c *candidate) ask(b *traffic.Batch, k *keyGroup) {
 	}
 	c.remote.Answer = c.remote.Judge(c.remote.policy, b, &k.Timelines, memory)
 	c.noted.degrade(c.remote.Degraded)
-	c.events.degrade(c.remote.Degraded)
 	if c.remote.Degraded && !b.Warm {
+		c.remote.events.degrade(c.policyID)
 		c.degraded.Requests += int64(b.Len())
 	}
 }

@@ -40,7 +40,7 @@ func TestDegradedIsCounted(t *testing.T) {
 	}
 	var marked int64
 	for _, e := range b.events {
-		if e.Degraded {
+		if e.degraded {
 			marked += int64(e.Count)
 		}
 	}

@@ -9,19 +9,6 @@ import (
 	"shadow/traffic/who"
 )
 
-// An Event is what would have been blocked at one moment: Count refused requests of one policy that share time,
-// client, action and status. The sum of Count over a policy's events is exactly its number of refused requests.
-type Event struct {
-	Policy int32 // index into Result.Policies
-	Client int32 // Tables.Clients
-	Action int32 // Tables.Actions
-	Status uint16
-	Count  uint32
-	At     limit.Time
-
-	Degraded bool // see Answer
-}
-
 // A Source hands over requests, batch by batch. No request has its place in time before one of an earlier batch, and
 // all that have theirs at one moment come together.
 type Source interface {
@@ -29,9 +16,9 @@ type Source interface {
 	Next() (*traffic.Batch, error)
 }
 
-// A Sink takes the events of a run as they come. Write must not keep events.
+// A Sink takes the events of a run as they come. Write must not keep events; sets grows, and keeps what it has.
 type Sink interface {
-	Write(events []Event) error
+	Write(events []Event, sets *Sets) error
 }
 
 // A Result is what one replay found. Names of clients, actions, agents and hosts are in Tables.

@@ -3,7 +3,6 @@
 package store
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -17,10 +16,10 @@ import (
 func TestAppendMemoryOfFlood(t *testing.T) {
 	const known, fresh = 300_000, 250_000
 	path := dbPath(t)
-	appendRoomy(t, path, flood(1, 0, 10))
-	change(t, path, fmt.Sprintf(`INSERT INTO clients SELECT 1, i, format('2001:db8:{:07d}:8a2e:370:7334:85a3', i), 'browser', 0, 2, 2, 0, 0, 0, 0 FROM range(10, %d) r(i);
-		INSERT INTO client_tallies SELECT 1, 0, i, 1, '2026-02-01', '2026-02-01' FROM range(10, %[1]d) r(i)`, known))
-	appendRoomy(t, path, flood(2, known-fresh/2, known+fresh/2))
+	for from := 0; from < known; from += known / 2 {
+		appendTo(t, path, flood(uint64(1+from*2/known), from, from+known/2))
+	}
+	appendTo(t, path, flood(3, known-fresh/2, known+fresh/2))
 	if n := askNumber(t, path, "SELECT count(*) FROM client_tallies JOIN clients USING (run, client)"); n != known+fresh/2 {
 		t.Errorf("%d clients were hit, want %d", n, known+fresh/2)
 	}
@@ -40,7 +39,7 @@ func TestAppendMemoryOfLongNames(t *testing.T) {
 		}
 	}
 	path := dbPath(t)
-	appendRoomy(t, path, long)
+	appendTo(t, path, long)
 	if n := askNumber(t, path, "SELECT count(DISTINCT name) FROM clients"); n != 40_000 {
 		t.Errorf("%d clients", n)
 	}
@@ -53,6 +52,7 @@ func flood(number uint64, from, to int) *replay.Addition {
 		Policies: []replay.PolicyText{{Name: "p", By: "client", Combine: "together"}}, Agents: []replay.AgentPart{{Name: "-", Class: "unknown"}},
 		Actions: []replay.ActionPart{{Name: "/"}},
 	}
+	a.Degraded, a.Sets = make([]replay.Degraded, 1), [][]replay.Refuser{{{Policy: 0}}}
 	for i := from; i < to; i++ {
 		c := replay.ClientPart{Name: fmt.Sprintf("2001:db8:%07d:8a2e:370:7334:85a3", i)}
 		c.ByClass[0] = 2
@@ -63,18 +63,4 @@ func flood(number uint64, from, to int) *replay.Addition {
 	}
 	a.Lines, a.Actions[0].Requests = a.Requests, a.Requests
 	return a
-}
-
-// appendRoomy hands over a batch as a tail does.
-func appendRoomy(t *testing.T, path string, a *replay.Addition) {
-	t.Helper()
-	batches := []*replay.Addition{a}
-	s, err := Open(path, RoomFor(batches))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	if _, err := s.Append(context.Background(), info, batches); err != nil {
-		t.Fatal(err)
-	}
 }

@@ -58,15 +58,11 @@ func madeBatch(rng *rand.Rand, number uint64, policies int, g *grown) *replay.Ad
 	a := &replay.Addition{
 		Tail: "tail's", Number: number, Made: batchDay.Add(time.Duration(number) * time.Second), Resolution: limit.Second,
 		Unreadable: rng.Int64N(3), Late: rng.Int64N(3), Refused: make([]int64, policies), Saved: make([]int64, policies),
-	}
-	if number%4 > 0 { // else nothing is shared
-		a.Degraded = make([]replay.Degraded, policies)
+		Degraded: make([]replay.Degraded, policies),
 	}
 	for i := range policies {
-		if a.Degraded != nil {
-			a.Degraded[i].Requests = rng.Int64N(3)
-			g.degraded[i].Requests += a.Degraded[i].Requests
-		}
+		a.Degraded[i].Requests = rng.Int64N(3)
+		g.degraded[i].Requests += a.Degraded[i].Requests
 		a.Policies = append(a.Policies, replay.PolicyText{Name: fmt.Sprint("p", i, names[i]), By: "client", Combine: "each", Parts: []replay.PartText{{By: "client", Text: "x"}}})
 	}
 	for i := range 3 {
@@ -109,25 +105,38 @@ func madeEvents(rng *rand.Rand, a *replay.Addition, g *grown) {
 		return
 	}
 	a.First, a.Last = dayOne, dayOne+limit.Hour
+	var sets replay.Sets
 	for range rng.IntN(4 << rng.IntN(5)) {
-		e := replay.Event{
-			Policy: int32(rng.IntN(len(a.Policies))), Client: int32(rng.IntN(len(a.Clients))), Action: int32(rng.IntN(2)), Status: 200, Count: 1,
-			At: dayOne + limit.Time(rng.IntN(20))*20*limit.Second, Degraded: a.Degraded != nil && rng.IntN(3) == 0,
+		var set []replay.Refuser
+		for p := range a.Policies {
+			if rng.IntN(2) == 0 {
+				set = append(set, replay.Refuser{Policy: int32(p), Degraded: rng.IntN(3) == 0})
+			}
 		}
-		if e.Degraded {
-			a.Degraded[e.Policy].Refused++
-			g.degraded[e.Policy].Refused++
+		if set == nil {
+			continue
+		}
+		e := replay.Event{
+			Client: int32(rng.IntN(len(a.Clients))), Action: int32(rng.IntN(2)), Status: 200, Count: 1,
+			At: dayOne + limit.Time(rng.IntN(20))*20*limit.Second, Set: sets.ID(set),
 		}
 		a.Events = append(a.Events, e)
-		a.Refused[e.Policy]++
-		a.Saved[e.Policy] += 100
-		g.refused[e.Policy]++
-		g.saved[e.Policy] += 100
 		client := a.Clients[e.Client].Name
-		g.events[fmt.Sprint(e.Policy, " ", duck.EncodeText(client), " ", duck.EncodeText(a.Actions[e.Action].Name), " ", int64(e.At), " ", e.Degraded)]++
-		g.hits[fmt.Sprint(e.Policy, " ", duck.EncodeText(client))]++
-		g.minutes[e.Policy][e.At/limit.Minute*limit.Minute]++
+		for _, r := range set {
+			if r.Degraded {
+				a.Degraded[r.Policy].Refused++
+				g.degraded[r.Policy].Refused++
+			}
+			a.Refused[r.Policy]++
+			a.Saved[r.Policy] += 100
+			g.refused[r.Policy]++
+			g.saved[r.Policy] += 100
+			g.events[fmt.Sprint(r.Policy, " ", duck.EncodeText(client), " ", duck.EncodeText(a.Actions[e.Action].Name), " ", int64(e.At), " ", r.Degraded)]++
+			g.hits[fmt.Sprint(r.Policy, " ", duck.EncodeText(client))]++
+			g.minutes[r.Policy][e.At/limit.Minute*limit.Minute]++
+		}
 	}
+	a.Sets = sets.All
 }
 
 func sum(n [request.ClassCount]int64) (all int64) {
@@ -224,7 +233,7 @@ func same(t *testing.T, what string, got, want [][]any) {
 	}
 }
 
-// appendTo hands batches over as a tail does: the file is open only meanwhile.
+// appendTo hands batches over as a tail does.
 func appendTo(t *testing.T, path string, batches ...*replay.Addition) (known int) {
 	t.Helper()
 	s, err := Open(path, Options{})
@@ -235,9 +244,7 @@ func appendTo(t *testing.T, path string, batches ...*replay.Addition) (known int
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, s.Close())
 	return known
 }
 
@@ -247,9 +254,9 @@ func TestAppend(t *testing.T) {
 		rng := testneeds.Rand(t, seed, 1)
 		path, g := dbPath(t), newGrown(3)
 		var batches []*replay.Addition
-		for len(batches) < 20 {
+		for len(batches) < 60 { // more than two groups of pieces
 			done := len(batches)
-			for range min(1+rng.IntN(5), 20-done) {
+			for range min(1+rng.IntN(3), 60-done) {
 				batches = append(batches, madeBatch(rng, uint64(len(batches)+1), 3, g))
 			}
 			again := rng.IntN(min(done, 3) + 1)
@@ -258,7 +265,7 @@ func TestAppend(t *testing.T) {
 			}
 			g.check(t, path, 1)
 		}
-		if got := mustAsk(t, path, "SELECT count(*), min(batch), any_value(r.run) FROM tails t JOIN runs r USING (run, started)"); !reflect.DeepEqual(got, [][]any{{int64(1), int64(20), int64(1)}}) {
+		if got := mustAsk(t, path, "SELECT count(*), min(batch), any_value(r.run) FROM tails t JOIN runs r USING (run)"); !reflect.DeepEqual(got, [][]any{{int64(1), int64(60), int64(1)}}) {
 			t.Errorf("tails: %v", got)
 		}
 		if t.Failed() {
@@ -280,7 +287,7 @@ func TestAppendLateRefusals(t *testing.T) {
 			Agents:   []replay.AgentPart{{Name: "curl", Class: "tool"}},
 			Clients:  []replay.ClientPart{{Name: "192.0.2.7", ByClass: [request.ClassCount]int64{request.Tool: 1}}},
 			Actions:  []replay.ActionPart{{Name: "/", Requests: 1}},
-			Events:   []replay.Event{{At: dayOne + at, Count: 1}},
+			Events:   []replay.Event{{At: dayOne + at, Count: 1}}, Sets: [][]replay.Refuser{{{Policy: 0}}},
 		}
 		appendTo(t, path, a)
 		got := mustAsk(t, path, "SELECT refused, epoch_us(first_refused), epoch_us(last_refused) FROM client_tallies")
@@ -310,8 +317,7 @@ func TestAppendBeginsRuns(t *testing.T) {
 	if _, err := s.Delete(context.Background(), []int32{3}); err != nil {
 		t.Fatal(err)
 	}
-	s.Close()
-	storeRun(t, path, makeRun(t, 1, 2, 10, 100), info) // takes the number that is free
+	storeRun(t, path, makeRun(t, 1, 2, 10, 100), info) // does not take the number, as something of that run is kept
 	if known := appendTo(t, path, batches[3]); known != 1 {
 		t.Error("a batch came back with the run that was deleted")
 	}
@@ -319,7 +325,7 @@ func TestAppendBeginsRuns(t *testing.T) {
 	appendTo(t, path, batches[4])
 	grown[0].check(t, path, 1)
 	grown[1].check(t, path, 2)
-	grown[3].check(t, path, 4)
+	grown[3].check(t, path, 5)
 	if n := askNumber(t, path, "SELECT count(*) FROM runs"); n != 4 {
 		t.Errorf("%d runs", n)
 	}
@@ -398,14 +404,15 @@ func TestAppendTwoTails(t *testing.T) {
 // A batch that contradicts itself is refused, and leaves no trace.
 func TestAppendRefuses(t *testing.T) {
 	path := dbPath(t)
-	openStore(t, path).Close()
+	storeRun(t, path, makeRun(t, 1, 2, 10, 100), info)
 	before := fingerprint(t, path)
 	for name, spoil := range map[string]func(a *replay.Addition){
 		"without a number": func(a *replay.Addition) { a.Number = 0 },
 		"tallies":          func(a *replay.Addition) { a.Refused = nil },
 		"other policies":   func(a *replay.Addition) { a.Degraded = a.Degraded[:1] },
 		"agent 9":          func(a *replay.Addition) { a.Clients[0].Agent = 9 },
-		"policy 7":         func(a *replay.Addition) { a.Events[0].Policy = 7 },
+		"policies 77":      func(a *replay.Addition) { a.Events[0].Set = 77 },
+		"policies [{9":     func(a *replay.Addition) { a.Sets[0] = []replay.Refuser{{Policy: 9}} },
 		"client -1":        func(a *replay.Addition) { a.Events[0].Client = -1 },
 		"outside":          func(a *replay.Addition) { a.Events[0].At = 1<<63 - 1 },
 	} {
@@ -417,7 +424,6 @@ func TestAppendRefuses(t *testing.T) {
 		spoil(a)
 		s := openStore(t, path)
 		_, err := s.Append(context.Background(), info, []*replay.Addition{a})
-		s.Close()
 		wantError(t, err, name)
 	}
 	if after := fingerprint(t, path); after != before {
@@ -433,7 +439,6 @@ func TestMergeGrownRun(t *testing.T) {
 	merge := func(want Merged) {
 		t.Helper()
 		s := openStore(t, all)
-		defer s.Close()
 		got, err := s.Merge(context.Background(), path)
 		if err != nil || !reflect.DeepEqual(got[0].Runs, want.Runs) || !reflect.DeepEqual(got[0].Known, want.Known) {
 			t.Errorf("%+v, %v; want %+v", got, err, want)

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"testing"
 
 	"shadow/limit"
@@ -17,6 +16,14 @@ import (
 	"shadow/traffic/useragent"
 )
 
+// threeSets are three policies, each by itself.
+var threeSets = func() (sets replay.Sets) {
+	for p := range int32(3) {
+		sets.ID([]replay.Refuser{{Policy: p}})
+	}
+	return sets
+}()
+
 // batch is as many events as a replay hands over at a time, in time order, of Zipf-like clients.
 func batch(t testing.TB, n int) []replay.Event {
 	rng := testneeds.Rand(t, 7, 7)
@@ -24,14 +31,14 @@ func batch(t testing.TB, n int) []replay.Event {
 	events := make([]replay.Event, n)
 	for i := range events {
 		events[i] = replay.Event{
-			Policy: int32(i % 3), Client: int32(zipf.Uint64()), Action: int32(rng.IntN(40)), Status: 200, Count: 1,
+			Set: int32(i % 3), Client: int32(zipf.Uint64()), Action: int32(rng.IntN(40)), Status: 200, Count: 1,
 			At: dayOne + limit.Time(i/20)*limit.Second,
 		}
 	}
 	return events
 }
 
-// BenchmarkWriteEvents measures a run from Begin to the end of Finish, commit and checkpoint among them.
+// BenchmarkWriteEvents measures a run from Begin to the end of Finish, with all that lands.
 func BenchmarkWriteEvents(b *testing.B) {
 	events := batch(b, 1<<16)
 	for b.Loop() {
@@ -39,9 +46,6 @@ func BenchmarkWriteEvents(b *testing.B) {
 		s, res := openStore(b, dbPath(b)), emptyResult(b, 3)
 		b.StartTimer()
 		loadEvents(b, s, res, events, 64) // 4 M
-		b.StopTimer()
-		s.Close()
-		b.StartTimer()
 	}
 	b.ReportMetric(float64(b.N)*64*float64(len(events))/b.Elapsed().Seconds()/1e6, "Mrows/s")
 }
@@ -55,7 +59,7 @@ func loadEvents(t testing.TB, s *Store, res *replay.Result, events []replay.Even
 	}
 	shift := events[len(events)-1].At - events[0].At + limit.Second
 	for range times {
-		if err := r.Write(events); err != nil {
+		if err := r.Write(events, &threeSets); err != nil {
 			t.Fatal(err)
 		}
 		tally(res, events)
@@ -71,7 +75,7 @@ func loadEvents(t testing.TB, s *Store, res *replay.Result, events []replay.Even
 // tally counts events as refused.
 func tally(res *replay.Result, events []replay.Event) {
 	for i := range events {
-		res.Policies[events[i].Policy].Refused += int64(events[i].Count)
+		res.Policies[events[i].Set].Refused += int64(events[i].Count)
 	}
 }
 
@@ -94,61 +98,4 @@ func emptyResult(t testing.TB, policies int) *replay.Result {
 		res.Actions = append(res.Actions, 0)
 	}
 	return res
-}
-
-// BenchmarkCheckpoint stores a small run in a file with many rows: as it is done, without a journal, and in a copy that would
-// take the file's place (docs/decisions/0013-rollback-journal.md).
-func BenchmarkCheckpoint(b *testing.B) {
-	path := dbPath(b)
-	for seed := range uint64(8) {
-		storeRun(b, path, makeRun(b, seed, 8, 50_000, 1_000_000), info)
-	}
-	small := makeRun(b, 99, 2, 10, 100)
-	change := func(b *testing.B, s *Store) {
-		b.Helper()
-		r, err := s.Begin(context.Background(), info)
-		if err == nil {
-			err = r.Write(small.events)
-		}
-		if err == nil {
-			err = r.Finish(&small.result, finished)
-		}
-		if err != nil {
-			b.Fatal(err)
-		}
-	}
-	b.Run("journal", func(b *testing.B) {
-		for range b.N {
-			s := openStore(b, path)
-			change(b, s)
-			s.Close()
-		}
-	})
-	b.Run("bare", func(b *testing.B) {
-		for range b.N {
-			s := openStore(b, path)
-			s.journal = new(journal) // keeps commit from writing a checkpoint
-			change(b, s)
-			s.journal = nil
-			if err := s.duck.Exec("CHECKPOINT"); err != nil {
-				b.Fatal(err)
-			}
-			s.Close()
-		}
-	})
-	b.Run("copy", func(b *testing.B) {
-		for range b.N {
-			text, err := os.ReadFile(path)
-			if err == nil {
-				err = os.WriteFile(path+".copy", text, 0o600)
-			}
-			if err == nil {
-				err = syncFile(path + ".copy")
-			}
-			if err != nil {
-				b.Fatal(err)
-			}
-			b.SetBytes(int64(len(text)))
-		}
-	})
 }

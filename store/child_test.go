@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// Crashes, locks and memory can only be tested for real in a process of their own: the test binary starts itself
+// Crashes and memory can only be tested for real in a process of their own: the test binary starts itself
 // again with childEnv set, and TestMain does what it says instead of running tests.
 
 const childEnv = "SHADOW_STORE_TEST_CHILD"
@@ -33,7 +33,6 @@ func TestMain(m *testing.M) {
 
 // tasks are what a child can do with the database at path, and one argument more.
 var tasks = map[string]func(path, arg string) error{
-	"hold":  hold,
 	"write": writeForever,
 	"fill":  fill,
 	"prune": prune,
@@ -43,17 +42,7 @@ func child(task []string) error {
 	return tasks[task[0]](task[1], append(task, "")[2])
 }
 
-// hold keeps the file open until the child is killed.
-func hold(path, _ string) error {
-	if _, err := Open(path, Options{}); err != nil {
-		return err
-	}
-	fmt.Println("ready")
-	time.Sleep(time.Hour)
-	return nil
-}
-
-// prune deletes run after run, each time with a shrunk file, until the child is killed.
+// prune deletes run after run until the child is killed.
 func prune(path, runs string) error {
 	n, err := strconv.Atoi(runs)
 	if err != nil {
@@ -68,10 +57,6 @@ func prune(path, runs string) error {
 			return err
 		}
 		fmt.Println("deleted")
-		if _, _, err := s.Shrink(context.Background()); err != nil {
-			return err
-		}
-		fmt.Println("shrunk")
 	}
 	time.Sleep(time.Hour)
 	return nil
@@ -89,10 +74,10 @@ func writeForever(path, _ string) error {
 	}
 	events := batch(nil, 1<<16)
 	for i := 0; ; i++ {
-		if err := r.Write(events); err != nil {
+		if err := r.Write(events, &threeSets); err != nil {
 			return err
 		}
-		if i == 40 { // 2.6 M events: row groups of this run are in the file by now
+		if i == 40 { // 2.6 M events: files of this run are there by now
 			fmt.Println("ready")
 		}
 	}
@@ -114,7 +99,7 @@ func fill(path, millions string) error {
 	}
 	res, events := emptyResult(nil, 3), batch(nil, 100_000)
 	for range 10 * n {
-		if err := r.Write(events); err != nil {
+		if err := r.Write(events, &threeSets); err != nil {
 			return err
 		}
 		tally(res, events)
@@ -123,7 +108,7 @@ func fill(path, millions string) error {
 		return err
 	}
 	fmt.Println("peak", peakMemory(), "kB")
-	return s.Close()
+	return nil
 }
 
 // peakMemory is the largest resident set of this process, in kB; empty where /proc does not tell.

@@ -36,7 +36,6 @@ func sweptRun(t testing.TB, points int) *sweep.Result {
 func storeSweep(t *testing.T, path string, res *sweep.Result) {
 	t.Helper()
 	s := openStore(t, path)
-	defer s.Close()
 	r, err := s.Begin(context.Background(), RunInfo{Command: "shadow sweep access.log", Version: "1.0", Started: started})
 	if err != nil {
 		t.Fatal(err)

@@ -2,205 +2,130 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"strings"
+	"path/filepath"
+	"slices"
 
 	"shadow/limit"
 	"shadow/store/duck"
 )
 
-// Runs go as they came: whole or not at all. DuckDB keeps the room of what was deleted for what comes next, and the
-// file as large as it was; Shrink writes it again.
+// Runs go as they came: whole or not at all.
 
-// runTables are ours that hold something of a run.
-var runTables = []string{
-	"runs", "inputs", "unreadable_lines", "warnings", "findings", "policies", "parts", "clients", "agents", "actions",
-	"client_tallies", "action_tallies", "events", "curves", "curve_points", "client_identities", "not_http",
-	"request_times",
+// Removed says what became of a database that runs were removed from.
+type Removed struct {
+	Rows          int64 // of all tables
+	Before, After int64 // bytes of all files
 }
 
-// TableRows is how many rows of a table something is about.
-type TableRows struct {
-	Table string
-	Rows  int64
-}
-
-// Delete forgets runs, and returns how many rows each table has lost. A run that is not there is an error, and then
-// none is forgotten.
-func (s *Store) Delete(ctx context.Context, runs []int32) (rows []TableRows, err error) {
-	defer s.duck.InterruptWith(ctx)()
-	err = s.transact(ctx, func() error {
-		if rows, err = rowsOf(s.duck, "", runs); err != nil {
-			return err
-		}
-		if rows[0].Rows != int64(len(runs)) { // of table runs
-			return fmt.Errorf("it has %d of the runs %s", rows[0].Rows, idList(runs))
-		}
-		return forget(s.duck, runs)
-	})
-	return rows, err
-}
-
-// forget deletes runs from each of our tables.
-func forget(d *duck.Conn, runs []int32) error {
-	for _, table := range runTables {
-		if err := d.Exec("DELETE FROM " + table + " WHERE run IN " + idList(runs)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// transact does something in one transaction, which is durable when there is no error and has left no trace when
-// there is.
-func (s *Store) transact(ctx context.Context, do func() error) error {
-	if s.busy {
-		return errors.New("store: in the middle of a Run")
-	}
-	err := s.duck.Exec("BEGIN")
-	if err == nil {
-		err = do()
-	}
-	if cause := context.Cause(ctx); cause != nil {
-		err = cause
-	}
-	if err == nil {
-		err = s.commit()
-	}
+// Delete forgets runs. A run that is not there is an error, and then none is forgotten.
+func (s *Store) Delete(ctx context.Context, runs []int32) (*Removed, error) {
+	r, err := OpenReader(ctx, string(s.folder))
 	if err != nil {
-		s.duck.Exec("ROLLBACK") //nolint:errcheck // what is not committed is lost in any case
-		return s.wrap(err)
+		return nil, err
 	}
+	defer r.Close()
+	rows, err := r.rowsOf(runs)
+	if err != nil {
+		return nil, err
+	}
+	unlock, err := s.lock(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	removed := &Removed{Rows: rows, Before: s.size()}
+	if err := s.forget(r, runs); err != nil {
+		return nil, s.wrap(plain(err))
+	}
+	removed.After = s.size()
+	return removed, nil
+}
+
+// forget removes runs. What the next night of a series goes on from stays, and how far a tail has come. The folder must be
+// locked.
+func (f folder) forget(r *Reader, runs []int32) error {
+	err := duck.Each(r.duck, "SELECT tail, max(batch), arg_max(run, batch) FROM tails GROUP BY tail", func(t *struct {
+		Tail  string
+		Batch int64
+		Run   int32
+	},
+	) error {
+		if !slices.Contains(runs, t.Run) {
+			return nil
+		}
+		return f.noteTail(t.Run, t.Tail, t.Batch)
+	})
+	if err != nil {
+		return err
+	}
+	all, err := f.list()
+	if err != nil {
+		return err
+	}
+	var doomed []runFolder
+	for _, r := range all {
+		if len(r.pieces) > 0 && slices.Contains(runs, r.run) {
+			doomed = append(doomed, r)
+		}
+	}
+	if len(doomed) != len(runs) {
+		return fmt.Errorf("it has %d of the runs %s", len(doomed), idList(runs))
+	}
+	var pieces []string
+	for _, r := range doomed {
+		for _, p := range r.pieces {
+			pieces = append(pieces, filepath.Join(filepath.Base(f.run(r.run)), p.name))
+		}
+		for _, s := range r.stale {
+			pieces = append(pieces, filepath.Join(filepath.Base(f.run(r.run)), filepath.Base(s.path)))
+		}
+	}
+	d, err := duck.Open(":memory:", duck.NoExtensions)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	if _, err := f.hide(pieces); err != nil {
+		return err
+	}
+	f.tidy(d)
 	return nil
 }
 
-// rowsOf counts the rows of some runs in each of our tables, in this database or in one that is attached.
-func rowsOf(d *duck.Conn, database string, runs []int32) (rows []TableRows, err error) {
-	for _, table := range runTables {
-		of := ""
-		if database != "" {
-			of = database + ".main."
+// size returns how many bytes all files of the folder have.
+func (f folder) size() (bytes int64) {
+	filepath.WalkDir(string(f), func(_ string, e fs.DirEntry, err error) error { //nolint:errcheck // as far as it can be seen
+		if err != nil || e.IsDir() {
+			return nil //nolint:nilerr // see above
 		}
-		n, err := duck.One[int64](d, "SELECT count(*) FROM "+of+table+" WHERE run IN "+idList(runs))
+		if info, err := e.Info(); err == nil {
+			bytes += info.Size()
+		}
+		return nil
+	})
+	return bytes
+}
+
+// rowsOf counts the rows of some runs in all tables.
+func (r *Reader) rowsOf(runs []int32) (rows int64, err error) {
+	for i := range tableDefs() {
+		n, err := duck.One[int64](r.duck, "SELECT count(*) FROM "+tableDefs()[i].name+" WHERE run IN "+idList(runs))
 		if err != nil {
-			return nil, err
+			return 0, err
 		}
-		rows = append(rows, TableRows{table, n})
+		rows += n
 	}
 	return rows, nil
 }
 
-// FinishedBefore are the runs that were finished before a moment.
-func (s *Store) FinishedBefore(t limit.Time) ([]int32, error) {
-	runs, err := duck.List[int32](s.duck, "SELECT run FROM runs WHERE finished < "+moment(t)+" ORDER BY run")
+// FinishedBefore returns the runs that were finished before a moment.
+func (s *Store) FinishedBefore(ctx context.Context, t limit.Time) ([]int32, error) {
+	r, err := OpenReader(ctx, string(s.folder))
 	if err != nil {
-		return nil, s.wrap(err)
+		return nil, err
 	}
-	return runs, nil
-}
-
-// A file that lost runs is as large as before, with free blocks in it that the next runs use. To give them back it is
-// copied, with whatever else people keep in it, and the copy takes its place in one step: whoever opens the path finds
-// the one or the other, whole. The old file stays locked until it is gone.
-
-// Free returns which share of the file is free, from 0 to 1.
-func (s *Store) Free() (float64, error) {
-	blocks, err := duck.One[[2]int64](s.duck, "SELECT total_blocks::BIGINT, free_blocks::BIGINT FROM pragma_database_size() WHERE database_name = current_database()")
-	if err != nil {
-		return 0, s.wrap(err)
-	}
-	return float64(blocks[1]) / float64(max(blocks[0], 1)), nil
-}
-
-// Shrink writes the file again without what is free in it, and closes the store. It returns the size before and
-// after, in bytes. After an error the file is as it was, and the store is closed as well.
-func (s *Store) Shrink(ctx context.Context) (before, after int64, err error) {
-	before, err = s.shrink(ctx)
-	if err = errors.Join(err, s.Close()); err != nil {
-		return before, before, err
-	}
-	info, err := os.Stat(s.path)
-	if err != nil {
-		return before, before, err
-	}
-	return before, info.Size(), nil
-}
-
-func (s *Store) shrink(ctx context.Context) (before int64, err error) {
-	info, err := os.Stat(s.path)
-	if err != nil {
-		return 0, err
-	}
-	fresh := s.path + ".shrunk"
-	if err := RemoveFile(fresh); err != nil { // of a Shrink that was killed
-		return info.Size(), err
-	}
-	err = s.checkpoint() // a log of changes must not outlive its file
-	if err == nil {
-		err = s.copyTo(ctx, fresh)
-	}
-	if cause := context.Cause(ctx); cause != nil {
-		err = cause
-	}
-	if err == nil {
-		err = errors.Join(os.Chmod(fresh, info.Mode().Perm()), sameOwner(fresh, info), syncFile(fresh))
-	}
-	if err == nil {
-		err = os.Rename(fresh, s.path)
-	}
-	if err != nil {
-		return info.Size(), errors.Join(s.wrap(fmt.Errorf("cannot be rewritten: %w", err)), RemoveFile(fresh))
-	}
-	return info.Size(), nil
-}
-
-// copyTo copies all that is in the database into a new file.
-func (s *Store) copyTo(ctx context.Context, path string) error {
-	defer s.duck.InterruptWith(ctx)()
-	name, err := duck.One[string](s.duck, "SELECT current_database()")
-	if err != nil {
-		return err
-	}
-	for _, statement := range []string{
-		"ATTACH " + quoted(path, '\'') + " AS shrunk",
-		"COPY FROM DATABASE " + quoted(name, '"') + " TO shrunk",
-		"CHECKPOINT shrunk",
-		"DETACH shrunk",
-	} {
-		if err := s.duck.Exec(statement); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// quoted is a text in SQL: a string in ', a name in ".
-func quoted(text string, mark byte) string {
-	m := string(mark)
-	return m + strings.ReplaceAll(text, m, m+m) + m
-}
-
-// Remove removes the file, as when nothing of it is to stay. The store is still to be closed, and until then the file
-// is its own.
-func (s *Store) Remove() error { return RemoveFile(s.path) }
-
-// RemoveFile removes a database and what lies beside it, as far as it is there.
-func RemoveFile(path string) error {
-	for _, name := range []string{path, path + ".wal", journalOf(path)} {
-		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-	}
-	return nil
-}
-
-func syncFile(path string) error {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
+	defer r.Close()
+	return duck.List[int32](r.duck, "SELECT run FROM runs WHERE finished < "+moment(t)+" ORDER BY run")
 }

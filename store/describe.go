@@ -28,7 +28,7 @@ func (e Explained) Next() ([]any, error) {
 
 // viewsOf are the tables whose notes hold for views as well, where views.sql has none.
 var viewsOf = map[string]string{
-	"policy_totals": "policies", "policy_limits": "parts", "would_blocks": "events", "curve_figures": "curve_points",
+	"policy_totals": "policies", "policy_limits": "parts", "events": "refusals", "would_blocks": "refusals", "curve_figures": "curve_points",
 }
 
 // meaning is what the notes say of a column of a table or a view.

@@ -46,6 +46,16 @@ var names = []string{
 type madeRun struct {
 	result replay.Result
 	events []replay.Event
+	sets   replay.Sets
+}
+
+// each goes through the refusals of each policy, event by event.
+func (m *madeRun) each(take func(r replay.Refuser, e replay.Event)) {
+	for _, e := range m.events {
+		for _, r := range m.sets.All[e.Set] {
+			take(r, e)
+		}
+	}
 }
 
 func makeRun(t testing.TB, seed uint64, policies, clients, events int) madeRun {
@@ -104,23 +114,33 @@ func madePolicy(i int) replay.PolicyTally {
 func (m *madeRun) addEvents(rng *rand.Rand, n int) {
 	res := &m.result
 	for i := range n {
+		var set []replay.Refuser
+		first := rng.IntN(len(res.Policies))
+		for p := range res.Policies {
+			if p == first || rng.IntN(4) == 0 {
+				set = append(set, replay.Refuser{Policy: int32(p), Degraded: i%7 == 0 && rng.IntN(2) == 0})
+			}
+		}
 		e := replay.Event{
-			Policy: int32(rng.IntN(len(res.Policies))), Client: int32(rng.IntN(res.Clients.Len())), Action: int32(rng.IntN(len(res.Actions))),
+			Client: int32(rng.IntN(res.Clients.Len())), Action: int32(rng.IntN(len(res.Actions))),
 			Status: uint16(rng.IntN(3) * 200), Count: uint32(1 + rng.IntN(3)), At: dayOne + limit.Time(i)*limit.Millisecond,
-			Degraded: i%7 == 0,
+			Set: m.sets.ID(set),
 		}
 		m.events = append(m.events, e)
-		p, count := &res.Policies[e.Policy], int64(e.Count)
+		count := int64(e.Count)
+		res.Actions[e.Action] += count
+		res.Clients.At(e.Client).ByClass[rng.IntN(int(request.ClassCount))] += count
+	}
+	m.each(func(r replay.Refuser, e replay.Event) {
+		p, count := &res.Policies[r.Policy], int64(e.Count)
 		p.Refused += count
-		if e.Degraded {
+		if r.Degraded {
 			p.Degraded.Requests += 2 * count
 			p.Degraded.Refused += count
 		}
 		p.ByAction[e.Action] += count
-		res.Actions[e.Action] += count
-		res.Clients.At(e.Client).ByClass[rng.IntN(int(request.ClassCount))] += count
 		p.Hits.Add(e.Client, count, e.At, e.At)
-	}
+	})
 }
 
 func stats(res *replay.Result) ingest.Stats {
@@ -144,8 +164,8 @@ func stats(res *replay.Result) ingest.Stats {
 	}
 }
 
-// dbPath is a file that is not there yet.
-func dbPath(t testing.TB) string { return filepath.Join(t.TempDir(), "shadow.duckdb") }
+// dbPath returns a folder that is not there yet.
+func dbPath(t testing.TB) string { return filepath.Join(t.TempDir(), "shadow.db") }
 
 func openStore(t testing.TB, path string) *Store {
 	t.Helper()
@@ -153,11 +173,10 @@ func openStore(t testing.TB, path string) *Store {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { s.Close() })
 	return s
 }
 
-// storeRun stores a made run in a file that it opens and closes.
+// storeRun stores a made run.
 func storeRun(t testing.TB, path string, m madeRun, info RunInfo) {
 	t.Helper()
 	s := openStore(t, path)
@@ -165,13 +184,10 @@ func storeRun(t testing.TB, path string, m madeRun, info RunInfo) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Write(m.events); err != nil {
+	if err := r.Write(m.events, &m.sets); err != nil {
 		t.Fatal(err)
 	}
 	if err := r.Finish(&m.result, finished); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -182,6 +198,11 @@ func ask(path, query string) (rows [][]any, err error) {
 	if err != nil {
 		return nil, err
 	}
+	return r.all()
+}
+
+// all returns all rows that are left, and closes.
+func (r *Rows) all() (rows [][]any, err error) {
 	defer func() { err = errors.Join(err, r.Close()) }()
 	for {
 		row, err := r.Next()

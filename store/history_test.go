@@ -218,7 +218,7 @@ func TestReaderInterrupted(t *testing.T) {
 	path := dbPath(t)
 	storeRun(t, path, makeRun(t, 1, 2, 10, 100), info)
 	ctx, cancel := context.WithCancel(context.Background())
-	r, err := OpenReader(ctx, path, Wait{})
+	r, err := OpenReader(ctx, path)
 	if err != nil {
 		t.Fatal(err)
 	}

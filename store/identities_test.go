@@ -38,10 +38,9 @@ func judged(t testing.TB, seed uint64, events int, requests int64, first who.Ide
 func storeJudged(t *testing.T, path string, m madeRun) {
 	t.Helper()
 	s := openStore(t, path)
-	defer s.Close()
 	r, err := s.Begin(context.Background(), info)
 	if err == nil {
-		err = r.Write(m.events)
+		err = r.Write(m.events, &m.sets)
 	}
 	if err == nil {
 		r.Who = m.result.Who
@@ -179,9 +178,7 @@ func TestLoadIdentitiesOfSeveralRuns(t *testing.T) {
 func TestLoadUnknownIdentity(t *testing.T) {
 	path := dbPath(t)
 	storeJudged(t, path, judged(t, 1, 8, 5, who.Person))
-	s := openStore(t, path)
-	check(t, s.duck.Exec("UPDATE client_identities SET identity = 'martian' WHERE client = 3"))
-	check(t, s.Close())
+	change(t, path, "client_identities", "* REPLACE (if(client = 3, 'martian', identity) AS identity)")
 	if _, err := openReaderOf(t, path).Load([]int32{1}); err == nil || !strings.Contains(err.Error(), `unknown identity "martian"`) {
 		t.Error(err)
 	}

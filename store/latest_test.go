@@ -72,15 +72,10 @@ func TestLatestViews(t *testing.T) {
 	}
 }
 
-// A run that refused nothing has would-blocks all the same, none: those of another run stay away. So does a view that
-// an earlier release has made.
+// A run that refused nothing has would-blocks all the same, none: those of another run stay away.
 func TestLatestOfNothingRefused(t *testing.T) {
 	path := dbPath(t)
 	storeKind(t, path, "replay", 1)
-	s := openStore(t, path)
-	check(t, s.duck.Exec(`CREATE OR REPLACE VIEW latest_policy_totals AS
-		SELECT * EXCLUDE (run) FROM policy_totals WHERE run = (SELECT max(run) FROM runs)`))
-	check(t, s.Close())
 	quiet := makeRun(t, 2, 2, 20, 0)
 	storeRun(t, path, quiet, info)
 	storeKind(t, path, "sweep", 3)

@@ -226,7 +226,7 @@ func (l *loading) readNotes() error {
 		Reason string
 		Text   string
 	}
-	err = duck.Each(l.duck, fmt.Sprintf(`SELECT input, line, col, reason, text FROM unreadable_lines WHERE run IN %s ORDER BY run, rowid LIMIT %d`, l.runs, faultsKept),
+	err = duck.Each(l.duck, fmt.Sprintf(`SELECT input, line, col, reason, text FROM unreadable_lines WHERE run IN %s ORDER BY run, fault LIMIT %d`, l.runs, faultsKept),
 		func(f *fault) error {
 			s.Faults = append(s.Faults, ingest.FaultAt{
 				Input: f.Input, Line: f.Line, Text: f.Text, Fault: parse.Fault{Column: int(f.Column), Reason: f.Reason},

@@ -5,6 +5,8 @@ package store
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -17,7 +19,7 @@ import (
 
 func openReaderOf(t testing.TB, path string) *Reader {
 	t.Helper()
-	r, err := OpenReader(context.Background(), path, Wait{})
+	r, err := OpenReader(context.Background(), path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +29,7 @@ func openReaderOf(t testing.TB, path string) *Reader {
 
 func mustLoad(t testing.TB, path string, runs ...int32) *Loaded {
 	t.Helper()
-	r, err := OpenReader(context.Background(), path, Wait{})
+	r, err := OpenReader(context.Background(), path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,15 +184,24 @@ func TestLoadTogether(t *testing.T) {
 
 // What other tools have broken is an error, not a panic.
 func TestLoadBroken(t *testing.T) {
-	for _, breakage := range []string{
-		"DELETE FROM clients", "DELETE FROM agents", "DELETE FROM actions", "UPDATE clients SET client = -1", "UPDATE clients SET client = 2000000000",
-		"UPDATE client_tallies SET policy = 9", "UPDATE parts SET policy = 9",
+	for _, broken := range [][2]string{
+		{"clients", ""},
+		{"agents", ""},
+		{"actions", ""},
+		{"clients", "* REPLACE (-1 AS client)"},
+		{"clients", "* REPLACE (2000000000 AS client)"},
+		{"client_tallies", "* REPLACE (9 AS policy)"},
+		{"parts", "* REPLACE (9 AS policy)"},
 	} {
 		path := dbPath(t)
 		storeRun(t, path, makeRun(t, 1, 2, 10, 100), info)
-		change(t, path, breakage)
+		if table, columns := broken[0], broken[1]; columns == "" {
+			check(t, os.Remove(filepath.Join(folder(path).run(1), nameOfPiece(1, 1), table+".parquet")))
+		} else {
+			change(t, path, table, columns)
+		}
 		if _, err := openReaderOf(t, path).Load([]int32{1}); err == nil || !strings.Contains(err.Error(), "run 1") {
-			t.Errorf("%s: %v", breakage, err)
+			t.Errorf("%s: %v", broken, err)
 		}
 	}
 }

@@ -9,51 +9,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"shadow/store/duck"
 )
 
-func TestHeldByAnotherProcess(t *testing.T) {
-	defaultWait = 100 * time.Millisecond
-	defer func() { defaultWait = 2 * time.Second }()
-	path := dbPath(t)
-	p := startChild(t, "hold", path)
-	if got := p.line(t); got != "ready" {
-		t.Fatal(got)
-	}
-	_, err := Open(path, Options{})
-	wantError(t, err, path, fmt.Sprintf("process %d (", p.Process.Pid), "wait until it has ended", "--db")
-	_, err = Query(context.Background(), path, "SELECT 1", QueryOptions{})
-	wantError(t, err, path, fmt.Sprintf("process %d (", p.Process.Pid))
-
-	p.Process.Kill() // the new file's schema is still in the log of changes beside it
-	p.Wait()
-	mustAsk(t, path, "FROM latest_run")
-	openStore(t, path)
-}
-
-// Who has the file open for a moment is waited for.
-func TestHeldForAMoment(t *testing.T) {
-	path := dbPath(t)
-	p := startChild(t, "hold", path)
-	if got := p.line(t); got != "ready" {
-		t.Fatal(got)
-	}
-	time.AfterFunc(300*time.Millisecond, func() { p.Process.Kill() })
-	mustAsk(t, path, "SELECT 1")
-}
-
-func TestHeldByThisProcess(t *testing.T) {
-	path := dbPath(t)
-	s := openStore(t, path)
-	_, err := Query(context.Background(), path, "SELECT 1", QueryOptions{})
-	wantError(t, err, path, "this process has it open already")
-	s.Close()
-	mustAsk(t, path, "SELECT 1")
-}
-
-func TestReadersShareAFile(t *testing.T) {
+func TestReadersShareADatabase(t *testing.T) {
 	path := dbPath(t)
 	storeRun(t, path, makeRun(t, 1, 2, 10, 100), info)
 	first, err := Query(context.Background(), path, "FROM runs", QueryOptions{})
@@ -64,98 +24,136 @@ func TestReadersShareAFile(t *testing.T) {
 	mustAsk(t, path, "FROM runs")
 }
 
-func TestNotADatabase(t *testing.T) {
-	dir := t.TempDir()
-	file := func(name, text string) string {
-		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
-	log := file("access.log", strings.Repeat("192.0.2.1 - - [01/Feb/2026:00:00:00 +0000] \"GET / HTTP/1.1\" 200 1\n", 1000))
-	short := file("short", "x")
-	for _, path := range []string{log, short, file("empty", "")} {
-		_, err := Open(path, Options{})
-		wantError(t, err, path, "is not a DuckDB database", "--db")
-		_, err = Query(context.Background(), path, "SELECT 1", QueryOptions{})
-		wantError(t, err, path, "is not a DuckDB database")
-	}
-	if text, err := os.ReadFile(short); err != nil || string(text) != "x" {
-		t.Errorf("the file is now %q, %v", text, err)
-	}
-	_, err := Open(dir, Options{})
-	wantError(t, err, dir)
-	_, err = Open(filepath.Join(dir, "nowhere", "a.duckdb"), Options{})
-	wantError(t, err, "nowhere", "there is no directory")
-	for _, bad := range []string{"", ":memory:", "a?access_mode=read_write", "a#b", "a%zz"} {
-		_, err := Open(bad, Options{})
-		wantError(t, err, "database ")
-		_, err = Query(context.Background(), bad, "SELECT 1", QueryOptions{})
-		wantError(t, err, "database ")
-	}
-}
-
-func TestForeignAndOtherDatabase(t *testing.T) {
-	path := dbPath(t)
-	change(t, path, "CREATE TABLE accounts (id INTEGER)")
-	_, err := Open(path, Options{})
-	wantError(t, err, path, "belongs to something else")
-
-	path = dbPath(t)
-	openStore(t, path).Close()
-	change(t, path, "UPDATE shadow_schema SET version = 99")
-	_, err = Open(path, Options{})
-	wantError(t, err, path, "another version of shadow", fmt.Sprintf("schema 99, this one has %d", SchemaVersion))
-}
-
-func TestQueryNeedsAFile(t *testing.T) {
-	path := dbPath(t)
-	_, err := Query(context.Background(), path, "SELECT 1", QueryOptions{})
-	wantError(t, err, path, "no such file", "shadow replay")
-	if _, err := os.Stat(path); err == nil {
-		t.Error("the question created the file")
-	}
-}
-
-// The command line of DuckDB, where there is one, reads the file under whatever name it has.
-func TestViewsDoNotDependOnTheFileName(t *testing.T) {
+// Whoever reads does not keep anyone from writing, and sees what was there when he began.
+func TestReadersAndWritersMeet(t *testing.T) {
 	path := dbPath(t)
 	storeRun(t, path, makeRun(t, 1, 2, 10, 100), info)
-	moved := filepath.Join(t.TempDir(), "another name.db")
-	if err := os.Rename(path, moved); err != nil {
-		t.Fatal(err)
+	r, err := OpenReader(context.Background(), path)
+	check(t, err)
+	defer r.Close()
+	run := begin(t, openStore(t, path), context.Background())
+	storeRun(t, path, makeRun(t, 2, 2, 10, 100), info)
+	runs, err := r.Runs()
+	check(t, err)
+	if len(runs) != 1 || askNumber(t, path, "SELECT count(*) FROM runs") != 2 {
+		t.Errorf("the reader sees %d runs", len(runs))
 	}
-	if len(mustAsk(t, moved, "FROM latest_would_blocks")) == 0 {
-		t.Error("no rows")
+	m := makeRun(t, 3, 2, 10, 100)
+	check(t, run.Write(m.events, &m.sets))
+	check(t, run.Finish(&m.result, finished))
+	if run.ID() != 3 {
+		t.Errorf("run %d", run.ID())
 	}
 }
 
-// change alters a database behind the store's back.
-// A first run that is killed early leaves a file without tables.
-func TestNoTablesYet(t *testing.T) {
+func TestNotADatabase(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "access.log")
+	check(t, os.WriteFile(file, []byte("x"), 0o600))
+	_, err := Open(file, Options{})
+	wantError(t, err, file, "is a file", "folder", "--db")
+	_, err = Query(context.Background(), file, "SELECT 1", QueryOptions{})
+	wantError(t, err, file, "is a file")
+	if text, err := os.ReadFile(file); err != nil || string(text) != "x" {
+		t.Errorf("the file is now %q, %v", text, err)
+	}
+	_, err = Open(dir, Options{})
+	wantError(t, err, dir, "something else")
+	_, err = Open(filepath.Join(dir, "nowhere", "a.db"), Options{})
+	wantError(t, err, "nowhere", "there is no folder")
+	for _, bad := range []string{"", filepath.Join(dir, "a?b"), filepath.Join(dir, "run=7", "kept")} {
+		_, err = Open(bad, Options{})
+		wantError(t, err, "database ")
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
+		t.Errorf("in the folder are now %v, %v", entries, err)
+	}
+}
+
+func TestOtherVersion(t *testing.T) {
 	path := dbPath(t)
-	change(t, path, "CHECKPOINT")
-	_, err := OpenReader(context.Background(), path, Wait{})
+	storeRun(t, path, makeRun(t, 1, 2, 10, 100), info)
+	makeNewer(t, path)
+	want := fmt.Sprintf("schema 99, this one has %d", SchemaVersion)
+	_, err := Open(path, Options{})
+	wantError(t, err, path, "another version of shadow", want)
+	_, err = Query(context.Background(), path, "FROM runs", QueryOptions{})
+	wantError(t, err, path, want)
+}
+
+// makeNewer makes a database one of a later version.
+func makeNewer(t *testing.T, path string) {
+	t.Helper()
+	check(t, os.WriteFile(folder(path).version(), []byte("99\n"), 0o600))
+}
+
+func TestQueryNeedsADatabase(t *testing.T) {
+	path := dbPath(t)
+	_, err := Query(context.Background(), path, "SELECT 1", QueryOptions{})
+	wantError(t, err, path, "no such folder", "shadow replay")
+	if _, err := os.Stat(path); err == nil {
+		t.Error("the question created the folder")
+	}
+}
+
+// A first run that is killed early leaves a folder without runs; earlier still, one that is not whole.
+func TestNoRunsYet(t *testing.T) {
+	path := dbPath(t)
+	openStore(t, path)
+	if n := askNumber(t, path, "SELECT count(*) FROM latest_run"); n != 0 {
+		t.Errorf("%d runs", n)
+	}
+	check(t, os.Remove(folder(path).version()))
+	_, err := OpenReader(context.Background(), path)
 	wantError(t, err, path, "holds no runs yet", "shadow replay")
 	_, err = Query(context.Background(), path, "FROM latest_run", QueryOptions{})
-	wantError(t, err, path, "holds no runs yet")
-	_, err = Query(context.Background(), path, "FROM nonsense", QueryOptions{})
-	wantError(t, err, path, "holds no runs yet")
+	wantError(t, err, "holds no runs yet")
 	storeRun(t, path, makeRun(t, 1, 2, 10, 100), info)
 	mustAsk(t, path, "FROM latest_run")
 }
 
-func change(t *testing.T, path, statement string) {
+// A database may have any name, also one in which DuckDB sees a pattern, and be moved. What others open is made again by the
+// next run.
+func TestNamesOfDatabases(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"a#b%zz", "all [of] *it*", "it's", "x=7", ":memory:"} {
+		path := filepath.Join(dir, name)
+		storeRun(t, path, makeRun(t, 1, 2, 10, 100), info)
+		if n := askNumber(t, path, "SELECT max(run) FROM runs"); n != 1 {
+			t.Errorf("%s: run %d", name, n)
+		}
+		moved := filepath.Join(dir, "moved "+name)
+		check(t, os.Rename(path, moved))
+		if len(mustAsk(t, moved, "FROM latest_would_blocks")) == 0 {
+			t.Errorf("%s: no rows", name)
+		}
+		storeRun(t, moved, makeRun(t, 1, 2, 10, 100), info)
+		if n := catalogNumber(t, moved, "SELECT count(DISTINCT run) FROM would_blocks"); n != 2 {
+			t.Errorf("%s: %d runs in the catalog", name, n)
+		}
+	}
+}
+
+// catalogNumber asks as others do: by the file that has the views.
+func catalogNumber(t *testing.T, path, question string) int64 {
 	t.Helper()
-	d, err := duck.Open(path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d, err := duck.Open(folder(path).catalog(), duck.Settings{{"access_mode", "READ_ONLY"}})
+	check(t, err)
 	defer d.Close()
-	if err := d.Exec(statement); err != nil {
-		t.Fatal(err)
-	}
+	n, err := duck.One[int64](d, question)
+	check(t, err)
+	return n
+}
+
+// change writes the file of a table of run 1 again, with other columns.
+func change(t *testing.T, path, table, columns string) {
+	t.Helper()
+	file := filepath.Join(folder(path).run(1), nameOfPiece(1, 1), table+".parquet")
+	d, err := duck.Open(":memory:", nil)
+	check(t, err)
+	defer d.Close()
+	check(t, d.Exec("CREATE TABLE changed AS SELECT "+columns+" FROM read_parquet("+literal(file)+", hive_partitioning = false)"))
+	check(t, writeFile(d, "changed", file))
 }
 
 func wantError(t *testing.T, err error, parts ...string) {

@@ -4,6 +4,7 @@ package store
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -95,22 +96,17 @@ func TestQueryParquet(t *testing.T) {
 	}
 }
 
-// rowsOfParquet is what a file holds, as ask returns it.
+// rowsOfParquet returns what a file holds, as ask does.
 func rowsOfParquet(t *testing.T, name string) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "view.duckdb")
-	d, err := duck.Open(path, duck.NoExtensions)
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = d.Exec("CREATE TABLE answer AS FROM read_parquet(" + literal(name) + ")")
-	d.Close()
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows, err := ask(path, "FROM answer")
-	if err != nil {
-		t.Fatal(err)
-	}
+	d, err := duck.Open(":memory:", duck.NoExtensions)
+	check(t, err)
+	ctx, stop := context.WithCancelCause(t.Context())
+	r := &Rows{conn: d, ctx: ctx, stop: stop}
+	r.question, err = duck.Ask(ctx, d, "FROM read_parquet("+literal(name)+")")
+	check(t, err)
+	r.Columns, r.vectors = r.question.Columns()
+	rows, err := r.all()
+	check(t, err)
 	return fmt.Sprint(rows)
 }

@@ -2,7 +2,10 @@ package store
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -10,40 +13,57 @@ import (
 	"shadow/store/duck"
 )
 
-// A Reader answers what a report asks about stored runs. It shares the file with other readers, and with nobody who
-// writes.
+// A Reader answers what a report asks about stored runs. It sees what was there when it was opened.
 type Reader struct {
-	duck *duck.Conn
-	stop func() // lets go of the context
+	duck     *duck.Conn
+	stop     func() // lets go of the context
+	overflow string // a folder for what does not fit into memory
+	all      selection
 }
-
-// readerSettings are for questions of ours. What is too large for memory spills into a directory beside the database,
-// which DuckDB removes again.
-var readerSettings = slices.Concat(duck.ReadOnly, duck.Settings{{"memory_limit", "1GB"}, {"enable_external_access", "false"}, {"lock_configuration", "true"}})
 
 // OpenReader opens the database at path, which must be there, for reading. When ctx is done, what is being read is
 // given up.
-func OpenReader(ctx context.Context, path string, wait Wait) (*Reader, error) {
-	d, path, err := openRead(ctx, path, wait, readerSettings)
+func OpenReader(ctx context.Context, path string) (*Reader, error) {
+	f := folder(path)
+	all, err := f.listWhole()
 	if err != nil {
 		return nil, err
 	}
-	r := &Reader{duck: d, stop: d.InterruptWith(ctx)}
-	if err := checkOurs(d); err != nil {
-		r.Close()
-		return nil, fmt.Errorf("database %s: %w", path, err)
+	return openSelection(ctx, f, all)
+}
+
+// listWhole lists the runs of a folder that must be there.
+func (f folder) listWhole() ([]runFolder, error) {
+	if err := f.check(); err != nil {
+		return nil, err
 	}
-	d.Name = path
+	all, err := f.list()
+	return all, f.wrap(plain(err))
+}
+
+// readerMemory is what reading may take.
+const readerMemory = "1GB"
+
+// openSelection opens some runs of a folder.
+func openSelection(ctx context.Context, f folder, some selection) (*Reader, error) {
+	r := &Reader{overflow: filepath.Join(os.TempDir(), "shadow-"+rand.Text()), stop: func() {}, all: some}
+	var err error
+	if r.duck, err = openViews(f, some, duck.Settings{{"memory_limit", readerMemory}, {"temp_directory", r.overflow}}); err != nil {
+		return nil, f.wrap(err)
+	}
+	r.stop = r.duck.InterruptWith(ctx)
+	r.duck.Name = string(f)
 	return r, nil
 }
 
-// Close gives the file free.
+// Close frees what the reader has.
 func (r *Reader) Close() {
 	r.stop()
 	r.duck.Close()
+	os.RemoveAll(r.overflow) //nolint:errcheck // it lies where files go by themselves
 }
 
-// idList is a list of numbers for SQL, NULL of none: (1, 2, 3).
+// idList returns a list of numbers for SQL, NULL of none: (1, 2, 3).
 func idList(ids []int32) string {
 	if len(ids) == 0 {
 		return "(NULL)"
@@ -51,7 +71,7 @@ func idList(ids []int32) string {
 	return "(" + strings.Trim(strings.ReplaceAll(fmt.Sprint(ids), " ", ", "), "[]") + ")"
 }
 
-// moment is a time in SQL.
+// moment returns a time in SQL.
 func moment(t limit.Time) string { return fmt.Sprintf("make_timestamp(%d)", t) }
 
 // A RunFact is what is known of a run without its results. Its times are those of the clock, and those of its log.
@@ -83,11 +103,10 @@ func (f *RunFact) Span(from, until limit.Time) (common limit.Time, ok bool) {
 func (r *Reader) Runs() ([]RunFact, error) {
 	return duck.List[RunFact](r.duck, `SELECT r.run, r.command, r.version, r.started, r.finished,
 		coalesce(i.n, 0), r.lines, r.bytes, r.parsed, r.unreadable, r.excluded, r.warm, r.requests, r.late, r.refusals, r.not_http, r.moved,
-		r.first_at, r.last_at, coalesce(c.n, 0), coalesce(p.n, 0), coalesce(k.n, 0), coalesce(p.refused, 0), coalesce(p.hit, 0),
+		r.first_at, r.last_at, r.clients, coalesce(p.n, 0), coalesce(k.n, 0), coalesce(p.refused, 0), coalesce(p.hit, 0),
 		r.tail, coalesce(p.degraded, 0)
 		FROM runs r
 		LEFT JOIN (SELECT run, count(*) AS n FROM inputs GROUP BY run) i ON i.run = r.run
-		LEFT JOIN (SELECT run, count(*) AS n FROM clients GROUP BY run) c ON c.run = r.run
 		LEFT JOIN (SELECT run, count(*) AS n, max(refused) AS refused, max(clients_hit) AS hit, max(degraded) AS degraded FROM policies GROUP BY run) p ON p.run = r.run
 		LEFT JOIN (SELECT run, count(*) AS n FROM curves GROUP BY run) k ON k.run = r.run
 		ORDER BY r.run`)

@@ -25,21 +25,23 @@ func (r *Run) writeResult(res *replay.Result, finished time.Time) error {
 		if err := context.Cause(r.ctx); err != nil {
 			return err
 		}
-		w := r.store.duck.Writer(r.id)
+		w := r.duck.Writer()
 		write(w, res)
 		if err := w.Done(); err != nil {
 			return err
 		}
 	}
-	if err := r.writeState(); err != nil {
-		return err
+	w, s := r.duck.Writer(), &res.Stats
+	requests, clients := s.Judged(), int64(0)
+	for id := range int32(res.Clients.Len()) {
+		if res.Clients.At(id).Requests() > 0 {
+			clients++
+		}
 	}
-	w, s := r.store.duck.Writer(r.id), &res.Stats
-	requests := s.Judged()
 	w.Add("runs", r.info.Command, r.info.Version, fromClock(r.info.Started), fromClock(finished),
 		s.Lines, s.Bytes, s.Parsed, s.Unreadable, s.Excluded, s.Warm, requests, s.Late, s.Refusals,
 		timeIf(requests > 0, s.FirstAt), timeIf(requests > 0, s.LastAt), int64(s.Resolution), s.HasAgents, s.HasUpstream,
-		known(r.info.Timezone, ""), s.Carried, s.Held, timeIf(s.Held > 0, s.HeldFrom), nil, s.NotHTTP.Lines(), s.JudgesNotHTTP, s.Moved, s.Days)
+		known(r.info.Timezone, ""), s.Carried, s.Held, timeIf(s.Held > 0, s.HeldFrom), nil, s.NotHTTP.Lines(), s.JudgesNotHTTP, s.Moved, s.Days, clients)
 	return w.Done()
 }
 
@@ -50,16 +52,17 @@ func (r *Run) checkResult(res *replay.Result) error {
 		return fmt.Errorf("events speak of client %d and action %d, the result has %d and %d",
 			l.maxClient, l.maxAction, res.Tables.Clients.Len(), res.Tables.Actions.Len())
 	}
-	if len(l.refused) > len(res.Policies) {
-		return fmt.Errorf("events speak of policy %d, the result has %d policies", len(l.refused)-1, len(res.Policies))
+	refused := l.byPolicy()
+	if len(refused) > len(res.Policies) {
+		return fmt.Errorf("events speak of policy %d, the result has %d policies", len(refused)-1, len(res.Policies))
 	}
 	for i := range res.Policies {
 		if !r.keeps(i) {
 			break
 		}
 		var events int64
-		if i < len(l.refused) {
-			events = l.refused[i]
+		if i < len(refused) {
+			events = refused[i]
 		}
 		if p := &res.Policies[i]; events != p.Refused {
 			return fmt.Errorf("policy %s refused %d requests, its events sum up to %d", p.Policy.Name, p.Refused, events)
@@ -81,7 +84,7 @@ func (r *Run) writeRead(w *duck.Writer, res *replay.Result) {
 	}
 	for i := range res.Stats.Faults {
 		f := &res.Stats.Faults[i]
-		w.Add("unreadable_lines", f.Input, known(f.Line, 0), int32(f.Fault.Column), f.Fault.Reason, f.Text)
+		w.Add("unreadable_lines", int32(i), f.Input, known(f.Line, 0), int32(f.Fault.Column), f.Fault.Reason, f.Text)
 	}
 	for _, s := range res.Stats.NotHTTP {
 		w.Add("not_http", s.Status, s.Lines)
@@ -106,6 +109,7 @@ func (r *Run) writeRead(w *duck.Writer, res *replay.Result) {
 }
 
 func (r *Run) writePolicies(w *duck.Writer, res *replay.Result) {
+	addSets(w, 0, r.load.sets.All)
 	for i := range res.Policies {
 		t := &res.Policies[i]
 		p := &t.Policy
@@ -113,6 +117,15 @@ func (r *Run) writePolicies(w *duck.Writer, res *replay.Result) {
 		for j, l := range p.Parts {
 			w.Add("parts", int32(i), int32(j), l.By.String(), l.Spec.Algorithm, l.Spec.Count, int64(l.Spec.Period), l.Spec.Options,
 				l.Spec.String(), known(l.MatchText, ""), known(l.CountText, ""))
+		}
+	}
+}
+
+// addSets adds sets of policies, whose numbers begin with first.
+func addSets(w *duck.Writer, first int32, sets [][]replay.Refuser) {
+	for i, of := range sets {
+		for _, p := range of {
+			w.Add("policy_sets", first+int32(i), p.Policy, p.Degraded)
 		}
 	}
 }

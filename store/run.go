@@ -34,14 +34,18 @@ type Run struct {
 	ctx   context.Context
 	info  RunInfo
 	id    int32
+	place *workplace
+	dir   string // of the files
+	duck  *duck.Conn
 	load  *loader
 	over  bool
+	after int32 // the last run when this one began
 
 	// What Finish stores besides the result.
 	Warnings []string // of what reading found unusual
 	Findings []findings.Finding
 	Curves   *sweep.Result // of the run's own requests; nil: none
-	State    *State        // takes the place of the one of its name; nil: nobody goes on where the run ends
+	State    *State        // takes the place of the one of its name; nil: no replay goes on where the run ends
 	Who      *who.Register // who the clients are; nil: not known
 }
 
@@ -52,45 +56,44 @@ var (
 
 // Begin starts a run. When ctx is done, Write and Finish give up; the caller still calls Abort.
 func (s *Store) Begin(ctx context.Context, info RunInfo) (*Run, error) {
-	if s.busy {
-		return nil, errors.New("store: Begin before the end of the last Run")
-	}
-	if err := s.duck.Exec("BEGIN"); err != nil {
-		return nil, s.wrap(err)
-	}
 	r := &Run{store: s, ctx: ctx, info: info}
 	var err error
-	if r.id, err = s.nextRun(); err == nil {
-		r.load, err = startLoader(s.duck, r.id)
+	if r.place, err = s.work(ctx); err != nil {
+		return nil, err
+	}
+	if r.after, err = s.nextRun(); err == nil {
+		r.after--
+		r.dir, err = r.place.dir(nameOfPiece(1, 1))
+	}
+	if err == nil {
+		r.duck, err = s.openDesk(r.place.overflow())
+	}
+	if err == nil {
+		r.load, err = startLoader(r.duck, r.dir, info.Events)
 	}
 	if err != nil {
-		return nil, errors.Join(s.wrap(err), s.duck.Exec("ROLLBACK"))
+		return nil, errors.Join(s.wrap(full(err)), r.leave())
 	}
-	s.busy = true
 	return r, nil
 }
 
-// nextRun is the number of a run that begins.
-func (s *Store) nextRun() (int32, error) {
-	last, err := duck.One[int32](s.duck, "SELECT max(run) FROM runs")
-	if err == nil && last == math.MaxInt32 {
-		err = errNoNumbers
+// leave gives up what has not landed.
+func (r *Run) leave() error {
+	if r.duck != nil {
+		r.duck.Close()
 	}
-	return last + 1, err
+	return r.place.leave()
 }
 
-// ID is the run's number in the database.
+// ID returns the run's number in the database, which it has when Finish has returned.
 func (r *Run) ID() int32 { return r.id }
 
 // Write takes events in; it keeps none of the slice. An error may belong to an earlier Write.
-func (r *Run) Write(events []replay.Event) error {
+func (r *Run) Write(events []replay.Event, sets *replay.Sets) error {
 	if r.over {
 		return errOver
 	}
-	if err := r.load.write(r.ctx, events, r.info.Events); err != nil {
-		return r.store.wrap(err)
-	}
-	return nil
+	return r.store.wrap(r.load.write(r.ctx, events, sets))
 }
 
 // Finish stores the results and makes the run visible. After an error nothing of the run is in the database.
@@ -98,20 +101,29 @@ func (r *Run) Finish(res *replay.Result, finished time.Time) error {
 	if r.over {
 		return errOver
 	}
-	r.over, r.store.busy = true, false
+	r.over = true
 	err := r.load.stop()
 	if err == nil {
 		err = r.writeResult(res, finished)
 	}
 	if err == nil {
-		err = context.Cause(r.ctx)
+		err = writeTables(r.duck, r.dir)
 	}
 	if err == nil {
-		err = r.store.commit()
+		err = r.writeState()
 	}
-	if err != nil {
-		r.store.duck.Exec("ROLLBACK") //nolint:errcheck // what is not committed is lost in any case
-		return r.store.wrap(fmt.Errorf("the run is not stored: %w", err))
+	if err == nil {
+		err = r.place.finish(r.ctx)
+	}
+	if err == nil {
+		r.id, err = r.place.landRun(r.ctx, r.duck, r.stillLast)
+	}
+	err = errors.Join(err, r.leave())
+	if err != nil && r.id == 0 {
+		return r.store.wrap(fmt.Errorf("the run is not stored: %w", full(err)))
+	}
+	if r.State != nil {
+		r.store.forgetNotes(stateNote+r.State.Name, r.id)
 	}
 	return nil
 }
@@ -121,15 +133,10 @@ func (r *Run) Abort() error {
 	if r.over {
 		return nil
 	}
-	r.over, r.store.busy = true, false
+	r.over = true
 	r.load.cancel()
-	if err := r.store.duck.Exec("ROLLBACK"); err != nil {
-		return r.store.wrap(err)
-	}
-	return nil
+	return r.store.wrap(r.leave())
 }
-
-func (s *Store) wrap(err error) error { return fmt.Errorf("database %s: %w", s.path, err) }
 
 func fromClock(t time.Time) limit.Time { return limit.Time(t.UnixMicro()) }
 

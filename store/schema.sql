@@ -1,12 +1,7 @@
 -- The tables of a shadow database. docs/schema.md explains them; views.sql gives them readable names.
 --
--- No keys, no indices, no enums: loading stays a plain append, and DuckDB's own row-group statistics find a run. Ids of
--- policies, clients, actions and agents are those of the run, from 0; they mean nothing without it.
-
-CREATE TABLE shadow_schema (
-    version INTEGER NOT NULL -- of the tables: a file with another one is refused
-);
-INSERT INTO shadow_schema VALUES (2);
+-- Each is a Parquet file of a run, without the column run: its number stands in the path. Ids of policies, clients,
+-- actions and agents are those of the run, from 0; they mean nothing without it.
 
 CREATE TABLE runs (
     run           INTEGER   NOT NULL, -- from 1, growing
@@ -36,7 +31,8 @@ CREATE TABLE runs (
     not_http      BIGINT    NOT NULL, -- lines whose request is not HTTP
     not_http_judged BOOLEAN NOT NULL, -- whether these are among the requests
     moved         BIGINT    NOT NULL, -- requests judged when they began: their stamp less the request time
-    days          BIGINT    NOT NULL  -- of the log with a request; 0: not counted, as of a tail
+    days          BIGINT    NOT NULL, -- of the log with a request; 0: not counted, as of a tail
+    clients       BIGINT    NOT NULL  -- in table clients
 );
 
 CREATE TABLE not_http ( -- the lines of runs.not_http by status
@@ -72,6 +68,7 @@ CREATE TABLE inputs (
 
 CREATE TABLE unreadable_lines ( -- the first few
     run    INTEGER NOT NULL,
+    fault  INTEGER NOT NULL, -- from 0
     input  VARCHAR NOT NULL, -- inputs.name
     line   BIGINT,           -- from 1; NULL: reading began in the middle of the file
     col    INTEGER NOT NULL, -- byte of the line where reading stopped, from 1
@@ -180,15 +177,21 @@ CREATE TABLE action_tallies ( -- actions with a refused request
     refused BIGINT  NOT NULL  -- requests
 );
 
-CREATE TABLE events ( -- would-blocks; equal ones of one moment may share a row: sum the counts
+CREATE TABLE refusals ( -- refused requests, each once; equal ones of one moment may share a row: sum the counts
     run    INTEGER   NOT NULL,
-    policy INTEGER   NOT NULL, -- policies.policy
     time   TIMESTAMP NOT NULL, -- when the request began
     client INTEGER   NOT NULL, -- clients.client
     action INTEGER   NOT NULL, -- actions.action
     status USMALLINT NOT NULL, -- 0: not logged
     count  UINTEGER  NOT NULL, -- refused requests that the row stands for
-    degraded BOOLEAN  NOT NULL -- see policies
+    policy_set INTEGER NOT NULL -- the policies that refuse them: policy_sets.policy_set
+);
+
+CREATE TABLE policy_sets ( -- policies that refuse the same requests
+    run        INTEGER NOT NULL,
+    policy_set INTEGER NOT NULL, -- from 0
+    policy     INTEGER NOT NULL, -- policies.policy
+    degraded   BOOLEAN NOT NULL  -- see policies
 );
 
 CREATE TABLE curves ( -- what every limit of a shape would refuse: shadow sweep
@@ -239,25 +242,9 @@ CREATE TABLE client_identities ( -- who a client is; not of the runs of tails
     reasons VARCHAR           -- what shows it, a line each; NULL: not kept, since no policy hit the client
 );
 
-CREATE TABLE tails ( -- how far each shadow tail has come; changed in the transaction of each of its batches
-    tail     VARCHAR   NOT NULL, -- a random name, which its checkpoint has too
-    batch    BIGINT    NOT NULL, -- the last that is stored
-    run      INTEGER   NOT NULL, -- that it went into
-    started  TIMESTAMP NOT NULL, -- of that run
-    policies VARCHAR   NOT NULL  -- of that run, as JSON
-);
-
-CREATE TABLE states ( -- where replays with --resume go on
-    run     INTEGER   NOT NULL, -- that has left it
-    name    VARCHAR   NOT NULL, -- --resume-as
-    written TIMESTAMP NOT NULL, -- when, by the clock
-    options VARCHAR   NOT NULL, -- JSON: those that must be the same to go on
-    logs    VARCHAR   NOT NULL  -- JSON: how far each file has been read
-);
-
-CREATE TABLE state_pieces ( -- what limits remember, and requests held back: for shadow itself
-    run   INTEGER NOT NULL, -- states.run
-    name  VARCHAR NOT NULL, -- states.name
-    piece INTEGER NOT NULL, -- from 0
-    bytes BLOB    NOT NULL  -- of the state, put together by piece
+CREATE TABLE tails ( -- how far each shadow tail has come in a run
+    run      INTEGER NOT NULL,
+    tail     VARCHAR NOT NULL, -- a random name, which its checkpoint has too
+    batch    BIGINT  NOT NULL, -- the last that is stored
+    policies VARCHAR NOT NULL  -- of the run, as JSON
 );

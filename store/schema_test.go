@@ -41,7 +41,7 @@ func TestQuestionsOfThePage(t *testing.T) {
 // Every table, view and column is on the page, and every table of columns there is in the database.
 func TestPageIsComplete(t *testing.T) {
 	path := dbPath(t)
-	openStore(t, path).Close()
+	storeRun(t, path, makeRun(t, 1, 3, 30, 3000), info)
 	page := schemaPage(t)
 	for _, row := range mustAsk(t, path, "SELECT DISTINCT table_name, column_name FROM duckdb_columns() WHERE NOT internal") {
 		for _, name := range row {
@@ -66,7 +66,7 @@ func TestPageIsComplete(t *testing.T) {
 // The program says of each column of each table and view what it means, in words that need no line above.
 func TestColumnsAreExplained(t *testing.T) {
 	path := dbPath(t)
-	openStore(t, path).Close()
+	storeRun(t, path, makeRun(t, 1, 3, 30, 3000), info)
 	rows := mustAsk(t, path, TablesQuestion)
 	if len(rows) < 400 {
 		t.Fatalf("%d columns", len(rows))

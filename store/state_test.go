@@ -6,7 +6,7 @@ import (
 	"bytes"
 	"context"
 	"os"
-	"reflect"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -29,7 +29,6 @@ func someBytes(t *testing.T, n int) []byte {
 func leave(t *testing.T, path string, s *State, finish bool) (before *State) {
 	t.Helper()
 	db := openStore(t, path)
-	defer db.Close()
 	run, err := db.Begin(context.Background(), info)
 	check(t, err)
 	before, err = run.LastState(s.Name)
@@ -51,7 +50,7 @@ func check(t testing.TB, err error) {
 	}
 }
 
-// A state comes back as it was, in pieces or without a byte; the one before it is gone; that of another name stays.
+// A state comes back as it was, long or without a byte; the one before it is gone; that of another name stays.
 func TestStateComesBack(t *testing.T) {
 	path := dbPath(t)
 	other := &State{Name: "other", Written: 7, Options: "{}", Logs: "[]", Body: []byte("x")}
@@ -59,16 +58,16 @@ func TestStateComesBack(t *testing.T) {
 		t.Errorf("%+v before anything", before)
 	}
 	last := (*State)(nil)
-	for i, n := range []int{0, 1, pieceBytes, pieceBytes + 1, piecesAtOnce*pieceBytes + 17, 3} {
-		s := &State{Name: "night", Written: 1_700_000_000_000_000, Options: `{"a":"` + strconv.Itoa(i) + "\\u0007\xff" + `"}`, Logs: `["/l/access.log"]`, Body: someBytes(t, n)}
+	for i, n := range []int{0, 1, 17, 1 << 20, 3} {
+		s := &State{Name: "night", Written: 1_700_000_000_000_000, Options: `{"a":"` + strconv.Itoa(i) + "\\u0007ü" + `"}`, Logs: `["/l/access.log"]`, Body: someBytes(t, n)}
 		before := leave(t, path, s, true)
 		if last != nil && (before.Run != int32(i+1) || before.Written != last.Written || before.Options != last.Options || before.Logs != last.Logs || !bytes.Equal(before.Body, last.Body)) {
 			t.Errorf("state %d came back as of run %d, %q, %d bytes", i-1, before.Run, before.Options, len(before.Body))
 		}
 		last = s
 	}
-	if got := mustAsk(t, path, "SELECT name, count(*), sum(octet_length(bytes))::BIGINT FROM state_pieces GROUP BY ALL ORDER BY ALL"); !reflect.DeepEqual(got, [][]any{{"night", int64(1), int64(3)}, {"other", int64(1), int64(1)}}) {
-		t.Errorf("pieces: %v", got)
+	if left, err := filepath.Glob(filepath.Join(path, "runs", "*", "state.*")); err != nil || len(left) != 2 {
+		t.Errorf("states: %v, %v", left, err)
 	}
 	if before := leave(t, path, other, true); !bytes.Equal(before.Body, other.Body) || before.Run != 1 {
 		t.Errorf("the other state: %+v", before)
@@ -83,9 +82,11 @@ func TestStateOutlives(t *testing.T) {
 	db := openStore(t, path)
 	_, err := db.Delete(context.Background(), []int32{1})
 	check(t, err)
-	check(t, db.Close())
-	if before := leave(t, path, &State{Name: "night"}, false); string(before.Body) != "first" {
-		t.Errorf("the state is %q", before.Body)
+	if before := leave(t, path, &State{Name: "night", Body: []byte("third")}, true); string(before.Body) != "first" || before.Run != 1 {
+		t.Errorf("the state of run %d is %q", before.Run, before.Body)
+	}
+	if _, err := os.Stat(folder(path).run(1)); err == nil {
+		t.Error("the run that was deleted is still there")
 	}
 }
 
@@ -98,26 +99,6 @@ func TestNamesOfStates(t *testing.T) {
 	}
 }
 
-// A state of millions of keys fits through the little memory that the database takes. STATE_MB=400 go test ./store -run LargeState -v
-func TestLargeState(t *testing.T) {
-	megabytes, _ := strconv.Atoi(os.Getenv("STATE_MB"))
-	if megabytes == 0 {
-		megabytes = 96 // more than the database may hold at once
-	}
-	path := dbPath(t)
-	body := someBytes(t, megabytes<<20)
-	for range 2 {
-		begin := time.Now()
-		leave(t, path, &State{Name: "night", Body: body}, true)
-		size, err := os.Stat(path)
-		check(t, err)
-		t.Logf("%d MB stored in %v, the file has %d MB", megabytes, time.Since(begin), size.Size()>>20)
-	}
-	if before := leave(t, path, &State{Name: "night"}, false); !bytes.Equal(before.Body, body) {
-		t.Errorf("%d bytes came back", len(before.Body))
-	}
-}
-
 // Of several nights together, only what the last one holds back is held, and only what the first one carried is carried.
 func TestNightsTogether(t *testing.T) {
 	path := dbPath(t)
@@ -126,7 +107,7 @@ func TestNightsTogether(t *testing.T) {
 		m.result.Stats.Carried, m.result.Stats.Held, m.result.Stats.HeldFrom = night.carried, night.held, dayOne
 		storeRun(t, path, m, info)
 	}
-	db, err := OpenReader(context.Background(), path, Wait{})
+	db, err := OpenReader(context.Background(), path)
 	check(t, err)
 	defer db.Close()
 	loaded, err := db.Load([]int32{1, 2, 3, 4})
@@ -134,4 +115,27 @@ func TestNightsTogether(t *testing.T) {
 	if s := loaded.Result.Stats; s.Carried != 7 || s.Held != 5 || s.HeldFrom != dayOne {
 		t.Errorf("carried %d, held %d from %d", s.Carried, s.Held, s.HeldFrom)
 	}
+}
+
+// Of two nights of a series at a time, the first that ends lands; the other has read the same lines, and does not.
+func TestNightsDoNotOverlap(t *testing.T) {
+	path := dbPath(t)
+	leave(t, path, &State{Name: "night", Body: []byte("first")}, true)
+	db := openStore(t, path)
+	m := makeRun(t, 1, 2, 10, 0)
+	var runs []*Run
+	for range 2 {
+		run := begin(t, db, context.Background())
+		_, err := run.LastState("night")
+		check(t, err)
+		run.State = &State{Name: "night", Body: []byte("second")}
+		runs = append(runs, run)
+	}
+	check(t, runs[1].Finish(&m.result, time.Now()))
+	wantError(t, runs[0].Finish(&m.result, time.Now()), "run 2 of the same series has landed meanwhile")
+	if n := askNumber(t, path, "SELECT count(*) FROM runs"); n != 2 {
+		t.Errorf("%d runs", n)
+	}
+	leave(t, path, &State{Name: "other"}, true)
+	leave(t, path, &State{Name: "night"}, true)
 }

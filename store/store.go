@@ -3,180 +3,138 @@ package store
 import (
 	"cmp"
 	"context"
-	_ "embed"
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"shadow/store/duck"
 )
 
-//go:embed schema.sql
-var schemaSQL string
-
-//go:embed views.sql
-var viewsSQL string
-
-// SchemaVersion is that of schema.sql and views.sql. A file of another version is neither read nor written.
-const SchemaVersion = 2
-
-// Options bound what the database may take from the machine. The zero value is the default.
+// Options bound what writing may take from the machine. The zero value is the default.
 type Options struct {
-	MemoryMB int  // at most this much for DuckDB's buffers; 0 is defaultMemoryMB
-	Threads  int  // for DuckDB's own work besides the caller's goroutines; 0 is 1
-	Wait     Wait // for a process that has the file open
+	MemoryMB int // at most this much for DuckDB's buffers; 0 is defaultMemoryMB
+	Threads  int // for DuckDB's own work besides the caller's goroutines; 0 is 1
 }
 
 const defaultMemoryMB = 64
 
-func (o Options) settings() duck.Settings {
-	return slices.Concat(duck.NoExtensions, duck.Settings{
-		{"memory_limit", fmt.Sprintf("%dMB", cmp.Or(o.MemoryMB, defaultMemoryMB))},
-		{"threads", fmt.Sprint(cmp.Or(o.Threads, 1))},
-		{"checkpoint_threshold", "1TB"}, // DuckDB never checkpoints by itself (see checkpoint.go)
-	})
-}
-
-// A Store is a database file opened for writing. Until Close no other process can open it, not even to read: a
-// long-lived process should open it, store a run, and close it.
+// A Store is a database that runs are written to. Several processes may write to one at a time, and read it meanwhile.
 type Store struct {
-	path    string // of the file itself, which the path that was given may be a link to
-	duck    *duck.Conn
-	file    *os.File // to read blocks from; closed after duck, since closing it gives up the lock that DuckDB has
-	journal *journal // of a checkpoint that failed
-	busy    bool     // a Run is under way
+	folder
+	options Options
+
+	table *duck.Conn // on which the pieces of a tail are made, one after the other; nil: not yet
+	place *workplace // its own
 }
 
-// Open opens the database at path for writing, and creates it when there is no such file.
+// Open returns the database at path, and makes the folder when there is none.
 func Open(path string, o Options) (*Store, error) {
-	if err := checkPath(path); err != nil {
-		return nil, err
-	}
-	path, err := realPath(path)
-	if err != nil {
-		return nil, err
-	}
-	s, err := openWhole(context.Background(), path, o.Wait, func() (*Store, error) { return open(path, o.settings()) }, (*Store).letGo)
-	if err != nil {
-		return nil, err
-	}
-	if err := prepare(s.duck); err != nil {
-		s.letGo()
-		return nil, fmt.Errorf("database %s: %w", path, err)
-	}
-	return s, nil
-}
-
-// open opens the file at path, and creates it when there is none.
-func open(path string, with duck.Settings) (*Store, error) {
-	if err := create(path, with); err != nil {
-		return nil, err
-	}
-	d, err := openExplained(path, with)
-	if err != nil {
-		return nil, err
-	}
-	s := &Store{path: path, duck: d}
-	// A checkpoint that DuckDB writes when it closes the file is not ours.
-	if err := d.Exec("PRAGMA disable_checkpoint_on_shutdown"); err != nil {
-		d.Close()
-		return nil, fmt.Errorf("database %s: %w", path, err)
-	}
-	if s.file, err = os.Open(path); err != nil {
-		d.Close()
-		return nil, fmt.Errorf("database %s: %w", path, err)
-	}
-	return s, nil
-}
-
-// Close ends a Run that is still under way, without a trace, and gives the file free.
-func (s *Store) Close() error {
-	if s.duck == nil {
-		return nil
-	}
-	if s.busy {
-		return errors.New("store: Close before the end of a Run")
-	}
-	s.letGo()
-	if s.journal == nil {
-		return nil
-	}
-	return errors.Join(s.journal.file.Close(), mend(s.path))
-}
-
-// letGo gives the file free.
-func (s *Store) letGo() {
-	s.duck.Close()
-	s.duck = nil
-	s.file.Close() //nolint:errcheck // it only read
-}
-
-// prepare creates the schema in an empty database and checks its version in any other.
-func prepare(d *duck.Conn) error {
-	ours, others, err := countTables(d)
-	switch {
-	case err != nil:
-		return err
-	case ours > 0:
-		if err := checkVersion(d, "shadow_schema"); err != nil {
-			return err
+	s := &Store{folder: folder(path), options: o}
+	if path != "" {
+		if err := s.create(); err != nil {
+			return nil, err
 		}
-		return renew(d)
-	case others > 0:
-		return errors.New("has tables, but none of shadow's: it belongs to something else; choose another file with --db")
 	}
-	return d.Exec("BEGIN;" + schemaSQL + viewsSQL + "COMMIT;")
+	return s, s.check()
 }
 
-// renew gives a database of the first release the views that it lacks. It writes only then: what writes
-// nothing leaves no log of changes behind.
-func renew(d *duck.Conn) error {
-	stale, err := duck.One[bool](d, "SELECT coalesce(NOT bool_or(contains(sql, 'FROM policies')), true) FROM duckdb_views() "+
-		"WHERE database_name = current_database() AND view_name = 'latest_policy_totals'")
-	if err == nil && stale {
-		err = d.Exec("BEGIN;" + viewsSQL + "COMMIT;")
+// Close frees what Append has kept from call to call.
+func (s *Store) Close() error {
+	if s.table == nil {
+		return nil
+	}
+	s.table.Close()
+	s.table = nil
+	return s.place.leave()
+}
+
+// tailMemoryMB is for batches of as many new names as a flood has: these are joined and sorted in memory.
+const tailMemoryMB = 512
+
+// openTable returns the database in memory on which the pieces of a tail are made.
+func (s *Store) openTable(ctx context.Context) (*duck.Conn, error) {
+	if s.table != nil {
+		if _, err := os.Stat(s.place.path); err == nil {
+			return s.table, nil
+		}
+		s.Close() //nolint:errcheck // another folder has taken the place of this one
+	}
+	var err error
+	if s.place, err = s.work(ctx); err != nil {
+		return nil, err
+	}
+	s.options.MemoryMB = cmp.Or(s.options.MemoryMB, tailMemoryMB)
+	if s.table, err = s.openDesk(s.place.overflow()); err != nil {
+		return nil, errors.Join(err, s.place.leave())
+	}
+	return s.table, nil
+}
+
+// emptyTables empties the tables of schema.sql.
+func emptyTables(d *duck.Conn) error {
+	var text strings.Builder
+	for i := range tableDefs() {
+		text.WriteString("TRUNCATE " + tableDefs()[i].name + ";")
+	}
+	return d.Exec(text.String())
+}
+
+// openDesk opens a database in memory in which files are made, with the tables of schema.sql, empty. What does not fit into
+// memory lies in overflow.
+func (s *Store) openDesk(overflow string) (*duck.Conn, error) {
+	d, err := duck.Open(":memory:", slices.Concat(duck.NoExtensions, duck.Settings{
+		{"memory_limit", fmt.Sprintf("%dMB", cmp.Or(s.options.MemoryMB, defaultMemoryMB))},
+		{"threads", fmt.Sprint(cmp.Or(s.options.Threads, 1))},
+		{"temp_directory", overflow},
+	}))
+	if err != nil {
+		return nil, err
+	}
+	var text strings.Builder
+	for i := range tableDefs() {
+		t := &tableDefs()[i]
+		text.WriteString("CREATE TABLE " + t.name + " (" + t.list(func(name, is string) string { return name + " " + is }) + ");")
+	}
+	if err := d.Exec(text.String()); err != nil {
+		d.Close()
+		return nil, err
+	}
+	return d, nil
+}
+
+// writeTables writes the tables that have rows to files in dir.
+func writeTables(d *duck.Conn, dir string) error {
+	var count []string
+	for i := range tableDefs() {
+		count = append(count, "SELECT "+fmt.Sprint(i)+" WHERE EXISTS (FROM "+tableDefs()[i].name+")")
+	}
+	filled, err := duck.List[int32](d, strings.Join(count, " UNION ALL "))
+	for i := 0; i < len(filled) && err == nil; i++ {
+		name := tableDefs()[filled[i]].name
+		err = writeFile(d, name, filepath.Join(dir, name+".parquet"))
 	}
 	return err
 }
 
-// hasTable reports whether a database has a table; "" is the one that was opened.
-func hasTable(d *duck.Conn, database, table string) (bool, error) {
-	of := "current_database()"
-	if database != "" {
-		of = "'" + database + "'"
-	}
-	n, err := duck.One[int64](d, "SELECT count(*) FROM duckdb_tables() WHERE database_name = "+of+" AND table_name = '"+table+"'")
-	return n > 0, err
+// writeFile writes the rows of a table or of a query in parentheses to a file.
+func writeFile(d *duck.Conn, rows, path string) error {
+	return d.Exec("COPY " + rows + " TO " + literal(path) + " (FORMAT parquet, COMPRESSION zstd, PARQUET_VERSION v2, USE_TMP_FILE false)")
 }
 
-// checkOurs reports an error unless the file has our schema.
-func checkOurs(d *duck.Conn) error {
-	ours, others, err := countTables(d)
-	switch {
-	case err != nil:
-		return err
-	case ours > 0:
-		return checkVersion(d, "shadow_schema")
-	case others > 0:
-		return errors.New("has none of shadow's tables: choose another file with --db")
-	}
-	return errors.New("holds no runs yet: shadow replay makes one") // a first run that was killed leaves a file without any table
-}
+// overflow is the folder of what does not fit into memory.
+func (w *workplace) overflow() string { return filepath.Join(w.path, "overflow") }
 
-// countTables counts the tables that say which schema the file has, and all others.
-func countTables(d *duck.Conn) (ours, others int64, err error) {
-	n, err := duck.One[[2]int64](d, `SELECT count(*) FILTER (table_name = 'shadow_schema'), count(*) FILTER (NOT internal AND table_name != 'shadow_schema')
-		FROM duckdb_tables()`)
-	return n[0], n[1], err
-}
-
-// checkVersion reports an error unless the schema whose version stands in a table is ours.
-func checkVersion(d *duck.Conn, table string) error {
-	version, err := duck.One[int32](d, "SELECT version FROM "+table)
-	if err == nil && version != SchemaVersion {
-		err = fmt.Errorf("was written by another version of shadow (schema %d, this one has %d): use that version, or choose another file with --db",
-			version, SchemaVersion)
+// finish makes durable what a workplace has.
+func (w *workplace) finish(ctx context.Context) error {
+	err := os.RemoveAll(w.overflow())
+	if err == nil {
+		err = w.sync()
 	}
-	return err
+	if cause := context.Cause(ctx); cause != nil {
+		err = cause
+	}
+	return full(err)
 }

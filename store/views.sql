@@ -27,10 +27,16 @@
 --   limit_kind: window; fixed; window,charge=all; token
 --   per_seconds: length of the window; NULL: a token bucket
 --   rate_per_second: at which tokens come; NULL: a window
+--   events.policy: policies.policy
+--   events.degraded: see policies
 --   would_blocks.status: the server's answer; NULL: not logged
 --   would_blocks.degraded: whether hosts that share the limit might have decided otherwise together
 --   curve_figures.action: whose requests it is about; NULL: all
 --   curve_figures.refused: requests; NULL, as by class: not counted for this bucket
+
+CREATE OR REPLACE VIEW events AS -- one row for each policy that refuses the requests
+SELECT r.run, s.policy, r.time, r.client, r.action, r.status, r.count, s.degraded
+FROM refusals r JOIN policy_sets s ON s.run = r.run AND s.policy_set = r.policy_set;
 
 CREATE OR REPLACE VIEW would_blocks AS
 SELECT e.run, p.name AS policy, p.counts_by, e.time, c.name AS client, c.class, a.name AS action,
@@ -52,7 +58,7 @@ SELECT p.run, p.name AS policy, p.counts_by, p.requests, p.refused,
        p.refused_low, p.refused_high, p.clients_hit_low, p.clients_hit_high, p.degraded, p.degraded_refused,
        p.combine, t.most / nullif(p.refused, 0) AS requests_refused_share_of_worst_client
 FROM policies p
-LEFT JOIN (SELECT run, count(*) AS clients FROM clients GROUP BY run) n ON n.run = p.run
+LEFT JOIN runs n ON n.run = p.run
 LEFT JOIN (SELECT run, policy, max(refused) AS most FROM client_tallies GROUP BY run, policy) t
        ON t.run = p.run AND t.policy = p.policy;
 

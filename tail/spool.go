@@ -22,8 +22,8 @@ import (
 //     written before the checkpoint, which names its number, takes the place of the old one. A file with a higher number is
 //     of a tail that was killed in between; it is removed, since its requests are judged again.
 //   - Only what a checkpoint has named goes to the database, in the order of the numbers. The database keeps the number of
-//     the last batch in the transaction that stores it, so one that is delivered twice is stored once.
-//   - A file is removed when the database has it. Whatever keeps the database busy, the batch waits. When too much waits,
+//     the last batch with what it adds, so one that is delivered twice is stored once.
+//   - A file is removed when the database has it. Whatever is in the way, the batch waits. When too much waits,
 //     nothing more is read.
 
 // A Store is where batches go. It is handed batches of one tail in their order, and those again of which it is not known
@@ -181,19 +181,12 @@ func (s *spool) flush() {
 var errSetBack = errors.New("the database has later batches of this tail than its checkpoint knows: the checkpoint was set back, " +
 	"or is used twice; --from start and --from end begin another run")
 
-// storePause is how long the database is left alone between two deliveries, however much waits: whoever asks it something looks
-// every 50 ms whether it is free.
-const storePause = 150 * time.Millisecond
-
 // deliver delivers what has been sealed, a handful of batches at a time.
 func (s *spool) deliver() error {
-	for again := false; ; again = true {
+	for {
 		batches, files, err := s.read(s.tail, s.sealed.Load())
 		if len(batches) == 0 {
 			return err
-		}
-		if again {
-			time.Sleep(storePause)
 		}
 		known, err := s.store.Append(batches)
 		if err == nil && known > s.again(batches) {
@@ -263,7 +256,7 @@ func (s *spool) backlog() (b Backlog) {
 	return b
 }
 
-// warnAfter is for how long batches may wait for the database before it is told: somebody may be asking it something.
+// warnAfter is for how long batches may wait for the database before it is told: what is in the way may pass.
 const warnAfter = 30 * time.Second
 
 // sayStored tells when batches have begun to wait for the database, and when they no longer have to.

@@ -19,6 +19,8 @@ type openBatch struct {
 	touched []int32  // clients with a place
 	latest  []latest // by place in to.Clients
 	turn    int      // how many batches of requests have come
+	sets    replay.Sets
+	set     []replay.Refuser // of the request at hand
 }
 
 // A place in a list, from 1; 0 means: not there.
@@ -34,7 +36,7 @@ type latest struct {
 func (g *openBatch) begin() {
 	n := len(g.texts)
 	g.to = replay.Addition{Policies: g.texts, Refused: make([]int64, n), Saved: make([]int64, n), Degraded: make([]replay.Degraded, n), Events: g.to.Events[:0]}
-	g.latest = g.latest[:0]
+	g.latest, g.sets = g.latest[:0], replay.Sets{}
 	clear(g.sources)
 	g.forget()
 }
@@ -94,17 +96,23 @@ func (g *openBatch) observe(b *traffic.Batch, verdicts []replay.Verdicts, refusa
 			a.AlreadyRefused++
 		}
 	}
-	for _, r := range refusals {
+	for i, r := range refusals { // request by request
 		a.Refused[r.policy]++
 		a.Saved[r.policy] += b.Bytes[r.row]
 		if r.degraded {
 			a.Degraded[r.policy].Refused++
 		}
+		g.set = append(g.set, replay.Refuser{Policy: r.policy, Degraded: r.degraded})
+		if i+1 < len(refusals) && refusals[i+1].row == r.row {
+			continue
+		}
 		a.Events = append(a.Events, replay.Event{
-			Policy: r.policy, At: b.At[r.row], Status: b.Status[r.row], Count: 1, Degraded: r.degraded,
+			At: b.At[r.row], Status: b.Status[r.row], Count: 1, Set: g.sets.ID(g.set),
 			Client: g.client(b.Client[r.row], t), Action: g.action(b.Action[r.row], t),
 		})
+		g.set = g.set[:0]
 	}
+	a.Sets = g.sets.All
 }
 
 // request counts a request of a client for an action. The client's agent is that of its latest request, as in a replay.

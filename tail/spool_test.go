@@ -36,8 +36,6 @@ type shelf struct {
 
 	degraded map[string]replay.Degraded  // by policy
 	inputs   map[string]replay.InputPart // by name
-	left     time.Time                   // when Append ended last
-	shortest time.Duration               // between two calls of it; 0: there were none
 	faults   int
 }
 
@@ -48,10 +46,6 @@ func newShelf() *shelf {
 }
 
 func (s *shelf) Append(batches []*replay.Addition) (known int, err error) {
-	if pause := time.Since(s.left); !s.left.IsZero() && (s.shortest == 0 || pause < s.shortest) {
-		s.shortest = pause
-	}
-	defer func() { s.left = time.Now() }()
 	if s.busy {
 		return 0, errBusy
 	}
@@ -89,10 +83,12 @@ func (s *shelf) add(a *replay.Addition) {
 		s.degraded[a.Policies[i].Name] = replay.Degraded{Requests: sum.Requests + a.Degraded[i].Requests, Refused: sum.Refused + a.Degraded[i].Refused}
 	}
 	for _, e := range a.Events {
-		if e.Degraded {
-			s.marked++
+		for _, r := range a.Sets[e.Set] {
+			if r.Degraded {
+				s.marked++
+			}
+			s.events = append(s.events, fmt.Sprintf("%s %s %s %d", a.Policies[r.Policy].Name, a.Clients[e.Client].Name, a.Actions[e.Action].Name, e.At))
 		}
-		s.events = append(s.events, fmt.Sprintf("%s %s %s %d", a.Policies[e.Policy].Name, a.Clients[e.Client].Name, a.Actions[e.Action].Name, e.At))
 	}
 }
 
@@ -285,22 +281,6 @@ func TestSpoolThatCannotBeWritten(t *testing.T) {
 	check(t, os.Rename(s.path("away"), s.path("state.spool")))
 	s.settle()
 	s.check()
-}
-
-// However much waits, the database is free now and then.
-func TestBacklogLeavesRoom(t *testing.T) {
-	s := newStored(t, "token:1/10s")
-	s.start()
-	s.tail.spool.portion = 1 // batches are handed over one by one
-	for range 4 {
-		s.append("access.log", line(1, s.now))
-		s.step(10 * time.Second)
-		check(t, s.tail.save())
-	}
-	if s.flush(); s.shelf.lines < 3 || s.shelf.shortest < 100*time.Millisecond {
-		t.Errorf("%d lines were stored, and the database was left alone for %v", s.shelf.lines, s.shelf.shortest)
-	}
-	s.stop()
 }
 
 // Who removes the folder takes batches away, and nothing else: neither does the tail wait for them, nor is it unable to go on.

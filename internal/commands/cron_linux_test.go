@@ -32,10 +32,10 @@ func TestCron(t *testing.T) {
 	must(t, err)
 	jobs := map[string]string{
 		"readme": strings.ReplaceAll(strings.Join(night, "; "), "/var/", dir+"/var/"),
-		"script": "SHADOW_DB=night.duckdb sh " + script,
+		"script": "SHADOW_DB=night.db sh " + script,
 	}
 	runsUnderCron(t, dir, home, jobs)
-	for job, database := range map[string]string{"readme": "shadow.duckdb", "script": "night.duckdb"} {
+	for job, database := range map[string]string{"readme": "shadow.db", "script": "night.db"} {
 		mail, err := os.ReadFile(filepath.Join(dir, job+".mail"))
 		must(t, err)
 		if status, err := os.ReadFile(filepath.Join(dir, job)); err != nil || string(status) != "0\n" {

@@ -174,7 +174,7 @@ func addLogs(cmd *cobra.Command, f *pipeline.Logs, quiet, verbose string) {
 
 // addStore adds the flags that say where a run is kept.
 func addStore(cmd *cobra.Command, f *pipeline.Keeping) {
-	cmd.Flags().StringVar(&f.DB, "db", pipeline.DefaultDB, "DuckDB `file` to store the run in")
+	cmd.Flags().StringVar(&f.DB, "db", pipeline.DefaultDB, "`folder` to store the run in")
 	cmd.Flags().BoolVar(&f.NoStore, "no-store", !duck.Built, "store nothing")
 }
 
@@ -256,13 +256,7 @@ func addOutput(cmd *cobra.Command, output *string, what string, formats []string
 	option.OneOf(formats...).Add(cmd, output, "output,o", "`format` of the "+what+": "+strings.Join(formats, ", "))
 }
 
-// defaultWait suffices for a tail, which has its database open for moments.
-const defaultWait = 10 * time.Second
-
-// addDatabase adds the flags that say which database is read.
+// addDatabase adds the flag that says which database is read.
 func addDatabase(flags *pflag.FlagSet, d *stored.Database) {
-	flags.StringVar(&d.Path, "db", pipeline.DefaultDB, "DuckDB `file` of the runs")
-	d.Wait = defaultWait
-	flags.Var(&option.Single[time.Duration]{Domain: option.Waits(false), At: &d.Wait}, "wait", "wait at most this `long` while another process "+
-		"writes the database")
+	flags.StringVar(&d.Path, "db", pipeline.DefaultDB, "`folder` of the runs")
 }

@@ -138,7 +138,7 @@ func TestHostileLines(t *testing.T) {
 	told, err := os.ReadFile(filepath.Join(dir, "told"))
 	must(t, err)
 	harmlessOutput(t, "tail", "jsonl", string(told))
-	stored := askAll(t, dir, "kept", "SELECT (SELECT sum(count) FROM events), (SELECT sum(refused) FROM policies), (SELECT count(*) FROM duckdb_tables() WHERE table_name = 'events')")
+	stored := askAll(t, dir, "kept", "SELECT (SELECT sum(count) FROM events), (SELECT sum(refused) FROM policies), (SELECT count(*) FROM duckdb_views() WHERE view_name = 'events')")
 	if m := regexp.MustCompile(`^(\d+) (\d+) 1$`).FindStringSubmatch(stored); m == nil || m[1] != m[2] {
 		t.Errorf("the database holds %s", stored)
 	}

@@ -22,8 +22,8 @@ Merge adds up what each host judged by itself. A client that several hosts serve
 at each, so a limit that the hosts share would refuse more: the report names the clients that runs of the same time have
 in common, and how many requests are theirs. What such a limit refuses tells a replay of all logs together, or tails with
 --redis.`,
-		Example: `  shadow merge web1.duckdb web2.duckdb --db all.duckdb
-  shadow report --db all.duckdb --since yesterday`,
+		Example: `  shadow merge web1.db web2.db --db all.db
+  shadow report --db all.db --since yesterday`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return pipeline.Usage("which databases?\nSee `%s --help`.", cmd.CommandPath())
@@ -34,7 +34,7 @@ in common, and how many requests are theirs. What such a limit refuses tells a r
 			return stored.Merge(cmd.Context(), cmd.OutOrStdout(), output, into, args)
 		},
 	}
-	cmd.Flags().StringVar(&into, "db", pipeline.DefaultDB, "DuckDB `file` that takes the runs in")
+	cmd.Flags().StringVar(&into, "db", pipeline.DefaultDB, "`folder` that takes the runs in")
 	addOutput(cmd, &output, "answer", explain.CalcFormats())
 	return cmd
 }

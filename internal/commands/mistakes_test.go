@@ -85,7 +85,7 @@ func tells(t *testing.T, line string, code int, text string) {
 	}
 }
 
-// A database that was cut or overwritten is said to be damaged, in one sentence with the remedy.
+// A run that was cut or overwritten is said to be damaged, in one sentence with the remedy; others can be stored beside it.
 func TestDamagedDatabaseIsSaid(t *testing.T) {
 	if !duck.Built {
 		t.Skip("there is no database")
@@ -93,16 +93,21 @@ func TestDamagedDatabaseIsSaid(t *testing.T) {
 	samples, err := filepath.Abs("../../sample-logs")
 	must(t, err)
 	t.Chdir(t.TempDir())
-	must(t, called([]string{"replay", samples + "/api.json", "--limit", "6/30s", "--db", "whole.db", "--quiet"}))
-	whole, err := os.ReadFile("whole.db")
+	const file = "kept.db/runs/run=1/0000000001/policies.parquet"
+	replay := []string{"replay", samples + "/api.json", "--limit", "6/30s", "--db", "kept.db", "--quiet"}
+	must(t, called(replay))
+	whole, err := os.ReadFile(file)
 	must(t, err)
-	for name, text := range map[string][]byte{
-		"cut.db":         whole[:len(whole)/20],
-		"overwritten.db": append(whole[:4096:4096], bytes.Repeat([]byte{0x55}, len(whole)-4096)...),
+	const advice = "a file of a run is damaged: restore a copy of it, or move the folder of that run away and replay its logs again"
+	for text, named := range map[string]string{
+		string(whole[:len(whole)/3]):                                                            "run=1/0000000001/policies.parquet: ",
+		string(bytes.Repeat([]byte{0x55}, len(whole))):                                          "run=1/0000000001/policies.parquet: ",
+		string(whole[:40]) + strings.Repeat("U", len(whole)-80) + string(whole[len(whole)-40:]): "",
 	} {
-		must(t, os.WriteFile(name, text, 0o600))
-		for _, line := range []string{"report --db ", "report runs --db ", "query 'SELECT 1' --db ", "replay " + samples + "/api.json --limit 6/30s --quiet --db "} {
-			tells(t, line+name, 1, "database "+name+": the file is damaged: restore a copy of it, or choose another file with --db and replay the logs again")
+		must(t, os.WriteFile(file, []byte(text), 0o600))
+		for _, line := range []string{"report --db kept.db", "report runs --db kept.db", "query 'FROM policies' --db kept.db"} {
+			tells(t, line, 1, "database kept.db: "+named+advice)
 		}
+		must(t, called(replay))
 	}
 }

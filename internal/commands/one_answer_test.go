@@ -885,7 +885,7 @@ func TestOneAnswerOfANight(t *testing.T) {
 	night := q.shadow(q.judged("replay", "--resume", "--evidence", "--sweep", "--output", "json")...)
 	q.replayed("night", "json", night)
 	q.page("report of a night", q.shadow("report", "--output", "html"))
-	q.storedIdentities("database", "shadow.duckdb")
+	q.storedIdentities("database", "shadow.db")
 	held := treeOf(t, night).at("input", "held_from").text()
 	q.swept("sweep", "json", q.shadow("sweep", q.log, "--until", held, "--evidence", "--no-store", "--output", "json"))
 	q.count(map[string]int{"requests": 2, safest: 4, "window:16/1m: hit of people": 2})

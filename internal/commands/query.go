@@ -58,7 +58,7 @@ these. The database is opened read-only, and the question reaches no other file.
 					return err
 				}
 			}
-			w, options := cmd.OutOrStdout(), store.QueryOptions{Memory: memory, Wait: from.Waiting(cmd.ErrOrStderr())}
+			w, options := cmd.OutOrStdout(), store.QueryOptions{Memory: memory}
 			if output == parquet {
 				return store.QueryParquet(cmd.Context(), w, from.Path, question, options)
 			}

@@ -19,7 +19,7 @@ func newReplay() *cobra.Command {
 		Short: "Judge the requests of access logs by one or more limits, and report who would be refused",
 		Long: `Replay reads access logs (files, globs, directories, or - for standard input; plain, gzip, zstd,
 bzip2 or xz), puts their requests in time order, judges each by every limit, and reports which
-clients and which actions would be refused. Every would-block event goes into a DuckDB file.
+clients and which actions would be refused. Every would-block event goes into a database.
 
 A limit is [ALGORITHM:]COUNT/PERIOD[,OPTION…]:
   6/30s                 token, leaky and window with 6 requests per 30 seconds, side by side

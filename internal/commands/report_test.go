@@ -29,7 +29,7 @@ func TestReportIsTheReplay(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			for i, format := range []string{"json", "table", "csv", "markdown"} {
-				look := []string{"--output", format, "--db", "runs.duckdb", "--top", "7"}
+				look := []string{"--output", format, "--db", "runs.db", "--top", "7"}
 				if i == 1 {
 					look = append(look, "--sort", "requests")
 				}

@@ -127,7 +127,7 @@ func (s *site) replay() []string {
 	if s.dice.IntN(3) == 0 {
 		logs = "access.log*"
 	}
-	return append([]string{"replay", logs, "--resume", "--quiet", "--max-bad", "100%", "--db", "nights.duckdb"}, nightLimits...)
+	return append([]string{"replay", logs, "--resume", "--quiet", "--max-bad", "100%", "--db", "nights.db"}, nightLimits...)
 }
 
 // killedNight replays what there is, and is killed at some moment, or done just before.
@@ -196,10 +196,10 @@ var figures = []string{
 // compare holds the nights against one replay of the whole log.
 func (s *site) compare(whole []byte) {
 	must(s.t, os.WriteFile(s.path("whole.txt"), whole, 0o600))
-	run(s.t, s.dir, append([]string{"replay", "whole.txt", "--quiet", "--max-bad", "100%", "--db", "whole.duckdb"}, nightLimits...)...)
+	run(s.t, s.dir, append([]string{"replay", "whole.txt", "--quiet", "--max-bad", "100%", "--db", "whole.db"}, nightLimits...)...)
 	for _, question := range figures {
-		nights := run(s.t, s.dir, "query", question, "--db", "nights.duckdb", "--output", "csv")
-		once := run(s.t, s.dir, "query", question, "--db", "whole.duckdb", "--output", "csv")
+		nights := run(s.t, s.dir, "query", question, "--db", "nights.db", "--output", "csv")
+		once := run(s.t, s.dir, "query", question, "--db", "whole.db", "--output", "csv")
 		if bytes.Equal(nights, once) {
 			continue
 		}

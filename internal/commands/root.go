@@ -30,7 +30,7 @@ func newRoot() *cobra.Command {
 		Long: `shadow replays nginx and Apache access logs, by their own time stamps, through rate limiters.
 It blocks nobody: it reports which clients and which actions each candidate limit would have
 throttled, how many of them are browsers and how many are not, and keeps every would-block
-event in a DuckDB file for your own questions.`,
+event in a folder for your own questions.`,
 		Example: `  shadow suggest access.log                           what should the limit be? names one, with its price
   shadow doctor access.log                            what is odd about this log, and which flags help
   shadow sweep access.log                             every limit at once: what each refuses, and which clients it hits

@@ -60,7 +60,7 @@ func runArgs(cmd *cobra.Command, args []string) error {
 
 // print lists all runs or, with all that is known of them, those that are named.
 func (f *runsFlags) print(cmd *cobra.Command, named []string) error {
-	all, err := f.Runs(cmd.Context(), cmd.ErrOrStderr())
+	all, err := f.Runs(cmd.Context())
 	if err != nil {
 		return err
 	}
@@ -86,8 +86,8 @@ func (f *runsFlags) newDelete() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "delete RUN…",
 		Short: "Delete runs, and give back the room that they took",
-		Long: `Delete forgets runs with all that is kept of them, all of those that are named or none, and then rewrites
-the database without the room that they took. Numbers of other runs stay as they are.`,
+		Long: `Delete forgets runs with all that is kept of them, all of those that are named or none. Numbers of
+other runs stay as they are.`,
 		Example: `  shadow report runs delete 3 4
   shadow report runs delete --older-than 90d`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -96,7 +96,7 @@ the database without the room that they took. Numbers of other runs stay as they
 					return err
 				}
 			}
-			return f.Delete(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), f.output, args, older)
+			return f.Delete(cmd.Context(), cmd.OutOrStdout(), f.output, args, older)
 		},
 	}
 	addOutput(cmd, &f.output, "answer", explain.CalcFormats())

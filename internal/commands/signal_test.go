@@ -76,13 +76,13 @@ func TestSignalAtTheFirstCheckpoint(t *testing.T) {
 	}
 }
 
-// A database is no pipe, for which DuckDB would wait.
+// A database is no pipe, whose other end a command would wait for.
 func TestNoPipeForADatabase(t *testing.T) {
 	dir := withRun(t)
 	must(t, syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600))
-	for _, line := range []string{"merge pipe", "report runs --db pipe", "merge shadow.duckdb --db pipe"} {
+	for _, line := range []string{"merge pipe", "report runs --db pipe", "merge shadow.db --db pipe"} {
 		out, err := command(t, dir, strings.Fields(line)...).CombinedOutput()
-		if err == nil || string(out) != "shadow: database pipe: is no regular file\n" {
+		if err == nil || string(out) != "shadow: database pipe: is a file, but runs are kept in a folder: choose another name with --db\n" {
 			t.Errorf("shadow %s: %v, %s", line, err, out)
 		}
 	}

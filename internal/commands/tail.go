@@ -38,7 +38,7 @@ SIGINT and SIGTERM end it with exit code 0, or 3 if part of a log was not found;
   shadow tail /var/log/nginx/access.log --limit 6/30s --redis redis://counts.internal --listen 127.0.0.1:9598
   shadow tail /var/log/nginx/access.log --limit 6/30s --redis redis+cluster://10.0.0.1,10.0.0.2,10.0.0.3
   shadow tail /var/log/nginx/access.log --limit 6/30s --ui
-  shadow tail /var/log/nginx/access.log --limit 6/30s --state /var/lib/shadow/state --db shadow.duckdb   # shadow report, meanwhile
+  shadow tail /var/log/nginx/access.log --limit 6/30s --state /var/lib/shadow/state --db shadow.db   # shadow report, meanwhile
   shadow tail /var/log/nginx/access.log --limit 6/30s --would-blocks would-blocks.json --output json | jq .policies
   ssh web1 tail -F /var/log/nginx/access.log | shadow tail - --limit 6/30s | jq -r .client`,
 		Args: logArgs,
@@ -65,10 +65,10 @@ SIGINT and SIGTERM end it with exit code 0, or 3 if part of a log was not found;
 		"(`clock`)")
 	flags.BoolVar(&f.UI, "ui", false, "show a live screen on this terminal; would-blocks are then written only with "+
 		"--would-blocks")
-	flags.StringVar(&f.DB, "db", "", "DuckDB `file` to store would-blocks and tallies in, "+
+	flags.StringVar(&f.DB, "db", "", "`folder` to store would-blocks and tallies in, "+
 		"one run a day; needs --state")
-	option.Period.Add(cmd, &f.Flush, "flush", "how often to store them; between, the file is free")
-	option.Size.Add(cmd, &f.SpoolMax, "spool-max", "how much may wait beside --state while the file is busy; beyond "+
+	option.Period.Add(cmd, &f.Flush, "flush", "how often to store them")
+	option.Size.Add(cmd, &f.SpoolMax, "spool-max", "how much may wait beside --state while it cannot be stored; beyond "+
 		"that, reading pauses")
 	addWho(cmd, &f.Reading, tail.DefaultLateness)
 	addConfig(cmd, &f.Source, "actions, tiers and policies")

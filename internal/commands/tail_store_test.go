@@ -3,8 +3,7 @@
 package commands
 
 import (
-	"bytes"
-	"encoding/json"
+	"database/sql"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -14,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"shadow/store"
 	"shadow/tail"
 	"shadow/testneeds"
 )
@@ -86,23 +84,14 @@ func (k *keeper) begun() {
 	k.wait("the first checkpoint", func() bool { return existsFile(k.state()) })
 }
 
-// ask runs a command on the database, again and again while the tail has it open, which takes longer on a busy machine.
+// ask runs a command on the database, which has a run.
 func (k *keeper) ask(args ...string) (out []byte) {
 	k.t.Helper()
-	k.wait("the database to be free", func() bool {
-		cmd := command(k.t, k.dir, append(args, "--db", k.db())...)
-		var stderr bytes.Buffer
-		cmd.Stderr = &stderr
-		var err error
-		if out, err = cmd.Output(); err == nil {
-			return true
-		}
-		if !strings.Contains(stderr.String(), store.ErrBusy.Error()) {
-			k.t.Fatalf("shadow %q: %v\n%s", args, err, stderr.Bytes())
-		}
-		return false
+	k.wait("a run", func() bool {
+		out, err := command(k.t, k.dir, "report", "runs", "--db", k.db()).CombinedOutput()
+		return err == nil || !strings.Contains(string(out), "no such folder") && !strings.Contains(string(out), "no runs yet")
 	})
-	return out
+	return run(k.t, k.dir, append(args, "--db", k.db())...)
 }
 
 // wait waits for something that must happen: for very long, since what it waits for may come late on a busy machine.
@@ -157,40 +146,72 @@ func TestTailStoreKilled(t *testing.T) {
 	t.Logf("%d lines, %d kills", k.lines, rounds)
 }
 
-// Who has the database open delays what is stored, and nothing else; who asks it something gets an answer while the
-// tail writes, and what it says never becomes less.
+// Others get answers while the tail writes, and what these say never becomes less and always adds up: by the commands, and
+// by the file with the views.
 func TestTailStoreShared(t *testing.T) {
 	k := newKeeper(t)
 	k.start()
 	k.begun()
-	k.wait("the database", func() bool { return existsFile(k.db()) })
-	var before int64
-	asked := 0
-	for asked < 12 || before == 0 {
+	const question = "SELECT coalesce(sum(requests), 0)::BIGINT, coalesce(sum(refused), 0)::BIGINT, (SELECT coalesce(sum(count), 0)::BIGINT FROM would_blocks) FROM policies"
+	var before [2]int64
+	clients := []func(question string) [3]int64{k.query, k.driver, k.python, k.terminal}
+	for asked := 0; asked < 24 || before[0] == 0; asked++ {
 		k.write(100 * time.Millisecond)
-		out := k.ask("query", "SELECT coalesce(sum(requests), 0)::BIGINT AS n FROM runs", "--output", "json")
-		var answer struct{ Rows []struct{ N int64 } }
-		must(t, json.Unmarshal(out, &answer))
-		if answer.Rows[0].N < before {
-			t.Errorf("%d requests were stored, now %d", before, answer.Rows[0].N)
+		k.ask("report", "runs")
+		now := clients[asked%len(clients)](question)
+		if now[0] < before[0] || now[1] < before[1] || now[2] != now[1] {
+			t.Errorf("%d requests, %d refused and as many would-blocks: now %v", before[0], before[1], now)
 		}
-		before = answer.Rows[0].N
-		asked++
+		before = [2]int64(now[:2])
 	}
-	k.ask("report", "runs")
 	k.ask("report")
-	held, err := store.Open(k.db(), store.Options{Wait: store.Wait{For: 10 * time.Minute}})
-	must(t, err)
-	k.wait("batches to wait", func() bool {
-		k.write(100 * time.Millisecond)
-		waiting, err := os.ReadDir(k.state() + ".spool")
-		must(t, err)
-		return len(waiting) > 3
-	})
-	must(t, held.Close())
-	k.write(100 * time.Millisecond)
 	k.end()
 	k.compare()
+}
+
+// query asks by the command.
+func (k *keeper) query(question string) [3]int64 {
+	return k.numbers(k.ask("query", question, "--output", "csv"))
+}
+
+// numbers reads the last line of CSV.
+func (k *keeper) numbers(out []byte) (n [3]int64) {
+	k.t.Helper()
+	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	_, err := fmt.Sscanf(lines[len(lines)-1], "%d,%d,%d", &n[0], &n[1], &n[2])
+	must(k.t, err)
+	return n
+}
+
+// catalog is the file that other programs open.
+func (k *keeper) catalog() string { return filepath.Join(k.db(), "shadow.duckdb") }
+
+func (k *keeper) driver(question string) (n [3]int64) {
+	k.t.Helper()
+	db, err := sql.Open("duckdb", k.catalog()+"?access_mode=READ_ONLY")
+	must(k.t, err)
+	defer db.Close()
+	must(k.t, db.QueryRow(question).Scan(&n[0], &n[1], &n[2]))
+	return n
+}
+
+func (k *keeper) python(question string) [3]int64 {
+	const script = "import duckdb, sys; print(*duckdb.connect(sys.argv[1], read_only=True).sql(sys.argv[2]).fetchone(), sep=',')"
+	return k.outside("python", "-c", script, k.catalog(), question)
+}
+
+func (k *keeper) terminal(question string) [3]int64 {
+	return k.outside("duckdb", "-readonly", "-csv", k.catalog(), question)
+}
+
+// outside runs a program of DuckDB's clients.
+func (k *keeper) outside(program string, args ...string) [3]int64 {
+	k.t.Helper()
+	out, err := exec.Command(testneeds.File(k.t, filepath.Join("../../bin/duckdb-clients/bin", program)), args...).CombinedOutput()
+	if err != nil {
+		k.t.Fatalf("%s: %v\n%s", program, err, out)
+	}
+	return k.numbers(out)
 }
 
 // Runs that are deleted, and a file that is written again, do not disturb a tail that stores into it.

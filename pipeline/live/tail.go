@@ -49,6 +49,8 @@ type Tail struct {
 	SpoolMax int64
 
 	IsTerminal func(any) bool
+
+	store *tailStore // nil: nothing is stored
 }
 
 // Run follows the logs until a signal comes.
@@ -93,6 +95,9 @@ func (f *Tail) Run(ctx context.Context, logs []string) (err error) {
 	ctx, reopen, stop := hangups(ctx, func() bool { return f.UI && !f.IsTerminal(f.Out) })
 	defer stop()
 	err = watched(ctx, func(ctx context.Context) error { return t.Run(ctx, reopen) })
+	if f.store != nil {
+		err = errors.Join(err, f.store.db.Close())
+	}
 	for _, text := range pipeline.FoldedPaths(&o.Read, pipeline.PolicyKeys(o.Policies)) {
 		fmt.Fprintln(o.Err, "shadow: "+escape.Visible(text))
 	}
@@ -143,7 +148,8 @@ func (f *Tail) options(ctx context.Context, logs []string) (o tail.Options, err 
 	if kept == nil {
 		return o, nil
 	}
-	return o, kept.verify()
+	f.store = kept
+	return o, kept.open()
 }
 
 func durationOf(p limit.Time) time.Duration { return time.Duration(p) * time.Microsecond }
@@ -204,32 +210,21 @@ func hangups(ctx context.Context, gone func() bool) (next context.Context, reope
 	return next, passed, func() { signal.Stop(signals); cancel() }
 }
 
-// A tailStore opens the database while it stores batches, and no longer.
+// A tailStore takes batches of a tail into a database.
 type tailStore struct {
 	ctx  context.Context // a batch that has begun is brought to its end
 	path string
 	info store.RunInfo
+	db   *store.Store // nil: not open yet
 }
 
-// verify finds out at the start whether the file can be a database of shadow's, and makes it. One that is busy now need
-// not be later.
-func (s *tailStore) verify() error {
-	db, err := store.Open(s.path, store.Options{})
-	if errors.Is(err, store.ErrBusy) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	return db.Close()
+// open finds out at the start whether the folder can be a database of shadow's, and makes it.
+func (s *tailStore) open() (err error) {
+	s.db, err = store.Open(s.path, store.Options{})
+	return err
 }
 
 // Append implements tail.Store.
 func (s *tailStore) Append(batches []*replay.Addition) (known int, err error) {
-	db, err := store.Open(s.path, store.RoomFor(batches))
-	if err != nil {
-		return 0, err
-	}
-	known, err = db.Append(s.ctx, s.info, batches)
-	return known, pipeline.CloseAfter(db, err)
+	return s.db.Append(s.ctx, s.info, batches)
 }

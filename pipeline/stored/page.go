@@ -22,7 +22,7 @@ import (
 // page is a report with what there is to add.
 func (f *Report) page(model *report.Model) (*html.Page, error) {
 	p := html.NewPage(model)
-	times := html.NewOverTime(nil, 0, len(model.Policies)) // of the policies whose events are kept
+	times := html.NewOverTime(nil, len(model.Policies)) // of the policies whose events are kept
 	err := f.db.OverTime(f.loaded, times.Add)
 	if err != nil {
 		return nil, err

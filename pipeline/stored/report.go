@@ -48,7 +48,7 @@ func (f *Report) Run(ctx context.Context) error {
 	if err := f.VerifyAnonymity(); err != nil {
 		return err
 	}
-	if f.db, err = f.Open(ctx, f.Err); err != nil {
+	if f.db, err = f.Open(ctx); err != nil {
 		return err
 	}
 	defer f.db.Close()

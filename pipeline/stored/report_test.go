@@ -86,24 +86,24 @@ func TestRuns(t *testing.T) {
 	path := nights(t)
 	d := &Database{Path: path}
 	var out bytes.Buffer
-	if err := d.Delete(t.Context(), &out, &out, "table", []string{"1", "7"}, 0); err == nil || out.Len() > 0 {
+	if err := d.Delete(t.Context(), &out, "table", []string{"1", "7"}, 0); err == nil || out.Len() > 0 {
 		t.Errorf("%v, %q", err, out.String())
 	}
-	if err := d.Delete(t.Context(), &out, &out, "table", nil, limit.Day); err != nil || out.String() != "no run was stored more than 24h ago\n" {
+	if err := d.Delete(t.Context(), &out, "table", nil, limit.Day); err != nil || out.String() != "no run was stored more than 24h ago\n" {
 		t.Errorf("%v, %q", err, out.String())
 	}
 	out.Reset()
-	all := filepath.Join(t.TempDir(), "all.duckdb")
+	all := filepath.Join(t.TempDir(), "all.db")
 	for _, want := range []string{"took in 2 runs", "took in 0 runs"} {
 		if err := Merge(t.Context(), &out, "table", all, []string{path}); err != nil || !strings.Contains(out.String(), want) {
 			t.Errorf("%v, %q", err, out.String())
 		}
 		out.Reset()
 	}
-	if err := d.Delete(t.Context(), &out, &out, "table", []string{"last"}, 0); err != nil || !strings.HasPrefix(out.String(), "deleted run 2") {
+	if err := d.Delete(t.Context(), &out, "table", []string{"last"}, 0); err != nil || !strings.HasPrefix(out.String(), "deleted run 2") {
 		t.Errorf("%v, %q", err, out.String())
 	}
-	if runs, err := d.Runs(t.Context(), &out); err != nil || len(runs) != 1 || runs[0].Run != 1 {
+	if runs, err := d.Runs(t.Context()); err != nil || len(runs) != 1 || runs[0].Run != 1 {
 		t.Errorf("%v, %+v", err, runs)
 	}
 }

@@ -20,27 +20,17 @@ import (
 	"shadow/store"
 )
 
-// A Database is one of runs, and how long to wait for whoever writes it.
-type Database struct {
-	Path string
-	Wait time.Duration
-}
+// A Database is one of runs.
+type Database struct{ Path string }
 
-// Waiting returns how to wait. Who has the database open is told to w.
-func (d *Database) Waiting(w io.Writer) store.Wait {
-	return store.Wait{For: max(d.Wait, 1), Tell: func(busy error) {
-		fmt.Fprintf(w, "shadow: %v; waiting for up to %v (--wait)\n", busy, d.Wait)
-	}}
-}
-
-// Open opens the database to read it. Who has it open is told to w.
-func (d *Database) Open(ctx context.Context, w io.Writer) (*store.Reader, error) {
-	return store.OpenReader(ctx, d.Path, d.Waiting(w))
+// Open opens the database to read it.
+func (d *Database) Open(ctx context.Context) (*store.Reader, error) {
+	return store.OpenReader(ctx, d.Path)
 }
 
 // Runs lists the runs of the database.
-func (d *Database) Runs(ctx context.Context, w io.Writer) ([]store.RunFact, error) {
-	r, err := d.Open(ctx, w)
+func (d *Database) Runs(ctx context.Context) ([]store.RunFact, error) {
+	r, err := d.Open(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -50,8 +40,8 @@ func (d *Database) Runs(ctx context.Context, w io.Writer) ([]store.RunFact, erro
 
 // Delete forgets the runs that are named, and those that were stored longer ago than older, if that is not 0. It says
 // so on out, for people or as JSON.
-func (d *Database) Delete(ctx context.Context, out, errs io.Writer, output string, named []string, older limit.Time) error {
-	all, err := d.Runs(ctx, errs)
+func (d *Database) Delete(ctx context.Context, out io.Writer, output string, named []string, older limit.Time) error {
+	all, err := d.Runs(ctx)
 	if err != nil {
 		return err
 	}
@@ -77,11 +67,11 @@ func (d *Database) Delete(ctx context.Context, out, errs io.Writer, output strin
 		fmt.Fprintf(out, "no run was stored more than %s ago\n", limit.FormatPeriod(older))
 		return nil
 	}
-	db, err := store.Open(d.Path, store.Options{Wait: d.Waiting(errs)})
+	db, err := store.Open(d.Path, store.Options{})
 	if err != nil {
 		return err
 	}
-	deleted, err := pipeline.DeleteRuns(ctx, db, d.Path, doomed, 0)
+	deleted, err := pipeline.DeleteRuns(ctx, db, d.Path, doomed)
 	if deleted != nil {
 		err = errors.Join(err, deleted.Write(out, output))
 	}
@@ -247,18 +237,14 @@ func pairsOf(runs map[int32]int32) []RunPair {
 func Merge(ctx context.Context, w io.Writer, output, into string, from []string) error {
 	merged := Merged{Database: into, From: []MergedFrom{}}
 	err := pipeline.InDatabase(into, func(db *store.Store) (kept bool, err error) {
-		defer pipeline.Storing()() // which DuckDB itself ends
+		defer pipeline.Storing()()
 		all, err := db.Merge(ctx, from...)
 		if err != nil {
 			return false, err
 		}
 		for i, m := range all {
 			kept = kept || len(m.Runs) > 0
-			took := MergedFrom{Database: from[i], Runs: pairsOf(m.Runs), Known: pairsOf(m.Known)}
-			for _, t := range m.Rows {
-				took.Rows += t.Rows
-			}
-			merged.From = append(merged.From, took)
+			merged.From = append(merged.From, MergedFrom{Database: from[i], Runs: pairsOf(m.Runs), Known: pairsOf(m.Known), Rows: m.Rows})
 		}
 		return kept, nil
 	})

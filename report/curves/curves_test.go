@@ -16,7 +16,7 @@ import (
 )
 
 var townOptions = report.Options{
-	Version: "1.2.3", Command: "shadow replay access.log* --limit 6/30s", Database: "shadow.duckdb", Run: "7",
+	Version: "1.2.3", Command: "shadow replay access.log* --limit 6/30s", Database: "shadow.db", Run: "7",
 	Warnings: []string{"access.log.1.gz: ended early: truncated gzip"},
 }
 

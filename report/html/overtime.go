@@ -14,31 +14,28 @@ import (
 // database keeps events, maybe of some policies only; so for a page the events of all policies are counted on their
 // way. All bars of a page are of the same stretches of time.
 
-// An OverTime counts events by time and hands those on that are to be kept.
+// An OverTime counts events by time and hands them on.
 type OverTime struct {
 	to     replay.Sink        // nil: nowhere
-	keep   int                // policies whose events are to be kept, the first so many
 	counts []replay.Stretches // by policy
 }
 
 // NewOverTime counts for so many policies.
-func NewOverTime(to replay.Sink, keep, policies int) *OverTime {
-	return &OverTime{to: to, keep: keep, counts: make([]replay.Stretches, policies)}
+func NewOverTime(to replay.Sink, policies int) *OverTime {
+	return &OverTime{to: to, counts: make([]replay.Stretches, policies)}
 }
 
-// Write counts the events. Events come policy by policy.
-func (o *OverTime) Write(events []replay.Event) error {
-	kept := slices.IndexFunc(events, func(e replay.Event) bool { return int(e.Policy) >= o.keep })
-	if kept < 0 {
-		kept = len(events)
-	}
+// Write counts the events.
+func (o *OverTime) Write(events []replay.Event, sets *replay.Sets) error {
 	for i := range events {
-		o.counts[events[i].Policy].Add(events[i].At, int64(events[i].Count))
+		for _, r := range sets.All[events[i].Set] {
+			o.counts[r.Policy].Add(events[i].At, int64(events[i].Count))
+		}
 	}
-	if o.to == nil || kept == 0 {
+	if o.to == nil {
 		return nil
 	}
-	return o.to.Write(events[:kept])
+	return o.to.Write(events, sets)
 }
 
 // Add counts refusals of a policy.

@@ -20,9 +20,11 @@ type keptEvents struct {
 	err    error
 }
 
-func (k *keptEvents) Write(events []replay.Event) error {
+func (k *keptEvents) Write(events []replay.Event, sets *replay.Sets) error {
 	for _, e := range events {
-		k.counts[e.Policy] += int64(e.Count)
+		for _, r := range sets.All[e.Set] {
+			k.counts[r.Policy] += int64(e.Count)
+		}
 	}
 	return k.err
 }
@@ -32,7 +34,7 @@ func (k *keptEvents) Write(events []replay.Event) error {
 func TestOverTimeLosesNothing(t *testing.T) {
 	random := testneeds.Rand(t, 7, 8)
 	for _, span := range []limit.Time{1, limit.Hour, 30 * limit.Day, 3000 * limit.Day, math.MaxInt64 / 2} {
-		o := NewOverTime(nil, 0, 2)
+		o := NewOverTime(nil, 2)
 		var requests replay.Stretches
 		var refused, all int64
 		for range 20_000 {
@@ -60,7 +62,7 @@ func sumOf(numbers []int64) (sum int64) {
 
 // The bars of a short log are the minutes of the clock, also before 1970, from the first request to the last.
 func TestOverTimeCountsByTheMinute(t *testing.T) {
-	o := NewOverTime(nil, 0, 1)
+	o := NewOverTime(nil, 1)
 	for _, at := range []limit.Time{-1, 0, 59 * limit.Second, 60 * limit.Second, 3 * limit.Minute} {
 		o.Add(0, at, 1)
 	}
@@ -77,14 +79,14 @@ func TestOverTimeCountsByTheMinute(t *testing.T) {
 	if got := o.Times([]report.Policy{{Policy: "p"}}, nil); got.Requests != nil || len(got.Policies[0].Refused) != 5 {
 		t.Errorf("without requests: %+v", got)
 	}
-	if got := NewOverTime(nil, 0, 1).Times([]report.Policy{{Policy: "p"}}, &requests); got != nil {
+	if got := NewOverTime(nil, 1).Times([]report.Policy{{Policy: "p"}}, &requests); got != nil {
 		t.Errorf("without refusals: %+v", got)
 	}
 }
 
 // A request of another century does not make the bars longer: it is left out, and counted. A refusal is not.
 func TestOverTimeLeavesStraysOut(t *testing.T) {
-	o := NewOverTime(nil, 0, 1)
+	o := NewOverTime(nil, 1)
 	o.Add(0, limit.Hour, 7)
 	var requests replay.Stretches
 	requests.Add(-30_000*limit.Day, 3)
@@ -114,19 +116,18 @@ func TestTimesTable(t *testing.T) {
 	}
 }
 
-// What is to be kept is handed on, with its errors; the rest is only counted.
+// Events are counted by policy and handed on, with the errors of those who take them.
 func TestOverTimeHandsOn(t *testing.T) {
 	full := errors.New("full")
 	sink := &keptEvents{counts: map[int32]int64{}, err: full}
-	o := NewOverTime(sink, 1, 2)
-	if err := o.Write([]replay.Event{{Policy: 1, Count: 7}}); err != nil {
-		t.Error(err)
-	}
-	if err := o.Write([]replay.Event{{Policy: 0, Count: 3}}); !errors.Is(err, full) {
+	o := NewOverTime(sink, 2)
+	var sets replay.Sets
+	one, both := sets.ID([]replay.Refuser{{Policy: 1}}), sets.ID([]replay.Refuser{{Policy: 0}, {Policy: 1}})
+	if err := o.Write([]replay.Event{{Set: one, Count: 4}, {Set: both, Count: 3}}, &sets); !errors.Is(err, full) {
 		t.Errorf("the error of the sink is %v", err)
 	}
-	if sink.counts[0] != 3 || sink.counts[1] != 0 {
-		t.Errorf("kept %v", sink.counts)
+	if sink.counts[0] != 3 || sink.counts[1] != 7 {
+		t.Errorf("handed on %v", sink.counts)
 	}
 	if times := o.Times([]report.Policy{{Policy: "a"}, {Policy: "b"}}, nil); len(times.Policies) != 2 || times.Policies[1].Policy != "b" || times.Policies[1].Refused[0] != 7 {
 		t.Errorf("%+v", times)

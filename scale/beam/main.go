@@ -109,7 +109,7 @@ func run() error {
 		return err
 	}
 	if _, err = beam.Run(ctx, *runner, p); err == nil {
-		fmt.Fprintf(os.Stderr, "shadow-finish --db shadow.duckdb %q puts the results into a database\n", j.Output)
+		fmt.Fprintf(os.Stderr, "shadow-finish --db shadow.db %q puts the results into a database\n", j.Output)
 	}
 	return err
 }

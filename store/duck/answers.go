@@ -10,11 +10,8 @@ import (
 // Settings are names and values, in the order in which DuckDB takes them: what forbids others stands last.
 type Settings [][2]string
 
-// Settings that others begin with.
-var (
-	NoExtensions = Settings{{"autoinstall_known_extensions", "false"}, {"autoload_known_extensions", "false"}}
-	ReadOnly     = append(Settings{{"access_mode", "READ_ONLY"}}, NoExtensions...)
-)
+// NoExtensions are settings that others begin with.
+var NoExtensions = Settings{{"autoinstall_known_extensions", "false"}, {"autoload_known_extensions", "false"}}
 
 // The way back: answers to questions of ours, row by row.
 

@@ -148,6 +148,10 @@ func (t *table) set(i int, value any) {
 		Column[int64](t.Chunk, i)[t.row] = v
 	case float64:
 		Column[float64](t.Chunk, i)[t.row] = v
+	case uint16:
+		Column[uint16](t.Chunk, i)[t.row] = v
+	case uint32:
+		Column[uint32](t.Chunk, i)[t.row] = v
 	case uint64:
 		Column[uint64](t.Chunk, i)[t.row] = v
 	case limit.Time:

@@ -4,7 +4,6 @@ package duck
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -42,9 +41,6 @@ type Question struct {
 func Ask(ctx context.Context, d *Conn, text string) (*Question, error) {
 	q := &Question{ctx: ctx, conn: d}
 	return q, q.step(func() error {
-		if err := d.Harden(); err != nil {
-			return err
-		}
 		reading, err := d.checkReads(text)
 		if err != nil {
 			return err
@@ -85,7 +81,7 @@ func (q *Question) start(text string) error {
 	for i := range n {
 		q.release()
 		if mapping.PrepareExtractedStatement(q.conn.conn, parts, i, &q.statement) == mapping.StateError {
-			return errors.New(strings.TrimSpace(mapping.PrepareError(q.statement)))
+			return problem(strings.TrimSpace(mapping.PrepareError(q.statement)))
 		}
 		kind := mapping.PreparedStatementType(q.statement)
 		mayRun := kind == mapping.StatementTypeSelect || kind == mapping.StatementTypeExplain
@@ -107,7 +103,7 @@ func (q *Question) execute() error {
 	defer mapping.DestroyPending(&pending)
 	// Deprecated it is, but there is nothing else that does not compute the whole answer first.
 	if bindings.PendingPreparedStreaming(q.statement, &pending) == mapping.StateError {
-		return errors.New(strings.TrimSpace(mapping.PendingError(pending)))
+		return problem(strings.TrimSpace(mapping.PendingError(pending)))
 	}
 	if mapping.ExecutePending(pending, &q.result) == mapping.StateError {
 		return q.failed()
@@ -149,7 +145,7 @@ func (q *Question) Point(values []Vector) int {
 // failed is what is wrong with the result, if anything is.
 func (q *Question) failed() error {
 	if text := strings.TrimSpace(mapping.ResultError(&q.result)); text != "" {
-		return errors.New(text)
+		return problem(text)
 	}
 	return nil
 }

@@ -21,17 +21,8 @@ import (
 //  1. The kind of the statement, as DuckDB returns it: a query, or EXPLAIN of one. Anything else is refused, also what would
 //     write nothing. Nothing is executed before that is decided.
 //  2. The functions in its plan: some table functions write, or change how DuckDB works, and stand in a query.
-//  3. The connection: the file is opened for reading only, and once it is open, DuckDB can open no further file for any
-//     reason, not even beside the database. Its settings are locked. See docs/decisions/0012.
-
-// Harden takes from the connection what a question does not need.
-func (d *Conn) Harden() error {
-	hardened, err := One[bool](d, "SELECT current_setting('lock_configuration')::VARCHAR = 'true'")
-	if err != nil || hardened { // another connection of this process to the same file has done it
-		return err
-	}
-	return d.Exec("SET disabled_filesystems = 'LocalFileSystem'; SET lock_configuration = true")
-}
+//  3. The connection: it is read-only, or its database lies in memory, and DuckDB can open no file but its own and those
+//     of the folder of runs. Its settings are locked. See docs/decisions/0012.
 
 // errSeveral refuses a question of several statements.
 var errSeveral = errors.New("query only reads, and takes one statement: ask one at a time")
@@ -122,7 +113,7 @@ func (d *Conn) kind(text string) (mapping.StatementType, error) {
 	var statement mapping.PreparedStatement
 	defer mapping.DestroyPrepare(&statement)
 	if mapping.Prepare(d.conn, text, &statement) == mapping.StateError {
-		return mapping.StatementTypeInvalid, errors.New(strings.TrimSpace(mapping.PrepareError(statement)))
+		return mapping.StatementTypeInvalid, problem(strings.TrimSpace(mapping.PrepareError(statement)))
 	}
 	return mapping.PreparedStatementType(statement), nil
 }

@@ -19,7 +19,6 @@ type number interface {
 // Column); everything else is small.
 type Writer struct {
 	duck   *Conn
-	head   []any // that every row begins with
 	tables map[string]*table
 }
 
@@ -30,8 +29,8 @@ type table struct {
 	err  error // the first that happened
 }
 
-// Writer is one whose rows all begin with the same values: the number of a run, or nothing.
-func (d *Conn) Writer(head ...any) *Writer { return &Writer{d, head, map[string]*table{}} }
+// Writer returns a writer of rows.
+func (d *Conn) Writer() *Writer { return &Writer{d, map[string]*table{}} }
 
 // Add appends a row. The type of each value must be that of its column to the bit; strings are made printable; nil
 // is NULL. Errors wait for Done.
@@ -42,17 +41,14 @@ func (w *Writer) Add(name string, values ...any) {
 		t.Chunk, t.err = w.duck.NewChunk(name)
 		w.tables[name] = t
 	}
-	if t.err == nil && len(w.head)+len(values) != len(t.types) {
-		t.err = fmt.Errorf("%d values for %d columns", len(w.head)+len(values), len(t.types))
+	if t.err == nil && len(values) != len(t.types) {
+		t.err = fmt.Errorf("%d values for %d columns", len(values), len(t.types))
 	}
 	if t.err != nil {
 		return
 	}
-	for i, v := range w.head {
-		t.set(i, v)
-	}
 	for i, v := range values {
-		t.set(len(w.head)+i, v)
+		t.set(i, v)
 	}
 	if t.row++; t.row == ChunkRows {
 		t.flush()

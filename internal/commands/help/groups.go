@@ -50,7 +50,7 @@ var Groups = []Group{
 		"notify-command", "anonymize", "anonymize-key", "quiet", "verbose", "help",
 	}},
 	{"Storage", []string{
-		"db", "no-store", "events", "run", "wait", "resume", "resume-as", "sweep", "retain", "state", "save-every",
+		"db", "no-store", "events", "run", "resume", "resume-as", "sweep", "retain", "state", "save-every",
 		"flush", "spool-max",
 	}},
 	{"Performance", []string{"max-memory", "max-keys", "timing", "cpuprofile", "memprofile"}},

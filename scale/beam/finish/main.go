@@ -18,10 +18,10 @@ import (
 )
 
 func main() {
-	db := flag.String("db", pipeline.DefaultDB, "DuckDB file in which the run is kept")
+	db := flag.String("db", pipeline.DefaultDB, "folder in which the run is kept")
 	flag.Parse()
 	if flag.NArg() != 1 {
-		fmt.Fprintln(os.Stderr, "finish: name the folder of the results: finish --db shadow.duckdb results/")
+		fmt.Fprintln(os.Stderr, "finish: name the folder of the results: finish --db shadow.db results/")
 		os.Exit(2)
 	}
 	if err := run(flag.Arg(0), *db); err != nil {

@@ -26,10 +26,11 @@ func Store(ctx context.Context, folder, db string, now time.Time) (run int32, er
 		if err != nil {
 			return false, err
 		}
-		run, r.Warnings = r.ID(), []string{notLooked}
+		r.Warnings = []string{notLooked}
 		if err := r.Finish(c.Result, now); err != nil {
 			return false, errors.Join(err, r.Abort())
 		}
+		run = r.ID()
 		return true, nil
 	})
 	return run, err

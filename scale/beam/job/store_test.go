@@ -25,7 +25,7 @@ func TestStoredWholeOrNotAtAll(t *testing.T) {
 	j := newJob(t, newLog(t, 5000))
 	j.Limits = []string{"6/30s", "cloudflare~:60/m", "nginx:1r/s,burst=3,delay=1"}
 	check(t, prism(t, j))
-	db := filepath.Join(t.TempDir(), "shadow.duckdb")
+	db := filepath.Join(t.TempDir(), "shadow.db")
 	files, err := os.ReadDir(j.Output)
 	check(t, err)
 	if len(files) != 2*j.Shards+2 {
@@ -63,7 +63,7 @@ func TestStoredWholeOrNotAtAll(t *testing.T) {
 	}
 	number, err := Store(t.Context(), j.Output, db, time.Now())
 	check(t, err)
-	reader, err := store.OpenReader(t.Context(), db, store.Wait{})
+	reader, err := store.OpenReader(t.Context(), db)
 	check(t, err)
 	defer reader.Close()
 	loaded, err := reader.Load([]int32{number})

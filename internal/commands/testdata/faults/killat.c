@@ -42,10 +42,13 @@ static const struct call {
 	{SYS_renameat2, "rename", -1, 1, -1},
 	{SYS_unlinkat, "unlink", -1, 1, -1},
 	{SYS_linkat, "link", -1, 3, -1},
+	{SYS_mkdirat, "mkdir", -1, 1, -1},
 #ifdef SYS_rename
 	{SYS_rename, "rename", -1, 0, -1},
 	{SYS_unlink, "unlink", -1, 0, -1},
 	{SYS_link, "link", -1, 1, -1},
+	{SYS_mkdir, "mkdir", -1, 0, -1},
+	{SYS_rmdir, "rmdir", -1, 0, -1},
 #endif
 };
 enum { COUNT = sizeof calls / sizeof *calls };
