@@ -10,8 +10,8 @@ import (
 // first MaxLine+1 bytes come, so that its length tells; the rest is skipped unseen, and it counts as one line.
 const MaxLine = 1 << 20
 
-// blockSize is how many bytes of content a Block holds when no line is longer than that: enough to make what happens
-// once per block cheap, and little enough for a block to stay in the cache of the core that parses it.
+// blockSize is the number of bytes of content that a Block holds when no line is longer than that: enough to make what
+// happens once per block cheap, and little enough for a block to stay in the cache of the core that parses it.
 const blockSize = 512 << 10
 
 // A Block is a run of whole lines of one input.
@@ -20,7 +20,7 @@ type Block struct {
 	Offset int64  // of its first byte in the input (after decompression)
 }
 
-// End is the place behind the block.
+// End returns the place behind the block.
 func (b *Block) End() Place {
 	if len(b.Data) == MaxLine+2 && bytes.IndexByte(b.Data, '\n') == MaxLine+1 { // a cut line, with a line feed that is ours
 		return Place{Offset: b.Offset + MaxLine + 1, Skipping: true}
@@ -153,7 +153,7 @@ func (c *cutter) hand(b *Block, data []byte) {
 	c.offset += int64(len(data))
 }
 
-// place is where reading may go on once the stream has ended.
+// place returns where reading may go on once the stream has ended.
 func (c *cutter) place() Place { return Place{Offset: c.offset, Skipping: c.skipping} }
 
 // A lastLine says what becomes of a last line that has no line feed.
@@ -162,7 +162,7 @@ type lastLine int
 const (
 	lastCounts        lastLine = iota // it is a line like all others
 	lastUnlessDamaged                 // it is, unless damage is why it has none
-	lastWaits                         // whoever writes it has not done yet: it is left for the next time
+	lastWaits                         // its writer has not finished yet: it is left for the next time
 )
 
 // ByteOrderMark may stand before the first line.

@@ -30,7 +30,7 @@ type placedLine struct {
 	offset int64
 }
 
-// slowLines is the obvious twin of cutter: it has the whole content at hand.
+// slowLines cuts lines as cutter does, in the obvious way: it has the whole content at hand.
 func slowLines(content string, max int) (lines []placedLine) {
 	offset := int64(0)
 	for _, text := range strings.SplitAfter(content, "\n") {

@@ -19,10 +19,10 @@ import (
 // maxWindow bounds what a zstd frame may ask for, in bytes: as much as the zstd command grants without being asked.
 const maxWindow = 128 << 20
 
-// unzstd is how to decompress a frame that asks for more.
+// unzstd decompresses a frame that asks for more.
 const unzstd = "zstd -dc --long=31"
 
-// magicLen is how many bytes tell a compression.
+// magicLen is the number of bytes that tell a compression.
 const magicLen = 10
 
 // A codec is one way in which content can be stored.
@@ -173,7 +173,7 @@ func skipZeros(r *bufio.Reader) (n int64, err error) {
 	}
 }
 
-// trailing is how many bytes there are behind the last member, as an error.
+// trailing is an error that has the number of bytes behind the last member.
 type trailing int64
 
 func (n trailing) Error() string {
@@ -183,8 +183,8 @@ func (n trailing) Error() string {
 	return fmt.Sprintf("%d bytes behind the end of the gzip data are no gzip and were not read", int64(n))
 }
 
-// aheadBlocks is how many blocks wait to be taken while the next one is cut. With fewer, who cuts stands
-// still longer while all cores judge.
+// aheadBlocks is the number of blocks that wait to be taken while the next one is cut. With fewer, the goroutine that
+// cuts stands still longer while all cores judge.
 const aheadBlocks = 8
 
 // ahead cuts blocks in a goroutine of its own, a few in advance, so that decompressing one block and parsing another

@@ -22,7 +22,7 @@ var compressors = map[string]func(t tb, content []byte) []byte{
 	"xz":    func(t tb, content []byte) []byte { return command(t, content, "xz", "-c", "-0") },
 }
 
-// tb is what testing.T, testing.B and rapid.T share.
+// tb has the methods that testing.T, testing.B and rapid.T share.
 type tb interface {
 	Helper()
 	Fatal(...any)

@@ -46,14 +46,14 @@ const (
 	Beginning How = "beginning" // the content with which the other one begins
 )
 
-// Copies are what is known about files that resemble each other.
+// Copies lists files that resemble each other.
 type Copies struct {
 	Found  []Copy // need not be read
 	Doubts []Copy // may be copies, are too short to prove it, and are to be read
 }
 
 // FindCopies finds the copies among files. Of two files with the same content it prefers one that is not compressed,
-// and else the first. What is no regular file, or cannot be read, is nobody's copy.
+// and else the first. A file that is not regular, or cannot be read, is no copy.
 func FindCopies(ctx context.Context, names []string) (Copies, error) {
 	if len(names) < 2 {
 		return Copies{}, nil
@@ -103,7 +103,7 @@ type headKey struct {
 	bytes int // less than HeadBlock: it is the whole content
 }
 
-// mostLead is how much of a first line counts, in bytes.
+// mostLead is the most bytes of a first line that count.
 const mostLead = 1024
 
 // A finder finds copies.
@@ -260,7 +260,7 @@ func (f *finder) byLead(ctx context.Context, group []*suspect) error {
 	return nil
 }
 
-// A comparison is what comparing two files came to.
+// A comparison holds the outcome of comparing two files.
 type comparison struct {
 	same  bool // up to the end of the shorter one, or of both
 	order int  // of their lengths: −1 if the first is shorter, 0 if both are as long
@@ -278,14 +278,14 @@ func (c *comparison) proves(x, y *suspect) bool {
 	return c.lines >= prefixLines
 }
 
-// compareBytes is how much of two files is compared at once.
+// compareBytes is the number of bytes of two files that are compared at once.
 const compareBytes = 128 << 10
 
 // compare reads two files up to where they differ or one ends. Damage ends a file.
 func (f *finder) compare(ctx context.Context, x, y *suspect) (c comparison, err error) {
 	a, err := x.open()
 	if err != nil {
-		return c, nil // whoever reads it will say what is wrong
+		return c, nil // the reader of the file will say what is wrong
 	}
 	defer a.close()
 	b, err := y.open()
@@ -349,7 +349,7 @@ func (s *suspect) open() (*content, error) {
 	return c, err
 }
 
-// kept is the file that is read in the place of a copy.
+// kept returns the file that is read in the place of a copy.
 func (s *suspect) kept() *suspect {
 	for s.of != nil {
 		s = s.of

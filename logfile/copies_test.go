@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// somebodysLines are lines of one host's log.
+// somebodysLines returns lines of one host's log.
 func somebodysLines(host string, from, n int) string {
 	var b strings.Builder
 	for i := range n {

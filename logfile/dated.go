@@ -33,7 +33,7 @@ var (
 
 	notDigits = lazy.Regexp(`[^0-9]+`)
 
-	// inSeconds is what rotatelogs puts behind a name that has no place for a date: seconds.
+	// inSeconds matches what rotatelogs puts behind a name that has no place for a date: seconds.
 	inSeconds = lazy.Regexp(`^(.*\.)([1-9]\d{9})$`)
 )
 
@@ -53,7 +53,7 @@ func DatedOf(path string) (d Dated, ok bool) {
 	return d, false
 }
 
-// Name is what the log is called: its files' names with a star for the date.
+// Name returns the name of the log: its files' names with a star for the date.
 func (s Series) Name() string { return s.Dir + s.Before + "*" + s.Behind }
 
 // Has reports whether a file is one of the log's by its name, also when it is compressed.
@@ -62,14 +62,14 @@ func (s Series) Has(path string) bool {
 	return ok && d.Series == s
 }
 
-// SeriesNamed is the one with a name.
+// SeriesNamed returns the Series with a name.
 func SeriesNamed(name string) Series {
 	dir, base := filepath.Split(name)
 	before, behind, _ := strings.Cut(base, "*")
 	return Series{dir, before, behind}
 }
 
-// paths are the names of the files of the log.
+// paths returns the names of the files of the log.
 func (s Series) paths() (paths []string) {
 	dir := filepath.Clean(s.Dir)
 	entries, _ := os.ReadDir(dir) // what cannot be listed is not there

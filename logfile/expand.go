@@ -13,10 +13,10 @@ import (
 	"shadow/limit"
 )
 
-// An Expansion is what the arguments of a command line stand for.
+// An Expansion holds what the arguments of a command line stand for.
 type Expansion struct {
 	Names   []string          // of the inputs
-	Guessed map[string]string // of the Names that nobody gave, which look like logs by their names alone: the directory that was given
+	Guessed map[string]string // of the Names that look like logs by their names alone: the directory of these
 	Passed  []PassedOver      // what looked like no log
 	Links   []Copy            // other names of files that are among the Names already
 }
@@ -266,8 +266,8 @@ func notThere(name string) error {
 	return fmt.Errorf("logfile: %s: %w", name, fs.ErrNotExist)
 }
 
-// Near is the file beside one that is not there whose name is closest to its, or "" when none is close. err is that of looking
-// into the directory.
+// Near returns the file beside one that is not there whose name is closest to its, or "" when none is close. err is
+// that of looking into the directory.
 func Near(name string) (near string, err error) {
 	entries, err := os.ReadDir(filepath.Dir(name))
 	near = nearest(filepath.Base(name), entries)
@@ -293,7 +293,7 @@ func noMatch(pattern string) error {
 	}
 }
 
-// nearest is the entry whose name is closest to base, but for case, or "" when none is close.
+// nearest returns the entry whose name is closest to base, but for case, or "" when none is close.
 func nearest(base string, entries []os.DirEntry) string {
 	names := make([]string, len(entries))
 	for i, e := range entries {

@@ -11,7 +11,7 @@ import (
 // A log keeps its content when it is renamed, and its inode; when it is compressed or copied it keeps the content only; and
 // an inode may be given to another file once its own is deleted. So what a file is, is told by both: inode and beginning.
 
-// HeadBlock is how much of the beginning of a file is hashed, in bytes.
+// HeadBlock is the number of bytes at the beginning of a file that are hashed.
 const HeadBlock = 4096
 
 // An Identity tells a log file apart from others, whatever it is called. A file that is shorter than HeadBlock is hashed as
@@ -22,8 +22,8 @@ type Identity struct {
 	HeadBytes int    `json:"head_bytes"`
 }
 
-// A Node is what a file is while it is there, whatever its names. It is zero where the system has no inodes: then files are told
-// apart by their beginnings alone.
+// A Node identifies a file while it is there, whatever its names. It is zero where the system has no inodes: then files
+// are told apart by their beginnings alone.
 type Node struct {
 	Device uint64 `json:"device"`
 	Inode  uint64 `json:"inode"`
@@ -32,7 +32,7 @@ type Node struct {
 // SameInode reports whether two files are one, or were one after the other given the same inode.
 func (n Node) SameInode(other Node) bool { return n.Inode != 0 && n == other }
 
-// Identify is the Identity of an open file.
+// Identify returns the Identity of an open file.
 func Identify(r io.ReaderAt, info fs.FileInfo) (Identity, error) {
 	id := Identity{Node: NodeOf(info)}
 	block := make([]byte, HeadBlock)
@@ -69,13 +69,13 @@ func LineSums(head []byte) (sums []uint32) {
 	}
 }
 
-// Emptied is the identity of the file when nothing is in it any more.
+// Emptied returns the identity of the file when nothing is in it any more.
 func (id Identity) Emptied() Identity {
 	id.Head, id.HeadBytes = sum(nil), 0
 	return id
 }
 
-// endBlock is how much of each end of a file is hashed, in bytes.
+// endBlock is the number of bytes at each end of a file that are hashed.
 const endBlock = 4096
 
 // ends tell files apart in the record of a run: the size on disk and FNV-1a hashes (64 bits) of the first and
@@ -112,7 +112,7 @@ func sum(block []byte) uint64 {
 //	access.log.2.gz   access.log.1   access.log
 //	└── read to its end, now compressed  └── read as far as it went
 
-// A SavedLog is how far one log had been read.
+// A SavedLog says how far one log had been read.
 type SavedLog struct {
 	Name  string      `json:"name"`
 	Files []SavedFile `json:"files"` // oldest first; the last one had the name
@@ -138,7 +138,7 @@ func (f *SavedFile) HasLines(head []byte) bool {
 	return uint32(sum(whole)) == f.Lines[n-1]
 }
 
-// A SavedFile is how far one file had been read.
+// A SavedFile says how far one file had been read.
 type SavedFile struct {
 	Identity
 	Place

@@ -106,16 +106,16 @@ func (in *Input) inspect() error {
 	return nil
 }
 
-// Name is the name that the input was opened with.
+// Name returns the name that the input was opened with.
 func (in *Input) Name() string { return in.name }
 
-// Compression is "", "gzip", "zstd", "bzip2" or "xz". Of a pipe it is known after the first Peek or Next.
+// Compression returns "", "gzip", "zstd", "bzip2" or "xz". Of a pipe it is known after the first Peek or Next.
 func (in *Input) Compression() string { return in.codec.name }
 
-// Size is the size on disk in bytes, or -1 for a pipe or standard input.
+// Size returns the size on disk in bytes, or -1 for a pipe or standard input.
 func (in *Input) Size() int64 { return in.id.size }
 
-// Consumed is how many bytes on disk have been read or skipped so far, out of Size; for a pipe, how many came.
+// Consumed returns how many bytes on disk have been read or skipped so far, out of Size; for a pipe, how many came.
 func (in *Input) Consumed() int64 { return in.consumed.Load() }
 
 // Identity tells the file apart from others: its size on disk and FNV-1a hashes of its first and last 4 KiB there. A
@@ -285,7 +285,7 @@ func (in *Input) describe(err error) string {
 	return fmt.Sprintf("damaged %s, not read to its end: %v", in.codec.name, err)
 }
 
-// peekSize is how much Peek shows, in bytes of content.
+// peekSize is the most bytes of content that Peek shows.
 const peekSize = 256 << 10
 
 // Peek returns the first 256 KiB of the content, decompressed and ended after a whole line if there is one. Next
@@ -294,7 +294,8 @@ const peekSize = 256 << 10
 // to the caller, who may change them.
 func (in *Input) Peek() ([]byte, error) { return in.PeekInto(nil) }
 
-// PeekInto is Peek for who looks at many inputs: the bytes stand in the array of room if that is large enough.
+// PeekInto works as Peek, for callers that look at many inputs: the bytes stand in the array of room if that is large
+// enough.
 func (in *Input) PeekInto(room []byte) ([]byte, error) {
 	if in.regular() {
 		return in.peekFile(room)
@@ -372,7 +373,7 @@ func (r *limited) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// shrunk is errShrunk if a file has less than the size that it had.
+// shrunk returns errShrunk if a file has less than the size that it had.
 func shrunk(f file, size int64) error {
 	if info, err := f.Stat(); err == nil && info.Size() < size {
 		return errShrunk

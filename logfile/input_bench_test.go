@@ -15,7 +15,7 @@ import (
 // How much do the blocks cost? Beside each way of reading stands the least that it could take: the read calls alone,
 // or the library's decompression alone.
 
-// logLike is content that compresses about as a log does, some eight times.
+// logLike returns content that compresses about as a log does, some eight times.
 func logLike(t testing.TB, size int) []byte {
 	random := testneeds.Rand(t, 1, 2)
 	var b bytes.Buffer

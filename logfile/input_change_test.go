@@ -226,7 +226,8 @@ func TestInputThatIsAnotherFileByNow(t *testing.T) {
 	}
 }
 
-// A log that is emptied between its opening and the first look at its content says so at once: nobody may ask for more.
+// A log that is emptied between its opening and the first look at its content says so at once: a caller may never ask
+// for more.
 func TestInputThatIsEmptiedBeforeItIsPeekedSaysSo(t *testing.T) {
 	for compression, compress := range compressors {
 		path := writeFile(t, "access.log", compress(t, manyLines(100)))

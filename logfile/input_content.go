@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// readBuffer is how much of a compressed file, or of a pipe, is read at once, in bytes.
+// readBuffer is the number of bytes of a compressed file, or of a pipe, that are read at once.
 const readBuffer = 128 << 10
 
 var (
@@ -29,7 +29,7 @@ type content struct {
 	io.ReadCloser
 	codec *codec
 	close func()
-	raw   *limited // nil: nobody asks
+	raw   *limited // nil: not wanted
 }
 
 // openHeld opens the content to be read once, from its beginning to its end. Close may interrupt it.
@@ -243,7 +243,7 @@ func (r *countingReader) Read(p []byte) (int, error) {
 //	               ^ Place
 //	aaaa\nbbbb\ncccc\ndddd\n   the second time: one line
 //
-// So a last line without its line feed is left for the next time, as long as there is somebody who may write the rest.
+// So a last line without its line feed is left for the next time, as long as a server may write the rest.
 
 // Follow makes reading begin at a place of the content, after decompression. last reports whether nothing will be added any
 // more: then a last line without a line feed is a line all the same. Follow must be called before Next, and not for a pipe.
@@ -286,8 +286,8 @@ type over struct{ place Place }
 
 func (over) next(*Block) error { return io.EOF }
 
-// Place is where reading may go on another time. It is known when Next has returned io.EOF; before the first Next it is
-// where reading begins.
+// Place returns where reading may go on another time. It is known when Next has returned io.EOF; before the first Next
+// it is where reading begins.
 func (in *Input) Place() Place {
 	switch b := in.blocks.(type) {
 	case *cutter:
@@ -312,8 +312,8 @@ func (in *Input) cut(src io.Reader) *cutter {
 	return c
 }
 
-// openPipe opens a named pipe, which waits for somebody to open it for writing. Nothing interrupts that but a writer,
-// so when Close is called meanwhile, we are that writer ourselves.
+// openPipe opens a named pipe, which waits for a process that opens it for writing. Nothing interrupts that but a
+// writer, so when Close is called meanwhile, we are that writer ourselves.
 func (in *Input) openPipe() (*os.File, error) {
 	opened := make(chan struct{})
 	defer close(opened)

@@ -95,7 +95,7 @@ func TestOnlyReadingHoldsDescriptors(t *testing.T) {
 	settles(t, goroutines, descriptors)
 }
 
-// A pipe to which nobody writes keeps Next waiting, but not longer than until Close.
+// A pipe without a writer keeps Next waiting, but not longer than until Close.
 func TestCloseWakesNext(t *testing.T) {
 	goroutines, descriptors := runtime.NumGoroutine(), countDescriptors(t)
 	named := makeFIFO(t)
@@ -124,7 +124,7 @@ func TestCloseWakesNext(t *testing.T) {
 	settles(t, goroutines, descriptors)
 }
 
-// A pipe that nobody has opened to write yet is waited for, until Close.
+// A pipe that is not open for writing yet is waited for, until Close.
 func TestCloseWakesOpeningOfAPipe(t *testing.T) {
 	goroutines := runtime.NumGoroutine()
 	in := openInput(t, makeFIFO(t), nil)
@@ -149,7 +149,7 @@ func settles(t *testing.T, goroutines, descriptors int) {
 	t.Errorf("%d goroutines, %d descriptors; there were %d, %d", runtime.NumGoroutine(), countDescriptors(t), goroutines, descriptors)
 }
 
-// countDescriptors is how many files this process has open.
+// countDescriptors returns how many files this process has open.
 func countDescriptors(t *testing.T) int {
 	t.Helper()
 	entries, err := os.ReadDir("/dev/fd")

@@ -27,7 +27,7 @@ var objects = object.NewStore()
 // IsObject reports whether a name is that of an object in a store, or stands for objects.
 func IsObject(name string) bool { return object.IsName(name) }
 
-// A file is what is read: a file of the system, or an object.
+// A file can be read: a file of the system, or an object.
 type file interface {
 	io.ReadSeekCloser
 	io.ReaderAt
@@ -203,7 +203,7 @@ func (in *Input) keepHead(f *objectFile) {
 	keptHeads.Add(int64(len(f.head)))
 }
 
-// keptHead is what is kept.
+// keptHead returns the beginning that is kept, nil without one.
 func (in *Input) keptHead() []byte {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -245,10 +245,11 @@ func (in *Input) isObject() bool {
 	return ok
 }
 
-// looksAtOnce is how many names are looked at before what is not needed of them is dropped.
+// looksAtOnce is the number of names that are looked at before what is not needed of them is dropped.
 const looksAtOnce = 256
 
-// ObjectsAtOnce is how many objects are looked at at a time: a store takes its time for each, and has many hands.
+// ObjectsAtOnce is the number of objects that are looked at at a time: a store takes its time for each, and serves many
+// at once.
 const ObjectsAtOnce = 32
 
 // lookAtAll returns what can be read of names, in their order.
@@ -312,7 +313,8 @@ func statGrowing(name string) (fs.FileInfo, error) {
 	return os.Stat(name)
 }
 
-// onDisk is the path of a file that is named as an object, whose version is no more than its time; else it is the name.
+// onDisk returns the path of a file that is named as an object, whose version is no more than its time; else it is the
+// name.
 func onDisk(name string) string {
 	if n := object.Parse(name); IsObject(name) && n.Scheme == "file" {
 		return n.Bucket + n.Key
@@ -320,7 +322,7 @@ func onDisk(name string) string {
 	return name
 }
 
-// below is the name of a file as seen from the directory, or from the prefix of its name.
+// below returns the name of a file as seen from the directory, or from the prefix of its name.
 func below(dir, name string) string {
 	if IsObject(name) {
 		return strings.TrimPrefix(object.Path(name), object.Path(dir))

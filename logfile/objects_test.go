@@ -92,7 +92,7 @@ func TestObjectsThatBreakAreErrors(t *testing.T) {
 	}
 }
 
-// randomLines are lines that compress to more than half of their size.
+// randomLines returns lines that compress to more than half of their size.
 func randomLines(n int) []byte {
 	text := make([]byte, 0, n+20)
 	for x := uint64(1); len(text) < n; {

@@ -11,7 +11,7 @@ import (
 //	aaaa\nbbbb\ncccc\n
 //	├── mark ──┤ Offset
 
-// A Place is where reading goes on.
+// A Place says where reading goes on.
 type Place struct {
 	Offset   int64  `json:"offset"`             // of the first byte not yet read, after decompression
 	Skipping bool   `json:"skipping,omitempty"` // inside a line of which no more is wanted

@@ -17,7 +17,7 @@ import (
 //
 // A file is known again by its inode and its beginning, or, once it has been compressed or copied, by its beginning alone.
 
-// A Resume is how to go on.
+// A Resume says how to go on.
 type Resume struct {
 	Logs   []ResumeLog // those that were known first, in their order
 	Notes  []string    // what people should know
@@ -43,7 +43,7 @@ type resumeFile struct {
 	index int        // of saved, in the log
 }
 
-// A Range is what is to be read of a file.
+// A Range says what is to be read of a file.
 type Range struct {
 	Name       string
 	Log        int      // index into Logs
@@ -54,7 +54,7 @@ type Range struct {
 	file       *resumeFile
 }
 
-// A RangeRead is how far a Range has been read.
+// A RangeRead says how far a Range has been read.
 type RangeRead struct {
 	Range int // index
 	Log   int // as in the Range
@@ -79,7 +79,7 @@ func Plan(ctx context.Context, names []string, saved []SavedLog) (*Resume, error
 		}
 		r, ok := newSibling(name, info)
 		if !ok {
-			r = Sibling{Path: name, Info: info} // whoever reads it will say what is wrong
+			r = Sibling{Path: name, Info: info} // the reader of the file will say what is wrong
 		}
 		s.files = append(s.files, &resumeFile{Sibling: r, log: -1})
 	}
@@ -125,7 +125,7 @@ func (f *resumeFile) surely(id Identity) bool {
 	return f.Is(id) && (id.SameInode(f.ID.Node) || id.HeadBytes == HeadBlock)
 }
 
-// Ranges are the files in which there may be something new, log by log.
+// Ranges returns the files in which there may be something new, log by log.
 func (s *Resume) Ranges() (ranges []Range) {
 	for i := range s.Logs {
 		for _, f := range s.Logs[i].files {
@@ -287,7 +287,7 @@ func (s *Resume) tell() {
 	}
 }
 
-// fileOf is the file that a known one is now, or nil.
+// fileOf returns the file that a known one is now, or nil.
 func (l *ResumeLog) fileOf(known *SavedFile) *resumeFile {
 	i := slices.IndexFunc(l.files, func(f *resumeFile) bool { return f.saved == known })
 	if i < 0 {
@@ -307,8 +307,9 @@ const (
 	keptLogs = 400 // times that a log is remembered for though it is not given
 )
 
-// Save is how far the logs have been read now, by rank. ranges are those of Ranges; what was read of them comes log by log, and in
-// each from the oldest file to the newest. A log keeps its rank, even when nothing is known of it any more.
+// Save returns how far the logs have been read now, by rank. ranges are those of Ranges; what was read of them comes
+// log by log, and in each from the oldest file to the newest. A log keeps its rank, even when nothing is known of it
+// any more.
 func (s *Resume) Save(ranges []Range, read []RangeRead) (saved []SavedLog) {
 	logs, of := map[int]int{}, map[int][]RangeRead{} // by rank
 	for i := range s.Logs {
@@ -325,7 +326,7 @@ func (s *Resume) Save(ranges []Range, read []RangeRead) (saved []SavedLog) {
 	return saved
 }
 
-// save is how far one log has been read.
+// save returns how far one log has been read.
 func (l *ResumeLog) save(ranges []Range, read []RangeRead) SavedLog {
 	if !l.Given {
 		now := *l.Saved
@@ -354,7 +355,7 @@ func (l *ResumeLog) save(ranges []Range, read []RangeRead) SavedLog {
 	return now
 }
 
-// gone are the files that were known and are not there any more, the latest of them.
+// gone returns the files that were known and are not there any more, the latest of them.
 func (l *ResumeLog) gone() (gone []SavedFile) {
 	if l.Saved == nil {
 		return nil
@@ -367,7 +368,7 @@ func (l *ResumeLog) gone() (gone []SavedFile) {
 	return gone[max(0, len(gone)-keptGone):]
 }
 
-// leftOut are the files beside the log that are not to be read.
+// leftOut returns the files beside the log that are not to be read.
 func (l *ResumeLog) leftOut(files []SavedFile) (known []Identity) {
 	for _, r := range SiblingsOf(l.Name) {
 		switch {
@@ -380,7 +381,7 @@ func (l *ResumeLog) leftOut(files []SavedFile) (known []Identity) {
 	return known
 }
 
-// save is how far the file has been read, as r says; nil: nothing new was in it.
+// save returns how far the file has been read, as r says; nil: nothing new was in it.
 func (f *resumeFile) save(r *RangeRead) (now SavedFile) {
 	if r != nil {
 		now = SavedFile{Place: f.mark(r.Place), Compressed: f.Compressed && r.Whole}

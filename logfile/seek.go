@@ -71,7 +71,7 @@ type seeker struct {
 	block  Block
 }
 
-// A sample is what a look at some lines told.
+// A sample says what a look at some lines told.
 type sample int
 
 const (

@@ -13,7 +13,7 @@ import (
 	"shadow/testneeds"
 )
 
-// numberedLine is a line whose time is the number it begins with. Whoever begins to read in the middle of it sees
+// numberedLine returns a line whose time is the number it begins with. A reader that begins in the middle of it sees
 // another time.
 func numberedLine(at, length int) string {
 	head := fmt.Sprintf("%d", at)
@@ -29,7 +29,7 @@ func timeOf(line []byte) (at int, known bool) {
 	return at, found && err == nil
 }
 
-// olderThan is what a caller of SkipTo passes.
+// olderThan returns what a caller of SkipTo passes.
 func olderThan(moment int) func([]byte) (older, known bool) {
 	return func(line []byte) (bool, bool) {
 		at, known := timeOf(line)
@@ -56,7 +56,7 @@ func seekIn(content string, moment int) (start, read int) {
 	return int(s.find()), file.bytes
 }
 
-// firstAt is the offset of the first line that is not older than moment; of none, the end.
+// firstAt returns the offset of the first line that is not older than moment; of none, the end.
 func firstAt(content string, moment int) (offset int) {
 	for line := range strings.Lines(content) {
 		if at, known := timeOf(bytes.TrimRight([]byte(line), "\r\n")); known && at >= moment {

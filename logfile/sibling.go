@@ -36,8 +36,8 @@ var (
 	dashed   = lazy.Regexp(`[-_]\d[-._0-9T:Z+]*(\.[a-z]+)?$`)
 	digits   = lazy.Regexp(`[0-9]+`)
 
-	// between is what rotation puts between a name and its ending: a date, or a number behind a point. Another number there
-	// tells one log from another: access-2.log, access-8080.log.
+	// between matches what rotation puts between a name and its ending: a date, or a number behind a point. Another
+	// number there tells one log from another: access-2.log, access-8080.log.
 	between = lazy.Regexp(`^([-._]\d{4}-?\d\d-?\d\d[-._0-9T:Z+]*|\.\d{1,3})$`)
 )
 
@@ -49,7 +49,7 @@ func IsCompressed(name string) bool {
 	return slices.Contains(compressedEndings, filepath.Ext(object.Path(name)))
 }
 
-// Uncompressed is the name of a file without what compression has put behind it.
+// Uncompressed returns the name of a file without what compression has put behind it.
 func Uncompressed(name string) string {
 	name = object.Path(name)
 	for _, ending := range compressedEndings {
@@ -70,7 +70,8 @@ func IsRotated(log, name string) bool {
 	return ok && ending != "" && strings.HasSuffix(rest, ending) && between().MatchString(strings.TrimSuffix(rest, ending))
 }
 
-// CurrentsOf are the names of the logs that a file may be an earlier one of (see IsRotated), by its name in one directory.
+// CurrentsOf returns the names of the logs that a file may be an earlier one of (see IsRotated), by its name in one
+// directory.
 func CurrentsOf(name string) (logs []string) {
 	name = Uncompressed(name)
 	ending := filepath.Ext(name)
@@ -86,13 +87,13 @@ func CurrentsOf(name string) (logs []string) {
 	return logs
 }
 
-// SiblingsOf are the files that may belong to a log, the one that has its name not among them, oldest first.
+// SiblingsOf returns the files that may belong to a log, the one that has its name not among them, oldest first.
 func SiblingsOf(name string) []Sibling {
 	all, _ := new(Siblings).Of(name)
 	return all
 }
 
-// pathsBeside are the names of the files that may belong to a log.
+// pathsBeside returns the names of the files that may belong to a log.
 func pathsBeside(name string) (paths []string) {
 	add := func(dir string, fits func(base string) bool) {
 		entries, _ := os.ReadDir(dir) // what cannot be listed is not there
@@ -111,7 +112,7 @@ func pathsBeside(name string) (paths []string) {
 	return paths
 }
 
-// FoldersOf are those in which files may lie that belong to a log.
+// FoldersOf returns the folders in which files may lie that belong to a log.
 func FoldersOf(name string) []string {
 	dirs := []string{filepath.Dir(name)}
 	if target, ok := targetOf(name); ok {
@@ -128,7 +129,7 @@ func sortByAge(all []Sibling) {
 	}
 }
 
-// numberOf is the number behind the name of a rotated file, of which the highest is the oldest; −1 without one.
+// numberOf returns the number behind the name of a rotated file, of which the highest is the oldest; −1 without one.
 func numberOf(path string) int {
 	number := numbered().FindStringSubmatch(Uncompressed(path))
 	if number == nil {
@@ -146,10 +147,10 @@ func isLink(name string) bool {
 	return err == nil && info.Mode()&fs.ModeSymlink != 0
 }
 
-// mostLinks is how many links may lead from one to the next.
+// mostLinks is the most links that may lead from one to the next.
 const mostLinks = 40
 
-// targetOf is what a link leads to, also when that has just been renamed and is not there.
+// targetOf returns what a link leads to, also when that has just been renamed and is not there.
 func targetOf(name string) (target string, ok bool) {
 	target = name
 	for range mostLinks {
@@ -269,15 +270,15 @@ func Find(candidates []Sibling, id Identity, known []Identity) (found Sibling, o
 	return found, ok
 }
 
-// behindName is what rotation puts behind a name: a number behind a point, a date behind anything.
+// behindName matches what rotation puts behind a name: a number behind a point, a date behind anything.
 var behindName = lazy.Regexp(`(\.\d[-._0-9T:Z+]*|[-_]\d{4}-?\d\d-?\d\d[-._0-9T:Z+]*|[-._](old|bak))$`)
 
 // datedName is the name of a rotated file that has its date between stem and ending.
 var datedName = lazy.Regexp(`^(.+)[-._](\d{4}-?\d\d-?\d\d[-._0-9T:Z+]*)(\.[A-Za-z]+)$`)
 
-// nameOf is the name of the log that a file is, or was before it was rotated, by its own name: with its place in the file
-// system, without what rotation and compression have put behind it. A number between stem and ending tells hosts apart as
-// often as rotations, and only a date is taken for one.
+// nameOf returns the name of the log that a file is, or was before it was rotated, by its own name: with its place in
+// the file system, without what rotation and compression have put behind it. A number between stem and ending tells
+// hosts apart as often as rotations, and only a date is taken for one.
 func nameOf(path string) string {
 	dir, base := filepath.Split(Absolute(path))
 	base = Uncompressed(base)

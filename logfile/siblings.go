@@ -20,7 +20,7 @@ import (
 // time stay the same, so another look reads only what is new. The zero value is ready.
 type Siblings struct{ seen map[version]Sibling }
 
-// A version is a file as long as nobody writes to it.
+// A version identifies a file until it is written to.
 type version struct {
 	fileKey
 	size, modified int64
@@ -132,7 +132,7 @@ func (l *lookout) take(path string, isCurrent bool) {
 		l.whole = l.whole && err == nil && os.SameFile(now, info) // else it cannot be read
 	case isCurrent:
 		l.current = &r
-	case IsCompressed(path) && !r.Compressed: // it is empty: whoever compresses has just begun
+	case IsCompressed(path) && !r.Compressed: // it is empty: compression has just begun
 	case !slices.ContainsFunc(l.all, r.Same):
 		l.all = append(l.all, r)
 	}
@@ -155,7 +155,7 @@ func (l *lookout) isStill(paths []string) bool {
 	return maps.Equal(now, l.files)
 }
 
-// keyOf is the same for all names of a file.
+// keyOf returns the same key for all names of a file.
 func keyOf(path string, info fs.FileInfo) fileKey {
 	if n := NodeOf(info); n != (Node{}) {
 		return fileKey{Node: n}

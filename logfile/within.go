@@ -49,7 +49,7 @@ func (in *Input) Within(s Span) error {
 	return nil
 }
 
-// behindLine is where the line ends that a byte of the file belongs to: behind its line feed, or at the end.
+// behindLine returns where the line ends that a byte of the file belongs to: behind its line feed, or at the end.
 func behindLine(f io.ReaderAt, at, size int64) (int64, error) {
 	buffer := make([]byte, 64<<10)
 	for at < size {
@@ -65,7 +65,7 @@ func behindLine(f io.ReaderAt, at, size int64) (int64, error) {
 	return size, nil
 }
 
-// stop is where reading ends.
+// stop returns where reading ends.
 func (in *Input) stop() int64 {
 	if in.until > 0 {
 		return in.until

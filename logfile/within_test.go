@@ -14,7 +14,7 @@ import (
 	"shadow/testneeds"
 )
 
-// linesWithin are the lines of a span of a file.
+// linesWithin returns the lines of a span of a file.
 func linesWithin(t interface{ Fatal(...any) }, path string, span Span) (lines []string) {
 	in, err := OpenInput(path, nil)
 	if err == nil {

@@ -9,8 +9,8 @@ import (
 	"shadow/traffic/match"
 )
 
-// An ActionUsage is an Observer that tells what policies leave of the requests of one action, whether or not they may refuse them: the
-// guesses of somebody who tries passwords.
+// An ActionUsage is an Observer that counts what policies leave of the requests of one action, whether or not they may
+// refuse them: the guesses of a client that tries passwords.
 type ActionUsage struct {
 	Action   string // as it was asked for
 	Policies []PolicyUsage
@@ -22,13 +22,13 @@ type ActionUsage struct {
 	refused rows
 }
 
-// PolicyUsage is what one policy leaves.
+// PolicyUsage counts the requests of the action that one policy admits.
 type PolicyUsage struct {
 	Requests, Admitted int64
 	Hour, Day          Streak // in which one client had most of them admitted; of several the earliest, then the first by name
 }
 
-// taken is what one client got.
+// taken counts the requests of one client that were admitted.
 type taken struct{ hour, day slidingMax }
 
 // NewActionUsage returns one that has seen nothing.
@@ -44,7 +44,7 @@ func (t *ActionUsage) reset() {
 	t.clients, t.action = make([]Paged[taken], len(t.Policies)), match.ActionIDs{-1, -1}
 }
 
-// Name is the action as the log has it.
+// Name returns the action as the log has it.
 func (t *ActionUsage) Name() string {
 	return cmp.Or(match.MeantAction(t.tables.Actions, t.Action), t.Action)
 }

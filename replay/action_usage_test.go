@@ -13,7 +13,7 @@ import (
 	"shadow/testneeds"
 )
 
-// A slowTaken is what the definition says, found by looking at all requests of each client again and again.
+// A slowTaken counts as the definition says, by looking at all requests of each client again and again.
 func slowTaken(lines []line, refused []bool, length limit.Time) (requests, admitted, most int64) {
 	for i, l := range lines {
 		if l.warm || l.action != "/x" {

@@ -9,8 +9,8 @@ import (
 	"shadow/traffic/ingest"
 )
 
-// An Addition is what was judged since an earlier one: a batch on its way from a run that does not end into a database. It
-// stands for itself: its ids are places in its own lists, so it can wait on a disk while the tables go on.
+// An Addition holds what was judged since an earlier one: a batch on its way from a run that does not end into a
+// database. It stands for itself: its ids are places in its own lists, so it can wait on a disk while the tables go on.
 type Addition struct {
 	Tail   string // whose it is
 	Number uint64 // from 1; a database takes those of a tail in their order, each once
@@ -55,7 +55,7 @@ type PartText struct {
 	Match, Counts                string // "": all requests
 }
 
-// An InputPart is what was read of a log, judged or not.
+// An InputPart counts what was read of a log, judged or not.
 type InputPart struct {
 	Name, Format, FormatText  string
 	Lines, Parsed, Unreadable int64

@@ -77,13 +77,13 @@ func TestManyPoliciesSideBySide(t *testing.T) {
 	}
 }
 
-// tallied is all that is counted of a policy.
+// tallied returns all that is counted of a policy.
 func tallied(p *replay.PolicyTally) string {
 	hits := slices.SortedFunc(p.Hits.All(), func(x, y replay.Hit) int { return cmp.Compare(x.Client, y.Client) })
 	return fmt.Sprint(p.Refused, p.BytesSaved, p.UpstreamSaved, p.WorstMinute, p.WorstMinuteRefused, p.ByAction, hits)
 }
 
-// formatOf is the format of a file, nil if it is empty.
+// formatOf returns the format of a file, nil if it is empty.
 func formatOf(t testing.TB, name string, text []byte) *parse.Format {
 	if len(text) == 0 {
 		return nil
@@ -91,7 +91,8 @@ func formatOf(t testing.TB, name string, text []byte) *parse.Format {
 	return traffictest.Format(t, name)
 }
 
-// randomPolicies are limits that refuse some requests and admit others, as often as not, and policies of several such.
+// randomPolicies returns limits that refuse some requests and admit others, as often as not, and policies of several
+// such.
 func randomPolicies(t *testing.T, rng *rand.Rand, n int) []policy.Policy {
 	var policies []policy.Policy
 	for i := range n {
@@ -123,7 +124,7 @@ func randomPart(t *testing.T, rng *rand.Rand) policy.Part {
 	return p[0].Parts[0]
 }
 
-// randomScopes are the same one as often as not.
+// randomScopes returns two scopes, as often as not the same one.
 func randomScopes(rng *rand.Rand) (match, count policy.Scope) {
 	match = policy.Scope(rng.IntN(scopes + 1))
 	if count = match; rng.IntN(2) == 0 {
@@ -194,7 +195,7 @@ func reference(all []sent, policies []policy.Policy) []verdictSum {
 	return sums
 }
 
-// idleTimes are how long a key of each kind is remembered at least.
+// idleTimes returns how long a key of each kind is remembered at least.
 func idleTimes(policies []policy.Policy, lateness limit.Time) map[request.Key]limit.Time {
 	idle := map[request.Key]limit.Time{}
 	for _, p := range policies {

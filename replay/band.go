@@ -16,7 +16,7 @@ type Band struct {
 	Movable int64 // counted requests whose stamps are whole seconds
 }
 
-// A Bound is what a policy does at least, or at most.
+// A Bound counts what a policy refuses at least, or at most.
 type Bound struct {
 	Refused int64
 	Hits    Hits
@@ -38,7 +38,7 @@ func (e *Engine) bound(stamps traffic.Coarseness) {
 	}
 }
 
-// boundsOf are the policies between which p lies.
+// boundsOf returns the policies between which p lies.
 func boundsOf(p policy.Policy, stamps traffic.Coarseness) (all [bounds]policy.Policy) {
 	for i := range all {
 		all[i] = p
@@ -52,8 +52,8 @@ func boundsOf(p policy.Policy, stamps traffic.Coarseness) (all [bounds]policy.Po
 	return all
 }
 
-// slackOf is by how much stamps may be off for a limit. A limit that delays has moved stamps of the end itself, if it
-// was in force when the log was written.
+// slackOf returns by how much stamps may be off for a limit. A limit that delays has moved stamps of the end itself, if
+// it was in force when the log was written.
 func slackOf(l limit.Limiter, stamps traffic.Coarseness) limit.Time {
 	slack := stamps.Slack
 	if d, ok := l.(limit.Delayer); ok && stamps.Ends {
@@ -62,7 +62,7 @@ func slackOf(l limit.Limiter, stamps traffic.Coarseness) limit.Time {
 	return slack
 }
 
-// boundTally is what the bounds of a policy came to, nil without any.
+// boundTally returns the bounds of a policy, nil without any.
 func (c *candidate) boundTally() *[bounds]Bound {
 	if c.bounds[low] == nil {
 		return nil
@@ -74,8 +74,8 @@ func (c *candidate) boundTally() *[bounds]Bound {
 	return &t
 }
 
-// variantsOf are the policies that p may also mean: each approximation among its limits may be any of its variants. The
-// first is p itself.
+// variantsOf returns the policies that p may also mean: each approximation among its limits may be any of its variants.
+// The first is p itself.
 func variantsOf(p policy.Policy) []policy.Policy {
 	all := []policy.Policy{p}
 	for i, part := range p.Parts {

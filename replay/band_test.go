@@ -39,7 +39,7 @@ const (
 	fineFormat  = `$remote_addr [$msec] "$request" $status $body_bytes_sent "$http_user_agent"`
 )
 
-// text is the line.
+// text returns the line.
 func (l *stampedLine) text(fine, took bool) string {
 	stamp := time.Unix(l.second, 0).UTC().Format("2006-01-02T15:04:05-07:00")
 	if fine {
@@ -95,7 +95,7 @@ var shapes = map[string]func(rng *rand.Rand) []int{
 
 const generatedSpan = 300_000 // milliseconds
 
-// generated are the lines of 60 clients in the order of time.
+// generated returns the lines of 60 clients in the order of time.
 func generated(rng *rand.Rand, shape func(rng *rand.Rand) []int) (lines []stampedLine) {
 	for client := range 60 {
 		for _, ms := range shape(rng) {
@@ -178,7 +178,7 @@ func disorderly(t *testing.T, rng *rand.Rand) (names []string) {
 	return names
 }
 
-// anyPolicies are limits of each kind by some keys, and some of several limits.
+// anyPolicies returns limits of each kind by some keys, and some of several limits.
 func anyPolicies(t *testing.T, rng *rand.Rand) (policies []policy.Policy) {
 	for _, a := range policy.Algorithms {
 		by := []request.Key{request.ByClient, request.ByClient24, request.BySite, request.ByClientAction}[rng.IntN(4)]
@@ -210,7 +210,8 @@ func replayCut(t *testing.T, names []string, took bool, policies []policy.Policy
 	return e.Result(reader.Stats())
 }
 
-// figuresOf are those of a policy that has bounds: requests refused and clients hit, as logged, at least and at most.
+// figuresOf returns the figures of a policy that has bounds: requests refused and clients hit, as logged, at least and
+// at most.
 func figuresOf(p *replay.PolicyTally) (f [6]int64) {
 	f[0], f[1] = p.Refused, int64(p.Hits.Len())
 	for i := range p.Bounds {

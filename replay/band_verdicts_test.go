@@ -80,7 +80,7 @@ func ofNginx(t *testing.T, from int) func(fields []string) (decided, bool) {
 	}
 }
 
-// rejected is nginx's own verdict.
+// rejected returns nginx's own verdict.
 func rejected(d *decided) bool { return strings.HasPrefix(d.columns[0], "REJECTED") }
 
 // ofHAProxy reads a line that has the microsecond, counted from the end, and the client; the stamp is the beginning.
@@ -96,7 +96,7 @@ func ofHAProxy(t *testing.T, micros int, client func(fields []string) string) fu
 	}
 }
 
-// has is the verdict in a field.
+// has returns the verdict in a field.
 func has(field string) func(d *decided) bool {
 	return func(d *decided) bool { return slices.Contains(d.columns, field) }
 }
@@ -167,7 +167,7 @@ type setup struct {
 	took      bool // whether the log has the request time
 }
 
-// setups are those of the recorded limits, where request times are logged with and without them, and others.
+// setups returns the recorded limits, where request times are logged with and without them, and other limits.
 func setups(all map[string]*recording) (list []setup) {
 	for name, r := range all {
 		for text := range r.verdicts {
@@ -231,13 +231,13 @@ func replayLog(t *testing.T, name string, fine, took bool, limits string, by req
 	return e.Result(reader.Stats())
 }
 
-// A truth is how many requests were refused in truth, and of how many clients.
+// A truth counts the requests that were really refused, and their clients.
 type truth struct {
 	refused int64
 	hit     int
 }
 
-// truthOf is what was decided, or what a replay of the stamps as recorded decides.
+// truthOf returns what was decided, or what a replay of the timestamps as recorded decides.
 func (r *recording) truthOf(t *testing.T, s setup) (is truth) {
 	verdict := r.verdicts[s.limit]
 	if verdict == nil {
@@ -306,7 +306,7 @@ func (s *bandScore) log(t *testing.T) {
 		middle(s.width), middle(s.hitWidth), len(s.width), middle(s.share))
 }
 
-// middle is the mean and the median of some percentages.
+// middle returns the mean and the median of some percentages.
 func middle(all []float64) string {
 	sum := 0.0
 	for _, x := range all {

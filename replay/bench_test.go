@@ -85,7 +85,7 @@ func benchPolicies(b *testing.B, policies []policy.Policy) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(batch.Len()), "ns/request")
 }
 
-// manyRequests is a batch that lasts half a day.
+// manyRequests returns a batch that lasts half a day.
 func manyRequests(t testing.TB, rows int) (*traffic.Batch, *traffic.Tables) {
 	const clients = 50_000
 	tables := traffic.NewTables()

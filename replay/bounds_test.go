@@ -62,7 +62,7 @@ func instance(rng *rand.Rand) (stamps []limit.Time) {
 	return stamps
 }
 
-// An enclosure is what the bounds of a limit say of some requests, and what the limit does to them wherever they came.
+// An enclosure holds the bounds of a limit for some requests, and what the limit does to them wherever they came.
 type enclosure struct {
 	bounds, reached [2]int
 	outside         []limit.Time // a placement outside of the bounds; nil: there is none
@@ -83,7 +83,7 @@ func enclose(t *testing.T, text string, stamps []limit.Time) (e enclosure) {
 	return e
 }
 
-// limitsOf are the limits of a policy, and their bounds.
+// limitsOf returns the limits of a policy, and their bounds.
 func limitsOf(t *testing.T, text string) (exact, low, high []limit.Limiter) {
 	policies, err := policy.ParseLimits([]string{text}, request.ByClient)
 	check(t, err)
@@ -94,7 +94,7 @@ func limitsOf(t *testing.T, text string) (exact, low, high []limit.Limiter) {
 	return exact, low, high
 }
 
-// refusedBy is how many requests limits refuse that all have to admit one.
+// refusedBy returns how many requests limits refuse that all have to admit one.
 func refusedBy(all []limit.Limiter, at []limit.Time) (refused int) {
 	states := make([]limit.State, len(all))
 	for _, t := range at {

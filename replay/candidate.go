@@ -24,7 +24,7 @@ type candidate struct {
 	masks    []uint8      // of the batch at hand, see refusals
 	bit      uint8        // of this policy in them
 	policyID int          // its place among the policies; less than 0: a variant or a bound
-	noted    *Verdicts    // nil: nobody observes
+	noted    *Verdicts    // nil: there is no Observer
 	retries  bool         // whether to find out how long refused clients have to stay away
 	active   []limitState // if so, or if requests have costs: of all limits; requests are judged one by one
 
@@ -87,8 +87,8 @@ func (c *candidate) release(key int32) {
 	}
 }
 
-// state is what the limit, if there is one, remembers of the key of timeline i. If nothing of that is kept, its place in
-// memory is not even looked at.
+// state returns what the limit, if there is one, remembers of the key of timeline i. If nothing of that is kept, its
+// place in memory is not even looked at.
 func (c *candidate) state(k *keyGroup, i int) *limit.State {
 	if k.brief != nil && k.brief[i] {
 		return &c.brief
@@ -153,7 +153,7 @@ func (c *candidate) count(b *traffic.Batch, piece timeline) {
 	c.hit(b, piece)
 }
 
-// sum is x + y, or as much as there is room for: nobody must have sent what a log says. Neither may be negative.
+// sum returns x + y, or the largest number if that is too large: a log may claim any number. Neither may be negative.
 func sum(x, y int64) int64 {
 	if y > math.MaxInt64-x {
 		return math.MaxInt64
@@ -183,7 +183,7 @@ func (c *candidate) hit(b *traffic.Batch, piece timeline) {
 	}
 }
 
-// tally is what the candidate did to that many requests.
+// tally returns what the candidate did to that many requests.
 func (c *candidate) tally(requests int64, actions int) PolicyTally {
 	t := PolicyTally{
 		Policy: c.policy, Requests: requests, Refused: c.total, Hits: c.hits, ByAction: grow(c.byAction, actions),
@@ -195,7 +195,7 @@ func (c *candidate) tally(requests int64, actions int) PolicyTally {
 	return t
 }
 
-// delaysTally is how long the policy kept requests waiting, nil if it cannot.
+// delaysTally returns how long the policy kept requests waiting, nil if it cannot.
 func (c *candidate) delaysTally() *Delays {
 	if !c.waits() {
 		return nil
@@ -209,7 +209,7 @@ func (c *candidate) waits() bool {
 	return slices.ContainsFunc(c.limits, func(l policyLimit) bool { return l.delayer != nil })
 }
 
-// rangeTally is between what and what the policy may lie, nil if it is judged exactly.
+// rangeTally returns the range in which the policy may lie, nil if it is judged exactly.
 func (c *candidate) rangeTally() *Range {
 	if c.variants == nil {
 		return nil

@@ -10,7 +10,7 @@ import (
 
 // A ClientLog is an Observer that collects the requests of one client in the order of time, and what became of each.
 type ClientLog struct {
-	// Tables are those of the run, but for Clients, which knows this client only.
+	// Tables holds the tables of the run, but for Clients, which knows this client only.
 	Tables *traffic.Tables
 
 	// Batch has the client's requests. Their Source is kept, though their order does not need it any more.
@@ -32,7 +32,7 @@ type ClientName struct {
 	Like func(name string) bool // nil, or whether a client of another name is meant; the first that is
 }
 
-// An Outcome is what one policy made of the requests.
+// An Outcome holds the verdicts of one policy on the requests.
 type Outcome struct {
 	Refused []bool       // by row
 	Delayed []limit.Time // by row: how long an admitted request was kept waiting
@@ -46,7 +46,7 @@ func NewClientLog(t *traffic.Tables, client ClientName, policies int) *ClientLog
 	return &ClientLog{Tables: &own, Outcomes: make([]Outcome, policies), client: client, all: t.Clients}
 }
 
-// Client is the client's id and name in the run, if it has come.
+// Client returns the client's id and name in the run, if it has come.
 func (g *ClientLog) Client() (id int32, name string, known bool) {
 	if !g.known {
 		g.find()
@@ -108,7 +108,7 @@ func (f *Outcome) take(v *Verdicts, to map[int32]int, n int) {
 	}
 }
 
-// batch is the first n requests, to be judged again.
+// batch returns the first n requests, to be judged again.
 func (g *ClientLog) batch(n int) *traffic.Batch {
 	b := g.Batch.Rows(0, n)
 	b.Source = nil // the rows are in order
@@ -118,7 +118,7 @@ func (g *ClientLog) batch(n int) *traffic.Batch {
 	return b
 }
 
-// Span is from the first counted request to the last; both are 0 when there is none.
+// Span returns the times of the first counted request and of the last; both are 0 when there is none.
 func (g *ClientLog) Span() (first, last limit.Time) {
 	if at := g.Batch.At[g.Warm:]; len(at) > 0 {
 		return slices.Min(at), slices.Max(at)
@@ -126,7 +126,7 @@ func (g *ClientLog) Span() (first, last limit.Time) {
 	return 0, 0
 }
 
-// Listed are the rows of the first counted requests that each policy refuses, at most so many of each.
+// Listed returns the rows of the first counted requests that each policy refuses, at most so many of each.
 func (g *ClientLog) Listed(most int) []int32 {
 	var rows []int32
 	for i := range g.Outcomes {

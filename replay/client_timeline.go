@@ -8,14 +8,15 @@ import (
 	"shadow/policy"
 )
 
-// A ClientTimeline is how the requests of one client went through the limits of one policy. It is walked again with the verdicts
-// known: each limit that counts by the client is asked and charged as in the run, so what it remembers is what it
-// remembered there. Limits that count by something else see other clients as well; of them a ClientTimeline tells nothing.
+// A ClientTimeline shows how the requests of one client went through the limits of one policy. It is walked again with
+// the verdicts known: each limit that counts by the client is asked and charged as in the run, so what it remembers is
+// what it remembered there. Limits that count by something else see other clients as well; of them a ClientTimeline
+// tells nothing.
 type ClientTimeline struct {
 	Limits []LimitTimeline // by limit of the policy
 }
 
-// A LimitTimeline is that of one limit.
+// A LimitTimeline holds the timeline of one limit.
 type LimitTimeline struct {
 	// Wait is, by row, how long the request would have had to wait to be admitted by this limit, had nothing else come
 	// meanwhile; 0 where the limit had room, may not refuse the request, or was not asked. Nil: the limit is shared, or is
@@ -103,7 +104,7 @@ func (f *follower) tell(t limit.Time) {
 	}
 }
 
-// moment is that of level i. It lies i parts of levels−1 behind the first; multiplied so, nothing overflows.
+// moment returns the time of level i. It lies i parts of levels−1 behind the first; multiplied so, nothing overflows.
 func (f *follower) moment(i int) limit.Time {
 	n, limits := limit.Time(i), limit.Time(f.levels-1)
 	return f.first + f.length/limits*n + f.length%limits*n/limits

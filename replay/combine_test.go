@@ -43,7 +43,7 @@ func TestCombinationsOfPage(t *testing.T) {
 	}
 }
 
-// verdictsIn are those of one client, whose requests come in batches of their own.
+// verdictsIn returns the verdicts on one client, whose requests come in batches of their own.
 func verdictsIn(t *testing.T, p policy.Policy, times []limit.Time) string {
 	b := newBenchOf(t, lateness, []policy.Policy{p})
 	var all []string
@@ -62,7 +62,7 @@ func verdictsIn(t *testing.T, p policy.Policy, times []limit.Time) string {
 // A server judges one request of a client at a time, as its source does.
 type server func(client string, t limit.Time) (refused bool)
 
-// servers are how several limits are asked by those that docs/limits.md names, and what is written for them. Limits are 2 per
+// servers holds, by limits, how the programs that docs/limits.md names for them ask several limits. Limits are 2 per
 // second and 5 per minute.
 var servers = map[string]func() server{
 	"envoy:2/s+envoy:5/m":                              func() server { return envoyService(false) },
@@ -77,8 +77,8 @@ var twoLimits = []struct {
 	length limit.Time
 }{{2, limit.Second}, {5, limit.Minute}}
 
-// envoyService is DoLimit of fixed_cache_impl.go with two descriptors and an empty local cache: a key is the client, the limit and
-// the beginning of its unit.
+// envoyService decides as DoLimit of fixed_cache_impl.go with two descriptors and an empty local cache: a key is the
+// client, the limit and the beginning of its unit.
 func envoyService(stopWhenOverLimit bool) server {
 	type key struct {
 		client string
@@ -108,8 +108,8 @@ func envoyService(stopWhenOverLimit bool) server {
 	}
 }
 
-// unionOfLimiters is RateLimiterUnion of rate-limiter-flexible: each limiter consumes a point, whose first in a while opens its
-// window; what any rejects is rejected.
+// unionOfLimiters decides as RateLimiterUnion of rate-limiter-flexible: each limiter consumes a point, whose first in a
+// while opens its window; what any rejects is rejected.
 func unionOfLimiters() server {
 	type record struct {
 		consumed int64
@@ -133,7 +133,8 @@ func unionOfLimiters() server {
 	}
 }
 
-// rackAttack is configuration.rb, throttled?: "@throttles.any?", which stops at the first; each counts in its period of the epoch.
+// rackAttack decides as configuration.rb, throttled?: "@throttles.any?", which stops at the first; each counts in its
+// period of the epoch.
 func rackAttack() server {
 	type key struct {
 		client string
@@ -152,7 +153,8 @@ func rackAttack() server {
 	}
 }
 
-// caddyZones is ServeHTTP of caddy-ratelimit: zones in their order, "if dur := limiter.When(); dur > 0" ends it.
+// caddyZones decides as ServeHTTP of caddy-ratelimit: zones in their order, "if dur := limiter.When(); dur > 0" ends
+// it.
 func caddyZones() server {
 	rings := make([]map[string][]limit.Time, len(twoLimits)) // oldest first
 	for i := range rings {

@@ -17,10 +17,10 @@ type Comparison struct {
 // Sides are requests by who refuses them.
 type Sides struct{ OnlyA, OnlyB, Both int64 }
 
-// A is how many A refuses.
+// A returns how many A refuses.
 func (s Sides) A() int64 { return s.OnlyA + s.Both }
 
-// B is how many B refuses.
+// B returns how many B refuses.
 func (s Sides) B() int64 { return s.OnlyB + s.Both }
 
 // NewComparison returns one that has seen nothing.

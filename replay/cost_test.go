@@ -66,7 +66,7 @@ func TestCosts(t *testing.T) {
 	}
 }
 
-// costlyLines are random lines, each at a moment of its own.
+// costlyLines returns random lines, each at a moment of its own.
 func costlyLines(r *rand.Rand, config *policy.Config) (lines []line) {
 	at := limit.Time(r.Int64N(int64(limit.Hour)))
 	for range 150 {
@@ -141,7 +141,7 @@ func refusedByCost(lines []line, p policy.Policy) (refused []string) {
 	return refused
 }
 
-// costOfLine is what a line costs.
+// costOfLine returns the cost of a line.
 func costOfLine(costs policy.Costs, l *line) int64 {
 	for _, c := range costs {
 		switch {

@@ -9,7 +9,7 @@ import (
 	"shadow/policy"
 )
 
-// maxDelays is how many different delays are told apart, in about 5 MB.
+// maxDelays is the most different delays that are told apart, in about 5 MB.
 const maxDelays = 1 << 16
 
 // Delays counts the requests that a policy kept waiting, by how long. Delays are told apart to the microsecond; should
@@ -50,7 +50,8 @@ func (d *delays) coarsen() {
 	d.counts = fewer
 }
 
-// percentiles are those of nearest rank: the smallest delay that is not exceeded by so many percent of the requests.
+// percentiles returns the percentiles of nearest rank: the smallest delay that is not exceeded by so many percent of
+// the requests.
 func (d *delays) percentiles(percents ...int64) []limit.Time {
 	found := make([]limit.Time, len(percents))
 	if d.n == 0 {
@@ -69,8 +70,8 @@ func (d *delays) percentiles(percents ...int64) []limit.Time {
 	return found
 }
 
-// Delays are how long requests were kept waiting, and how many for so long, in order. They are rounded up to multiples
-// of 1<<coarse microseconds, the total is exact.
+// Delays returns how long requests were kept waiting, and how many for so long, in order. They are rounded up to
+// multiples of 1<<coarse microseconds, the total is exact.
 func (d *Details) Delays() (coarse uint, total limit.Time, all iter.Seq2[limit.Time, int64]) {
 	return d.delays.coarse, d.delays.total, func(yield func(limit.Time, int64) bool) {
 		for _, by := range slices.Sorted(maps.Keys(d.delays.counts)) {
@@ -101,7 +102,7 @@ func (d *Details) AddDelays(coarse uint, total limit.Time) (add func(by limit.Ti
 	}
 }
 
-// DelayTally is what a policy tells of delays that can keep requests waiting.
+// DelayTally returns the delays of a policy that can keep requests waiting.
 func (d *Details) DelayTally() *Delays {
 	p := d.delays.percentiles(50, 99)
 	return &Delays{Requests: d.delays.n, Total: d.delays.total, P50: p[0], P99: p[1]}

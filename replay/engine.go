@@ -33,9 +33,9 @@ type Engine struct {
 	tallies    traffic.Tallies
 	overTime   Stretches    // all requests
 	events     *eventWriter // nil: they are not wanted
-	refusals   []refusals   // of each core that judges; the first is that of whoever calls Judge
-	next       atomic.Int32 // of the candidates of the key at hand: with which nobody has begun
-	observed   []Verdicts   // on the batch at hand, by policy; nil: nobody observes
+	refusals   []refusals   // of each core that judges; the first is that of the caller of Judge
+	next       atomic.Int32 // of the candidates of the key at hand: with which no core has begun
+	observed   []Verdicts   // on the batch at hand, by policy; nil: there is no Observer
 	times      StageTimes
 	clock      ingest.Stopwatch
 }
@@ -139,7 +139,7 @@ func (e *Engine) judge(b *traffic.Batch, k *keyGroup) error {
 	return cmp.Or(errs...)
 }
 
-// work judges by the next candidates with which nobody has begun, so many of them together, until there are no more.
+// work judges by the next candidates with which no core has begun, so many of them together, until there are no more.
 func (e *Engine) work(r *refusals, b *traffic.Batch, k *keyGroup, together int) error {
 	for {
 		end := int(e.next.Add(int32(together)))
@@ -178,7 +178,7 @@ func (e *Engine) forget(b *traffic.Batch) {
 	}
 }
 
-// Result is what the Engine has found so far. The Engine must not be used while the Result is.
+// Result returns what the Engine has found so far. The Engine must not be used while the Result is.
 func (e *Engine) Result(s ingest.Stats) *Result {
 	e.tallies.Grow(e.options.Tables)
 	r := &Result{

@@ -73,7 +73,7 @@ type eventWriter struct {
 	lastID   int32
 }
 
-// eventsAtOnce is how many events are handed to the sink in one call, about.
+// eventsAtOnce is the number of events that are handed to the sink in one call, about.
 const eventsAtOnce = 16 << 10
 
 func newEventWriter(sink Sink, policies int) *eventWriter {

@@ -15,7 +15,7 @@ import (
 // one), or for a file of it.
 type Harm struct {
 	Policies    []PolicyHarm
-	ActionUsage *ActionUsage // what is left of one action; nil: nobody asked
+	ActionUsage *ActionUsage // what is left of one action; nil: not asked for
 
 	tables   *traffic.Tables
 	policies []policy.Policy
@@ -26,22 +26,22 @@ type Harm struct {
 	refused  rows
 }
 
-// PolicyHarm is that of one policy.
+// PolicyHarm holds the lock-out and the busiest hour of one policy.
 type PolicyHarm struct {
 	Lockout Streak // the longest in time, then in requests; of several the earliest
 	Busiest Streak // the hour in which a client had most requests admitted that the policy may refuse; likewise
 }
 
-// PageViews is how many page views a client had.
+// PageViews returns how many page views a client had.
 func (h *Harm) PageViews(client int32) int64 { return int64(h.views.At(client).Views) }
 
-// Broken is how many of them policy i breaks.
+// Broken returns how many of them policy i breaks.
 func (h *Harm) Broken(i int, client int32) int64 { return h.clients[i].At(client).pages }
 
-// Clients is how many there are, those without a page view among them.
+// Clients returns how many clients there are, those without a page view among them.
 func (h *Harm) Clients() int { return h.views.Len() }
 
-// A clientHarm is what one policy has done to one client so far.
+// A clientHarm counts what one policy has done to one client so far.
 type clientHarm struct {
 	pages   int64  // page views broken
 	broken  bool   // the latest one is

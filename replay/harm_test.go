@@ -38,8 +38,8 @@ type slowView struct {
 	broken bool
 }
 
-// slowViews are the page views of one client, as docs/evidence.md defines them. Of what turns out to be a page, the time is
-// told from the view before, in tenths of a second, up to 6553.5 of which it is as good as when it turns out.
+// slowViews returns the page views of one client, as docs/evidence.md defines them. Of what turns out to be a page, the
+// time is told from the view before, in tenths of a second, up to 6553.5 of which it is as good as when it turns out.
 func slowViews(lines []line, refused []bool) (views []slowView) {
 	var page uint16
 	var maybe *slowView
@@ -95,7 +95,7 @@ func slowViews(lines []line, refused []bool) (views []slowView) {
 	return views
 }
 
-// A slowHarm is what the definition says of one client and policy, found by looking at all of its requests at once.
+// A slowHarm holds what the definition says of one client and policy, found by looking at all of its requests at once.
 type slowHarm struct {
 	views, broken    int64
 	lockout, busiest replay.Streak

@@ -19,10 +19,10 @@ type Hits struct {
 	index Paged[int32] // by client: index of the hit plus 1; 0: not hit
 }
 
-// Len is the number of clients hit.
+// Len returns the number of clients hit.
 func (h *Hits) Len() int { return h.hits.Len() }
 
-// At is one of the hits, by an index below Len.
+// At returns one of the hits, by an index below Len.
 func (h *Hits) At(i int32) *Hit { return h.hits.At(i) }
 
 // All goes through the hits.

@@ -14,7 +14,7 @@ type keyGroup struct {
 	candidates []*candidate          // that count by this key only
 	memories   []*Paged[limit.State] // of all limits that count by this key, by key
 	titles     []string              // of the memories, see titleOf
-	marks      []uint64              // of each row of the group; nil: nobody needs them
+	marks      []uint64              // of each row of the group; nil: not needed
 	scoped     bool                  // whether some candidate needs the marks
 	crossed    bool                  // whether a crossKey needs to know by row where a key resets
 	kept       bool                  // whether others than the candidates use the memories
@@ -57,7 +57,7 @@ func (k *keyGroup) take(c *candidate) {
 	k.scoped = k.scoped || scoped
 }
 
-// marksOf are the marks of a piece of the group, nil if nobody needs them.
+// marksOf returns the marks of a piece of the group, nil if they are not needed.
 func (k *keyGroup) marksOf(start, end int32) []uint64 {
 	if !k.scoped {
 		return nil

@@ -66,7 +66,7 @@ type queue struct {
 	each limit.Time
 }
 
-// backlog is how long the queue takes at t.
+// backlog returns how long the queue takes at t.
 func (l queue) backlog(s *limit.State, t limit.Time) limit.Time {
 	if s.Extra == 0 {
 		return 0

@@ -27,7 +27,7 @@ type MinLimit struct {
 	first    map[int64]int32 // by number: the first row refused
 }
 
-// MinLimit is for a limit that must not be shared, and the first n requests.
+// MinLimit returns a MinLimit for a limit that must not be shared, and the first n requests.
 func (g *ClientLog) MinLimit(p policy.Part, n int, lateness limit.Time) *MinLimit {
 	need := &MinLimit{part: p, batch: g.batch(n), tables: g.Tables, lateness: lateness, first: map[int64]int32{}}
 	costs := match.NewCosts(p.Costs, g.Tables)
@@ -48,9 +48,9 @@ func (g *ClientLog) MinLimit(p policy.Part, n int, lateness limit.Time) *MinLimi
 // nothingRefused is the first row refused when none is.
 const nothingRefused = math.MaxInt32
 
-// UpTo is the smallest number, not less than at least, with which no request up to and including row is refused; false if
-// there is none. Enough is always one that leaves room for every request; where that one refuses something, as a bucket
-// that starts nearly empty does, none helps.
+// UpTo returns the smallest number, not less than at least, with which no request up to and including row is refused;
+// false if there is none. Enough is always one that leaves room for every request; where that one refuses something, as
+// a bucket that starts nearly empty does, none helps.
 func (n *MinLimit) UpTo(row int32, least int64) (int64, bool) {
 	enough := func(number int64) bool { return n.firstRefused(number) > row }
 	if enough(least) {
@@ -76,7 +76,7 @@ func (n *MinLimit) UpTo(row int32, least int64) (int64, bool) {
 	}
 }
 
-// firstRefused is the first row that the limit refuses with some number. One that it cannot have refuses all.
+// firstRefused returns the first row that the limit refuses with some number. One that it cannot have refuses all.
 func (n *MinLimit) firstRefused(number int64) int32 {
 	if row, known := n.first[number]; known {
 		return row

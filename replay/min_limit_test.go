@@ -24,7 +24,7 @@ var needy = []string{
 	"envoy-local:2/10s", "traefik:2/10s,burst=2", "cloudflare~:2/10s", "aws~:10/1m",
 }
 
-// drawTimes are moments of one client: bursts, regular and irregular stretches, pauses.
+// drawTimes returns moments of one client: bursts, regular and irregular stretches, pauses.
 func drawTimes(t *rapid.T) (at []limit.Time) {
 	now := limit.Time(rapid.IntRange(0, 100).Draw(t, "start")) * second
 	steps := []limit.Time{0, 0, 0, 1, second, 3 * second, 5 * second, 10 * second, 31 * second, 2 * limit.Minute}
@@ -84,7 +84,7 @@ func firstRefusals(t *rapid.T, part policy.Part, is, n int64, at []limit.Time) (
 	return first
 }
 
-// gathered are the requests of one client.
+// gathered returns the requests of one client.
 func gathered(t testing.TB, policies []policy.Policy, at []limit.Time) *replay.ClientLog {
 	var lines []line
 	for _, now := range at {

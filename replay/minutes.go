@@ -17,7 +17,7 @@ type minutes struct {
 	past  peak // of the hours that have been closed
 }
 
-// maxHours is how many pages may be open, about 5 MB, before the old ones are closed.
+// maxHours is the most pages that may be open, about 5 MB, before the old ones are closed.
 const maxHours = 16_000
 
 // A peak is the earliest of the minutes with the highest count.
@@ -65,7 +65,7 @@ func (m *minutes) close(t limit.Time) {
 	m.page = nil
 }
 
-// worst is the earliest of the minutes with the highest count.
+// worst returns the earliest of the minutes with the highest count.
 func (m *minutes) worst() peak {
 	p := m.past
 	for now, page := range m.hours {
@@ -93,22 +93,22 @@ func FloorTo(t, step limit.Time) limit.Time {
 	return t - r
 }
 
-// Details are what a policy's figures are found from that do not add up themselves: the worst minute of a run is none
-// of the worst minutes of its parts. Where several Engines judge requests of one run, their Details add up. The zero
-// value is empty.
+// Details holds the minutes and delays from which figures of a policy are found that do not add up themselves: the
+// worst minute of a run is none of the worst minutes of its parts. Where several Engines judge requests of one run,
+// their Details add up. The zero value is empty.
 type Details struct {
 	minutes minutes
 	delays  delays
 }
 
-// Details are those of policy i. They must not be used while the Engine is. Of a log that is longer than two years,
-// Options.Minutes has all minutes kept.
+// Details returns the Details of policy i. They must not be used while the Engine is. Of a log that is longer than two
+// years, Options.Minutes has all minutes kept.
 func (e *Engine) Details(i int) *Details {
 	c := e.candidates[i]
 	return &Details{c.minutes, c.delays}
 }
 
-// Minutes are the minutes in which requests were refused, and how many, in order.
+// Minutes returns the minutes in which requests were refused, and how many, in order.
 func (d *Details) Minutes() iter.Seq2[limit.Time, int64] {
 	return func(yield func(limit.Time, int64) bool) {
 		for _, now := range slices.Sorted(maps.Keys(d.minutes.hours)) {
@@ -124,7 +124,7 @@ func (d *Details) Minutes() iter.Seq2[limit.Time, int64] {
 // AddMinute counts n requests that were refused in a minute.
 func (d *Details) AddMinute(at limit.Time, n int64) { d.minutes.add(at, uint32(n)) }
 
-// WorstMinute is the earliest of the minutes with the highest count.
+// WorstMinute returns the earliest of the minutes with the highest count.
 func (d *Details) WorstMinute() (at limit.Time, refused int64) {
 	p := d.minutes.worst()
 	return p.start, p.n

@@ -20,7 +20,7 @@ import (
 // The model judges one request after the other, asks the limiter, and writes everything down under its name. It never
 // forgets a key, but for the rule that concerns late requests.
 
-// A verdictBook is what one policy did, by names.
+// A verdictBook counts what one policy did, by names.
 type verdictBook struct {
 	Requests, Refused int64
 	Events            map[eventName]int64
@@ -75,7 +75,7 @@ func modelled(lines []line, p policy.Policy, idle map[request.Key]limit.Time) ve
 	return book
 }
 
-// A memory is what one limit of a policy knows of one key.
+// A memory holds what one limit of a policy knows of one key.
 type memory struct {
 	state         limit.State
 	latest, place limit.Time
@@ -133,7 +133,7 @@ func judgeSeverally(l *line, p policy.Policy, memories []map[string]*memory, idl
 	return refused, delay
 }
 
-// remembered is what a limit knows of the key of a line. One that was idle for longer than idle says resets.
+// remembered returns what a limit knows of the key of a line. It resets a key that was idle for longer than idle says.
 func remembered(l *line, memories *map[string]*memory, part policy.Part, place limit.Time, idle map[request.Key]limit.Time) *limit.State {
 	if *memories == nil {
 		*memories = map[string]*memory{}
@@ -172,7 +172,7 @@ func keyOfLine(l *line, by request.Key) string {
 			if part = networkText(l.client, "."); p.N > 32 {
 				part = networkText(l.client, ":")
 			}
-		case request.PartASN, request.PartCountry, request.PartOwner: // one owner has all of IPv4; nobody knows who has IPv6
+		case request.PartASN, request.PartCountry, request.PartOwner: // one owner has all of IPv4; IPv6 has none that is known
 			if part = l.client; strings.Contains(part, ".") {
 				part = "AS64500"
 			}
@@ -197,7 +197,7 @@ func keyOfLine(l *line, by request.Key) string {
 var keysJudged = append(slices.Clone(request.UsualKeys),
 	"path", "agent", "host+user+action", "client/24+agent", "segment:2", "asn", "country+action", "client/64+network", "field:session", "client+field:session", "client/24+user+segment:2+field:session")
 
-// networkText is an address without what follows the last separator, the address if it has none.
+// networkText returns an address without what follows the last separator, the address if it has none.
 func networkText(addr, separator string) string {
 	if i := strings.LastIndex(addr, separator); i >= 0 {
 		return addr[:i]
@@ -218,7 +218,7 @@ func (b *verdictBook) refuse(l *line) {
 	b.Hits[l.client] = hit{h.Refused + 1, min(h.First, l.at), max(h.Last, l.at)}
 }
 
-// booked is what the engine found, in the same form.
+// booked returns what the engine found, in the same form.
 func (b *bench) booked(r *replay.Result, policy int) verdictBook {
 	book, p := newBook(), &r.Policies[policy]
 	book.Requests, book.Refused, book.Bytes, book.Upstream = p.Requests, p.Refused, p.BytesSaved, int64(p.UpstreamSaved)
@@ -280,7 +280,8 @@ func sortLines(lines []line) {
 	})
 }
 
-// behind is 1 of a line that stands behind the others of its moment: of a refusal that is not late, and whose time has a fraction.
+// behind returns 1 for a line that stands behind the others of its moment: of a refusal that is not late, and whose
+// time has a fraction.
 func (l *line) behind() int {
 	if (l.status == 429 || l.status == 503) && l.place <= l.at && l.at%second != 0 {
 		return 1

@@ -21,14 +21,14 @@ type Options struct {
 	Sink          Sink // nil: events go nowhere
 	EventPolicies int  // the first so many policies have their events sent to the sink
 
-	Observer Observer // nil: nobody observes
+	Observer Observer // nil: verdicts are not observed
 	Retries  bool     // whether to tell the Observer how long refused clients have to stay away
 	Bare     bool     // policies only are judged: neither what they may mean as well, nor are clients and actions counted
 
 	Minutes bool // whether every minute is kept in which requests are refused, for Engine.Details
 
 	Band   bool   // whether to find the bounds of what policies do, where stamps are coarse
-	Remote Remote // judges all policies, each of which must have a single limit; nil: nobody does but the Engine
+	Remote Remote // judges all policies, each of which must have a single limit; nil: the Engine does
 
 	Stop  func() error         // asked before each policy judges a batch: an error ends the run; nil: never asked
 	Clock func() time.Duration // see ingest.Stopwatch; nil: stages are not timed
@@ -94,7 +94,7 @@ func (e *Engine) add(p policy.Policy, variant int, bound bool) *candidate {
 	return c
 }
 
-// keyGroup is the one for a key, made if there is none yet.
+// keyGroup returns the group for a key, made if there is none yet.
 func (e *Engine) keyGroup(by request.Key) *keyGroup {
 	for _, k := range e.keyGroups {
 		if k.By == by {

@@ -25,7 +25,7 @@ type Verdicts struct {
 	Retry    []Retry // if Options.Retries: for each of Refused
 }
 
-// A Retry is how long a refused client has to stay away.
+// A Retry says how long a refused client has to stay away.
 type Retry struct {
 	After limit.Time // limit.Never if waiting does not help
 	Limit int        // which of the policy's limits asks for that, by its place among policy.Policy.Parts

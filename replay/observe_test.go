@@ -14,7 +14,7 @@ import (
 	"shadow/traffic"
 )
 
-// verdictsOf are the model's verdicts on lines, one by one.
+// verdictsOf returns the model's verdicts on lines, one by one.
 func verdictsOf(lines []line, p policy.Policy, idle map[request.Key]limit.Time) (refused []bool, delays []limit.Time) {
 	memories := make([]map[string]*memory, len(p.Parts))
 	for _, l := range lines {
@@ -33,8 +33,8 @@ func observing[T replay.Observer](t testing.TB, policies []policy.Policy, batche
 	return observer
 }
 
-// ownPolicies are policies of all kinds that tell of one client alone: by client, by client and action, several limits, scopes,
-// delays, a cooldown.
+// ownPolicies returns policies of all kinds that tell of one client alone: by client, by client and action, several
+// limits, scopes, delays, a cooldown.
 func ownPolicies(t testing.TB) []policy.Policy {
 	policies, err := policy.ParseLimits([]string{
 		"token:3/20s", "window:2/10s+leaky:3/1m", "nginx:6r/m,burst=3",
@@ -52,7 +52,7 @@ func ownPolicies(t testing.TB) []policy.Policy {
 	return append(policies, scoped, counting)
 }
 
-// sharedPolicies are those where clients meet.
+// sharedPolicies returns policies by which clients share a key.
 func sharedPolicies(t testing.TB) []policy.Policy {
 	policies, err := policy.ParseLimits([]string{"token:3/20s"}, request.BySite)
 	check(t, err)

@@ -105,9 +105,9 @@ func TestClientInsideSite(t *testing.T) {
 	}
 }
 
-// Two logins may fail in 10 s, then nobody logs in for 30 s: the first refusal begins it, though it is not counted as its
-// answer was not 401. Of requests that are counted and not refused, one without room begins it, too. A limit does so in
-// whichever way it combines with others.
+// Two logins may fail in 10 s, then all logins are refused for 30 s: the first refusal begins it, though it is not
+// counted as its answer was not 401. Of requests that are counted and not refused, one without room begins it, too. A
+// limit does so in whichever way it combines with others.
 func TestCooldownOfOtherRequests(t *testing.T) {
 	part := policiesOf(t, "window:2/10s,cooldown=30s", request.ByClient)[0].Parts[0]
 	part.Match, part.Count = 1, 2

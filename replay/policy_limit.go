@@ -19,7 +19,7 @@ type policyLimit struct {
 	states  Paged[limit.State] // by key
 }
 
-// limitsOf are the limits of a policy, which remember nothing yet.
+// limitsOf returns the limits of a policy, which remember nothing yet.
 func limitsOf(p policy.Policy, tables *traffic.Tables) []policyLimit {
 	limits := make([]policyLimit, len(p.Parts))
 	for i, of := range p.Parts {
@@ -33,7 +33,7 @@ func limitsOf(p policy.Policy, tables *traffic.Tables) []policyLimit {
 	return limits
 }
 
-// bitOf is the bit that marks the requests in a scope, 0 for the scope of all.
+// bitOf returns the bit that marks the requests in a scope, 0 for the scope of all.
 func bitOf(s policy.Scope) uint64 {
 	if s == 0 {
 		return 0
@@ -64,7 +64,7 @@ func weigh(active []limitState, b *traffic.Batch, row int32, marks uint64) {
 	}
 }
 
-// wait is limit.Limiter.Wait of the request at hand.
+// wait calls limit.Limiter.Wait for the request at hand.
 func (s *limitState) wait(t limit.Time) limit.Time {
 	if s.weigher != nil {
 		return s.weigher.WaitFor(s.state, t, s.cost)
@@ -72,7 +72,7 @@ func (s *limitState) wait(t limit.Time) limit.Time {
 	return s.limiter.Wait(s.state, t)
 }
 
-// charge is limit.Limiter.Charge with the request at hand.
+// charge calls limit.Limiter.Charge with the request at hand.
 func (s *limitState) charge(t limit.Time, refused bool) {
 	if s.weigher != nil {
 		s.weigher.ChargeFor(s.state, t, s.cost, refused)
@@ -150,10 +150,10 @@ func (s *limitState) bar(t limit.Time, marks uint64) {
 	}
 }
 
-// How long a refused client would have to stay away (Retry-After) depends on what the limits remember just then, refusal
-// included, and that is gone when a timeline is judged in one call. So whoever wants to know has every request judged by
-// itself: ask, charge, and ask again when it was refused. That takes about five times as long. Requests that have costs
-// are judged one by one as well.
+// How long a refused client would have to stay away (Retry-After) depends on what the limits remember just then,
+// refusal included, and that is gone when a timeline is judged in one call. So if it is wanted, every request is judged
+// by itself: ask, charge, and ask again when it was refused. That takes about five times as long. Requests that have
+// costs are judged one by one as well.
 
 // oneByOne prepares to judge requests so.
 func (c *candidate) oneByOne() {
@@ -184,7 +184,8 @@ func (c *candidate) askEach(key int32, b *traffic.Batch, rows []int32, at []limi
 	}
 }
 
-// retryAfter is how long after t the first moment lies at which the same request would be admitted, all else being quiet.
+// retryAfter returns how long after t the first moment lies at which the same request would be admitted, all else being
+// quiet.
 func retryAfter(active []limitState, t limit.Time, marks uint64) (r Retry) {
 	for i := range active {
 		if s := &active[i]; holds(s.match, marks) {

@@ -53,7 +53,8 @@ func readAll(t testing.TB, names []string, lateness limit.Time) []sent {
 	return all
 }
 
-// behind is 1 of a request that stands behind the others of its moment: the server refused it, and the moment is no whole second.
+// behind returns 1 for a request that stands behind the others of its moment: the server refused it, and the moment is
+// no whole second.
 func (q *sent) behind() int {
 	if (q.status == 429 || q.status == 503) && q.place == q.at && q.at%limit.Second != 0 {
 		return 1
@@ -104,7 +105,7 @@ func readFile(t testing.TB, name string, lateness limit.Time, actions *match.Mat
 	return file
 }
 
-// content is all of a file, decompressed.
+// content returns all of a file, decompressed.
 func content(t testing.TB, name string) (text []byte) {
 	t.Helper()
 	input, err := logfile.OpenInput(name, nil)
@@ -123,7 +124,7 @@ type textbook interface {
 	count(t limit.Time, refused bool)
 }
 
-// newTextbook is the limiter that a limit means, without options.
+// newTextbook returns the limiter that a limit means, without options.
 func newTextbook(spec limit.Spec) textbook {
 	n, per := spec.Count, spec.Period
 	switch spec.Algorithm {
@@ -227,7 +228,7 @@ func (w *admitted) count(t limit.Time, refused bool) {
 	}
 }
 
-// A record is what one limit of a policy knows of one key.
+// A record holds what one limit of a policy knows of one key.
 type record struct {
 	textbook
 	latest limit.Time // its highest time

@@ -9,9 +9,10 @@ import (
 	"shadow/traffic"
 )
 
-// Refusals are what policies refuse of a batch. Which rows a policy refuses comes out timeline by timeline, all over the
-// batch. To look up action, bytes and minute of each right then would be a random load each, for each policy. So a
-// policy only sets its bit at the row, and what the rows say is tallied in their order, once for eight policies:
+// Refusals counts the rows of a batch that policies refuse. Which rows a policy refuses comes out timeline by timeline,
+// all over the batch. To look up action, bytes and minute of each right then would be a random load each, for each
+// policy. So a policy only sets its bit at the row, and what the rows say is tallied in their order, once for eight
+// policies:
 //
 //	row      0   1   2   3   4 …
 //	mask     0   5   0   7   1 …     bit i: policy i refuses the row
@@ -21,7 +22,7 @@ type refusals struct {
 	masks      []uint8      // by row, and zeros up to a multiple of eight
 	events     *eventWriter // nil: events are not wanted
 
-	// What follows is zero between batches but for masks of 0, which nobody reads.
+	// What follows is zero between batches but for masks of 0, which are never read.
 	byAction        []actionMasks
 	bytes, upstream [1 << maskBits]int64
 	byMinute        [1 << maskBits]uint32

@@ -19,7 +19,7 @@ type Remote interface {
 	Judge(policy int, b *traffic.Batch, l *traffic.Timelines, memory func(timeline int) *limit.State) Answer
 }
 
-// An Answer is what a Remote decides on the timelines of a batch.
+// An Answer holds the verdicts of a Remote on the timelines of a batch.
 type Answer struct {
 	Decided  []bool          // by timeline: whether there is a verdict; if not, it is for the Engine to decide
 	Refused  []int32         // indices into the rows of the timelines, ascending; those of timelines not decided do not count

@@ -12,7 +12,7 @@ const (
 	lateness = 20 * limit.Minute
 )
 
-// at are lines of one client, each at its own time.
+// at returns lines of one client, each at its own time.
 func at(client string, times ...limit.Time) (lines []line) {
 	for _, t := range times {
 		lines = append(lines, line{at: t, client: client, action: "/", agent: "curl/8"})
@@ -20,7 +20,7 @@ func at(client string, times ...limit.Time) (lines []line) {
 	return lines
 }
 
-// late are lines that were all let in at one place, long after their time.
+// late returns lines that were all let in at one place, long after their time.
 func late(place limit.Time, lines []line) []line {
 	for i := range lines {
 		lines[i].place = place

@@ -21,7 +21,7 @@ type Sink interface {
 	Write(events []Event, sets *Sets) error
 }
 
-// A Result is what one replay found. Names of clients, actions, agents and hosts are in Tables.
+// A Result holds what one replay found. Names of clients, actions, agents and hosts are in Tables.
 type Result struct {
 	Stats    ingest.Stats
 	Tables   *traffic.Tables
@@ -33,13 +33,13 @@ type Result struct {
 	Band     *Band // nil: not wanted
 }
 
-// ClientTally is what is known of one client apart from any policy.
+// ClientTally counts the requests of one client, apart from any policy.
 type ClientTally = traffic.ClientTally
 
 // A Paged is a growing array whose index is a dense id.
 type Paged[T any] = intern.PagedSlice[T]
 
-// PolicyTally is what one policy did.
+// PolicyTally counts what one policy did.
 type PolicyTally struct {
 	Policy   policy.Policy
 	Requests int64 // judged
@@ -59,13 +59,14 @@ type PolicyTally struct {
 	Bounds   *[2]Bound // what it does at least and at most, wherever in their seconds requests came; nil: not wanted, or the stamps tell
 }
 
-// Degraded is how much was judged while the verdicts may not have been those that all hosts would have reached together.
+// Degraded counts what was judged while the verdicts may not have been those that all hosts would have reached
+// together.
 type Degraded struct {
 	Requests int64
 	Refused  int64 // of these
 }
 
-// Delays is how long a policy kept requests waiting that it admitted. The percentiles are of nearest rank, over the
+// Delays says how long a policy kept requests waiting that it admitted. The percentiles are of nearest rank, over the
 // requests that had to wait.
 type Delays struct {
 	Requests int64      // that had to wait
@@ -81,7 +82,7 @@ type Range struct {
 	hits []*Hits // under each assumption
 }
 
-// Of is how many requests of one client are refused, at least and at most.
+// Of returns how many requests of one client are refused, at least and at most.
 func (r *Range) Of(client int32) (refused [2]int64) {
 	for i, hits := range r.hits {
 		hit, _ := hits.Find(client)
@@ -99,7 +100,7 @@ type Variant struct {
 	Hits    *Hits
 }
 
-// Variants are those of policy i; none if it is judged exactly.
+// Variants returns the variants of policy i; none if it is judged exactly.
 func (e *Engine) Variants(i int) (all []Variant) {
 	for _, v := range e.candidates[i].variants {
 		all = append(all, Variant{v.total, &v.hits})
@@ -107,10 +108,10 @@ func (e *Engine) Variants(i int) (all []Variant) {
 	return all
 }
 
-// VariantsOf is how many variants a policy has.
+// VariantsOf returns how many variants a policy has.
 func VariantsOf(p policy.Policy) int { return len(variantsOf(p)) - 1 }
 
-// RangeOf is what an approximation comes to that refuses as t says, or, under other assumptions, as its variants.
+// RangeOf returns the range of an approximation that refuses as t says, or, under other assumptions, as its variants.
 func RangeOf(t *PolicyTally, variants []Variant) *Range {
 	hit := int64(t.Hits.Len())
 	r := &Range{Refused: [2]int64{t.Refused, t.Refused}, ClientsHit: [2]int64{hit, hit}, hits: []*Hits{&t.Hits}}

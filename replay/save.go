@@ -10,8 +10,8 @@ import (
 	"shadow/traffic"
 )
 
-// What an Engine remembers of the keys can be carried over: to the next process, to the next night, or to tables from
-// which the names that nobody needs any more are gone. Tallies are not carried over; they belong to a run.
+// What an Engine remembers of the keys can be carried over: to the next process, to the next night, or to tables
+// without the names that are not needed any more. Tallies are not carried over; they belong to a run.
 //
 // What is kept for a limit finds its way back by the limit's text, its key and its scopes. A limit that is new begins with
 // nothing, and what was kept for one that is gone is dropped.
@@ -56,7 +56,7 @@ func (e *Engine) Restore(from *traffic.Decoder) {
 	}
 }
 
-// keyGroupOf is the one for a key if policies count by it.
+// keyGroupOf returns the group for a key if policies count by it.
 func (e *Engine) keyGroupOf(by request.Key) *keyGroup {
 	for _, k := range e.keyGroups {
 		if k.By == by {
@@ -66,7 +66,7 @@ func (e *Engine) keyGroupOf(by request.Key) *keyGroup {
 	return &keyGroup{Timelines: traffic.Timelines{By: by}}
 }
 
-// memoriesFor are the memories that have the titles, nil for those that none has.
+// memoriesFor returns the memories that have the titles, nil for those that none has.
 func memoriesFor(k *keyGroup, titles []string) []*Paged[limit.State] {
 	memories := make([]*Paged[limit.State], len(titles))
 	for i, title := range titles {
@@ -102,7 +102,7 @@ func (e *Engine) restoreKeys(k *keyGroup, memories []*Paged[limit.State], from *
 	}
 }
 
-// Keys is how many keys the limits remember, each once for all that count by the same.
+// Keys returns how many keys the limits remember, each once for all that count by the same.
 func (e *Engine) Keys() (n int) {
 	for _, k := range e.keyGroups {
 		n += len(k.Live(e.now))
@@ -110,8 +110,8 @@ func (e *Engine) Keys() (n int) {
 	return n
 }
 
-// Known is how many keys have a number, whether anything is remembered of them or not: memory grows with it, until what is
-// remembered is carried over to tables without the others.
+// Known returns how many keys have a number, whether anything is remembered of them or not: memory grows with it, until
+// what is remembered is carried over to tables without the others.
 func (e *Engine) Known() (n int) {
 	for _, k := range e.keyGroups {
 		n += k.Count(e.options.Tables)
@@ -140,8 +140,8 @@ func (e *Engine) Trim(most int) (forgotten int) {
 	return forgotten
 }
 
-// titleOf is what a limit's memory is found again by: several policies may have the same limit, and one the same limit twice. What a
-// limit remembers among others was reached in the way in which they combine.
+// titleOf returns the text by which a limit's memory is found again: several policies may have the same limit, and one
+// the same limit twice. What a limit remembers among others was reached in the way in which they combine.
 func titleOf(p policy.Policy, i, variant int) string {
 	part := p.Parts[i]
 	title := strings.Join([]string{

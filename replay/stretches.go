@@ -16,10 +16,10 @@ type Stretches struct {
 	counts map[limit.Time]int64 // by the number of the stretch since the epoch
 }
 
-// mostStretches is how many stretches are kept.
+// mostStretches is the most stretches that are kept.
 const mostStretches = 4096
 
-// stretchLengths are how long stretches may be, each a multiple of the one before.
+// stretchLengths holds the lengths that stretches may have, each a multiple of the one before.
 var stretchLengths = []limit.Time{
 	limit.Minute, 5 * limit.Minute, 15 * limit.Minute, limit.Hour, 6 * limit.Hour, limit.Day,
 	8 * limit.Day, 64 * limit.Day, 512 * limit.Day, 4096 * limit.Day, 32768 * limit.Day, 262144 * limit.Day,
@@ -62,7 +62,7 @@ func (s *Stretches) AddAll(moments []limit.Time) {
 // Empty reports whether nothing has been counted.
 func (s *Stretches) Empty() bool { return len(s.counts) == 0 }
 
-// Length is how long each stretch is.
+// Length returns how long each stretch is.
 func (s *Stretches) Length() limit.Time { return stretchLengths[s.length] }
 
 // All returns where stretches begin, in order, and what was counted in them.

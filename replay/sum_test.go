@@ -15,7 +15,7 @@ import (
 	"shadow/traffic/ingest"
 )
 
-// told is what batches say, by names, so that it does not matter in which batch or place it stands.
+// told holds what batches say, by names, so that it does not matter in which batch or place it stands.
 type told struct {
 	Sums     [8]int64
 	First    limit.Time

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// SmallDisk is a folder with room for so many kB, until the test ends. Only root may have one, and not in every container.
+// SmallDisk returns a folder with room for so many kB, until the test ends. Only root may have one, and not in every
+// container.
 func SmallDisk(t testing.TB, kB int) (folder string) {
 	t.Helper()
 	folder = t.TempDir()

@@ -8,7 +8,7 @@ import (
 	"github.com/maxmind/mmdbwriter/mmdbtype"
 )
 
-// Records are those of a database of networks, by their prefixes: texts, numbers and further maps.
+// Records holds the records of a database of networks, by their prefixes: texts, numbers and further maps.
 type Records map[string]map[string]any
 
 // MMDB writes a database of networks.
@@ -51,7 +51,7 @@ func mmdbMap(record map[string]any) mmdbtype.Map {
 	return m
 }
 
-// Owner is the record of a network as MaxMind and DB-IP have it.
+// Owner returns the record of a network as MaxMind and DB-IP have it.
 func Owner(asn uint32, name, country string) map[string]any {
 	return map[string]any{
 		"autonomous_system_number": asn, "autonomous_system_organization": name, "country": map[string]any{"iso_code": country},

@@ -24,7 +24,7 @@ const (
 	noMount  = "may not mount a small disk here"
 )
 
-// A TB is what is asked of a test.
+// A TB has the methods of a test that are needed here.
 type TB interface {
 	Helper()
 	Fatal(args ...any)
@@ -68,7 +68,7 @@ func question(program string) (ask string, says *regexp.Regexp) {
 	return "", nil
 }
 
-// File is the path of a file that a package installs.
+// File returns the path of a file that a package installs.
 func File(t TB, path string) string {
 	t.Helper()
 	if _, err := os.Stat(path); err != nil {
@@ -95,8 +95,8 @@ func Within(most time.Duration, do func()) {
 	do()
 }
 
-// Shared is the path of something below ../shared, which lies beside the project on the machines of its developers: real
-// logs, which hold visitors' addresses, and large recordings.
+// Shared returns the path of something below ../shared, which lies beside the project on the machines of its
+// developers: real logs, which hold visitors' addresses, and large recordings.
 func Shared(t TB, name string) string {
 	t.Helper()
 	path := filepath.Join(filepath.Dir(Root(t)), "shared", name)
@@ -122,7 +122,7 @@ func Content(t TB, path string) []byte {
 	return content
 }
 
-// Root is the folder of the project. Tests run in that of their package.
+// Root returns the folder of the project. Tests run in that of their package.
 func Root(t TB) string {
 	t.Helper()
 	folder, err := os.Getwd()

@@ -11,8 +11,8 @@ import (
 	"shadow/traffic/intern"
 )
 
-// addresses are those of clients. Keys by networks of many lengths, and what is counted of each family, ask for them again
-// and again, so that each is read once. Several goroutines may use them at once.
+// addresses holds the addresses of clients. Keys by networks of many lengths, and counts of each family, ask for them
+// again and again, so that each is read once. Several goroutines may use them at once.
 type addresses struct {
 	clients *intern.Dict
 	lock    sync.Mutex
@@ -47,7 +47,7 @@ func (a *addresses) take() {
 	}
 }
 
-// known are the addresses of all clients so far, locked. A copy of tables may have other clients.
+// known returns the addresses of all clients so far, locked. A copy of tables may have other clients.
 func (t *Tables) known() *addresses {
 	a := t.addresses
 	if a == nil || a.clients != t.Clients {
@@ -58,14 +58,14 @@ func (t *Tables) known() *addresses {
 	return a
 }
 
-// Addresses are those of all clients so far.
+// Addresses returns the addresses of all clients so far.
 func (t *Tables) Addresses() AddressList {
 	a := t.known()
 	defer a.lock.Unlock()
 	return a.all // what it has of these does not change
 }
 
-// networksOf are the groups of all clients so far by a part of a key.
+// networksOf returns the groups of all clients so far by a part of a key.
 func (t *Tables) networksOf(part request.Part) networkIDs {
 	a := t.known()
 	defer a.lock.Unlock()
@@ -81,16 +81,16 @@ func (t *Tables) networksOf(part request.Part) networkIDs {
 	return w.networkIDs
 }
 
-// Len is of how many clients it has the address.
+// Len returns how many clients it has the address of.
 func (l *AddressList) Len() int { return len(l.family) }
 
 // Is4 and Is6 report whether a client has an address of that family.
 func (l *AddressList) Is4(client int32) bool { return l.family[client] == 4 }
 
-// Is6 is that of IPv6.
+// Is6 reports whether the client has an IPv6 address.
 func (l *AddressList) Is6(client int32) bool { return l.family[client] == 6 }
 
-// At is the address of a client; the zero one if it has none.
+// At returns the address of a client; the zero one if it has none.
 func (l *AddressList) At(client int32) netip.Addr {
 	switch l.family[client] {
 	case 4:
@@ -112,7 +112,7 @@ type networks struct {
 	ids       []int32              // groups by their ids in v4 or known
 }
 
-// networkIDs are as many as there were clients when somebody asked.
+// networkIDs covers the clients that there were when it was last asked for.
 type networkIDs struct {
 	of      []int32 // by client id
 	members []int32 // of each group the first client
@@ -141,7 +141,7 @@ func (w *networks) take(part request.Part, t *Tables, addresses *AddressList) {
 	}
 }
 
-// network is the group of the network of IPv6 that begins at an address, next if that is the first of it.
+// network returns the group of the network of IPv6 that begins at an address, next if that is the first of it.
 func (w *networks) network(addr netip.Addr, next int32) int32 {
 	group, known := w.addresses[addr]
 	if !known {
@@ -151,7 +151,7 @@ func (w *networks) network(addr netip.Addr, next int32) int32 {
 	return group
 }
 
-// group is the group that has got a dense id, next if it is the first time.
+// group returns the group that has got a dense id, next if it is the first time.
 func (w *networks) group(id, next int32) int32 {
 	if int(id) == len(w.ids) {
 		w.ids = append(w.ids, next)

@@ -16,7 +16,7 @@ type Batch struct {
 	Status []uint16     // HTTP status, 0 when not logged
 	Bytes  []int64      // sent to the client
 
-	// The following columns are nil when nobody needs them or the log does not tell.
+	// The following columns are nil when they are not needed or the log does not have them.
 	Seq      []limit.Time // sequence time: At, or, of a late request, the moment when it was let in; nil: At
 	Source   []uint32     // rank of the input: of two requests at one moment the lower rank comes first; nil: one input
 	Host     []int32      // Tables.Hosts
@@ -44,7 +44,7 @@ type Batch struct {
 // Refusal reports whether a status says that the server itself turned the request away for being one too many.
 func Refusal(status int32) bool { return status == 429 || status == 503 }
 
-// MaxValues is how many texts of a line keys can go by, beside the usual fields.
+// MaxValues is the most texts of a line that keys can go by, beside the usual fields.
 const MaxValues = 8
 
 // NoUser is the user of a request that has none, NoValue its value. Ids of Tables.Users and Tables.Values are above it.
@@ -53,7 +53,7 @@ const (
 	NoValue = NoUser
 )
 
-// Len is the number of requests in the batch.
+// Len returns the number of requests in the batch.
 func (b *Batch) Len() int { return len(b.At) }
 
 // NewBatch returns an empty batch with room for n rows, and with the optional columns that like has. Memory that is
@@ -106,7 +106,7 @@ func (b *Batch) Truncate(n int) {
 	}
 }
 
-// Rows are the rows i … j−1 of b, in the same memory.
+// Rows returns the rows i … j−1 of b, in the same memory.
 func (b *Batch) Rows(i, j int) *Batch {
 	rows := *b
 	rows.seqRoom = nil
@@ -170,7 +170,7 @@ func (b *Batch) Move(at, i, j int) {
 	}
 }
 
-// RowsOf are the rows of a client, in the order of time.
+// RowsOf returns the rows of a client, in the order of time.
 func (b *Batch) RowsOf(client int32) []int32 {
 	var rows []int32
 	for row, c := range b.Client {

@@ -17,10 +17,10 @@ type Columns struct {
 	Values int // how many of Batch.Values
 }
 
-// usualColumns are those that are not Values.
+// usualColumns is the number of columns that are not Values.
 const usualColumns = 17
 
-// columns are those of b beside Seq.
+// columns returns the columns of b beside Seq.
 func (b *Batch) columns() (all [usualColumns + MaxValues]column) {
 	usual := [usualColumns]column{
 		{numbers[limit.Time]{series[limit.Time]{&b.At}}, noName, nil},
@@ -63,7 +63,7 @@ type column struct {
 	wanted func(Columns) bool // nil: every batch has it
 }
 
-// values are those of a column of whatever type. A column that is nil stays nil until it is given room or others' rows.
+// values holds a column of any type. A column that is nil stays nil until it is given room or others' rows.
 type values interface {
 	pointer() any
 	has() bool                                   // whether it is there

@@ -9,10 +9,10 @@ import (
 	"shadow/request"
 )
 
-// What a run has to remember is written as numbers of variable length (encoding/binary) and as names. An id means
+// A run writes what it has to remember as numbers of variable length (encoding/binary) and as names. An id means
 // nothing to the next process, so a name stands in its place: the first time in full, behind a 0; from then on as the
-// number that it got by that, from 2 on. 1 is nobody. Many values of one kind are written one behind the other, as a
-// column: numbers as differences, since times are large and near each other.
+// number that it got by that, from 2 on. 1 is NoUser or NoValue. Many values of one kind are written one behind the
+// other, as a column: numbers as differences, since times are large and near each other.
 //
 //	client 17 ──▶ 0 "192.0.2.7"    client 4 ──▶ 0 "192.0.2.9"    client 17 ──▶ 2
 
@@ -26,7 +26,7 @@ type Encoder struct {
 	parts []request.Part // of the columns of values
 }
 
-// encoderBytes is how much of a checkpoint is in memory.
+// encoderBytes is the most bytes of a checkpoint in memory.
 const encoderBytes = 64 << 10
 
 type nameKind uint8
@@ -105,19 +105,19 @@ type integer interface {
 // Clients writes ids of clients, by their names.
 func (e *Encoder) Clients(ids []int32) { saveNames(e, clientName, ids); e.flushFull() }
 
-// Agents is that of agents.
+// Agents writes ids of agents, by their names.
 func (e *Encoder) Agents(ids []int32) { saveNames(e, agentName, ids); e.flushFull() }
 
-// Actions is that of actions.
+// Actions writes ids of actions, by their names.
 func (e *Encoder) Actions(ids []int32) { saveNames(e, actionName, ids); e.flushFull() }
 
 // Clients reads n ids of clients.
 func (d *Decoder) Clients(n int) []int32 { return restoreNames[int32](d, clientName, nil, n) }
 
-// Agents is that of agents.
+// Agents reads n ids of agents.
 func (d *Decoder) Agents(n int) []int32 { return restoreNames[int32](d, agentName, nil, n) }
 
-// Actions is that of actions.
+// Actions reads n ids of actions.
 func (d *Decoder) Actions(n int) []int32 { return restoreNames[int32](d, actionName, nil, n) }
 
 // saveNumbers writes a column of numbers.
@@ -148,7 +148,7 @@ func saveNames[T integer](e *Encoder, kind nameKind, column []T) {
 	}
 }
 
-// nobody stands for NoUser and NoValue.
+// This number stands for NoUser and NoValue.
 const nobody = 1
 
 // mayLack reports whether requests may lack what has names of a kind.
@@ -176,7 +176,7 @@ func NewDecoder(b []byte, t *Tables, action func(name []byte) int32) *Decoder {
 	return &Decoder{rest: b, tables: t, ids: ids}
 }
 
-// Err is the first error.
+// Err returns the first error.
 func (d *Decoder) Err() error { return d.err }
 
 // End fails unless all has been read.

@@ -33,7 +33,7 @@ func (g *Group) Sort(b *Batch, column []int32, keys int) {
 	g.finish(b)
 }
 
-// SortSome is Sort of some rows, which ascend: of these is the column.
+// SortSome sorts some rows as Sort does. They ascend, and the column has theirs only.
 func (g *Group) SortSome(b *Batch, rows, column []int32, keys int) {
 	g.begin(column, keys)
 	for i, key := range column {
@@ -79,7 +79,7 @@ func (g *Group) Each(do func(key, row int32, at limit.Time)) {
 }
 
 // count notes which keys occur, and how often each. Where most keys occur they are listed in the order of their ids, so
-// that whoever keeps a state per key walks through memory in one direction.
+// that a caller with a state per key walks through memory in one direction.
 func (g *Group) count(column []int32, keys int) {
 	g.next = append(g.next, make([]int32, max(0, keys-len(g.next)))...)
 	g.Keys = g.Keys[:0]

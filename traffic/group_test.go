@@ -12,8 +12,8 @@ import (
 	"shadow/testneeds"
 )
 
-// stably is what a Group is, the obvious way: the timeline of each key that occurs, sorted by place, then those that were
-// refused last unless the moment is a whole second or they are late, then by input.
+// stably returns what a Group holds, the obvious way: the timeline of each key that occurs, sorted by place, then those
+// that were refused last unless the moment is a whole second or they are late, then by input.
 func stably(b *Batch, column []int32) map[int32][]int32 {
 	timelines := map[int32][]int32{}
 	for row, key := range column {

@@ -41,8 +41,8 @@ func (l *Timelines) Take(b *Batch, t *Tables) {
 	l.Sort(b, l.Column, l.Len)
 }
 
-// TakeKnown is Take of some rows, which ascend. It is known what they are by all parts of the key but the action: these ids,
-// below n.
+// TakeKnown takes in some rows as Take does, which ascend. It is known what they are by all parts of the key but the
+// action: these ids, below n.
 func (l *Timelines) TakeKnown(b *Batch, rows, ids []int32, n int) {
 	l.Column, l.Len = ids, n
 	if p := &l.each()[len(l.parts)-1]; p.Kind == request.PartAction {
@@ -55,7 +55,7 @@ func (l *Timelines) TakeKnown(b *Batch, rows, ids []int32, n int) {
 	l.SortSome(b, rows, l.Column, l.Len)
 }
 
-// TakeSome is Take of some rows, which ascend.
+// TakeSome takes in some rows as Take does, which ascend.
 func (l *Timelines) TakeSome(b *Batch, rows []int32, t *Tables) {
 	some := Batch{At: pick(b.At, rows), Client: pick(b.Client, rows), Agent: pick(b.Agent, rows), Action: pick(b.Action, rows)}
 	some.Host, some.User, some.Path = pick(b.Host, rows), pick(b.User, rows), pick(b.Path, rows)
@@ -68,7 +68,7 @@ func (l *Timelines) TakeSome(b *Batch, rows []int32, t *Tables) {
 	l.SortSome(b, rows, l.Column, l.Len)
 }
 
-// pick are some rows of a column, nil if there is none.
+// pick returns some rows of a column, nil if there is none.
 func pick[T any](column []T, rows []int32) []T {
 	if column == nil {
 		return nil
@@ -80,7 +80,7 @@ func pick[T any](column []T, rows []int32) []T {
 	return some
 }
 
-// each are the parts of the key.
+// each returns the parts of the key.
 func (l *Timelines) each() []keyPart {
 	if l.parts == nil {
 		for _, part := range l.By.Parts() {
@@ -116,7 +116,7 @@ func (l *Timelines) Free() {
 	l.parts = nil
 }
 
-// Count is how many keys the tables know.
+// Count returns how many keys the tables know.
 func (l *Timelines) Count(t *Tables) int {
 	last := &l.each()[len(l.parts)-1]
 	if len(l.parts) > 1 {
@@ -125,7 +125,7 @@ func (l *Timelines) Count(t *Tables) int {
 	return last.len(t)
 }
 
-// column are the ids of the rows of a batch by the part.
+// column returns the ids of the rows of a batch by the part.
 func (p *keyPart) column(b *Batch, t *Tables) []int32 {
 	switch p.Kind {
 	case request.PartClient:
@@ -161,7 +161,7 @@ func (p *keyPart) column(b *Batch, t *Tables) []int32 {
 	return ids
 }
 
-// len is how many ids the part has.
+// len returns how many ids the part has.
 func (p *keyPart) len(t *Tables) int {
 	switch p.Kind {
 	case request.PartClient:
@@ -200,7 +200,7 @@ func (p *keyPart) orClients(ids, values, clients []int32) []int32 {
 	return ids
 }
 
-// sender is the id of one of senders.
+// sender returns the id of one of senders.
 func (p *keyPart) sender(id, kind int32) int32 {
 	quick := p.quick[kind]
 	if int(id) < len(quick) && quick[id] > 0 {
@@ -217,7 +217,7 @@ func (p *keyPart) sender(id, kind int32) int32 {
 type pairs struct {
 	slots []pairSlot // a power of two; nil: empty
 	n     int
-	order []uint64 // the pairs by id, as far as anybody asked
+	order []uint64 // the pairs by id, as far as they were asked for
 }
 
 // A pairSlot is free if its next is 0.
@@ -226,13 +226,13 @@ type pairSlot struct {
 	next int32 // id + 1
 }
 
-// firstPairs is how many slots there are at first.
+// firstPairs is the number of slots at first.
 const firstPairs = 64
 
-// pairSeed makes slots unpredictable: nobody can write a log that makes pairs slow.
+// pairSeed makes slots unpredictable: no client can write a log that makes pairs slow.
 var pairSeed = rand.Uint64()
 
-// slot is where a pair lies, or the free slot where it would.
+// slot returns the slot of a pair, or the free slot where it would lie.
 func (p *pairs) slot(pair uint64) *pairSlot {
 	const mix = 0x9E3779B97F4A7C15 // 2⁶⁴ divided by the golden ratio
 	high, low := bits.Mul64(pair^pairSeed, mix)
@@ -270,8 +270,8 @@ func (p *pairs) free() {
 	*p = pairs{}
 }
 
-// spareSlots are slots, all of them free, that nobody uses any more, by the logarithm of their number. Several keys after
-// one another need tables of much the same sizes, and memory that is in use already costs less than new one.
+// spareSlots holds slots, all of them free, that are not used any more, by the logarithm of their number. Several keys
+// after one another need tables of much the same sizes, and memory that is in use already costs less than new memory.
 var spareSlots [64]sync.Pool
 
 func newSlots(n int) []pairSlot {
@@ -302,7 +302,7 @@ func (p *pairs) split(ids []int32) (firsts, seconds []int32) {
 	return firsts, seconds
 }
 
-// join is the way back. Where a column is shorter, the rest of the other is nothing.
+// join returns the ids of such pairs. Where a column is shorter, the rest of the other is nothing.
 func (p *pairs) join(firsts, seconds []int32) (ids []int32) {
 	for i := range min(len(firsts), len(seconds)) {
 		ids = append(ids, p.id(firsts[i], seconds[i]))
@@ -333,7 +333,7 @@ func (t *Tables) ownerGroup(part request.Part, addr netip.Addr) (name string, ok
 	return name, name != ""
 }
 
-// NetworkOf is the network that a client is in by a part of a key; false if the client stays alone.
+// NetworkOf returns the network that a client is in by a part of a key; false if the client stays alone.
 func NetworkOf(part request.Part, client string) (netip.Prefix, bool) {
 	addr, ok := parse.Addr([]byte(client))
 	bits := part.Bits(addr.Is4())

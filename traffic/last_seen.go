@@ -27,8 +27,8 @@ type LastSeen struct {
 	brief  []bool                     // see Brief
 }
 
-// A keySeen is when a key was seen. Its requests that came too late have times of their own, by which the limiters go;
-// whether it is idle goes by their sequence times, which never step back.
+// A keySeen holds the times at which a key was seen. Its requests that came too late have times of their own, by which
+// the limiters go; whether it is idle goes by their sequence times, which never step back.
 type keySeen struct {
 	latest limit.Time // its latest moment since it began or was reset
 	seq    uint64     // of its last request, as an ordinal; 0: never seen, or forgotten

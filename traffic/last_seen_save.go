@@ -11,7 +11,7 @@ import (
 // What is remembered of keys can be written to a checkpoint, and the keys that were idle for longest can be forgotten
 // before their time when there are too many.
 
-// Live are the keys that are known and not to be forgotten by now.
+// Live returns the keys that are known and not to be forgotten by now.
 func (s *LastSeen) Live(now limit.Time) (keys []int32) {
 	for key := range int32(s.keys.Len()) {
 		if at := s.keys.At(key); at.seq != 0 && !s.forgotten(at, now) {
@@ -81,13 +81,13 @@ func (l *Timelines) Restore(n int, from *Decoder) (keys []int32) {
 	return keys
 }
 
-// plainNames are what the ids of parts are, where they are the ids of tables.
+// plainNames holds the kind of names of each part whose ids are the ids of a table.
 var plainNames = map[request.PartKind]nameKind{
 	request.PartClient: clientName, request.PartHost: hostName, request.PartAgent: agentName, request.PartPath: pathName,
 	request.PartAction: actionName,
 }
 
-// senderNames are what senders are, see valueSender.
+// senderNames returns the kinds of names that senders have, see valueSender.
 func (p *keyPart) senderNames() [2]nameKind {
 	if p.Kind == request.PartUser {
 		return [...]nameKind{valueSender: userName, clientSender: clientName}

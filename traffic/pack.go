@@ -24,7 +24,7 @@ const (
 	wholeUnits = 0x10 // values are whole seconds
 )
 
-// packSlack is how many bytes lie behind packed rows, so that a value can be read as a word wherever it stands.
+// packSlack is the number of bytes behind packed rows, so that a value can be read as a word wherever it stands.
 const packSlack = 8
 
 var errPacked = errors.New("packed requests: cut short")

@@ -11,7 +11,7 @@ import (
 	"shadow/testneeds"
 )
 
-// drawn is a batch of random rows with columns of all widths.
+// drawn returns a batch of random rows with columns of all widths.
 func drawn(rng *rand.Rand, n int, like Columns) *Batch {
 	b := NewBatch(n, like)
 	wide := func() uint64 { return rng.Uint64() >> rng.IntN(64) }

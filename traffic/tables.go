@@ -64,7 +64,7 @@ func NewTables() *Tables {
 	}
 }
 
-// ValuesOf is the column of a batch that is for a part, nil if there is none.
+// ValuesOf returns the column of a batch that is for a part, nil if there is none.
 func (t *Tables) ValuesOf(b *Batch, part request.Part) []int32 {
 	if i := slices.Index(t.Parts, part); i >= 0 {
 		return b.Values[i]

@@ -91,10 +91,10 @@ func (p PackedNames) Each(do func(id int32, name []byte) bool) {
 	}
 }
 
-// Len is the number of names.
+// Len returns the number of names.
 func (p PackedNames) Len() int { return p.n }
 
-// Actions are the names of actions.
+// Actions returns the names of actions.
 func (p *PackedTables) Actions() PackedNames { return p.names[actionName] }
 
 // UnpackTables reads what Tables.Pack has written at the beginning of from, and returns what follows.

@@ -5,7 +5,7 @@ import (
 	"shadow/traffic/intern"
 )
 
-// Tallies are what is known of clients and actions apart from any limit. The zero value has counted nothing.
+// Tallies counts requests of clients and actions apart from any limit. The zero value has counted nothing.
 type Tallies struct {
 	Requests int64
 	Clients  intern.PagedSlice[ClientTally] // by client id
@@ -14,13 +14,13 @@ type Tallies struct {
 	classes []request.Class // by agent id
 }
 
-// ClientTally is what is known of one client apart from any limit.
+// ClientTally counts the requests of one client apart from any limit.
 type ClientTally struct {
 	ByClass   [request.ClassCount]int64 // requests, by the class of their agent
 	LastAgent int32                     // of the client's last request; Tables.Agents
 }
 
-// Requests is how many requests the client sent.
+// Requests returns how many requests the client sent.
 func (c *ClientTally) Requests() (n int64) {
 	for _, k := range c.ByClass {
 		n += k
@@ -28,7 +28,7 @@ func (c *ClientTally) Requests() (n int64) {
 	return n
 }
 
-// Class is the class of most of the client's requests; of several with as many, the first in the order of classes.
+// Class returns the class of most of the client's requests; of several with as many, the first in the order of classes.
 func (c *ClientTally) Class() request.Class {
 	best := request.Browser
 	for k := range c.ByClass {

@@ -6,7 +6,7 @@ import (
 	"shadow/request"
 )
 
-// A client is of the class of most of its requests, and of the first of several with as many.
+// A client has the class of most of its requests, and of the first of several with as many.
 func TestClientTally(t *testing.T) {
 	for _, c := range []struct {
 		browser, crawler, tool int64

@@ -20,7 +20,8 @@ var people = []string{
 	"alice", "bob.miller", "carol@example.org", "ops@example.net", "dave@example.com", "erin%40example.com", "frank@example.org",
 }
 
-// peopleLog is a log with all of them: people, an attacker, a crawler, a monitor, a server that refuses, broken lines.
+// peopleLog returns a log with all of them: people, an attacker, a crawler, a monitor, a server that refuses, broken
+// lines.
 func peopleLog() string {
 	var b strings.Builder
 	at := time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC)
@@ -114,7 +115,7 @@ func TestPeopleStayUnnamed(t *testing.T) {
 	}
 }
 
-// outputsOf are the formats that a command writes.
+// outputsOf returns the formats that a command writes.
 func outputsOf(t *testing.T, words []string) []string {
 	t.Helper()
 	cmd, _, err := newRoot().Find(words[:2])

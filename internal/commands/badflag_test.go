@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Every flag of every command is suggested to whoever leaves out its last letter but one.
+// For every flag of every command, the flag is suggested when its last letter but one is left out.
 func TestUnknownFlagsSuggestTheNearest(t *testing.T) {
 	var ask func(path []string, cmd *cobra.Command)
 	ask = func(path []string, cmd *cobra.Command) {
@@ -46,7 +46,7 @@ func TestUnknownFlagsSuggestTheNearest(t *testing.T) {
 	}
 }
 
-// called is what comes of a command line.
+// called runs a command line and returns its error.
 func called(args []string) error {
 	root := newRoot()
 	root.SetArgs(args)

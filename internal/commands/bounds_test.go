@@ -17,7 +17,7 @@ type bound struct {
 	OfClients  int64 `json:"of_clients"`
 }
 
-// The bound of each key is the same figure, whoever is asked: keys, with windows or a limit, or suggest.
+// The bound of each key is the same figure, whichever command is asked: keys, with windows or a limit, or suggest.
 func TestBoundsAgree(t *testing.T) {
 	for _, log := range []string{"shop-combined.log", "nginx-timed.log", "vhosts.log", "rotated", "api.json"} {
 		for name, q := range map[string]struct{ keys, suggest []string }{

@@ -20,7 +20,7 @@ type calcFlags struct {
 	noPlot bool
 }
 
-// calcMoments is how often JSON tells how many tokens there are: each hundredth of the window.
+// calcMoments is the number of moments at which JSON tells how many tokens there are: each hundredth of the window.
 const calcMoments = 101
 
 func newCalc() *cobra.Command {

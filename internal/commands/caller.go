@@ -15,7 +15,7 @@ import (
 	"shadow/pipeline"
 )
 
-// callerOf is who runs a command.
+// callerOf returns what a command knows of its caller.
 func callerOf(cmd *cobra.Command) pipeline.Caller {
 	out, err := cmd.OutOrStdout(), cmd.ErrOrStderr()
 	return pipeline.Caller{
@@ -29,7 +29,7 @@ func callerOf(cmd *cobra.Command) pipeline.Caller {
 // flagNames finds the names in flags such as "--client-from x-forwarded-for --trusted-proxy 10.0.0.0/8".
 var flagNames = regexp.MustCompile(`(?:^| )--([a-z-]+)`)
 
-// remedyFor is the flags that a finding proposes, behind the command that has them if this one does not.
+// remedyFor returns the flags that a finding proposes, behind the command that has them if this one does not.
 func remedyFor(cmd *cobra.Command, flags string) string {
 	for _, name := range flagNames.FindAllStringSubmatch(flags, -1) {
 		if cmd.Flags().Lookup(name[1]) == nil {
@@ -39,8 +39,8 @@ func remedyFor(cmd *cobra.Command, flags string) string {
 	return flags
 }
 
-// widthOf is how many columns the terminal behind w has, 0 if there is none. Where COLUMNS is exported it goes before
-// that, also for what is no terminal.
+// widthOf returns how many columns the terminal behind w has, 0 if there is none. Where COLUMNS is exported it goes
+// before that, also for what is no terminal.
 func widthOf(w io.Writer) int {
 	if columns, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && columns > 0 {
 		return columns

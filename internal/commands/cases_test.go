@@ -47,7 +47,7 @@ var logCases = []logCase{
 	{name: "zanbil-sample-2019", real: true, what: "41 minutes of a shop", why: "Some visitors load more pictures at once than bots ask for pages."},
 }
 
-// logs are its files.
+// logs returns the files of the case.
 func (c *logCase) logs(t *testing.T) (files []string) {
 	if !c.real {
 		return []string{filepath.Join(testneeds.Root(t), "sample-logs", c.name)}

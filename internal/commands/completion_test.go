@@ -15,7 +15,7 @@ import (
 	"shadow/traffic/who"
 )
 
-// TestCompletionInBash sources the script and completes a flag's value, as bash does when somebody presses Tab.
+// TestCompletionInBash sources the script and completes a flag's value, as bash does when the user presses Tab.
 func TestCompletionInBash(t *testing.T) {
 	bash := testneeds.Program(t, "bash")
 	script := filepath.Join(t.TempDir(), "completion.bash")
@@ -34,7 +34,8 @@ func TestCompletionInBash(t *testing.T) {
 	}
 }
 
-// TestCompletionInOtherShells completes a command in zsh, and a flag's value in fish, as they do when somebody presses Tab.
+// TestCompletionInOtherShells completes a command in zsh, and a flag's value in fish, as they do when the user presses
+// Tab.
 func TestCompletionInOtherShells(t *testing.T) {
 	for shell, c := range map[string]struct{ script, want string }{
 		"fish": {`shadow completion fish | source; complete -C "shadow export --to h"`, "haproxy\n"},

@@ -17,8 +17,8 @@ func newConfig() *cobra.Command {
 	cmd.Use = "config"
 	cmd.AddCommand(newCheckConfig())
 	cmd.Short = "Show the defaults in force and where they stand; `shadow help config` explains shadow.yaml"
-	cmd.Long = `Config shows what flags are where nobody gives them, and where that stands: in a variable such as SHADOW_CLIENT_FROM,
-in shadow.yaml in the working directory or the file of --config, or in the user's own file, which is
+	cmd.Long = `Config shows the values of flags that are not given, and where each comes from: a variable such as SHADOW_CLIENT_FROM,
+shadow.yaml in the working directory or the file of --config, or the user's own file, which is
 $XDG_CONFIG_HOME/shadow/shadow.yaml or ~/.config/shadow/shadow.yaml. The first that states one goes before the others, and
 a flag that is given goes before all. SHADOW_DEFAULTS=off switches them off.
 
@@ -57,7 +57,7 @@ shadow help config prints an example of all that shadow.yaml may have.`
 	return cmd
 }
 
-// newSettings is a command that has the flags with defaults, and what they fill.
+// newSettings returns a command that has the flags with defaults, and what they fill.
 func newSettings() (*cobra.Command, *pipeline.Suggest) {
 	all, cmd, f := new(cobra.Command), new(cobra.Command), new(pipeline.Suggest)
 	addReading(all, &f.Reading)

@@ -44,7 +44,7 @@ func TestScopeIsAFilter(t *testing.T) {
 	}
 }
 
-// refusedBy is how many requests each policy refuses.
+// refusedBy returns how many requests each policy refuses.
 func refusedBy(t *testing.T, dir string, args ...string) (refused []string) {
 	out := run(t, dir, append([]string{"replay", "--no-store", "--output", "csv"}, args...)...)
 	for _, row := range regexp.MustCompile(`(?m)^[^,]+,client,policy,,,\d+,(\d+),`).FindAllSubmatch(out, -1) {

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// A list of addresses that nobody limits, such as those of a content delivery network, may be long.
+// A list of addresses that no policy limits, such as those of a content delivery network, may be long.
 func TestMillionsOfExemptAddresses(t *testing.T) {
 	var config strings.Builder
 	config.WriteString("policies:\n  - {name: all, limits: 6/30s}\nexempt:\n  addresses:\n")

@@ -23,7 +23,7 @@ const (
 	exitInterrupted = 130
 )
 
-// exitCode is the one place where errors become exit codes.
+// exitCode returns the exit code of an error: it is the one place where errors become exit codes.
 func exitCode(ctx context.Context, err error) int {
 	var usage *pipeline.UsageError
 	var incomplete pipeline.IncompleteError
@@ -52,8 +52,8 @@ func exitCode(ctx context.Context, err error) int {
 	return exitFailed
 }
 
-// complaint is what to say about an error, harmless on a terminal: strangers may choose the names of files. Whatever
-// failed because of Ctrl-C, that is the reason.
+// complaint returns what to say about an error, harmless on a terminal: strangers may choose the names of files. After
+// Ctrl-C, that is the reason of any failure.
 func complaint(ctx context.Context, err error) string {
 	switch {
 	case err == nil:

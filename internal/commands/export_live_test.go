@@ -69,7 +69,7 @@ func TestExportedLimitsJudgeAsReplayed(t *testing.T) {
 	})
 }
 
-// exportedTo is the policy as a server is told it.
+// exportedTo returns the policy as a server is told it.
 func exportedTo(t *testing.T, server string) string {
 	dir := t.TempDir()
 	must(t, os.WriteFile(filepath.Join(dir, "shadow.yaml"), []byte(exportedLive[server]), 0o600))

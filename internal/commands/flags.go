@@ -49,7 +49,7 @@ func addFormat(cmd *cobra.Command, f *pipeline.LineFormat) {
 		"Europe/Berlin, +02:00 or Local")
 }
 
-// formatNames are the formats that have names.
+// formatNames returns the formats that have names.
 func formatNames() []string {
 	names := []string{"auto"}
 	for _, known := range detect.Catalogue() {
@@ -134,7 +134,7 @@ func addPolicies(cmd *cobra.Command, f *pipeline.Choice) {
 	option.Needs(cmd, []string{"limit", "sweep"}, "by")
 }
 
-// keyTexts are what limits can count by, for --help.
+// keyTexts lists for --help what limits can count by.
 const keyTexts = "client, client/20 (a network), asn, country, network (of --network-db), user, agent, host, path, " +
 	"segment:2, field:NAME, header:NAME, cookie:NAME, action, or several joined by +; or site"
 
@@ -214,7 +214,7 @@ func addRedis(cmd *cobra.Command, f *pipeline.Redis) {
 	option.Needs(cmd, []string{"redis"}, "redis-password-file", "redis-timeout", "max-lag")
 }
 
-// addNightly adds the flags of reports that nobody looks at.
+// addNightly adds the flags of reports that run unattended.
 func addNightly(cmd *cobra.Command, f *pipeline.Nightly) {
 	flags := cmd.Flags()
 	flags.StringArrayVar(&f.FailIf, "fail-if", nil, "exit code 4 if this `condition` holds for any policy, such as "+
@@ -244,7 +244,7 @@ func addTop(cmd *cobra.Command, top *int) {
 	option.AtLeast(1, "").Add(cmd, top, "top", "`rows` per list of clients and actions")
 }
 
-// pageTop are the rows per list on a page: more than elsewhere, unless --top says otherwise.
+// pageTop sets the rows per list on a page: more than elsewhere, unless --top says otherwise.
 func pageTop(cmd *cobra.Command, f *pipeline.Look) {
 	f.PageTop = f.Top
 	unlessGiven(cmd, "top", &f.PageTop)

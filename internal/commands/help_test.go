@@ -34,7 +34,7 @@ func TestHelpConfigShowsEveryKey(t *testing.T) {
 	}
 }
 
-// propertiesOf are the names of all properties of a JSON schema.
+// propertiesOf returns the names of all properties of a JSON schema.
 func propertiesOf(node any) (names []string) {
 	switch node := node.(type) {
 	case map[string]any:

@@ -36,7 +36,7 @@ var hostileTexts = []string{
 	"\\x1b[31m", "\\u001b[31m", "\\\"", "\\", "\"", ",", ";", "'", strings.Repeat("A", 9000), "",
 }
 
-// hostileLog is as many lines as asked for, in pairs of requests that a limit of one refuses.
+// hostileLog returns as many lines as asked for, in pairs of requests that a limit of one refuses.
 func hostileLog(r *rand.Rand, lines int) []byte {
 	text := func() string {
 		s := ""
@@ -147,7 +147,7 @@ func TestHostileLines(t *testing.T) {
 	t.Logf("200 lines, %d outputs, %d pages in a browser, %d screens", outputs, len(pages), len(commands))
 }
 
-// hostileUser is a client of the log who is a whole hostile text.
+// hostileUser returns a client of the log who is a whole hostile text.
 func hostileUser(t *testing.T, dir, log, limit string) string {
 	t.Helper()
 	var report struct {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// counted is how many requests and clients of an identity a log has.
+// counted holds how many requests and clients of an identity a log has.
 type counted struct{ Requests, Clients int64 }
 
 // TestIdentitiesOfAllLogs asks every command about every log: how many clients of each identity there are, and how many of

@@ -27,7 +27,7 @@ const (
 	importRequests = 600
 )
 
-// harness is what the test has a nginx do besides.
+// harness configures what else the test needs of an nginx.
 const harness = `log_format harness '$http_x_seq $remote_addr $msec "$request" $status "$http_user_agent" "$host" '
 	'"$http_x_api_key" "$cookie_session" $limit_req_status';
 access_log %[1]s/log harness;
@@ -173,7 +173,7 @@ func sameVerdicts(t *testing.T, file string, lines [][]string, isRefused func(wo
 	sameVerdictsBy(t, lines, isRefused, "--limits-from", conf)
 }
 
-// sameVerdictsBy is sameVerdicts by what arguments say.
+// sameVerdictsBy runs sameVerdicts by what arguments say.
 func sameVerdictsBy(t *testing.T, lines [][]string, isRefused func(words []string) bool, by ...string) {
 	dir := t.TempDir()
 	want := map[int]bool{}
@@ -214,7 +214,7 @@ func freeAddress(t *testing.T) string {
 	return free.Addr().String()
 }
 
-// loggedByNginx are the words of the lines that nginx logs of random requests, in their order.
+// loggedByNginx returns the words of the lines that nginx logs of random requests, in their order.
 func loggedByNginx(t *testing.T, r *rand.Rand, name string) (lines [][]string) {
 	dir, address := t.TempDir(), freeAddress(t)
 	must(t, os.CopyFS(dir, os.DirFS(filepath.Join(importedFolder, name))))
@@ -232,7 +232,7 @@ func loggedByNginx(t *testing.T, r *rand.Rand, name string) (lines [][]string) {
 		"daemon off; master_process off; error_log stderr; pid "+dir+"/pid;"), address, dir+"/log")
 }
 
-// logged are the words of the lines that a server logs, which listens at an address or at two.
+// logged returns the words of the lines that a server logs, which listens at an address or at two.
 func logged(t *testing.T, r *rand.Rand, server *exec.Cmd, address, log string) [][]string {
 	start(t, server, address)
 	for seq := range importRequests {
@@ -260,7 +260,7 @@ func start(t *testing.T, server *exec.Cmd, address string) {
 	}
 }
 
-// loggedLines are the words of so many lines of a log, once they are there.
+// loggedLines returns the words of so many lines of a log, once they are there.
 func loggedLines(t *testing.T, log string, n int) (lines [][]string) {
 	quoted, number := regexp.MustCompile(`"[^"]*"|\S+`), regexp.MustCompile(`^\d+ `)
 	for patience := 0; len(lines) < n; patience++ { // the log comes a little later

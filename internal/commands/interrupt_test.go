@@ -97,7 +97,7 @@ func waitFor(t *testing.T, what string, so func() bool) {
 	t.Fatalf("waited ten seconds for %s", what)
 }
 
-// runsIn are the runs that a database holds, with what they came to.
+// runsIn returns the runs that a database holds, with what they came to.
 func runsIn(t *testing.T, dir string) string {
 	t.Helper()
 	return string(run(t, dir, "query", "--output", "csv", `SELECT r.run, r.lines, p.policy, p.refused,
@@ -106,7 +106,7 @@ func runsIn(t *testing.T, dir string) string {
 		FROM runs r JOIN policy_totals p USING (run) ORDER BY ALL`))
 }
 
-// withRun is a folder with a database that holds a run.
+// withRun returns a folder with a database that holds a run.
 func withRun(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()

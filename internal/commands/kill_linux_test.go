@@ -38,7 +38,7 @@ type killedWriter struct {
 
 const killLimit = "20/10s"
 
-// killLog are lines of a log, 100 a second, with an hour's pause after 3000: what a tail reads after a pause is not
+// killLog returns lines of a log, 100 a second, with an hour's pause after 3000: what a tail reads after a pause is not
 // late.
 func killLog(from, until int) string {
 	var text strings.Builder

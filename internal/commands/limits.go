@@ -78,8 +78,8 @@ var anyAlgorithm = []policy.Algorithm{
 
 var cooldownOption, clockOption, _ = strings.Cut(limit.Common, ", ")
 
-// listedLimits are the algorithms, the options that go with all of them, and the names of libraries and servers, each as
-// one that says what its example means.
+// listedLimits returns the algorithms, the options that go with all of them, and the names of libraries and servers,
+// each as one that says what its example means.
 func listedLimits() ([]policy.Algorithm, error) {
 	all := append(slices.Clone(policy.Algorithms), anyAlgorithm...)
 	for _, p := range policy.Presets {
@@ -96,10 +96,10 @@ func listedLimits() ([]policy.Algorithm, error) {
 	return all, nil
 }
 
-// algorithmTable is how many columns the table of algorithms takes.
+// algorithmTable is the number of columns that the table of algorithms takes.
 const algorithmTable = 150
 
-// listAlgorithms is the table for terminals that have no room for it.
+// listAlgorithms writes the algorithms for terminals that have no room for the table.
 func listAlgorithms(w io.Writer, algorithms []policy.Algorithm) error {
 	var b strings.Builder
 	for _, a := range algorithms {

@@ -19,8 +19,8 @@ import (
 )
 
 // Two commands never give two figures for one question. These tests put each question to every command and every output
-// that can answer it, and want one answer. A question is a text such as "window:16/1m: refused of class tool"; whoever
-// gives an answer names itself, as in "report as markdown".
+// that can answer it, and want one answer. A question is a text such as "window:16/1m: refused of class tool"; each
+// source of an answer has a name, as in "report as markdown".
 
 // A poll gathers answers.
 type poll struct {
@@ -95,7 +95,7 @@ var (
 	tags     = regexp.MustCompile(`<[^>]*>`)
 )
 
-// rowsOf are the rows of all tables of a report.
+// rowsOf returns the rows of all tables of a report.
 func rowsOf(t *testing.T, format string, text []byte) (rows []row) {
 	t.Helper()
 	var heads []string
@@ -232,7 +232,7 @@ func (q *inquiry) shadow(args ...string) []byte {
 	return run(q.T, q.dir, args...)
 }
 
-// judged are the arguments that name the log and the policies.
+// judged returns the arguments that name the log and the policies.
 func (q *inquiry) judged(command string, more ...string) []string {
 	args := []string{command}
 	if command != "report" && command != "tail" {
@@ -521,7 +521,7 @@ func (q *inquiry) page(source string, text []byte) {
 	q.Errorf("%s has no table of rolling windows", source)
 }
 
-// safestPoint is the smallest limit that hits no browser that is believed.
+// safestPoint returns the smallest limit that hits no browser that is believed.
 func safestPoint(points []tree) string {
 	for _, p := range points {
 		if p.at("by_evidence", "believed", "clients_hit").text() == "0" {

@@ -9,7 +9,7 @@ import (
 // Who a limit hits say suggest, replay, sweep and diff, and all of them mean the same by each identity. So on the same
 // requests they must agree, figure by figure.
 
-// pair is what a limit does to some clients.
+// pair counts what a limit does to some clients.
 type pair struct {
 	Refused int64 `json:"refused"`
 	Hit     int64 `json:"clients_hit"`
@@ -24,7 +24,7 @@ type promised struct {
 	} `json:"first"`
 }
 
-// believed is what it does to browsers that are believed to be what they claim.
+// believed returns what it does to browsers that are believed to be what they claim.
 func (p *promised) believed() (sum pair) {
 	for _, group := range []string{"people", "offices", "undecided"} {
 		sum.Refused += p.Figures.ByGroup[group].Refused
@@ -33,7 +33,7 @@ func (p *promised) believed() (sum pair) {
 	return sum
 }
 
-// differing are the identities of which something else is said than was promised.
+// differing returns the identities of which something else is said than was promised.
 func (p *promised) differing(said map[string]pair) (groups []string) {
 	for _, group := range identities {
 		if got, known := said[group]; !known || got != p.Figures.ByGroup[group] {
@@ -51,7 +51,7 @@ func readJSON[T any](t *testing.T, args ...string) (to T) {
 	return to
 }
 
-// suggested are the limits that are suggested for a whole log.
+// suggested returns the limits that are suggested for a whole log.
 func suggested(t *testing.T, log string) (limits []promised) {
 	t.Helper()
 	answer := readJSON[struct {

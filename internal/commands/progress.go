@@ -26,7 +26,7 @@ type progress struct {
 	over  chan struct{} // closed when it is away
 }
 
-// startProgress shows how far a pass has come, if somebody is there to see it.
+// startProgress shows how far a pass has come, on a terminal.
 func startProgress(w io.Writer, pass pipeline.Pass) *progress {
 	if !isTerminal(w) || os.Getenv("TERM") == "dumb" {
 		return nil
@@ -55,7 +55,7 @@ func (p *progress) newBar(bars *mpb.Progress) *mpb.Bar {
 	_, size := p.pass.At()
 	title := decor.Name(p.pass.String() + " ")
 	speed := decor.NewAverageSpeed(decor.SizeB1000(0), "% .0f", p.begin)
-	if size == 0 { // a pipe, which nobody knows the end of
+	if size == 0 { // a pipe, whose end is not known
 		return bars.New(0, mpb.NopStyle(), mpb.BarRemoveOnComplete(),
 			mpb.PrependDecorators(title, decor.CurrentKiloByte("% .0f"), decor.Name("  ")),
 			mpb.AppendDecorators(speed))

@@ -90,10 +90,10 @@ these. The database is opened read-only, and the question reaches no other file.
 // parquet is an output of bytes that no terminal shows.
 const parquet = "parquet"
 
-// longestQuestion is how many bytes a question from standard input may have.
+// longestQuestion is the most bytes that a question from standard input may have.
 const longestQuestion = 1 << 20
 
-// questionOf is the question that an argument is, or that standard input has.
+// questionOf returns the question that an argument is, or that standard input has.
 func questionOf(arg string, stdin io.Reader) (string, error) {
 	if arg != "-" {
 		return arg, nil

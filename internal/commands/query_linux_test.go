@@ -49,7 +49,7 @@ func TestQueryHeedsMemory(t *testing.T) {
 		if err == nil || cmd.ProcessState.ExitCode() != exitFailed || !strings.Contains(out.String(), "more than the 256 MiB of memory") {
 			t.Errorf("%s: %v\n%.500s", query, err, out.String())
 		}
-		// It takes 350 MiB where the watch runs in time, and 3 GiB or more where nobody watches.
+		// It takes 350 MiB where the watch runs in time, and 3 GiB or more without it.
 		if took > 2<<30 {
 			t.Errorf("%s: took %d MiB", query, took>>20)
 		}

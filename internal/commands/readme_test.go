@@ -47,7 +47,7 @@ func TestReadmeShowsTheOutput(t *testing.T) {
 	}
 }
 
-// outputBlock is what the README shows of an output: all but where it is stored.
+// outputBlock returns what the README shows of an output: all but where it is stored.
 func outputBlock(out []byte) string {
 	shown, _, _ := strings.Cut(string(out), "\nstored  ")
 	return shown
@@ -88,7 +88,7 @@ func TestPagesShowConsoles(t *testing.T) {
 	}
 }
 
-// shownOf is what a block shows of an output: as much as it showed before.
+// shownOf returns what a block shows of an output: as much as it showed before.
 func shownOf(out, before []byte) []byte {
 	var shown []byte
 	if rest, cut := bytes.CutPrefix(before, []byte(elided)); cut {
@@ -103,7 +103,7 @@ func shownOf(out, before []byte) []byte {
 	return append(shown, out...)
 }
 
-// rootOfSamples is a folder that has the sample logs where the root of the project has them, and nothing else.
+// rootOfSamples returns a folder that has the sample logs where the root of the project has them, and nothing else.
 func rootOfSamples(t *testing.T) string {
 	t.Helper()
 	samples, err := filepath.Abs("../../sample-logs")

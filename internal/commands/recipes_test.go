@@ -73,7 +73,7 @@ func runRecipe(t *testing.T, recipe string) {
 	}
 }
 
-// anIngress is what kubectl writes, with a limit.
+// anIngress holds what kubectl writes, with a limit.
 const anIngress = `apiVersion: v1
 kind: List
 items:

@@ -12,8 +12,8 @@ import (
 	"shadow/internal/commands/option"
 )
 
-// A finding says which flags help. Whoever adds them to the command gets an answer, and where this command has no such
-// flag, the finding says which one has.
+// A finding says which flags help. With them the command gives an answer, and where this command has no such flag, the
+// finding says which one has.
 
 // oddLogs write logs that have something to follow, by what it is called.
 var oddLogs = map[string]struct {

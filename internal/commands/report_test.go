@@ -58,7 +58,7 @@ policies:
         by: site
 `
 
-// firstDifference is the text from the first line that differs on.
+// firstDifference returns the text from the first line that differs on.
 func firstDifference(want, got string) string {
 	a, b := strings.Split(want, "\n"), strings.Split(got, "\n")
 	for i := range b {

@@ -121,7 +121,8 @@ var nightLimits = []string{
 // night replays what there is.
 func (s *site) night() { run(s.t, s.dir, s.replay()...) }
 
-// replay is how a night replays: at times only the log is named, at others its rotations as well.
+// replay returns the arguments by which a night replays: at times only the log is named, at others its rotations as
+// well.
 func (s *site) replay() []string {
 	logs := "access.log"
 	if s.dice.IntN(3) == 0 {
@@ -167,7 +168,7 @@ func cutEvenly(log []byte, pieces int) (nights [][]byte) {
 	return append(nights, log)
 }
 
-// closing are the lines of a day on which nothing happens any more: all that came before is judged.
+// closing returns the lines of a day on which nothing happens any more: all that came before is judged.
 func closing(log []byte) (lines []byte) {
 	const layout = "02/Jan/2006:15:04:05 -0700"
 	latest := time.Time{}
@@ -213,7 +214,7 @@ func (s *site) compare(whole []byte) {
 	}
 }
 
-// nightLog is a log of the project, or a real one if it is at hand.
+// nightLog returns a log of the project, or a real one if it is at hand.
 func nightLog(t *testing.T, name string) []byte {
 	t.Helper()
 	if name == "shop" {
@@ -231,7 +232,7 @@ func nightLog(t *testing.T, name string) []byte {
 	return log
 }
 
-// newSite is a site without a log.
+// newSite returns a site without a log.
 func newSite(t *testing.T, s site, seed uint64) *site {
 	s.t, s.dir, s.dice = t, t.TempDir(), testneeds.Rand(t, 1, seed)
 	must(t, os.WriteFile(s.path("shadow.yaml"), []byte(nightConfig), 0o600))

@@ -97,7 +97,7 @@ limit_req_status 429;
 	}
 }
 
-// demandOf is when a client wants something: now and then, sometimes several things at once.
+// demandOf returns the times at which a client wants something: now and then, sometimes several things at once.
 func demandOf(r *rand.Rand) (all []time.Duration) {
 	for at := time.Duration(0); at < 9*time.Second; at += time.Duration(r.IntN(500)) * time.Millisecond {
 		for range 1 + r.IntN(3) {

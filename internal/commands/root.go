@@ -28,7 +28,7 @@ func newRoot() *cobra.Command {
 		Use:   "shadow",
 		Short: "What should our rate limit be, and who would it hit?",
 		Long: `shadow replays nginx and Apache access logs, by their own time stamps, through rate limiters.
-It blocks nobody: it reports which clients and which actions each candidate limit would have
+It blocks no client: it reports which clients and which actions each candidate limit would have
 throttled, how many of them are browsers and how many are not, and keeps every would-block
 event in a folder for your own questions.`,
 		Example: `  shadow suggest access.log                           what should the limit be? names one, with its price

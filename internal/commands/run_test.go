@@ -13,7 +13,7 @@ import (
 // raceExit spares a program under the race detector the second for which it would wait at its end.
 const raceExit = "GORACE=atexit_sleep_ms=0"
 
-// command is this program, to be run in a folder.
+// command returns this program, to be run in a folder.
 func command(t *testing.T, dir string, args ...string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command("shadow", args...) // testscript.Main puts it on the path

@@ -72,7 +72,7 @@ func figure(t *testing.T, text string) int64 {
 	return n
 }
 
-// refusals are requests and refusals by token:6/30s of each client, and under "" those of all.
+// refusals returns requests and refusals by token:6/30s of each client, and under "" those of all.
 func refusals(t *testing.T, file string) map[string][2]int64 {
 	t.Helper()
 	// The second limit admits one request of each client, so that its list has all that came twice.
@@ -106,7 +106,7 @@ func refusals(t *testing.T, file string) map[string][2]int64 {
 	return found
 }
 
-// others are the requests and refusals of all clients that have no row of their own.
+// others returns the requests and refusals of all clients that have no row of their own.
 func others(found map[string][2]int64, rows []planted, file string) [2]int64 {
 	rest := found[""]
 	for _, row := range rows {

@@ -214,7 +214,7 @@ func schemaPath(s format.Schema) string {
 	return filepath.Join("../../contrib/schemas", s.Name()+".json")
 }
 
-// schemaText is the JSON Schema of a kind of object.
+// schemaText returns the JSON Schema of a kind of object.
 func schemaText(t *testing.T, s format.Schema, of any, text string) []byte {
 	m := schemaMaker{t: t, defs: map[string]any{}}
 	m.defs["root"] = nil
@@ -239,7 +239,7 @@ type schemaMaker struct {
 	defs map[string]any // by type
 }
 
-// of is the schema of a type.
+// of returns the schema of a type.
 func (m *schemaMaker) of(t reflect.Type) map[string]any {
 	kind := func(name string) map[string]any { return map[string]any{"type": name} }
 	switch {
@@ -297,7 +297,7 @@ func (m *schemaMaker) of(t reflect.Type) map[string]any {
 	return nil
 }
 
-// orNull is a schema that allows null as well.
+// orNull returns a schema that allows null as well.
 func orNull(schema map[string]any) map[string]any {
 	if name, plain := schema["type"].(string); plain {
 		schema["type"] = []string{name, "null"}
@@ -306,7 +306,7 @@ func orNull(schema map[string]any) map[string]any {
 	return map[string]any{"anyOf": []any{schema, map[string]any{"type": "null"}}}
 }
 
-// object is the schema of a struct, with the keys of those embedded in it.
+// object returns the schema of a struct, with the keys of those embedded in it.
 func (m *schemaMaker) object(t reflect.Type) map[string]any {
 	required, properties := []string{}, map[string]any{}
 	m.fields(t, false, properties, &required)
@@ -346,10 +346,10 @@ func (m *schemaMaker) fields(t reflect.Type, optional bool, properties map[strin
 	}
 }
 
-// comments are those at the fields of the structs of a package, by type and field.
+// comments holds those at the fields of the structs of a package, by type and field.
 var comments = map[string]map[string]string{}
 
-// commentOf is what stands at a field in the program.
+// commentOf returns the comment at a field in the program.
 func commentOf(t *testing.T, of reflect.Type, field string) string {
 	folder := filepath.Join("../..", strings.TrimPrefix(of.PkgPath(), "shadow"))
 	if of.PkgPath() == "" || of.Name() == "" {

@@ -60,7 +60,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// scripts are the names of all scripts; where the program was built without a database, of those that need none.
+// scripts returns the names of all scripts; where the program was built without a database, of those that need none.
 func scripts(t *testing.T) (names []string) {
 	all, err := filepath.Glob("testdata/script/*.txtar")
 	must(t, err)
@@ -75,7 +75,7 @@ func scripts(t *testing.T) (names []string) {
 	return names
 }
 
-// keeps is what occurs in scripts that use a database, Redis or metrics.
+// keeps matches what occurs in scripts that use a database, Redis or metrics.
 var keeps = regexp.MustCompile(`--db|duckdb|redis|parquet|shadow (query|report|runs|merge)|--compare|--resume|--listen`)
 
 // exits CODE COMMAND… runs a command and holds its exit code against CODE.

@@ -19,7 +19,7 @@ func newSuggest() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "suggest LOG…",
 		Short: "What should the limit be? One limit, what it does, and lines to paste",
-		Long: `Suggest answers the question "what should X be?" with a verdict and one limit. It blocks nobody.
+		Long: `Suggest answers the question "what should X be?" with a verdict and one limit. It blocks no client.
 
   deploy          the limit keeps the promise (--protect) and refuses 5 % of the target requests or more; it is 95 %
                   sure that it hits at most 10 % of the clients to protect; it says so if fewer than ten came near

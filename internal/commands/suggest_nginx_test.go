@@ -12,7 +12,7 @@ import (
 	"shadow/testneeds"
 )
 
-// proposed is what JSON has to paste.
+// proposed holds what JSON has to paste.
 type proposed struct {
 	Answers []struct {
 		Answer struct {
@@ -96,7 +96,7 @@ func TestNginxTakesWhatIsProposed(t *testing.T) {
 
 const combined = `$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent "$http_referer" "$http_user_agent"`
 
-// behindProxy is a log as a server behind a proxy writes it.
+// behindProxy returns a log as a server behind a proxy writes it.
 func behindProxy(t *testing.T) string {
 	log, err := os.ReadFile("../../sample-logs/shop-combined.log")
 	if err != nil {

@@ -43,7 +43,7 @@ func TestSuggestFitsAScreen(t *testing.T) {
 	}
 }
 
-// The same of real logs that nobody has prepared.
+// The same for real logs, as they are.
 func TestSuggestOfRealLogsFitsAScreen(t *testing.T) {
 	folder := testneeds.Shared(t, "logs")
 	if testing.Short() {

@@ -19,7 +19,8 @@ func newTail() *cobra.Command {
 		Use:   "tail LOG… --limit LIMIT…",
 		Short: "Follow access logs as they grow, and tell who would be blocked as it happens",
 		Long: `Tail follows access logs (files, globs, directories, pipes, or - for standard input) through rotation, truncation and
-restarts, judges their requests as shadow replay does, and writes each would-block as a line of JSON. Nobody is blocked.
+restarts, judges their requests as shadow replay does, and writes each would-block as a line of JSON. No client is
+blocked.
 
 A log need not be there yet. New files join a glob or a directory; of files that differ in a date only the latest is followed.
 

@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// A screen whose terminal goes away ends, with the tail and its checkpoint, also where nobody else is in the session.
+// A screen whose terminal goes away ends, with the tail and its checkpoint, also where no other process is in the
+// session.
 func TestLiveScreenWithoutItsTerminal(t *testing.T) {
 	dir := t.TempDir()
 	must(t, os.WriteFile(filepath.Join(dir, "access.log"), nil, 0o600))

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Thousands of connections that ask nothing keep neither the tail from opening its log nor anybody else from asking.
+// Thousands of connections that ask nothing keep neither the tail from opening its log nor other clients from asking.
 func TestTailListenIdle(t *testing.T) {
 	dir := t.TempDir()
 	log := filepath.Join(dir, "access.log")

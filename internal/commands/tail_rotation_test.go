@@ -56,7 +56,7 @@ type rotation struct {
 	packs  string // "", "latest" or "earlier": what is compressed at once
 	dates  bool   // each rotated file has a name of its own, else numbers are shifted
 
-	writing sync.Mutex // held for a line, and where nobody may write
+	writing sync.Mutex // held for a line, and where no line may be written
 	file    *os.File   // what is written to
 	old     *os.File   // what it was before, for a few lines
 	lines   int
@@ -180,7 +180,7 @@ func (s *rotation) rotateUntil(until time.Time, r *rand.Rand) {
 	}
 }
 
-// name is that of a rotated file, 1 for the latest.
+// name returns the name of a rotated file, 1 for the latest.
 func (s *rotation) name(age int) string {
 	if s.dates {
 		return fmt.Sprintf("access.log-20261122%06d", s.rotated-age)
@@ -324,7 +324,7 @@ func (s *rotation) compare() {
 	}
 }
 
-// fewOf are the first and the last of some numbers.
+// fewOf returns the first and the last of some numbers.
 func fewOf(all []int) string {
 	if len(all) > 6 {
 		return fmt.Sprint(all[:3], " … ", all[len(all)-3:])

@@ -23,7 +23,8 @@ import (
 // single host nothing is lost by that, so the would-blocks must be those of a tail without Redis, each of them; those
 // of the time without Redis must be marked, and in the end none. The log grows at a pace that Redis can hold.
 
-// redisSoakSize is how much is done: SOAK_REDIS=LINES,PACE,KILLS, with lines a second, and how often Redis is killed.
+// redisSoakSize returns how much is done: SOAK_REDIS=LINES,PACE,KILLS, with lines a second, and how often Redis is
+// killed.
 func redisSoakSize(t *testing.T) (lines, pace, kills int) {
 	lines, pace, kills = 300_000, 20_000, 2
 	askedSize(t, "SOAK_REDIS", &lines, &pace, &kills)
@@ -132,7 +133,7 @@ func (s *redisSoak) noticed() bool {
 	return s.marked
 }
 
-// size is how much has been told.
+// size returns how much has been told, in bytes.
 func (s *redisSoak) size() int64 {
 	s.t.Helper()
 	info, err := os.Stat(s.path("would-blocks"))
@@ -140,7 +141,7 @@ func (s *redisSoak) size() int64 {
 	return info.Size()
 }
 
-// marks are how many would-blocks are marked, of all and of those that were told while Redis was away.
+// marks counts the would-blocks that are marked, of all and of those that were told while Redis was away.
 type marks struct {
 	all, marked      int
 	away, awayMarked int
@@ -207,7 +208,7 @@ func count(yes bool) int {
 	return 0
 }
 
-// linesOf are the lines of a file.
+// linesOf returns the lines of a file.
 func (s *soak) linesOf(name string) iter.Seq[string] {
 	s.t.Helper()
 	f, err := os.Open(s.path(name))

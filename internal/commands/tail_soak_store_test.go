@@ -60,7 +60,7 @@ func (a *asker) stop() {
 	}
 }
 
-// stored is how many requests are in the database, if it is there and answers.
+// stored returns how many requests are in the database, if it is there and answers.
 func (a *asker) stored() (n int64, ok bool) {
 	s := a.soak
 	if !existsFile(s.path("tailed")) {

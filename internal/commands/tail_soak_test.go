@@ -27,7 +27,7 @@ import (
 // database must be those of a replay of all that was written. The database is asked meanwhile. `make soak` takes the
 // long form.
 
-// soakSize is how much is done, SOAK=LINES,ROTATIONS,KILLS.
+// soakSize returns how much is done, SOAK=LINES,ROTATIONS,KILLS.
 func soakSize(t *testing.T) (lines, rotations, kills int) {
 	lines, rotations, kills = 400_000, 8, 4
 	if testing.Short() {
@@ -49,7 +49,7 @@ func askedSize(t *testing.T, name string, a, b, c *int) {
 
 const soakLimits = 3
 
-// A soak is what it is done to.
+// A soak holds the log, the tail and what has been seen of them.
 type soak struct {
 	t       *testing.T
 	dir     string

@@ -133,7 +133,7 @@ func TestTailEndsOnFullDisk(t *testing.T) {
 	}
 }
 
-// smallDisk is the folder of a disk of 24 MiB, which goes when the keeper has ended.
+// smallDisk returns the folder of a disk of 24 MiB, which goes when the keeper has ended.
 func smallDisk(t *testing.T, k *keeper) string {
 	t.Helper()
 	disk := testneeds.SmallDisk(t, 24<<10)

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// A signal ends a tail of which nobody reads the standard output, and the standard error neither.
+// A signal ends a tail whose standard output and standard error are not read.
 func TestTailThatNobodyReads(t *testing.T) {
 	for _, both := range []bool{false, true} {
 		t.Run(fmt.Sprint(both), func(t *testing.T) { nobodyReads(t, both) })
@@ -36,7 +36,7 @@ func nobodyReads(t *testing.T, both bool) {
 	}
 	must(t, cmd.Start())
 	t.Cleanup(func() { cmd.Process.Kill() })
-	_, err = io.ReadFull(out, make([]byte, 100)) // there is more, and nobody takes it
+	_, err = io.ReadFull(out, make([]byte, 100)) // there is more, and it is not read
 	must(t, err)
 	must(t, cmd.Process.Signal(syscall.SIGTERM))
 	ended := make(chan error, 1)

@@ -17,7 +17,7 @@ import (
 	"shadow/pipeline"
 )
 
-// A terminal is a pseudo-terminal with the program at its end, as somebody at a keyboard sees it.
+// A terminal is a pseudo-terminal with the program at its end, as a user at a keyboard sees it.
 type terminal struct {
 	keyboard *os.File
 	inside   *os.File
@@ -43,7 +43,7 @@ func openTerminal(t *testing.T, columns uint16) *terminal {
 	term := &terminal{keyboard: outside, inside: inside, done: make(chan struct{})}
 	go func() {
 		defer close(term.done)
-		term.screen.ReadFrom(outside) // ends with an error when nobody has the inside open any more
+		term.screen.ReadFrom(outside) // ends with an error when the inside is closed everywhere
 	}()
 	t.Cleanup(func() {
 		inside.Close()

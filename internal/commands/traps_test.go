@@ -12,9 +12,9 @@ import (
 	"shadow/testneeds"
 )
 
-// A trap is a real log that misleads. What of it must be told is told alike by every command that reads logs, and whoever
-// follows the flags that are proposed comes to an answer that makes sense. Sets of more than 110,000 lines are read in
-// part: a few days with what is to be told.
+// A trap is a real log that misleads. What of it must be told is told alike by every command that reads logs, and the
+// flags that are proposed lead to an answer that makes sense. Sets of more than 110,000 lines are read in part: a few
+// days with what is to be told.
 type trap struct {
 	set   string
 	files []string // patterns; none: all that are compressed
@@ -54,7 +54,7 @@ type toldFinding struct {
 	Remedy         string
 }
 
-// A told is what a command says of a log.
+// A told holds what a command says of a log.
 type told struct {
 	Findings []toldFinding
 	Answer   struct{ Verdict, Reason string }
@@ -95,7 +95,7 @@ func TestTraps(t *testing.T) {
 	}
 }
 
-// texts are findings in full.
+// texts returns findings in full.
 func texts(all []toldFinding) (lines []string) {
 	for _, f := range all {
 		share := "-"

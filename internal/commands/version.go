@@ -16,14 +16,14 @@ import (
 	"shadow/store/duck"
 )
 
-// A Release is what a release says of itself: its version without v, the commit, and the commit's time (RFC 3339). The zero
-// value is a development build.
+// A Release holds what a release says of itself: its version without v, the commit, and the commit's time (RFC 3339).
+// The zero value is a development build.
 type Release struct{ Version, Commit, Date string }
 
 // release holds what the release says of this program.
 var release Release
 
-// A build is what a program was made of.
+// A build says what a program was made of.
 type build struct {
 	Version  string `json:"version"`
 	Commit   string `json:"commit"` // "": unknown
@@ -34,7 +34,7 @@ type build struct {
 	Schema   *int   `json:"database_schema"` // of its databases; nil: it has none
 }
 
-// thisBuild is what is known of this program: what the release said, else what the Go command noted.
+// thisBuild returns what is known of this program: what the release said, else what the Go command noted.
 func thisBuild() build {
 	b := build{Version: release.Version, Commit: release.Commit, Date: release.Date, Platform: runtime.GOOS + "/" + runtime.GOARCH, Go: runtime.Version(), DuckDB: duck.Version()}
 	if duck.Built {
@@ -65,7 +65,7 @@ func (b *build) noted(info *debug.BuildInfo) {
 	}
 }
 
-// versionText is the version, or the commit that a development build was made from.
+// versionText returns the version, or the commit that a development build was made from.
 func versionText() string {
 	switch b := thisBuild(); {
 	case b.Version != "":
@@ -77,7 +77,7 @@ func versionText() string {
 	}
 }
 
-// versionLine is what `shadow --version` prints, and how `shadow version` begins.
+// versionLine returns what `shadow --version` prints, the first line of `shadow version`.
 func versionLine() string {
 	return fmt.Sprintf("shadow %s %s/%s %s\n", versionText(), runtime.GOOS, runtime.GOARCH, runtime.Version())
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A closed file that came back, grew and was compressed before anybody looked is gone on with where reading stopped.
+// Reading of a closed file that came back, grew and was compressed between two looks goes on where it stopped.
 func TestFileComesBackCompressed(t *testing.T) {
 	for _, long := range []bool{false, true} {
 		for _, killed := range []bool{false, true} {

@@ -90,7 +90,7 @@ func TestPipeThatMayNotBeWritten(t *testing.T) {
 	})
 }
 
-// A file that is replaced by a pipe between looking and opening is not waited for, nor is what nobody may open.
+// A file that is replaced by a pipe between looking and opening is not waited for, nor is one that may not be opened.
 func TestOpeningDoesNotWait(t *testing.T) {
 	b := newBench(t)
 	check(t, syscall.Mkfifo(b.path("access.log"), 0o644))

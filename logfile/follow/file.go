@@ -43,12 +43,12 @@ type File interface {
 	head() []byte
 	// is reports whether it is a file that was looked at, which can be told of plain ones only.
 	is(fs.FileInfo) bool
-	// saved is what to find it again by.
+	// saved returns what to find it again by.
 	saved() logfile.SavedFile
-	// unread is how many bytes lie ahead, as far as is known. measure finds out.
+	// unread returns how many bytes lie ahead, as far as is known. measure finds out.
 	unread() int64
 	measure()
-	// since is when something was last read.
+	// since returns when something was last read.
 	since() time.Time
 	close()
 }
@@ -64,7 +64,7 @@ type plain struct {
 	read   time.Time
 	now    func() time.Time
 
-	stirred func() bool // whether there may be copies that nobody has looked at; nil: there are none
+	stirred func() bool // whether there may be copies that have not been looked at; nil: there are none
 	doubted bool        // whether it is to be held against copies, whatever stirred says
 }
 
@@ -227,7 +227,8 @@ func (f *plain) head() []byte {
 	return wholeLines(bytes.TrimPrefix(sample[:n], logfile.ByteOrderMark))
 }
 
-// peek is what comes next, in whole lines, behind what is not wanted of a line that was too long. Nothing is shown of another one.
+// peek returns what comes next, in whole lines, behind what is not wanted of a line that was too long. Nothing is shown
+// of another one.
 func (f *plain) peek() []byte {
 	var b logfile.Block
 	at, err := logfile.Cut(&b, f.handle, f.Place, f.size, false)
@@ -261,7 +262,7 @@ func (f *plain) unread() int64            { return max(0, f.size-f.Offset) }
 func (f *plain) since() time.Time         { return f.read }
 func (f *plain) close()                   { _ = f.handle.Close() } // it was only read: nothing can be lost
 
-// wholeLines is data up to its last line feed.
+// wholeLines returns data up to its last line feed.
 func wholeLines(data []byte) []byte { return data[:bytes.LastIndexByte(data, '\n')+1] }
 
 // A compressed file is one that log rotation has compressed before it was read to its end. It does not grow.
@@ -291,7 +292,7 @@ func (c *compressed) next(b *logfile.Block) (bool, error) {
 	return true, nil
 }
 
-// rest is nothing: next has handed over the last line whether it had a line feed or not.
+// rest has nothing to hand over: next has handed over the last line whether it had a line feed or not.
 func (c *compressed) rest(*logfile.Block) bool { return false }
 func (c *compressed) head() []byte             { return wholeLines(c.first) }
 func (c *compressed) is(fs.FileInfo) bool      { return false }
@@ -300,7 +301,7 @@ func (c *compressed) since() time.Time         { return c.read }
 func (c *compressed) measure()                 {}
 func (c *compressed) close()                   { _ = c.Close() }
 
-// unread is 1 until the end has been seen: how much lies ahead is not known.
+// unread returns 1 until the end has been seen: how much lies ahead is not known.
 func (c *compressed) unread() int64 {
 	if c.over {
 		return 0

@@ -45,7 +45,7 @@ type bench struct {
 	tally
 }
 
-// A tally is what was read up to the checkpoint and since.
+// A tally holds what was read up to the checkpoint and since.
 type tally struct {
 	SavedLogs              []logfile.SavedLog
 	SavedLeft              []logfile.SavedFile
@@ -154,7 +154,7 @@ func (b *bench) Turned()         { b.hurry = true }
 func (b *bench) Left(*Log)       {}
 func (b *bench) Waits(*Log) bool { return false }
 
-// counted is how many lines have been read.
+// counted fails unless so many lines have been read.
 func (b *bench) counted(want int64) {
 	b.t.Helper()
 	if b.Lines != want {
@@ -162,7 +162,7 @@ func (b *bench) counted(want int64) {
 	}
 }
 
-// line is a request of one of some clients at t.
+// line returns a request of one of some clients at t.
 func line(client int, t time.Time) string {
 	return fmt.Sprintf("192.0.2.%d [%d.%03d] \"GET /page%d HTTP/1.1\" 200 \"curl/8\"\n", client, t.Unix(), t.UnixMilli()%1000, client%3)
 }

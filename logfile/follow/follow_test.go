@@ -33,7 +33,7 @@ func TestLinkIsSwapped(t *testing.T) {
 	b.counted(4)
 	b.kill()
 	b.append("log.20261121", line(3, b.now))
-	b.append("log.20261122", line(3, b.now)) // came and went while nobody looked
+	b.append("log.20261122", line(3, b.now)) // came and went between two looks
 	b.append("log.20261123", line(4, b.now))
 	link("log.20261123")
 	b.start()

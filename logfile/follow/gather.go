@@ -30,8 +30,8 @@ type gatherer struct {
 	moved bool                // whether one got another name between being seen and being opened
 }
 
-// mostLooks is how often what lies beside a log is looked at, while files that are to be opened get other names, before what is
-// newer is read.
+// mostLooks is the most looks at what lies beside a log, while files that are to be opened get other names, before what
+// is newer is read.
 const mostLooks = 10
 
 // gather takes in the siblings that have come, oldest first. live is the file that has the name by now, if the log does not

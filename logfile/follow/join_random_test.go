@@ -10,7 +10,7 @@ import (
 
 // However servers and rotation name their files, and whenever the tail is killed, each line is read once.
 
-// A style is how files are named: what is written to now, and what is done to begin a new file.
+// A style says how files are named: what is written to now, and what is done to begin a new file.
 type style struct {
 	pattern string
 	current func(w *namer) string
@@ -96,7 +96,7 @@ func onceEach(t *testing.T, s style, r *rand.Rand) {
 	w := &namer{bench: newBench(t), r: r, style: s, running: true}
 	w.names = []string{w.path(s.pattern)}
 	w.start()
-	w.write(s.current(w)) // of a log that no checkpoint knows, what is rotated is nobody's
+	w.write(s.current(w)) // of a log that no checkpoint knows, what is rotated belongs to none
 	w.step(2 * save)
 	for range 80 {
 		w.turn()

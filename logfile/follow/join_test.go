@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// patterned is a bench that follows a pattern from the end of what is there, with some files of a line each.
+// patterned returns a bench that follows a pattern from the end of what is there, with some files of a line each.
 func patterned(t *testing.T, pattern string, files ...string) *bench {
 	t.Helper()
 	b := newBench(t)
@@ -144,7 +144,7 @@ func TestCurrentLogBesideThePattern(t *testing.T) {
 func TestNumbersAreShifted(t *testing.T) {
 	for _, kill := range []bool{false, true} {
 		b := patterned(t, "*.log", "app.2.log", "app.1.log", "app.0.log")
-		b.loses = kill // what is replaced while nobody looks; all that was in it has been read
+		b.loses = kill // what is replaced between two looks; all that was in it has been read
 		b.start()
 		want := int64(0)
 		for n := range 6 {
@@ -206,7 +206,7 @@ func dated(t *testing.T, pattern, name, layout string) {
 	b.step(2 * linger)
 	b.step(2 * linger)
 	b.counted(want)
-	b.kill() // and nobody looks for two days, of which one is compressed
+	b.kill() // and no tail looks for two days, of which one is compressed
 	want += b.fill(day(1))
 	b.now = b.now.Add(48 * time.Hour)
 	want += b.fill(day(2))

@@ -13,7 +13,8 @@ import (
 // Which files beside a log are its own, and which of them have been read. A file is told by its inode and its beginning, so it
 // is known again whatever it is called, as long as it is there.
 
-// siblings are the files that may belong to the log, the current one not among them, and whether the look at them is settled.
+// siblings returns the files that may belong to the log, the current one not among them, and whether the look at them
+// is settled.
 func (l *Log) siblings() (all []logfile.Sibling, settled bool) {
 	if l.series == nil {
 		return l.beside.Of(l.Name)
@@ -25,13 +26,14 @@ func (l *Log) siblings() (all []logfile.Sibling, settled bool) {
 // forgetBeside is for how long the beginnings of siblings are remembered.
 const forgetBeside = 10 * time.Second
 
-// A stamp is when the folder of a log was changed last, and when that was looked at.
+// A stamp says when the folder of a log was changed last, and when that was looked at.
 type stamp struct{ changed, at time.Time }
 
-// sameTick is how long the clock that stamps files may stand still: what happens meanwhile leaves no trace.
+// sameTick is the longest time that the clock for the times of files may stand still: what happens meanwhile leaves no
+// trace.
 const sameTick = 50 * time.Millisecond
 
-// stampsOf are those of the folders in which siblings may lie.
+// stampsOf returns the stamps of the folders in which siblings may lie.
 func (l *Log) stampsOf() (stamps []stamp) {
 	for _, dir := range logfile.FoldersOf(l.Name) {
 		if info, err := os.Stat(dir); err == nil {
@@ -98,8 +100,8 @@ func (l *Log) has(info os.FileInfo) bool {
 	return slices.ContainsFunc(l.files, func(f File) bool { return f.is(info) })
 }
 
-// knows reports whether a sibling has been read, or is not to be. One that may have grown since it was closed is not known any
-// more: it may have come back, and have been compressed before anybody looked.
+// knows reports whether a sibling has been read, or is not to be. One that may have grown since it was closed is not
+// known any more: it may have come back, and have been compressed before the next look.
 func (l *Log) knows(r *logfile.Sibling) bool {
 	return slices.ContainsFunc(l.known, r.Was) ||
 		slices.ContainsFunc(l.closed, func(f logfile.SavedFile) bool { return r.Was(f.Identity) && isRead(r, f) })
@@ -154,9 +156,9 @@ func keepInMind(files []logfile.SavedFile, f logfile.SavedFile, most int) []logf
 	return slices.Delete(files, 0, max(0, len(files)-most))
 }
 
-// stopped is where reading of a file stopped that some log has closed, or this one reads: it begins as that did, and was that
-// itself. A log knows its own files by their beginning alone, should they have been copied or compressed, or should their disk
-// have got another number.
+// stopped returns where reading of a file stopped that some log has closed, or this one reads: it begins as that did,
+// and was that itself. A log knows its own files by their beginning alone, should they have been copied or compressed,
+// or should their disk have got another number.
 func (l *Log) stopped(begins, was func(logfile.Identity) bool) (at logfile.Place, ok bool) {
 	furthest := func(files []logfile.SavedFile, is func(logfile.Identity) bool) {
 		for _, s := range files {

@@ -16,9 +16,9 @@ import (
 //	access.log.1 (renamed; a server may write to it still)   access.log (new)
 //	└── read to its end, until it has been quiet for long    └── read as it grows
 //
-// The name is looked at often. When another file has it, whatever has come and gone in between is looked for beside it: a
-// sibling that was not there before. So nothing is lost when a log is rotated twice between two looks, or while nobody
-// looked.
+// The name is looked at often. When another file has it, whatever has come and gone in between is looked for beside it:
+// a sibling that was not there before. So nothing is lost when a log is rotated twice between two looks, or while no
+// tail ran.
 //
 // A log of many names (logfile.Series) is one whose current file is that with the latest of them.
 type Log struct {
@@ -62,7 +62,7 @@ type Log struct {
 	uncopied  time.Time // and that there is no copy
 }
 
-// mostFiles is how many files of one log may be open; beyond that the oldest is closed once it has been read.
+// mostFiles is the most files of one log that may be open; beyond that the oldest is closed once it has been read.
 const mostFiles = 16
 
 // look finds out whether another file has the name.
@@ -213,7 +213,7 @@ func (l *Log) Next(b *logfile.Block) bool {
 	return l.retire(b)
 }
 
-// Latest is the file of which Next returned lines last.
+// Latest returns the file of which Next returned lines last.
 func (l *Log) Latest() File { return l.latest }
 
 // Reads reports whether a file is one of the log's still.
@@ -246,7 +246,7 @@ func (l *Log) ascertain(i int) bool {
 		return true
 	}
 	if info, err := os.Stat(l.path); err != nil || !f.is(info) {
-		_ = f.refresh() // it has lost the name, so nobody truncates it
+		_ = f.refresh() // it has lost the name, so it is not truncated
 		return f.HeadBytes > 0
 	}
 	was, first := f.saved(), !l.pending
@@ -302,7 +302,7 @@ func (l *Log) retire(b *logfile.Block) bool {
 	return false
 }
 
-// isSpent reports whether nobody will write to a file any more, as far as one can tell.
+// isSpent reports whether a file will not be written to any more, as far as one can tell.
 func (l *Log) isSpent(i int) bool {
 	f, grows := l.files[i].(*plain)
 	last := i == len(l.files)-1
@@ -312,7 +312,7 @@ func (l *Log) isSpent(i int) bool {
 		return false
 	case !grows || len(l.files) > mostFiles:
 		return true
-	case last && !l.over && !f.isDeleted(): // renamed, and whoever writes to it has begun no other one
+	case last && !l.over && !f.isDeleted(): // renamed, and its writer has begun no other one
 		return quiet >= 60*l.set.Linger
 	}
 	return quiet >= l.set.Linger
@@ -337,7 +337,7 @@ func (l *Log) Abandon() {
 	}
 }
 
-// Unread is how many bytes lie ahead, as far as is known.
+// Unread returns how many bytes lie ahead, as far as is known.
 func (l *Log) Unread() (n int64) {
 	for _, g := range l.files {
 		n += g.unread()
@@ -352,7 +352,7 @@ func (l *Log) Measure() {
 	}
 }
 
-// Samples are lines to choose a format by: beginnings of files, the longest first, then what is to be read next.
+// Samples returns lines to choose a format by: beginnings of files, the longest first, then what is to be read next.
 func (l *Log) Samples() (all [][]byte) {
 	var next [][]byte
 	for _, g := range l.files {

@@ -40,8 +40,8 @@ func isDir(name string) bool {
 	return err == nil && info.IsDir()
 }
 
-// matches are the files that a pattern or a directory stands for, hidden ones only if that is said. err is why the directory
-// cannot be looked into.
+// matches returns the files that a pattern or a directory stands for, hidden ones only if that is said. err is why the
+// directory cannot be looked into.
 func (n *name) matches() (paths []string, err error) {
 	dir, pattern := n.text, ""
 	if isGlob(n.text) {
@@ -82,7 +82,7 @@ func (n *name) wants(path string) bool {
 	return err == nil && matches
 }
 
-// expandEvery is how often patterns are looked at for files that are new.
+// expandEvery is the time between two looks at patterns for files that are new.
 const expandEvery = time.Second
 
 // Expand takes in the logs that names stand for and that are not followed yet. What comes later is read from its start.
@@ -172,7 +172,7 @@ func notThere(name string) string {
 	return "is not there yet" + waits
 }
 
-// cause is an error without the path and what was done with it.
+// cause returns an error without the path and what was done with it.
 func cause(err error) error {
 	var path *fs.PathError
 	if errors.As(err, &path) {
@@ -181,7 +181,7 @@ func cause(err error) error {
 	return err
 }
 
-// keyOf is a name from the root on.
+// keyOf returns a name from the root on.
 func keyOf(name string) string {
 	if name == "-" {
 		return name
@@ -189,7 +189,7 @@ func keyOf(name string) string {
 	return logfile.Absolute(name)
 }
 
-// fromHere is a name from the working directory on.
+// fromHere returns a name from the working directory on.
 func fromHere(name string) string {
 	if path, err := filepath.Rel(logfile.Absolute("."), keyOf(name)); err == nil {
 		return path

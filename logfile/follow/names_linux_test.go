@@ -102,7 +102,7 @@ func TestForbiddenLogIsGoneOnWith(t *testing.T) {
 	b.stop()
 }
 
-// A named pipe that comes later is followed, and does not hold up the tail until somebody writes to it.
+// A named pipe that comes later is followed, and does not hold up the tail until it has a writer.
 func TestPipeThatComesLater(t *testing.T) {
 	b := newBench(t)
 	b.start()

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// heard is what the tail has said since it was asked last, with the folder left out.
+// heard returns what the tail has said since the last call, with the folder left out.
 func (b *bench) heard() string {
 	text := strings.ReplaceAll(b.said.String(), b.folder+"/", "")
 	b.said.Reset()

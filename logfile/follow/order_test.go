@@ -140,7 +140,7 @@ func TestOrderOfWhatIsCompressedWhenFound(t *testing.T) {
 	}
 }
 
-// What came and was renamed while nobody looked is read though no file has the name.
+// What came and was renamed between two looks is read though no file has the name.
 func TestRotatedAndNotYetMadeAgain(t *testing.T) {
 	for _, known := range []bool{false, true} { // whether it was seen before that no file has it
 		b := newBench(t)

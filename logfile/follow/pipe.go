@@ -13,10 +13,10 @@ import (
 	"shadow/logfile"
 )
 
-// Opening a named pipe waits for somebody at its other end, perhaps forever, and what has been a file a moment ago may be one
-// now. So whatever is followed is opened without waiting, and looked at then.
+// Opening a named pipe waits for a process at its other end, perhaps forever, and what has been a file a moment ago may
+// be one now. So all that is followed is opened without waiting, and looked at then.
 
-// pipePoll is how often an endless pipe without a writer is looked at.
+// pipePoll is the time between two looks at an endless pipe without a writer.
 const pipePoll = 250 * time.Millisecond
 
 // openAtOnce opens what has a name to be read.
@@ -65,12 +65,12 @@ func (e *endless) Read(b []byte) (int, error) {
 		if n > 0 || err != io.EOF {
 			return n, err
 		}
-		time.Sleep(pipePoll) // nobody has it open to write
+		time.Sleep(pipePoll) // no process has it open to write
 	}
 }
 
 // A pipe is the only file of a log that cannot be read again: standard input, or a named pipe. A goroutine reads it,
-// since a read may wait forever. When nobody takes what it has read, it waits, and so does in the end whoever writes.
+// since a read may wait forever. When what it has read is not taken, it waits, and so does in the end the writer.
 type pipe struct {
 	chunks chan []byte
 	queued atomic.Int64 // bytes in chunks
@@ -82,8 +82,8 @@ type pipe struct {
 	now      func() time.Time
 }
 
-// What is read at a time, and how many of those may wait: 16 MB, more than is judged between two looks, so that a pipe is
-// never what whoever follows waits for, and its writer seldom waits.
+// The bytes that are read at a time, and how many such chunks may wait: 16 MB, more than is judged between two looks,
+// so that the caller never waits for a pipe, and its writer seldom waits.
 const (
 	pipeChunk  = 64 << 10
 	pipeChunks = 256

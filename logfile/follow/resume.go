@@ -12,15 +12,15 @@ import (
 	"shadow/logfile"
 )
 
-// The logs of a checkpoint are those that were followed when it was written. They are known again by their names from the root on,
-// and keep their numbers. What nobody names any more is not followed any more, and that is told; where reading of it stopped is
-// kept in mind.
+// The logs of a checkpoint are those that were followed when it was written. They are known again by their names from
+// the root on, and keep their numbers. A log that is not named any more is not followed any more, and that is told;
+// where reading of it stopped is kept in mind.
 
 // keptLines is for how long after a file was read a shorter copy of it may turn up: it was made before, and the file is truncated
 // soon after.
 const keptLines = 10 * time.Second
 
-// Save is how far logs have been read, by their numbers, and files of logs that were given up and may come back.
+// Save returns how far logs have been read, by their numbers, and files of logs that were given up and may come back.
 func (s *Set) Save() (logs []logfile.SavedLog, left []logfile.SavedFile) {
 	logs = make([]logfile.SavedLog, s.sources)
 	for _, l := range s.logs {
@@ -29,7 +29,7 @@ func (s *Set) Save() (logs []logfile.SavedLog, left []logfile.SavedFile) {
 	return logs, s.left
 }
 
-// save is how far the log has been read. Of files without content, and of pipes, there is nothing to say.
+// save returns how far the log has been read. Of files without content, and of pipes, there is nothing to say.
 func (l *Log) save() logfile.SavedLog {
 	if l.saved != nil {
 		return *l.saved
@@ -96,7 +96,7 @@ func (s *Set) resumeOne(number int, name string, saved logfile.SavedLog) {
 	_ = l.recover() // else it is tried again, and told, when the log is looked at
 }
 
-// called is what a log of a checkpoint is called by whoever names it, "" if nobody does.
+// called returns the name that the user gives to a log of a checkpoint, "" if it is not named.
 func (s *Set) called(saved logfile.SavedLog) string {
 	key := keyOf(saved.Name)
 	for _, n := range s.named {
@@ -225,7 +225,7 @@ func (l *Log) search() {
 	l.insert(found...)
 }
 
-// candidates are the files that a missing one may be.
+// candidates returns the files that a missing one may be.
 func (l *Log) candidates() (all []logfile.Sibling) {
 	if l.series != nil {
 		all, _ = l.beside.OfSeries(*l.series, "")
@@ -312,7 +312,7 @@ func isRead(r *logfile.Sibling, was logfile.SavedFile) bool {
 	return r.Info.Size() <= was.Offset
 }
 
-// moved is a file that has another name in the same directory, which is not that of a rotated one.
+// moved returns a file that has another name in the same directory, which is not that of a rotated one.
 func (l *Log) moved(id logfile.Identity) (r logfile.Sibling, ok bool) {
 	dir := filepath.Dir(l.Name)
 	entries, _ := os.ReadDir(dir) // what cannot be read is not there

@@ -10,7 +10,7 @@ import (
 	"shadow/logfile"
 )
 
-// away is what lets the tail forget a file that is not there: long enough to close it, and perhaps to begin again.
+// away lets the tail forget a file that is not there: it waits long enough to close it, and perhaps begins again.
 func (b *bench) away(restart bool) {
 	b.t.Helper()
 	for range 3 {
@@ -312,7 +312,7 @@ func TestKeepInMind(t *testing.T) {
 	}
 }
 
-// A copy that somebody made of a log while that was short is no part of it, whatever becomes of the log.
+// A copy that was made of a log while that was short is no part of it, whatever becomes of the log.
 func TestCopyOfAShortLog(t *testing.T) {
 	for _, truncate := range []bool{false, true} {
 		b := newBench(t)

@@ -22,12 +22,12 @@ type Options struct {
 	From   From
 	Linger time.Duration          // how long a file that lost its name has to be quiet to be closed
 	Now    func() time.Time       // the clock
-	Own    func(path string) bool // reports whether whoever follows writes this file: a pattern does not stand for it
+	Own    func(path string) bool // reports whether this program writes the file: a pattern does not stand for it
 
 	Events
 }
 
-// Events are what a Set tells whoever follows.
+// Events gets what a Set tells the caller.
 type Events interface {
 	Say(format string, args ...any) // what people should know
 	Truncated()                     // a log was truncated
@@ -84,10 +84,10 @@ func (s *Set) Look() {
 	s.watch.add(s.logs)
 }
 
-// Logs are the logs that are followed, in the order in which they joined.
+// Logs returns the logs that are followed, in the order in which they joined.
 func (s *Set) Logs() []*Log { return s.logs }
 
-// Numbers is how many numbers logs have had.
+// Numbers returns how many numbers logs have had.
 func (s *Set) Numbers() int { return s.sources }
 
 // Renamed reports whether names have changed in some folder since it was last asked.
@@ -135,10 +135,10 @@ func (s *Set) addAs(l *Log, number int) {
 	s.Joined(l)
 }
 
-// logNamed is the log of one name, nil if it is not followed.
+// logNamed returns the log of one name, nil if it is not followed.
 func (s *Set) logNamed(name string) *Log { return s.byKey[keyOf(name)] }
 
-// logOf is the log of a series, nil if it is not followed.
+// logOf returns the log of a series, nil if it is not followed.
 func (s *Set) logOf(series logfile.Series) *Log {
 	key := keyOf(series.Name())
 	i := slices.IndexFunc(s.logs, func(l *Log) bool { return l.key == key && l.series != nil })
@@ -189,8 +189,9 @@ func (s *Set) demote() {
 	}
 }
 
-// giveUp ends logs that nothing can come of any more: those that were found by a pattern and are not there any more, nor any
-// sibling, and those that nobody names. What was read of them is kept in mind. It is done as often as files linger.
+// giveUp ends logs that nothing can come of any more: those that were found by a pattern and are not there any more,
+// nor any sibling, and those that are not named any more. What was read of them is kept in mind. It is done as often as
+// files linger.
 func (s *Set) giveUp(now time.Time) {
 	if now.Sub(s.gaveUp) < s.Linger {
 		return
@@ -246,7 +247,7 @@ func (s *Set) skipCopies() {
 	}
 }
 
-// Followed is how many logs may still grow.
+// Followed returns how many logs may still grow.
 func (s *Set) Followed() (count int) {
 	for _, l := range s.logs {
 		if !l.over {
@@ -256,7 +257,7 @@ func (s *Set) Followed() (count int) {
 	return count
 }
 
-// Absent is how many names stand for nothing that can be read.
+// Absent returns how many names stand for nothing that can be read.
 func (s *Set) Absent() (count int) {
 	for _, l := range s.logs {
 		if l.lack != "" && !l.over {

@@ -225,7 +225,7 @@ func TestTruncationIsToldOnceAMinute(t *testing.T) {
 	b.stop()
 }
 
-// A new log that gets the inode of the one before, which was compressed while nobody looked, was not truncated.
+// A new log that gets the inode of the one before, which was compressed between two looks, was not truncated.
 func TestInodeIsGivenToTheNextLog(t *testing.T) {
 	for range 20 {
 		b := newBench(t)

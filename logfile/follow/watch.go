@@ -6,8 +6,8 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// A watch wakes whoever follows when something happens in the folders of the logs. It only saves time: who looks by itself
-// as well also works where notification does not, as on network file systems. A nil watch watches nothing.
+// A watch wakes the caller when something happens in the folders of the logs. It only saves time: a caller that looks
+// by itself as well also works where notification does not, as on network file systems. A nil watch watches nothing.
 type watch struct {
 	watcher *fsnotify.Watcher
 	folders map[string]bool
@@ -66,7 +66,7 @@ func (w *watch) close() {
 	}
 }
 
-// rouse wakes whoever waits.
+// rouse wakes the receiver, if it waits.
 func rouse(wake chan<- struct{}) {
 	select {
 	case wake <- struct{}{}:

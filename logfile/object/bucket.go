@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// An Info is what a store says of an object.
+// An Info holds what a store says of an object.
 type Info struct {
 	Name     string // the whole URL
 	Size     int64  // bytes
@@ -14,7 +14,7 @@ type Info struct {
 	Version  string // another one when the content is: an ETag, or a generation; "": the store does not say
 }
 
-// A Bucket is what the client of a store does. It tries once: the Store repeats.
+// A Bucket does what the client of a store does. It tries once: the Store repeats.
 type Bucket interface {
 	// Page returns some of the objects whose keys begin with prefix, in the order of these, and where to go on: nil if that
 	// was all. With a delimiter what has it behind the prefix is left out.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// An Error is why an object could not be read to its end.
+// An Error says why an object could not be read to its end.
 type Error struct {
 	Name   string
 	Offset int64 // the byte at which reading ended
@@ -21,7 +21,8 @@ func (e *Error) Unwrap() error { return e.Err }
 
 var (
 	// ErrChanged says that an object is another one than was found.
-	ErrChanged = errors.New("the object was replaced or deleted after shadow had found it; run again when nobody writes to it")
+	ErrChanged = errors.New("the object was replaced or deleted after shadow had found it; " +
+		"run again when no program writes to it")
 
 	// ErrMissing says that there is no object of a name.
 	ErrMissing = errors.New("there is no such object")

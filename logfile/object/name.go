@@ -11,7 +11,7 @@ import (
 //	s3://bucket/logs/2026-11-25/access.log.gz?region=eu-west-1&endpoint=http://127.0.0.1:9000
 //	└scheme┘    └─ key ─────────────────────┘ └─ options, for the client of the store ───────┘
 
-// Schemes are those of the stores that can be read.
+// Schemes lists the schemes of the stores that can be read.
 var Schemes = []string{"s3", "gs", "azblob", "file"}
 
 // IsName reports whether the name of an input is that of an object, or stands for objects.
@@ -25,7 +25,7 @@ func IsName(name string) bool {
 	return false
 }
 
-// A Name is what a URL consists of.
+// A Name holds the parts of a URL.
 type Name struct {
 	Scheme, Bucket string
 	Key            string // of the object; a prefix if it is empty or ends in "/", a pattern if it has "*", "?" or "["
@@ -63,7 +63,7 @@ func Parse(name string) (n Name) {
 	return n
 }
 
-// String is the name.
+// String returns the name.
 func (n Name) String() string {
 	text := n.Scheme + "://" + n.Bucket
 	if n.Scheme != "file" {
@@ -76,13 +76,13 @@ func (n Name) String() string {
 	return text
 }
 
-// WithKey is the name of another object of the bucket.
+// WithKey returns the name of another object of the bucket.
 func (n Name) WithKey(key string) Name {
 	n.Key = key
 	return n
 }
 
-// Path is a name without its options, so that it ends as the key does.
+// Path returns a name without its options, so that it ends as the key does.
 func Path(name string) string {
 	if !IsName(name) {
 		return name
@@ -100,7 +100,7 @@ func (n Name) IsPattern() bool { return strings.ContainsAny(n.Key, wildcards) }
 // IsPrefix reports whether the name stands for all objects whose keys begin with it.
 func (n Name) IsPrefix() bool { return n.Key == "" || strings.HasSuffix(n.Key, "/") && !n.IsPattern() }
 
-// prefix is what all keys begin with that the name can stand for.
+// prefix returns what all keys begin with that the name can stand for.
 func (n Name) prefix() string {
 	if i := strings.IndexAny(n.Key, wildcards); i >= 0 {
 		return n.Key[:i]

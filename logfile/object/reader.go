@@ -130,7 +130,7 @@ func (s *Store) fetch(f *fetched, src *stream, n int64) {
 	f.data, f.err = f.room[:read], err
 }
 
-// free gives back the room of a range that nobody reads any more, once it is there.
+// free gives back the room of a range that is not read any more, once it is there.
 func (s *Store) free(f *fetched) {
 	<-f.done
 	buffers.Put(f.room)

@@ -42,7 +42,7 @@ func (l *list) String() string { return strings.Join(*l, " ") }
 // Set implements flag.Value.
 func (l *list) Set(text string) error { *l = append(*l, text); return nil }
 
-// partBytes is how large byte ranges are unless --part says otherwise.
+// partBytes is the size of byte ranges unless --part says otherwise.
 const partBytes = 256 << 20
 
 // Prism holds all blocks in this process: bytes in which there is nothing for the garbage collector to follow.

@@ -22,7 +22,7 @@ type azureBucket struct {
 	client *container.Client
 }
 
-// once is a context in which the client tries once.
+// once returns a context in which the client tries once.
 func once(ctx context.Context) context.Context {
 	return policy.WithRetryOptions(ctx, policy.RetryOptions{MaxRetries: -1})
 }
@@ -50,7 +50,7 @@ func (b *azureBucket) Page(ctx context.Context, prefix, delimiter string, from [
 	return all, nil, nil
 }
 
-// listedBlob is a blob by what the client says, which may leave out anything.
+// listedBlob returns a blob by what the client says, which may leave out anything.
 func listedBlob(key string, size *int64, modified *time.Time, version *azcore.ETag) object.Listed {
 	return object.Listed{Key: key, Size: valueOf(size), Modified: valueOf(modified), Version: string(valueOf(version))}
 }

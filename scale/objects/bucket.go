@@ -85,7 +85,7 @@ func usePathStyle(q url.Values) {
 	}
 }
 
-// pageSize is how many objects are listed at once: the most that S3 grants.
+// pageSize is the number of objects that are listed at once: the most that S3 grants.
 const pageSize = 1000
 
 func (b *cloudBucket) Page(ctx context.Context, prefix, delimiter string, from []byte) ([]object.Listed, []byte, error) {
@@ -108,7 +108,7 @@ func (b *cloudBucket) Page(ctx context.Context, prefix, delimiter string, from [
 	return all, next, nil
 }
 
-// listedVersion is the version of an object in a listing.
+// listedVersion returns the version of an object in a listing.
 func listedVersion(o *blob.ListObject) string {
 	var onS3 s3types.Object
 	var onGoogle storage.ObjectAttrs
@@ -156,7 +156,7 @@ func (b *cloudBucket) Open(ctx context.Context, key, version string, offset, n i
 	return r, object.Listed{Key: key, Size: r.Size(), Modified: r.ModTime(), Version: readVersion(r, version)}, nil
 }
 
-// readVersion is the version that is being read.
+// readVersion returns the version that is being read.
 func readVersion(r *blob.Reader, asked string) string {
 	var onS3 s3.GetObjectOutput
 	if r.As(&onS3) && onS3.ETag != nil {

@@ -60,7 +60,7 @@ func (b *cloudBucket) Explain(err error) (text error, again bool) {
 	case isCredential(err, code):
 		return fmt.Errorf("%s (%s)", b.credentials(), short(err)), false
 	case status == http.StatusForbidden || status == http.StatusUnauthorized || gcerrors.Code(err) == gcerrors.PermissionDenied:
-		return fmt.Errorf("access denied (%d %s): whoever reads logs must be allowed to list the bucket and to get its objects%s",
+		return fmt.Errorf("access denied (%d %s): reading logs needs the right to list the bucket and to get its objects%s",
 			status, firstOf(code, http.StatusText(status)), b.where()), false
 	case strings.Contains(err.Error(), "region must be set"):
 		return errors.New("no region is known: set AWS_REGION, or name it: ?region=eu-west-1"), false
@@ -145,7 +145,7 @@ func explainOpening(n object.Name, err error) error {
 	return fmt.Errorf("%s", short(err))
 }
 
-// short is the end of the chain of causes, which says most.
+// short returns the end of the chain of causes, which says most.
 func short(err error) string {
 	const most = 300 // bytes
 	text := strings.Join(strings.Fields(err.Error()), " ")

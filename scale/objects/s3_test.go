@@ -154,7 +154,7 @@ func open(t *testing.T, s *object.Store, name string) *object.Reader {
 	return r
 }
 
-// bigObject is of several ranges.
+// bigObject returns an object of several ranges.
 func bigObject() []byte {
 	var b bytes.Buffer
 	for i := 0; b.Len() < 18<<20; i++ {

@@ -15,7 +15,7 @@ import (
 	"shadow/traffic/ingest"
 )
 
-// MostShards is how many shards a set may have: rows of each wait while a part is packed.
+// MostShards is the most shards that a set may have: rows of each wait while a part is packed.
 const MostShards = 4096
 
 // Options say what to pack, and how.
@@ -28,7 +28,7 @@ type Options struct {
 	Part   Part
 }
 
-// An Input is what must be known of a log before it is cut into parts.
+// An Input describes a log, as must be known before it is cut into parts.
 type Input struct {
 	Name       string
 	Size       int64
@@ -63,7 +63,7 @@ func InputsOf(o *ingest.Options, names []string) (inputs []Input, err error) {
 	return inputs, nil
 }
 
-// setOf is the identity of what is packed together.
+// setOf returns the identity of what is packed together.
 func setOf(o *Options, inputs []Input) string {
 	text, _ := json.Marshal([]any{version, inputs, o.By.String(), o.Shards, o.Bounds})
 	return fmt.Sprintf("%x", sha256.Sum256(text))[:32]
@@ -130,7 +130,7 @@ type packing struct {
 	stamps    traffic.Coarseness
 }
 
-// waitingRows is how many rows wait at most in all shards together.
+// waitingRows is the most rows that wait in all shards together.
 const waitingRows = 1 << 20
 
 func newPacking(o *Options) *packing {

@@ -27,8 +27,8 @@ func (p Part) String() string {
 	return "all"
 }
 
-// spans are the bytes of each log that are in the part. What cannot be cut, as it is compressed or says itself how its lines are
-// to be read, is in the part that holds its first byte.
+// spans returns the bytes of each log that are in the part. What cannot be cut, as it is compressed or says itself how
+// its lines are to be read, is in the part that holds its first byte.
 func (p Part) spans(inputs []Input) []logfile.Span {
 	var total int64
 	for _, in := range inputs {
@@ -55,7 +55,7 @@ func (p Part) spans(inputs []Input) []logfile.Span {
 	return spans
 }
 
-// share is where the k-th of n shares of a total ends.
+// share returns the end of the k-th of n shares of a total.
 func share(total int64, k, n int) int64 {
 	return total/int64(n)*int64(k) + total%int64(n)*int64(k)/int64(n)
 }

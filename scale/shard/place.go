@@ -2,7 +2,7 @@ package shard
 
 import "shadow/limit"
 
-// A Place is that of a request in the order of time. The zero Place is before all.
+// A Place orders requests by time. The zero Place is before all.
 type Place struct {
 	Known  bool
 	Seq    limit.Time

@@ -44,7 +44,7 @@ func Open(blocks []Block) (*Set, error) {
 // Complete reports whether all shards are there.
 func (s *Set) Complete() bool { return len(s.Has) == s.Shards }
 
-// Rows is how many requests there are.
+// Rows returns how many requests there are.
 func (s *Set) Rows() (n int64) {
 	for _, r := range s.readers {
 		n += r.Rows
@@ -129,7 +129,7 @@ func covers(parts []*ingest.Facts, shard int) error {
 		for _, s := range append(spans, logfile.Span{From: in.Size, To: in.Size}) {
 			switch {
 			case s.From > end:
-				return incomplete("shard %d lacks a part: nobody has packed bytes %d to %d of %s", shard, end, s.From, in.Stats.Name)
+				return incomplete("shard %d lacks a part: bytes %d to %d of %s were not packed", shard, end, s.From, in.Stats.Name)
 			case s.From < end:
 				return incomplete("shard %d has bytes %d to %d of %s twice: parts overlap", shard, s.From,
 					min(end, s.To), in.Stats.Name)
@@ -140,13 +140,13 @@ func covers(parts []*ingest.Facts, shard int) error {
 	return nil
 }
 
-// Stats are those of all parts. Of the requests, so many were late.
+// Stats returns the stats of all parts. late is how many requests were late.
 func (s *Set) Stats(late int64) (*ingest.Stats, error) { return ingest.Join(s.Parts, late) }
 
 // sameFacts reports whether two lists of parts tell the same.
 func sameFacts(a, b []*ingest.Facts) bool { return factsText(a) == factsText(b) }
 
-// Coarseness is how coarse the stamps are.
+// Coarseness returns how coarse the timestamps are.
 func (s *Set) Coarseness() traffic.Coarseness {
 	return traffic.Coarseness{Slack: s.Slack, Ends: s.Ends}
 }

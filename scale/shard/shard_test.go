@@ -44,7 +44,7 @@ func writeLog(t *testing.T, name string, lines int) string {
 	return path
 }
 
-// A packed is what some parts of a log were packed into, by the name of the shard and the part.
+// A packed holds what some parts of a log were packed into, by the name of the shard and the part.
 type packed map[string][]byte
 
 // pack adds the blocks of a part of a log.

@@ -27,10 +27,10 @@ func (p *packing) slice(b *traffic.Batch) {
 // EndAt has the source end before what was let in from a moment on. It must be called before the first Next.
 func (c *Source) EndAt(until limit.Time) { c.until = until }
 
-// Held are the requests that were read and lie behind the end, once Next has returned io.EOF.
+// Held returns the requests that were read and lie behind the end, once Next has returned io.EOF.
 func (c *Source) Held() *traffic.Batch { return c.wait }
 
-// HoldRoom is an empty batch with the columns of those that are held.
+// HoldRoom returns an empty batch with the columns of those that are held.
 func (c *Source) HoldRoom() *traffic.Batch {
 	columns := c.columns
 	columns.Lines = true

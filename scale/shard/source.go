@@ -26,7 +26,7 @@ import (
 // A frame says how far its input had come, so nothing behind it was let in before that less the lateness: see ingest. Rows of
 // one moment stand in the order of the lines, whatever shards they come from.
 
-// factsText are facts as a text, by which they can be compared.
+// factsText returns facts as a text, by which they can be compared.
 func factsText(parts []*ingest.Facts) string {
 	text, err := json.Marshal(parts)
 	if err != nil {
@@ -39,7 +39,8 @@ func factsText(parts []*ingest.Facts) string {
 type Source struct {
 	Late int64 // requests so far that came too late
 
-	// Lasts are where the last request of each client stands; nil: not wanted, as all requests of a client are in one shard.
+	// Lasts gets the place of the last request of each client; nil: not wanted, as all requests of a client are in one
+	// shard.
 	Lasts *intern.PagedSlice[Place]
 
 	set      *Set
@@ -322,7 +323,7 @@ func (c *Source) note(b *traffic.Batch) {
 	}
 }
 
-// oldest is a watermark that lets about a quarter of what waits go.
+// oldest returns a watermark that lets about a quarter of what waits go.
 func (c *Source) oldest() limit.Time {
 	var seqs []limit.Time
 	for i := 0; i < c.wait.Len(); i += 1024 {

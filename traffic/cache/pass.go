@@ -10,7 +10,7 @@ import (
 	"shadow/traffic"
 )
 
-// Pass is one pass over all requests.
+// Pass begins a pass over all requests.
 func (r *Requests) Pass() *Pass {
 	return &Pass{from: r, end: r.Size()}
 }
@@ -90,7 +90,7 @@ func (p *Pass) Ahead() *Ahead {
 	return a
 }
 
-// aheadBatches is how many batches there are at once: one is judged, one waits, one is unpacked.
+// aheadBatches is the number of batches at once: one is judged, one waits, one is unpacked.
 const aheadBatches = 3
 
 // An Ahead hands out the batches of a Pass. It is a replay.Source.

@@ -12,9 +12,9 @@ import (
 	"shadow/traffic"
 )
 
-// Requests are those of a log as they were handed out: the same batches with the same borders, so that whoever judges them
-// again comes to the same verdicts. They lie in frames, in memory while they are few, else in a file without a name, which
-// is gone with the process however that ends:
+// Requests holds the requests of a log as they were handed out: the same batches with the same borders, so that judging
+// them again gives the same verdicts. They lie in frames, in memory while they are few, else in a file without a name,
+// which is gone with the process however that ends:
 //
 //	frame   length | rows | flags | checksum | packed rows, see traffic.Batch.Pack
 //	batch   frame … frame with the flag last
@@ -94,13 +94,13 @@ func (r *Requests) Add(b *traffic.Batch) {
 	}
 }
 
-// Hold takes in a batch that is the only one. It stays as it is, and nobody may change it any more.
+// Hold takes in a batch that is the only one. It stays as it is, and must not be changed any more.
 func (r *Requests) Hold(b *traffic.Batch) { r.held = b }
 
 // Held reports whether the requests are one batch, which stays as it is.
 func (r *Requests) Held() bool { return r.held != nil }
 
-// checksum is that of a frame.
+// checksum returns the checksum of a frame.
 func checksum(head, rows []byte) uint32 {
 	return crc32.Update(crc32.Checksum(head[:12], checksums), checksums, rows)
 }
@@ -132,7 +132,7 @@ func (r *Requests) flush() {
 // Lost returns why requests are in memory that should be in a file: a PlaceError, or nil.
 func (r *Requests) Lost() error { return r.lost }
 
-// Size is how many bytes the requests take; of a batch that is held, about so many.
+// Size returns how many bytes the requests take; for a batch that is held, about how many.
 func (r *Requests) Size() int64 {
 	if r.held != nil {
 		return int64(r.held.Len()) * heldRow
@@ -170,7 +170,7 @@ func (r *Requests) ReadAt(p []byte, at int64) (n int, err error) {
 	return n, nil
 }
 
-// namedFile makes a file with a name that nobody has.
+// namedFile makes a file with a name that no other file has.
 func namedFile(dir string) (f *os.File, name string, err error) {
 	if f, err = os.CreateTemp(dir, ".shadow-*.part"); err == nil {
 		name = f.Name()

@@ -12,7 +12,7 @@ import (
 	"shadow/traffic"
 )
 
-// drawn is a batch of random rows. The last rows come late.
+// drawn returns a batch of random rows. The last rows come late.
 func drawn(rng *rand.Rand, n int) *traffic.Batch {
 	b := traffic.NewBatch(n, traffic.Columns{Traces: true})
 	b.Warm, b.Stamps = rng.IntN(3) == 0, traffic.Coarseness{Slack: 999_999}
@@ -29,7 +29,7 @@ func drawn(rng *rand.Rand, n int) *traffic.Batch {
 	return b
 }
 
-// plain is a batch as others see it.
+// plain returns a batch as others see it.
 func plain(b *traffic.Batch) traffic.Batch {
 	return traffic.Batch{
 		At: b.At, Client: b.Client, Agent: b.Agent, Action: b.Action, Status: b.Status, Bytes: b.Bytes, Traces: b.Traces,

@@ -27,13 +27,14 @@ type Rules struct {
 	Agents   int64    // different browsers: from here on an address is shared
 }
 
-// DefaultRules are what EvidenceRules are unless the configuration says otherwise; docs/evidence.md says why.
+// DefaultRules holds the EvidenceRules unless the configuration says otherwise; docs/evidence.md says why.
 var DefaultRules = Rules{
 	Sample: 6, Assets: 20, Referers: [2]int64{5, 50}, Rhythm: 58,
 	Haste: 50, Errors: 50, Hours: 18, Agents: 5,
 }
 
-// fewest is how many views or steps a signal needs to vote for a person: most people look at a few pages only.
+// fewest is the number of views or steps that a signal needs to vote for a person: most people look at a few pages
+// only.
 const fewest = 2
 
 // A SiteBaseline is the sums of all clients, which say what is usual on this site. Where the files of pages come from another
@@ -67,7 +68,7 @@ const (
 	SignalCount
 )
 
-// A Vote is what a signal says.
+// A Vote says whether a signal takes a client for a person or for a bot.
 type Vote int8
 
 // The votes.
@@ -78,7 +79,7 @@ const (
 	Conclusive // for a bot
 )
 
-// An Assessment is what one client's evidence comes to.
+// An Assessment holds the votes on one client's evidence.
 type Assessment struct {
 	Shared bool // whether many people seem to use this address
 	Votes  [SignalCount]Vote
@@ -112,8 +113,8 @@ func (r *Rules) Assess(e *Summary, claim request.Class, site *SiteBaseline) (a A
 	return a
 }
 
-// rhythm is the vote of a variation, found from n gaps. Where it is that of the threshold, what n gaps show lies about
-// 1/√n of it off, so only a variation that is smaller by more than that shows a clock.
+// rhythm returns the vote of a variation, found from n gaps. Where it is that of the threshold, what n gaps show lies
+// about 1/√n of it off, so only a variation that is smaller by more than that shows a clock.
 func (r *Rules) rhythm(variation, n int64) Vote {
 	short := r.Rhythm - variation
 	switch {
@@ -125,7 +126,7 @@ func (r *Rules) rhythm(variation, n int64) Vote {
 	return Abstain
 }
 
-// assets is the vote of the files that the client fetched with its pages.
+// assets returns the vote of the files that the client fetched with its pages.
 func (r *Rules) assets(e *Summary) Vote {
 	switch {
 	case e.Views >= fewest && share(e.WithAssets, e.Views) >= r.Assets:
@@ -136,7 +137,7 @@ func (r *Rules) assets(e *Summary) Vote {
 	return Abstain
 }
 
-// referers is the vote of the pages that the client says it came from.
+// referers returns the vote of the pages that the client says it came from.
 func (r *Rules) referers(e *Summary) Vote {
 	switch follows := share(e.Followed, e.Steps); {
 	case e.Steps >= fewest && follows >= r.Referers[1]:
@@ -147,7 +148,7 @@ func (r *Rules) referers(e *Summary) Vote {
 	return Abstain
 }
 
-// unless is a vote, or an abstention.
+// unless returns a vote, or an abstention.
 func unless(abstains bool, v Vote) Vote {
 	if abstains {
 		return Abstain
@@ -155,7 +156,7 @@ func unless(abstains bool, v Vote) Vote {
 	return v
 }
 
-// share is how many percent part is of whole, rounded down; 0 of nothing.
+// share returns the percentage of whole that part is, rounded down; 0 of nothing.
 func share(part, whole uint32) int64 {
 	if whole == 0 {
 		return 0
@@ -163,9 +164,10 @@ func share(part, whole uint32) int64 {
 	return int64(100 * uint64(part) / uint64(whole))
 }
 
-// Variation is the coefficient of variation of the gaps between views, their standard deviation in percent of their mean,
-// rounded down: 0 for a metronome, 57 for somebody who waits any time between nothing and a bound, 100 for events that
-// do not know of each other. With n gaps of sum s, and q the sum of their squares, its square is (n·q − s²)/s².
+// Variation returns the coefficient of variation of the gaps between views, their standard deviation in percent of
+// their mean, rounded down: 0 for a metronome, 57 for a client that waits any time between nothing and a bound, 100 for
+// events that are independent of each other. With n gaps of sum s, and q the sum of their squares, its square is (n·q −
+// s²)/s².
 func (e *Summary) Variation() int64 {
 	s := uint64(e.GapSum)
 	if s == 0 {
@@ -177,7 +179,7 @@ func (e *Summary) Variation() int64 {
 	return root(square)
 }
 
-// root is the square root of a number below 2^32, rounded down.
+// root returns the square root of a number below 2^32, rounded down.
 func root(n uint64) int64 {
 	r := uint64(0)
 	for bit := uint64(1) << 15; bit > 0; bit >>= 1 {
@@ -188,8 +190,8 @@ func root(n uint64) int64 {
 	return int64(r)
 }
 
-// Reasons are the signals that do not abstain, each with its figures and its vote in front: "+" for a person, "-" for a
-// bot, "!" where it is conclusive.
+// Reasons returns the signals that do not abstain, each with its figures and its vote in front: "+" for a person, "-"
+// for a bot, "!" where it is conclusive.
 func (a *Assessment) Reasons(e *Summary, claim request.Class) []string {
 	texts := []string{}
 	for signal, vote := range a.Votes {

@@ -23,7 +23,7 @@ import (
 //
 // docs/evidence.md defines every word.
 
-// Summary is what one client did, in 64 bytes. Its requests must be added in time order.
+// Summary counts what one client did, in 64 bytes. Its requests must be added in time order.
 type Summary struct {
 	Views      uint32 // pages shown
 	WithAssets uint32 // views of which a file was fetched
@@ -67,8 +67,8 @@ func (t Traits) Has(u traffic.Trait) bool { return traffic.Trait(t).Has(u) }
 // bare stands among the traits while no file of the latest view was fetched.
 const bare = 1 << 7
 
-// pieces is how many parts of one target, fetched in a row, show a download accelerator. A browser that shows a document
-// while it loads it fetches some dozens.
+// pieces is the number of parts of one target, fetched in a row, that show a download accelerator. A browser that shows
+// a document while it loads it fetches some dozens.
 const pieces = 250
 
 // Add takes in a request. agents is the set that holds the browser it claims to be, none if it claims no browser.

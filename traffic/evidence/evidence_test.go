@@ -147,7 +147,7 @@ func (s *evidenceScript) request(at limit.Time, method string, fields []string, 
 	s.requests = append(s.requests, scriptRequest{at, uint16(code), agents, s.tracer.of(&r)})
 }
 
-// told is what was made of the client.
+// told returns the summary and the votes of the client, as lines.
 func (s *evidenceScript) told() []string {
 	if !s.unsorted {
 		slices.SortStableFunc(s.requests, func(a, b scriptRequest) int { return cmp.Compare(a.at, b.at) })
@@ -228,7 +228,7 @@ func TestEvidenceOfTheLargest(t *testing.T) {
 	}
 }
 
-// variation is the standard deviation in percent of the mean.
+// variation returns the standard deviation in percent of the mean.
 func variation(gaps []float64) float64 {
 	var sum, squares float64
 	for _, g := range gaps {

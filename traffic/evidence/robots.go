@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Robots is what a robots.txt forbids to everybody: the groups of the agent "*". Of the rules that fit a target the longest
-// counts, and of two as long the one that allows (RFC 9309, section 2.2). It is immutable.
+// Robots holds the rules of a robots.txt for all robots: the groups of the agent "*". Of the rules that fit a target
+// the longest counts, and of two as long the one that allows (RFC 9309, section 2.2). It is immutable.
 //
 //	User-agent: *
 //	Disallow: /search       /search, /search?q=a, /searching
@@ -64,7 +64,7 @@ func newRobotsRule(pattern string, allow bool) robotsRule {
 	return rule
 }
 
-// forbids reports whether nobody's robot may ask for a target, a path with its query.
+// forbids reports whether no robot may ask for a target, a path with its query.
 func (r *Robots) forbids(target []byte) bool {
 	longest, allowed := 0, true
 	for i := range r.rules {

@@ -36,7 +36,7 @@ func splitReferer(referer []byte) (host, target []byte, ok bool) {
 	return host, target, true
 }
 
-// bareHost is a host without "www." and port.
+// bareHost returns a host without "www." and port.
 func bareHost(host []byte) []byte {
 	if i := bytes.LastIndexByte(host, ':'); i >= 0 && !bytes.HasSuffix(host, []byte("]")) {
 		host = host[:i]
@@ -61,7 +61,7 @@ func (t *Tracer) OwnHosts(records iter.Seq[*parse.Record]) map[string]int {
 	return counts
 }
 
-// Learned is the tracer that knows the names of the site, as ownHosts has counted them in each input.
+// Learned returns the tracer that knows the names of the site, as ownHosts has counted them in each input.
 func (t *Tracer) Learned(inputs []map[string]int) *Tracer {
 	if t == nil || len(t.hosts) > 0 {
 		return t

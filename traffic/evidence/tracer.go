@@ -47,7 +47,7 @@ func NewTracer(rules TraceRules) (*Tracer, error) {
 	return t, nil
 }
 
-// Rules are those that the Tracer was made of, as a text that no others have.
+// Rules returns the rules that the Tracer was made of, as a text that no others have.
 func (t *Tracer) Rules() string {
 	text := fmt.Sprintf("%q %q %q %t", t.rules.Beacon, t.rules.Background, t.rules.Hosts, t.rules.Purposes)
 	if t.robots != nil {
@@ -71,7 +71,7 @@ func (t *Tracer) Trace(traces []traffic.Trace, records []parse.Record) {
 	}
 }
 
-// of is the trace of one request. What is not HTTP leaves none.
+// of returns the trace of one request. What is not HTTP leaves none.
 func (t *Tracer) of(r *parse.Record) (trace traffic.Trace) {
 	if !match.IsHTTP(r.Method, r.Path) {
 		return traffic.Trace{}
@@ -156,7 +156,7 @@ func (t *Tracer) owns(host, site []byte) bool {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// pageOf is a hash of a target without its fragment, never 0.
+// pageOf returns a hash of a target without its fragment, never 0.
 func pageOf(target []byte) uint16 {
 	if i := bytes.IndexByte(target, '#'); i >= 0 {
 		target = target[:i]

@@ -5,8 +5,8 @@ import (
 	"shadow/traffic"
 )
 
-// A Viewing is what a request is of page views, as Evidence counts them. Whether something that was asked for from a page
-// is a page itself is known only when something comes from it:
+// A Viewing says which part of page views a request is, as Evidence counts them. Whether something that was asked for
+// from a page is a page itself is known only when something comes from it:
 //
 //	12:00:00  GET /           from no page     NewView
 //	12:00:00  GET /site.css   from /           FileOfView

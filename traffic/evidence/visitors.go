@@ -8,8 +8,8 @@ import (
 	"shadow/traffic/intern"
 )
 
-// Behind one address there may be an office, and one scraper may have a thousand. So that keys can be held against each
-// other, people are counted in a unit that belongs to none of them: whoever the log can tell apart at all.
+// Behind one address there may be an office, and one scraper may have a thousand. So that keys can be compared, people
+// are counted in a unit that belongs to no key: the finest that the log shows.
 
 // A Visitor is one client with one user agent, and with one user, where the log tells users.
 type Visitor struct {
@@ -18,7 +18,7 @@ type Visitor struct {
 	Agent  uint16 // Tables.Agents
 }
 
-// Visitors gives each visitor that occurs a dense id. The zero value has seen nobody.
+// Visitors gives each visitor that occurs a dense id. The zero value has seen no visitor.
 type Visitors struct {
 	Requests intern.PagedSlice[int64] // by visitor; those that only warm limits do not count
 
@@ -58,7 +58,7 @@ func (v *Visitors) find(b *traffic.Batch) {
 	}
 }
 
-// clientVisitors are those of a client.
+// clientVisitors counts the visitors of a client.
 type clientVisitors struct {
 	latest, newest int32 // the one that came last, mostly it comes again; and the one that was new last, +1; 0: none
 	n              int32
@@ -116,10 +116,10 @@ type visitorTable struct {
 	n     int
 }
 
-// firstSlots is how many slots there are at first.
+// firstSlots is the number of slots at first.
 const firstSlots = 64
 
-// slot is where a visitor lies, or the free slot where it would.
+// slot returns the slot of a visitor, or the free slot where it would lie.
 func (t *visitorTable) slot(who Visitor, v *Visitors) *int32 {
 	const mix = 0x9E3779B97F4A7C15 // 2⁶⁴ divided by the golden ratio
 	high, low := bits.Mul64(uint64(who.Client)<<32|uint64(uint32(who.User))^visitorSeed, mix)
@@ -132,7 +132,7 @@ func (t *visitorTable) slot(who Visitor, v *Visitors) *int32 {
 	}
 }
 
-// visitorSeed makes slots unpredictable: nobody can write a log that makes the table slow.
+// visitorSeed makes slots unpredictable: no client can write a log that makes the table slow.
 var visitorSeed = rand.Uint64()
 
 func (t *visitorTable) find(who Visitor, v *Visitors) (id int32, known bool) {
@@ -158,8 +158,8 @@ func (t *visitorTable) add(id int32, v *Visitors) {
 	*t.slot(*v.who.At(id), v) = id + 1
 }
 
-// Len is the number of visitors; the ids are 0 … Len−1.
+// Len returns the number of visitors; the ids are 0 … Len−1.
 func (v *Visitors) Len() int { return v.who.Len() }
 
-// At is the visitor with an id.
+// At returns the visitor with an id.
 func (v *Visitors) At(id int32) Visitor { return *v.who.At(id) }

@@ -22,7 +22,7 @@ import (
 // What depends on the line above, a step back of the clock or a late request, depends across the border between parts
 // on how far the part before it has come: that is among the facts.
 
-// Facts are what a Reader tells of the part of its inputs that it has read.
+// Facts counts what a Reader found in the part of its inputs that it has read.
 type Facts struct {
 	Lines, Bytes, Parsed, Unreadable, Excluded, Moved, Refusals, Whole int64
 
@@ -39,7 +39,7 @@ type Facts struct {
 	Passed      []string
 }
 
-// InputFacts are what it tells of one input.
+// InputFacts holds the facts of one input.
 type InputFacts struct {
 	Index int // among the names: parts follow each other in that order
 	Span  logfile.Span
@@ -90,14 +90,14 @@ func (f *feed) facts() InputFacts {
 	}
 }
 
-// A Front is how far an input has come in time before some part of it: see progress.
+// A Front says how far an input has come in time before some part of it: see progress.
 type Front struct {
 	Reached limit.Time // before the first request of the part
 	Next    limit.Time // before the second one and all that follow
 	Lines   int64      // before the part, comments too
 }
 
-// Fronts are those of an input before each of its parts, which are in order.
+// Fronts returns the fronts of an input before each of its parts, which are in order.
 func Fronts(parts []*InputFacts) []Front {
 	fronts := make([]Front, len(parts))
 	w, lines := newProgress(), int64(0)
@@ -116,7 +116,8 @@ func Fronts(parts []*InputFacts) []Front {
 
 var errFacts = errors.New("parts of different inputs")
 
-// Join puts the facts of all parts together, in order. Late requests are those whoever judged them has found.
+// Join puts the facts of all parts together, in order. late is the number of late requests, which judging them has
+// found.
 func Join(parts []*Facts, late int64) (*Stats, error) {
 	s := &Stats{FirstAt: traffic.MaxTime, LastAt: traffic.MinTime, Late: late}
 	for _, p := range parts {
@@ -203,7 +204,7 @@ func joinInput(parts []*Facts, i int) (in InputStats, faults []FaultAt, err erro
 	return in, faults, nil
 }
 
-// common are the texts of a that b has as well.
+// common returns the texts of a that b has as well.
 func common(a, b []string) (both []string) {
 	for _, text := range a {
 		if slices.Contains(b, text) {

@@ -90,10 +90,10 @@ func tellPipes(feeds []*feed) {
 	}
 }
 
-// openingLines is how many lines of an input are its opening, which no two hosts share by chance.
+// openingLines is the number of lines in the opening of an input, which no two hosts share by chance.
 const openingLines = 10
 
-// openingOf is a hash of the first lines of an input; 0 if it has fewer, or too long ones.
+// openingOf returns a hash of the first lines of an input; 0 if it has fewer, or too long ones.
 func openingOf(sample []byte) uint64 {
 	end := 0
 	for range openingLines {
@@ -140,8 +140,8 @@ func closeFeeds(feeds []*feed) {
 // wholeSecond is the slack of stamps in whole seconds.
 const wholeSecond = limit.Second - limit.Microsecond
 
-// coarseness is that of some inputs. Where some are stamped in whole seconds and others are not, it is that of those
-// that are.
+// coarseness returns how coarse the timestamps of some inputs are. Where only some are in whole seconds, it is that of
+// those inputs.
 func coarseness(feeds []*feed) (c traffic.Coarseness) {
 	for _, f := range feeds {
 		if f.whole {
@@ -172,7 +172,7 @@ func (f *feed) publish() { f.reached.Store(int64(max(f.first, f.progress.reached
 
 func (f *feed) close() { f.input.Close() }
 
-// watermarkOf is the moment before which nothing can come any more.
+// watermarkOf returns the moment before which nothing can come any more.
 func watermarkOf(feeds []*feed, lateness limit.Time) limit.Time {
 	lowest := traffic.MaxTime
 	for _, f := range feeds {

@@ -19,10 +19,10 @@ import (
 //
 //	block ──▶ tile of records ──▶ clients ──▶ agents ──▶ actions ──▶ rows
 
-// tile is how many records are in hand at once.
+// tile is the number of records in hand at once.
 const tile = 256
 
-// mostFormats is how many formats are at hand: that of a log that is followed may change any number of times.
+// mostFormats is the most formats at hand: the format of a log that is followed may change any number of times.
 const mostFormats = 256
 
 // An intake belongs to one goroutine.
@@ -53,7 +53,7 @@ type intake struct {
 	host    []byte      // in lower case, reused
 }
 
-// rows are what one block came to.
+// rows holds the requests of one block, and counts of its lines.
 type rows struct {
 	traffic.Batch
 	lines, parsed, excluded int64
@@ -97,7 +97,7 @@ func (r *rows) clear() {
 	*r = rows{Batch: r.Batch, faults: r.faults[:0], notHTTP: r.notHTTP[:0]}
 }
 
-// lines is what reads lines of a format on this goroutine.
+// lines returns the reader for lines of a format on this goroutine.
 func (in *intake) lines(f *parse.Format) *parse.Lines {
 	l := in.formats[f]
 	if l == nil {
@@ -253,7 +253,7 @@ func (in *intake) optional(r *rows, records []parse.Record) {
 	}
 }
 
-// pathKey is what a request counts by where limits count by paths: its path as it was logged.
+// pathKey returns the key of a request where limits count by paths: its path as it was logged.
 func pathKey(r *parse.Record) []byte {
 	if !match.IsHTTP(r.Method, r.Path) {
 		return notHTTPPath
@@ -271,7 +271,7 @@ func extend[T any](column *[]T, n int) []T {
 	return (*column)[len(*column)-n:]
 }
 
-// dash is how a name that was not logged is called.
+// dash returns a name, or "-" for one that was not logged.
 func dash(name []byte) []byte {
 	if len(name) == 0 {
 		return []byte("-")

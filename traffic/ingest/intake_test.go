@@ -16,7 +16,7 @@ import (
 	"shadow/traffic/match"
 )
 
-// newTestIntake is an intake for one format, with tables of its own.
+// newTestIntake returns an intake for one format, with tables of its own.
 func newTestIntake(t testing.TB, sample []byte) (*intake, *parse.Format) {
 	t.Helper()
 	o := readingOptions(t)
@@ -76,7 +76,7 @@ func (s *stream) Read(p []byte) (int, error) {
 
 // A log five times as long takes no more memory.
 func TestReaderMemoryIsFlat(t *testing.T) {
-	// heap is what is in use at the end: of the last batches the least, since buffers come and go.
+	// heap returns the bytes in use at the end: of the last batches the least, since buffers come and go.
 	heap := func(lines int) (least uint64) {
 		o := readingOptions(t)
 		o.Batch, o.Waiting, o.Lateness, o.Workers = 5_000, 20_000, 10*limit.Second, 1
@@ -119,8 +119,8 @@ func TestPathKey(t *testing.T) {
 	}
 }
 
-// allocations are those of one call of f, the least of several measurements: what an earlier test has left running
-// allocates as well, now and then.
+// allocations counts the allocations of one call of f, the least of several measurements: what an earlier test has left
+// running allocates as well, now and then.
 func allocations(f func()) float64 {
 	const runs = 5
 	least := testing.AllocsPerRun(runs, f)

@@ -37,7 +37,7 @@ func Lines(ctx context.Context, names []string, o Options, client int32, see fun
 	return nil
 }
 
-// lines is Lines of one input, and reports whether more are wanted.
+// lines works as Lines for one input, and reports whether more are wanted.
 func (o *Options) lines(ctx context.Context, index int, name string, client int32, see func(Line) bool) (more bool, err error) {
 	input, err := logfile.OpenInput(name, nil)
 	if err != nil {
@@ -118,7 +118,7 @@ type lineKey struct {
 	at     limit.Time
 }
 
-// NewLineFinder is for the requests of b, of which some rows are wanted.
+// NewLineFinder returns a LineFinder for the requests of b, of which some rows are wanted.
 func NewLineFinder(b *traffic.Batch, rows []int32) *LineFinder {
 	f := &LineFinder{waiting: map[lineKey][]int32{}, status: b.Status, wanted: map[int32]bool{}}
 	for _, row := range rows {
@@ -134,8 +134,8 @@ func NewLineFinder(b *traffic.Batch, rows []int32) *LineFinder {
 	return f
 }
 
-// Next is the row that the next line of the client tells of, if it is wanted. The line of a request that is not among
-// those of b, because it came too late to warm a limit, is none.
+// Next returns the row that the next line of the client tells of, if it is wanted. The line of a request that is not
+// among those of b, because it came too late to warm a limit, is none.
 func (f *LineFinder) Next(l Line) (row int32, wanted bool) {
 	key := lineKey{uint32(l.Input), l.At}
 	rows := f.waiting[key]
@@ -151,10 +151,10 @@ func (f *LineFinder) Next(l Line) (row int32, wanted bool) {
 	return row, true
 }
 
-// Missing is how many wanted rows have not been found yet.
+// Missing returns how many wanted rows have not been found yet.
 func (f *LineFinder) Missing() int { return len(f.wanted) }
 
-// Once is the first of the inputs that can be read only once, a pipe or standard input; "" if all are files.
+// Once returns the first of the inputs that can be read only once, a pipe or standard input; "" if all are files.
 func Once(names []string) string {
 	i := slices.IndexFunc(names, func(name string) bool {
 		if name == "-" {
@@ -162,7 +162,7 @@ func Once(names []string) string {
 		}
 		input, err := logfile.OpenInput(name, nil)
 		if err != nil {
-			return false // whoever reads it will say what is wrong
+			return false // the reader of the log will say what is wrong
 		}
 		defer input.Close()
 		return input.Size() < 0

@@ -69,7 +69,7 @@ func TestPlacesFindTheLines(t *testing.T) {
 	}
 }
 
-// requestsOf are those of a client, and the inputs in the order of their ranks.
+// requestsOf returns the requests of a client, and the inputs in the order of their ranks.
 func requestsOf(t *testing.T, o Options, names []string, client string) (all traffic.Batch, inputs []string) {
 	r, err := NewReader(context.Background(), names, nil, o)
 	check(t, err)
@@ -107,7 +107,7 @@ func TestLinesCountAsEditorsDo(t *testing.T) {
 	}
 }
 
-// Reading lines ends when nobody waits for them any more.
+// Reading lines ends when its context does.
 func TestLinesAreCancelled(t *testing.T) {
 	o := readingOptions(t)
 	ctx, cancel := context.WithCancel(context.Background())

@@ -61,7 +61,7 @@ func openFeeds(names []string, stdin io.Reader, o *Options) (feeds []*feed, pass
 	return feeds, passed, nil
 }
 
-// mostHeld is how many inputs may hold a descriptor each while they are merged.
+// mostHeld is the most inputs that may hold a descriptor each while they are merged.
 const mostHeld = 500
 
 // nothingToRead says that no file of the directories that were given can be read, and what is wrong with the first.

@@ -12,7 +12,7 @@ import (
 	"shadow/traffic/match"
 )
 
-// DefaultLateness is how far a replay lets requests come out of order.
+// DefaultLateness is the longest time that a replay lets requests come out of order.
 const DefaultLateness = 20 * limit.Minute
 
 // What Options.Batch and Options.Waiting are unless they say otherwise.
@@ -31,7 +31,7 @@ type Options struct {
 	Scopes   *match.Scopes    // nil: requests have no marks
 	Tracer   *evidence.Tracer // nil: requests leave no traces
 	Format   detect.Choice
-	Guessed  map[string]string // inputs that are passed over when they cannot be read, since nobody named them but the directory
+	Guessed  map[string]string // inputs found in a directory, and its name: passed over when they cannot be read
 	Lateness limit.Time
 	Hosts    bool          // whether the Host column is needed
 	Users    bool          // whether the User column is needed
@@ -95,8 +95,8 @@ func (o *Options) lacks(f *parse.Format) string {
 	return o.Clients.Lacks(f)
 }
 
-// Columns are the optional columns of batches from so many inputs, of which some may tell upstream times and what proxies
-// say.
+// Columns returns the optional columns of batches from so many inputs, of which some may tell upstream times and what
+// proxies say.
 func (o *Options) Columns(inputs int, upstream, forwarded bool) traffic.Columns {
 	return traffic.Columns{
 		Source: inputs > 1, Host: o.Hosts || o.Scopes.ByHost(), User: o.Users, Path: o.Paths, Upstream: upstream,
@@ -113,7 +113,7 @@ func (o *Options) takesPart() func(*parse.Record) bool {
 	}
 }
 
-// span is the time that takes part.
+// span returns the time that takes part.
 func (o *Options) span() span {
 	s := span{warm: traffic.MinTime, since: traffic.MinTime, until: traffic.MaxTime}
 	if o.HasSince {

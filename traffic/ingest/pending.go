@@ -48,7 +48,7 @@ type pending struct {
 	watermark limit.Time // requests before it have been handed out
 }
 
-// added is what taking in one block came to.
+// added counts the requests of one block, by what became of them.
 type added struct {
 	late, warm, dropped int64
 	lateBy              limit.Time // the lateness that would have put the latest of them in order
@@ -128,11 +128,12 @@ func (p *pending) release(watermark limit.Time, out *traffic.Batch, few int) {
 	out.DropSeq()
 }
 
-// oldest is a watermark that lets about a quarter of the waiting requests go, and at least one. There must be some.
+// oldest returns a watermark that lets about a quarter of the waiting requests go, and at least one. There must be
+// some.
 func (p *pending) oldest() limit.Time { return p.oldestOf(p.Len() / 4) }
 
-// oldestOf is a watermark that lets about n of the waiting requests go, more than n, and at least those of one sequence
-// time. It is taken from a sample of every so many rows.
+// oldestOf returns a watermark that lets about n of the waiting requests go, more than n, and at least those of one
+// sequence time. It is taken from a sample of every so many rows.
 func (p *pending) oldestOf(n int) limit.Time {
 	const sample = 4096
 	step := max(p.Len()/sample, 1)

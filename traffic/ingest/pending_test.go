@@ -40,14 +40,14 @@ func newPending(lateness, since limit.Time) *pending {
 	}
 }
 
-// A waiter is what the model knows of a request.
+// A waiter holds what the model knows of a request.
 type waiter struct {
 	at, seq limit.Time
 	kind    string // counted, warm or dropped
 }
 
-// seqs is the watermark as DESIGN says it, from the whole input: a request's sequence time is its time, or, if two successive
-// requests before it have reached a moment more than the lateness later, that moment less the lateness.
+// seqs returns the watermark as DESIGN says it, from the whole input: a request's sequence time is its time, or, if two
+// successive requests before it have reached a moment more than the lateness later, that moment less the lateness.
 func seqs(times []limit.Time, lateness, since limit.Time) (all []waiter) {
 	for i, at := range times {
 		seq := at
@@ -186,7 +186,7 @@ func (o *outlet) complete(p *pending) {
 	}
 }
 
-// Rows of one input come out in the order in which they went in, as long as nobody sorts them.
+// Rows of one input come out in the order in which they went in, as long as they are not sorted.
 func TestReleaseKeepsOrder(t *testing.T) {
 	testneeds.Rapid(t, func(t *rapid.T) {
 		p, w := newPending(5, traffic.MinTime), newProgress()
@@ -334,7 +334,7 @@ func TestStreamReleasesInBatches(t *testing.T) {
 	})
 }
 
-// countFrom is how many of the sorted times lie at or behind a moment.
+// countFrom returns how many of the sorted times lie at or behind a moment.
 func countFrom(times []limit.Time, from limit.Time) int {
 	i, _ := slices.BinarySearch(times, from)
 	return len(times) - i

@@ -19,7 +19,7 @@ import (
 //
 // Workers read in turn, each time the next block of the input that is furthest back in time, and turn their blocks into
 // rows at the same time. collect takes the rows in the order in which their blocks were read. Jobs and batches go round
-// in circles, so memory stays what it is, and whoever is fast waits for whoever is slow.
+// in circles, so memory does not grow, and fast goroutines wait for slow ones.
 
 // A Reader reads inputs and hands out their requests. It is a replay.Source.
 type Reader struct {
@@ -123,7 +123,7 @@ func (r *Reader) start(ctx context.Context) {
 	go r.collect(ctx)
 }
 
-// Names are those of the inputs, as Batch.Source tells them. Without that column all requests are of the first.
+// Names returns the names of the inputs, by Batch.Source. Without that column all requests are of the first.
 func (r *Reader) Names() (names []string) {
 	for _, f := range r.feeds {
 		names = append(names, f.name)
@@ -134,10 +134,10 @@ func (r *Reader) Names() (names []string) {
 // newBatch returns an empty batch with room for what waits in most logs. It grows where more does.
 func (r *Reader) newBatch() *traffic.Batch { return traffic.NewBatch(2*r.options.Batch, r.columns()) }
 
-// Columns are the optional columns of the batches.
+// Columns returns the optional columns of the batches.
 func (r *Reader) Columns() traffic.Columns { return r.columns() }
 
-// columns are the optional columns that this run needs and its inputs have.
+// columns returns the optional columns that this run needs and its inputs have.
 func (r *Reader) columns() traffic.Columns {
 	has := func(field parse.Field) bool {
 		return slices.ContainsFunc(r.feeds, func(f *feed) bool { return f.has(field) })

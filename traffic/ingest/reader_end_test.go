@@ -30,7 +30,7 @@ func settled(t *testing.T, before int) {
 	t.Fatalf("%d goroutines, %d before\n%s", runtime.NumGoroutine(), before, stacks[:runtime.Stack(stacks, true)])
 }
 
-// soon fails if f takes longer than anybody would wait.
+// soon fails if f takes longer than a caller would wait.
 func soon(t *testing.T, what string, f func()) {
 	t.Helper()
 	done := make(chan struct{})
@@ -160,7 +160,7 @@ func TestReaderNamesWhatIsWrong(t *testing.T) {
 	}
 }
 
-// A file that nobody named is passed over when it is no log; of one that was named that is an error.
+// A file that a directory stands for is passed over when it is no log; for one that was named that is an error.
 func TestReaderPassesOver(t *testing.T) {
 	dir := t.TempDir()
 	good := write(t, dir, "good.log", combined(1, "c", "/"))

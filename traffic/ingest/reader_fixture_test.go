@@ -20,7 +20,7 @@ import (
 	"shadow/traffic/useragent"
 )
 
-// fewer is a fifth of a number, of seeds or lines, where the tests have to be quick.
+// fewer returns a fifth of a number, of seeds or lines, where the tests have to be quick.
 func fewer(n uint64) uint64 {
 	if testing.Short() {
 		return n / 5
@@ -35,16 +35,16 @@ func check(t testing.TB, err error) {
 	}
 }
 
-// noon is when the logs of these tests begin.
+// noon is the time at which the logs of these tests begin.
 const noon = 1_767_268_800 * limit.Second // 2026-01-01 12:00 UTC
 
-// combined is a line of a log, n seconds after noon.
+// combined returns a line of a log, n seconds after noon.
 func combined(n int, client, path string) string {
 	at := time.UnixMicro(int64(noon)).UTC().Add(time.Duration(n) * time.Second)
 	return fmt.Sprintf("%s - - [%s] \"GET %s HTTP/1.1\" 200 %d \"-\" \"curl/8.5.0\"\n", client, at.Format("02/Jan/2006:15:04:05 -0700"), path, 100+n%50)
 }
 
-// busy is a log of n lines, some of them out of order by some seconds, at about ten lines a second.
+// busy returns a log of n lines, some of them out of order by some seconds, at about ten lines a second.
 func busy(rng *rand.Rand, n, jitter int) (lines []string) {
 	for i := range n {
 		client := fmt.Sprintf("192.0.2.%d", rng.IntN(40))
@@ -60,7 +60,7 @@ func write(t testing.TB, dir, name, content string) string {
 	return path
 }
 
-// readingOptions are those of a replay, with tables of their own.
+// readingOptions returns the options of a replay, with tables of their own.
 func readingOptions(t testing.TB) Options {
 	t.Helper()
 	tables := &traffic.Tables{Clients: intern.NewDict(), Agents: useragent.NewAgents(), Actions: intern.NewDict(), Hosts: intern.NewDict()}

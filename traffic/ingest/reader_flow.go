@@ -67,7 +67,7 @@ func (r *Reader) fetch(ctx context.Context, block *logfile.Block) *job {
 	return j
 }
 
-// turn is the input to read next; nil when all are at their end.
+// turn returns the input to read next; nil when all are at their end.
 func (r *Reader) turn() *feed {
 	if !r.options.AsRead {
 		f := r.turns.next()

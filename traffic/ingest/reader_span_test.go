@@ -11,7 +11,7 @@ import (
 	"shadow/traffic/match"
 )
 
-// spanned is which of the rows take part, judged by the second that they begin with.
+// spanned returns the rows that take part, judged by the second that they begin with.
 func spanned(rows []string, from, until int) (some []string) {
 	for _, row := range rows {
 		var second int

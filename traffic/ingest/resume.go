@@ -124,8 +124,8 @@ func (r *Reader) restore() error {
 	return nil
 }
 
-// stop is the moment at which a Reader stops that another is to follow: whatever comes later lies behind it, unless it is
-// late. It is a whole minute, so that none is in two nights.
+// stop returns the moment at which a Reader stops that another is to follow: whatever comes later lies behind it,
+// unless it is late. It is a whole minute, so that none is in two nights.
 func (r *Reader) stop() limit.Time {
 	newest := traffic.MinTime
 	for _, w := range r.logs {
@@ -151,7 +151,7 @@ func (r *Reader) Resumed() (all []logfile.RangeRead) {
 // Save writes what the next Reader needs. It must be called after Next has returned io.EOF.
 func (r *Reader) Save(to *traffic.Encoder) { savePending(to, r.logs, &r.pending) }
 
-// held is how many requests still wait, and the earliest moment of theirs.
+// held returns how many requests still wait, and the earliest moment of theirs.
 func (r *Reader) held() (n int64, first limit.Time) {
 	first = math.MaxInt64
 	for _, at := range r.pending.At {

@@ -226,7 +226,7 @@ func TestHeldRowsAreWhole(t *testing.T) {
 	equalText(t, "carried", got, want)
 }
 
-// save is what a Reader leaves to the next.
+// save returns the state that a Reader leaves to the next.
 func save(t *testing.T, r *Reader, tables *traffic.Tables) []byte {
 	t.Helper()
 	var state bytes.Buffer

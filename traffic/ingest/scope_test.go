@@ -49,7 +49,7 @@ func randomSent(rng *rand.Rand) sent {
 	}
 }
 
-// line is how the request is logged. Without a method it is what scanners send.
+// line returns the line that is logged of the request. Without a method it is what scanners send.
 func (s *sent) line() string {
 	request := s.method + " " + s.path + " HTTP/1.1"
 	if s.method == "" {
@@ -59,7 +59,7 @@ func (s *sent) line() string {
 		s.peer, s.user, request, s.status, s.agent, s.host, s.key, s.forwarded, s.port)
 }
 
-// some is a few of the values, none of them in every other case.
+// some returns a few of the values, none of them in every other case.
 func some(rng *rand.Rand, values ...string) (picked []string) {
 	for range rng.IntN(3) * rng.IntN(2) {
 		picked = append(picked, anyOf(rng, values))
@@ -67,7 +67,7 @@ func some(rng *rand.Rand, values ...string) (picked []string) {
 	return picked
 }
 
-// randomScopes are as many as there may be, with those that stand in others.
+// randomScopes returns as many as there may be, with those that stand in others.
 func randomScopes(rng *rand.Rand) (scopes []request.Conditions) {
 	most := 1 + rng.IntN(request.MaxScopes)
 	for {
@@ -155,7 +155,7 @@ func fitsOne(values []string, fits func(string) bool) bool {
 	return len(values) == 0 || slices.ContainsFunc(values, fits)
 }
 
-// actionOf is the action of the paths in these tests, under the rule that all below /login is called login.
+// actionOf returns the action of the paths in these tests, under the rule that all below /login is called login.
 func actionOf(method, path string) string {
 	switch {
 	case method == "":
@@ -179,7 +179,7 @@ func hostRegexp(glob string) *regexp.Regexp {
 	return regexp.MustCompile("(?i)^" + strings.NewReplacer(".", `\.`, "*", ".*", "?", ".").Replace(glob) + "$")
 }
 
-// tierOf is the first tier that an entry of puts the request into.
+// tierOf returns the first tier that an entry of puts the request into.
 func tierOf(s *sent, tiers []request.Tier, client match.ClientRule) (name string, exempt bool) {
 	for _, t := range tiers {
 		if slices.ContainsFunc(t.Networks, func(n string) bool { return sentFrom(s, n, client) }) ||
@@ -237,7 +237,7 @@ func TestScopesAgree(t *testing.T) {
 	}
 }
 
-// scopedOptions are those of a run with a random way to tell clients apart, and random tiers.
+// scopedOptions returns the options of a run with a random way to identify clients, and random tiers.
 func scopedOptions(t testing.TB, rng *rand.Rand) (Options, []request.Tier) {
 	t.Helper()
 	o := readingOptions(t)
@@ -267,7 +267,7 @@ func marksOf(t testing.TB, o Options, scopes []request.Conditions, tiers []reque
 	return r.Marks
 }
 
-// scopedIntake is an intake for scopeFormat.
+// scopedIntake returns an intake for scopeFormat.
 func scopedIntake(t testing.TB, o *Options, scopes []request.Conditions, tiers []request.Tier) (*intake, *parse.Format) {
 	t.Helper()
 	compiled, err := match.NewTiers(tiers, o.Clients.Extra())

@@ -13,8 +13,8 @@ import (
 	"shadow/traffic"
 )
 
-// Stats is what reading told about the inputs. Lines = Parsed + Unreadable, Parsed + Carried = Excluded + Warm + Held + judged
-// requests, and the lines that are not HTTP where these are not judged.
+// Stats counts what reading found in the inputs. Lines = Parsed + Unreadable, Parsed + Carried = Excluded + Warm + Held
+// + judged requests, and the lines that are not HTTP where these are not judged.
 type Stats struct {
 	Lines         int64 // lines read, empty ones too
 	Bytes         int64 // bytes read, after decompression
@@ -47,7 +47,7 @@ type Stats struct {
 	Copies        logfile.Copies `json:"-"` // inputs that were left out, or may be copies
 }
 
-// InputStats is what reading told about one input.
+// InputStats describes one input, and counts its lines.
 type InputStats struct {
 	Name                      string // as given, or as found by a glob or in a directory
 	Format                    string // Format.Name
@@ -69,7 +69,7 @@ type FaultAt struct {
 	Input string // InputStats.Name
 	Line  int64  // from 1; 0 when reading began in the middle of the file
 	Fault parse.Fault
-	Text  string // the beginning of the line: bytes that anybody may have sent, to be made harmless where they are shown
+	Text  string // the beginning of the line: bytes of any client, to be made harmless where they are shown
 }
 
 // count adds what a job, and taking in its rows, came to.
@@ -120,7 +120,7 @@ func (s *Stats) count(j *job, sum added) {
 	cover(&f.stats.FirstAt, &f.stats.LastAt, sum)
 }
 
-// Finer is the finer of two resolutions, of which 0 is none.
+// Finer returns the finer of two resolutions, of which 0 is none.
 func Finer(a, b limit.Time) limit.Time {
 	if a == 0 || b != 0 && b < a {
 		return b
@@ -128,7 +128,7 @@ func Finer(a, b limit.Time) limit.Time {
 	return a
 }
 
-// resolution is that of the finest stamp of the rows, 0 without any.
+// resolution returns the resolution of the finest timestamp of the rows, 0 without any.
 func (r *rows) resolution() limit.Time {
 	switch {
 	case r.submilli:
@@ -157,10 +157,10 @@ func (f *feed) note(j *job) {
 	}
 }
 
-// Judged is how many requests were judged and counted.
+// Judged returns how many requests were judged and counted.
 func (s *Stats) Judged() int64 { return s.Taken() + s.Carried - s.Warm - s.Held }
 
-// Taken is how many lines took part: they are parsed, not excluded, and HTTP unless that is judged as well.
+// Taken returns how many lines took part: they are parsed, not excluded, and HTTP unless that is judged as well.
 func (s *Stats) Taken() int64 {
 	n := s.Parsed - s.Excluded
 	if !s.JudgesNotHTTP {
@@ -234,7 +234,7 @@ const (
 	JudgeNotHTTP                // they are judged as requests
 )
 
-// A StatusLines is how many lines have a status.
+// A StatusLines counts the lines that have a status.
 type StatusLines struct {
 	Status int32 `json:"status"` // 0: not logged
 	Lines  int64 `json:"lines"`
@@ -268,7 +268,7 @@ func (b ByStatus) Less(before ByStatus) (since ByStatus) {
 	return slices.DeleteFunc(since, func(s StatusLines) bool { return s.Lines == 0 })
 }
 
-// Lines is how many there are.
+// Lines returns the number of lines of all statuses.
 func (b ByStatus) Lines() (n int64) {
 	for _, s := range b {
 		n += s.Lines
@@ -276,7 +276,7 @@ func (b ByStatus) Lines() (n int64) {
 	return n
 }
 
-// statusesNamed is how many statuses are named.
+// statusesNamed is the most statuses that a text names.
 const statusesNamed = 5
 
 // String names the statuses of most lines.

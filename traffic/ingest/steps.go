@@ -5,8 +5,8 @@ import (
 	"shadow/parse"
 )
 
-// Steps are what lines lie before the one above them, by their stamps: more than a second, as lines of one second may come
-// in any order.
+// Steps counts the lines that lie before the one above them, by their timestamps: more than a second, as lines of one
+// second may come in any order.
 type Steps struct {
 	Back     int64      // lines
 	Far      int64      // of these, by more than farBack
@@ -41,7 +41,7 @@ func (s *Steps) step(from, to limit.Time) {
 	}
 }
 
-// Zones are how the zone that stamps name changes from line to line, as in spring and autumn.
+// Zones counts the changes of zone in timestamps from line to line, as in spring and autumn.
 type Zones struct {
 	Changes  int64
 	At       limit.Time // of the first change: the line in the new zone

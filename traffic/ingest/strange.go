@@ -21,7 +21,7 @@ const (
 	shapeStrange
 )
 
-// strangeShown is how many strange clients are shown.
+// strangeShown is the most strange clients that are shown.
 const strangeShown = 3
 
 // strangers count requests of strange clients.
@@ -68,7 +68,7 @@ type StrangeClientsError struct {
 	Format string
 	Lines  int64 // with a strange client
 	Of     int64
-	Shown  []string // some of these clients: bytes that anybody may have sent
+	Shown  []string // some of these clients: bytes that any client may have sent
 }
 
 func (e *StrangeClientsError) Error() string {
@@ -88,7 +88,8 @@ func (e *StrangeClientsError) Error() string {
 // soonStrange is after how many lines a log most of whose clients are strange is given up, rather than at its end.
 const soonStrange = 10_000
 
-// strangeClients is the error of an input that has come to its end, or of which enough is known; nil if it has none.
+// strangeClients returns the error of an input that has come to its end, or of which enough is known; nil if it has
+// none.
 func (f *feed) strangeClients(end bool) error {
 	s := &f.strange
 	if end && !s.tooMany(f.requests) || !end && (f.requests < soonStrange || 2*s.lines < f.requests) {
@@ -97,7 +98,7 @@ func (f *feed) strangeClients(end bool) error {
 	return &StrangeClientsError{f.name, f.format.Name, s.lines, f.requests, s.shown}
 }
 
-// strangeIn is the error of a sample whose clients are strange.
+// strangeIn returns the error of a sample whose clients are strange.
 func (o *Options) strangeIn(sample []byte, format *parse.Format) error {
 	if !o.Clients.IsAddress() {
 		return nil

@@ -12,9 +12,9 @@ import (
 	"shadow/traffic"
 )
 
-// A Stream is a Reader for logs that grow: whoever follows them hands over blocks of lines as they come, and asks for
-// what nothing older can come before. It parses, looks up and orders as a Reader does, with the same parts, but on the
-// goroutine of the caller, and it has no end.
+// A Stream is a Reader for logs that grow: the caller hands over blocks of lines as they come, and asks for the
+// requests before which no older one can come. It parses, looks up and orders as a Reader does, with the same parts,
+// but on the goroutine of the caller, and it has no end.
 //
 //	lines ──▶ Take ──▶ intake ──▶ pending ──▶ Release(watermark) ──▶ a batch
 //
@@ -29,7 +29,7 @@ type Stream struct {
 	sources []*progress
 }
 
-// BlockStats is what taking in one block came to.
+// BlockStats counts what one block had.
 type BlockStats struct {
 	Lines, Parsed, Unreadable, Excluded, Late int64
 	Moved                                     int64     // as in Stats
@@ -82,7 +82,7 @@ func (s *Stream) Format(sample []byte) (*parse.Format, []string, error) {
 	return found.Format, append(found.Warnings, s.options.Scopes.Lacks(found.Format)...), nil
 }
 
-// Misread is how many lines a format does not read.
+// Misread returns how many lines a format does not read.
 func (s *Stream) Misread(lines []byte, format *parse.Format) (n int) {
 	read := s.intake.lines(format)
 	read.Begin(bytes.Clone(lines)) // it may change them
@@ -135,8 +135,8 @@ func (s *BlockStats) readTimes(at []limit.Time, last, now limit.Time) {
 	}
 }
 
-// Progress is the highest moment that two successive requests of a source have reached, and that of the last one: MinTime before
-// there were two, or one.
+// Progress returns the highest moment that two successive requests of a source have reached, and that of the last one:
+// MinTime before there were two, or one.
 func (s *Stream) Progress(source int) (reached, last limit.Time) {
 	w := s.sources[source]
 	return w.reached, w.last
@@ -148,7 +148,7 @@ func (s *Stream) Waits(source int) bool { return slices.Contains(s.pending.Sourc
 // Renew makes a source one that nothing has come of. None of its requests may wait.
 func (s *Stream) Renew(source int) { *s.sources[source] = *newProgress() }
 
-// Waiting is how many requests wait.
+// Waiting returns how many requests wait.
 func (s *Stream) Waiting() int { return s.pending.Len() }
 
 // Release returns requests whose sequence time is before the watermark, or before where too many waiting ones had put it:

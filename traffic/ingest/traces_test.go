@@ -15,7 +15,7 @@ import (
 	"shadow/traffic/evidence"
 )
 
-// referring is a combined line with a referer.
+// referring returns a combined line with a referer.
 func referring(n int, path, referer string) string {
 	at := time.UnixMicro(int64(noon)).UTC().Add(time.Duration(n) * time.Second)
 	return fmt.Sprintf("192.0.2.1 - - [%s] \"GET %s HTTP/1.1\" 200 9 \"%s\" \"curl/8.5.0\"\n", at.Format("02/Jan/2006:15:04:05 -0700"), path, referer)
@@ -112,7 +112,7 @@ func TestTracesStayWithRows(t *testing.T) {
 	}
 }
 
-// pageAt is the page of a path, as its trace names it.
+// pageAt returns the page of a path, as its trace names it.
 func pageAt(path []byte) uint16 {
 	var tracer evidence.Tracer
 	var trace [1]traffic.Trace

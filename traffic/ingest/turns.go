@@ -20,7 +20,7 @@ type turn struct {
 	reached int64 // as it was seen last
 }
 
-// newTurns are those of inputs at their beginning.
+// newTurns returns the turns of inputs at their beginning.
 func newTurns(feeds []*feed) *turns {
 	t := &turns{after: map[*feed]*feed{}}
 	for i, f := range feeds {
@@ -35,7 +35,7 @@ func newTurns(feeds []*feed) *turns {
 	return t
 }
 
-// next is the input to read next; nil when all are at their end.
+// next returns the input to read next; nil when all are at their end.
 func (t *turns) next() *feed {
 	for len(t.heap) > 0 {
 		top := &t.heap[0]
@@ -59,7 +59,7 @@ func (t *turns) next() *feed {
 	return nil
 }
 
-// nextInputs is how many inputs are about to be read, apart from the one whose turn it is.
+// nextInputs is the number of inputs that are prefetched, apart from the one whose turn it is.
 const nextInputs = 4
 
 // prefetch has the inputs that are read soon begin: those behind an input in its log, and those that are far back in time.

@@ -20,8 +20,8 @@ import (
 // may have any key: there it is an error only if the beginning of the log has a key of nearly that name, and a warning if
 // no request turns out to have it.
 
-// A Trial is of values that nobody asked for: requests and inputs may lack them, without a word, and those of which there
-// are too many need not be kept. It may be used by several at once.
+// A Trial holds values that are only tried: requests and inputs may lack them, without a word, and if there are too
+// many of some, they need not be kept. Several goroutines may use it at once.
 type Trial struct{ given atomic.Uint32 }
 
 // GiveUp says that the values of a column are not wanted any more. Requests that have been read may have them.
@@ -58,7 +58,7 @@ type missingPart struct {
 	sure bool   // whether no line can have it
 }
 
-// absent is a warning about requests all of which lack the part.
+// absent returns a warning about requests all of which lack the part.
 func (m *missingPart) absent(requests string) string {
 	if m.part.Number {
 		return fmt.Sprintf("%s has a number in %s%s: each costs one", requests, m.part, m.text)
@@ -66,7 +66,7 @@ func (m *missingPart) absent(requests string) string {
 	return fmt.Sprintf("%s has %s%s: what counts by it counts by client", requests, m.part, m.text)
 }
 
-// missingParts are those of some values that a log lacks, judged by its format and its beginning.
+// missingParts returns the values that a log lacks, judged by its format and its beginning.
 func missingParts(values *match.Values, sample []byte, f *parse.Format) (missing []missingPart) {
 	for i, part := range values.Parts() {
 		has := values.Has(i, f)
@@ -86,7 +86,7 @@ func missingParts(values *match.Values, sample []byte, f *parse.Format) (missing
 	return missing
 }
 
-// FieldsOf are what a format, or else the beginning of a log, calls its fields.
+// FieldsOf returns the names of fields that a format has, or else the beginning of a log.
 func FieldsOf(sample []byte, f *parse.Format) []string {
 	if names := f.Names(); names != nil {
 		return names
@@ -106,7 +106,7 @@ func thereAre(names []string) string {
 	return text
 }
 
-// neverAbsent are warnings about conditions on what requests must not have, and none seems to have.
+// neverAbsent returns warnings about conditions on what requests must not have, and none seems to have.
 func (o *Options) neverAbsent(sample []byte, f *parse.Format) (texts []string) {
 	for _, m := range missingParts(o.Scopes.Absent(), sample, f) {
 		texts = append(texts, fmt.Sprintf("no request at the beginning has %s%s: a condition asks for requests without it", m.part, m.text))
@@ -143,10 +143,10 @@ func (o *Options) lack(f *parse.Format, missing []missingPart) (what, text, inst
 	return "", "", ""
 }
 
-// namesShown is how many names of fields an error shows.
+// namesShown is the most names of fields that an error shows.
 const namesShown = 40
 
-// nearestName is the part that was likely meant by one that is not there, "" if none is near.
+// nearestName returns the part that was likely meant by one that is not there, "" if none is near.
 func nearestName(part request.Part, names []string) string {
 	parts, words := map[string]string{}, []string{}
 	for _, name := range names {
@@ -168,7 +168,7 @@ func nearestName(part request.Part, names []string) string {
 	return parts[near]
 }
 
-// keysOf are the keys in lines of JSON or logfmt, those of objects in objects with dots between them.
+// keysOf returns the keys in lines of JSON or logfmt, those of objects in objects with dots between them.
 func keysOf(sample []byte) []string {
 	keys := map[string]bool{}
 	for line := range bytes.Lines(sample) {
@@ -186,7 +186,7 @@ func keysOf(sample []byte) []string {
 	return slices.Sorted(maps.Keys(keys))
 }
 
-// mostKeys is how many keys of a log are looked at.
+// mostKeys is the most keys of a log that are looked at.
 const mostKeys = 1000
 
 func addKeys(keys map[string]bool, path string, object map[string]any) {
@@ -200,7 +200,7 @@ func addKeys(keys map[string]bool, path string, object map[string]any) {
 	}
 }
 
-// unvalued are warnings about parts that no request of an input had.
+// unvalued returns warnings about parts that no request of an input had.
 func (f *feed) unvalued(parts []request.Part) (texts []string) {
 	for _, m := range f.missing {
 		if i := slices.Index(parts, m.part); !m.sure && f.valued>>i&1 == 0 {

@@ -42,7 +42,7 @@ const (
 	furtherName = "(further names)"
 )
 
-// seed makes slots unpredictable: nobody can write a log that makes the dictionaries slow.
+// seed makes slots unpredictable: no client can write a log that makes the dictionaries slow.
 var seed = maphash.MakeSeed()
 
 // NewDict returns an empty dictionary.
@@ -63,7 +63,7 @@ func (d *Dict) ID(name []byte) int32 {
 	return d.insert(h, name)
 }
 
-// shortID is ID of a name that is too long to be kept.
+// shortID works as ID for a name that is too long to be kept.
 func (d *Dict) shortID(name []byte) int32 {
 	var buf [MaxName + 1]byte
 	short := shorten(buf[:0], name)
@@ -102,13 +102,13 @@ func (d *Dict) Find(name []byte) (int32, bool) {
 // Name returns the name of an id that ID has returned.
 func (d *Dict) Name(id int32) string { return string(d.view.Load().name(id)) }
 
-// Bytes is Name without a copy. The bytes must not be changed.
+// Bytes returns a name as Name does, without a copy. The bytes must not be changed.
 func (d *Dict) Bytes(id int32) []byte { return d.view.Load().name(id) }
 
-// Len is the number of names; the ids are 0 … Len−1.
+// Len returns the number of names; the ids are 0 … Len−1.
 func (d *Dict) Len() int { return int(d.count.Load()) }
 
-// insert takes name in, unless somebody was quicker.
+// insert takes name in, unless another goroutine was quicker.
 func (d *Dict) insert(h uint64, name []byte) int32 {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -130,7 +130,7 @@ func (d *Dict) insert(h uint64, name []byte) int32 {
 	return id
 }
 
-// last is the id that all further names share.
+// last returns the id that all further names share.
 func (d *Dict) last() int32 {
 	if d.most > 0 {
 		return d.most - 1

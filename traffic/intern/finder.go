@@ -26,7 +26,7 @@ type place struct {
 
 const finderBits = 14 // of the index of a place: 384 KiB
 
-// finderKeys are secrets, so that nobody can write names that share a place.
+// finderKeys holds secrets, so that no client can write names that share a place.
 var finderKeys = [2]uint64{rand.Uint64(), rand.Uint64()}
 
 // NewFinder returns a Finder for one goroutine.

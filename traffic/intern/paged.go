@@ -12,10 +12,10 @@ const (
 	pageSize = 1 << pageBits
 )
 
-// Len is the number of elements.
+// Len returns the number of elements.
 func (p *PagedSlice[T]) Len() int { return p.n }
 
-// At is the element with an id below Len. The pointer stays valid.
+// At returns the element with an id below Len. The pointer stays valid.
 func (p *PagedSlice[T]) At(id int32) *T { return &p.pages[id>>pageBits][id&(pageSize-1)] }
 
 // Grow makes the array n elements long, unless it is longer already.

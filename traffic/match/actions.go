@@ -118,7 +118,7 @@ func (a *Actions) Named(name []byte) int32 {
 // on paths that come often: a table of fixed size in which a new path takes the place of an older one, of two that
 // share a hash in part. Targets are looked up without their query; that is nearly always the path.
 //
-// A place holds 64 bits of hash and no path. The hash is keyed with a secret, so nobody can write paths that share
+// A place holds 64 bits of hash and no path. The hash is keyed with a secret, so no client can write paths that share
 // one, and by chance two of a billion do with a probability of one in forty.
 type Matcher struct {
 	actions *Actions

@@ -88,7 +88,7 @@ func (g *Glob) fits(text []byte) bool {
 	return true
 }
 
-// A mark is where matching goes on after a wildcard: with pattern[i:] at text[j:].
+// A mark says where matching goes on after a wildcard: with pattern[i:] at text[j:].
 type mark struct{ i, j int }
 
 func (g *Glob) fitsByte(want, c byte) bool {

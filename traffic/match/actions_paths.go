@@ -12,10 +12,10 @@ import (
 // An action may stand for many paths, and a limit by action counts them as one, where a server that counts by path keeps them
 // apart. So that a report can say how many there are, Actions can note the paths of each action.
 //
-// A path is noted as 64 bits of its hash, with the id of its action behind them: 12 bytes, which lie in their entry of a Dict. The
-// hash is keyed with a secret, so nobody can write paths that share one.
+// A path is noted as 64 bits of its hash, with the id of its action behind them: 12 bytes, which lie in their entry of
+// a Dict. The hash is keyed with a secret, so no client can write paths that share one.
 
-// mostPathsNoted is how many paths are noted, in all. They take 4 MB.
+// mostPathsNoted is the most paths that are noted, in all. They take 4 MB.
 const mostPathsNoted = 100_000
 
 const notedPath = 8 + 4 // bytes

@@ -51,7 +51,7 @@ func TestFoldedIsBounded(t *testing.T) {
 	}
 }
 
-// Nobody notes paths unasked.
+// Paths are not noted unasked.
 func TestFoldedUnasked(t *testing.T) {
 	actions, err := NewActions(nil, intern.NewDict())
 	if err != nil {

@@ -32,7 +32,7 @@ func ResolveAction(actions *intern.Dict, name string) (names []string) {
 	return names
 }
 
-// MeantAction is what the actions that a name stands for are called together: /login/** where there are both /login and
+// MeantAction returns one name for all the actions that a name stands for: /login/** where there are both /login and
 // /login/…, "" if there are none.
 func MeantAction(actions *intern.Dict, name string) string {
 	switch names := ResolveAction(actions, name); len(names) {
@@ -51,7 +51,7 @@ const AllBelow = "/**"
 // ActionIDs are the ids of the actions that a name stands for; −1 for none.
 type ActionIDs [2]int32
 
-// FindActions are those known so far.
+// FindActions returns the ids of the actions known so far that a name stands for.
 func FindActions(actions *intern.Dict, name string) ActionIDs {
 	ids := ActionIDs{-1, -1}
 	for i, name := range ResolveAction(actions, name) {
@@ -63,8 +63,8 @@ func FindActions(actions *intern.Dict, name string) ActionIDs {
 // Has reports whether an action is one of them.
 func (ids *ActionIDs) Has(id uint16) bool { return int32(id) == ids[0] || int32(id) == ids[1] }
 
-// Moved reports whether the name has come to mean something else than before, not only more: /x is /x/… until there is a
-// page /x. No request of what it means now came before, so whoever forgets what was counted has counted right.
+// Moved reports whether the name has come to mean something else than before, not only more: /x is /x/… until there is
+// a page /x. No request of what it means now came before, so a caller that drops its counts counts right.
 func (ids *ActionIDs) Moved(before ActionIDs) bool {
 	for _, id := range before {
 		if id >= 0 && id != ids[0] && id != ids[1] {
@@ -74,8 +74,8 @@ func (ids *ActionIDs) Moved(before ActionIDs) bool {
 	return false
 }
 
-// NearestActions are the actions of the log that a name may have been meant for: those that have it in theirs, then the one
-// that is most like it.
+// NearestActions returns the actions of the log that a name may have been meant for: those that have it in theirs, then
+// the one that is most like it.
 func NearestActions(actions *intern.Dict, name string) (names []string) {
 	word := strings.ToLower(strings.Trim(name, "/…*"))
 	for id := range actions.Len() {
@@ -89,7 +89,7 @@ func NearestActions(actions *intern.Dict, name string) (names []string) {
 	return names
 }
 
-// NearestAction is the action of the log that a name is most like, "" if none is near.
+// NearestAction returns the action of the log that a name is most like, "" if none is near.
 func NearestAction(actions *intern.Dict, name string) string {
 	var names []string
 	for id := range actions.Len() {

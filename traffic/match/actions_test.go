@@ -69,7 +69,7 @@ func TestActionsFromPaths(t *testing.T) {
 		{"GET", "/feed.xml", "/feed.xml"},
 		{"GET", "/caf\xc3\xa9/1", "/caf\xc3\xa9/…"},
 		{"GET", "/%6Cogin", "/%6Cogin"},
-		{"GET", "/a\x1b[31m", "/a\x1b[31m"}, // whoever prints it makes it harmless
+		{"GET", "/a\x1b[31m", "/a\x1b[31m"}, // a caller that prints it makes it harmless
 		{"GET", "/" + strings.Repeat("a", 64), "/" + strings.Repeat("a", 64)},
 		{"GET", "/" + strings.Repeat("a", 65) + "/b", "/" + strings.Repeat("a", 64) + "…/…"},
 		{"GET", "/" + strings.Repeat("न", 22), "/" + strings.Repeat("न", 21) + "…"},

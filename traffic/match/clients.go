@@ -18,8 +18,8 @@ import (
 //	header:X-Api-Key  a request header that the format logs
 //	session           any other field of the line: an nginx variable, a JSON key
 //
-// Whoever does not have what the rule asks for is the client "-". That no log at all has it is an
-// error, other than for the address as logged.
+// A request without what the rule asks for counts as the client "-". If no log has it, that is an error, other than for
+// the address as logged.
 type ClientRule struct {
 	text   string
 	source clientSource
@@ -51,7 +51,7 @@ var usualFields = map[string]clientSource{
 	"referer": fromReferer, "http_referer": fromReferer,
 }
 
-// sourceFields are what a format must have for a source.
+// sourceFields holds the field that a format must have for each source.
 var sourceFields = map[clientSource]parse.Field{
 	fromAddress: parse.FieldClient,
 	fromUser:    parse.FieldUser,
@@ -86,7 +86,7 @@ func ParseClientRule(client, from string, trusted []string) (ClientRule, error) 
 	return r, nil
 }
 
-// String is the rule as --client takes it.
+// String returns the rule as --client takes it.
 func (r ClientRule) String() string {
 	if r.text == "" {
 		return "addr"
@@ -94,7 +94,7 @@ func (r ClientRule) String() string {
 	return r.text
 }
 
-// Extra are the names that must stand at the beginning of parse.Options.Extra for the rule to work.
+// Extra returns the names that must stand at the beginning of parse.Options.Extra for the rule to work.
 func (r ClientRule) Extra() []string {
 	if r.extra == "" {
 		return nil
@@ -148,7 +148,8 @@ func prefixLength(s string, most int) (int, bool) {
 	return n, ok && err == nil && n >= 0 && n <= most && digits[0] != '+' && digits[0] != '-'
 }
 
-// fieldName is what parse.Options.Extra calls a field or, as header:NAME, a header; false if there can be none such.
+// fieldName returns the name in parse.Options.Extra of a field or, as header:NAME, a header; false if there can be none
+// such.
 func fieldName(s string) (name string, ok bool) {
 	name = strings.TrimPrefix(s, "$")
 	return name, s != "header" && isFieldName(strings.TrimPrefix(name, "header:"))
@@ -192,14 +193,15 @@ func (r *ClientRule) parseFrom(from string, trusted []string) error {
 	return nil
 }
 
-// Prefixes are the bits that are kept of IPv4 and IPv6 addresses; false if whole ones are, or the client is no address.
+// Prefixes returns the bits that are kept of IPv4 and IPv6 addresses; false if whole ones are, or the client is no
+// address.
 func (r ClientRule) Prefixes() (v4, v6 int, cut bool) { return r.v4, r.v6, r.prefix }
 
-// Trusted are the proxies whose word counts.
+// Trusted returns the proxies whose word counts.
 func (r ClientRule) Trusted() []netip.Prefix { return r.trusted }
 
-// Named is the client that somebody means who writes its name so: an address stands for the prefix that --client makes of
-// it, and is written as the rule writes it.
+// Named returns the client that a user means who writes its name so: an address stands for the prefix that --client
+// makes of it, and is written as the rule writes it.
 func (r ClientRule) Named(text string) string {
 	if r.source != fromAddress {
 		return text

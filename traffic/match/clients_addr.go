@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// privateNetworks are those that no packet from the public internet comes from: RFC 1918, 4193, 6598, 5735, 4291.
+// privateNetworks holds networks from which no packet of the public internet comes: RFC 1918, 4193, 6598, 5735, 4291.
 var privateNetworks = []netip.Prefix{
 	netip.MustParsePrefix("10.0.0.0/8"),
 	netip.MustParsePrefix("172.16.0.0/12"),
@@ -104,7 +104,7 @@ func forwardedNode(entry []byte) []byte {
 	return nil
 }
 
-// trim is bytes.Trim for a set of ASCII characters, without the table that it builds.
+// trim works as bytes.Trim for a set of ASCII characters, without the table that it builds.
 func trim(b []byte, set string) []byte {
 	for len(b) > 0 && strings.IndexByte(set, b[0]) >= 0 {
 		b = b[1:]

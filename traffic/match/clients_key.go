@@ -34,8 +34,9 @@ func (e *Extractor) Key(r *parse.Record) []byte {
 	return absent
 }
 
-// key is Key for all rules but the plain address, and for addresses that may be IPv4 in their IPv6 form. So write
-// servers that take both on one socket (nginx: listen [::]:80 ipv6only=off): ::ffff:192.0.2.7 is who elsewhere is 192.0.2.7.
+// key works as Key for all rules but the plain address, and for addresses that may be IPv4 in their IPv6 form. So write
+// servers that take both on one socket (nginx: listen [::]:80 ipv6only=off): ::ffff:192.0.2.7 is who elsewhere is
+// 192.0.2.7.
 func (e *Extractor) key(r *parse.Record) []byte {
 	switch e.rule.source {
 	case fromUser:
@@ -56,7 +57,7 @@ func (e *Extractor) key(r *parse.Record) []byte {
 	return e.text(addr)
 }
 
-// address is the client's address; false if it has none. A rule for something else takes the peer's.
+// address returns the client's address; false if it has none. A rule for something else takes the peer's.
 func (r *ClientRule) address(record *parse.Record) (netip.Addr, bool) {
 	addr, ok := parse.Addr(record.Client)
 	if ok && r.forwarded {

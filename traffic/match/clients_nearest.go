@@ -11,8 +11,8 @@ import (
 	"shadow/traffic/intern"
 )
 
-// NearestClients are the clients that a name is most like, at most so many: those that an address shares most of its
-// leading bits with; of another name those that contain it, in either case, or the one that is most like it.
+// NearestClients returns the clients that a name is most like, at most so many: those that an address shares most of
+// its leading bits with; of another name those that contain it, in either case, or the one that is most like it.
 func NearestClients(clients *intern.Dict, name string, most int) (near []string) {
 	names := make([]string, clients.Len())
 	for id := range names {
@@ -34,7 +34,7 @@ func NearestClients(clients *intern.Dict, name string, most int) (near []string)
 	return near[:min(len(near), most)]
 }
 
-// nearestAddresses are the addresses and prefixes of the kind of one, by how many leading bits they share with it.
+// nearestAddresses returns the addresses and prefixes of the kind of one, by how many leading bits they share with it.
 func nearestAddresses(address netip.Addr, names []string) (near []string) {
 	shared := map[string]int{}
 	for _, name := range names {
@@ -51,7 +51,7 @@ func nearestAddresses(address netip.Addr, names []string) (near []string) {
 	return near
 }
 
-// leadingAddress is the address that a name is, or that a prefix begins with.
+// leadingAddress returns the address that a name is, or that a prefix begins with.
 func leadingAddress(name string) (netip.Addr, bool) {
 	if prefix, err := netip.ParsePrefix(name); err == nil {
 		return prefix.Addr().Unmap(), true
@@ -60,7 +60,7 @@ func leadingAddress(name string) (netip.Addr, bool) {
 	return address.Unmap().WithZone(""), err == nil
 }
 
-// sharedBits is how many leading bits two addresses of one kind share.
+// sharedBits returns how many leading bits two addresses of one kind share.
 func sharedBits(a, b netip.Addr) (n int) {
 	x, y := a.As16(), b.As16()
 	for i := range x {

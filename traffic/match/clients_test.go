@@ -117,9 +117,9 @@ func TestClientFromProxies(t *testing.T) {
 	trusted := []string{"10.0.0.0/8", "2001:db8:ffff::/48"}
 	for _, c := range []struct{ peer, list, want string }{
 		{"10.0.0.1", "203.0.113.7", "203.0.113.7"},
-		{"10.0.0.1", "1.1.1.1, 203.0.113.7", "203.0.113.7"},  // the left one is anybody's claim
+		{"10.0.0.1", "1.1.1.1, 203.0.113.7", "203.0.113.7"},  // any client can claim the left one
 		{"10.0.0.1", "203.0.113.7, 10.0.0.2", "203.0.113.7"}, // two proxies
-		{"203.0.113.9", "203.0.113.7", "203.0.113.9"},        // the peer is nobody we trust
+		{"203.0.113.9", "203.0.113.7", "203.0.113.9"},        // the peer is none that we trust
 		{"10.0.0.1", "", "10.0.0.1"},                         // the proxy itself
 		{"10.0.0.1", "10.0.0.3, 10.0.0.2", "10.0.0.3"},       // all of them ours
 		{"10.0.0.1", "203.0.113.7, unknown", "10.0.0.1"},     // what cannot be read ends the walk

@@ -18,13 +18,13 @@ type Costs struct {
 	numbers intern.PagedSlice[number] // by id of these
 }
 
-// A number is what a text says.
+// A number holds the number that a text says.
 type number struct {
 	n          int64
 	read, none bool // none: it says no number
 }
 
-// NewCosts is for requests whose values are those of tables.
+// NewCosts returns Costs for requests whose values are those of tables.
 func NewCosts(of policy.Costs, tables *traffic.Tables) Costs {
 	c := Costs{Of: of}
 	for i := range of {
@@ -36,7 +36,7 @@ func NewCosts(of policy.Costs, tables *traffic.Tables) Costs {
 	return c
 }
 
-// At is what the request of a row costs.
+// At returns the cost of the request of a row.
 func (c *Costs) At(b *traffic.Batch, row int32, marks uint64) int64 {
 	i := c.Of.For(marks)
 	if i < 0 {
@@ -52,7 +52,7 @@ func (c *Costs) At(b *traffic.Batch, row int32, marks uint64) int64 {
 	return c.Of[i].Of(n)
 }
 
-// number is what the text with an id says.
+// number returns the number that the text with an id says; none: it says no number.
 func (c *Costs) number(id int32) (n int64, none bool) {
 	if id == traffic.NoValue {
 		return 0, true

@@ -50,7 +50,7 @@ func (x *Exclude) Of(clients ClientRule) *Exclude {
 	return &y
 }
 
-// Networks are the addresses that are left out.
+// Networks returns the addresses that are left out.
 func (x *Exclude) Networks() []netip.Prefix {
 	if x == nil {
 		return nil

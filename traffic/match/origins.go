@@ -9,29 +9,29 @@ import (
 	"shadow/parse"
 )
 
-// A server that stands behind proxies logs their addresses, and finds the client's in a header. It shows in the
-// header, which names somebody else again and again. The client itself may have written entries of its own in front.
+// A server that stands behind proxies logs their addresses, and finds the client's in a header. It shows in the header,
+// which names another address again and again. The client itself may have written entries of its own in front.
 //
 //	client     header                      origin         leftmost
 //	10.0.0.1   192.0.2.7                   192.0.2.7      192.0.2.7, an address
-//	10.0.0.1   8.8.8.8, 192.0.2.7          192.0.2.7      8.8.8.8, an address that nobody has vouched for
-//	10.0.0.1   10.9.9.9, 192.0.2.7         192.0.2.7      10.9.9.9, which belongs to nobody
+//	10.0.0.1   8.8.8.8, 192.0.2.7          192.0.2.7      8.8.8.8, an address that no proxy has vouched for
+//	10.0.0.1   10.9.9.9, 192.0.2.7         192.0.2.7      10.9.9.9, which no public host has
 //	10.0.0.1   unknown, 192.0.2.7          192.0.2.7      unknown, which is no address
 //	192.0.2.7  192.0.2.7, 198.51.100.1     none: the log has the client's address already
 
-// An Entry is what the first entry of a list is.
+// An Entry says what the first entry of a list is.
 type Entry uint32
 
 // What an entry may be, in the last two bits of the column Leftmost.
 const (
-	PublicEntry  Entry = iota // an address that somebody may have
+	PublicEntry  Entry = iota // an address that a public host may have
 	PrivateEntry              // one of a network that is not on the public internet
 	NobodysEntry              // one that no host has: unspecified, multicast, for documents
 	NoAddress                 // no address
 	EntryCount
 )
 
-// EntryOf is what a value of the column Leftmost says.
+// EntryOf returns the entry that a value of the column Leftmost says.
 func EntryOf(leftmost uint32) Entry { return Entry(leftmost) % EntryCount }
 
 // Origins finds the addresses that headers of proxies name behind clients, for one goroutine.
@@ -48,8 +48,8 @@ type origin struct {
 // NewOrigins returns what finds origins beyond the clients of a rule, for one goroutine.
 func (r ClientRule) NewOrigins() *Origins { return &Origins{rule: r} }
 
-// Of returns hashes of the address that is named behind the client of a record, and of the first entry of the list; 0, 0
-// if nobody else is named. It does not allocate.
+// Of returns hashes of the address that is named behind the client of a record, and of the first entry of the list; 0,
+// 0 if no other address is named. It does not allocate.
 func (o *Origins) Of(r *parse.Record) (at, leftmost uint32) {
 	if len(r.Forwarded) == 0 && len(o.rule.extra) == 0 {
 		return 0, 0
@@ -74,7 +74,7 @@ func (o *Origins) Of(r *parse.Record) (at, leftmost uint32) {
 	return s.origin, s.leftmost
 }
 
-// originSeed keeps anybody from writing a list that is taken for another.
+// originSeed prevents clients from writing a list that is taken for another.
 var originSeed = maphash.MakeSeed()
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -124,7 +124,7 @@ func entryOf(addr netip.Addr) Entry {
 	return PublicEntry
 }
 
-// reservedNetworks are those that IANA has set aside for no host of the internet: RFC 1122, 2544, 6890.
+// reservedNetworks holds the networks that IANA has set aside for no host of the internet: RFC 1122, 2544, 6890.
 var reservedNetworks = []netip.Prefix{
 	netip.MustParsePrefix("0.0.0.0/8"),
 	netip.MustParsePrefix("198.18.0.0/15"),

@@ -36,7 +36,7 @@ type Scopes struct {
 	classes  [request.ClassCount]uint64
 	statuses [maxStatus + 1]uint64
 	networks networkBits
-	tiers    []uint64 // by tier; nil when nobody asks
+	tiers    []uint64 // by tier; nil when they are not asked for
 
 	byClass, byStatus bool
 	portAt            int // in Record.Extra
@@ -115,7 +115,7 @@ func newRegexp(text string) (func([]byte) bool, error) {
 	return re.Match, nil
 }
 
-// newHost is a pattern for the whole of a host's name. Without wildcards, newTextGlob would take a part of it.
+// newHost returns a pattern for the whole of a host's name. Without wildcards, newTextGlob would take a part of it.
 func newHost(text string) (func([]byte) bool, error) {
 	g, err := newTextGlob(text)
 	if !strings.ContainsAny(text, "*?") {
@@ -189,10 +189,10 @@ func (s *Scopes) addTiers(scopes []request.Conditions) error {
 // byPath reports whether any scope asks for the path.
 func (s *Scopes) byPath() bool { return s.paths.asked() || s.prefixes.asked() || s.regexps.asked() }
 
-// Extra are the names that must stand at the beginning of parse.Options.Extra.
+// Extra returns the names that must stand at the beginning of parse.Options.Extra.
 func (s *Scopes) Extra() []string { return s.extra }
 
-// Absent are what scopes ask about that requests must not have. A nil Scopes asks for nothing.
+// Absent returns the values that scopes ask requests not to have. A nil Scopes asks for nothing.
 func (s *Scopes) Absent() *Values {
 	if s == nil {
 		return nil
@@ -203,7 +203,7 @@ func (s *Scopes) Absent() *Values {
 // ByHost reports whether any scope asks for the host. A nil Scopes asks for nothing.
 func (s *Scopes) ByHost() bool { return s != nil && s.hosts.asked() }
 
-// Lacks are warnings about what scopes go by and a format does not have.
+// Lacks returns warnings about what scopes go by and a format does not have.
 func (s *Scopes) Lacks(f *parse.Format) (texts []string) {
 	if s == nil {
 		return nil
@@ -236,7 +236,8 @@ func (s *Scopes) Lacks(f *parse.Format) (texts []string) {
 	return texts
 }
 
-// Unseen are warnings about what tiers go by and no request of an input had: seen are the fields of those that were.
+// Unseen returns warnings about what tiers go by and no request of an input had: seen are the fields of those that
+// were.
 func (s *Scopes) Unseen(f *parse.Format, seen uint64) []string {
 	if s == nil || s.tiers == nil {
 		return nil

@@ -124,7 +124,7 @@ func (m *Marker) Mark(marks []uint64, b *traffic.Batch, records []parse.Record) 
 	}
 }
 
-// Fields are those that tiers go by and some request had since the last call.
+// Fields returns the fields that tiers go by and that some request had since the last call.
 func (m *Marker) Fields() (seen uint64) {
 	if m.tiers != nil {
 		seen, m.tiers.seen = m.tiers.seen, 0
@@ -140,7 +140,7 @@ func bitsOf(known *[]uint64, id int, names *intern.Dict, table interface{ of(nam
 	return (*known)[id]
 }
 
-// path is the bits of a request's path. What is not HTTP has none, and fits only scopes that do not ask.
+// path returns the bits of a request's path. What is not HTTP has none, and fits only scopes that do not ask.
 func (m *Marker) path(r *parse.Record) uint64 {
 	s := m.scopes
 	if !IsHTTP(r.Method, r.Path) {

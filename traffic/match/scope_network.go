@@ -86,7 +86,7 @@ func (n *networkBits) addNetworks(scopes []request.Conditions) (names map[*reque
 	return names, nil
 }
 
-// of is the bits of an address; ok: whether there is one.
+// of returns the bits of an address; ok: whether there is one.
 func (n *networkBits) of(addr netip.Addr, ok bool) uint64 {
 	var owner network.Owner
 	if ok && n.owned {

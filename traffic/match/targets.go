@@ -17,7 +17,7 @@ import (
 //
 // Names of pages are no sign: a shop may sell a shell, and a blog may have a page /author.
 
-// A Purpose is what a path is for; several may be.
+// A Purpose says what a path is for; several may be.
 type Purpose uint8
 
 // The purposes.

@@ -48,7 +48,7 @@ func NewTiers(tiers []request.Tier, extra []string) (*Tiers, error) {
 	return t, tooMany(t.extra)
 }
 
-// tooMany is the error of asking too much of the parser.
+// tooMany returns the error of asking too much of the parser.
 func tooMany(extra []string) error {
 	if len(extra) <= parse.MaxExtra {
 		return nil
@@ -87,7 +87,7 @@ func addNames(to map[string]uint8, names []string, id uint8) {
 	}
 }
 
-// field is the table of a field, which is asked of the parser.
+// field returns the table of a field, which is asked of the parser.
 func (t *Tiers) field(name string) (*tierField, error) {
 	for i := range t.fields {
 		if t.fields[i].name == name {
@@ -104,7 +104,7 @@ func (t *Tiers) field(name string) (*tierField, error) {
 	return &t.fields[len(t.fields)-1], nil
 }
 
-// placeOf is the place of a name in what is asked of the parser, to which it is added if it is new.
+// placeOf returns the place of a name in what is asked of the parser, to which it is added if it is new.
 func placeOf(name string, extra []string) (int, []string) {
 	if at := slices.Index(extra, name); at >= 0 {
 		return at, extra
@@ -112,7 +112,7 @@ func placeOf(name string, extra []string) (int, []string) {
 	return len(extra), append(extra, name)
 }
 
-// Extra are the names that must stand at the beginning of parse.Options.Extra, those of the client rule first.
+// Extra returns the names that must stand at the beginning of parse.Options.Extra, those of the client rule first.
 func (t *Tiers) Extra() []string { return t.extra }
 
 // has reports whether a tier has this name. There are none in nil Tiers.
@@ -120,7 +120,7 @@ func (t *Tiers) has(name string) bool {
 	return t != nil && slices.ContainsFunc(t.tiers, func(tier request.Tier) bool { return tier.Name == name && !tier.Exempt })
 }
 
-// lacks are warnings about what tiers go by and a format does not have.
+// lacks returns warnings about what tiers go by and a format does not have.
 func (t *Tiers) lacks(f *parse.Format) (texts []string) {
 	lack := func(name string) { texts = append(texts, notLogged(name)) }
 	if len(t.networks.entries) > 0 && !f.Has(parse.FieldClient) {
@@ -139,7 +139,7 @@ func (t *Tiers) lacks(f *parse.Format) (texts []string) {
 
 func notLogged(name string) string { return name + " is not logged: no client is in a tier by it" }
 
-// unseen are the same about fields that a format may have and no request had: any line of JSON may have any key.
+// unseen returns the same about fields that a format may have and no request had: any line of JSON may have any key.
 func (t *Tiers) unseen(f *parse.Format, seen uint64) (texts []string) {
 	for i := range t.fields {
 		if f.HasExtra(t.fields[i].at) && seen>>i&1 == 0 {
@@ -191,7 +191,7 @@ func (f *tierFinder) find(client int32, r *parse.Record) uint8 {
 	return tier
 }
 
-// lower is the tier of a name, if it has one that comes before tier.
+// lower returns the tier of a name, if it has one that comes before tier.
 func lower(tier uint8, tiers map[string]uint8, name []byte) uint8 {
 	if other, ok := tiers[string(name)]; ok {
 		return min(tier, other)

@@ -59,7 +59,7 @@ func (t *networkTable) of(addr netip.Addr, none uint8) uint8 {
 	return tier
 }
 
-// family is the place in networkTable.lengths of an address.
+// family returns the place in networkTable.lengths of an address.
 func family(addr netip.Addr) int {
 	if addr.Is4() {
 		return 0

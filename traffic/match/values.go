@@ -19,8 +19,8 @@ type Values struct {
 // cookies is the header that holds all cookies.
 const cookies = "header:Cookie"
 
-// NewValues is for the parts of keys that are values, and for the fields of costs but the bytes sent; nil if there are
-// none. extra is what is asked of the parser already; with what the parts need it comes back.
+// NewValues returns Values for the parts of keys that are values, and for the fields of costs but the bytes sent; nil
+// if there are none. extra is what is asked of the parser already; with what the parts need it comes back.
 func NewValues(keys []request.Key, costs []request.Part, extra []string) (*Values, []string, error) {
 	v := &Values{}
 	var parts []request.Part
@@ -58,7 +58,7 @@ func NewValues(keys []request.Key, costs []request.Part, extra []string) (*Value
 	return v, extra, tooMany(extra)
 }
 
-// Parts are what the values are. There are none of nil Values.
+// Parts returns the part of keys that each value is; nil for nil Values.
 func (v *Values) Parts() []request.Part {
 	if v == nil {
 		return nil
@@ -74,7 +74,7 @@ func (v *Values) Has(i int, f *parse.Format) bool {
 	return slices.ContainsFunc(v.at[i], f.HasExtra)
 }
 
-// Of is part i of a request, nil if that has none. It is valid as long as the record.
+// Of returns part i of a request, nil if that has none. It is valid as long as the record.
 func (v *Values) Of(i int, r *parse.Record) []byte {
 	p, at := v.parts[i], v.at[i]
 	if p.Kind == request.PartSegment {
@@ -96,7 +96,7 @@ func (v *Values) Counts(i int, text []byte) bool {
 	return ok
 }
 
-// logged is a value, nil for what servers log where there is none.
+// logged returns a value, nil for what servers log where there is none.
 func logged(value []byte) []byte {
 	if len(value) == 0 || len(value) == 1 && value[0] == '-' {
 		return nil
@@ -104,7 +104,7 @@ func logged(value []byte) []byte {
 	return value
 }
 
-// segment is the nth segment of a request's path: c of /a/b/c is the third.
+// segment returns the nth segment of a request's path: c of /a/b/c is the third.
 func segment(n int, r *parse.Record) []byte {
 	if !IsHTTP(r.Method, r.Path) {
 		return nil
@@ -123,7 +123,7 @@ func segment(n int, r *parse.Record) []byte {
 	return path
 }
 
-// cookie is the value of a cookie in a header (RFC 6265, 4.2.1).
+// cookie returns the value of a cookie in a header (RFC 6265, 4.2.1).
 func cookie(name string, header []byte) []byte {
 	for len(header) > 0 {
 		pair := header

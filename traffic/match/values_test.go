@@ -9,7 +9,7 @@ import (
 	"shadow/request"
 )
 
-// valueOf is the part of a request, "" if it has none. extra are the fields of its line by their names.
+// valueOf returns the part of a request, "" if it has none. extra are the fields of its line by their names.
 func valueOf(t *testing.T, part string, r parse.Record, extra map[string]string) string {
 	t.Helper()
 	key, err := request.ParseKey(part)

@@ -23,7 +23,7 @@ const (
 
 var verdictNames = [...]string{"unknown", "verified", "forged"}
 
-// String is the verdict in a word.
+// String returns the verdict in a word.
 func (v Verdict) String() string { return verdictNames[v] }
 
 // Crawlers are the addresses that crawlers send from, by the files that their owners publish. They are immutable; nil knows

@@ -12,14 +12,14 @@ import (
 	"github.com/oschwald/maxminddb-golang/v2"
 )
 
-// An Owner is what is known of the network that an address lies in. The zero Owner: nothing.
+// An Owner describes who runs the network that an address lies in. The zero Owner is unknown.
 type Owner struct {
 	ASN     uint32 // the number of its autonomous system (RFC 6793); 0: not known
 	Name    string // of the organization that runs it; "": not known
 	Country string // two letters as in ISO 3166, upper case; "": not known
 }
 
-// ASNText is the number as people write it: AS64500; "" if it is not known.
+// ASNText returns the number as people write it: AS64500; "" if it is not known.
 func (o Owner) ASNText() string {
 	if o.ASN == 0 {
 		return ""
@@ -27,7 +27,7 @@ func (o Owner) ASNText() string {
 	return "AS" + strconv.FormatUint(uint64(o.ASN), 10)
 }
 
-// String is all that is known: "AS64500 Example Hosting, DE"; "" for nothing.
+// String returns all that is known: "AS64500 Example Hosting, DE"; "" for nothing.
 func (o Owner) String() string {
 	text := strings.TrimSpace(o.ASNText() + " " + o.Name)
 	if text != "" && o.Country != "" {
@@ -58,7 +58,8 @@ func ParseCountry(text string) (string, error) {
 	return upper, nil
 }
 
-// A Database tells the owners of addresses from MMDB files. Any number of goroutines may use it. A nil one knows nobody.
+// A Database finds the owners of addresses in MMDB files. Any number of goroutines may use it. A nil one knows no
+// owner.
 type Database struct {
 	files []*file
 
@@ -102,7 +103,7 @@ func explain(err error) error {
 	return err
 }
 
-// checked is how many records are looked at to see what a file knows.
+// checked is the number of records that are looked at to see what a file knows.
 const checked = 1000
 
 // check reports whether a file has anything that an Owner tells: there are MMDB files about much else.
@@ -123,7 +124,7 @@ func (f *file) check() error {
 	return fmt.Errorf("a database of type %q: it has no ASN, no name and no country of networks", f.reader.Metadata.DatabaseType)
 }
 
-// Err is the first error of reading a record: what was told of its addresses, namely nothing, is then not true.
+// Err returns the first error of reading a record: what was told of its addresses, namely nothing, is then not true.
 func (d *Database) Err() error {
 	if d == nil {
 		return nil
@@ -175,7 +176,7 @@ func (f *file) of(addr netip.Addr) (Owner, error) {
 	return owner, nil
 }
 
-// A place is where one of the publishers of such files has something.
+// A place says where one of the publishers of such files has something.
 type place []string
 
 // The places, the first that has something goes. MaxMind and DB-IP have the first of each, with countries as maps; IPinfo
@@ -189,7 +190,7 @@ var (
 	countryPlaces = []place{{"country", "iso_code"}, {"country_code"}, {"country"}, {"registered_country", "iso_code"}}
 )
 
-// longestName is how much of a name stays, in bytes.
+// longestName is the most bytes of a name that stay.
 const longestName = 100
 
 func (f *file) decode(found maxminddb.Result) (o Owner, err error) {
@@ -215,7 +216,7 @@ func (f *file) decode(found maxminddb.Result) (o Owner, err error) {
 	return o, nil
 }
 
-// in is what a record has at a place; nil for nothing.
+// in returns the value of a record at a place; nil for nothing.
 func (p place) in(record any) any {
 	for _, key := range p {
 		fields, ok := record.(map[string]any)

@@ -2,7 +2,7 @@
 // by files that the user has. No such data is shipped.
 package network
 
-// Known is what files of the user tell of addresses. The zero Known: nothing.
+// Known holds the user's files about addresses. The zero Known has none.
 type Known struct {
 	Owners   *Database
 	Crawlers *Crawlers

@@ -16,8 +16,8 @@ import (
 	"shadow/traffic/match"
 )
 
-// Logs are the sample logs, each by its name, and where they are at hand the real ones, whose folders are read together,
-// but not with -short.
+// Logs returns the sample logs, each by its name, and where they are at hand the real ones, whose folders are read
+// together, but not with -short.
 func Logs(t testing.TB) map[string][]string {
 	t.Helper()
 	sets := map[string][]string{}
@@ -64,7 +64,7 @@ func glob(t testing.TB, folder, pattern string) []string {
 	return names
 }
 
-// readable are the files whose format can be told.
+// readable returns the files whose format can be told.
 func readable(t testing.TB, files []string) (some []string) {
 	t.Helper()
 	for _, name := range files {
@@ -75,7 +75,7 @@ func readable(t testing.TB, files []string) (some []string) {
 	return some
 }
 
-// Format is that of a file.
+// Format returns the format of a file.
 func Format(t testing.TB, name string) *parse.Format {
 	t.Helper()
 	f, err := format(name)
@@ -99,7 +99,7 @@ func format(name string) (*parse.Format, error) {
 	return found.Format, err
 }
 
-// Options are how logs are read unless told otherwise, into tables of their own.
+// Options returns the options for logs unless told otherwise, with tables of their own.
 func Options(t testing.TB) ingest.Options {
 	t.Helper()
 	tables := traffic.NewTables()

@@ -51,13 +51,13 @@ type Finder struct {
 	names  [][]byte      // by id, of the agents that were found; nil: not yet
 }
 
-// lasts is how many clients' last agents are at hand; of two clients that share a place the later one has it.
+// lasts is the number of clients whose last agents are at hand; of two clients that share a place the later one has it.
 const lasts = 1 << 13
 
 // NewFinder returns a Finder for one goroutine.
 func (a *Agents) NewFinder() *Finder { return &Finder{agents: a} }
 
-// ID is Agents.ID of a client's agent.
+// ID returns Agents.ID of a client's agent.
 func (f *Finder) ID(client int32, agent []byte) uint16 {
 	if len(agent) == 0 {
 		agent = noAgent
@@ -91,13 +91,14 @@ func (a *Agents) insert(agent []byte) int32 {
 // Name returns the agent with this id.
 func (a *Agents) Name(id int32) string { return a.dict.Name(id) }
 
-// Names is the dictionary of the names, for those who keep it. Names that it has given may be taken in again, in their order.
+// Names returns the dictionary of the names, for those who keep it. Names that it has given may be taken in again, in
+// their order.
 func (a *Agents) Names() *intern.Dict { return &a.dict }
 
-// Len is the number of agents; the ids are 0 … Len−1.
+// Len returns the number of agents; the ids are 0 … Len−1.
 func (a *Agents) Len() int { return a.dict.Len() }
 
-// Class is what the agent with this id claims to be.
+// Class returns the class that the agent with this id claims to be.
 func (a *Agents) Class(id int32) request.Class {
 	if c := a.classes[id].Load(); c != 0 {
 		return request.Class(c - 1)
@@ -112,8 +113,8 @@ func (a *Agents) Class(id int32) request.Class {
 	return c
 }
 
-// BrowserSet is a set of browsers, for Evidence.Add, which holds the agent with this id; none for other agents. It depends
-// on the name alone: ids differ from run to run.
+// BrowserSet returns a set of browsers, for Evidence.Add, which holds the agent with this id; none for other agents. It
+// depends on the name alone: ids differ from run to run.
 func (a *Agents) BrowserSet(id int32) uint16 {
 	if a.Class(id) != request.Browser {
 		return 0
@@ -121,7 +122,7 @@ func (a *Agents) BrowserSet(id int32) uint16 {
 	return 1 << (crc32.ChecksumIEEE([]byte(a.Name(id))) >> 28)
 }
 
-// foldedClass is Classify with a memory of fixed size.
+// foldedClass works as Classify, with a memory of fixed size.
 func (a *Agents) foldedClass(agent []byte) request.Class {
 	const bits = 7
 	h := maphash.Bytes(agentSeed, agent)

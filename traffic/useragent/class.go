@@ -66,7 +66,7 @@ var notFollowed = map[string]string{
 	`WordPress\/`:       "a site's own chores and pingbacks; a tool (see ownPatterns)",
 }
 
-// ownPatterns are what the list lacks, in its syntax.
+// ownPatterns holds patterns that the list lacks, in its syntax.
 var ownPatterns = map[request.Class][]string{
 	request.Monitor: {
 		`kube-probe`, `GoogleHC`, `ELB-HealthChecker`, `Envoy\/HC`, `^Load Balancer Agent`, `^AlwaysOn`,
@@ -133,8 +133,8 @@ var platforms = []string{
 	"blackberry", "playstation", "nintendo", "tizen", "webos", "amiga", "beos", "os/2", "sunos",
 }
 
-// browserFamilies are how agents of browsers begin that do not call themselves Mozilla: old ones, those in a terminal,
-// those of telephones before the smart ones.
+// browserFamilies holds the beginnings of agents of browsers that do not call themselves Mozilla: old ones, those in a
+// terminal, those of telephones before the smart ones.
 var browserFamilies = []string{
 	"opera/", "opera mini/", "ucweb/", "lynx/", "links (", "elinks", "w3m/", "dillo/", "netsurf/", "ncsa_mosaic/",
 	"ncsa mosaic/", "ibrowse/", "amaya/", "icab/", "contiki/", "emacs-w3", "surf/", "blackberry", "nokia", "samsung-",

@@ -110,7 +110,7 @@ func (p *classPattern) fits(agent []byte, i int) bool {
 		(p.regexp == nil || p.regexp().Match(agent))
 }
 
-// gram is the place in the table of the three bytes that s begins with.
+// gram returns the place in the table of the three bytes that s begins with.
 func gram[S string | []byte](s S) uint32 {
 	return (uint32(s[0])<<16 | uint32(s[1])<<8 | uint32(s[2])) * 2654435761 >> (32 - gramBits)
 }
@@ -118,8 +118,8 @@ func gram[S string | []byte](s S) uint32 {
 //go:embed crawlers/patterns.tsv
 var crawlerList string
 
-// classOfTag says what the tags of the list mean to us. Whoever is paid to look at many sites is a crawler; what
-// anybody can run is a tool, also when it looks for holes.
+// classOfTag says what the tags of the list mean to us. A service that looks at many sites for money is a crawler; a
+// program that any user can run is a tool, also when it looks for holes.
 var classOfTag = map[string]request.Class{
 	"academic":           request.Crawler,
 	"advertising":        request.Crawler,
@@ -152,7 +152,7 @@ var patterns = sync.OnceValue(func() *classMatcher {
 	return m
 })
 
-// classOfTags is the class of a pattern with several tags; a tag that we do not know makes a crawler.
+// classOfTags returns the class of a pattern with several tags; a tag that we do not know makes a crawler.
 func classOfTags(tags string) request.Class {
 	class := request.Unknown
 	for tag := range strings.SplitSeq(tags, ",") {

@@ -92,7 +92,7 @@ func TestPatterns(t *testing.T) {
 	}
 }
 
-// patternTexts are agents that touch many patterns: those of the table, every literal alone, cut short, and inside
+// patternTexts returns agents that touch many patterns: those of the table, every literal alone, cut short, and inside
 // other text.
 func patternTexts(t *testing.T) (texts []string) {
 	data, err := os.ReadFile("testdata/agents.txt")

@@ -20,7 +20,7 @@ var (
 	compatible   = lazy.Regexp(`compatible; *([\pL\pN_.-]+)`)
 )
 
-// CrawlerName is what a crawler calls itself.
+// CrawlerName returns the name that a crawler gives itself.
 func CrawlerName(agent string) string {
 	agent = links().ReplaceAllString(agent, "")
 	words := betweenWords().Split(strings.TrimSpace(agent), -1)

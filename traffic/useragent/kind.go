@@ -16,7 +16,7 @@ var kindFamilies = [][]string{
 // kindPlatforms are looked for likewise: a telephone with Android says Linux as well.
 var kindPlatforms = [][]string{{"android"}, {"iphone"}, {"ipad"}, {"windows"}, {"mac os"}, {"cros "}, {"linux"}}
 
-// Kinds is how many kinds of browsers there are: any other family, and any other platform, is one as well.
+// Kinds is the number of kinds of browsers: any other family, and any other platform, is one as well.
 const Kinds = 64
 
 // Kind numbers the browser that the agent with this id claims to be by its family and platform, below Kinds; −1 for other
@@ -31,7 +31,7 @@ func (a *Agents) Kind(id int32) int {
 	return firstOf(words, kindFamilies)*(len(kindPlatforms)+1) + firstOf(words, kindPlatforms)
 }
 
-// firstOf is the index of the first of some lists a word of which a text holds, or how many there are.
+// firstOf returns the index of the first of some lists a word of which a text holds, or how many there are.
 func firstOf(text []byte, lists [][]string) int {
 	for i, words := range lists {
 		if holdsAny(text, words...) {

@@ -47,8 +47,8 @@ const (
 	longestVersion = 4  // digits
 )
 
-// Short is an agent as a list has room for it: a browser by its family, version and platform, a crawler by its name,
-// else its first word. It is for people to read, and may hold whatever an agent may.
+// Short returns an agent as a list has room for it: a browser by its family, version and platform, a crawler by its
+// name, else its first word. It is for people to read, and may hold whatever an agent may.
 func Short(agent string) string {
 	agent = agent[:min(len(agent), intern.MaxName)]
 	name := ""
@@ -69,7 +69,7 @@ func Short(agent string) string {
 	return shortened(agent)
 }
 
-// shortBrowser is "" for browsers of no family that people know.
+// shortBrowser returns "" for browsers of no family that people know.
 func shortBrowser(agent string) string {
 	for _, f := range shortFamilies {
 		if !strings.Contains(agent, f.word) {

@@ -30,7 +30,7 @@ func census(t testing.TB, format, client string, files ...string) *Census {
 	return reading{format: format, client: client}.census(t, files...)
 }
 
-// reading is how a test reads a log.
+// reading says how a test reads a log.
 type reading struct {
 	format, client string
 	owners         string                                // a database of networks

@@ -56,7 +56,7 @@ func since(who Identity, text string, figures ...any) answer {
 	}}
 }
 
-// A Census is who the clients of a log are.
+// A Census says who the clients of a log are.
 type Census struct {
 	Identities Identities
 	Logins     Logins
@@ -273,7 +273,7 @@ func isCrawler(c *Census, client int32, r *record) answer {
 	}
 }
 
-// isAttacker looks for what only somebody who attacks does: probes, failures on many targets, failed logins.
+// isAttacker looks for what only attackers do: probes, failures on many targets, failed logins.
 func isAttacker(c *Census, client int32, r *record) answer {
 	wrong, right := c.Logins.of(r)
 	browses := c.browses(client)

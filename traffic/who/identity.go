@@ -66,7 +66,7 @@ func Parse(name string) (Identity, bool) {
 	return 0, false
 }
 
-// Identities are those of the clients of a log, by client id.
+// Identities holds the identities of the clients of a log, by client id.
 type Identities []Identity
 
 // Of returns the identity of a client. One that sent no request that counts is undecided.

@@ -145,7 +145,7 @@ func TestIdentitiesAgainstLabels(t *testing.T) {
 	}
 }
 
-// labels are those of the annotation files, of which some lines lack their ends.
+// labels returns the labels of the annotation files, of which some lines lack their ends.
 func labels(t *testing.T, set string) map[string]string {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join("../../../shared/logs", set, "annotations*"))

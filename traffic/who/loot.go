@@ -8,14 +8,15 @@ import (
 
 // What an attack got matters more than how much it sent.
 
-// A Loot is what must not be public and was answered with 2xx.
+// A Loot counts answers of 2xx to requests for something that must not be public.
 type Loot struct {
 	Action   int32 // Tables.Actions
 	Clients  []int32
 	Requests int64
 }
 
-// leastPages is how many pages must be answered with as many bytes for the answer to be one that a site has for all of them.
+// leastPages is the number of pages that must be answered with as many bytes for the answer to be one that a site has
+// for all of them.
 const leastPages = 3
 
 // Loots returns what attackers got, most requests first: not what a site answers to anything, which shows in its size.
@@ -47,10 +48,10 @@ func (c *Census) Loots() (all []Loot) {
 	return all
 }
 
-// manyWrong is how many wrong passwords, before a right one, are more than a person mistypes.
+// manyWrong is the number of wrong passwords, before a right one, that are more than a person mistypes.
 const manyWrong = 20
 
-// letIn is how many people must get the answer that a right password seems to have for it to be that.
+// letIn is the number of people who must get the answer that a right password seems to have for it to be that.
 const letIn = 3
 
 // Guessed returns the attackers that had a right password after many wrong ones, as far as answers tell: where people are let

@@ -18,7 +18,7 @@ import (
 // together, by how many of them fetched a file at all:
 //
 //	203.0.113.0/24   200 addresses; of other addresses with as many requests 70 % fetched a file: of 200 people 140 would
-//	   0 did         nobody is there. With equal numbers, errors, passwords or no referers: a bot
+//	   0 did         no person is there. With equal numbers, errors, passwords or no referers: a bot
 //	  30 did         undecided: both may be there
 //	  90 did         people, whether in an office or behind a carrier
 //
@@ -31,10 +31,10 @@ const (
 	nearlyAll   = 90 // percent of a network's requests: the narrower networks within it that send those are named
 )
 
-// prefixes are how long those of networks are, the narrowest network first.
+// prefixes holds the lengths of the networks' prefixes, the narrowest network first.
 var prefixes = [][]int{{24, 20, 16}, {64, 48}} // of IPv4, of IPv6
 
-// A Whole is what a network is, taken together.
+// A Whole says what a network is, taken together.
 type Whole uint8
 
 // What a network may be.
@@ -142,7 +142,7 @@ func (r *record) mayBrowse() bool {
 	return n > 0 && 2*int64(r.classes[request.Browser]+r.nameless) >= n
 }
 
-// runs are the addresses of each prefix of a length that has at least so many; they are in order.
+// runs returns the addresses of each prefix of a length that has at least so many; they are in order.
 func runs(all []member, length, least int) iter.Seq2[netip.Prefix, []member] {
 	return func(yield func(netip.Prefix, []member) bool) {
 		for len(all) > 0 {
@@ -202,8 +202,8 @@ func (g *Network) judge(all *deeds) {
 	g.whole = g.looksLike(&others)
 }
 
-// looksLike looks for the signs of a bot in a network where nobody fetches files. Tried
-// passwords alone are no sign: people sign in, too.
+// looksLike looks for the signs of a bot in a network where no address fetches files. Tried passwords alone are no
+// sign: people sign in, too.
 func (g *Network) looksLike(others *deeds) Whole {
 	sign := func(format string, values ...any) { g.Signs = append(g.Signs, fmt.Sprintf(format, values...)) }
 	percent := func(n, of int64) string { return format.Percentage(format.PercentOf(n, of)) }

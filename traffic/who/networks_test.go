@@ -31,10 +31,10 @@ func (w *town) read(at time.Duration, agent string, pages int, files bool, clien
 
 func (w *town) seconds(n float64) time.Duration { return time.Duration(n * float64(time.Second)) }
 
-// anytime is a moment of the first two hours.
+// anytime returns a moment of the first two hours.
 func (w *town) anytime() time.Duration { return w.seconds(7200 * w.Float64()) }
 
-// readers are people at addresses of their own: how many pages one reads differs as people do.
+// readers adds people at addresses of their own: how many pages one reads differs as people do.
 func (w *town) readers(n int, address string) {
 	for i := range n {
 		var client string
@@ -69,8 +69,8 @@ func (w *town) bot(n int, address func(i int) string, every float64, request str
 	}
 }
 
-// app is one on phones, each at an address of a carrier; it claims to be a browser and loads nothing but offers. So it
-// is disguised where it loads many, and never attacks.
+// app adds an app on phones, each at an address of a carrier; it claims to be a browser and loads nothing but offers.
+// So it is disguised where it loads many, and never attacks.
 func (w *town) app(status int) {
 	for range 300 {
 		client := fmt.Sprintf("100.70.%d.%d", w.IntN(256), w.IntN(256))

@@ -47,10 +47,10 @@ type spoil struct {
 	bytes  uint32
 }
 
-// mostSpoils is how many are remembered: a log must not make memory grow by answers of ever other sizes.
+// mostSpoils is the most that are remembered: a log must not make memory grow by answers of ever other sizes.
 const mostSpoils = 1 << 16
 
-// agentFacts is what is asked of an agent for each request.
+// agentFacts holds what is asked of an agent for each request.
 type agentFacts struct {
 	kind     uint64 // as a set; 0: no browser
 	set      uint16 // for evidence
@@ -69,8 +69,8 @@ func New(o Options) *Observer {
 	return &Observer{Options: o, spoils: map[spoil]int64{}, welcomes: map[uint32]*welcome{}}
 }
 
-// Take takes in a batch with traces, of which clients are the timelines by client. Requests that only warm limits are
-// nobody's.
+// Take takes in a batch with traces, of which clients are the timelines by client. Requests that only warm limits do
+// not count.
 func (o *Observer) Take(b *traffic.Batch, clients *traffic.Group) {
 	if b.Warm || b.Traces == nil {
 		return

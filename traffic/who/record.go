@@ -8,7 +8,7 @@ import (
 	"shadow/traffic"
 )
 
-// A record is what is known of one client. It does not grow with what the client sends.
+// A record counts what one client does. It does not grow with what the client sends.
 type record struct {
 	classes  [request.ClassCount]uint32 // requests by the class of their agent
 	nameless uint32                     // requests without an agent, or with a URL in its place
@@ -82,7 +82,7 @@ type rhythm struct {
 	begun bool
 }
 
-// burst is how close requests come that are one look: a page and what it is redirected to.
+// burst is the gap below which requests are one look: a page and what it is redirected to.
 const burst = 2 * limit.Second
 
 func (r *rhythm) add(at limit.Time) {
@@ -130,7 +130,7 @@ func (t *together) add(at limit.Time, kind uint64) {
 	}
 }
 
-// leastGaps is how many gaps show an interval.
+// leastGaps is the number of gaps that show an interval.
 const leastGaps = 12
 
 // some returns how many things a set of hashes holds at least.

@@ -125,7 +125,7 @@ func FlagList(flags *pflag.FlagSet, width int, all bool) string {
 	return text
 }
 
-// subset is the first n of the named flags that are there and visible, without those of another set.
+// subset returns the first n of the named flags that are there and visible, without those of another set.
 func subset(flags *pflag.FlagSet, names []string, n int, without *pflag.FlagSet) *pflag.FlagSet {
 	some := pflag.NewFlagSet("", pflag.ContinueOnError)
 	some.SortFlags = false
@@ -143,7 +143,7 @@ func subset(flags *pflag.FlagSet, names []string, n int, without *pflag.FlagSet)
 // leastWidth is the width below which wrapping leaves a word on each line.
 const leastWidth = 60
 
-// wrapAt is at how many columns to wrap; 0: not at all.
+// wrapAt returns the columns at which to wrap; 0: not at all.
 func wrapAt(w io.Writer, width func(io.Writer) int) int {
 	if watched, ok := w.(*watchedWriter); ok {
 		w = watched.Writer

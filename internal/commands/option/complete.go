@@ -14,7 +14,7 @@ import (
 	"shadow/traffic/who"
 )
 
-// What the shell completes flags to, when somebody presses Tab.
+// What the shell completes flags to, when the user presses Tab.
 
 // CompleteWords makes the shell complete a flag to one of some words, if there are any.
 func CompleteWords(cmd *cobra.Command, flag string, words ...string) {
@@ -50,7 +50,7 @@ func CompleteLimits(_ *cobra.Command, _ []string, begun string) (words []string,
 	return words, more
 }
 
-// optionsOf are the options of an algorithm, or of the name of a library, as they begin: burst=, refill=step.
+// optionsOf returns the options of an algorithm, or of the name of a library, as they begin: burst=, refill=step.
 func optionsOf(name string) (words []string) {
 	text := limit.Common
 	for _, a := range policy.Algorithms {

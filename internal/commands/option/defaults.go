@@ -28,12 +28,12 @@ const DefaultNote = "default"
 // NoDefaults is the variable that switches all of them off.
 const NoDefaults = "SHADOW_DEFAULTS"
 
-// VariableOf is the variable that states the default of a flag.
+// VariableOf returns the variable that states the default of a flag.
 func VariableOf(name string) string {
 	return "SHADOW_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
 }
 
-// variableDefaults are those that the environment states. Each line of a variable is a value.
+// variableDefaults returns the defaults that the environment states. Each line of a variable is a value.
 func variableDefaults() (stated []policy.Default, err error) {
 	var words []string // that are long enough to be recognised when they are misspelt
 	for _, name := range policy.DefaultNames {
@@ -55,7 +55,7 @@ func variableDefaults() (stated []policy.Default, err error) {
 	return stated, nil
 }
 
-// statedDefaults are all of them, those first that go before the others.
+// statedDefaults returns all stated defaults, those first that go before the others.
 func statedDefaults(flags *pflag.FlagSet) ([][]policy.Default, error) {
 	switch word := os.Getenv(NoDefaults); word {
 	case "off":
@@ -89,7 +89,7 @@ func TakeDefaults(cmd *cobra.Command, _ []string) error {
 	return SetDefaults(cmd, ChooseDefaults(cmd.Flags(), levels))
 }
 
-// ChooseDefaults are the defaults in force, by their names.
+// ChooseDefaults returns the defaults in force, by their names.
 func ChooseDefaults(flags *pflag.FlagSet, levels [][]policy.Default) map[string]policy.Default {
 	chosen := map[string]policy.Default{}
 	for _, level := range levels {
@@ -151,8 +151,8 @@ func SetDefaults(cmd *cobra.Command, chosen map[string]policy.Default) error {
 	return placed(flags, Verify(cmd, nil))
 }
 
-// suited are the values of a default that a command takes, whose flag of that name may have words of its own; false if
-// it takes none.
+// suited returns the values of a default that a command takes, whose flag of that name may have words of its own; false
+// if it takes none.
 func suited(cmd *cobra.Command, d *policy.Default) (values []string, ok bool) {
 	switch cmd.Name() + " " + d.Name {
 	case "tail db": // it is the flag that has a tail store at all
@@ -179,10 +179,10 @@ func suited(cmd *cobra.Command, d *policy.Default) (values []string, ok bool) {
 // mentioned finds flags in an error.
 var mentioned = regexp.MustCompile(`--([a-z-]+)`)
 
-// mentionedByValue are those whose values name what an error may be about.
+// mentionedByValue lists the flags whose values name what an error may be about.
 var mentionedByValue = []string{"client", "client-from", "nginx-conf", "db"}
 
-// placed is an error with the places of the defaults that it is about.
+// placed returns an error with the places of the defaults that it is about.
 func placed(flags *pflag.FlagSet, err error) error {
 	if err == nil {
 		return nil
@@ -209,7 +209,7 @@ func placed(flags *pflag.FlagSet, err error) error {
 	return err
 }
 
-// DefaultWords are the flags that have taken a default, as they would be given.
+// DefaultWords returns the flags that have taken a default, as they would be given.
 func DefaultWords(cmd *cobra.Command) (words []string) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if len(f.Annotations[DefaultNote]) > 0 {
@@ -219,7 +219,7 @@ func DefaultWords(cmd *cobra.Command) (words []string) {
 	return words
 }
 
-// WordsOf is a flag as it would be given.
+// WordsOf returns a flag as it would be given.
 func WordsOf(f *pflag.Flag) (words []string) {
 	for _, v := range ValuesOf(f) {
 		words = append(words, "--"+f.Name+"="+v)
@@ -227,7 +227,7 @@ func WordsOf(f *pflag.Flag) (words []string) {
 	return words
 }
 
-// ValuesOf are the values of a flag.
+// ValuesOf returns the values of a flag.
 func ValuesOf(f *pflag.Flag) []string {
 	if several, ok := f.Value.(pflag.SliceValue); ok {
 		return several.GetSlice()
@@ -243,5 +243,5 @@ func (f Config) Set(name string) error { f.ConfigFile = name; return nil }
 
 func (f Config) String() string { return f.ConfigFile }
 
-// Type is what help calls the value.
+// Type returns the name of the value in help.
 func (f Config) Type() string { return "string" }

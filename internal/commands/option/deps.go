@@ -15,7 +15,7 @@ import (
 	"shadow/store/duck"
 )
 
-// A flag that is given is meant to do something. An empty value is mostly that of a variable that nobody has set, and a
+// A flag that is given is meant to do something. An empty value is mostly that of a variable that is not set, and a
 // flag that says something about another one does nothing without it. Both are errors of usage, found here for all
 // commands before they begin; where a flag is added, it is said what it needs.
 
@@ -229,7 +229,7 @@ func elsewhere(cmd *cobra.Command, word string) string {
 	return fmt.Sprintf(": %s does without; shadow %s has it", cmd.Name(), with)
 }
 
-// wanted is what values of pflag's own types must be.
+// wanted says what values of pflag's own types must be.
 var wanted = map[string]string{
 	"int": "want a whole number", "uint": "want a whole number, at least 0", "bool": "want true or false",
 	"int64": "want a whole number", "uint64": "want a whole number, at least 0",

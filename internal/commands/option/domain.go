@@ -20,7 +20,7 @@ import (
 // Flags are values of domains: a text is parsed and verified when its flag is set, so an error names the flag, and
 // commands get what the text means.
 
-// A Domain is what the values of some flags are.
+// A Domain describes the values of some flags.
 type Domain[T comparable] struct {
 	What  string // as --help calls a value where the usage does not; the default of a "string" stands in quotes
 	Parse func(string) (T, error)
@@ -53,7 +53,7 @@ var Server = Domain[string]{
 	},
 }
 
-// Capacity is how many tokens a bucket holds.
+// Capacity takes the tokens that a bucket holds, at least 1.
 var Capacity = AtLeast[int64](1, "a bucket that holds nothing admits nothing; ")
 
 // Address is one at which to listen.
@@ -64,7 +64,7 @@ var Address = Verified(func(text string) error {
 	return nil
 })
 
-// Verified are texts that have no problem.
+// Verified takes texts that have no problem.
 func Verified(problem func(string) error) Domain[string] {
 	return Domain[string]{
 		What: "string", Parse: func(text string) (string, error) { return text, problem(text) },
@@ -72,7 +72,7 @@ func Verified(problem func(string) error) Domain[string] {
 	}
 }
 
-// OneOf are some words.
+// OneOf takes one of some words.
 func OneOf[T ~string](words ...T) Domain[T] {
 	d := Domain[T]{What: "string", Text: func(word T) string { return string(word) }}
 	for _, word := range words {
@@ -87,7 +87,7 @@ func OneOf[T ~string](words ...T) Domain[T] {
 	return d
 }
 
-// Named are numbers that have names.
+// Named takes numbers that have names.
 func Named[T ~uint8 | ~int | ~int64](names ...string) Domain[T] {
 	d := OneOf(names...)
 	return Domain[T]{
@@ -99,7 +99,7 @@ func Named[T ~uint8 | ~int | ~int64](names ...string) Domain[T] {
 	}
 }
 
-// AtLeast are whole numbers. why says in front of an error what is wrong with smaller ones.
+// AtLeast takes whole numbers. why says in front of an error what is wrong with smaller ones.
 func AtLeast[T int | int64](least T, why string) Domain[T] {
 	return Domain[T]{What: "int", Text: func(n T) string { return fmt.Sprint(n) }, Parse: func(text string) (T, error) {
 		n, err := strconv.ParseInt(text, 10, 64)
@@ -113,7 +113,7 @@ func AtLeast[T int | int64](least T, why string) Domain[T] {
 	}}
 }
 
-// Waits are how long to wait: not less than nothing, or more than that.
+// Waits takes durations to wait: at least 0, or with more, above 0.
 func Waits(more bool) Domain[time.Duration] {
 	return Domain[time.Duration]{
 		What: "duration", Text: time.Duration.String,
@@ -144,7 +144,7 @@ func (v *Single[T]) Set(text string) (err error) {
 
 func (v *Single[T]) String() string { return v.Text(*v.At) }
 
-// Type is what help calls the value.
+// Type returns the name of the value in help.
 func (v *Single[T]) Type() string { return v.What }
 
 // Add adds a flag, whose default is what at holds. Behind the name there may be a letter that stands for it:
@@ -203,7 +203,7 @@ func (v *several[T]) String() string {
 	return "[" + strings.Join(v.GetSlice(), ",") + "]"
 }
 
-// Type is what help calls the value.
+// Type returns the name of the value in help.
 func (v *several[T]) Type() string { return "strings" }
 
 // Append implements pflag.SliceValue.

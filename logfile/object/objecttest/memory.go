@@ -18,7 +18,7 @@ import (
 // Bucket is the name of the bucket.
 const Bucket = "logs"
 
-// ErrBusy is what a store answers that may be asked again.
+// ErrBusy reports a store that may be asked again.
 var ErrBusy = errors.New("the store is busy")
 
 // What is asked of a store.

@@ -16,7 +16,7 @@ import (
 	"shadow/traffic/ingest"
 )
 
-// mostRun is how large run.parquet may be.
+// mostRun is the most bytes that run.parquet may have.
 const mostRun = 1 << 30
 
 // A Collection is results that are whole, as what a replay of the logs comes to.
@@ -29,7 +29,7 @@ type Collection struct {
 	variants [][]replay.Variant
 }
 
-// lastOf is where the last request of a client stands.
+// lastOf holds the place of the last request of a client.
 type lastOf struct {
 	slice int32
 	shard.Place
@@ -169,7 +169,7 @@ func (c *Collection) takeHit(r *rows.Hit) error {
 // mostVariants is more than an approximation has.
 const mostVariants = 64
 
-// variant is one of those of a policy, from 1.
+// variant returns a variant of a policy, by its number from 1.
 func (c *Collection) variant(policy, number int) *replay.Variant {
 	for len(c.variants[policy]) < number {
 		c.variants[policy] = append(c.variants[policy], replay.Variant{Hits: new(replay.Hits)})

@@ -30,7 +30,7 @@ const (
 	TalliesFile = "tallies.parquet"
 )
 
-// shardFile is the name of what one shard found.
+// shardFile returns the name of what one shard found.
 func shardFile(what string, shard, shards int) string {
 	return fmt.Sprintf("%s-%05d-of-%05d.parquet", what, shard, shards)
 }
@@ -49,7 +49,7 @@ type File struct {
 	Sum  string // SHA-256
 }
 
-// join is a name in a folder.
+// join returns a name in a folder.
 func join(folder, name string) string { return strings.TrimSuffix(folder, "/") + "/" + name }
 
 // write writes rows as a file of the results. Where the file system can, the file gets its name when it is whole.
@@ -81,7 +81,7 @@ func write[T any](ctx context.Context, folder, name string, of []T) (f File, err
 	return f, err
 }
 
-// mostFile is how large a file of results may be.
+// mostFile is the most bytes that a file of results may have.
 const mostFile = 4 << 30
 
 // Read returns the bytes of a file of the results, which must be as it was written.

@@ -14,7 +14,7 @@ import (
 	"shadow/traffic/ingest"
 )
 
-// A Job is what a pipeline is to do. It travels to the workers as JSON, so it has texts of flags, and the text of the
+// A Job says what a pipeline is to do. It travels to the workers as JSON, so it has texts of flags, and the text of the
 // configuration rather than its name.
 type Job struct {
 	Logs   []string     // all files, the same ones for each worker
@@ -38,7 +38,7 @@ type Job struct {
 	Started time.Time
 }
 
-// reading is how the job reads lines.
+// reading returns the settings by which the job reads lines.
 func (j *Job) reading() (r pipeline.Reading, err error) {
 	r = pipeline.Reading{
 		LineFormat: pipeline.LineFormat{Format: j.Format, Fields: j.Fields, Parser: pipeline.Parsers[0]},
@@ -55,7 +55,7 @@ func (j *Job) reading() (r pipeline.Reading, err error) {
 	return r, nil
 }
 
-// source is how the job reads logs and what it knows beside them. done removes what that needs on the disk.
+// source returns how the job reads logs, and what it knows beside them. done removes what that needs on the disk.
 func (j *Job) source() (s pipeline.Source, done func() error, err error) {
 	done = func() error { return nil }
 	if s.Reading, err = j.reading(); err != nil || j.Config == "" {
@@ -70,7 +70,7 @@ func (j *Job) source() (s pipeline.Source, done func() error, err error) {
 	return s, func() error { return os.RemoveAll(dir) }, os.WriteFile(s.ConfigFile, []byte(j.Config), 0o600)
 }
 
-// key is what Limits count by.
+// key returns the key that Limits count by.
 func (j *Job) key() (request.Key, error) {
 	by, err := request.ParseKey(j.By)
 	if err != nil {

@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// linesOf is how many lines the log of a test has: SHADOW_BEAM_LINES, or fewer than a run of a second takes.
+// linesOf returns how many lines the log of a test has: SHADOW_BEAM_LINES, or fewer than a run of a second takes.
 func linesOf(t *testing.T) int64 {
 	text := cmp.Or(os.Getenv("SHADOW_BEAM_LINES"), "20000")
 	n, err := strconv.ParseInt(text, 10, 64)
@@ -57,7 +57,7 @@ func newLog(t *testing.T, lines int64) string {
 	return name
 }
 
-// newJob is a job that cuts its logs into many ranges.
+// newJob returns a job that cuts its logs into many ranges.
 func newJob(t *testing.T, logs ...string) *Job {
 	return &Job{
 		Logs: logs, Shards: 3, By: "client", Format: "auto", Timezone: "UTC", Client: "addr", NotHTTP: "skip",
@@ -90,7 +90,7 @@ func prism(t *testing.T, j *Job) error {
 	return err
 }
 
-// replayed is what one replay of the logs finds.
+// replayed returns the result of one replay of the logs.
 func replayed(t *testing.T, j *Job) *replay.Result {
 	t.Helper()
 	p, err := j.build()
@@ -103,7 +103,7 @@ func replayed(t *testing.T, j *Job) *replay.Result {
 	return engine.Result(reader.Stats())
 }
 
-// text is all that a result has, by names.
+// text returns all that a result has, by names.
 func text(r *replay.Result) string {
 	var b strings.Builder
 	s := &r.Stats
@@ -203,7 +203,7 @@ func TestEveryLimiterEqualsReplay(t *testing.T) {
 	}
 }
 
-// disordered is a log as a busy server writes it: lines are late, a few of them by hours, and some cannot be read.
+// disordered returns a log as a busy server writes it: lines are late, a few of them by hours, and some cannot be read.
 func disordered(t *testing.T, seed uint64, lines int64) string {
 	t.Helper()
 	name := newLog(t, lines)
@@ -227,7 +227,7 @@ func disordered(t *testing.T, seed uint64, lines int64) string {
 	return name
 }
 
-// compressed is a log as gzip leaves it, which is in one range.
+// compressed returns a log as gzip leaves it, which is in one range.
 func compressed(t *testing.T, name string) string {
 	t.Helper()
 	content, err := os.ReadFile(name)

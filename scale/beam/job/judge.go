@@ -84,7 +84,7 @@ func (s *judged) begin(before []byte, action func([]byte) int32) error {
 	return nil
 }
 
-// handOn is what the next slice of time begins with.
+// handOn returns what the next slice of time begins with.
 func (s *judged) handOn() ([]byte, error) {
 	var after bytes.Buffer
 	to := traffic.NewEncoder(s.tables, &after)
@@ -120,7 +120,7 @@ func (s *judged) result(ctx context.Context) (*found, error) {
 	return f, err
 }
 
-// clients are what was found of clients apart from policies.
+// clients returns what was found of clients apart from policies.
 func (s *judged) clients(res *replay.Result) (all []rows.Client) {
 	agents := make([]string, s.tables.Agents.Len())
 	for i := range agents {
@@ -149,7 +149,7 @@ func (s *judged) clients(res *replay.Result) (all []rows.Client) {
 	return all
 }
 
-// hits are the clients that policies refused.
+// hits returns the clients that policies refused.
 func (s *judged) hits(res *replay.Result) (all []rows.Hit) {
 	for i := range res.Policies {
 		of := []*replay.Hits{&res.Policies[i].Hits}
@@ -168,7 +168,7 @@ func (s *judged) hits(res *replay.Result) (all []rows.Hit) {
 	return all
 }
 
-// tallies are the figures that add up.
+// tallies returns the figures that add up.
 func (s *judged) tallies(res *replay.Result) (all []rows.Tally) {
 	add := func(policy, variant int, what, name string, at limit.Time, n int64) {
 		if n != 0 {

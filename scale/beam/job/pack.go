@@ -8,7 +8,7 @@ import (
 	"shadow/scale/shard"
 )
 
-// A built is what a job names, looked up, with tables that hold nothing yet.
+// A built holds what a job names, looked up, with tables that hold nothing yet.
 type built struct {
 	*pipeline.Pipeline
 	spread Spread
@@ -57,5 +57,6 @@ func (j *Job) options(p *built, part shard.Part) shard.Options {
 	}
 }
 
-// rangeRows is how many requests a reader of a byte range has room for at once. They are handed out block by block.
+// rangeRows is the number of requests that a reader of a byte range has room for at once. They are handed out block by
+// block.
 const rangeRows = 16 << 10

@@ -53,7 +53,8 @@ func (j *Job) Prepare(ctx context.Context, rangeBytes int64) error {
 	return j.fresh(ctx)
 }
 
-// shardBytes is how much of the logs a shard has about, unless told otherwise: some ten million requests.
+// shardBytes is the number of bytes of the logs that a shard has about, unless told otherwise: some ten million
+// requests.
 const shardBytes = 2 << 30
 
 // fresh verifies that the place of the results is empty: those of two jobs must not mix.

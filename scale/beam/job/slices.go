@@ -8,7 +8,7 @@ import (
 	"shadow/scale/shard"
 )
 
-// sampleBytes is how much of a log is read to find out of when it is.
+// sampleBytes is the number of bytes of a log that are read to find its times.
 const sampleBytes = 64 << 10
 
 // SliceTimes finds the bounds of slices of time, by the times that stand at places between byte ranges of as many

@@ -59,7 +59,7 @@ func SpreadOf(policies []policy.Policy) (Spread, error) {
 		"can be divided by: run a pipeline for each key", strings.Join(names, " and by "))}
 }
 
-// candidates are the keys that requests may be divided by, those that divide them best first.
+// candidates returns the keys that requests may be divided by, those that divide them best first.
 func candidates(keys []request.Key) (all []request.Key) {
 	for _, k := range keys {
 		if k != request.BySite {

@@ -82,7 +82,7 @@ func flipped(rng *rand.Rand, data []byte) []byte {
 	return other
 }
 
-// Parquet that somebody else has written is an error, or rows: never a panic.
+// Parquet of another program is an error, or rows: never a panic.
 func TestHostileParquet(t *testing.T) {
 	j := newJob(t, newLog(t, 300))
 	j.Limits = []string{"6/30s"}

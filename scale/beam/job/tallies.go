@@ -10,7 +10,7 @@ import (
 	"shadow/scale/beam/rows"
 )
 
-// A found is what judging one shard came to, or all of them together. It travels as bytes.
+// A found holds what judging one shard found, or judging all of them. It travels as bytes.
 type found struct {
 	shards  []int
 	files   []File
@@ -53,7 +53,7 @@ func addUp(next func(*[]byte) bool) (*found, error) {
 	return all, nil
 }
 
-// encode is it as bytes.
+// encode returns it as bytes.
 func (f *found) encode() []byte {
 	var to []byte
 	number := func(n int64) { to = binary.AppendVarint(to, n) }
@@ -81,7 +81,7 @@ func (f *found) encode() []byte {
 	return to
 }
 
-// decode is the way back.
+// decode reads what encode wrote.
 func decode(from []byte) (*found, error) {
 	cut := false
 	number := func() int64 {

@@ -11,7 +11,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// A Client is what one shard found of a client, apart from any limit.
+// A Client holds what one shard found of a client, apart from any limit.
 type Client struct {
 	Client  string `parquet:"client,snappy"`
 	Agent   string `parquet:"agent,dict,snappy"` // of its last request there
@@ -78,7 +78,7 @@ type Run struct {
 	Facts   string `parquet:"facts,snappy"` // JSON: what reading told, by byte range
 }
 
-// Version is that of the layout.
+// Version is the number of the layout.
 const Version = 1
 
 // Append writes rows as Parquet.
@@ -88,7 +88,7 @@ func Append[T any](w io.Writer, rows []T) error {
 	return errors.Join(err, p.Close())
 }
 
-// most is how many rows are read at once.
+// most is the most rows that are read at once.
 const most = 4096
 
 // Each reads rows of Parquet. What is no such Parquet, hostile files too, is an error.

@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// command is the program, to be run in a folder.
+// command returns the program, to be run in a folder.
 func command(t *testing.T, dir string, args ...string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], args...)
@@ -60,7 +60,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// compressed is what gzip makes of a text.
+// compressed returns a text as gzip compresses it.
 func compressed(t *testing.T, text []byte) []byte {
 	t.Helper()
 	var b bytes.Buffer

@@ -34,7 +34,7 @@ type fakeObject struct {
 
 func (o fakeObject) etag() string { return fmt.Sprintf(`"%x"`, md5.Sum(o.content)) }
 
-// fakePage is how many objects a listing has at most, so that several pages are asked for.
+// fakePage is the most objects of a listing, so that several pages are asked for.
 const fakePage = 3
 
 var fakeTime = time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)

@@ -70,7 +70,7 @@ func New(t testing.TB) *Server {
 	return s
 }
 
-// Env are the variables by which a client finds the server and may read it, and no others.
+// Env returns the variables by which a client finds the server and may read it, and no others.
 func (s *Server) Env() []string {
 	return []string{
 		"AWS_ENDPOINT_URL=" + s.URL, "AWS_REGION=" + Region, "AWS_ACCESS_KEY_ID=" + Key, "AWS_SECRET_ACCESS_KEY=" + Secret,
