@@ -1,7 +1,7 @@
 class ShadowLimits < Formula
   desc "Say what a rate limit should be, and who it would hit, from access logs"
   homepage "@HOMEPAGE@"
-  url "@HOMEPAGE@/releases/shadow-@VERSION@.tar.gz"
+  url "@HOMEPAGE@/releases/download/v@VERSION@/shadow-@VERSION@.tar.gz"
   version "@VERSION@"
   sha256 "@SHA256@"
   license "Apache-2.0"

@@ -351,11 +351,12 @@ var comments = map[string]map[string]string{}
 
 // commentOf returns the comment at a field in the program.
 func commentOf(t *testing.T, of reflect.Type, field string) string {
-	folder := filepath.Join("../..", strings.TrimPrefix(of.PkgPath(), "shadow"))
+	own := reflect.TypeFor[build]().PkgPath()
+	folder := filepath.Join("../..", strings.TrimPrefix(of.PkgPath(), strings.TrimSuffix(own, "/internal/commands")))
 	if of.PkgPath() == "" || of.Name() == "" {
 		return ""
 	}
-	if of.PkgPath() == reflect.TypeFor[build]().PkgPath() {
+	if of.PkgPath() == own {
 		folder = "."
 	}
 	if comments[folder] == nil {

@@ -6,29 +6,29 @@ import (
 )
 
 const run = `
-{"Action":"start","Package":"shadow/a"}
-{"Action":"output","Package":"shadow/a","Test":"TestFine","Output":"=== RUN   TestFine\n"}
-{"Action":"output","Package":"shadow/a","Test":"TestFine","Output":"    a_test.go:1: chatter\n"}
-{"Action":"pass","Package":"shadow/a","Test":"TestFine","Elapsed":0.1}
-{"Action":"output","Package":"shadow/a","Test":"TestReal","Output":"    a_test.go:9: logs is not here: ../shared is no part of the project\n"}
-{"Action":"skip","Package":"shadow/a","Test":"TestReal","Elapsed":0}
-{"Action":"pass","Package":"shadow/a","Elapsed":0.2}`
+{"Action":"start","Package":"x/a"}
+{"Action":"output","Package":"x/a","Test":"TestFine","Output":"=== RUN   TestFine\n"}
+{"Action":"output","Package":"x/a","Test":"TestFine","Output":"    a_test.go:1: chatter\n"}
+{"Action":"pass","Package":"x/a","Test":"TestFine","Elapsed":0.1}
+{"Action":"output","Package":"x/a","Test":"TestReal","Output":"    a_test.go:9: logs is not here: ../shared is no part of the project\n"}
+{"Action":"skip","Package":"x/a","Test":"TestReal","Elapsed":0}
+{"Action":"pass","Package":"x/a","Elapsed":0.2}`
 
 const (
 	lazy = `
-{"Action":"output","Package":"shadow/b","Test":"TestLazy","Output":"    b_test.go:9: too slow\n"}
-{"Action":"skip","Package":"shadow/b","Test":"TestLazy","Elapsed":0}`
+{"Action":"output","Package":"x/b","Test":"TestLazy","Output":"    b_test.go:9: too slow\n"}
+{"Action":"skip","Package":"x/b","Test":"TestLazy","Elapsed":0}`
 	wrong = `
-{"Action":"output","Package":"shadow/b","Test":"TestWrong","Output":"    b_test.go:5: got 1, want 2\n"}
-{"Action":"fail","Package":"shadow/b","Test":"TestWrong","Elapsed":0}
-{"Action":"fail","Package":"shadow/b","Elapsed":0.2}`
+{"Action":"output","Package":"x/b","Test":"TestWrong","Output":"    b_test.go:5: got 1, want 2\n"}
+{"Action":"fail","Package":"x/b","Test":"TestWrong","Elapsed":0}
+{"Action":"fail","Package":"x/b","Elapsed":0.2}`
 	panicked = `
-{"Action":"output","Package":"shadow/b","Test":"TestPanics","Output":"panic: index out of range\n"}
-{"Action":"fail","Package":"shadow/b","Elapsed":0.2}`
+{"Action":"output","Package":"x/b","Test":"TestPanics","Output":"panic: index out of range\n"}
+{"Action":"fail","Package":"x/b","Elapsed":0.2}`
 	unbuilt = `
-{"ImportPath":"shadow/b","Action":"build-output","Output":"b.go:3: undefined: x\n"}
-{"ImportPath":"shadow/b","Action":"build-fail"}
-{"Action":"fail","Package":"shadow/b","Elapsed":0,"FailedBuild":"shadow/b"}`
+{"ImportPath":"x/b","Action":"build-output","Output":"b.go:3: undefined: x\n"}
+{"ImportPath":"x/b","Action":"build-fail"}
+{"Action":"fail","Package":"x/b","Elapsed":0,"FailedBuild":"x/b"}`
 )
 
 func TestView(t *testing.T) {
