@@ -1,6 +1,6 @@
 # The commands that people type. Each is a line or two; what they do lies in scripts/ and bench/.
 
-.PHONY: build test lint fuzz mutate check profile bench soak kills endurance samples licenses release
+.PHONY: build test lint fuzz mutate check profile bench soak kills endurance samples licenses release home
 
 build: ## the program, as ./shadow
 	go build -o shadow ./cmd/shadow
@@ -40,6 +40,9 @@ samples: ## writes the logs of sample-logs/ again
 
 licenses: ## the licences of all that is linked or embedded, in licenses/
 	scripts/licenses
+
+home: ## gives the project a public address: make home MODULE=example.com/you/shadow CONTACT=you@example.com
+	go run -pgo=off ./scripts/home '$(MODULE)' '$(CONTACT)'
 
 release: ## packages and archives in dist/, built again elsewhere and compared, and the .deb tried in a clean Debian (VERSION=0.1.0)
 	scripts/release $(VERSION)
