@@ -3,11 +3,11 @@ package shadow
 import (
 	"io"
 
+	"shadow/internal/sweep"
+	"shadow/internal/traffic/who"
 	"shadow/report"
 	"shadow/report/advice"
 	"shadow/report/curves"
-	"shadow/sweep"
-	"shadow/traffic/who"
 )
 
 // A Report says what each policy would have done.

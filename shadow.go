@@ -10,15 +10,15 @@ import (
 	"io"
 	"time"
 
+	"shadow/internal/pipeline"
+	"shadow/internal/pipeline/flagvalue"
+	"shadow/internal/policy"
+	"shadow/internal/request"
+	"shadow/internal/suggest"
+	"shadow/internal/sweep"
+	"shadow/internal/traffic/ingest"
+	"shadow/internal/traffic/who"
 	"shadow/limit"
-	"shadow/pipeline"
-	"shadow/pipeline/flagvalue"
-	"shadow/policy"
-	"shadow/request"
-	"shadow/suggest"
-	"shadow/sweep"
-	"shadow/traffic/ingest"
-	"shadow/traffic/who"
 )
 
 // An IncompleteError reports that a part of the logs could not be read. The report of the rest comes with it.

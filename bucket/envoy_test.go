@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"shadow/internal/testneeds"
 	"shadow/limit"
 	"shadow/limit/limittest"
-	"shadow/testneeds"
 )
 
 var envoySuite = limittest.Suite{Draw: drawEnvoy, New: NewEnvoyLocal, Model: modelEnvoy}

@@ -9,9 +9,9 @@ import (
 
 	"golang.org/x/time/rate"
 
+	"shadow/internal/testneeds"
 	"shadow/limit"
 	"shadow/limit/limittest"
-	"shadow/testneeds"
 )
 
 var tokenSuite = limittest.Suite{Draw: drawToken, New: NewToken, Model: modelToken}

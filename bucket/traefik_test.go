@@ -9,9 +9,9 @@ import (
 
 	"golang.org/x/time/rate"
 
+	"shadow/internal/testneeds"
 	"shadow/limit"
 	"shadow/limit/limittest"
-	"shadow/testneeds"
 )
 
 var traefikSuite = limittest.Suite{Draw: drawTraefik, New: NewTraefik, ModelDelay: modelTraefik}

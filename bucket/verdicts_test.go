@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"shadow/internal/testneeds"
 	"shadow/limit"
-	"shadow/testneeds"
 )
 
 // Verdicts that golang.org/x/time/rate and throttled/v2 gave on 200,000 requests with explicit times.

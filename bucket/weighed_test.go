@@ -7,9 +7,9 @@ import (
 
 	"golang.org/x/time/rate"
 
+	"shadow/internal/testneeds"
 	"shadow/limit"
 	"shadow/limit/limittest"
-	"shadow/testneeds"
 )
 
 func TestWeighed(t *testing.T) {

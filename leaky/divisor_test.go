@@ -3,7 +3,7 @@ package leaky
 import (
 	"testing"
 
-	"shadow/testneeds"
+	"shadow/internal/testneeds"
 )
 
 // Division by multiplication is exact for every divisor and every number that may come.

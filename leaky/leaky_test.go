@@ -6,9 +6,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"shadow/internal/testneeds"
 	"shadow/limit"
 	"shadow/limit/limittest"
-	"shadow/testneeds"
 )
 
 var leakySuite = limittest.Suite{Draw: draw, New: New, Model: model}

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"shadow/internal/testneeds"
 	"shadow/limit"
-	"shadow/testneeds"
 )
 
 // How recordings are read, and how a model is compared with one.

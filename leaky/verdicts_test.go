@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"shadow/internal/testneeds"
 	"shadow/limit"
-	"shadow/testneeds"
 )
 
 // Verdicts of a real nginx. Its log tells when a request ended and how long it took, to the millisecond, and the

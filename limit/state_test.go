@@ -7,7 +7,7 @@ import (
 	"testing"
 	"unsafe"
 
-	"shadow/testneeds"
+	"shadow/internal/testneeds"
 )
 
 func TestStateSize(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"shadow/testneeds"
+	"shadow/internal/testneeds"
 )
 
 // checkAddr holds Addr against net/netip.

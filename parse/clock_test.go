@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"shadow/testneeds"
+	"shadow/internal/testneeds"
 )
 
 // A clock that has read other stamps reads each as a new one does.

@@ -9,7 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"shadow/testneeds"
+	"shadow/internal/testneeds"
 )
 
 // TestGonxRefuses lists what would make gonx.NewParser loop forever, panic, or misread: each must come back at once.

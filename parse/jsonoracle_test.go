@@ -10,7 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"shadow/testneeds"
+	"shadow/internal/testneeds"
 )
 
 // oracleMapping serves each slot with at least two keys, flat and nested.

@@ -3,7 +3,7 @@ package parse
 import (
 	"bytes"
 
-	"shadow/logfile"
+	"shadow/internal/logfile"
 	"shadow/parse/lex"
 )
 

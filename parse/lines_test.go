@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"shadow/logfile"
+	"shadow/internal/logfile"
+	"shadow/internal/testneeds"
 	"shadow/parse/lex"
-	"shadow/testneeds"
 )
 
 // A readLine is what is read of one line.

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"shadow/lazy"
+	"shadow/internal/lazy"
 )
 
 // A log_format may be a template of JSON: {"at":"$time_iso8601","client":{"ip":"$remote_addr"},"status":$status}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"shadow/testneeds"
+	"shadow/internal/testneeds"
 )
 
 // TestRealLogs reads real logs by the formats of their servers, and by gonx as well. Whatever gonx reads, the scanner

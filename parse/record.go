@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"time"
 
+	"shadow/internal/logfile"
 	"shadow/limit"
-	"shadow/logfile"
 )
 
 // MaxExtra is the most fields beyond the usual ones that a caller can ask for by name (Options.Extra).

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"shadow/internal/testneeds"
 	"shadow/parse/lex"
-	"shadow/testneeds"
 )
 
 // slowCombined is the obvious twin of the scanner for the combined format: one regular expression, and package time.

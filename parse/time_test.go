@@ -9,9 +9,9 @@ import (
 
 	"pgregory.net/rapid"
 
+	"shadow/internal/testneeds"
 	"shadow/limit"
 	"shadow/parse/lex"
-	"shadow/testneeds"
 )
 
 // slowStamp reads a whole text by the layouts of package time, in a zone: the obvious twin of clock. Go knows no leap

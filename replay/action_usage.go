@@ -3,10 +3,10 @@ package replay
 import (
 	"cmp"
 
+	"shadow/internal/policy"
+	"shadow/internal/traffic"
+	"shadow/internal/traffic/match"
 	"shadow/limit"
-	"shadow/policy"
-	"shadow/traffic"
-	"shadow/traffic/match"
 )
 
 // An ActionUsage is an Observer that counts what policies leave of the requests of one action, whether or not they may

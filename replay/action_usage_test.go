@@ -7,10 +7,10 @@ import (
 
 	"pgregory.net/rapid"
 
+	"shadow/internal/request"
+	"shadow/internal/testneeds"
 	"shadow/limit"
 	"shadow/replay"
-	"shadow/request"
-	"shadow/testneeds"
 )
 
 // A slowTaken counts as the definition says, by looking at all requests of each client again and again.

@@ -3,10 +3,10 @@ package replay
 import (
 	"time"
 
+	"shadow/internal/policy"
+	"shadow/internal/request"
+	"shadow/internal/traffic/ingest"
 	"shadow/limit"
-	"shadow/policy"
-	"shadow/request"
-	"shadow/traffic/ingest"
 )
 
 // An Addition holds what was judged since an earlier one: a batch on its way from a run that does not end into a

@@ -13,15 +13,15 @@ import (
 	"slices"
 	"testing"
 
+	"shadow/internal/policy"
+	"shadow/internal/request"
+	"shadow/internal/testneeds"
+	"shadow/internal/traffic"
+	"shadow/internal/traffic/ingest"
+	"shadow/internal/traffic/traffictest"
 	"shadow/limit"
 	"shadow/parse"
-	"shadow/policy"
 	"shadow/replay"
-	"shadow/request"
-	"shadow/testneeds"
-	"shadow/traffic"
-	"shadow/traffic/ingest"
-	"shadow/traffic/traffictest"
 )
 
 // TestAgreesWithReference replays every log, cut in random batches, by 50 random policies, and compares each verdict.

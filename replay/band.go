@@ -3,9 +3,9 @@ package replay
 import (
 	"slices"
 
+	"shadow/internal/policy"
+	"shadow/internal/traffic"
 	"shadow/limit"
-	"shadow/policy"
-	"shadow/traffic"
 )
 
 // The band of a policy are two policies more, in which its limits' bounds stand for them: see limit.Bounds. They

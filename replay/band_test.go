@@ -12,14 +12,14 @@ import (
 	"testing"
 	"time"
 
+	"shadow/internal/policy"
+	"shadow/internal/request"
+	"shadow/internal/testneeds"
+	"shadow/internal/traffic/ingest"
+	"shadow/internal/traffic/traffictest"
 	"shadow/limit"
 	"shadow/parse/detect"
-	"shadow/policy"
 	"shadow/replay"
-	"shadow/request"
-	"shadow/testneeds"
-	"shadow/traffic/ingest"
-	"shadow/traffic/traffictest"
 )
 
 // Generated logs whose milliseconds are known: three shapes of traffic, each judged by fourteen limits as it is, and

@@ -13,14 +13,14 @@ import (
 	"strings"
 	"testing"
 
+	"shadow/internal/policy"
+	"shadow/internal/request"
+	"shadow/internal/testneeds"
+	"shadow/internal/traffic/ingest"
+	"shadow/internal/traffic/traffictest"
 	"shadow/limit"
 	"shadow/parse/detect"
-	"shadow/policy"
 	"shadow/replay"
-	"shadow/request"
-	"shadow/testneeds"
-	"shadow/traffic/ingest"
-	"shadow/traffic/traffictest"
 )
 
 // What real servers decided, and the band that their logs in whole seconds give. Set-ups are recordings of nginx,

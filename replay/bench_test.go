@@ -5,13 +5,13 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"shadow/internal/policy"
+	"shadow/internal/request"
+	"shadow/internal/testneeds"
+	"shadow/internal/traffic"
+	"shadow/internal/traffic/ingest"
 	"shadow/limit"
-	"shadow/policy"
 	"shadow/replay"
-	"shadow/request"
-	"shadow/testneeds"
-	"shadow/traffic"
-	"shadow/traffic/ingest"
 )
 
 // BenchmarkJudge judges batches of half a million requests of 50,000 clients, few of which come often. The unit is one

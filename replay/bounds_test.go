@@ -5,10 +5,10 @@ import (
 	"slices"
 	"testing"
 
+	"shadow/internal/policy"
+	"shadow/internal/request"
+	"shadow/internal/testneeds"
 	"shadow/limit"
-	"shadow/policy"
-	"shadow/request"
-	"shadow/testneeds"
 )
 
 // The bounds of limits held against each placement of a few requests.

@@ -7,14 +7,14 @@ import (
 	"strings"
 	"testing"
 
+	"shadow/internal/policy"
+	"shadow/internal/request"
+	"shadow/internal/testneeds"
+	"shadow/internal/traffic"
+	"shadow/internal/traffic/ingest"
+	"shadow/internal/traffic/traffictest"
 	"shadow/parse/detect"
-	"shadow/policy"
 	"shadow/replay"
-	"shadow/request"
-	"shadow/testneeds"
-	"shadow/traffic"
-	"shadow/traffic/ingest"
-	"shadow/traffic/traffictest"
 )
 
 // pathFormat reads nginx's own verdict as the user agent: the recorded lines have one agent only.

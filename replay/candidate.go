@@ -4,10 +4,10 @@ import (
 	"math"
 	"slices"
 
+	"shadow/internal/policy"
+	"shadow/internal/request"
+	"shadow/internal/traffic"
 	"shadow/limit"
-	"shadow/policy"
-	"shadow/request"
-	"shadow/traffic"
 )
 
 // A candidate is one policy on trial: what its limits remember of each key, and what it has refused.

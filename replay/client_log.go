@@ -3,9 +3,9 @@ package replay
 import (
 	"slices"
 
+	"shadow/internal/traffic"
+	"shadow/internal/traffic/intern"
 	"shadow/limit"
-	"shadow/traffic"
-	"shadow/traffic/intern"
 )
 
 // A ClientLog is an Observer that collects the requests of one client in the order of time, and what became of each.

@@ -4,8 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"shadow/internal/policy"
 	"shadow/limit"
-	"shadow/policy"
 )
 
 // A ClientTimeline shows how the requests of one client went through the limits of one policy. It is walked again with

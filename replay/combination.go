@@ -4,8 +4,8 @@ import (
 	"math/bits"
 	"slices"
 
+	"shadow/internal/policy"
 	"shadow/limit"
-	"shadow/policy"
 )
 
 // A combination judges a policy of several limits, or with scopes, that all count by one key: a timeline at a time.

@@ -7,10 +7,10 @@ import (
 	"slices"
 	"testing"
 
+	"shadow/internal/policy"
+	"shadow/internal/request"
+	"shadow/internal/testneeds"
 	"shadow/limit"
-	"shadow/policy"
-	"shadow/request"
-	"shadow/testneeds"
 )
 
 // Hope is only a shortcut, and so is to judge limits one by one: whatever the limits, how they combine, their scopes and the timeline, a combination decides as if it had asked

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"shadow/internal/policy"
+	"shadow/internal/request"
+	"shadow/internal/testneeds"
 	"shadow/limit"
-	"shadow/policy"
-	"shadow/request"
-	"shadow/testneeds"
 )
 
 // The examples of combinations in docs/limits.md, by timelines and, with the second limit by the site, request by request.

@@ -1,6 +1,6 @@
 package replay
 
-import "shadow/traffic"
+import "shadow/internal/traffic"
 
 // A Comparison is an Observer that holds the verdicts of the first two policies, A and B, side by side, request by
 // request. Sums of events would not do: two policies that refuse one request each need not refuse the same one.

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
+	"shadow/internal/policy"
+	"shadow/internal/request"
+	"shadow/internal/testneeds"
 	"shadow/limit"
-	"shadow/policy"
-	"shadow/request"
-	"shadow/testneeds"
 )
 
 // costly are policies whose requests have costs: by action, by size, by a field, several limits in each way, by several keys.

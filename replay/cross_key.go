@@ -1,7 +1,7 @@
 package replay
 
 import (
-	"shadow/traffic"
+	"shadow/internal/traffic"
 )
 
 // A crossKey judges a policy whose limits count by different keys, such as a client's limit inside the site's. There

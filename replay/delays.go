@@ -5,8 +5,8 @@ import (
 	"maps"
 	"slices"
 
+	"shadow/internal/policy"
 	"shadow/limit"
-	"shadow/policy"
 )
 
 // maxDelays is the most different delays that are told apart, in about 5 MB.

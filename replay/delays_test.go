@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"shadow/internal/testneeds"
 	"shadow/limit"
-	"shadow/testneeds"
 )
 
 func TestPercentiles(t *testing.T) {

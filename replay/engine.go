@@ -7,10 +7,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"shadow/internal/request"
+	"shadow/internal/traffic"
+	"shadow/internal/traffic/ingest"
 	"shadow/limit"
-	"shadow/request"
-	"shadow/traffic"
-	"shadow/traffic/ingest"
 )
 
 // An Engine judges requests. For each key that policies count by, it sorts a batch into timelines once, and hands each

@@ -14,15 +14,15 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"shadow/internal/policy"
+	"shadow/internal/request"
+	"shadow/internal/traffic"
+	"shadow/internal/traffic/ingest"
+	"shadow/internal/traffic/intern"
+	"shadow/internal/traffic/traffictest"
+	"shadow/internal/traffic/useragent"
 	"shadow/limit"
-	"shadow/policy"
 	"shadow/replay"
-	"shadow/request"
-	"shadow/traffic"
-	"shadow/traffic/ingest"
-	"shadow/traffic/intern"
-	"shadow/traffic/traffictest"
-	"shadow/traffic/useragent"
 )
 
 // Refused requests that share everything are one event, and no other are.

@@ -6,8 +6,8 @@ import (
 	"math/bits"
 	"slices"
 
+	"shadow/internal/traffic"
 	"shadow/limit"
-	"shadow/traffic"
 )
 
 // An Event tells what would have been blocked at one moment: Count requests that share time, client, action and status,

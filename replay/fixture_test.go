@@ -8,14 +8,14 @@ import (
 	"sync"
 	"testing"
 
+	"shadow/internal/policy"
+	"shadow/internal/request"
+	"shadow/internal/testneeds"
+	"shadow/internal/traffic"
+	"shadow/internal/traffic/ingest"
+	"shadow/internal/traffic/network"
 	"shadow/limit"
-	"shadow/policy"
 	"shadow/replay"
-	"shadow/request"
-	"shadow/testneeds"
-	"shadow/traffic"
-	"shadow/traffic/ingest"
-	"shadow/traffic/network"
 )
 
 // A line is one request of a hand-made log.

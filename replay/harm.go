@@ -1,10 +1,10 @@
 package replay
 
 import (
+	"shadow/internal/policy"
+	"shadow/internal/traffic"
+	"shadow/internal/traffic/evidence"
 	"shadow/limit"
-	"shadow/policy"
-	"shadow/traffic"
-	"shadow/traffic/evidence"
 )
 
 // A Harm is an Observer that tells what policies would do to people, and what they would leave to those who abuse: page

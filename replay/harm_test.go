@@ -5,14 +5,14 @@ import (
 
 	"pgregory.net/rapid"
 
+	"shadow/internal/policy"
+	"shadow/internal/request"
+	"shadow/internal/testneeds"
+	"shadow/internal/traffic"
+	"shadow/internal/traffic/intern"
+	"shadow/internal/traffic/useragent"
 	"shadow/limit"
-	"shadow/policy"
 	"shadow/replay"
-	"shadow/request"
-	"shadow/testneeds"
-	"shadow/traffic"
-	"shadow/traffic/intern"
-	"shadow/traffic/useragent"
 )
 
 // traceOf makes a request of these tests one for a page or a file, from somewhere: by its action and its time.

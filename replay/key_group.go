@@ -3,8 +3,8 @@ package replay
 import (
 	"slices"
 
+	"shadow/internal/traffic"
 	"shadow/limit"
-	"shadow/traffic"
 )
 
 // A keyGroup is one way to tell whose bucket a request falls into, shared by all policies that count by it.

@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"testing"
 
+	"shadow/internal/policy"
+	"shadow/internal/request"
+	"shadow/internal/traffic"
+	"shadow/internal/traffic/ingest"
+	"shadow/internal/traffic/intern"
+	"shadow/internal/traffic/useragent"
 	"shadow/limit"
-	"shadow/policy"
-	"shadow/request"
-	"shadow/traffic"
-	"shadow/traffic/ingest"
-	"shadow/traffic/intern"
-	"shadow/traffic/useragent"
 )
 
 // Keys that are idle for longer than any limiter remembers and the lateness give back what they hold, each in its turn.

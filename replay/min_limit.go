@@ -3,10 +3,10 @@ package replay
 import (
 	"math"
 
+	"shadow/internal/policy"
+	"shadow/internal/traffic"
+	"shadow/internal/traffic/match"
 	"shadow/limit"
-	"shadow/policy"
-	"shadow/traffic"
-	"shadow/traffic/match"
 )
 
 // What would a limit have had to be for a client? Which single request a larger bucket would admit says little: what

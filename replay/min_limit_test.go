@@ -7,12 +7,12 @@ import (
 
 	"pgregory.net/rapid"
 
+	"shadow/internal/policy"
+	"shadow/internal/request"
+	"shadow/internal/testneeds"
+	"shadow/internal/traffic"
 	"shadow/limit"
-	"shadow/policy"
 	"shadow/replay"
-	"shadow/request"
-	"shadow/testneeds"
-	"shadow/traffic"
 )
 
 // of every algorithm a limit or two; their numbers are small, so that they refuse much.

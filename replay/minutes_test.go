@@ -5,8 +5,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"shadow/internal/testneeds"
 	"shadow/limit"
-	"shadow/testneeds"
 )
 
 // However many hours go by, the worst minute is that of a count of all of them, and few pages are open.

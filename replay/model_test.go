@@ -10,11 +10,11 @@ import (
 
 	"pgregory.net/rapid"
 
+	"shadow/internal/policy"
+	"shadow/internal/request"
+	"shadow/internal/testneeds"
 	"shadow/limit"
-	"shadow/policy"
 	"shadow/replay"
-	"shadow/request"
-	"shadow/testneeds"
 )
 
 // The model judges one request after the other, asks the limiter, and writes everything down under its name. It never

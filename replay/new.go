@@ -5,11 +5,11 @@ import (
 	"runtime"
 	"time"
 
+	"shadow/internal/policy"
+	"shadow/internal/request"
+	"shadow/internal/traffic"
+	"shadow/internal/traffic/ingest"
 	"shadow/limit"
-	"shadow/policy"
-	"shadow/request"
-	"shadow/traffic"
-	"shadow/traffic/ingest"
 )
 
 // Options says how to judge.

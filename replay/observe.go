@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 
+	"shadow/internal/traffic"
 	"shadow/limit"
-	"shadow/traffic"
 )
 
 // An Observer sees each batch with what became of its requests, once all policies have judged it. Tallies and events say

@@ -6,12 +6,12 @@ import (
 
 	"pgregory.net/rapid"
 
+	"shadow/internal/policy"
+	"shadow/internal/request"
+	"shadow/internal/testneeds"
+	"shadow/internal/traffic"
 	"shadow/limit"
-	"shadow/policy"
 	"shadow/replay"
-	"shadow/request"
-	"shadow/testneeds"
-	"shadow/traffic"
 )
 
 // verdictsOf returns the model's verdicts on lines, one by one.

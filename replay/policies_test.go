@@ -7,12 +7,12 @@ import (
 
 	"pgregory.net/rapid"
 
+	"shadow/internal/policy"
+	"shadow/internal/request"
+	"shadow/internal/testneeds"
+	"shadow/internal/traffic"
 	"shadow/limit"
-	"shadow/policy"
 	"shadow/replay"
-	"shadow/request"
-	"shadow/testneeds"
-	"shadow/traffic"
 )
 
 // drawLimiter draws a limiter, of any algorithm that there is among others. Most remember a key for a minute at most.

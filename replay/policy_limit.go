@@ -1,10 +1,10 @@
 package replay
 
 import (
+	"shadow/internal/policy"
+	"shadow/internal/traffic"
+	"shadow/internal/traffic/match"
 	"shadow/limit"
-	"shadow/policy"
-	"shadow/traffic"
-	"shadow/traffic/match"
 )
 
 // A policyLimit is one limit of a policy on trial, and what it remembers of each key.

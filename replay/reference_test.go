@@ -8,13 +8,13 @@ import (
 	"strings"
 	"testing"
 
+	"shadow/internal/logfile"
+	"shadow/internal/policy"
+	"shadow/internal/request"
+	"shadow/internal/traffic/intern"
+	"shadow/internal/traffic/match"
 	"shadow/limit"
-	"shadow/logfile"
 	"shadow/parse"
-	"shadow/policy"
-	"shadow/request"
-	"shadow/traffic/intern"
-	"shadow/traffic/match"
 )
 
 // The reference does what replay promises in the most obvious way: it holds all requests in memory, sorts them, and

@@ -5,8 +5,8 @@ import (
 	"iter"
 	"math/bits"
 
+	"shadow/internal/traffic"
 	"shadow/limit"
-	"shadow/traffic"
 )
 
 // Refusals counts the rows of a batch that policies refuse. Which rows a policy refuses comes out timeline by timeline,

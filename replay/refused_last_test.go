@@ -5,14 +5,14 @@ import (
 	"path/filepath"
 	"testing"
 
+	"shadow/internal/policy"
+	"shadow/internal/request"
+	"shadow/internal/testneeds"
+	"shadow/internal/traffic"
+	"shadow/internal/traffic/ingest"
+	"shadow/internal/traffic/traffictest"
 	"shadow/parse/detect"
-	"shadow/policy"
 	"shadow/replay"
-	"shadow/request"
-	"shadow/testneeds"
-	"shadow/traffic"
-	"shadow/traffic/ingest"
-	"shadow/traffic/traffictest"
 )
 
 // Servers that enforced a limit say by the status which clients they refused, and the limit refuses the same requests. They log a request

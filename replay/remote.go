@@ -3,8 +3,8 @@ package replay
 import (
 	"slices"
 
+	"shadow/internal/traffic"
 	"shadow/limit"
-	"shadow/traffic"
 )
 
 // A Remote judges timelines by what is remembered of their keys elsewhere, where other hosts reach it as well. The

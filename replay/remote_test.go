@@ -3,11 +3,11 @@ package replay_test
 import (
 	"testing"
 
+	"shadow/internal/policy"
+	"shadow/internal/request"
+	"shadow/internal/traffic"
 	"shadow/limit"
-	"shadow/policy"
 	"shadow/replay"
-	"shadow/request"
-	"shadow/traffic"
 )
 
 // A moody is a Remote that decides nothing, and says of every other batch that verdicts are degraded.

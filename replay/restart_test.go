@@ -3,8 +3,8 @@ package replay_test
 import (
 	"testing"
 
+	"shadow/internal/request"
 	"shadow/limit"
-	"shadow/request"
 )
 
 const (

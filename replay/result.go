@@ -1,12 +1,12 @@
 package replay
 
 import (
+	"shadow/internal/policy"
+	"shadow/internal/traffic"
+	"shadow/internal/traffic/ingest"
+	"shadow/internal/traffic/intern"
+	"shadow/internal/traffic/who"
 	"shadow/limit"
-	"shadow/policy"
-	"shadow/traffic"
-	"shadow/traffic/ingest"
-	"shadow/traffic/intern"
-	"shadow/traffic/who"
 )
 
 // A Source hands over requests, batch by batch. No request has its place in time before one of an earlier batch, and

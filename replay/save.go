@@ -4,10 +4,10 @@ import (
 	"strconv"
 	"strings"
 
+	"shadow/internal/policy"
+	"shadow/internal/request"
+	"shadow/internal/traffic"
 	"shadow/limit"
-	"shadow/policy"
-	"shadow/request"
-	"shadow/traffic"
 )
 
 // What an Engine remembers of the keys can be carried over: to the next process, to the next night, or to tables

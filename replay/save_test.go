@@ -7,13 +7,13 @@ import (
 
 	"pgregory.net/rapid"
 
+	"shadow/internal/policy"
+	"shadow/internal/request"
+	"shadow/internal/testneeds"
+	"shadow/internal/traffic"
+	"shadow/internal/traffic/match"
 	"shadow/limit"
-	"shadow/policy"
 	"shadow/replay"
-	"shadow/request"
-	"shadow/testneeds"
-	"shadow/traffic"
-	"shadow/traffic/match"
 )
 
 // A listing is an Observer that notes for each request, told by its bytes, what each policy made of it.

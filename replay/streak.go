@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"strings"
 
+	"shadow/internal/traffic/intern"
 	"shadow/limit"
-	"shadow/traffic/intern"
 )
 
 // A Streak is some requests of one client. Without requests it is none.

@@ -7,10 +7,10 @@ import (
 
 	"pgregory.net/rapid"
 
+	"shadow/internal/request"
+	"shadow/internal/testneeds"
 	"shadow/limit"
 	"shadow/replay"
-	"shadow/request"
-	"shadow/testneeds"
 )
 
 // However moments are counted, stretches hold them all, each in the one that it lies in, and there are not too many.

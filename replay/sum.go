@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"shadow/traffic/ingest"
+	"shadow/internal/traffic/ingest"
 )
 
 // Sum returns what several batches of one tail and one list of policies add up to, in their order. In it each input, agent,

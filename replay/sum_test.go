@@ -8,11 +8,11 @@ import (
 	"slices"
 	"testing"
 
+	"shadow/internal/request"
+	"shadow/internal/testneeds"
+	"shadow/internal/traffic/ingest"
 	"shadow/limit"
 	"shadow/replay"
-	"shadow/request"
-	"shadow/testneeds"
-	"shadow/traffic/ingest"
 )
 
 // told holds what batches say, by names, so that it does not matter in which batch or place it stands.

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"testing"
 
+	"shadow/internal/request"
 	"shadow/limit"
-	"shadow/request"
 )
 
 // When more keys are remembered than may be, those that were idle for longest are forgotten, until an eighth less is left:

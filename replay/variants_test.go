@@ -4,8 +4,8 @@ import (
 	"slices"
 	"testing"
 
+	"shadow/internal/request"
 	"shadow/replay"
-	"shadow/request"
 )
 
 // Approximations have a range, and as many variants as their limits' assumptions make together.

@@ -12,10 +12,10 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"shadow/lazy"
+	"shadow/internal/lazy"
+	"shadow/internal/traffic"
+	"shadow/internal/traffic/intern"
 	"shadow/report/history"
-	"shadow/traffic"
-	"shadow/traffic/intern"
 )
 
 // A report that leaves the house shows clients under other names. Two ways:

@@ -4,10 +4,10 @@ import (
 	"strings"
 	"testing"
 
+	"shadow/internal/request"
 	"shadow/replay"
 	"shadow/report/format"
 	"shadow/report/reporttest"
-	"shadow/request"
 )
 
 // Each figure has a range of its own, which holds the figure as logged.

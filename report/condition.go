@@ -12,7 +12,7 @@ import (
 	"github.com/expr-lang/expr/file"
 	"github.com/expr-lang/expr/vm"
 
-	"shadow/lazy"
+	"shadow/internal/lazy"
 	"shadow/limit"
 	"shadow/report/history"
 )

@@ -9,11 +9,11 @@ import (
 
 	"pgregory.net/rapid"
 
+	"shadow/internal/testneeds"
+	"shadow/internal/traffic/intern"
 	"shadow/report/format"
 	"shadow/report/history"
 	"shadow/report/reporttest"
-	"shadow/testneeds"
-	"shadow/traffic/intern"
 )
 
 // moved counts clients by class.

@@ -1,10 +1,10 @@
 package report
 
 import (
+	"shadow/internal/request"
+	"shadow/internal/traffic/who"
 	"shadow/report/format"
 	"shadow/report/table"
-	"shadow/request"
-	"shadow/traffic/who"
 )
 
 // The report as one rectangular table: a row of level "input", then for each policy a row of level "policy", its

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
+	"shadow/internal/request"
 	"shadow/limit"
 	"shadow/report/document"
 	"shadow/report/format"
-	"shadow/request"
 )
 
 // namedFiles is the most inputs that are listed by name.

@@ -3,11 +3,11 @@ package report
 import (
 	"slices"
 
+	"shadow/internal/request"
+	"shadow/internal/traffic/who"
 	"shadow/report/format"
 	"shadow/report/history"
 	"shadow/report/table"
-	"shadow/request"
-	"shadow/traffic/who"
 )
 
 // Each figure is declared once, here. The declarations make the head and the cells of CSV, what conditions may name,

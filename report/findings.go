@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"shadow/findings"
+	"shadow/internal/findings"
 	"shadow/report/document"
 )
 

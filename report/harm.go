@@ -3,13 +3,13 @@ package report
 import (
 	"fmt"
 
-	"shadow/escape"
+	"shadow/internal/escape"
+	"shadow/internal/request"
+	"shadow/internal/traffic"
+	"shadow/internal/traffic/who"
 	"shadow/replay"
 	"shadow/report/document"
 	"shadow/report/format"
-	"shadow/request"
-	"shadow/traffic"
-	"shadow/traffic/who"
 )
 
 // Harm says what a policy would do to people, and what it would leave to those who abuse.

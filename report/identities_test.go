@@ -6,9 +6,9 @@ import (
 
 	"pgregory.net/rapid"
 
+	"shadow/internal/testneeds"
+	"shadow/internal/traffic/who"
 	"shadow/report/reporttest"
-	"shadow/testneeds"
-	"shadow/traffic/who"
 )
 
 // What is counted of each identity is what is listed of its clients, and adds up to the totals of the policy.

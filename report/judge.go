@@ -8,14 +8,14 @@ import (
 	"slices"
 	"strings"
 
+	"shadow/internal/policy"
+	"shadow/internal/request"
+	"shadow/internal/traffic/network"
+	"shadow/internal/traffic/useragent"
 	"shadow/parse"
-	"shadow/policy"
 	"shadow/replay"
 	"shadow/report/format"
 	"shadow/report/history"
-	"shadow/request"
-	"shadow/traffic/network"
-	"shadow/traffic/useragent"
 )
 
 // judge computes the figures of one policy.

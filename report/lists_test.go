@@ -8,9 +8,9 @@ import (
 
 	"pgregory.net/rapid"
 
+	"shadow/internal/testneeds"
 	"shadow/replay"
 	"shadow/report/reporttest"
-	"shadow/testneeds"
 )
 
 // TestTop compares top with sorting everything.

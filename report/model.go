@@ -8,14 +8,14 @@ package report
 import (
 	"time"
 
-	"shadow/findings"
+	"shadow/internal/findings"
+	"shadow/internal/policy"
+	"shadow/internal/request"
+	"shadow/internal/traffic/ingest"
 	"shadow/limit"
-	"shadow/policy"
 	"shadow/report/document"
 	"shadow/report/format"
 	"shadow/report/history"
-	"shadow/request"
-	"shadow/traffic/ingest"
 )
 
 // A Model is a report as plain data, the same for all writers. Its JSON is the interface for other programs: keys may

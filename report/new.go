@@ -3,14 +3,14 @@ package report
 import (
 	"cmp"
 
-	"shadow/findings"
+	"shadow/internal/findings"
+	"shadow/internal/traffic/ingest"
+	"shadow/internal/traffic/network"
+	"shadow/internal/traffic/who"
 	"shadow/limit"
 	"shadow/replay"
 	"shadow/report/document"
 	"shadow/report/format"
-	"shadow/traffic/ingest"
-	"shadow/traffic/network"
-	"shadow/traffic/who"
 )
 
 // DefaultTop is the number of rows of a list when Options.Top is 0.

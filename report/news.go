@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"slices"
 
-	"shadow/findings"
+	"shadow/internal/findings"
+	"shadow/internal/traffic/who"
 	"shadow/report/document"
 	"shadow/report/format"
 	"shadow/report/history"
 	"shadow/report/table"
-	"shadow/traffic/who"
 )
 
 // The news of a run: what has changed since others, before all else, in so few lines that they are read in the morning.

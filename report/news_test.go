@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"shadow/findings"
+	"shadow/internal/findings"
 	"shadow/report/history"
 	"shadow/report/reporttest"
 )

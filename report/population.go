@@ -3,10 +3,10 @@ package report
 import (
 	"strings"
 
+	"shadow/internal/request"
+	"shadow/internal/traffic/who"
 	"shadow/replay"
 	"shadow/report/format"
-	"shadow/request"
-	"shadow/traffic/who"
 )
 
 // A Population counts the clients of the counted requests: in one pass, shared by all policies.

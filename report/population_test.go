@@ -3,9 +3,9 @@ package report
 import (
 	"testing"
 
+	"shadow/internal/request"
 	"shadow/replay"
 	"shadow/report/reporttest"
-	"shadow/request"
 )
 
 // TestNewPopulation: a client goes to the class of most of its requests, with all of them; one without a counted request

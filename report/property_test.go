@@ -10,13 +10,13 @@ import (
 
 	"pgregory.net/rapid"
 
+	"shadow/internal/request"
+	"shadow/internal/testneeds"
 	"shadow/limit"
 	"shadow/replay"
 	"shadow/report/format"
 	"shadow/report/reporttest"
 	"shadow/report/table"
-	"shadow/request"
-	"shadow/testneeds"
 )
 
 // hostile draws texts that are mostly trouble: any bytes, and what terminals, tables and spreadsheets stumble over.

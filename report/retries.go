@@ -3,7 +3,7 @@ package report
 import (
 	"fmt"
 
-	"shadow/calibrate"
+	"shadow/internal/calibrate"
 	"shadow/report/document"
 	"shadow/report/format"
 )

@@ -4,11 +4,11 @@ import (
 	"slices"
 	"strconv"
 
+	"shadow/internal/request"
+	"shadow/internal/traffic/useragent"
+	"shadow/internal/traffic/who"
 	"shadow/report/format"
 	"shadow/report/table"
-	"shadow/request"
-	"shadow/traffic/useragent"
-	"shadow/traffic/who"
 )
 
 // PolicyTable has a row per policy, and columns for what some policy gives reason to. Only classes with a client have a

@@ -5,9 +5,9 @@ import (
 	"io"
 	"slices"
 
+	"shadow/internal/traffic/who"
 	"shadow/report/document"
 	"shadow/report/format"
-	"shadow/traffic/who"
 )
 
 // Write writes the report in one of format.Outputs, all of it or nothing.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"shadow/lazy"
+	"shadow/internal/lazy"
 	"shadow/report/format"
 )
 

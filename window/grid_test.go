@@ -5,8 +5,8 @@ import (
 	"math/big"
 	"testing"
 
+	"shadow/internal/testneeds"
 	"shadow/limit"
-	"shadow/testneeds"
 )
 
 // The cells agree with the floors of fractions.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"shadow/internal/testneeds"
 	"shadow/limit"
-	"shadow/testneeds"
 )
 
 // Counters that a real HAProxy read when it decided, with the microsecond. They can be had exactly: a model must read

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"testing"
 
+	"shadow/internal/testneeds"
 	"shadow/limit"
 	"shadow/limit/limittest"
-	"shadow/testneeds"
 )
 
 var rollingSuite = limittest.Suite{Draw: draw, New: New, Model: model}

@@ -3,9 +3,9 @@ package window
 import (
 	"testing"
 
+	"shadow/internal/testneeds"
 	"shadow/limit"
 	"shadow/limit/limittest"
-	"shadow/testneeds"
 )
 
 func TestWeighedRolling(t *testing.T) {

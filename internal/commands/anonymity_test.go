@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"shadow/internal/store/duck"
 	"shadow/report"
-	"shadow/store/duck"
 )
 
 // people lists texts that no output may show: addresses, users, and what is in agents, paths and referers.

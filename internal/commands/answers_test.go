@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"shadow/testneeds"
+	"shadow/internal/testneeds"
 )
 
 // A change that makes the program faster or shorter must leave each figure as it is. testdata/answers holds, for sample

@@ -5,10 +5,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"shadow/calc"
+	"shadow/internal/calc"
 	"shadow/internal/commands/option"
+	"shadow/internal/pipeline"
 	"shadow/limit"
-	"shadow/pipeline"
 	"shadow/report/explain"
 	"shadow/report/plot"
 )

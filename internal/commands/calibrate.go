@@ -7,9 +7,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"shadow/internal/commands/option"
-	"shadow/pipeline/enforced"
+	"shadow/internal/pipeline/enforced"
+	"shadow/internal/request"
 	"shadow/report/format"
-	"shadow/request"
 )
 
 func newCalibrate() *cobra.Command {

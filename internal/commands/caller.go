@@ -12,7 +12,7 @@ import (
 	"golang.org/x/term"
 
 	"shadow/internal/commands/option"
-	"shadow/pipeline"
+	"shadow/internal/pipeline"
 )
 
 // callerOf returns what a command knows of its caller.

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"shadow/testneeds"
+	"shadow/internal/testneeds"
 )
 
 // A logCase is a log with the reason why the answer about it is right. Real logs are no part of the project.

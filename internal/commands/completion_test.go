@@ -7,12 +7,12 @@ import (
 	"strings"
 	"testing"
 
+	"shadow/internal/request"
+	"shadow/internal/servers"
+	"shadow/internal/store/duck"
+	"shadow/internal/testneeds"
+	"shadow/internal/traffic/who"
 	"shadow/report"
-	"shadow/request"
-	"shadow/servers"
-	"shadow/store/duck"
-	"shadow/testneeds"
-	"shadow/traffic/who"
 )
 
 // TestCompletionInBash sources the script and completes a flag's value, as bash does when the user presses Tab.

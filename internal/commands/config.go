@@ -5,8 +5,8 @@ import (
 
 	"shadow/internal/commands/help"
 	"shadow/internal/commands/option"
-	"shadow/pipeline"
-	"shadow/policy"
+	"shadow/internal/pipeline"
+	"shadow/internal/policy"
 	"shadow/report/format"
 	"shadow/report/table"
 )

@@ -3,7 +3,7 @@ package commands
 import (
 	"github.com/spf13/cobra"
 
-	"shadow/pipeline"
+	"shadow/internal/pipeline"
 	"shadow/report/explain"
 )
 

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"shadow/testneeds"
+	"shadow/internal/testneeds"
 )
 
 // A real cron runs the nights: those of README.md as they stand, and contrib's script with README's policy, whose name has a

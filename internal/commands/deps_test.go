@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"shadow/internal/commands/option"
-	"shadow/pipeline"
+	"shadow/internal/pipeline"
 )
 
 // No command takes an empty text for a flag, and what a flag needs is a flag of the same command.

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"strings"
 
-	"shadow/escape"
-	"shadow/pipeline"
-	"shadow/pipeline/moves"
-	"shadow/tail"
+	"shadow/internal/escape"
+	"shadow/internal/pipeline"
+	"shadow/internal/pipeline/moves"
+	"shadow/internal/tail"
 )
 
 // The exit codes.

@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"shadow/internal/commands/option"
-	"shadow/pipeline"
+	"shadow/internal/pipeline"
 	"shadow/report/client"
 	"shadow/report/explain"
 )

@@ -8,10 +8,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"shadow/internal/commands/option"
-	"shadow/pipeline"
-	"shadow/pipeline/moves"
+	"shadow/internal/pipeline"
+	"shadow/internal/pipeline/moves"
+	"shadow/internal/servers"
 	"shadow/report/format"
-	"shadow/servers"
 )
 
 func newExport() *cobra.Command {

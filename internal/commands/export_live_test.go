@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"shadow/testneeds"
+	"shadow/internal/testneeds"
 )
 
 // What is exported is given to a real server, and every request must get the verdict that a replay of the policy reaches.

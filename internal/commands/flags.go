@@ -11,16 +11,16 @@ import (
 	"github.com/spf13/pflag"
 
 	"shadow/internal/commands/option"
+	"shadow/internal/pipeline"
+	"shadow/internal/pipeline/flagvalue"
+	"shadow/internal/pipeline/stored"
+	"shadow/internal/store/duck"
+	"shadow/internal/sweep"
+	"shadow/internal/traffic/ingest"
 	"shadow/limit"
 	"shadow/parse/detect"
-	"shadow/pipeline"
-	"shadow/pipeline/flagvalue"
-	"shadow/pipeline/stored"
 	"shadow/report"
 	"shadow/report/format"
-	"shadow/store/duck"
-	"shadow/sweep"
-	"shadow/traffic/ingest"
 )
 
 // Flags that several commands have.

@@ -3,8 +3,8 @@ package commands
 import (
 	"github.com/spf13/cobra"
 
+	"shadow/internal/pipeline"
 	"shadow/parse/detect"
-	"shadow/pipeline"
 	"shadow/report/explain"
 	"shadow/report/format"
 	"shadow/report/table"

@@ -18,8 +18,8 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"shadow/testneeds"
-	"shadow/tui/tuitest"
+	"shadow/internal/testneeds"
+	"shadow/internal/tui/tuitest"
 )
 
 // Two hundred hostile lines go through every command and every output, a real browser and a real terminal. Whatever

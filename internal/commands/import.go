@@ -6,8 +6,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"shadow/internal/commands/option"
-	"shadow/pipeline"
-	"shadow/servers/imports"
+	"shadow/internal/pipeline"
+	"shadow/internal/servers/imports"
 )
 
 func newImport() *cobra.Command {

@@ -19,7 +19,7 @@ import (
 	"testing"
 	"time"
 
-	"shadow/testneeds"
+	"shadow/internal/testneeds"
 )
 
 const (

@@ -6,11 +6,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"shadow/internal/commands/option"
+	"shadow/internal/pipeline"
+	"shadow/internal/pipeline/flagvalue"
+	"shadow/internal/traffic/who"
 	"shadow/limit"
-	"shadow/pipeline"
-	"shadow/pipeline/flagvalue"
 	"shadow/report/format"
-	"shadow/traffic/who"
 )
 
 func newKeys() *cobra.Command {

@@ -16,9 +16,9 @@ import (
 	"testing"
 	"time"
 
-	"shadow/store"
-	"shadow/tail"
-	"shadow/testneeds"
+	"shadow/internal/store"
+	"shadow/internal/tail"
+	"shadow/internal/testneeds"
 )
 
 // A command that writes a database is killed at each of its writes in turn, before it and inside it, or the write fails, as

@@ -8,16 +8,16 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"shadow/calc"
+	"shadow/internal/calc"
 	"shadow/internal/commands/option"
+	"shadow/internal/pipeline"
+	"shadow/internal/policy"
+	"shadow/internal/request"
 	"shadow/limit"
-	"shadow/pipeline"
-	"shadow/policy"
 	"shadow/report/explain"
 	"shadow/report/format"
 	"shadow/report/plot"
 	"shadow/report/table"
-	"shadow/request"
 )
 
 func newLimits() *cobra.Command {

@@ -3,8 +3,8 @@ package commands
 import (
 	"github.com/spf13/cobra"
 
-	"shadow/pipeline"
-	"shadow/pipeline/stored"
+	"shadow/internal/pipeline"
+	"shadow/internal/pipeline/stored"
 	"shadow/report/explain"
 )
 

@@ -6,10 +6,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"shadow/internal/commands/option"
-	"shadow/pipeline"
-	"shadow/pipeline/moves"
+	"shadow/internal/pipeline"
+	"shadow/internal/pipeline/moves"
+	"shadow/internal/suggest"
 	"shadow/report/format"
-	"shadow/suggest"
 )
 
 func newMigrate() *cobra.Command {

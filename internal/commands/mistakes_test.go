@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"shadow/store/duck"
+	"shadow/internal/store/duck"
 )
 
 // Typical mistakes of people who know only --help, and the first line of what they are told.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"shadow/testneeds"
+	"shadow/internal/testneeds"
 )
 
 // upToTheReading hides what stands below the figures of the chosen limit, and returns that limit.

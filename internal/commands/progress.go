@@ -9,7 +9,7 @@ import (
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
 
-	"shadow/pipeline"
+	"shadow/internal/pipeline"
 )
 
 const (

@@ -8,11 +8,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"shadow/internal/commands/option"
-	"shadow/pipeline"
-	"shadow/pipeline/stored"
+	"shadow/internal/pipeline"
+	"shadow/internal/pipeline/stored"
+	"shadow/internal/store"
 	"shadow/report/format"
 	"shadow/report/table"
-	"shadow/store"
 )
 
 // minQueryMemory is with what DuckDB can work.

@@ -12,9 +12,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"shadow/internal/policy"
+	"shadow/internal/request"
 	"shadow/parse/detect"
-	"shadow/policy"
-	"shadow/request"
 )
 
 const readme = "../../README.md"

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"shadow/testneeds"
+	"shadow/internal/testneeds"
 )
 
 // The recipes of README.md and docs/recipes.md are run as they stand, each in a folder of its own, on the logs that they

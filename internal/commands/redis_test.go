@@ -9,8 +9,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"shadow/redis/redistest"
-	"shadow/testneeds"
+	"shadow/internal/redis/redistest"
+	"shadow/internal/testneeds"
 )
 
 // redisServer ARG… starts a Redis server of the script's own, at unix://$WORK/redis.sock, until the script ends.

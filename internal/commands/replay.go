@@ -5,10 +5,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"shadow/calibrate"
+	"shadow/internal/calibrate"
 	"shadow/internal/commands/option"
-	"shadow/pipeline"
-	"shadow/store"
+	"shadow/internal/pipeline"
+	"shadow/internal/store"
 )
 
 func newReplay() *cobra.Command {

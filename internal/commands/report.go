@@ -6,8 +6,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"shadow/internal/commands/option"
-	"shadow/pipeline/stored"
-	"shadow/store"
+	"shadow/internal/pipeline/stored"
+	"shadow/internal/store"
 )
 
 func newReport() *cobra.Command {

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"shadow/testneeds"
+	"shadow/internal/testneeds"
 )
 
 // Nights that go on from one another must find what one replay of the whole log finds: request by request, whatever

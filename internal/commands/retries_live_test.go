@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"shadow/testneeds"
+	"shadow/internal/testneeds"
 )
 
 // A real nginx has two limits, and clients that come back at once, that back off, and that give up. How they do is learned

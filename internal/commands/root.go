@@ -13,9 +13,9 @@ import (
 
 	"shadow/internal/commands/help"
 	"shadow/internal/commands/option"
-	"shadow/lazy"
+	"shadow/internal/lazy"
+	"shadow/internal/pipeline"
 	"shadow/limit"
-	"shadow/pipeline"
 )
 
 // tagged makes the commands that build tags add.

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"shadow/internal/commands/help"
-	"shadow/pipeline"
+	"shadow/internal/pipeline"
 )
 
 // noOutput reports whether the program was started without a standard output.

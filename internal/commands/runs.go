@@ -4,13 +4,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"shadow/internal/commands/option"
+	"shadow/internal/pipeline"
+	"shadow/internal/pipeline/stored"
+	"shadow/internal/store"
 	"shadow/limit"
-	"shadow/pipeline"
-	"shadow/pipeline/stored"
 	"shadow/report/explain"
 	"shadow/report/format"
 	"shadow/report/runs"
-	"shadow/store"
 )
 
 func newRuns() *cobra.Command {

@@ -19,10 +19,13 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/spf13/cobra"
 
-	"shadow/calc"
-	"shadow/findings"
-	"shadow/pipeline"
-	"shadow/pipeline/stored"
+	"shadow/internal/calc"
+	"shadow/internal/findings"
+	"shadow/internal/pipeline"
+	"shadow/internal/pipeline/stored"
+	"shadow/internal/store/duck"
+	"shadow/internal/tail"
+	"shadow/internal/testneeds"
 	"shadow/report"
 	"shadow/report/advice"
 	"shadow/report/calibrate"
@@ -33,9 +36,6 @@ import (
 	"shadow/report/format"
 	"shadow/report/keys"
 	"shadow/report/moves"
-	"shadow/store/duck"
-	"shadow/tail"
-	"shadow/testneeds"
 )
 
 // contrib/schemas has a JSON Schema for each kind of object that the program prints. They are made of the types behind

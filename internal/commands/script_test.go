@@ -11,10 +11,10 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"shadow/internal/commands/option"
-	"shadow/policy"
-	"shadow/store/duck"
-	"shadow/testneeds"
-	"shadow/traffic/network"
+	"shadow/internal/policy"
+	"shadow/internal/store/duck"
+	"shadow/internal/testneeds"
+	"shadow/internal/traffic/network"
 )
 
 var update = flag.Bool("update", false, "rewrite what the tests expect")

@@ -7,10 +7,10 @@ import (
 	"github.com/spf13/pflag"
 
 	"shadow/internal/commands/option"
-	"shadow/pipeline"
+	"shadow/internal/pipeline"
+	"shadow/internal/suggest"
+	"shadow/internal/traffic/who"
 	"shadow/report/format"
-	"shadow/suggest"
-	"shadow/traffic/who"
 )
 
 func newSuggest() *cobra.Command {

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"shadow/testneeds"
+	"shadow/internal/testneeds"
 )
 
 // proposed holds what JSON has to paste.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"shadow/internal/testneeds"
 	"shadow/report/table"
-	"shadow/testneeds"
 )
 
 // The answer of suggest fits a screen, 25 lines of 100 columns, whatever the log, the server and the flags. Only lines

@@ -6,9 +6,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"shadow/internal/commands/option"
-	"shadow/pipeline"
+	"shadow/internal/pipeline"
+	"shadow/internal/sweep"
 	"shadow/report/format"
-	"shadow/sweep"
 )
 
 func newSweep() *cobra.Command {

@@ -4,11 +4,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"shadow/internal/commands/option"
+	"shadow/internal/logfile/follow"
+	"shadow/internal/pipeline/live"
+	"shadow/internal/redis"
+	"shadow/internal/tail"
 	"shadow/limit"
-	"shadow/logfile/follow"
-	"shadow/pipeline/live"
-	"shadow/redis"
-	"shadow/tail"
 )
 
 func newTail() *cobra.Command {

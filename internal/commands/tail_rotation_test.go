@@ -19,8 +19,8 @@ import (
 	"testing"
 	"time"
 
-	"shadow/tail"
-	"shadow/testneeds"
+	"shadow/internal/tail"
+	"shadow/internal/testneeds"
 )
 
 // A log is written a line at a time and rotated every 10 to 300 ms, while its tail is killed and started again. In the

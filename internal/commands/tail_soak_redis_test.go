@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"shadow/redis/redistest"
-	"shadow/tail"
+	"shadow/internal/redis/redistest"
+	"shadow/internal/tail"
 )
 
 // The soak once more, with what the limits remember in Redis, which is killed now and then and comes back empty. With a

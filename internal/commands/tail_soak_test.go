@@ -18,8 +18,8 @@ import (
 	"testing"
 	"time"
 
-	"shadow/tail"
-	"shadow/testneeds"
+	"shadow/internal/tail"
+	"shadow/internal/testneeds"
 )
 
 // A soak is a log that is written as fast as possible, rotated and compressed meanwhile, and a tail of it that is

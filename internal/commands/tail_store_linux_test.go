@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"shadow/testneeds"
+	"shadow/internal/testneeds"
 )
 
 // On a full disk the tail can write no checkpoint, no batch and no database. It says so, and goes on; when there is

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"shadow/tail"
-	"shadow/testneeds"
+	"shadow/internal/tail"
+	"shadow/internal/testneeds"
 )
 
 // What a tail stores must be what a replay of its log stores, whatever happens to it and to its database meanwhile.

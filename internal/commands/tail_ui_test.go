@@ -12,10 +12,10 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"shadow/redis/redistest"
+	"shadow/internal/redis/redistest"
+	"shadow/internal/tail"
+	"shadow/internal/tui/tuitest"
 	"shadow/report/table"
-	"shadow/tail"
-	"shadow/tui/tuitest"
 )
 
 // The live screen is tested as it is used: in a terminal, of a log that grows.

@@ -14,7 +14,7 @@ import (
 	"unicode/utf8"
 	"unsafe"
 
-	"shadow/pipeline"
+	"shadow/internal/pipeline"
 )
 
 // A terminal is a pseudo-terminal with the program at its end, as a user at a keyboard sees it.

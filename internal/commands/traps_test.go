@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"shadow/testneeds"
+	"shadow/internal/testneeds"
 )
 
 // A trap is a real log that misleads. What of it must be told is told alike by every command that reads logs, and the

@@ -9,11 +9,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"shadow/lazy"
-	"shadow/pipeline"
+	"shadow/internal/lazy"
+	"shadow/internal/pipeline"
+	"shadow/internal/store"
+	"shadow/internal/store/duck"
 	"shadow/report/format"
-	"shadow/store"
-	"shadow/store/duck"
 )
 
 // A Release holds what a release says of itself: its version without v, the commit, and the commit's time (RFC 3339).

@@ -3,8 +3,8 @@ package limittest
 import (
 	"testing"
 
+	"shadow/internal/testneeds"
 	"shadow/limit"
-	"shadow/testneeds"
 )
 
 // Bench measures each limit on one key's timeline of bursts, about half of which is refused, and on timelines of

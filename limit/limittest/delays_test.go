@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"shadow/internal/testneeds"
 	"shadow/limit"
-	"shadow/testneeds"
 )
 
 // A queue admits three requests of a key, ever, and keeps the later ones of them waiting for half a second each.

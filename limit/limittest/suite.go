@@ -4,8 +4,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"shadow/internal/testneeds"
 	"shadow/limit"
-	"shadow/testneeds"
 )
 
 // A Model is a slow, obvious twin of a limiter for one key: it judges the next request, at t, and charges it. blocked

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode"
 
-	"shadow/lazy"
+	"shadow/internal/lazy"
 	"shadow/parse"
 )
 

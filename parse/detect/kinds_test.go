@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"shadow/logfile"
+	"shadow/internal/logfile"
+	"shadow/internal/testneeds"
 	"shadow/parse"
-	"shadow/testneeds"
 )
 
 // A visit is a request as some server would log it.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"shadow/testneeds"
+	"shadow/internal/testneeds"
 )
 
 // TestSharedOddFormats says of each odd file what becomes of it: "auto" reads it, or a stated format does, or it is

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"shadow/logfile"
+	"shadow/internal/logfile"
+	"shadow/internal/testneeds"
 	"shadow/parse"
-	"shadow/testneeds"
 
 	"github.com/rogpeppe/go-internal/txtar"
 )

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"shadow/logfile"
+	"shadow/internal/logfile"
+	"shadow/internal/testneeds"
 	"shadow/parse"
-	"shadow/testneeds"
 )
 
 // sharedFiles are the files of a pattern below the real logs. Without them the test is skipped.

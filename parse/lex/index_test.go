@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"shadow/testneeds"
+	"shadow/internal/testneeds"
 )
 
 // indexEach is the obvious twin of AppendIndex.

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"shadow/testneeds"
+	"shadow/internal/testneeds"
 )
 
 // read reads the first of some files in a folder, each as a text of its own.

@@ -2,12 +2,12 @@
 package advice
 
 import (
+	"shadow/internal/suggest"
+	"shadow/internal/sweep"
+	"shadow/internal/traffic/who"
 	"shadow/replay"
 	"shadow/report"
 	"shadow/report/format"
-	"shadow/suggest"
-	"shadow/sweep"
-	"shadow/traffic/who"
 )
 
 // A Report is the report on what a limit should be. Its JSON is an interface for other programs, as that of Model;

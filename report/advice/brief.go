@@ -6,15 +6,15 @@ import (
 	"slices"
 	"strings"
 
-	"shadow/escape"
+	"shadow/internal/escape"
+	"shadow/internal/request"
+	"shadow/internal/sweep"
+	"shadow/internal/traffic/useragent"
+	"shadow/internal/traffic/who"
 	"shadow/limit"
 	"shadow/report/document"
 	"shadow/report/format"
 	"shadow/report/table"
-	"shadow/request"
-	"shadow/sweep"
-	"shadow/traffic/useragent"
-	"shadow/traffic/who"
 )
 
 // The answer in short fits on a screen: what the log is, what is notable about it, the verdict, the limit and what it

@@ -7,15 +7,15 @@ import (
 	"strings"
 	"testing"
 
-	"shadow/findings"
+	"shadow/internal/findings"
+	"shadow/internal/suggest"
+	"shadow/internal/sweep"
+	"shadow/internal/testneeds"
+	"shadow/internal/traffic/who"
 	"shadow/limit"
 	"shadow/report"
 	"shadow/report/document"
 	"shadow/report/table"
-	"shadow/suggest"
-	"shadow/sweep"
-	"shadow/testneeds"
-	"shadow/traffic/who"
 )
 
 // deployed is advice on a bucket of 600 requests a minute.

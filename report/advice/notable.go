@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"shadow/escape"
-	"shadow/findings"
+	"shadow/internal/escape"
+	"shadow/internal/findings"
 	"shadow/report/format"
 	"shadow/report/table"
 )

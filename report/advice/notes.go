@@ -6,13 +6,13 @@ import (
 	"slices"
 	"strings"
 
-	"shadow/escape"
+	"shadow/internal/escape"
+	"shadow/internal/suggest"
+	"shadow/internal/sweep"
+	"shadow/internal/traffic/who"
 	"shadow/limit"
 	"shadow/report"
 	"shadow/report/format"
-	"shadow/suggest"
-	"shadow/sweep"
-	"shadow/traffic/who"
 )
 
 // hardly is the share of requests, in percent, below which a limit hardly separates targets from protected clients.

@@ -7,13 +7,13 @@ import (
 	"strconv"
 	"strings"
 
-	"shadow/findings"
+	"shadow/internal/findings"
+	"shadow/internal/suggest"
+	"shadow/internal/sweep"
+	"shadow/internal/traffic/useragent"
+	"shadow/internal/traffic/who"
 	"shadow/report/format"
 	"shadow/report/html"
-	"shadow/suggest"
-	"shadow/sweep"
-	"shadow/traffic/useragent"
-	"shadow/traffic/who"
 )
 
 // The answer as a page says what the text says, in the same words, and has what was explored beside it.

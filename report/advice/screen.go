@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"shadow/escape"
-	"shadow/lazy"
+	"shadow/internal/escape"
+	"shadow/internal/lazy"
 	"shadow/report/document"
 	"shadow/report/table"
 )

@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"slices"
 
+	"shadow/internal/suggest"
+	"shadow/internal/sweep"
+	"shadow/internal/traffic/who"
 	"shadow/report/document"
 	"shadow/report/format"
 	"shadow/report/table"
-	"shadow/suggest"
-	"shadow/sweep"
-	"shadow/traffic/who"
 )
 
 // The tables of a suggestion; terminal and Markdown share them.

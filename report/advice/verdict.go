@@ -3,11 +3,11 @@ package advice
 import (
 	"cmp"
 
-	"shadow/findings"
+	"shadow/internal/findings"
+	"shadow/internal/suggest"
+	"shadow/internal/traffic/who"
 	"shadow/limit"
 	"shadow/report/format"
-	"shadow/suggest"
-	"shadow/traffic/who"
 )
 
 // A Verdict is the answer to the question: whether to deploy a limit, which, and what it does. Figures are those of the

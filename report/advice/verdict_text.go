@@ -5,10 +5,10 @@ import (
 	"slices"
 	"strings"
 
+	"shadow/internal/suggest"
+	"shadow/internal/traffic/match"
+	"shadow/internal/traffic/who"
 	"shadow/report/format"
-	"shadow/suggest"
-	"shadow/traffic/match"
-	"shadow/traffic/who"
 )
 
 // The verdict in words, for screens and pages: a sentence that says why, and a line for each thing that the limit does.

@@ -6,10 +6,10 @@ import (
 	"io"
 	"time"
 
+	"shadow/internal/traffic/who"
 	"shadow/report/document"
 	"shadow/report/format"
 	"shadow/report/table"
-	"shadow/traffic/who"
 )
 
 // facts say what was asked, and what is notable.

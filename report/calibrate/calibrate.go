@@ -3,13 +3,13 @@
 package calibrate
 
 import (
-	"shadow/calibrate"
+	"shadow/internal/calibrate"
+	"shadow/internal/request"
+	"shadow/internal/traffic"
+	"shadow/internal/traffic/ingest"
 	"shadow/limit"
 	"shadow/report"
 	"shadow/report/format"
-	"shadow/request"
-	"shadow/traffic"
-	"shadow/traffic/ingest"
 )
 
 // A Source is what was found, and what the names of it are.

@@ -5,12 +5,12 @@ import (
 	"strings"
 	"testing"
 
-	"shadow/calibrate"
+	"shadow/internal/calibrate"
+	"shadow/internal/request"
+	"shadow/internal/traffic/ingest"
 	"shadow/limit"
 	"shadow/report"
 	"shadow/report/reporttest"
-	"shadow/request"
-	"shadow/traffic/ingest"
 )
 
 // shown is a report on a client that sends eight requests a second apart, of which a server refused those from the fourth

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"shadow/calibrate"
+	"shadow/internal/calibrate"
 	"shadow/report/document"
 	"shadow/report/format"
 	"shadow/report/table"

@@ -7,12 +7,12 @@ import (
 	"math"
 	"slices"
 
+	"shadow/internal/policy"
+	"shadow/internal/traffic"
 	"shadow/limit"
-	"shadow/policy"
 	"shadow/replay"
 	"shadow/report"
 	"shadow/report/format"
-	"shadow/traffic"
 )
 
 // An Account is what shadow explain tells of one client: what it sent, and what became of it under each policy.

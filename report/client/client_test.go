@@ -4,14 +4,14 @@ import (
 	"bytes"
 	"testing"
 
+	"shadow/internal/policy"
+	"shadow/internal/traffic"
+	"shadow/internal/traffic/who"
 	"shadow/limit"
-	"shadow/policy"
 	"shadow/replay"
 	"shadow/report"
 	"shadow/report/explain"
 	"shadow/report/reporttest"
-	"shadow/traffic"
-	"shadow/traffic/who"
 )
 
 func account(t *testing.T) *Account {

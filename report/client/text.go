@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"shadow/escape"
+	"shadow/internal/escape"
 	"shadow/limit"
 	"shadow/report/document"
 	"shadow/report/format"

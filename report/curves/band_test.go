@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"shadow/internal/request"
+	"shadow/internal/sweep"
 	"shadow/report"
 	"shadow/report/reporttest"
-	"shadow/request"
-	"shadow/sweep"
 )
 
 // A point of a curve stands wherever it or one of its bounds changes, and the figures as logged are those of the curve.

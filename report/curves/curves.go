@@ -10,14 +10,14 @@ import (
 	"iter"
 	"strconv"
 
+	"shadow/internal/request"
+	"shadow/internal/sweep"
 	"shadow/report"
 	"shadow/report/document"
 	"shadow/report/format"
 	"shadow/report/history"
 	"shadow/report/html"
 	"shadow/report/table"
-	"shadow/request"
-	"shadow/sweep"
 )
 
 // A Report is the report on curves: what every limit of some shapes would refuse. Its JSON is an interface for other

@@ -7,12 +7,12 @@ import (
 	"strings"
 	"testing"
 
+	"shadow/internal/request"
+	"shadow/internal/sweep"
 	"shadow/report"
 	"shadow/report/format"
 	"shadow/report/reporttest"
 	"shadow/report/table"
-	"shadow/request"
-	"shadow/sweep"
 )
 
 var townOptions = report.Options{

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"slices"
 
-	"shadow/escape"
+	"shadow/internal/escape"
+	"shadow/internal/request"
+	"shadow/internal/sweep"
 	"shadow/report/document"
 	"shadow/report/format"
 	"shadow/report/table"
-	"shadow/request"
-	"shadow/sweep"
 )
 
 // The limits of policies, each in a table with a row for each counted N.

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"shadow/internal/request"
+	"shadow/internal/sweep"
 	"shadow/report/format"
 	"shadow/report/reporttest"
-	"shadow/request"
-	"shadow/sweep"
 )
 
 // The limits of policies have a row for each N that is counted, and their names harm no terminal.

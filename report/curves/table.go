@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"math"
 
-	"shadow/escape"
+	"shadow/internal/escape"
+	"shadow/internal/sweep"
 	"shadow/limit"
 	"shadow/report"
 	"shadow/report/document"
@@ -12,7 +13,6 @@ import (
 	"shadow/report/html"
 	"shadow/report/plot"
 	"shadow/report/table"
-	"shadow/sweep"
 )
 
 // The curves for people: for each kind a table of the limits that affect none of so many clients, with what they

@@ -6,9 +6,9 @@ import (
 	"cmp"
 	"strings"
 
+	"shadow/internal/traffic/who"
 	"shadow/replay"
 	"shadow/report"
-	"shadow/traffic/who"
 )
 
 // A Report says what changes for which clients when policy A gives way to policy B. Requests are compared one by one.

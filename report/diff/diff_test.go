@@ -5,13 +5,13 @@ import (
 	"strings"
 	"testing"
 
-	"shadow/policy"
+	"shadow/internal/policy"
+	"shadow/internal/traffic"
+	"shadow/internal/traffic/who"
 	"shadow/replay"
 	"shadow/report"
 	"shadow/report/format"
 	"shadow/report/reporttest"
-	"shadow/traffic"
-	"shadow/traffic/who"
 )
 
 func diff(t *testing.T, o report.Options) *Report {

@@ -5,12 +5,12 @@ import (
 	"io"
 	"slices"
 
+	"shadow/internal/request"
+	"shadow/internal/traffic/who"
 	"shadow/report"
 	"shadow/report/document"
 	"shadow/report/format"
 	"shadow/report/table"
-	"shadow/request"
-	"shadow/traffic/who"
 )
 
 // sections are the tables of the comparison, apart from empty ones.

@@ -5,12 +5,12 @@ import (
 	"io"
 	"strconv"
 
-	"shadow/findings"
+	"shadow/internal/findings"
+	"shadow/internal/traffic/ingest"
 	"shadow/report"
 	"shadow/report/document"
 	"shadow/report/format"
 	"shadow/report/table"
-	"shadow/traffic/ingest"
 )
 
 // A Report is all that was found in a log. Its JSON is an interface for other programs, as that of report.Model.

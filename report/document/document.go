@@ -9,7 +9,7 @@ import (
 	"io"
 	"strings"
 
-	"shadow/escape"
+	"shadow/internal/escape"
 	"shadow/report/format"
 	"shadow/report/plot"
 	"shadow/report/table"

@@ -8,10 +8,10 @@ import (
 	"io"
 	"strings"
 
-	"shadow/calc"
-	"shadow/escape"
+	"shadow/internal/calc"
+	"shadow/internal/escape"
+	"shadow/internal/policy"
 	"shadow/limit"
-	"shadow/policy"
 	"shadow/report/document"
 	"shadow/report/format"
 	"shadow/report/plot"

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"shadow/calc"
+	"shadow/internal/calc"
+	"shadow/internal/policy"
 	"shadow/limit"
-	"shadow/policy"
 	"shadow/report/reporttest"
 )
 

@@ -6,7 +6,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"shadow/escape"
+	"shadow/internal/escape"
 	"shadow/limit"
 )
 

@@ -7,7 +7,7 @@ import (
 	"io"
 	"strings"
 
-	"shadow/escape"
+	"shadow/internal/escape"
 )
 
 // JSON writes an object: its schema, and what v has. Strings are as they were in the log, apart from bytes that are not

@@ -2,10 +2,10 @@
 package history
 
 import (
+	"shadow/internal/request"
+	"shadow/internal/traffic/who"
 	"shadow/limit"
 	"shadow/report/format"
-	"shadow/request"
-	"shadow/traffic/who"
 )
 
 // A History is what has changed since other runs: the part of a report that only a database can tell. docs/nightly.md

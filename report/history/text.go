@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"strings"
 
+	"shadow/internal/request"
+	"shadow/internal/traffic/who"
 	"shadow/report/document"
 	"shadow/report/format"
 	"shadow/report/table"
-	"shadow/request"
-	"shadow/traffic/who"
 )
 
 // What has changed, for people. Terminal and Markdown show the same sections.

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"sync"
 
+	"shadow/internal/suggest"
 	"shadow/report/document"
 	"shadow/report/format"
 	"shadow/report/table"
-	"shadow/suggest"
 )
 
 // The answer to what a limit should be, as a page. On top is what suggest says on a terminal. Below it N can be moved. The

@@ -11,10 +11,10 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
+	"shadow/internal/suggest"
 	"shadow/report/document"
 	"shadow/report/format"
 	"shadow/report/table"
-	"shadow/suggest"
 )
 
 // madeAnswer is an answer about clients that are hit one after the other: client i of shape s below N = 10·(i+1)+s.

@@ -9,10 +9,10 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"shadow/internal/request"
+	"shadow/internal/sweep"
 	"shadow/report/format"
 	"shadow/report/reporttest"
-	"shadow/request"
-	"shadow/sweep"
 )
 
 // The slider: wherever it is dragged to, the page shows the figures of a point of the curve, exactly.

@@ -20,7 +20,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
-	"shadow/testneeds"
+	"shadow/internal/testneeds"
 )
 
 // The page is tested in a real browser: Chromium without a window, as Debian has it.

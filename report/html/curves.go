@@ -5,10 +5,10 @@ import (
 	"math"
 	"slices"
 
+	"shadow/internal/request"
+	"shadow/internal/sweep"
 	"shadow/report/format"
 	"shadow/report/table"
-	"shadow/request"
-	"shadow/sweep"
 )
 
 // Of the curves, tables tell without any script: the smallest limit that affects none of so many clients, and a map of

@@ -7,10 +7,10 @@ import (
 	"slices"
 	"sort"
 
+	"shadow/internal/request"
+	"shadow/internal/sweep"
 	"shadow/limit"
 	"shadow/report/format"
-	"shadow/request"
-	"shadow/sweep"
 )
 
 // What the charts of a page draw, as an island of JSON: no script, and without "<", as encoding/json writes "<".

@@ -8,20 +8,20 @@ import (
 	"strings"
 	"testing"
 
+	"shadow/internal/policy"
+	"shadow/internal/request"
+	"shadow/internal/sweep"
+	"shadow/internal/traffic"
+	"shadow/internal/traffic/ingest"
+	"shadow/internal/traffic/match"
+	"shadow/internal/traffic/who"
 	"shadow/limit"
-	"shadow/policy"
 	"shadow/replay"
 	"shadow/report"
 	"shadow/report/document"
 	"shadow/report/format"
 	"shadow/report/reporttest"
 	"shadow/report/table"
-	"shadow/request"
-	"shadow/sweep"
-	"shadow/traffic"
-	"shadow/traffic/ingest"
-	"shadow/traffic/match"
-	"shadow/traffic/who"
 )
 
 var townOptions = report.Options{

@@ -8,14 +8,14 @@ import (
 	"testing"
 	"time"
 
+	"shadow/internal/request"
+	"shadow/internal/sweep"
+	"shadow/internal/testneeds"
 	"shadow/limit"
 	"shadow/report"
 	"shadow/report/document"
 	"shadow/report/reporttest"
 	"shadow/report/table"
-	"shadow/request"
-	"shadow/sweep"
-	"shadow/testneeds"
 )
 
 // Whatever strangers write into a log stays text: in the markup by html/template, in the island by JSON.

@@ -12,12 +12,12 @@ import (
 	"strings"
 	"sync"
 
+	"shadow/internal/sweep"
 	"shadow/limit"
 	"shadow/report"
 	"shadow/report/document"
 	"shadow/report/format"
 	"shadow/report/table"
-	"shadow/sweep"
 )
 
 // The report as a page: one file that needs nothing else, opens from an e-mail, and can be read without JavaScript.

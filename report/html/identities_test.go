@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
+	"shadow/internal/sweep"
 	"shadow/report"
 	"shadow/report/reporttest"
-	"shadow/sweep"
 )
 
 // The summary tells who is hit by what clients are, where that is known, and else by what they claim.

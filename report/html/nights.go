@@ -6,11 +6,11 @@ import (
 	"slices"
 	"strings"
 
+	"shadow/internal/request"
 	"shadow/limit"
 	"shadow/report/format"
 	"shadow/report/history"
 	"shadow/report/table"
-	"shadow/request"
 )
 
 // What stored runs found, night by night: for each policy a chart of refused requests and one of clients hit, drawn here

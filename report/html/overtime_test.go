@@ -6,12 +6,12 @@ import (
 	"reflect"
 	"testing"
 
+	"shadow/internal/testneeds"
 	"shadow/limit"
 	"shadow/replay"
 	"shadow/report"
 	"shadow/report/format"
 	"shadow/report/reporttest"
-	"shadow/testneeds"
 )
 
 // keptEvents is a sink that counts what it gets, by policy.

@@ -6,12 +6,12 @@ import (
 	"html/template"
 	"strings"
 
+	"shadow/internal/request"
+	"shadow/internal/traffic/who"
 	"shadow/report"
 	"shadow/report/document"
 	"shadow/report/format"
 	"shadow/report/table"
-	"shadow/request"
-	"shadow/traffic/who"
 )
 
 // What is on the page, from top to bottom: a summary that can be read by who knows nothing of rate limits, then what

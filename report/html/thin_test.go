@@ -8,12 +8,12 @@ import (
 	"strings"
 	"testing"
 
+	"shadow/internal/request"
+	"shadow/internal/sweep"
+	"shadow/internal/testneeds"
 	"shadow/limit"
 	"shadow/report"
 	"shadow/report/reporttest"
-	"shadow/request"
-	"shadow/sweep"
-	"shadow/testneeds"
 )
 
 // pixels returns what a figure of a curve fills of each column of a drawing: from its highest to its lowest value

@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"slices"
 
+	"shadow/internal/request"
+	"shadow/internal/suggest"
+	"shadow/internal/sweep"
 	"shadow/report"
 	"shadow/report/format"
-	"shadow/request"
-	"shadow/suggest"
-	"shadow/sweep"
 )
 
 // Keys that were found in a log are chosen on the first part of its time and validated on the rest.

@@ -3,11 +3,11 @@
 package keys
 
 import (
+	"shadow/internal/request"
+	"shadow/internal/suggest"
+	"shadow/internal/sweep"
 	"shadow/report"
 	"shadow/report/format"
-	"shadow/request"
-	"shadow/suggest"
-	"shadow/sweep"
 )
 
 // Report is the report on keys: what limits cost protected clients, by what they count by. docs/keys.md

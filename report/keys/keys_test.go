@@ -9,12 +9,12 @@ import (
 	"strings"
 	"testing"
 
+	"shadow/internal/request"
+	"shadow/internal/sweep"
 	"shadow/limit"
 	"shadow/report"
 	"shadow/report/format"
 	"shadow/report/reporttest"
-	"shadow/request"
-	"shadow/sweep"
 )
 
 var townOptions = report.Options{

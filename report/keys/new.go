@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"slices"
 
+	"shadow/internal/request"
+	"shadow/internal/sweep"
 	"shadow/report"
 	"shadow/report/format"
-	"shadow/request"
-	"shadow/sweep"
 )
 
 // Every key is asked the same question, and answers with the number that suits it best; then they are put in order.

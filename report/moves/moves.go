@@ -8,12 +8,12 @@ import (
 	"slices"
 	"strings"
 
+	"shadow/internal/servers"
+	"shadow/internal/traffic/who"
 	"shadow/report/diff"
 	"shadow/report/document"
 	"shadow/report/format"
 	"shadow/report/table"
-	"shadow/servers"
-	"shadow/traffic/who"
 )
 
 // A Report is what to tell a server, and what that changes. docs/export.md defines every figure, with docs/diff.md.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/guptarohit/asciigraph"
 
-	"shadow/lazy"
+	"shadow/internal/lazy"
 	"shadow/limit"
 	"shadow/report/format"
 )

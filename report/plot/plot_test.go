@@ -9,11 +9,11 @@ import (
 
 	"pgregory.net/rapid"
 
+	"shadow/internal/testneeds"
 	"shadow/limit"
 	"shadow/report/format"
 	"shadow/report/reporttest"
 	"shadow/report/table"
-	"shadow/testneeds"
 )
 
 // Plots as people see them, in a file that -update rewrites.

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"shadow/escape"
+	"shadow/internal/escape"
 
 	"github.com/google/go-cmp/cmp"
 )

@@ -4,17 +4,17 @@ package reporttest
 import (
 	"testing"
 
+	"shadow/internal/policy"
+	"shadow/internal/request"
+	"shadow/internal/sweep"
+	"shadow/internal/traffic"
+	"shadow/internal/traffic/ingest"
+	"shadow/internal/traffic/intern"
+	"shadow/internal/traffic/useragent"
+	"shadow/internal/traffic/who"
 	"shadow/limit"
 	"shadow/parse"
-	"shadow/policy"
 	"shadow/replay"
-	"shadow/request"
-	"shadow/sweep"
-	"shadow/traffic"
-	"shadow/traffic/ingest"
-	"shadow/traffic/intern"
-	"shadow/traffic/useragent"
-	"shadow/traffic/who"
 )
 
 // A small town of made-up clients, some of them hostile, and what two limits would do to them. All addresses are from

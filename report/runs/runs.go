@@ -5,11 +5,11 @@ import (
 	"io"
 	"slices"
 
-	"shadow/escape"
+	"shadow/internal/escape"
+	"shadow/internal/store"
 	"shadow/limit"
 	"shadow/report/format"
 	"shadow/report/table"
-	"shadow/store"
 )
 
 // kind returns the command that made the run.

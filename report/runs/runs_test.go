@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"shadow/store"
+	"shadow/internal/store"
 )
 
 // Runs with degraded verdicts are told from others in the list.

@@ -5,7 +5,7 @@ import (
 	"encoding/csv"
 	"io"
 
-	"shadow/escape"
+	"shadow/internal/escape"
 )
 
 // CSV writes a table for programs, row by row: texts of strangers cannot become formulas, and numbers stay as they are.

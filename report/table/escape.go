@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"shadow/escape"
+	"shadow/internal/escape"
 )
 
 // What strangers wrote into a log can do more than package escape prevents: it can break a table, or wake up in a

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"shadow/escape"
+	"shadow/internal/escape"
 	"shadow/report/reporttest"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"shadow/escape"
+	"shadow/internal/escape"
 	"shadow/report/format"
 )
 

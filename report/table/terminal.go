@@ -13,8 +13,8 @@ import (
 	"github.com/olekukonko/tablewriter/renderer"
 	"github.com/olekukonko/tablewriter/tw"
 
-	"shadow/escape"
-	"shadow/lazy"
+	"shadow/internal/escape"
+	"shadow/internal/lazy"
 )
 
 // A table wider than the terminal is first cut where that is allowed (agents), and then folded: its columns go into

@@ -9,14 +9,14 @@ import (
 	"slices"
 	"strconv"
 
+	"shadow/internal/policy"
+	"shadow/internal/traffic"
+	"shadow/internal/traffic/intern"
 	"shadow/limit"
-	"shadow/policy"
 	"shadow/replay"
 	"shadow/report"
 	"shadow/report/format"
 	"shadow/report/table"
-	"shadow/traffic"
-	"shadow/traffic/intern"
 )
 
 // Columns lists the columns of a verdict, with their types in SQL.

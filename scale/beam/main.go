@@ -22,8 +22,8 @@ import (
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/prism"
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/spark"
 
-	"shadow/pipeline/flagvalue"
-	"shadow/pipeline/heap"
+	"shadow/internal/pipeline/flagvalue"
+	"shadow/internal/pipeline/heap"
 	"shadow/scale/beam/job"
 )
 

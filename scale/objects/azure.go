@@ -12,7 +12,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/blob"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 
-	"shadow/logfile/object"
+	"shadow/internal/logfile/object"
 )
 
 // An azureBucket asks the client of Azure itself. gocloud spells some bytes of keys in its own way ("%" as "__0x25__"),

@@ -20,7 +20,7 @@ import (
 	_ "gocloud.dev/blob/gcsblob"   // gs://
 	"gocloud.dev/blob/s3blob"
 
-	"shadow/logfile/object"
+	"shadow/internal/logfile/object"
 )
 
 // Register has a program read names of S3, Google Cloud Storage and Azure. It must be called before any is looked at.

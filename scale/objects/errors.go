@@ -15,7 +15,7 @@ import (
 	"gocloud.dev/gcerrors"
 	"google.golang.org/api/googleapi"
 
-	"shadow/logfile/object"
+	"shadow/internal/logfile/object"
 )
 
 // What stores answer, as what to do about it.

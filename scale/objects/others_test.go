@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"shadow/logfile/object"
+	"shadow/internal/logfile/object"
 	"shadow/scale/objects/objecttest"
 )
 

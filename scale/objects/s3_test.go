@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"shadow/logfile/object"
+	"shadow/internal/logfile/object"
 	"shadow/scale/objects"
 	"shadow/scale/objects/objecttest"
 )

@@ -8,10 +8,10 @@ import (
 	"fmt"
 	"hash/crc32"
 
+	"shadow/internal/request"
+	"shadow/internal/traffic"
+	"shadow/internal/traffic/ingest"
 	"shadow/limit"
-	"shadow/request"
-	"shadow/traffic"
-	"shadow/traffic/ingest"
 )
 
 // A block is the requests of one part that are in one shard, in the order of the lines, and what the part told of the logs. A part

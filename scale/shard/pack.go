@@ -8,11 +8,11 @@ import (
 	"io"
 	"slices"
 
+	"shadow/internal/logfile"
+	"shadow/internal/request"
+	"shadow/internal/traffic"
+	"shadow/internal/traffic/ingest"
 	"shadow/limit"
-	"shadow/logfile"
-	"shadow/request"
-	"shadow/traffic"
-	"shadow/traffic/ingest"
 )
 
 // MostShards is the most shards that a set may have: rows of each wait while a part is packed.

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"fmt"
 
-	"shadow/logfile"
+	"shadow/internal/logfile"
 )
 
 // A Part is some bytes of logs, as if these stood one behind the other. The zero Part is all of them.

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 
-	"shadow/logfile"
-	"shadow/traffic"
-	"shadow/traffic/ingest"
+	"shadow/internal/logfile"
+	"shadow/internal/traffic"
+	"shadow/internal/traffic/ingest"
 )
 
 // A Set is the blocks of some shards that belong together: of each shard all parts, which hold each byte of the logs once.

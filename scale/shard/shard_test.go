@@ -9,13 +9,13 @@ import (
 	"strings"
 	"testing"
 
+	"shadow/internal/request"
+	"shadow/internal/testneeds"
+	"shadow/internal/traffic"
+	"shadow/internal/traffic/ingest"
+	"shadow/internal/traffic/match"
 	"shadow/limit"
 	"shadow/parse/detect"
-	"shadow/request"
-	"shadow/testneeds"
-	"shadow/traffic"
-	"shadow/traffic/ingest"
-	"shadow/traffic/match"
 )
 
 func reading(t *testing.T) ingest.Options {

@@ -3,8 +3,8 @@ package shard
 import (
 	"slices"
 
+	"shadow/internal/traffic"
 	"shadow/limit"
-	"shadow/traffic"
 )
 
 // Slices are shards by time instead of by key, for limits whose keys cannot be divided: those of the whole site. They

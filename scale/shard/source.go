@@ -8,11 +8,11 @@ import (
 	"io"
 	"slices"
 
+	"shadow/internal/request"
+	"shadow/internal/traffic"
+	"shadow/internal/traffic/ingest"
+	"shadow/internal/traffic/intern"
 	"shadow/limit"
-	"shadow/request"
-	"shadow/traffic"
-	"shadow/traffic/ingest"
-	"shadow/traffic/intern"
 )
 
 // From the blocks, requests come in the order of time, as from a Reader of the logs:

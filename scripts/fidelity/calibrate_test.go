@@ -3,7 +3,7 @@ package main
 import (
 	"testing"
 
-	"shadow/calibrate"
+	"shadow/internal/calibrate"
 )
 
 // oneInFour is the verdicts of a row on the requests of one client in four, as a log would tell them.

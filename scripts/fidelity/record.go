@@ -9,9 +9,9 @@ import (
 	"path/filepath"
 	"slices"
 
+	"shadow/internal/policy"
+	shadow "shadow/internal/request"
 	"shadow/limit"
-	"shadow/policy"
-	shadow "shadow/request"
 )
 
 // Verdicts are kept as bits, 1 for an admitted request, first all of one client and then of the next, which packs well.

@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/mod/modfile"
 
-	"shadow/testneeds"
+	"shadow/internal/testneeds"
 )
 
 const (

@@ -15,7 +15,7 @@ import (
 	"slices"
 	"strings"
 
-	"shadow/testneeds"
+	"shadow/internal/testneeds"
 )
 
 // An event is one line of go test -json (go doc test2json).

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"shadow/pipeline"
+	"shadow/internal/pipeline"
 	"shadow/report"
 )
 

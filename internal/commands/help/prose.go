@@ -3,7 +3,7 @@ package help
 import (
 	"strings"
 
-	"shadow/lazy"
+	"shadow/internal/lazy"
 	"shadow/report/table"
 )
 

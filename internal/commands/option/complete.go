@@ -5,13 +5,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"shadow/internal/pipeline"
+	"shadow/internal/pipeline/stored"
+	"shadow/internal/policy"
+	"shadow/internal/store"
+	"shadow/internal/traffic/who"
 	"shadow/limit"
-	"shadow/pipeline"
-	"shadow/pipeline/stored"
-	"shadow/policy"
 	"shadow/report"
-	"shadow/store"
-	"shadow/traffic/who"
 )
 
 // What the shell completes flags to, when the user presses Tab.

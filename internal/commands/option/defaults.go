@@ -12,11 +12,11 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"shadow/internal/pipeline"
+	"shadow/internal/pipeline/stored"
+	"shadow/internal/policy"
+	"shadow/internal/traffic/who"
 	"shadow/limit"
-	"shadow/pipeline"
-	"shadow/pipeline/stored"
-	"shadow/policy"
-	"shadow/traffic/who"
 )
 
 // A flag that is not given takes its default, which then counts as given: from a variable, from the configuration, from

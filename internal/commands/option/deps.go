@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"shadow/internal/pipeline"
+	"shadow/internal/store/duck"
 	"shadow/limit"
-	"shadow/pipeline"
-	"shadow/store/duck"
 )
 
 // A flag that is given is meant to do something. An empty value is mostly that of a variable that is not set, and a

@@ -11,10 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"shadow/internal/pipeline/flagvalue"
+	"shadow/internal/request"
+	"shadow/internal/servers"
 	"shadow/limit"
-	"shadow/pipeline/flagvalue"
-	"shadow/request"
-	"shadow/servers"
 )
 
 // Flags are values of domains: a text is parsed and verified when its flag is set, so an error names the flag, and

@@ -13,7 +13,7 @@ import (
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem/local"
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem/s3"
 
-	"shadow/pipeline"
+	"shadow/internal/pipeline"
 	"shadow/scale/beam/job"
 )
 

@@ -8,12 +8,12 @@ import (
 	"io/fs"
 	"math"
 
+	"shadow/internal/request"
+	"shadow/internal/traffic/ingest"
 	"shadow/limit"
 	"shadow/replay"
-	"shadow/request"
 	"shadow/scale/beam/rows"
 	"shadow/scale/shard"
-	"shadow/traffic/ingest"
 )
 
 // mostRun is the most bytes that run.parquet may have.

@@ -7,11 +7,11 @@ import (
 	"slices"
 	"time"
 
+	"shadow/internal/pipeline"
+	"shadow/internal/pipeline/flagvalue"
+	"shadow/internal/request"
+	"shadow/internal/traffic/ingest"
 	"shadow/limit"
-	"shadow/pipeline"
-	"shadow/pipeline/flagvalue"
-	"shadow/request"
-	"shadow/traffic/ingest"
 )
 
 // A Job says what a pipeline is to do. It travels to the workers as JSON, so it has texts of flags, and the text of the

@@ -21,12 +21,12 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/prism"
 
-	"shadow/policy"
+	"shadow/internal/policy"
+	"shadow/internal/request"
+	"shadow/internal/testneeds"
+	"shadow/internal/traffic/ingest"
 	"shadow/replay"
-	"shadow/request"
 	samplelogs "shadow/sample-logs"
-	"shadow/testneeds"
-	"shadow/traffic/ingest"
 )
 
 func TestMain(m *testing.M) {

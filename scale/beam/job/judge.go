@@ -7,12 +7,12 @@ import (
 	"errors"
 	"fmt"
 
+	"shadow/internal/request"
+	"shadow/internal/traffic"
 	"shadow/limit"
 	"shadow/replay"
-	"shadow/request"
 	"shadow/scale/beam/rows"
 	"shadow/scale/shard"
-	"shadow/traffic"
 )
 
 // A judged is a shard that an Engine has judged.

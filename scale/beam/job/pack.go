@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"shadow/pipeline"
+	"shadow/internal/pipeline"
 	"shadow/scale/shard"
 )
 

@@ -10,7 +10,7 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem"
 
-	"shadow/logfile"
+	"shadow/internal/logfile"
 	"shadow/scale/shard"
 )
 

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"shadow/policy"
-	"shadow/request"
+	"shadow/internal/policy"
+	"shadow/internal/request"
 	"shadow/scale/shard"
 )
 

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"time"
 
-	"shadow/pipeline"
-	"shadow/store"
+	"shadow/internal/pipeline"
+	"shadow/internal/store"
 )
 
 // notLooked is the warning of each run: findings are about all requests together.

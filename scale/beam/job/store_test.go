@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
+	"shadow/internal/store"
+	"shadow/internal/store/duck"
+	"shadow/internal/testneeds"
 	"shadow/scale/beam/rows"
-	"shadow/store"
-	"shadow/store/duck"
-	"shadow/testneeds"
 )
 
 // A run in the database is the one that a replay would have left; results that are not whole leave none.

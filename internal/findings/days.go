@@ -1,0 +1,140 @@
+package findings
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"shadow/internal/traffic"
+	"shadow/internal/traffic/ingest"
+	"shadow/limit"
+	"shadow/report/format"
+)
+
+// The span of a log is that of its traffic. A line of another year makes no log of years, and days without a line none of
+// peaks:
+//
+//	2019   │        2025-03-01 ████████  ██ █ 2025-06-11        1 line is stray; 17 of 102 days have requests
+//	stray  │  gap   └──────── the log ──────────┘
+
+// A stray part of a log is so long away from the rest, and at most such a part of the requests.
+const (
+	strayGap  = 30 // days
+	strayPart = 1000
+)
+
+// days is the looker for when requests came.
+type days struct {
+	*seen
+	by     map[int64]*day // by the number of the day, UTC
+	latest *day           // of the request before; nil: none
+	number int64          // of that day
+}
+
+// A day is what came on it.
+type day struct {
+	requests    int64
+	first, last limit.Time
+}
+
+func (l *days) take(b *traffic.Batch, from, to int) {
+	for _, at := range b.At[from:to] {
+		if number := dayOf(at); l.latest == nil || number != l.number {
+			if l.by == nil {
+				l.by = map[int64]*day{}
+			}
+			if l.number, l.latest = number, l.by[number]; l.latest == nil {
+				l.latest = &day{first: at, last: at}
+				l.by[number] = l.latest
+			}
+		}
+		l.latest.requests++
+		l.latest.first, l.latest.last = min(l.latest.first, at), max(l.latest.last, at)
+	}
+}
+
+// dayOf numbers days.
+func dayOf(at limit.Time) int64 {
+	number := int64(at / limit.Day)
+	if at < limit.Time(number)*limit.Day {
+		number--
+	}
+	return number
+}
+
+// A Traffic says when the requests of a log came, without those that lie apart.
+type Traffic struct {
+	First, Last limit.Time
+	Days        int64 // with a request
+	Stray       int64 // requests that lie apart
+	strayAt     limit.Time
+}
+
+// traffic leaves out what lies apart.
+func (l *days) traffic() (t Traffic) {
+	numbers := slices.Sorted(maps.Keys(l.by))
+	for len(numbers) > 0 { // from either end
+		i, j := 1, len(numbers)-1
+		for i < len(numbers) && numbers[i]-numbers[i-1] < strayGap {
+			i++
+		}
+		for j > 0 && numbers[j]-numbers[j-1] < strayGap {
+			j--
+		}
+		switch head, tail := l.sum(numbers[:i]), l.sum(numbers[j:]); {
+		case i < len(numbers) && strayPart*head < l.total:
+			t.Stray, t.strayAt = t.Stray+head, l.by[numbers[0]].first
+			numbers = numbers[i:]
+		case j > 0 && strayPart*tail < l.total:
+			t.Stray, t.strayAt = t.Stray+tail, l.by[numbers[j]].first
+			numbers = numbers[:j]
+		default:
+			t.First, t.Last, t.Days = l.by[numbers[0]].first, l.by[numbers[len(numbers)-1]].last, int64(len(numbers))
+			return t
+		}
+	}
+	return t
+}
+
+func (l *days) sum(numbers []int64) (requests int64) {
+	for _, number := range numbers {
+		requests += l.by[number].requests
+	}
+	return requests
+}
+
+// A log has holes if it spans a week or longer, and less than so many percent of its days have a request.
+const (
+	leastSpan = 7 // days
+	fullDays  = 80
+)
+
+func (l *days) find(*ingest.Stats) (found []Finding) {
+	t := l.traffic()
+	if t.Stray > 0 {
+		date := func(at limit.Time) string { return format.Moment(at).Format(time.DateOnly) }
+		found = append(found, Finding{
+			Code: "stray_lines", Severity: Warn, Share: ShareOf(t.Stray, l.total),
+			Evidence: fmt.Sprintf("%s of %s far from the others: by these, the log goes from %s to %s", format.Count(t.Stray, "request"),
+				date(t.strayAt), date(t.First), date(t.Last)),
+		})
+	}
+	if spanned := dayOf(t.Last) - dayOf(t.First) + 1; spanned >= leastSpan && 100*t.Days < fullDays*spanned {
+		found = append(found, Finding{
+			Code: "holes", Severity: Info, Share: NoShare,
+			Evidence: fmt.Sprintf("requests came on %s of %s days: figures of the whole log are about these", format.Thousands(t.Days), format.Thousands(spanned)),
+		})
+	}
+	return found
+}
+
+// Traffic returns when the requests came.
+func (l *Look) Traffic() Traffic {
+	for _, looker := range l.lookers {
+		if d, ok := looker.(*days); ok {
+			return d.traffic()
+		}
+	}
+	return Traffic{}
+}

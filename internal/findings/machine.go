@@ -1,0 +1,239 @@
+package findings
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"shadow/internal/traffic/match"
+	"shadow/internal/traffic/useragent"
+	"shadow/internal/traffic/who"
+	"shadow/report/format"
+)
+
+// Who is no visitor, by traffic/who: the site's own work, monitors, attackers. Which of these are worth to tell, and how, is
+// decided here.
+
+// worthTelling is the percentage of all requests that some clients must send together to be reported.
+const worthTelling = 1
+
+// machines tells of them, of inner hosts, and of those of which no more is known than how much they send.
+func (l *clients) machines() (found []Finding) {
+	var by [who.Count][]int32
+	var others, inner []int32
+	var private, publicClients int64
+	for id := range int32(l.all.Len()) {
+		n := l.all.At(id).requests()
+		if n == 0 {
+			continue
+		}
+		is := l.is(id)
+		by[is] = append(by[is], id)
+		if address := l.address(id); address.IsValid() {
+			switch {
+			case !match.IsPrivate(address):
+				publicClients++
+			case is != who.Own && is != who.Monitor && is != who.Proxy && is != who.Person && is != who.Office:
+				inner, private = append(inner, id), private+n
+			}
+		}
+	}
+	asks := publicClients >= mustClients && 100*private >= innerStops*l.total
+	for i := range l.heavy {
+		id := l.heavy[i].id
+		if asks && slices.Contains(inner, id) {
+			continue // told already
+		}
+		switch c := l.all.At(id); l.is(id) {
+		case who.Own, who.Monitor, who.Attacker, who.Proxy, who.Office:
+		default:
+			if 5*c.requests() > l.total && l.name(id) != "-" && !c.several(crowdedFrom) {
+				others = append(others, id)
+			}
+		}
+	}
+	add := func(code string, severity Severity, ids []int32, what string) {
+		requests := l.sent(ids)
+		if len(ids) == 0 || 100*requests < worthTelling*l.total {
+			return
+		}
+		l.busiestFirst(ids)
+		f := Finding{Code: code, Severity: severity, Share: ShareOf(requests, l.total)}
+		f.Evidence = fmt.Sprintf("%s sent %s of the requests: %s, %s", l.named(ids), format.Share(requests, l.total), what, l.does(ids))
+		share := format.Percentage(100 * float64(f.Share))
+		switch code {
+		case "own_server":
+			f.Brief = fmt.Sprintf("%s of requests (%s) are the site's own work: left out", share, l.first(ids))
+		case "health_check":
+			f.Brief = fmt.Sprintf("%s of requests (%s) ask whether the site is up: left out", share, l.first(ids))
+		case "heavy_client":
+			_, agent := l.census.Habits(ids[0])
+			f.Brief = fmt.Sprintf("%s sent %s of the requests, as %s: who is it?", l.named(ids), share, useragent.Short(l.Read.Tables.Agents.Name(agent)))
+		case "inner_hosts":
+			f.Brief = fmt.Sprintf("%s of requests come from inner addresses (%s): services of yours, or a proxy?", share, l.named(ids))
+		}
+		if code != "heavy_client" && l.byAddress() {
+			f.Remedy = l.exclude(ids)
+		}
+		found = append(found, f)
+	}
+	add("own_server", Info, by[who.Own], "the site's own work, left out of every answer")
+	add("health_check", Info, by[who.Monitor], "monitors, left out of every answer")
+	if asks {
+		add("inner_hosts", Stop, inner, "services of your own, or a proxy? A limit would refuse these first, so say what they are")
+	}
+	add("heavy_client", Warn, others, "look who it is (`shadow explain`)")
+	return slices.Concat(found, l.attack(by[who.Attacker]), l.adminIndexed(by[who.Search]))
+}
+
+// innerStops is the percentage of all requests that private addresses must send, beside public ones, to be asked about.
+const innerStops = 25
+
+// swarmsNamed is the most swarms that are reported.
+const swarmsNamed = 2
+
+// counted counts clients without naming any.
+func (l *clients) counted(ids []int32) string {
+	if l.byAddress() {
+		return addresses(int64(len(ids)))
+	}
+	return format.Count(int64(len(ids)), "client")
+}
+
+// first names the first of some clients, and counts the others.
+func (l *clients) first(ids []int32) string {
+	name := l.name(ids[0])
+	if more := len(ids) - 1; more > 0 {
+		name += fmt.Sprintf(", %s more", format.Thousands(int64(more)))
+	}
+	return name
+}
+
+// sent returns how many requests some clients sent.
+func (l *clients) sent(ids []int32) (requests int64) {
+	for _, id := range ids {
+		requests += l.all.At(id).requests()
+	}
+	return requests
+}
+
+// attack tells of attackers, and of what they got.
+func (l *clients) attack(ids []int32) (found []Finding) {
+	requests := l.sent(ids)
+	if 100*requests >= worthTelling*l.total && len(ids) > 0 {
+		l.busiestFirst(ids)
+		does := l.census.Deeds(ids)
+		var parts []string
+		part := func(n int64, what string) {
+			if 20*n >= requests {
+				parts = append(parts, fmt.Sprintf("%s %s", format.Percentage(format.PercentOf(n, requests)), what))
+			}
+		}
+		part(does.Passwords, "try passwords")
+		part(does.Probes, "are probes of scanners")
+		part(does.Failures, "ask for what is not there")
+		text := fmt.Sprintf("%s sent %s of the requests", l.named(ids), format.Share(requests, l.total))
+		brief := fmt.Sprintf("%s of requests, %s", format.Percentage(format.PercentOf(requests, l.total)), l.counted(ids))
+		told := parts
+		for _, s := range l.census.Swarms[:min(len(l.census.Swarms), 1)] {
+			swarm := format.Thousands(int64(len(s.Members))) + " are one swarm"
+			told = slices.Concat(parts[:min(len(parts), 1)], []string{swarm})
+		}
+		if len(told) > 0 {
+			brief += ": " + strings.Join(told[:min(len(told), 2)], ", ")
+		}
+		swarms := l.census.Swarms[:min(len(l.census.Swarms), swarmsNamed)]
+		for _, s := range swarms {
+			parts = append(parts, "a swarm of "+s.Reason)
+		}
+		if len(parts) > 0 {
+			text += "; of these " + strings.Join(parts, ", ")
+		}
+		found = append(found, Finding{Code: "attacker", Severity: Info, Share: ShareOf(requests, l.total), Evidence: text, Brief: brief})
+	}
+	var names []string
+	var given int64
+	receivers := map[int32]bool{}
+	for _, loot := range l.census.Loots() {
+		names = append(names, l.Read.Tables.Actions.Name(loot.Action))
+		given += loot.Requests
+		for _, id := range loot.Clients {
+			receivers[id] = true
+		}
+	}
+	if given > 0 {
+		found = append(found, Finding{
+			Code: "secrets_served", Severity: Warn, Share: ShareOf(given, l.total),
+			Evidence: fmt.Sprintf("your server answered %s for %s with 200, from %s: look what it gave away",
+				format.Count(given, "request"), format.List(names, namesShown), format.Count(int64(len(receivers)), "client")),
+		})
+	}
+	if guessed := l.census.Guessed(); len(guessed) > 0 {
+		l.busiestFirst(guessed)
+		found = append(found, Finding{
+			Code: "password_guessed", Severity: Warn, Share: NoShare,
+			Evidence: fmt.Sprintf("%s got in after many wrong passwords: look at these accounts", l.named(guessed)),
+		})
+	}
+	return found
+}
+
+// leastManaged is the least number of administration pages given to a search engine to be reported: one may be a login.
+const leastManaged = 3
+
+// adminIndexed tells of search engines that read the pages of those who run the site.
+func (l *clients) adminIndexed(search []int32) []Finding {
+	var ids []int32
+	var pages int64
+	for _, id := range search {
+		if n := l.census.Managed(id); n >= leastManaged {
+			ids, pages = append(ids, id), pages+n
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	l.busiestFirst(ids)
+	return []Finding{{
+		Code: "admin_indexed", Severity: Warn, Share: ShareOf(pages, l.total),
+		Evidence: fmt.Sprintf("%s of search engines got %s of the site's administration: must one log in there?", l.named(ids), format.Count(pages, "page")),
+	}}
+}
+
+// exclude returns the flags that leave clients out.
+func (l *clients) exclude(ids []int32) string {
+	const most = 4
+	var names []string
+	for _, a := range l.addressesOf(ids[:min(len(ids), most)]) {
+		names = append(names, a.String())
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return "--exclude " + strings.Join(names, " --exclude ")
+}
+
+// does says what the first of some clients does most: its action and its agent.
+func (l *clients) does(ids []int32) string {
+	id := ids[0]
+	action, agent := l.census.Habits(id)
+	what := "mostly " + l.Read.Tables.Actions.Name(action)
+	if c := l.all.At(id); c.is(c.errors, 50) {
+		what = fmt.Sprintf("%s of the answers are errors", format.Percentage(format.PercentOf(int64(c.errors), c.requests())))
+	}
+	what += ", by " + agentText(l.Read.Tables.Agents.Name(agent))
+	if owner := l.Known.Owners.Of(l.address(id)).String(); owner != "" {
+		what += ", of " + owner
+	}
+	return what
+}
+
+// agentText returns an agent, and of a very long one its beginning.
+func agentText(agent string) string {
+	const most = 200
+	runes := []rune(agent)
+	if len(runes) <= most {
+		return agent
+	}
+	return fmt.Sprintf("%s (%s more)", string(runes[:most]), format.Count(int64(len(runes)-most), "character"))
+}

@@ -1,0 +1,316 @@
+package findings
+
+import (
+	"cmp"
+	"fmt"
+	"math/bits"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"shadow/internal/traffic/ingest"
+	"shadow/internal/traffic/match"
+	"shadow/internal/traffic/who"
+	"shadow/report/format"
+)
+
+// A limit by address behind a proxy counts all its clients as one. That a proxy is in front shows in its header, which
+// names other clients than the log's column. Where the log does not have the header, it shows in the clients: one
+// address comes as many browsers at once. So does an office, from which a proxy differs by the part of the requests
+// that it carries: no client comes past it.
+
+// Percent of all requests: proxies carry so many, and so many are worth a warning.
+const (
+	proxyStops = 50
+	proxyWarns = 10
+)
+
+// proxies tells of addresses that stand for many clients.
+func (l *clients) proxies(s *ingest.Stats) []Finding {
+	f, found := l.headerDiffers(s)
+	if !found {
+		f, found = l.severalAtOnce(s)
+	}
+	if !found {
+		f, found = l.edges(s)
+	}
+	switch {
+	case !found:
+		return l.sharedAddresses()
+	case f.Severity == Warn:
+		return append(l.sharedAddresses(), f)
+	}
+	return []Finding{f}
+}
+
+// headerDiffers goes by the header.
+func (l *clients) headerDiffers(s *ingest.Stats) (f Finding, found bool) {
+	var peers []int32
+	var requests, private int64
+	for id, peer := range l.behind.peers {
+		if peer.origins > 0 && !l.forger(id, peer) {
+			peers = append(peers, id)
+			requests += peer.origins
+			if match.IsPrivate(l.address(id)) {
+				private += peer.origins
+			}
+		}
+	}
+	f = Finding{Code: "proxy_as_client", Share: ShareOf(requests, l.total), Severity: Warn}
+	switch {
+	case 100*requests >= proxyStops*l.total:
+		f.Severity = Stop
+	case 100*requests < proxyWarns*l.total && 100*private < l.total:
+		return f, false
+	}
+	l.busiestFirst(peers)
+	header := headerName(s.ForwardedBy)
+	clients := fmt.Sprintf("%s real ones", format.Thousands(int64(len(l.behind.origins))))
+	if l.behind.many {
+		clients = "more than " + clients
+	}
+	f.Evidence = fmt.Sprintf("%s in %s of requests names another client than the log's address: %s behind %s", header,
+		format.Percentage(100*float64(f.Share)), clients, l.named(peers))
+	if f.Severity == Warn {
+		f.Evidence += "; trust them only if they are yours"
+	}
+	f.Remedy = trust(l.addressesOf(peers))
+	if len(l.Read.Clients.Trusted()) == 0 {
+		f.Remedy = "--client-from " + cmp.Or(s.ForwardedBy, "x-forwarded-for") + " " + f.Remedy
+	}
+	return f, true
+}
+
+// severalAtOnce goes by heavy clients that come as several browsers in the same minutes.
+func (l *clients) severalAtOnce(s *ingest.Stats) (f Finding, found bool) {
+	var fronts []int32
+	var requests, unusual, largest, proxied int64
+	together, kinds := 0, 0
+	for i := range l.heavy {
+		h := &l.heavy[i]
+		if is := l.is(h.id); is == who.Own || is == who.Monitor || is == who.Attacker {
+			continue
+		}
+		c, inner := l.all.At(h.id), match.IsPrivate(l.address(h.id))
+		switch {
+		case l.is(h.id) == who.Proxy:
+			proxied += c.requests()
+		case l.address(h.id).IsUnspecified():
+			inner = true
+			if !c.several(crowdedFrom) {
+				continue
+			}
+		case inner && (!c.several(crowdedFrom) || h.mixed < 3),
+			!inner && (!c.crowd(crowdedFrom) || h.crowded < 3 || 20*h.crowded < h.active):
+			continue
+		}
+		fronts = append(fronts, h.id)
+		requests += c.requests()
+		largest = max(largest, c.requests())
+		if inner {
+			unusual += c.requests()
+		}
+		together, kinds = max(together, h.together), max(kinds, bits.OnesCount64(c.kinds))
+	}
+	f = Finding{Code: "proxy_as_client", Share: ShareOf(requests, l.total), Severity: Warn}
+	switch {
+	case l.carry(requests), 100*unusual >= proxyWarns*l.total, 100*proxied >= proxyStops*l.total:
+		f.Severity = Stop
+	case unusual == 0 && 100*largest < 2*proxyWarns*l.total:
+		return f, false
+	}
+	l.busiestFirst(fronts)
+	why := l.lacking(s)
+	switch {
+	case l.address(fronts[0]).IsUnspecified():
+		why = "no client has this address, so the log was made without those of its clients"
+	case f.Severity == Warn:
+		why = "an office or a carrier is behind them, or " + why
+	}
+	f.Evidence = fmt.Sprintf("%s of requests come from %s as %d kinds of browsers, up to %d in one minute: %s",
+		format.Percentage(100*float64(f.Share)), l.named(fronts), kinds, max(together, 1), why)
+	return f, true
+}
+
+// edges goes by many addresses, each of which comes as several browsers, as those of a delivery network do.
+func (l *clients) edges(s *ingest.Stats) (f Finding, found bool) {
+	var edges []int32
+	var requests int64
+	for id := range int32(l.all.Len()) {
+		c := l.all.At(id)
+		if c.requests() >= 6 && c.crowd(crowdedFrom) {
+			edges = append(edges, id)
+			requests += c.requests()
+		}
+	}
+	f = Finding{Code: "proxy_as_client", Severity: Stop, Share: ShareOf(requests, l.total)}
+	if len(edges) < 3 || !l.carry(requests) {
+		return f, false
+	}
+	l.busiestFirst(edges)
+	f.Evidence = fmt.Sprintf("%s of requests come from %s that each are %d kinds of browsers or more: %s",
+		format.Percentage(100*float64(f.Share)), l.named(edges), crowdedFrom, l.lacking(s))
+	return f, true
+}
+
+// carry reports whether so many requests are most of all, and nearly all those of browsers: none comes past a proxy.
+func (l *clients) carry(requests int64) bool {
+	var browsers int64
+	for id := range int32(l.all.Len()) {
+		if c := l.all.At(id); c.kinds != 0 {
+			browsers += c.requests()
+		}
+	}
+	return 100*requests >= proxyStops*l.total && 10*requests >= 8*browsers
+}
+
+// lacking says what the log must have for the clients behind a proxy to be known.
+func (l *clients) lacking(s *ingest.Stats) string {
+	if s.ForwardedBy != "" {
+		return "a proxy seems to be in front, and does not pass their addresses on in " + headerName(s.ForwardedBy)
+	}
+	return `a proxy seems to be in front; log the header with their addresses ("$http_x_forwarded_for" in log_format, ` +
+		`"%{X-Forwarded-For}i" in LogFormat) and give --client-from x-forwarded-for`
+}
+
+// sharedAddresses tells of addresses behind which several people seem to be.
+func (l *clients) sharedAddresses() []Finding {
+	offices := l.census.Tally()[who.Office]
+	n, requests := offices.Clients, offices.Requests
+	if n == 0 {
+		return nil
+	}
+	verb := "are"
+	if n == 1 {
+		verb = "is"
+	}
+	return []Finding{{
+		Code: "shared_addresses", Severity: Info, Share: ShareOf(requests, l.total),
+		Evidence: fmt.Sprintf("%s %s shared by several people, as in an office: %s",
+			addresses(n), verb, format.Count(requests, "request")),
+	}}
+}
+
+// busiestFirst sorts clients by their requests.
+func (l *clients) busiestFirst(ids []int32) {
+	slices.SortFunc(ids, func(x, y int32) int {
+		return cmp.Or(cmp.Compare(l.all.At(y).requests(), l.all.At(x).requests()), strings.Compare(l.name(x), l.name(y)))
+	})
+}
+
+// named counts clients, and names the first few by their addresses. Other names are strangers' texts.
+func (l *clients) named(ids []int32) string {
+	const most = 3
+	if !l.byAddress() {
+		return format.Count(int64(len(ids)), "client")
+	}
+	text := addresses(int64(len(ids)))
+	var names []string
+	for _, a := range l.addressesOf(ids[:min(len(ids), most)]) {
+		names = append(names, a.String())
+	}
+	if names == nil {
+		return text
+	}
+	return text + " (" + format.Named(names, int64(len(ids))) + ")"
+}
+
+func (l *clients) addressesOf(ids []int32) (all []netip.Addr) {
+	for _, id := range ids {
+		if a := l.address(id); a.IsValid() {
+			all = append(all, a)
+		}
+	}
+	return all
+}
+
+// trust is the flag that names proxies: private networks by that word, a few addresses one by one, and more of them by the
+// networks that hold them.
+func trust(proxies []netip.Addr) string {
+	const few, networks = 3, 8
+	var names []string
+	var public []netip.Addr
+	for _, a := range proxies {
+		if !match.IsPrivate(a) {
+			public = append(public, a)
+		}
+	}
+	if inner := len(proxies) - len(public); inner > few || inner > 0 && len(public) > 0 {
+		names = append(names, "private")
+	} else if inner > 0 {
+		public = proxies
+	}
+	if len(public) <= few {
+		for _, a := range public {
+			names = append(names, a.String())
+		}
+	} else {
+		for _, is4 := range []bool{true, false} {
+			names = append(names, covering(slices.DeleteFunc(slices.Clone(public), func(a netip.Addr) bool { return a.Is4() != is4 }), networks)...)
+		}
+	}
+	return "--trusted-proxy " + strings.Join(names, ",")
+}
+
+// covering are the smallest networks, at most so many, that hold all addresses, which are of one kind: neighbours that
+// share the most bits share a network.
+func covering(all []netip.Addr, most int) (names []string) {
+	var networks []netip.Prefix
+	slices.SortFunc(all, netip.Addr.Compare)
+	all = slices.Compact(all)
+	if len(all) == 0 {
+		return nil
+	}
+	shared := make([]int, len(all)-1) // bits with the next one
+	for i := range shared {
+		shared[i] = commonBits(all[i], all[i+1])
+	}
+	gaps := slices.Sorted(slices.Values(shared))
+	cut := -1 // neighbours that share as many bits or fewer are apart
+	if n := min(most-1, len(gaps)) - 1; n >= 0 {
+		cut = gaps[n]
+		if n+1 < len(gaps) && gaps[n+1] == cut {
+			cut--
+		}
+	}
+	widest := 24
+	if all[0].Is6() {
+		widest = 48
+	}
+	for i := 0; i < len(all); {
+		j := i
+		for j < len(shared) && shared[j] > cut {
+			j++
+		}
+		p, _ := all[i].Prefix(min(widest, commonBits(all[i], all[j])))
+		networks = append(networks, p)
+		for n := len(networks) - 1; n > 0; n-- { // the same network again, or the other half of one
+			last, before := networks[n], networks[n-1]
+			whole, _ := last.Addr().Prefix(max(0, last.Bits()-1))
+			if last.Bits() != before.Bits() || !whole.Contains(before.Addr()) {
+				break
+			}
+			if last != before {
+				networks[n-1] = whole
+			}
+			networks = networks[:n]
+		}
+		i = j + 1
+	}
+	for _, p := range networks {
+		names = append(names, p.String())
+	}
+	return names
+}
+
+// commonBits returns how many leading bits two addresses of one kind share.
+func commonBits(a, b netip.Addr) (n int) {
+	x, y := a.AsSlice(), b.AsSlice()
+	for i := range x {
+		if d := x[i] ^ y[i]; d != 0 {
+			return n + bits.LeadingZeros8(d)
+		}
+		n += 8
+	}
+	return n
+}

@@ -1,0 +1,167 @@
+package follow
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"shadow/internal/logfile"
+)
+
+// Opening a named pipe waits for a process at its other end, perhaps forever, and what has been a file a moment ago may
+// be one now. So all that is followed is opened without waiting, and looked at then.
+
+// pipePoll is the time between two looks at an endless pipe without a writer.
+const pipePoll = 250 * time.Millisecond
+
+// openAtOnce opens what has a name to be read.
+func openAtOnce(name string) (*os.File, fs.FileInfo, error) {
+	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		_ = f.Close()
+		return nil, nil, err
+	}
+	return f, info, nil
+}
+
+// openFIFO takes in a named pipe, behind the files that had the name. It is opened to read and to write, if that is allowed,
+// so that it does not end when one of its writers does.
+func (l *Log) openFIFO() error {
+	var from io.Reader
+	from, err := os.OpenFile(l.path, os.O_RDWR, 0)
+	if errors.Is(err, fs.ErrPermission) {
+		var f *os.File
+		f, _, err = openAtOnce(l.path)
+		from = &endless{f}
+	}
+	if err != nil {
+		return err
+	}
+	l.pipe, l.lost = true, false
+	l.files = append(l.files, openPipe(from, l.set.Wake, l.set.Now))
+	return nil
+}
+
+// openStdin takes in standard input.
+func (l *Log) openStdin() {
+	l.pipe, l.files = true, []File{openPipe(l.set.Stdin, l.set.Wake, l.set.Now)}
+}
+
+// An endless is a named pipe that has no end: there may be another writer as soon as one is gone.
+type endless struct{ fifo *os.File }
+
+func (e *endless) Read(b []byte) (int, error) {
+	for {
+		n, err := e.fifo.Read(b)
+		if n > 0 || err != io.EOF {
+			return n, err
+		}
+		time.Sleep(pipePoll) // no process has it open to write
+	}
+}
+
+// A pipe is the only file of a log that cannot be read again: standard input, or a named pipe. A goroutine reads it,
+// since a read may wait forever. When what it has read is not taken, it waits, and so does in the end the writer.
+type pipe struct {
+	chunks chan []byte
+	queued atomic.Int64 // bytes in chunks
+	held   []byte       // whole lines, and the beginning of one
+
+	skipping bool // inside a line of which no more is wanted
+	over     bool
+	read     time.Time
+	now      func() time.Time
+}
+
+// The bytes that are read at a time, and how many such chunks may wait: 16 MB, more than is judged between two looks,
+// so that the caller never waits for a pipe, and its writer seldom waits.
+const (
+	pipeChunk  = 64 << 10
+	pipeChunks = 256
+	pipeBlock  = 512 << 10 // bytes of lines that are handed over at once
+)
+
+func openPipe(r io.Reader, wake chan<- struct{}, now func() time.Time) *pipe {
+	p := &pipe{chunks: make(chan []byte, pipeChunks), read: now(), now: now}
+	go func() {
+		defer rouse(wake)
+		defer close(p.chunks)
+		for {
+			chunk := make([]byte, pipeChunk)
+			n, err := r.Read(chunk)
+			if n > 0 {
+				p.queued.Add(int64(n))
+				p.chunks <- chunk[:n]
+				rouse(wake)
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	return p
+}
+
+// fill takes what has come, until there is a block of whole lines or no more. Of a line that is longer than MaxLine it keeps so
+// much that its length tells.
+func (p *pipe) fill() {
+	for !p.over && (len(p.held) < pipeBlock || bytes.IndexByte(p.held, '\n') < 0) {
+		var chunk []byte
+		select {
+		case more, open := <-p.chunks:
+			p.queued.Add(int64(-len(more)))
+			chunk, p.over = more, !open
+		default:
+			return
+		}
+		if p.skipping {
+			_, rest, ended := bytes.Cut(chunk, []byte("\n"))
+			p.skipping, chunk = !ended, rest
+		}
+		p.held = append(p.held, chunk...)
+		if len(p.held) > logfile.MaxLine && bytes.IndexByte(p.held, '\n') < 0 {
+			p.held = append(p.held[:logfile.MaxLine+1], '\n')
+			p.skipping = true
+		}
+	}
+}
+
+func (p *pipe) next(b *logfile.Block) (bool, error) {
+	p.fill()
+	end := bytes.LastIndexByte(p.held, '\n') + 1
+	if p.over {
+		end = len(p.held)
+	}
+	if end == 0 {
+		return false, nil
+	}
+	b.Data = append(b.Data[:0], p.held[:end]...)
+	p.held = append(p.held[:0], p.held[end:]...)
+	p.read = p.now()
+	return true, nil
+}
+
+func (p *pipe) head() []byte {
+	p.fill()
+	if p.over {
+		return p.held
+	}
+	return wholeLines(p.held)
+}
+
+func (p *pipe) rest(*logfile.Block) bool { return false }
+func (p *pipe) is(fs.FileInfo) bool      { return false }
+func (p *pipe) saved() logfile.SavedFile { return logfile.SavedFile{} }
+func (p *pipe) unread() int64            { return p.queued.Load() + int64(len(p.held)) }
+func (p *pipe) measure()                 {}
+func (p *pipe) since() time.Time         { return p.read }
+func (p *pipe) close()                   {}

@@ -1,0 +1,159 @@
+package pipeline
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"slices"
+
+	"shadow/internal/pipeline/flagvalue"
+	"shadow/internal/policy"
+)
+
+// A configText is the text of a configuration. It may come from a pipe, so it is read once.
+type configText struct {
+	name string // "": there is none
+	text []byte
+}
+
+// standardInput is what stands for it on the command line.
+const standardInput = "-"
+
+// largeConfig is from how many bytes on it matters how much is left behind while a configuration is read.
+const largeConfig = 16 << 20
+
+// frugal has garbage collected often, until what it returns is called, if a text is large.
+func frugal(text []byte) func() {
+	if len(text) < largeConfig {
+		return func() {}
+	}
+	runtime.GC()
+	before := debug.SetGCPercent(20)
+	return func() { debug.SetGCPercent(before) }
+}
+
+// mostConfig is how many bytes a configuration may have.
+const mostConfig = 1 << 30
+
+// readConfig reads the file that was named, or the one in the working directory, or none.
+func (s *Source) readConfig() (*configText, error) {
+	if s.config != nil {
+		return s.config, nil
+	}
+	name := s.ConfigFile
+	if name == standardInput {
+		return nil, Usage("a configuration is read from a file; " +
+			"`shadow config check -` checks one from standard input")
+	}
+	if name == "" {
+		if _, err := os.Stat(DefaultConfig); s.NoConfig || errors.Is(err, fs.ErrNotExist) {
+			return new(configText), nil
+		}
+		name = DefaultConfig
+	}
+	text, err := readBounded(name, mostConfig)
+	if err != nil {
+		return nil, Usage("%w", err)
+	}
+	s.config = &configText{name, text}
+	return s.config, nil
+}
+
+func readBounded(name string, most int64) ([]byte, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	var text bytes.Buffer
+	if info, err := file.Stat(); err == nil && info.Mode().IsRegular() {
+		text.Grow(int(min(info.Size(), most)) + bytes.MinRead) // rather than piece by piece, which leaves as much behind
+	}
+	n, err := text.ReadFrom(io.LimitReader(file, most+1))
+	if err == nil && n > most {
+		err = fmt.Errorf("%s: has more than %s, which is no configuration", name, flagvalue.FormatSize(most))
+	}
+	return text.Bytes(), err
+}
+
+// loadConfig is what the configuration says.
+func (s *Source) loadConfig() (config policy.Config, err error) {
+	c, err := s.readConfig()
+	if err != nil || c.name == "" {
+		return config, err
+	}
+	defer frugal(c.text)()
+	config, err = policy.ParseConfig(c.name, c.text)
+	return config, knownProblems(c.name, err)
+}
+
+// Names are those of the policies and actions of the configuration; none if it cannot be read.
+func (s *Source) Names() (policies, actions []string) {
+	config, err := s.loadConfig()
+	if err != nil {
+		return nil, nil
+	}
+	for _, set := range config.Policies {
+		policies = append(policies, set.Name)
+	}
+	for _, rule := range config.Actions {
+		if !slices.Contains(actions, rule.Name) {
+			actions = append(actions, rule.Name)
+		}
+	}
+	return policies, actions
+}
+
+// mostUserConfig is how many bytes a user's own file may have.
+const mostUserConfig = 1 << 20
+
+// Defaults are what files say that flags are where nobody gives them, those first that go before the others: of the
+// configuration, then of the user's own file. That may be out of reach, as for a service without a home.
+func (s *Source) Defaults() (levels [][]policy.Default, err error) {
+	c, err := s.readConfig()
+	if err != nil {
+		return nil, err
+	}
+	var files []configText
+	if c.name != "" {
+		files = append(files, *c)
+	}
+	if name := userConfig(); name != "" {
+		if _, err := os.Stat(name); err == nil {
+			text, err := readBounded(name, mostUserConfig)
+			if err != nil {
+				return nil, Usage("%w", err)
+			}
+			files = append(files, configText{name, text})
+		}
+	}
+	for _, file := range files {
+		restore := frugal(file.text)
+		level, err := policy.ParseDefaults(file.name, file.text, file.name == userConfig())
+		if restore(); err != nil {
+			return nil, knownProblems(file.name, err)
+		}
+		levels = append(levels, level)
+	}
+	return levels, nil
+}
+
+// userConfig is where the file of a user lies, whether it is there or not; "" where nobody has a home.
+// https://specifications.freedesktop.org/basedir-spec: a relative path is none.
+func userConfig() string {
+	folder := os.Getenv("XDG_CONFIG_HOME")
+	if !filepath.IsAbs(folder) {
+		home := os.Getenv("HOME")
+		if !filepath.IsAbs(home) {
+			return ""
+		}
+		folder = filepath.Join(home, ".config")
+	}
+	return filepath.Join(folder, "shadow", DefaultConfig)
+}

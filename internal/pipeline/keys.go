@@ -1,0 +1,343 @@
+package pipeline
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"shadow/internal/pipeline/heap"
+	"shadow/internal/policy"
+	"shadow/internal/request"
+	"shadow/internal/suggest"
+	"shadow/internal/sweep"
+	"shadow/internal/traffic"
+	"shadow/internal/traffic/ingest"
+	"shadow/internal/traffic/who"
+	"shadow/limit"
+	"shadow/replay"
+	"shadow/report/keys"
+)
+
+// Keys says what limits should count by.
+type Keys struct {
+	Logs
+	Per     []limit.Time  // lengths of windows; nil: 1m, and longer ones where no key separates by that
+	Refuse  []float64     // percents of the target's requests
+	Limits  []string      // judged under each key, instead of windows
+	By      []request.Key // none: all that suit the log
+	Target  []who.Set     // to refuse; nil: what suits the site
+	Protect []who.Set     // that must not be hit; nil: likewise
+	Action  string
+	Output  string
+
+	batch  int           // how many requests are taken in at once; 0: keysBatch
+	found  []request.Key // that may be tried as well
+	values valueCounts
+	cut    limit.Time // from which on they are validated
+
+	advisor  suggest.Advisor // for the bounds
+	question keys.Question
+	options  sweep.KeysOptions
+}
+
+// keysTried are those that are held against each other unless --by names some: the simpler first, as of several that
+// are as good the first is called best.
+var keysTried = []request.Key{
+	request.ByClient, request.ByClient64, request.ByClient24, request.ByClientAgent, request.ByUser,
+	request.ByClientAction, request.ByClient64Action, request.ByClient24Action, request.ByClientAgentAction,
+	request.ByUserAction, request.ByAction, request.BySite,
+}
+
+// longerPeriods are tried where no key separates by a window of the default length.
+var longerPeriods = []limit.Time{10 * limit.Minute, limit.Hour}
+
+// keysBatch is how many requests are taken in at once: half as many as in a replay, since each key needs room for them.
+const keysBatch = 128 << 10
+
+// Run verifies what is asked, judges the logs by every key, and reports.
+func (r *Keys) Run(ctx context.Context, logs []string) (err error) {
+	r.Wanted, r.Asked = true, r.Action
+	r.Memory.expect(keysClient)
+	if len(r.By) == 0 && len(r.Limits) == 0 {
+		r.found = foundKeys(r.findFields(logs), r.NetworkDB != nil)
+	}
+	if err := r.prepare(ctx, logs, func(*policy.Config) ([]policy.Policy, error) { return r.ask() }); err != nil {
+		return err
+	}
+	heap.CollectOftenLater()
+	r.Read.Batch, r.Read.Users, r.Read.NoUsers = cmp.Or(r.batch, keysBatch), true, true // visitors are told apart by them
+	if len(r.found) > 0 {
+		r.values.trial = new(ingest.Trial)
+		r.Read.Trial = r.values.trial
+	}
+	o := &r.options
+	o.Side, o.Tables, o.Lateness, o.Action, o.Stop = r.sideOf, r.Read.Tables, r.Read.Lateness, r.Action, ctx.Err
+	survey := sweep.NewKeys(r.options)
+	r.retain = true
+	defer func() { err = cmp.Or(err, r.release()) }()
+	engine := replay.New(replay.Options{
+		Tables: r.Read.Tables, Policies: r.Policies, Lateness: r.Read.Lateness, Stop: ctx.Err, Observer: keysObserver{survey},
+	})
+	take := func(b *traffic.Batch) error {
+		if len(r.Limits) > 0 {
+			return engine.Judge(b)
+		}
+		survey.Take(b)
+		r.values.take(b, r.Read.Tables)
+		return nil
+	}
+	a := &r.advisor
+	a.Tables, a.Lateness = r.Read.Tables, r.Read.Lateness
+	a.Read = func(do func(*traffic.Batch) error) (ingest.Stats, error) {
+		return r.read(ctx, r.Read, func(src replay.Source, _ *ingest.Reader) error {
+			return each(ctx, src, func(b *traffic.Batch) error { return cmp.Or(take(b), unlessWarm(do)(b)) })
+		})
+	}
+	a.Who = r.who
+	if err := a.Survey(); err != nil {
+		return err
+	}
+	stats := a.Found.Stats
+	meant, err := r.settle(&stats, "action", r.Action)
+	if err != nil {
+		return err
+	}
+	if err := r.chooseSides(); err != nil {
+		return err
+	}
+	survey.Once = r.requests.Held()
+	result := survey.Result(stats)
+	result.Action = meant
+	b := r.beginBounds(survey, result)
+	if len(r.Limits) == 0 {
+		if err := r.draw(ctx, survey, result, b); err != nil {
+			return err
+		}
+		if err := r.widen(ctx, survey, result, b); err != nil {
+			return err
+		}
+	}
+	if err := b.finish(ctx); err != nil {
+		return err
+	}
+	return r.report(result, b.report())
+}
+
+// unlessWarm has do see the requests that count: a suggestion starts cold.
+func unlessWarm(do func(*traffic.Batch) error) func(*traffic.Batch) error {
+	return func(b *traffic.Batch) error {
+		if b.Warm {
+			return nil
+		}
+		return do(b)
+	}
+}
+
+// keyBounds say of each key how much of the target any limit by it can reach. That is what a suggestion says of its key:
+// for the same clients, by the same promise.
+type keyBounds struct {
+	of     *Keys
+	action string
+	survey *sweep.Keys
+	left   [][]request.Key // that are looked at together, and are to be looked at yet
+	now    *sweep.Bounds   // of the first of them; nil: none are begun
+	sent   func(*sweep.Bounds)
+	found  []suggest.KeyReach
+}
+
+// beginBounds begins to look for bounds, once it is known who sent what.
+func (r *Keys) beginBounds(survey *sweep.Keys, result *sweep.KeysResult) *keyBounds {
+	b := &keyBounds{of: r, survey: survey, action: result.Action, left: slices.Collect(slices.Chunk(r.present(result), survey.AtOnce()))}
+	b.sent = func(bounds *sweep.Bounds) {
+		bounds.Sent(result.ByClient.Len(), func(client int32) int64 { return result.ByClient.At(client).Requests() })
+	}
+	b.begin()
+	return b
+}
+
+// begin begins with the first of the keys that are left.
+func (b *keyBounds) begin() {
+	if b.now = nil; len(b.left) > 0 {
+		b.now = b.of.advisor.Bounds(b.action, b.left[0])
+		b.survey.Again(b.left[0], nil).Join(b.now)
+		b.sent(b.now)
+		b.next()
+	}
+}
+
+// next ends a pass.
+func (b *keyBounds) next() {
+	if b.now.Next() {
+		return
+	}
+	b.found = append(b.found, suggest.Reached(b.now, b.left[0])...)
+	b.left = b.left[1:]
+	b.begin()
+}
+
+// add has further keys looked at.
+func (b *keyBounds) add(keys []request.Key) {
+	if b.left = slices.AppendSeq(b.left, slices.Chunk(keys, b.survey.AtOnce())); b.now == nil {
+		b.begin()
+	}
+}
+
+// share has the bounds take in what a pass for the same keys does.
+func (b *keyBounds) share(some []request.Key, pass *sweep.Keys) (shared bool) {
+	if shared = b.now != nil && slices.Equal(some, b.left[0]); shared {
+		pass.Share(b.now)
+	}
+	return shared
+}
+
+// finish makes the passes that are still wanted.
+func (b *keyBounds) finish(ctx context.Context) error {
+	for b.now != nil {
+		pass := b.survey.Again(b.left[0], nil)
+		pass.Share(b.now)
+		if err := b.of.again(ctx, func(batch *traffic.Batch) error { pass.Take(batch); return nil }); err != nil {
+			return err
+		}
+		b.next()
+	}
+	return nil
+}
+
+// report is what the report shows.
+func (b *keyBounds) report() *keys.Bounds {
+	q := &b.of.advisor.Question
+	all := &keys.Bounds{Target: q.Target.String(), Protect: []string{}, Keys: []keys.Bound{}}
+	for _, goal := range q.Goals {
+		all.Protect = append(all.Protect, goal.String())
+	}
+	for i := range b.found {
+		all.Keys = append(all.Keys, keys.NewBound(&b.found[i]))
+	}
+	return all
+}
+
+// present are the keys that the log has.
+func (r *Keys) present(result *sweep.KeysResult) []request.Key {
+	return slices.DeleteFunc(slices.Clone(r.question.By), func(key request.Key) bool {
+		return keys.IsAbsent(key, &result.ClientStats)
+	})
+}
+
+// draw draws the curves of the keys that the log has, now that it is known of which class visitors are. Windows that are
+// longer than was asked for count one after the other, and only while some question has no answer; they are drawn together.
+func (r *Keys) draw(ctx context.Context, survey *sweep.Keys, result *sweep.KeysResult, bounds *keyBounds) error {
+	q := &r.question
+	by := r.present(result)
+	if len(by) == 0 {
+		by = q.By
+	}
+	add := func(periods ...limit.Time) error {
+		for some := range slices.Chunk(by, survey.AtOnce()) {
+			again := survey.Again(some, periods)
+			shared := bounds.share(some, again)
+			if err := r.again(ctx, func(b *traffic.Batch) error { again.Take(b); return nil }); err != nil {
+				return err
+			}
+			if shared {
+				bounds.next()
+			}
+			survey.Draw(result, again)
+		}
+		return nil
+	}
+	if r.Per != nil {
+		return add(r.Per...)
+	}
+	first, later := []limit.Time{limit.Minute}, longerPeriods
+	if r.requests.Held() { // of so few another pass would cost more
+		first, later = append(first, later...), nil
+	}
+	if err := add(first...); err != nil {
+		return err
+	}
+	for shorter := *result; q.Longer < len(longerPeriods); q.Longer++ {
+		if shorter.Sides = result.First(1 + q.Longer); !keys.NeedsLonger(&shorter, *q) {
+			result.Sides = shorter.Sides
+			return nil
+		}
+		if len(later) > 0 {
+			if err := add(later...); err != nil {
+				return err
+			}
+			later = nil
+		}
+	}
+	return nil
+}
+
+// ask makes the question and what it needs: windows, or the limits by each key. It returns the policies that remember
+// for longest by any key: how logs are read goes by that.
+func (r *Keys) ask() ([]policy.Policy, error) {
+	if err := r.verifySides(); err != nil {
+		return nil, err
+	}
+	q := &r.question
+	if q.By = r.By; len(q.By) == 0 {
+		q.By = slices.DeleteFunc(slices.Clone(keysTried), func(k request.Key) bool {
+			return r.Action != "" && strings.HasSuffix(k.String(), "+action") // as good as without
+		})
+	}
+	if len(r.Limits) > 0 {
+		return r.limitsByKey()
+	}
+	q.Refuse = r.Refuse
+	periods := r.Per
+	if periods == nil {
+		periods = append([]limit.Time{limit.Minute}, longerPeriods...)
+	}
+	return longestWindow(periods, slices.Concat(q.By, r.found)...)
+}
+
+// limitsByKey are the policies of --limit, those of each limit together, in the order of the keys.
+func (r *Keys) limitsByKey() (arranged []policy.Policy, err error) {
+	var byKey []policy.Policy
+	keys := r.question.By
+	for _, key := range keys {
+		policies, err := policy.ParseLimits(r.Limits, key)
+		if err != nil {
+			return nil, BadFlag("limit", "", err)
+		}
+		byKey = append(byKey, policies...)
+	}
+	n := len(byKey) / len(keys)
+	for i := range n {
+		r.question.Limits = append(r.question.Limits, byKey[i].Name)
+		for j := range keys {
+			arranged = append(arranged, byKey[j*n+i])
+		}
+	}
+	r.options.Limits = len(arranged)
+	return arranged, nil
+}
+
+// A keysObserver is the replay.Observer that passes on what each limit refuses.
+type keysObserver struct{ keys *sweep.Keys }
+
+func (o keysObserver) Observe(b *traffic.Batch, verdicts []replay.Verdicts) error {
+	o.keys.Take(b)
+	for i := range verdicts {
+		o.keys.Refuse(i, verdicts[i].Refused)
+	}
+	return nil
+}
+
+// report prints what was found, and complains if too much could not be read.
+func (r *Keys) report(result *sweep.KeysResult, bounds *keys.Bounds) error {
+	s := &result.Stats
+	warnings := append(r.warnings(s), r.anonymousClients()...)
+	warnings = append(warnings, r.countsRequests()...)
+	warnings = append(warnings, r.actionWarnings(r.Action, result.Action, result.Requests.Sum(), s)...)
+	report := keys.New(result, r.question, r.reportOptions(warnings))
+	report.Identify(r.everyone())
+	report.Bounds = bounds
+	if err := report.Write(r.Out, r.Output); err != nil {
+		return err
+	}
+	return r.Incomplete(s)
+}

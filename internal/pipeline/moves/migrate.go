@@ -1,0 +1,293 @@
+package moves
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"shadow/internal/escape"
+	"shadow/internal/pipeline"
+	"shadow/internal/policy"
+	"shadow/internal/servers"
+	"shadow/internal/suggest"
+	"shadow/internal/traffic"
+	"shadow/internal/traffic/who"
+	"shadow/limit"
+	"shadow/replay"
+	"shadow/report/diff"
+	"shadow/report/moves"
+)
+
+// A Migrate takes the limits of a server's configuration to another server: the nearest ones there, what changes for which
+// clients, and the smallest correction that keeps a promise.
+type Migrate struct {
+	Export
+	Protect []suggest.Goal // the share of which clients must not be newly hit; nil: no browser
+	target  *servers.Target
+	wanted  []servers.Wanted
+	where   servers.Where
+	labels  who.Identities
+	groups  who.Groups // how many clients there are
+}
+
+// DefaultPromise is that nobody who behaves as a person is newly hit.
+var DefaultPromise, _ = suggest.ParseGoal("browsers=100%")
+
+// Run migrates each policy of the configuration, one after the other, unless some are chosen. What fails on one does not
+// keep the others from being written. JSON and CSV have room for one.
+func (m *Migrate) Run(ctx context.Context, logs []string) error {
+	fresh := *m
+	err := m.run(ctx, logs)
+	var several severalError
+	if !errors.As(err, &several) || len(several) < 2 || len(m.Chosen) > 0 || m.Output == "json" || m.Output == "csv" {
+		return err
+	}
+	err = nil
+	for i, name := range several {
+		fmt.Fprintf(m.Out, "%s %d of %d: %s\n\n", map[bool]string{true: "# Policy", false: "Policy"}[m.Output == "markdown"],
+			i+1, len(several), escape.Visible(name))
+		each := fresh
+		each.Chosen = []string{name}
+		if failed := each.run(ctx, logs); failed != nil {
+			err = failed
+		}
+		fmt.Fprintln(m.Out)
+	}
+	if !m.Quiet {
+		fmt.Fprintln(m.Err, "note: the lines of each policy have the same names: give them others before you paste them together")
+	}
+	return err
+}
+
+// run verifies what is asked, replays, corrects, and reports.
+func (m *Migrate) run(ctx context.Context, logs []string) (err error) {
+	if m.target, err = servers.TargetNamed(m.To); err != nil {
+		return pipeline.Usage("--to: %w", err)
+	}
+	if m.where, err = m.Export.where(m.target); err != nil {
+		return err
+	}
+	if m.Protect == nil {
+		m.Protect = []suggest.Goal{DefaultPromise}
+	}
+	m.Derive = func(c *policy.Config, policies []policy.Policy) ([]policy.Policy, error) {
+		if err := one(policies); err != nil {
+			return nil, err
+		}
+		m.wanted = wantedOf(c, policies[0])
+		m.written = m.target.Export(m.wanted, m.where)
+		b, ok, err := moved(policies[0], m.written)
+		if err != nil || !ok {
+			return policies, err
+		}
+		return append(policies, b), nil
+	}
+	var comparison *replay.Comparison
+	result, o, unreadable := m.Judge(ctx, logs, func(t *traffic.Tables) replay.Observer {
+		comparison = replay.NewComparison(t)
+		return whole{comparison}
+	})
+	if result == nil {
+		return unreadable
+	}
+	defer m.Release() //nolint:errcheck // a temporary file
+	var report *moves.Report
+	if len(m.Policies) < 2 {
+		report = moves.New(m.written, nil)
+	} else {
+		m.label(result)
+		correction, err := m.correct(ctx, comparison)
+		if err != nil {
+			return err
+		}
+		report = moves.New(m.written, diff.New(result, comparison, o))
+		correction.Judged = slices.ContainsFunc(m.Policies[0].Parts, func(p policy.Part) bool { return p.Match.Holds(result.Stats.Marked) })
+		report.Correction = correction
+	}
+	if err := report.Write(m.Out, m.Output); err != nil {
+		return err
+	}
+	for _, text := range m.Imported() {
+		fmt.Fprintf(m.Err, "warning: %s\n", escape.Visible(text))
+	}
+	err = m.finish(ctx, m.Output == "json")
+	if n := len(m.Imported()); err == nil && n > 0 {
+		err = pipeline.NotUnderstoodError(n)
+	}
+	return cmp.Or(err, unreadable)
+}
+
+// label says who the clients are.
+func (m *Migrate) label(result *replay.Result) {
+	m.labels = result.Who.Identities
+	for id := range int32(result.Clients.Len()) {
+		if result.Clients.At(id).Requests() > 0 {
+			m.groups[m.labels.Of(id)]++
+		}
+	}
+}
+
+// keeps reports whether a move keeps the promise, and which clients it newly hits and releases.
+func (m *Migrate) keeps(c *replay.Comparison) (kept bool, hit, released who.Groups) {
+	for id := range int32(c.Clients.Len()) {
+		switch s := c.Clients.At(id); {
+		case s.A() == 0 && s.B() > 0:
+			hit[m.labels.Of(id)]++
+		case s.A() > 0 && s.B() == 0:
+			released[m.labels.Of(id)]++
+		}
+	}
+	kept = !slices.ContainsFunc(m.Protect, func(g suggest.Goal) bool { return hit.Of(g.Who) > g.MayHit(m.groups.Of(g.Who)) })
+	return kept, hit, released
+}
+
+// A trial is a correction: limits with larger numbers.
+type trial struct {
+	number     int64 // of the first limit; those of others grow alike
+	texts      []string
+	policy     policy.Policy
+	comparison *replay.Comparison
+}
+
+// Observe implements replay.Observer, for several trials behind the first policy.
+type trials []*trial
+
+// Observe compares the first policy with each of the others.
+func (all trials) Observe(b *traffic.Batch, verdicts []replay.Verdicts) error {
+	for i, t := range all {
+		if err := t.comparison.Observe(b, []replay.Verdicts{verdicts[0], verdicts[i+1]}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mostTrials is how many corrections are judged at a time.
+const mostTrials = 12
+
+// correct looks for the smallest correction on the target's grid that keeps the promise. What comes out is verified by a
+// replay; that no smaller one does is known of those that were tried, between the largest that fails and the one found.
+func (m *Migrate) correct(ctx context.Context, as *replay.Comparison) (*moves.Correction, error) {
+	c := &moves.Correction{Limits: []string{}}
+	for _, g := range m.Protect {
+		c.Promise = append(c.Promise, g.String())
+	}
+	kept, hit, released := m.keeps(as)
+	if c.Before.Take(&hit, &released); kept {
+		c.Kept, c.Found, c.After = true, true, c.Before
+		return c, nil
+	}
+	_, first := m.Policies[1].Parts[0].Number()
+	var best *trial
+	low, high := first, first // low fails; high is the largest that is tried
+	for high-first <= as.Requests && high < 1<<40 {
+		high = high*2 + 1
+	}
+	var numbers []int64
+	for step := int64(1); first+step <= high; step *= 2 {
+		numbers = append(numbers, first+step)
+	}
+	for len(numbers) > 0 {
+		for batch := range slices.Chunk(numbers, mostTrials) {
+			all := m.trials(batch, low, best)
+			if err := m.try(ctx, all); err != nil {
+				return nil, err
+			}
+			for _, t := range all {
+				if kept, _, _ := m.keeps(t.comparison); kept && (best == nil || t.number < best.number) {
+					best = t
+				}
+			}
+			for _, t := range all {
+				if best == nil || t.number < best.number {
+					low = max(low, t.number)
+				}
+			}
+			if best != nil {
+				break
+			}
+		}
+		if best == nil {
+			return c, nil
+		}
+		numbers = nil
+		step := max(1, (best.number-low)/(mostTrials+1))
+		for n := low + step; n < best.number && len(numbers) < mostTrials; n += step {
+			numbers = append(numbers, n)
+		}
+		if len(m.trials(numbers, low, best)) == 0 { // nothing of the grid lies between
+			break
+		}
+	}
+	c.Found = true
+	c.Limits = best.texts
+	_, hit, released = m.keeps(best.comparison)
+	c.After.Take(&hit, &released)
+	m.written = m.target.ExportAs(m.wanted, best.texts, m.where)
+	for i := range m.written.Limits {
+		m.written.Limits[i].Deviation = "corrected, so that the promise is kept"
+	}
+	return c, nil
+}
+
+// trials are the corrections with numbers above low and below the best, each set of limits once.
+func (m *Migrate) trials(numbers []int64, low int64, best *trial) (all trials) {
+	seen := map[string]bool{}
+	for _, n := range numbers {
+		t, ok := m.trial(n)
+		key := fmt.Sprint(t.texts)
+		if !ok || t.number <= low || best != nil && t.number >= best.number || seen[key] {
+			continue
+		}
+		seen[key] = true
+		all = append(all, t)
+	}
+	return all
+}
+
+// trial is the correction with a number of the first limit; false if the target does not have it.
+func (m *Migrate) trial(number int64) (*trial, bool) {
+	b := m.Policies[1]
+	t := &trial{comparison: replay.NewComparison(m.Read.Tables), policy: b}
+	t.policy.Name = fmt.Sprintf("%s %d", b.Name, number)
+	t.policy.Parts = nil
+	_, first := b.Parts[0].Number()
+	t.texts = make([]string, len(m.written.Limits))
+	at := 0
+	for i, x := range m.written.Limits {
+		if x.Set == "" {
+			continue
+		}
+		part := b.Parts[at]
+		_, own := part.Number()
+		n := number
+		if at > 0 {
+			n = limit.CeilDiv(own*number, max(1, first))
+		}
+		n = m.target.Up(part.Spec, n)
+		if at == 0 {
+			t.number = n
+		}
+		larger, err := part.WithNumber(n)
+		if err != nil {
+			return t, false
+		}
+		t.policy.Parts, t.texts[i] = append(t.policy.Parts, larger), larger.Spec.String()
+		at++
+	}
+	return t, true
+}
+
+// try judges corrections beside the first policy.
+func (m *Migrate) try(ctx context.Context, all trials) error {
+	if len(all) == 0 {
+		return nil
+	}
+	policies := []policy.Policy{m.Policies[0]}
+	for _, t := range all {
+		policies = append(policies, t.policy)
+	}
+	return m.Again(ctx, policies, all)
+}

@@ -1,0 +1,232 @@
+package moves
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"shadow/internal/pipeline"
+	"shadow/internal/policy"
+	"shadow/internal/request"
+	"shadow/internal/servers"
+	"shadow/internal/traffic/match"
+	"shadow/limit"
+)
+
+// wantedOf are the limits of a policy in words that servers share.
+func wantedOf(c *policy.Config, p policy.Policy) (all []servers.Wanted) {
+	for i := range p.Parts {
+		part := &p.Parts[i]
+		w := servers.Wanted{Spec: part.Spec, By: part.By, Text: part.String()}
+		if d, ok := part.Limiter.(limit.Describer); ok {
+			w.Shape = d.Shape()
+		} else {
+			w.Broken = "it is no limit that can be compared with others"
+		}
+		switch {
+		case part.Costs != nil:
+			w.Broken = "its requests differ in cost, and a request costs one there"
+		case part.Count != part.Match:
+			w.Broken = "it counts other requests than it refuses"
+		default:
+			var err error
+			if w.Match, err = conditionsOf(c, part.Match); err != nil {
+				w.Broken = err.Error()
+			}
+		}
+		all = append(all, w)
+	}
+	return all
+}
+
+// conditionsOf are the requests of a scope, with actions and tiers as what they are made of.
+func conditionsOf(c *policy.Config, s policy.Scope) (request.Conditions, error) {
+	var stated request.Conditions
+	if s > 0 {
+		stated = c.Scopes[s-1]
+	}
+	plain, err := expanded(c, stated)
+	if err != nil || c.Exempt.Name == "" && c.Exempt.Len() == 0 {
+		return plain, err
+	}
+	exempt, err := tierConditions(&c.Exempt)
+	if err != nil {
+		return plain, fmt.Errorf("exempt clients: %w", err)
+	}
+	plain.Not = append(slices.Clip(plain.Not), exempt)
+	return plain, nil
+}
+
+// expanded puts the rules of actions and the networks of tiers in the place of their names.
+func expanded(c *policy.Config, of request.Conditions) (request.Conditions, error) {
+	var err error
+	each := func(all []request.Conditions) (plain []request.Conditions) {
+		for _, inner := range all {
+			one, bad := expanded(c, inner)
+			if plain = append(plain, one); bad != nil {
+				err = bad
+			}
+		}
+		return plain
+	}
+	of.Any, of.Not = each(of.Any), each(of.Not)
+	groups := func(names []string, make func(string) (request.Conditions, error)) {
+		if len(names) == 0 {
+			return
+		}
+		var either []request.Conditions
+		for _, name := range names {
+			one, bad := make(name)
+			if either = append(either, one); bad != nil {
+				err = bad
+			}
+		}
+		if len(of.Any) == 0 {
+			of.Any = either
+		} else { // both must fit
+			of.Not = append(slices.Clip(of.Not), request.Conditions{Not: either})
+		}
+	}
+	groups(of.Actions, func(name string) (request.Conditions, error) { return actionConditions(c, name) })
+	groups(of.Tiers, func(name string) (request.Conditions, error) {
+		var before []request.Conditions // the first tier that holds a client wins
+		for i := range c.Tiers {
+			one, err := tierConditions(&c.Tiers[i])
+			if err != nil || c.Tiers[i].Name == name {
+				one.Not = before
+				return one, err
+			}
+			before = append(before, one)
+		}
+		return request.Conditions{Not: before}, nil
+	})
+	of.Actions, of.Tiers = nil, nil
+	of.Networks = slices.Clone(of.Networks)
+	if i := slices.Index(of.Networks, "private"); i >= 0 {
+		x, bad := match.ParseExclude([]string{"cidr:private"})
+		if bad != nil {
+			return of, bad
+		}
+		of.Networks = slices.Delete(of.Networks, i, i+1)
+		for _, n := range x.Networks() {
+			of.Networks = append(of.Networks, servers.AddressText(n))
+		}
+	}
+	return of, err
+}
+
+// tierConditions are the clients of a tier, if networks say all of them.
+func tierConditions(t *request.Tier) (request.Conditions, error) {
+	if len(t.Users)+len(t.Values) > 0 {
+		return request.Conditions{}, fmt.Errorf("the clients of the tier %q are more than networks", t.Name)
+	}
+	return expanded(new(policy.Config), request.Conditions{Networks: t.Networks})
+}
+
+// actionConditions are the requests of an action: of its rules, as far as no rule before takes them.
+func actionConditions(c *policy.Config, name string) (all request.Conditions, err error) {
+	var before []request.Conditions
+	for _, r := range c.Actions {
+		one := request.Conditions{Methods: r.Methods}
+		if r.Prefix != "" {
+			one.Prefixes = []string{r.Prefix}
+		}
+		if r.Glob != "" {
+			one.Paths = []string{r.Glob}
+		}
+		if r.Regexp != "" {
+			one.Regexps = []string{r.Regexp}
+		}
+		if r.Name == name {
+			one.Not = slices.Clone(before)
+			all.Any = append(all.Any, one)
+		} else {
+			before = append(before, one)
+		}
+	}
+	if all.Any != nil {
+		return all, nil
+	}
+	where := servers.Where{Action: name}
+	pattern, ok := where.Pattern()
+	if !ok {
+		return all, fmt.Errorf("only you know which paths are the action %q: name them with path, prefix or regexp", name)
+	}
+	return request.Conditions{Regexps: []string{"^" + pattern + "$"}, Not: before}, nil
+}
+
+// where says who a client is, and into which configuration the lines go.
+func (x *Export) where(t *servers.Target) (servers.Where, error) {
+	w, err := whereOf(&x.Reading)
+	if err != nil {
+		return w, err
+	}
+	file := x.Check
+	if file == "" || file == CheckAlone {
+		if file = ""; t.Name == "nginx" {
+			file = x.NginxConf
+		}
+	}
+	if w.Within, err = servers.ReadWithin(t.Name, file); err != nil {
+		err = pipeline.Usage("the configuration of %s: %w", t.Title, err)
+	}
+	return w, err
+}
+
+// whereOf is who a client is, as flags say it.
+func whereOf(r *pipeline.Reading) (servers.Where, error) {
+	rule, err := match.ParseClientRule(r.Client, r.ClientFrom, r.Trusted)
+	if err != nil {
+		return servers.Where{}, pipeline.Usage("--%w", err)
+	}
+	v4, v6, cut := rule.Prefixes()
+	return servers.Where{
+		Client: r.Client, Cut: cut, V4: v4, V6: v6, ClientFrom: r.ClientFrom, Trusted: rule.Trusted(),
+		FromNginx: r.NginxConf != "", Format: r.Format,
+	}, nil
+}
+
+// moved is a policy as a target has it: limits that cannot be said are not in it. False if none can.
+func moved(p policy.Policy, e *servers.Export) (policy.Policy, bool, error) {
+	b := policy.Policy{Name: "on " + e.Target.Name, Place: p.Place, Combine: e.Target.Combine}
+	for i, x := range e.Limits {
+		if x.Set == "" {
+			continue
+		}
+		part := p.Parts[i]
+		spec, err := limit.Parse(x.Set)
+		if err != nil {
+			return b, false, err
+		}
+		alone, err := policy.New(spec, part.By)
+		if err != nil {
+			return b, false, err
+		}
+		part.Spec, part.Limiter = alone.Parts[0].Spec, alone.Parts[0].Limiter
+		b.Parts = append(b.Parts, part)
+	}
+	if len(b.Parts) < 2 {
+		b.Combine = policy.Together
+	}
+	return b, len(b.Parts) > 0, nil
+}
+
+// A severalError names the policies where there are several, or none.
+type severalError []string
+
+func (s severalError) Error() string {
+	return fmt.Sprintf("one policy is written at a time, and these are %d: %s; name one with --policy or --limit",
+		len(s), strings.Join(s, ", "))
+}
+
+// one is the error of other than one policy.
+func one(policies []policy.Policy) error {
+	if len(policies) == 1 && len(policies[0].Parts) > 0 {
+		return nil
+	}
+	var names severalError
+	for _, p := range policies {
+		names = append(names, p.Name)
+	}
+	return pipeline.Usage("%w", names)
+}

@@ -1,0 +1,118 @@
+package pipeline
+
+import (
+	"slices"
+
+	"shadow/internal/calibrate"
+	"shadow/internal/logfile"
+	"shadow/internal/policy"
+	"shadow/internal/traffic"
+	"shadow/parse"
+	"shadow/replay"
+	"shadow/report"
+)
+
+// mostRetried is how many requests are kept for --retries, at some 60 bytes each and 4 for each key.
+const mostRetried = 20_000_000
+
+// retrySeeds is how often chance is asked.
+const retrySeeds = 5
+
+// A retried keeps the requests of a replay whose refused ones are to come back.
+type retried struct {
+	how      string
+	policies []policy.Policy
+	tables   *traffic.Tables
+	all      calibrate.Requests
+	keys     []*traffic.Timelines // of the policies
+}
+
+// watchRetries has the requests kept for --retries, if these come back.
+func (r *Replay) watchRetries() error {
+	if r.Retries == "" || r.Retries == calibrate.NoRetries {
+		return nil
+	}
+	w := &retried{how: r.Retries, policies: r.Policies, tables: r.Read.Tables, all: calibrate.Requests{Keys: make([][]int32, len(r.Policies))}}
+	for i := range r.Policies {
+		p := &r.Policies[i]
+		plain := len(p.Keys()) == 1 && p.Combine == policy.Together && !p.Weighed() && !slices.ContainsFunc(p.Parts, func(part policy.Part) bool {
+			return slices.ContainsFunc(part.Scopes(), func(s policy.Scope) bool { return s != 0 })
+		})
+		if !plain {
+			return Usage("--retries: policy %q has conditions, costs, several keys or another way to combine, with which requests cannot come back; leave out one of them",
+				p.Name)
+		}
+		w.keys = append(w.keys, &traffic.Timelines{By: p.Keys()[0]})
+	}
+	if r.Read.Paths = r.Read.Paths || r.logsPaths(); !r.Read.Paths && r.Retries == calibrate.Learned {
+		return Usage("--retries learned: the log has no paths, by which requests are known to come again")
+	}
+	r.retried = w
+	r.observers = append(r.observers, w)
+	return nil
+}
+
+// logsPaths reports whether the first log that can be looked at has paths.
+func (r *Replay) logsPaths() bool {
+	for _, name := range r.found.Names {
+		input, err := logfile.OpenInput(name, nil)
+		if err != nil || name == standardInput {
+			continue
+		}
+		sample, err := input.PeekInto(nil)
+		input.Close() //nolint:errcheck // it was only looked at
+		if err != nil {
+			continue
+		}
+		found, err := r.Read.Format.For(sample)
+		return err == nil && found.Format.Has(parse.FieldPath)
+	}
+	return false
+}
+
+// Observe implements replay.Observer.
+func (w *retried) Observe(b *traffic.Batch, _ []replay.Verdicts) error {
+	if b.Warm {
+		return nil
+	}
+	r := &w.all
+	if r.Len()+b.Len() > mostRetried {
+		return Usage("--retries keeps requests in memory, up to %d: --since and --until take a part of the log", mostRetried)
+	}
+	for i, keys := range w.keys {
+		keys.Fill(b, w.tables)
+		r.Keys[i] = append(r.Keys[i], keys.Column...)
+	}
+	for row, client := range b.Client {
+		verdict, path := calibrate.Passed, int32(-1)
+		if traffic.Refusal(int32(b.Status[row])) {
+			verdict = calibrate.Refused
+		}
+		if b.Path != nil {
+			path = b.Path[row]
+		}
+		r.At, r.Client, r.Verdict = append(r.At, b.At[row]), append(r.Client, client), append(r.Verdict, verdict)
+		r.Class, r.Path = append(r.Class, w.tables.Agents.Class(int32(b.Agent[row]))), append(r.Path, path)
+	}
+	return nil
+}
+
+// loads are what the policies have to bear. A nil retried has none.
+func (w *retried) loads() ([]report.Retries, error) {
+	if w == nil {
+		return nil, nil
+	}
+	if w.how == calibrate.Learned && !slices.Contains(w.all.Verdict, calibrate.Refused) {
+		return nil, Usage("--retries learned: the log has no refusals (429 or 503) to learn from; immediate and backoff need none")
+	}
+	wanted, habits := w.all.Learn(w.how)
+	var all []report.Retries
+	for i := range w.policies {
+		l := report.Retries{How: w.how, Wanted: int64(len(wanted))}
+		for seed := range uint64(retrySeeds) {
+			l.Add(w.all.Simulate(wanted, habits, &w.policies[i], w.all.Keys[i], seed))
+		}
+		all = append(all, l)
+	}
+	return all, nil
+}

@@ -1,0 +1,312 @@
+package pipeline
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"shadow/internal/servers"
+	"shadow/internal/suggest"
+	"shadow/internal/traffic/who"
+	"shadow/report/html"
+)
+
+// An island is what the scripts of the page go by.
+type island struct {
+	Groups []struct {
+		Name              string
+		Clients, Requests int64
+	}
+	Protected, Target []int
+	Percents          []string
+	First, Stop       int
+	Shapes            []struct {
+		Key          string
+		Stops        []int64
+		Limits       []string
+		Hit, Refused [][]int64
+		Keeps        []int
+		Listed       [][]json.RawMessage
+		Lines        [][]json.RawMessage
+		Other        map[int]any
+		Lack         string
+	}
+	Clients [][]json.RawMessage
+}
+
+// pageOf is the page of an answer.
+func pageOf(t *testing.T, s Suggest, log string) (text string, data island) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	s.Logs.Caller, s.Output = called(&out, &errs), "html"
+	if err := s.Run(t.Context(), []string{log}); err != nil {
+		t.Fatal(err)
+	}
+	text = out.String()
+	_, rest, _ := strings.Cut(text, `<script type="application/json" id="data">`)
+	inner, _, _ := strings.Cut(rest, "</script>")
+	if err := json.Unmarshal([]byte(inner), &data); err != nil {
+		t.Fatal(err)
+	}
+	for i := range data.Shapes {
+		s := &data.Shapes[i]
+		for _, column := range slices.Concat([][]int64{s.Stops}, s.Hit, s.Refused) {
+			for k := 1; k < len(column); k++ {
+				column[k] += column[k-1]
+			}
+		}
+	}
+	return text, data
+}
+
+// Clients that are alike are listed by their names, whichever was read first.
+func TestPageListsLikesByName(t *testing.T) {
+	var log strings.Builder
+	for minute := range 60 {
+		for client := range 40 {
+			for second := range 12 {
+				fmt.Fprintf(&log, "192.0.2.%d - - [01/Jan/2026:%02d:%02d:%02d +0000] \"GET /a HTTP/1.1\" 200 3 \"-\" \"curl/8\"\n",
+					90-client, client/10, minute, second)
+			}
+		}
+	}
+	file := filepath.Join(t.TempDir(), "likes.log")
+	if err := os.WriteFile(file, []byte(log.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := Suggest{Holdout: DefaultHoldout, Band: true, Protect: []suggest.Goal{{Who: who.Everybody, Percent: 50_000_000}}}
+	s.Logs.Wanted = true
+	_, page := pageOf(t, s, file)
+	rows := 0
+	for i := range page.Shapes {
+		var names []string
+		for _, row := range page.Shapes[i].Listed {
+			var client int
+			if err := json.Unmarshal(row[0], &client); err != nil {
+				t.Fatal(err)
+			}
+			names = append(names, string(page.Clients[client][0]))
+		}
+		if rows += len(names); !slices.IsSorted(names) {
+			t.Errorf("%s lists %s", page.Shapes[i].Key, names)
+		}
+	}
+	if rows < 100 {
+		t.Errorf("%d clients are listed", rows)
+	}
+}
+
+// Whatever N the slider stops at, of whichever shape, the figures and the clients are those of a replay of the log.
+func TestPageOfAnswerIsReplayed(t *testing.T) {
+	for name, s := range map[string]Suggest{
+		"nginx":   {Holdout: DefaultHoldout, Band: true},
+		"any":     {Holdout: DefaultHoldout, For: "any", Protect: []suggest.Goal{{Who: who.Everybody, Percent: 90_000_000}}},
+		"haproxy": {Holdout: DefaultHoldout, For: "haproxy"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s.Logs.Wanted = true
+			_, page := pageOf(t, s, shop)
+			var limits []string
+			for i := range page.Shapes {
+				limits = append(limits, page.Shapes[i].Limits...)
+			}
+			if len(limits) < 200 || len(page.Percents) < 4 {
+				t.Fatalf("%d limits, %v", len(limits), page.Percents)
+			}
+			found := refusedTo(t, limits)
+			for i := range page.Shapes {
+				shape := &page.Shapes[i]
+				lists := listsOf(t, &page, i)
+				for k, limit := range shape.Limits {
+					hit, refused := int64(0), int64(0)
+					for g := range page.Groups {
+						hit, refused = hit+shape.Hit[g][k], refused+shape.Refused[g][k]
+					}
+					all := found[limit]
+					sum := int64(0)
+					for _, n := range all {
+						sum += n
+					}
+					if hit != int64(len(all)) || refused != sum {
+						t.Errorf("%s: the page has %d requests of %d clients, a replay %d of %d", limit, refused, hit, sum, len(all))
+					}
+					for client, list := range lists {
+						if list.refused[k] != all[client] {
+							t.Errorf("%s: the page has %d requests of %s, a replay %d", limit, list.refused[k], client, all[client])
+						}
+						if list.need > 0 && (shape.Stops[k] >= list.need) != (all[client] == 0) {
+							t.Errorf("%s: %s needs %d, and a replay refuses it %d", limit, client, list.need, all[client])
+						}
+					}
+					if hit <= suggest.MostListed { // all of them are listed
+						for client := range all {
+							if _, known := lists[client]; !known {
+								t.Errorf("%s: %s is not listed", limit, client)
+							}
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
+type listed struct {
+	need    int64
+	refused []int64
+}
+
+// listsOf are the clients that a shape lists.
+func listsOf(t *testing.T, page *island, shape int) map[string]listed {
+	t.Helper()
+	all := map[string]listed{}
+	read := func(raw json.RawMessage, to any) {
+		if err := json.Unmarshal(raw, to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, l := range page.Shapes[shape].Listed {
+		var client int
+		var name string
+		one := listed{}
+		read(l[0], &client)
+		read(l[1], &one.need)
+		read(l[2], &one.refused)
+		read(page.Clients[client][0], &name)
+		for k := 1; k < len(one.refused); k++ {
+			one.refused[k] += one.refused[k-1]
+		}
+		for len(one.refused) < len(page.Shapes[shape].Stops) {
+			one.refused = append(one.refused, 0)
+		}
+		all[name] = one
+	}
+	return all
+}
+
+// refusedTo is what a replay of each limit refuses to each client.
+func refusedTo(t *testing.T, limits []string) map[string]map[string]int64 {
+	t.Helper()
+	var out, errs bytes.Buffer
+	var found struct {
+		Policies []struct {
+			Policy  string
+			Clients []struct {
+				Client  string
+				Refused int64
+			} `json:"top_clients"`
+		}
+	}
+	askJSON(t, func(l Logs) error {
+		r := Replay{Logs: l, Choice: Choice{Limits: limits}, Look: Look{Output: "json", Top: 1 << 20}, Keeping: Keeping{NoStore: true}}
+		return r.Run(t.Context(), []string{shop})
+	}, Logs{Caller: called(&out, &errs)}, &out, &found)
+	all := map[string]map[string]int64{}
+	for i, p := range found.Policies {
+		all[limits[i]] = map[string]int64{}
+		for _, c := range p.Clients {
+			if c.Refused > 0 {
+				all[limits[i]][c.Client] = c.Refused
+			}
+		}
+	}
+	return all
+}
+
+// The page begins at the answer, with its figures and lines. Its least N of a promise are the least of those that are there.
+func TestPageOfAnswerBeginsAtIt(t *testing.T) {
+	s := Suggest{Holdout: DefaultHoldout, Band: true}
+	s.Logs.Wanted = true
+	text, page := pageOf(t, s, shop)
+	var out, errs bytes.Buffer
+	var report struct {
+		Answer struct {
+			Limit   string
+			Targets struct{ Requests, Refused int64 }
+			Paste   []struct{ Lines []string }
+		}
+	}
+	askJSON(t, func(l Logs) error {
+		json := Suggest{Logs: l, Holdout: DefaultHoldout, Band: true, Output: "json"}
+		return json.Run(t.Context(), []string{shop})
+	}, Logs{Caller: called(&out, &errs)}, &out, &report)
+	shape := &page.Shapes[page.First]
+	refused := int64(0)
+	for _, g := range page.Target {
+		refused += shape.Refused[g][page.Stop]
+	}
+	if a := &report.Answer; shape.Limits[page.Stop] != a.Limit || refused != a.Targets.Refused {
+		t.Errorf("the page begins at %s, which refuses %d; the answer is %s, with %d", shape.Limits[page.Stop], refused, a.Limit, a.Targets.Refused)
+	}
+	for _, b := range report.Answer.Paste {
+		for _, line := range b.Lines {
+			if !strings.Contains(text, line) {
+				t.Errorf("no line %q on the page", line)
+			}
+		}
+	}
+	for i := range page.Shapes {
+		s := &page.Shapes[i]
+		for p, keeps := range s.Keeps {
+			if keeps > 0 && p+1 == len(page.Percents) && s.Hit[page.Protected[0]][keeps] != 0 {
+				t.Errorf("%s: %s %% of browsers are not spared at %d", s.Key, page.Percents[p], s.Stops[keeps])
+			}
+			if keeps > 0 && p > 0 && s.Keeps[p-1] > keeps {
+				t.Errorf("%s: a smaller promise takes a higher N", s.Key)
+			}
+		}
+	}
+}
+
+// Lines that the scripts make for other N are those that suggest prints for them.
+func TestLinesOfThePage(t *testing.T) {
+	for _, name := range []string{"nginx", "haproxy", "envoy", "envoy-local", "traefik", "caddy", "apache"} {
+		s := Suggest{Holdout: DefaultHoldout, For: name}
+		s.Logs.Wanted = true
+		_, page := pageOf(t, s, shop)
+		server, err := servers.Named(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		made, others := 0, 0
+		for i := range page.Shapes {
+			shape := &page.Shapes[i]
+			if shape.Lines == nil && shape.Lack == "" {
+				t.Errorf("%s: neither lines for %s nor why", name, shape.Key)
+			}
+			for k, limit := range shape.Limits {
+				if shape.Lines == nil {
+					continue
+				}
+				want, err := server.Lines(limit, servers.Where{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, other := shape.Other[k]; other {
+					others++
+					continue
+				}
+				made++
+				for b, block := range blocksOf(want, true) {
+					var l html.PatternLines
+					for at, to := range []any{&l.Place, &l.Parts, &l.Adds} {
+						if err := json.Unmarshal(shape.Lines[b][at], to); err != nil {
+							t.Fatal(err)
+						}
+					}
+					if got := l.With(shape.Stops[k]); got.Text != strings.Join(block.Lines, "\n") || got.Place != block.Place {
+						t.Errorf("%s: the page has %q, want %q", limit, got.Text, block.Lines)
+					}
+				}
+			}
+		}
+		if made < 50 || others > made/5 {
+			t.Errorf("%s: %d lines by the pattern, %d by themselves", name, made, others)
+		}
+	}
+}

@@ -1,0 +1,169 @@
+package servers
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"shadow/internal/policy"
+	"shadow/internal/request"
+	"shadow/limit"
+)
+
+// For Caddy a limit is a zone of rate_limit; of several matchers of a zone one must fit.
+
+var caddyTarget = Target{
+	Name: "caddy", Title: "Caddy", Comment: "#", Ending: ".caddyfile", own: algorithm("caddy"), Combine: policy.InTurn,
+	Beside:  "each rate_limit that is there stays; zones of the same name are one limit, so none may be named shadow",
+	Grid:    "a count over any period, in an exact rolling window",
+	Enforce: "Caddy has no dry run: it refuses at once. It takes the module mholt/caddy-ratelimit",
+	nearest: nearestCaddy, write: writeCaddy,
+}
+
+func nearestCaddy(spec limit.Spec, shape limit.Shape) (text, deviation string) {
+	setting, deviation := equivalent("Caddy rate_limit", spec, shape)
+	words := strings.Fields(setting)
+	if len(words) != 4 {
+		return "", deviation
+	}
+	return fmt.Sprintf("caddy:%s/%s", words[1], words[3]), deviation
+}
+
+func writeCaddy(e *Export, all []setting) error {
+	lines := []string{"rate_limit {"}
+	for _, s := range all {
+		counts, err := s.counts()
+		if err != nil {
+			return err
+		}
+		for _, c := range counts {
+			lines = append(lines, "    zone "+c.name+" {")
+			for _, clause := range c.when {
+				match, err := e.caddyWhen(clause)
+				if err != nil {
+					return err
+				}
+				lines = append(append(append(lines, "        match {"), indent(12, match)...), "        }")
+			}
+			key, more, err := e.caddyParts(c.parts)
+			if err != nil {
+				return err
+			}
+			lines = append(append(lines, "        key "+key), more...)
+			lines = append(lines, fmt.Sprintf("        events %d", s.spec.Count), "        window "+limit.FormatPeriod(s.spec.Period), "    }")
+		}
+	}
+	if e.where.forwarded() != "" {
+		d := caddyLines(all[0].spec, e.where)
+		e.block(d.Blocks[0].Place, d.Blocks[0].Lines...)
+	}
+	e.block("in the site", append(lines, "}")...)
+	return nil
+}
+
+// caddyParts is the key of a zone, and what cuts addresses.
+func (e *Export) caddyParts(parts []request.Part) (key string, more []string, err error) {
+	client, note := e.where.caddyKey()
+	if client == "" {
+		return "", nil, fmt.Errorf("%s", note)
+	}
+	e.note("%s", note)
+	var texts []string
+	for _, p := range parts {
+		text := ""
+		switch p.Kind {
+		case request.PartClient:
+			if text = client; e.where.address() && e.where.Cut {
+				if len(parts) > 1 {
+					return "", nil, fmt.Errorf("it cuts addresses only where they are the whole key")
+				}
+				more = append(more, fmt.Sprintf("        ipv4_prefix %d", e.where.V4), fmt.Sprintf("        ipv6_prefix %d", e.where.V6))
+			}
+		case request.PartNetwork:
+			if e.where.address() && len(parts) == 1 {
+				text = client
+				more = append(more, fmt.Sprintf("        ipv%d_prefix %d", map[bool]int{true: 4, false: 6}[p.N <= 32], p.N))
+			}
+		case request.PartSite:
+			text = "all"
+		case request.PartHost:
+			text = "{host}"
+		case request.PartPath:
+			text = "{path}"
+		case request.PartAgent:
+			text = "{header.User-Agent}"
+		case request.PartHeader:
+			text = "{header." + headerText(p.Name) + "}"
+		case request.PartCookie:
+			if variableName().MatchString(p.Name) {
+				text = "{cookie." + p.Name + "}"
+			}
+		}
+		if text == "" {
+			return "", nil, cannotCount(p)
+		}
+		texts = append(texts, text)
+	}
+	return strings.Join(texts, "|"), more, nil
+}
+
+// caddyWhen are matchers that must all fit. Each kind stands once in such a set; more stand inverted twice.
+func (e *Export) caddyWhen(c clause) (lines []string, err error) {
+	seen := map[string]bool{}
+	for _, t := range c {
+		line, err := e.caddyTest(t)
+		if err != nil {
+			return nil, err
+		}
+		not := t.not != (t.kind == "without") // the matcher fits those that have it
+		kind, _, _ := strings.Cut(line, " ")
+		switch {
+		case not:
+			line = "not " + line
+		case seen[kind]:
+			return nil, fmt.Errorf("its matchers have one condition of a kind (%s)", kind)
+		default:
+			seen[kind] = true
+		}
+		lines = append(lines, line)
+	}
+	return lines, nil
+}
+
+func (e *Export) caddyTest(t test) (string, error) {
+	var patterns []string
+	for _, v := range t.values {
+		switch t.kind {
+		case "path":
+			v = "^" + regexp.QuoteMeta(v) + "$"
+		case "prefix":
+			v = "^" + regexp.QuoteMeta(v)
+		}
+		if patterns = append(patterns, v); strings.Contains(v, "`") {
+			return "", t.cannot()
+		}
+	}
+	pattern := "`" + strings.Join(patterns, "|") + "`"
+	switch t.kind {
+	case "method":
+		return "method " + strings.Join(t.values, " "), nil
+	case "path", "prefix", "regexp":
+		return "path_regexp " + pattern, nil
+	case "agent":
+		return "header_regexp User-Agent " + pattern, nil
+	case "host":
+		for _, v := range t.values {
+			if isMask(v) {
+				return "", fmt.Errorf("it has no condition on masks of hosts, but on names: %s", v)
+			}
+		}
+		return "host " + strings.Join(t.values, " "), nil
+	case "network":
+		return map[bool]string{true: "client_ip ", false: "remote_ip "}[e.where.forwarded() != ""] + strings.Join(t.values, " "), nil
+	case "without":
+		if p, err := request.ParsePart(t.values[0]); err == nil && p.Kind == request.PartHeader {
+			return "header " + headerText(p.Name) + " *", nil
+		}
+	}
+	return "", t.cannot()
+}

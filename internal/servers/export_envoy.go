@@ -1,0 +1,323 @@
+package servers
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"shadow/internal/policy"
+	"shadow/internal/request"
+	"shadow/limit"
+)
+
+// For Envoy a limit is a descriptor, which actions make of the requests that it is for: one whose key names the limit,
+// with the conditions, then those that it counts by. A request that fits two clauses would count twice, so there is one.
+
+var envoyTarget = Target{
+	Name: "envoy", Title: "Envoy's rate limit service", Comment: "#", Ending: ".yaml", own: algorithm("envoy"), Combine: policy.Each,
+	Beside: "rate_limits of a route take the place of the virtual host's, so add these to each list that is there. " +
+		"The domain shadow takes " +
+		"a filter of its own behind the one that is there",
+	Grid:    "whole requests per second, minute, hour or day, in fixed windows",
+	Enforce: "it refuses nothing yet, and counts in shadow_mode of the service. To enforce it, take out shadow_mode",
+	nearest: nearestEnvoy, write: writeEnvoy,
+}
+
+var envoyLocalTarget = Target{
+	Name: "envoy-local", Title: "Envoy's local rate limit", Comment: "#", Ending: ".yaml", own: func(s limit.Spec) bool { return s.Algorithm == "token" && envoyLocal.settable(s) }, Combine: policy.InTurn,
+	Beside: "filters that limit already stay beside it: none may be named shadow",
+	Grid:   "tokens in whole milliseconds, 50 or more, and a burst",
+	Enforce: "it refuses nothing yet, and counts rate_limited. To enforce it, set filter_enforced to 100. It takes Envoy 1.34 " +
+		"or newer, and each Envoy counts for itself",
+	nearest: nearestEnvoyLocal, write: writeEnvoyLocal,
+}
+
+var gatewayTarget = Target{
+	Name: "envoy-gateway", Title: "Envoy Gateway", Comment: "#", Ending: ".yaml", own: algorithm("envoy"), Combine: policy.Each,
+	Beside: "the oldest policy of a route holds alone: no other BackendTrafficPolicy may name it. mergeType keeps " +
+		"the Gateway's own",
+	Grid:    "whole requests per second, minute, hour or day, in fixed windows",
+	Enforce: "it refuses nothing yet: to enforce it, take out shadowMode. Put the name of your route in the place of ROUTE",
+	nearest: nearestEnvoy, write: writeGateway,
+}
+
+func nearestEnvoy(spec limit.Spec, shape limit.Shape) (text, deviation string) {
+	setting, deviation := equivalent("Envoy ratelimit service", spec, shape)
+	var n int64
+	unit, _, _ := strings.Cut(strings.TrimPrefix(setting, "unit: "), ",")
+	if _, err := fmt.Sscanf(strings.TrimPrefix(setting, "unit: "+unit+", "), "requests_per_unit: %d", &n); err != nil {
+		return "", deviation
+	}
+	return fmt.Sprintf("envoy:%d/%s", n, unit[:1]), deviation
+}
+
+func nearestEnvoyLocal(spec limit.Spec, shape limit.Shape) (text, deviation string) {
+	setting, deviation := equivalent("Envoy local_ratelimit", spec, shape)
+	var most, fill int64
+	var every string
+	if _, err := fmt.Sscanf(setting, "max_tokens: %d, tokens_per_fill: %d, fill_interval: %s", &most, &fill, &every); err != nil {
+		return "", deviation
+	}
+	period, err := limit.ParsePeriod(every)
+	if err != nil {
+		return "", deviation
+	}
+	return fmt.Sprintf("token:%d/%s,burst=%d", fill, limit.FormatPeriod(period), most), deviation
+}
+
+// envoyRule is the actions of a limit, and the descriptor that they make.
+type envoyRule struct {
+	actions []string
+	entries [][2]string // keys with values, "" for any
+}
+
+// envoyRules returns the rules of a setting.
+func (e *Export) envoyRules(s setting) (all []envoyRule, err error) {
+	counts, err := s.counts()
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range counts {
+		if c.when = one(c.when); len(c.when) > 1 {
+			return nil, fmt.Errorf("its descriptors have conditions that all must fit, and this takes several sets of them")
+		}
+		var r envoyRule
+		var tests, networks []string
+		for _, t := range slices.Concat(c.when...) {
+			if t.kind == "network" {
+				networks = append(networks, e.envoyNetworks(t, c.name))
+				continue
+			}
+			more, err := envoyTests(t)
+			if err != nil {
+				return nil, err
+			}
+			tests = append(tests, more...)
+		}
+		if tests == nil {
+			r.actions = append(r.actions, "- generic_key: {descriptor_value: "+c.name+"}")
+			r.entries = append(r.entries, [2]string{"generic_key", c.name})
+		} else {
+			r.actions = append(r.actions, "- header_value_match: {descriptor_value: "+c.name+", headers: [")
+			for i, one := range tests {
+				r.actions = append(r.actions, "    {"+one+map[bool]string{true: "}]}", false: "},"}[i == len(tests)-1])
+			}
+			r.entries = append(r.entries, [2]string{"header_match", c.name})
+		}
+		for _, action := range networks {
+			r.actions = append(r.actions, action)
+			r.entries = append(r.entries, [2]string{"remote_address_match", c.name})
+		}
+		for _, p := range c.parts {
+			key, action, err := e.envoyPart(p)
+			if err != nil {
+				return nil, err
+			}
+			if action != "" {
+				r.actions, r.entries = append(r.actions, action), append(r.entries, [2]string{key, ""})
+			}
+		}
+		all = append(all, r)
+	}
+	return all, nil
+}
+
+// envoyNetworks is the action for requests from some networks, or from others.
+func (e *Export) envoyNetworks(t test, name string) string {
+	e.note("conditions on networks take Envoy 1.38 or newer")
+	e.noteProxies()
+	var ranges []string
+	for _, v := range t.values {
+		p := prefixOf(v)
+		ranges = append(ranges, fmt.Sprintf(`{address_prefix: "%s", prefix_len: %d}`, p.Addr(), p.Bits()))
+	}
+	invert := map[bool]string{true: ", invert_match: true"}[t.not]
+	return fmt.Sprintf("- remote_address_match: {descriptor_value: %s, address_matcher: {ranges: [%s]%s}}", name,
+		strings.Join(ranges, ", "), invert)
+}
+
+// envoyPart is the action for a part of a key.
+func (e *Export) envoyPart(p request.Part) (key, action string, err error) {
+	header := func(name string) (string, string, error) {
+		key := "by_" + strings.Trim(strings.ReplaceAll(name, "-", "_"), ":")
+		return key, fmt.Sprintf("- request_headers: {header_name: \"%s\", descriptor_key: %s}", name, key), nil
+	}
+	switch p.Kind {
+	case request.PartSite:
+		return "", "", nil
+	case request.PartClient:
+		d, actions := e.where.envoyActions()
+		if d.Key == "" || e.where.who().field != "" {
+			return "", "", fmt.Errorf("%s", d.Note)
+		}
+		e.note("%s", d.Note)
+		for _, b := range d.Blocks {
+			if e.Blocks == nil || e.Blocks[0].Place != b.Place {
+				e.block(b.Place, b.Lines...)
+			}
+		}
+		return d.Key, actions[len(actions)-1], nil
+	case request.PartNetwork:
+		if e.where.address() && p.N <= 32 {
+			return "masked_remote_address", fmt.Sprintf("- masked_remote_address: {v4_prefix_mask_len: %d}", p.N), nil
+		}
+	case request.PartHost:
+		return header(":authority")
+	case request.PartAgent:
+		e.note("requests without a user agent are one client, -, here; Envoy does not limit them")
+		return header("user-agent")
+	case request.PartPath:
+		e.note("paths have the query there: requests that differ in it alone count one by one")
+		return header(":path")
+	case request.PartHeader:
+		return header(strings.ToLower(headerText(p.Name)))
+	}
+	return "", "", cannotCount(p)
+}
+
+// envoyTests are matches of headers that must all fit.
+func envoyTests(t test) (all []string, err error) {
+	invert := map[bool]string{true: ", invert_match: true"}[t.not]
+	match := func(name, how string, values ...string) {
+		for _, v := range values {
+			v = "'" + strings.ReplaceAll(v, "'", "''") + "'"
+			if how == "safe_regex" {
+				v = "{regex: " + v + "}"
+			}
+			all = append(all, fmt.Sprintf(`name: "%s", string_match: {%s: %s}%s`, name, how, v, invert))
+		}
+	}
+	// of several values one must fit, or if inverted none
+	anyOf := func(name, how string, pattern func(string) string) {
+		if len(t.values) == 1 || t.not {
+			match(name, how, t.values...)
+			return
+		}
+		var patterns []string
+		for _, v := range t.values {
+			patterns = append(patterns, pattern(v))
+		}
+		match(name, "safe_regex", "("+strings.Join(patterns, "|")+")")
+	}
+	whole := func(pattern string) string { return pattern }
+	switch t.kind {
+	case "method":
+		anyOf(":method", "exact", regexp.QuoteMeta)
+	case "prefix":
+		anyOf(":path", "prefix", func(v string) string { return regexp.QuoteMeta(v) + ".*" })
+	case "path":
+		for i, v := range t.values {
+			t.values[i] = regexp.QuoteMeta(v)
+		}
+		fallthrough
+	case "regexp":
+		values := make([]string, len(t.values))
+		for i, v := range t.values {
+			if values[i] = wholePattern(v); t.kind == "path" {
+				values[i] = v + `(\?.*)?`
+			}
+		}
+		t.values = values
+		anyOf(":path", "safe_regex", whole)
+	case "agent":
+		values := make([]string, len(t.values))
+		for i, v := range t.values {
+			values[i] = ".*(" + v + ").*"
+		}
+		t.values = values
+		anyOf("user-agent", "safe_regex", whole)
+	case "host":
+		for _, v := range t.values {
+			if isMask(v) {
+				return nil, fmt.Errorf("it has no condition on masks of hosts, but on names: %s", v)
+			}
+		}
+		anyOf(":authority", "exact", regexp.QuoteMeta)
+	case "without":
+		p, err := request.ParsePart(t.values[0])
+		if err != nil || p.Kind != request.PartHeader {
+			return nil, t.cannot()
+		}
+		return []string{fmt.Sprintf(`name: "%s", present_match: %t`, strings.ToLower(headerText(p.Name)), t.not)}, nil
+	default:
+		return nil, t.cannot()
+	}
+	return all, nil
+}
+
+// wholePattern is an expression that is found in paths as one for the whole of a path with its query.
+func wholePattern(pattern string) string {
+	begin, end := ".*", ".*"
+	if rest, ok := strings.CutPrefix(pattern, "^"); ok && !strings.Contains(rest, "|") {
+		pattern, begin = rest, ""
+	}
+	if rest, ok := strings.CutSuffix(pattern, "$"); ok && !strings.HasSuffix(rest, `\`) && !strings.Contains(rest, "|") {
+		pattern, end = rest, `(\?.*)?`
+	}
+	if begin != "" || end != "" && end != `(\?.*)?` {
+		pattern = "(" + pattern + ")"
+	}
+	return begin + pattern + end
+}
+
+func writeEnvoy(e *Export, all []setting) error {
+	limits, descriptors := []string{"rate_limits:"}, []string{"---", "domain: shadow", "descriptors:"}
+	for _, s := range all {
+		rules, err := e.envoyRules(s)
+		if err != nil {
+			return err
+		}
+		for _, r := range rules {
+			limits = append(append(limits, "  - actions:"), indent(6, r.actions)...)
+			at := 2
+			for i, entry := range r.entries {
+				pad := strings.Repeat(" ", at)
+				if descriptors = append(descriptors, pad+"- key: "+entry[0]); entry[1] != "" {
+					descriptors = append(descriptors, pad+"  value: "+entry[1])
+				}
+				if i+1 < len(r.entries) {
+					descriptors = append(descriptors, pad+"  descriptors:")
+				} else {
+					descriptors = append(descriptors, fmt.Sprintf("%s  rate_limit: {unit: %s, requests_per_unit: %d}", pad,
+						envoyUnits[s.spec.Period], s.spec.Count), pad+"  shadow_mode: true")
+				}
+				at += 4
+			}
+		}
+	}
+	e.block("in the virtual host", limits...)
+	e.block("in the configuration of the rate limit service", descriptors...)
+	return nil
+}
+
+func writeEnvoyLocal(e *Export, all []setting) error {
+	var rates, descriptors []string
+	for _, s := range all {
+		rules, err := e.envoyRules(s)
+		if err != nil {
+			return err
+		}
+		for _, r := range rules {
+			rates = append(append(rates, "  - actions:"), indent(6, r.actions)...)
+			var entries []string
+			for _, entry := range r.entries {
+				entries = append(entries, strings.TrimSuffix("{key: "+entry[0]+", value: "+entry[1], ", value: ")+"}")
+			}
+			descriptors = append(descriptors, "  - entries: ["+strings.Join(entries, ", ")+"]",
+				"    token_bucket: {"+policy.EnvoyLocalSetting(s.spec)+"}")
+		}
+	}
+	lines := []string{
+		"name: shadow", "typed_config:",
+		`  "@type": type.googleapis.com/envoy.extensions.filters.http.local_ratelimit.v3.LocalRateLimit`,
+		"  stat_prefix: shadow",
+		"  filter_enabled: {default_value: {numerator: 100}}",
+		"  filter_enforced: {default_value: {numerator: 0}}",
+		"  max_dynamic_descriptors: 100000",
+		"  rate_limits:",
+	}
+	lines = append(append(append(lines, indent(2, rates)...), "  descriptors:"), indent(2, descriptors)...)
+	e.block("one of http_filters", lines...)
+	return nil
+}

@@ -1,0 +1,161 @@
+package servers
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"shadow/internal/request"
+)
+
+// writeGateway has rules with selectors that must all fit.
+func writeGateway(e *Export, all []setting) error {
+	if !e.where.address() || e.where.Cut {
+		return fmt.Errorf("its clients are addresses, not %s", e.where.Client)
+	}
+	var routes []gatewayRoute
+	for _, s := range all {
+		if s.when = one(s.when); len(s.when) > 1 {
+			return fmt.Errorf("its selectors must all fit, and this takes several sets of them")
+		}
+		var selectors, hosts []string
+		source := "" // one of a rule
+		for _, c := range s.when {
+			for _, t := range c {
+				if t.kind == "host" && !t.not && hosts == nil {
+					hosts = t.values
+					continue
+				}
+				one, err := gatewayTest(t)
+				if err != nil {
+					return err
+				}
+				if t.kind == "network" {
+					if source != "" {
+						return fmt.Errorf("its rules have one network each")
+					}
+					e.noteProxies()
+					source = one
+					continue
+				}
+				selectors = append(selectors, one)
+			}
+		}
+		sources := []string{source}
+		for _, p := range s.by {
+			switch p.Kind {
+			case request.PartSite:
+			case request.PartClient:
+				if sources = []string{"value: \"0.0.0.0/0\"", "value: \"::/0\""}; source != "" {
+					sources = []string{source}
+				}
+				for i := range sources {
+					sources[i] += ", type: Distinct"
+				}
+			case request.PartHeader:
+				selectors = append(selectors, "headers: [{name: "+strings.ToLower(headerText(p.Name))+", type: Distinct}]")
+				e.lose("requests without %s are not limited there, and count by their client here", p)
+			default:
+				return cannotCount(p)
+			}
+		}
+		var rules []string
+		for _, source := range sources {
+			own := selectors
+			if source != "" {
+				own = append([]string{"sourceCIDR: {" + source + "}"}, selectors...)
+			}
+			first := "        - "
+			if own != nil {
+				rules = append(rules, first+"clientSelectors:")
+				for _, selector := range own {
+					rules = append(rules, "            - "+selector)
+				}
+				first = "          "
+			}
+			unit := envoyUnits[s.spec.Period]
+			rules = append(rules, fmt.Sprintf("%slimit: {requests: %d, unit: %s}", first, s.spec.Count, strings.ToUpper(unit[:1])+unit[1:]),
+				"          shadowMode: true")
+		}
+		at := slices.IndexFunc(routes, func(r gatewayRoute) bool { return slices.Equal(r.hosts, hosts) })
+		if at < 0 {
+			at, routes = len(routes), append(routes, gatewayRoute{hosts: hosts})
+		}
+		routes[at].rules = append(routes[at].rules, rules...)
+	}
+	lines, err := gatewayRoutes(routes)
+	if err != nil {
+		return err
+	}
+	e.note("each route counts for itself there, unless a rule is shared")
+	if routes[0].hosts != nil {
+		e.note("put your gateway and service in the place of GATEWAY and SERVICE, or name the route that you have for these hosts " +
+			"in targetRefs")
+	}
+	e.block("", lines...)
+	return nil
+}
+
+// A gatewayRoute is the rules for some hosts, which are those of a route; none: all hosts.
+type gatewayRoute struct {
+	hosts, rules []string
+}
+
+// gatewayRoutes are routes with their policies. A request belongs to one of them.
+func gatewayRoutes(routes []gatewayRoute) (lines []string, err error) {
+	var seen []string
+	for n, r := range routes {
+		for _, host := range r.hosts {
+			if isMask(strings.TrimPrefix(host, "*.")) || len(routes) > 1 && (isMask(host) || slices.Contains(seen, host)) {
+				return nil, fmt.Errorf("its routes have names of hosts, each in one of them, not %s", host)
+			}
+			seen = append(seen, host)
+		}
+		if r.hosts == nil && len(routes) > 1 {
+			return nil, fmt.Errorf("its routes have limits of their own, and some of these are for all hosts")
+		}
+		name, route := "shadow", "ROUTE"
+		if n > 0 {
+			name = fmt.Sprintf("shadow-%d", n+1)
+			lines = append(lines, "---")
+		}
+		if r.hosts != nil {
+			route = name
+			lines = append(lines, "apiVersion: gateway.networking.k8s.io/v1", "kind: HTTPRoute", "metadata: {name: "+name+"}", "spec:",
+				"  parentRefs: [{name: GATEWAY}]", "  hostnames: ['"+strings.Join(r.hosts, "', '")+"']",
+				"  rules: [{backendRefs: [{name: SERVICE, port: 80}]}]", "---")
+		}
+		lines = append(lines, "apiVersion: gateway.envoyproxy.io/v1alpha1", "kind: BackendTrafficPolicy", "metadata: {name: "+name+"}",
+			"spec:", "  mergeType: StrategicMerge", "  targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: "+route+"}]", "  rateLimit:",
+			"    type: Global", "    global:", "      rules:")
+		lines = append(lines, r.rules...)
+	}
+	return lines, nil
+}
+
+// gatewayTest is a selector, or what a source is.
+func gatewayTest(t test) (string, error) {
+	invert := map[bool]string{true: ", invert: true"}[t.not]
+	if len(t.values) > 1 && !(t.kind == "method" && !t.not) {
+		return "", fmt.Errorf("its selectors have one value, not %s", strings.Join(t.values, ", "))
+	}
+	quoted := "'" + strings.ReplaceAll(t.values[0], "'", "''") + "'"
+	switch t.kind {
+	case "method":
+		var methods []string
+		for _, v := range t.values {
+			methods = append(methods, "{value: "+v+invert+"}")
+		}
+		return "methods: [" + strings.Join(methods, ", ") + "]", nil
+	case "path":
+		return "path: {type: Exact, value: " + quoted + invert + "}", nil
+	case "prefix":
+		return "path: {type: RegularExpression, value: '" + strings.ReplaceAll(regexp.QuoteMeta(t.values[0]), "'", "''") + ".*'" + invert + "}", nil
+	case "regexp":
+		return "path: {type: RegularExpression, value: '" + strings.ReplaceAll(strings.ReplaceAll(wholePattern(t.values[0]), `(\?.*)?`, ""), "'", "''") + "'" + invert + "}", nil
+	case "network":
+		return "value: \"" + prefixOf(t.values[0]).String() + "\"" + invert, nil
+	}
+	return "", t.cannot()
+}

@@ -1,0 +1,365 @@
+package servers
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+
+	"shadow/internal/policy"
+	"shadow/internal/request"
+	"shadow/limit"
+)
+
+// Kong, APISIX and ingress-nginx have limits at routes: paths, hosts and perhaps methods say for which requests. A request
+// gets to one route.
+
+var kongTarget = Target{
+	Name: "kong", Title: "Kong", Comment: "#", Ending: ".yaml", own: ownKong,
+	Beside: "a request is judged by one rate-limiting plugin, that of the route before the service's and the " +
+		"global one: none may be " +
+		"there already. `deck gateway sync` takes out what a file does not have: `deck gateway apply` does not",
+	Grid:    "whole requests per second, minute, hour or day, in windows of the clock",
+	Enforce: "Kong has no dry run: it refuses as soon as the plugin is there. Put the address of your service in the place of SERVICE",
+	nearest: nearestKong, write: writeKong,
+}
+
+var apisixTarget = Target{
+	Name: "apisix", Title: "APISIX", Comment: "#", Ending: ".yaml", own: ownAPISIX, Combine: policy.InTurn,
+	Beside: "a request gets to one route, and its plugin takes the place of the service's: neither may limit " +
+		"these requests already",
+	Grid:    "limit-req: whole requests per second or minute and a burst; limit-count: whole seconds",
+	Enforce: "APISIX has no dry run: it refuses as soon as the plugin is there. Put the address of your service in the place of SERVICE",
+	nearest: nearestAPISIX, write: writeAPISIX,
+}
+
+var ingressTarget = Target{
+	Name: "ingress-nginx", Title: "ingress-nginx", Comment: "#", Ending: ".yaml", own: ownIngress,
+	Beside: "a request gets to one Ingress, that of the longest path: none that limits may serve these requests " +
+		"already",
+	Grid: "whole requests per second or minute, and a burst of a multiple of them",
+	Enforce: "ingress-nginx has no dry run of its own: it refuses at once, in each replica for itself. Put your service in the place " +
+		"of SERVICE. limit-burst-multiplier and limit-allowlist are of all limits of an Ingress",
+	nearest: nearestIngress, write: writeIngress,
+	up: func(s limit.Spec, n int64) int64 { return limit.CeilDiv(n, s.Count) * s.Count },
+}
+
+func ownKong(s limit.Spec) bool {
+	return s.Algorithm == "fixed" && (s.Options == "" || s.Options == "align=epoch") && envoyUnits[s.Period] != "" && s.Period != limit.Week
+}
+
+func ownAPISIX(s limit.Spec) bool {
+	return s.Algorithm == "nginx" || s.Algorithm == "fixed" && s.Options == restyOptions && (s.Period-limit.Millisecond)%limit.Second == 0
+}
+
+// restyOptions fit resty.limit.count, whose windows live on in the millisecond of their end.
+const restyOptions = "align=first,clock=1ms"
+
+func ownIngress(s limit.Spec) bool {
+	burst := s.Args().Int("burst", 0)
+	return s.Algorithm == "nginx" && burst > 0 && burst%s.Count == 0 && strings.HasSuffix(s.Options, ",nodelay")
+}
+
+func nearestKong(spec limit.Spec, s limit.Shape) (text, deviation string) {
+	return fixedWindows("fixed:%d/%s", "windows of the clock", spec, s, 1, limit.Second, limit.Minute, limit.Hour, limit.Day)
+}
+
+// nearestAPISIX is limit-req, or for what is no bucket limit-count.
+func nearestAPISIX(spec limit.Spec, s limit.Shape) (text, deviation string) {
+	per := limit.Time(math.Max(1, math.Round(fill(s)/float64(limit.Second)))) * limit.Second
+	if !s.Kin {
+		per += limit.Millisecond
+		text = fmt.Sprintf("fixed:%d/%s,%s", s.AtOnce, limit.FormatPeriod(per), restyOptions)
+		if spec.Algorithm == "fixed" && spec.Period == per && spec.Count == s.AtOnce && spec.Options == restyOptions {
+			return text, ""
+		}
+		return text, "windows that begin with a request, and end a millisecond late"
+	}
+	return nearestNginx(spec, s)
+}
+
+// fill returns how long an empty bucket takes to fill.
+func fill(s limit.Shape) float64 { return float64(s.AtOnce) * float64(s.Period) / float64(s.Count) }
+
+// nearestIngress returns the nearest limit of nginx whose burst is a multiple of its rate.
+func nearestIngress(spec limit.Spec, shape limit.Shape) (text, deviation string) {
+	text, deviation = nearestNginx(spec, shape)
+	near, err := limit.Parse(text)
+	if text == "" || err != nil {
+		return "", deviation
+	}
+	times := max(1, int64(math.Round(float64(near.Args().Int("burst", 0))/float64(near.Count))))
+	unit := map[bool]string{true: "m", false: "s"}[near.Period == limit.Minute]
+	if own := near.Args().Int("burst", 0); own != times*near.Count {
+		deviation = strings.TrimPrefix(fmt.Sprintf("%s; a burst of %d, not %d", deviation, times*near.Count, own), "; ")
+	}
+	return fmt.Sprintf("nginx:%dr/%s,burst=%d,nodelay", near.Count, unit, times*near.Count), deviation
+}
+
+// A route is requests that a route can be for.
+type route struct {
+	hosts, methods, prefixes, paths, patterns []string
+}
+
+// routeOf is the route of a setting.
+func routeOf(s setting, expressions bool) (r route, err error) {
+	if common, path, ok := segment(s.when); ok {
+		s.when = []clause{append(slices.Clip(common), test{kind: "prefix", values: []string{path + "/"}})}
+		defer func() { r.paths = append(r.paths, path) }()
+	}
+	if len(s.when) > 1 {
+		return r, fmt.Errorf("its routes have conditions that all must fit, and this takes several sets of them")
+	}
+	for _, c := range s.when {
+		seen := map[string]bool{}
+		for _, t := range c {
+			kind := t.kind
+			if kind == "prefix" || kind == "path" || kind == "regexp" {
+				kind = "path"
+			}
+			if t.not || seen[kind] {
+				return r, t.cannot()
+			}
+			seen[kind] = true
+			switch t.kind {
+			case "host":
+				for _, v := range t.values {
+					if isMask(v) && (!strings.HasPrefix(v, "*.") || isMask(v[2:])) {
+						return r, t.cannot()
+					}
+				}
+				r.hosts = t.values
+			case "method":
+				r.methods = t.values
+			case "prefix":
+				r.prefixes = t.values
+			case "path":
+				r.paths = t.values
+			case "regexp":
+				if r.patterns = t.values; !expressions {
+					return r, t.cannot()
+				}
+			default:
+				return r, t.cannot()
+			}
+		}
+	}
+	return r, nil
+}
+
+// yamlList is a list between brackets; "" of nothing.
+func yamlList(key string, values []string) string {
+	if len(values) == 0 {
+		return ""
+	}
+	quoted := make([]string, len(values))
+	for i, v := range values {
+		quoted[i] = "'" + strings.ReplaceAll(v, "'", "''") + "'"
+	}
+	return key + ": [" + strings.Join(quoted, ", ") + "]"
+}
+
+// oneRoute says that limits of several routes do not hold together.
+func (e *Export) oneRoute(all []setting) {
+	if !allDisjoint(all) {
+		e.lose("a request gets to one route there: limits for other requests that may be the same ones do not hold together")
+	}
+}
+
+// plainClient is the error of clients that a gateway does not know.
+func (e *Export) plainClient() error {
+	if !e.where.address() || e.where.Cut {
+		return fmt.Errorf("its clients are addresses, not %s", e.where.Client)
+	}
+	e.noteProxies()
+	return nil
+}
+
+// noteProxies says that addresses must come from the same header.
+func (e *Export) noteProxies() {
+	if e.where.forwarded() != "" {
+		e.note("clients are taken from %s here: it must trust the same proxies", e.where.forwarded())
+	}
+}
+
+func writeKong(e *Export, all []setting) error {
+	lines := []string{"_format_version: \"3.0\"", "services:", "  - name: shadow", "    url: http://SERVICE", "    routes:"}
+	e.oneRoute(all)
+	for _, s := range all {
+		r, err := routeOf(s, true)
+		if err != nil {
+			return err
+		}
+		if len(s.by) > 1 {
+			return fmt.Errorf("it cannot count by several parts: %s", joinParts(s.by))
+		}
+		var by string
+		switch p := s.by[0]; p.Kind {
+		case request.PartClient:
+			if by, err = "limit_by: ip", e.plainClient(); err != nil {
+				return err
+			}
+		case request.PartSite:
+			by = "limit_by: service"
+		case request.PartHeader:
+			by = "limit_by: header, header_name: " + headerText(p.Name)
+		default:
+			return cannotCount(p)
+		}
+		lines = append(lines, "      - name: "+s.name)
+		paths := r.prefixes
+		for _, p := range r.paths {
+			paths = append(paths, "~"+regexp.QuoteMeta(p)+"$")
+		}
+		for _, p := range r.patterns {
+			if !strings.HasPrefix(p, "^/") {
+				return fmt.Errorf("its expressions for paths begin with a slash, and not as %s", p)
+			}
+			paths = append(paths, "~"+p[1:])
+		}
+		if paths == nil {
+			paths = []string{"/"}
+		}
+		for _, line := range []string{yamlList("paths", paths), yamlList("hosts", r.hosts), yamlList("methods", r.methods)} {
+			if line != "" {
+				lines = append(lines, "        "+line)
+			}
+		}
+		lines = append(lines, "        plugins:", "          - name: rate-limiting",
+			fmt.Sprintf("            config: {%s: %d, policy: local, %s}", envoyUnits[s.spec.Period], s.spec.Count, by))
+	}
+	e.note("each node counts for itself")
+	e.block("", lines...)
+	return nil
+}
+
+func writeAPISIX(e *Export, all []setting) error {
+	lines := []string{"routes:"}
+	e.oneRoute(all)
+	for _, s := range all {
+		plain, exempt := s.exempted()
+		r, err := routeOf(plain, false)
+		if err != nil {
+			return err
+		}
+		if len(s.by) > 1 {
+			return fmt.Errorf("it cannot count by several parts: %s", joinParts(s.by))
+		}
+		var key string
+		switch p := s.by[0]; p.Kind {
+		case request.PartClient:
+			if key, err = "key_type: var, key: remote_addr", e.plainClient(); err != nil {
+				return err
+			}
+		case request.PartSite:
+			key = "key_type: constant, key: all"
+			if s.spec.Algorithm == "nginx" {
+				return cannotCount(p)
+			}
+		case request.PartHost:
+			key = "key_type: var, key: host"
+		case request.PartHeader:
+			key = "key_type: var, key: http_" + nginxHeader(p.Name)
+		default:
+			return cannotCount(p)
+		}
+		uris := r.paths
+		for _, p := range r.prefixes {
+			uris = append(uris, p+"*")
+		}
+		if uris == nil {
+			uris = []string{"/*"}
+		}
+		lines = append(lines, "  - id: "+s.name)
+		for _, line := range []string{yamlList("uris", uris), yamlList("hosts", r.hosts), yamlList("methods", r.methods)} {
+			if line != "" {
+				lines = append(lines, "    "+line)
+			}
+		}
+		var plugin string
+		if s.spec.Algorithm == "nginx" {
+			rate := fmt.Sprint(s.spec.Count)
+			if s.spec.Period == limit.Minute {
+				rate = fmt.Sprint(float64(s.spec.Count) / 60)
+			}
+			nodelay := strings.HasSuffix(s.spec.Options, "nodelay")
+			if n := s.spec.Args().Int("delay", 0); n > 0 {
+				e.note("it delays all that is beyond the rate, not only what is beyond %d", n)
+			}
+			plugin = fmt.Sprintf("limit-req: {rate: %s, burst: %d, nodelay: %t, rejected_code: 429, %s}", rate,
+				s.spec.Args().Int("burst", 0), nodelay || s.spec.Args().Int("burst", 0) == 0, key)
+		} else {
+			plugin = fmt.Sprintf("limit-count: {count: %d, time_window: %d, policy: local, rejected_code: 429, %s}", s.spec.Count,
+				s.spec.Period/limit.Second, key)
+		}
+		if exempt != nil {
+			e.noteProxies()
+			plugin = fmt.Sprintf(`%s, _meta: {filter: [[remote_addr, "!", ipmatch, ["%s"]]]}}`, strings.TrimSuffix(plugin, "}"),
+				strings.Join(exempt, `", "`))
+		}
+		lines = append(lines, "    plugins:", "      "+plugin, "    upstream: {nodes: {SERVICE: 1}, type: roundrobin}")
+	}
+	e.block("", append(lines, "#END")...)
+	return nil
+}
+
+func writeIngress(e *Export, all []setting) error {
+	e.oneRoute(all)
+	if err := e.plainClient(); err != nil {
+		return err
+	}
+	var lines []string
+	for i, s := range all {
+		if len(s.by) > 1 || s.by[0].Kind != request.PartClient {
+			return fmt.Errorf("it counts by addresses, not by %s", joinParts(s.by))
+		}
+		plain, exempt := s.exempted()
+		r, err := routeOf(plain, false)
+		if err == nil && r.methods != nil {
+			err = test{kind: "method", values: r.methods}.cannot()
+		}
+		if err != nil {
+			return err
+		}
+		if i > 0 {
+			lines = append(lines, "---")
+		}
+		rate := map[bool]string{true: "limit-rpm", false: "limit-rps"}[s.spec.Period == limit.Minute]
+		const prefix = "    nginx.ingress.kubernetes.io/"
+		lines = append(lines, "apiVersion: networking.k8s.io/v1", "kind: Ingress", "metadata:",
+			"  name: "+strings.ReplaceAll(s.name, "_", "-"), "  annotations:",
+			fmt.Sprintf("%s%s: \"%d\"", prefix, rate, s.spec.Count),
+			fmt.Sprintf("%slimit-burst-multiplier: \"%d\"", prefix, s.spec.Args().Int("burst", 0)/s.spec.Count))
+		if exempt != nil {
+			lines = append(lines, prefix+"limit-allowlist: "+strings.Join(exempt, ","))
+		}
+		lines = append(lines, "spec:", "  ingressClassName: nginx", "  rules:")
+		hosts := r.hosts
+		if hosts == nil {
+			hosts = []string{""}
+		}
+		for _, host := range hosts {
+			first := "    - "
+			if host != "" {
+				lines = append(lines, first+"host: '"+host+"'")
+				first = "      "
+			}
+			lines = append(lines, first+"http:", "        paths:")
+			add := func(kind string, paths []string) {
+				for _, p := range paths {
+					lines = append(lines, "          - path: '"+strings.ReplaceAll(p, "'", "''")+"'", "            pathType: "+kind,
+						"            backend: {service: {name: SERVICE, port: {number: 80}}}")
+				}
+			}
+			prefixes := r.prefixes
+			if r.paths == nil && prefixes == nil {
+				prefixes = []string{"/"}
+			}
+			add("Exact", r.paths)
+			add("ImplementationSpecific", prefixes)
+		}
+	}
+	e.block("", lines...)
+	return nil
+}

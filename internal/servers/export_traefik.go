@@ -1,0 +1,158 @@
+package servers
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"shadow/internal/policy"
+	"shadow/internal/request"
+	"shadow/limit"
+)
+
+// For Traefik a limit is a middleware that a router names, whose rule says for which requests. A request gets to one
+// router, so limits for other requests that may be the same ones do not hold together.
+
+var traefikTarget = Target{
+	Name: "traefik", Title: "Traefik", Comment: "#", Ending: ".yaml", own: algorithm("traefik"), Combine: policy.InTurn,
+	Beside: "a request gets to one router, that with the longest rule: where a router that limits serves these " +
+		"requests, name the new " +
+		"middleware there instead",
+	Grid:    "an average over any period, and a burst",
+	Enforce: "Traefik has no dry run: it refuses as soon as the router is there. Put your service in the place of SERVICE",
+	nearest: nearestTraefik, write: writeTraefik,
+}
+
+func nearestTraefik(spec limit.Spec, shape limit.Shape) (text, deviation string) {
+	setting, deviation := equivalent("Traefik rateLimit", spec, shape)
+	parts := strings.FieldsFunc(setting, func(c rune) bool { return c == ',' || c == ' ' })
+	if len(parts) != 6 {
+		return "", deviation
+	}
+	return fmt.Sprintf("traefik:%s/%s,burst=%s", parts[1], parts[3], parts[5]), deviation
+}
+
+func writeTraefik(e *Export, all []setting) error {
+	middlewares, routers := []string{"http:", "  middlewares:"}, []string{"  routers:"}
+	rules := map[string][]string{}
+	var order []string
+	for _, s := range all {
+		rule, err := traefikWhen(s.when)
+		if err != nil {
+			return err
+		}
+		criterion, err := e.traefikKey(s.by)
+		if err != nil {
+			return err
+		}
+		name := strings.ReplaceAll(s.name, "_", "-")
+		middlewares = append(middlewares, "    "+name+":", "      rateLimit:", fmt.Sprintf("        average: %d", s.spec.Count),
+			"        period: "+limit.FormatPeriod(s.spec.Period), fmt.Sprintf("        burst: %d", s.spec.Args().Int("burst", 1)))
+		if criterion != "" {
+			middlewares = append(middlewares, "        sourceCriterion:", "          "+criterion)
+		}
+		if rules[rule] == nil {
+			order = append(order, rule)
+		}
+		rules[rule] = append(rules[rule], name)
+	}
+	if len(order) > 1 && !allDisjoint(all) {
+		e.lose("a request gets to one router there: limits for other requests that may be the same ones do not hold together")
+	}
+	for i, rule := range order {
+		routers = append(routers, fmt.Sprintf("    shadow-%d:", i+1), "      rule: '"+strings.ReplaceAll(rule, "'", "''")+"'",
+			"      middlewares: ["+strings.Join(rules[rule], ", ")+"]", "      service: SERVICE")
+	}
+	e.block("", append(middlewares, routers...)...)
+	return nil
+}
+
+// traefikKey is the criterion of a key, "" for the address of the peer.
+func (e *Export) traefikKey(parts []request.Part) (string, error) {
+	if len(parts) > 1 {
+		return "", fmt.Errorf("it cannot count by several parts: %s", joinParts(parts))
+	}
+	switch p := parts[0]; p.Kind {
+	case request.PartClient:
+		d, criterion := e.where.traefikSource()
+		if d.Key == "" {
+			return "", errors.New(d.Note)
+		}
+		e.note("%s", d.Note)
+		return criterion, nil
+	case request.PartHost:
+		return "requestHost: true", nil
+	case request.PartHeader:
+		e.lose("requests without %s count together there, and by their client here", p)
+		return "requestHeaderName: " + headerText(p.Name), nil
+	case request.PartAgent:
+		return "requestHeaderName: User-Agent", nil
+	}
+	return "", cannotCount(parts[0])
+}
+
+// traefikWhen is the rule for requests of clauses.
+func traefikWhen(when []clause) (string, error) {
+	var either []string
+	for _, c := range when {
+		var tests []string
+		for _, t := range c {
+			one, err := traefikTest(t)
+			if err != nil {
+				return "", err
+			}
+			tests = append(tests, one)
+		}
+		either = append(either, strings.Join(tests, " && "))
+	}
+	switch {
+	case when == nil:
+		return "PathPrefix(`/`)", nil
+	case len(either) > 1:
+		return "(" + strings.Join(either, ") || (") + ")", nil
+	}
+	return either[0], nil
+}
+
+func traefikTest(t test) (string, error) {
+	sign := map[bool]string{true: "!"}[t.not]
+	matcher := func(v string) string {
+		switch t.kind {
+		case "host":
+			if isMask(v) {
+				return "HostRegexp(`" + hostPattern(v) + "`)"
+			}
+			return "Host(`" + v + "`)"
+		case "agent":
+			return "HeaderRegexp(`User-Agent`, `" + v + "`)"
+		case "without":
+			p, err := request.ParsePart(v)
+			if err != nil || p.Kind != request.PartHeader {
+				return ""
+			}
+			return "HeaderRegexp(`" + headerText(p.Name) + "`, `.*`)"
+		}
+		name := map[string]string{
+			"method": "Method", "path": "Path", "prefix": "PathPrefix", "regexp": "PathRegexp", "network": "ClientIP",
+		}[t.kind]
+		if name == "" {
+			return ""
+		}
+		return name + "(`" + v + "`)"
+	}
+	if t.kind == "without" {
+		sign = map[bool]string{false: "!"}[t.not]
+	}
+	var either []string
+	for _, v := range t.values {
+		one := matcher(v)
+		if one == "" || strings.Contains(v, "`") {
+			return "", t.cannot()
+		}
+		either = append(either, one)
+	}
+	if len(either) > 1 {
+		return sign + "(" + strings.Join(either, " || ") + ")", nil
+	}
+	return sign + either[0], nil
+}

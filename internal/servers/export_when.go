@@ -1,0 +1,356 @@
+package servers
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"regexp"
+	"slices"
+	"strings"
+
+	"shadow/internal/lazy"
+	"shadow/internal/request"
+)
+
+// Which requests a limit is for, as every server can be told it: clauses of which one must fit, each made of tests that
+// must all fit.
+
+// A test asks whether a request shows one of some values, or none of them.
+type test struct {
+	kind   string // as in request.Conditions.Each: path (the whole of it), prefix, regexp, host, method, agent, …
+	values []string
+	not    bool
+}
+
+type clause []test
+
+// plainValues are conditions whose values servers take without quotes.
+var plainValues = map[string]func() *regexp.Regexp{
+	"method": lazy.Regexp(`^[A-Za-z0-9_-]+$`), "host": lazy.Regexp(`^[A-Za-z0-9._*?:\[\]-]+$`), "asn": lazy.Regexp(`^(?i:as)?[0-9]+$`),
+}
+
+// mostClauses is the most clauses that there may be.
+const mostClauses = 64
+
+var errClauses = errors.New("its conditions are too many to be written one by one")
+
+// clausesOf takes conditions apart; nil: all requests.
+func clausesOf(c request.Conditions) ([]clause, error) {
+	all, err := fitting(c, false)
+	if err != nil {
+		return nil, err
+	}
+	if all = simplified(all); len(all) == 0 {
+		return nil, errors.New("no request can fit its conditions")
+	}
+	if len(all[0]) == 0 {
+		return nil, nil
+	}
+	return all, nil
+}
+
+// simplified are clauses without tests that say nothing, and without clauses that another one has within it.
+func simplified(all []clause) (few []clause) {
+	var plain []clause
+	for _, c := range all {
+		if c, ok := c.plain(); ok {
+			plain = append(plain, c)
+		}
+	}
+	slices.SortStableFunc(plain, func(a, b clause) int { return len(a) - len(b) })
+	for _, c := range plain {
+		if !slices.ContainsFunc(few, func(wider clause) bool {
+			return !slices.ContainsFunc(wider, func(t test) bool { return !c.has(t) })
+		}) {
+			few = append(few, c)
+		}
+	}
+	return few
+}
+
+// segment takes apart two clauses that differ in a path alone: /a in one, what begins with /a/ in the other.
+func segment(when []clause) (common clause, path string, ok bool) {
+	if len(when) != 2 {
+		return nil, "", false
+	}
+	for i, c := range when {
+		at := slices.IndexFunc(c, func(t test) bool { return t.kind == "prefix" && !t.not && len(t.values) == 1 })
+		if at < 0 || len(c) != len(when[1-i]) {
+			continue
+		}
+		path, below := strings.CutSuffix(c[at].values[0], "/")
+		common = slices.Delete(slices.Clone(c), at, at+1)
+		whole := append(slices.Clip(common), test{kind: "path", values: []string{path}})
+		if below && !slices.ContainsFunc(whole, func(t test) bool { return !when[1-i].has(t) }) {
+			return common, path, true
+		}
+	}
+	return nil, "", false
+}
+
+// one are clauses as one, where an expression for paths says what two of them do.
+func one(when []clause) []clause {
+	if common, path, ok := segment(when); ok {
+		return []clause{append(slices.Clip(common), test{kind: "regexp", values: []string{"^" + regexp.QuoteMeta(path) + "(/.*)?$"}})}
+	}
+	return when
+}
+
+// disjoint reports whether no request fits two sets of clauses, as their hosts differ.
+func disjoint(a, b []clause) bool {
+	hosts := func(c clause) (all []string) {
+		for _, t := range c {
+			if t.kind == "host" && !t.not && !slices.ContainsFunc(t.values, isMask) {
+				all = t.values
+			}
+		}
+		return all
+	}
+	for _, x := range a {
+		for _, y := range b {
+			mine, theirs := hosts(x), hosts(y)
+			if mine == nil || theirs == nil || slices.ContainsFunc(mine, func(h string) bool { return slices.Contains(theirs, h) }) {
+				return false
+			}
+		}
+	}
+	return len(a) > 0 && len(b) > 0
+}
+
+// allDisjoint reports whether each two of some settings are for other hosts.
+func allDisjoint(all []setting) bool {
+	for i, s := range all {
+		if slices.ContainsFunc(all[:i], func(before setting) bool { return !disjoint(s.when, before.when) }) {
+			return false
+		}
+	}
+	return true
+}
+
+func (c clause) has(t test) bool {
+	return slices.ContainsFunc(c, func(u test) bool { return u.kind == t.kind && u.not == t.not && slices.Equal(u.values, t.values) })
+}
+
+// plain is a clause in which methods, whole paths and hosts stand once; false if no request can fit it.
+func (c clause) plain() (short clause, ok bool) {
+	for _, t := range c {
+		if !short.has(t) {
+			short = append(short, t)
+		}
+	}
+	for _, kind := range []string{"method", "path", "host"} {
+		of := func(t test) bool { return t.kind == kind && !slices.ContainsFunc(t.values, isMask) }
+		i := slices.IndexFunc(short, func(t test) bool { return of(t) && !t.not })
+		if i < 0 {
+			continue
+		}
+		values := slices.Clone(short[i].values)
+		for _, t := range short {
+			if of(t) {
+				values = slices.DeleteFunc(values, func(v string) bool { return slices.Contains(t.values, v) == t.not })
+			}
+		}
+		if len(values) == 0 {
+			return nil, false
+		}
+		first := short[i]
+		first.values = values
+		short = append(slices.DeleteFunc(short, of), first)
+	}
+	return short, !slices.ContainsFunc(short, func(t test) bool { t.not = !t.not; return short.has(t) })
+}
+
+// fitting are the clauses of conditions, or of what does not fit them.
+func fitting(c request.Conditions, not bool) (all []clause, err error) {
+	var factors [][]clause // of each, one clause must fit
+	c.Each(func(key string, values *[]string) {
+		if len(*values) == 0 || err != nil {
+			return
+		}
+		var tests []test
+		tests, err = testsOf(key, *values)
+		if key == "without" { // all must be lacking
+			for _, t := range tests {
+				factors = append(factors, []clause{{t}})
+			}
+			return
+		}
+		var either []clause
+		for _, t := range tests {
+			either = append(either, clause{t})
+		}
+		factors = append(factors, either)
+	})
+	var anyOf []clause
+	for _, inner := range c.Any {
+		more, bad := fitting(inner, false)
+		anyOf, err = append(anyOf, more...), errors.Join(err, bad)
+	}
+	if len(c.Any) > 0 {
+		factors = append(factors, anyOf)
+	}
+	for _, inner := range c.Not {
+		more, bad := fitting(inner, true)
+		factors, err = append(factors, more), errors.Join(err, bad)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if not {
+		return opposite(factors)
+	}
+	return product(factors)
+}
+
+// product are the clauses that fit when one of each factor does.
+func product(factors [][]clause) ([]clause, error) {
+	all := []clause{{}}
+	for _, factor := range factors {
+		var longer []clause
+		for _, a := range all {
+			for _, b := range factor {
+				longer = append(longer, slices.Concat(a, b))
+			}
+		}
+		if all = longer; len(all) > mostClauses {
+			return nil, errClauses
+		}
+	}
+	return all, nil
+}
+
+// opposite are the clauses that fit when no clause of some factor does.
+func opposite(factors [][]clause) (all []clause, err error) {
+	for _, factor := range factors {
+		var negated [][]clause
+		for _, c := range factor {
+			var one []clause
+			for _, t := range c {
+				t.not = !t.not
+				one = append(one, clause{t})
+			}
+			negated = append(negated, one)
+		}
+		more, bad := product(negated)
+		all, err = append(all, more...), errors.Join(err, bad)
+	}
+	if len(all) > mostClauses {
+		return nil, errClauses
+	}
+	return all, err
+}
+
+// testsOf are the tests of a condition, of which one must fit.
+func testsOf(key string, values []string) (tests []test, err error) {
+	for _, v := range values {
+		if strings.ContainsFunc(v, func(c rune) bool { return c < ' ' || c == 0x7f }) {
+			return nil, fmt.Errorf("%s %q has a control character", key, v)
+		}
+	}
+	if plain := plainValues[key]; plain != nil {
+		for _, v := range values {
+			if !plain().MatchString(v) {
+				return nil, fmt.Errorf("%s %q is none that servers know", key, v)
+			}
+		}
+	}
+	switch key {
+	case "path":
+		var whole, patterns []string
+		for _, v := range values {
+			if strings.ContainsAny(v, "*?") {
+				patterns = append(patterns, pathPattern(v))
+			} else {
+				whole = append(whole, v)
+			}
+		}
+		if whole != nil {
+			tests = append(tests, test{kind: "path", values: whole})
+		}
+		if patterns != nil {
+			tests = append(tests, test{kind: "regexp", values: patterns})
+		}
+	case "host":
+		var lower []string
+		for _, v := range values {
+			if !request.IsUpstream(v) || !slices.ContainsFunc(values, func(v string) bool { return !request.IsUpstream(v) }) {
+				lower = append(lower, strings.ToLower(v)) // a server knows the host
+			}
+		}
+		tests = append(tests, test{kind: key, values: lower})
+	case "network":
+		var networks []string
+		for _, v := range values {
+			if _, err := netip.ParsePrefix(v); err != nil {
+				if _, err := netip.ParseAddr(v); err != nil {
+					return nil, fmt.Errorf("it has no condition on who runs a network (%s)", v)
+				}
+			}
+			networks = append(networks, v)
+		}
+		tests = append(tests, test{kind: key, values: networks})
+	case "without":
+		for _, v := range values {
+			tests = append(tests, test{kind: key, values: []string{v}})
+		}
+	case "prefix", "regexp", "method", "agent", "asn", "country":
+		tests = append(tests, test{kind: key, values: values})
+	case "port":
+		return nil, errors.New("conditions on ports are not exported")
+	default:
+		return nil, fmt.Errorf("no server has a condition on %s", map[string]string{
+			"class": "the class of an agent", "status": "the status of the answer before there is one",
+		}[key]+map[bool]string{true: key}[key != "class" && key != "status"])
+	}
+	return tests, nil
+}
+
+// pathPattern is a glob for paths as a regular expression.
+func pathPattern(glob string) string {
+	var b strings.Builder
+	b.WriteByte('^')
+	for rest := glob; rest != ""; {
+		switch {
+		case strings.HasPrefix(rest, "/**/"): // any number of segments, or none
+			b.WriteString("/(.*/)?")
+			rest = rest[4:]
+		case strings.HasPrefix(rest, "**"):
+			b.WriteString(".*")
+			rest = rest[2:]
+		case rest[0] == '*':
+			b.WriteString("[^/]*")
+			rest = rest[1:]
+		case rest[0] == '?':
+			b.WriteString("[^/]")
+			rest = rest[1:]
+		default:
+			n := strings.IndexAny(rest[1:]+"*", "*?/") + 1
+			b.WriteString(regexp.QuoteMeta(rest[:n]))
+			rest = rest[n:]
+		}
+	}
+	return b.String() + "$"
+}
+
+// hostPattern is a mask of hosts as a regular expression.
+func hostPattern(mask string) string {
+	return "^" + strings.NewReplacer(`\*`, ".*", `\?`, ".").Replace(regexp.QuoteMeta(mask)) + "$"
+}
+
+// isMask reports whether a host is more than a name.
+func isMask(host string) bool { return strings.ContainsAny(host, "*?") }
+
+// cannot is the error of a condition that a server does not have.
+func (t test) cannot() error {
+	what := map[string]string{
+		"network": "networks", "asn": "autonomous systems", "country": "countries", "agent": "user agents", "host": "hosts",
+		"method": "methods", "path": "paths", "prefix": "paths", "regexp": "expressions for paths",
+	}[t.kind]
+	if t.kind == "without" {
+		what = "the absence of " + t.values[0]
+	}
+	if t.not {
+		return fmt.Errorf("it has no condition on requests without: %s %s", t.kind, strings.Join(t.values, ", "))
+	}
+	return fmt.Errorf("it has no condition on %s", what)
+}

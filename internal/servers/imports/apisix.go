@@ -1,0 +1,265 @@
+package imports
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"shadow/internal/policy"
+	"shadow/internal/request"
+)
+
+// APISIX: see kong.go for its sources.
+
+func isAPISIX(d doc) bool {
+	if kind := d.Say("kind"); kind == "ApisixRoute" || kind == "ApisixGlobalRule" || kind == "ApisixPluginConfig" {
+		return true
+	}
+	found := d.Get("routes") == nil && len(apisixAlone(d)) > 0
+	for _, list := range []string{"routes", "services", "global_rules", "plugin_configs", "consumers"} {
+		for _, r := range d.List(list) {
+			plugins := r.Get("plugins")
+			found = found || plugins != nil && plugins.Items == nil && (r.Get("uri") != nil || r.Get("uris") != nil || r.Get("id") != nil)
+		}
+	}
+	return found
+}
+
+// apisixAlone is the route that a document is, as the admin interface takes it.
+func apisixAlone(d doc) []*policy.Tree {
+	if p := d.Get("plugins"); p != nil && p.Items == nil && (d.Get("uri") != nil || d.Get("uris") != nil) {
+		return []*policy.Tree{d.Tree}
+	}
+	return d.List("routes")
+}
+
+func takeAPISIX(i *Import, docs []doc) {
+	var all []plugged
+	const everywhere, ofRoute, ofConfig, ofService = 4, 3, 2, 1
+	add := func(d doc, plugins *policy.Tree, set Set, rank int) {
+		for _, name := range plugins.Keys() {
+			if at := plugins.Get(name); at.Say("_meta", "disable") != "true" {
+				all = append(all, plugged{d, at, name, set, rank})
+			}
+		}
+		if plugins != nil {
+			for _, p := range plugins.Items { // of a resource: a list with names
+				if p.Say("enable") != "false" {
+					all = append(all, plugged{d, p.Get("config"), p.Say("name"), set, rank})
+				}
+			}
+		}
+	}
+	for _, d := range docs {
+		services, configs := map[string][]Set{}, map[string][]Set{}
+		own := apisixRoutes(apisixAlone(d), "uri", "uris")
+		for _, r := range apisixAlone(d) {
+			set := own[r]
+			i.apisixVars(d, r)
+			add(d, r.Get("plugins"), set, ofRoute)
+			services[r.Say("service_id")] = append(services[r.Say("service_id")], set)
+			configs[r.Say("plugin_config_id")] = append(configs[r.Say("plugin_config_id")], set)
+		}
+		for _, s := range d.List("services") {
+			add(d, s.Get("plugins"), union(services[s.Say("id")]...), ofService)
+		}
+		for _, c := range d.List("plugin_configs") {
+			add(d, c.Get("plugins"), union(configs[c.Say("id")]...), ofConfig)
+		}
+		for _, g := range d.List("global_rules") {
+			add(d, g.Get("plugins"), Set{}, everywhere)
+		}
+		for _, c := range d.List("consumers") {
+			if c.Get("plugins", "limit-count") != nil || c.Get("plugins", "limit-req") != nil {
+				i.lose(d.place(c), "a limit for some consumers is not read")
+			}
+		}
+		var matches []*policy.Tree
+		for _, r := range d.List("spec", "http") {
+			matches = append(matches, r.Get("match"))
+		}
+		own = apisixRoutes(matches, "path", "paths")
+		for _, r := range d.List("spec", "http") {
+			i.apisixVars(d, r.Get("match"))
+			add(d, r.Get("plugins"), own[r.Get("match")], ofRoute)
+		}
+		switch d.Say("kind") {
+		case "ApisixGlobalRule":
+			add(d, d.Get("spec", "plugins"), Set{}, everywhere)
+		case "ApisixPluginConfig":
+			add(d, d.Get("spec", "plugins"), Set{}, 0)
+		}
+	}
+	var first, others []plugged // what is global holds besides the others, and is asked first
+	for _, at := range all {
+		if at.rank == everywhere {
+			first = append(first, at)
+		} else {
+			others = append(others, at)
+		}
+	}
+	others = closest(others)
+	for _, list := range [][]plugged{first, others} { // limit-count has a higher priority than limit-req
+		slices.SortStableFunc(list, func(a, b plugged) int { return cmp.Compare(a.name, b.name) })
+	}
+	p := Policy{Name: "apisix", Combine: "in-turn"}
+	for _, at := range append(first, others...) {
+		if l, ok := i.apisixLimit(at); ok {
+			p.Limits = append(p.Limits, l...)
+		}
+	}
+	i.Policies = append(i.Policies, p)
+}
+
+// apisixRoutes are the requests of routes: of those that fit one the one with the longest path gets it.
+func apisixRoutes(all []*policy.Tree, uri, uris string) map[*policy.Tree]Set {
+	whole := map[*policy.Tree]Set{}
+	for _, r := range all {
+		whole[r] = apisixRoute(r, uri, uris)
+	}
+	return ownSets(all, whole, func(r *policy.Tree) (kinds, length int) {
+		for _, p := range append(r.List(uri), r.List(uris)...) {
+			length = max(length, 2*len(p.Text)-2*strings.Count(p.Text, "*")+1-strings.Count(p.Text, "*"))
+		}
+		return 0, length
+	})
+}
+
+// apisixRoute is the requests of a route, by the names of its paths. One ends in * or is the whole.
+func apisixRoute(r *policy.Tree, uri, uris string) Set {
+	set := Set{}
+	var paths []Set
+	for _, p := range append(r.List(uri), r.List(uris)...) {
+		if prefix, ok := strings.CutSuffix(p.Text, "*"); ok {
+			paths = append(paths, below(prefix))
+		} else {
+			paths = append(paths, exactly(p.Text))
+		}
+	}
+	if paths != nil {
+		set = set.and(union(paths...))
+	}
+	var names []string
+	for _, h := range append(r.List("host"), r.List("hosts")...) {
+		names = append(names, strings.ToLower(h.Text))
+	}
+	if names != nil {
+		set = set.and(within("host", names...))
+	}
+	var verbs []string
+	for _, m := range r.List("methods") {
+		verbs = append(verbs, strings.ToUpper(m.Text))
+	}
+	if verbs != nil {
+		set = set.and(within("method", verbs...))
+	}
+	return set
+}
+
+// apisixVars tells of conditions that are not read.
+func (i *Import) apisixVars(d doc, r *policy.Tree) {
+	for _, key := range []string{"vars", "exprs", "remote_addr", "remote_addrs", "remoteAddrs", "filter_func"} {
+		if part := r.Get(key); part != nil {
+			i.lose(d.place(part), "%s of a route are not read: it is taken to fit", key)
+		}
+	}
+}
+
+// apisixFilter is the requests that a plugin is run for.
+func (i *Import) apisixFilter(d doc, config *policy.Tree) (set Set) {
+	for _, test := range config.List("_meta", "filter") {
+		words := test.List()
+		var networks []string
+		if len(words) == 4 && words[0].Text == "remote_addr" && words[1].Text == "!" && words[2].Text == "ipmatch" {
+			for _, n := range words[3].List() {
+				if prefix, err := parseNetwork(n.Text); err == nil {
+					networks = append(networks, networkText(prefix))
+				}
+			}
+		}
+		if networks == nil || len(networks) < len(words[3].List()) {
+			i.lose(d.place(test), "filter of a plugin is not read but for networks: it is taken to fit")
+			continue
+		}
+		set = set.and(within("network", networks...).except())
+	}
+	return set
+}
+
+// apisixLimit returns what a plugin limits.
+func (i *Import) apisixLimit(at plugged) (all []Limit, ok bool) {
+	config := at.at
+	var text string
+	place := at.d.place(config)
+	switch at.name {
+	case "limit-count":
+		if config.Get("rules") != nil {
+			i.lose(place, "limit-count: rules are not read")
+			return nil, false
+		}
+		if config.Say("window_type") == "sliding" {
+			i.lose(place, "limit-count: a sliding window is not read")
+			return nil, false
+		}
+		if group := config.Say("group"); group != "" {
+			i.tell(place, "limit-count: the routes of the group %s count together there", group)
+		}
+		text = fmt.Sprintf("fixed:%s/%ss,align=first", config.Say("count"), config.Say("time_window"))
+		if kind := config.Say("policy"); kind == "local" || kind == "" {
+			text = fmt.Sprintf("apisix-limit-count:%s/%ss", config.Say("count"), config.Say("time_window"))
+			i.tell(place, "limit-count: each node counts for itself; here one counts all requests")
+		}
+	case "limit-req":
+		rate, err := strconv.ParseFloat(config.Say("rate"), 64)
+		burst, bad := strconv.ParseInt(config.Say("burst"), 10, 64)
+		switch {
+		case err != nil || bad != nil || rate <= 0:
+			i.lose(place, "limit-req: rate %s and burst %s are not understood", config.Say("rate"), config.Say("burst"))
+			return nil, false
+		case rate == float64(int64(rate)):
+			text = fmt.Sprintf("nginx:%dr/s,burst=%d", int64(rate), burst)
+		case rate*60 == float64(int64(rate*60)):
+			text = fmt.Sprintf("nginx:%dr/m,burst=%d", int64(rate*60), burst)
+		default:
+			i.lose(place, "limit-req: nginx has no rate of %s a second", config.Say("rate"))
+			return nil, false
+		}
+		if config.Say("nodelay") == "true" {
+			text += ",nodelay"
+		}
+	case "limit-conn":
+		i.lose(place, "limit-conn bounds how many requests are under way at once, which no limit here does")
+		return nil, false
+	default:
+		return nil, false
+	}
+	var words []string
+	for _, name := range strings.Fields(strings.ReplaceAll(cmp.Or(config.Say("key"), "remote_addr"), "$", " ")) {
+		part, known := partOf(name)
+		if config.Say("key_type") == "constant" {
+			continue
+		}
+		if name == "consumer_name" || name == "service_id" || name == "route_id" || !known {
+			i.lose(place, "%s is nothing that limits here count by: it is left out of the key", name)
+			continue
+		}
+		words = append(words, part.text)
+	}
+	if priority := config.Say("_meta", "priority"); priority != "" {
+		i.lose(place, "%s: the priority %s is not read", at.name, priority)
+	}
+	set := at.set.and(i.apisixFilter(at.d, config))
+	for _, key := range present(set, words, nil, true) {
+		if words != nil && key.by == request.BySite { // without any part of a key
+			key.by = request.ByClient
+		}
+		all = append(all, Limit{
+			Text: text, By: key.by, Match: key.set, Count: key.set,
+			Told: []string{fmt.Sprintf("%s %s by %s, refused with %s", place, at.name, cmp.Or(config.Say("key"), "remote_addr"),
+				cmp.Or(config.Say("rejected_code"), "503"))},
+		})
+	}
+	return all, true
+}

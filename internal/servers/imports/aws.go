@@ -1,0 +1,355 @@
+package imports
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"shadow/internal/lazy"
+	"shadow/internal/policy"
+	"shadow/internal/request"
+)
+
+// AWS WAF: a rate-based rule blocks who sends more than a limit in a window, of the requests that its scope-down statement
+// fits. It is read from JSON (aws wafv2 get-web-acl, CloudFormation) and from Terraform, whose words differ in case only.
+// Each rule is a policy of its own, as a policy has at most two approximations.
+// Requests that lack a part of a custom key are left alone.
+// Sources: https://docs.aws.amazon.com/waf/latest/APIReference/API_RateBasedStatement.html,
+// https://docs.amazonaws.cn/waf/latest/APIReference/API_RateBasedStatementCustomKey.html,
+// https://docs.aws.amazon.com/waf/latest/developerguide/waf-rule-statement-type-rate-based-high-level-settings.html,
+// https://docs.aws.amazon.com/waf/latest/developerguide/waf-rule-statement-type-rate-based-caveats.html
+
+var (
+	awsFormat       = format{name: "aws-waf", has: isAWS, take: takeAWS}
+	terraformFormat = format{name: "terraform", is: looksLikeTerraform, read: readTerraform}
+)
+
+func isAWS(d doc) (found bool) {
+	d.Walk(func(_ string, part *policy.Tree) bool {
+		found = found || rateBased(part) != nil
+		return !found
+	})
+	return found
+}
+
+func takeAWS(i *Import, docs []doc) {
+	for _, d := range docs {
+		i.awsRules(d)
+	}
+}
+
+var terraformBlock = lazy.Regexp(`(?m)^\s*(resource|module|variable|terraform|provider|locals|data)\s+("[^"]*"\s*)*\{`)
+
+func looksLikeTerraform(text []byte) bool { return terraformBlock().Match(text) }
+
+func readTerraform(i *Import, file string, text []byte) error {
+	i.awsRules(doc{parseHCL(string(text)), file})
+	return nil
+}
+
+// awsRules adds the rate-based rules of each access control list, in the order of their priorities. What a rule before
+// them allows or blocks never comes to them.
+func (i *Import) awsRules(d doc) {
+	lists, parents, order := map[*policy.Tree][]*policy.Tree{}, map[*policy.Tree]*policy.Tree{}, []*policy.Tree(nil)
+	d.Walk(func(_ string, part *policy.Tree) bool {
+		for _, key := range part.Keys() {
+			for _, item := range append(part.List(key), part.Get(key)) {
+				if parents[item] == nil {
+					parents[item] = part
+				}
+				for _, inner := range item.List() {
+					if parents[inner] == nil {
+						parents[inner] = part // in a list of !If
+					}
+				}
+			}
+		}
+		if rateBased(part) != nil || field(part, "Statement") != nil && field(part, "Action") != nil {
+			of := parents[part]
+			for field(of, "content") != nil && len(of.Keys()) < 3 { // dynamic "rule" of Terraform
+				of = parents[of]
+			}
+			if lists[of] == nil {
+				order = append(order, of)
+			}
+			lists[of] = append(lists[of], part)
+			return false
+		}
+		return true
+	})
+	priority := func(t *policy.Tree) int { n, _ := strconv.Atoi(field(t, "Priority").Say()); return n }
+	for _, of := range order {
+		rules, left := lists[of], Set{}
+		slices.SortStableFunc(rules, func(a, b *policy.Tree) int { return cmp.Compare(priority(a), priority(b)) })
+		for n, rule := range rules {
+			if rateBased(rule) != nil {
+				i.awsRule(d, rule, left)
+				continue
+			}
+			action := field(rule, "Action")
+			ends := field(action, "Allow") != nil || field(action, "Block") != nil
+			if !ends || !slices.ContainsFunc(rules[n:], func(r *policy.Tree) bool { return rateBased(r) != nil }) {
+				continue
+			}
+			a := awsStatements{Import: i, d: d}
+			if set := a.set(field(rule, "Statement")); a.unknown == 0 {
+				left = left.and(set.except())
+			} else {
+				i.lose(d.place(rule), "rule %s decides before others, and what it fits is not known: its requests count in theirs",
+					cmp.Or(field(rule, "Name").Say(), "rule"))
+			}
+		}
+	}
+}
+
+// rateBased is the statement of a rule that has one: below statement, or an argument of a module.
+func rateBased(rule *policy.Tree) *policy.Tree {
+	if s := field(rule, "RateBasedStatement"); s != nil && field(rule, "Name") != nil {
+		return s
+	}
+	return field(rule, "Statement", "RateBasedStatement")
+}
+
+// awsValue returns what a part says, or the default of the parameter or variable that it names.
+func awsValue(d doc, t *policy.Tree) *policy.Tree {
+	name := strings.TrimPrefix(t.Say(), "var.")
+	if ref := t.Say("Ref"); ref != "" {
+		name = ref
+	}
+	if value := d.Get("Parameters", name, "Default"); value != nil {
+		return value
+	}
+	for _, v := range d.List("variable") {
+		if v.Text == name && v.Get("default") != nil && t.Say() != name {
+			return v.Get("default")
+		}
+	}
+	return t
+}
+
+func (i *Import) awsRule(d doc, rule *policy.Tree, left Set) {
+	s := rateBased(rule)
+	name := cmp.Or(field(rule, "Name").Say(), "rule")
+	most, err := strconv.ParseInt(awsValue(d, field(s, "Limit")).Say(), 10, 64)
+	seconds, bad := strconv.Atoi(cmp.Or(awsValue(d, field(s, "EvaluationWindowSec")).Say(), "300"))
+	if err != nil || bad != nil {
+		i.lose(d.place(s), "rule %s: its limit is %s in %s seconds, and nothing here says how much that is", name,
+			field(s, "Limit").Say(), cmp.Or(field(s, "EvaluationWindowSec").Say(), "300"))
+		return
+	}
+	set := left
+	if down := field(s, "ScopeDownStatement"); down != nil {
+		a := awsStatements{Import: i, d: d}
+		set = set.and(a.set(down))
+	}
+	var words []string
+	switch kind := cmp.Or(field(s, "AggregateKeyType").Say(), "IP"); strings.ToUpper(kind) {
+	case "IP":
+		words = []string{"client"}
+	case "FORWARDED_IP":
+		i.tell(d.place(s), "rule %s: clients are the first addresses of a header: --client-from %s, with --trusted-proxy",
+			name, strings.ToLower(cmp.Or(field(s, "ForwardedIPConfig", "HeaderName").Say(), "x-forwarded-for")))
+		words = []string{"client"}
+	case "CONSTANT":
+	case "CUSTOM_KEYS":
+		words, set = i.awsKeys(d, s, set)
+	default:
+		i.lose(d.place(s), "rule %s: it counts by %s, which is not understood: all requests count together", name, kind)
+	}
+	by := request.BySite
+	if words != nil {
+		if by, err = request.ParseKey(strings.Join(words, "+")); err != nil {
+			i.lose(d.place(s), "rule %s: %v", name, err)
+			return
+		}
+	}
+	how := "block"
+	for _, action := range []string{"Count", "Captcha", "Challenge"} {
+		if field(rule, "Action", action) != nil {
+			how = strings.ToLower(action)
+		}
+	}
+	i.Policies = append(i.Policies, Policy{Name: "aws-waf " + name, Limits: []Limit{{
+		Text: fmt.Sprintf("aws~:%d/%ds", most, seconds), By: by, Match: set, Count: set,
+		Told: []string{fmt.Sprintf("%s rule %s, action %s", d.place(rule), name, how)},
+	}}})
+}
+
+// awsKeys are the parts of a key that is put together, and the requests that have them: others are not limited.
+func (i *Import) awsKeys(d doc, s *policy.Tree, set Set) (words []string, _ Set) {
+	for _, key := range append(field(s, "CustomKeys").List(), field(s, "CustomKey").List()...) {
+		for _, kind := range key.Keys() {
+			var part string
+			name := field(key.Get(kind), "Name").Say()
+			of := key.Get(kind)
+			for _, t := range append(field(of, "TextTransformations").List(), field(of, "TextTransformation").List()...) {
+				if how := field(t, "Type").Say(); how != "" && how != "NONE" {
+					i.lose(d.place(key), "%s of %s is not read: values count as they stand", how, kind)
+				}
+			}
+			switch plainKey(kind) {
+			case "header":
+				if part = "header:" + name; strings.EqualFold(name, "host") {
+					part = "host"
+				}
+			case "cookie":
+				part = "cookie:" + name
+			case "uripath":
+				part = "path"
+			case "ip", "forwardedip":
+				part = "client"
+			case "asn":
+				part = "asn"
+			default:
+				i.lose(d.place(key), "no limit here counts by %s: it is left out of the key", kind)
+				continue
+			}
+			if parsed, err := request.ParseKey(part); err == nil {
+				part = parsed.String()
+			}
+			if strings.Contains(part, ":") {
+				set = set.and(within("without", part).except())
+			}
+			if !slices.Contains(words, part) {
+				words = append(words, part)
+			}
+		}
+	}
+	return words, set
+}
+
+// plainKey is a key as JSON and Terraform have it alike.
+func plainKey(key string) string { return strings.ToLower(strings.ReplaceAll(key, "_", "")) }
+
+// awsStatements make sets of statements.
+type awsStatements struct {
+	*Import
+	d       doc
+	unknown int // statements that no condition says
+}
+
+// set are the requests that a statement fits. What is not known is taken to fit.
+func (a *awsStatements) set(s *policy.Tree) Set {
+	if keys := s.Keys(); len(keys) > 0 {
+		kind, part := keys[0], s.Get(keys[0])
+		inner := func() (sets []Set) {
+			for _, name := range []string{"Statements", "Statement"} {
+				for _, one := range field(part, name).List() {
+					sets = append(sets, a.set(one))
+				}
+			}
+			return sets
+		}
+		switch plainKey(kind) {
+		case "andstatement":
+			all := Set{}
+			for _, one := range inner() {
+				all = all.and(one)
+			}
+			return all
+		case "orstatement":
+			return union(inner()...)
+		case "notstatement":
+			before := a.unknown
+			sets := inner()
+			if len(sets) != 1 || a.unknown > before {
+				return Set{}
+			}
+			return sets[0].except()
+		case "bytematchstatement", "regexmatchstatement":
+			if set, ok := textStatement(part); ok {
+				return set
+			}
+		case "ipsetreferencestatement":
+			if networks := a.networks(field(part, "Arn")); networks != nil {
+				return within("network", networks...)
+			}
+		case "geomatchstatement":
+			var codes []string
+			for _, c := range field(part, "CountryCodes").List() {
+				codes = append(codes, c.Text)
+			}
+			return within("country", codes...)
+		case "asnmatchstatement":
+			var numbers []string
+			for _, n := range field(part, "AsnList").List() {
+				numbers = append(numbers, "AS"+n.Text)
+			}
+			return within("asn", numbers...)
+		}
+		a.lose(a.d.place(part), "no condition says %s: it is taken to fit", kind)
+		a.unknown++
+		return Set{}
+	}
+	return Set{}
+}
+
+// networks are the addresses of a set that the document has too; nil if they are not known.
+func (a *awsStatements) networks(arn *policy.Tree) (all []string) {
+	name := cmp.Or(arn.Say("Fn::GetAtt"), arn.Say())
+	if list := arn.List("Fn::GetAtt"); len(list) > 0 {
+		name = list[0].Text
+	}
+	name = strings.TrimSuffix(strings.TrimSuffix(strings.TrimPrefix(name, "aws_wafv2_ip_set."), ".arn"), ".Arn")
+	addresses := a.d.Get("Resources", name, "Properties", "Addresses")
+	for _, r := range a.d.List("resource") {
+		if r.Text == "aws_wafv2_ip_set "+name {
+			addresses = r.Get("addresses")
+		}
+	}
+	var words []string
+	for _, item := range awsValue(a.d, addresses).List() {
+		for word := range strings.SplitSeq(awsValue(a.d, item).Text, ",") {
+			words = append(words, strings.TrimSpace(word))
+		}
+	}
+	for _, word := range words {
+		prefix, err := parseNetwork(word)
+		if err != nil {
+			return nil
+		}
+		all = append(all, networkText(prefix))
+	}
+	return all
+}
+
+// textStatement is a statement on the path, the method, the host or the agent.
+func textStatement(s *policy.Tree) (Set, bool) {
+	text, pattern := field(s, "SearchString").Say(), field(s, "RegexString").Say()
+	fold := false
+	for _, t := range append(field(s, "TextTransformations").List(), field(s, "TextTransformation").List()...) {
+		switch kind := field(t, "Type").Say(); kind {
+		case "LOWERCASE":
+			fold = true
+		case "NONE", "":
+		default:
+			return none, false
+		}
+	}
+	how := map[string]string{"EXACTLY": "", "STARTS_WITH": "beg", "ENDS_WITH": "end", "CONTAINS": "sub"}
+	place := strings.ToUpper(field(s, "PositionalConstraint").Say())
+	kind, known := how[place]
+	if pattern != "" {
+		text, kind, known = pattern, "reg", true
+	}
+	if !known || text == "" {
+		return none, false
+	}
+	on := field(s, "FieldToMatch")
+	header := strings.ToLower(field(on, "SingleHeader", "Name").Say())
+	switch {
+	case field(on, "UriPath") != nil:
+		return textSet("regexp", kind, []string{text}, fold)
+	case header == "user-agent":
+		return textSet("agent", kind, []string{text}, fold)
+	case header == "host" && kind != "reg":
+		return hostSet(kind, []string{text})
+	case field(on, "Method") != nil && kind == "":
+		return within("method", strings.ToUpper(text)), true
+	case field(on, "Method") != nil && kind == "reg" && methodWords().MatchString(text):
+		return within("method", strings.Split(methodWords().FindStringSubmatch(text)[1], "|")...), true
+	}
+	return none, false
+}

@@ -1,0 +1,39 @@
+package imports
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"shadow/internal/testneeds"
+)
+
+// A block in a block, 200,000 times, is refused with its place: reading it would take all of the stack.
+func TestCaddyfileIsBounded(t *testing.T) {
+	nested := func(depth int) string {
+		return "a.example {\n" + strings.Repeat("handle {\n", depth-1) + strings.Repeat("}\n", depth)
+	}
+	testneeds.Within(time.Minute, func() {
+		err := new(Import).Add("Caddyfile", []byte(nested(200_000)), "")
+		if err == nil || !strings.HasSuffix(err.Error(), "Caddyfile:101: nests deeper than 100 blocks") {
+			t.Errorf("%v", err)
+		}
+	})
+	if err := new(Import).Add("Caddyfile", []byte(nested(100)), ""); err != nil {
+		t.Error(err)
+	}
+}
+
+// Each filter of Envoy is told of once, not once for each other one.
+func TestEnvoyTellsNoPairs(t *testing.T) {
+	const filter = "  - filter_chains: [{filters: [{typed_config: {http_filters: [{name: envoy.filters.http.local_ratelimit, " +
+		"typed_config: {token_bucket: {max_tokens: 10, fill_interval: 1s}}}]}}]}]\n"
+	i := new(Import)
+	if err := i.Add("envoy.yaml", []byte("static_resources:\n  listeners:\n"+strings.Repeat(filter, 100)), ""); err != nil {
+		t.Fatal(err)
+	}
+	i.Done()
+	if n := len(i.Lost()); n != 99 {
+		t.Errorf("%d notes on 100 filters", n)
+	}
+}

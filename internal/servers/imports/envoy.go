@@ -1,0 +1,320 @@
+package imports
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"shadow/internal/policy"
+	"shadow/internal/request"
+)
+
+// Envoy: actions make a descriptor of a request, a list of keys with values. The local filter has buckets for descriptors,
+// and one for all requests; the rate limit service has a tree of them, with windows of the clock. Envoy Gateway has both
+// in a BackendTrafficPolicy.
+// Sources: envoyproxy/envoy, api/envoy/extensions/filters/http/local_ratelimit/v3/local_rate_limit.proto,
+// api/envoy/type/v3/token_bucket.proto, source/extensions/filters/common/local_ratelimit/local_ratelimit_impl.cc,
+// source/extensions/filters/http/local_ratelimit/local_ratelimit.cc (20 dynamic descriptors);
+// envoyproxy/ratelimit f2fb157, README.md, src/config/config_impl.go (GetLimit), src/utils/utilities.go;
+// envoyproxy/gateway, api/v1alpha1/ratelimit_types.go, internal/gatewayapi/backendtrafficpolicy.go
+// (buildRateLimitRule).
+
+var (
+	envoyFormat   = format{name: "envoy", has: isEnvoy, take: takeEnvoy}
+	gatewayFormat = format{name: "envoy-gateway", has: isGateway, take: takeGateway}
+)
+
+func isEnvoy(d doc) (found bool) {
+	if d.Get("domain") != nil && d.Get("descriptors") != nil {
+		return true
+	}
+	d.Walk(func(key string, part *policy.Tree) bool {
+		found = found || key == "token_bucket" || key == "rate_limits" && len(part.List()) > 0 && part.List()[0].Get("actions") != nil
+		return !found
+	})
+	return found
+}
+
+// An envoyEntry is what an action adds to a descriptor.
+type envoyEntry struct {
+	key, value string
+	parts      []string // what it counts by: of IPv4 and of IPv6, if that differs
+	set        Set
+}
+
+// An envoyAction is the descriptor that some requests have.
+type envoyAction struct {
+	entries []envoyEntry
+	set     Set
+}
+
+// A envoyLocal is a local filter, or its settings at a route.
+type envoyLocal struct {
+	d       doc
+	at      *policy.Tree
+	set     Set
+	atRoute bool
+}
+
+type envoyReader struct {
+	*Import
+	actions []envoyAction
+	local   []envoyLocal
+}
+
+func takeEnvoy(i *Import, docs []doc) {
+	r := &envoyReader{Import: i}
+	for _, d := range docs {
+		r.look(d, d.Tree, Set{}, 0)
+	}
+	r.filters()
+	r.services(docs)
+}
+
+// look finds actions and local filters below a part, with the requests of the routes on the way.
+func (r *envoyReader) look(d doc, t *policy.Tree, set Set, depth int) {
+	if t == nil || depth > 100 {
+		return
+	}
+	var hosts []string
+	for _, h := range t.List("domains") {
+		if name, _, _ := strings.Cut(strings.ToLower(h.Text), ":"); name != "*" {
+			hosts = append(hosts, name)
+		}
+	}
+	if hosts != nil {
+		set = set.and(within("host", hosts...))
+	}
+	if t.Get("token_bucket") != nil && t.Get("entries") == nil {
+		r.local = append(r.local, envoyLocal{d, t, set, r.inRoute(t, d)})
+	} else if t.Get("descriptors") != nil && t.Get("stat_prefix") != nil {
+		r.local = append(r.local, envoyLocal{d, t, set, r.inRoute(t, d)})
+	}
+	for _, key := range t.Keys() {
+		part := t.Get(key)
+		switch key {
+		case "rate_limits":
+			for _, l := range part.List() {
+				if a, ok := r.action(d, l, set); ok {
+					r.actions = append(r.actions, a)
+				}
+			}
+		case "routes":
+			left := set
+			for _, route := range part.List() {
+				one, known := r.route(d, route.Get("match"))
+				r.look(d, route, left.and(one), depth+1)
+				if known {
+					left = left.and(one.except())
+				}
+			}
+		default:
+			for _, item := range append(part.Items, part) {
+				r.look(d, item, set, depth+1)
+			}
+		}
+	}
+}
+
+// inRoute reports whether settings stand below a route or a virtual host.
+func (r *envoyReader) inRoute(t *policy.Tree, d doc) (found bool) {
+	d.Walk(func(key string, part *policy.Tree) bool {
+		if key == "typed_per_filter_config" {
+			part.Walk(func(_ string, inner *policy.Tree) bool {
+				found = found || inner == t
+				return !found
+			})
+			return false
+		}
+		return !found
+	})
+	return found
+}
+
+// route is the requests of a route's match; false if not all of it is known.
+func (r *envoyReader) route(d doc, m *policy.Tree) (set Set, known bool) {
+	known = true
+	for _, key := range m.Keys() {
+		text := m.Say(key)
+		switch key {
+		case "prefix", "path_separated_prefix":
+			set = set.and(below(text))
+		case "path":
+			set = set.and(exactly(text))
+		case "safe_regex":
+			one, ok := textSet("regexp", "reg", []string{"^(?:" + m.Say(key, "regex") + ")$"}, false)
+			set, known = set.and(one), known && ok
+		case "headers":
+			for _, h := range m.List(key) {
+				one, ok := headerMatch(h)
+				if !ok {
+					r.lose(d.place(h), "no condition says the header %s: it is taken to fit", h.Say("name"))
+				}
+				set, known = set.and(one), known && ok
+			}
+		default:
+			r.lose(d.place(m.Get(key)), "%s of a route is not read: it is taken to fit", key)
+			known = false
+		}
+	}
+	return set, known
+}
+
+// headerMatch is the requests of a HeaderMatcher.
+func headerMatch(h *policy.Tree) (set Set, known bool) {
+	how, text := "", cmp.Or(h.Say("exact_match"), h.Say("string_match", "exact"))
+	for key, kind := range map[string]string{"prefix": "beg", "suffix": "end", "contains": "sub"} {
+		if v := cmp.Or(h.Say("string_match", key), h.Say(key+"_match")); v != "" {
+			how, text = kind, v
+		}
+	}
+	if v := cmp.Or(h.Say("string_match", "safe_regex", "regex"), h.Say("safe_regex_match", "regex")); v != "" {
+		how, text = "reg", "^(?:"+v+")$"
+	}
+	fold := h.Say("string_match", "ignore_case") == "true"
+	switch name := strings.ToLower(h.Say("name")); {
+	case name == ":path" && text != "":
+		text = strings.NewReplacer(`(\?.*)?`, "").Replace(text)
+		set, known = textSet("regexp", how, []string{text}, fold)
+	case name == ":method" && how == "" && text != "":
+		set, known = within("method", strings.ToUpper(text)), true
+	case (name == ":authority" || name == "host") && how != "reg" && text != "":
+		set, known = hostSet(how, []string{text})
+	case name == "user-agent" && text != "":
+		set, known = textSet("agent", how, []string{text}, fold)
+	case h.Get("present_match") != nil:
+		key, err := request.ParseKey("header:" + name)
+		set, known = within("without", key.String()), err == nil
+		if h.Say("present_match") != "false" {
+			set = set.except()
+		}
+	}
+	if !known {
+		return Set{}, false
+	}
+	if h.Say("invert_match") == "true" {
+		set = set.except()
+	}
+	return set, true
+}
+
+// action reads what makes a descriptor; false if requests have none that is known.
+func (r *envoyReader) action(d doc, l *policy.Tree, set Set) (a envoyAction, ok bool) {
+	a.set = set
+	for _, at := range l.List("actions") {
+		for _, kind := range at.Keys() {
+			of := at.Get(kind)
+			e := envoyEntry{key: of.Say("descriptor_key"), value: of.Say("descriptor_value")}
+			switch kind {
+			case "remote_address":
+				e.key, e.parts = "remote_address", []string{"client"}
+			case "masked_remote_address":
+				e.key = kind
+				for _, length := range []string{cmp.Or(of.Say("v4_prefix_mask_len"), "32"), cmp.Or(of.Say("v6_prefix_mask_len"), "128")} {
+					e.parts = append(e.parts, "client/"+length)
+				}
+			case "request_headers":
+				if of.Say("skip_if_absent") == "true" {
+					r.lose(d.place(of), "skip_if_absent is not read: without %s there is no descriptor", of.Say("header_name"))
+				}
+				switch name := strings.ToLower(of.Say("header_name")); name {
+				case ":path":
+					e.parts = []string{"path"}
+				case ":authority", "host":
+					e.parts = []string{"host"}
+				case "user-agent":
+					e.parts = []string{"agent"}
+				case "x-forwarded-for":
+					e.parts = []string{"client"}
+					r.tell(d.place(of), "clients are taken from X-Forwarded-For: --client-from x-forwarded-for, with --trusted-proxy")
+				default:
+					key, err := request.ParseKey("header:" + name)
+					if err != nil || strings.HasPrefix(name, ":") {
+						r.lose(d.place(of), "no limit here counts by %s: its descriptor is left out", name)
+						return a, false
+					}
+					e.parts = []string{key.String()}
+				}
+			case "generic_key":
+				e.key = cmp.Or(e.key, kind)
+			case "header_value_match":
+				e.key, e.set = cmp.Or(e.key, "header_match"), Set{}
+				for _, h := range of.List("headers") {
+					one, known := headerMatch(h)
+					if !known {
+						r.lose(d.place(h), "no condition says the header %s: its descriptor is left out", h.Say("name"))
+						return a, false
+					}
+					e.set = e.set.and(one)
+				}
+				if of.Say("expect_match") == "false" {
+					e.set = e.set.except()
+				}
+			case "remote_address_match":
+				var networks []string
+				for _, n := range of.List("address_matcher", "ranges") {
+					prefix, err := parseNetwork(n.Say("address_prefix") + "/" + cmp.Or(n.Say("prefix_len"), "0"))
+					if err != nil {
+						r.lose(d.place(n), "%s is no network: its descriptor is left out", n.Say("address_prefix"))
+						return a, false
+					}
+					networks = append(networks, networkText(prefix))
+				}
+				e.key, e.set = cmp.Or(e.key, kind), within("network", networks...)
+				if of.Say("address_matcher", "invert_match") == "true" {
+					e.set = e.set.except()
+				}
+			default:
+				r.lose(d.place(of), "the action %s is not read: its descriptor is left out", kind)
+				return a, false
+			}
+			a.entries = append(a.entries, e)
+		}
+	}
+	return a, len(a.entries) > 0
+}
+
+// cases returns what a descriptor counts by, and for which requests.
+func (a envoyAction) cases(set Set) (all []keyCase) {
+	words := [2][]string{}
+	split := false
+	set = set.and(a.set)
+	for _, e := range a.entries {
+		set = set.and(e.set)
+		if len(e.parts) == 2 {
+			split = true
+		}
+		for family := range words {
+			if n := min(family, len(e.parts)-1); n >= 0 && !slices.Contains(words[family], e.parts[n]) {
+				words[family] = append(words[family], e.parts[n])
+			}
+		}
+	}
+	for family, network := range []string{"0.0.0.0/0", "::/0"} {
+		at := set
+		if split {
+			at = set.and(within("network", network))
+		} else if family == 1 {
+			break
+		}
+		var own []string // without one of these there is no descriptor
+		for _, w := range words[family] {
+			if (part{w}).canLack() && w != "agent" {
+				own = append(own, w)
+			}
+		}
+		for _, w := range own {
+			at = at.and(within("without", w).except())
+		}
+		by := request.BySite
+		if words[family] != nil {
+			key, err := request.ParseKey(strings.Join(words[family], "+"))
+			if err != nil {
+				continue
+			}
+			by = key
+		}
+		all = append(all, keyCase{at, by})
+	}
+	return all
+}

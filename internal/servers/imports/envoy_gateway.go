@@ -1,0 +1,217 @@
+package imports
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"shadow/internal/policy"
+	"shadow/internal/request"
+	"shadow/limit"
+)
+
+// Envoy Gateway: a BackendTrafficPolicy has rules with selectors, for the routes that it names.
+
+func isGateway(d doc) bool {
+	return len(each([]doc{d}, "BackendTrafficPolicy", "HTTPRoute")) > 0
+}
+
+func takeGateway(i *Import, docs []doc) {
+	routes := map[string]Set{}
+	for _, d := range each(docs, "HTTPRoute") {
+		routes[d.Say("metadata", "name")] = i.httpRoute(d)
+	}
+	for _, d := range each(docs, "BackendTrafficPolicy") {
+		name, set := d.Say("metadata", "name"), Set{}
+		var sets []Set
+		refs := append(d.List("spec", "targetRefs"), d.List("spec", "targetRef")...)
+		several := len(refs) > 1 || len(refs) == 1 && refs[0].Say("kind") == "Gateway"
+		for _, ref := range refs {
+			if route, ok := routes[ref.Say("name")]; ok && ref.Say("kind") == "HTTPRoute" {
+				sets = append(sets, route)
+			} else {
+				i.tell(d.place(ref), "%s %s is not here: it is judged on all requests", ref.Say("kind"), ref.Say("name"))
+				sets = append(sets, Set{})
+			}
+		}
+		if sets != nil {
+			set = union(sets...)
+		}
+		limits := d.Get("spec", "rateLimit")
+		for _, kind := range []string{"local", "global"} { // without a type both hold
+			if limits.Get(kind) == nil || limits.Say("type") != "" && !strings.EqualFold(limits.Say("type"), kind) {
+				continue
+			}
+			p, local := Policy{Name: "envoy-gateway " + name, Combine: "each"}, kind == "local"
+			rules := slices.Clone(limits.List(kind, "rules"))
+			if local {
+				p.Combine = "in-turn"
+				i.tell(d.place(limits), "each Envoy counts for itself; here one counts all requests")
+				slices.SortStableFunc(rules, func(a, b *policy.Tree) int { return cmp.Compare(gatewayTurn(a), gatewayTurn(b)) })
+			}
+			for _, rule := range rules {
+				if rule.Say("shared") != "true" && several {
+					i.tell(d.place(limits), "each route counts for itself, unless a rule is shared; here they count together")
+				}
+				i.gatewayRule(&p, d, rule, set, local)
+			}
+			i.Policies = append(i.Policies, p)
+		}
+	}
+}
+
+// gatewayTurn ranks a local rule by when Envoy asks it: the slowest first, the one for all last.
+func gatewayTurn(rule *policy.Tree) float64 {
+	n, err := strconv.ParseFloat(rule.Say("limit", "requests"), 64)
+	period, bad := limit.ParsePeriod("1" + envoyUnits[strings.ToLower(rule.Say("limit", "unit"))])
+	if len(rule.List("clientSelectors")) == 0 || err != nil || bad != nil {
+		return math.Inf(1)
+	}
+	return n / float64(period)
+}
+
+// httpRoute is the requests of an HTTPRoute: of any of its matches, for any of its hosts.
+func (i *Import) httpRoute(d doc) Set {
+	set := Set{}
+	var hosts []string
+	for _, h := range d.List("spec", "hostnames") {
+		hosts = append(hosts, strings.ToLower(h.Text))
+	}
+	if hosts != nil {
+		set = within("host", hosts...)
+	}
+	var all []Set
+	for _, rule := range d.List("spec", "rules") {
+		for _, m := range rule.List("matches") {
+			one := Set{}
+			path := m.Say("path", "value")
+			switch m.Say("path", "type") {
+			case "Exact":
+				one = exactly(path)
+			case "RegularExpression":
+				one, _ = textSet("regexp", "reg", []string{"^(?:" + path + ")$"}, false)
+			default:
+				if path = strings.TrimSuffix(path, "/"); path != "" {
+					one = union(exactly(path), below(path+"/"))
+				}
+			}
+			if method := m.Say("method"); method != "" {
+				one = one.and(within("method", strings.ToUpper(method)))
+			}
+			if m.Get("headers") != nil || m.Get("queryParams") != nil {
+				i.lose(d.place(m), "headers and queryParams of a match are not read: they are taken to fit")
+			}
+			all = append(all, one)
+		}
+		if rule.Get("matches") == nil {
+			all = append(all, Set{})
+		}
+	}
+	if all != nil {
+		set = set.and(union(all...))
+	}
+	return set
+}
+
+// gatewayRule adds the limit of a rule: for each that its selectors tell apart.
+func (i *Import) gatewayRule(p *Policy, d doc, rule *policy.Tree, set Set, local bool) {
+	unit, ok := envoyUnits[strings.ToLower(rule.Say("limit", "unit"))]
+	n := rule.Say("limit", "requests")
+	if !ok || n == "" {
+		i.lose(d.place(rule), "a limit of %s in a %s is not understood", n, rule.Say("limit", "unit"))
+		return
+	}
+	text := "envoy:" + n + "/" + unit
+	if local {
+		text = "token:" + n + "/" + unit
+	}
+	if cost := rule.Get("cost"); cost != nil {
+		i.lose(d.place(cost), "the cost of a rule is not read: a request costs 1")
+	}
+	dry := ""
+	if rule.Say("shadowMode") == "true" {
+		dry = ", which is a dry run there"
+	}
+	var words []string
+	for _, s := range rule.List("clientSelectors") { // all of them must fit
+		one := Set{}
+		if cidr := s.Get("sourceCIDR"); cidr != nil {
+			from := Set{}
+			if prefix, err := parseNetwork(cmp.Or(cidr.Say("value"), cidr.Text)); err != nil {
+				i.lose(d.place(cidr), "sourceCIDR %s is not understood: it is taken to fit", cidr.Say("value"))
+			} else if prefix.Bits() > 0 {
+				from = within("network", networkText(prefix))
+			}
+			if cidr.Say("invert") == "true" {
+				from = from.except()
+			}
+			one = one.and(from)
+			if cidr.Say("type") == "Distinct" {
+				words = append(words, "client")
+			}
+		}
+		for _, h := range s.List("headers") {
+			key, err := request.ParseKey("header:" + h.Say("name"))
+			switch {
+			case h.Say("invert") == "true":
+				i.lose(d.place(h), "no condition says that the header %s is another: it is taken to fit", h.Say("name"))
+			case err == nil && h.Say("type") == "Distinct":
+				words = append(words, key.String())
+			case err == nil && strings.EqualFold(h.Say("name"), "user-agent") && h.Say("type") != "RegularExpression":
+				one = one.and(within("agent", "^"+regexp.QuoteMeta(h.Say("value"))+"$"))
+			default:
+				i.lose(d.place(h), "no condition says the header %s: it is taken to fit", h.Say("name"))
+			}
+		}
+		var methods []Set
+		for _, m := range s.List("methods") {
+			method := within("method", strings.ToUpper(m.Say("value")))
+			if m.Say("invert") == "true" {
+				method = method.except()
+			}
+			methods = append(methods, method)
+		}
+		if methods != nil {
+			one = one.and(union(methods...))
+		}
+		if path := s.Get("path"); path != nil {
+			fits := Set{}
+			switch value := path.Say("value"); path.Say("type") {
+			case "Exact":
+				fits = exactly(value)
+			case "RegularExpression":
+				fits, _ = textSet("regexp", "reg", []string{"^(?:" + value + ")$"}, false)
+			default: // whole parts between slashes
+				if value = strings.TrimSuffix(value, "/"); value != "" {
+					fits = union(exactly(value), below(value+"/"))
+				}
+			}
+			if path.Say("invert") == "true" {
+				fits = fits.except()
+			}
+			one = one.and(fits)
+		}
+		set = set.and(one)
+	}
+	own := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return !(part{w}).canLack() })
+	for _, w := range own {
+		set = set.and(within("without", w).except())
+	}
+	by := request.BySite
+	if words != nil {
+		key, err := request.ParseKey(strings.Join(words, "+"))
+		if err != nil {
+			i.lose(d.place(rule), "%v", err)
+			return
+		}
+		by = key
+	}
+	p.Limits = append(p.Limits, Limit{
+		Text: text, By: by, Match: set, Count: set,
+		Told: []string{fmt.Sprintf("%s rule of %s%s, refused with 429", d.place(rule), d.Say("metadata", "name"), dry)},
+	})
+}

@@ -1,0 +1,359 @@
+package imports
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"shadow/internal/lazy"
+)
+
+// HAProxy: a rule track-sc counts requests in a stick table by a sample, and a rule that denies asks for the rate. A rate
+// of requests counts refused ones too; one of gpc0 those that a rule counts, behind the one that denies. The first rule
+// that fits takes a counter.
+// Source: haproxy/haproxy 50872da, doc/configuration.txt, track-sc0, sc_http_req_rate, ACL basics, predefined ACLs;
+// src/http_act.c, http_action_track_sc.
+
+var haproxyFormat = format{name: "haproxy", is: looksLikeHAProxy, read: readHAProxy}
+
+var haproxyLine = lazy.Regexp(`(?m)^\s*(stick-table\s+type|http-request\s+(track-sc|deny|tarpit)|default_backend\s|acl\s+\S+\s|(frontend|backend|listen)\s+[^\s;{]+[ \t]*$)`)
+
+func looksLikeHAProxy(text []byte) bool { return haproxyLine().Match(text) }
+
+// A haproxyRule is a line.
+type haproxyRule struct {
+	words []string
+	line  int
+}
+
+// A haproxySection is a frontend, a backend or both.
+type haproxySection struct {
+	kind, name string
+	line       int
+	rules      []haproxyRule
+	set        Set // its requests
+}
+
+type haproxyReader struct {
+	*Import
+	file     string
+	sections []*haproxySection
+	tables   map[string]map[string]string // the period of each rate, by table
+	flags    map[string][]rateTerm        // variables that are set when a rate is exceeded
+	vars     map[string]string            // other variables
+	unknown  int                          // conditions that were taken to hold
+	asked    []string                     // of each limit of the policy, the rate of a table that it asks for
+	expires  map[string]string            // after which time without a request a table forgets a client
+	refusing bool                         // whether the condition that is read is that of a refusal
+	marking  *rateTerm                    // the mark that the condition read last sets; nil: none
+}
+
+var storedRate = lazy.Regexp(`^([a-z0-9_]+)\((\w+)\)$`)
+
+func readHAProxy(i *Import, file string, text []byte) error {
+	r := &haproxyReader{Import: i, file: file, tables: map[string]map[string]string{}, flags: map[string][]rateTerm{}, vars: map[string]string{}, expires: map[string]string{}}
+	for n, line := range strings.Split(string(text), "\n") {
+		words := haproxyWords(line)
+		if len(words) == 0 {
+			continue
+		}
+		switch words[0] {
+		case "frontend", "backend", "listen", "defaults", "global", "userlist", "peers", "resolvers", "cache", "program":
+			name := ""
+			if len(words) > 1 {
+				name = words[1]
+			}
+			r.sections = append(r.sections, &haproxySection{kind: words[0], name: name, line: n + 1})
+		default:
+			if len(r.sections) == 0 { // a part of a frontend
+				r.sections = append(r.sections, &haproxySection{kind: "frontend"})
+			}
+			last := r.sections[len(r.sections)-1]
+			last.rules = append(last.rules, haproxyRule{words, n + 1})
+		}
+	}
+	for _, s := range r.sections {
+		for _, rule := range s.rules {
+			if rule.words[0] == "stick-table" {
+				r.tables[s.name] = stored(rule.words)
+				if at := slices.Index(rule.words, "expire"); at > 0 && at+1 < len(rule.words) {
+					r.expires[s.name] = withUnit(rule.words[at+1])
+				}
+			}
+		}
+	}
+	r.addresses()
+	r.byPorts()
+	r.route()
+	p := Policy{Name: "haproxy"}
+	for _, s := range r.sections {
+		if s.kind != "defaults" && s.kind != "global" {
+			r.readSection(&p, s)
+		}
+	}
+	for n := range p.Limits { // sections may count in one place
+		for m := range p.Limits {
+			if r.asked[n] == r.asked[m] && p.Limits[n].By == p.Limits[m].By {
+				p.Limits[n].Count = union(p.Limits[n].Count, p.Limits[m].Count)
+			}
+		}
+	}
+	i.Policies = append(i.Policies, p)
+	return nil
+}
+
+// addresses puts src in the place of a variable that begins as it: who a client is behind proxies, flags say.
+func (r *haproxyReader) addresses() {
+	for _, s := range r.sections {
+		from := ""
+		for _, rule := range s.rules {
+			if len(rule.words) == 3 && rule.words[2] == "src" && setVarRule().MatchString(rule.words[1]) {
+				from = "var(" + setVarRule().FindStringSubmatch(rule.words[1])[1] + ")"
+			}
+			for i, word := range rule.words {
+				if rest, ok := strings.CutPrefix(word, from); ok && from != "" {
+					rule.words[i] = "src" + rest
+				}
+			}
+		}
+	}
+}
+
+// haproxyWords returns the words of a line, without its comment.
+func haproxyWords(line string) (words []string) {
+	var word strings.Builder
+	begun, quote := false, rune(0)
+	flush := func() {
+		if begun {
+			words = append(words, word.String())
+		}
+		word.Reset()
+		begun = false
+	}
+	escaped := false
+	for _, c := range line {
+		switch {
+		case escaped:
+			word.WriteRune(c)
+			escaped = false
+		case c == '\\' && quote != '\'':
+			escaped, begun = true, true
+		case quote != 0 && c == quote:
+			quote = 0
+		case quote != 0:
+			word.WriteRune(c)
+		case c == '"' || c == '\'':
+			quote, begun = c, true
+		case c == '#':
+			flush()
+			return words
+		case c == ' ' || c == '\t' || c == '\r':
+			flush()
+		default:
+			word.WriteRune(c)
+			begun = true
+		}
+	}
+	flush()
+	return words
+}
+
+// stored are the rates that a table keeps, with their periods.
+func stored(words []string) map[string]string {
+	rates := map[string]string{}
+	for n, word := range words {
+		if word != "store" || n+1 == len(words) {
+			continue
+		}
+		for item := range strings.SplitSeq(words[n+1], ",") {
+			if parts := storedRate().FindStringSubmatch(item); parts != nil {
+				rates[parts[1]] = parts[2]
+			}
+		}
+	}
+	return rates
+}
+
+func (r *haproxyReader) place(rule haproxyRule) string {
+	return fmt.Sprintf("%s:%d", r.file, rule.line)
+}
+
+// A tracked counter is counted by a rule.
+type tracked struct {
+	rule  haproxyRule
+	at    int // which rule of the section it is
+	table string
+	keys  []keyCase
+}
+
+var (
+	trackRule  = lazy.Regexp(`^track-sc(\d)$`)
+	countRule  = lazy.Regexp(`^sc-inc-gpc0\((\d)\)$`)
+	setVarRule = lazy.Regexp(`^set-var\(([\w.]+)\)$`)
+)
+
+// A refusal is a rule that refuses, and one way in which it asks for a rate.
+type refusal struct {
+	rule haproxyRule
+	at   int // which rule of the section it is
+	term rateTerm
+	how  string
+	mark *rateTerm    // with what it marks those that it refuses; nil: it does not
+	ban  *haproxyRule // which then shuts them out; nil: none does
+}
+
+// readSection reads the rules of a section in their order.
+func (r *haproxyReader) readSection(p *Policy, s *haproxySection) {
+	counters, taken := map[string][]tracked{}, map[string]Set{}
+	var refusals, marks, bans []refusal
+	left := Set{} // that no rule has ended
+	counts := map[string]Set{}
+	for n, rule := range s.rules {
+		words := rule.words
+		switch {
+		case words[0] == "tcp-request" && len(words) > 3 && (words[1] == "connection" || words[1] == "content" || words[1] == "session"):
+			words = append([]string{"http-request"}, words[2:]...)
+			if words[1] == "reject" {
+				words[1] = "deny"
+			}
+		case words[0] == "rate-limit":
+			r.lose(r.place(rule), "%s bounds connections, which no limit here does", strings.Join(words, " "))
+			continue
+		case words[0] != "http-request" || len(words) < 2:
+			continue
+		}
+		verb := words[1]
+		switch {
+		case trackRule().MatchString(verb) && len(words) > 2:
+			table := s.name
+			if len(words) > 4 && words[3] == "table" {
+				table = words[4]
+			}
+			set, _ := r.condition(s, rule, words)
+			set = left.and(set)
+			number := trackRule().FindStringSubmatch(verb)[1]
+			own := set
+			if before, ok := taken[number]; ok {
+				own, set = set.and(before.except()), union(before, set)
+			}
+			taken[number] = set
+			counters[number] = append(counters[number], tracked{rule, n, table, r.haproxyKey(rule, words[2], s.set.and(own))})
+		case countRule().MatchString(verb):
+			number := countRule().FindStringSubmatch(verb)[1]
+			set, terms := r.condition(s, rule, words)
+			for _, t := range terms {
+				marks = append(marks, refusal{rule: rule, at: n, term: t, mark: &rateTerm{counter: number}})
+			}
+			if before, ok := counts[number]; ok {
+				set = union(before, set)
+			}
+			counts[number] = set
+		case setVarRule().MatchString(verb) && len(words) > 2 && words[2] == "bool(true)":
+			if _, terms := r.condition(s, rule, words); terms != nil {
+				r.flags[setVarRule().FindStringSubmatch(verb)[1]] = terms
+			}
+		case strings.HasPrefix(verb, "lua."):
+			r.lose(r.place(rule), "%s is not read, and may refuse requests", verb)
+		case verb == "accept" && len(words) > 2: // which ends rules of tcp-request alone
+			r.lose(r.place(rule), "accept is not read: rules of tcp-request behind it are taken to judge its requests as well")
+		case setVarRule().MatchString(verb) && len(words) > 2:
+			r.vars[setVarRule().FindStringSubmatch(verb)[1]] = words[2]
+		case slices.Contains([]string{"deny", "tarpit", "reject", "return", "silent-drop", "redirect", "allow"}, verb),
+			verb == "capture" && len(words) > 2 && words[2] == "str(over-limit)": // as a limit is tried first
+			before, notes := r.unknown, len(r.Notes)
+			r.refusing, r.marking = true, nil
+			set, terms := r.condition(s, rule, words)
+			r.refusing = false
+			switch {
+			case terms == nil && r.unknown == before: // no rule behind it is asked
+				left = left.and(left.and(set).except())
+			case terms == nil:
+				for i := range r.Notes[notes:] {
+					if text, ok := strings.CutSuffix(r.Notes[notes+i].Text, "it is taken to hold"); ok {
+						r.Notes[notes+i].Text = text + "what the rule ends counts here"
+					}
+				}
+			}
+			for _, t := range terms {
+				how := strings.TrimSuffix(strings.Join(words[1:3], " "), " if")
+				if at := slices.IndexFunc(words, func(w string) bool { return w == "deny_status" || w == "status" }); at > 0 && at+1 < len(words) {
+					how = verb + " " + words[at+1]
+				}
+				t.set = t.set.and(left)
+				if f := (refusal{rule: rule, at: n, term: t, how: how, mark: r.marking}); t.rate == "gpc0" {
+					bans = append(bans, f)
+				} else {
+					refusals = append(refusals, f)
+				}
+			}
+		}
+	}
+	refusals = r.shutOut(s, refusals, marks, bans)
+	for _, f := range refusals {
+		found, before, tables := false, len(p.Limits), []string{}
+		for _, number := range slices.Sorted(maps.Keys(counters)) {
+			for _, counter := range counters[number] {
+				if f.term.counter != number && (f.term.counter != "" || found || counter.table != cmp.Or(f.term.table, s.name) ||
+					f.term.sample != "" && f.term.sample != counter.rule.words[2]) {
+					continue
+				}
+				found = true
+				table := counter.table
+				period, ok := r.tables[table][f.term.rate]
+				if !ok {
+					r.lose(r.place(f.rule), "the table %s stores no %s", table, f.term.rate)
+					continue
+				}
+				period = withUnit(period)
+				most, options := f.term.most, ""
+				moves, counted := counts[number]
+				if f.term.rate != "gpc0_rate" {
+					moves = Set{}
+				}
+				switch {
+				case f.term.rate == "gpc0_rate" && !counted:
+					r.lose(r.place(f.rule), "no rule of this section counts gpc0 in requests")
+					continue
+				case f.term.rate == "gpc0_rate", f.at < counter.at:
+					// the request itself is not counted yet, and a refused one never
+					options = ",charge=admitted"
+					most++
+				}
+				if f.ban != nil {
+					options += r.cooldown(*f.ban, table, period)
+				}
+				if most < 1 {
+					r.lose(r.place(f.rule), "a rate of %d admits nothing", most)
+					continue
+				}
+				for _, key := range counter.keys {
+					if k := slices.IndexFunc(p.Limits[before:], func(l Limit) bool { return l.By == key.by }); k >= 0 && tables[k] == table {
+						l := &p.Limits[before+k] // rules that count in one place
+						l.Match, l.Count = union(l.Match, key.set.and(f.term.set)), union(l.Count, key.set.and(moves))
+						l.Told = slices.Insert(l.Told, 1, fmt.Sprintf("%s %s", r.place(counter.rule), strings.Join(counter.rule.words, " ")))
+						continue
+					}
+					told := []string{
+						fmt.Sprintf("%s %s", r.place(counter.rule), strings.Join(counter.rule.words, " ")),
+						fmt.Sprintf("%s %s", r.place(f.rule), f.how),
+					}
+					if f.ban != nil && f.ban.line != f.rule.line {
+						told = append(told, fmt.Sprintf("%s %s", r.place(*f.ban), strings.Join(f.ban.words, " ")))
+					}
+					tables = append(tables, table)
+					r.asked = append(r.asked, table+" "+f.term.rate+options)
+					p.Limits = append(p.Limits, Limit{
+						Text: fmt.Sprintf("haproxy:%d/%s%s", most, period, options), By: key.by,
+						Match: key.set.and(f.term.set), Count: key.set.and(moves),
+						Told: told,
+					})
+				}
+			}
+		}
+		if !found {
+			r.lose(r.place(f.rule), "no rule of this section counts what is asked for")
+		}
+	}
+}

@@ -1,0 +1,257 @@
+package imports
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"shadow/internal/escape"
+	"shadow/internal/lazy"
+	"shadow/internal/policy"
+	"shadow/internal/request"
+	"shadow/limit"
+)
+
+// An Import is the limits of some configurations.
+type Import struct {
+	Policies []Policy
+	Notes    []Note
+
+	noted map[Note]bool
+	docs  []doc // that were not read yet
+}
+
+// A Policy is the limits that one server asks together.
+type Policy struct {
+	Name    string
+	Combine string // as in shadow.yaml; "": that of its limits
+	Limits  []Limit
+}
+
+// A Limit is one of them.
+type Limit struct {
+	Text         string // as --limit takes it
+	By           request.Key
+	Match, Count Set      // those that it may refuse, and those that it counts
+	Told         []string // where it stands, and what else is to be known
+}
+
+// A Note is what is to be known of a place: something that is not as it is there, unless it is about the way to it.
+type Note struct {
+	Place string `json:"place"` // file:line; "": none
+	Text  string `json:"text"`  // a sentence without its end
+	Mild  bool   `json:"mild"`  // nothing is lost
+}
+
+// String is the note on one line.
+func (n Note) String() string { return strings.TrimPrefix(n.Place+": "+n.Text, ": ") }
+
+// Lost are the notes on what was not understood, or is not as it is there.
+func (i *Import) Lost() (all []Note) {
+	return slices.DeleteFunc(slices.Clone(i.Notes), func(n Note) bool { return n.Mild })
+}
+
+// lose takes down what is not as it is there, once.
+func (i *Import) lose(place, text string, args ...any) {
+	i.note(Note{place, fmt.Sprintf(text, args...), false})
+}
+
+// tell takes down what is to be known.
+func (i *Import) tell(place, text string, args ...any) {
+	i.note(Note{place, fmt.Sprintf(text, args...), true})
+}
+
+func (i *Import) note(n Note) {
+	n.Text = escape.Short(n.Text)
+	if i.noted[n] {
+		return
+	}
+	if i.noted == nil {
+		i.noted = map[Note]bool{}
+	}
+	i.noted[n] = true
+	i.Notes = append(i.Notes, n)
+}
+
+// A format is a kind of configuration: a text of its own, or documents in YAML or JSON.
+type format struct {
+	name string
+
+	is   func(text []byte) bool // whether a text looks like one
+	read func(i *Import, file string, text []byte) error
+
+	has  func(d doc) bool // whether a document has something of it
+	take func(i *Import, docs []doc)
+}
+
+// A doc is a document, or a part of one, and the file where it stands.
+type doc struct {
+	*policy.Tree
+	file string
+}
+
+// place formats the file and line of a part of the document.
+func (d doc) place(part *policy.Tree) string {
+	if part == nil {
+		part = d.Tree
+	}
+	return fmt.Sprintf("%s:%d", d.file, part.Line)
+}
+
+var formats = []format{haproxyFormat, terraformFormat, nginxFormat, caddyFormat, ingressFormat, traefikFormat, awsFormat, kongFormat, apisixFormat, envoyFormat, gatewayFormat}
+
+// Formats are the names of the configurations that can be read.
+func Formats() (names []string) {
+	for _, f := range formats {
+		names = append(names, f.name)
+	}
+	return names
+}
+
+// templateMark matches what templates of Helm, Ansible, Chef and Go have in them.
+var templateMark = lazy.Regexp(`\{\{-? *[.$"#/\w(].*?\}\}|\{%.*?%\}|<%[=-]? .*?%>`)
+
+// unmade is said of a template.
+const unmade = "it is a template (%s): give what is made of it, as helm template or the like writes it"
+
+var documentEnding = lazy.Regexp(`(?i)\.(ya?ml|json)$`)
+
+// Add reads a configuration whose text is that of a file; it may name others. from "" is found by looking. Documents
+// are only taken in by Done, as they may belong together.
+func (i *Import) Add(file string, text []byte, from string) error {
+	return i.add(file, file, text, from)
+}
+
+// add reads a configuration that has a name of its own, as a part of a file may have.
+func (i *Import) add(file, name string, text []byte, from string) error {
+	for _, f := range formats {
+		if f.read == nil || from != "" && from != f.name {
+			continue
+		}
+		// What does not look like the text of a server that has documents too may be those.
+		if from != "" && f.has == nil || (from != "" || !documentEnding().MatchString(name)) && f.is(text) {
+			before := len(i.Policies)
+			if mark := templateMark().Find(text); mark != nil {
+				i.lose(file, unmade, mark)
+			}
+			if err := f.read(i, file, text); err != nil {
+				return fmt.Errorf("%s: %w", file, err)
+			}
+			i.checkFrom(before)
+			return nil
+		}
+	}
+	if from != "" && !slices.Contains(Formats(), from) {
+		return fmt.Errorf("unknown format %q%s; want one of %s", from, limit.Hint(from, Formats()),
+			strings.Join(Formats(), ", "))
+	}
+	trees, err := policy.Trees(text)
+	known := false
+	for _, t := range trees {
+		d := doc{t, file}
+		known = known || slices.ContainsFunc(formats, func(f format) bool { return f.has != nil && f.has(d) })
+		i.docs = append(i.docs, d)
+		for _, d := range each([]doc{d}, "ConfigMap") { // its texts are files, whose lines stay those of the whole
+			for _, name := range d.Get("data").Keys() {
+				at := d.Get("data", name)
+				if i.add(file, name, []byte(strings.Repeat("\n", at.Line)+at.Text), "") == nil {
+					known = true
+				}
+			}
+		}
+	}
+	mark := templateMark().Find(text)
+	switch {
+	case mark != nil && (err != nil || !known):
+		return fmt.Errorf("%s: "+unmade, file, mark)
+	case err != nil && documentEnding().MatchString(name):
+		return fmt.Errorf("%s: %w", file, err)
+	case !known:
+		return fmt.Errorf("%s: is no configuration of a server that is known; --from says which: %s", file,
+			strings.Join(Formats(), ", "))
+	}
+	return nil
+}
+
+// Done reads the documents, takes out what has no limits, and says if that is all.
+func (i *Import) Done() {
+	for _, f := range formats {
+		if f.has == nil {
+			continue
+		}
+		var docs []doc
+		for _, d := range i.docs {
+			if f.has(d) {
+				docs = append(docs, d)
+			}
+		}
+		if docs != nil {
+			before := len(i.Policies)
+			f.take(i, docs)
+			i.checkFrom(before)
+		}
+	}
+	i.Policies = slices.DeleteFunc(i.Policies, func(p Policy) bool { return len(p.Limits) == 0 })
+	if len(i.Policies) == 0 {
+		i.lose("", "there is no limit of requests in it")
+	}
+}
+
+func (i *Import) checkFrom(before int) {
+	for n := range i.Policies[before:] {
+		p := &i.Policies[before+n]
+		p.Name = i.free(p.Name, before+n)
+		if i.check(p); len(p.Limits) < 2 {
+			p.Combine = "" // there is nothing to combine
+		}
+	}
+}
+
+// free is a name that none of the first n policies has.
+func (i *Import) free(name string, n int) string {
+	taken := func(name string) bool {
+		return slices.ContainsFunc(i.Policies[:n], func(p Policy) bool { return p.Name == name })
+	}
+	free := name
+	for k := 2; taken(free); k++ {
+		free = fmt.Sprintf("%s %d", name, k)
+	}
+	return free
+}
+
+// problem says why a limit cannot be judged, or returns nil.
+func (l Limit) problem() error {
+	var b strings.Builder
+	if err := (&Import{Policies: []Policy{{Name: "p", Limits: []Limit{l}}}}).Write(&b); err != nil {
+		return err
+	}
+	_, err := policy.ParseConfig("", []byte(b.String()))
+	var problems policy.Problems
+	if errors.As(err, &problems) {
+		return errors.New(problems[0].Text)
+	}
+	return err
+}
+
+// check leaves out limits that cannot be judged, and says so, and those that stand there twice.
+func (i *Import) check(p *Policy) {
+	var kept []Limit
+	for _, l := range p.Limits {
+		if l.Match.never {
+			continue
+		}
+		if err := l.problem(); err != nil {
+			i.lose("", "%s: %v: this limit is left out", strings.Join(l.Told, "; "), err)
+			continue
+		}
+		if at := slices.IndexFunc(kept, func(k Limit) bool {
+			return k.Text == l.Text && k.By == l.By && k.Match.c.Is(&l.Match.c) && k.Count.c.Is(&l.Count.c)
+		}); at >= 0 {
+			kept[at].Told = append(kept[at].Told, l.Told...)
+			continue
+		}
+		kept = append(kept, l)
+	}
+	p.Limits = kept
+}

@@ -1,0 +1,270 @@
+package imports
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"shadow/internal/policy"
+	"shadow/internal/request"
+)
+
+// Kong and APISIX, from their declarative files: plugins stand at a route, at its service or for all. The one that is
+// closest to a route takes the place of those around it.
+// Sources: Kong/kong 22246ef, kong/plugins/rate-limiting/handler.lua (all are asked, then all are charged), schema.lua,
+// policies/init.lua, kong/tools/timestamp.lua (windows of the clock); openresty/lua-resty-limit-traffic,
+// lib/resty/limit/count.lua (windows that begin with a request); apache/apisix f519a0f, apisix/plugins/limit-count.lua,
+// limit-count/init.lua, limit-count-local.lua, limit-req.lua, docs/en/latest/terminology/plugin.md and global-rule.md
+// (plugins that take the place of others, and their order).
+
+var (
+	kongFormat   = format{name: "kong", has: isKong, take: takeKong}
+	apisixFormat = format{name: "apisix", has: isAPISIX, take: takeAPISIX}
+)
+
+// A plugged limit is a plugin at a place.
+type plugged struct {
+	d    doc
+	at   *policy.Tree // its settings
+	name string
+	set  Set
+	rank int // how close it is to a route
+}
+
+// closest takes from each set what closer plugins of the same name have.
+func closest(all []plugged) []plugged {
+	slices.SortStableFunc(all, func(a, b plugged) int { return cmp.Compare(b.rank, a.rank) })
+	for n := range all {
+		for _, before := range all[:n] {
+			if before.name == all[n].name && before.rank > all[n].rank && !apart(before.set, all[n].set) {
+				all[n].set = all[n].set.and(before.set.except())
+			}
+		}
+	}
+	return all
+}
+
+func isKong(d doc) bool {
+	return d.Get("_format_version") != nil || d.Say("kind") == "KongPlugin" || d.Say("kind") == "KongClusterPlugin"
+}
+
+func takeKong(i *Import, docs []doc) {
+	var all []plugged
+	for _, d := range docs {
+		if d.Get("_format_version") == nil {
+			i.tell(d.place(nil), "which routes the plugin %s is for stands elsewhere: it is judged on all requests", d.Say("metadata", "name"))
+			all = append(all, plugged{d, d.Get("config"), d.Say("plugin"), Set{}, 0})
+			continue
+		}
+		add := func(plugins *policy.Tree, set Set, rank int) {
+			for _, p := range plugins.List() {
+				if p.Say("enabled") == "false" || p.Get("route") != nil || p.Get("service") != nil || p.Get("consumer") != nil {
+					continue
+				}
+				all = append(all, plugged{d, p, p.Say("name"), set, rank})
+			}
+		}
+		places := map[string]Set{}
+		sets := i.kongRoutes(d)
+		routes := func(list *policy.Tree, of *policy.Tree) {
+			for _, r := range list.List() {
+				set := sets[r]
+				places["route "+r.Say("name")] = set
+				add(r.Get("plugins"), set, 2)
+				service := "service " + cmp.Or(of.Say("name"), r.Say("service"), r.Say("service", "name"))
+				if before, ok := places[service]; ok {
+					set = union(before, set)
+				}
+				places[service] = set
+			}
+		}
+		services := d.List("services")
+		for _, s := range services {
+			routes(s.Get("routes"), s)
+		}
+		routes(d.Get("routes"), nil)
+		for _, s := range services {
+			if set, ok := places["service "+s.Say("name")]; ok {
+				add(s.Get("plugins"), set, 1)
+			} else if s.Get("plugins") != nil {
+				i.tell(d.place(s), "no route leads to the service %s", s.Say("name"))
+			}
+		}
+		for _, p := range d.List("plugins") {
+			if p.Say("enabled") == "false" {
+				continue
+			}
+			rank, of := 0, ""
+			for n, kind := range []string{"service", "route"} {
+				if name := cmp.Or(p.Say(kind), p.Say(kind, "name")); name != "" {
+					rank, of = n+1, kind+" "+name
+				}
+			}
+			if set, ok := places[of]; of == "" || ok {
+				if p.Get("consumer") == nil {
+					all = append(all, plugged{d, p, p.Say("name"), set, rank})
+				}
+			}
+		}
+		d.Walk(func(key string, part *policy.Tree) bool {
+			if key == "consumers" || key == "consumer_groups" || part.Get("consumer") != nil {
+				part.Walk(func(_ string, p *policy.Tree) bool {
+					if strings.HasPrefix(p.Say("name"), "rate-limiting") {
+						i.lose(d.place(p), "a limit for some consumers is not read")
+					}
+					return true
+				})
+				return false
+			}
+			return true
+		})
+	}
+	p := Policy{Name: "kong"}
+	for _, at := range closest(all) {
+		switch at.name {
+		case "rate-limiting":
+			p.Limits = append(p.Limits, i.kongLimits(at)...)
+		case "rate-limiting-advanced", "response-ratelimiting", "graphql-rate-limiting-advanced", "ai-rate-limiting-advanced", "service-protection":
+			i.lose(at.d.place(at.at), "the plugin %s is not read", at.name)
+		}
+	}
+	i.Policies = append(i.Policies, p)
+}
+
+// kongRoutes are the requests of all routes. Of those that fit a request the one with more conditions gets it, then the one
+// with the longer path.
+func (i *Import) kongRoutes(d doc) map[*policy.Tree]Set {
+	var all []*policy.Tree
+	for _, s := range d.List("services") {
+		all = append(all, s.List("routes")...)
+	}
+	all = append(all, d.List("routes")...)
+	whole := map[*policy.Tree]Set{}
+	for _, r := range all {
+		whole[r] = i.kongRoute(d, r)
+	}
+	return ownSets(all, whole, func(r *policy.Tree) (kinds, length int) {
+		for _, key := range []string{"hosts", "methods", "paths", "headers", "snis"} {
+			kinds += min(1, len(r.List(key)))
+		}
+		for _, p := range r.List("paths") {
+			length = max(length, len(p.Text))
+		}
+		return kinds, length
+	})
+}
+
+// ownSets takes from the requests of each route those that a weightier one gets: of more kinds of conditions, else with a
+// longer path.
+func ownSets(
+	all []*policy.Tree, whole map[*policy.Tree]Set, weight func(*policy.Tree) (kinds, length int),
+) map[*policy.Tree]Set {
+	own := map[*policy.Tree]Set{}
+	for _, r := range all {
+		set := whole[r]
+		kinds, length := weight(r)
+		for _, other := range all {
+			more, longer := weight(other)
+			if (more > kinds || more == kinds && longer > length) && !apart(whole[other], whole[r]) && !disjoint(whole[other].c, whole[r].c) {
+				set = set.and(whole[other].except())
+			}
+		}
+		own[r] = set
+	}
+	return own
+}
+
+// kongRoute is the requests of a route.
+func (i *Import) kongRoute(d doc, r *policy.Tree) Set {
+	set := Set{}
+	var hosts, methods []string
+	var paths []Set
+	for _, h := range r.List("hosts") {
+		name, _, _ := strings.Cut(strings.ToLower(h.Text), ":")
+		hosts = append(hosts, name)
+	}
+	for _, m := range r.List("methods") {
+		methods = append(methods, strings.ToUpper(m.Text))
+	}
+	for _, p := range r.List("paths") {
+		pattern, isRegexp := strings.CutPrefix(p.Text, "~")
+		if _, err := regexp.Compile("^(?:" + pattern + ")"); isRegexp && err == nil {
+			paths = append(paths, within("regexp", "^(?:"+pattern+")"))
+		} else if strings.HasPrefix(p.Text, "/") {
+			paths = append(paths, below(p.Text))
+		} else {
+			i.lose(d.place(p), "path %s is not understood: it is left out", p.Text)
+		}
+	}
+	if hosts != nil {
+		set = set.and(within("host", hosts...))
+	}
+	if methods != nil {
+		set = set.and(within("method", methods...))
+	}
+	if paths != nil {
+		set = set.and(union(paths...))
+	}
+	for _, key := range []string{"headers", "snis", "sources", "destinations", "expression"} {
+		if part := r.Get(key); part != nil {
+			i.lose(d.place(part), "%s of a route are not read: it is taken to fit", key)
+		}
+	}
+	return set
+}
+
+// kongLimits are the windows of a plugin rate-limiting.
+func (i *Import) kongLimits(at plugged) (all []Limit) {
+	config := at.at
+	if c := config.Get("config"); c != nil {
+		config = c
+	}
+	cases := []keyCase{{at.set, request.ByClient}}
+	switch kind := cmp.Or(config.Say("limit_by"), "consumer"); kind {
+	case "ip":
+	case "consumer", "credential":
+		cases[0].by = request.ByUser
+		i.tell(at.d.place(at.at), "it counts by %s: the user of the log is taken for that, without one the client", kind)
+	case "service":
+		cases[0].by = request.BySite
+		i.tell(at.d.place(at.at), "it counts by service: all requests of the plugin count together here")
+	case "header": // else by the address
+		key, err := request.ParseKey("header:" + config.Say("header_name"))
+		if err != nil {
+			i.lose(at.d.place(at.at), "%v", err)
+			return nil
+		}
+		lacks := within("without", key.String())
+		cases = []keyCase{{at.set.and(lacks.except()), key}, {at.set.and(lacks), request.ByClient}}
+	case "path": // as well
+		path := exactly(config.Say("path"))
+		cases = []keyCase{{at.set.and(path), request.BySite}, {at.set.and(path.except()), request.ByClient}}
+	default:
+		i.lose(at.d.place(at.at), "it counts by %s, which is not understood", kind)
+		return nil
+	}
+	for _, unit := range []string{"second", "minute", "hour", "day", "month", "year"} {
+		n := config.Get(unit)
+		switch {
+		case n == nil || n.Text == "":
+			continue
+		case unit == "month" || unit == "year":
+			i.lose(at.d.place(n), "no limit here has a window of a %s", unit)
+			continue
+		}
+		for _, c := range cases {
+			all = append(all, Limit{
+				Text: "fixed:" + n.Text + "/" + map[string]string{"second": "s", "minute": "m", "hour": "h", "day": "d"}[unit],
+				By:   c.by, Match: c.set, Count: c.set,
+				Told: []string{fmt.Sprintf("%s %s: %s by %s", at.d.place(n), unit, n.Text,
+					cmp.Or(config.Say("limit_by"), "consumer"))},
+			})
+		}
+	}
+	if policy := config.Say("policy"); policy == "local" || policy == "" {
+		i.tell(at.d.place(at.at), "each node counts for itself; here one counts all requests")
+	}
+	return all
+}

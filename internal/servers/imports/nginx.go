@@ -1,0 +1,385 @@
+package imports
+
+import (
+	"cmp"
+	"fmt"
+	"iter"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"shadow/internal/lazy"
+	"shadow/internal/policy"
+	"shadow/parse"
+	"shadow/parse/nginxconf"
+)
+
+// nginx: the zone of a limit_req has the key and the rate, the place where limit_req stands has the burst. A request is
+// judged by the limits of the one location that it is given to (nginx_choice.go); if any refuses, none is charged. A key
+// that is empty is not limited, which maps make use of (nginx_vars.go).
+// Sources: https://nginx.org/r/limit_req_zone; nginx/nginx 3f6f782, src/http/modules/ngx_http_limit_req_module.c.
+
+var nginxFormat = format{name: "nginx", is: looksLikeNginx, read: readNginx}
+
+var nginxLine = lazy.Regexp(`(?m)^\s*(limit_req(_zone|_status|_dry_run)?\s[^\n]*;|(http|server|events|upstream\s+\S+|location\s[^{\n]+|map\s+\S+\s+\S+|geo\s[^{\n]+)\s*\{|` +
+	`(include|server_name|listen|proxy_pass|worker_processes)\s[^\n]*;)`)
+
+func looksLikeNginx(text []byte) bool { return nginxLine().Match(text) }
+
+// An nginxReader takes apart one configuration.
+type nginxReader struct {
+	*Import
+	base      string // the folder of the configuration, where includes of maps are looked for
+	zones     map[string]*nginxZone
+	variables map[string]*nginxconf.Directive // maps and geos, by the variable that they make
+	set       map[string]*nginxconf.Directive // what `set` makes
+	known     map[string][]valueCase          // variables that were evaluated; nil: under way
+	uses      []*nginxUse
+
+	server   string // whose $server_name is asked for
+	byServer bool   // whether it was
+}
+
+// A zone of limit_req.
+type nginxZone struct {
+	*nginxconf.Directive
+	name, rate string
+}
+
+// A nginxUse is a limit_req that judges some requests: those lines that say the same of the same zone.
+type nginxUse struct {
+	zone    *nginxZone
+	burst   string
+	options string // with the burst
+	from    []*nginxconf.Directive
+	sets    []nginxSet
+	about   []string
+}
+
+// A nginxSet is requests of one server.
+type nginxSet struct {
+	Set
+	server string // its name
+}
+
+func readNginx(i *Import, file string, text []byte) error {
+	top, problems, err := nginxconf.Read(file, text)
+	if err != nil {
+		return err
+	}
+	for _, p := range problems {
+		i.lose("", "%v", p)
+	}
+	r := &nginxReader{
+		Import: i, base: filepath.Dir(file), zones: map[string]*nginxZone{}, known: map[string][]valueCase{},
+		variables: map[string]*nginxconf.Directive{}, set: map[string]*nginxconf.Directive{},
+	}
+	unescape(top)
+	r.declare(top)
+	for _, level := range httpLevels(top) {
+		r.readHTTP(level)
+	}
+	i.Policies = append(i.Policies, r.policy())
+	return nil
+}
+
+// unescape undoes the escapes in all words.
+func unescape(all []*nginxconf.Directive) {
+	for _, d := range all {
+		for i := range d.Args {
+			d.Args[i] = parse.Unquote(d.Args[i])
+		}
+		unescape(d.Block)
+	}
+}
+
+// httpLevels are the blocks called http; or the top, of a file that is included in one.
+func httpLevels(top []*nginxconf.Directive) (levels [][]*nginxconf.Directive) {
+	for _, d := range top {
+		if d.Name == "http" {
+			levels = append(levels, d.Block)
+		}
+	}
+	if levels == nil {
+		levels = append(levels, top)
+	}
+	return levels
+}
+
+// declare takes down what has a name, wherever it stands.
+func (r *nginxReader) declare(all []*nginxconf.Directive) {
+	for _, d := range all {
+		switch {
+		case d.Name == "limit_req_zone" && len(d.Args) > 1:
+			r.declareZone(d)
+		case (d.Name == "map" || d.Name == "geo") && len(d.Args) > 0:
+			r.variables[strings.TrimPrefix(d.Args[len(d.Args)-1], "$")] = d
+			continue
+		case d.Name == "set" && len(d.Args) == 2:
+			r.set[strings.TrimPrefix(d.Args[0], "$")] = d
+		case d.Name == "limit_conn":
+			r.lose(d.Place(), "limit_conn bounds how many requests are under way at once, which no limit here does")
+		}
+		if strings.Contains(d.Name, "_by_lua") && strings.Contains(strings.Join(d.Args, " "), "limit") {
+			r.lose(d.Place(), "%s names a limit, and Lua is not read", d.Name)
+		}
+		r.declare(d.Block)
+	}
+}
+
+// declareZone reads limit_req_zone KEY zone=NAME:SIZE rate=RATE.
+func (r *nginxReader) declareZone(d *nginxconf.Directive) {
+	z := &nginxZone{Directive: d, rate: "1r/s"}
+	for _, word := range d.Args[1:] {
+		name, value, _ := strings.Cut(word, "=")
+		switch name {
+		case "zone":
+			z.name, _, _ = strings.Cut(value, ":")
+		case "rate":
+			z.rate = value
+		case "sync":
+			r.lose(d.Place(), "sync shares the zone with other machines; here one counts for all")
+		default:
+			r.lose(d.Place(), "limit_req_zone: %q is not understood", word)
+		}
+	}
+	if _, twice := r.zones[z.name]; z.name != "" && !twice {
+		r.zones[z.name] = z
+	}
+}
+
+// readHTTP reads the servers of a level, or the one that a file of locations is a part of.
+func (r *nginxReader) readHTTP(level []*nginxconf.Directive) {
+	limits := nginxLimits{}.inherit(level)
+	var servers []*nginxconf.Directive
+	for _, d := range level {
+		if d.Name == "server" && d.Block != nil {
+			servers = append(servers, d)
+			for _, z := range d.Block {
+				if z.Name == "limit_req_zone" {
+					r.tell(z.Place(), "nginx takes limit_req_zone in http alone, and refuses this configuration")
+				}
+			}
+		}
+	}
+	inside := func(d *nginxconf.Directive) bool { return d.Name == "location" }
+	if len(servers) == 0 && (slices.ContainsFunc(level, inside) || len(limits.limits) > 0) {
+		d := &nginxconf.Directive{Name: "server", Block: level}
+		if len(level) > 0 {
+			d.File, d.Line = level[0].File, level[0].Line
+		}
+		servers, limits = append(servers, d), nginxLimits{}
+	}
+	hosts := r.hosts(servers, limits)
+	for i, d := range servers {
+		if hosts[i].never && len(limits.inherit(d.Block).limits) > 0 {
+			r.lose(d.Place(), "this server gets no request here: another one has its names, or is the default")
+		} else if !hosts[i].never {
+			r.readServer(d, hosts[i], limits)
+		}
+	}
+}
+
+// readServer takes down which limits judge the requests of each location.
+func (r *nginxReader) readServer(d *nginxconf.Directive, host Set, limits nginxLimits) {
+	root := r.level(d, nginxPlace{}, limits)
+	places, rest := root.choose(Set{})
+	places = append(places, chosen{place: root, set: rest})
+	type judged struct {
+		use  *nginxUse
+		at   map[int]bool
+		more []Set // of places that have limits of their own
+	}
+	var all []judged
+	judges := func(judge nginxPlace, take func(*judged)) {
+		for _, l := range judge.judging() {
+			use := r.use(l, judge.limits)
+			if use == nil {
+				continue
+			}
+			k := slices.IndexFunc(all, func(j judged) bool { return j.use == use })
+			if k < 0 {
+				k, all = len(all), append(all, judged{use: use, at: map[int]bool{}})
+			}
+			take(&all[k])
+		}
+	}
+	r.server = serverName(d)
+	clear(r.known)
+	for n, p := range places {
+		if p.set.never {
+			continue
+		}
+		judge := r.judge(root, p.place)
+		judges(judge, func(j *judged) { j.at[n] = true })
+		if later, set := r.judgeLater(root, judge); !set.never {
+			judges(later, func(j *judged) { j.more = append(j.more, p.set.and(set)) })
+		}
+	}
+	for _, j := range all {
+		var in, out []Set
+		for n, p := range places {
+			if j.at[n] {
+				in = append(in, p.set)
+			} else {
+				out = append(out, p.set)
+			}
+		}
+		set := union(in...)
+		if other := union(out...).except(); other.size() < set.size() || len(out) == 0 {
+			set = other
+		}
+		set = union(append(j.more, set)...)
+		j.use.sets = append(j.use.sets, nginxSet{host.and(set), serverName(d)})
+	}
+	if len(all) > 0 {
+		r.aside(root, places)
+	}
+}
+
+// use returns what a limit_req says; nil if that is not understood.
+func (r *nginxReader) use(d *nginxconf.Directive, around nginxLimits) *nginxUse {
+	use := &nginxUse{burst: "0"}
+	var options []string
+	for _, word := range d.Args {
+		name, value, _ := strings.Cut(word, "=")
+		switch name {
+		case "zone":
+			use.zone = r.zones[value]
+			if use.zone == nil {
+				r.lose(d.Place(), "limit_req: there is no zone %q", value)
+				return nil
+			}
+		case "burst":
+			use.burst = value
+			options = append(options, word)
+		case "delay", "nodelay":
+			options = append(options, word)
+		default:
+			r.lose(d.Place(), "limit_req: %q is not understood", word)
+		}
+	}
+	if use.zone == nil {
+		r.lose(d.Place(), "limit_req names no zone")
+		return nil
+	}
+	slices.Sort(options)
+	use.options = strings.Join(options, " ")
+	about := d.Place() + " limit_req " + strings.Join(d.Args, " ")
+	if around.dry == "on" {
+		about += ", which is a dry run there"
+	} else {
+		about += ", refused with " + cmp.Or(around.status, "503")
+	}
+	i := slices.IndexFunc(r.uses, func(u *nginxUse) bool { return u.zone == use.zone && u.options == use.options })
+	if i < 0 {
+		i, r.uses = len(r.uses), append(r.uses, use)
+	}
+	use = r.uses[i]
+	if !slices.Contains(use.from, d) {
+		use.from = append(use.from, d)
+	}
+	if !slices.Contains(use.about, about) {
+		use.about = append(use.about, about)
+	}
+	return use
+}
+
+// policy are the limits of all uses: one for each way in which the key of a zone is made. Uses of a zone share what it
+// counts.
+func (r *nginxReader) policy() Policy {
+	p := Policy{Name: "nginx"}
+	for _, name := range slices.Sorted(maps.Keys(r.zones)) {
+		z := r.zones[name]
+		var uses []*nginxUse
+		for _, u := range r.uses {
+			if u.zone == z && len(u.sets) > 0 {
+				uses = append(uses, u)
+			}
+		}
+		if len(uses) == 0 {
+			r.tell(z.Place(), "no limit_req uses the zone %s", name)
+			continue
+		}
+		for _, u := range uses[1:] {
+			if u.burst != uses[0].burst {
+				r.lose(u.from[0].Place(), "the zone %s has another burst at %s, and both count in one place there. Here the "+
+					"limit with the smaller burst forgets what exceeds it, and admits a little sooner", name, uses[0].from[0].Place())
+			}
+		}
+		spec, ok := nginxLimit(z.rate)
+		if !ok {
+			r.lose(z.Place(), "rate=%s is not understood", z.rate)
+			continue
+		}
+		for server := range r.apart(z, uses) {
+			for _, key := range r.keysOf(z) {
+				var all []Set
+				var limits []Limit
+				for _, u := range uses {
+					var sets []Set
+					for _, s := range u.sets {
+						if s.server == server || !r.byServer {
+							sets = append(sets, s.and(key.set))
+						}
+					}
+					all = append(all, sets...)
+					limits = append(limits, Limit{
+						Text: strings.Join(append([]string{spec}, strings.Fields(u.options)...), ","), By: key.by, Match: union(sets...),
+						Told: append([]string{fmt.Sprintf("%s zone %s by %s", z.Place(), name, z.Args[0])}, u.about...),
+					})
+				}
+				limits = slices.DeleteFunc(limits, func(l Limit) bool { return l.Match.never })
+				for i := range limits {
+					if limits[i].Count = union(all...); len(limits) == 1 {
+						limits[i].Count = limits[i].Match
+					}
+				}
+				p.Limits = append(p.Limits, limits...)
+			}
+		}
+	}
+	return p
+}
+
+// apart yields the servers whose requests a zone counts apart, by $server_name, with that in place; one if it does not.
+func (r *nginxReader) apart(z *nginxZone, uses []*nginxUse) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		r.byServer = false
+		clear(r.known)
+		r.cases(z.Args[0], z.Directive)
+		var names []string
+		for _, u := range uses {
+			for _, s := range u.sets {
+				if (len(names) == 0 || r.byServer) && !slices.Contains(names, s.server) {
+					names = append(names, s.server)
+				}
+			}
+		}
+		for _, name := range names {
+			r.server = name
+			clear(r.known)
+			if !yield(name) {
+				return
+			}
+		}
+	}
+}
+
+// serverName is $server_name.
+func serverName(d *nginxconf.Directive) string {
+	for _, s := range d.Block {
+		if s.Name == "server_name" && len(s.Args) > 0 {
+			return strings.TrimPrefix(s.Args[0], ".")
+		}
+	}
+	return ""
+}
+
+// nginxLimit is the limit of a rate.
+func nginxLimit(rate string) (text string, ok bool) {
+	text = "nginx:" + rate
+	policies, err := policy.ParseLimits([]string{text}, "")
+	return text, err == nil && len(policies) == 1
+}

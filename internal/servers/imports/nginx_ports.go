@@ -1,0 +1,177 @@
+package imports
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"shadow/internal/lazy"
+	"shadow/internal/request"
+	"shadow/parse/nginxconf"
+)
+
+// Servers may have one name on several ports, or none. Where that decides which limits judge, conditions on the port tell
+// their requests apart. Of a log without ports, the server that does more than redirect gets them all.
+
+var rangeOfPorts = lazy.Regexp(`^(\S*:)?\d+-\d+( |$)`)
+
+// hosts are the requests of each server.
+func (r *nginxReader) hosts(servers []*nginxconf.Directive, limits nginxLimits) []Set {
+	before := len(r.Notes)
+	sets := r.named(servers, "")
+	decided := r.decidedByPort(servers, sets)
+	if !slices.Contains(decided, true) {
+		return sets
+	}
+	r.Notes = r.Notes[:before]
+	var ports []string
+	for _, d := range servers {
+		ports = append(ports, portsOf(d)...)
+		for _, s := range d.Block {
+			if s.Name == "listen" && rangeOfPorts().MatchString(strings.Join(s.Args, " ")) {
+				r.lose(s.Place(), "listen %s: of these ports only the first is read", s.Args[0])
+			}
+		}
+	}
+	ports = slices.DeleteFunc(sortedPorts(ports), func(port string) bool { return port == request.NoPort })
+	parts := make([]byPort, len(servers))
+	for _, port := range ports {
+		var here []*nginxconf.Directive
+		var at []int
+		for i, d := range servers {
+			if slices.Contains(portsOf(d), port) {
+				here, at = append(here, d), append(at, i)
+			}
+		}
+		for i, set := range r.named(here, port) {
+			parts[at[i]].add(set, port)
+		}
+	}
+	for i, d := range servers {
+		if decided[i] {
+			note := r.tell
+			if len(limits.inherit(d.Block).limits) > 0 || hasLimits(d) {
+				note = r.lose
+			}
+			note(d.Place(), "only a log with the port tells its requests (%s) from those of other servers; else one of them gets all",
+				strings.Join(portsOf(d), ", "))
+		}
+		parts[i].add(sets[i], request.NoPort)
+		sets[i] = parts[i].set(len(ports) + 1)
+	}
+	return sets
+}
+
+// decidedByPort reports of each server whether it differs from another one in its ports and not in its names, where one of
+// them has limits of its own, and both do more than redirect.
+func (r *nginxReader) decidedByPort(servers []*nginxconf.Directive, sets []Set) []bool {
+	decided := make([]bool, len(servers))
+	names := make([][]string, len(servers))
+	for i, d := range servers {
+		for _, s := range d.Block {
+			if s.Name == "server_name" {
+				names[i] = append(names[i], r.hostNames(s)...)
+			}
+		}
+	}
+	matters := func(i int) bool { return hasLimits(servers[i]) || !answersAll(servers[i]) }
+	for i, d := range servers {
+		for j, other := range servers[:i] {
+			shared := sets[i].never || sets[j].never ||
+				slices.ContainsFunc(names[i], func(name string) bool { return slices.Contains(names[j], name) })
+			if shared && matters(i) && matters(j) && (hasLimits(d) || hasLimits(other)) &&
+				!slices.Equal(portsOf(d), portsOf(other)) {
+				decided[i], decided[j] = true, true
+			}
+		}
+	}
+	return decided
+}
+
+// hasLimits reports whether a limit_req stands in a server.
+func hasLimits(d *nginxconf.Directive) bool {
+	return d.Name == "limit_req" || slices.ContainsFunc(d.Block, hasLimits)
+}
+
+// answersAll reports whether a server answers everything by itself, as one that redirects does.
+func answersAll(d *nginxconf.Directive) bool {
+	returns := func(d *nginxconf.Directive) bool { return d.Name == "return" }
+	return slices.ContainsFunc(d.Block, func(d *nginxconf.Directive) bool {
+		return returns(d) || d.Name == "location" && slices.Equal(d.Args, []string{"/"}) && slices.ContainsFunc(d.Block, returns)
+	})
+}
+
+// portsOf are the ports on which a server listens.
+func portsOf(d *nginxconf.Directive) (ports []string) {
+	for _, s := range d.Block {
+		if s.Name == "listen" {
+			ports = append(ports, listenPort(s))
+		}
+	}
+	if ports == nil {
+		ports = []string{"80"}
+	}
+	return sortedPorts(ports)
+}
+
+// listenPort is the port of a listen: [ADDRESS:]PORT, or 80.
+func listenPort(d *nginxconf.Directive) string {
+	if len(d.Args) == 0 {
+		return "80"
+	}
+	if strings.HasPrefix(d.Args[0], "unix:") {
+		return request.NoPort
+	}
+	text := d.Args[0]
+	if _, behind, ok := strings.Cut(text, "]"); ok {
+		text = cmp.Or(strings.TrimPrefix(behind, ":"), "80")
+	}
+	if at := strings.LastIndexByte(text, ':'); at >= 0 {
+		text = text[at+1:]
+	}
+	if strings.Trim(text, "0123456789-") != "" { // an address alone
+		return "80"
+	}
+	port, _, _ := strings.Cut(text, "-")
+	return port
+}
+
+// sortedPorts are ports in the order of their numbers, each once.
+func sortedPorts(ports []string) []string {
+	slices.SortFunc(ports, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) })
+	return slices.Compact(ports)
+}
+
+// byPort are requests by the ports on which they come.
+type byPort []struct {
+	requests Set
+	ports    []string
+}
+
+func (b *byPort) add(requests Set, port string) {
+	if requests.never {
+		return
+	}
+	for i := range *b {
+		if (*b)[i].requests.c.Is(&requests.c) {
+			(*b)[i].ports = append((*b)[i].ports, port)
+			return
+		}
+	}
+	*b = append(*b, struct {
+		requests Set
+		ports    []string
+	}{requests, []string{port}})
+}
+
+// set is all of them, where there are so many ports.
+func (b byPort) set(ports int) Set {
+	var parts []Set
+	for _, part := range b {
+		if len(part.ports) == ports {
+			return part.requests
+		}
+		parts = append(parts, within("port", part.ports...).and(part.requests))
+	}
+	return union(parts...)
+}

@@ -1,0 +1,337 @@
+package imports
+
+import (
+	"net/netip"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"shadow/internal/lazy"
+	"shadow/internal/request"
+	"shadow/parse/nginxconf"
+)
+
+// What a variable is depends on the request: a map or geo gives it one of several texts. So a key falls into cases, each
+// of some requests, in which it is made of the same parts of a request. A case that makes no text is not limited.
+
+// A piece is a text, or a variable that nginx has itself.
+type piece struct {
+	text     string
+	variable string
+}
+
+// A valueCase is what a text is for some requests.
+type valueCase struct {
+	set    Set
+	pieces []piece
+}
+
+// A keyCase is what a zone counts some requests by.
+type keyCase struct {
+	set Set
+	by  request.Key
+}
+
+var nginxVariable = lazy.Regexp(`\$(\w+|\{\w+\})`)
+
+// cases returns the cases of a text with variables.
+func (r *nginxReader) cases(text string, d *nginxconf.Directive) []valueCase {
+	all := []valueCase{{}}
+	extend := func(more []valueCase) {
+		var longer []valueCase
+		for _, a := range all {
+			for _, b := range more {
+				if set := a.set.and(b.set); !set.never {
+					longer = append(longer, valueCase{set, slices.Concat(a.pieces, b.pieces)})
+				}
+			}
+		}
+		all = longer
+	}
+	literal := func(text string) {
+		if text != "" {
+			extend([]valueCase{{pieces: []piece{{text: text}}}})
+		}
+	}
+	from := 0
+	for _, at := range nginxVariable().FindAllStringIndex(text, -1) {
+		literal(text[from:at[0]])
+		extend(r.variable(strings.Trim(text[at[0]:at[1]], "${}"), d))
+		from = at[1]
+	}
+	literal(text[from:])
+	return all
+}
+
+// variable are the cases of a variable that is used at a place.
+func (r *nginxReader) variable(name string, d *nginxconf.Directive) []valueCase {
+	if known, ok := r.known[name]; ok {
+		if known == nil {
+			r.lose(d.Place(), "$%s is made of itself", name)
+		}
+		return known
+	}
+	made := r.variables[name]
+	if name == "server_name" {
+		r.byServer = true
+		return r.cases(r.server, d)
+	}
+	if made == nil {
+		if set := r.set[name]; set != nil {
+			r.lose(set.Place(), "set $%s is not understood: it is taken for a field of the log", name)
+		}
+		return []valueCase{{pieces: []piece{{variable: name}}}}
+	}
+	r.known[name] = nil
+	if made.Name == "geo" {
+		r.known[name] = r.geo(made)
+	} else {
+		r.known[name] = r.mapped(made)
+	}
+	return r.known[name]
+}
+
+// An entry of a map or geo, in the order in which nginx looks.
+type entry struct {
+	*nginxconf.Directive
+	key, value string
+	regexp     bool
+}
+
+// entries returns the entries of a map or geo, with what is included; fallback is the value of what no entry fits.
+func (r *nginxReader) entries(d *nginxconf.Directive, block []*nginxconf.Directive) (all []entry, fallback string, hostnames bool) {
+	var regexps []entry
+	for _, e := range block {
+		switch {
+		case e.Name == "include" && len(e.Args) == 1:
+			included, problems, err := nginxconf.Read(r.path(e.Args[0]), nil)
+			if problems = append(problems, err); len(problems) > 1 || err != nil {
+				r.lose(e.Place(), "include %s: %v", e.Args[0], problems[0])
+			}
+			unescape(included)
+			more, value, _ := r.entries(d, included)
+			if all = append(all, more...); value != "" {
+				fallback = value
+			}
+		case e.Name == "hostnames":
+			hostnames = true
+		case e.Name == "volatile":
+		case len(e.Args) != 1 || d.Name == "geo" && slices.Contains([]string{"proxy", "delete"}, e.Name):
+			r.lose(e.Place(), "%s %s: not understood", e.Name, strings.Join(e.Args, " "))
+		case e.Name == "default":
+			fallback = e.Args[0]
+		case strings.HasPrefix(e.Name, "~") && d.Name == "map":
+			regexps = append(regexps, entry{e, e.Name[1:], e.Args[0], true})
+		default:
+			all = append(all, entry{e, strings.TrimPrefix(e.Name, `\`), e.Args[0], false})
+		}
+	}
+	return append(all, regexps...), fallback, hostnames
+}
+
+// path returns the path of a file that a configuration names.
+func (r *nginxReader) path(name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(r.base, name)
+}
+
+// mapped are the cases of what a map makes.
+func (r *nginxReader) mapped(d *nginxconf.Directive) (all []valueCase) {
+	entries, fallback, hostnames := r.entries(d, d.Block)
+	if len(d.Args) != 2 {
+		r.lose(d.Place(), "map: want two variables")
+		return nil
+	}
+	for _, source := range r.cases(d.Args[0], d) {
+		text, fixed := fixedText(source.pieces)
+		switch {
+		case fixed:
+			all = append(all, in(source.set, r.cases(lookUp(text, entries, fallback, hostnames), d))...)
+		case len(source.pieces) == 1:
+			if networks, ok := r.networkMap(source.pieces[0].variable, entries); ok {
+				all = append(all, in(source.set, networks)...)
+				rest := Set{} // other addresses
+				for _, n := range networks {
+					rest = rest.and(n.set.except())
+				}
+				if len(networks) == 1 {
+					all = append(all, in(source.set.and(rest), r.cases(fallback, d))...)
+				}
+				continue
+			}
+			all = append(all, in(source.set, r.conditioned(d, source.pieces[0].variable, entries, fallback, hostnames))...)
+		default:
+			r.lose(d.Place(), "map %s: what several variables make together is not understood, so $%s is taken for its default",
+				d.Args[0], strings.TrimPrefix(d.Args[1], "$"))
+			all = append(all, in(source.set, r.cases(fallback, d))...)
+		}
+	}
+	return merged(all)
+}
+
+// in are cases for some requests only.
+func in(set Set, cases []valueCase) (all []valueCase) {
+	for _, c := range cases {
+		if both := set.and(c.set); !both.never {
+			all = append(all, valueCase{both, c.pieces})
+		}
+	}
+	return all
+}
+
+// merged are cases, those that make the same in one.
+func merged(cases []valueCase) (all []valueCase) {
+	for _, c := range cases {
+		if i := slices.IndexFunc(all, func(a valueCase) bool { return slices.Equal(a.pieces, c.pieces) }); i >= 0 {
+			all[i].set = union(all[i].set, c.set)
+		} else {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// fixedText is the text that pieces make; false if it depends on the request.
+func fixedText(pieces []piece) (text string, ok bool) {
+	for _, p := range pieces {
+		if p.variable != "" {
+			return "", false
+		}
+		text += p.text
+	}
+	return text, true
+}
+
+// lookUp returns what a map makes of a text.
+func lookUp(text string, entries []entry, fallback string, hostnames bool) string {
+	for _, e := range entries {
+		if !e.regexp && strings.EqualFold(text, e.key) || hostnames && strings.HasPrefix(e.key, "*") && narrower(text, e.key) {
+			return e.value
+		}
+		if e.regexp && text != "" { // no expression fits an empty text
+			if re, err := regexp.Compile(insensitive(e.key)); err == nil && re.MatchString(text) {
+				return e.value
+			}
+		}
+	}
+	return fallback
+}
+
+// insensitive is an expression as Go has it; an asterisk in front stands for either case.
+func insensitive(pattern string) string {
+	if rest, ok := strings.CutPrefix(pattern, "*"); ok {
+		return "(?i)" + rest
+	}
+	return pattern
+}
+
+// conditioned are the cases of a map of a variable that nginx has itself.
+func (r *nginxReader) conditioned(d *nginxconf.Directive, variable string, entries []entry, fallback string, hostnames bool) (all []valueCase) {
+	var before []Set    // what earlier entries took
+	var values []string // with one value after the other
+	var fitting [][]Set // what fits each
+	for _, e := range entries {
+		set, ok := conditionOn(variable, e, hostnames)
+		if !ok {
+			r.lose(e.Place(), "no condition says that $%s is %s: this entry is left out", variable, e.Name)
+			continue
+		}
+		if variable == "server_port" {
+			r.lose(d.Place(), "only a log with the port tells what $server_port was; else it is taken for none of those here")
+		}
+		if len(values) > 0 && values[len(values)-1] == e.value {
+			fitting[len(fitting)-1] = append(fitting[len(fitting)-1], set)
+			continue
+		}
+		values, fitting = append(values, e.value), append(fitting, []Set{set})
+	}
+	left := Set{}
+	for i, value := range values {
+		set := union(fitting[i]...)
+		for _, b := range before {
+			if !apart(b, set) {
+				set = set.and(b.except())
+			}
+		}
+		before = append(before, union(fitting[i]...))
+		left = left.and(union(fitting[i]...).except())
+		all = append(all, in(set, r.cases(value, d))...)
+	}
+	return append(all, in(left, r.cases(fallback, d))...)
+}
+
+var (
+	methodWords = lazy.Regexp(`^\^?\(?(?:\?:)?([A-Z]+(?:\|[A-Z]+)*)\)?\$?$`)
+	something   = lazy.Regexp(`^\^?\.[+*]?\$?$`)
+)
+
+// noAgent fits what logs have where no agent was sent.
+const noAgent = "^-?$"
+
+// conditionOn is the set of requests whose variable an entry fits; false if no condition says so.
+func conditionOn(variable string, e entry, hostnames bool) (Set, bool) {
+	if part, ok := partOf(variable); ok && part.canLack() {
+		switch {
+		case part.text == "agent" && e.regexp:
+			re, err := regexp.Compile(insensitive(e.key))
+			set := within("agent", insensitive(e.key))
+			if err == nil && (re.MatchString("") || re.MatchString("-")) { // no expression fits an empty text in a map
+				set = set.and(within("agent", noAgent).except())
+			}
+			return set, err == nil
+		case part.text == "agent" && e.key == "":
+			return within("agent", noAgent), true
+		case part.text == "agent":
+			return within("agent", "(?i)^"+regexp.QuoteMeta(e.key)+"$"), true
+		case !e.regexp && e.key == "":
+			return within("without", part.text), true
+		case e.regexp && something().MatchString(strings.TrimPrefix(e.key, "*")):
+			return within("without", part.text).except(), true
+		}
+		return none, false
+	}
+	switch variable {
+	case "remote_addr", "binary_remote_addr":
+		addr, err := netip.ParseAddr(e.key)
+		if err != nil || e.regexp {
+			return none, false
+		}
+		return within("network", addr.String()), true
+	case "server_port":
+		return within("port", e.key), !e.regexp && e.key != "" && strings.Trim(e.key, "0123456789") == ""
+	case "request_method":
+		if words := methodWords().FindStringSubmatch(strings.TrimPrefix(e.key, "*")); e.regexp && words != nil {
+			return within("method", strings.Split(words[1], "|")...), true
+		}
+		return within("method", strings.ToUpper(e.key)), !e.regexp && e.key != ""
+	case "host", "http_host":
+		name := strings.ToLower(e.key)
+		if rest, ok := strings.CutPrefix(name, "."); ok && hostnames {
+			return within("host", rest, "*."+rest), true
+		}
+		return within("host", name), !e.regexp && name != "" && (hostnames || !strings.ContainsAny(name, "*?"))
+	case "uri", "document_uri", "request_uri":
+		if e.regexp {
+			return within("regexp", pathOnly(variable, insensitive(e.key))), compiles(e.key)
+		}
+		return exactly(e.key), strings.HasPrefix(e.key, "/") && !strings.Contains(e.key, "?")
+	}
+	return none, false
+}
+
+func compiles(pattern string) bool {
+	_, err := regexp.Compile(insensitive(pattern))
+	return err == nil
+}
+
+// pathOnly is an expression for a path with its query, as one for the path alone: where the query may begin, the path
+// ends.
+func pathOnly(variable, pattern string) string {
+	if variable != "request_uri" {
+		return pattern
+	}
+	return strings.NewReplacer(`(\?|$)`, `$`, `|\?|$)`, `|$)`, `^[^?]*`, ``).Replace(pattern)
+}

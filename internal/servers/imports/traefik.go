@@ -1,0 +1,379 @@
+package imports
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"shadow/internal/lazy"
+	"shadow/internal/policy"
+	"shadow/internal/request"
+	"shadow/limit"
+)
+
+// Traefik: a middleware rateLimit, in a file, as labels of a container, or as a resource of Kubernetes, limits the
+// requests of each router that names it, in a bucket of the router's own. Of routers that fit a request the one with the
+// longest rule gets it, unless priorities say otherwise. Middlewares are asked one after the other.
+// Source: traefik/traefik fd5a576, docs/content/reference/routing-configuration/http/middlewares/ratelimit.md,
+// .../http/routing/rules-and-priority.md, pkg/config/dynamic/middlewares.go,
+// pkg/middlewares/ratelimiter/rate_limiter.go.
+
+var traefikFormat = format{name: "traefik", has: isTraefik, take: takeTraefik, is: looksLikeTOML, read: readTOML}
+
+var tomlHead = lazy.Regexp(`(?m)^[ \t]*\[http\.(routers|middlewares)[^\[\]\n]*\]`)
+
+func looksLikeTOML(text []byte) bool { return tomlHead().Match(text) }
+
+var tomlTable = lazy.Regexp(`(?m)^[ \t]*\[\[?([^\[\]=\n]+)\]\]?[ \t]*(#.*)?$`)
+
+// readTOML reads a dynamic configuration in TOML: tables by their names, whose lines are as in Terraform.
+func readTOML(i *Import, file string, text []byte) error {
+	root, at := policy.NewTree(1), 0
+	into := root
+	part := func(end int) {
+		lines := parseHCL(strings.Repeat("\n", strings.Count(string(text[:at]), "\n")) + string(text[at:end]))
+		for _, key := range lines.Keys() {
+			into.Set(key, lines.Get(key))
+		}
+	}
+	for _, span := range tomlTable().FindAllSubmatchIndex(text, -1) {
+		part(span[0])
+		into, at = root, span[1]
+		line := strings.Count(string(text[:span[0]]), "\n") + 1
+		for word := range strings.SplitSeq(string(text[span[2]:span[3]]), ".") {
+			word = strings.Trim(strings.TrimSpace(word), `"'`)
+			next := field(into, word)
+			if next == nil || len(next.Items) > 0 {
+				next = policy.NewTree(line)
+				into.Set(word, next)
+			}
+			into = next
+		}
+	}
+	part(len(text))
+	i.docs = append(i.docs, doc{root, file})
+	return nil
+}
+
+func isTraefik(d doc) bool {
+	kind := d.Say("kind")
+	return d.Get("http", "middlewares") != nil || d.Get("http", "routers") != nil && d.Get("static_resources") == nil ||
+		strings.Contains(d.Say("apiVersion"), "traefik") && (kind == "Middleware" || kind == "IngressRoute") ||
+		kind == "Ingress" && d.Get("metadata", "annotations", traefikNote+"middlewares") != nil ||
+		kind == "List" && slices.ContainsFunc(each([]doc{d}, "Middleware", "IngressRoute", "Ingress"), isTraefik) ||
+		len(traefikLabels(d)) > 0
+}
+
+// A traefikRouter gets the requests of a rule.
+type traefikRouter struct {
+	name, rule  string
+	at          string
+	priority    int
+	middlewares []string
+	entries     []string // entry points; none: all
+	fits, set   Set      // what its rule fits, and what is left of that
+}
+
+// A traefikConfig is what all documents have.
+type traefikConfig struct {
+	*Import
+	middlewares map[string]doc  // by name: what stands below rateLimit, or below chain
+	others      map[string]bool // names of those that do not limit
+	routers     []traefikRouter
+}
+
+func takeTraefik(i *Import, docs []doc) {
+	c := &traefikConfig{Import: i, middlewares: map[string]doc{}, others: map[string]bool{}}
+	for _, d := range docs {
+		c.dynamic(doc{d.Get("http"), d.file})
+		for _, labels := range traefikLabels(d) {
+			c.dynamic(doc{labels.Get("traefik", "http"), d.file})
+		}
+		for _, m := range each([]doc{d}, "Middleware") {
+			c.middleware(m.Say("metadata", "name"), doc{m.Get("spec"), d.file})
+		}
+		for _, r := range each([]doc{d}, "IngressRoute") {
+			for n, route := range r.List("spec", "routes") {
+				router := traefikRouter{name: fmt.Sprintf("%s %d", r.Say("metadata", "name"), n), rule: route.Say("match"), at: r.place(route)}
+				for _, m := range route.List("middlewares") {
+					router.middlewares = append(router.middlewares, m.Say("name"))
+				}
+				router.priority, _ = strconv.Atoi(route.Say("priority"))
+				router.entries = texts(r.List("spec", "entryPoints"))
+				c.routers = append(c.routers, router)
+			}
+		}
+		for _, ingress := range each([]doc{d}, "Ingress") {
+			c.ingress(ingress)
+		}
+	}
+	c.Policies = append(c.Policies, c.policy())
+}
+
+// dynamic reads the part http of a configuration.
+func (c *traefikConfig) dynamic(d doc) {
+	for _, name := range d.Get("middlewares").Keys() {
+		c.middleware(name, doc{d.Get("middlewares", name), d.file})
+	}
+	for _, name := range d.Get("routers").Keys() {
+		at := d.Get("routers", name)
+		r := traefikRouter{name: name, rule: at.Say("rule"), at: d.place(at)}
+		r.middlewares = texts(at.List("middlewares"))
+		r.priority, _ = strconv.Atoi(at.Say("priority"))
+		r.entries = texts(at.List("entryPoints"))
+		c.routers = append(c.routers, r)
+	}
+}
+
+// middleware takes down one that matters.
+func (c *traefikConfig) middleware(name string, d doc) {
+	c.others[name] = true
+	for _, key := range d.Tree.Keys() {
+		switch {
+		case strings.EqualFold(key, "rateLimit"), strings.EqualFold(key, "chain"):
+			part := d.Get(key)
+			part.Text = strings.ToLower(key)
+			c.middlewares[name] = doc{part, d.file}
+		case strings.EqualFold(key, "inFlightReq"):
+			c.lose(d.place(d.Get(key)), "inFlightReq bounds how many requests are under way at once, which no limit here does")
+		case strings.EqualFold(key, "plugin"):
+			c.lose(d.place(d.Get(key)), "plugin %s is not read", strings.Join(d.Get(key).Keys(), ", "))
+		}
+	}
+}
+
+// traefikLabels are the labels of each container of a compose file, as a tree.
+func traefikLabels(d doc) (all []*policy.Tree) {
+	services := d.Get("services")
+	for _, name := range services.Keys() {
+		for _, labels := range []*policy.Tree{services.Get(name, "labels"), services.Get(name, "deploy", "labels")} {
+			root := policy.NewTree(0)
+			add := func(key, value string, line int) {
+				at, words := root, strings.Split(key, ".")
+				if words[0] != "traefik" || len(words) < 2 || words[1] != "http" {
+					return
+				}
+				for _, word := range words[:len(words)-1] {
+					if at.Get(word) == nil {
+						at.Set(word, policy.NewTree(line))
+					}
+					at = at.Get(word)
+				}
+				at.Set(words[len(words)-1], &policy.Tree{Line: line, Text: value})
+			}
+			for _, key := range labels.Keys() {
+				add(key, labels.Say(key), labels.Get(key).Line)
+			}
+			if labels != nil {
+				for _, item := range labels.Items {
+					key, value, _ := strings.Cut(item.Text, "=")
+					add(key, value, item.Line)
+				}
+			}
+			if len(root.Keys()) > 0 {
+				all = append(all, root)
+			}
+		}
+	}
+	return all
+}
+
+// look finds a middleware by a name that may have its provider behind it, and the namespace in front.
+func (c *traefikConfig) look(name string) (string, bool) {
+	name, _, _ = strings.Cut(name, "@")
+	if _, ok := c.middlewares[name]; ok {
+		return name, true
+	}
+	for _, known := range slices.Sorted(maps.Keys(c.middlewares)) {
+		if strings.HasSuffix(name, "-"+known) {
+			return known, true
+		}
+	}
+	return name, false
+}
+
+// isOther reports whether a name, as look has it, is one of a middleware that is here.
+func (c *traefikConfig) isOther(name string) bool {
+	return c.others[name] || slices.ContainsFunc(slices.Collect(maps.Keys(c.others)), func(known string) bool {
+		return strings.HasSuffix(name, "-"+known)
+	})
+}
+
+var composeMark = lazy.Regexp(`\$\{\w[^}]*\}`)
+
+// policy are the limits of all routers.
+func (c *traefikConfig) policy() Policy {
+	p := Policy{Name: "traefik", Combine: "in-turn"}
+	slices.SortStableFunc(c.routers, func(a, b traefikRouter) int {
+		return cmp.Or(cmp.Compare(b.weight(), a.weight()), cmp.Compare(a.name, b.name))
+	})
+	used, taken := map[string]bool{}, []*traefikRouter(nil)
+	for n := range c.routers {
+		r := &c.routers[n]
+		set, unknown, err := parseRule(r.rule)
+		if err != nil {
+			c.lose(r.at, "rule %s: %v: the limits of its router are left out", r.rule, err)
+			continue
+		}
+		for _, text := range unknown {
+			c.lose(r.at, "no condition says %s: the router's limits are judged on requests that the rest of its rule fits", text)
+		}
+		if mark := composeMark().FindString(r.rule); mark != "" {
+			c.lose(r.at, "rule %s has a variable, %s: give what docker compose config writes", r.rule, mark)
+		}
+		r.set, r.fits = set, set
+		for _, before := range taken {
+			switch {
+			case apart(before.fits, set):
+			case !r.besides(before):
+				r.set = r.set.and(before.fits.except())
+			case c.limited(r) && c.limited(before):
+				c.lose(r.at, "only the entry point (%s) tells requests of router %s from those of %s: they are taken to come to both",
+					strings.Join(r.entries, ", "), r.name, before.name)
+			}
+		}
+		if unknown == nil {
+			taken = append(taken, r)
+		}
+		if r.set.never && c.limited(r) {
+			c.lose(r.at, "router %s gets no requests here: others before it take them", r.name)
+		}
+		c.attach(&p, r, r.middlewares, used, 0)
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.middlewares)) {
+		if d := c.middlewares[name]; !used[name] && d.Text == "ratelimit" {
+			c.tell(d.place(nil), "no router here names the middleware %s: it is judged on all requests", name)
+			c.attach(&p, &traefikRouter{name: "all", at: d.place(nil)}, []string{name}, used, 0)
+		}
+	}
+	return p
+}
+
+// besides reports whether a router listens where another one does not.
+func (r *traefikRouter) besides(other *traefikRouter) bool {
+	return len(r.entries) > 0 && len(other.entries) > 0 &&
+		!slices.ContainsFunc(r.entries, func(e string) bool { return slices.Contains(other.entries, e) })
+}
+
+// limited reports whether a router has a limit, or a chain that may have one.
+func (c *traefikConfig) limited(r *traefikRouter) bool {
+	return slices.ContainsFunc(r.middlewares, func(name string) bool { _, ok := c.look(name); return ok })
+}
+
+// texts returns the texts of a list, whose items may have several.
+func texts(items []*policy.Tree) (all []string) {
+	for _, item := range items {
+		for word := range strings.SplitSeq(item.Text, ",") {
+			all = append(all, strings.TrimSpace(word))
+		}
+	}
+	return all
+}
+
+func (r *traefikRouter) weight() int { return cmp.Or(r.priority, len(r.rule)) }
+
+// mostNested is the depth to which chains may name chains.
+const mostNested = 10
+
+// attach adds the limits of middlewares to those of a router.
+func (c *traefikConfig) attach(p *Policy, r *traefikRouter, names []string, used map[string]bool, depth int) {
+	for _, name := range names {
+		name, ok := c.look(name)
+		if !ok && name != "" && !c.isOther(name) {
+			c.tell(r.at, "the middleware %s of router %s is not here: if it limits, give its file too", name, r.name)
+		}
+		if !ok || depth > mostNested {
+			continue // it does not limit, or stands elsewhere
+		}
+		used[name] = true
+		d := c.middlewares[name]
+		if d.Text == "chain" {
+			var inner []string
+			for _, m := range d.List("middlewares") {
+				for word := range strings.SplitSeq(m.Text+m.Say("name"), ",") {
+					inner = append(inner, strings.TrimSpace(word))
+				}
+			}
+			c.attach(p, r, inner, used, depth+1)
+			continue
+		}
+		p.Limits = append(p.Limits, c.limits(d, name, r)...)
+	}
+}
+
+// field is a part by its name in any case, with underscores or without.
+func field(t *policy.Tree, names ...string) *policy.Tree {
+	for _, name := range names {
+		i := slices.IndexFunc(t.Keys(), func(key string) bool { return plainKey(key) == plainKey(name) })
+		if i < 0 {
+			return nil
+		}
+		t = t.Get(t.Keys()[i])
+	}
+	return t
+}
+
+// limits returns the limits of a middleware at a router.
+func (c *traefikConfig) limits(d doc, name string, r *traefikRouter) []Limit {
+	average, burst := cmp.Or(field(d.Tree, "average").Say(), "0"), cmp.Or(field(d.Tree, "burst").Say(), "1")
+	period := cmp.Or(field(d.Tree, "period").Say(), "1s")
+	if n, err := strconv.Atoi(burst); err == nil && n < 1 {
+		burst = "1"
+	}
+	if strings.Trim(period, "0") == "" || period == "0s" {
+		period = "1s"
+	}
+	if redis := field(d.Tree, "redis"); redis != nil {
+		c.tell(d.place(redis), "buckets in Redis are judged as those in memory")
+	} else if average != "0" {
+		c.tell("", "each Traefik counts for itself; here one counts all requests")
+	}
+	for _, key := range d.Tree.Keys() {
+		if !slices.Contains([]string{"average", "burst", "period", "sourcecriterion", "redis"}, strings.ToLower(key)) {
+			c.lose(d.place(d.Get(key)), "%s is not understood", key)
+		}
+	}
+	if average == "0" {
+		c.tell(d.place(nil), "middleware %s: without an average nothing is limited", name)
+		return nil
+	}
+	if !strings.ContainsFunc(period, func(c rune) bool { return c > '9' }) {
+		period += "s"
+	}
+	if _, err := limit.ParsePeriod(period); err != nil {
+		c.lose(d.place(nil), "%v", err)
+		return nil
+	}
+	l := Limit{
+		Text: fmt.Sprintf("traefik:%s/%s,burst=%s", average, period, burst), Match: r.set, Count: r.set,
+		Told: []string{fmt.Sprintf("%s middleware %s of router %s, refused with 429", d.place(nil), name, r.name)},
+	}
+	source := field(d.Tree, "sourceCriterion")
+	switch header := field(source, "requestHeaderName").Say(); {
+	case header != "":
+		part := "header:" + header
+		key, err := request.ParseKey(part)
+		if err != nil {
+			c.lose(d.place(source), "%v", err)
+			return nil
+		}
+		with, without := l, l
+		with.By, with.Match = key, r.set.and(within("without", key.String()).except())
+		without.By, without.Match = request.BySite, r.set.and(within("without", key.String())) // all without it count together
+		with.Count, without.Count = with.Match, without.Match
+		return []Limit{with, without}
+	case field(source, "requestHost").Say() == "true":
+		l.By = request.ByHost
+	}
+	strategy := field(source, "ipStrategy")
+	if depth := field(strategy, "depth").Say(); depth != "" && depth != "0" || field(strategy, "excludedIPs") != nil {
+		c.tell(d.place(strategy), "clients are taken from X-Forwarded-For: --client-from x-forwarded-for, with --trusted-proxy")
+	}
+	if bits := field(strategy, "ipv6Subnet").Say(); bits != "" && bits != "0" {
+		c.lose(d.place(strategy), "ipv6Subnet %s: IPv6 addresses count one by one here; --client addr,/%s counts by networks", bits, bits)
+	}
+	return []Limit{l}
+}

@@ -1,0 +1,130 @@
+package imports
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"shadow/internal/escape"
+	"shadow/internal/lazy"
+	"shadow/internal/request"
+)
+
+// Write writes a shadow.yaml. What was not understood stands above it in comments.
+func (i *Import) Write(w io.Writer) error {
+	var b strings.Builder
+	comment := func(indent, text string) {
+		fmt.Fprintf(&b, "%s# %s\n", indent, escape.Visible(text))
+	}
+	for _, n := range i.Notes {
+		if n.Mild {
+			comment("", n.String())
+		} else {
+			comment("", "NOT AS THERE: "+n.String())
+		}
+	}
+	if len(i.Policies) > 0 {
+		b.WriteString("policies:\n")
+	}
+	for _, p := range i.Policies {
+		fmt.Fprintf(&b, "  - name: %s\n", quoted(p.Name))
+		if p.Combine != "" {
+			fmt.Fprintf(&b, "    combine: %s\n", p.Combine)
+		}
+		b.WriteString("    limits:\n")
+		for _, l := range p.Limits {
+			for _, text := range l.Told {
+				comment("      ", text)
+			}
+			fmt.Fprintf(&b, "      - limit: %s\n", quoted(l.Text))
+			if l.By != request.ByClient {
+				fmt.Fprintf(&b, "        by: %s\n", quoted(l.By.String()))
+			}
+			if !l.Match.isAll() {
+				fmt.Fprintf(&b, "        match: %s\n", groupText(l.Match.c))
+			}
+			if !l.Count.c.Is(&l.Match.c) {
+				fmt.Fprintf(&b, "        count: %s\n", countText(l.Match.c, l.Count.c))
+			}
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// groupText is conditions between braces.
+func groupText(c request.Conditions) string {
+	var texts []string
+	c.Each(func(key string, values *[]string) {
+		switch len(*values) {
+		case 0:
+		case 1:
+			texts = append(texts, key+": "+quoted((*values)[0]))
+		default:
+			var all []string
+			for _, v := range *values {
+				all = append(all, quoted(v))
+			}
+			texts = append(texts, key+": ["+strings.Join(all, ", ")+"]")
+		}
+	})
+	if len(c.Any) > 0 {
+		texts = append(texts, "either: "+listText(c.Any))
+	}
+	if len(c.Not) > 0 {
+		texts = append(texts, "not: "+listText(c.Not))
+	}
+	return "{" + strings.Join(texts, ", ") + "}"
+}
+
+func listText(all []request.Conditions) string {
+	var texts []string
+	for _, c := range all {
+		texts = append(texts, groupText(c))
+	}
+	if len(texts) == 1 {
+		return texts[0]
+	}
+	return "[" + strings.Join(texts, ", ") + "]"
+}
+
+// countText formats what is counted, where that begins with what is matched.
+func countText(match, count request.Conditions) string {
+	text := groupText(count)
+	theirs := map[string]bool{}
+	count.Each(func(key string, values *[]string) { theirs[key] = len(*values) > 0 })
+	var gone []string
+	match.Each(func(key string, values *[]string) {
+		if len(*values) > 0 && !theirs[key] {
+			gone = append(gone, key+": any")
+		}
+	})
+	if len(match.Any) > 0 && len(count.Any) == 0 { // replaced by what fits every request
+		gone = append(gone, "either: {path: any}")
+	}
+	if len(match.Not) > 0 && len(count.Not) == 0 { // and by what fits none
+		gone = append(gone, "not: {method: NONE}")
+	}
+	if len(gone) == 0 {
+		return text
+	}
+	inner := strings.TrimSuffix(strings.TrimPrefix(text, "{"), "}")
+	if inner != "" {
+		gone = append([]string{inner}, gone...)
+	}
+	return "{" + strings.Join(gone, ", ") + "}"
+}
+
+var plainText = lazy.Regexp(`^[/A-Za-z][A-Za-z0-9/._~-]*[A-Za-z0-9/._~-]$|^/$`)
+
+// quoted is a text as YAML has it, between braces too.
+func quoted(text string) string {
+	switch strings.ToLower(text) {
+	case "true", "false", "null", "yes", "no", "on", "off":
+	default:
+		if plainText().MatchString(text) {
+			return text
+		}
+	}
+	return "'" + strings.ReplaceAll(text, "'", "''") + "'"
+}

@@ -1,0 +1,140 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"shadow/internal/store/duck"
+)
+
+// Options bound what writing may take from the machine. The zero value is the default.
+type Options struct {
+	MemoryMB int // at most this much for DuckDB's buffers; 0 is defaultMemoryMB
+	Threads  int // for DuckDB's own work besides the caller's goroutines; 0 is 1
+}
+
+const defaultMemoryMB = 64
+
+// A Store is a database that runs are written to. Several processes may write to one at a time, and read it meanwhile.
+type Store struct {
+	folder
+	options Options
+
+	table *duck.Conn // on which the pieces of a tail are made, one after the other; nil: not yet
+	place *workplace // its own
+}
+
+// Open returns the database at path, and makes the folder when there is none.
+func Open(path string, o Options) (*Store, error) {
+	s := &Store{folder: folder(path), options: o}
+	if path != "" {
+		if err := s.create(); err != nil {
+			return nil, err
+		}
+	}
+	return s, s.check()
+}
+
+// Close frees what Append has kept from call to call.
+func (s *Store) Close() error {
+	if s.table == nil {
+		return nil
+	}
+	s.table.Close()
+	s.table = nil
+	return s.place.leave()
+}
+
+// tailMemoryMB is for batches of as many new names as a flood has: these are joined and sorted in memory.
+const tailMemoryMB = 512
+
+// openTable returns the database in memory on which the pieces of a tail are made.
+func (s *Store) openTable(ctx context.Context) (*duck.Conn, error) {
+	if s.table != nil {
+		if _, err := os.Stat(s.place.path); err == nil {
+			return s.table, nil
+		}
+		s.Close() //nolint:errcheck // another folder has taken the place of this one
+	}
+	var err error
+	if s.place, err = s.work(ctx); err != nil {
+		return nil, err
+	}
+	s.options.MemoryMB = cmp.Or(s.options.MemoryMB, tailMemoryMB)
+	if s.table, err = s.openDesk(s.place.overflow()); err != nil {
+		return nil, errors.Join(err, s.place.leave())
+	}
+	return s.table, nil
+}
+
+// emptyTables empties the tables of schema.sql.
+func emptyTables(d *duck.Conn) error {
+	var text strings.Builder
+	for i := range tableDefs() {
+		text.WriteString("TRUNCATE " + tableDefs()[i].name + ";")
+	}
+	return d.Exec(text.String())
+}
+
+// openDesk opens a database in memory in which files are made, with the tables of schema.sql, empty. What does not fit into
+// memory lies in overflow.
+func (s *Store) openDesk(overflow string) (*duck.Conn, error) {
+	d, err := duck.Open(":memory:", slices.Concat(duck.NoExtensions, duck.Settings{
+		{"memory_limit", fmt.Sprintf("%dMB", cmp.Or(s.options.MemoryMB, defaultMemoryMB))},
+		{"threads", fmt.Sprint(cmp.Or(s.options.Threads, 1))},
+		{"temp_directory", overflow},
+	}))
+	if err != nil {
+		return nil, err
+	}
+	var text strings.Builder
+	for i := range tableDefs() {
+		t := &tableDefs()[i]
+		text.WriteString("CREATE TABLE " + t.name + " (" + t.list(func(name, is string) string { return name + " " + is }) + ");")
+	}
+	if err := d.Exec(text.String()); err != nil {
+		d.Close()
+		return nil, err
+	}
+	return d, nil
+}
+
+// writeTables writes the tables that have rows to files in dir.
+func writeTables(d *duck.Conn, dir string) error {
+	var count []string
+	for i := range tableDefs() {
+		count = append(count, "SELECT "+fmt.Sprint(i)+" WHERE EXISTS (FROM "+tableDefs()[i].name+")")
+	}
+	filled, err := duck.List[int32](d, strings.Join(count, " UNION ALL "))
+	for i := 0; i < len(filled) && err == nil; i++ {
+		name := tableDefs()[filled[i]].name
+		err = writeFile(d, name, filepath.Join(dir, name+".parquet"))
+	}
+	return err
+}
+
+// writeFile writes the rows of a table or of a query in parentheses to a file.
+func writeFile(d *duck.Conn, rows, path string) error {
+	return d.Exec("COPY " + rows + " TO " + literal(path) + " (FORMAT parquet, COMPRESSION zstd, PARQUET_VERSION v2, USE_TMP_FILE false)")
+}
+
+// overflow is the folder of what does not fit into memory.
+func (w *workplace) overflow() string { return filepath.Join(w.path, "overflow") }
+
+// finish makes durable what a workplace has.
+func (w *workplace) finish(ctx context.Context) error {
+	err := os.RemoveAll(w.overflow())
+	if err == nil {
+		err = w.sync()
+	}
+	if cause := context.Cause(ctx); cause != nil {
+		err = cause
+	}
+	return full(err)
+}

@@ -1,0 +1,317 @@
+package suggest
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"shadow/internal/request"
+	"shadow/internal/sweep"
+	"shadow/internal/traffic"
+	"shadow/internal/traffic/ingest"
+	"shadow/internal/traffic/who"
+	"shadow/limit"
+	"shadow/replay"
+)
+
+// An Advisor answers a question about a log. It goes through the requests several times:
+//
+//	survey   who each client is, and from when to when the log goes
+//	curves   of each part of the log, and page loads
+//	refused  by the token buckets that were chosen, which their curves do not tell, and by a server's own limits; then by
+//	         those beside the best; then by limits that hit none, unless one separates; and by the answer over the whole
+//	         log
+type Advisor struct {
+	Question
+	Shapes     sweep.Options // kinds, periods and rates to choose from
+	HeldOut    Percent       // of the requests: the rest, which validates the answer; 0 for none
+	Band       bool
+	Action     string        // the requests of this action only; "" for all
+	EachAction bool          // one answer for each of those with most requests
+	Keys       []request.Key // by which limits may reach more than by client
+	AllKeys    bool          // whether that is looked at in any case, rather than where no limit by client can
+	Explore    bool          // whether to find out what many limits do to the whole log, if there is one answer
+	Tables     *traffic.Tables
+	Lateness   limit.Time
+
+	// Read reads the log, and hands each batch to do. Again hands over the same batches once more; nil: only the survey is
+	// wanted, and no parts.
+	Read  func(do func(*traffic.Batch) error) (ingest.Stats, error)
+	Again func(do func(*traffic.Batch) error) error
+
+	Who func() *who.Register // who the clients are, once the log was read
+
+	Found *replay.Result // by the survey
+	Split bool           // whether there is a rest
+
+	cuts   cuts
+	labels who.Identities
+	tracks []*track
+	only   []string // actions that an answer is wanted for; nil: as Action and EachAction say
+
+	chosenOn int64 // requests on the parts that limits are chosen on
+}
+
+// A track is what is found out about the requests of one action, or all.
+type track struct {
+	action string
+	parts  [PartCount]*sweep.Sweep
+	bounds *sweep.Bounds // of the whole log
+	whole  *sweep.Sweep  // of the whole log; nil: not asked for
+	loads  LoadCounter
+	advice *Advice
+}
+
+// MostActions is the most actions that EachAction looks at.
+const MostActions = 10
+
+// Survey finds out who each client is, and where to split the log.
+func (d *Advisor) Survey() error {
+	o := replay.Options{Tables: d.Tables, Lateness: d.Lateness}
+	clock := new(Clock)
+	if d.Again != nil { // else no parts are asked for
+		o.Observer = clock
+	}
+	engine := replay.New(o)
+	stats, err := d.Read(engine.Judge)
+	if err != nil {
+		return err
+	}
+	d.Found = engine.Result(stats)
+	d.Found.Who = d.Who()
+	d.labels = d.Found.Who.Identities
+	if d.Again == nil {
+		return nil
+	}
+	c := &d.cuts
+	c.at[Rest], c.there[Rest] = clock.Cut(d.HeldOut)
+	c.at[Second], c.there[Second] = clock.Cut(d.HeldOut + (whole-d.HeldOut)/2)
+	c.there[Second] = c.there[Second] && c.there[Rest] && c.at[Second] < c.at[Rest]
+	d.Split = c.there[Rest]
+	return nil
+}
+
+// Advise chooses limits, and finds out what they refuse: an answer for each action. The survey must have been made.
+func (d *Advisor) Advise(ctx context.Context) (answers []*Advice, err error) {
+	if err := d.draw(ctx); err != nil {
+		return nil, err
+	}
+	s := &d.Found.Stats
+	for _, t := range d.tracks {
+		var parts [PartCount]*Part
+		end := s.LastAt
+		for i := PartCount - 1; i >= First; i-- {
+			begin := d.cuts.at[i]
+			if i == First {
+				begin = s.FirstAt
+			} else if !d.cuts.there[i] {
+				continue
+			}
+			parts[i] = d.partOf(t.parts[i], begin, end)
+			end = begin
+		}
+		t.advice = Advise(d.Question, t.action, parts, t.loads.Result())
+		t.advice.all = d.chosenOn
+		answers = append(answers, t.advice)
+	}
+	if err := d.findBounds(); err != nil {
+		return nil, err
+	}
+	for _, t := range d.tracks {
+		t.advice.Reach = &Reached(t.bounds, clientOnly)[0].Reach
+	}
+	if err := d.countAll(ctx); err != nil {
+		return nil, err
+	}
+	if d.Explore {
+		if err := d.explore(ctx, d.tracks[0]); err != nil {
+			return nil, err
+		}
+	}
+	return answers, d.findOthers()
+}
+
+// Without finds the answer as if a client were neither protected nor a target, as the site's own work is. The survey must
+// have been made.
+func (d *Advisor) Without(ctx context.Context, client int32) (*Advice, error) {
+	without := d.beside()
+	without.labels = slices.Clone(d.labels)
+	without.labels[client] = who.Own
+	answers, err := without.Advise(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return answers[0], nil
+}
+
+// Only finds the answers for the requests of some actions. The survey must have been made.
+func (d *Advisor) Only(ctx context.Context, actions []string) ([]*Advice, error) {
+	beside := d.beside()
+	beside.only = actions
+	return beside.Advise(ctx)
+}
+
+// beside returns an advisor that asks something else of the same log.
+func (d *Advisor) beside() *Advisor {
+	beside := *d
+	beside.tracks, beside.Explore, beside.AllKeys, beside.Keys = nil, false, false, nil
+	return &beside
+}
+
+// Bounds begin to look for how much of the target any limit by some keys can reach, in requests of an action, "" for all.
+// The survey must have been made.
+func (d *Advisor) Bounds(action string, keys []request.Key) *sweep.Bounds {
+	o := sweep.BoundOptions{
+		Tables: d.Tables, Action: action, Lateness: d.Lateness, Target: uint16(d.Target),
+		Group: func(client int32) uint8 { return uint8(d.labels.Of(client)) },
+	}
+	for _, goal := range d.Goals {
+		o.Goals = append(o.Goals, sweep.BoundGoal{Who: uint16(goal.Who), MayHit: goal.MayHit})
+	}
+	return sweep.NewBounds(o, keys)
+}
+
+// findBounds has the bounds of all tracks take in the requests as often as they want.
+func (d *Advisor) findBounds() error {
+	for more := true; more; {
+		if err := d.Again(func(b *traffic.Batch) error {
+			for _, t := range d.tracks {
+				t.bounds.Take(b)
+			}
+			return nil
+		}); err != nil {
+			return err
+		}
+		more = false
+		for _, t := range d.tracks {
+			more = t.bounds.Next() || more
+		}
+	}
+	return nil
+}
+
+// Reached returns what bounds for some keys have found.
+func Reached(bounds *sweep.Bounds, keys []request.Key) (all []KeyReach) {
+	for i, r := range bounds.Results() {
+		all = append(all, KeyReach{keys[i], Reach{
+			Requests: r.Most.Requests, OfRequests: r.Of.Requests, Clients: r.Most.Clients, OfClients: r.Of.Clients,
+		}})
+	}
+	return all
+}
+
+// clientOnly holds the key that suggested limits count by.
+var clientOnly = []request.Key{request.ByClient}
+
+// findOthers looks for another key by which limits can reach the target: where none by client can, or a flag asks for
+// it.
+func (d *Advisor) findOthers() error {
+	for _, t := range d.tracks {
+		a := t.advice
+		if !d.AllKeys && a.Answer.Verdict != NoLimitCan {
+			continue
+		}
+		var keys []request.Key
+		for _, key := range d.Keys {
+			if key != request.ByClient && (t.action == "" || !key.ByActions()) {
+				keys = append(keys, key)
+			}
+		}
+		if len(keys) == 0 {
+			continue
+		}
+		others := Advisor{Again: d.Again, tracks: []*track{{bounds: d.Bounds(t.action, keys)}}}
+		if err := others.findBounds(); err != nil {
+			return err
+		}
+		a.ByKey = Reached(others.tracks[0].bounds, keys)
+	}
+	return nil
+}
+
+// partOf returns what a sweep found.
+func (d *Advisor) partOf(s *sweep.Sweep, first, last limit.Time) *Part {
+	placements, clients, requests := Curves(s, d.labels)
+	return &Part{First: first, Last: last, Clients: clients, Requests: requests, Placements: placements}
+}
+
+// draw draws the curves.
+func (d *Advisor) draw(ctx context.Context) error {
+	loading := who.Browsers
+	if !d.Found.Stats.HasAgents {
+		loading = who.Users
+	}
+	for _, action := range d.actions() {
+		t := &track{action: action, loads: LoadCounter{Tables: d.Tables, Labels: d.labels, Who: loading, Action: action}}
+		for i := range t.parts {
+			o := d.Shapes
+			o.High, o.Group = true, func(client int32) uint8 { return uint8(d.labels.Of(client)) }
+			o.Action, o.Tables, o.Lateness, o.Bursts, o.Band, o.Stop = action, d.Tables, d.Lateness, nil, d.Band, ctx.Err
+			t.parts[i] = sweep.New(o)
+		}
+		if d.Explore {
+			o := d.Shapes
+			o.Action, o.Tables, o.Lateness, o.Bursts, o.Stop = action, d.Tables, d.Lateness, nil, ctx.Err
+			t.whole = sweep.New(o)
+		}
+		t.bounds = d.Bounds(action, clientOnly)
+		d.tracks = append(d.tracks, t)
+	}
+	reached := 0 // the part
+	d.chosenOn = 0
+	err := d.Again(func(b *traffic.Batch) error {
+		for _, t := range d.tracks {
+			if t.whole != nil {
+				cold := *b
+				cold.Warm = false
+				t.whole.Take(&cold)
+			}
+		}
+		return d.cuts.divide(b, func(part int, b *traffic.Batch) error {
+			if part < Rest {
+				d.chosenOn += int64(b.Len())
+			}
+			for _, t := range d.tracks {
+				if part > reached {
+					t.parts[reached].Finish()
+				}
+				t.parts[part].Take(b)
+				t.loads.Take(b)
+			}
+			reached = part
+			return nil
+		})
+	})
+	for _, t := range d.tracks { // the replays that follow need the room
+		if t.parts[reached].Finish(); t.whole != nil {
+			t.whole.Finish()
+		}
+	}
+	return err
+}
+
+// actions returns the actions to suggest limits for, "" for all together.
+func (d *Advisor) actions() []string {
+	if d.only != nil {
+		return d.only
+	}
+	if !d.EachAction {
+		return []string{d.Action}
+	}
+	requests, name := d.Found.Actions, d.Tables.Actions.Name
+	ids := make([]int32, 0, len(requests))
+	for id, n := range requests {
+		if n > 0 {
+			ids = append(ids, int32(id))
+		}
+	}
+	slices.SortFunc(ids, func(x, y int32) int {
+		return cmp.Or(cmp.Compare(requests[y], requests[x]), strings.Compare(name(x), name(y)))
+	})
+	var names []string
+	for _, id := range ids[:min(len(ids), MostActions)] {
+		names = append(names, name(id))
+	}
+	return names
+}

@@ -1,0 +1,166 @@
+package evidence
+
+import (
+	"bytes"
+	"fmt"
+	"hash/crc32"
+
+	"shadow/internal/traffic"
+	"shadow/internal/traffic/match"
+	"shadow/parse"
+)
+
+// A Tracer finds the traces of requests. It is immutable; any number of goroutines may use it.
+type Tracer struct {
+	beacon     []match.Glob
+	background []match.Glob
+	hosts      [][]byte // of this site, as bareHost has them
+	robots     *Robots
+	rules      TraceRules
+}
+
+// TraceRules say what a Tracer goes by. All may be left out.
+type TraceRules struct {
+	Beacon     string   // pattern for the path of what only browsers load, as Rule.Glob
+	Background []string // patterns for paths that pages ask for by themselves
+	Hosts      []string // names of this site, where the log does not tell them; without any they are learned from its beginning
+	Robots     *Robots  // what robots.txt says
+	Purposes   bool     // whether traces say what a target is for
+}
+
+// NewTracer compiles the rules.
+func NewTracer(rules TraceRules) (*Tracer, error) {
+	t := &Tracer{robots: rules.Robots, rules: rules}
+	if rules.Beacon != "" {
+		if err := match.AddGlob(&t.beacon, match.NewGlob, rules.Beacon); err != nil {
+			return nil, err
+		}
+	}
+	for _, pattern := range rules.Background {
+		if err := match.AddGlob(&t.background, match.NewGlob, pattern); err != nil {
+			return nil, err
+		}
+	}
+	for _, host := range rules.Hosts {
+		t.hosts = append(t.hosts, bareHost([]byte(host)))
+	}
+	return t, nil
+}
+
+// Rules returns the rules that the Tracer was made of, as a text that no others have.
+func (t *Tracer) Rules() string {
+	text := fmt.Sprintf("%q %q %q %t", t.rules.Beacon, t.rules.Background, t.rules.Hosts, t.rules.Purposes)
+	if t.robots != nil {
+		text += fmt.Sprintf(" %+v", t.robots.rules)
+	}
+	return text
+}
+
+// Hosts returns the names of this site, as far as they are known. A nil Tracer knows none.
+func (t *Tracer) Hosts() [][]byte {
+	if t == nil {
+		return nil
+	}
+	return t.hosts
+}
+
+// Trace appends the traces of records.
+func (t *Tracer) Trace(traces []traffic.Trace, records []parse.Record) {
+	for i := range records {
+		traces[i] = t.of(&records[i])
+	}
+}
+
+// of returns the trace of one request. What is not HTTP leaves none.
+func (t *Tracer) of(r *parse.Record) (trace traffic.Trace) {
+	if !match.IsHTTP(r.Method, r.Path) {
+		return traffic.Trace{}
+	}
+	path := match.PathOf(r.Path)
+	switch {
+	case match.AnyFits(t.beacon, path):
+		return traffic.Trace{Traits: traffic.LoadedBeacon}
+	case match.AnyFits(t.background, path):
+		return traffic.Trace{}
+	case string(path) == "/robots.txt":
+		return traffic.Trace{Traits: traffic.FetchedRobots}
+	case match.IsStatic(path):
+		trace.Traits = traffic.FetchedAsset
+		t.refer(&trace, r)
+		return trace
+	}
+	trace.Traits = traffic.Stepped
+	if r.Method == nil || string(r.Method) == "GET" {
+		trace.Traits |= traffic.Asked
+		trace.Page = pageOf(match.AfterHost(r.Path))
+	}
+	if t.robots != nil && t.robots.forbids(r.Path) {
+		trace.Traits |= traffic.Trespassed
+	}
+	if t.rules.Purposes {
+		if string(r.Method) == "HEAD" {
+			trace.Traits |= traffic.Peeked
+			trace.Page = pageOf(match.AfterHost(r.Path))
+		}
+		trace.Traits |= traitsOf(match.PurposeOf(path), trace.Traits)
+	}
+	t.refer(&trace, r)
+	return trace
+}
+
+// traitsOf returns the traits of a step to a path with a purpose.
+func traitsOf(p match.Purpose, step traffic.Trait) (traits traffic.Trait) {
+	if p&match.ForPasswords != 0 && step&(traffic.Asked|traffic.Peeked) == 0 {
+		traits |= traffic.TriedPassword
+	}
+	if p&match.ForScanners != 0 {
+		traits |= traffic.Probed
+	}
+	if p&match.ForNobody != 0 {
+		traits |= traffic.Pried
+	}
+	if p&match.ForSite != 0 {
+		traits |= traffic.Worked
+	}
+	if p&(match.ForOperators|match.ForVisitors|match.ForPasswords) == match.ForOperators { // a login is for strangers
+		traits |= traffic.Managed
+	}
+	return traits
+}
+
+// refer notes where a request comes from.
+func (t *Tracer) refer(trace *traffic.Trace, r *parse.Record) {
+	if len(r.Referer) == 0 {
+		return
+	}
+	trace.Traits |= traffic.Referred
+	host, target, ok := splitReferer(r.Referer)
+	if ok && t.owns(host, r.Host) {
+		trace.From = pageOf(target)
+	}
+}
+
+// owns reports whether a host is this site. Where neither the line nor anything else tells the site's names, any may be.
+func (t *Tracer) owns(host, site []byte) bool {
+	host = bareHost(host)
+	if len(site) > 0 {
+		return bytes.EqualFold(host, bareHost(site))
+	}
+	for _, own := range t.hosts {
+		if bytes.EqualFold(host, own) {
+			return true
+		}
+	}
+	return len(t.hosts) == 0
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// pageOf returns a hash of a target without its fragment, never 0.
+func pageOf(target []byte) uint16 {
+	if i := bytes.IndexByte(target, '#'); i >= 0 {
+		target = target[:i]
+	}
+	h := crc32.Update(0, castagnoli, target)
+	return max(1, uint16(h>>16^h))
+}

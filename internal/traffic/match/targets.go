@@ -1,0 +1,156 @@
+package match
+
+import (
+	"bytes"
+	"strings"
+
+	"shadow/internal/traffic/intern"
+)
+
+// What a target is for shows in its path, whatever folder a site lies in:
+//
+//	/blog/wp-login.php    passwords are tried there
+//	/wp-cron.php          the site asks for it by itself
+//	/.git/config          must not be public: who asks for it pries
+//	/cgi-bin/luci         only scanners ask for it
+//	/wp-admin/edit.php    for those who run the site
+//
+// Names of pages are no sign: a shop may sell a shell, and a blog may have a page /author.
+
+// A Purpose says what a path is for; several may be.
+type Purpose uint8
+
+// The purposes.
+const (
+	ForPasswords Purpose = 1 << iota // passwords are tried there
+	ForSite                          // the site's own work
+	ForScanners                      // only scanners ask for it
+	ForNobody                        // likewise, and an answer gives something away
+	ForOperators                     // the administration of the site
+	ForVisitors                      // pages ask for it, wherever it lies
+)
+
+// PurposeOf returns what a path is for, by its segments and its ending. It allocates nothing, and most paths cost it a look at
+// the first two bytes of each segment.
+func PurposeOf(path []byte) (p Purpose) {
+	if len(path) > mostOfPath {
+		path = path[:mostOfPath]
+	}
+	for at := 0; ; {
+		next := bytes.IndexByte(path[at:], '/')
+		end := at + next
+		if next < 0 {
+			end = len(path)
+		}
+		if end-at > 2 && (firsts[pair(path[at], path[at+1])] || next < 0 && lasts[pair(path[end-2], path[end-1])]) {
+			var buf [mostOfPath]byte
+			segment := intern.LowerASCII(buf[:0], path[at:end])
+			if p |= purposeOfSegment(segment, next < 0); at == 1 {
+				p |= atTop[string(segment)]
+			}
+		}
+		if next < 0 {
+			return p
+		}
+		at = end + 1
+	}
+}
+
+// IsLogin reports whether an action is one at which passwords are tried, by its path or by its name: login, POST /login.
+func IsLogin(action string) bool {
+	_, path, _ := strings.Cut(action, " ")
+	if path == "" {
+		path = action
+	}
+	return PurposeOf([]byte("/"+path))&ForPasswords != 0
+}
+
+const mostOfPath = 256 // bytes that are looked at
+
+// firsts and lasts mark the first and the last two bytes, in lower case, of segments that have a purpose.
+var firsts, lasts = func() (firsts, lasts [1 << 16]bool) {
+	for _, m := range []map[string]Purpose{hidden, lastFiles, folders, atTop} {
+		for name := range m {
+			firsts[pair(name[0], name[1])] = true
+		}
+	}
+	for _, m := range []map[string]bool{dumps, copies} {
+		for ending := range m {
+			lasts[pair(ending[len(ending)-2], ending[len(ending)-1])] = true
+		}
+	}
+	return firsts, lasts
+}()
+
+func pair(a, b byte) int { return int(lowerByte(a))<<8 | int(lowerByte(b)) }
+
+func lowerByte(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		c |= 0x20
+	}
+	return c
+}
+
+func purposeOfSegment(segment []byte, last bool) Purpose {
+	if segment[0] == '.' && segment[1] != '.' {
+		return hidden[string(segment)]
+	}
+	if last {
+		stem, ending := segment, []byte(nil)
+		if i := bytes.IndexByte(segment, '.'); i >= 0 {
+			stem, ending = segment[:i], segment[i:]
+		}
+		if lastFiles[string(segment)] != 0 {
+			return lastFiles[string(segment)]
+		}
+		if dumps[string(ending)] && (dumped[string(stem)] || bytes.HasPrefix(ending, []byte(".sql"))) || copies[string(ending)] {
+			return ForScanners | ForNobody
+		}
+		segment = stem // /login.html, /signin.aspx
+	}
+	return folders[string(segment)]
+}
+
+var (
+	hidden = purposes(ForScanners|ForNobody, ".git", ".env", ".svn", ".hg", ".aws", ".ssh", ".htpasswd", ".htaccess", ".ds_store", ".npmrc",
+		".vscode", ".idea", ".docker", ".bash_history", ".env.local", ".env.production", ".env.bak", ".env.old", ".env.save", ".env.dev",
+		".kube", ".netrc", ".pgpass", ".git-credentials", ".gitconfig")
+	lastFiles = join(
+		purposes(ForPasswords, "wp-login.php", "xmlrpc.php"),
+		purposes(ForSite, "wp-cron.php", "cron.php", "scheduler.php"),
+		purposes(ForVisitors, "admin-ajax.php", "admin-post.php"),
+		purposes(ForScanners|ForNobody, "id_rsa", "id_ed25519", "phpinfo.php", "docker-compose.yml", "credentials.json",
+			"passwd", "heapdump", "web.config", "config.php.bak", "database.yml", "secrets.yml"),
+		purposes(ForScanners, "eval-stdin.php", "setup.cgi", "adminer.php", "wlwmanifest.xml", "wp-config.php", "shell.php", "wso.php", "c99.php", "alfa.php",
+			"invoker", "sdk", "formlogin", "luci"),
+	)
+	folders = join(
+		purposes(ForPasswords, "login", "signin", "sign-in", "sign_in", "logon", "log-in", "auth", "authenticate", "session",
+			"sessions", "administrator"),
+		purposes(ForScanners, "phpmyadmin", "pma", "boaform", "hnap1", "_ignition", "phpunit", "mysqladmin", "hudson", "gponform",
+			"etc", "proc"),
+		purposes(ForOperators, "wp-admin"),
+	)
+	atTop  = purposes(ForOperators, "admin", "backend", "backoffice", "cpanel", "adminpanel") // elsewhere they may be an author's name
+	dumps  = setOf(".sql", ".sql.gz", ".sql.zip", ".sql.bz2", ".zip", ".tar.gz", ".tgz", ".rar", ".7z", ".bak", ".old", ".dump")
+	dumped = setOf("backup", "backups", "dump", "database", "db", "www", "site", "public_html", "htdocs", "wwwroot", "html", "web", "old", "mysql")
+	copies = setOf(".php~", ".php.bak", ".php.old", ".php.save", ".php.swp", ".php.txt", ".php.orig")
+)
+
+func purposes(p Purpose, names ...string) map[string]Purpose {
+	all := make(map[string]Purpose, len(names))
+	for _, name := range names {
+		all[name] = p
+	}
+	return all
+}
+
+func join(maps ...map[string]Purpose) map[string]Purpose {
+	all := map[string]Purpose{}
+	for _, m := range maps {
+		for name, p := range m {
+			all[name] |= p
+		}
+	}
+	return all
+}

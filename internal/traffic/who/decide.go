@@ -1,0 +1,364 @@
+package who
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"shadow/internal/request"
+	"shadow/internal/traffic"
+	"shadow/internal/traffic/evidence"
+	"shadow/internal/traffic/network"
+	"shadow/internal/traffic/useragent"
+	"shadow/limit"
+	"shadow/report/format"
+)
+
+// The rules are asked one after the other; the first that says something decides:
+//
+//	own         the server's own address, agents and targets of its own work
+//	monitor     says so, or asks for few pages at a fixed interval and fetches no file
+//	crawler     most requests say so
+//	attacker    scans, fails, guesses passwords
+//	proxy       as many kinds of browsers as a site has
+//	office      several kinds, each with pages, their files and steps that follow
+//	person, disguised, undecided     a browser, by what it does and never by how fast
+//	program     all others
+const (
+	leastRequests = 5       // of an attack: of one request or four it cannot be said
+	leastWrong    = 10      // passwords of one client: people mistype some
+	fewPages      = 3       // of a monitor
+	slowest       = 30 * 60 // seconds between its requests; who comes less often reads a feed
+	officeKinds   = 3       // of browsers behind one address
+	proxyKinds    = 12      // likewise
+	mixedMinutes  = 3       // in which several kinds of browsers come from an inner address
+)
+
+// An answer is an identity with what speaks for it, put into words where they are asked for; without reasons it says nothing.
+type answer struct {
+	identity Identity
+	reasons  func() []string
+}
+
+// since returns an answer with one reason, a text with some figures.
+func since(who Identity, text string, figures ...any) answer {
+	return answer{who, func() []string {
+		shown := slices.Clone(figures)
+		for i, figure := range shown {
+			switch n := figure.(type) {
+			case uint32:
+				shown[i] = format.Thousands(int64(n))
+			case int64:
+				shown[i] = format.Thousands(n)
+			}
+		}
+		return []string{fmt.Sprintf(text, shown...)}
+	}}
+}
+
+// A Census says who the clients of a log are.
+type Census struct {
+	Identities Identities
+	Logins     Logins
+	Swarms     []Swarm                 // the largest first
+	Networks   []Network               // that are one bot each, those with most requests first
+	Owners     map[network.Owner]Whole // what their networks are
+
+	observer *Observer
+	baseline evidence.SiteBaseline
+	hosts    [][]byte
+	nameless bool            // hardly a request has an agent
+	programs bool            // programs send more than browsers: what they ask for is often not there
+	missing  int32           // the client of requests that have none, who may be many; −1: there is none
+	swarm    map[int32]int32 // by client: the index of its swarm
+	network  map[int32]int32 // by client: the index of its network
+}
+
+type rule func(c *Census, client int32, r *record) answer
+
+var rules = []rule{isOwn, isMonitor, isCrawler, isAttacker, isProxy, isOffice, isBrowser}
+
+// Identify decides who the clients are. The hosts are names of this site, as far as they are known.
+func (o *Observer) Identify(hosts [][]byte) *Census {
+	o.learn()
+	c := &Census{
+		Identities: make(Identities, o.records.Len()), Owners: map[network.Owner]Whole{},
+		observer: o, hosts: hosts, swarm: map[int32]int32{}, network: map[int32]int32{}, missing: -1,
+	}
+	if id, known := o.Tables.Clients.Find([]byte("-")); known {
+		c.missing = id
+	}
+	var nameless, browsers, programs int64
+	for id := range int32(o.records.Len()) {
+		c.baseline.Add(o.browsing.At(id))
+		c.Logins.add(o.records.At(id))
+		r := o.records.At(id)
+		nameless += int64(r.nameless)
+		browsers += int64(r.classes[request.Browser])
+		if 2*r.errors < r.steps || r.steps == 0 { // scanners use no site
+			programs += int64(r.classes[request.Tool]+r.classes[request.Unknown]) - int64(r.nameless)
+		}
+	}
+	c.programs = programs > browsers
+	c.nameless = o.total > 0 && 100*nameless >= 99*o.total
+	for id := range c.Identities {
+		c.Identities[id] = c.ask(int32(id)).identity
+	}
+	c.findSwarms()
+	c.findNetworks()
+	return c
+}
+
+// ask asks the rules about a client.
+func (c *Census) ask(client int32) answer {
+	r := c.observer.records.At(client)
+	if r.requests() == 0 { // of one whose requests only warm limits, or are of another part of the log
+		return since(Undecided, "sent no request that counts")
+	}
+	if client == c.missing {
+		return since(Undecided, "requests without a client may be those of many")
+	}
+	for _, rule := range rules {
+		if a := rule(c, client, r); a.reasons != nil {
+			return a
+		}
+	}
+	if c.nameless && r.is(r.nameless, 50) {
+		return since(Undecided, "the log has no agents")
+	}
+	return since(Program, "its agents are no browsers")
+}
+
+// What makes a page: so many requests of readers; and what makes programs scrapers of a site for people: so many readers.
+const (
+	leastReads   = 10
+	leastReaders = 20
+)
+
+// Scraped reports whether programs ask for the pages that people read, as scrapers of a site do, and not for an API.
+func (c *Census) Scraped() bool {
+	var same, all, readers int64
+	for _, by := range c.observer.askers {
+		if all += by.programs; by.readers >= leastReads {
+			same += by.programs
+		}
+	}
+	for _, is := range c.Identities {
+		if is == Person || is == Office {
+			readers++
+		}
+	}
+	return readers >= leastReaders && 2*same >= all
+}
+
+// A Crowd is some clients and their requests.
+type Crowd struct{ Clients, Requests int64 }
+
+// Tally counts the clients that sent a request, by identity.
+func (c *Census) Tally() (all [Count]Crowd) {
+	for id, who := range c.Identities {
+		if n := c.observer.records.At(int32(id)).requests(); n > 0 {
+			all[who].Clients++
+			all[who].Requests += n
+		}
+	}
+	return all
+}
+
+// Register returns who the clients are, for those who ask nothing else.
+func (c *Census) Register() *Register {
+	return &Register{c.Identities, c.Reasons, func(client int32) int32 { _, agent := c.Habits(client); return agent }}
+}
+
+// Reasons returns why a client is who it is. Of one that came after the census nothing is known.
+func (c *Census) Reasons(client int32) []string {
+	if int(client) >= len(c.Identities) {
+		return nil
+	}
+	if swarm, is := c.swarm[client]; is {
+		return []string{c.Swarms[swarm].Reason}
+	}
+	if i, is := c.network[client]; is {
+		return append([]string{"belongs to " + c.Networks[i].Name + ", which is one bot"}, c.Networks[i].Signs...)
+	}
+	return c.ask(client).reasons()
+}
+
+func isOwn(c *Census, client int32, r *record) answer {
+	address := c.observer.address(client)
+	agent := c.observer.Tables.Agents.Name(int32(r.agent.value))
+	switch {
+	case r.is(r.declared, 10):
+		return since(Own, "its agent names the site's own work")
+	case r.worked > 0 && r.is(r.worked, 10) && !r.is(r.classes[request.Browser], 50):
+		return since(Own, "%v of its requests are the site's own work", r.worked)
+	case namesHost(agent, c.hosts) && r.classes[request.Browser] == 0:
+		return since(Own, "its agent names a host of this site")
+	case address.IsLoopback() && !r.is(r.classes[request.Browser], 5):
+		return since(Own, "comes from the server itself")
+	case c.observer.isPrivate(client) && c.logsInRightly(r) && !r.is(r.classes[request.Browser], 5):
+		return since(Own, "logs in from an inner address, with right passwords")
+	}
+	return answer{}
+}
+
+// logsInRightly reports whether most steps of a client are tries of passwords, and hardly one of them is wrong.
+func (c *Census) logsInRightly(r *record) bool {
+	wrong, right := c.Logins.of(r)
+	return c.Logins.tell() && int64(right) >= leastWrong && 20*wrong <= right && 2*(wrong+right) >= r.steps
+}
+
+// Claims reports whether a client is a monitor by its own word alone, which is no reason to let it through.
+func (c *Census) Claims(client int32) bool {
+	return c.Identities.Of(client) == Monitor && !c.observer.checksInside(client) && !c.observer.records.At(client).isRegular()
+}
+
+// isRegular reports whether a client asks for few pages at a fixed interval, and for nothing else.
+func (r *record) isRegular() bool {
+	span := limit.Time(r.rhythm.every) * limit.Time(r.rhythm.gaps) * limit.Second
+	return r.rhythm.fixed() && r.rhythm.every <= slowest && r.files == 0 && some(r.pages) <= fewPages && r.posts == 0 &&
+		span >= 10*limit.Minute && !r.is(r.errors, 50)
+}
+
+func isMonitor(c *Census, client int32, r *record) answer {
+	switch {
+	case r.is(r.classes[request.Monitor], 90):
+		return since(Monitor, "says that it is one")
+	case r.isRegular():
+		return since(Monitor, "asks every %v s for %v pages, and for no file", r.rhythm.every, some(r.pages))
+	case c.observer.checksInside(client):
+		return since(Monitor, "asks for one page alone, from an inner address")
+	}
+	return answer{}
+}
+
+// checksInside reports whether a client asks from an inner address whether the site is up.
+func (o *Observer) checksInside(client int32) bool {
+	r := o.records.At(client)
+	return r.checks() && o.isPrivate(client) && o.isCheck(int32(r.action.value))
+}
+
+// checks reports whether a program asks for the same again and again, nine times of ten, and sends nothing. Of such a
+// majority the vote holds eight tenths.
+func (r *record) checks() bool {
+	return r.steps >= leastGaps && r.is(r.action.votes, 80) && r.posts == 0 &&
+		!r.is(r.classes[request.Browser], 5) && !r.is(r.errors, 10)
+}
+
+// isCheck reports whether an action is one by which balancers and the like ask whether a site is up: the first page, or
+// what says so.
+func (o *Observer) isCheck(action int32) bool {
+	_, path, found := strings.Cut(o.Tables.Actions.Name(action), " ")
+	if !found {
+		path = o.Tables.Actions.Name(action)
+	}
+	return path == "/" || holdsAny(strings.ToLower(path), checks)
+}
+
+// checks are parts of what health checks ask for.
+var checks = []string{"health", "status", "ping", "alive", "ready", "heartbeat", "probe", "monitor", "check"}
+
+func isCrawler(c *Census, client int32, r *record) answer {
+	if !r.is(r.classes[request.Crawler], 50) {
+		return answer{}
+	}
+	name := useragent.CrawlerName(c.observer.Tables.Agents.Name(int32(r.agent.value)))
+	switch known := c.observer.Known.Crawlers; {
+	case known.Knows(name) && known.Check(name, c.observer.address(client)) == network.Forged:
+		return since(Disguised, "calls itself %s and comes from another address than it has", name)
+	case isSearchEngine(name):
+		return since(Search, "calls itself %s", name)
+	default:
+		return since(Crawler, "calls itself %s", name)
+	}
+}
+
+// isAttacker looks for what only attackers do: probes, failures on many targets, failed logins.
+func isAttacker(c *Census, client int32, r *record) answer {
+	wrong, right := c.Logins.of(r)
+	browses := c.browses(client)
+	switch tries := int64(wrong + right); {
+	case r.is(r.scans, 10):
+		return since(Attacker, "its agent says that it scans")
+	case r.got > 0 && !browses:
+		return since(Attacker, "got %v answers to what must not be public", r.got)
+	case r.steps >= leastRequests && 2*r.probes >= r.steps, r.probes >= leastRequests && !browses:
+		return since(Attacker, "%v of %v steps are those of a scanner", r.probes, r.steps)
+	case int64(wrong) >= leastWrong && 5*int64(right) < int64(wrong) && 3*tries >= int64(r.steps) && !browses:
+		return since(Attacker, "%v of %v passwords were wrong", wrong, tries)
+	case c.programs && !r.is(r.classes[request.Browser]+r.nameless, 50): // of a mirror, an API
+	case r.steps >= leastRequests && 2*r.errors >= r.steps && some(r.failed) >= leastRequests &&
+		!browses && !c.follows(client):
+		return since(Attacker, "%v of %v steps failed, on %v targets or more", r.errors, r.steps, some(r.failed))
+	}
+	return answer{}
+}
+
+// isProxy looks for one address that brings many kinds of browsers and half of all requests, or that is an inner one.
+func isProxy(c *Census, client int32, r *record) answer {
+	kinds := some(r.kinds)
+	switch {
+	case r.is(r.delivers, 90):
+		return since(Proxy, "its agent is that of a delivery network")
+	case !c.observer.Addresses || !r.is(r.classes[request.Browser], 30):
+	case kinds >= proxyKinds && 2*r.requests() >= c.observer.total:
+		return since(Proxy, "%v kinds of browsers and half of all requests", kinds)
+	case r.together.mixed >= mixedMinutes && c.observer.isPrivate(client) && 10*r.requests() >= c.observer.total:
+		return since(Proxy, "%v kinds of browsers from an inner address", kinds)
+	}
+	return answer{}
+}
+
+func isOffice(c *Census, client int32, r *record) answer {
+	e := c.observer.browsing.At(client)
+	if kinds := some(r.kinds); kinds >= officeKinds && r.is(r.classes[request.Browser], 50) && c.browses(client) {
+		return since(Office, "%v kinds of browsers; files came with %v of %v pages", kinds, e.WithAssets, e.Views)
+	}
+	return answer{}
+}
+
+// browses reports whether a client fetches files with its pages and follows from one to the next, as far as this site shows it.
+func (c *Census) browses(client int32) bool {
+	a := c.assess(client)
+	return a.Votes[evidence.BeaconSignal] == evidence.VoteHuman ||
+		a.Votes[evidence.AssetsSignal] == evidence.VoteHuman && a.Votes[evidence.RefererSignal] != evidence.VoteBot
+}
+
+// follows reports whether most of what a browser asks for is linked from elsewhere. A person who follows links that
+// lead nowhere looks for nothing, and scanners hardly ever say where they come from.
+func (c *Census) follows(client int32) bool {
+	e := c.observer.browsing.At(client)
+	return e.Steps > 0 && 2*e.Referred >= e.Steps
+}
+
+func (c *Census) assess(client int32) evidence.Assessment {
+	return c.observer.Rules.Assess(c.observer.browsing.At(client), request.Browser, &c.baseline)
+}
+
+// isBrowser judges who claims to be a browser by signs that have nothing to do with speed.
+func isBrowser(c *Census, client int32, r *record) answer {
+	if !r.is(r.classes[request.Browser], 50) {
+		return answer{}
+	}
+	e, a := c.observer.browsing.At(client), c.assess(client)
+	for _, s := range []evidence.Signal{evidence.HasteSignal, evidence.ErrorsSignal} {
+		a.Votes[s] = evidence.Abstain
+	}
+	if !e.Traits.Has(traffic.Trespassed) { // people look at robots.txt as well
+		a.Votes[evidence.RobotsSignal] = evidence.Abstain
+	}
+	var n [evidence.Conclusive + 1]int
+	for _, vote := range a.Votes {
+		n[vote]++
+	}
+	reasons := func() []string { return a.Reasons(e, request.Browser) }
+	switch {
+	case a.Votes[evidence.BeaconSignal] == evidence.VoteHuman, c.browses(client) && n[evidence.VoteBot] == 0:
+		return answer{Person, reasons}
+	case n[evidence.Conclusive] > 0 || n[evidence.VoteBot] >= 2 && n[evidence.VoteBot] > n[evidence.VoteHuman]:
+		return answer{Disguised, reasons}
+	case n[evidence.VoteHuman] >= 2 && n[evidence.VoteBot] == 0:
+		return answer{Person, reasons}
+	}
+	return answer{Undecided, reasons}
+}

@@ -1,0 +1,219 @@
+package who
+
+import (
+	"net/netip"
+	"strings"
+
+	"shadow/internal/request"
+	"shadow/internal/traffic"
+	"shadow/internal/traffic/evidence"
+	"shadow/internal/traffic/intern"
+	"shadow/internal/traffic/match"
+	"shadow/internal/traffic/network"
+	"shadow/limit"
+)
+
+// Options say what is observed, and by which rules it is judged.
+type Options struct {
+	Tables *traffic.Tables
+	Rules  *evidence.Rules // of what browsers do; nil: evidence.DefaultRules
+	// Addresses says that clients are whole addresses.
+	Addresses bool
+	Known     network.Known // what files of the user tell of addresses
+}
+
+// An Observer takes in the batches of a log, in order, and tells at the end who the clients are.
+type Observer struct {
+	Options
+	records  intern.PagedSlice[record]
+	browsing intern.PagedSlice[evidence.Summary] // of what each client did as a browser
+	agents   []agentFacts                        // by agent id
+	spoils   map[spoil]int64                     // what was given away, in requests
+	welcomes map[uint32]*welcome                 // by the bytes of the answer
+	askers   []askers                            // by action id
+	total    int64
+}
+
+// askers are the requests of an action that are no files, by who asks.
+type askers struct {
+	readers  int64 // browsers that fetch files
+	programs int64 // tools and apps that name themselves
+}
+
+// A spoil is something that must not be public and was given to a client.
+type spoil struct {
+	client int32
+	action uint16
+	bytes  uint32
+}
+
+// mostSpoils is the most that are remembered: a log must not make memory grow by answers of ever other sizes.
+const mostSpoils = 1 << 16
+
+// agentFacts holds what is asked of an agent for each request.
+type agentFacts struct {
+	kind     uint64 // as a set; 0: no browser
+	set      uint16 // for evidence
+	class    request.Class
+	nameless uint32 // 1: it says nothing
+	own      uint32 // 1: it says that it is the site's own
+	scans    uint32 // 1: it says that it scans
+	delivers uint32 // 1: it says that it is a delivery network
+}
+
+// New returns an Observer that has seen nothing.
+func New(o Options) *Observer {
+	if o.Rules == nil {
+		o.Rules = &evidence.DefaultRules
+	}
+	return &Observer{Options: o, spoils: map[spoil]int64{}, welcomes: map[uint32]*welcome{}}
+}
+
+// Take takes in a batch with traces, of which clients are the timelines by client. Requests that only warm limits do
+// not count.
+func (o *Observer) Take(b *traffic.Batch, clients *traffic.Group) {
+	if b.Warm || b.Traces == nil {
+		return
+	}
+	o.learn()
+	o.total += int64(b.Len())
+	clients.Each(func(client, row int32, at limit.Time) {
+		agent := b.Agent[row]
+		a, t, status := &o.agents[agent], b.Traces[row], b.Status[row]
+		r := o.records.At(client)
+		r.add(at, status, agent, b.Action[row], a, t)
+		if t.From == t.Page {
+			t.From, t.Traits = 0, t.Traits&^traffic.Referred // who names the page itself as its referer follows from nowhere
+		}
+		if a.kind != 0 {
+			o.browsing.At(client).Add(at, status, a.set, t)
+		}
+		if t.Traits.Has(traffic.Stepped) {
+			switch by := &o.askers[b.Action[row]]; {
+			case a.kind != 0 && r.files > 0:
+				by.readers++
+			case a.class == request.Tool, a.class == request.Unknown && a.nameless == 0:
+				by.programs++
+			}
+		}
+		if t.Traits.Has(traffic.Pried) && status/100 == 2 {
+			o.spoil(client, b, row)
+		}
+	})
+}
+
+// spoil remembers what a client was given.
+func (o *Observer) spoil(client int32, b *traffic.Batch, row int32) {
+	s := spoil{client, b.Action[row], uint32(b.Bytes[row])}
+	if _, known := o.spoils[s]; known || len(o.spoils) < mostSpoils {
+		o.spoils[s]++
+	}
+	w := o.welcomes[s.bytes]
+	if w == nil {
+		if len(o.welcomes) == mostSpoils {
+			return
+		}
+		w = new(welcome)
+		o.welcomes[s.bytes] = w
+	}
+	w.answers++
+	w.pages |= hashed(b.Traces[row].Page)
+}
+
+// A welcome is an answer of one size to what must not be public.
+type welcome struct {
+	answers int64
+	pages   uint64 // a set of hashes
+}
+
+// learn makes room for all that the tables know.
+func (o *Observer) learn() {
+	t := o.Tables
+	o.records.Grow(t.Clients.Len())
+	o.browsing.Grow(t.Clients.Len())
+	o.askers = append(o.askers, make([]askers, max(0, t.Actions.Len()-len(o.askers)))...)
+	for id := int32(len(o.agents)); int(id) < t.Agents.Len(); id++ {
+		name := t.Agents.Name(id)
+		a := agentFacts{class: t.Agents.Class(id), set: t.Agents.BrowserSet(id)}
+		if kind := t.Agents.Kind(id); kind >= 0 {
+			a.kind = 1 << kind
+		}
+		if saysNothing(name) {
+			a.nameless = 1
+		}
+		if low := strings.ToLower(name); holdsAny(low, ownAgents) {
+			a.own = 1
+		} else if holdsAny(low, scanners) {
+			a.scans = 1
+		} else if holdsAny(low, deliverers) {
+			a.delivers = 1
+		}
+		o.agents = append(o.agents, a)
+	}
+}
+
+// saysNothing reports whether an agent is missing, or a URL is in its place.
+func saysNothing(agent string) bool {
+	return agent == "-" || strings.HasPrefix(agent, "http://") || strings.HasPrefix(agent, "https://")
+}
+
+// ownAgents are parts of the agents of what works for a site on its own server.
+var ownAgents = []string{
+	"internal dummy connection", "mod_pagespeed", "ngx_pagespeed", "lscache_runner", "lscache_walker", "cache-warmer", "cachewarmer",
+	"wp rocket/preload", "wp super cache", "w3 total cache", "wp-optimize", "preload", "wp_cron", "wp-cron", "sitemap-walker", "hummingbird-cache",
+}
+
+// scanners are parts of the agents of programs that look for what is weak.
+var scanners = []string{
+	"sqlmap", "nikto", "nmap", "masscan", "zgrab", "dirbuster", "gobuster", "wpscan", "nuclei", "hydra", "openvas", "acunetix", "w3af", "dirb/",
+	"feroxbuster", "ffuf", "wfuzz", "zmeu", "morfeus", "jorgee", "l9explore", "whatweb", "arachni", "netsparker", "fimap", "havij", "brutus",
+}
+
+// deliverers are parts of the agents with which delivery networks ask a site for what others want.
+var deliverers = []string{"amazon cloudfront", "bunnycdn", "keycdn", "fastly", "cdn77", "gcore"}
+
+func holdsAny(agent string, parts []string) bool {
+	for _, part := range parts {
+		if strings.Contains(agent, part) {
+			return true
+		}
+	}
+	return false
+}
+
+// namesHost reports whether an agent names one of the hosts of this site by its address.
+func namesHost(agent string, hosts [][]byte) bool {
+	_, rest, found := strings.Cut(agent, "://")
+	if !found {
+		return false
+	}
+	end := strings.IndexAny(rest, "/;,) ")
+	if end < 0 {
+		end = len(rest)
+	}
+	name := strings.TrimPrefix(strings.ToLower(rest[:end]), "www.")
+	for _, host := range hosts {
+		if name == string(host) {
+			return true
+		}
+	}
+	return false
+}
+
+// address returns the address of a client; the zero one if it is none.
+func (o *Observer) address(client int32) netip.Addr {
+	if !o.Addresses {
+		return netip.Addr{}
+	}
+	a, err := netip.ParseAddr(o.Tables.Clients.Name(client))
+	if err != nil {
+		return netip.Addr{}
+	}
+	return a.Unmap()
+}
+
+// isPrivate reports whether a client has an address that is not on the public internet.
+func (o *Observer) isPrivate(client int32) bool {
+	a := o.address(client)
+	return a.IsValid() && match.IsPrivate(a)
+}

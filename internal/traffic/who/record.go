@@ -1,0 +1,197 @@
+package who
+
+import (
+	"math/bits"
+
+	"shadow/internal/request"
+	"shadow/internal/traffic"
+	"shadow/limit"
+)
+
+// A record counts what one client does. It does not grow with what the client sends.
+type record struct {
+	classes  [request.ClassCount]uint32 // requests by the class of their agent
+	nameless uint32                     // requests without an agent, or with a URL in its place
+	files    uint32                     // requests for files of pages
+	steps    uint32                     // requests for anything else
+	errors   uint32                     // steps that were answered with 400, 401, 403, 404 or 410
+	probes   uint32                     // steps that only scanners take
+	got      uint32                     // of these, answered with what must not be public
+	tries    [triesCount]uint32         // passwords, by what they were answered
+	worked   uint32                     // requests for what a site asks of itself
+	declared uint32                     // requests whose agent says that it is the site's own
+	posts    uint32                     // steps that send something
+	managed  uint32                     // pages of the administration that it was given
+	scans    uint32                     // requests whose agent says that it scans
+	delivers uint32                     // requests whose agent is that of a delivery network
+	kinds    uint64                     // of browsers: a set of useragent.Kinds
+	failed   uint64                     // of what was asked for in vain: a set of hashes
+	pages    uint64                     // of what was asked for: a set of hashes
+	agent    majority                   // of its requests
+	action   majority                   // of its requests
+	form     majority                   // the action of those
+	rhythm   rhythm
+	together together
+}
+
+// The outcomes of a try of a password.
+const (
+	denied   = iota // 4xx: 401 or 403 of a login, others of a firewall before it
+	answered        // 2xx: right where a wrong one is denied, else wrong
+	moved           // 3xx: right where a wrong one is answered
+	triesCount
+)
+
+// requests returns how many the client sent.
+func (r *record) requests() (n int64) {
+	for _, k := range r.classes {
+		n += int64(k)
+	}
+	return n
+}
+
+// is reports whether a part is at least so many percent of the client's requests.
+func (r *record) is(part uint32, percent int64) bool {
+	n := r.requests()
+	return n > 0 && 100*int64(part) >= percent*n
+}
+
+// A majority holds the value that most of some values are, if one is (R. S. Boyer and J S. Moore, 1981).
+type majority struct {
+	value uint16
+	votes uint32
+}
+
+func (m *majority) add(value uint16) {
+	switch {
+	case m.votes == 0:
+		*m = majority{value, 1}
+	case m.value == value:
+		m.votes++
+	default:
+		m.votes--
+	}
+}
+
+// A rhythm holds the gap that most gaps between requests are, by the same vote.
+type rhythm struct {
+	last  limit.Time
+	every uint32 // seconds
+	votes uint32
+	gaps  uint32
+	begun bool
+}
+
+// burst is the gap below which requests are one look: a page and what it is redirected to.
+const burst = 2 * limit.Second
+
+func (r *rhythm) add(at limit.Time) {
+	if !r.begun {
+		r.last, r.begun = at, true
+		return
+	}
+	gap := at - r.last
+	if gap < burst {
+		return
+	}
+	r.last = at
+	r.gaps++
+	seconds := uint32((gap + limit.Second/2) / limit.Second)
+	switch near := max(1, r.every/20); {
+	case r.votes == 0:
+		r.every, r.votes = seconds, 1
+	case r.every-near <= seconds && seconds <= r.every+near:
+		r.votes++
+	default:
+		r.votes--
+	}
+}
+
+// fixed reports whether nearly all gaps are the same: more than four of five, which the vote holds at least three fifths of.
+func (r *rhythm) fixed() bool { return r.gaps >= leastGaps && 5*r.votes >= 3*r.gaps && r.every >= 5 }
+
+// together counts the minutes in which several kinds of browsers come: behind a proxy they come at once, and one person
+// has one after the other.
+type together struct {
+	kinds  uint64 // in the minute
+	minute uint32
+	mixed  uint32 // minutes with officeKinds of them or more
+}
+
+func (t *together) add(at limit.Time, kind uint64) {
+	if minute := uint32(at / limit.Minute); minute != t.minute {
+		t.minute, t.kinds = minute, 0
+	}
+	if t.kinds&kind == kind {
+		return
+	}
+	if t.kinds |= kind; some(t.kinds) == officeKinds {
+		t.mixed++
+	}
+}
+
+// leastGaps is the number of gaps that show an interval.
+const leastGaps = 12
+
+// some returns how many things a set of hashes holds at least.
+func some(set uint64) int { return bits.OnesCount64(set) }
+
+func hashed(page uint16) uint64 { return 1 << (page * 40503 >> 10) } // Fibonacci hashing of 16 bits to 6
+
+// add takes in a request, in the order of the client's time.
+func (r *record) add(at limit.Time, status, agent, action uint16, a *agentFacts, t traffic.Trace) {
+	r.classes[a.class]++
+	r.kinds |= a.kind
+	r.nameless += a.nameless
+	r.declared += a.own
+	r.scans += a.scans
+	r.delivers += a.delivers
+	r.agent.add(agent)
+	r.action.add(action)
+	r.rhythm.add(at)
+	r.together.add(at, a.kind)
+	if t.Traits.Has(traffic.Worked) {
+		r.worked++
+	}
+	switch {
+	case t.Traits.Has(traffic.FetchedAsset):
+		r.files++
+	case t.Traits.Has(traffic.Stepped):
+		r.step(status, action, t)
+	}
+}
+
+func (r *record) step(status, action uint16, t traffic.Trace) {
+	r.steps++
+	page := hashed(t.Page)
+	r.pages |= page
+	if t.Traits&(traffic.Asked|traffic.Peeked) == 0 {
+		r.posts++
+		r.form.add(action)
+	}
+	if t.Traits.Has(traffic.TriedPassword) {
+		switch {
+		case status/100 == 4 && status != 429:
+			r.tries[denied]++
+		case status/100 == 2:
+			r.tries[answered]++
+		case status/100 == 3:
+			r.tries[moved]++
+		}
+		return // whether it failed is known once all of the log is read
+	}
+	if t.Traits.Has(traffic.Managed) && status == 200 {
+		r.managed++
+	}
+	if t.Traits.Has(traffic.Probed) {
+		r.probes++
+		if t.Traits.Has(traffic.Pried) && status/100 == 2 {
+			r.got++
+		}
+	}
+	switch status {
+	case 400, 401, 403, 404, 410:
+		r.errors++
+		r.failed |= page
+	}
+}

@@ -1,0 +1,201 @@
+package who
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+	"strings"
+
+	"shadow/internal/request"
+)
+
+// A swarm is one client with many addresses: each sends no more than a person does. What its members share gives it away,
+// and what they do not do, in comparison with others who send as many requests:
+//
+//	one agent   7,475 addresses, once each, with the browser of 2011, and none has a file
+//	one form      282 addresses, each the form and its answer, and nothing else
+const (
+	leastMembers  = 30 // of a swarm
+	leastExpected = 10 // members with a file, if they were people
+)
+
+// A Swarm is one client with many addresses.
+type Swarm struct {
+	Agent   int32 // that all have; −1: another sign
+	Action  int32 // that all ask for; −1: likewise
+	Members []int32
+	Reason  string
+}
+
+// deeds are sums over members.
+type deeds struct {
+	count, fetchers           int64 // members, and those that fetched a file
+	few                       int64 // members that sent two requests or one
+	several                   int64 // members that come as several browsers
+	requests, steps, referred int64
+	errors                    int64                                 // of steps
+	wrong, right              int64                                 // passwords
+	most                      int64                                 // requests of one member
+	squares                   float64                               // of their numbers of requests
+	alike                     [33]struct{ members, fetchers int64 } // with as many requests, by the power of two
+}
+
+func (c *Census) addTo(d *deeds, client int32) {
+	r, e := c.observer.records.At(client), c.observer.browsing.At(client)
+	n := r.requests()
+	wrong, right := c.Logins.of(r)
+	d.count++
+	d.requests += n
+	d.steps += int64(r.steps)
+	d.referred += int64(e.Referred)
+	d.errors += int64(r.errors)
+	d.most = max(d.most, n)
+	d.squares += float64(n) * float64(n)
+	d.wrong, d.right = d.wrong+int64(wrong), d.right+int64(right)
+	if n <= 2 {
+		d.few++
+	}
+	if some(r.kinds) >= officeKinds {
+		d.several++
+	}
+	alike := &d.alike[min(bits.Len64(uint64(n)), len(d.alike)-1)]
+	alike.members++
+	if r.files > 0 {
+		d.fetchers++
+		alike.fetchers++
+	}
+}
+
+// expected returns how many members of some would have fetched a file if they were like others with as many requests.
+func (some *deeds) expected(all *deeds) int64 {
+	sum := 0.0
+	for i, alike := range some.alike {
+		if others := all.alike[i].members - alike.members; others > 0 {
+			sum += float64(alike.members) * float64(all.alike[i].fetchers-alike.fetchers) / float64(others)
+		}
+	}
+	return int64(math.Round(sum))
+}
+
+// without returns the deeds of the others.
+func (some *deeds) without(these *deeds) deeds {
+	return deeds{
+		count: some.count - these.count, fetchers: some.fetchers - these.fetchers, few: some.few - these.few,
+		requests: some.requests - these.requests, steps: some.steps - these.steps, referred: some.referred - these.referred,
+		errors: some.errors - these.errors, wrong: some.wrong - these.wrong, right: some.right - these.right,
+	}
+}
+
+// tried returns how many passwords were tried.
+func (some *deeds) tried() int64 { return some.wrong + some.right }
+
+// claims reports whether a client may be one of a swarm: it claims to be a browser, and nothing has decided about it yet.
+func (c *Census) claims(client int32) bool {
+	if client == c.missing {
+		return false
+	}
+	switch r := c.observer.records.At(client); c.Identities[client] {
+	case Person, Undecided, Disguised:
+		return r.is(r.classes[request.Browser], 50) || c.nameless && r.requests() > 0
+	}
+	return false
+}
+
+// findSwarms makes the members of swarms attackers.
+func (c *Census) findSwarms() {
+	var all deeds
+	type key struct {
+		form  bool
+		value uint16
+	}
+	groups := map[key][]int32{}
+	for id := range int32(len(c.Identities)) {
+		if !c.claims(id) {
+			continue
+		}
+		c.addTo(&all, id)
+		r := c.observer.records.At(id)
+		groups[key{false, r.agent.value}] = append(groups[key{false, r.agent.value}], id)
+		if r.posts > 0 {
+			groups[key{true, r.form.value}] = append(groups[key{true, r.form.value}], id)
+		}
+	}
+	for k, members := range groups {
+		if len(members) < leastMembers {
+			continue
+		}
+		var d deeds
+		for _, id := range members {
+			c.addTo(&d, id)
+		}
+		s := Swarm{Agent: int32(k.value), Action: -1, Members: members}
+		sign := c.oneAgent(&d, &all)
+		if k.form {
+			s.Agent, s.Action = -1, int32(k.value)
+			sign = c.oneForm(&d, &all)
+		}
+		if sign != "" {
+			s.Reason = fmt.Sprintf("%d addresses with one %s: %s", len(members), map[bool]string{true: "form", false: "agent"}[k.form], sign)
+			c.Swarms = append(c.Swarms, s)
+		}
+	}
+	slices.SortFunc(c.Swarms, func(x, y Swarm) int { // by names, as ids differ from run to run
+		return cmp.Or(cmp.Compare(len(y.Members), len(x.Members)), strings.Compare(c.shared(&x), c.shared(&y)))
+	})
+	for i := range c.Swarms {
+		for _, id := range c.Swarms[i].Members {
+			if c.observer.records.At(id).files == 0 && c.Identities[id] != Attacker {
+				c.Identities[id] = Attacker
+				c.swarm[id] = int32(i)
+			}
+		}
+	}
+}
+
+// shared returns the name of what the members of a swarm share.
+func (c *Census) shared(s *Swarm) string {
+	if s.Agent >= 0 {
+		return "agent " + c.observer.Tables.Agents.Name(s.Agent)
+	}
+	return "form " + c.observer.Tables.Actions.Name(s.Action)
+}
+
+// fetchesNothing reports whether hardly a member fetched a file, where of as many others many did.
+func (some *deeds) fetchesNothing(all *deeds) (expected int64, nothing bool) {
+	expected = some.expected(all)
+	return expected, expected >= leastExpected && 10*some.fetchers <= expected
+}
+
+// oneAgent returns what shows that the addresses with an agent are one client; "" for nothing.
+func (c *Census) oneAgent(d, all *deeds) string {
+	others := all.without(d)
+	if 20*d.referred >= d.steps || others.referred == 0 || 5*others.referred < others.steps {
+		return ""
+	}
+	// An app with the agent of a browser fetches no file and sends no referer, either, but people use it.
+	if expected, nothing := d.fetchesNothing(all); nothing && !d.peopleVary() {
+		return fmt.Sprintf("%d fetched a file, where of as many others about %d would", d.fetchers, expected)
+	}
+	// Too few others send as little to tell how many of these fetch a file. But an agent of which nearly all send one
+	// request or two is none that people have, if people with other agents stay.
+	if 100*d.few >= 95*d.count && 10*others.few <= 7*others.count && 20*d.fetchers <= d.count && 5*others.fetchers >= others.count {
+		return fmt.Sprintf("%d sent one request or two and %d fetched a file, where of %d others %d did", d.few, d.fetchers, others.count, others.fetchers)
+	}
+	return ""
+}
+
+// oneForm returns what shows that the addresses that send a form are one client; "" for nothing.
+func (c *Census) oneForm(d, all *deeds) string {
+	others := all.without(d)
+	switch expected, nothing := d.fetchesNothing(all); {
+	case d.wrong >= leastMembers && d.wrong >= 5*d.right && 10*d.fetchers <= d.count:
+		return fmt.Sprintf("%d of %d passwords were wrong, and %d fetched a file", d.wrong, d.wrong+d.right, d.fetchers)
+	case d.wrong+d.right > 0 && 20*d.fetchers <= d.count && 5*others.fetchers >= others.count && others.count >= leastMembers:
+		return fmt.Sprintf("%d passwords are tried and %d fetched a file, where of %d others %d did", d.wrong+d.right, d.fetchers, others.count, others.fetchers)
+	case nothing && !c.nameless && 2*d.count <= all.count: // what most do is how the site works
+		return fmt.Sprintf("%d fetched a file, where of as many others about %d would", d.fetchers, expected)
+	}
+	return ""
+}

@@ -1,0 +1,409 @@
+package who
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"shadow/internal/testneeds"
+)
+
+// A town is a log in the making, of whose clients it is known who they are.
+type town struct {
+	*rand.Rand
+	lines []townLine
+	want  map[string][]Identity // by client
+}
+
+type townLine struct {
+	at   time.Duration
+	text string
+}
+
+var browsers = []string{
+	"Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0",
+	"Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/143.0.0.0 Safari/537.36",
+	"Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 Safari/605.1.15",
+	"Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 Mobile/15E148 Safari/604.1",
+	"Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/143.0.0.0 Safari/537.36 Edg/143.0.0.0",
+	"Mozilla/5.0 (Linux; Android 14) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/143.0.0.0 Mobile Safari/537.36",
+}
+
+const curl, apt = "curl/8.5.0", "Debian APT-HTTP/1.3 (2.6.1)"
+
+// hit adds a request.
+func (w *town) hit(at time.Duration, client, request string, status int, referer, agent string) {
+	stamp := time.Date(2026, 3, 2, 6, 0, 0, 0, time.UTC).Add(at).Format("02/Jan/2006:15:04:05 -0700")
+	w.lines = append(w.lines, townLine{at, fmt.Sprintf("%s - - [%s] \"%s HTTP/1.1\" %d 512 \"%s\" \"%s\"", client, stamp, request, status, referer, agent)})
+}
+
+// answer adds a request that is answered with 200 and so many bytes.
+func (w *town) answer(at time.Duration, client, request string, bytes int, agent string) {
+	w.hit(at, client, request, 200, "-", agent)
+	line := &w.lines[len(w.lines)-1]
+	line.text = strings.Replace(line.text, " 512 ", fmt.Sprintf(" %d ", bytes), 1)
+}
+
+const host = "https://shop.example"
+
+// visit has a person read some pages with their files.
+func (w *town) visit(at time.Duration, client, agent string, pages int) time.Duration {
+	from := "https://www.example.org/"
+	for range pages {
+		page := fmt.Sprintf("/shop/%d", w.IntN(80))
+		w.hit(at, client, "GET "+page, 200, from, agent)
+		from = host + page
+		for range 2 + w.IntN(4) {
+			w.hit(at+time.Duration(200+w.IntN(900))*time.Millisecond, client, fmt.Sprintf("GET /assets/%d.css", w.IntN(20)), 200, from, agent)
+		}
+		at += time.Duration((5 + 40*w.Float64()) * float64(time.Second))
+	}
+	return at
+}
+
+func (w *town) browser() string { return browsers[w.IntN(len(browsers))] }
+
+// is notes who a client is, or may be.
+func (w *town) is(client string, who ...Identity) { w.want[client] = who }
+
+// people have so many visitors come.
+func (w *town) people(n int) {
+	for i := range n {
+		client := fmt.Sprintf("203.0.%d.%d", i/250, 1+i%250)
+		w.visit(time.Duration(w.Float64()*8*float64(time.Hour)), client, w.browser(), 2+w.IntN(6))
+		w.is(client, Person, Undecided)
+	}
+}
+
+func (w *town) write(t *testing.T) string {
+	slices.SortStableFunc(w.lines, func(x, y townLine) int { return int(x.at - y.at) })
+	var text strings.Builder
+	for _, line := range w.lines {
+		text.WriteString(line.text + "\n")
+	}
+	name := filepath.Join(t.TempDir(), "access.log")
+	if err := os.WriteFile(name, []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// compare holds who the clients are against who they should be.
+func (w *town) compare(t *testing.T, c *Census) {
+	t.Helper()
+	wrong := 0
+	for id, who := range c.Identities {
+		client := c.observer.Tables.Clients.Name(int32(id))
+		if !slices.Contains(w.want[client], who) {
+			if wrong++; wrong <= 5 {
+				t.Errorf("%s is %s (%s), want %v", client, who.One(), c.Reasons(int32(id)), w.want[client])
+			}
+		}
+	}
+	if wrong > 5 {
+		t.Errorf("%d of %d", wrong, len(c.Identities))
+	}
+}
+
+// Each kind of client is found where it is, beside people who stay people.
+func TestWhoTheClientsAre(t *testing.T) {
+	second, hour := time.Second, time.Hour
+	for name, build := range map[string]func(w *town){
+		"people": func(w *town) { w.people(150) },
+		"fast people": func(w *town) {
+			w.people(100)
+			for i := range 10 {
+				client, from, at := fmt.Sprintf("198.51.100.%d", i), host+"/", hour
+				for range 40 {
+					page := fmt.Sprintf("/shop/%d", w.IntN(80))
+					w.hit(at, client, "GET "+page, 200, from, browsers[1])
+					w.hit(at+second/3, client, "GET /assets/1.css", 200, host+page, browsers[1])
+					from, at = host+page, at+second+time.Duration(w.IntN(1000))*time.Millisecond
+				}
+				w.is(client, Person)
+			}
+		},
+		"own optimiser": func(w *town) {
+			w.people(100)
+			for i := range 5000 {
+				w.hit(time.Duration(i)*2*second, "192.0.2.80", fmt.Sprintf("GET /shop/%d", i%80), 200, "-", "Serf/1.1.0 mod_pagespeed/1.13.35.2-0")
+			}
+			w.is("192.0.2.80", Own)
+		},
+		"own cron in a folder": func(w *town) {
+			w.people(100)
+			for i := range 3000 {
+				w.hit(time.Duration(i)*9*second, "192.0.2.80", "POST /blog/wp-cron.php?doing_wp_cron=1", 200, "-", "WordPress/6.5; https://shop.example/blog")
+			}
+			w.is("192.0.2.80", Own)
+		},
+		"a cache warmer": func(w *town) {
+			w.people(100)
+			for i := range 4000 {
+				w.hit(time.Duration(i)*3*second, "192.0.2.80", fmt.Sprintf("GET /shop/%d", i%80), 200, "-", "WP Rocket/Preload")
+			}
+			w.is("192.0.2.80", Own)
+		},
+		"a monitor of any page": func(w *town) {
+			w.people(100)
+			for i := range 96 {
+				w.hit(time.Duration(i)*5*60*second+time.Duration(w.IntN(900))*time.Millisecond, "192.0.2.81", "GET /shop/7", 200, "-", browsers[1])
+			}
+			w.is("192.0.2.81", Monitor)
+		},
+		"a balancer that checks": func(w *town) {
+			w.people(100)
+			for i := range 4000 {
+				w.hit(time.Duration(i)*second/4, "10.100.0.1", "HEAD /", 301, "-", curl)
+			}
+			w.is("10.100.0.1", Monitor)
+		},
+		"a check with HEAD": func(w *town) {
+			w.people(100)
+			for i := range 200 {
+				w.hit(time.Duration(i)*60*second, "192.0.2.81", "HEAD /shop/7", 200, "-", curl)
+			}
+			w.is("192.0.2.81", Monitor)
+		},
+		"who follows links with HEAD at a fixed interval": func(w *town) {
+			w.people(100)
+			for i := range 200 {
+				w.hit(time.Duration(i)*60*second, "192.0.2.81", fmt.Sprintf("HEAD /shop/%d", i%80), 200, "-", curl)
+			}
+			w.is("192.0.2.81", Program)
+		},
+		"scanners beside people": func(w *town) {
+			w.people(60)
+			for i := range 3000 {
+				client := fmt.Sprintf("198.51.100.%d", i%200)
+				w.hit(time.Duration(i)*second, client, fmt.Sprintf("GET /%d.env", i), 404, "-", curl)
+				w.is(client, Attacker)
+			}
+		},
+		"a mirror that lacks much": func(w *town) {
+			for i := range 3000 {
+				client := fmt.Sprintf("198.51.100.%d", i%200)
+				w.hit(time.Duration(i)*second, client, fmt.Sprintf("GET /dists/%d", i), []int{200, 404, 404}[i/200%3], "-", apt)
+				w.is(client, Program)
+			}
+			for i := range 90 {
+				client := fmt.Sprintf("203.0.113.%d", i)
+				w.hit(time.Duration(i)*second, client, "GET /dists/1", 200, "-", apt)
+				w.is(client, Program)
+			}
+		},
+		"one with several browsers on the network": func(w *town) {
+			w.people(100)
+			for i := range 8 {
+				w.visit(time.Duration(i)*hour, "10.0.0.5", w.browser(), 30)
+			}
+			w.is("10.0.0.5", Office)
+		},
+		"an inner proxy": func(w *town) {
+			for range 60 {
+				w.visit(time.Duration(w.Float64()*float64(hour)), "172.18.0.1", w.browser(), 6)
+			}
+			w.is("172.18.0.1", Proxy)
+		},
+		"requests without a client": func(w *town) {
+			w.people(100)
+			for i := range 500 {
+				w.hit(time.Duration(i)*second, "-", fmt.Sprintf("GET /%d.php", i), 404, "-", curl)
+			}
+			w.is("-", Undecided)
+		},
+		"missing images": func(w *town) {
+			for i := range 120 {
+				client, agent, at := fmt.Sprintf("203.0.113.%d", i), w.browser(), time.Duration(w.Float64()*8*float64(hour))
+				for range 3 {
+					at = w.visit(at, client, agent, 1)
+					for k := range 9 {
+						w.hit(at-second, client, fmt.Sprintf("GET /images/%d.png", k), 404, host+"/shop/1", agent)
+					}
+				}
+				w.hit(at, client, "GET /favicon.ico", 404, "-", agent)
+				w.is(client, Person, Undecided)
+			}
+		},
+		"an endpoint for logins alone": func(w *town) {
+			for i := range 19 {
+				client, agent, at := fmt.Sprintf("203.0.113.%d", i), w.browser(), time.Duration(w.Float64()*float64(hour))
+				for range w.IntN(3) {
+					w.hit(at, client, "POST /api/auth/login", 401, host+"/login", agent)
+					at += 20 * second
+				}
+				w.hit(at, client, "POST /api/auth/login", 200, host+"/login", agent)
+				w.is(client, Person, Undecided)
+			}
+			for i := range 2 {
+				client := fmt.Sprintf("198.51.100.%d", i)
+				for k := range 60 {
+					w.hit(time.Duration(k)*7*second, client, "POST /api/auth/login", 401, "-", browsers[1])
+				}
+				w.is(client, Attacker)
+			}
+		},
+		"a guesser with rotating agents": func(w *town) {
+			w.people(100)
+			for i := range 300 {
+				w.hit(time.Duration(i)*11*second, "198.51.100.9", "POST /wp-login.php", 200, host+"/wp-login.php", w.browser())
+			}
+			w.hit(hour, "203.0.0.1", "POST /wp-login.php", 302, host+"/wp-login.php", browsers[0])
+			w.is("198.51.100.9", Attacker)
+		},
+		"guessing from 500 addresses": func(w *town) {
+			w.people(150)
+			for i := range 500 {
+				client := fmt.Sprintf("198.%d.100.%d", 51+i/250, i%250)
+				at := time.Duration(w.Float64() * 8 * float64(hour))
+				for range 2 {
+					w.hit(at, client, "POST /wp-login.php", 200, "-", w.browser())
+					at += 60 * second
+				}
+				w.is(client, Attacker)
+			}
+		},
+		"a crowd with one agent": func(w *town) {
+			w.people(300)
+			for i := range 2000 {
+				client := fmt.Sprintf("198.%d.%d.7", 18+i/250, i%250)
+				w.hit(time.Duration(w.Float64()*8*float64(hour)), client, fmt.Sprintf("GET /shop/%d", w.IntN(80)), 200, "-",
+					"Mozilla/5.0 (Windows NT 5.1; rv:11.0) Gecko Firefox/11.0")
+				w.is(client, Attacker)
+			}
+		},
+		"an office": func(w *town) {
+			w.people(150)
+			for range 15 {
+				w.visit(time.Duration(w.Float64()*8*float64(hour)), "198.51.100.9", w.browser(), 5)
+			}
+			w.is("198.51.100.9", Office)
+		},
+		"a proxy at a slow tempo": func(w *town) {
+			agents := map[string]bool{}
+			for i := range 200 {
+				agent := fmt.Sprintf(strings.Replace(w.browser(), "Windows NT 10.0", []string{"Windows NT 10.0", "Linux; Android 13", "X11; Linux x86_64", "iPad; CPU OS 17_0"}[w.IntN(4)], 1)+"%s",
+					[]string{"", " OPR/110.0", " Edg/141.0", " SamsungBrowser/25.0"}[w.IntN(4)])
+				agents[agent] = true
+				w.visit(time.Duration(i)*300*second, "198.51.100.9", agent, 3)
+			}
+			w.is("198.51.100.9", Proxy)
+		},
+		"a scanner that is redirected": func(w *town) {
+			w.people(100)
+			for i, path := range strings.Fields("/.git/config /.env /phpmyadmin/ /.aws/credentials /backup.sql /.svn/entries /wp-config.php.bak /.env.local /adminer.php") {
+				w.hit(time.Duration(i)*second, "198.51.100.9", "GET "+path, 301, "-", browsers[1])
+			}
+			w.is("198.51.100.9", Attacker)
+		},
+		"a .git that was taken": func(w *town) {
+			w.people(100)
+			for i := range 303 {
+				w.hit(time.Duration(i)*second, "198.51.100.9", fmt.Sprintf("GET /.git/objects/%02x/%x", i%256, i), 200, "-", "python-requests/2.31")
+			}
+			w.is("198.51.100.9", Attacker)
+		},
+		"a developer beside errors of an API": func(w *town) {
+			w.people(100)
+			w.hit(0, "198.51.100.9", "GET /robots.txt", 200, "-", browsers[0])
+			w.visit(10*second, "198.51.100.9", browsers[0], 6)
+			for i := range 80 {
+				w.hit(hour+time.Duration(i)*20*second, "198.51.100.9", "PUT /api/items/7", []int{405, 422, 400, 403}[i%4], host+"/shop/7", browsers[0])
+			}
+			w.is("198.51.100.9", Person, Undecided)
+		},
+		"no agents": func(w *town) {
+			w.people(100)
+			for i := range 200 {
+				w.hit(time.Duration(i)*second, "198.51.100.9", fmt.Sprintf("GET /old/%d", i), 404, "-", "-")
+			}
+			for i := range w.lines {
+				text := w.lines[i].text
+				w.lines[i].text = text[:strings.LastIndex(text[:len(text)-1], "\"")] + "\"-\""
+			}
+			w.is("198.51.100.9", Attacker)
+		},
+		"devices of which one was cut off": func(w *town) {
+			for i := range 80 {
+				client := fmt.Sprintf("203.0.113.%d", i)
+				for k := range 60 {
+					w.hit(time.Duration(k)*8*60*second+time.Duration(w.IntN(60000))*time.Millisecond, client, "POST /api/positions", 200, "-", "TrackerApp/3.1 okhttp/4.12")
+				}
+				w.is(client, Program)
+			}
+			for k := range 886 {
+				w.hit(4*hour+time.Duration(k)*second/10, "203.0.113.7", "POST /api/positions", 200, "-", "TrackerApp/3.1 okhttp/4.12")
+			}
+		},
+		"an editor": func(w *town) {
+			w.people(100)
+			w.visit(0, "198.51.100.9", browsers[1], 4)
+			at := 2 * 60 * second
+			for i := range 40 {
+				page := fmt.Sprintf("/wp-admin/post.php?post=%d", i)
+				w.hit(at, "198.51.100.9", "GET "+page, 200, host+"/wp-admin/", browsers[1])
+				w.hit(at+second/2, "198.51.100.9", "GET /wp-admin/load.css", 200, host+page, browsers[1])
+				for k := range 12 {
+					w.hit(at+time.Duration(k)*15*second, "198.51.100.9", "POST /wp-admin/admin-ajax.php", 200, host+page, browsers[1])
+				}
+				at += 190 * second
+			}
+			w.is("198.51.100.9", Person)
+		},
+		"a scraper in disguise": func(w *town) {
+			w.people(150)
+			for i := range 600 {
+				w.hit(time.Duration(i)*7*second+time.Duration(w.IntN(6000))*time.Millisecond, "198.51.100.9", fmt.Sprintf("GET /shop/%d", w.IntN(500)), 200, "-", browsers[1])
+			}
+			w.is("198.51.100.9", Disguised)
+		},
+		"a scraper with another browser for each page": func(w *town) {
+			w.people(100)
+			for i := range 40 {
+				agent := fmt.Sprintf("Mozilla/5.0 (X11; Linux x86_64; rv:%d.0) Gecko/20100101 Firefox/%[1]d.0", 60+i)
+				w.hit(time.Duration(i)*10*second, "198.51.100.9", "GET /nothing", 404, "-", agent)
+			}
+			w.is("198.51.100.9", Disguised)
+		},
+		"a download accelerator": func(w *town) {
+			w.people(150)
+			for i := range 900 {
+				w.hit(hour+time.Duration(i)*second/5, "198.51.100.9", "GET /download/big", 206, host+"/download/big", browsers[1])
+			}
+			w.is("198.51.100.9", Disguised)
+		},
+		"a crawler": func(w *town) {
+			w.people(100)
+			for i := range 300 {
+				w.hit(time.Duration(i)*17*second, "198.51.100.9", fmt.Sprintf("GET /shop/%d", w.IntN(500)), 200, "-", "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)")
+			}
+			w.is("198.51.100.9", Search)
+		},
+		"a feed reader": func(w *town) {
+			w.people(100)
+			for i := range 14 {
+				w.hit(time.Duration(i)*35*60*second, "198.51.100.9", "GET /feed", 200, "-", "FeedReader/1.0")
+			}
+			w.is("198.51.100.9", Program)
+		},
+		"the server itself": func(w *town) {
+			w.people(100)
+			for i := range 500 {
+				w.hit(time.Duration(i)*10*second, "127.0.0.1", "GET /status", 200, "-", curl)
+			}
+			w.is("127.0.0.1", Own)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := &town{Rand: testneeds.Rand(t, 38, 1), want: map[string][]Identity{}}
+			build(w)
+			c := census(t, "", "", w.write(t))
+			w.compare(t, c)
+		})
+	}
+}
