@@ -7,8 +7,8 @@ import (
 	"shadow/internal/traffic/ingest"
 )
 
-// Sum returns what several batches of one tail and one list of policies add up to, in their order. In it each input, agent,
-// client and action stands once, and equal refused requests of one moment share an event.
+// Sum returns what several batches of one tail and one list of policies add up to, in their order. In it each input,
+// agent, client and action stands once, and equal refused requests of one moment share an event.
 func Sum(batches []*Addition) *Addition {
 	last := batches[len(batches)-1]
 	n := len(last.Policies)

@@ -17,7 +17,7 @@ import (
 //
 // Nights of one --resume carry on what limits remember, and tails with --redis share it: neither are judged apart.
 
-// Apart is what several runs have in common that each of them judged by itself.
+// Apart tells what several runs have in common that each of them judged by itself.
 type Apart struct {
 	Runs     []int32       // about the same time, with clients in common, by number
 	Clients  int64         // that two of them or more have
@@ -31,7 +31,7 @@ type ApartClient struct {
 	Requests int64 // in all of them
 }
 
-// mostApart is how many clients are named.
+// mostApart bounds the clients that are named.
 const mostApart = 10
 
 // A runSpan is what has to be known of a run to decide whether it was judged apart from others.
@@ -88,7 +88,7 @@ func (l *loading) findApart() error {
 	return err
 }
 
-// warnAlone warns of policies that count whoever comes, so that runs of the same time need no client in common.
+// warnAlone warns of policies that count all clients together, so that runs of the same time need no client in common.
 func (l *loading) warnAlone(pairs [][2]int32) {
 	var runs []int32
 	for _, p := range pairs {

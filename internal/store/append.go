@@ -14,19 +14,19 @@ import (
 	"shadow/replay"
 )
 
-// A tail's run grows, piece by piece: each has what one batch, or several that have waited together, add to it. The number of
-// the last batch lands with it: a tail that does not know whether a batch has arrived sends it again.
+// A tail's run grows, piece by piece: each has what one batch, or several that have waited together, add to it. The
+// number of the last batch lands with it: a tail that does not know whether a batch has arrived sends it again.
 //
 //	batches ──▶ names that the run knows keep their ids ──▶ run=7/0000000018
 //
 // Every sixteen pieces are put together, and every sixteen of those, and all of a run when the next one begins.
 //
-// Every day (UTC, by the clock of the tail) begins a run, and so do other policies, and a run that was deleted. A clock that
-// is set back a little, as clocks are, does not.
+// Every day (UTC, by the clock of the tail) begins a run, and so do other policies, and a run that was deleted. A clock
+// that is set back a little, as clocks are, does not.
 
-// Append takes in batches of a tail, in their order, those of one run in one step. Batches that are there already are left
-// out; known is how many. info says what the runs are that begin with them. After an error the first ones may be there; they
-// are to be handed over again.
+// Append takes in batches of a tail, in their order, those of one run in one step. Batches that are there already are
+// left out; known is how many. info says what the runs are that begin with them. After an error the first ones may be
+// there; they are to be handed over again.
 func (s *Store) Append(ctx context.Context, info RunInfo, batches []*replay.Addition) (known int, err error) {
 	for len(batches) > 0 {
 		g := &appending{store: s, ctx: ctx, info: info}
@@ -90,8 +90,10 @@ func checkAddition(a *replay.Addition) error {
 	}
 	for i := range a.Events {
 		e := &a.Events[i]
-		if uint(e.Set) >= uint(len(a.Sets)) || uint(e.Client) >= uint(len(a.Clients)) || uint(e.Action) >= uint(len(a.Actions)) {
-			return fmt.Errorf("an event of policies %d, client %d, action %d, which the batch does not have", e.Set, e.Client, e.Action)
+		if uint(e.Set) >= uint(len(a.Sets)) || uint(e.Client) >= uint(len(a.Clients)) ||
+			uint(e.Action) >= uint(len(a.Actions)) {
+			return fmt.Errorf("an event of policies %d, client %d, action %d, which the batch does not have",
+				e.Set, e.Client, e.Action)
 		}
 		if err := duck.CheckTime(e.At); err != nil {
 			return err
@@ -171,8 +173,10 @@ func (g *appending) find(d *duck.Conn, all []runFolder) error {
 	}
 	first := g.batches[0]
 	g.last = g.store.notedBatch(all, first.Tail)
-	return duck.Each(d, `SELECT max(t.batch), t.run, min(r.started), any_value(t.policies) FROM `+tableOf("tails").read(tails)+` t
-		JOIN `+tableOf("runs").read(runs)+` r ON r.run = t.run WHERE t.tail = `+literal(duck.EncodeText(first.Tail))+` GROUP BY t.run ORDER BY t.run`,
+	return duck.Each(d, `SELECT max(t.batch), t.run, min(r.started), any_value(t.policies)
+		FROM `+tableOf("tails").read(tails)+` t
+		JOIN `+tableOf("runs").read(runs)+` r ON r.run = t.run WHERE t.tail = `+literal(duck.EncodeText(first.Tail))+`
+		GROUP BY t.run ORDER BY t.run`,
 		func(t *row) error {
 			g.last, g.before, g.run = max(g.last, uint64(t.Batch)), t.Run, 0 // the latest run counts
 			if sameRun(time.UnixMicro(int64(t.Started)), first.Made) && t.Policies == g.policies {
@@ -220,11 +224,11 @@ func (g *appending) write(d *duck.Conn, p *part, run runFolder) (err error) {
 	return g.store.gather(g.ctx, d, g.run, false)
 }
 
-// pieceGroup is how many pieces are put together at a time.
+// pieceGroup counts the pieces that are put together at a time.
 const pieceGroup = 16
 
-// gather puts the last pieces of a run together where there are as many of one size as make a group; or all of its pieces,
-// if the run is over.
+// gather puts the last pieces of a run together where there are as many of one size as make a group; or all of its
+// pieces, if the run is over.
 func (s *Store) gather(ctx context.Context, d *duck.Conn, run int32, over bool) error {
 	r := runFolder{run: run}
 	if err := s.listRun(&r, nil); err != nil {
@@ -269,7 +273,8 @@ func (s *Store) join(ctx context.Context, d *duck.Conn, run int32, pieces []piec
 		if some[0].files(t.name) == nil {
 			continue
 		}
-		if err := writeFile(d, "(SELECT * EXCLUDE (run) FROM ("+some.sums(t)+"))", filepath.Join(dir, t.name+".parquet")); err != nil {
+		rows := "(SELECT * EXCLUDE (run) FROM (" + some.sums(t) + "))"
+		if err := writeFile(d, rows, filepath.Join(dir, t.name+".parquet")); err != nil {
 			return err
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"shadow/replay"
 )
 
-// A flood from ever new addresses, as anybody with IPv6 can send, makes batches of as many clients as requests. The database
+// A flood from ever new addresses, as any client with IPv6 can send, makes batches of as many clients as requests. The database
 // must take them in, also into a run that has many already: a batch that it cannot take in would wait forever.
 func TestAppendMemoryOfFlood(t *testing.T) {
 	const known, fresh = 300_000, 250_000

@@ -297,7 +297,7 @@ func TestAppendLateRefusals(t *testing.T) {
 	}
 }
 
-// Another day, other policies, and a run that somebody deleted: each begins a run, also in the middle of what is handed over.
+// Another day, other policies, and a run that was deleted: each begins a run, also in the middle of what is handed over.
 func TestAppendBeginsRuns(t *testing.T) {
 	rng := testneeds.Rand(t, 1, 2)
 	path := dbPath(t)

@@ -16,8 +16,8 @@ import (
 )
 
 // The tables of schema.sql are views over the files that count: those of a whole run as they are, those of a run in
-// pieces as sums.sql adds them up. The names of the files stand in the views. So a question sees what was there when its
-// connection was opened, and nothing twice while pieces are put together.
+// pieces as sums.sql adds them up. The names of the files stand in the views. So a question sees what was there when
+// its connection was opened, and nothing twice while pieces are put together.
 
 //go:embed schema.sql
 var schemaSQL string
@@ -28,7 +28,8 @@ var viewsSQL string
 //go:embed sums.sql
 var sumsSQL string
 
-// SchemaVersion is that of schema.sql and of the folder. A database of another version is neither read nor written.
+// SchemaVersion numbers schema.sql and the layout of the folder. A database of another version is neither read nor
+// written.
 const SchemaVersion = 3
 
 // A tableDef is a table as schema.sql has it.
@@ -83,14 +84,16 @@ func (t *tableDef) list(each func(name, is string) string) string {
 // read returns what reads files of a table, or nothing.
 func (t *tableDef) read(files []string) string {
 	if len(files) == 0 {
-		return "(SELECT NULL::INTEGER AS run, " + t.list(func(name, is string) string { return "NULL::" + is + " AS " + name }) + ", '' AS filename WHERE false)"
+		none := t.list(func(name, is string) string { return "NULL::" + is + " AS " + name })
+		return "(SELECT NULL::INTEGER AS run, " + none + ", '' AS filename WHERE false)"
 	}
 	var names []string
 	for _, file := range files {
 		names = append(names, literal(globbed(file)))
 	}
 	return "(SELECT run::INTEGER AS run, " + t.list(func(name, _ string) string { return name }) +
-		", filename FROM read_parquet([" + strings.Join(names, ", ") + "], filename = true, hive_partitioning = true, hive_types = {'run': BIGINT}))"
+		", filename FROM read_parquet([" + strings.Join(names, ", ") + "], filename = true, " +
+		"hive_partitioning = true, hive_types = {'run': BIGINT}))" // BIGINT: DuckDB fails on max() of a column of paths
 }
 
 // globbed is a path in which DuckDB sees no pattern.
@@ -98,7 +101,7 @@ func globbed(path string) string {
 	return strings.NewReplacer("[", "[[]", "*", "[*]", "?", "[?]").Replace(path)
 }
 
-// A selection is which pieces of which runs somebody reads.
+// A selection lists the runs, and their pieces, that are read.
 type selection []runFolder
 
 // files returns the files of a table: those of whole runs, and those of runs in pieces.
@@ -153,13 +156,13 @@ func (s selection) views() (all []viewText) {
 	return all
 }
 
-// makeViews makes the tables of a database as views, those that it does not have yet, and the views of views.sql where it
-// has none at all. A comment on each says what it was made of.
+// makeViews makes the tables of a database as views, those that it does not have yet, and the views of views.sql where
+// it has none at all. A comment on each says what it was made of.
 func makeViews(d *duck.Conn, all []viewText, had map[string]string) error {
 	var text strings.Builder
 	for _, v := range all {
 		if had[v.name] != v.digest {
-			fmt.Fprintf(&text, "CREATE OR REPLACE VIEW %s AS %s; COMMENT ON VIEW %s IS '%s';\n", v.name, v.text, v.name, v.digest)
+			fmt.Fprintf(&text, "CREATE OR REPLACE VIEW %s AS %s; COMMENT ON VIEW %[1]s IS '%[3]s';\n", v.name, v.text, v.digest)
 		}
 	}
 	if len(had) == 0 {
@@ -171,15 +174,16 @@ func makeViews(d *duck.Conn, all []viewText, had map[string]string) error {
 // digestsOf returns what the views of a database were made of, by their names.
 func digestsOf(d *duck.Conn, database string) (map[string]string, error) {
 	digests := map[string]string{}
-	err := duck.Each(d, "SELECT view_name, comment FROM duckdb_views() WHERE comment IS NOT NULL AND database_name = "+database, func(v *[2]string) error {
+	question := "SELECT view_name, comment FROM duckdb_views() WHERE comment IS NOT NULL AND database_name = " + database
+	err := duck.Each(d, question, func(v *[2]string) error {
 		digests[v[0]] = v[1]
 		return nil
 	})
 	return digests, err
 }
 
-// writeCatalog makes the file that others open: of the one that is there, the views whose files have changed are made again.
-// d is a database in memory. The folder must be locked.
+// writeCatalog makes the file that others open: of the one that is there, the views whose files have changed are made
+// again. d is a database in memory. The folder must be locked.
 func (f folder) writeCatalog(d *duck.Conn, all []runFolder) (err error) {
 	place, err := filepath.Abs(f.catalog())
 	if err != nil {
@@ -218,15 +222,16 @@ func updateCatalog(d *duck.Conn, path string, views []viewText) error {
 	return errors.Join(err, d.Exec("USE memory; DETACH shadow"))
 }
 
-// openViews opens the tables of a folder, and the views of views.sql, to be read: by the catalog, unless that is not what is
-// in the folder now, or cannot be opened. What it opens reaches no other file.
+// openViews opens the tables of a folder, and the views of views.sql, to be read: by the catalog, unless that is not
+// what is in the folder now, or cannot be opened. What it opens reaches no other file.
 func openViews(f folder, some selection, with duck.Settings) (*duck.Conn, error) {
 	views := some.views()
 	runs, err := filepath.Abs(f.runs())
 	if err != nil {
 		return nil, err
 	}
-	locked := "SET allowed_directories = [" + literal(runs+"/") + ", " + literal(globbed(runs)+"/") + "]; SET enable_external_access = false; SET lock_configuration = true; "
+	locked := "SET allowed_directories = [" + literal(runs+"/") + ", " + literal(globbed(runs)+"/") + "]; " +
+		"SET enable_external_access = false; SET lock_configuration = true; "
 	with = slices.Concat(with, duck.NoExtensions)
 	if d, err := duck.Open(f.catalog(), slices.Concat(duck.Settings{{"access_mode", "READ_ONLY"}}, with)); err == nil {
 		had, err := digestsOf(d, "current_database()")

@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// tasks are what a child can do with the database at path, and one argument more.
+// tasks lists what a child can do with the database at path, and one argument more.
 var tasks = map[string]func(path, arg string) error{
 	"write": writeForever,
 	"fill":  fill,

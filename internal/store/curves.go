@@ -18,7 +18,7 @@ import (
 // Curves are kept with the run that they come from. A curve may have a point for each of hundreds of thousands of
 // limits, of which people look at the lower ones: those are kept whole.
 
-// MostPoints is how many points of a curve are kept at most.
+// MostPoints bounds the points of a curve that are kept.
 const MostPoints = 10_000
 
 // FinishSweep is Finish for a run that has curves in place of policies.
@@ -106,7 +106,7 @@ type Swept struct {
 	Requests sweep.Classes // the same by class of client; none if that is not known, as of one action
 	Clients  sweep.Classes // that these are from
 
-	Hidden *sweep.Doubted // of the browsers; Requests is 0 where that is not known; nil: nobody is classified
+	Hidden *sweep.Doubted // of the browsers; Requests is 0 where that is not known; nil: no client is classified
 
 	Curves  []sweep.Curve
 	Changes []int64 // at how many limits each changes, of which Points may be a selection

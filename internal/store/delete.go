@@ -43,8 +43,8 @@ func (s *Store) Delete(ctx context.Context, runs []int32) (*Removed, error) {
 	return removed, nil
 }
 
-// forget removes runs. What the next night of a series goes on from stays, and how far a tail has come. The folder must be
-// locked.
+// forget removes runs. What the next night of a series goes on from stays, and how far a tail has come. The folder must
+// be locked.
 func (f folder) forget(r *Reader, runs []int32) error {
 	err := duck.Each(r.duck, "SELECT tail, max(batch), arg_max(run, batch) FROM tails GROUP BY tail", func(t *struct {
 		Tail  string

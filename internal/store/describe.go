@@ -31,7 +31,7 @@ var viewsOf = map[string]string{
 	"policy_totals": "policies", "policy_limits": "parts", "events": "refusals", "would_blocks": "refusals", "curve_figures": "curve_points",
 }
 
-// meaning is what the notes say of a column of a table or a view.
+// meaning returns what the notes say of a column of a table or a view.
 func meaning(table, column string) string {
 	table = strings.TrimPrefix(table, "latest_")
 	switch {

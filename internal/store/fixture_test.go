@@ -36,7 +36,7 @@ var zones = cmpopts.EquateComparable(ingest.Zones{})
 
 var info = RunInfo{Command: "shadow replay access.log --limit 6/30s", Version: "1.0", Started: started, Events: AllEvents}
 
-// names are what logs can hold as a client, an agent or an action.
+// names lists texts that logs can hold as a client, an agent or an action.
 var names = []string{
 	"192.0.2.1", "2001:db8::1", "-", "", "ünïcode ⚡ 🚦", "'; DROP TABLE runs; --", `quote " and \ backslash`,
 	"not\xffutf8\xc3", "nul\x00inside", "\x1b[31mred\x1b[0m", "tab\tnewline\n", `\xff`, `\x5c\x5c`, "\u202eevil", "\u0085",

@@ -167,7 +167,8 @@ func (f folder) check() error {
 	case f == "":
 		return errors.New(`database "": want the name of a folder`)
 	case strings.Contains(path, "?"), strings.Contains(path+"/", "/run="):
-		return f.wrap(fmt.Errorf("the path %s has a ?, or a folder called run=…, which mean something else to DuckDB: choose another with --db", path))
+		return f.wrap(fmt.Errorf("the path %s has a ?, or a folder called run=…, which mean something else to DuckDB: "+
+			"choose another with --db", path))
 	case errors.Is(err, fs.ErrNotExist):
 		return f.wrap(fmt.Errorf("%w: shadow replay makes one, --db names another", errNone))
 	case err != nil:
@@ -183,7 +184,8 @@ func (f folder) check() error {
 		return f.wrap(errNotOurs)
 	}
 	if version := strings.TrimSpace(string(text)); err == nil && version != fmt.Sprint(SchemaVersion) {
-		err = fmt.Errorf("was written by another version of shadow (schema %s, this one has %d): use that version, or choose another folder with --db",
+		err = fmt.Errorf("was written by another version of shadow (schema %s, this one has %d): use that version, "+
+			"or choose another folder with --db",
 			version, SchemaVersion)
 	}
 	return f.wrap(plain(err))
@@ -214,7 +216,8 @@ func (f folder) create() error {
 		return err
 	}
 	if _, err := os.Stat(filepath.Dir(filepath.Clean(string(f)))); errors.Is(err, fs.ErrNotExist) {
-		return f.wrap(fmt.Errorf("there is no folder %s: make it, or choose another with --db", filepath.Dir(filepath.Clean(string(f)))))
+		above := filepath.Dir(filepath.Clean(string(f)))
+		return f.wrap(fmt.Errorf("there is no folder %s: make it, or choose another with --db", above))
 	}
 	err = os.MkdirAll(f.runs(), 0o777)
 	if err != nil {
@@ -236,8 +239,8 @@ func (f folder) create() error {
 	return f.wrap(full(plain(err)))
 }
 
-// Remove removes a database at path that has no runs, and what this process was making there. Where another process is at
-// work, the database stays.
+// Remove removes a database at path that has no runs, and what this process was making there. Where another process is
+// at work, the database stays.
 func Remove(path string) error {
 	f := folder(path)
 	if f.check() != nil {
@@ -283,7 +286,8 @@ func (f folder) lock(ctx context.Context) (unlock func(), err error) {
 		} else if time.Since(begun) < lockWait {
 			continue
 		} else {
-			err = fmt.Errorf("another process has been writing to it for %v: wait until it has ended, or choose another folder with --db", lockWait)
+			err = fmt.Errorf("another process has been writing to it for %v: wait until it has ended, "+
+				"or choose another folder with --db", lockWait)
 		}
 		return nil, errors.Join(f.wrap(err), file.Close())
 	}
@@ -389,8 +393,8 @@ func (w *workplace) landPiece(ctx context.Context, d *duck.Conn, run int32, name
 	return w.move(d, filepath.Join(w.path, name), filepath.Join(w.run(run), name))
 }
 
-// move renames something, so that it is there for good or, after an error, not at all. d is a database in memory. The folder
-// must be locked.
+// move renames something, so that it is there for good or, after an error, not at all. d is a database in memory. The
+// folder must be locked.
 func (f folder) move(d *duck.Conn, from, to string) error {
 	err := os.Rename(from, to)
 	if err == nil {
@@ -402,9 +406,9 @@ func (f folder) move(d *duck.Conn, from, to string) error {
 	return err
 }
 
-// Several pieces come or go in one step by a file that names those that do not count. What is to come is hidden before it
-// is moved to its place, and shows when the file is removed; what is to go does so when the file is there. Whoever has the
-// lock and finds such a file removes what it names: its writer was killed, or asks for it.
+// Several pieces come or go in one step by a file that names those that do not count. What is to come is hidden before
+// it is moved to its place, and shows when the file is removed; what is to go does so when the file is there. A process
+// that has the lock and finds such a file removes what it names: its writer was killed, or asks for it.
 
 // hide makes pieces count no more, in one step, and returns the file that does. The folder must be locked.
 func (f folder) hide(pieces []string) (by string, err error) {
@@ -437,8 +441,8 @@ func (f folder) hides(entries []fs.DirEntry) map[string]bool {
 // grace is for how long pieces stay that were put together: a question that has begun may be reading them.
 const grace = time.Minute
 
-// tidy makes the catalog again, and removes what does not count any more. If it cannot, the next one who writes will. d is a
-// database in memory. The folder must be locked.
+// tidy makes the catalog again, and removes what does not count any more. If it cannot, the next one who writes will. d
+// is a database in memory. The folder must be locked.
 func (f folder) tidy(d *duck.Conn) {
 	if all, err := f.list(); err == nil {
 		f.writeCatalog(d, all) //nolint:errcheck // see above

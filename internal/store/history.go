@@ -44,7 +44,7 @@ func (r *Reader) History(l *Loaded, q Question) (*history.History, error) {
 		return nil, err
 	}
 	steps := []func() error{h.trend, h.before, h.newActions}
-	if len(q.Base) > 0 || 2*len(q.Recent) >= q.Often { // else nobody can have moved: a run counts for two days at most
+	if len(q.Base) > 0 || 2*len(q.Recent) >= q.Often { // else no client can have moved: a run counts for two days at most
 		steps = append(steps, h.findMoved, h.movers)
 	}
 	err = h.make("CREATE OR REPLACE TEMP TABLE kin AS FROM (VALUES " + kin + ") kin(run, policy, k)")

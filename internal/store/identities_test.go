@@ -57,7 +57,7 @@ type told struct {
 	Reasons []string
 }
 
-// toldOf is what a result knows of its clients, by their names.
+// toldOf returns what a result knows of its clients, by their names.
 func toldOf(res *replay.Result) map[string]told {
 	all := map[string]told{}
 	for id := range int32(res.Clients.Len()) {

@@ -25,7 +25,7 @@ import (
 // What a result of several cannot know: of the percentiles of delays the longest is taken, and between what and what
 // the clients lie that an approximation hits is given with a margin. The worst minute is known where events are kept.
 
-// Loaded is what is known of one or several runs.
+// Loaded holds what is known of one or several runs.
 type Loaded struct {
 	Result   *replay.Result
 	Warnings []string // about reading, and about merging runs
@@ -62,7 +62,7 @@ func (r *Reader) Load(runs []int32) (*Loaded, error) {
 		}
 	}
 	s := &l.to.Result.Stats
-	for _, h := range l.held { // what nobody has carried
+	for _, h := range l.held { // what no later run has carried
 		if s.Held == 0 || h.from < s.HeldFrom {
 			s.HeldFrom = h.from
 		}
@@ -202,7 +202,7 @@ func (l *loading) readTimes() error {
 	return err
 }
 
-// faultsKept is how many unreadable lines of several runs are shown, as many as a run keeps.
+// faultsKept bounds the unreadable lines of several runs that are shown: as many as a run keeps.
 const faultsKept = 10
 
 // readNotes reads what there is to say of reading: lines that are not HTTP, or unreadable, and warnings.

@@ -24,7 +24,7 @@ func TestReadersShareADatabase(t *testing.T) {
 	mustAsk(t, path, "FROM runs")
 }
 
-// Whoever reads does not keep anyone from writing, and sees what was there when he began.
+// Reading keeps no process from writing, and sees what was there when it began.
 func TestReadersAndWritersMeet(t *testing.T) {
 	path := dbPath(t)
 	storeRun(t, path, makeRun(t, 1, 2, 10, 100), info)

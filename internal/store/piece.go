@@ -52,7 +52,8 @@ func lookUp(d *duck.Conn, table, id string, files []string, n int, name func(int
 		if err := w.Done(); err != nil {
 			return of, err
 		}
-		err = duck.Each(d, "SELECT a.place, any_value(t."+id+") FROM asked a JOIN "+rows+" t ON t.name = a.name GROUP BY a.place", func(r *[2]int32) error {
+		question := "SELECT a.place, any_value(t." + id + ") FROM asked a JOIN " + rows + " t ON t.name = a.name GROUP BY a.place"
+		err = duck.Each(d, question, func(r *[2]int32) error {
 			of.ids[r[0]] = r[1]
 			return nil
 		})
@@ -70,10 +71,19 @@ func lookUp(d *duck.Conn, table, id string, files []string, n int, name func(int
 // number finds the ids of all names of the part in a run.
 func (p *part) number(d *duck.Conn, run runFolder) error {
 	var errs [7]error
-	p.inputs, errs[0] = lookUp(d, "inputs", "input", run.files("inputs"), len(p.Inputs), func(i int) string { return p.Inputs[i].Name })
-	p.agents, errs[1] = lookUp(d, "agents", "agent", run.files("agents"), len(p.Agents), func(i int) string { return p.Agents[i].Name })
-	p.clients, errs[2] = lookUp(d, "clients", "client", run.files("clients"), len(p.Clients), func(i int) string { return p.Clients[i].Name })
-	p.actions, errs[3] = lookUp(d, "actions", "action", run.files("actions"), len(p.Actions), func(i int) string { return p.Actions[i].Name })
+	for i, of := range []struct {
+		to        *idsOf
+		table, id string
+		n         int
+		name      func(i int) string
+	}{
+		{&p.inputs, "inputs", "input", len(p.Inputs), func(i int) string { return p.Inputs[i].Name }},
+		{&p.agents, "agents", "agent", len(p.Agents), func(i int) string { return p.Agents[i].Name }},
+		{&p.clients, "clients", "client", len(p.Clients), func(i int) string { return p.Clients[i].Name }},
+		{&p.actions, "actions", "action", len(p.Actions), func(i int) string { return p.Actions[i].Name }},
+	} {
+		*of.to, errs[i] = lookUp(d, of.table, of.id, run.files(of.table), of.n, of.name)
+	}
 	for i, count := range []struct {
 		to    *int32
 		table string
@@ -101,7 +111,7 @@ func (p *part) write(w *duck.Writer, warnings []string) {
 	p.writeTallies(w, tallies)
 }
 
-// faultsOf is how many unreadable lines a run tells of.
+// faultsOf bounds the unreadable lines that a run tells of.
 const faultsOf = 10
 
 func (p *part) writeRead(w *duck.Writer) {
@@ -110,8 +120,8 @@ func (p *part) writeRead(w *duck.Writer) {
 	for _, agent := range p.Agents {
 		hasAgents = hasAgents || agent.Name != "" && agent.Name != "-"
 	}
-	w.Add("runs", p.info.Command, p.info.Version, fromClock(p.from), fromClock(p.until), p.Lines, p.Bytes, p.Parsed(), p.Unreadable, p.Excluded, zero,
-		p.Requests, p.Late, p.AlreadyRefused, timeIf(p.Requests > 0, p.First), timeIf(p.Requests > 0, p.Last), int64(p.Resolution),
+	w.Add("runs", p.info.Command, p.info.Version, fromClock(p.from), fromClock(p.until),
+		p.Lines, p.Bytes, p.Parsed(), p.Unreadable, p.Excluded, zero, p.Requests, p.Late, p.AlreadyRefused, timeIf(p.Requests > 0, p.First), timeIf(p.Requests > 0, p.Last), int64(p.Resolution),
 		hasAgents, false, known(p.info.Timezone, ""), zero, zero, nil, p.Tail, p.NotHTTP.Lines(), p.JudgesNotHTTP, p.Moved, zero,
 		int64(p.clients.all))
 	for _, n := range p.NotHTTP {
@@ -119,7 +129,8 @@ func (p *part) writeRead(w *duck.Writer) {
 	}
 	for i := range p.Inputs {
 		in := &p.Inputs[i]
-		w.Add("inputs", p.inputs.ids[i], in.Name, in.Format, in.FormatText, nil, nil, nil, nil, in.Lines, in.Parsed, in.Unreadable, nil, nil, nil)
+		w.Add("inputs", p.inputs.ids[i], in.Name, in.Format, in.FormatText, nil, nil, nil, nil,
+			in.Lines, in.Parsed, in.Unreadable, nil, nil, nil)
 	}
 	for i, f := range p.Faults[:min(len(p.Faults), int(max(0, faultsOf-p.faults)))] {
 		w.Add("unreadable_lines", p.faults+int32(i), f.Input, nil, int32(f.Column), f.Reason, f.Text)
@@ -133,7 +144,8 @@ func (p *part) writePolicies(w *duck.Writer, tallies []replay.PolicyTally) {
 			continue
 		}
 		for j, l := range t.Parts {
-			w.Add("parts", int32(i), int32(j), l.By, l.Algorithm, l.Count, l.Period, l.Options, l.Text, known(l.Match, ""), known(l.Counts, ""))
+			w.Add("parts", int32(i), int32(j), l.By, l.Algorithm, l.Count, l.Period, l.Options, l.Text,
+				known(l.Match, ""), known(l.Counts, ""))
 		}
 	}
 	addSets(w, p.sets, p.Sets)
@@ -144,7 +156,8 @@ func (p *part) tallies() []replay.PolicyTally {
 	all := make([]replay.PolicyTally, len(p.Policies))
 	for i := range all {
 		all[i] = replay.PolicyTally{
-			Requests: p.Requests, Refused: p.Refused[i], BytesSaved: p.Saved[i], Degraded: p.Degraded[i], ByAction: make([]int64, len(p.Actions)),
+			Requests: p.Requests, Refused: p.Refused[i], BytesSaved: p.Saved[i], Degraded: p.Degraded[i],
+			ByAction: make([]int64, len(p.Actions)),
 		}
 	}
 	var minute limit.Time
@@ -197,9 +210,9 @@ func (p *part) writeTallies(w *duck.Writer, tallies []replay.PolicyTally) {
 	}
 }
 
-// missing says which batches neither are here nor come, so that their requests are missing forever. Batches of a tail come
-// in the order of their numbers, without a gap: either a database went back to an older copy, or some were taken out of the
-// spool. Of a tail that is not known here, none are missing.
+// missing says which batches neither are here nor come, so that their requests are missing forever. Batches of a tail
+// come in the order of their numbers, without a gap: either a database went back to an older copy, or some were taken
+// out of the spool. Of a tail that is not known here, none are missing.
 func missing(last uint64, batches []*replay.Addition) (warnings []string) {
 	var numbers []string
 	for _, a := range batches {
@@ -215,6 +228,6 @@ func missing(last uint64, batches []*replay.Addition) (warnings []string) {
 	if numbers == nil {
 		return nil
 	}
-	return []string{fmt.Sprintf("requests are missing: of what the tail judged, batch %s never came; the database went back to an older copy, "+
-		"or it was taken out of the spool", strings.Join(numbers, ", "))}
+	return []string{fmt.Sprintf("requests are missing: of what the tail judged, batch %s never came; "+
+		"the database went back to an older copy, or it was taken out of the spool", strings.Join(numbers, ", "))}
 }

@@ -34,7 +34,7 @@ type QueryOptions struct {
 	Memory int64 // bytes; 0 is DefaultQueryMemory
 }
 
-// DefaultQueryMemory is what a question may take of memory, unless more is allowed.
+// DefaultQueryMemory bounds the memory of a question in bytes, unless more is allowed.
 const DefaultQueryMemory = 2 << 30
 
 // Query asks the database at path, and only reads: see duck/reads.go. It never creates the folder. The rows must be
@@ -131,7 +131,7 @@ func errMemory(limit int64) error {
 	return fmt.Errorf("the question takes more than the %d MiB of memory that it may have: ask for less, or allow more with --memory", limit>>20)
 }
 
-// memoryInterval is how often the memory is looked at. In that time a machine fills about 100 MB.
+// memoryInterval lies between two looks at the memory. In that time a machine fills about 100 MB.
 const memoryInterval = 20 * time.Millisecond
 
 // watchMemory calls exceeded when the process has come to hold more than limit bytes beyond what it holds now. It

@@ -41,7 +41,7 @@ func (f folder) listWhole() ([]runFolder, error) {
 	return all, f.wrap(plain(err))
 }
 
-// readerMemory is what reading may take.
+// readerMemory bounds the memory of reading.
 const readerMemory = "1GB"
 
 // openSelection opens some runs of a folder.

@@ -31,7 +31,7 @@ type State struct {
 	Body    []byte     `json:"-"`          // what limits remember, and the requests that were held back
 }
 
-// stateName is what the names of states look like: they stand in names of files.
+// stateName matches names of states: they stand in names of files.
 var stateName = lazy.Regexp(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
 // CheckStateName returns what is wrong with the name of a state.
@@ -75,7 +75,8 @@ func (f folder) lastNote(name string) (run int32, err error) {
 	return run, err
 }
 
-// stillLast reports an error if another run of the series has landed since this one has begun: both have read the same lines.
+// stillLast reports an error if another run of the series has landed since this one has begun: both have read the same
+// lines.
 func (r *Run) stillLast() error {
 	if r.State == nil {
 		return nil
@@ -132,8 +133,8 @@ func (f folder) forgetNotes(name string, before int32) {
 	}
 }
 
-// noteTail notes the last batch of a tail beside the run that it went into, which is about to be deleted: a batch that the
-// tail sends again does not come back.
+// noteTail notes the last batch of a tail beside the run that it went into, which is about to be deleted: a batch that
+// the tail sends again does not come back.
 func (f folder) noteTail(run int32, tail string, batch int64) error {
 	path := f.note(run, tailNote+tail)
 	err := os.WriteFile(path, fmt.Append(nil, batch), 0o666)

@@ -82,8 +82,8 @@ func emptyTables(d *duck.Conn) error {
 	return d.Exec(text.String())
 }
 
-// openDesk opens a database in memory in which files are made, with the tables of schema.sql, empty. What does not fit into
-// memory lies in overflow.
+// openDesk opens a database in memory in which files are made, with the tables of schema.sql, empty. What does not fit
+// into memory lies in overflow.
 func (s *Store) openDesk(overflow string) (*duck.Conn, error) {
 	d, err := duck.Open(":memory:", slices.Concat(duck.NoExtensions, duck.Settings{
 		{"memory_limit", fmt.Sprintf("%dMB", cmp.Or(s.options.MemoryMB, defaultMemoryMB))},
@@ -121,7 +121,8 @@ func writeTables(d *duck.Conn, dir string) error {
 
 // writeFile writes the rows of a table or of a query in parentheses to a file.
 func writeFile(d *duck.Conn, rows, path string) error {
-	return d.Exec("COPY " + rows + " TO " + literal(path) + " (FORMAT parquet, COMPRESSION zstd, PARQUET_VERSION v2, USE_TMP_FILE false)")
+	return d.Exec("COPY " + rows + " TO " + literal(path) +
+		" (FORMAT parquet, COMPRESSION zstd, PARQUET_VERSION v2, USE_TMP_FILE false)")
 }
 
 // overflow is the folder of what does not fit into memory.

@@ -24,7 +24,7 @@ type Chunk struct {
 	data     []unsafe.Pointer // of the vectors: ChunkRows values each, until the next Send
 }
 
-// ChunkRows is how many rows fit in a chunk.
+// ChunkRows counts the rows that fit in a chunk.
 var ChunkRows = int(mapping.VectorSize())
 
 // NewChunk is an empty one for a table.

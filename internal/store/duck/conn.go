@@ -24,7 +24,7 @@ import (
 // Built reports whether this program can keep databases.
 const Built = true
 
-// Version is that of the DuckDB in this program, or "".
+// Version returns the version of the DuckDB in this program, or "".
 func Version() string { return mapping.LibraryVersion() }
 
 // A Conn is one connection to a database file.
@@ -92,7 +92,7 @@ func (d *Conn) Exec(query string) error {
 	return nil
 }
 
-// columnTypes are those that a field can take, to the bit. A pointer is one to an int64, nil for NULL; bytes are as
+// columnTypes lists the types of columns that a field can take, to the bit. A pointer is one to an int64, nil for NULL; bytes are as
 // they are kept.
 var columnTypes = map[reflect.Kind][]mapping.Type{
 	reflect.Bool: {mapping.TypeBoolean}, reflect.Int32: {mapping.TypeInteger}, reflect.Int64: {mapping.TypeBigInt, mapping.TypeTimestamp},

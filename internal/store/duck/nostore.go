@@ -15,7 +15,7 @@ import (
 // Built reports whether this program can keep databases.
 const Built = false
 
-// Version is that of the DuckDB in this program, or "".
+// Version returns the version of the DuckDB in this program, or "".
 func Version() string { return "" }
 
 // A Conn is never there, and so is none of what follows.

@@ -33,7 +33,7 @@ type Question struct {
 	statement mapping.PreparedStatement
 	result    mapping.Result
 	chunk     mapping.DataChunk
-	abandoned bool // a step is under way that nobody waits for: nothing may be released
+	abandoned bool // a step is under way for which no caller waits: nothing may be released
 }
 
 // Ask begins with a question: what it executes first, and then, until ctx ends, its answer. The connection is closed
@@ -142,7 +142,7 @@ func (q *Question) Point(values []Vector) int {
 	return int(mapping.DataChunkGetSize(q.chunk))
 }
 
-// failed is what is wrong with the result, if anything is.
+// failed returns what is wrong with the result, if anything is.
 func (q *Question) failed() error {
 	if text := strings.TrimSpace(mapping.ResultError(&q.result)); text != "" {
 		return problem(text)
@@ -157,7 +157,7 @@ func (q *Question) release() {
 	mapping.DestroyPrepare(&q.statement)
 }
 
-// Close lets go of the connection, unless something is under way that nobody waits for.
+// Close lets go of the connection, unless something is under way for which no caller waits.
 func (q *Question) Close() {
 	if !q.abandoned {
 		q.release()

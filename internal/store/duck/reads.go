@@ -60,7 +60,7 @@ func (d *Conn) checkReads(text string) (string, error) {
 
 var pragma = lazy.Regexp(`(?i)^\s*PRAGMA\b`)
 
-// queryWord is what most queries begin with. It decides nothing but which error is shown.
+// queryWord matches the beginning of most queries. It decides nothing but which error is shown.
 var queryWord = lazy.Regexp(`(?i)^\s*(SELECT|WITH|FROM|VALUES|PIVOT|DESCRIBE|SUMMARIZE|SHOW)\b`)
 
 // parse returns how many statements DuckDB makes of a text.
@@ -85,7 +85,7 @@ func (d *Conn) isQuery(text string) bool {
 	return err == nil
 }
 
-// explainHead is what may stand before the statement that EXPLAIN is about.
+// explainHead matches what may stand before the statement that EXPLAIN is about.
 var explainHead = sync.OnceValue(func() *regexp.Regexp {
 	const gap = `(?:\s|--[^\n]*\n|/\*.*?\*/)*`
 	return regexp.MustCompile(`(?is)^` + gap + `EXPLAIN\b` + gap + `(?:(ANALY[ZS]E)\b` + gap + `)?(?:(\(\s*(?:FORMAT|ANALY[ZS]E)\b[^()]*\))` + gap + `)?`)

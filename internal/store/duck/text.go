@@ -103,7 +103,7 @@ func KeyText(v any) string {
 	return string(text)
 }
 
-// Names come from logs and are hostile: a VARCHAR must be valid UTF-8, and whoever selects from the database with
+// Names come from logs and are hostile: a VARCHAR must be valid UTF-8, and a person who selects from the database with
 // another tool has a terminal that a control character could play with. So what is not valid UTF-8, and what controls
 // terminals or the direction of text, is stored as \xHH, byte by byte. The text stays unambiguous: where a name itself
 // holds something that reads like such an escape, its backslash is stored as \x5c.

@@ -19,7 +19,7 @@ import (
 // Values of any type that DuckDB has, as what Rows.Next promises. A Vector knows its type; pointed at a chunk, it reads
 // the memory of DuckDB.
 
-// maxValue is how many bytes one text or BLOB of an answer may have. What shows it needs several times as much.
+// maxValue bounds the bytes of one text or BLOB of an answer. What shows it needs several times as much.
 const maxValue = 64 << 20
 
 // A Vector is a column, or what a column of lists, structures, maps or unions consists of.
