@@ -19,7 +19,7 @@ import (
 
 const (
 	longest   = 25     // words of a sentence
-	mostWords = 44_500 // in docs/, with code and tables; room for findings, cases, scale and what servers and libraries do
+	mostWords = 42_000 // in docs/, with code and tables
 )
 
 var (
