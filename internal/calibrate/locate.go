@@ -26,41 +26,53 @@ func (r *Requests) Locate(o Options) []Location {
 	if f := best[0].Found; f.Best == nil || f.Best.Wrong <= f.Requests/wellExplained {
 		return best
 	}
-	for way, column := range r.Places {
-		var refusing, all []int32
-		for row, place := range column {
-			if !slices.Contains(all, place) && len(all) <= mostPlaces {
-				all = append(all, place)
-			}
-			if r.Verdict[row] == Refused && !slices.Contains(refusing, place) {
-				refusing = append(refusing, place)
-			}
-			if len(refusing) > mostPlaces {
-				break
-			}
-		}
-		if len(all) < 2 || len(refusing) > mostPlaces {
-			continue
-		}
-		slices.Sort(refusing)
-		var tries [][]Location
-		if len(refusing) < len(all) {
-			tries = append(tries, []Location{r.locate(way, refusing, o)})
-		}
-		if len(refusing) > 1 {
-			var each []Location
-			for _, place := range refusing {
-				each = append(each, r.locate(way, []int32{place}, o))
-			}
-			tries = append(tries, each)
-		}
-		for _, try := range tries {
+	for way := range r.Places {
+		for _, try := range r.divided(way, o) {
 			if betterBy*wrong(try) < wrong(best) {
 				best = try
 			}
 		}
 	}
 	return best
+}
+
+// divided returns the ways to limit only some places: one limit for all that refuse, and one for each of them. It
+// returns none where that divides nothing, or where too many places refuse.
+func (r *Requests) divided(way int, o Options) (tries [][]Location) {
+	refusing, places := r.refusing(r.Places[way])
+	if places < 2 || len(refusing) > mostPlaces {
+		return nil
+	}
+	if len(refusing) < places {
+		tries = append(tries, []Location{r.locate(way, refusing, o)})
+	}
+	if len(refusing) > 1 {
+		var each []Location
+		for _, place := range refusing {
+			each = append(each, r.locate(way, []int32{place}, o))
+		}
+		tries = append(tries, each)
+	}
+	return tries
+}
+
+// refusing returns the places of a column with refusals, in order, and counts all its places. Both stop at one more
+// than mostPlaces.
+func (r *Requests) refusing(column []int32) (refusing []int32, places int) {
+	var all []int32
+	for row, place := range column {
+		if !slices.Contains(all, place) && len(all) <= mostPlaces {
+			all = append(all, place)
+		}
+		if r.Verdict[row] == Refused && !slices.Contains(refusing, place) {
+			refusing = append(refusing, place)
+		}
+		if len(refusing) > mostPlaces {
+			break
+		}
+	}
+	slices.Sort(refusing)
+	return refusing, len(all)
 }
 
 // wrong counts the requests that contradict the limits of some locations. Without a limit, all refusals count.

@@ -27,61 +27,75 @@ type Reaction struct {
 // patience is the least time from a refusal that counts to the end of the log.
 const patience = limit.Minute
 
+// A reacting is a Reaction that is being counted.
+type reacting struct {
+	Reaction
+	gaps   []limit.Time // from refusals to the next requests
+	latest *timeline    // of the client that was counted last
+}
+
 // Reactions returns the reactions of the classes, as far as they were refused.
 func (r *Requests) Reactions(wait []limit.Time) (all []Reaction) {
-	byClient := r.timelines(r.Client, nil)
-	last := limit.Time(0)
-	for _, at := range r.At {
-		last = max(last, at)
-	}
-	of := map[request.Class]*Reaction{}
-	gaps := map[request.Class][]limit.Time{}
+	byClient, last := r.timelines(r.Client, nil), r.last()
+	of := map[request.Class]*reacting{}
 	for i := range byClient {
-		t, counted := &byClient[i], map[request.Class]bool{}
+		t := &byClient[i]
 		for j, row := range t.rows {
 			if t.verdict[j] != Refused || t.at[j] > last-patience {
 				continue
 			}
 			class := r.Class[row]
-			c := of[class]
-			if c == nil {
-				c = &Reaction{Class: class}
-				of[class] = c
+			if of[class] == nil {
+				of[class] = &reacting{Reaction: Reaction{Class: class}}
 			}
-			if !counted[class] {
-				counted[class] = true
-				c.Clients++
-			}
-			c.Refusals++
 			asked := r.Retry[row]
 			if asked == 0 && wait != nil {
 				asked = wait[row]
 			}
-			silent := j+1 == len(t.rows)
-			if asked > 0 {
-				if c.Asked++; silent || t.at[j+1]-t.at[j] >= asked {
-					c.Honoured++
-				}
-			}
-			if silent {
-				c.Silent++
-				continue
-			}
-			if r.Path[row] >= 0 && r.Path[row] == r.Path[t.rows[j+1]] {
-				c.SamePath++
-			}
-			gaps[class] = append(gaps[class], t.at[j+1]-t.at[j])
+			of[class].add(r, t, j, asked)
 		}
 	}
-	for class, c := range of {
-		if g := gaps[class]; len(g) > 0 {
+	for _, c := range of {
+		if g := c.gaps; len(g) > 0 {
 			slices.Sort(g)
 			c.Median, c.P90 = g[len(g)/2], g[len(g)*9/10]
 		}
-		all = append(all, *c)
+		all = append(all, c.Reaction)
 	}
 	slices.SortFunc(all, func(x, y Reaction) int { return cmp.Compare(x.Class, y.Class) })
 	return all
+}
+
+// last returns the time of the latest request.
+func (r *Requests) last() (last limit.Time) {
+	for _, at := range r.At {
+		last = max(last, at)
+	}
+	return last
+}
+
+// add counts what the client of a timeline did after its refusal j, which asked it to stay away for a while, 0 for no
+// time.
+func (c *reacting) add(r *Requests, t *timeline, j int, asked limit.Time) {
+	if c.latest != t {
+		c.latest = t
+		c.Clients++
+	}
+	c.Refusals++
+	silent := j+1 == len(t.rows)
+	if asked > 0 {
+		if c.Asked++; silent || t.at[j+1]-t.at[j] >= asked {
+			c.Honoured++
+		}
+	}
+	if silent {
+		c.Silent++
+		return
+	}
+	if path := r.Path[t.rows[j]]; path >= 0 && path == r.Path[t.rows[j+1]] {
+		c.SamePath++
+	}
+	c.gaps = append(c.gaps, t.at[j+1]-t.at[j])
 }
 
 // Waits returns how long the best limits of locations ask clients to stay away that the server refused too, by row.

@@ -70,45 +70,23 @@ func stated(how string) *Habits {
 	return &Habits{fixed: h}
 }
 
+// A refusal is one that its client may still react to.
+type refusal struct {
+	at  limit.Time
+	try int
+}
+
 // Learn finds what is wanted, row by row in the order of time, and how refused requests come back.
 func (r *Requests) Learn(how string) (wanted []int32, h *Habits) {
 	h = &Habits{clients: map[int32]*Habit{}, classes: map[request.Class]*Habit{}}
-	last := limit.Time(0)
-	for _, at := range r.At {
-		last = max(last, at)
-	}
-	type open struct {
-		at  limit.Time
-		try int
-	}
+	last := r.last()
 	for _, t := range r.timelines(r.Client, nil) {
-		client := r.Client[t.rows[0]]
-		own := r.repeats(&t)
-		refused := map[int32]open{}
-		for j, row := range t.rows {
-			path, at := r.Path[row], t.at[j]
-			before, again := refused[path]
-			if again = again && path >= 0 && !own && at-before.at <= horizon; again {
-				for _, habit := range h.of(client, r.Class[row]) {
-					habit.at(before.try).after = append(habit.at(before.try).after, at-before.at)
-				}
-			} else {
-				wanted = append(wanted, row)
-				before.try = -1
-			}
-			delete(refused, path)
-			if t.verdict[j] != Refused {
-				continue
-			}
-			refused[path] = open{at, before.try + 1}
-			for _, habit := range h.of(client, r.Class[row]) {
-				habit.at(before.try+1).refused++
-			}
-		}
+		var open map[int32]refusal
+		wanted, open = r.learn(h, &t, wanted)
 		// Whether requests refused at the end of the log would have come again is unknown.
-		for _, o := range refused {
+		for _, o := range open {
 			if last-o.at < min(patience, (last-r.At[0])/20) {
-				for _, habit := range h.of(client, r.Class[t.rows[0]]) {
+				for _, habit := range h.of(r.Client[t.rows[0]], r.Class[t.rows[0]]) {
 					habit.at(o.try).refused--
 				}
 			}
@@ -119,6 +97,34 @@ func (r *Requests) Learn(how string) (wanted []int32, h *Habits) {
 		h = stated(how)
 	}
 	return wanted, h
+}
+
+// learn takes in the requests of a client. It returns the wanted ones behind those of others, and by path the refusals
+// that no request came after.
+func (r *Requests) learn(h *Habits, t *timeline, before []int32) (wanted []int32, open map[int32]refusal) {
+	wanted, open = before, map[int32]refusal{}
+	client, own := r.Client[t.rows[0]], r.repeats(t)
+	for j, row := range t.rows {
+		path, at := r.Path[row], t.at[j]
+		former, again := open[path]
+		if again = again && path >= 0 && !own && at-former.at <= horizon; again {
+			for _, habit := range h.of(client, r.Class[row]) {
+				habit.at(former.try).after = append(habit.at(former.try).after, at-former.at)
+			}
+		} else {
+			wanted = append(wanted, row)
+			former.try = -1
+		}
+		delete(open, path)
+		if t.verdict[j] != Refused {
+			continue
+		}
+		open[path] = refusal{at, former.try + 1}
+		for _, habit := range h.of(client, r.Class[row]) {
+			habit.at(former.try+1).refused++
+		}
+	}
+	return wanted, open
 }
 
 // repeats reports whether a client asks for the same path again after it was admitted nearly as often as after a refusal:

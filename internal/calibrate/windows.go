@@ -52,70 +52,91 @@ func (k windowKind) spec(n int64, per limit.Time) limit.Spec {
 // boundless is the size of a window that refuses no client: as many as one may have.
 const boundless = limit.MaxRing
 
+// A windowFit says how well the windows of a kind and a period fit: the sizes that are contradicted least.
+type windowFit struct {
+	per limit.Time
+	size
+}
+
+// rank orders fits, those first that are contradicted least.
+func rank(all []windowFit) {
+	slices.SortStableFunc(all, func(x, y windowFit) int { return cmp.Compare(x.wrong, y.wrong) })
+}
+
 // windows judges the windows that are contradicted least, of each kind those of the best periods.
 func (s *search) windows() {
-	const scanned, kept = 6, 3
+	const scanned = 6
 	for _, kind := range windowKinds {
-		type found struct {
-			per limit.Time
-			size
+		var likely []limit.Time
+		for _, f := range kind.fits(s.periods(), s.few) {
+			likely = append(likely, f.per)
 		}
-		var all []found
-		try := func(per limit.Time, by []timeline) (f found, ok bool) {
-			l, err := kind.limiter(per)
-			if err != nil {
-				return f, false
-			}
-			n := windowNeeds(by, l)
-			f = found{per, n.best()}
-			all = append(all, f)
-			return f, true
-		}
-		rank := func(all []found) {
-			slices.SortStableFunc(all, func(x, y found) int { return cmp.Compare(x.wrong, y.wrong) })
-		}
-		for _, per := range windowPeriods {
-			if per > 2*s.span && per > limit.Minute {
-				break
-			}
-			if !s.Whole || per%limit.Second == 0 {
-				try(per, s.few)
-			}
-		}
-		rank(all)
-		likely := all[:min(scanned, len(all))]
-		all = nil
-		for _, f := range likely {
-			try(f.per, s.all)
-		}
-		rank(all)
-		best := all[0]
-		for step := 0.1; !s.Whole && step > 0.002 && best.wrong > s.requests()/500; step /= 3 {
-			for _, factor := range []float64{1 - step, 1 + step} {
-				per := limit.Time(float64(best.per)*factor) / limit.Millisecond * limit.Millisecond
-				if f, ok := try(per, s.all); ok && f.wrong < best.wrong {
-					best = f
-				}
-			}
-		}
-		rank(all)
-		keep, odd := 2*kept, 0 // odd ones have lengths that people do not write
-		if s.Whole {
-			keep = kept
-		}
-		all = slices.DeleteFunc(all, func(f found) bool {
-			if slices.Contains(windowPeriods, f.per) {
-				return false
-			}
-			odd++
-			return odd > kept
-		})
-		for _, f := range all[:min(keep, len(all))] {
+		all := kind.fits(likely[:min(scanned, len(likely))], s.all)
+		for _, f := range s.kept(s.refined(kind, all)) {
 			for _, n := range f.sizes() {
 				s.try(kind.spec(n, f.per).String())
 			}
 		}
 	}
+}
+
+// periods returns the usual periods that the log is long enough for, in whole seconds where its stamps are.
+func (s *search) periods() (all []limit.Time) {
+	for _, per := range windowPeriods {
+		if per > 2*s.span && per > limit.Minute {
+			break
+		}
+		if !s.Whole || per%limit.Second == 0 {
+			all = append(all, per)
+		}
+	}
+	return all
+}
+
+// fits returns how well windows of each period fit, the best first. Periods that this kind does not have are left out.
+func (k windowKind) fits(periods []limit.Time, by []timeline) (all []windowFit) {
+	for _, per := range periods {
+		if l, err := k.limiter(per); err == nil {
+			n := windowNeeds(by, l)
+			all = append(all, windowFit{per, n.best()})
+		}
+	}
+	rank(all)
+	return all
+}
+
+// refined adds periods around the best one, in ever smaller steps, while that is contradicted often.
+func (s *search) refined(kind windowKind, all []windowFit) []windowFit {
+	best := all[0]
+	for step := 0.1; !s.Whole && step > 0.002 && best.wrong > s.requests()/500; step /= 3 {
+		for _, factor := range []float64{1 - step, 1 + step} {
+			per := limit.Time(float64(best.per)*factor) / limit.Millisecond * limit.Millisecond
+			for _, f := range kind.fits([]limit.Time{per}, s.all) {
+				if all = append(all, f); f.wrong < best.wrong {
+					best = f
+				}
+			}
+		}
+	}
+	rank(all)
+	return all
+}
+
+// kept returns the best fits, and of those whose periods people do not write only the first few.
+func (s *search) kept(all []windowFit) []windowFit {
+	const kept = 3
+	keep, odd := 2*kept, 0
+	if s.Whole {
+		keep = kept
+	}
+	all = slices.DeleteFunc(all, func(f windowFit) bool {
+		if slices.Contains(windowPeriods, f.per) {
+			return false
+		}
+		odd++
+		return odd > kept
+	})
+	return all[:min(keep, len(all))]
 }
 
 // limiter returns a limiter of this kind with a size that no key reaches.
