@@ -18,9 +18,22 @@ import (
 const worthTelling = 1
 
 // machines tells of them, of inner hosts, and of those of which no more is known than how much they send.
-func (l *clients) machines() (found []Finding) {
-	var by [who.Count][]int32
-	var others, inner []int32
+func (l *clients) machines() []Finding {
+	by, inner := l.senders()
+	return slices.Concat(
+		l.worth("own_server", Info, by[who.Own], "the site's own work, left out of every answer"),
+		l.worth("health_check", Info, by[who.Monitor], "monitors, left out of every answer"),
+		l.worth("inner_hosts", Stop, inner,
+			"services of your own, or a proxy? A limit would refuse these first, so say what they are"),
+		l.worth("heavy_client", Warn, l.unknown(inner), "look who it is (`shadow explain`)"),
+		l.attack(by[who.Attacker]),
+		l.adminIndexed(by[who.Search]),
+	)
+}
+
+// senders returns the clients that sent something: all by identity, and those of inner addresses that send so much
+// beside public ones that it is asked what they are.
+func (l *clients) senders() (by [who.Count][]int32, inner []int32) {
 	var private, publicClients int64
 	for id := range int32(l.all.Len()) {
 		n := l.all.At(id).requests()
@@ -38,52 +51,61 @@ func (l *clients) machines() (found []Finding) {
 			}
 		}
 	}
-	asks := publicClients >= mustClients && 100*private >= innerStops*l.total
+	if publicClients < mustClients || 100*private < innerStops*l.total {
+		return by, nil
+	}
+	return by, inner
+}
+
+// unknown returns the heavy clients of which nothing else is told, neither by their identity nor as inner hosts.
+func (l *clients) unknown(inner []int32) (ids []int32) {
 	for i := range l.heavy {
 		id := l.heavy[i].id
-		if asks && slices.Contains(inner, id) {
-			continue // told already
+		if slices.Contains(inner, id) {
+			continue
 		}
 		switch c := l.all.At(id); l.is(id) {
 		case who.Own, who.Monitor, who.Attacker, who.Proxy, who.Office:
 		default:
 			if 5*c.requests() > l.total && l.name(id) != "-" && !c.several(crowdedFrom) {
-				others = append(others, id)
+				ids = append(ids, id)
 			}
 		}
 	}
-	add := func(code string, severity Severity, ids []int32, what string) {
-		requests := l.sent(ids)
-		if len(ids) == 0 || 100*requests < worthTelling*l.total {
-			return
-		}
-		l.busiestFirst(ids)
-		f := Finding{Code: code, Severity: severity, Share: ShareOf(requests, l.total)}
-		f.Evidence = fmt.Sprintf("%s sent %s of the requests: %s, %s", l.named(ids), format.Share(requests, l.total), what, l.does(ids))
-		share := format.Percentage(100 * float64(f.Share))
-		switch code {
-		case "own_server":
-			f.Brief = fmt.Sprintf("%s of requests (%s) are the site's own work: left out", share, l.first(ids))
-		case "health_check":
-			f.Brief = fmt.Sprintf("%s of requests (%s) ask whether the site is up: left out", share, l.first(ids))
-		case "heavy_client":
-			_, agent := l.census.Habits(ids[0])
-			f.Brief = fmt.Sprintf("%s sent %s of the requests, as %s: who is it?", l.named(ids), share, useragent.Short(l.Read.Tables.Agents.Name(agent)))
-		case "inner_hosts":
-			f.Brief = fmt.Sprintf("%s of requests come from inner addresses (%s): services of yours, or a proxy?", share, l.named(ids))
-		}
-		if code != "heavy_client" && l.byAddress() {
-			f.Remedy = l.exclude(ids)
-		}
-		found = append(found, f)
+	return ids
+}
+
+// worth returns the finding on some clients, if they send enough to be told of.
+func (l *clients) worth(code string, severity Severity, ids []int32, what string) []Finding {
+	requests := l.sent(ids)
+	if len(ids) == 0 || 100*requests < worthTelling*l.total {
+		return nil
 	}
-	add("own_server", Info, by[who.Own], "the site's own work, left out of every answer")
-	add("health_check", Info, by[who.Monitor], "monitors, left out of every answer")
-	if asks {
-		add("inner_hosts", Stop, inner, "services of your own, or a proxy? A limit would refuse these first, so say what they are")
+	l.busiestFirst(ids)
+	f := Finding{Code: code, Severity: severity, Share: ShareOf(requests, l.total)}
+	f.Evidence = fmt.Sprintf("%s sent %s of the requests: %s, %s",
+		l.named(ids), format.Share(requests, l.total), what, l.does(ids))
+	f.Brief = l.brief(code, ids, format.Percentage(100*float64(f.Share)))
+	if code != "heavy_client" && l.byAddress() {
+		f.Remedy = l.exclude(ids)
 	}
-	add("heavy_client", Warn, others, "look who it is (`shadow explain`)")
-	return slices.Concat(found, l.attack(by[who.Attacker]), l.adminIndexed(by[who.Search]))
+	return []Finding{f}
+}
+
+// brief returns the finding on clients that sent a share of the requests in a few words.
+func (l *clients) brief(code string, ids []int32, share string) string {
+	switch code {
+	case "own_server":
+		return fmt.Sprintf("%s of requests (%s) are the site's own work: left out", share, l.first(ids))
+	case "health_check":
+		return fmt.Sprintf("%s of requests (%s) ask whether the site is up: left out", share, l.first(ids))
+	case "inner_hosts":
+		return fmt.Sprintf("%s of requests come from inner addresses (%s): services of yours, or a proxy?",
+			share, l.named(ids))
+	}
+	_, agent := l.census.Habits(ids[0])
+	return fmt.Sprintf("%s sent %s of the requests, as %s: who is it?",
+		l.named(ids), share, useragent.Short(l.Read.Tables.Agents.Name(agent)))
 }
 
 // innerStops is the percentage of all requests that private addresses must send, beside public ones, to be asked about.

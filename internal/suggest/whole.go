@@ -74,29 +74,8 @@ func (w *Whole) Take(b *traffic.Batch, rest func(row int) bool) {
 
 // Finish takes in what the answer refuses, nil if there is none, how many requests it admits at once, and who is protected.
 func (w *Whole) Finish(hits *replay.Hits, atOnce int64, protected who.Set) {
-	refused := map[int32]int64{}
-	if hits != nil {
-		w.Answer = Count(hits, w.Labels)
-		for hit := range hits.All() {
-			refused[hit.Client] = hit.Refused
-			is := w.Labels.Of(hit.Client)
-			if protected.Has(is) && (w.Harmed == nil || w.compare(hit, *w.Harmed) < 0) {
-				w.Harmed = &hit
-			}
-			if is == who.Own || is == who.Monitor {
-				w.Works = append(w.Works, hit)
-			} else {
-				w.Most = append(w.Most, hit)
-			}
-		}
-	}
-	slices.SortFunc(w.Most, w.compare)
-	w.Most = slices.Clone(w.Most[:min(len(w.Most), mostNamed)])
-	type called struct {
-		name   string
-		search bool // shown names may be made up, and be those of both
-	}
-	byName := map[called]*CrawlerHit{}
+	refused := w.takeHits(hits, protected)
+	byName := map[crawlerName]*CrawlerHit{}
 	for client := range int32(w.sent.Len()) {
 		n, g := *w.sent.At(client), w.Labels.Of(client)
 		if n == 0 {
@@ -113,25 +92,58 @@ func (w *Whole) Finish(hits *replay.Hits, atOnce int64, protected who.Set) {
 		if g != who.Crawler && g != who.Search {
 			continue
 		}
-		is := called{useragent.CrawlerName(w.Tables.ShownAgent(w.Agent(client))), g == who.Search}
-		c := byName[is]
-		if c == nil {
-			c = &CrawlerHit{Name: is.name, Search: is.search}
-			byName[is] = c
+		is := crawlerName{useragent.CrawlerName(w.Tables.ShownAgent(w.Agent(client))), g == who.Search}
+		if byName[is] == nil {
+			byName[is] = &CrawlerHit{Name: is.name, Search: is.search}
 		}
-		c.Requests += n
-		c.Refused += refused[client]
+		byName[is].Requests += n
+		byName[is].Refused += refused[client]
 	}
 	for _, c := range byName {
 		w.Crawlers = append(w.Crawlers, *c)
 	}
-	slices.SortFunc(w.Crawlers, func(x, y CrawlerHit) int {
-		searchFirst := 1
-		if x.Search {
-			searchFirst = -1
+	slices.SortFunc(w.Crawlers, compareCrawlers)
+}
+
+// takeHits takes in the clients that the answer hits, nil if there is none, and returns how many requests it refuses of
+// each.
+func (w *Whole) takeHits(hits *replay.Hits, protected who.Set) map[int32]int64 {
+	if hits == nil {
+		return nil
+	}
+	w.Answer = Count(hits, w.Labels)
+	refused := map[int32]int64{}
+	for hit := range hits.All() {
+		refused[hit.Client] = hit.Refused
+		is := w.Labels.Of(hit.Client)
+		if protected.Has(is) && (w.Harmed == nil || w.compare(hit, *w.Harmed) < 0) {
+			w.Harmed = &hit
 		}
-		return cmp.Or(cmp.Compare(y.Refused, x.Refused), cmp.Compare(y.Requests, x.Requests), strings.Compare(x.Name, y.Name), searchFirst)
-	})
+		if is == who.Own || is == who.Monitor {
+			w.Works = append(w.Works, hit)
+		} else {
+			w.Most = append(w.Most, hit)
+		}
+	}
+	slices.SortFunc(w.Most, w.compare)
+	w.Most = slices.Clone(w.Most[:min(len(w.Most), mostNamed)])
+	return refused
+}
+
+// A crawlerName tells crawlers apart: shown names may be made up, and be those of search engines and of others.
+type crawlerName struct {
+	name   string
+	search bool
+}
+
+// compareCrawlers orders crawlers, those first of which most is refused, then those that send most.
+func compareCrawlers(x, y CrawlerHit) int {
+	searchFirst := 1
+	if x.Search {
+		searchFirst = -1
+	}
+	return cmp.Or(cmp.Compare(y.Refused, x.Refused), cmp.Compare(y.Requests, x.Requests),
+		strings.Compare(x.Name, y.Name), searchFirst)
 }
 
 // compare orders clients, those first of which most is refused.
