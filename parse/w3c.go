@@ -194,11 +194,7 @@ func (p *w3cParser) fill(line []byte, r *Record) Fault {
 			size, n := lex.Integer(v)
 			r.Bytes, ok = size, n == len(v)
 		case kindSeconds:
-			unit := unitMillis
-			if bytes.IndexByte(v, '.') >= 0 {
-				unit = UnitSeconds
-			}
-			r.RequestTime, ok = Duration(v, unit)
+			r.RequestTime, ok = timeTaken(v)
 		case kindPath:
 			path = v
 			r.Path = v
@@ -229,6 +225,14 @@ func (p *w3cParser) fill(line []byte, r *Record) Fault {
 	r.NotHTTP = r.Method == nil && r.Path == nil
 	cleanAddresses(r)
 	return Fault{}
+}
+
+// timeTaken reads a time-taken: seconds if it has a fraction, else milliseconds.
+func timeTaken(v []byte) (limit.Time, bool) {
+	if bytes.IndexByte(v, '.') >= 0 {
+		return Duration(v, UnitSeconds)
+	}
+	return Duration(v, unitMillis)
 }
 
 // filled reports whether another column has said it already.

@@ -297,22 +297,7 @@ func (s *shaped) tokenPoints(who []member) []Point {
 	for i, burst := range s.bursts {
 		p := point(burst)
 		p.Counted = true
-		for _, c := range who {
-			if c.slot == noSlot {
-				continue
-			}
-			n := s.rate.refused(c.slot, i)
-			p.Refused[c.class] += n
-			if c.doubted {
-				p.Hidden.Requests += n
-			}
-			if s.hits(c.slot, i) {
-				p.Hit[c.class]++
-				if c.doubted {
-					p.Hidden.Clients++
-				}
-			}
-		}
+		s.count(p, i, who)
 	}
 	most := max(1, s.rate.need(s.rate.top))
 	if most <= s.shape.Rate.MostBurst() {
@@ -340,6 +325,26 @@ func (s *shaped) tokenPoints(who []member) []Point {
 	points := inOrder(at)
 	spread(points, falls)
 	return points
+}
+
+// count counts what a chosen burst refuses.
+func (s *shaped) count(p *Point, burst int, who []member) {
+	for _, c := range who {
+		if c.slot == noSlot {
+			continue
+		}
+		n := s.rate.refused(c.slot, burst)
+		p.Refused[c.class] += n
+		if c.doubted {
+			p.Hidden.Requests += n
+		}
+		if s.hits(c.slot, burst) {
+			p.Hit[c.class]++
+			if c.doubted {
+				p.Hidden.Clients++
+			}
+		}
+	}
 }
 
 func inOrder(at map[int64]*Point) (points []Point) {

@@ -103,11 +103,7 @@ func (w *rolling) need(k *keyRing, at []limit.Time, admitted, all []uint32) {
 			if first.time() >= since {
 				break
 			}
-			if first.slot < 64 {
-				k.used &^= 1 << first.slot
-			} else {
-				w.free(k, first.slot)
-			}
+			w.free(k, first.slot)
 			if head++; int(head) == len(ring) {
 				head = 0
 			}
@@ -157,8 +153,17 @@ func (w *rolling) takeSlot(k *keyRing) uint32 {
 	return 64 + w.overflow.of(k.more).take()
 }
 
-// free frees one of these.
+// free frees a slot.
 func (w *rolling) free(k *keyRing, slot uint32) {
+	if slot < 64 {
+		k.used &^= 1 << slot
+		return
+	}
+	w.freeBehind(k, slot)
+}
+
+// freeBehind frees a slot behind the first 64.
+func (w *rolling) freeBehind(k *keyRing, slot uint32) {
 	s := w.overflow.of(k.more)
 	if s.give(slot - 64); s.taken == 0 {
 		w.overflow.close(k.more)

@@ -263,18 +263,25 @@ func (w *Weighed) at(k *weighedKey, now uint64) (backlog int64, gone int) {
 	case w.Shape.Kind == Fixed && now > k.end:
 		each(func(int64) int64 { return 0 })
 	default:
-		for backlog = k.backlog; k.head+gone < len(k.ring); gone++ {
-			e := &k.ring[k.head+gone]
-			if now-e.at < uint64(w.Shape.Per) {
-				break
-			}
-			if e.of&ofBacklog != 0 {
-				backlog -= e.cost
-			}
-			if len(k.levels) > 0 {
-				for of := e.of &^ ofBacklog; of != 0; of &= of - 1 {
-					w.levels[bits.TrailingZeros64(of)] -= e.cost
-				}
+		return w.left(k, now)
+	}
+	return backlog, gone
+}
+
+// left returns the backlog of a rolling window at some moment, and how many requests have left it by then. What they
+// added to levels is taken off.
+func (w *Weighed) left(k *weighedKey, now uint64) (backlog int64, gone int) {
+	for backlog = k.backlog; k.head+gone < len(k.ring); gone++ {
+		e := &k.ring[k.head+gone]
+		if now-e.at < uint64(w.Shape.Per) {
+			break
+		}
+		if e.of&ofBacklog != 0 {
+			backlog -= e.cost
+		}
+		if len(k.levels) > 0 {
+			for of := e.of &^ ofBacklog; of != 0; of &= of - 1 {
+				w.levels[bits.TrailingZeros64(of)] -= e.cost
 			}
 		}
 	}

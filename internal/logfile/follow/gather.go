@@ -45,10 +45,26 @@ func (l *Log) gather(live *plain) *gatherer {
 	} else if last >= 0 && !l.lost {
 		g.live = l.files[last]
 	}
-	truncated := false
+	truncated := l.renew()
+	before := l.known
+	settled, alone := g.decideAll()
+	// A disk that is away comes back with all that was on it.
+	l.keepKnown(before, settled && !l.gone)
+	if l.pending = g.again; !l.pending {
+		g.giveUpFormers(alone)
+	}
+	if truncated {
+		l.tellTruncated()
+	}
+	l.insert(g.found...)
+	return g
+}
+
+// renew has the files learn what they begin with, and the last one begin again if it was truncated, which it reports.
+func (l *Log) renew() (truncated bool) {
 	for i, one := range l.files {
 		f, ok := one.(*plain)
-		if !ok || f.refresh() != errTruncated || i != last {
+		if !ok || f.refresh() != errTruncated || i != len(l.files)-1 {
 			continue
 		}
 		truncated = true
@@ -56,12 +72,17 @@ func (l *Log) gather(live *plain) *gatherer {
 		f.renew()
 		_ = f.refresh() // what cannot be read now is read later
 	}
-	before, known := l.known, []logfile.Identity(nil)
-	settled, alone := false, false
+	return truncated
+}
+
+// decideAll decides on all siblings, and looks again while some get other names meanwhile. What it decided on is known
+// from then on. It reports whether the look at them is settled, and whether there are none.
+func (g *gatherer) decideAll() (settled, alone bool) {
+	var known []logfile.Identity
 	for look := 1; look == 1 || g.moved && look <= mostLooks; look++ {
-		l.looked, l.stamps = l.set.Now(), l.stampsOf()
+		g.looked, g.stamps = g.set.Now(), g.stampsOf()
 		var siblings []logfile.Sibling
-		siblings, settled = l.siblings()
+		siblings, settled = g.siblings()
 		alone = len(siblings) == 0
 		g.again, g.moved = !settled, false
 		for i := range siblings {
@@ -77,29 +98,27 @@ func (l *Log) gather(live *plain) *gatherer {
 			}
 		}
 	}
-	l.known = known
-	// A disk that is away comes back with all that was on it.
-	l.keepKnown(before, settled && !l.gone)
-	if l.pending = g.again; !l.pending { // there is no copy of what is left; one that has the name still was not truncated
-		for _, was := range l.formers {
-			if g.isLive(was) {
-				continue
-			}
-			if alone { // else one of them may be the copy, shifted or packed meanwhile and not recognised
-				l.set.Lost()
-			}
-			if now := l.set.Now(); now.Sub(l.uncopied) >= time.Minute {
-				l.uncopied, l.truncated = now, now
-				l.set.Say("%s: was truncated, and no copy of it is found; what was written to it behind byte %d is lost", l.Name, was.Offset)
-			}
+	g.known = known
+	return settled, alone
+}
+
+// giveUpFormers forgets the rests of what the log was before it was truncated, of which there is no copy. A file that
+// has the name still was not truncated.
+func (g *gatherer) giveUpFormers(alone bool) {
+	for _, was := range g.formers {
+		if g.isLive(was) {
+			continue
 		}
-		l.formers = nil
+		if alone { // else one of them may be the copy, shifted or packed meanwhile and not recognised
+			g.set.Lost()
+		}
+		if now := g.set.Now(); now.Sub(g.uncopied) >= time.Minute {
+			g.uncopied, g.truncated = now, now
+			g.set.Say("%s: was truncated, and no copy of it is found; what was written to it behind byte %d is lost",
+				g.Name, was.Offset)
+		}
 	}
-	if truncated {
-		l.tellTruncated()
-	}
-	l.insert(g.found...)
-	return g
+	g.formers = nil
 }
 
 // gatherPending gathers what the last look could not decide on.

@@ -53,6 +53,22 @@ func (m *Marker) Mark(marks []uint64, b *traffic.Batch, records []parse.Record) 
 	for i := range marks {
 		marks[i] = s.all
 	}
+	m.markNames(marks, b, records, from)
+	m.markClients(marks, b, records, from)
+	m.markRecords(marks, records)
+	if s.byStatus {
+		for i, status := range b.Status[from:] {
+			marks[i] &= s.statuses[min(status, maxStatus)]
+		}
+	}
+	if len(s.groups) > 0 {
+		s.combine(marks)
+	}
+}
+
+// markNames marks what is known by the id of a name: the action, the class, the agent and the host.
+func (m *Marker) markNames(marks []uint64, b *traffic.Batch, records []parse.Record, from int) {
+	s := m.scopes
 	if s.actions.asked() {
 		for i, id := range b.Action[from:] {
 			marks[i] &= bitsOf(&m.actions, int(id), m.tables.Actions, &s.actions)
@@ -77,6 +93,25 @@ func (m *Marker) Mark(marks []uint64, b *traffic.Batch, records []parse.Record) 
 			marks[i] &= bitsOf(&m.hosts, int(id), m.tables.Hosts, &s.hosts)
 		}
 	}
+}
+
+// markClients marks what depends on who the client is: its tier and its network.
+func (m *Marker) markClients(marks []uint64, b *traffic.Batch, records []parse.Record, from int) {
+	if m.tiers != nil {
+		for i, id := range b.Client[from:] {
+			marks[i] &= m.scopes.tiers[m.tiers.find(id, &records[i])]
+		}
+	}
+	if m.network != nil {
+		for i, id := range b.Client[from:] {
+			marks[i] &= m.network.find(id, &records[i])
+		}
+	}
+}
+
+// markRecords marks what only the records tell: the port, the missing fields, the method and the path.
+func (m *Marker) markRecords(marks []uint64, records []parse.Record) {
+	s := m.scopes
 	if s.ports.asked() {
 		for i := range records {
 			marks[i] &= s.ports.of(logged(records[i].Extra[s.portAt]))
@@ -84,21 +119,6 @@ func (m *Marker) Mark(marks []uint64, b *traffic.Batch, records []parse.Record) 
 	}
 	if s.without.asked() {
 		s.without.mark(marks, records)
-	}
-	if s.byStatus {
-		for i, status := range b.Status[from:] {
-			marks[i] &= s.statuses[min(status, maxStatus)]
-		}
-	}
-	if m.tiers != nil {
-		for i, id := range b.Client[from:] {
-			marks[i] &= s.tiers[m.tiers.find(id, &records[i])]
-		}
-	}
-	if m.network != nil {
-		for i, id := range b.Client[from:] {
-			marks[i] &= m.network.find(id, &records[i])
-		}
 	}
 	if s.methods.asked() {
 		for i := range records {
@@ -110,6 +130,10 @@ func (m *Marker) Mark(marks []uint64, b *traffic.Batch, records []parse.Record) 
 			marks[i] &= m.path(&records[i])
 		}
 	}
+}
+
+// combine takes the marks of scopes away whose groups do not fit, and of those that are a part of groups only.
+func (s *Scopes) combine(marks []uint64) {
 	for _, g := range s.groups {
 		for i, bits := range marks {
 			if bits&g.Not != 0 || g.Any != 0 && bits&g.Any == 0 {
@@ -117,10 +141,8 @@ func (m *Marker) Mark(marks []uint64, b *traffic.Batch, records []parse.Record) 
 			}
 		}
 	}
-	if len(s.groups) > 0 {
-		for i := range marks {
-			marks[i] &= s.stated
-		}
+	for i := range marks {
+		marks[i] &= s.stated
 	}
 }
 

@@ -76,25 +76,9 @@ func (c *Census) findNetworks() {
 	if !c.observer.Addresses {
 		return
 	}
-	var sum deeds
-	var all []member
-	for id := range int32(len(c.Identities)) {
-		if addr := c.observer.address(id); addr.IsValid() && c.observer.records.At(id).mayBrowse() {
-			c.addTo(&sum, id)
-			all = append(all, member{addr.WithZone(""), id})
-		}
-	}
+	sum, all := c.claimants()
 	if sum.fetchers < leastExpected {
 		return
-	}
-	slices.SortFunc(all, byAddress)
-	owners := map[network.Owner][]member{}
-	if known := c.observer.Known.Owners; known != nil {
-		for _, m := range all {
-			if owner := OwnerOf(known, m.addr); owner != (network.Owner{}) {
-				owners[owner] = append(owners[owner], m)
-			}
-		}
 	}
 	var named []*Network
 	ipv6, _ := slices.BinarySearchFunc(all, member{addr: netip.IPv6Unspecified()}, byAddress)
@@ -106,6 +90,7 @@ func (c *Census) findNetworks() {
 			}
 		}
 	}
+	owners := c.byOwner(all)
 	for _, owner := range slices.SortedFunc(maps.Keys(owners), func(o, p network.Owner) int { return cmp.Compare(o.String(), p.String()) }) {
 		g := &Network{Name: owner.String(), Key: "asn", addresses: owners[owner]}
 		if owner.ASN == 0 {
@@ -119,13 +104,50 @@ func (c *Census) findNetworks() {
 		g.Requests, g.Most, g.Fetchers = g.requests, g.most, g.fetchers
 		for _, m := range g.addresses {
 			g.Members = append(g.Members, m.id)
-			r, e := c.observer.records.At(m.id), c.observer.browsing.At(m.id)
-			doubtful := c.Identities[m.id] == Program || Browsers.Has(c.Identities[m.id])
-			if g.sure && doubtful && r.files == 0 && 2*int64(e.Referred) < r.requests() {
-				c.Identities[m.id], c.network[m.id] = Disguised, int32(i)
-			}
+		}
+		if g.sure {
+			c.disguise(g, int32(i))
 		}
 		c.Networks = append(c.Networks, *g)
+	}
+}
+
+// claimants returns the clients with an address that may be browsers, in the order of addresses, and sums up what they
+// do.
+func (c *Census) claimants() (sum deeds, all []member) {
+	for id := range int32(len(c.Identities)) {
+		if addr := c.observer.address(id); addr.IsValid() && c.observer.records.At(id).mayBrowse() {
+			c.addTo(&sum, id)
+			all = append(all, member{addr.WithZone(""), id})
+		}
+	}
+	slices.SortFunc(all, byAddress)
+	return sum, all
+}
+
+// byOwner returns the members of the networks of each owner, none if it is not known whose they are.
+func (c *Census) byOwner(all []member) map[network.Owner][]member {
+	known := c.observer.Known.Owners
+	if known == nil {
+		return nil
+	}
+	owners := map[network.Owner][]member{}
+	for _, m := range all {
+		if owner := OwnerOf(known, m.addr); owner != (network.Owner{}) {
+			owners[owner] = append(owners[owner], m)
+		}
+	}
+	return owners
+}
+
+// disguise takes the members of a network, which has a number, for one bot. Those are left out that do what people do.
+func (c *Census) disguise(g *Network, number int32) {
+	for _, m := range g.addresses {
+		r, e := c.observer.records.At(m.id), c.observer.browsing.At(m.id)
+		doubtful := c.Identities[m.id] == Program || Browsers.Has(c.Identities[m.id])
+		if doubtful && r.files == 0 && 2*int64(e.Referred) < r.requests() {
+			c.Identities[m.id], c.network[m.id] = Disguised, number
+		}
 	}
 }
 
