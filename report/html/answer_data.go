@@ -38,6 +38,7 @@ type shapeData struct {
 	Lack    string             `json:"lack"`
 }
 
+// data returns the island as JSON, with so many clients of each shape at most.
 func (p *Answer) data(most int) (template.JS, error) {
 	d := answerData{
 		Groups: p.Groups, Protects: p.Protects, Bound: p.Bound, Percents: p.Percents, First: p.First, Stop: p.FirstStop,
@@ -54,68 +55,87 @@ func (p *Answer) data(most int) (template.JS, error) {
 			d.Target = append(d.Target, i)
 		}
 	}
-	clients, agents := map[int]int{}, map[string]int{}
-	listed := func(client int) int { // the clients that have room
-		i, known := clients[client]
-		if known {
-			return i
-		}
-		c := &p.Clients[client]
-		agent := table.Clip(c.Agent, table.PageLong)
-		if _, known := agents[agent]; !known {
-			agents[agent] = len(d.Agents)
-			d.Agents = append(d.Agents, agent)
-		}
-		i = len(d.Clients)
-		clients[client] = i
-		d.Clients = append(d.Clients, []any{name(c.Name), name(c.Short), agents[agent], groups[c.Group], c.Requests})
-		return i
-	}
+	listed := answerClients{all: p.Clients, groups: groups, clients: map[int]int{}, agents: map[string]int{}, to: &d}
 	for i := range p.Shapes {
-		s := &p.Shapes[i]
-		h := shapeData{Key: s.Key, Why: s.Why, Keeps: s.Keeps, Lack: s.Lack}
-		same := true
-		for k := range s.Stops {
-			stop := &s.Stops[k]
-			h.Limits = append(h.Limits, stop.Limit)
-			h.Stops, h.Scaled = append(h.Stops, stop.N), append(h.Scaled, stop.Scaled)
-			same = same && stop.N == stop.Scaled
-			if stop.Lines != nil {
-				if h.Other == nil {
-					h.Other = map[int][][]string{}
-				}
-				for _, l := range stop.Lines {
-					h.Other[k] = append(h.Other[k], []string{l.Place, l.Text})
-				}
-			}
-		}
-		for g := range p.Groups {
-			h.Hit = append(h.Hit, s.column(func(stop *AnswerStop) int64 { return stop.Hit[g] }))
-			h.Refused = append(h.Refused, s.column(func(stop *AnswerStop) int64 { return stop.Refused[g] }))
-		}
-		for _, l := range p.listed(s, most) {
-			refused := append([]int64{}, l.Refused...)
-			for len(refused) > 0 && refused[len(refused)-1] == 0 {
-				refused = refused[:len(refused)-1]
-			}
-			differences(refused)
-			h.Listed = append(h.Listed, []any{listed(l.Client), l.Need, refused})
-		}
-		for _, l := range s.Lines {
-			h.Lines = append(h.Lines, []any{l.Place, l.Parts, append([]int64{}, l.Adds...)})
-		}
-		differences(h.Stops)
-		differences(h.Scaled)
-		if same {
-			h.Scaled = nil
-		}
-		d.Shapes = append(d.Shapes, h)
+		d.Shapes = append(d.Shapes, p.shape(&p.Shapes[i], most, &listed))
 	}
 	text, err := json.Marshal(d)
 	return template.JS(text), err //nolint:gosec // JSON, without "<"
 }
 
-// column are the differences of a figure of the stops.
+// answerClients adds the clients that have room to the island, each once, and their agents.
+type answerClients struct {
+	all     []AnswerClient
+	groups  map[string]int // indices by name
+	clients map[int]int    // likewise, by place in all
+	agents  map[string]int
+	to      *answerData
+}
+
+// index returns the index of a client.
+func (a *answerClients) index(client int) int {
+	i, known := a.clients[client]
+	if known {
+		return i
+	}
+	c := &a.all[client]
+	agent := table.Clip(c.Agent, table.PageLong)
+	if _, known := a.agents[agent]; !known {
+		a.agents[agent] = len(a.to.Agents)
+		a.to.Agents = append(a.to.Agents, agent)
+	}
+	i = len(a.to.Clients)
+	a.clients[client] = i
+	row := []any{name(c.Name), name(c.Short), a.agents[agent], a.groups[c.Group], c.Requests}
+	a.to.Clients = append(a.to.Clients, row)
+	return i
+}
+
+// shape returns the data of a shape, with so many clients at most.
+func (p *Answer) shape(s *AnswerShape, most int, clients *answerClients) shapeData {
+	h := shapeData{Key: s.Key, Why: s.Why, Keeps: s.Keeps, Lack: s.Lack}
+	h.addStops(s.Stops)
+	for g := range p.Groups {
+		h.Hit = append(h.Hit, s.column(func(stop *AnswerStop) int64 { return stop.Hit[g] }))
+		h.Refused = append(h.Refused, s.column(func(stop *AnswerStop) int64 { return stop.Refused[g] }))
+	}
+	for _, l := range p.listed(s, most) {
+		refused := append([]int64{}, l.Refused...)
+		for len(refused) > 0 && refused[len(refused)-1] == 0 {
+			refused = refused[:len(refused)-1]
+		}
+		differences(refused)
+		h.Listed = append(h.Listed, []any{clients.index(l.Client), l.Need, refused})
+	}
+	for _, l := range s.Lines {
+		h.Lines = append(h.Lines, []any{l.Place, l.Parts, append([]int64{}, l.Adds...)})
+	}
+	return h
+}
+
+// addStops adds the stops of the slider: their limits, and the lines of those that have others.
+func (h *shapeData) addStops(stops []AnswerStop) {
+	same := true
+	for k := range stops {
+		stop := &stops[k]
+		h.Limits = append(h.Limits, stop.Limit)
+		h.Stops, h.Scaled = append(h.Stops, stop.N), append(h.Scaled, stop.Scaled)
+		same = same && stop.N == stop.Scaled
+		if stop.Lines != nil && h.Other == nil {
+			h.Other = map[int][][]string{}
+		}
+		for _, l := range stop.Lines {
+			h.Other[k] = append(h.Other[k], []string{l.Place, l.Text})
+		}
+	}
+	differences(h.Stops)
+	differences(h.Scaled)
+	if same {
+		h.Scaled = nil
+	}
+}
+
+// column returns the differences of a figure of the stops.
 func (s *AnswerShape) column(figure func(*AnswerStop) int64) (column []int64) {
 	for i := range s.Stops {
 		column = append(column, figure(&s.Stops[i]))

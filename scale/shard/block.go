@@ -206,59 +206,98 @@ func open(b Block) (*reader, error) {
 
 var errTail = errors.New("shard: a tail that makes no sense")
 
-func (r *reader) readTail(tail []byte, frames int64) (err error) {
-	cut := false
-	number := func() int64 {
-		v, n := binary.Uvarint(tail)
-		if n <= 0 || v > 1<<40 {
-			cut = true
-			return 0
-		}
-		tail = tail[n:]
-		return int64(v)
+// A tailReader cuts numbers off a tail. One that has none left is cut, and reads as zeros.
+type tailReader struct {
+	rest []byte
+	cut  bool
+}
+
+func (t *tailReader) number() int64 {
+	v, n := binary.Uvarint(t.rest)
+	if n <= 0 || v > 1<<40 {
+		t.cut = true
+		return 0
 	}
-	signed := func() int64 {
-		v, n := binary.Varint(tail)
-		if n <= 0 {
-			cut = true
-			return 0
-		}
-		tail = tail[n:]
-		return v
+	t.rest = t.rest[n:]
+	return int64(v)
+}
+
+func (t *tailReader) signed() int64 {
+	v, n := binary.Varint(t.rest)
+	if n <= 0 {
+		t.cut = true
+		return 0
 	}
-	n := number()
-	if cut || n > int64(len(tail)) {
+	t.rest = t.rest[n:]
+	return v
+}
+
+// readTail reads what stands behind the frames, which have so many bytes.
+func (r *reader) readTail(tail []byte, frames int64) error {
+	t := &tailReader{rest: tail}
+	n := t.number()
+	if t.cut || n > int64(len(t.rest)) {
 		return errTail
 	}
-	if err := json.Unmarshal(tail[:n], &r.Meta); err != nil {
+	if err := json.Unmarshal(t.rest[:n], &r.Meta); err != nil {
 		return err
 	}
-	tail = tail[n:]
-	if n = number(); cut || n > min(mostFrames, int64(len(tail))/8) {
+	t.rest = t.rest[n:]
+	if err := r.readFrames(t, frames); err != nil {
+		return err
+	}
+	if err := r.checkMeta(); err != nil {
+		return err
+	}
+	for _, f := range r.frames {
+		if f.input >= len(r.Meta.Facts.Inputs) {
+			return errTail
+		}
+	}
+	names, rest, err := traffic.UnpackTables(t.rest)
+	if r.names = names; err == nil && len(rest) > 0 {
+		err = errTail
+	}
+	return err
+}
+
+// readFrames reads where the frames are, and checks that they have so many bytes.
+func (r *reader) readFrames(t *tailReader, frames int64) error {
+	n := t.number()
+	if t.cut || n > min(mostFrames, int64(len(t.rest))/8) {
 		return errTail
 	}
 	r.frames = make([]frame, n)
 	var offset, rows int64
 	for i := range r.frames {
 		f := &r.frames[i]
-		f.offset, f.packed, f.size, f.rows, f.input = offset, int(number()), int(number()), int(number()), int(number())
-		reached, at := signed(), signed()
-		f.line = signed()
-		if cut || len(tail) < 4 {
+		f.offset, f.packed, f.size = offset, int(t.number()), int(t.number())
+		f.rows, f.input = int(t.number()), int(t.number())
+		reached, at := t.signed(), t.signed()
+		f.line = t.signed()
+		if t.cut || len(t.rest) < 4 {
 			return errTail
 		}
-		f.reached, f.at, f.sum = traffic.Bounded(reached), traffic.Bounded(at), binary.LittleEndian.Uint32(tail)
-		tail = tail[4:]
+		f.reached, f.at, f.sum = traffic.Bounded(reached), traffic.Bounded(at), binary.LittleEndian.Uint32(t.rest)
+		t.rest = t.rest[4:]
 		offset, rows = offset+int64(f.packed), rows+int64(f.rows)
 		if f.rows == 0 || f.rows > frameRows || f.size > frameBytes || f.packed > frameBytes {
 			return errTail
 		}
 	}
+	if offset != frames || rows != r.Meta.Rows {
+		return errTail
+	}
+	return nil
+}
+
+// checkMeta checks what a block says of itself, and bounds its times.
+func (r *reader) checkMeta() error {
 	m := &r.Meta
 	if len(m.Values) != m.Columns.Values || len(m.Values) > traffic.MaxValues || m.Slack < 0 || m.Slack > limit.Day {
 		return errTail
 	}
-	if offset != frames || rows != m.Rows || m.Facts == nil || m.Shards < 1 || m.Shard < 0 || m.Shard >= m.Shards || !m.Columns.Lines {
+	if m.Facts == nil || m.Shards < 1 || m.Shard < 0 || m.Shard >= m.Shards || !m.Columns.Lines {
 		return errTail
 	}
 	if _, err := request.ParseKey(m.By.String()); err != nil {
@@ -270,15 +309,7 @@ func (r *reader) readTail(tail []byte, frames int64) (err error) {
 			*at = traffic.Bounded(int64(*at))
 		}
 	}
-	for _, f := range r.frames {
-		if f.input >= len(m.Facts.Inputs) {
-			return errTail
-		}
-	}
-	if r.names, tail, err = traffic.UnpackTables(tail); err == nil && len(tail) > 0 {
-		err = errTail
-	}
-	return err
+	return nil
 }
 
 // rows appends the rows of frame i to a batch, which is empty, with the ids of the block.

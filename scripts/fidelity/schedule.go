@@ -48,7 +48,7 @@ func schedule() []request {
 	r := rand.New(rand.NewPCG(20, 26))
 	var all []request
 	for client := 0; len(all) < requests+requests/20; client++ {
-		for _, at := range timeline(r, client%8) {
+		for _, at := range timeline(r, kinds[client%len(kinds)]) {
 			all = append(all, request{at, client})
 		}
 	}
@@ -67,60 +67,92 @@ func begin(r *rand.Rand) limit.Time {
 	return at
 }
 
-// timeline is one client.
-func timeline(r *rand.Rand, kind int) (at []limit.Time) {
-	now := begin(r)
-	add := func() {
-		if now >= start && now < start+span {
-			at = append(at, now)
+// A client sends its requests at times of its own.
+type client struct {
+	*rand.Rand
+	now limit.Time
+	at  []limit.Time
+}
+
+// send notes a request, if it lies within the schedule.
+func (c *client) send() {
+	if c.now >= start && c.now < start+span {
+		c.at = append(c.at, c.now)
+	}
+}
+
+// kinds lists what clients do, over and over again.
+var kinds = []func(*client){
+	(*client).poll, (*client).poll, (*client).pollRoughly, (*client).burst, (*client).burst, (*client).sendByChance,
+	(*client).flood, (*client).sendBesideClocks,
+}
+
+// timeline returns the times of one client, in order.
+func timeline(r *rand.Rand, do func(*client)) []limit.Time {
+	c := &client{Rand: r, now: begin(r)}
+	for end := start + span; c.now < end && len(c.at) < 1200; {
+		do(c)
+	}
+	slices.Sort(c.at)
+	return c.at
+}
+
+// poll sends in exact intervals. From time to time another one is drawn.
+func (c *client) poll() {
+	every := pick(c.Rand, intervals)
+	for range 50 + c.IntN(300) {
+		c.send()
+		c.now += every
+	}
+}
+
+// pollRoughly sends in intervals that are about exact.
+func (c *client) pollRoughly() {
+	every := pick(c.Rand, intervals)
+	for range 50 + c.IntN(200) {
+		c.send()
+		c.now += every + pick(c.Rand, nudges[:6])
+	}
+}
+
+// burst sends at once, and comes again at the end of a window.
+func (c *client) burst() {
+	first, window := c.now, pick(c.Rand, windows)
+	for range 1 + c.IntN(40) {
+		c.send()
+		if c.IntN(3) == 0 {
+			c.now += limit.Time(c.IntN(3000))
 		}
 	}
-	for end := start + span; now < end && len(at) < 1200; {
-		switch kind {
-		case 0, 1: // exact intervals, from time to time another one
-			every := pick(r, intervals)
-			for range 50 + r.IntN(300) {
-				add()
-				now += every
-			}
-		case 2: // about exact
-			every := pick(r, intervals)
-			for range 50 + r.IntN(200) {
-				add()
-				now += every + pick(r, nudges[:6])
-			}
-		case 3, 4: // bursts that come again at the end of a window
-			first, window := now, pick(r, windows)
-			for range 1 + r.IntN(40) {
-				add()
-				if r.IntN(3) == 0 {
-					now += limit.Time(r.IntN(3000))
-				}
-			}
-			now = max(now, first+window+pick(r, nudges))
-		case 5: // by chance
-			mean := float64(pick(r, windows)) / float64(1+r.IntN(20))
-			for range 100 {
-				add()
-				now += limit.Time(r.ExpFloat64() * mean)
-			}
-		case 6: // floods, and pauses
-			for range 100 + r.IntN(300) {
-				add()
-				now += limit.Time(r.IntN(40)) * limit.Millisecond / 2
-			}
-			now += limit.Time(r.Int64N(int64(3 * limit.Minute)))
-		case 7: // beside the lines of clocks
-			window := pick(r, windows)
-			now += window - now%window + pick(r, nudges)
-			for range 1 + r.IntN(10) {
-				add()
-				now += limit.Time(r.IntN(2))
-			}
-		}
+	c.now = max(c.now, first+window+pick(c.Rand, nudges))
+}
+
+// sendByChance draws each interval.
+func (c *client) sendByChance() {
+	mean := float64(pick(c.Rand, windows)) / float64(1+c.IntN(20))
+	for range 100 {
+		c.send()
+		c.now += limit.Time(c.ExpFloat64() * mean)
 	}
-	slices.Sort(at)
-	return at
+}
+
+// flood sends a flood, and pauses.
+func (c *client) flood() {
+	for range 100 + c.IntN(300) {
+		c.send()
+		c.now += limit.Time(c.IntN(40)) * limit.Millisecond / 2
+	}
+	c.now += limit.Time(c.Int64N(int64(3 * limit.Minute)))
+}
+
+// sendBesideClocks sends beside the end of a window that clocks begin.
+func (c *client) sendBesideClocks() {
+	window := pick(c.Rand, windows)
+	c.now += window - c.now%window + pick(c.Rand, nudges)
+	for range 1 + c.IntN(10) {
+		c.send()
+		c.now += limit.Time(c.IntN(2))
+	}
 }
 
 // write prints the schedule: the microsecond since 1970, a blank, and the number of the client.
