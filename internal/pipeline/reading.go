@@ -33,10 +33,10 @@ type LineFormat struct {
 	Timezone  *time.Location // of what does not name its zone; nil: UTC
 }
 
-// Parsers are what may read lines: ours, or the library gonx.
+// Parsers lists what may read lines: ours, or the library gonx.
 var Parsers = []string{"auto", "gonx"}
 
-// choice is how the format is chosen. extra are the names of further fields that are needed.
+// choice says how the format is chosen. extra holds the names of further fields that are needed.
 func (f *LineFormat) choice(extra []string) (detect.Choice, error) {
 	choice := detect.Choice{
 		Format: cmp.Or(f.Format, "auto"), NginxConf: f.NginxConf, LogName: f.LogName, Fields: f.Fields,
@@ -68,7 +68,7 @@ type Reading struct {
 	known network.Known
 }
 
-// NetworkError is what went wrong with databases of networks while they were read.
+// NetworkError returns what went wrong with databases of networks while they were read.
 func (f *Reading) NetworkError() error { return f.known.Owners.Err() }
 
 // Verify finds what is wrong with them before there is a log.
@@ -77,7 +77,7 @@ func (f *Reading) Verify() error {
 	return err
 }
 
-// leastWarmup is how much of the log before --since warms limits that remember for less. Warmed by what it remembers
+// leastWarmup is the time before --since whose requests warm limits that remember for less. Warmed by what it remembers
 // alone, a limit would refuse another number of requests beside one that remembers for longer: a busy client's count
 // depends on more.
 const leastWarmup = limit.Day
@@ -90,25 +90,14 @@ func (f *Reading) options(
 	if o.Clients, err = match.ParseClientRule(f.Client, f.ClientFrom, f.Trusted); err != nil {
 		return o, Usage("--%w", err)
 	}
-	what := slices.Clone(f.Exclude)
-	for _, status := range f.ExcludeStatus {
-		what = append(what, "status:"+status)
-	}
-	if len(what) > 0 {
-		exclude, err := match.ParseExclude(what)
-		if err != nil {
-			return o, Usage("--%w", err)
-		}
-		o.Exclude = exclude.Of(o.Clients)
+	if o.Exclude, err = f.excluded(o.Clients); err != nil {
+		return o, err
 	}
 	if o.Actions, err = match.NewActions(config.Actions, o.Tables.Actions); err != nil {
 		return o, Usage("%w", err)
 	}
-	if f.known.Owners, err = network.Open(f.NetworkDB); err != nil {
-		return o, Usage("--network-db: %w", err)
-	}
-	if f.known.Crawlers, err = network.ReadCrawlers(f.CrawlerRanges); err != nil {
-		return o, Usage("--crawler-ranges: %w", err)
+	if err = f.openKnown(); err != nil {
+		return o, err
 	}
 	var extra []string
 	if o.Scopes, extra, err = newScopes(config, policies, o.Clients.Extra(), f.known.Owners); err == nil {
@@ -133,6 +122,40 @@ func (f *Reading) options(
 		return o, err
 	}
 	o.Lateness, o.NotHTTP = f.Lateness, f.NotHTTP
+	f.need(&o, policies)
+	err = f.bound(&o, now)
+	return o, err
+}
+
+// excluded returns the requests that are left out by what they have and by their status, nil for none.
+func (f *Reading) excluded(clients match.ClientRule) (*match.Exclude, error) {
+	what := slices.Clone(f.Exclude)
+	for _, status := range f.ExcludeStatus {
+		what = append(what, "status:"+status)
+	}
+	if len(what) == 0 {
+		return nil, nil
+	}
+	exclude, err := match.ParseExclude(what)
+	if err != nil {
+		return nil, Usage("--%w", err)
+	}
+	return exclude.Of(clients), nil
+}
+
+// openKnown opens the files that tell whose addresses are.
+func (f *Reading) openKnown() (err error) {
+	if f.known.Owners, err = network.Open(f.NetworkDB); err != nil {
+		return Usage("--network-db: %w", err)
+	}
+	if f.known.Crawlers, err = network.ReadCrawlers(f.CrawlerRanges); err != nil {
+		return Usage("--crawler-ranges: %w", err)
+	}
+	return nil
+}
+
+// need has the columns read that some policies count by, and as much before --since as they remember.
+func (f *Reading) need(o *ingest.Options, policies []policy.Policy) {
 	if !f.Cold {
 		o.Warmup = leastWarmup
 	}
@@ -145,6 +168,10 @@ func (f *Reading) options(
 			o.Warmup = max(o.Warmup, p.Horizon())
 		}
 	}
+}
+
+// bound says from when to when requests take part, and notes how --since and --until were read.
+func (f *Reading) bound(o *ingest.Options, now time.Time) error {
 	now = now.In(cmp.Or(f.Timezone, time.UTC))
 	if o.HasSince = f.Since != ""; o.HasSince {
 		o.Since = f.Since.At(now)
@@ -153,10 +180,10 @@ func (f *Reading) options(
 		o.Until = f.Until.At(now)
 	}
 	if o.HasSince && o.HasUntil && o.Since >= o.Until {
-		return o, Usage("--since %s is not before --until %s", f.Since, f.Until)
+		return Usage("--since %s is not before --until %s", f.Since, f.Until)
 	}
 	f.notes = append(f.Since.ZoneNote("since", now), f.Until.ZoneNote("until", now)...)
-	return o, nil
+	return nil
 }
 
 // An Anonymity says under which names people are shown.

@@ -16,20 +16,13 @@ import (
 // A tail opens what it writes before what it reads, and goes on where the checkpoint says.
 
 // open opens everything, and restores what a checkpoint says.
-func (t *Tail) open() (err error) {
+func (t *Tail) open() error {
 	if err := t.options.Verify(); err != nil {
 		return err
 	}
-	var c *Checkpoint
-	if t.options.State != "" {
-		if t.lock, err = takeLock("checkpoint", t.options.State); err != nil {
-			return about("checkpoint", t.options.State, err)
-		}
-		if t.options.From == follow.FromCheckpoint && exists(t.options.State) {
-			if c, err = ReadCheckpoint(t.options.State); err != nil {
-				return about("checkpoint", t.options.State, err)
-			}
-		}
+	c, err := t.openState()
+	if err != nil {
+		return err
 	}
 	if err := t.openOutput(c); err != nil {
 		return err
@@ -48,17 +41,8 @@ func (t *Tail) open() (err error) {
 		return err
 	}
 	t.stream = ingest.NewStream(t.options.Read, follow.Several(t.options.Names))
-	if t.options.NewRemote != nil {
-		var saved json.RawMessage
-		if c != nil {
-			saved = c.Remote
-		}
-		if t.remote, err = t.options.NewRemote(saved, t.behind); err != nil {
-			return err
-		}
-		for i := range t.tally.Policies {
-			t.tally.Policies[i].IsDegraded = t.remote.Degraded(i)
-		}
+	if err := t.openRemote(c); err != nil {
+		return err
 	}
 	t.judge = t.newJudge()
 	if c != nil {
@@ -68,13 +52,56 @@ func (t *Tail) open() (err error) {
 		return err
 	}
 	t.options.Opened()
-	if t.options.State != "" {
-		if err = t.save(); err == nil { // so that even who is killed at once has begun here
-			t.saves.hurry = false
-		} else if isFull(err) {
-			t.sayUnsaved(err) // the old one holds, or none, until there is room
-			t.saves.at, err = time.Time{}, nil
+	return t.saveFirst()
+}
+
+// openState takes the lock of the checkpoint, and returns the checkpoint to go on from, nil for none.
+func (t *Tail) openState() (c *Checkpoint, err error) {
+	state := t.options.State
+	if state == "" {
+		return nil, nil
+	}
+	if t.lock, err = takeLock("checkpoint", state); err != nil {
+		return nil, about("checkpoint", state, err)
+	}
+	if t.options.From == follow.FromCheckpoint && exists(state) {
+		if c, err = ReadCheckpoint(state); err != nil {
+			return nil, about("checkpoint", state, err)
 		}
+	}
+	return c, nil
+}
+
+// openRemote opens the limits that are shared with other hosts, and learns which of them are degraded. c is the
+// checkpoint to go on from, nil for none.
+func (t *Tail) openRemote(c *Checkpoint) (err error) {
+	if t.options.NewRemote == nil {
+		return nil
+	}
+	var saved json.RawMessage
+	if c != nil {
+		saved = c.Remote
+	}
+	if t.remote, err = t.options.NewRemote(saved, t.behind); err != nil {
+		return err
+	}
+	for i := range t.tally.Policies {
+		t.tally.Policies[i].IsDegraded = t.remote.Degraded(i)
+	}
+	return nil
+}
+
+// saveFirst writes the first checkpoint, so that even a tail that is killed at once has begun here.
+func (t *Tail) saveFirst() error {
+	if t.options.State == "" {
+		return nil
+	}
+	err := t.save()
+	if err == nil {
+		t.saves.hurry = false
+	} else if isFull(err) {
+		t.sayUnsaved(err) // the old one holds, or none, until there is room
+		t.saves.at, err = time.Time{}, nil
 	}
 	return err
 }
@@ -133,7 +160,7 @@ func (t *Tail) mayCut(c *Checkpoint) bool {
 	if before == me {
 		return c != nil
 	}
-	_ = t.outLock.own(me) // where there is no room for it, nobody has been noted before
+	_ = t.outLock.own(me) // where there is no room for it, no tail has been noted before
 	if before == "" || c == nil {
 		return c != nil
 	}

@@ -32,7 +32,7 @@ type Migrate struct {
 	groups  who.Groups // how many clients there are
 }
 
-// DefaultPromise is that nobody who behaves as a person is newly hit.
+// DefaultPromise says that no client that behaves as a person is newly hit.
 var DefaultPromise, _ = suggest.ParseGoal("browsers=100%")
 
 // Run migrates each policy of the configuration, one after the other, unless some are chosen. What fails on one does not
@@ -164,7 +164,7 @@ func (all trials) Observe(b *traffic.Batch, verdicts []replay.Verdicts) error {
 	return nil
 }
 
-// mostTrials is how many corrections are judged at a time.
+// mostTrials is the most corrections that are judged at a time.
 const mostTrials = 12
 
 // correct looks for the smallest correction on the target's grid that keeps the promise. What comes out is verified by a
@@ -179,47 +179,12 @@ func (m *Migrate) correct(ctx context.Context, as *replay.Comparison) (*moves.Co
 		c.Kept, c.Found, c.After = true, true, c.Before
 		return c, nil
 	}
-	_, first := m.Policies[1].Parts[0].Number()
-	var best *trial
-	low, high := first, first // low fails; high is the largest that is tried
-	for high-first <= as.Requests && high < 1<<40 {
-		high = high*2 + 1
+	best, err := m.smallest(ctx, as.Requests)
+	if err != nil {
+		return nil, err
 	}
-	var numbers []int64
-	for step := int64(1); first+step <= high; step *= 2 {
-		numbers = append(numbers, first+step)
-	}
-	for len(numbers) > 0 {
-		for batch := range slices.Chunk(numbers, mostTrials) {
-			all := m.trials(batch, low, best)
-			if err := m.try(ctx, all); err != nil {
-				return nil, err
-			}
-			for _, t := range all {
-				if kept, _, _ := m.keeps(t.comparison); kept && (best == nil || t.number < best.number) {
-					best = t
-				}
-			}
-			for _, t := range all {
-				if best == nil || t.number < best.number {
-					low = max(low, t.number)
-				}
-			}
-			if best != nil {
-				break
-			}
-		}
-		if best == nil {
-			return c, nil
-		}
-		numbers = nil
-		step := max(1, (best.number-low)/(mostTrials+1))
-		for n := low + step; n < best.number && len(numbers) < mostTrials; n += step {
-			numbers = append(numbers, n)
-		}
-		if len(m.trials(numbers, low, best)) == 0 { // nothing of the grid lies between
-			break
-		}
+	if best == nil {
+		return c, nil
 	}
 	c.Found = true
 	c.Limits = best.texts
@@ -232,13 +197,83 @@ func (m *Migrate) correct(ctx context.Context, as *replay.Comparison) (*moves.Co
 	return c, nil
 }
 
-// trials are the corrections with numbers above low and below the best, each set of limits once.
-func (m *Migrate) trials(numbers []int64, low int64, best *trial) (all trials) {
+// A bracket holds the largest number that is known to fail, and the smallest correction that is known to keep the
+// promise.
+type bracket struct {
+	low  int64
+	best *trial
+}
+
+// smallest finds the smallest correction that keeps the promise: first among distances that double, then in the
+// bracket. It returns nil if none does.
+func (m *Migrate) smallest(ctx context.Context, requests int64) (*trial, error) {
+	_, first := m.Policies[1].Parts[0].Number()
+	b := &bracket{low: first}
+	numbers := doubling(first, requests)
+	for len(numbers) > 0 {
+		if err := m.narrow(ctx, b, numbers); err != nil || b.best == nil {
+			return nil, err
+		}
+		numbers = b.between()
+		if len(m.trials(numbers, b)) == 0 { // nothing of the grid lies between
+			break
+		}
+	}
+	return b.best, nil
+}
+
+// doubling returns numbers above the first one, each twice as far away as the one before, until all requests fit.
+func doubling(first, requests int64) (numbers []int64) {
+	high := first // the largest that is tried
+	for high-first <= requests && high < 1<<40 {
+		high = high*2 + 1
+	}
+	for step := int64(1); first+step <= high; step *= 2 {
+		numbers = append(numbers, first+step)
+	}
+	return numbers
+}
+
+// between returns numbers inside the bracket, evenly apart.
+func (b *bracket) between() (numbers []int64) {
+	step := max(1, (b.best.number-b.low)/(mostTrials+1))
+	for n := b.low + step; n < b.best.number && len(numbers) < mostTrials; n += step {
+		numbers = append(numbers, n)
+	}
+	return numbers
+}
+
+// narrow judges the corrections with ascending numbers, until some of them keep the promise.
+func (m *Migrate) narrow(ctx context.Context, b *bracket, numbers []int64) error {
+	for batch := range slices.Chunk(numbers, mostTrials) {
+		all := m.trials(batch, b)
+		if err := m.try(ctx, all); err != nil {
+			return err
+		}
+		for _, t := range all {
+			if kept, _, _ := m.keeps(t.comparison); kept && (b.best == nil || t.number < b.best.number) {
+				b.best = t
+			}
+		}
+		for _, t := range all {
+			if b.best == nil || t.number < b.best.number {
+				b.low = max(b.low, t.number)
+			}
+		}
+		if b.best != nil {
+			break
+		}
+	}
+	return nil
+}
+
+// trials returns the corrections with numbers that lie inside the bracket, each set of limits once.
+func (m *Migrate) trials(numbers []int64, b *bracket) (all trials) {
 	seen := map[string]bool{}
 	for _, n := range numbers {
 		t, ok := m.trial(n)
 		key := fmt.Sprint(t.texts)
-		if !ok || t.number <= low || best != nil && t.number >= best.number || seen[key] {
+		if !ok || t.number <= b.low || b.best != nil && t.number >= b.best.number || seen[key] {
 			continue
 		}
 		seen[key] = true

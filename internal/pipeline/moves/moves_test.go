@@ -306,7 +306,7 @@ type answer struct {
 
 const shop = "../../../sample-logs/shop-combined.log"
 
-// newlyHit is how many browsers a limit hits that the Ingress does not, by a comparison of its own.
+// newlyHit counts the browsers that a limit hits and the Ingress does not, by a comparison of its own.
 func newlyHit(t *testing.T, limit string) int64 {
 	t.Helper()
 	const from = "nginx:10r/m,burst=20,nodelay"

@@ -1,6 +1,7 @@
 package moves
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -57,62 +58,77 @@ func conditionsOf(c *policy.Config, s policy.Scope) (request.Conditions, error) 
 	return plain, nil
 }
 
-// expanded puts the rules of actions and the networks of tiers in the place of their names.
+// expanded puts the rules of actions and the networks of tiers in the place of their names. Of several errors it
+// returns the last one.
 func expanded(c *policy.Config, of request.Conditions) (request.Conditions, error) {
-	var err error
-	each := func(all []request.Conditions) (plain []request.Conditions) {
-		for _, inner := range all {
-			one, bad := expanded(c, inner)
-			if plain = append(plain, one); bad != nil {
-				err = bad
-			}
-		}
-		return plain
-	}
-	of.Any, of.Not = each(of.Any), each(of.Not)
-	groups := func(names []string, make func(string) (request.Conditions, error)) {
-		if len(names) == 0 {
-			return
-		}
-		var either []request.Conditions
-		for _, name := range names {
-			one, bad := make(name)
-			if either = append(either, one); bad != nil {
-				err = bad
-			}
-		}
-		if len(of.Any) == 0 {
-			of.Any = either
-		} else { // both must fit
-			of.Not = append(slices.Clip(of.Not), request.Conditions{Not: either})
-		}
-	}
-	groups(of.Actions, func(name string) (request.Conditions, error) { return actionConditions(c, name) })
-	groups(of.Tiers, func(name string) (request.Conditions, error) {
-		var before []request.Conditions // the first tier that holds a client wins
-		for i := range c.Tiers {
-			one, err := tierConditions(&c.Tiers[i])
-			if err != nil || c.Tiers[i].Name == name {
-				one.Not = before
-				return one, err
-			}
-			before = append(before, one)
-		}
-		return request.Conditions{Not: before}, nil
-	})
+	inner := func(one request.Conditions) (request.Conditions, error) { return expanded(c, one) }
+	ofAction := func(name string) (request.Conditions, error) { return actionConditions(c, name) }
+	ofTier := func(name string) (request.Conditions, error) { return tierAlone(c, name) }
+	var inAny, inNot, inNetworks error
+	of.Any, inAny = eachOf(of.Any, inner)
+	of.Not, inNot = eachOf(of.Not, inner)
+	actions, inActions := eachOf(of.Actions, ofAction)
+	tiers, inTiers := eachOf(of.Tiers, ofTier)
+	of = oneOf(oneOf(of, actions), tiers)
 	of.Actions, of.Tiers = nil, nil
-	of.Networks = slices.Clone(of.Networks)
-	if i := slices.Index(of.Networks, "private"); i >= 0 {
-		x, bad := match.ParseExclude([]string{"cidr:private"})
-		if bad != nil {
-			return of, bad
-		}
-		of.Networks = slices.Delete(of.Networks, i, i+1)
-		for _, n := range x.Networks() {
-			of.Networks = append(of.Networks, servers.AddressText(n))
+	of.Networks, inNetworks = spelledOut(of.Networks)
+	return of, cmp.Or(inNetworks, inTiers, inActions, inNot, inAny)
+}
+
+// eachOf returns what each of some names or conditions stands for, and the last error.
+func eachOf[T any](all []T, stands func(T) (request.Conditions, error)) (plain []request.Conditions, err error) {
+	for _, x := range all {
+		one, bad := stands(x)
+		if plain = append(plain, one); bad != nil {
+			err = bad
 		}
 	}
-	return of, err
+	return plain, err
+}
+
+// oneOf adds to conditions that one of several others holds, if there are any.
+func oneOf(of request.Conditions, either []request.Conditions) request.Conditions {
+	switch {
+	case len(either) == 0:
+	case len(of.Any) == 0:
+		of.Any = either
+	default: // both must fit
+		of.Not = append(slices.Clip(of.Not), request.Conditions{Not: either})
+	}
+	return of
+}
+
+// tierAlone returns the conditions of the clients of a tier that no tier before holds: the first one wins. Of a tier
+// that is not there, they are those of the clients that no tier holds.
+func tierAlone(c *policy.Config, name string) (request.Conditions, error) {
+	var before []request.Conditions
+	for i := range c.Tiers {
+		one, err := tierConditions(&c.Tiers[i])
+		if err != nil || c.Tiers[i].Name == name {
+			one.Not = before
+			return one, err
+		}
+		before = append(before, one)
+	}
+	return request.Conditions{Not: before}, nil
+}
+
+// spelledOut returns networks with the addresses of "private" behind the others.
+func spelledOut(networks []string) ([]string, error) {
+	networks = slices.Clone(networks)
+	i := slices.Index(networks, "private")
+	if i < 0 {
+		return networks, nil
+	}
+	x, err := match.ParseExclude([]string{"cidr:private"})
+	if err != nil {
+		return networks, err
+	}
+	networks = slices.Delete(networks, i, i+1)
+	for _, n := range x.Networks() {
+		networks = append(networks, servers.AddressText(n))
+	}
+	return networks, nil
 }
 
 // tierConditions are the clients of a tier, if networks say all of them.
