@@ -111,8 +111,8 @@ func TestNoBetterLimitRefusesSearchEngines(t *testing.T) {
 	}
 }
 
-// A limit that broke its promise gives way to one that hits nobody. That one is worth deploying if it still refuses a share
-// that matters, and not if everybody to protect may send as much as it admits.
+// A limit that broke its promise gives way to one that hits no client. That one is worth deploying if it still refuses
+// a share that matters, and not if everybody to protect may send as much as it admits.
 func TestInPlaceOfALimitThatBroke(t *testing.T) {
 	for name, c := range map[string]struct {
 		verdict string
@@ -176,8 +176,8 @@ func TestOwnWorkIsNoTarget(t *testing.T) {
 	}
 }
 
-// What the limit would refuse of the site's own work is told, and the lines to paste exempt its address; so they do with
-// one that was left out. Another monitor is told of, and no more: anybody can call himself that.
+// What the limit would refuse of the site's own work is told, and the lines to paste exempt its address; so they do
+// with one that was left out. Another monitor is told of, and no more: any client can call itself that.
 func TestOwnWorkIsExempt(t *testing.T) {
 	p := &planter{Rand: testneeds.Rand(t, 16, 8), people: map[string]bool{}}
 	p.visitors(300, plantedDay)
@@ -232,7 +232,7 @@ func TestFewToProtect(t *testing.T) {
 	}
 }
 
-// Where a few people log in, and somebody guesses passwords, the answer goes by the guesses that it leaves.
+// Where a few people log in, and an attacker guesses passwords, the answer goes by the guesses that it leaves.
 func TestFewLogIn(t *testing.T) {
 	p := &planter{Rand: testneeds.Rand(t, 16, 6), people: map[string]bool{}}
 	p.visitors(300, plantedDay)

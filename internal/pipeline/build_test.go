@@ -31,7 +31,7 @@ func TestConfigValues(t *testing.T) {
 	}
 }
 
-// condition is what policy finds wrong with a value.
+// condition returns what policy finds wrong with a value.
 func condition(scope, key, text string) error {
 	_, err := policy.ParseConfig("shadow.yaml", fmt.Appendf(nil, "policies: {name: p, limits: {limit: 5/m, %s: {%s: %q}}}", scope, key, text))
 	return err

@@ -71,7 +71,7 @@ func compiles(c *policy.Config) error {
 	return nil
 }
 
-// describeConfig is what a configuration says, for people.
+// describeConfig returns what a configuration says, for people.
 func describeConfig(c *policy.Config) string {
 	var b strings.Builder
 	line := func(indent int, layout string, args ...any) {
@@ -144,7 +144,7 @@ type DefaultMeant struct {
 	Values  []string `json:"values"`
 }
 
-// TierMeant is how many entries a tier has.
+// TierMeant counts the entries of a tier.
 type TierMeant struct {
 	Tier      string `json:"tier"`      // its name
 	Addresses int    `json:"addresses"` // and networks
@@ -189,7 +189,7 @@ func meaningOf(name string, c *policy.Config) *Meaning {
 // policiesShown are the policies of one entry that are written down.
 const policiesShown = 10
 
-// membersText is how many entries a tier has, of which kind.
+// membersText says how many entries a tier has, of which kind.
 func membersText(t *request.Tier) string {
 	var texts []string
 	for _, kind := range []struct {

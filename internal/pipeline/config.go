@@ -22,7 +22,7 @@ type configText struct {
 	text []byte
 }
 
-// standardInput is what stands for it on the command line.
+// standardInput stands for it on the command line.
 const standardInput = "-"
 
 // largeConfig is from how many bytes on it matters how much is left behind while a configuration is read.
@@ -38,7 +38,7 @@ func frugal(text []byte) func() {
 	return func() { debug.SetGCPercent(before) }
 }
 
-// mostConfig is how many bytes a configuration may have.
+// mostConfig is the most bytes that a configuration may have.
 const mostConfig = 1 << 30
 
 // readConfig reads the file that was named, or the one in the working directory, or none.
@@ -82,7 +82,7 @@ func readBounded(name string, most int64) ([]byte, error) {
 	return text.Bytes(), err
 }
 
-// loadConfig is what the configuration says.
+// loadConfig returns what the configuration says.
 func (s *Source) loadConfig() (config policy.Config, err error) {
 	c, err := s.readConfig()
 	if err != nil || c.name == "" {
@@ -93,7 +93,7 @@ func (s *Source) loadConfig() (config policy.Config, err error) {
 	return config, knownProblems(c.name, err)
 }
 
-// Names are those of the policies and actions of the configuration; none if it cannot be read.
+// Names returns the names of the policies and actions of the configuration; none if it cannot be read.
 func (s *Source) Names() (policies, actions []string) {
 	config, err := s.loadConfig()
 	if err != nil {
@@ -110,11 +110,11 @@ func (s *Source) Names() (policies, actions []string) {
 	return policies, actions
 }
 
-// mostUserConfig is how many bytes a user's own file may have.
+// mostUserConfig is the most bytes that a user's own file may have.
 const mostUserConfig = 1 << 20
 
-// Defaults are what files say that flags are where nobody gives them, those first that go before the others: of the
-// configuration, then of the user's own file. That may be out of reach, as for a service without a home.
+// Defaults returns the values that files state for flags that are not given, those first that go before the others: of
+// the configuration, then of the user's own file. That may be out of reach, as for a service without a home.
 func (s *Source) Defaults() (levels [][]policy.Default, err error) {
 	c, err := s.readConfig()
 	if err != nil {
@@ -144,7 +144,7 @@ func (s *Source) Defaults() (levels [][]policy.Default, err error) {
 	return levels, nil
 }
 
-// userConfig is where the file of a user lies, whether it is there or not; "" where nobody has a home.
+// userConfig returns where the file of the user lies, whether it is there or not; "" where the user has no home.
 // https://specifications.freedesktop.org/basedir-spec: a relative path is none.
 func userConfig() string {
 	folder := os.Getenv("XDG_CONFIG_HOME")

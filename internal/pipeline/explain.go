@@ -24,7 +24,7 @@ type Explain struct {
 	NoPlot bool
 }
 
-// jsonMoments is how many moments JSON tells levels at: each hundredth of the client's time.
+// jsonMoments is the number of moments at which JSON tells levels: each hundredth of the client's time.
 const jsonMoments = 101
 
 // Run verifies what is asked, replays, and reports. Nothing is kept.
@@ -140,7 +140,7 @@ func (e *Explain) find(
 	return lines, nil
 }
 
-// nearClients is how many clients are named in place of one that sent nothing.
+// nearClients is the most clients that are named in place of one that sent nothing.
 const nearClients = 3
 
 // unknownClient is the error of a client that sent no request. Most often another one was meant, or the log calls it

@@ -103,10 +103,10 @@ func importLimits(in io.Reader, from string, files []string) (*imports.Import, e
 	return i, nil
 }
 
-// Imported is what of LimitsFrom is not as it is there, once the source is built.
+// Imported says what of LimitsFrom is not as it is there, once the source is built.
 func (s *Source) Imported() []string { return s.imported }
 
-// mostImport is how many bytes a configuration of a server may have.
+// mostImport is the most bytes that a configuration of a server may have.
 const mostImport = 64 << 20
 
 // withLimits takes the policies of --limits-from in place of those of the configuration.
@@ -161,7 +161,7 @@ func (s *Source) explainMissing(err error, policies []policy.Policy) error {
 	return explainMissing(err, policies)
 }
 
-// nginxVariable is what nginx calls a part of a request.
+// nginxVariable returns what nginx calls a part of a request.
 func nginxVariable(part string) string {
 	kind, name, _ := strings.Cut(part, ":")
 	switch kind {

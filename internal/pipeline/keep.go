@@ -88,7 +88,7 @@ func (l *Logs) keep(
 // errIdle ends a run that has judged no request: there is nothing to keep.
 var errIdle = errors.New("nothing was judged")
 
-// Deleted is what became of a database that runs were deleted from.
+// Deleted says what became of a database that runs were deleted from.
 type Deleted struct {
 	Database string  `json:"database"`
 	Runs     []int32 `json:"runs"`

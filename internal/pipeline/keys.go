@@ -41,8 +41,8 @@ type Keys struct {
 	options  sweep.KeysOptions
 }
 
-// keysTried are those that are held against each other unless --by names some: the simpler first, as of several that
-// are as good the first is called best.
+// keysTried lists the keys that are held against each other unless --by names some: the simpler first, as of several
+// that are as good the first is called best.
 var keysTried = []request.Key{
 	request.ByClient, request.ByClient64, request.ByClient24, request.ByClientAgent, request.ByUser,
 	request.ByClientAction, request.ByClient64Action, request.ByClient24Action, request.ByClientAgentAction,
@@ -52,7 +52,8 @@ var keysTried = []request.Key{
 // longerPeriods are tried where no key separates by a window of the default length.
 var longerPeriods = []limit.Time{10 * limit.Minute, limit.Hour}
 
-// keysBatch is how many requests are taken in at once: half as many as in a replay, since each key needs room for them.
+// keysBatch is the number of requests that are taken in at once: half as many as in a replay, since each key needs room
+// for them.
 const keysBatch = 128 << 10
 
 // Run verifies what is asked, judges the logs by every key, and reports.
@@ -204,7 +205,7 @@ func (b *keyBounds) finish(ctx context.Context) error {
 	return nil
 }
 
-// report is what the report shows.
+// report returns what the report shows of the bounds.
 func (b *keyBounds) report() *keys.Bounds {
 	q := &b.of.advisor.Question
 	all := &keys.Bounds{Target: q.Target.String(), Protect: []string{}, Keys: []keys.Bound{}}

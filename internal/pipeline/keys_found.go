@@ -24,7 +24,7 @@ import (
 //	rest         what that limit does there
 //	whole log    curves by the best few, for the tables
 
-// identifier fits the names of fields that say who somebody is.
+// identifier fits the names of fields that say who a client is.
 var identifier = lazy.Regexp(`(?i)(^|[._-])(ja[34][a-z0-9_]*|.*fingerprint|.*api[._-]?key|.*session([._-]?id)?|.*account([._-]?id)?|sid|.*tenant([._-]?id)?|.*device[._-]?id|.*client[._-]?id)$`)
 
 const (
@@ -35,7 +35,7 @@ const (
 	mostValues   = 250_000
 )
 
-// mostPeeked is how many files are looked at for one that is a log: a directory may begin with others.
+// mostPeeked is the most files that are looked at for one that is a log: a directory may begin with others.
 const mostPeeked = 10
 
 // findFields are the fields of the first log that are to be tried. What is wrong with a log others will say.
@@ -104,8 +104,9 @@ func foundKeys(fields []request.Key, owners bool) []request.Key {
 	return all
 }
 
-// valueCounts count the values of each column of Batch.Values, and the requests that have one. Of a column with more than
-// mostValues no more are kept: a log whose paths all differ must not take more memory for keys that nobody asked for.
+// valueCounts count the values of each column of Batch.Values, and the requests that have one. Of a column with more
+// than mostValues no more are kept: a log whose paths all differ must not take more memory for keys that no flag asked
+// for.
 type valueCounts struct {
 	trial            *ingest.Trial // nil: none is only tried
 	requests, values [traffic.MaxValues]int64

@@ -32,7 +32,7 @@ func (p *planter) tagged(user, ja4, session string, send func()) {
 		line := &p.requests[from+i].line
 		client, rest, _ := strings.Cut(strings.TrimSuffix(*line, "\n"), " - - [")
 		peer, list := client, "-"
-		if p.forwarded { // what stands first is anybody's word
+		if p.forwarded { // any client may have written what stands first
 			peer, list = "10.0.0.1", p.anywhere(150)+", "+client
 		}
 		*line = fmt.Sprintf("%s - %s [%s %q %q %q\n", peer, user, rest, ja4, session, list)
@@ -307,7 +307,7 @@ func TestIdentifiers(t *testing.T) {
 	}
 }
 
-// Fields are those of the first file that is a log, compressed or not.
+// The fields come from the first file that is a log, compressed or not.
 func TestFindFields(t *testing.T) {
 	dir := t.TempDir()
 	line := `{"time":"2026-01-01T00:00:00Z","client":"192.0.2.7","path":"/a","status":200,"tls":{"ja4":"t13d"},"request_id":"1"}` + "\n"

@@ -35,7 +35,7 @@ type Caller struct {
 	Version  string // of the program
 	Command  string // as it was called
 	Started  time.Time
-	Progress func(Pass) (stop func()) // shows how far a pass has come; nil: nobody looks
+	Progress func(Pass) (stop func()) // shows how far a pass has come; nil: not shown
 
 	// Remedy returns the flags that a finding proposes as who runs this command can state them; nil: as they are.
 	Remedy func(flags string) string
@@ -79,7 +79,7 @@ type Logs struct {
 	lost     error           // why they are in memory rather than in a temporary file
 	handed   int64           // requests that the latest reading handed out
 	passes   int             // that have begun
-	ofPasses int             // how many there will be; 0: nobody knows yet
+	ofPasses int             // how many there will be; 0: not known yet
 }
 
 // prepare builds the pipeline, and finds the logs.
@@ -99,7 +99,7 @@ func (l *Logs) prepare(ctx context.Context, names []string, choose func(*policy.
 	return err
 }
 
-// smallLogs is how many bytes of logs are read before large pages would pay.
+// smallLogs is the number of bytes of logs from which on large pages pay.
 const smallLogs = 2 << 20
 
 // useLargePages has the memory for logs that are not small come in large pages.
@@ -107,7 +107,7 @@ func (l *Logs) useLargePages() {
 	left := int64(smallLogs)
 	for _, name := range l.found.Names {
 		info, err := os.Stat(name)
-		if err != nil || !info.Mode().IsRegular() { // nobody knows how much will come
+		if err != nil || !info.Mode().IsRegular() { // it is not known how much will come
 			left = 0
 		} else {
 			left -= info.Size()
@@ -198,7 +198,7 @@ func (l *Logs) readOnce(
 	return stats, cmp.Or(err, l.NetworkError())
 }
 
-// A tee is a source whose batches somebody else takes in first.
+// A tee is a source whose batches another function takes in first.
 type tee struct {
 	replay.Source
 	take func(*traffic.Batch)
@@ -247,7 +247,7 @@ func (l *Logs) resolveAction(flag, name string, s *ingest.Stats) (string, error)
 	return "", Usage("--%s %q: no request is of that action%s", flag, escape.Visible(name), hint)
 }
 
-// actionsOffered is how many actions are named in the place of another.
+// actionsOffered is the most actions that are named in the place of another.
 const actionsOffered = 3
 
 // mostRequested names the actions with most requests, and how many these are.
@@ -260,7 +260,7 @@ func (l *Logs) mostRequested(names []string) string {
 	return strings.Join(texts, " or ")
 }
 
-// requestsOf is how many requests are of the actions that a name stands for.
+// requestsOf counts the requests of the actions that a name stands for.
 func (l *Logs) requestsOf(name string) (n int64) {
 	for _, id := range match.FindActions(l.Read.Tables.Actions, name) {
 		n += l.look.OfAction(id)
@@ -268,7 +268,7 @@ func (l *Logs) requestsOf(name string) (n int64) {
 	return n
 }
 
-// reportOptions are those that all reports on logs have in common.
+// reportOptions returns the options that all reports on logs have in common.
 func (l *Logs) reportOptions(warnings []string) report.Options {
 	found := l.followable(l.told)
 	for i := range found {
@@ -318,7 +318,7 @@ func (l *Logs) everyone() *report.Population {
 	return p
 }
 
-// newLook is what looks at the requests.
+// newLook returns a look at the requests.
 func (l *Logs) newLook() *findings.Look {
 	return findings.New(findings.Options{
 		Read: &l.Read, Client: l.Client, Keys: PolicyKeys(l.Policies), ByPath: l.byPath,
@@ -327,7 +327,7 @@ func (l *Logs) newLook() *findings.Look {
 	})
 }
 
-// findings are what was found. Those that say what a warning says cover it: people read it once.
+// findings returns what was found. Those that say what a warning says cover it: people read it once.
 func (l *Logs) findings(s *ingest.Stats) []findings.Finding {
 	keys := PolicyKeys(l.Policies)
 	covers := map[string][]string{

@@ -15,8 +15,8 @@ import (
 	"shadow/report/html"
 )
 
-// Nightly is what a report does when nobody looks on: it keeps quiet when there is nothing to say, fails on a
-// condition, and tells somebody.
+// Nightly says what a report does that runs unattended: it keeps quiet when there is nothing to say, fails on a
+// condition, and runs a command that tells people.
 type Nightly struct {
 	FailIf []string // conditions
 	Notify string   // a command that gets the report
@@ -38,8 +38,8 @@ func (n *Nightly) Verify(scopes ...report.Scope) error {
 	return nil
 }
 
-// Finish prints the report unless it is to be quiet about it, tells whoever wants to know, and returns what went wrong.
-// pressing is an error that is worth saying by itself, or nil.
+// Finish prints the report unless it is to be quiet about it, has the command of Notify tell of it, and returns what
+// went wrong. pressing is an error that is worth saying by itself, or nil.
 func (n *Nightly) Finish(
 	ctx context.Context, c *Caller, quiet bool, m *report.Model, pressing error, write func() error,
 ) error {
@@ -107,7 +107,7 @@ type Look struct {
 	Sort    string // one of report.Sorts; "": the first
 }
 
-// Rows are those per list.
+// Rows returns how many rows a list has.
 func (f *Look) Rows() int {
 	if f.Output == "html" {
 		return cmp.Or(f.PageTop, html.MostRows)

@@ -38,12 +38,12 @@ func each(ctx context.Context, src replay.Source, do func(*traffic.Batch) error)
 // A Pass is one way through all requests. The first reads the logs, further ones what was kept of them.
 type Pass struct {
 	Number int
-	Of     int // how many there will be; 0: nobody knows yet
+	Of     int // how many there will be; 0: not known yet
 	Name   string
-	At     func() (done, all int64) // bytes, from any goroutine; all is 0 where nobody knows
+	At     func() (done, all int64) // bytes, from any goroutine; all is 0 where that is not known
 }
 
-// String is what the pass is called: "pass 2 of 3: trying limits".
+// String returns what the pass is called: "pass 2 of 3: trying limits".
 func (p Pass) String() string {
 	switch {
 	case p.Of > 1:
@@ -134,7 +134,7 @@ func (k *keeper) Next() (*traffic.Batch, error) {
 
 // What packages need that ask questions of their own.
 
-// Prepare is what a command begins with: it builds the pipeline, and finds the logs.
+// Prepare builds the pipeline, and finds the logs. Commands begin with it.
 func (l *Logs) Prepare(ctx context.Context, names []string, choose func(*policy.Config) ([]policy.Policy, error)) error {
 	return l.prepare(ctx, names, choose)
 }
@@ -152,7 +152,7 @@ func (l *Logs) Each(ctx context.Context, do func(*traffic.Batch) error) (ingest.
 	return stats, err
 }
 
-// Head is what a report on the requests begins with.
+// Head returns what a report on the requests begins with.
 func (l *Logs) Head(s *ingest.Stats, warnings ...string) report.Head {
 	return report.NewHead(s, l.everyone(), l.reportOptions(append(l.warnings(s), warnings...)))
 }

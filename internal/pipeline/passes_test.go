@@ -12,7 +12,7 @@ import (
 	"shadow/internal/traffic/who"
 )
 
-// Whoever waits sees which pass it is, and each ends when all of its bytes are done.
+// A user who waits sees which pass it is, and each ends when all of its bytes are done.
 func TestPassesAreShown(t *testing.T) {
 	type question interface {
 		Run(context.Context, []string) error

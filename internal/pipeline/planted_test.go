@@ -59,8 +59,8 @@ func (p *planter) send(at time.Duration, client, method, path string, status int
 // address is one of a range that no other kind of client has.
 func address(kind, i int) string { return fmt.Sprintf("%d.%d.%d.%d", kind, 20+i>>16, i>>8&255, i&255) }
 
-// visit is what a person sends: some pages with their files, and time to read them. That is spread as with the people of
-// labelled logs, a third of a minute in the middle, 33 s on average: gaps of six and more vary by 79 % there.
+// visit plants what a person sends: some pages with their files, and time to read them. That is spread as with the
+// people of labelled logs, a third of a minute in the middle, 33 s on average: gaps of six and more vary by 79 % there.
 func (p *planter) visit(client, agent string, at time.Duration) {
 	from := "https://www.example.org/"
 	for range 1 + p.IntN(8) {
@@ -192,7 +192,7 @@ var plantings = []struct {
 	}, []string{"ceiling", "no_limit_can"}, ""},
 }
 
-// plantedAnswer is what the test reads of an answer.
+// plantedAnswer holds what the test reads of an answer.
 type plantedAnswer struct {
 	Answer struct {
 		Verdict, Reason, Site string
@@ -213,7 +213,7 @@ func askJSON(t *testing.T, ask func(Logs) error, l Logs, out *bytes.Buffer, to a
 	}
 }
 
-// peopleHit is how many people a limit would hit.
+// peopleHit counts the people that a limit would hit.
 func peopleHit(t *testing.T, log, limit string, people map[string]bool) (hit int) {
 	t.Helper()
 	var out, errs bytes.Buffer

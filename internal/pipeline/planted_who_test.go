@@ -226,9 +226,9 @@ var mistaken = []struct {
 	}, "deploy"},
 }
 
-// TestMistaken wants the right verdict on 95 of 100 logs, no person and no own work among the three that its limit refuses
-// most, and the promise to those at risk kept on fresh traffic of the same kind. Of each kind it takes whoever was planted
-// as a person for one, or for undecided, and nobody else, up to 5 %.
+// TestMistaken wants the right verdict on 95 of 100 logs, no person and no own work among the three that its limit
+// refuses most, and the promise to those at risk kept on fresh traffic of the same kind. Of each kind it takes clients
+// that were planted as people for people, or for undecided, and no others, up to 5 %.
 func TestMistaken(t *testing.T) {
 	each, rng := testneeds.Draws(4, 20), testneeds.Rand(t, 38, 1)
 	all, right, promised, kept := 0, 0, 0, 0
@@ -301,7 +301,7 @@ func TestMistaken(t *testing.T) {
 	}
 }
 
-// sent is how many requests each person sends.
+// sent counts the requests that each person sends.
 func (p *planter) sent() map[string]int {
 	sent := map[string]int{}
 	for i := range p.requests {

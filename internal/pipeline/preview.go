@@ -28,7 +28,7 @@ type Preview struct {
 	Output string   // "json", or else text
 }
 
-// Previewed is what is shown, for programs.
+// Previewed holds what is shown, for programs.
 type Previewed struct {
 	Logs []*PreviewedLog `json:"logs"`
 }

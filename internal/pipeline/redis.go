@@ -23,7 +23,7 @@ type Redis struct {
 // PasswordVariable holds the password of Redis where no file does: command lines can be read by everybody.
 const PasswordVariable = "SHADOW_REDIS_PASSWORD"
 
-// Connection is what the flags say, for a host with a name of its own.
+// Connection returns what the flags say, for a host with a name of its own.
 func (f *Redis) Connection(host string) (o redis.Options, err error) {
 	if o.Address, err = redis.ParseAddress(f.Addresses...); err != nil {
 		return o, Usage("--redis: %w", err)
@@ -39,8 +39,8 @@ func (f *Redis) Connection(host string) (o redis.Options, err error) {
 	return o, nil
 }
 
-// A replay through Redis proves on a real log that the scripts decide as the limiters do. It uses keys that nobody else
-// has and removes them in the end, so it neither sees nor changes what tails count.
+// A replay through Redis proves on a real log that the scripts decide as the limiters do. It uses keys of its own
+// and removes them in the end, so it neither sees nor changes what tails count.
 
 // sharing is the connection of a replay with Redis.
 type sharing struct {

@@ -230,7 +230,7 @@ func (r *Replay) newSweep(ctx context.Context) *sweep.Sweep {
 	return sweep.New(o)
 }
 
-// newEngine is what judges. sink may be nil.
+// newEngine returns an engine that judges by the policies. sink may be nil.
 func (r *Replay) newEngine(ctx context.Context, sink replay.Sink) *replay.Engine {
 	kept := r.Events.Of(len(r.Policies))
 	if r.Output == "html" {
@@ -300,7 +300,7 @@ func (r *Replay) report(ctx context.Context, result *replay.Result, database, ru
 	})
 }
 
-// warnings are those about logs, and what is unusual about policies.
+// warnings returns the warnings about logs, and what is unusual about policies.
 func (r *Replay) warnings(s *ingest.Stats) []string {
 	texts := slices.Concat(r.Logs.warnings(s), idleScopes(r.Policies, s), smallBursts(r.Policies))
 	if r.resumed != nil {

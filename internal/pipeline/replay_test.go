@@ -27,7 +27,7 @@ func burst(t *testing.T) string {
 	return path
 }
 
-// Fields that nobody sets mean what flags mean by default.
+// Fields that are not set mean what flags mean by default.
 func TestReplay(t *testing.T) {
 	var out, errs bytes.Buffer
 	r := &Replay{Logs: Logs{Caller: called(&out, &errs)}, Choice: Choice{Limits: []string{"token:6/30s"}}, Keeping: Keeping{NoStore: true}}
@@ -47,7 +47,7 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// Errors say what they are, whoever calls.
+// Errors say what they are to any caller.
 func TestErrorsOfReplay(t *testing.T) {
 	log := burst(t)
 	broken := filepath.Join(t.TempDir(), "broken.log")

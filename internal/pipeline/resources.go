@@ -135,15 +135,15 @@ func (m *Memory) follow(t *traffic.Tables, limits int) {
 	m.clients.Store(t)
 }
 
-// inUse is how many bytes the program has taken from the system and not given back.
+// inUse returns how many bytes the program has taken from the system and not given back.
 func inUse() int64 {
 	samples := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
 	metrics.Read(samples)
 	return int64(samples[0].Value.Uint64() - samples[1].Value.Uint64())
 }
 
-// MemoryLeft is how many bytes this machine, or the control group that the program runs in, has left; 0 if that is not
-// known.
+// MemoryLeft returns how many bytes this machine, or the control group that the program runs in, has left; 0 if that is
+// not known.
 func MemoryLeft() int64 {
 	left := int64(math.MaxInt64)
 	if text, err := os.ReadFile("/proc/meminfo"); err == nil {

@@ -28,8 +28,8 @@ import (
 //
 //	state ──▶ what is to be read, what limits remember ──▶ replay ──▶ run + state, in one step
 
-// ResumeWords are what Replay.Resume may be: with the options of last time, with others as well, as if there had been
-// no last time.
+// ResumeWords lists the values of Replay.Resume: with the options of last time, with others as well, as if there had
+// been no last time.
 var ResumeWords = []string{resumeOn, resumeAnyway, resumeFresh}
 
 const (
@@ -72,7 +72,7 @@ type resumption struct {
 	next    *store.State
 }
 
-// resumeHead is what a state says for people, and before anything else is read.
+// resumeHead holds what a state says for people, and before anything else is read.
 type resumeHead struct {
 	Version int           `json:"version"` // of all that follows, and of the body
 	Options resumeOptions `json:"options"`
@@ -80,7 +80,7 @@ type resumeHead struct {
 	Held    int64         `json:"held"`               // requests held back
 }
 
-// stateVersion is that of the states that this shadow writes, and can read.
+// stateVersion is the version of the states that this shadow writes, and can read.
 const stateVersion = 5
 
 // begin finds out what is to be read, and with what the limits begin.

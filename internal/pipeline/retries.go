@@ -12,10 +12,10 @@ import (
 	"shadow/report"
 )
 
-// mostRetried is how many requests are kept for --retries, at some 60 bytes each and 4 for each key.
+// mostRetried is the most requests that are kept for --retries, at some 60 bytes each and 4 for each key.
 const mostRetried = 20_000_000
 
-// retrySeeds is how often chance is asked.
+// retrySeeds is the number of times that chance is asked.
 const retrySeeds = 5
 
 // A retried keeps the requests of a replay whose refused ones are to come back.
@@ -97,7 +97,7 @@ func (w *retried) Observe(b *traffic.Batch, _ []replay.Verdicts) error {
 	return nil
 }
 
-// loads are what the policies have to bear. A nil retried has none.
+// loads returns what the policies have to bear. A nil retried has none.
 func (w *retried) loads() ([]report.Retries, error) {
 	if w == nil {
 		return nil, nil

@@ -54,10 +54,10 @@ type Suggest struct {
 	conditions []*report.Condition // of FailIf
 }
 
-// DefaultHoldout is how much of a log is held out to validate the answer, unless somebody says otherwise.
+// DefaultHoldout is the share of a log that is held out to validate the answer, where no flag says another.
 var DefaultHoldout, _ = suggest.ParsePercent("30%")
 
-// SameScale is that of clients that send as much as they did.
+// SameScale is the scale of clients that send as much as they did.
 var SameScale, _ = suggest.ParseScale("1")
 
 // Run verifies what is asked, reads, chooses, and reports.
@@ -216,8 +216,8 @@ func (r *Suggest) keysThere() []request.Key {
 	return slices.DeleteFunc(slices.Clone(keysTried), func(key request.Key) bool { return keys.IsAbsent(key, &s) })
 }
 
-// forbids is the finding that forbids an answer, "" if none does. Whoever states the promise may have one on a log that is
-// short or has few clients.
+// forbids returns the finding that forbids an answer, "" if none does. A user who states the promise may have an answer
+// on a log that is short or has few clients.
 func (r *Suggest) forbids(all []findings.Finding) string {
 	if s := &r.advisor.Found.Stats; s.Lines > 0 && s.Unreadable == s.Lines {
 		return "no line could be read: --format says how to read them"
@@ -287,7 +287,7 @@ func ParseHoldout(text string) (suggest.Percent, error) {
 	return share, nil
 }
 
-// warnings are those about logs, and where answers are not what one may think.
+// warnings returns the warnings about logs, and says where answers are not what one may think.
 func (r *Suggest) warnings(answers []*suggest.Advice) []string {
 	s := &r.advisor.Found.Stats
 	texts := append(r.Logs.warnings(s), r.countsRequests()...)

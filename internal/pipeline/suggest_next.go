@@ -125,7 +125,7 @@ func (r *Suggest) ofAction(ctx context.Context, a *suggest.Advice) (best *advice
 	return best, err
 }
 
-// mostExempt is how many addresses are exempt: the site's own, not those of a crowd.
+// mostExempt is the most addresses that are exempt: the site's own, not those of a crowd.
 const mostExempt = 12
 
 // exempt fills in what the answer's limit would refuse of clients that the answer leaves out. It returns which of them are

@@ -189,7 +189,7 @@ func listsOf(t *testing.T, page *island, shape int) map[string]listed {
 	return all
 }
 
-// refusedTo is what a replay of each limit refuses to each client.
+// refusedTo returns what a replay of each limit refuses to each client.
 func refusedTo(t *testing.T, limits []string) map[string]map[string]int64 {
 	t.Helper()
 	var out, errs bytes.Buffer

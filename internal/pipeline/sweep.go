@@ -39,8 +39,8 @@ type Sweep struct {
 	options sweep.Options
 }
 
-// sweepBatch is how many requests a sweep takes in at once. What it remembers of a key it looks up once a batch, by each
-// shape, and that is far away: the more requests of a key stand side by side, the less often.
+// sweepBatch is the number of requests that a sweep takes in at once. What it remembers of a key it looks up once a
+// batch, by each shape, and that is far away: the more requests of a key stand side by side, the less often.
 const sweepBatch = 1 << 20
 
 // Run verifies what is asked, draws the curves, stores them if they are to be stored, and reports.
@@ -241,7 +241,7 @@ func (r *Sweep) report(result *sweep.Result, database, run string) error {
 	return r.Incomplete(&result.Stats)
 }
 
-// warnings are those about logs, and where curves are not what one may think.
+// warnings returns the warnings about logs, and says where curves are not what one may think.
 func (r *Sweep) warnings(result *sweep.Result) []string {
 	s := &result.Stats
 	texts := append(r.Logs.warnings(s), r.actionWarnings(r.Action, result.Action, result.Judged, s)...)

@@ -91,7 +91,7 @@ func Abandon(ctx context.Context, wait func()) error {
 	return ErrInterrupted
 }
 
-// ErrInterrupted is what a command returns that gave up because of a signal.
+// ErrInterrupted is the error of a command that gave up because of a signal.
 var ErrInterrupted = errors.New("interrupted; nothing was kept")
 
 // interruptible does what may wait forever, and gives it up when ctx ends.
@@ -123,10 +123,10 @@ func leftBehind[T any](ctx context.Context, while time.Duration, late error, do 
 	}
 }
 
-// Whoever is to read what is written may not, and may stay all the same, as a pager does that nobody scrolls. Then it
-// is waited for as long as need be; but once the program is told to end, not forever.
+// The program that is to read what is written may not, and may stay all the same, as a pager does that the user does
+// not scroll. Then it is waited for as long as need be; but once the program is told to end, not forever.
 
-// lastWords is how long one write may take once the program is told to end.
+// lastWords is the longest that one write may take once the program is told to end.
 const lastWords = time.Second
 
 var errNotRead = errors.New("what is written is not read")

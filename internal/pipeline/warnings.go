@@ -19,7 +19,7 @@ import (
 // Warnings are for figures that are right and yet not what was meant. The report shows them; it adds its own about
 // clients that send too much.
 
-// warnings are what reading found unusual, and flags that came to nothing.
+// warnings returns what reading found unusual, and which flags came to nothing.
 func (l *Logs) warnings(s *ingest.Stats) []string {
 	texts := slices.Concat(l.imported, passedByName(l.found.Passed), inputWarnings(s), l.idleFlags(s), l.roomWarnings())
 	if l.idle != "" {
@@ -36,7 +36,7 @@ func noUsers(o *ingest.Options, s *ingest.Stats) []string {
 	return []string{"no request has a user: what counts by user counts by client"}
 }
 
-// PolicyKeys are what policies count by, each once, in their order.
+// PolicyKeys returns what policies count by, each once, in their order.
 func PolicyKeys(policies []policy.Policy) (keys []request.Key) {
 	for _, p := range policies {
 		for _, key := range p.Keys() {
@@ -55,7 +55,7 @@ func NotePaths(o *ingest.Options, keys []request.Key) {
 	}
 }
 
-// actionsNamed is how many of the actions that stand for several paths a warning names.
+// actionsNamed is the most actions that a warning names, of those that stand for several paths.
 const actionsNamed = 3
 
 // FoldedPaths tell of keys by action that count several paths as one.
@@ -214,14 +214,15 @@ func (l *Logs) anonymousClients() []string {
 	}
 	text := fmt.Sprintf("%d requests have no %s: they are judged as one client, -", n, l.Client)
 	if l.Client == "user" {
-		text += ", whoever sent them; as a key of replay, sweep and keys (--by user), user counts these by their address"
+		text += ", whatever their address; as a key of replay, sweep and keys (--by user), " +
+			"user counts these by their address"
 	}
 	return []string{text}
 }
 
 // What is unusual about files, and about what their lines came to.
 
-// filesNamed is how many files of a directory are passed over by name; the others are counted.
+// filesNamed is the most files of a directory that are passed over by name; the others are counted.
 const filesNamed = 3
 
 // passedByName tell of files in directories that were not even looked at.
@@ -241,7 +242,7 @@ func passedByName(passed []logfile.PassedOver) []string {
 	return texts
 }
 
-// inputWarnings are what reading found unusual.
+// inputWarnings returns what reading found unusual.
 func inputWarnings(s *ingest.Stats) []string {
 	var c collector
 	for i := range s.Inputs {
@@ -268,7 +269,7 @@ func inputWarnings(s *ingest.Stats) []string {
 	return append(texts, unlikelyNotHTTP(s)...)
 }
 
-// copiesNamed is how many copies a warning names; the others are counted, and JSON has all.
+// copiesNamed is the most copies that a warning names; the others are counted, and JSON has all.
 const copiesNamed = 20
 
 // copyWarnings name the files that are not read because others hold their lines, and those of which that is not

@@ -36,7 +36,7 @@ func TestTailAgreesWithReplay(t *testing.T) {
 
 func agree(t *testing.T, r *rand.Rand) {
 	w := &world{bench: newBench(t, agreeLimits...), r: r, running: true}
-	w.loses = true // what is put away while nobody looks; all that was in it has been read
+	w.loses = true // what is put away between two looks; all that was in it has been read
 	vary := func(o *Options) {
 		o.Save, o.Linger = time.Duration(1+r.IntN(20))*time.Second, time.Duration(5+r.IntN(60))*time.Second
 	}
@@ -236,7 +236,7 @@ func (w *world) shift() {
 	}
 }
 
-// copyTruncate copies the log and empties it, with nobody writing in between.
+// copyTruncate copies the log and empties it, with no write in between.
 func (w *world) copyTruncate() {
 	w.shift()
 	text, err := os.ReadFile(w.path("access.log"))

@@ -129,8 +129,8 @@ func (c *Checkpoint) prepare(name string, body func(io.Writer) error) error {
 	return err
 }
 
-// replace puts what was prepared in the place of the old one: whoever reads it, whenever the machine stops, finds the old one or
-// the new one.
+// replace puts what was prepared in the place of the old one: a reader finds the old one or the new one, whenever the
+// machine stops.
 func replace(name string) error {
 	if err := rename(name+".new", name); err != nil {
 		return err

@@ -19,10 +19,10 @@ import (
 //
 // A request is known as long as neither it nor any of its refusals has been overwritten.
 
-// rememberedRequests is how many requests, and refusals, are remembered.
+// rememberedRequests is the number of requests that are remembered, and of refusals.
 const rememberedRequests = 1 << 17
 
-// latestRequests are those rings. Numbers begin with 1.
+// latestRequests holds the two rings. Numbers begin with 1.
 type latestRequests struct {
 	requests ring[oneRequest]
 	refusals ring[oneRefusal]
@@ -117,7 +117,7 @@ type ClientAction struct {
 	Requests int64
 }
 
-// client is what is known of the client that is asked for.
+// client returns what is known of the client that is asked for.
 func (l *latestRequests) client(q *Query, policies []policy.Policy, t *traffic.Tables) *Client {
 	c := &Client{Name: q.Client, Policies: make([]ClientPolicy, len(policies))}
 	first := max(l.lost, l.requests.n-int64(len(l.requests.all))) + 1

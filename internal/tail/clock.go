@@ -19,8 +19,8 @@ import (
 //
 // As in a replay, a lone stamp in the future is believed no more than the line before it.
 
-// A clock tells how far the clock of whoever writes a log is ahead of this machine's, which may be less than nothing.
-// Differences are Dawn where nothing is known.
+// A clock tells how far the clock of the server that writes a log is ahead of this machine's, which may be less than
+// nothing. Differences are Dawn where nothing is known.
 type clock struct {
 	late   time.Duration // by how much lines may be late
 	newer  limit.Time    // the largest difference since begun
@@ -33,7 +33,7 @@ func newClock(late limit.Time) clock {
 	return clock{late: time.Duration(late) * time.Microsecond, newer: traffic.MinTime, older: traffic.MinTime, latest: traffic.MinTime}
 }
 
-// ahead is how far it is ahead, as far as is known.
+// ahead returns how far it is ahead, as far as is known.
 func (c *clock) ahead() limit.Time { return max(c.newer, c.older) }
 
 // update takes in what lines tell that were read now. Each counts for as long as a request may wait, and for up to twice as long
@@ -72,7 +72,7 @@ func (c *clock) shift(by limit.Time) {
 	}
 }
 
-// A machineClock is the clock of this machine, held against those of whoever writes.
+// A machineClock is the clock of this machine, held against those of the servers that write.
 type machineClock struct {
 	now   limit.Time // when the last step began
 	ahead limit.Time // how far the clock that counts is ahead of it; MinTime: not known
@@ -113,7 +113,7 @@ func (t *Tail) watermark() limit.Time {
 	return max(traffic.MinTime, earliest-t.options.Read.Lateness)
 }
 
-// mark is how far a log has come.
+// mark returns how far a log has come.
 func (t *Tail) mark(l *log) limit.Time {
 	mark, last := t.stream.Progress(l.Number)
 	if mark == traffic.MinTime {

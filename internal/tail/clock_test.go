@@ -293,7 +293,7 @@ func TestClockAfterAPause(t *testing.T) {
 	}
 }
 
-// retry_after is how long the client has to stay away after the refusal.
+// retry_after says how long the client has to stay away after the refusal.
 func TestRetryAfter(t *testing.T) {
 	b := newBench(t, "token:2/10s", "leaky:2/10s", "window:2/10s", "fixed:2/10s", "token:2/10s+window:3/60s", "token:2/10s,cooldown=30s", "token:2/10s,debt")
 	b.start()

@@ -15,7 +15,7 @@ import (
 	"shadow/internal/logfile/follow"
 )
 
-// exposed is what Prometheus gets from a tail with everything: the names of metrics, and those of labels.
+// exposed returns what Prometheus gets from a tail with everything: the names of metrics, and those of labels.
 func exposed(t *testing.T) (metrics, labels map[string]bool) {
 	t.Helper()
 	s := newStored(t, "token:1/10s")

@@ -31,7 +31,7 @@ type events struct {
 	line     []byte
 	clock    format.Clock
 	busy     map[int32]struct{} // clients refused since the last summary
-	feed     *feedCounts        // nil: nobody watches
+	feed     *feedCounts        // nil: no screen watches
 }
 
 type refusal struct {
@@ -96,7 +96,7 @@ func (e *events) gather(b *traffic.Batch, verdicts []replay.Verdicts) {
 	})
 }
 
-// wouldBlock is how a line begins.
+// wouldBlock begins a line.
 var wouldBlock = "{" + format.WouldBlockSchema.Key() + `"time":"`
 
 // format is the line of one refusal, valid until the next call.

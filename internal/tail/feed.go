@@ -13,9 +13,9 @@ import (
 // screen takes the latest one, so neither ever waits for the other. Names are costly to list, so the screen asks for those
 // that it shows, and finds them in one of the next snapshots.
 
-// A Feed shows the numbers of a tail to whoever watches. Any number of goroutines may use it.
+// A Feed shows the numbers of a tail to screens. Any number of goroutines may use it.
 type Feed struct {
-	Redis *RedisMetrics // nil: nobody asks Redis; to be set before anything else
+	Redis *RedisMetrics // nil: Redis is not asked; to be set before anything else
 
 	latest atomic.Pointer[Snapshot]
 	asked  atomic.Pointer[Query]
@@ -28,10 +28,10 @@ type Query struct {
 	Rows   int // how many names at most, and requests of Client
 
 	Filter string // only names that contain it, in upper or lower case, or of whose latest action that holds
-	Client string // who is wanted by name as well; "": nobody
+	Client string // who is wanted by name as well; "": no client
 }
 
-// A Snapshot is the numbers of one moment. Nobody may change it.
+// A Snapshot holds the numbers of one moment. Its readers must not change it.
 type Snapshot struct {
 	At    time.Time
 	Begun time.Time
@@ -45,12 +45,12 @@ type Snapshot struct {
 	Lag      time.Duration // how long ago all had been
 
 	Policies []Refused
-	Redis    *Redis // nil: nobody asks it
+	Redis    *Redis // nil: it is not asked
 
 	Asked   Query // the question that Clients and Actions answer
 	Clients List
 	Actions List
-	Client  *Client // nil: nobody was asked for
+	Client  *Client // nil: none was asked for
 }
 
 // A Refused is what one policy would have refused so far.

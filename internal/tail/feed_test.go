@@ -89,7 +89,7 @@ func TestSnapshotSurvivesCompaction(t *testing.T) {
 	wantTop(t, l.Latest().Clients, 6, "192.0.2.1", 4, "192.0.2.2", 2)
 }
 
-// Whoever asks does so from another goroutine.
+// Snapshots are asked for from another goroutine.
 func TestSnapshotWhileTailing(t *testing.T) {
 	b, l := live(t, "token:2/30s")
 	b.append("access.log", "")

@@ -145,7 +145,7 @@ func (b *bench) append(name, text string) {
 	b.whole.WriteString(text)
 }
 
-// replayed is what a replay of a log tells, as the tail would write it, and what it counts.
+// replayed returns what a replay of a log tells, as the tail would write it, and what it counts.
 func (b *bench) replayed(text []byte) (string, Tally) {
 	b.t.Helper()
 	name := b.path("whole")
@@ -209,7 +209,7 @@ func (b *bench) saidOnce(text string) {
 	}
 }
 
-// heard is what the tail has said since it was asked last, with the folder left out.
+// heard returns what the tail has said since it was asked last, with the folder left out.
 func (b *bench) heard() string {
 	text := strings.ReplaceAll(b.said.String(), b.folder+"/", "")
 	b.said.Reset()
@@ -224,7 +224,7 @@ func (b *bench) wantSaid(want string) {
 	}
 }
 
-// counted is how many lines have been read.
+// counted fails the test unless so many lines have been read.
 func (b *bench) counted(want int64) {
 	b.t.Helper()
 	if got := b.tail.Tally().Lines; got != want {

@@ -26,7 +26,7 @@ const (
 // sampleBytes are enough to choose a format by.
 const sampleBytes = 64 << 10
 
-// repeat is how often it is told that a log still cannot be read.
+// repeat is the time after which it is told again that a log still cannot be read.
 const repeat = time.Hour
 
 // A choice is how the lines of one file are read.
@@ -35,7 +35,7 @@ type choice struct {
 	strange []byte // lines of the latest blocks, most of which it does not read
 }
 
-// formats are how the lines of a log are read.
+// formats says how the lines of a log are read.
 type formats struct {
 	format  *parse.Format // of the next file; nil: not known yet
 	choices map[follow.File]*choice
@@ -93,7 +93,7 @@ func (t *Tail) try(l *log) (lines int, first error) {
 
 var lineFeed = []byte{'\n'}
 
-// choice is that of the file at hand. A new file is read as the one before it was.
+// choice returns the choice for the file at hand. A new file is read as the one before it was.
 func (l *log) choice() *choice {
 	file := l.Latest()
 	c := l.choices[file]

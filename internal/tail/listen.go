@@ -18,7 +18,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// stalled is how long the tail may have no turn and still count as healthy.
+// stalled is the longest that the tail may have no turn and still count as healthy.
 const stalled = 30 * time.Second
 
 // buildInfo is shadow_build_info, a 1 that says by its labels which program runs.
@@ -29,11 +29,11 @@ func buildInfo(version string) prometheus.Collector {
 	}, func() float64 { return 1 })
 }
 
-// landing is what somebody sees who opens the address in a browser.
+// landing is the page that a browser shows of the address.
 const landing = `<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>shadow tail</title></head><body>
 <h1>shadow tail</h1>
-<p>This tail reports who a rate limit would block. It blocks nobody.</p>
+<p>This tail reports who a rate limit would block. It blocks no client.</p>
 <ul><li><a href="metrics">metrics</a> for Prometheus</li><li><a href="healthz">healthz</a>: whether it works</li></ul>
 </body></html>
 `
@@ -86,11 +86,12 @@ func (m *Metrics) Listen(address, version string, redis *RedisMetrics) (stop fun
 	}, nil
 }
 
-// Whoever may connect to --listen must not be able to take the file descriptors that the tail reads its logs with. There is
-// room for a few connections. When there are too many, the one goes that has been without a request for longest; so
-// somebody who leaves connections open does not keep out whoever asks.
+// Programs that may connect to --listen must not be able to take the file descriptors that the tail reads its logs
+// with. There is room for a few connections. When there are too many, the one goes that has been without a request for
+// longest; so a program that leaves connections open does not keep out those that ask.
 
-// maxConnections is how many there are at most. A process with few file descriptors has room for less.
+// maxConnections is the most connections that are open at a time. A process with few file descriptors has room for
+// less.
 const maxConnections = 64
 
 // A boundedListener accepts connections, and closes others for them.

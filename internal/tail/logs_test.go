@@ -81,7 +81,7 @@ func TestLogsComeAndGo(t *testing.T) {
 	b.stop()
 }
 
-// Whoever is quiet is not read in every step, and yet what he writes finds its place.
+// A log that is quiet is not read in every step, and yet what is written to it finds its place.
 func TestQuietLogAmongBusyOnes(t *testing.T) {
 	b := newBench(t, "token:1/24h")
 	b.names = []string{b.path("*.log")}

@@ -7,14 +7,14 @@ import (
 	"shadow/internal/escape"
 )
 
-// Metrics are the running numbers for Prometheus. The tail leaves a copy of them now and then; whoever asks gets the latest
-// one, so nobody who asks can hold up the tail. Clients are in no label: there are too many of them, and whoever may read
-// metrics need not know who visits the site.
+// Metrics are the running numbers for Prometheus. The tail leaves a copy of them now and then, and a program that asks
+// gets the latest one, so that none can hold up the tail. Clients are in no label: there are too many of them, and
+// those who may read metrics need not know who visits the site.
 
 // Metrics show the numbers of a tail. Any number of goroutines may ask for them.
 type Metrics struct{ latest atomic.Pointer[numbers] }
 
-// Numbers are those of one moment.
+// numbers holds the numbers of one moment.
 type numbers struct {
 	at       time.Time // when the tail last had its turn
 	tally    Tally

@@ -100,7 +100,7 @@ func TestLanding(t *testing.T) {
 	}
 }
 
-// Without --state there is no checkpoint whose age anybody could be alarmed about.
+// Without --state there is no checkpoint whose age could alarm the user.
 func TestCheckpointTime(t *testing.T) {
 	for state, want := range map[string]bool{"state": true, "": false} {
 		b := newBench(t, "token:2/10s")

@@ -28,7 +28,7 @@ type Options struct {
 	State     string         // checkpoint file; "" for none
 	Read      ingest.Options // how lines are read; its Lateness is how far they may be out of order
 	Policies  []policy.Policy
-	NewRemote NewRemote     // nil: nobody judges but this tail
+	NewRemote NewRemote     // nil: this tail judges alone
 	Events    string        // file for would-blocks; "" for Out
 	Out       io.Writer     // of would-blocks without a file
 	Err       io.Writer     // summaries, and what is wrong
@@ -36,8 +36,8 @@ type Options struct {
 	JSON      bool          // whether summaries are lines of JSON, on Out
 	Save      time.Duration // between checkpoints; 0: DefaultSave
 	Linger    time.Duration // how long a file that lost its name has to be quiet to be closed; 0: DefaultLinger
-	Metrics   *Metrics      // nil: nobody asks for numbers
-	Feed      *Feed         // nil: nobody watches
+	Metrics   *Metrics      // nil: numbers are not asked for
+	Feed      *Feed         // nil: no screen watches
 	MaxKeys   int           // how many keys of each kind are remembered; 0: no bound
 	Store     Store         // where batches go, which needs State; nil: nowhere
 	Flush     time.Duration // between looks whether they can go there; 0: DefaultFlush
@@ -74,7 +74,7 @@ func (o *Options) setDefaults() {
 // A tail must not read what it writes, since would-blocks would make would-blocks, nor write into a log, of which the
 // end of an earlier run would be cut off. So its own files are told from logs, and from each other.
 
-// ownFiles are those that this tail writes.
+// ownFiles returns the names of the files that this tail writes.
 func (o *Options) ownFiles() (names []string) {
 	if o.State != "" {
 		names = append(names, o.State, o.State+".new", o.State+".lock")

@@ -71,7 +71,7 @@ func (o *output) is(file *os.File) bool {
 func (o *output) write(line []byte) {
 	o.held = append(o.held, line...)
 	if len(o.held) >= outputBuffer && o.err == nil {
-		_ = o.flush() // whoever flushes next is told
+		_ = o.flush() // the next flush tells of it
 	}
 }
 
@@ -120,7 +120,7 @@ func (o *output) save() (*SavedOutput, error) {
 
 // reopen goes on in the file that has the name now. What the old one had no room for goes there.
 func (o *output) reopen() error {
-	_ = o.flush() // whoever flushes next is told
+	_ = o.flush() // the next flush tells of it
 	if o.file == nil {
 		return nil
 	}
@@ -161,7 +161,7 @@ func cutOff(name string, s *SavedOutput) error {
 	return fmt.Errorf("is being renamed again and again: %w", logfile.ErrMoved)
 }
 
-// cutTries is how often a file is looked for that has another name by the time it is opened.
+// cutTries is the number of times that a file is looked for that has another name by the time it is opened.
 const cutTries = 20
 
 // cutFile cuts off the end of a file, unless another one has its name by now.

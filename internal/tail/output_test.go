@@ -196,7 +196,7 @@ func TestCutOff(t *testing.T) {
 	}
 }
 
-// So is what was told behind a checkpoint that knew of nothing yet.
+// What was told behind a checkpoint that knew of nothing yet is cut off as well.
 func TestCutOffToNothing(t *testing.T) {
 	b := newBench(t, "token:1/24h")
 	b.change = func(o *Options) { o.Save = time.Hour }

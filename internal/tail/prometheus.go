@@ -110,8 +110,8 @@ func (m *Metrics) Collect(to chan<- prometheus.Metric) {
 	}
 }
 
-// maxActions is how many actions of a policy have labels of their own: those that were refused first. The others share one,
-// so that whoever scans a site for paths cannot fill the memory of Prometheus.
+// maxActions is the most actions of a policy that have labels of their own: those that were refused first. The others
+// share one, so that a client that scans a site for paths cannot fill the memory of Prometheus.
 const (
 	maxActions   = 100
 	otherActions = "(other)"

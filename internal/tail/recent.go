@@ -79,7 +79,7 @@ func (r *recent) add(id int32, name func(id int32) string, s lastRefusal) {
 // forget forgets the ids: their names, or counters, have changed.
 func (r *recent) forget() { clear(r.cache[:]) }
 
-// counter is that of a name, which is made if there is none.
+// counter returns the counter of a name, which is made if there is none.
 func (r *recent) counter(name string) *counter {
 	c := r.counters[name]
 	if c == nil {
@@ -137,8 +137,8 @@ func (r *recent) drop() {
 	r.lost[r.step%steps] += most
 }
 
-// missing is what a counter made in a step may lack: the losses in the span since then, for which names that were there
-// before have not been dropped.
+// missing returns what a counter made in a step may lack: the losses in the span since then, for which names that were
+// there before have not been dropped.
 func (r *recent) missing(born int64) (n int64) {
 	for step := max(0, r.step-steps+1); step <= min(born, r.step); step++ {
 		n += r.lost[step%steps]

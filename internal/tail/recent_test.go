@@ -36,8 +36,8 @@ func numbered(n int) *intern.Dict {
 	return dict
 }
 
-// With room enough the counts are exact; without, a count and what is missing of it enclose the truth, and whoever is not
-// listed had no more than was lost.
+// With room enough the counts are exact; without, a count and what is missing of it enclose the truth, and a name that
+// is not listed had no more than was lost.
 func TestRecentAgreesWithDiary(t *testing.T) {
 	dict := numbered(80)
 	lossy := 0

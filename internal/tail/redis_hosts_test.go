@@ -130,7 +130,7 @@ func TestTwoTailsInLockStep(t *testing.T) {
 	}
 }
 
-// alone is what both would tell if they did not count together.
+// alone returns what both would tell if they did not count together.
 func (h *hosts) alone() (told string) {
 	for _, b := range h.each {
 		text, _ := b.replayed(b.whole.Bytes())

@@ -25,10 +25,10 @@ const (
 	pollInterval = 20 * time.Millisecond  // the least time between two looks at a busy log, so that each finds something to do
 	activeFor    = time.Second            // how long a log of which something was read is read in each step
 
-	// stepBytes is how much a step reads at most, so that what is due is done in time under any load.
+	// stepBytes is the most bytes that a step reads, so that what is due is done in time under any load.
 	stepBytes = 16 << 20
 
-	// batchRows is how many requests may come before some are judged.
+	// batchRows is the most requests that may come before some are judged.
 	batchRows = 256 << 10
 )
 
@@ -311,7 +311,7 @@ func (t *Tail) emit() error {
 	switch {
 	case err == nil && t.out.told:
 		t.say("would-blocks can be written again")
-	case err != nil && t.out.file == nil && !isFull(err): // whoever reads a pipe may be gone forever
+	case err != nil && t.out.file == nil && !isFull(err): // the reader of a pipe may be gone forever
 		return err
 	case err != nil && !t.out.told:
 		t.say("would-blocks cannot be written, so nothing more is read until they can: %v", err)

@@ -130,7 +130,7 @@ func (t *Tail) restore(c *Checkpoint) error {
 // A tail runs for months, and names of clients come without end. Those of which nothing is remembered any more are dropped when
 // twice as many are known as were needed the last time, and some more.
 
-// defaultSlack is how many names may come beyond that.
+// defaultSlack is the number of names that may come beyond that.
 const defaultSlack = 64 << 10
 
 // A compaction is the last time that names were dropped.
@@ -151,7 +151,8 @@ func (t *Tail) tidy() error {
 	return t.compact()
 }
 
-// known is how many names and keys have a number, whether they are needed or not. There is a bound to agents and actions.
+// known counts the names and keys that have a number, whether they are needed or not. There is a bound to agents and
+// actions.
 func (t *Tail) known() int {
 	return t.tables.Clients.Len() + t.tables.Hosts.Len() + t.tables.Users.Len() + t.tables.Paths.Len() + t.tables.Values.Len() + t.judge.Known()
 }

@@ -11,7 +11,7 @@ import (
 	"shadow/internal/traffic/ingest"
 )
 
-// Names of clients that nobody remembers are dropped, and verdicts stay what they are.
+// Names of clients of which nothing is remembered are dropped, and verdicts stay what they are.
 func TestMemoryIsBounded(t *testing.T) {
 	b := newBench(t, "token:2/10s", "window:3/20s+token:1/1s")
 	b.start()
@@ -171,7 +171,7 @@ func TestMaxKeysOfEveryKind(t *testing.T) {
 func TestSlowCheckpointsAreRare(t *testing.T) {
 	const takes = 300 * time.Millisecond
 	b := newBench(t, "token:3/10s")
-	slow := time.Duration(0) // how far the clock goes on when somebody looks at it
+	slow := time.Duration(0) // how far the clock goes on with each look at it
 	b.change = func(o *Options) {
 		o.Save = time.Second
 		o.Now = func() time.Time {

@@ -38,7 +38,8 @@ const (
 	DefaultSpool = 64 << 20 // bytes
 )
 
-// defaultHold is how many would-blocks and clients are held in memory before a checkpoint is written ahead of its time.
+// defaultHold is the number of would-blocks and clients that are held in memory before a checkpoint is written ahead of
+// its time.
 const defaultHold = 512 << 10
 
 // A SavedSpool is whose batches a checkpoint names, and the last of them.
@@ -204,7 +205,7 @@ func (s *spool) deliver() error {
 	}
 }
 
-// again is how many batches may be in the database already.
+// again counts the batches that may be in the database already.
 func (s *spool) again(batches []*replay.Addition) (n int) {
 	for _, a := range batches {
 		if a.Tail != s.tail || a.Number <= s.tried {
@@ -245,7 +246,7 @@ func (b Backlog) String() string {
 	return text
 }
 
-// backlog is what waits.
+// backlog returns what waits.
 func (s *spool) backlog() (b Backlog) {
 	if s != nil {
 		b = Backlog{Batches: s.count.Load(), Bytes: s.size.Load(), Full: s.full(), told: s.told}

@@ -26,7 +26,7 @@ type folder struct {
 	portion int64        // see atOnce
 	size    atomic.Int64 // bytes of the files
 	count   atomic.Int64 // files
-	listing sync.Mutex   // whoever adds a file to the two, or counts the files again
+	listing sync.Mutex   // held to add a file to the two, or to count the files again
 }
 
 // A spoolFile is a batch in the folder.
@@ -36,10 +36,10 @@ type spoolFile struct {
 	size       int64
 }
 
-// atOnce is how many bytes of batches are delivered at once, if it is more than one.
+// atOnce is the most bytes of batches that are delivered at once, if it is more than one.
 const atOnce = 8 << 20
 
-// begunName is that of a batch that is not yet whole.
+// begunName is the name of a batch that is not yet whole.
 const begunName = "new"
 
 func spoolName(tail string, number uint64) string { return fmt.Sprintf("%s-%020d", tail, number) }

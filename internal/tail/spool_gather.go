@@ -51,10 +51,10 @@ func (g *openBatch) forget() {
 	clear(g.agents)
 }
 
-// held is how many entries are held in memory.
+// held counts the entries that are held in memory.
 func (g *openBatch) held() int { return len(g.to.Events) + len(g.to.Clients) }
 
-// faultsKept is how many unreadable lines a batch tells of, as many as a run.
+// faultsKept is the most unreadable lines that a batch tells of, as many as a run.
 const faultsKept = 10
 
 // took takes in what was read of a log, which is judged in this batch or a later one.

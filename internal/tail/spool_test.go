@@ -379,7 +379,8 @@ func TestSpoolOfAnEarlierTail(t *testing.T) {
 	}
 }
 
-// A batch that was being written when the tail was killed does not count, also when nobody knows any more whose it was.
+// A batch that was being written when the tail was killed does not count, also when it is not known any more whose it
+// was.
 func TestBegunBatch(t *testing.T) {
 	s := newStored(t, "token:1/10s")
 	s.start()
@@ -403,7 +404,7 @@ func TestBegunBatch(t *testing.T) {
 	}
 }
 
-// A batch that is damaged is named, and keeps its place until somebody looks.
+// A batch that is damaged is named, and keeps its place until the user looks.
 func TestDamagedBatch(t *testing.T) {
 	s := newStored(t, "token:1/10s")
 	s.start()

@@ -24,7 +24,7 @@ type fault struct {
 	ingest.FaultAt
 }
 
-// faultsTold is how many are told in a summary.
+// faultsTold is the most that are told in a summary.
 const faultsTold = 3
 
 // say tells what is unusual. It names files, whose names strangers may have chosen.
@@ -127,7 +127,7 @@ func (t *Tail) lagText(now time.Time) string {
 	return fmt.Sprintf("%d bytes and %.1f s behind", bytes, behind.Seconds())
 }
 
-// Lag is how many bytes of the logs have not been read, and how long ago all of them had been.
+// Lag returns how many bytes of the logs have not been read, and how long ago all of them had been.
 func (t *Tail) Lag(now time.Time) (bytes int64, behind time.Duration) {
 	for _, l := range t.logs {
 		bytes += l.Unread()

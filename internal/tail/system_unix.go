@@ -50,7 +50,7 @@ func (l *lock) owner() string {
 	return first
 }
 
-// own notes who has the lock. It takes no room on a disk where somebody has been noted before.
+// own notes who has the lock. It takes no room on a disk where a tail has been noted before.
 func (l *lock) own(by string) error {
 	text := by + "\n"
 	if _, err := l.file.WriteAt([]byte(text), 0); err != nil {

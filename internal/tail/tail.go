@@ -101,7 +101,7 @@ func (t *Tail) Close() error {
 // A log is one that is followed, with what its lines have told so far.
 type log struct {
 	*follow.Log
-	clock  clock     // of whoever writes
+	clock  clock     // of the server that writes
 	idle   bool      // nothing was left when it was read last
 	asleep bool      // it was not looked at in this step
 	fed    time.Time // when something of it was read last
@@ -130,5 +130,5 @@ func (t listener) Left(l *follow.Log) {
 	t.logs = slices.DeleteFunc(t.logs, func(other *log) bool { return other.Log == l })
 }
 
-// Tally is what has been counted so far.
+// Tally returns what has been counted so far.
 func (t *Tail) Tally() *Tally { return t.tally }

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Process is how long this process has kept processors busy.
+// Process returns how long this process has kept processors busy.
 func Process() time.Duration {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {

@@ -8,7 +8,7 @@ import (
 // ThreadIsExact reports whether Thread is CPU time.
 const ThreadIsExact = true
 
-// Thread is how long the calling thread has kept a processor busy.
+// Thread returns how long the calling thread has kept a processor busy.
 func Thread() time.Duration {
 	const thisThread = 1 // RUSAGE_THREAD
 	var u syscall.Rusage

@@ -30,7 +30,7 @@ type Calibrate struct {
 	Output   string
 }
 
-// retryAfter is how nginx calls the header of an answer that says when to come back.
+// retryAfter is nginx's name of the header of an answer that says when to come back.
 const retryAfter = "sent_http_retry_after"
 
 // Run verifies what is asked, reads, looks for the limit, and reports.
@@ -70,7 +70,7 @@ func (c *Calibrate) Run(ctx context.Context, logs []string) error {
 	head := c.Head(&stats, found.warnings()...)
 	for i := range head.Findings {
 		if f := &head.Findings[i]; f.Code == "enforced" {
-			f.Remedy = "" // that is what this is about
+			f.Remedy = "" // it proposes this command
 		}
 	}
 	report := shown.New(head, &found.Source)
@@ -126,7 +126,7 @@ type Verdict struct {
 	Words string // joined by commas; "": those that begin as refusedWords and delayedWords
 }
 
-// DefaultVerdict is what nginx calls the field.
+// DefaultVerdict goes by nginx's name of the field.
 var DefaultVerdict = Verdict{Field: "limit_req_status"}
 
 // ParseVerdict reads FIELD or FIELD=WORD,….
@@ -157,7 +157,7 @@ var (
 	delayedWords = []string{"delay", "tarpit"}
 )
 
-// of is what a word says.
+// of returns the verdict that a word stands for.
 func (v Verdict) of(word string) calibrate.Verdict {
 	if v.Words != "" {
 		if slices.Contains(strings.Split(v.Words, ","), word) {
@@ -183,7 +183,7 @@ func (v Verdict) of(word string) calibrate.Verdict {
 	return calibrate.Passed
 }
 
-// warnings are those of a source of verdicts.
+// warnings returns what is unusual about a source of verdicts.
 func (f *found) warnings() (texts []string) {
 	if f.Sampled > 1 {
 		texts = append(texts, fmt.Sprintf("the log has more requests than fit: every figure is of one client in %d, chosen by "+
@@ -212,5 +212,5 @@ func (t *intake) missing() error {
 
 func (t *intake) explicit() bool { return t.Verdict.String() != DefaultVerdict.String() }
 
-// second is how coarse stamps are that say no more than the second.
+// second is the resolution of stamps that say no more than the second.
 const second = limit.Second

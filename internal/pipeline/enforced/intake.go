@@ -19,7 +19,7 @@ import (
 // defaultMost requests are kept in memory: some 80 bytes each. Of a log with more, one client in two is, or one in four …
 const defaultMost = 8 << 20
 
-// noVerdict is that of a request without the field: it did not come as far as the limit.
+// noVerdict stands for a request without the field: it did not come as far as the limit.
 const noVerdict calibrate.Verdict = 0xff
 
 // An intake takes in the requests of a log with what the server decided.
@@ -110,7 +110,7 @@ func (t *intake) take(b *traffic.Batch) error {
 	return nil
 }
 
-// of is what a column says of a row, or what stands for it where there is no column.
+// of returns the value of a row in a column, or what stands for it where there is no column.
 func of[T any](column []T, row int, missing T) T {
 	if column == nil {
 		return missing
@@ -167,7 +167,7 @@ func pick[T any](column *[]T, rows []int) {
 	*column = (*column)[:len(rows)]
 }
 
-// decided is what the value of the field says.
+// decided returns the verdict that a value of the field stands for.
 func (t *intake) decided(value int32) calibrate.Verdict {
 	if value == traffic.NoValue {
 		return noVerdict
@@ -198,7 +198,7 @@ func (t *intake) asked(value int32) limit.Time {
 	return wait
 }
 
-// found is what was taken in, and where the verdicts come from.
+// found holds what was taken in, and where the verdicts come from.
 type found struct {
 	shown.Source
 	Delays bool
@@ -216,7 +216,7 @@ func (t *intake) wanted() []uint16 {
 	return []uint16{429, fallbackStatus}
 }
 
-// requests are those that came as far as the limit.
+// requests returns the requests that came as far as the limit.
 func (t *intake) requests(s *ingest.Stats) (*found, error) {
 	f := &found{Source: shown.Source{Requests: &t.all, Read: int64(t.all.Len()), Sampled: 1 << t.halved, Place: t.place}}
 	if s.Resolution >= second {
@@ -286,7 +286,7 @@ func join(statuses []uint16) string {
 	return strings.Join(texts, " or ")
 }
 
-// place is what a place is called.
+// place returns the name of a place.
 func (t *intake) place(way int, id int32) string {
 	switch {
 	case way == byHost:

@@ -65,7 +65,7 @@ func FormatSize(n int64) string {
 	return cmp.Or(text, "0")
 }
 
-// NotHTTPWords are what --not-http may be.
+// NotHTTPWords lists the values of --not-http.
 var NotHTTPWords = []string{ingest.SkipNotHTTP: "skip", ingest.JudgeNotHTTP: "judge"}
 
 // A Moment is what --since and --until take: a moment (RFC 3339), a date or a date and time of a zone, a day's name

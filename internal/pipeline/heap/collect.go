@@ -12,7 +12,7 @@ import (
 // of address space, of which little is ever touched, so that Go would collect while it starts and find nothing.
 const LargeBatches = 512 << 20
 
-// UsualRoom is how many bytes most commands want in large pages. A page is there only once it is touched.
+// UsualRoom is the number of bytes that most commands want in large pages. A page is there only once it is touched.
 const UsualRoom = 256 << 20
 
 // smallestHeap is the heap, in bytes, below which Go itself does not collect, at GOGC=100.

@@ -6,8 +6,8 @@ import (
 	"syscall"
 )
 
-// piece is how many bytes are taken at a time. What lies where Go has had something before is cleared, and so touched:
-// mostly nothing does, at most the first piece.
+// piece is the number of bytes that are taken at a time. What lies where Go has had something before is cleared, and so
+// touched: mostly nothing does, at most the first piece.
 const piece = 4 << 20
 
 // UseLargePages has the system serve so many bytes that the heap grows by next in pages of 2 MB rather than 4 KB, where it

@@ -29,7 +29,7 @@ type sharedTail struct {
 	down bool // whether Redis did not answer when it was last asked
 }
 
-// share has the tail judge with Redis, if it is to. It verifies all that can be without asking anybody.
+// share has the tail judge with Redis, if it is to. It verifies all that can be without asking a server.
 func (f *Tail) share(o *tail.Options) (*sharedTail, error) {
 	if len(f.Addresses) == 0 {
 		return nil, nil
@@ -63,7 +63,7 @@ func (s *sharedTail) connect(saved json.RawMessage, behind func() bool) (tail.Re
 		if err != nil {
 			name = "host"
 		}
-		s.options.Host = name + "-" + rand.Text() // nobody has counted under that
+		s.options.Host = name + "-" + rand.Text() // no host has counted under that
 	}
 	s.limiter.From, s.limiter.Behind = from, behind
 	s.limiter.Redis = redis.Open(s.options)

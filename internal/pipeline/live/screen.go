@@ -38,7 +38,7 @@ func (f *Tail) watched(o *tail.Options) (runner, error) {
 	return func(ctx context.Context, work func(context.Context) error) error { return tui.Run(ctx, show, work) }, nil
 }
 
-// insteadOfScreen is what to do where no screen can be shown.
+// insteadOfScreen says what to do where no screen can be shown.
 const insteadOfScreen = "leave it out for lines of JSON, or keep would-blocks with --would-blocks FILE"
 
 // verifyScreen complains about what is no terminal, or too simple a one.

@@ -104,7 +104,7 @@ func (f *Report) baseOf(earlier, now []store.RunFact, first, last limit.Time) (b
 	return base
 }
 
-// history is what has changed, nil if nobody asked.
+// history returns what has changed, nil if no flag asks for it.
 func (f *Report) history() (*history.History, error) {
 	if f.Compare == CompareNone {
 		return nil, nil
@@ -155,7 +155,7 @@ func (f *Report) safeLimits() (*history.SafeLimits, error) {
 	return nil, nil
 }
 
-// DefaultProtect are the clients that a safe limit does not hit unless somebody says otherwise.
+// DefaultProtect says which clients a safe limit does not hit where no flag names others.
 var DefaultProtect = store.Spare{Class: request.Browser, PerMillion: 999_000}
 
 // ParseProtect reads browsers=99.9%.

@@ -49,7 +49,7 @@ func untimed(policies []report.Policy, timed int) string {
 		"(--events): %d of %d candidates.", left, len(policies))
 }
 
-// curves are those of the first run that has any to show, nil if none has.
+// curves returns the curves of the first run that has any to show, nil if none has.
 func (f *Report) curves() (*html.Curves, error) {
 	candidates, err := f.swept()
 	if err != nil {

@@ -123,7 +123,7 @@ func printsIdentities(command string) (prints bool) {
 	return prints
 }
 
-// apartOf is what several runs judged by themselves, for a report.
+// apartOf returns what several runs judged by themselves, for a report.
 func apartOf(found *store.Apart) *report.Apart {
 	if found == nil {
 		return nil

@@ -205,13 +205,13 @@ func noneOf(all []store.RunFact, when string) error {
 	return fmt.Errorf("no run has requests %s (`shadow report runs` lists what each is about)", when)
 }
 
-// Merged is what of some databases was taken into another.
+// Merged says what of some databases was taken into another.
 type Merged struct {
 	Database string       `json:"database"`
 	From     []MergedFrom `json:"from"`
 }
 
-// MergedFrom is what was taken in from one database.
+// MergedFrom says what was taken in from one database.
 type MergedFrom struct {
 	Database string    `json:"database"`
 	Runs     []RunPair `json:"runs"`
