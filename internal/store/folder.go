@@ -244,7 +244,7 @@ func (f folder) create() error {
 func Remove(path string) error {
 	f := folder(path)
 	if f.check() != nil {
-		return nil //nolint:nilerr // it is not there, or something else
+		return nil // it is not there, or something else
 	}
 	unlock, err := f.lock(context.Background())
 	if err != nil {
