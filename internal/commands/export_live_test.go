@@ -49,7 +49,7 @@ func TestExportedLimitsJudgeAsReplayed(t *testing.T) {
 	})
 	t.Run("haproxy", func(t *testing.T) {
 		testneeds.Program(t, "haproxy")
-		text, err := os.ReadFile("../../servers/imports/testdata/haproxy/live.cfg")
+		text, err := os.ReadFile("../servers/imports/testdata/haproxy/live.cfg")
 		must(t, err)
 		head, _, _ := strings.Cut(string(text), "    acl reads")
 		rules, backends, _ := strings.Cut(strings.ReplaceAll(exportedTo(t, "haproxy"), "http-request capture str(over-limit) len 10 if",

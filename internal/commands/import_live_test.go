@@ -23,7 +23,7 @@ import (
 )
 
 const (
-	importedFolder = "../../servers/imports/testdata/nginx"
+	importedFolder = "../servers/imports/testdata/nginx"
 	importRequests = 600
 )
 
@@ -82,7 +82,7 @@ http {
 // So it is with a real HAProxy.
 func TestImportedLimitsJudgeAsHAProxyDoes(t *testing.T) {
 	testneeds.Program(t, "haproxy")
-	const file = "../../servers/imports/testdata/haproxy/live.cfg"
+	const file = "../servers/imports/testdata/haproxy/live.cfg"
 	text, err := os.ReadFile(file)
 	must(t, err)
 	address, config := freeAddress(t), filepath.Join(t.TempDir(), "haproxy.cfg")
@@ -103,7 +103,7 @@ func TestImportedLimitsJudgeAsHAProxyDoes(t *testing.T) {
 // the test has the pauses of its clients in the log, and none is near the table's four seconds.
 func TestImportedBansJudgeAsHAProxyDoes(t *testing.T) {
 	testneeds.Program(t, "haproxy")
-	const file = "../../servers/imports/testdata/haproxy/live-ban.cfg"
+	const file = "../servers/imports/testdata/haproxy/live-ban.cfg"
 	text, err := os.ReadFile(file)
 	must(t, err)
 	dir, address := t.TempDir(), freeAddress(t)

@@ -10,9 +10,10 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"shadow/internal/escape"
-
 	"github.com/google/go-cmp/cmp"
+
+	"shadow/internal/escape"
+	"shadow/internal/testneeds"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files in testdata")
@@ -105,7 +106,7 @@ func DefinedIn(t *testing.T, names []string, pages ...string) {
 	t.Helper()
 	defined := map[string]bool{}
 	for _, page := range pages {
-		text, err := os.ReadFile("../../docs/" + page + ".md")
+		text, err := os.ReadFile(filepath.Join(testneeds.Root(t), "docs", page+".md"))
 		if err != nil {
 			t.Fatal(err)
 		}
