@@ -76,7 +76,7 @@ func scripts(t *testing.T) (names []string) {
 }
 
 // keeps matches what occurs in scripts that use a database, Redis or metrics.
-var keeps = regexp.MustCompile(`--db|duckdb|redis|parquet|shadow (query|report|runs|merge)|--compare|--resume|--listen`)
+var keeps = regexp.MustCompile(`--db|SHADOW_DB|\bdb: |duckdb|redis|parquet|shadow (query|report|runs|merge)|--compare|--resume|--sweep|--listen`)
 
 // exits CODE COMMAND… runs a command and holds its exit code against CODE.
 func exits(ts *testscript.TestScript, _ bool, args []string) {
