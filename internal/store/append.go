@@ -218,7 +218,7 @@ func (g *appending) write(d *duck.Conn, p *part, run runFolder) (err error) {
 		}
 		return g.store.gather(g.ctx, d, g.before, true)
 	}
-	if err := w.landPiece(g.ctx, d, g.run, name); err != nil {
+	if err := w.landPiece(g.ctx, d, g.run, name, run.pieces); err != nil {
 		return err
 	}
 	return g.store.gather(g.ctx, d, g.run, false)
@@ -281,5 +281,5 @@ func (s *Store) join(ctx context.Context, d *duck.Conn, run int32, pieces []piec
 	if err := w.finish(ctx); err != nil {
 		return err
 	}
-	return w.landPiece(ctx, d, run, name)
+	return w.landPiece(ctx, d, run, name, pieces)
 }

@@ -168,7 +168,11 @@ func makeViews(d *duck.Conn, all []viewText, had map[string]string) error {
 	if len(had) == 0 {
 		text.WriteString(viewsSQL)
 	}
-	return d.Exec("BEGIN;" + text.String() + "COMMIT;")
+	err := d.Exec("BEGIN;" + text.String() + "COMMIT;")
+	if err != nil { // such as of a file that is damaged
+		d.Exec("ROLLBACK") //nolint:errcheck // the first error says more
+	}
+	return err
 }
 
 // digestsOf returns what the views of a database were made of, by their names.

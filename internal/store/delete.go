@@ -21,6 +21,14 @@ type Removed struct {
 
 // Delete forgets runs. A run that is not there is an error, and then none is forgotten.
 func (s *Store) Delete(ctx context.Context, runs []int32) (*Removed, error) {
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	unlock, err := s.lock(ctx) // before the reader looks: a batch of a tail that lands now would not be noted
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
 	r, err := OpenReader(ctx, string(s.folder))
 	if err != nil {
 		return nil, err
@@ -30,11 +38,6 @@ func (s *Store) Delete(ctx context.Context, runs []int32) (*Removed, error) {
 	if err != nil {
 		return nil, err
 	}
-	unlock, err := s.lock(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer unlock()
 	removed := &Removed{Rows: rows, Before: s.size()}
 	if err := s.forget(r, runs); err != nil {
 		return nil, s.wrap(plain(err))

@@ -159,3 +159,58 @@ func TestDayOfBatches(t *testing.T) {
 	check(t, err)
 	t.Logf("%d batches stored in %v, in %d pieces; %d run read in %v", batches, stored, len(all[0].pieces), len(runs), time.Since(begun))
 }
+
+// A run that cannot be moved to its place has no number, and so is not taken for stored.
+func TestRunDoesNotLand(t *testing.T) {
+	path := dbPath(t)
+	r := begin(t, openStore(t, path), t.Context())
+	run, err := r.place.landRun(t.Context(), r.duck, func() error { return os.RemoveAll(r.place.path) })
+	if err == nil || run != 0 {
+		t.Errorf("run %d, %v", run, err)
+	}
+	check(t, r.Abort())
+	wantNoRuns(t, path)
+}
+
+// A batch, or pieces that are put together, do not come back into a run that was deleted meanwhile.
+func TestPieceOfADeletedRun(t *testing.T) {
+	path, rng := dbPath(t), testneeds.Rand(t, 1, 8)
+	for n := range uint64(2) {
+		appendTo(t, path, madeBatch(rng, n+1, 2, newGrown(2)))
+	}
+	f := folder(path)
+	all, err := f.list()
+	check(t, err)
+	w, err := f.work(t.Context())
+	check(t, err)
+	defer w.leave() //nolint:errcheck // it is removed with the test
+	_, err = w.dir(nameOfPiece(3, 3))
+	check(t, err)
+	_, err = openStore(t, path).Delete(t.Context(), []int32{1})
+	check(t, err)
+	d, err := duck.Open(":memory:", nil)
+	check(t, err)
+	defer d.Close()
+	wantError(t, w.landPiece(t.Context(), d, 1, nameOfPiece(3, 3), all[0].pieces), "run 1 was deleted meanwhile")
+	if n := askNumber(t, path, "SELECT count(*) FROM runs"); n != 0 {
+		t.Errorf("%d runs", n)
+	}
+}
+
+// A tail goes on storing where the catalog cannot be made, as another run is damaged.
+func TestAppendBesideADamagedRun(t *testing.T) {
+	path, rng, g := dbPath(t), testneeds.Rand(t, 1, 8), newGrown(2)
+	storeRun(t, path, makeRun(t, 1, 2, 10, 100), info)
+	s := openStore(t, path)
+	defer s.Close() //nolint:errcheck // it is removed with the test
+	file := filepath.Join(folder(path).run(1), nameOfPiece(1, 1), "policies.parquet")
+	whole, err := os.ReadFile(file)
+	check(t, err)
+	check(t, os.WriteFile(file, []byte("x"), 0o600))
+	for n := range uint64(3) {
+		_, err := s.Append(t.Context(), info, []*replay.Addition{madeBatch(rng, n+1, 2, g)})
+		check(t, err)
+	}
+	check(t, os.WriteFile(file, whole, 0o600))
+	g.check(t, path, 2)
+}
