@@ -183,7 +183,7 @@ func TestPieceOfADeletedRun(t *testing.T) {
 	check(t, err)
 	w, err := f.work(t.Context())
 	check(t, err)
-	defer w.leave() //nolint:errcheck // it is removed with the test
+	defer w.leave()
 	_, err = w.dir(nameOfPiece(3, 3))
 	check(t, err)
 	_, err = openStore(t, path).Delete(t.Context(), []int32{1})
@@ -202,7 +202,7 @@ func TestAppendBesideADamagedRun(t *testing.T) {
 	path, rng, g := dbPath(t), testneeds.Rand(t, 1, 8), newGrown(2)
 	storeRun(t, path, makeRun(t, 1, 2, 10, 100), info)
 	s := openStore(t, path)
-	defer s.Close() //nolint:errcheck // it is removed with the test
+	defer s.Close()
 	file := filepath.Join(folder(path).run(1), nameOfPiece(1, 1), "policies.parquet")
 	whole, err := os.ReadFile(file)
 	check(t, err)
