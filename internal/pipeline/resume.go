@@ -80,9 +80,6 @@ type resumeHead struct {
 	Held    int64         `json:"held"`               // requests held back
 }
 
-// stateVersion is the version of the states that this shadow writes, and can read.
-const stateVersion = 5
-
 // begin finds out what is to be read, and with what the limits begin.
 func (c *resumption) begin(ctx context.Context, run *store.Run, r *Replay) error {
 	var saved []logfile.SavedLog
@@ -128,7 +125,7 @@ func (c *resumption) recall(run *store.Run, saved *[]logfile.SavedLog) (err erro
 	if err != nil {
 		return fmt.Errorf("--resume: the state %s makes no sense: %w; --resume=fresh starts over", c.name, err)
 	}
-	if c.before.Version != stateVersion {
+	if c.before.Version != traffic.TraceVersion {
 		return fmt.Errorf("--resume: run %d, which is to be gone on with, is of a shadow that remembers other things; "+
 			"--resume=fresh starts over", c.last.Run)
 	}
@@ -185,7 +182,7 @@ func (c *resumption) leave(read *ingest.Options, reader *ingest.Reader, engine *
 		return nil
 	}
 	stats := reader.Stats()
-	head := resumeHead{Version: stateVersion, Options: c.options, Held: stats.Held}
+	head := resumeHead{Version: traffic.TraceVersion, Options: c.options, Held: stats.Held}
 	if read.HasSince {
 		head.Since = &read.Since
 	}

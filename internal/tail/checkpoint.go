@@ -14,13 +14,14 @@ import (
 	"time"
 
 	"shadow/internal/logfile"
+	"shadow/internal/traffic"
 )
 
 // A checkpoint is everything that a tail must know to go on as if it had never stopped: how far each log was read, the
 // requests that wait for older ones, what the limiters remember, the tallies, and how long the file of would-blocks was.
 // All of it is of one moment, and the file is replaced as a whole.
 //
-//	shadow checkpoint 4\n
+//	shadow checkpoint 6\n      with traffic.TraceVersion
 //	8 bytes   length of the head
 //	head      JSON: Checkpoint
 //	body      what traffic.Encoder has written: the stream, then the judge
@@ -38,7 +39,7 @@ type Checkpoint struct {
 	Body    []byte              `json:"-"`                // see ingest.Stream and replay.Engine
 }
 
-const magic = "shadow checkpoint 4\n"
+var magic = fmt.Sprintf("shadow checkpoint %d\n", traffic.TraceVersion)
 
 var (
 	table      = crc64.MakeTable(crc64.ECMA)

@@ -3,6 +3,7 @@ package traffic
 import (
 	"slices"
 
+	"shadow/internal/request"
 	"shadow/limit"
 )
 
@@ -25,8 +26,8 @@ func (b *Batch) columns() (all [usualColumns + MaxValues]column) {
 	usual := [usualColumns]column{
 		{numbers[limit.Time]{series[limit.Time]{&b.At}}, noName, nil},
 		{numbers[int32]{series[int32]{&b.Client}}, clientName, nil},
-		{numbers[uint16]{series[uint16]{&b.Agent}}, agentName, nil},
-		{numbers[uint16]{series[uint16]{&b.Action}}, actionName, nil},
+		{numbers[uint16]{series[uint16]{&b.Agent}}, AgentName, nil},
+		{numbers[uint16]{series[uint16]{&b.Action}}, ActionName, nil},
 		{numbers[uint16]{series[uint16]{&b.Status}}, noName, nil},
 		{numbers[int64]{series[int64]{&b.Bytes}}, noName, nil},
 		{numbers[uint32]{series[uint32]{&b.Source}}, noName, func(c Columns) bool { return c.Source }},
@@ -59,27 +60,24 @@ var wantsValue = func() (wants [MaxValues]func(Columns) bool) {
 // A column is one of a Batch's.
 type column struct {
 	values
-	kind   nameKind           // of which its values are ids; noName: they are numbers
+	kind   NameKind           // of which its values are ids; noName: they are numbers
 	wanted func(Columns) bool // nil: every batch has it
 }
 
 // values holds a column of any type. A column that is nil stays nil until it is given room or others' rows.
 type values interface {
 	pointer() any
-	has() bool                                   // whether it is there
-	fit(n int, wanted bool)                      // empties it, with room for n rows; or makes it nil
-	cut(i, j int)                                // keeps the rows i … j−1, where they are
-	move(at, i, j int)                           // copies the rows i … j−1 up to row at
-	take(of values, i, j int)                    // appends the rows i … j−1 of another
-	pick(of values, rows []int32)                // appends rows of another
-	save(to *Encoder, kind nameKind)             // writes all
-	restore(from *Decoder, kind nameKind, n int) // appends n rows that were saved
-	miss(from *Decoder, kind nameKind, n int)    // appends n rows of which nothing was saved
-	pack(to []byte, i, j int) []byte             // appends the rows i … j−1, packed
-	unpack(from *unpacker, n int)                // appends n rows that were packed
-	rename(id func(int32) int32)                 // has do give each id another one
-
-	below(n int, names []PackedNames, kind nameKind) bool // whether there are n rows, all of them ids of names of a kind
+	has() bool                            // whether it is there
+	fit(n int, wanted bool)               // empties it, with room for n rows; or makes it nil
+	cut(i, j int)                         // keeps the rows i … j−1, where they are
+	move(at, i, j int)                    // copies the rows i … j−1 up to row at
+	take(of values, i, j int)             // appends the rows i … j−1 of another
+	pick(of values, rows []int32)         // appends rows of another
+	fill(n int, with int32)               // appends n rows that are all the same
+	renumber(number func(id int32) int32) // replaces each id
+	pack(to []byte, i, j int) []byte      // appends the rows i … j−1, packed
+	unpack(from *unpacker, n int)         // appends n rows that were packed
+	length() int
 }
 
 // A series is a column of any type; it has what needs no knowledge of the type.
@@ -88,6 +86,8 @@ type series[T any] struct{ rows *[]T }
 func (s series[T]) pointer() any { return s.rows }
 
 func (s series[T]) has() bool { return *s.rows != nil }
+
+func (s series[T]) length() int { return len(*s.rows) }
 
 func (s series[T]) fit(n int, wanted bool) {
 	switch {
@@ -131,150 +131,116 @@ func (s series[T]) pick(of values, rows []int32) {
 // numbers are a column of numbers, or of ids.
 type numbers[T integer] struct{ series[T] }
 
-func (c numbers[T]) save(to *Encoder, kind nameKind) {
-	if kind == noName {
-		saveNumbers(to, *c.rows)
-	} else {
-		saveNames(to, kind, *c.rows)
-	}
+func (c numbers[T]) fill(n int, with int32) {
+	*c.rows = append(*c.rows, slices.Repeat([]T{T(with)}, n)...)
 }
 
-func (c numbers[T]) restore(from *Decoder, kind nameKind, n int) {
-	if kind == noName {
-		*c.rows = restoreNumbers(from, *c.rows, n)
-	} else {
-		*c.rows = restoreNames(from, kind, *c.rows, n)
+func (c numbers[T]) renumber(number func(id int32) int32) {
+	for i, v := range *c.rows {
+		(*c.rows)[i] = T(number(int32(v)))
 	}
-}
-
-func (c numbers[T]) below(n int, names []PackedNames, kind nameKind) bool {
-	if len(*c.rows) != n || kind == noName {
-		return len(*c.rows) == n
-	}
-	lowest := int64(0)
-	if mayLack(kind) {
-		lowest = NoUser
-	}
-	return n == 0 || int64(slices.Min(*c.rows)) >= lowest && int64(slices.Max(*c.rows)) < int64(names[kind].n)
-}
-
-func (c numbers[T]) miss(from *Decoder, kind nameKind, n int) {
-	var v T
-	switch kind {
-	case userName, valueName:
-		none := int32(NoUser)
-		v = T(none)
-	case hostName, pathName:
-		v = T(from.ids[kind]([]byte("-"))) // as one that was not logged
-	}
-	*c.rows = append(*c.rows, slices.Repeat([]T{v}, n)...)
 }
 
 // traces are a column of Traces.
 type traces struct{ series[Trace] }
 
-func (c traces) save(to *Encoder, _ nameKind) {
-	for _, t := range *c.rows {
-		to.Uint(uint64(t.Traits) | uint64(t.Page)<<16 | uint64(t.From)<<32)
-	}
-}
+func (c traces) fill(n int, _ int32) { *c.rows = append(*c.rows, make([]Trace, n)...) }
 
-func (c traces) restore(from *Decoder, _ nameKind, n int) {
-	for range n {
-		v := from.Uint()
-		*c.rows = append(*c.rows, Trace{Traits: Trait(v), Page: uint16(v >> 16), From: uint16(v >> 32)})
-	}
-}
+func (c traces) renumber(func(id int32) int32) {}
 
-func (c traces) below(n int, _ []PackedNames, _ nameKind) bool { return len(*c.rows) == n }
-
-func (c traces) miss(_ *Decoder, _ nameKind, n int) { *c.rows = append(*c.rows, make([]Trace, n)...) }
-
-// Save writes the rows to a checkpoint, column by column. Before each stands whether it is there.
+// Save writes the rows to a checkpoint, with the parts that Values are of: the next process may have others.
 func (b *Batch) Save(to *Encoder) {
-	to.Uint(uint64(b.Len()))
-	if b.Seq == nil {
-		to.Uint(0)
-	} else {
-		to.Uint(1)
-		saveNumbers(to, b.Seq)
+	to.Uint(uint64(len(to.tables.Parts)))
+	for _, part := range to.tables.Parts {
+		to.Text(part.String())
 	}
-	for k, c := range b.columns() {
-		if c.kind == visitorIDs {
-			continue
-		}
-		if !c.has() {
-			to.Uint(0)
-			continue
-		}
-		to.Uint(1)
-		if c.kind == valueName { // the next process may have another list of parts
-			to.Text(to.parts[k-usualColumns].String())
-		}
-		c.save(to, c.kind)
+	to.Uint(uint64(b.Len()))
+	for i := 0; i < b.Len(); i += pieceRows {
+		to.saveRows(b, i, min(b.Len(), i+pieceRows))
 	}
 }
 
 // Restore reads what Save has written into a batch that is empty. It keeps the columns that b has, and drops others.
 func (b *Batch) Restore(from *Decoder) {
-	n := from.Count()
-	var seqs []limit.Time
-	if from.Uint() == 1 {
-		seqs = restoreNumbers(from, seqs, n)
-	}
-	for _, c := range b.columns() {
-		if c.kind == visitorIDs {
-			continue
-		}
-		wanted := c.has()
-		switch saved := from.Uint() == 1; {
-		case c.kind == valueName:
-			if saved {
-				b.restoreValue(from, n)
-			}
-			wanted = true
-		case saved:
-			c.restore(from, c.kind, n)
-		case wanted && c.wanted == nil && n > 0:
-			from.Fail(errCutShort) // no row lacks it
-		case wanted:
-			c.miss(from, c.kind, n)
-		}
-		if !wanted {
-			c.fit(0, false)
-		}
-		if from.Err() != nil {
-			b.Reset()
-			return
+	var values [MaxValues]int // + 1: the place of a part in b
+	for i := range from.Count() {
+		part := from.Text()
+		at := slices.IndexFunc(from.tables.Parts, func(p request.Part) bool { return p.String() == part })
+		if i < MaxValues {
+			values[i] = at + 1
 		}
 	}
-	for i, column := range b.Values {
-		if column != nil && len(column) < n {
-			b.columns()[usualColumns+i].miss(from, valueName, n)
+	n, saved := from.Count(), new(Batch)
+	for saved.Len() < n && from.err == nil {
+		from.restoreRows(saved, min(n-saved.Len(), pieceRows))
+	}
+	if from.err == nil {
+		from.Fail(saved.Verify())
+	}
+	if from.err != nil {
+		return
+	}
+	packed := saved.Values
+	saved.Values = [MaxValues][]int32{}
+	for i, at := range values {
+		if at > 0 {
+			saved.Values[at-1] = packed[i]
 		}
 	}
-	for i, at := range b.At {
-		b.At[i] = Bounded(int64(at))
-	}
-	for i, spent := range b.Upstream {
-		b.Upstream[i] = max(0, spent)
-	}
-	if seqs != nil {
-		b.NeedSeq()
-		for i, at := range b.At {
-			b.Seq[i] = max(at, Bounded(int64(seqs[i]))) // none is let in before its time
-		}
-		b.DropSeq()
-	}
+	from.Fail(b.Adopt(saved, from.absent))
 }
 
-// restoreValue reads one of Values into the column that is for the same part now, if there is one.
-func (b *Batch) restoreValue(from *Decoder, n int) {
-	part, into := from.Text(), new([]int32)
-	for i, p := range from.tables.Parts {
-		if p.String() == part && b.Values[i] != nil && len(b.Values[i]) == 0 {
-			into = &b.Values[i]
+// absent returns what a request has of a column that was not kept, as one that was not logged.
+func (d *Decoder) absent(kind NameKind) int32 {
+	switch {
+	case mayLack(kind):
+		return NoUser
+	case kind == hostName || kind == pathName:
+		return d.names.take[kind]([]byte("-"))
+	}
+	return 0
+}
+
+// Adopt appends the rows of another batch, in the columns that this one has. Where the other one lacks a column, its rows
+// get what absent returns; if that is nil, Adopt fails.
+func (b *Batch) Adopt(src *Batch, absent func(kind NameKind) int32) error {
+	theirs := src.columns()
+	for k, c := range b.columns() {
+		if c.has() && !theirs[k].has() && src.Len() > 0 && absent == nil {
+			return errPacked
 		}
 	}
-	*into = restoreNames(from, valueName, *into, n)
+	if src.Seq != nil {
+		b.NeedSeq()
+	}
+	if b.Seq != nil {
+		b.Seq = append(b.Seq, src.Sequence()...)
+	}
+	for k, c := range b.columns() {
+		switch {
+		case !c.has():
+		case theirs[k].has():
+			c.take(theirs[k].values, 0, src.Len())
+		case src.Len() > 0:
+			c.fill(src.Len(), absent(c.kind))
+		}
+	}
+	return nil
+}
+
+// Verify fails unless the rows make sense: all columns are of one length, times are within bounds, and no request was
+// let in before its time.
+func (b *Batch) Verify() error {
+	for _, c := range b.columns() {
+		if n := c.length(); n != b.Len() && (n > 0 || c.wanted == nil) {
+			return errPacked
+		}
+	}
+	seqs := b.Sequence()
+	for i, at := range b.At {
+		if at < MinTime || seqs[i] > MaxTime || seqs[i] < at || b.Upstream != nil && b.Upstream[i] < 0 {
+			return errPacked
+		}
+	}
+	return nil
 }

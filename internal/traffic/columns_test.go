@@ -92,7 +92,7 @@ func TestRowsAreRestored(t *testing.T) {
 				case !wanted:
 					column.fit(0, false)
 				case !column.has():
-					column.miss(from, column.kind, 9)
+					column.fill(9, from.absent(column.kind))
 				}
 			}
 			if want.User != nil && c.saved.User == false && want.User[0] != NoUser {
@@ -139,16 +139,56 @@ func TestValuesFindTheirPart(t *testing.T) {
 	}
 }
 
+// Rows and ids in several pieces come back; their names are written once.
+func TestPiecesAreRestored(t *testing.T) {
+	was, is := NewTables(), NewTables()
+	b := filled(was, 2*pieceRows+5)
+	ids := make([]int32, pieceRows+1)
+	for i := range ids {
+		ids[i] = was.Clients.ID(fmt.Appendf(nil, "%d", i%(pieceRows+1)))
+	}
+	var body bytes.Buffer
+	to := NewEncoder(was, &body)
+	b.Save(to)
+	to.saveIDs(clientName, ids)
+	to.saveIDs(clientName, ids[5:])
+	if err := to.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	if n := bytes.Count(body.Bytes(), []byte("client 1")); n != 1 {
+		t.Errorf("a name is written %d times", n)
+	}
+	again, from := NewBatch(0, allColumns), NewDecoder(body.Bytes(), is, is.Actions.ID)
+	again.Restore(from)
+	whole, part := from.restoreIDs(clientName, len(ids)), from.restoreIDs(clientName, len(ids)-5)
+	if from.End(); from.Err() != nil {
+		t.Fatal(from.Err())
+	}
+	if !slices.Equal(again.At, b.At) || !slices.Equal(again.Line, b.Line) || !slices.Equal(whole[5:], part) {
+		t.Error("rows or ids are others")
+	}
+	for i, id := range ids {
+		if is.Clients.Name(whole[i]) != was.Clients.Name(id) {
+			t.Fatalf("client %d is %q, want %q", i, is.Clients.Name(whole[i]), was.Clients.Name(id))
+		}
+	}
+	for i, id := range b.Path {
+		if is.Paths.Name(again.Path[i]) != was.Paths.Name(id) {
+			t.Fatalf("path %d is %q, want %q", i, is.Paths.Name(again.Path[i]), was.Paths.Name(id))
+		}
+	}
+}
+
 // Every row has a client, an agent and an action; a checkpoint of rows without them is forged, and so is one that goes on.
 func TestForgedRows(t *testing.T) {
 	tables := NewTables()
-	from := NewDecoder(append([]byte{1}, make([]byte, 64)...), tables, tables.Actions.ID)
+	from := NewDecoder(append([]byte{0, 1}, make([]byte, 64)...), tables, tables.Actions.ID)
 	if NewBatch(0, Columns{}).Restore(from); from.Err() == nil {
 		t.Error("a row without a client")
 	}
 	from = NewDecoder(make([]byte, 64), tables, tables.Actions.ID)
 	NewBatch(0, Columns{}).Restore(from)
 	if from.End(); from.Err() == nil {
-		t.Error("nobody notices what stands behind the end")
+		t.Error("what stands behind the end goes unnoticed")
 	}
 }

@@ -4,58 +4,39 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"slices"
 
-	"shadow/internal/request"
 	"shadow/limit"
 )
 
-// A run writes what it has to remember as numbers of variable length (encoding/binary) and as names. An id means
-// nothing to the next process, so a name stands in its place: the first time in full, behind a 0; from then on as the
-// number that it got by that, from 2 on. 1 is NoUser or NoValue. Many values of one kind are written one behind the
-// other, as a column: numbers as differences, since times are large and near each other.
+// A run writes what it has to remember as numbers of variable length (encoding/binary), and as columns: packed, in pieces,
+// each behind the names that occur in it first.
 //
-//	client 17 ──▶ 0 "192.0.2.7"    client 4 ──▶ 0 "192.0.2.9"    client 17 ──▶ 2
+//	column   names | packed numbers         up to pieceRows, then the next piece
+//	rows     names | size | packed columns  likewise
+
+// TraceVersion is the version of all that an Encoder writes, and of packed rows: what has another one is refused.
+const TraceVersion = 6
 
 // An Encoder writes a checkpoint, in pieces: what has to be remembered may be large.
 type Encoder struct {
-	to    io.Writer
-	err   error  // of to, the first one
-	out   []byte // what has not gone there
-	names [nameKinds]func(id int32) string
-	known [nameKinds]knownIDs
-	parts []request.Part // of the columns of values
+	to      io.Writer
+	err     error  // of to, the first one
+	out     []byte // what has not gone there
+	tables  *Tables
+	numbers [NameKinds][]int32 // + 1, by id; 0: none yet
+	count   [NameKinds]int32
+	fresh   [NameKinds][]int32 // ids whose names are still to be written
 }
-
-// encoderBytes is the most bytes of a checkpoint in memory.
-const encoderBytes = 64 << 10
-
-type nameKind uint8
 
 const (
-	clientName nameKind = iota
-	agentName
-	actionName
-	hostName
-	userName
-	pathName
-	valueName
-	nameKinds
-	noName     = nameKinds
-	visitorIDs = nameKinds + 1 // evidence.Visitors gives them out, other ones in each process: no checkpoint has them
+	encoderBytes = 64 << 10 // about the most of a checkpoint in memory
+	pieceRows    = 16 << 10
 )
-
-// knownIDs are the numbers that ids have got, 0 for none.
-type knownIDs struct {
-	numbers []uint32
-	last    uint32
-}
 
 // NewEncoder returns one that has written nothing.
 func NewEncoder(t *Tables, to io.Writer) *Encoder {
-	return &Encoder{
-		to: to, parts: t.Parts, out: make([]byte, 0, encoderBytes+encoderBytes/8),
-		names: [...]func(int32) string{t.Clients.Name, t.Agents.Name, t.Actions.Name, t.Hosts.Name, t.Users.Name, t.Paths.Name, t.Values.Name},
-	}
+	return &Encoder{to: to, tables: t, out: make([]byte, 0, encoderBytes+encoderBytes/8)}
 }
 
 // Flush writes what is left, and returns the first error that there was in writing.
@@ -98,82 +79,82 @@ func (e *Encoder) State(s *limit.State) {
 	e.flushFull()
 }
 
-type integer interface {
-	~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~uint64
+// number returns the number of an id, which gets one if it has none.
+func (e *Encoder) number(kind NameKind, id int32) int32 {
+	numbers := &e.numbers[kind]
+	*numbers = append(*numbers, make([]int32, max(0, int(id)+1-len(*numbers)))...)
+	if (*numbers)[id] == 0 {
+		e.count[kind]++
+		(*numbers)[id] = e.count[kind]
+		e.fresh[kind] = append(e.fresh[kind], id)
+	}
+	return (*numbers)[id] - 1
 }
 
-// Clients writes ids of clients, by their names.
-func (e *Encoder) Clients(ids []int32) { saveNames(e, clientName, ids); e.flushFull() }
-
-// Agents writes ids of agents, by their names.
-func (e *Encoder) Agents(ids []int32) { saveNames(e, agentName, ids); e.flushFull() }
-
-// Actions writes ids of actions, by their names.
-func (e *Encoder) Actions(ids []int32) { saveNames(e, actionName, ids); e.flushFull() }
-
-// Clients reads n ids of clients.
-func (d *Decoder) Clients(n int) []int32 { return restoreNames[int32](d, clientName, nil, n) }
-
-// Agents reads n ids of agents.
-func (d *Decoder) Agents(n int) []int32 { return restoreNames[int32](d, agentName, nil, n) }
-
-// Actions reads n ids of actions.
-func (d *Decoder) Actions(n int) []int32 { return restoreNames[int32](d, actionName, nil, n) }
+// names writes the names that got a number since they were written last.
+func (e *Encoder) names(kind NameKind) {
+	e.Uint(uint64(len(e.fresh[kind])))
+	for _, id := range e.fresh[kind] {
+		e.out = e.tables.AppendName(e.out, kind, id)
+		e.flushFull()
+	}
+	e.fresh[kind] = e.fresh[kind][:0]
+}
 
 // saveNumbers writes a column of numbers.
 func saveNumbers[T integer](e *Encoder, column []T) {
-	var last T
-	for _, v := range column {
-		e.Int(int64(v) - int64(last))
-		last = v
+	for piece := range slices.Chunk(column, pieceRows) {
+		e.out = append(packNumbers(e.out, piece, 1), make([]byte, packSlack)...)
+		e.flushFull()
 	}
 }
 
-// saveNames writes a column of ids. A user may be NoUser, a value NoValue.
-func saveNames[T integer](e *Encoder, kind nameKind, column []T) {
-	k := &e.known[kind]
-	for _, v := range column {
-		id := int32(v)
-		if id == NoUser {
-			e.Uint(nobody)
-			continue
+// saveIDs writes a column of ids, none of them NoUser or NoValue.
+func (e *Encoder) saveIDs(kind NameKind, column []int32) {
+	numbers := make([]int32, 0, min(len(column), pieceRows))
+	for piece := range slices.Chunk(column, pieceRows) {
+		numbers = numbers[:0]
+		for _, id := range piece {
+			numbers = append(numbers, e.number(kind, id))
 		}
-		k.numbers = append(k.numbers, make([]uint32, max(0, int(id)+1-len(k.numbers)))...)
-		e.Uint(uint64(k.numbers[id]))
-		if k.numbers[id] == 0 {
-			k.last++
-			k.numbers[id] = k.last + nobody
-			e.Text(e.names[kind](id))
-		}
+		e.names(kind)
+		saveNumbers(e, numbers)
 	}
 }
 
-// This number stands for NoUser and NoValue.
-const nobody = 1
-
-// mayLack reports whether requests may lack what has names of a kind.
-func mayLack(kind nameKind) bool { return kind == userName || kind == valueName }
+// saveRows writes the rows i … j−1 of a batch, at most pieceRows.
+func (e *Encoder) saveRows(b *Batch, i, j int) {
+	var piece Batch
+	piece.Take(b, i, j)
+	piece.Visitor = nil
+	piece.Renumber(e.number)
+	for kind := range NameKind(NameKinds) {
+		e.names(kind)
+	}
+	packed := piece.Pack(nil, 0, j-i)
+	e.Uint(uint64(len(packed)))
+	e.out = append(e.out, packed...)
+	e.out = append(e.out, make([]byte, max(0, j-i-len(packed)))...) // see Decoder.Count
+	e.flushFull()
+}
 
 // A Decoder reads what an Encoder wrote, and takes the names into tables. It reads until the first error; from then on
 // all is 0.
 type Decoder struct {
 	tables *Tables
 	rest   []byte
-	ids    [nameKinds]func(name []byte) int32
-	known  [nameKinds][]int32
+	names  *KnownNames
 	err    error
 }
 
 var (
 	errCutShort = errors.New("checkpoint: ends too early")
 	errTooLong  = errors.New("checkpoint: goes on behind its end")
-	errNoName   = errors.New("checkpoint: a name is told by a number that it has not got")
 )
 
 // NewDecoder reads b. action takes the name of an action into t.Actions.
 func NewDecoder(b []byte, t *Tables, action func(name []byte) int32) *Decoder {
-	ids := [...]func([]byte) int32{t.Clients.ID, t.Agents.ID, action, t.Hosts.ID, t.Users.ID, t.Paths.ID, t.Values.ID}
-	return &Decoder{rest: b, tables: t, ids: ids}
+	return &Decoder{rest: b, tables: t, names: NewKnownNames(t, action)}
 }
 
 // Err returns the first error.
@@ -188,7 +169,7 @@ func (d *Decoder) End() {
 
 // Fail makes err the first error, unless there was one. Readers of what makes no sense call it.
 func (d *Decoder) Fail(err error) {
-	if d.err == nil {
+	if d.err == nil && err != nil {
 		d.err, d.rest = err, nil
 	}
 }
@@ -226,13 +207,17 @@ func (d *Decoder) skip(n int) {
 }
 
 // Text reads a text.
-func (d *Decoder) Text() string { return string(d.text()) }
+func (d *Decoder) Text() string { return string(d.bytes(d.Count())) }
 
-func (d *Decoder) text() []byte {
-	n := d.Count()
-	text := d.rest[:n]
+// bytes reads so many bytes.
+func (d *Decoder) bytes(n int) []byte {
+	if n > len(d.rest) {
+		d.Fail(errCutShort)
+		return nil
+	}
+	read := d.rest[:n]
 	d.rest = d.rest[n:]
-	return text
+	return read
 }
 
 // State reads what a limiter remembers of a key.
@@ -246,46 +231,63 @@ func (d *Decoder) State() limit.State {
 	return s
 }
 
-// restoreNumbers appends n numbers to a column, or fewer if there are not so many.
-func restoreNumbers[T integer](d *Decoder, column []T, n int) []T {
-	var last T
-	for range n {
-		last = T(int64(last) + d.Int())
-		if d.err != nil {
-			break
+// addNames reads names of a kind.
+func (d *Decoder) addNames(kind NameKind) {
+	if d.err == nil {
+		rest, err := d.names.Add(kind, d.rest)
+		d.rest = rest
+		d.Fail(err)
+	}
+}
+
+// restoreNumbers reads n numbers.
+func restoreNumbers[T integer](d *Decoder, n int) []T {
+	column := make([]T, n)
+	for piece := range slices.Chunk(column, pieceRows) {
+		u := unpacker{rest: d.rest}
+		unpackNumbers(&u, piece)
+		if d.rest = u.rest; u.cut {
+			d.Fail(errCutShort)
+		} else {
+			d.rest = d.rest[packSlack:]
 		}
-		column = append(column, last)
 	}
 	return column
 }
 
-// restoreNames appends n ids to a column, or fewer if there are not so many.
-func restoreNames[T integer](d *Decoder, kind nameKind, column []T, n int) []T {
-	for range n {
-		id := d.name(kind)
-		if d.err != nil {
-			break
+// restoreIDs reads n ids.
+func (d *Decoder) restoreIDs(kind NameKind, n int) []int32 {
+	column := make([]int32, 0, n)
+	for len(column) < n && d.err == nil {
+		d.addNames(kind)
+		for _, number := range restoreNumbers[int32](d, min(n-len(column), pieceRows)) {
+			id, ok := d.names.id(kind, number)
+			if !ok {
+				d.Fail(errNoName)
+			}
+			column = append(column, id)
 		}
-		column = append(column, T(id))
 	}
-	return column
+	return column[:n]
 }
 
-func (d *Decoder) name(kind nameKind) int32 {
-	known, n := d.known[kind], d.Uint()
-	switch {
-	case n == 0 && d.err == nil:
-		if name := d.text(); d.err == nil {
-			id := d.ids[kind](name)
-			d.known[kind] = append(known, id)
-			return id
-		}
-	case n == nobody && mayLack(kind):
-		return NoUser
-	case n > nobody && n-nobody <= uint64(len(known)):
-		return known[n-nobody-1]
-	default:
-		d.Fail(errNoName)
+// restoreRows appends n rows to a batch, at most pieceRows.
+func (d *Decoder) restoreRows(b *Batch, n int) {
+	for kind := range NameKind(NameKinds) {
+		d.addNames(kind)
 	}
-	return 0
+	size := d.Count()
+	packed := d.bytes(size)
+	d.bytes(max(0, n-size))
+	if d.err != nil {
+		return
+	}
+	piece := new(Batch)
+	err := piece.Unpack(packed, n)
+	if err == nil {
+		err = d.names.Translate(piece)
+	}
+	if d.Fail(err); err == nil {
+		b.Take(piece, 0, n)
+	}
 }

@@ -34,7 +34,7 @@ func (s *LastSeen) Save(keys []int32, to *Encoder) {
 
 // Restore reads it, for keys that are below n.
 func (s *LastSeen) Restore(keys []int32, n int, from *Decoder) {
-	latest, seqs := restoreNumbers[limit.Time](from, nil, len(keys)), restoreNumbers[uint64](from, nil, len(keys))
+	latest, seqs := restoreNumbers[limit.Time](from, len(keys)), restoreNumbers[uint64](from, len(keys))
 	if from.err != nil {
 		return
 	}
@@ -82,22 +82,22 @@ func (l *Timelines) Restore(n int, from *Decoder) (keys []int32) {
 }
 
 // plainNames holds the kind of names of each part whose ids are the ids of a table.
-var plainNames = map[request.PartKind]nameKind{
-	request.PartClient: clientName, request.PartHost: hostName, request.PartAgent: agentName, request.PartPath: pathName,
-	request.PartAction: actionName,
+var plainNames = map[request.PartKind]NameKind{
+	request.PartClient: clientName, request.PartHost: hostName, request.PartAgent: AgentName, request.PartPath: pathName,
+	request.PartAction: ActionName,
 }
 
 // senderNames returns the kinds of names that senders have, see valueSender.
-func (p *keyPart) senderNames() [2]nameKind {
+func (p *keyPart) senderNames() [2]NameKind {
 	if p.Kind == request.PartUser {
-		return [...]nameKind{valueSender: userName, clientSender: clientName}
+		return [...]NameKind{valueSender: userName, clientSender: clientName}
 	}
-	return [...]nameKind{valueSender: valueName, clientSender: clientName}
+	return [...]NameKind{valueSender: valueName, clientSender: clientName}
 }
 
 func (p *keyPart) save(ids []int32, to *Encoder) {
 	if kind, plain := plainNames[p.Kind]; plain {
-		saveNames(to, kind, ids)
+		to.saveIDs(kind, ids)
 		return
 	}
 	switch p.Kind {
@@ -107,41 +107,49 @@ func (p *keyPart) save(ids []int32, to *Encoder) {
 		for i, id := range ids {
 			members[i] = p.networks.members[id]
 		}
-		saveNames(to, clientName, members)
+		to.saveIDs(clientName, members)
 	default:
 		ids, kinds := p.senders.split(ids)
 		saveNumbers(to, kinds)
-		names := p.senderNames()
+		var of [2][]int32
 		for i, kind := range kinds {
-			saveNames(to, names[kind], ids[i:i+1])
+			of[kind] = append(of[kind], ids[i])
+		}
+		for kind, names := range p.senderNames() {
+			to.saveIDs(names, of[kind])
 		}
 	}
 }
 
 func (p *keyPart) restore(n int, from *Decoder) (ids []int32) {
 	if kind, plain := plainNames[p.Kind]; plain {
-		return restoreNames(from, kind, ids, n)
+		return from.restoreIDs(kind, n)
 	}
 	switch p.Kind {
 	case request.PartSite:
 		return make([]int32, n)
 	case request.PartNetwork, request.PartASN, request.PartCountry, request.PartOwner:
-		ids = restoreNames(from, clientName, ids, n)
+		ids = from.restoreIDs(clientName, n)
 		p.networks = from.tables.networksOf(p.Part)
 		for i, client := range ids {
 			ids[i] = p.networks.of[client]
 		}
 		return ids
 	}
-	kinds, names := restoreNumbers[int32](from, nil, n), p.senderNames()
+	kinds := restoreNumbers[int32](from, n)
+	var count [2]int
 	for i, kind := range kinds {
 		if kind != valueSender {
 			kinds[i] = clientSender
 		}
-		ids = restoreNames(from, names[kinds[i]], ids, 1)
+		count[kinds[i]]++
 	}
-	if slices.Contains(ids, NoValue) {
-		from.Fail(errNoName)
+	var of [2][]int32
+	for kind, names := range p.senderNames() {
+		of[kind] = from.restoreIDs(names, count[kind])
+	}
+	for _, kind := range kinds {
+		ids, of[kind] = append(ids, of[kind][0]), of[kind][1:]
 	}
 	return p.senders.join(ids, kinds)
 }

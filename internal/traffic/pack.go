@@ -9,9 +9,10 @@ import (
 	"shadow/limit"
 )
 
-// Rows are packed to be read again by the same process, or by one whose tables have the same ids: column by column, each
-// value in as many whole bytes as the largest difference to the least value takes (frames of reference). So a pass over
-// packed rows costs a few nanoseconds a row, and a request takes about 12 bytes.
+// Requests are packed wherever they are outside of a batch: for a further pass, in what a tail or a night holds back, on the
+// way to another machine. They lie column by column, each value in as many whole bytes as the largest difference to the
+// least value takes (frames of reference). So a pass over packed rows costs a few nanoseconds a row, and a request takes
+// about 12 bytes. What goes to another process has numbers of names in place of ids, see Batch.Renumber.
 //
 //	column   width | unit | least value | (value − least value) / unit …
 //
@@ -26,6 +27,10 @@ const (
 
 // packSlack is the number of bytes behind packed rows, so that a value can be read as a word wherever it stands.
 const packSlack = 8
+
+type integer interface {
+	~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~uint64
+}
 
 var errPacked = errors.New("packed requests: cut short")
 

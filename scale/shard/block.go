@@ -18,13 +18,10 @@ import (
 // has a block for each shard, even without a request, so that what is known of the logs is in each shard.
 //
 //	frames   compressed rows of one log, each frame by itself: traffic.Batch.Pack
-//	tail     what the block is | index of the frames, with checksums | names: traffic.Tables.Pack     compressed
+//	tail     what the block is | index of the frames, with checksums | names, kind by kind     compressed
 //	foot     magic, version | where the tail is, its sizes and checksum | checksum of the foot
 
-// version counts formats of blocks.
-const version = 3
-
-var magic = fmt.Appendf(nil, "shadow shard %3d", version)
+var magic = fmt.Appendf(nil, "shadow shard %3d", traffic.TraceVersion)
 
 const (
 	footBytes  = 48
@@ -169,8 +166,8 @@ type reader struct {
 	Block
 	Meta
 	frames []frame
-	names  *traffic.PackedTables
-	ids    *traffic.Translation // nil: not yet
+	names  []byte              // packed
+	known  *traffic.KnownNames // nil: not yet
 }
 
 // open reads what is behind the frames, and verifies it.
@@ -254,11 +251,29 @@ func (r *reader) readTail(tail []byte, frames int64) error {
 			return errTail
 		}
 	}
-	names, rest, err := traffic.UnpackTables(t.rest)
-	if r.names = names; err == nil && len(rest) > 0 {
-		err = errTail
+	r.names = t.rest
+	return nil
+}
+
+// takeNames takes the names into the tables of o.
+func (r *reader) takeNames(o *ingest.Options) (err error) {
+	r.known = traffic.NewKnownNames(o.Tables, o.Actions.Named)
+	rest := r.names
+	for kind := range traffic.NameKind(traffic.NameKinds) {
+		if rest, err = r.known.Add(kind, rest); err != nil {
+			return r.senseless()
+		}
 	}
-	return err
+	if len(rest) > 0 {
+		return r.senseless()
+	}
+	r.names = nil
+	return nil
+}
+
+// senseless is the error of what no shadow writes.
+func (r *reader) senseless() error {
+	return &DamagedError{r.Name, "makes no sense, though its checksums are right"}
 }
 
 // readFrames reads where the frames are, and checks that they have so many bytes.
@@ -315,10 +330,9 @@ func (r *reader) checkMeta() error {
 // rows appends the rows of frame i to a batch, which is empty, with the ids of the block.
 func (r *reader) rows(b *traffic.Batch, i int, room *[]byte) error {
 	f := &r.frames[i]
-	damaged := &DamagedError{r.Name, "is damaged: its checksum is wrong"}
 	packed := r.Data[f.offset : f.offset+int64(f.packed)]
 	if crc32.Checksum(packed, checksums) != f.sum {
-		return damaged
+		return &DamagedError{r.Name, "is damaged: its checksum is wrong"}
 	}
 	var err error
 	if *room, err = unpack((*room)[:0], packed, f.size); err == nil {
@@ -329,15 +343,12 @@ func (r *reader) rows(b *traffic.Batch, i int, room *[]byte) error {
 			sums(b.At, f.at)
 		}
 		sums(b.Line, f.line)
-		if b.Len() != f.rows || len(b.Line) != f.rows {
+		if err = b.Verify(); len(b.Line) != f.rows {
 			err = errTail
-		} else {
-			_, err = r.names.Verify(b, r.Columns, traffic.MinTime)
 		}
 	}
 	if err != nil {
-		damaged.Why = "makes no sense, though its checksums are right"
-		return damaged
+		return r.senseless()
 	}
 	return nil
 }

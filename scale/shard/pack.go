@@ -65,7 +65,7 @@ func InputsOf(o *ingest.Options, names []string) (inputs []Input, err error) {
 
 // setOf returns the identity of what is packed together.
 func setOf(o *Options, inputs []Input) string {
-	text, _ := json.Marshal([]any{version, inputs, o.By.String(), o.Shards, o.Bounds})
+	text, _ := json.Marshal([]any{traffic.TraceVersion, inputs, o.By.String(), o.Shards, o.Bounds})
 	return fmt.Sprintf("%x", sha256.Sum256(text))[:32]
 }
 
@@ -118,7 +118,7 @@ func Pack(ctx context.Context, o Options) (blocks [][]byte, facts *ingest.Facts,
 type packing struct {
 	o         *Options
 	keys      traffic.Timelines
-	owners    *traffic.Owners
+	owners    *owners
 	shardOf   []int32 // + 1, by key
 	blocks    []blockWriter
 	waiting   []*traffic.Batch // rows of each shard that are in no frame yet; nil: none
@@ -136,7 +136,7 @@ const waitingRows = 1 << 20
 func newPacking(o *Options) *packing {
 	n := o.Shards
 	p := &packing{
-		o: o, owners: traffic.NewOwners(n, o.Read.Tables), blocks: make([]blockWriter, n), waiting: make([]*traffic.Batch, n),
+		o: o, owners: newOwners(n, o.Read.Tables), blocks: make([]blockWriter, n), waiting: make([]*traffic.Batch, n),
 		reached: make([]limit.Time, n), rows: make([][]int32, n), frame: max(64, min(frameRows, waitingRows/n)), input: -1,
 	}
 	p.keys.By = o.By
@@ -192,7 +192,7 @@ func (p *packing) divide(b *traffic.Batch) {
 	}
 	for row, key := range p.keys.Column {
 		if p.shardOf[key] == 0 {
-			p.shardOf[key] = int32(p.keys.ShardOf(b, row, p.o.Read.Tables, p.o.Shards)) + 1
+			p.shardOf[key] = int32(shardOf(p.o.By.Parts(), b, row, p.o.Read.Tables, p.o.Shards)) + 1
 		}
 		p.rows[p.shardOf[key]-1] = append(p.rows[p.shardOf[key]-1], int32(row))
 	}
@@ -201,7 +201,7 @@ func (p *packing) divide(b *traffic.Batch) {
 // write makes a frame of what waits of a shard.
 func (p *packing) write(i int) {
 	w := p.waiting[i]
-	p.owners.Rename(w, int32(i))
+	p.owners.renumber(w, int32(i))
 	p.blocks[i].add(w, p.input, p.reached[i])
 	w.Truncate(0)
 }
@@ -221,7 +221,7 @@ func (p *packing) finish(meta *Meta) (blocks [][]byte, err error) {
 	blocks = make([][]byte, len(p.blocks))
 	for i := range p.blocks {
 		meta.Shard = i
-		if blocks[i], err = p.blocks[i].finish(meta, p.owners.Pack(nil, int32(i))); err != nil {
+		if blocks[i], err = p.blocks[i].finish(meta, p.owners.pack(nil, int32(i))); err != nil {
 			return nil, err
 		}
 	}

@@ -105,7 +105,9 @@ func (s *Set) Source(o *ingest.Options) (*Source, error) {
 		c.values = append(c.values, slices.Index(s.Values, part.String()))
 	}
 	for i, r := range s.readers {
-		r.ids = r.names.TakeInto(o.Tables, o.Actions.Named)
+		if err := r.takeNames(o); err != nil {
+			return nil, err
+		}
 		if i > 0 && s.readers[i-1].Shard == r.Shard {
 			continue
 		}
@@ -217,7 +219,9 @@ func (c *Source) read() error {
 	if err := r.rows(b, one.next, &c.room); err != nil {
 		return err
 	}
-	r.ids.Translate(b)
+	if err := r.known.Translate(b); err != nil {
+		return r.senseless()
+	}
 	if c.columns.Source {
 		if b.Source = slices.Grow(b.Source[:0], b.Len())[:b.Len()]; true {
 			for i := range b.Source {
@@ -243,15 +247,14 @@ func (c *Source) read() error {
 		b.NeedSeq()
 		b.Seq[i] = seq
 	}
-	keep := c.columns
-	keep.Lines = true
-	b.Strip(keep)
 	if c.wait.Len() == 0 {
 		wanted := c.columns
 		wanted.Lines = true
 		c.wait.Refit(int(min(c.set.Rows(), batchRows+frameRows)), wanted)
 	}
-	c.wait.Take(b, 0, b.Len())
+	if c.wait.Adopt(b, nil) != nil {
+		return r.senseless()
+	}
 	if one.advance(c.set) {
 		heap.Fix(&c.chains, 0)
 	} else {
