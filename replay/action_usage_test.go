@@ -62,7 +62,7 @@ func TestTakenAgainstItsDefinition(t *testing.T) {
 		taken := replay.NewActionUsage(asked, b.tables, policies)
 		b.engine = replay.New(replay.Options{Tables: b.tables, Policies: policies, Lateness: lateness, Observer: taken})
 		for _, batch := range cutLog(rt, lines) {
-			check(t, b.engine.Judge(traced(b.batch(batch), b.tables)))
+			check(t, b.engine.Judge(withClues(b.batch(batch), b.tables)))
 		}
 		taken.Finish()
 		for i, p := range policies {

@@ -8,7 +8,7 @@ import (
 )
 
 // A Harm is an Observer that tells what policies would do to people, and what they would leave to those who abuse: page
-// views broken, the longest lock-out, and the most that one client still gets in an hour. Batches must have Traces.
+// views broken, the longest lock-out, and the most that one client still gets in an hour. Batches must have Clues.
 //
 // What a page view is, and which requests belong to it, says evidence.Summary. One is broken when a request that belongs to
 // it is refused: that for the page itself (of something that was asked for from a page, the latest before it showed to be
@@ -69,7 +69,7 @@ func (h *Harm) Observe(b *traffic.Batch, verdicts []Verdicts) error {
 	h.refused = grow(h.refused, b.Len())
 	h.viewings = grow(h.viewings, b.Len())
 	h.group.Each(func(client, row int32, at limit.Time) {
-		h.viewings[row] = h.views.At(client).View(at, b.Status[row], b.Traces[row])
+		h.viewings[row] = h.views.At(client).View(at, b.Status[row], b.Clues[row])
 	})
 	for i := range h.policies {
 		h.clients[i].Grow(n)

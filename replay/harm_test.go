@@ -15,18 +15,18 @@ import (
 	"shadow/replay"
 )
 
-// traceOf makes a request of these tests one for a page or a file, from somewhere: by its action and its time.
-func traceOf(action string, at limit.Time) traffic.Trace {
+// clueOf makes a request of these tests one for a page or a file, from somewhere: by its action and its time.
+func clueOf(action string, at limit.Time) traffic.Clue {
 	n := uint16(at / (second / 10))
 	if action == "/x" {
-		return traffic.Trace{Traits: traffic.Stepped | traffic.Asked, Page: 1 + n%4, From: n / 4 % 5}
+		return traffic.Clue{Traits: traffic.Stepped | traffic.Asked, Page: 1 + n%4, From: n / 4 % 5}
 	}
-	return traffic.Trace{Traits: traffic.FetchedAsset, From: n % 5}
+	return traffic.Clue{Traits: traffic.FetchedAsset, From: n % 5}
 }
 
-func traced(b *traffic.Batch, tables *traffic.Tables) *traffic.Batch {
+func withClues(b *traffic.Batch, tables *traffic.Tables) *traffic.Batch {
 	for row, id := range b.Action {
-		b.Traces = append(b.Traces, traceOf(tables.Actions.Name(int32(id)), b.At[row]))
+		b.Clues = append(b.Clues, clueOf(tables.Actions.Name(int32(id)), b.At[row]))
 	}
 	return b
 }
@@ -66,7 +66,7 @@ func slowViews(lines []line, refused []bool) (views []slowView) {
 		maybe = nil
 	}
 	for i, l := range lines {
-		t := traceOf(l.action, l.at)
+		t := clueOf(l.action, l.at)
 		from := maybe != nil && t.From == maybe.page
 		switch {
 		case l.action != "/x":
@@ -161,7 +161,7 @@ func TestHarmAgainstItsDefinition(t *testing.T) {
 		h := replay.NewHarm(b.tables, policies)
 		b.engine = replay.New(replay.Options{Tables: b.tables, Policies: policies, Lateness: lateness, Observer: h})
 		for _, batch := range cutLog(rt, lines) {
-			check(t, b.engine.Judge(traced(b.batch(batch), b.tables)))
+			check(t, b.engine.Judge(withClues(b.batch(batch), b.tables)))
 		}
 		h.Finish()
 		for i, p := range policies {
@@ -205,7 +205,7 @@ func TestHarmCountsRollingHours(t *testing.T) {
 		b := newBenchOf(t, lateness, policies)
 		h := replay.NewHarm(b.tables, policies)
 		for _, at := range []limit.Time{0, 1, end} {
-			batch := traced(b.batch([]line{{at: at, client: "a", action: "/x", status: 200}}), b.tables)
+			batch := withClues(b.batch([]line{{at: at, client: "a", action: "/x", status: 200}}), b.tables)
 			check(t, h.Observe(batch, make([]replay.Verdicts, 1)))
 		}
 		h.Finish()
@@ -219,13 +219,13 @@ func TestHarmCountsRollingHours(t *testing.T) {
 // or a file of it, whatever became of the view before it. Within a second of that it belongs to it.
 func TestHarmToLatePageViews(t *testing.T) {
 	const home, shop, cart = 1, 2, 3
-	page := func(page, from uint16) traffic.Trace {
-		return traffic.Trace{Traits: traffic.Stepped | traffic.Asked, Page: page, From: from}
+	page := func(page, from uint16) traffic.Clue {
+		return traffic.Clue{Traits: traffic.Stepped | traffic.Asked, Page: page, From: from}
 	}
-	file := func(from uint16) traffic.Trace { return traffic.Trace{Traits: traffic.FetchedAsset, From: from} }
+	file := func(from uint16) traffic.Clue { return traffic.Clue{Traits: traffic.FetchedAsset, From: from} }
 	type sent struct {
 		at      limit.Time
-		trace   traffic.Trace
+		clue    traffic.Clue
 		refused bool
 	}
 	for _, c := range []struct {
@@ -248,7 +248,7 @@ func TestHarmToLatePageViews(t *testing.T) {
 		for i, r := range c.requests {
 			b.At, b.Client = append(b.At, r.at*second), append(b.Client, tables.Clients.ID([]byte("a")))
 			b.Agent, b.Action, b.Status, b.Bytes = append(b.Agent, 0), append(b.Action, 0), append(b.Status, 200), append(b.Bytes, 0)
-			b.Traces = append(b.Traces, r.trace)
+			b.Clues = append(b.Clues, r.clue)
 			if r.refused {
 				verdicts.Refused = append(verdicts.Refused, int32(i))
 			}

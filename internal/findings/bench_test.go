@@ -18,7 +18,7 @@ func BenchmarkTake(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			o := ingest.Options{Tables: traffic.NewTables(), Lateness: ingest.DefaultLateness, Origins: true, Format: detect.Choice{Format: "auto"}}
 			o.Actions, _ = match.NewActions(nil, o.Tables.Actions)
-			o.Tracer, _ = evidence.NewTracer(evidence.TraceRules{Purposes: true})
+			o.ClueFinder, _ = evidence.NewClueFinder(evidence.ClueRules{Purposes: true})
 			reader, err := ingest.NewReader(context.Background(), []string{testneeds.Shared(b, "logs/"+name+"/access.log.gz")}, nil, o)
 			if err != nil {
 				b.Fatal(err)

@@ -35,7 +35,7 @@ func (r reading) look(t testing.TB, names ...string) (*Look, []Finding) {
 	if o.Actions, err = match.NewActions(nil, o.Tables.Actions); err != nil {
 		t.Fatal(err)
 	}
-	if o.Tracer, err = evidence.NewTracer(evidence.TraceRules{Purposes: true}); err != nil {
+	if o.ClueFinder, err = evidence.NewClueFinder(evidence.ClueRules{Purposes: true}); err != nil {
 		t.Fatal(err)
 	}
 	var known network.Known

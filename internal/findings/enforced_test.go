@@ -28,7 +28,7 @@ func (t *street) send(client, action string, at limit.Time, n int, status uint16
 		b.At = append(b.At, at+limit.Time(i)*limit.Second/4)
 		b.Client, b.Agent = append(b.Client, tables.Clients.ID([]byte(client))), append(b.Agent, 0)
 		b.Action, b.Status = append(b.Action, uint16(tables.Actions.ID([]byte(action)))), append(b.Status, status)
-		b.Bytes, b.Traces = append(b.Bytes, 0), append(b.Traces, traffic.Trace{Traits: traffic.Stepped | traffic.Asked})
+		b.Bytes, b.Clues = append(b.Bytes, 0), append(b.Clues, traffic.Clue{Traits: traffic.Stepped | traffic.Asked})
 	}
 }
 

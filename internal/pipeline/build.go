@@ -58,7 +58,7 @@ func (s *Source) Build(now time.Time, choose func(*policy.Config) ([]policy.Poli
 		return nil, err
 	}
 	p.Read.Actions.Ask(s.Asked)
-	p.Read.Tracer, p.Rules, err = s.Evidence.choose(&p.Config)
+	p.Read.ClueFinder, p.Rules, err = s.Evidence.choose(&p.Config)
 	return p, err
 }
 
@@ -122,12 +122,12 @@ type Evidence struct {
 	Robots string // the file of the site's robots.txt
 }
 
-// choose makes what traces requests and what judges them. Flags go before the configuration, and who states what shows
+// choose makes what clues requests and what judges them. Flags go before the configuration, and who states what shows
 // who clients are wants to read it.
-func (f *Evidence) choose(c *policy.Config) (*evidence.Tracer, *evidence.Rules, error) {
+func (f *Evidence) choose(c *policy.Config) (*evidence.ClueFinder, *evidence.Rules, error) {
 	f.Wanted = f.Wanted || f.Beacon != "" || f.Robots != ""
 	said := &c.Evidence
-	rules := evidence.TraceRules{Beacon: cmp.Or(f.Beacon, said.Path), Background: said.Background, Hosts: said.Hosts, Purposes: true}
+	rules := evidence.ClueRules{Beacon: cmp.Or(f.Beacon, said.Path), Background: said.Background, Hosts: said.Hosts, Purposes: true}
 	if name := cmp.Or(f.Robots, said.Robots); name != "" {
 		text, err := os.ReadFile(name)
 		if err != nil {
@@ -137,11 +137,11 @@ func (f *Evidence) choose(c *policy.Config) (*evidence.Tracer, *evidence.Rules, 
 			return nil, nil, Usage("%s: %w", name, err)
 		}
 	}
-	tracer, err := evidence.NewTracer(rules)
+	finder, err := evidence.NewClueFinder(rules)
 	if err != nil {
 		return nil, nil, Usage("evidence: %w", err)
 	}
-	return tracer, evidenceRules(said), nil
+	return finder, evidenceRules(said), nil
 }
 
 // evidenceRules are the thresholds: those of the configuration, else those by default.

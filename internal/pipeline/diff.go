@@ -45,7 +45,7 @@ func (d *Diff) Judge(ctx context.Context, logs []string, watch func(*traffic.Tab
 	if err := d.prepareReplay(ctx, logs); err != nil {
 		return nil, report.Options{}, err
 	}
-	d.retain = true
+	d.severalPasses = true
 	d.observers = append(d.observers, watch(d.Read.Tables))
 	result, err := d.judge(ctx, nil)
 	if err != nil {

@@ -75,7 +75,7 @@ func (r *Keys) Run(ctx context.Context, logs []string) (err error) {
 	o := &r.options
 	o.Side, o.Tables, o.Lateness, o.Action, o.Stop = r.sideOf, r.Read.Tables, r.Read.Lateness, r.Action, ctx.Err
 	survey := sweep.NewKeys(r.options)
-	r.retain = true
+	r.severalPasses = true
 	defer func() { err = cmp.Or(err, r.release()) }()
 	engine := replay.New(replay.Options{
 		Tables: r.Read.Tables, Policies: r.Policies, Lateness: r.Read.Lateness, Stop: ctx.Err, Observer: keysObserver{survey},

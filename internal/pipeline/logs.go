@@ -16,9 +16,9 @@ import (
 	"shadow/internal/pipeline/heap"
 	"shadow/internal/policy"
 	"shadow/internal/traffic"
-	"shadow/internal/traffic/cache"
 	"shadow/internal/traffic/ingest"
 	"shadow/internal/traffic/match"
+	"shadow/internal/traffic/trace"
 	"shadow/internal/traffic/who"
 	"shadow/limit"
 	"shadow/replay"
@@ -74,12 +74,12 @@ type Logs struct {
 	sparse bool   // whether a reading may find nothing
 	idle   string // why no request that was read counts; "": some do, or nothing was read yet
 
-	retain   bool            // whether there are to be further passes over what is read
-	requests *cache.Requests // that have been read; nil: they are not kept
-	lost     error           // why they are in memory rather than in a temporary file
-	handed   int64           // requests that the latest reading handed out
-	passes   int             // that have begun
-	ofPasses int             // how many there will be; 0: not known yet
+	severalPasses bool            // whether there are to be further passes over what is read
+	requests      *trace.Requests // that have been read; nil: they are not kept
+	lost          error           // why they are in memory rather than in a temporary file
+	handed        int64           // requests that the latest reading handed out
+	passes        int             // that have begun
+	ofPasses      int             // how many there will be; 0: not known yet
 }
 
 // prepare builds the pipeline, and finds the logs.

@@ -9,7 +9,7 @@ import (
 	"shadow/internal/pipeline/heap"
 	"shadow/internal/policy"
 	"shadow/internal/traffic"
-	"shadow/internal/traffic/cache"
+	"shadow/internal/traffic/trace"
 	"shadow/internal/traffic/ingest"
 	"shadow/replay"
 	"shadow/report"
@@ -93,10 +93,10 @@ func (l *Logs) release() error {
 
 // keeping returns the batches of a reader, and keeps them on the way where that is wanted.
 func (l *Logs) keeping(reader *ingest.Reader) replay.Source {
-	if !l.retain {
+	if !l.severalPasses {
 		return reader
 	}
-	l.requests = new(cache.Requests)
+	l.requests = new(trace.Requests)
 	return &keeper{Reader: reader, keep: func(b *traffic.Batch, only bool) {
 		if only {
 			l.requests.Hold(b)

@@ -176,7 +176,7 @@ func (r *Replay) judge(ctx context.Context, sink replay.Sink) (_ *replay.Result,
 	curves := r.newSweep(ctx)
 	var times ingest.StageTimes
 	defer func() {
-		if !r.retain || err != nil {
+		if !r.severalPasses || err != nil {
 			err = cmp.Or(err, r.release())
 		}
 	}()
@@ -250,7 +250,7 @@ func (r *Replay) newEngine(ctx context.Context, sink replay.Sink) *replay.Engine
 	return replay.New(o)
 }
 
-// watchHarm has the replay observed for what --harm tells. Page views are told by the traces that evidence goes by,
+// watchHarm has the replay observed for what --harm tells. Page views are told by the clues that evidence goes by,
 // too.
 func (r *Replay) watchHarm() {
 	if !r.Harm && r.HarmAction == "" {

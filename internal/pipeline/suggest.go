@@ -86,7 +86,7 @@ func (r *Suggest) find(ctx context.Context, logs []string) (page *advice.Report,
 	if err := r.prepareSuggest(ctx, logs); err != nil {
 		return nil, err
 	}
-	r.retain = true
+	r.severalPasses = true
 	defer func() { err = cmp.Or(err, r.release()) }()
 	found, site, err := r.advise(ctx)
 	if err != nil {

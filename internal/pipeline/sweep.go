@@ -206,14 +206,14 @@ func (r *Sweep) twice(requests int64) bool {
 // look reads the logs, and keeps the requests while there may be a second look.
 func (r *Sweep) look(ctx context.Context) (*sweep.Result, error) {
 	s := sweep.New(r.options)
-	r.retain = len(r.weighed) > 0 || slices.Contains(r.options.Kinds, sweep.Token) && r.twice(0)
+	r.severalPasses = len(r.weighed) > 0 || slices.Contains(r.options.Kinds, sweep.Token) && r.twice(0)
 	stats, err := r.read(ctx, r.Read, func(src replay.Source, _ *ingest.Reader) error {
 		return each(ctx, src, func(b *traffic.Batch) error {
 			s.Take(b)
 			for _, w := range r.weighed {
 				w.Take(b)
 			}
-			r.retain = r.retain && (len(r.weighed) > 0 || r.twice(s.Judged()))
+			r.severalPasses = r.severalPasses && (len(r.weighed) > 0 || r.twice(s.Judged()))
 			return nil
 		})
 	})

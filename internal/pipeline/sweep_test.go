@@ -40,7 +40,7 @@ func TestSweepCountsOfFewAmongMany(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if kept := r.retain && r.requests.Size() > 0; kept != c.kept {
+		if kept := r.severalPasses && r.requests.Size() > 0; kept != c.kept {
 			t.Errorf("%s: requests are kept: %v", c.name, kept)
 		}
 		if err := r.lookAgain(t.Context(), first); err != nil {

@@ -40,7 +40,7 @@ func batch(tables *traffic.Tables, requests []sent) *traffic.Batch {
 		b.Client = append(b.Client, tables.Clients.ID(fmt.Append(nil, "client ", r.client)))
 		b.Agent = append(b.Agent, uint16(tables.Agents.ID([]byte(r.agent))))
 		b.Action, b.Status, b.Bytes = append(b.Action, 0), append(b.Status, 200), append(b.Bytes, 1)
-		b.Traces = append(b.Traces, traffic.Trace{Traits: traffic.Stepped | traffic.Asked})
+		b.Clues = append(b.Clues, traffic.Clue{Traits: traffic.Stepped | traffic.Asked})
 	}
 	return b
 }

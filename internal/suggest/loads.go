@@ -33,7 +33,7 @@ type Loads struct {
 	Gap           limit.Time // half of the gaps between loads of one visit are not longer
 }
 
-// A LoadCounter takes in batches, which must have Traces, and counts page loads.
+// A LoadCounter takes in batches, which must have Clues, and counts page loads.
 type LoadCounter struct {
 	Tables *traffic.Tables
 	Labels who.Identities
@@ -95,7 +95,7 @@ func (c *LoadCounter) close(l *load) {
 
 func isPage(b *traffic.Batch, row int32) bool {
 	status := b.Status[row]
-	return b.Traces[row].Traits.Has(traffic.Stepped|traffic.Asked) && (status == 0 || 200 <= status && status < 400)
+	return b.Clues[row].Traits.Has(traffic.Stepped|traffic.Asked) && (status == 0 || 200 <= status && status < 400)
 }
 
 // Result closes all loads.

@@ -39,11 +39,11 @@ func TestLoads(t *testing.T) {
 		one := batch(tables, []sent{r})
 		b.At, b.Client, b.Agent = append(b.At, one.At...), append(b.Client, one.Client...), append(b.Agent, one.Agent...)
 		b.Action, b.Bytes = append(b.Action, 0), append(b.Bytes, 1)
-		trace, status := traffic.Trace{Traits: traffic.Stepped | traffic.Asked}, uint16(at[i].kind)
+		clue, status := traffic.Clue{Traits: traffic.Stepped | traffic.Asked}, uint16(at[i].kind)
 		if at[i].kind == isFile {
-			trace, status = traffic.Trace{Traits: traffic.FetchedAsset}, 200
+			clue, status = traffic.Clue{Traits: traffic.FetchedAsset}, 200
 		}
-		b.Traces, b.Status = append(b.Traces, trace), append(b.Status, status)
+		b.Clues, b.Status = append(b.Clues, clue), append(b.Status, status)
 	}
 	labels := labelsOf(t, tables, b)
 	want := suggest.Loads{Count: 3, P50: 3, P95: 4, P99: 4, Gap: 30 * limit.Second}

@@ -151,6 +151,6 @@ func TestScaleIsExact(t *testing.T) {
 func rows(b *traffic.Batch, i, j int) *traffic.Batch {
 	return &traffic.Batch{
 		At: b.At[i:j], Client: b.Client[i:j], Agent: b.Agent[i:j], Action: b.Action[i:j], Status: b.Status[i:j], Bytes: b.Bytes[i:j],
-		Traces: b.Traces[i:j],
+		Clues: b.Clues[i:j],
 	}
 }

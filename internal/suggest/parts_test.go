@@ -21,14 +21,14 @@ func TestCuts(t *testing.T) {
 		for range 3 { // rooms are used again
 			has := func() bool { return rng.IntN(2) == 0 }
 			like := traffic.Columns{
-				Traces: true, Source: has(), Host: has(), User: has(), Path: has(), Upstream: has(), Marks: has(), Origins: has(),
+				Clues: true, Source: has(), Host: has(), User: has(), Path: has(), Upstream: has(), Marks: has(), Origins: has(),
 			}
 			b := traffic.NewBatch(0, like)
 			n, around := 1+rng.IntN(40), limit.Time(rng.IntN(1000))
 			for i := range n {
 				b.At, b.Client = append(b.At, around+limit.Time(rng.IntN(200))), append(b.Client, int32(i))
 				b.Agent, b.Action, b.Status = append(b.Agent, 1), append(b.Action, 2), append(b.Status, 200)
-				b.Bytes, b.Traces = append(b.Bytes, int64(i)), append(b.Traces, traffic.Trace{Page: uint16(i)})
+				b.Bytes, b.Clues = append(b.Bytes, int64(i)), append(b.Clues, traffic.Clue{Page: uint16(i)})
 				if like.Source {
 					b.Source = append(b.Source, uint32(i))
 				}
@@ -61,7 +61,7 @@ func TestCuts(t *testing.T) {
 			var want, got [PartCount][]string
 			row := func(b *traffic.Batch, i int) string {
 				one := b.Rows(i, i+1)
-				return fmt.Sprint(b.At[i], b.Sequence()[i], b.Client[i], b.Bytes[i], b.Traces[i].Page, one.Source, one.Host, one.User, one.Path, one.Upstream, one.Marks, one.Origin, one.Leftmost)
+				return fmt.Sprint(b.At[i], b.Sequence()[i], b.Client[i], b.Bytes[i], b.Clues[i].Page, one.Source, one.Host, one.User, one.Path, one.Upstream, one.Marks, one.Origin, one.Leftmost)
 			}
 			for i := range n {
 				part := func(at limit.Time) int {

@@ -95,10 +95,10 @@ func (s *scene) advisor(t *testing.T) *suggest.Advisor {
 	tables := traffic.NewTables()
 	actions, err := match.NewActions(nil, tables.Actions)
 	check(t, err)
-	tracer, err := evidence.NewTracer(evidence.TraceRules{Purposes: true})
+	finder, err := evidence.NewClueFinder(evidence.ClueRules{Purposes: true})
 	check(t, err)
 	options := ingest.Options{
-		Tables: tables, Actions: actions, Tracer: tracer, Format: detect.Choice{Format: "auto"},
+		Tables: tables, Actions: actions, ClueFinder: finder, Format: detect.Choice{Format: "auto"},
 		Lateness: ingest.DefaultLateness, Band: true, Batch: 700, Workers: 1,
 	}
 	look := findings.New(findings.Options{Read: &options, Client: "addr"})
@@ -113,7 +113,7 @@ func (s *scene) advisor(t *testing.T) *suggest.Advisor {
 				break
 			}
 			check(t, err)
-			kept := traffic.NewBatch(b.Len(), traffic.Columns{Traces: true})
+			kept := traffic.NewBatch(b.Len(), traffic.Columns{Clues: true})
 			kept.Take(b, 0, b.Len())
 			kept.Stamps = b.Stamps
 			batches = append(batches, kept)

@@ -24,7 +24,7 @@ type Batch struct {
 	Path     []int32      // Tables.Paths
 	Upstream []int64      // microseconds spent by upstream servers
 	Marks    []uint64     // bit i is set when the request fits the i-th of Options.Scopes
-	Traces   []Trace      // what requests show of their senders
+	Clues    []Clue       // what requests show of their senders
 	Origin   []uint32     // a hash of the address that a proxy's header names behind the client; 0: none. See match.Origins
 	Leftmost []uint32     // a hash of that header's first entry, and in its last two bits what that is; 0: none
 	Line     []int64      // the line of the input that tells the request, from 1

@@ -13,7 +13,7 @@ import (
 
 // Columns says which of the optional columns a run has.
 type Columns struct {
-	Source, Host, User, Path, Upstream, Marks, Traces, Origins, Lines bool
+	Source, Host, User, Path, Upstream, Marks, Clues, Origins, Lines bool
 
 	Values int // how many of Batch.Values
 }
@@ -36,7 +36,7 @@ func (b *Batch) columns() (all [usualColumns + MaxValues]column) {
 		{numbers[int32]{series[int32]{&b.Path}}, pathName, func(c Columns) bool { return c.Path }},
 		{numbers[int64]{series[int64]{&b.Upstream}}, noName, func(c Columns) bool { return c.Upstream }},
 		{numbers[uint64]{series[uint64]{&b.Marks}}, noName, func(c Columns) bool { return c.Marks }},
-		{traces{series[Trace]{&b.Traces}}, noName, func(c Columns) bool { return c.Traces }},
+		{clues{series[Clue]{&b.Clues}}, noName, func(c Columns) bool { return c.Clues }},
 		{numbers[uint32]{series[uint32]{&b.Origin}}, noName, func(c Columns) bool { return c.Origins }},
 		{numbers[uint32]{series[uint32]{&b.Leftmost}}, noName, func(c Columns) bool { return c.Origins }},
 		{numbers[int64]{series[int64]{&b.Line}}, noName, func(c Columns) bool { return c.Lines }},
@@ -141,12 +141,12 @@ func (c numbers[T]) renumber(number func(id int32) int32) {
 	}
 }
 
-// traces are a column of Traces.
-type traces struct{ series[Trace] }
+// clues are a column of Clues.
+type clues struct{ series[Clue] }
 
-func (c traces) fill(n int, _ int32) { *c.rows = append(*c.rows, make([]Trace, n)...) }
+func (c clues) fill(n int, _ int32) { *c.rows = append(*c.rows, make([]Clue, n)...) }
 
-func (c traces) renumber(func(id int32) int32) {}
+func (c clues) renumber(func(id int32) int32) {}
 
 // Save writes the rows to a checkpoint, with the parts that Values are of: the next process may have others.
 func (b *Batch) Save(to *Encoder) {

@@ -31,7 +31,7 @@ func TestColumnsAreListed(t *testing.T) {
 	}
 }
 
-var allColumns = Columns{Source: true, Host: true, User: true, Path: true, Upstream: true, Marks: true, Traces: true, Origins: true, Lines: true, Values: 2}
+var allColumns = Columns{Source: true, Host: true, User: true, Path: true, Upstream: true, Marks: true, Clues: true, Origins: true, Lines: true, Values: 2}
 
 // filled has n rows, whose names are in the tables.
 func filled(t *Tables, n int) *Batch {
@@ -44,7 +44,7 @@ func filled(t *Tables, n int) *Batch {
 		b.Bytes, b.Source = append(b.Bytes, int64(1)<<(7*i%60)), append(b.Source, uint32(i%3))
 		b.Host, b.User = append(b.Host, t.Hosts.ID(name("host"))), append(b.User, NoUser)
 		b.Path, b.Upstream = append(b.Path, t.Paths.ID(name("path"))), append(b.Upstream, int64(i))
-		b.Marks, b.Traces = append(b.Marks, 1<<(63-i%2)), append(b.Traces, Trace{Trait(i), uint16(i * 5000), uint16(i * 9000)})
+		b.Marks, b.Clues = append(b.Marks, 1<<(63-i%2)), append(b.Clues, Clue{Trait(i), uint16(i * 5000), uint16(i * 9000)})
 		b.Origin, b.Leftmost = append(b.Origin, uint32(i)<<29), append(b.Leftmost, uint32(i)<<23)
 		b.Line = append(b.Line, int64(i)<<33)
 		b.Values[0], b.Values[1] = append(b.Values[0], t.Values.ID(name("value"))), append(b.Values[1], NoValue)

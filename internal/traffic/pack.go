@@ -201,8 +201,8 @@ func (c numbers[T]) pack(to []byte, i, j int) []byte { return packNumbers(to, (*
 
 func (c numbers[T]) unpack(u *unpacker, n int) { unpackNumbers(u, extend(c.rows, n)) }
 
-// pack packs the parts of traces as columns of their own.
-func (c traces) pack(to []byte, i, j int) []byte {
+// pack packs the parts of clues as columns of their own.
+func (c clues) pack(to []byte, i, j int) []byte {
 	rows := (*c.rows)[i:j]
 	parts := [3][]uint16{make([]uint16, len(rows)), make([]uint16, len(rows)), make([]uint16, len(rows))}
 	for k, t := range rows {
@@ -214,14 +214,14 @@ func (c traces) pack(to []byte, i, j int) []byte {
 	return to
 }
 
-func (c traces) unpack(u *unpacker, n int) {
+func (c clues) unpack(u *unpacker, n int) {
 	var parts [3][]uint16
 	for i := range parts {
 		parts[i] = make([]uint16, n)
 		unpackNumbers(u, parts[i])
 	}
 	for k := range extend(c.rows, n) {
-		(*c.rows)[len(*c.rows)-n+k] = Trace{Traits: Trait(parts[0][k]), Page: parts[1][k], From: parts[2][k]}
+		(*c.rows)[len(*c.rows)-n+k] = Clue{Traits: Trait(parts[0][k]), Page: parts[1][k], From: parts[2][k]}
 	}
 }
 

@@ -23,7 +23,7 @@ func drawn(rng *rand.Rand, n int, like Columns) *Batch {
 		b.Action, b.Status, b.Bytes = append(b.Action, 7), append(b.Status, uint16(200+rng.IntN(304))), append(b.Bytes, int64(wide()))
 		b.Source, b.Host, b.User = append(b.Source, uint32(wide())), append(b.Host, int32(rng.IntN(9))), append(b.User, int32(rng.IntN(300))-1)
 		b.Path, b.Upstream, b.Marks = append(b.Path, int32(wide()>>33)), append(b.Upstream, int64(wide()>>1)), append(b.Marks, wide())
-		b.Traces = append(b.Traces, Trace{Trait(wide()), uint16(wide()), uint16(wide())})
+		b.Clues = append(b.Clues, Clue{Trait(wide()), uint16(wide()), uint16(wide())})
 	}
 	if rng.IntN(2) == 0 {
 		b.NeedSeq()
@@ -45,7 +45,7 @@ func TestPackedRowsComeBack(t *testing.T) {
 	for range 300 {
 		n := 1 + rng.IntN(400)
 		flag := func() bool { return rng.IntN(2) == 0 }
-		like := Columns{Source: flag(), Host: flag(), User: flag(), Path: flag(), Upstream: flag(), Marks: flag(), Traces: flag()}
+		like := Columns{Source: flag(), Host: flag(), User: flag(), Path: flag(), Upstream: flag(), Marks: flag(), Clues: flag()}
 		want, got := drawn(rng, n, like), new(Batch)
 		for i := 0; i < n; {
 			j := min(n, i+1+rng.IntN(n))

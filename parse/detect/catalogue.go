@@ -9,7 +9,8 @@ import (
 	"shadow/parse"
 )
 
-// The formats that have a name. One table serves "shadow doctor formats", --format NAME and detection.
+// The formats that have a name. One table serves "shadow doctor formats" and --format NAME;
+// those that are recognised without it stand in detectable, too.
 
 // A Known is a format that has a name.
 type Known struct {

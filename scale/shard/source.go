@@ -148,7 +148,7 @@ func (s *Set) Offers(o *ingest.Options) error {
 		{o.Users, has.User, "the user"},
 		{o.Paths, has.Path, "the path"},
 		{o.Scopes != nil, has.Marks, "conditions of the configuration"},
-		{o.Tracer != nil, has.Traces, "traces of clients"},
+		{o.ClueFinder != nil, has.Clues, "clues of clients"},
 	} {
 		if c.wanted && !c.has {
 			return &MissingError{c.what}

@@ -43,6 +43,6 @@ func problem(text string) error {
 	case mentions(damaged):
 		return ErrDamaged
 	}
-	text, _, _ = strings.Cut(text, "\n\nStack Trace:")
+	text, _, _ = strings.Cut(text, "\n\nStack Clue:")
 	return errors.New(text)
 }

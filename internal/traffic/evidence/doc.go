@@ -1,2 +1,2 @@
-// Package evidence tells people from programs by what they do: the traces of requests come in, and verdicts go out.
+// Package evidence tells people from programs by what they do: the clues of requests come in, and signals go out.
 package evidence

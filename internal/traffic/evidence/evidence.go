@@ -42,7 +42,7 @@ type Summary struct {
 	row    uint8     // of hours, up to that of the latest view
 	Traits Traits    // what it did at least once
 	ranges uint8     // of one target in a row, up to pieces, where it stays
-	page   uint16    // at hand, by Trace.Page; 0: none
+	page   uint16    // at hand, by Clue.Page; 0: none
 	next   uint16    // asked for from there, and perhaps a page; 0: none
 	wait   uint16    // tenths of a second from the latest view to next
 	older  [2]uint16 // pages before these, the latest first
@@ -72,7 +72,7 @@ const bare = 1 << 7
 const pieces = 250
 
 // Add takes in a request. agents is the set that holds the browser it claims to be, none if it claims no browser.
-func (e *Summary) Add(at limit.Time, status uint16, agents uint16, t traffic.Trace) {
+func (e *Summary) Add(at limit.Time, status uint16, agents uint16, t traffic.Clue) {
 	if e.Traits == 0 {
 		e.last = at
 	}
@@ -97,7 +97,7 @@ func (e *Summary) Add(at limit.Time, status uint16, agents uint16, t traffic.Tra
 }
 
 // step counts a request for something that is no file, and turns to the page that it comes from.
-func (e *Summary) step(at limit.Time, status uint16, t traffic.Trace) {
+func (e *Summary) step(at limit.Time, status uint16, t traffic.Clue) {
 	bump(&e.Steps)
 	// Errors of a login that failed, and of a limit, do not say that the client asked for something wrong.
 	if status/100 == 4 && status != 401 && status != 407 && status != 429 {
@@ -133,7 +133,7 @@ func (e *Summary) piece(status, page uint16) {
 }
 
 // ask takes in what may be a page. One that is asked for again and again is refreshed by itself, and tells nothing.
-func (e *Summary) ask(at limit.Time, t traffic.Trace) {
+func (e *Summary) ask(at limit.Time, t traffic.Clue) {
 	switch {
 	case t.Page == e.page:
 	case t.From == 0:

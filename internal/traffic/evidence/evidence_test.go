@@ -55,7 +55,7 @@ func TestEvidence(t *testing.T) {
 // An evidenceScript is one client of the script.
 type evidenceScript struct {
 	t        *testing.T
-	tracer   *Tracer
+	finder   *ClueFinder
 	claim    request.Class
 	site     SiteBaseline
 	browsers int
@@ -67,7 +67,7 @@ type scriptRequest struct {
 	at     limit.Time
 	status uint16
 	agents uint16
-	trace  traffic.Trace
+	clue   traffic.Clue
 }
 
 func newEvidenceScript(t *testing.T) *evidenceScript {
@@ -75,13 +75,13 @@ func newEvidenceScript(t *testing.T) *evidenceScript {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tracer, err := NewTracer(TraceRules{
+	finder, err := NewClueFinder(ClueRules{
 		Beacon: "/beacon.gif", Background: []string{"/api/**"}, Hosts: []string{"shop.example"}, Robots: robots,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &evidenceScript{t: t, tracer: tracer, site: SiteBaseline{views: 100, withAssets: 50, steps: 100, followed: 50}, browsers: 1}
+	return &evidenceScript{t: t, finder: finder, site: SiteBaseline{views: 100, withAssets: 50, steps: 100, followed: 50}, browsers: 1}
 }
 
 var scriptLine = regexp.MustCompile(`^(-?[0-9.]+)(?:\+([0-9.]+)x([0-9]+))? ([A-Z]+) (\S+)(?: ([0-9]{3}))?(?: from (\S+))?$`)
@@ -144,7 +144,7 @@ func (s *evidenceScript) request(at limit.Time, method string, fields []string, 
 	if s.claim == request.Browser {
 		agents = 1 << (len(s.requests) % s.browsers)
 	}
-	s.requests = append(s.requests, scriptRequest{at, uint16(code), agents, s.tracer.of(&r)})
+	s.requests = append(s.requests, scriptRequest{at, uint16(code), agents, s.finder.of(&r)})
 }
 
 // told returns the summary and the votes of the client, as lines.
@@ -154,7 +154,7 @@ func (s *evidenceScript) told() []string {
 	}
 	e := new(Summary)
 	for _, r := range s.requests {
-		e.Add(r.at, r.status, r.agents, r.trace)
+		e.Add(r.at, r.status, r.agents, r.clue)
 	}
 	lines := []string{fmt.Sprintf("= views %d, with assets %d, steps %d, referred %d, followed %d, errors %d; gaps %d, quick %d, variation %d%%; hours %d",
 		e.Views, e.WithAssets, e.Steps, e.Referred, e.Followed, e.Errors, e.Gaps, e.Quick, e.Variation(), e.Hours)}
@@ -180,7 +180,7 @@ func TestEvidenceDoesNotAllocate(t *testing.T) {
 	r := parse.Record{Method: []byte("GET"), Path: []byte("/shop?page=2"), Referer: []byte("https://WWW.shop.example:443/shop?page=1#top"), Host: []byte("shop.example")}
 	var e Summary
 	if n := testing.AllocsPerRun(100, func() {
-		e.Add(0, 200, 1, s.tracer.of(&r))
+		e.Add(0, 200, 1, s.finder.of(&r))
 		DefaultRules.Assess(&e, request.Browser, &s.site)
 	}); n != 0 {
 		t.Errorf("%v allocations", n)
@@ -197,7 +197,7 @@ func TestEvidenceOfAnything(t *testing.T) {
 		for range rng.IntN(2000) {
 			was := e
 			at += limit.Time(rng.Int64N(span)) - limit.Time(span/20)
-			e.Add(at, uint16(rng.IntN(600)), 1<<rng.IntN(16), traffic.Trace{
+			e.Add(at, uint16(rng.IntN(600)), 1<<rng.IntN(16), traffic.Clue{
 				Traits: traffic.Trait(rng.IntN(128)), Page: uint16(rng.IntN(6)), From: uint16(rng.IntN(6)),
 			})
 			if e.Gaps > was.Gaps {
@@ -217,7 +217,7 @@ func TestEvidenceOfAnything(t *testing.T) {
 func TestEvidenceOfTheLargest(t *testing.T) {
 	var e Summary
 	for i := range 1 << 17 {
-		e.Add(limit.Time(i)*restTime, 200, 1, traffic.Trace{Traits: traffic.Stepped | traffic.Asked, Page: uint16(1 + i%2)})
+		e.Add(limit.Time(i)*restTime, 200, 1, traffic.Clue{Traits: traffic.Stepped | traffic.Asked, Page: uint16(1 + i%2)})
 	}
 	if e.Gaps != math.MaxUint16 || e.GapSum != math.MaxUint16*18000 || e.Variation() != 0 || e.Views != 1<<17 {
 		t.Errorf("%+v varies by %d", e, e.Variation())

@@ -7,7 +7,7 @@ import (
 	"shadow/parse"
 )
 
-// What a target is for is traced where it is asked for, and a look with HEAD sends no password.
+// What a target is for shows where it is asked for, and a look with HEAD sends no password.
 func TestPurposesOfRequests(t *testing.T) {
 	const get, post, head = traffic.Stepped | traffic.Asked, traffic.Stepped, traffic.Stepped | traffic.Peeked
 	for _, c := range []struct {
@@ -26,17 +26,17 @@ func TestPurposesOfRequests(t *testing.T) {
 		{"POST", "/wp-cron.php", post | traffic.Worked},
 	} {
 		for _, purposes := range []bool{true, false} {
-			tracer, err := NewTracer(TraceRules{Purposes: purposes})
+			finder, err := NewClueFinder(ClueRules{Purposes: purposes})
 			if err != nil {
 				t.Fatal(err)
 			}
-			traces, want := make([]traffic.Trace, 1), c.want
+			clues, want := make([]traffic.Clue, 1), c.want
 			if !purposes {
 				want &= get
 			}
-			tracer.Trace(traces, []parse.Record{{Method: []byte(c.method), Path: []byte(c.path), Status: 200}})
+			finder.Find(clues, []parse.Record{{Method: []byte(c.method), Path: []byte(c.path), Status: 200}})
 			paged := c.method == "GET" || c.method == "HEAD" && purposes
-			if got := traces[0]; got.Traits != want || (got.Page != 0) != paged {
+			if got := clues[0]; got.Traits != want || (got.Page != 0) != paged {
 				t.Errorf("%s %s, purposes %v: %b of page %d, want %b", c.method, c.path, purposes, got.Traits, got.Page, want)
 			}
 		}

@@ -47,8 +47,8 @@ func bareHost(host []byte) []byte {
 	return host
 }
 
-// OwnHosts counts the hosts in the referers of files at the beginning of an input. A nil Tracer counts nothing.
-func (t *Tracer) OwnHosts(records iter.Seq[*parse.Record]) map[string]int {
+// OwnHosts counts the hosts in the referers of files at the beginning of an input. A nil ClueFinder counts nothing.
+func (t *ClueFinder) OwnHosts(records iter.Seq[*parse.Record]) map[string]int {
 	if t == nil || len(t.hosts) > 0 {
 		return nil
 	}
@@ -61,8 +61,8 @@ func (t *Tracer) OwnHosts(records iter.Seq[*parse.Record]) map[string]int {
 	return counts
 }
 
-// Learned returns the tracer that knows the names of the site, as ownHosts has counted them in each input.
-func (t *Tracer) Learned(inputs []map[string]int) *Tracer {
+// Learned returns the finder that knows the names of the site, as ownHosts has counted them in each input.
+func (t *ClueFinder) Learned(inputs []map[string]int) *ClueFinder {
 	if t == nil || len(t.hosts) > 0 {
 		return t
 	}

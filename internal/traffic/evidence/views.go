@@ -29,7 +29,7 @@ const (
 func (v Viewing) Has(all Viewing) bool { return v&all == all }
 
 // View takes in a request as Add does, and tells what it is of page views. It knows nothing of agents.
-func (e *Summary) View(at limit.Time, status uint16, t traffic.Trace) (v Viewing) {
+func (e *Summary) View(at limit.Time, status uint16, t traffic.Clue) (v Viewing) {
 	views, page, next := e.Views, e.page, e.next
 	e.Add(at, status, 0, t)
 	file, step := t.Traits.Has(traffic.FetchedAsset), t.Traits.Has(traffic.Stepped)

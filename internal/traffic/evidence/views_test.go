@@ -40,11 +40,11 @@ func TestViewings(t *testing.T) {
 		if _, err := fmt.Sscan(c.request, &at, &status); err != nil {
 			t.Fatal(err)
 		}
-		trace := traffic.Trace{Traits: traffic.Stepped | traffic.Asked, Page: pages[f[2]], From: pages[f[3]]}
+		clue := traffic.Clue{Traits: traffic.Stepped | traffic.Asked, Page: pages[f[2]], From: pages[f[3]]}
 		if f[2] == "x.css" {
-			trace = traffic.Trace{Traits: traffic.FetchedAsset, From: pages[f[3]]}
+			clue = traffic.Clue{Traits: traffic.FetchedAsset, From: pages[f[3]]}
 		}
-		v := viewed.View(limit.Time(at)*limit.Second, uint16(status), trace)
+		v := viewed.View(limit.Time(at)*limit.Second, uint16(status), clue)
 		var got []string
 		for _, i := range []int{0, 1, 3, 4, 2, 5} {
 			if v.Has(1 << i) {
@@ -55,7 +55,7 @@ func TestViewings(t *testing.T) {
 			t.Errorf("%s: %q, want %q", c.request, got, c.want)
 		}
 	}
-	if v := new(Summary).View(0, 200, traffic.Trace{Traits: traffic.FetchedAsset}); v != 0 {
+	if v := new(Summary).View(0, 200, traffic.Clue{Traits: traffic.FetchedAsset}); v != 0 {
 		t.Errorf("a file without a page: %b", v)
 	}
 }

@@ -34,11 +34,11 @@ type intake struct {
 	actions *match.Matcher
 	exclude *match.Exclude
 	notHTTP NotHTTP
-	marker  *match.Marker    // nil unless there are scopes
-	tracer  *evidence.Tracer // nil unless traces are wanted
-	origins *match.Origins   // nil unless wanted
-	values  *match.Values    // nil unless wanted
-	trial   *Trial           // of the values
+	marker  *match.Marker        // nil unless there are scopes
+	finder  *evidence.ClueFinder // nil unless clues are wanted
+	origins *match.Origins       // nil unless wanted
+	values  *match.Values        // nil unless wanted
+	trial   *Trial               // of the values
 	span    span
 	columns traffic.Columns
 	formats map[*parse.Format]*parse.Lines
@@ -231,8 +231,8 @@ func (in *intake) optional(r *rows, records []parse.Record) {
 			r.Upstream = append(r.Upstream, max(0, int64(records[i].UpstreamTime)))
 		}
 	}
-	if in.columns.Traces {
-		in.tracer.Trace(extend(&r.Traces, len(records)), records)
+	if in.columns.Clues {
+		in.finder.Find(extend(&r.Clues, len(records)), records)
 	}
 	if in.columns.Origins {
 		for i := range records {

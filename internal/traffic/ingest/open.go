@@ -186,7 +186,7 @@ func (f *feed) look(sample []byte, o *Options, formats *detect.Detector) error {
 		f.missing = missingParts(o.Values, sample, f.format)
 	}
 	f.warnings = append(f.warnings, o.neverAbsent(sample, f.format)...)
-	f.hosts = o.Tracer.OwnHosts(records(sample, f.format))
+	f.hosts = o.ClueFinder.OwnHosts(records(sample, f.format))
 	begins, first, takesPart := newProgress(), newProgress(), o.takesPart()
 	f.whole = o.Band
 	for r := range records(sample, f.format) {

@@ -23,26 +23,26 @@ const (
 
 // Options says what to read and how.
 type Options struct {
-	Tables   *traffic.Tables
-	Clients  match.ClientRule
-	Actions  *match.Actions
-	Exclude  *match.Exclude   // nil: nothing
-	NotHTTP  NotHTTP          // what becomes of lines whose request is not HTTP
-	Scopes   *match.Scopes    // nil: requests have no marks
-	Tracer   *evidence.Tracer // nil: requests leave no traces
-	Format   detect.Choice
-	Guessed  map[string]string // inputs found in a directory, and its name: passed over when they cannot be read
-	Lateness limit.Time
-	Hosts    bool          // whether the Host column is needed
-	Users    bool          // whether the User column is needed
-	NoUsers  bool          // whether it may be empty: inputs that do not tell users are as good
-	Paths    bool          // whether the Path column is needed
-	Trial    *Trial        // of the values; nil: they are asked for
-	Values   *match.Values // what Batch.Values are, as Tables.Parts says; nil: none are needed
-	Sizes    bool          // whether inputs must tell how many bytes were sent
-	Origins  bool          // whether the columns Origin and Leftmost are wanted where the log has headers of proxies
-	Lines    bool          // whether the Line column is needed: inputs are then read from their beginnings
-	Band     bool          // whether it is wanted to know how coarse stamps are, see Coarseness
+	Tables     *traffic.Tables
+	Clients    match.ClientRule
+	Actions    *match.Actions
+	Exclude    *match.Exclude       // nil: nothing
+	NotHTTP    NotHTTP              // what becomes of lines whose request is not HTTP
+	Scopes     *match.Scopes        // nil: requests have no marks
+	ClueFinder *evidence.ClueFinder // nil: requests leave no clues
+	Format     detect.Choice
+	Guessed    map[string]string // inputs found in a directory, and its name: passed over when they cannot be read
+	Lateness   limit.Time
+	Hosts      bool          // whether the Host column is needed
+	Users      bool          // whether the User column is needed
+	NoUsers    bool          // whether it may be empty: inputs that do not tell users are as good
+	Paths      bool          // whether the Path column is needed
+	Trial      *Trial        // of the values; nil: they are asked for
+	Values     *match.Values // what Batch.Values are, as Tables.Parts says; nil: none are needed
+	Sizes      bool          // whether inputs must tell how many bytes were sent
+	Origins    bool          // whether the columns Origin and Leftmost are wanted where the log has headers of proxies
+	Lines      bool          // whether the Line column is needed: inputs are then read from their beginnings
+	Band       bool          // whether it is wanted to know how coarse stamps are, see Coarseness
 
 	Resume *Resume // nil: inputs are read as they are, to their ends
 
@@ -100,7 +100,7 @@ func (o *Options) lacks(f *parse.Format) string {
 func (o *Options) Columns(inputs int, upstream, forwarded bool) traffic.Columns {
 	return traffic.Columns{
 		Source: inputs > 1, Host: o.Hosts || o.Scopes.ByHost(), User: o.Users, Path: o.Paths, Upstream: upstream,
-		Marks: o.Scopes != nil, Traces: o.Tracer != nil, Origins: forwarded && o.Origins && o.Clients.IsAddress(), Lines: o.Lines,
+		Marks: o.Scopes != nil, Clues: o.ClueFinder != nil, Origins: forwarded && o.Origins && o.Clients.IsAddress(), Lines: o.Lines,
 		Values: len(o.Values.Parts()),
 	}
 }

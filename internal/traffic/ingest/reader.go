@@ -71,11 +71,11 @@ func NewReader(ctx context.Context, names []string, stdin io.Reader, o Options) 
 	for _, f := range feeds {
 		hosts = append(hosts, f.hosts)
 	}
-	o.Tracer = o.Tracer.Learned(hosts)
+	o.ClueFinder = o.ClueFinder.Learned(hosts)
 	ctx, cancel := context.WithCancel(ctx)
 	r := &Reader{
 		options: o, feeds: feeds, cancel: cancel, judged: added{first: traffic.MaxTime, last: traffic.MinTime},
-		stats:  Stats{FirstAt: traffic.MaxTime, LastAt: traffic.MinTime, Passed: passed, JudgesNotHTTP: o.NotHTTP == JudgeNotHTTP, SiteHosts: o.Tracer.Hosts()},
+		stats:  Stats{FirstAt: traffic.MaxTime, LastAt: traffic.MinTime, Passed: passed, JudgesNotHTTP: o.NotHTTP == JudgeNotHTTP, SiteHosts: o.ClueFinder.Hosts()},
 		stamps: coarseness(feeds),
 	}
 	if err := r.prepare(); err != nil {
@@ -148,7 +148,7 @@ func (r *Reader) columns() traffic.Columns {
 func newIntake(o *Options, s span, cols traffic.Columns) *intake {
 	in := &intake{
 		tables: o.Tables, clients: o.Clients.NewExtractor(), ids: o.Tables.Clients.NewFinder(), agents: o.Tables.Agents.NewFinder(), actions: o.Actions.NewMatcher(), exclude: o.Exclude, notHTTP: o.NotHTTP,
-		marker: o.Scopes.NewMarker(o.Tables, o.Clients), tracer: o.Tracer, span: s, columns: cols, clock: Stopwatch{Now: o.Clock}, formats: map[*parse.Format]*parse.Lines{},
+		marker: o.Scopes.NewMarker(o.Tables, o.Clients), finder: o.ClueFinder, span: s, columns: cols, clock: Stopwatch{Now: o.Clock}, formats: map[*parse.Format]*parse.Lines{},
 		addresses: o.Clients.IsAddress(), values: o.Values, trial: o.Trial,
 	}
 	if cols.Origins {

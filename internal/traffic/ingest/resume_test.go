@@ -178,9 +178,9 @@ func TestHeldRowsAreWhole(t *testing.T) {
 	options := func() Options {
 		o := readingOptions(t)
 		o.Format = detect.Choice{Format: `$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent "$http_referer" "$http_user_agent" $host $upstream_response_time`}
-		tracer, err := evidence.NewTracer(evidence.TraceRules{})
+		finder, err := evidence.NewClueFinder(evidence.ClueRules{})
 		check(t, err)
-		o.Tracer, o.Hosts, o.Users, o.Paths, o.Tables = tracer, true, true, true, traffic.NewTables()
+		o.ClueFinder, o.Hosts, o.Users, o.Paths, o.Tables = finder, true, true, true, traffic.NewTables()
 		o.Actions, err = match.NewActions(nil, o.Tables.Actions)
 		check(t, err)
 		return o
@@ -193,7 +193,7 @@ func TestHeldRowsAreWhole(t *testing.T) {
 	see := func(o Options, r *Reader) (rows []string) {
 		for b, err := r.Next(); err == nil; b, err = r.Next() {
 			for i := range b.At {
-				rows = append(rows, fmt.Sprint(describe(o.Tables, b, int32(i)), b.Upstream[i], b.Traces[i], o.Tables.Hosts.Name(b.Host[i]), o.Tables.Users.Name(b.User[i]), o.Tables.Paths.Name(b.Path[i])))
+				rows = append(rows, fmt.Sprint(describe(o.Tables, b, int32(i)), b.Upstream[i], b.Clues[i], o.Tables.Hosts.Name(b.Host[i]), o.Tables.Users.Name(b.User[i]), o.Tables.Paths.Name(b.Path[i])))
 			}
 		}
 		return rows

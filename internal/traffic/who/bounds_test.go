@@ -218,7 +218,7 @@ func TestNothingCounts(t *testing.T) {
 		if warm {
 			b := &traffic.Batch{
 				At: []limit.Time{0}, Client: []int32{0}, Agent: []uint16{0}, Action: []uint16{0}, Status: []uint16{200},
-				Traces: make([]traffic.Trace, 1), Warm: true,
+				Clues: make([]traffic.Clue, 1), Warm: true,
 			}
 			var group traffic.Group
 			group.Sort(b, b.Client, 1)

@@ -48,7 +48,7 @@ func (r reading) census(t testing.TB, files ...string) *Census {
 	if o.Actions, err = match.NewActions(nil, o.Tables.Actions); err != nil {
 		t.Fatal(err)
 	}
-	if o.Tracer, err = evidence.NewTracer(evidence.TraceRules{Purposes: true}); err != nil {
+	if o.ClueFinder, err = evidence.NewClueFinder(evidence.ClueRules{Purposes: true}); err != nil {
 		t.Fatal(err)
 	}
 	o.Format = detect.Choice{Format: cmp.Or(r.format, "auto"), Options: parse.Options{Extra: o.Clients.Extra()}}

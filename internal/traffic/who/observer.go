@@ -69,17 +69,17 @@ func New(o Options) *Observer {
 	return &Observer{Options: o, spoils: map[spoil]int64{}, welcomes: map[uint32]*welcome{}}
 }
 
-// Take takes in a batch with traces, of which clients are the timelines by client. Requests that only warm limits do
+// Take takes in a batch with clues, of which clients are the timelines by client. Requests that only warm limits do
 // not count.
 func (o *Observer) Take(b *traffic.Batch, clients *traffic.Group) {
-	if b.Warm || b.Traces == nil {
+	if b.Warm || b.Clues == nil {
 		return
 	}
 	o.learn()
 	o.total += int64(b.Len())
 	clients.Each(func(client, row int32, at limit.Time) {
 		agent := b.Agent[row]
-		a, t, status := &o.agents[agent], b.Traces[row], b.Status[row]
+		a, t, status := &o.agents[agent], b.Clues[row], b.Status[row]
 		r := o.records.At(client)
 		r.add(at, status, agent, b.Action[row], a, t)
 		if t.From == t.Page {
@@ -117,7 +117,7 @@ func (o *Observer) spoil(client int32, b *traffic.Batch, row int32) {
 		o.welcomes[s.bytes] = w
 	}
 	w.answers++
-	w.pages |= hashed(b.Traces[row].Page)
+	w.pages |= hashed(b.Clues[row].Page)
 }
 
 // A welcome is an answer of one size to what must not be public.

@@ -139,7 +139,7 @@ func some(set uint64) int { return bits.OnesCount64(set) }
 func hashed(page uint16) uint64 { return 1 << (page * 40503 >> 10) } // Fibonacci hashing of 16 bits to 6
 
 // add takes in a request, in the order of the client's time.
-func (r *record) add(at limit.Time, status, agent, action uint16, a *agentFacts, t traffic.Trace) {
+func (r *record) add(at limit.Time, status, agent, action uint16, a *agentFacts, t traffic.Clue) {
 	r.classes[a.class]++
 	r.kinds |= a.kind
 	r.nameless += a.nameless
@@ -161,7 +161,7 @@ func (r *record) add(at limit.Time, status, agent, action uint16, a *agentFacts,
 	}
 }
 
-func (r *record) step(status, action uint16, t traffic.Trace) {
+func (r *record) step(status, action uint16, t traffic.Clue) {
 	r.steps++
 	page := hashed(t.Page)
 	r.pages |= page

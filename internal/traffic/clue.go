@@ -1,8 +1,8 @@
 package traffic
 
-// A Trace holds what one request shows of its sender beside the other columns. Pages are identified by 16 bits of a
+// A Clue holds what one request shows of its sender beside the other columns. Pages are identified by 16 bits of a
 // hash of their path with its query, which is always the same one, so that a report is.
-type Trace struct {
+type Clue struct {
 	Traits     Trait
 	Page, From uint16 // the page asked for, and the page of this site that the referer names; 0: none
 }

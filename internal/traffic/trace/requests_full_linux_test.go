@@ -1,4 +1,4 @@
-package cache
+package trace
 
 import (
 	"errors"

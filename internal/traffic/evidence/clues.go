@@ -10,27 +10,27 @@ import (
 	"shadow/parse"
 )
 
-// A Tracer finds the traces of requests. It is immutable; any number of goroutines may use it.
-type Tracer struct {
+// A ClueFinder finds the clues of requests. It is immutable; any number of goroutines may use it.
+type ClueFinder struct {
 	beacon     []match.Glob
 	background []match.Glob
 	hosts      [][]byte // of this site, as bareHost has them
 	robots     *Robots
-	rules      TraceRules
+	rules      ClueRules
 }
 
-// TraceRules say what a Tracer goes by. All may be left out.
-type TraceRules struct {
+// ClueRules say what a ClueFinder goes by. All may be left out.
+type ClueRules struct {
 	Beacon     string   // pattern for the path of what only browsers load, as Rule.Glob
 	Background []string // patterns for paths that pages ask for by themselves
 	Hosts      []string // names of this site, where the log does not tell them; without any they are learned from its beginning
 	Robots     *Robots  // what robots.txt says
-	Purposes   bool     // whether traces say what a target is for
+	Purposes   bool     // whether clues say what a target is for
 }
 
-// NewTracer compiles the rules.
-func NewTracer(rules TraceRules) (*Tracer, error) {
-	t := &Tracer{robots: rules.Robots, rules: rules}
+// NewClueFinder compiles the rules.
+func NewClueFinder(rules ClueRules) (*ClueFinder, error) {
+	t := &ClueFinder{robots: rules.Robots, rules: rules}
 	if rules.Beacon != "" {
 		if err := match.AddGlob(&t.beacon, match.NewGlob, rules.Beacon); err != nil {
 			return nil, err
@@ -47,8 +47,8 @@ func NewTracer(rules TraceRules) (*Tracer, error) {
 	return t, nil
 }
 
-// Rules returns the rules that the Tracer was made of, as a text that no others have.
-func (t *Tracer) Rules() string {
+// Rules returns the rules that the ClueFinder was made of, as a text that no others have.
+func (t *ClueFinder) Rules() string {
 	text := fmt.Sprintf("%q %q %q %t", t.rules.Beacon, t.rules.Background, t.rules.Hosts, t.rules.Purposes)
 	if t.robots != nil {
 		text += fmt.Sprintf(" %+v", t.robots.rules)
@@ -56,56 +56,56 @@ func (t *Tracer) Rules() string {
 	return text
 }
 
-// Hosts returns the names of this site, as far as they are known. A nil Tracer knows none.
-func (t *Tracer) Hosts() [][]byte {
+// Hosts returns the names of this site, as far as they are known. A nil ClueFinder knows none.
+func (t *ClueFinder) Hosts() [][]byte {
 	if t == nil {
 		return nil
 	}
 	return t.hosts
 }
 
-// Trace appends the traces of records.
-func (t *Tracer) Trace(traces []traffic.Trace, records []parse.Record) {
+// Find fills in the clues of records.
+func (t *ClueFinder) Find(clues []traffic.Clue, records []parse.Record) {
 	for i := range records {
-		traces[i] = t.of(&records[i])
+		clues[i] = t.of(&records[i])
 	}
 }
 
-// of returns the trace of one request. What is not HTTP leaves none.
-func (t *Tracer) of(r *parse.Record) (trace traffic.Trace) {
+// of returns the clue of one request. What is not HTTP leaves none.
+func (t *ClueFinder) of(r *parse.Record) (clue traffic.Clue) {
 	if !match.IsHTTP(r.Method, r.Path) {
-		return traffic.Trace{}
+		return traffic.Clue{}
 	}
 	path := match.PathOf(r.Path)
 	switch {
 	case match.AnyFits(t.beacon, path):
-		return traffic.Trace{Traits: traffic.LoadedBeacon}
+		return traffic.Clue{Traits: traffic.LoadedBeacon}
 	case match.AnyFits(t.background, path):
-		return traffic.Trace{}
+		return traffic.Clue{}
 	case string(path) == "/robots.txt":
-		return traffic.Trace{Traits: traffic.FetchedRobots}
+		return traffic.Clue{Traits: traffic.FetchedRobots}
 	case match.IsStatic(path):
-		trace.Traits = traffic.FetchedAsset
-		t.refer(&trace, r)
-		return trace
+		clue.Traits = traffic.FetchedAsset
+		t.refer(&clue, r)
+		return clue
 	}
-	trace.Traits = traffic.Stepped
+	clue.Traits = traffic.Stepped
 	if r.Method == nil || string(r.Method) == "GET" {
-		trace.Traits |= traffic.Asked
-		trace.Page = pageOf(match.AfterHost(r.Path))
+		clue.Traits |= traffic.Asked
+		clue.Page = pageOf(match.AfterHost(r.Path))
 	}
 	if t.robots != nil && t.robots.forbids(r.Path) {
-		trace.Traits |= traffic.Trespassed
+		clue.Traits |= traffic.Trespassed
 	}
 	if t.rules.Purposes {
 		if string(r.Method) == "HEAD" {
-			trace.Traits |= traffic.Peeked
-			trace.Page = pageOf(match.AfterHost(r.Path))
+			clue.Traits |= traffic.Peeked
+			clue.Page = pageOf(match.AfterHost(r.Path))
 		}
-		trace.Traits |= traitsOf(match.PurposeOf(path), trace.Traits)
+		clue.Traits |= traitsOf(match.PurposeOf(path), clue.Traits)
 	}
-	t.refer(&trace, r)
-	return trace
+	t.refer(&clue, r)
+	return clue
 }
 
 // traitsOf returns the traits of a step to a path with a purpose.
@@ -129,19 +129,19 @@ func traitsOf(p match.Purpose, step traffic.Trait) (traits traffic.Trait) {
 }
 
 // refer notes where a request comes from.
-func (t *Tracer) refer(trace *traffic.Trace, r *parse.Record) {
+func (t *ClueFinder) refer(clue *traffic.Clue, r *parse.Record) {
 	if len(r.Referer) == 0 {
 		return
 	}
-	trace.Traits |= traffic.Referred
+	clue.Traits |= traffic.Referred
 	host, target, ok := splitReferer(r.Referer)
 	if ok && t.owns(host, r.Host) {
-		trace.From = pageOf(target)
+		clue.From = pageOf(target)
 	}
 }
 
 // owns reports whether a host is this site. Where neither the line nor anything else tells the site's names, any may be.
-func (t *Tracer) owns(host, site []byte) bool {
+func (t *ClueFinder) owns(host, site []byte) bool {
 	host = bareHost(host)
 	if len(site) > 0 {
 		return bytes.EqualFold(host, bareHost(site))

@@ -1,4 +1,4 @@
-package cache
+package trace
 
 import (
 	"io"
@@ -14,13 +14,13 @@ import (
 
 // drawn returns a batch of random rows. The last rows come late.
 func drawn(rng *rand.Rand, n int) *traffic.Batch {
-	b := traffic.NewBatch(n, traffic.Columns{Traces: true})
+	b := traffic.NewBatch(n, traffic.Columns{Clues: true})
 	b.Warm, b.Stamps = rng.IntN(3) == 0, traffic.Coarseness{Slack: 999_999}
 	for range n {
 		b.At, b.Client = append(b.At, limit.Time(rng.Int64N(1<<40))), append(b.Client, rng.Int32N(1<<20))
 		b.Agent, b.Action = append(b.Agent, uint16(rng.IntN(300))), append(b.Action, uint16(rng.IntN(9)))
 		b.Status, b.Bytes = append(b.Status, 200), append(b.Bytes, rng.Int64N(1<<30))
-		b.Traces = append(b.Traces, traffic.Trace{Traits: traffic.Asked, Page: uint16(rng.IntN(1 << 16))})
+		b.Clues = append(b.Clues, traffic.Clue{Traits: traffic.Asked, Page: uint16(rng.IntN(1 << 16))})
 	}
 	if rng.IntN(2) == 0 {
 		b.NeedSeq()
@@ -32,7 +32,7 @@ func drawn(rng *rand.Rand, n int) *traffic.Batch {
 // plain returns a batch as others see it.
 func plain(b *traffic.Batch) traffic.Batch {
 	return traffic.Batch{
-		At: b.At, Client: b.Client, Agent: b.Agent, Action: b.Action, Status: b.Status, Bytes: b.Bytes, Traces: b.Traces,
+		At: b.At, Client: b.Client, Agent: b.Agent, Action: b.Action, Status: b.Status, Bytes: b.Bytes, Clues: b.Clues,
 		Seq: b.Seq, Warm: b.Warm, Stamps: b.Stamps,
 	}
 }

@@ -22,8 +22,8 @@ func referring(n int, path, referer string) string {
 }
 
 // The names of a site are those that files are asked for from; where lines tell the host, they are not needed. The
-// traces stay with their rows when these are put in order.
-func TestReaderTraces(t *testing.T) {
+// Clues stay with their rows when these are put in order.
+func TestReaderClues(t *testing.T) {
 	dir := t.TempDir()
 	var log strings.Builder
 	for i := range 40 {
@@ -38,32 +38,32 @@ func TestReaderTraces(t *testing.T) {
 	vhost := write(t, dir, "vhost.log", "other.example:80 "+referring(45, "/c", "https://other.example/a")+
 		"other.example:80 "+referring(46, "/c", "https://shop.example/a"))
 	for _, c := range []struct {
-		rules evidence.TraceRules
+		rules evidence.ClueRules
 		want  string
 	}{
-		{evidence.TraceRules{}, "shop.example: 42 true 43 false 44 true 45 true 46 false 47 false "},
-		{evidence.TraceRules{Hosts: []string{"search.example"}}, "search.example: 42 false 43 true 44 false 45 true 46 false 47 false "},
+		{evidence.ClueRules{}, "shop.example: 42 true 43 false 44 true 45 true 46 false 47 false "},
+		{evidence.ClueRules{Hosts: []string{"search.example"}}, "search.example: 42 false 43 true 44 false 45 true 46 false 47 false "},
 	} {
 		o := readingOptions(t)
 		var err error
-		o.Tracer, err = evidence.NewTracer(c.rules)
+		o.ClueFinder, err = evidence.NewClueFinder(c.rules)
 		check(t, err)
-		if got := traced(t, o, shop, vhost); got != c.want {
+		if got := withClues(t, o, shop, vhost); got != c.want {
 			t.Errorf("%+v: %q, want %q", c.rules, got, c.want)
 		}
 	}
 	if h := read(t, readingOptions(t), shop); len(h.rows) != 45 {
-		t.Errorf("without a tracer there are %d rows", len(h.rows))
+		t.Errorf("without a finder there are %d rows", len(h.rows))
 	}
 }
 
-// traced says which steps come from a page of the site, in order of time.
-func traced(t *testing.T, o Options, names ...string) string {
+// withClues says which steps come from a page of the site, in order of time.
+func withClues(t *testing.T, o Options, names ...string) string {
 	t.Helper()
 	r, err := NewReader(context.Background(), names, nil, o)
 	check(t, err)
 	defer r.Close()
-	text := fmt.Sprintf("%s: ", r.options.Tracer.Hosts()[0])
+	text := fmt.Sprintf("%s: ", r.options.ClueFinder.Hosts()[0])
 	for {
 		b, err := r.Next()
 		if err == io.EOF {
@@ -73,15 +73,15 @@ func traced(t *testing.T, o Options, names ...string) string {
 		var g traffic.Group
 		g.Sort(b, b.Client, o.Tables.Clients.Len())
 		for i, row := range g.Rows {
-			if trace := b.Traces[row]; trace.Traits.Has(traffic.Stepped) {
-				text += fmt.Sprintf("%d %v ", (int64(g.At[i])-int64(noon))/1e6, trace.From != 0)
+			if clue := b.Clues[row]; clue.Traits.Has(traffic.Stepped) {
+				text += fmt.Sprintf("%d %v ", (int64(g.At[i])-int64(noon))/1e6, clue.From != 0)
 			}
 		}
 	}
 }
 
-// However rows wait, move and are left out, each keeps its own trace. Here the action tells the page.
-func TestTracesStayWithRows(t *testing.T) {
+// However rows wait, move and are left out, each keeps its own clue. Here the action tells the page.
+func TestCluesStayWithRows(t *testing.T) {
 	rng := testneeds.Rand(t, 3, 4)
 	var log strings.Builder
 	for i := range 20_000 {
@@ -95,16 +95,16 @@ func TestTracesStayWithRows(t *testing.T) {
 		o.Batch, o.Waiting, o.Lateness = batch, 3000, 100*limit.Second
 		o.HasSince, o.Since, o.Warmup = true, noon+300*limit.Second, limit.Minute
 		var err error
-		o.Tracer, err = evidence.NewTracer(evidence.TraceRules{})
+		o.ClueFinder, err = evidence.NewClueFinder(evidence.ClueRules{})
 		check(t, err)
 		r, err := NewReader(context.Background(), []string{name}, nil, o)
 		check(t, err)
 		for b, err := r.Next(); err != io.EOF; b, err = r.Next() {
 			check(t, err)
-			for i, trace := range b.Traces {
+			for i, clue := range b.Clues {
 				action := []byte(o.Tables.Actions.Name(int32(b.Action[i])))
-				if trace.Page != pageAt(action) || trace.From != trace.Page {
-					t.Fatalf("batches of %d: %s has the trace %+v", batch, action, trace)
+				if clue.Page != pageAt(action) || clue.From != clue.Page {
+					t.Fatalf("batches of %d: %s has the clue %+v", batch, action, clue)
 				}
 			}
 		}
@@ -112,10 +112,10 @@ func TestTracesStayWithRows(t *testing.T) {
 	}
 }
 
-// pageAt returns the page of a path, as its trace names it.
+// pageAt returns the page of a path, as its clue names it.
 func pageAt(path []byte) uint16 {
-	var tracer evidence.Tracer
-	var trace [1]traffic.Trace
-	tracer.Trace(trace[:], []parse.Record{{Method: []byte("GET"), Path: path}})
-	return trace[0].Page
+	var finder evidence.ClueFinder
+	var clue [1]traffic.Clue
+	finder.Find(clue[:], []parse.Record{{Method: []byte("GET"), Path: path}})
+	return clue[0].Page
 }
