@@ -9,8 +9,8 @@ import (
 	"shadow/internal/pipeline/heap"
 	"shadow/internal/policy"
 	"shadow/internal/traffic"
-	"shadow/internal/traffic/trace"
 	"shadow/internal/traffic/ingest"
+	"shadow/internal/traffic/trace"
 	"shadow/replay"
 	"shadow/report"
 )
