@@ -16,20 +16,16 @@ type Addition struct {
 	Number uint64 // from 1; a database takes those of a tail in their order, each once
 	Made   time.Time
 
-	Lines, Bytes, Unreadable, Excluded, Late, Requests int64
-
-	NotHTTP       ingest.ByStatus // as in ingest.Stats, and so the next two
-	JudgesNotHTTP bool
-	Moved         int64
+	ingest.Counts
+	JudgesNotHTTP bool // as in ingest.Stats
+	Requests      int64
 
 	AlreadyRefused int64      // requests that the server itself had refused
 	First, Last    limit.Time // of the requests
 	Resolution     limit.Time // of the stamps; 0: there were none
 
 	Policies []PolicyText
-	Refused  []int64    // requests, by policy
-	Saved    []int64    // bytes that these were answered with
-	Degraded []Degraded // by policy
+	Did      []PolicyCounts // by policy, but for Requests
 	Agents   []AgentPart
 	Clients  []ClientPart
 	Actions  []ActionPart
@@ -37,8 +33,6 @@ type Addition struct {
 	Faults   []FaultPart // of the first few unreadable lines
 	Events   []Event     // Client, Action and Set are places in these lists
 	Sets     [][]Refuser
-
-	skipped int64 // lines of a Sum that are not HTTP, and were not judged
 }
 
 // A PolicyText is a policy in words.

@@ -3,6 +3,7 @@ package replay_test
 import (
 	"testing"
 
+	"shadow/internal/traffic/ingest"
 	"shadow/replay"
 )
 
@@ -14,9 +15,9 @@ func TestAdditionIsEmpty(t *testing.T) {
 	}{
 		{replay.Addition{}, true},
 		{replay.Addition{Policies: []replay.PolicyText{{Name: "x"}}}, true},
-		{replay.Addition{Lines: 1}, false},
-		{replay.Addition{Bytes: 1}, false},
-		{replay.Addition{Late: 1}, false},
+		{replay.Addition{Counts: ingest.Counts{Lines: 1}}, false},
+		{replay.Addition{Counts: ingest.Counts{Bytes: 1}}, false},
+		{replay.Addition{Counts: ingest.Counts{Late: 1}}, false},
 	} {
 		if got := c.addition.Empty(); got != c.empty {
 			t.Errorf("%+v is empty: %t", c.addition, got)

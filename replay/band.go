@@ -69,7 +69,7 @@ func (c *candidate) boundTally() *[bounds]Bound {
 	}
 	var t [bounds]Bound
 	for i, b := range c.bounds {
-		t[i] = Bound{Refused: b.total, Hits: b.hits}
+		t[i] = Bound{Refused: b.did.Refused, Hits: b.hits}
 	}
 	return &t
 }

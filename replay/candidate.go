@@ -28,14 +28,12 @@ type candidate struct {
 	retries  bool         // whether to find out how long refused clients have to stay away
 	active   []limitState // if so, or if requests have costs: of all limits; requests are judged one by one
 
-	total    int64
+	did      PolicyCounts // but for Requests
 	hits     Hits
 	byAction []int64
 	minutes  minutes
 	delays   delays
-	bytes    int64
 	upstream int64 // microseconds
-	degraded Degraded
 }
 
 // judge hands each timeline of the batch to the limits of candidates, which all count by the key of k.
@@ -143,9 +141,9 @@ func (c *candidate) book(b *traffic.Batch, piece timeline) error {
 
 // count adds what was refused of a timeline to the tallies.
 func (c *candidate) count(b *traffic.Batch, piece timeline) {
-	c.total += int64(len(c.verdicts.refused))
+	c.did.Refused += int64(len(c.verdicts.refused))
 	if c.remote != nil && c.remote.Degraded {
-		c.degraded.Refused += int64(len(c.verdicts.refused))
+		c.did.Degraded.Refused += int64(len(c.verdicts.refused))
 	}
 	for _, i := range c.verdicts.refused {
 		c.masks[piece.rows[i]] |= c.bit
@@ -186,10 +184,10 @@ func (c *candidate) hit(b *traffic.Batch, piece timeline) {
 // tally returns what the candidate did to that many requests.
 func (c *candidate) tally(requests int64, actions int) PolicyTally {
 	t := PolicyTally{
-		Policy: c.policy, Requests: requests, Refused: c.total, Hits: c.hits, ByAction: grow(c.byAction, actions),
-		BytesSaved: c.bytes, UpstreamSaved: limit.Time(c.upstream), Delays: c.delaysTally(), Range: c.rangeTally(),
-		Degraded: c.degraded, Bounds: c.boundTally(),
+		Policy: c.policy, PolicyCounts: c.did, Hits: c.hits, ByAction: grow(c.byAction, actions),
+		UpstreamSaved: limit.Time(c.upstream), Delays: c.delaysTally(), Range: c.rangeTally(), Bounds: c.boundTally(),
 	}
+	t.Requests = requests
 	worst := c.minutes.worst()
 	t.WorstMinute, t.WorstMinuteRefused = worst.start, worst.n
 	return t
@@ -216,9 +214,9 @@ func (c *candidate) rangeTally() *Range {
 	}
 	var variants []Variant
 	for _, v := range c.variants {
-		variants = append(variants, Variant{v.total, &v.hits})
+		variants = append(variants, Variant{v.did.Refused, &v.hits})
 	}
-	return RangeOf(&PolicyTally{Refused: c.total, Hits: c.hits}, variants)
+	return RangeOf(&PolicyTally{PolicyCounts: c.did, Hits: c.hits}, variants)
 }
 
 // widen makes a range from the lowest to the highest hold n.

@@ -76,7 +76,7 @@ func (r *refusals) tally(b *traffic.Batch) {
 	for mask := range 1 << len(r.candidates) {
 		for i := range bitsOf(uint8(mask)) {
 			c := r.candidates[i]
-			c.bytes, c.upstream = sum(c.bytes, r.bytes[mask]), sum(c.upstream, r.upstream[mask])
+			c.did.BytesSaved, c.upstream = sum(c.did.BytesSaved, r.bytes[mask]), sum(c.upstream, r.upstream[mask])
 		}
 		r.bytes[mask], r.upstream[mask] = 0, 0
 	}

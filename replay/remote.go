@@ -55,7 +55,7 @@ func (c *candidate) ask(b *traffic.Batch, k *keyGroup) {
 	c.noted.degrade(c.remote.Degraded)
 	if c.remote.Degraded && !b.Warm {
 		c.remote.events.degrade(c.policyID)
-		c.degraded.Requests += int64(b.Len())
+		c.did.Degraded.Requests += int64(b.Len())
 	}
 }
 

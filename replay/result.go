@@ -41,22 +41,36 @@ type Paged[T any] = intern.PagedSlice[T]
 
 // PolicyTally counts what one policy did.
 type PolicyTally struct {
-	Policy   policy.Policy
-	Requests int64 // judged
-	Refused  int64
+	Policy policy.Policy
+	PolicyCounts
 	Hits     Hits    // the clients with a refused request
 	ByAction []int64 // refused, by action id
 
 	WorstMinute        limit.Time // start of the minute (UTC) with most refusals, the earliest of several
 	WorstMinuteRefused int64
-	BytesSaved         int64      // bytes that the refused requests were answered with
 	UpstreamSaved      limit.Time // time that upstreams spent on them, if logged
 
 	Delays *Delays // nil: no limit of the policy keeps requests waiting
 	Range  *Range  // nil: the policy is judged exactly
 
-	Degraded Degraded
-	Bounds   *[2]Bound // what it does at least and at most, wherever in their seconds requests came; nil: not wanted, or the stamps tell
+	Bounds *[2]Bound // what it does at least and at most, wherever in their seconds requests came; nil: not wanted, or the stamps tell
+}
+
+// PolicyCounts are the figures of a policy that add up, over batches and nights.
+type PolicyCounts struct {
+	Requests   int64 // judged
+	Refused    int64
+	BytesSaved int64 // bytes that the refused requests were answered with
+	Degraded   Degraded
+}
+
+// Add adds what was counted elsewhere.
+func (c *PolicyCounts) Add(others *PolicyCounts) {
+	c.Requests += others.Requests
+	c.Refused += others.Refused
+	c.BytesSaved = sum(c.BytesSaved, others.BytesSaved)
+	c.Degraded.Requests += others.Degraded.Requests
+	c.Degraded.Refused += others.Degraded.Refused
 }
 
 // Degraded counts what was judged while the verdicts may not have been those that all hosts would have reached
@@ -103,7 +117,7 @@ type Variant struct {
 // Variants returns the variants of policy i; none if it is judged exactly.
 func (e *Engine) Variants(i int) (all []Variant) {
 	for _, v := range e.candidates[i].variants {
-		all = append(all, Variant{v.total, &v.hits})
+		all = append(all, Variant{v.did.Refused, &v.hits})
 	}
 	return all
 }

@@ -11,10 +11,9 @@ import (
 // agent, client and action stands once, and equal refused requests of one moment share an event.
 func Sum(batches []*Addition) *Addition {
 	last := batches[len(batches)-1]
-	n := len(last.Policies)
 	s := summing{to: &Addition{
 		Tail: last.Tail, Number: last.Number, Made: last.Made, Policies: last.Policies,
-		Refused: make([]int64, n), Saved: make([]int64, n), Degraded: make([]Degraded, n),
+		Did: make([]PolicyCounts, len(last.Policies)),
 	}}
 	for _, a := range batches {
 		s.addRead(a)
@@ -49,17 +48,8 @@ func placeOf[T any](places *map[string]int32, list *[]T, name string) int32 {
 // addRead adds what was read.
 func (s *summing) addRead(a *Addition) {
 	to := s.to
-	for _, sum := range [][2]*int64{
-		{&to.Lines, &a.Lines},
-		{&to.Bytes, &a.Bytes},
-		{&to.Unreadable, &a.Unreadable},
-		{&to.Excluded, &a.Excluded},
-		{&to.Late, &a.Late},
-		{&to.Moved, &a.Moved},
-		{&to.AlreadyRefused, &a.AlreadyRefused},
-	} {
-		*sum[0] += *sum[1]
-	}
+	to.Counts.Add(&a.Counts)
+	to.AlreadyRefused += a.AlreadyRefused
 	if a.Requests > 0 {
 		if to.Requests == 0 {
 			to.First, to.Last = a.First, a.Last
@@ -69,16 +59,8 @@ func (s *summing) addRead(a *Addition) {
 	}
 	to.Resolution = ingest.Finer(to.Resolution, a.Resolution)
 	to.JudgesNotHTTP = to.JudgesNotHTTP || a.JudgesNotHTTP
-	for _, n := range a.NotHTTP {
-		to.NotHTTP.Add(n.Status, n.Lines)
-		if !a.JudgesNotHTTP {
-			to.skipped += n.Lines
-		}
-	}
-	for i := range a.Policies {
-		to.Refused[i], to.Saved[i] = to.Refused[i]+a.Refused[i], to.Saved[i]+a.Saved[i]
-		to.Degraded[i].Requests += a.Degraded[i].Requests
-		to.Degraded[i].Refused += a.Degraded[i].Refused
+	for i := range a.Did {
+		to.Did[i].Add(&a.Did[i])
 	}
 	for _, in := range a.Inputs {
 		sum := &to.Inputs[placeOf(&s.inputs, &to.Inputs, in.Name)]
@@ -132,6 +114,3 @@ func joinEvents(events []Event) []Event {
 	}
 	return joined
 }
-
-// Parsed returns how many lines of a sum were read as requests: those that were judged, or excluded, or are not HTTP.
-func (a *Addition) Parsed() int64 { return a.Excluded + a.Requests + a.skipped }

@@ -33,7 +33,7 @@ func (t *street) send(client, action string, at limit.Time, n int, status uint16
 }
 
 func (t *street) enforced() (Finding, bool) {
-	f, found := look(t.o, ingest.Stats{Parsed: int64(t.b.Len()), LastAt: limit.Day}, t.b)["enforced"]
+	f, found := look(t.o, ingest.Stats{Counts: ingest.Counts{Parsed: int64(t.b.Len())}, LastAt: limit.Day}, t.b)["enforced"]
 	return f, found
 }
 

@@ -47,14 +47,14 @@ func some(n int) *traffic.Batch {
 }
 
 func TestStamps(t *testing.T) {
-	whole := ingest.Stats{Parsed: 4, Resolution: limit.Second}
+	whole := ingest.Stats{Counts: ingest.Counts{Parsed: 4}, Resolution: limit.Second}
 	if f := look(Options{}, whole, some(4))["whole_seconds"]; f.Severity != Info || f.Share != 1 || f.Remedy != "--band" {
 		t.Errorf("whole seconds: %+v", f)
 	}
 	if _, found := look(Options{Read: &ingest.Options{Band: true}}, whole, some(4))["whole_seconds"]; found {
 		t.Error("whole seconds are told with --band")
 	}
-	if _, found := look(Options{}, ingest.Stats{Parsed: 4, Resolution: limit.Millisecond}, some(4))["whole_seconds"]; found {
+	if _, found := look(Options{}, ingest.Stats{Counts: ingest.Counts{Parsed: 4}, Resolution: limit.Millisecond}, some(4))["whole_seconds"]; found {
 		t.Error("milliseconds are whole seconds")
 	}
 	warm := some(4)
@@ -62,7 +62,7 @@ func TestStamps(t *testing.T) {
 	if found := look(Options{}, whole, warm); len(found) > 0 {
 		t.Errorf("a log without a request that counts: %+v", found)
 	}
-	if f := look(Options{}, ingest.Stats{Parsed: 4, Moved: 1}, some(4))["judged_at_start"]; f.Share != 0.25 {
+	if f := look(Options{}, ingest.Stats{Counts: ingest.Counts{Parsed: 4, Moved: 1}}, some(4))["judged_at_start"]; f.Share != 0.25 {
 		t.Errorf("judged at start: %+v", f)
 	}
 }
@@ -73,17 +73,17 @@ func TestNotHTTP(t *testing.T) {
 		stats ingest.Stats
 		want  Severity
 	}{
-		{"a few handshakes", ingest.Stats{Parsed: 1000, NotHTTP: ingest.ByStatus{{Status: 400, Lines: 20}}}, Info},
-		{"answered", ingest.Stats{Parsed: 1000, NotHTTP: ingest.ByStatus{{Status: 200, Lines: 11}}}, Warn},
-		{"hardly answered", ingest.Stats{Parsed: 1000, NotHTTP: ingest.ByStatus{{Status: 200, Lines: 10}}}, Info},
-		{"most", ingest.Stats{Parsed: 1000, NotHTTP: ingest.ByStatus{{Status: 400, Lines: 501}}}, Warn},
+		{"a few handshakes", ingest.Stats{Counts: ingest.Counts{Parsed: 1000, NotHTTP: ingest.ByStatus{{Status: 400, Lines: 20}}}}, Info},
+		{"answered", ingest.Stats{Counts: ingest.Counts{Parsed: 1000, NotHTTP: ingest.ByStatus{{Status: 200, Lines: 11}}}}, Warn},
+		{"hardly answered", ingest.Stats{Counts: ingest.Counts{Parsed: 1000, NotHTTP: ingest.ByStatus{{Status: 200, Lines: 10}}}}, Info},
+		{"most", ingest.Stats{Counts: ingest.Counts{Parsed: 1000, NotHTTP: ingest.ByStatus{{Status: 400, Lines: 501}}}}, Warn},
 	} {
 		f, found := look(Options{}, c.stats)["not_http"]
 		if !found || f.Severity != c.want || f.Remedy != "--not-http judge" || f.Share != ShareOf(c.stats.NotHTTP.Lines(), 1000) {
 			t.Errorf("%s: %+v", c.name, f)
 		}
 	}
-	judged := look(Options{}, ingest.Stats{Parsed: 10, JudgesNotHTTP: true, NotHTTP: ingest.ByStatus{{Status: 400, Lines: 9}}})
+	judged := look(Options{}, ingest.Stats{Counts: ingest.Counts{Parsed: 10, NotHTTP: ingest.ByStatus{{Status: 400, Lines: 9}}}, JudgesNotHTTP: true})
 	if f := judged["not_http"]; f.Severity != Info || f.Remedy != "--not-http skip" {
 		t.Errorf("judged: %+v", f)
 	}

@@ -46,7 +46,7 @@ func TestForgedCrawlers(t *testing.T) {
 	}
 	l := New(town.o)
 	l.Take(town.b)
-	found := l.Findings(&ingest.Stats{Parsed: 500})
+	found := l.Findings(&ingest.Stats{Counts: ingest.Counts{Parsed: 500}})
 	i := slices.IndexFunc(found, func(f Finding) bool { return f.Code == "forged_crawler" })
 	const says = "20 (4.00 %) requests of 2 clients name Googlebot, Googlebot-Image and come from other addresses than it has"
 	if i < 0 || found[i].Evidence != says || found[i].Share != 0.04 || found[i].Severity != Info {
@@ -58,7 +58,7 @@ func TestForgedCrawlers(t *testing.T) {
 	if town.o.Read.Clients, err = match.ParseClientRule("user", "", nil); err != nil {
 		t.Fatal(err)
 	}
-	if f, found := look(town.o, ingest.Stats{Parsed: 500}, town.b)["forged_crawler"]; found {
+	if f, found := look(town.o, ingest.Stats{Counts: ingest.Counts{Parsed: 500}}, town.b)["forged_crawler"]; found {
 		t.Errorf("names of users have no network: %+v", f)
 	}
 }
@@ -85,7 +85,7 @@ func TestKeyMissing(t *testing.T) {
 					town.b.Values[1][i] = traffic.NoValue
 				}
 			}
-			f, found := look(town.o, ingest.Stats{Parsed: 10}, town.b)["key_missing"]
+			f, found := look(town.o, ingest.Stats{Counts: ingest.Counts{Parsed: 10}}, town.b)["key_missing"]
 			if found != (want && !trial) || found && f.Evidence != fmt.Sprintf("%d of 10 requests have no %s: where limits count by it, they count by their clients", lacking, session) {
 				t.Errorf("%d of 10 lack it, tried %v: %+v", lacking, trial, f)
 			}
@@ -111,7 +111,7 @@ func TestFoldedPaths(t *testing.T) {
 	}
 	for _, keys := range [][]request.Key{{request.ByClient}, {request.ByClient, request.ByClientAction}} {
 		town.o.Keys = keys
-		f, found := look(town.o, ingest.Stats{Parsed: 13}, town.b)["folded_paths"]
+		f, found := look(town.o, ingest.Stats{Counts: ingest.Counts{Parsed: 13}}, town.b)["folded_paths"]
 		want := "what counts by client+action counts several paths as one: 2 actions stand for 5 paths (/item/… for 3, /user/… for 2)"
 		if len(keys) == 1 {
 			want = ""

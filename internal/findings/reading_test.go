@@ -31,7 +31,7 @@ func TestClientMissing(t *testing.T) {
 	town := newStreet()
 	town.o.Client = "user"
 	town.send("-", "/", 0, 4, 200)
-	s := ingest.Stats{Parsed: 400, LastAt: limit.Day}
+	s := ingest.Stats{Counts: ingest.Counts{Parsed: 400}, LastAt: limit.Day}
 	want(t, "all", look(town.o, s, town.b), "client_missing", Stop, 1, "--client addr")
 	town.send("eve", "/", 0, 4, 200)
 	want(t, "half", look(town.o, s, town.b), "client_missing", Warn, 0.5, "--client addr")
@@ -40,7 +40,7 @@ func TestClientMissing(t *testing.T) {
 }
 
 func TestAgents(t *testing.T) {
-	want(t, "not logged", look(Options{}, ingest.Stats{Parsed: 4}, some(4)), "no_agents", Warn, 1, "")
+	want(t, "not logged", look(Options{}, ingest.Stats{Counts: ingest.Counts{Parsed: 4}}, some(4)), "no_agents", Warn, 1, "")
 	for name, c := range map[string]struct {
 		agent    string
 		n        int
@@ -55,7 +55,7 @@ func TestAgents(t *testing.T) {
 		for i := c.n; i < 10; i++ {
 			town.b.Agent[i] = 1
 		}
-		s := ingest.Stats{Parsed: 10, HasAgents: true}
+		s := ingest.Stats{Counts: ingest.Counts{Parsed: 10}, HasAgents: true}
 		want(t, name, look(town.o, s, town.b), "no_agents", c.severity, 0.5, "")
 		town.b.Agent[0] = 1
 		if f, found := look(town.o, s, town.b)["no_agents"]; found {
@@ -70,7 +70,7 @@ func TestSample(t *testing.T) {
 		for i := range n {
 			town.send(fmt.Sprint("client ", i), "/", 0, 11, 200)
 		}
-		s := ingest.Stats{Parsed: int64(11 * n), LastAt: limit.Day}
+		s := ingest.Stats{Counts: ingest.Counts{Parsed: int64(11 * n)}, LastAt: limit.Day}
 		found := look(town.o, s, town.b)
 		want(t, fmt.Sprint(n, " clients"), found, "few_clients", severity, 1, "")
 		if f, short := found["short_log"]; short {
@@ -82,9 +82,9 @@ func TestSample(t *testing.T) {
 		}
 	}
 	for span, severity := range map[limit.Time]Severity{9 * limit.Minute: Stop, 59 * limit.Minute: Warn, 22 * limit.Hour: Info} {
-		want(t, fmt.Sprint(span), look(Options{}, ingest.Stats{Parsed: 500, LastAt: span}, some(500)), "short_log", severity, 1, "")
+		want(t, fmt.Sprint(span), look(Options{}, ingest.Stats{Counts: ingest.Counts{Parsed: 500}, LastAt: span}, some(500)), "short_log", severity, 1, "")
 	}
-	want(t, "few requests", look(Options{}, ingest.Stats{Parsed: 199, LastAt: limit.Week}, some(199)), "short_log", Stop, 1, "")
+	want(t, "few requests", look(Options{}, ingest.Stats{Counts: ingest.Counts{Parsed: 199}, LastAt: limit.Week}, some(199)), "short_log", Stop, 1, "")
 }
 
 func TestClock(t *testing.T) {
@@ -102,8 +102,8 @@ func TestClock(t *testing.T) {
 	want(t, "rewritten, of 100 lines", at(few), "clock", Stop, 0.1, "")
 	few.Inputs[0].Parsed = 99
 	want(t, "out of order, of 99 lines", at(few), "clock", Info, 0.026, "")
-	want(t, "a seam", at(ingest.Stats{Inputs: input(1, 1, 116*limit.Day-1), Late: 250}), "clock", Warn, 0.25, "--lateness 116d")
-	want(t, "one line", at(ingest.Stats{Inputs: input(1, 1, 18*limit.Hour), Late: 1}), "clock", Info, 0.001, "--lateness 19h")
+	want(t, "a seam", at(ingest.Stats{Inputs: input(1, 1, 116*limit.Day-1), Counts: ingest.Counts{Late: 250}}), "clock", Warn, 0.25, "--lateness 116d")
+	want(t, "one line", at(ingest.Stats{Inputs: input(1, 1, 18*limit.Hour), Counts: ingest.Counts{Late: 1}}), "clock", Info, 0.001, "--lateness 19h")
 	if f, found := at(ingest.Stats{Inputs: input(10, 0, limit.Minute)})["clock"]; found {
 		t.Errorf("a few lines out of order: %+v", f)
 	}
@@ -116,6 +116,6 @@ func TestClock(t *testing.T) {
 	if text := changed["clock"].Evidence; !strings.Contains(text, says) {
 		t.Errorf("another zone: %s, want %s", text, says)
 	}
-	future := look(Options{Now: 1}, ingest.Stats{Parsed: 4, LastAt: limit.Week}, some(4))
+	future := look(Options{Now: 1}, ingest.Stats{Counts: ingest.Counts{Parsed: 4}, LastAt: limit.Week}, some(4))
 	want(t, "the future", future, "clock", Warn, NoShare, "")
 }

@@ -74,8 +74,7 @@ func sameRun(started, made time.Time) bool {
 
 // checkAddition refuses a batch that does not fit together.
 func checkAddition(a *replay.Addition) error {
-	if a.Number == 0 || len(a.Refused) != len(a.Policies) || len(a.Saved) != len(a.Policies) ||
-		len(a.Degraded) != len(a.Policies) {
+	if a.Number == 0 || len(a.Did) != len(a.Policies) {
 		return errors.New("a batch without a number, or with other policies than it has tallies of")
 	}
 	for i := range a.Clients {

@@ -48,18 +48,18 @@ func TestAppendMemoryOfLongNames(t *testing.T) {
 // flood is a batch of clients with two requests each, one of which is refused.
 func flood(number uint64, from, to int) *replay.Addition {
 	a := &replay.Addition{
-		Tail: "tail", Number: number, Made: batchDay, First: dayOne, Last: dayOne + limit.Hour, Refused: []int64{0}, Saved: []int64{0},
+		Tail: "tail", Number: number, Made: batchDay, First: dayOne, Last: dayOne + limit.Hour, Did: make([]replay.PolicyCounts, 1),
 		Policies: []replay.PolicyText{{Name: "p", By: "client", Combine: "together"}}, Agents: []replay.AgentPart{{Name: "-", Class: "unknown"}},
 		Actions: []replay.ActionPart{{Name: "/"}},
 	}
-	a.Degraded, a.Sets = make([]replay.Degraded, 1), [][]replay.Refuser{{{Policy: 0}}}
+	a.Sets = [][]replay.Refuser{{{Policy: 0}}}
 	for i := from; i < to; i++ {
 		c := replay.ClientPart{Name: fmt.Sprintf("2001:db8:%07d:8a2e:370:7334:85a3", i)}
 		c.ByClass[0] = 2
 		a.Events = append(a.Events, replay.Event{Client: int32(len(a.Clients)), Count: 1, At: dayOne + limit.Time(i)})
 		a.Clients = append(a.Clients, c)
 		a.Requests += 2
-		a.Refused[0]++
+		a.Did[0].Refused++
 	}
 	a.Lines, a.Actions[0].Requests = a.Requests, a.Requests
 	return a

@@ -17,6 +17,7 @@ import (
 	"shadow/internal/store/duck"
 	"shadow/internal/testneeds"
 	"shadow/internal/traffic"
+	"shadow/internal/traffic/ingest"
 	"shadow/limit"
 	"shadow/replay"
 )
@@ -57,12 +58,11 @@ var batchDay = time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)
 func madeBatch(rng *rand.Rand, number uint64, policies int, g *grown) *replay.Addition {
 	a := &replay.Addition{
 		Tail: "tail's", Number: number, Made: batchDay.Add(time.Duration(number) * time.Second), Resolution: limit.Second,
-		Unreadable: rng.Int64N(3), Late: rng.Int64N(3), Refused: make([]int64, policies), Saved: make([]int64, policies),
-		Degraded: make([]replay.Degraded, policies),
+		Counts: ingest.Counts{Unreadable: rng.Int64N(3), Late: rng.Int64N(3)}, Did: make([]replay.PolicyCounts, policies),
 	}
 	for i := range policies {
-		a.Degraded[i].Requests = rng.Int64N(3)
-		g.degraded[i].Requests += a.Degraded[i].Requests
+		a.Did[i].Degraded.Requests = rng.Int64N(3)
+		g.degraded[i].Requests += a.Did[i].Degraded.Requests
 		a.Policies = append(a.Policies, replay.PolicyText{Name: fmt.Sprint("p", i, names[i]), By: "client", Combine: "each", Parts: []replay.PartText{{By: "client", Text: "x"}}})
 	}
 	for i := range 3 {
@@ -124,11 +124,11 @@ func madeEvents(rng *rand.Rand, a *replay.Addition, g *grown) {
 		client := a.Clients[e.Client].Name
 		for _, r := range set {
 			if r.Degraded {
-				a.Degraded[r.Policy].Refused++
+				a.Did[r.Policy].Degraded.Refused++
 				g.degraded[r.Policy].Refused++
 			}
-			a.Refused[r.Policy]++
-			a.Saved[r.Policy] += 100
+			a.Did[r.Policy].Refused++
+			a.Did[r.Policy].BytesSaved += 100
 			g.refused[r.Policy]++
 			g.saved[r.Policy] += 100
 			g.events[fmt.Sprint(r.Policy, " ", duck.EncodeText(client), " ", duck.EncodeText(a.Actions[e.Action].Name), " ", int64(e.At), " ", r.Degraded)]++
@@ -281,8 +281,8 @@ func TestAppendLateRefusals(t *testing.T) {
 	for i, at := range []limit.Time{100, 50, 200, 150} {
 		first, last = min(first, at), max(last, at)
 		a := &replay.Addition{
-			Tail: "tail's", Number: uint64(i + 1), Made: batchDay, Resolution: limit.Second, Lines: 1, Requests: 1,
-			First: dayOne + at, Last: dayOne + at, Refused: []int64{1}, Saved: []int64{0}, Degraded: make([]replay.Degraded, 1),
+			Tail: "tail's", Number: uint64(i + 1), Made: batchDay, Resolution: limit.Second, Counts: ingest.Counts{Lines: 1}, Requests: 1,
+			First: dayOne + at, Last: dayOne + at, Did: []replay.PolicyCounts{{Refused: 1}},
 			Policies: []replay.PolicyText{{Name: "p", By: "client", Combine: "each", Parts: []replay.PartText{{By: "client", Text: "x"}}}},
 			Agents:   []replay.AgentPart{{Name: "curl", Class: "tool"}},
 			Clients:  []replay.ClientPart{{Name: "192.0.2.7", ByClass: [request.ClassCount]int64{request.Tool: 1}}},
@@ -408,8 +408,8 @@ func TestAppendRefuses(t *testing.T) {
 	before := fingerprint(t, path)
 	for name, spoil := range map[string]func(a *replay.Addition){
 		"without a number": func(a *replay.Addition) { a.Number = 0 },
-		"tallies":          func(a *replay.Addition) { a.Refused = nil },
-		"other policies":   func(a *replay.Addition) { a.Degraded = a.Degraded[:1] },
+		"tallies":          func(a *replay.Addition) { a.Did = nil },
+		"other policies":   func(a *replay.Addition) { a.Did = a.Did[:1] },
 		"agent 9":          func(a *replay.Addition) { a.Clients[0].Agent = 9 },
 		"policies 77":      func(a *replay.Addition) { a.Events[0].Set = 77 },
 		"policies [{9":     func(a *replay.Addition) { a.Sets[0] = []replay.Refuser{{Policy: 9}} },

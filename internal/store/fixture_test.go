@@ -153,8 +153,7 @@ func stats(res *replay.Result) ingest.Stats {
 		res.Policies[i].BytesSaved = 1000 * res.Policies[i].Refused
 	}
 	return ingest.Stats{
-		Lines: requests + 25, Parsed: requests + 21, Unreadable: 4, Excluded: 7, Warm: 5, Late: 3, Moved: 6,
-		NotHTTP: ingest.ByStatus{{Status: 0, Lines: 1}, {Status: 400, Lines: 8}}, Refusals: 2, Bytes: 1 << 40,
+		Counts: ingest.Counts{Lines: requests + 25, Parsed: requests + 21, Unreadable: 4, Excluded: 7, Late: 3, Moved: 6, NotHTTP: ingest.ByStatus{{Status: 0, Lines: 1}, {Status: 400, Lines: 8}}, Bytes: 1 << 40}, Warm: 5, Refusals: 2,
 		FirstAt: dayOne, LastAt: dayOne + limit.Hour, Resolution: limit.Second, HasAgents: true,
 		Inputs: []ingest.InputStats{
 			{Name: "access.log", Format: "combined", Size: 1 << 33, Head: 1<<64 - 1, Tail: 7, Lines: requests + 25, Parsed: requests + 21, FirstAt: dayOne, LastAt: dayOne + limit.Hour},

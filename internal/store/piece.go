@@ -121,7 +121,7 @@ func (p *part) writeRead(w *duck.Writer) {
 		hasAgents = hasAgents || agent.Name != "" && agent.Name != "-"
 	}
 	w.Add("runs", p.info.Command, p.info.Version, fromClock(p.from), fromClock(p.until),
-		p.Lines, p.Bytes, p.Parsed(), p.Unreadable, p.Excluded, zero, p.Requests, p.Late, p.AlreadyRefused, timeIf(p.Requests > 0, p.First), timeIf(p.Requests > 0, p.Last), int64(p.Resolution),
+		p.Lines, p.Bytes, p.Parsed, p.Unreadable, p.Excluded, zero, p.Requests, p.Late, p.AlreadyRefused, timeIf(p.Requests > 0, p.First), timeIf(p.Requests > 0, p.Last), int64(p.Resolution),
 		hasAgents, false, known(p.info.Timezone, ""), zero, zero, nil, p.Tail, p.NotHTTP.Lines(), p.JudgesNotHTTP, p.Moved, zero,
 		int64(p.clients.all))
 	for _, n := range p.NotHTTP {
@@ -155,10 +155,8 @@ func (p *part) writePolicies(w *duck.Writer, tallies []replay.PolicyTally) {
 func (p *part) tallies() []replay.PolicyTally {
 	all := make([]replay.PolicyTally, len(p.Policies))
 	for i := range all {
-		all[i] = replay.PolicyTally{
-			Requests: p.Requests, Refused: p.Refused[i], BytesSaved: p.Saved[i], Degraded: p.Degraded[i],
-			ByAction: make([]int64, len(p.Actions)),
-		}
+		all[i] = replay.PolicyTally{PolicyCounts: p.Did[i], ByAction: make([]int64, len(p.Actions))}
+		all[i].Requests = p.Requests
 	}
 	var minute limit.Time
 	now := make([]int64, len(all)) // refused in it, by policy

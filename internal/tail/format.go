@@ -166,7 +166,8 @@ func (t *Tail) warn(l *log, warnings []string) {
 // pass counts the block at hand, which is such a line.
 func (t *Tail) pass(l *log) {
 	text := string(t.block.Data[:min(len(t.block.Data), 200)])
-	taken := ingest.BlockStats{Lines: 1, Unreadable: 1, Faults: []ingest.FaultAt{{Line: 1, Fault: parse.TooLong, Text: text}}}
+	taken := ingest.BlockStats{Faults: []ingest.FaultAt{{Line: 1, Fault: parse.TooLong, Text: text}}}
+	taken.Lines, taken.Unreadable, taken.Bytes = 1, 1, int64(len(t.block.Data))
 	t.tally.take(&taken)
 	t.note(l, &taken)
 }

@@ -233,7 +233,6 @@ func (t *Tail) readFrom(l *log) (int, error) {
 		l.idle = true
 		return 0, nil
 	}
-	t.tally.Bytes += int64(len(t.block.Data))
 	if l.format == nil {
 		t.pass(l)
 		return len(t.block.Data), nil

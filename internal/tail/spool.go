@@ -116,14 +116,12 @@ func (s *spool) aboveThreshold() bool { return s != nil && s.held() >= s.hold }
 func (s *spool) complete(now time.Time, tally *Tally) *SavedSpool {
 	a := &s.to
 	a.Tail, a.Number, a.Made = s.tail, s.next, now.UTC().Truncate(time.Microsecond)
-	a.Bytes, a.Late = tally.Bytes-s.before.Bytes, tally.Late-s.before.Late
-	a.Unreadable, a.Excluded = tally.Unreadable-s.before.Unreadable, tally.Excluded-s.before.Excluded
-	a.NotHTTP, a.JudgesNotHTTP = tally.NotHTTP.Less(s.before.NotHTTP), s.judgesNotHTTP
-	a.Moved = tally.Moved - s.before.Moved
-	a.Lines = a.Requests + a.Excluded + a.Unreadable
+	a.Counts, a.JudgesNotHTTP = tally.Since(&s.before.Counts), s.judgesNotHTTP
+	a.Parsed = a.Requests + a.Excluded // what waits is of a later batch
 	if !a.JudgesNotHTTP {
-		a.Lines += a.NotHTTP.Lines()
+		a.Parsed += a.NotHTTP.Lines()
 	}
+	a.Lines = a.Parsed + a.Unreadable
 	if a.Empty() {
 		return &SavedSpool{Tail: s.tail, Sealed: s.next - 1}
 	}

@@ -34,8 +34,7 @@ type latest struct {
 
 // begin begins an empty batch.
 func (g *openBatch) begin() {
-	n := len(g.texts)
-	g.to = replay.Addition{Policies: g.texts, Refused: make([]int64, n), Saved: make([]int64, n), Degraded: make([]replay.Degraded, n), Events: g.to.Events[:0]}
+	g.to = replay.Addition{Policies: g.texts, Did: make([]replay.PolicyCounts, len(g.texts)), Events: g.to.Events[:0]}
 	g.latest, g.sets = g.latest[:0], replay.Sets{}
 	clear(g.sources)
 	g.forget()
@@ -82,7 +81,7 @@ func (g *openBatch) observe(b *traffic.Batch, verdicts []replay.Verdicts, refusa
 	a := &g.to
 	for i := range verdicts {
 		if verdicts[i].Degraded {
-			a.Degraded[i].Requests += int64(b.Len())
+			a.Did[i].Degraded.Requests += int64(b.Len())
 		}
 	}
 	for row := range int32(b.Len()) {
@@ -97,10 +96,11 @@ func (g *openBatch) observe(b *traffic.Batch, verdicts []replay.Verdicts, refusa
 		}
 	}
 	for i, r := range refusals { // request by request
-		a.Refused[r.policy]++
-		a.Saved[r.policy] += b.Bytes[r.row]
+		did := &a.Did[r.policy]
+		did.Refused++
+		did.BytesSaved += b.Bytes[r.row]
 		if r.degraded {
-			a.Degraded[r.policy].Refused++
+			did.Degraded.Refused++
 		}
 		g.set = append(g.set, replay.Refuser{Policy: r.policy, Degraded: r.degraded})
 		if i+1 < len(refusals) && refusals[i+1].row == r.row {

@@ -76,11 +76,11 @@ func (s *shelf) add(a *replay.Addition) {
 			s.clients[c.Name] += n
 		}
 	}
-	for i, n := range a.Refused {
-		s.refused[a.Policies[i].Name] += n
-		s.saved += a.Saved[i]
+	for i, did := range a.Did {
+		s.refused[a.Policies[i].Name] += did.Refused
+		s.saved += did.BytesSaved
 		sum := s.degraded[a.Policies[i].Name]
-		s.degraded[a.Policies[i].Name] = replay.Degraded{Requests: sum.Requests + a.Degraded[i].Requests, Refused: sum.Refused + a.Degraded[i].Refused}
+		s.degraded[a.Policies[i].Name] = replay.Degraded{Requests: sum.Requests + did.Degraded.Requests, Refused: sum.Refused + did.Degraded.Refused}
 	}
 	for _, e := range a.Events {
 		for _, r := range a.Sets[e.Set] {

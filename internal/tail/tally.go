@@ -12,16 +12,9 @@ import (
 // A Tally is the running numbers: what was read, and what each policy would have refused. It is part of the checkpoint, so
 // every line counts once, however often the tail is started again.
 type Tally struct {
-	Lines      int64 `json:"lines"`      // read; Lines = Requests + Waiting + Excluded + NotHTTP + Unreadable
-	Bytes      int64 `json:"bytes"`      // of these, after decompression
-	Unreadable int64 `json:"unreadable"` // lines that are no request
-	Excluded   int64 `json:"excluded"`
-
-	NotHTTP   ingest.ByStatus `json:"not_http,omitempty"` // lines whose request is not HTTP; not a part of the above sum where they are judged
-	Moved     int64           `json:"moved,omitempty"`    // requests that are judged when they began, before their stamp
-	Late      int64           `json:"late"`               // requests that came too late for their place
-	Requests  int64           `json:"requests"`           // judged
-	Forgotten int64           `json:"forgotten"`          // keys that were forgotten before their time, for want of room
+	ingest.Counts       // Lines = Requests + Waiting + Excluded + NotHTTP (where these are not judged) + Unreadable
+	Requests      int64 `json:"requests"`  // judged
+	Forgotten     int64 `json:"forgotten"` // keys that were forgotten before their time, for want of room
 
 	Truncated int64 `json:"truncated,omitempty"` // times that a log was truncated: what was written to it since it was copied is in no file
 	Lost      int64 `json:"lost,omitempty"`      // files of which the rest was never read
@@ -95,12 +88,7 @@ func (p *PolicyTally) place(key pair) int {
 
 // take counts what was taken in.
 func (t *Tally) take(taken *ingest.BlockStats) {
-	t.Lines += taken.Lines
-	t.Unreadable += taken.Unreadable
-	t.Excluded += taken.Excluded
-	t.NotHTTP.AddAll(taken.NotHTTP)
-	t.Moved += taken.Moved
-	t.Late += taken.Late
+	t.Counts.Add(&taken.Counts)
 }
 
 // copy is a Tally that does not change, and cannot count.

@@ -111,7 +111,7 @@ func townPolicy(algorithm string, bytes int64, worst limit.Time) replay.PolicyTa
 	return replay.PolicyTally{
 		Policy:      OnePart(spec, request.ByClient),
 		WorstMinute: worst - worst%limit.Minute, WorstMinuteRefused: 311,
-		BytesSaved: bytes, UpstreamSaved: 4*limit.Hour + 11*limit.Minute + limit.Second/2,
+		PolicyCounts: replay.PolicyCounts{BytesSaved: bytes}, UpstreamSaved: 4*limit.Hour + 11*limit.Minute + limit.Second/2,
 	}
 }
 
@@ -128,9 +128,7 @@ func Hit(t *replay.PolicyTally, client int32, requests, refused int64) {
 // TownStats returns what reading the log of the town found.
 func TownStats(requests int64) ingest.Stats {
 	return ingest.Stats{
-		Lines: requests + 365, Parsed: requests + 361, Unreadable: 4, Excluded: 300, Warm: 21, Moved: 1_234,
-		NotHTTP: ingest.ByStatus{{Status: 400, Lines: 23}, {Status: 408, Lines: 17}}, Late: 12, Refusals: 118,
-		Bytes: 15_300_000, FirstAt: Noon, LastAt: Noon + 2*limit.Day, Resolution: limit.Millisecond,
+		Counts: ingest.Counts{Lines: requests + 365, Parsed: requests + 361, Unreadable: 4, Excluded: 300, Moved: 1_234, NotHTTP: ingest.ByStatus{{Status: 400, Lines: 23}, {Status: 408, Lines: 17}}, Late: 12, Bytes: 15_300_000}, Warm: 21, Refusals: 118, FirstAt: Noon, LastAt: Noon + 2*limit.Day, Resolution: limit.Millisecond,
 		HasAgents: true, HasUpstream: true,
 		Inputs: []ingest.InputStats{
 			{
@@ -201,9 +199,8 @@ func Made() *replay.Result {
 	// told, though it has no length
 	second.Range = &replay.Range{Refused: [2]int64{39_000, 41_360}, ClientsHit: [2]int64{9, 9}}
 	res.Policies = append(res.Policies, replay.PolicyTally{
-		Policy:   OnePart(limit.Spec{Algorithm: "nginx", Count: 6, Period: limit.Second}, request.ByClient),
-		Requests: first.Requests, ByAction: make([]int64, len(first.ByAction)), Delays: &replay.Delays{},
-		Degraded: replay.Degraded{Requests: 1},
+		Policy:       OnePart(limit.Spec{Algorithm: "nginx", Count: 6, Period: limit.Second}, request.ByClient),
+		PolicyCounts: replay.PolicyCounts{Requests: first.Requests, Degraded: replay.Degraded{Requests: 1}}, ByAction: make([]int64, len(first.ByAction)), Delays: &replay.Delays{},
 	})
 	return res
 }

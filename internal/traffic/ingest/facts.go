@@ -24,9 +24,9 @@ import (
 
 // Facts counts what a Reader found in the part of its inputs that it has read.
 type Facts struct {
-	Lines, Bytes, Parsed, Unreadable, Excluded, Moved, Refusals, Whole int64
+	Counts          // all but Late
+	Refusals, Whole int64
 
-	NotHTTP     ByStatus
 	JudgesHTTP  bool // whether lines that are not HTTP are judged
 	Marked      uint64
 	FirstAt     limit.Time
@@ -67,10 +67,10 @@ type keptZones struct {
 func (r *Reader) Facts() *Facts {
 	s := &r.stats
 	f := &Facts{
-		Lines: s.Lines, Bytes: s.Bytes, Parsed: s.Parsed, Unreadable: s.Unreadable, Excluded: s.Excluded, Moved: s.Moved,
-		Refusals: s.Refusals, Whole: s.Whole, NotHTTP: s.NotHTTP, JudgesHTTP: s.JudgesNotHTTP, Marked: s.Marked, FirstAt: s.FirstAt, LastAt: s.LastAt,
+		Counts: s.Counts, Refusals: s.Refusals, Whole: s.Whole, JudgesHTTP: s.JudgesNotHTTP, Marked: s.Marked, FirstAt: s.FirstAt, LastAt: s.LastAt,
 		Resolution: s.Resolution, HasAgents: s.HasAgents, HasUpstream: s.HasUpstream, ForwardedBy: s.ForwardedBy,
 	}
+	f.Late = 0
 	for _, err := range s.Passed {
 		f.Passed = append(f.Passed, err.Error())
 	}
@@ -119,20 +119,15 @@ var errFacts = errors.New("parts of different inputs")
 // Join puts the facts of all parts together, in order. late is the number of late requests, which judging them has
 // found.
 func Join(parts []*Facts, late int64) (*Stats, error) {
-	s := &Stats{FirstAt: traffic.MaxTime, LastAt: traffic.MinTime, Late: late}
+	s := &Stats{FirstAt: traffic.MaxTime, LastAt: traffic.MinTime}
+	s.Late = late
 	for _, p := range parts {
 		if len(p.Inputs) != len(parts[0].Inputs) {
 			return nil, errFacts
 		}
-		s.Lines += p.Lines
-		s.Bytes += p.Bytes
-		s.Parsed += p.Parsed
-		s.Unreadable += p.Unreadable
-		s.Excluded += p.Excluded
-		s.Moved += p.Moved
+		s.Add(&p.Counts)
 		s.Refusals += p.Refusals
 		s.Whole += p.Whole
-		s.NotHTTP.AddAll(p.NotHTTP)
 		s.JudgesNotHTTP, s.Marked = p.JudgesHTTP, s.Marked|p.Marked
 		s.Resolution = Finer(s.Resolution, p.Resolution)
 		s.HasAgents, s.HasUpstream = s.HasAgents || p.HasAgents, s.HasUpstream || p.HasUpstream

@@ -56,29 +56,26 @@ type intake struct {
 // rows holds the requests of one block, and counts of its lines.
 type rows struct {
 	traffic.Batch
-	lines, parsed, excluded int64
-	comments                int64 // among the lines, which count as none
-	notHTTP                 ByStatus
-	strange                 strangers
-	moved                   int64 // requests that began before their stamp
-	refusals                int64
-	marked                  uint64 // the scopes that some request is in
-	valued                  uint64 // the parts of keys that some request had
-	fields                  uint64 // the fields that tiers go by and some request had
-	bytes                   int64
-	first, stamp            limit.Time // of the first line and the latest
-	steps                   Steps
-	zones                   Zones
-	subsecond, submilli     bool      // whether a stamp has a fraction of a second, of a millisecond
-	faults                  []FaultAt // the first few, with the line counted from the start of the block
-	unreadable              int64
-	times                   StageTimes
+	counts              Counts // but for Late
+	line                int64  // of the block, from 1, with comments
+	comments            int64
+	strange             strangers
+	refusals            int64
+	marked              uint64     // the scopes that some request is in
+	valued              uint64     // the parts of keys that some request had
+	fields              uint64     // the fields that tiers go by and some request had
+	first, stamp        limit.Time // of the first line and the latest
+	steps               Steps
+	zones               Zones
+	subsecond, submilli bool      // whether a stamp has a fraction of a second, of a millisecond
+	faults              []FaultAt // the first few, with the line counted from the start of the block
+	times               StageTimes
 }
 
 // fill replaces what r held by the rows of one block.
 func (in *intake) fill(r *rows, block *logfile.Block, format *parse.Format) {
 	r.clear()
-	r.bytes = int64(len(block.Data))
+	r.counts.Bytes = int64(len(block.Data))
 	lines := in.lines(format)
 	in.routes = format.Has(parse.FieldRoute)
 	lines.Begin(block.Data)
@@ -89,12 +86,13 @@ func (in *intake) fill(r *rows, block *logfile.Block, format *parse.Format) {
 		in.clock.Lap(&r.times.Parse)
 		in.look(r, in.records[:n])
 	}
+	r.counts.Lines = r.line - r.comments
 }
 
 // clear empties r and keeps its room.
 func (r *rows) clear() {
 	r.Batch.Reset() // where it is: a copy would be allocated
-	*r = rows{Batch: r.Batch, faults: r.faults[:0], notHTTP: r.notHTTP[:0]}
+	*r = rows{Batch: r.Batch, faults: r.faults[:0], counts: Counts{NotHTTP: r.counts.NotHTTP[:0]}}
 }
 
 // lines returns the reader for lines of a format on this goroutine.
@@ -114,7 +112,7 @@ func (in *intake) lines(f *parse.Format) *parse.Lines {
 func (in *intake) scan(r *rows, lines *parse.Lines) int {
 	n := 0
 	for n < tile && lines.More() {
-		r.lines++
+		r.line++
 		record := &in.records[n]
 		line, fault := lines.Next(record)
 		if !fault.OK() {
@@ -125,26 +123,26 @@ func (in *intake) scan(r *rows, lines *parse.Lines) int {
 			}
 			continue
 		}
-		r.parsed++
-		if record.Stamp != r.stamp || r.parsed == 1 {
+		r.counts.Parsed++
+		if record.Stamp != r.stamp || r.counts.Parsed == 1 {
 			r.see(record.Stamp)
 			r.zones.see(lines.Zone(), record.Stamp)
 		}
 		judged := !record.NotHTTP || in.notHTTP == JudgeNotHTTP
 		switch {
 		case !in.span.holds(record.Start), in.exclude.Match(record):
-			r.excluded++
+			r.counts.Excluded++
 			continue
 		case record.NotHTTP && record.Start >= in.span.since:
-			r.notHTTP.Add(record.Status, 1)
+			r.counts.NotHTTP.Add(record.Status, 1)
 		case !judged: // it could only warm limits, and warms none
-			r.excluded++
+			r.counts.Excluded++
 		}
 		if judged {
 			if record.Start != record.Stamp {
-				r.moved++
+				r.counts.Moved++
 			}
-			in.numbers[n] = r.lines
+			in.numbers[n] = r.line
 			n++
 		}
 	}
@@ -153,7 +151,7 @@ func (in *intake) scan(r *rows, lines *parse.Lines) int {
 
 // see notes how precise a stamp is.
 func (r *rows) see(stamp limit.Time) {
-	if r.parsed == 1 {
+	if r.counts.Parsed == 1 {
 		r.first = stamp
 	} else {
 		r.steps.step(r.stamp, stamp)
@@ -287,10 +285,10 @@ const (
 
 // fault counts an unreadable line, which has just been counted as a line.
 func (r *rows) fault(f parse.Fault, line []byte) {
-	r.unreadable++
+	r.counts.Unreadable++
 	if len(r.faults) < faultsShown {
 		text := string(line[:min(len(line), faultTextBytes)])
-		r.faults = append(r.faults, FaultAt{Line: r.lines, Fault: f, Text: text})
+		r.faults = append(r.faults, FaultAt{Line: r.line, Fault: f, Text: text})
 	}
 }
 

@@ -37,8 +37,8 @@ func TestIntakeAllocatesNothing(t *testing.T) {
 	if n := allocations(fill); n > 0 {
 		t.Errorf("%v allocations to fill %d rows", n, r.Len())
 	}
-	if r.Len() != 3_000 || r.parsed != 3_000 || r.lines != 3_000 || r.bytes != int64(len(text)) {
-		t.Fatalf("%d rows of %d lines", r.Len(), r.lines)
+	if r.Len() != 3_000 || r.counts.Parsed != 3_000 || r.counts.Lines != 3_000 || r.counts.Bytes != int64(len(text)) {
+		t.Fatalf("%d rows of %d lines", r.Len(), r.counts.Lines)
 	}
 	p := pending{Batch: *traffic.NewBatch(10_000, in.columns), lateness: 5 * limit.Second, since: traffic.MinTime, watermark: traffic.MinTime}
 	w, out := newProgress(), traffic.NewBatch(10_000, in.columns)

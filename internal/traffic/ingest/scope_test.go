@@ -261,8 +261,8 @@ func marksOf(t testing.TB, o Options, scopes []request.Conditions, tiers []reque
 	in, format := scopedIntake(t, &o, scopes, tiers)
 	r := rows{Batch: *traffic.NewBatch(0, in.columns)}
 	in.fill(&r, &logfile.Block{Data: []byte(log)}, format)
-	if r.unreadable > 0 {
-		t.Fatalf("%d lines are unreadable: %+v", r.unreadable, r.faults)
+	if r.counts.Unreadable > 0 {
+		t.Fatalf("%d lines are unreadable: %+v", r.counts.Unreadable, r.faults)
 	}
 	return r.Marks
 }

@@ -13,22 +13,15 @@ import (
 	"shadow/report/format"
 )
 
-// Stats counts what reading found in the inputs. Lines = Parsed + Unreadable, Parsed + Carried = Excluded + Warm + Held
-// + judged requests, and the lines that are not HTTP where these are not judged.
+// Stats counts what reading found in the inputs. Parsed + Carried = Excluded + Warm + Held + judged requests, and the
+// lines that are not HTTP where these are not judged.
 type Stats struct {
-	Lines         int64 // lines read, empty ones too
-	Bytes         int64 // bytes read, after decompression
-	Parsed        int64 // lines that became a Record
-	Unreadable    int64
-	Excluded      int64      // by --exclude and its kin, or outside --since and --until
-	NotHTTP       ByStatus   // lines of the time that counts whose request is not HTTP, excluded ones not among them
-	JudgesNotHTTP bool       // whether these were judged
+	Counts
+	JudgesNotHTTP bool       // whether lines that are not HTTP were judged
 	Warm          int64      // judged before --since and not counted
 	Carried       int64      // had been held back by an earlier run
 	Held          int64      // are held back for a later one
 	HeldFrom      limit.Time // the earliest moment of these
-	Moved         int64      // requests that took part at the moment when they began: their stamp less the request time
-	Late          int64      // came more than --lateness behind what had been read of the same input
 	LateBy        limit.Time // the lateness that would have put all of these in order; 0: none came late
 	Marked        uint64     // the scopes, as in Batch.Marks, that some request is in
 	Refusals      int64      // requests that the server itself had answered with 429 or 503, excluded ones not among them
@@ -75,13 +68,8 @@ type FaultAt struct {
 // count adds what a job, and taking in its rows, came to.
 func (s *Stats) count(j *job, sum added) {
 	r, f := &j.rows, j.feed
-	s.Lines += r.lines - r.comments
-	s.Bytes += r.bytes
-	s.Parsed += r.parsed
-	s.Unreadable += r.unreadable
-	s.Excluded += r.excluded + sum.dropped
-	s.NotHTTP.AddAll(r.notHTTP)
-	s.Moved += r.moved
+	s.Add(&r.counts)
+	s.Excluded += sum.dropped
 	s.Warm += sum.warm
 	s.Late += sum.late
 	s.LateBy = max(s.LateBy, sum.lateBy)
@@ -95,7 +83,7 @@ func (s *Stats) count(j *job, sum added) {
 	if f.firstAt == traffic.MinTime && r.Len() > 0 {
 		f.firstAt = r.At[0]
 	}
-	if f.stats.Parsed == 0 && r.parsed > 0 {
+	if f.stats.Parsed == 0 && r.counts.Parsed > 0 {
 		f.firstStamp = r.first
 	}
 	f.requests += int64(r.Len())
@@ -105,7 +93,7 @@ func (s *Stats) count(j *job, sum added) {
 	cover(&s.FirstAt, &s.LastAt, sum)
 	f.stats.Steps.Add(r.steps)
 	f.stats.Zones.add(&r.zones)
-	if r.parsed > 0 {
+	if r.counts.Parsed > 0 {
 		if f.stats.Parsed > 0 {
 			f.stats.Steps.step(f.stamp, r.first)
 		}
@@ -113,10 +101,10 @@ func (s *Stats) count(j *job, sum added) {
 		f.stats.saw(r.first)
 		f.stats.saw(r.stamp)
 	}
-	f.stats.Lines += r.lines - r.comments
+	f.stats.Lines += r.counts.Lines
 	f.comments += r.comments
-	f.stats.Parsed += r.parsed
-	f.stats.Unreadable += r.unreadable
+	f.stats.Parsed += r.counts.Parsed
+	f.stats.Unreadable += r.counts.Unreadable
 	cover(&f.stats.FirstAt, &f.stats.LastAt, sum)
 }
 
@@ -135,7 +123,7 @@ func (r *rows) resolution() limit.Time {
 		return limit.Microsecond
 	case r.subsecond:
 		return limit.Millisecond
-	case r.parsed > 0:
+	case r.counts.Parsed > 0:
 		return limit.Second
 	}
 	return 0

@@ -31,10 +31,8 @@ type Stream struct {
 
 // BlockStats counts what one block had.
 type BlockStats struct {
-	Lines, Parsed, Unreadable, Excluded, Late int64
-	Moved                                     int64     // as in Stats
-	NotHTTP                                   ByStatus  // valid until the next call of Take
-	Faults                                    []FaultAt // the first few, with the line counted from the start of the block
+	Counts           // NotHTTP is valid until the next call of Take
+	Faults []FaultAt // the first few, with the line counted from the start of the block
 
 	Resolution limit.Time // of the finest stamp; 0: there was none
 
@@ -114,7 +112,7 @@ func (s *Stream) Take(source int, block *logfile.Block, format *parse.Format, no
 	}
 	w := s.sources[source]
 	w.top = top
-	stats := BlockStats{Lines: r.lines - r.comments, Parsed: r.parsed, Unreadable: r.unreadable, Excluded: r.excluded, NotHTTP: r.notHTTP, Moved: r.moved, Faults: r.faults, Resolution: r.resolution()}
+	stats := BlockStats{Counts: r.counts, Faults: r.faults, Resolution: r.resolution()}
 	stats.readTimes(r.At, w.last, now)
 	stats.Late = s.pending.add(&r.Batch, w).late
 	if n := s.pending.Len(); n > s.options.Waiting {
