@@ -22,6 +22,7 @@ type Conditions struct {
 	ASNs      []string // numbers of autonomous systems: AS64500
 	Countries []string // of networks, two letters
 	Networks  []string // addresses, prefixes, private; else the name of who runs the network, with * and ?
+	With      []string // texts of parts of keys: header:NAME=TEXT, or, as Rule.Regexp, field:NAME~EXPRESSION
 	Without   []string // parts of keys that a request must all lack: user, header:NAME
 	Statuses  []string // of the answer: 401, 4xx
 
@@ -58,6 +59,7 @@ func (c *Conditions) Each(do func(key string, values *[]string)) {
 	do("asn", &c.ASNs)
 	do("country", &c.Countries)
 	do("network", &c.Networks)
+	do("with", &c.With)
 	do(withoutKey, &c.Without)
 	do("status", &c.Statuses)
 }

@@ -300,7 +300,8 @@ func testsOf(key string, values []string) (tests []test, err error) {
 	default:
 		return nil, fmt.Errorf("no server has a condition on %s", map[string]string{
 			"class": "the class of an agent", "status": "the status of the answer before there is one",
-		}[key]+map[bool]string{true: key}[key != "class" && key != "status"])
+			"with": "what a field, header or cookie is",
+		}[key]+map[bool]string{true: key}[!slices.Contains([]string{"class", "status", "with"}, key)])
 	}
 	return tests, nil
 }

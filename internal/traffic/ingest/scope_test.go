@@ -103,6 +103,7 @@ func randomScope(rng *rand.Rand) request.Conditions {
 		Statuses: some(rng, "200", "4xx", "401", "5XX", "403"),
 		Tiers:    some(rng, "one", "two", "three", request.DefaultTier),
 		Networks: some(rng, "192.0.2.1", "192.0.2.0/24", "2001:db8::/32", "10.0.0.0/8", "private", "::/0"),
+		With:     some(rng, "header:X-Api-Key=k1", "header:X-Api-Key=K2", "field:http_x_api_key~^k[23]", "header:X-Api-Key~.", "header:X-Api-Key~^$"),
 		Without:  some(rng, "user", "header:X-Api-Key", "field:http_x_api_key"),
 	}
 }
@@ -146,6 +147,11 @@ func holds(c *request.Conditions, s *sent, tiers []request.Tier, client match.Cl
 		fitsOne(c.Classes, func(want string) bool { return want == useragent.Classify([]byte(s.agent)).String() }) &&
 		fitsOne(c.Statuses, status) &&
 		fitsOne(c.Networks, func(want string) bool { return sentFrom(s, want, client) }) &&
+		fitsOne(c.With, func(want string) bool {
+			at := strings.IndexAny(want, "=~")
+			same := want[at] == '=' && want[at+1:] == s.key
+			return s.key != "-" && (same || want[at] == '~' && regexp.MustCompile(want[at+1:]).MatchString(s.key))
+		}) &&
 		!slices.ContainsFunc(c.Without, func(what string) bool { return what == "user" && s.user != "-" || what != "user" && s.key != "-" }) &&
 		fitsOne(c.Tiers, func(want string) bool { return want == tier })
 }

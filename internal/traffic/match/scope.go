@@ -32,7 +32,7 @@ type Scopes struct {
 	hosts    patternBits
 	ports    nameBits
 	agents   patternBits
-	without  absences
+	values   valueBits
 	classes  [request.ClassCount]uint64
 	statuses [maxStatus + 1]uint64
 	networks networkBits
@@ -67,7 +67,7 @@ func NewScopes(scopes []request.Conditions, tiers *Tiers, extra []string, owners
 	errs[4] = s.addStatuses(scopes)
 	s.networks, errs[5] = newNetworkBits(scopes, owners)
 	s.agents, errs[6] = newPatternBits(scopes, func(c *request.Conditions) []string { return c.Agents }, newRegexp)
-	s.without, s.extra, errs[7] = newAbsences(scopes, extra)
+	s.values, s.extra, errs[7] = newValueBits(scopes, extra)
 	errs[8] = s.addPorts(scopes)
 	errs[9] = s.addUpstreams(scopes)
 	if err := errors.Join(errs[:]...); err != nil {
@@ -192,12 +192,12 @@ func (s *Scopes) byPath() bool { return s.paths.asked() || s.prefixes.asked() ||
 // Extra returns the names that must stand at the beginning of parse.Options.Extra.
 func (s *Scopes) Extra() []string { return s.extra }
 
-// Absent returns the values that scopes ask requests not to have. A nil Scopes asks for nothing.
+// Absent returns the values that scopes ask for, or for the lack of. A nil Scopes asks for nothing.
 func (s *Scopes) Absent() *Values {
 	if s == nil {
 		return nil
 	}
-	return s.without.values
+	return s.values.values
 }
 
 // ByHost reports whether any scope asks for the host. A nil Scopes asks for nothing.
@@ -227,7 +227,7 @@ func (s *Scopes) Lacks(f *parse.Format) (texts []string) {
 	if s.ports.asked() && !f.HasExtra(s.portAt) {
 		texts = append(texts, "the port is not logged: conditions of policies on it fit no request, those with none all")
 	}
-	if s.without.user != 0 && !f.Has(parse.FieldUser) {
+	if s.values.user != 0 && !f.Has(parse.FieldUser) {
 		texts = append(texts, "the user is not logged: every request is one without it")
 	}
 	if s.tiers != nil {

@@ -117,8 +117,8 @@ func (m *Marker) markRecords(marks []uint64, records []parse.Record) {
 			marks[i] &= s.ports.of(logged(records[i].Extra[s.portAt]))
 		}
 	}
-	if s.without.asked() {
-		s.without.mark(marks, records)
+	if s.values.asked() {
+		s.values.mark(marks, records)
 	}
 	if s.methods.asked() {
 		for i := range records {
