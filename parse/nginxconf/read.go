@@ -73,6 +73,20 @@ func Read(path string, text []byte) (top []*Directive, problems []error, err err
 	return top, problems, nil
 }
 
+// IsKnown reports whether a directive is one of nginx, of NGINX Plus, or of a module that many build in.
+func IsKnown(name string) bool {
+	for _, has := range []crossplane.MatchFunc{
+		crossplane.NgxPlusLatestDirectivesMatchFn, crossplane.OssLatestDirectivesMatchFn, crossplane.LuaDirectivesMatchFn,
+		crossplane.HeadersMoreDirectivesMatchFn, crossplane.NjsDirectivesMatchFn, crossplane.OtelDirectivesMatchFn,
+		crossplane.AppProtectWAFv5DirectivesMatchFn,
+	} {
+		if _, known := has(name); known {
+			return true
+		}
+	}
+	return false
+}
+
 func lexOptions() crossplane.LexOptions {
 	return crossplane.LexOptions{Lexers: []crossplane.RegisterLexer{new(crossplane.Lua).RegisterLexer()}}
 }

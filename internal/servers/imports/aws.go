@@ -10,6 +10,7 @@ import (
 	"shadow/internal/lazy"
 	"shadow/internal/policy"
 	"shadow/internal/request"
+	"shadow/internal/servers/imports/hcl"
 )
 
 // AWS WAF: a rate-based rule blocks who sends more than a limit in a window, of the requests that its scope-down statement
@@ -45,7 +46,7 @@ var terraformBlock = lazy.Regexp(`(?m)^\s*(resource|module|variable|terraform|pr
 func looksLikeTerraform(text []byte) bool { return terraformBlock().Match(text) }
 
 func readTerraform(i *Import, file string, text []byte) error {
-	i.awsRules(doc{parseHCL(string(text)), file})
+	i.awsRules(doc{hcl.Parse(string(text)), file})
 	return nil
 }
 

@@ -234,13 +234,15 @@ func TestNginxTells(t *testing.T) {
 		"limit_req_zone $binary_remote_addr zone=a:1m rate=1r/h;\nserver { limit_req zone=a; }":                                                      "nginx.conf:1: rate=1r/h is not understood",
 		"limit_req_zone $binary_remote_addr zone=a:1m;\nserver { limit_req zone=a bust=5; }":                                                         `nginx.conf:2: limit_req: "bust=5" is not understood`,
 		"limit_req_zone $binary_remote_addr zone=a:1m;\nserver {\nlocation ~ (?!a)b { limit_req zone=a; } limit_req zone=a; }":                       `nginx.conf:3: location ~ (?!a)b cannot be read in Go's syntax`,
-		"limit_req_zone $k zone=a:1m;\nmap $http_x_y $k {\n v1 1; default ''; }\nserver { limit_req zone=a; }":                                       `nginx.conf:3: no condition says that $http_x_y is v1: this entry is left out`,
-		"limit_req_zone $k zone=a:1m;\nmap $scheme$http_x_y $k { default $binary_remote_addr; }\nserver { limit_req zone=a; }":                       "nginx.conf:2: map $scheme$http_x_y: what several variables make together is not understood",
+		"limit_req_zone $k zone=a:1m;\nmap $remote_user $k {\n v1 1; default ''; }\nserver { limit_req zone=a; }":                                    `nginx.conf:3: no condition says that $remote_user is v1: this entry is left out`,
+		"limit_req_zone $k zone=a:1m;\nmap $uri $k {\n ~^/(.*)/x $1; default ''; }\nserver { limit_req zone=a; }":                                    `nginx.conf:3: what the expression ~^/(.*)/x captures is not understood`,
+		"limit_req_zone $binary_remote_addr zone=a:1m;\nserver { location / { rewrite ^/(\\w+)/(.*) /$2 last; } location /a { limit_req zone=a; } }": "nginx.conf:2: rewrite ^/(\\w+)/(.*) /$2 last sends requests on to another location",
+		"limit_req_zone $k zone=a:1m;\nmap $scheme$http_x_y $k {\n httpsv1 1; default $binary_remote_addr; }\nserver { limit_req zone=a; }":          "nginx.conf:3: no condition says that $scheme$http_x_y is httpsv1: this entry is left out",
 		"limit_req_zone $request_uri zone=a:1m;\nserver { limit_req zone=a; }":                                                                       "nginx.conf:1: $request_uri has the query",
 		"limit_req_zone $request_method zone=a:1m;\nserver { limit_req zone=a; }":                                                                    "nginx.conf:1: $request_method is nothing that limits here count by",
 		"limit_req_zone $k zone=a:1m;\nmap $k $k { default $k; }\nserver { limit_req zone=a; }":                                                      "nginx.conf:2: $k is made of itself",
 		"limit_req_zone $k zone=a:1m;\nserver { set $k $args; limit_req zone=a; }":                                                                   "nginx.conf:2: set $k is not understood",
-		"limit_req_zone $k zone=a:1m;\ngeo $k { default 1;\nranges;\n10.0.0.1-10.0.0.9 ''; }\nserver { limit_req zone=a; }":                          "nginx.conf:4: 10.0.0.1-10.0.0.9 is no network: this entry is left out",
+		"limit_req_zone $k zone=a:1m;\ngeo $k { default 1;\nranges;\n10.0.0.9-10.0.0.1 ''; }\nserver { limit_req zone=a; }":                          "nginx.conf:4: 10.0.0.9-10.0.0.1 is no network: this entry is left out",
 		"limit_req_zone $binary_remote_addr zone=a:1m;\nserver { if ($bad) { return 403; } limit_req zone=a; }":                                      "nginx.conf:2: if ($bad) { return … } is not understood",
 		"limit_req_zone $binary_remote_addr zone=a:1m;\nserver { location ~ php$ { limit_req zone=a; } location / { try_files $uri /index.php; } }":  "nginx.conf:2: try_files $uri /index.php: files that are there are not limited",
 		"limit_req_zone $binary_remote_addr zone=a:1m;\nserver { location ~ php$ { limit_req zone=a; } location / { try_files $uri $fallback; } }":   "nginx.conf:2: try_files $uri $fallback sends requests on to another location",
@@ -264,6 +266,41 @@ func TestNginxTells(t *testing.T) {
 		if out := written(t, i); !regexp.MustCompile(`(?m)^# NOT AS THERE: `).MatchString(out) {
 			t.Errorf("%s: it does not say so:\n%s", text, out)
 		}
+	}
+}
+
+// A word that no table has is told at each level, once, and inside of known blocks; names and values of maps are no words.
+func TestUnknownWordsAreTold(t *testing.T) {
+	const text = `wordmain 1;
+events { wordevents on; }
+http {
+	wordhttp 1;
+	map $uri $x { wordvalue 1; default 0; }
+	types { wordtype html; }
+	limit_req_zone $binary_remote_addr zone=a:1m rate=1r/s;
+	upstream u { wordupstream 1; server 127.0.0.1; }
+	server {
+		wordserver 1; wordserver 2; limit_flood 5;
+		location / { limit_req zone=a; wordlocation 1; if ($x) { wordif 1; } limit_except GET { wordexcept 1; } }
+	}
+}`
+	i := new(Import)
+	if err := i.Add("nginx.conf", []byte(text), "nginx"); err != nil {
+		t.Fatal(err)
+	}
+	i.Done()
+	var got []string
+	for _, n := range i.Notes {
+		word, _, _ := strings.Cut(n.Text, " ")
+		got = append(got, fmt.Sprint(n.Place, " ", word, " ", n.Mild))
+	}
+	want := []string{
+		"nginx.conf:1 wordmain true", "nginx.conf:2 wordevents true", "nginx.conf:4 wordhttp true", "nginx.conf:8 wordupstream true",
+		"nginx.conf:10 wordserver true", "nginx.conf:10 limit_flood false", "nginx.conf:11 wordlocation true", "nginx.conf:11 wordif true",
+		"nginx.conf:11 wordexcept true",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("told are %q, want %q", got, want)
 	}
 }
 

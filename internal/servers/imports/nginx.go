@@ -36,6 +36,8 @@ type nginxReader struct {
 	set       map[string]*nginxconf.Directive // what `set` makes
 	known     map[string][]valueCase          // variables that were evaluated; nil: under way
 	uses      []*nginxUse
+	white     []*nginxconf.Directive // Tengine's limit_req_whitelist
+	unknown   map[string]bool        // directives that were told
 
 	server   string // whose $server_name is asked for
 	byServer bool   // whether it was
@@ -73,10 +75,11 @@ func readNginx(i *Import, file string, text []byte) error {
 	}
 	r := &nginxReader{
 		Import: i, base: filepath.Dir(file), zones: map[string]*nginxZone{}, known: map[string][]valueCase{},
-		variables: map[string]*nginxconf.Directive{}, set: map[string]*nginxconf.Directive{},
+		variables: map[string]*nginxconf.Directive{}, set: map[string]*nginxconf.Directive{}, unknown: map[string]bool{},
 	}
 	unescape(top)
 	r.declare(top)
+	r.tellUnknown(top)
 	for _, level := range httpLevels(top) {
 		r.readHTTP(level)
 	}
@@ -118,6 +121,8 @@ func (r *nginxReader) declare(all []*nginxconf.Directive) {
 			continue
 		case d.Name == "set" && len(d.Args) == 2:
 			r.set[strings.TrimPrefix(d.Args[0], "$")] = d
+		case d.Name == "limit_req_whitelist":
+			r.white = append(r.white, d)
 		case d.Name == "limit_conn":
 			r.lose(d.Place(), "limit_conn bounds how many requests are under way at once, which no limit here does")
 		}
@@ -125,6 +130,29 @@ func (r *nginxReader) declare(all []*nginxconf.Directive) {
 			r.lose(d.Place(), "%s names a limit, and Lua is not read", d.Name)
 		}
 		r.declare(d.Block)
+	}
+}
+
+// ofData are the blocks whose words are no directives.
+var ofData = []string{"map", "geo", "geoip2", "types", "split_clients", "charset_map", "match"}
+
+var likeLimits = lazy.Regexp(`(?i)limit|throttl|(^|_)rate(_|$)|flood|(^|_)ban(_|$)|testcookie`)
+
+// tellUnknown tells of directives that no table has, each once. If the name speaks of limits, something is lost.
+func (r *nginxReader) tellUnknown(all []*nginxconf.Directive) {
+	for _, d := range all {
+		switch {
+		case d.Name == "limit_req_whitelist" || nginxconf.IsKnown(d.Name) || r.unknown[d.Name]:
+		case likeLimits().MatchString(d.Name):
+			r.lose(d.Place(), "%s is not understood: what it limits is not judged", d.Name)
+			r.unknown[d.Name] = true
+		default:
+			r.tell(d.Place(), "%s is a directive that is not known: it is taken to limit nothing", d.Name)
+			r.unknown[d.Name] = true
+		}
+		if !slices.Contains(ofData, d.Name) {
+			r.tellUnknown(d.Block)
+		}
 	}
 }
 
@@ -207,6 +235,7 @@ func (r *nginxReader) readServer(d *nginxconf.Directive, host Set, limits nginxL
 	}
 	r.server = serverName(d)
 	clear(r.known)
+	places = r.rewritten(root, places)
 	for n, p := range places {
 		if p.set.never {
 			continue
@@ -299,7 +328,11 @@ func (r *nginxReader) policy() Policy {
 			}
 		}
 		if len(uses) == 0 {
-			r.tell(z.Place(), "no limit_req uses the zone %s", name)
+			why := "no limit_req uses the zone %s"
+			if slices.ContainsFunc(r.uses, func(u *nginxUse) bool { return u.zone == z }) {
+				why = "no request reaches a limit_req of the zone %s: other locations get them all"
+			}
+			r.tell(z.Place(), why, name)
 			continue
 		}
 		for _, u := range uses[1:] {

@@ -23,6 +23,7 @@ type nginxPlace struct {
 	named   []nginxPlace // of a server
 	limits  nginxLimits
 	answers bool // by itself, before limits are asked
+	inside  bool // only other locations lead there
 }
 
 // A nginxLimits is what a level says of limit_req: a level that has some does not inherit those around it.
@@ -53,8 +54,9 @@ func (l nginxLimits) inherit(level []*nginxconf.Directive) nginxLimits {
 func (r *nginxReader) level(d *nginxconf.Directive, p nginxPlace, around nginxLimits) nginxPlace {
 	p.Directive, p.limits = d, around.inherit(d.Block)
 	p.answers = p.answers || slices.ContainsFunc(d.Block, func(d *nginxconf.Directive) bool {
-		return d.Name == "return" || d.Name == "internal"
+		return d.Name == "return"
 	})
+	p.inside = slices.ContainsFunc(d.Block, func(d *nginxconf.Directive) bool { return d.Name == "internal" })
 	for _, inner := range d.Block {
 		switch inner.Name {
 		case "if":
@@ -113,7 +115,7 @@ func (r *nginxReader) isRegexp(d *nginxconf.Directive, pattern string) bool {
 
 // judging are the limits that judge the requests of the place itself.
 func (p *nginxPlace) judging() []*nginxconf.Directive {
-	if p.answers {
+	if p.answers || p.inside {
 		return nil
 	}
 	return p.limits.limits

@@ -3,6 +3,7 @@ package imports
 import (
 	"net/netip"
 	"strconv"
+	"strings"
 
 	"shadow/internal/lazy"
 	"shadow/parse/nginxconf"
@@ -22,15 +23,13 @@ func (r *nginxReader) geo(d *nginxconf.Directive) (all []valueCase) {
 	}
 	var networks []network
 	for _, e := range entries {
-		prefix, err := netip.ParsePrefix(e.key)
-		if addr, bad := netip.ParseAddr(e.key); err != nil && bad == nil {
-			prefix, err = addr.Prefix(addr.BitLen())
-		}
-		if err != nil {
+		prefixes := networksOf(e.key)
+		if prefixes == nil {
 			r.lose(e.Place(), "%s is no network: this entry is left out", e.key)
-			continue
 		}
-		networks = append(networks, network{prefix.Masked(), e.value})
+		for _, p := range prefixes {
+			networks = append(networks, network{p, e.value})
+		}
 	}
 	covered := Set{}
 	var texts []string
@@ -45,13 +44,70 @@ func (r *nginxReader) geo(d *nginxconf.Directive) (all []valueCase) {
 		if inner != nil {
 			set = set.and(within("network", inner...).except())
 		}
-		all = append(all, in(set, r.cases(n.value, d))...)
+		all = append(all, in(set, literal(n.value))...)
 		texts = append(texts, networkText(n.Prefix))
 	}
 	if texts != nil {
 		covered = within("network", texts...).except()
 	}
-	return merged(append(all, in(covered, r.cases(fallback, d))...))
+	for _, value := range append([]string{fallback}, valuesOf(entries)...) {
+		if strings.Contains(value, "$") {
+			r.tell(d.Place(), "geo takes its values as they stand: %s is one text for all, so all these requests count in one "+
+				"place, there and here. A map would put the variable in: geo $x { … 1; } map $x $key { 1 %s; default \"\"; }", value, value)
+			break
+		}
+	}
+	return merged(append(all, in(covered, literal(fallback))...))
+}
+
+// literal is the only case of a text without variables.
+func literal(text string) []valueCase {
+	if text == "" {
+		return []valueCase{{}}
+	}
+	return []valueCase{{pieces: []piece{{text: text}}}}
+}
+
+func valuesOf(entries []entry) (values []string) {
+	for _, e := range entries {
+		values = append(values, e.value)
+	}
+	return values
+}
+
+// networksOf are the networks of a text: an address, a network, or a range of IPv4 addresses; nil of any other.
+func networksOf(text string) (all []netip.Prefix) {
+	if p, err := netip.ParsePrefix(text); err == nil {
+		return []netip.Prefix{p.Masked()}
+	}
+	first, last, isRange := strings.Cut(text, "-")
+	from, err := netip.ParseAddr(first)
+	to := from
+	if err == nil && isRange {
+		to, err = netip.ParseAddr(last)
+	}
+	for err == nil && from.IsValid() && from.Compare(to) <= 0 { // the largest network that begins there and ends in time
+		p := netip.PrefixFrom(from, from.BitLen())
+		for p.Bits() > 0 {
+			wider := netip.PrefixFrom(from, p.Bits()-1)
+			if wider.Masked().Addr() != from || lastOf(wider).Compare(to) > 0 {
+				break
+			}
+			p = wider
+		}
+		all, from = append(all, p), lastOf(p).Next()
+	}
+	return all
+}
+
+// lastOf is the last address of a network.
+func lastOf(p netip.Prefix) netip.Addr {
+	bytes := p.Addr().AsSlice()
+	for bit := p.Bits(); bit < 8*len(bytes); bit++ {
+		bytes[bit/8] |= 0x80 >> (bit % 8)
+	}
+	addr, _ := netip.AddrFromSlice(bytes)
+	return addr
 }
 
 func networkText(p netip.Prefix) string {
@@ -64,8 +120,8 @@ func networkText(p netip.Prefix) string {
 var firstBytes = lazy.Regexp(`^\^\(\?s\)(\\x00\{10\}\\xff\\xff)?\(\?<(\w+)>\.\{(\d+)\}\)\.\{(\d+)\}\\z$`)
 
 // networkMap are the cases of a map that cuts addresses to networks: ~^(?s)(?<net>.{3}).{1}\z $net.
-func (r *nginxReader) networkMap(variable string, entries []entry) (all []valueCase, ok bool) {
-	if variable != "binary_remote_addr" || len(entries) == 0 {
+func (r *nginxReader) networkMap(source []piece, entries []entry) (all []valueCase, ok bool) {
+	if len(source) != 1 || source[0].variable != "binary_remote_addr" || len(entries) == 0 {
 		return nil, false
 	}
 	for _, e := range entries {

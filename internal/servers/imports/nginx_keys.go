@@ -46,11 +46,35 @@ func partOf(variable string) (p part, ok bool) {
 	return part{"field:" + variable}, true
 }
 
+// listed are the requests that limit_req_whitelist leaves alone: those for which a variable has a value.
+// Source: https://tengine.taobao.org/document/http_limit_req.html.
+func (r *nginxReader) listed() Set {
+	var sets []Set
+	for _, d := range r.white {
+		words := map[string]string{}
+		for _, word := range d.Args {
+			name, value, _ := strings.Cut(word, "=")
+			words[name] = value
+		}
+		if words["geo_var_name"] == "" || len(words) != 2 {
+			r.lose(d.Place(), "limit_req_whitelist %s: want geo_var_name=NAME geo_var_value=VALUE", strings.Join(d.Args, " "))
+			continue
+		}
+		for _, c := range r.variable(words["geo_var_name"], d) {
+			if text, fixed := fixedText(c.pieces); fixed && text == words["geo_var_value"] {
+				sets = append(sets, c.set)
+			}
+		}
+	}
+	return union(sets...)
+}
+
 // keysOf are the cases of a zone's key.
 func (r *nginxReader) keysOf(z *nginxZone) (all []keyCase) {
-	cases, empty := merged(r.cases(z.Args[0], z.Directive)), none
+	empty := r.listed()
+	cases := in(empty.except(), merged(r.cases(z.Args[0], z.Directive)))
 	if i := slices.IndexFunc(cases, func(c valueCase) bool { return len(c.pieces) == 0 }); i >= 0 { // an empty key is not limited
-		empty = cases[i].set
+		empty = union(empty, cases[i].set)
 		cases = slices.Delete(cases, i, i+1)
 	}
 	for _, c := range cases {

@@ -37,27 +37,164 @@ func (r *nginxReader) judge(root, place nginxPlace) nginxPlace {
 // title returns the name of a location: its kind and its pattern.
 func (p *nginxPlace) title() string { return strings.TrimSpace(p.kind + " " + p.pattern) }
 
-// sentOn is the location to which a place sends all that it has, with the directive that does so. With the directive
-// alone it may be any other one that has limits.
+// sentOn is the location to which try_files sends all that a place has, with the directive. With the directive alone it may
+// be any other one that has limits.
 func (r *nginxReader) sentOn(root, place nginxPlace) (next *nginxPlace, by *nginxconf.Directive) {
-	for _, d := range place.Block {
-		if d.Name != "rewrite" || len(d.Args) < 2 || strings.Contains(d.Args[1], "://") {
-			continue
-		}
-		if flag := d.Args[len(d.Args)-1]; len(d.Args) > 2 && flag != "last" {
-			continue
-		}
-		if target, known := root.target(d.Args[1]); known && everything().MatchString(d.Args[0]) && target.title() != place.title() {
-			return target, d
-		}
-		if len(place.judging()) == 0 {
-			return nil, d
-		}
-	}
 	if len(place.judging()) > 0 {
 		return nil, nil
 	}
 	return root.tried(place)
+}
+
+// mostRewrites bounds how often nginx rewrites a request.
+const mostRewrites = 10
+
+// rewritten follows rewrites: first those of the server, then those of the location, again and again. Each takes the
+// requests whose path it fits to the location of the path that it makes.
+// Source: nginx/nginx 3f6f782, src/http/modules/ngx_http_rewrite_module.c, ngx_http_rewrite_handler.
+func (r *nginxReader) rewritten(root nginxPlace, places []chosen) (all []chosen) {
+	w := rewriting{nginxReader: r, root: root}
+	for _, p := range places {
+		left := w.follow(root.Directive, p, "", 0)
+		if p.place.Directive != nil && p.place.Directive != root.Directive && !root.answers {
+			left = w.follow(p.place.Directive, left, "", 0)
+		}
+		w.all = append(w.all, left)
+	}
+	return w.all
+}
+
+// A rewriting follows the rewrites of a server.
+type rewriting struct {
+	*nginxReader
+	root nginxPlace
+	all  []chosen
+}
+
+// follow follows the rewrites of a level, and returns what stays where it is. path is what the requests ask for after earlier
+// ones; "": what they came with. One that ends with a $ goes on in a way that is not known.
+func (w *rewriting) follow(level *nginxconf.Directive, p chosen, path string, hops int) (left chosen) {
+	for n, d := range level.Block {
+		switch {
+		case d.Name == "return", p.set.never, hops > mostRewrites:
+			return p
+		case d.Name != "rewrite" || len(d.Args) < 2:
+			continue
+		}
+		flag := strings.Join(d.Args[2:], " ")
+		fits, known := fitsRewrite(d.Args[0], path)
+		outside := strings.Contains(d.Args[1], "://") || flag == "redirect" || flag == "permanent"
+		stays := flag == "break" && level != w.root.Directive
+		target, to := w.root.rewriteTarget(d.Args[1])
+		again := flag == "" && !outside && target != nil && rewritesAlso(level.Block[n+1:], to)
+		switch {
+		case known && fits.never:
+			continue
+		case !known, target == nil && !outside && !stays, again:
+			if len(w.root.differing(nil)) > 1 {
+				w.lose(d.Place(), "rewrite %s sends requests on to another location, whose limits then judge them. Here the location "+
+					"judges that was asked for", strings.Join(d.Args, " "))
+			}
+			return p
+		}
+		moved := chosen{place: p.place, set: p.set.and(fits)}
+		switch {
+		case outside: // answered before limits are asked
+			moved.place = nginxPlace{Directive: level, answers: true}
+		case !stays:
+			moved.place = *target
+			if target.Directive != w.root.Directive {
+				moved = w.follow(target.Directive, moved, to, hops+1)
+			}
+		}
+		w.all = append(w.all, moved)
+		p.set = p.set.and(fits.except())
+	}
+	return p
+}
+
+// rewritesAlso reports whether one of some rewrites may fit a path.
+func rewritesAlso(some []*nginxconf.Directive, path string) bool {
+	return slices.ContainsFunc(some, func(d *nginxconf.Directive) bool {
+		if d.Name != "rewrite" || len(d.Args) < 2 {
+			return false
+		}
+		fits, known := fitsRewrite(d.Args[0], path)
+		return !known || !fits.never
+	})
+}
+
+// differing adds the lists of limits that judge the requests of a place and of those within it, each once.
+func (p *nginxPlace) differing(lists [][]*nginxconf.Directive) [][]*nginxconf.Directive {
+	if !slices.ContainsFunc(lists, func(l []*nginxconf.Directive) bool { return slices.Equal(l, p.limits.limits) }) {
+		lists = append(lists, p.limits.limits)
+	}
+	for i := range p.within {
+		lists = p.within[i].differing(lists)
+	}
+	return lists
+}
+
+// fitsRewrite is the set of requests that an expression fits, of those that ask for a path, see rewriteAll; false if that is
+// not known.
+func fitsRewrite(pattern, path string) (Set, bool) {
+	re, err := regexp.Compile(pattern)
+	switch {
+	case everything().MatchString(pattern):
+		return Set{}, true
+	case err != nil:
+		return none, false
+	case path == "":
+		return within("regexp", pattern), true
+	case strings.HasSuffix(path, "$"): // what no path with this beginning can fit is known, too
+		begin, ok := strings.CutPrefix(pattern, "^")
+		literal, _ := regexp.MustCompile(begin).LiteralPrefix()
+		n := min(len(literal), len(path)-1)
+		return none, ok && literal[:n] != path[:n]
+	case re.MatchString(path):
+		return Set{}, true
+	}
+	return none, true
+}
+
+// rewriteTarget is the location of what a rewrite makes, with its path as in rewriteAll; nil if that is not known.
+func (p *nginxPlace) rewriteTarget(text string) (*nginxPlace, string) {
+	path, _, _ := strings.Cut(text, "?")
+	begin, _, variable := strings.Cut(path, "$")
+	if !strings.HasPrefix(begin, "/") {
+		return nil, ""
+	}
+	if variable {
+		path = begin + "$"
+		if !p.leadsToOne(begin) {
+			return nil, ""
+		}
+	}
+	found, _ := p.find(begin)
+	target := *found
+	target.inside = false
+	return &target, path
+}
+
+// leadsToOne reports whether all paths that begin so are given to one location.
+func (p *nginxPlace) leadsToOne(begin string) bool {
+	for i := range p.within {
+		q := &p.within[i]
+		switch q.kind {
+		case "=", "", "^~":
+			if strings.HasPrefix(q.pattern, begin) && q.pattern != begin || q.kind == "=" && q.pattern == begin {
+				return false
+			}
+			if strings.HasPrefix(begin, q.pattern) && !q.leadsToOne(begin) {
+				return false
+			}
+		default:
+			if found, _ := p.find(begin); found.kind != "^~" {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // tried is the location to which try_files sends what a place has, with the directive.

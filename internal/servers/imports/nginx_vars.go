@@ -99,6 +99,18 @@ type entry struct {
 	regexp     bool
 }
 
+// captures reports whether the value of an entry has what its expression captures.
+func (e *entry) captures() bool {
+	re, err := regexp.Compile(insensitive(e.key))
+	if !e.regexp || err != nil {
+		return false
+	}
+	return slices.ContainsFunc(nginxVariable().FindAllString(e.value, -1), func(v string) bool {
+		name := strings.Trim(v, "${}")
+		return strings.Trim(name, "0123456789") == "" || re.SubexpIndex(name) >= 0
+	})
+}
+
 // entries returns the entries of a map or geo, with what is included; fallback is the value of what no entry fits.
 func (r *nginxReader) entries(d *nginxconf.Directive, block []*nginxconf.Directive) (all []entry, fallback string, hostnames bool) {
 	var regexps []entry
@@ -116,7 +128,7 @@ func (r *nginxReader) entries(d *nginxconf.Directive, block []*nginxconf.Directi
 			}
 		case e.Name == "hostnames":
 			hostnames = true
-		case e.Name == "volatile":
+		case e.Name == "volatile", e.Name == "ranges" && d.Name == "geo" && len(e.Args) == 0:
 		case len(e.Args) != 1 || d.Name == "geo" && slices.Contains([]string{"proxy", "delete"}, e.Name):
 			r.lose(e.Place(), "%s %s: not understood", e.Name, strings.Join(e.Args, " "))
 		case e.Name == "default":
@@ -150,8 +162,8 @@ func (r *nginxReader) mapped(d *nginxconf.Directive) (all []valueCase) {
 		switch {
 		case fixed:
 			all = append(all, in(source.set, r.cases(lookUp(text, entries, fallback, hostnames), d))...)
-		case len(source.pieces) == 1:
-			if networks, ok := r.networkMap(source.pieces[0].variable, entries); ok {
+		default:
+			if networks, ok := r.networkMap(source.pieces, entries); ok {
 				all = append(all, in(source.set, networks)...)
 				rest := Set{} // other addresses
 				for _, n := range networks {
@@ -162,11 +174,7 @@ func (r *nginxReader) mapped(d *nginxconf.Directive) (all []valueCase) {
 				}
 				continue
 			}
-			all = append(all, in(source.set, r.conditioned(d, source.pieces[0].variable, entries, fallback, hostnames))...)
-		default:
-			r.lose(d.Place(), "map %s: what several variables make together is not understood, so $%s is taken for its default",
-				d.Args[0], strings.TrimPrefix(d.Args[1], "$"))
-			all = append(all, in(source.set, r.cases(fallback, d))...)
+			all = append(all, in(source.set, r.conditioned(d, source.pieces, entries, fallback, hostnames))...)
 		}
 	}
 	return merged(all)
@@ -228,19 +236,26 @@ func insensitive(pattern string) string {
 	return pattern
 }
 
-// conditioned are the cases of a map of a variable that nginx has itself.
-func (r *nginxReader) conditioned(d *nginxconf.Directive, variable string, entries []entry, fallback string, hostnames bool) (all []valueCase) {
+// conditioned are the cases of a map of variables that nginx has itself.
+func (r *nginxReader) conditioned(d *nginxconf.Directive, pieces []piece, entries []entry, fallback string, hostnames bool) (all []valueCase) {
 	var before []Set    // what earlier entries took
 	var values []string // with one value after the other
 	var fitting [][]Set // what fits each
 	for _, e := range entries {
-		set, ok := conditionOn(variable, e, hostnames)
+		set, ok := conditionOn(pieces[0].variable, e, hostnames)
+		if len(pieces) > 1 {
+			set, ok = conditionOnText(pieces, e, hostnames)
+		}
 		if !ok {
-			r.lose(e.Place(), "no condition says that $%s is %s: this entry is left out", variable, e.Name)
+			r.lose(e.Place(), "no condition says that %s is %s: this entry is left out", d.Args[0], e.Name)
 			continue
 		}
-		if variable == "server_port" {
+		if pieces[0].variable == "server_port" {
 			r.lose(d.Place(), "only a log with the port tells what $server_port was; else it is taken for none of those here")
+		}
+		if e.captures() {
+			r.lose(e.Place(), "what the expression %s captures is not understood: %s is taken in its place", e.Name, d.Args[0])
+			e.value = d.Args[0]
 		}
 		if len(values) > 0 && values[len(values)-1] == e.value {
 			fitting[len(fitting)-1] = append(fitting[len(fitting)-1], set)
@@ -290,6 +305,12 @@ func conditionOn(variable string, e entry, hostnames bool) (Set, bool) {
 			return within("without", part.text), true
 		case e.regexp && something().MatchString(strings.TrimPrefix(e.key, "*")):
 			return within("without", part.text).except(), true
+		case part.text != "user" && e.regexp:
+			return within("with", part.text+"~"+insensitive(e.key)), compiles(e.key)
+		case part.text != "user" && strings.ToLower(e.key) == strings.ToUpper(e.key):
+			return within("with", part.text+"="+e.key), true
+		case part.text != "user":
+			return within("with", part.text+"~(?i)^"+regexp.QuoteMeta(e.key)+"$"), true
 		}
 		return none, false
 	}
@@ -317,7 +338,11 @@ func conditionOn(variable string, e entry, hostnames bool) (Set, bool) {
 		if e.regexp {
 			return within("regexp", pathOnly(variable, insensitive(e.key))), compiles(e.key)
 		}
-		return exactly(e.key), strings.HasPrefix(e.key, "/") && !strings.Contains(e.key, "?")
+		set := exactly(e.key)
+		if strings.ToLower(e.key) != strings.ToUpper(e.key) { // a map takes texts in either case
+			set = within("regexp", "(?i)^"+regexp.QuoteMeta(e.key)+"$")
+		}
+		return set, strings.HasPrefix(e.key, "/") && !strings.Contains(e.key, "?")
 	}
 	return none, false
 }

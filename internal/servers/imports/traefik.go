@@ -11,6 +11,7 @@ import (
 	"shadow/internal/lazy"
 	"shadow/internal/policy"
 	"shadow/internal/request"
+	"shadow/internal/servers/imports/hcl"
 	"shadow/limit"
 )
 
@@ -34,7 +35,7 @@ func readTOML(i *Import, file string, text []byte) error {
 	root, at := policy.NewTree(1), 0
 	into := root
 	part := func(end int) {
-		lines := parseHCL(strings.Repeat("\n", strings.Count(string(text[:at]), "\n")) + string(text[at:end]))
+		lines := hcl.Parse(strings.Repeat("\n", strings.Count(string(text[:at]), "\n")) + string(text[at:end]))
 		for _, key := range lines.Keys() {
 			into.Set(key, lines.Get(key))
 		}

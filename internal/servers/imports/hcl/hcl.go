@@ -1,4 +1,5 @@
-package imports
+// Package hcl reads the language of Terraform: a text comes in, and a tree of its blocks and literals goes out.
+package hcl
 
 import (
 	"regexp"
@@ -10,9 +11,9 @@ import (
 	"shadow/internal/policy"
 )
 
-// parseHCL reads blocks and literals of Terraform. What is computed stays as it is written.
-func parseHCL(text string) *policy.Tree {
-	p := &hclParser{tokens: hclToken().FindAllStringIndex(text, -1), text: text}
+// Parse reads blocks and literals of Terraform. What is computed stays as it is written.
+func Parse(text string) *policy.Tree {
+	p := &parser{tokens: tokens().FindAllStringIndex(text, -1), text: text}
 	for at, c := range []byte(text) {
 		if c == '\n' {
 			p.breaks = append(p.breaks, at)
@@ -23,9 +24,9 @@ func parseHCL(text string) *policy.Tree {
 	return root
 }
 
-var hclToken = lazy.Regexp(`(?s)#[^\n]*|//[^\n]*|/\*.*?\*/|<<-?\w+[^\n]*\n|"(?:\\.|[^"\\])*"|'[^'\n]*'|[\w.*-]+|[{}\[\](),=:]|\n|[^\s\w]`)
+var tokens = lazy.Regexp(`(?s)#[^\n]*|//[^\n]*|/\*.*?\*/|<<-?\w+[^\n]*\n|"(?:\\.|[^"\\])*"|'[^'\n]*'|[\w.*-]+|[{}\[\](),=:]|\n|[^\s\w]`)
 
-type hclParser struct {
+type parser struct {
 	tokens [][]int
 	text   string
 	at     int
@@ -34,7 +35,7 @@ type hclParser struct {
 }
 
 // next is the next token that says something; "" at the end.
-func (p *hclParser) next(lines bool) string {
+func (p *parser) next(lines bool) string {
 	for p.at < len(p.tokens) {
 		span := p.tokens[p.at]
 		token := p.text[span[0]:span[1]]
@@ -55,13 +56,13 @@ func (p *hclParser) next(lines bool) string {
 	return ""
 }
 
-// hclDepth is the depth to which blocks may nest.
-const hclDepth = 100
+// mostDepth is the depth to which blocks may nest.
+const mostDepth = 100
 
-func (p *hclParser) body(into *policy.Tree, depth int) {
+func (p *parser) body(into *policy.Tree, depth int) {
 	for {
 		name := p.next(false)
-		if name == "" || name == "}" || depth > hclDepth {
+		if name == "" || name == "}" || depth > mostDepth {
 			return
 		}
 		line, labels := p.line+1, []string(nil)
@@ -84,7 +85,7 @@ func (p *hclParser) body(into *policy.Tree, depth int) {
 }
 
 // value reads what stands behind an equals sign: a literal, a list, a mapping, or an expression up to the end of its line.
-func (p *hclParser) value(depth int) *policy.Tree {
+func (p *parser) value(depth int) *policy.Tree {
 	token := p.next(false)
 	at := &policy.Tree{Line: p.line + 1}
 	switch {
@@ -94,7 +95,7 @@ func (p *hclParser) value(depth int) *policy.Tree {
 		return at
 	case token == "[":
 		at.Items = []*policy.Tree{}
-		for depth < hclDepth {
+		for depth < mostDepth {
 			before := p.at
 			switch item := p.next(false); item {
 			case "]", "":
