@@ -29,7 +29,8 @@ type Source struct {
 	Asked      string   // the action that a flag names; "": none does
 
 	config   *configText // nil until it is read
-	imported []string    // what of LimitsFrom is not as it is there
+	imported []string    // what is noted of LimitsFrom
+	lost     int         // on how many places it is judged in another way
 	limits   []imports.Policy
 }
 

@@ -103,8 +103,9 @@ func importLimits(in io.Reader, from string, files []string) (*imports.Import, e
 	return i, nil
 }
 
-// Imported says what of LimitsFrom is not as it is there, once the source is built.
-func (s *Source) Imported() []string { return s.imported }
+// Imported returns what shadow import notes of LimitsFrom, and on how many places what is judged is not as it is there. The
+// source must have been built.
+func (s *Source) Imported() (notes []string, lost int) { return s.imported, s.lost }
 
 // mostImport is the most bytes that a configuration of a server may have.
 const mostImport = 64 << 20
@@ -123,8 +124,8 @@ func (s *Source) withLimits(config *policy.Config) error {
 	if err := i.Write(&text); err != nil {
 		return err
 	}
-	s.imported, s.limits = nil, i.Policies
-	for _, n := range i.Lost() {
+	s.imported, s.limits, s.lost = nil, i.Policies, len(i.Lost())
+	for _, n := range i.Notes {
 		s.imported = append(s.imported, "--"+flag+": "+n.String())
 	}
 	if len(i.Policies) == 0 {

@@ -118,7 +118,8 @@ func (f *Tail) options(ctx context.Context, logs []string) (o tail.Options, err 
 	}
 	f.Anonymizer.Rename(built.Read.Tables)
 	o.Policies, o.Read = built.Policies, built.Read
-	for _, text := range f.Imported() {
+	notes, _ := f.Imported()
+	for _, text := range notes {
 		fmt.Fprintln(f.Err, "shadow: "+escape.Visible(text))
 	}
 	pipeline.NotePaths(&o.Read, pipeline.PolicyKeys(o.Policies))

@@ -109,12 +109,13 @@ func (m *Migrate) run(ctx context.Context, logs []string) (err error) {
 	if err := report.Write(m.Out, m.Output); err != nil {
 		return err
 	}
-	for _, text := range m.Imported() {
+	notes, lost := m.Imported()
+	for _, text := range notes {
 		fmt.Fprintf(m.Err, "warning: %s\n", escape.Visible(text))
 	}
 	err = m.finish(ctx, m.Output == "json")
-	if n := len(m.Imported()); err == nil && n > 0 {
-		err = pipeline.NotUnderstoodError(n)
+	if err == nil && lost > 0 {
+		err = pipeline.NotUnderstoodError(lost)
 	}
 	return cmp.Or(err, unreadable)
 }
