@@ -31,7 +31,7 @@ func (r *Suggest) paste(to *advice.Answer, first bool) error {
 	where.Action, where.Named = a.Action, r.named[a.Action]
 	where.Exempt = exempt
 	to.Server, to.ByLog = server.Title, r.byLog
-	to.Lines = func(limit string) ([]advice.Block, error) {
+	to.Lines = func(limit string) ([]servers.Block, error) {
 		d, err := server.Lines(limit, where)
 		return blocksOf(d, first), err
 	}
@@ -165,12 +165,15 @@ func (r *Suggest) exempt(v *advice.Verdict, a *suggest.Advice) (networks []netip
 }
 
 // blocksOf are the lines of a server, with those that it wants once or without.
-func blocksOf(d servers.Directives, once bool) (blocks []advice.Block) {
+func blocksOf(d servers.Directives, once bool) (blocks []servers.Block) {
 	for _, b := range d.Blocks {
-		if last := len(blocks) - 1; last >= 0 && blocks[last].Place == b.Place && (!b.Once || once) {
+		if b.Once && !once {
+			continue
+		}
+		if last := len(blocks) - 1; last >= 0 && blocks[last].Place == b.Place {
 			blocks[last].Lines = slices.Concat(blocks[last].Lines, b.Lines)
-		} else if !b.Once || once {
-			blocks = append(blocks, advice.Block{Place: b.Place, Lines: b.Lines})
+		} else {
+			blocks = append(blocks, b)
 		}
 	}
 	return blocks

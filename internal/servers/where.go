@@ -41,9 +41,11 @@ type Directives struct {
 
 // A Block is lines that go to one place.
 type Block struct {
-	Place string // the server's word for it: http, location, frontend
-	Once  bool   // whether the place wants these lines once, however many limits there are
-	Lines []string
+	// the server's word for it: http, location, frontend
+	Place string `json:"place"`
+	// whether the place wants these lines once, however many limits there are
+	Once  bool     `json:"-"`
+	Lines []string `json:"lines"`
 }
 
 // address reports whether a client is an address or its network.

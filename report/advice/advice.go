@@ -2,6 +2,7 @@
 package advice
 
 import (
+	"shadow/internal/servers"
 	"shadow/internal/suggest"
 	"shadow/internal/sweep"
 	"shadow/internal/traffic/who"
@@ -47,7 +48,7 @@ type Answer struct {
 	ByLog  bool            `json:"-"` // whether the log says so, and no flag
 
 	// Lines returns what to paste for another limit of the answer's kind; nil: no server is asked for.
-	Lines func(limit string) ([]Block, error) `json:"-"`
+	Lines func(limit string) ([]servers.Block, error) `json:"-"`
 
 	best []*suggest.Suggestion
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"shadow/internal/findings"
+	"shadow/internal/servers"
 	"shadow/internal/suggest"
 	"shadow/internal/sweep"
 	"shadow/internal/testneeds"
@@ -82,7 +83,7 @@ func TestBriefFits(t *testing.T) {
 			v.Search = append(v.Search, Crawler{Name: pick(), Requests: int64(i), Refused: int64(i)})
 		}
 		for range random.IntN(3) {
-			v.Paste = append(v.Paste, Block{"http", some(4, func(i int) string { return "limit_req zone=" + strings.Repeat("z", i*40) + ";" })})
+			v.Paste = append(v.Paste, servers.Block{Place: "http", Lines: some(4, func(i int) string { return "limit_req zone=" + strings.Repeat("z", i*40) + ";" })})
 		}
 		a := &Answer{Action: pick(), Key: pick(), Server: "nginx", Watch: watches[random.IntN(3)], Verdict: v, Advice: deployed()}
 		for _, markdown := range []bool{false, true} {
@@ -229,7 +230,7 @@ func TestNotesAreWhole(t *testing.T) {
 	text := "token:600/1m,burst=100"
 	v := &Verdict{
 		Verdict: "ceiling", Reason: strings.Repeat("reason ", 60), For: "nginx", Note: strings.Repeat("note ", 150), Limit: &text,
-		AtRisk: &AtRisk{AtOnce: 100}, Allows: &Allows{1, 2, 3}, Paste: []Block{{"http", []string{"limit_req zone=a;"}}},
+		AtRisk: &AtRisk{AtOnce: 100}, Allows: &Allows{1, 2, 3}, Paste: []servers.Block{{Place: "http", Lines: []string{"limit_req zone=a;"}}},
 	}
 	a := &Answer{Server: "nginx", Watch: Watch{How: strings.Repeat("watch ", 100)}, Verdict: v, Advice: deployed()}
 	w := new(document.Writer)

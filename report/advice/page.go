@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"shadow/internal/findings"
+	"shadow/internal/servers"
 	"shadow/internal/suggest"
 	"shadow/internal/sweep"
 	"shadow/internal/traffic/useragent"
@@ -198,7 +199,7 @@ func patternOf(l html.Lines, n int64) html.PatternLines {
 	}
 }
 
-func linesOf(blocks []Block) (all []html.Lines) {
+func linesOf(blocks []servers.Block) (all []html.Lines) {
 	for _, b := range blocks {
 		all = append(all, html.Lines{Place: b.Place, Text: strings.Join(b.Lines, "\n")})
 	}

@@ -7,6 +7,7 @@ import (
 
 	"shadow/internal/escape"
 	"shadow/internal/lazy"
+	"shadow/internal/servers"
 	"shadow/report/document"
 	"shadow/report/table"
 )
@@ -166,7 +167,7 @@ func indented(lines []string) (all []string) {
 }
 
 // placed are the lines of a block, with its place in a comment.
-func placed(b Block, width int) []string {
+func placed(b servers.Block, width int) []string {
 	place := "in " + escape.Visible(b.Place)
 	if len(b.Lines) == 0 {
 		return []string{"# " + place}

@@ -25,28 +25,19 @@ type Report struct {
 	Lost       []string           `json:"lost"`
 	Notes      []string           `json:"notes"`
 	Enforce    string             `json:"enforce"`
-	Paste      []Block            `json:"paste"`
+	Paste      []servers.Block    `json:"paste"`
 	Correction *Correction        `json:"correction,omitempty"` // nil: none was looked for
 
 	text string
 }
 
-// A Block is lines that go to one place.
-type Block struct {
-	Place string   `json:"place"`
-	Lines []string `json:"lines"`
-}
-
 // New is a report on an export. d may be nil.
 func New(e *servers.Export, d *diff.Report) *Report {
-	r := &Report{
+	return &Report{
 		Report: d, Target: e.Target.Name, Limits: e.Limits, Lost: append([]string{}, e.Lost...),
-		Notes: append([]string{}, e.Notes...), Enforce: e.Target.Enforce, text: e.Text(), Paste: []Block{},
+		Notes: append([]string{}, e.Notes...), Enforce: e.Target.Enforce, text: e.Text(),
+		Paste: append([]servers.Block{}, e.Blocks...),
 	}
-	for _, b := range e.Blocks {
-		r.Paste = append(r.Paste, Block{b.Place, b.Lines})
-	}
-	return r
 }
 
 // Schema implements document.Report.
