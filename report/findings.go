@@ -11,14 +11,8 @@ import (
 // Every report begins with what was found in the log. People read the gravest findings, and each warning that is not one
 // of them; JSON has all of both.
 
-// FindingsShown is the most findings that people read in other reports than that of `shadow doctor`.
-const FindingsShown = 5
-
-// shownFindings returns the findings that people read, and how many more there are.
-func (h *Head) shownFindings() (shown []findings.Finding, more int) {
-	shown = h.Findings[:min(len(h.Findings), FindingsShown)]
-	return shown, len(h.Findings) - len(shown)
-}
+// findingsShown is the most findings that people read in other reports than that of `shadow doctor`.
+const findingsShown = 5
 
 // moreFindings says where the others are.
 func moreFindings(n int) string { return fmt.Sprintf("%d more: shadow doctor LOG", n) }
@@ -39,33 +33,27 @@ func (h *Head) found(code string) bool {
 // Short reports whether the log is too short to draw limits from.
 func (h *Head) Short() bool { return h.found("short_log") }
 
-// alert writes findings and warnings.
-func (h *Head) alert(w *document.Writer) {
-	shown, more := h.shownFindings()
-	for i := range shown {
-		w.Alert(alerts[shown[i].Severity], shown[i].String())
-	}
-	if more > 0 {
-		w.Alert(document.Note, moreFindings(more))
-	}
-	for _, text := range h.OtherWarnings() {
-		w.Alert(document.Warning, text)
-	}
-}
-
-// alerts maps the severity of findings to the level at which they are shown.
-var alerts = [...]document.Level{
+// levels maps the severity of findings to the level at which they are shown.
+var levels = [...]document.Level{
 	findings.Stop: document.Stop, findings.Warn: document.Warning, findings.Info: document.Note,
 }
 
-// Alerts are the findings and warnings that people read, a line each.
-func (h *Head) Alerts() (lines []string) {
-	shown, more := h.shownFindings()
+// alert hands the findings and warnings that people read to write, one by one.
+func (h *Head) alert(write func(level document.Level, text string)) {
+	shown := h.Findings[:min(len(h.Findings), findingsShown)]
 	for i := range shown {
-		lines = append(lines, shown[i].String())
+		write(levels[shown[i].Severity], shown[i].String())
 	}
-	if more > 0 {
-		lines = append(lines, moreFindings(more))
+	if more := len(h.Findings) - len(shown); more > 0 {
+		write(document.Note, moreFindings(more))
 	}
-	return append(lines, h.OtherWarnings()...)
+	for _, text := range h.OtherWarnings() {
+		write(document.Warning, text)
+	}
+}
+
+// Alerts returns the findings and warnings that people read, a line each.
+func (h *Head) Alerts() (lines []string) {
+	h.alert(func(_ document.Level, text string) { lines = append(lines, text) })
+	return lines
 }

@@ -41,7 +41,7 @@ func (m *Model) writeNews(w *document.Writer) {
 	for i := range m.Findings {
 		if f := &m.Findings[i]; f.Severity < findings.Info && told < newsBrought {
 			told++
-			w.Alert(alerts[f.Severity], cmp.Or(f.Brief, f.String()))
+			w.Alert(levels[f.Severity], cmp.Or(f.Brief, f.String()))
 		}
 	}
 	switch more := len(m.Findings) - told; {

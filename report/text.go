@@ -19,7 +19,7 @@ func (m *Model) Write(w io.Writer, output string) error {
 func (h *Head) Begin(w *document.Writer, title string, more ...document.Fact) {
 	w.Title(title)
 	w.Facts(append(h.Facts(), more...)...)
-	h.alert(w)
+	h.alert(w.Alert)
 }
 
 // ShowsIdentities reports whether people read who the clients are, and why.
