@@ -208,12 +208,9 @@ func (b *keyBounds) finish(ctx context.Context) error {
 // report returns what the report shows of the bounds.
 func (b *keyBounds) report() *keys.Bounds {
 	q := &b.of.advisor.Question
-	all := &keys.Bounds{Target: q.Target.String(), Protect: []string{}, Keys: []keys.Bound{}}
+	all := &keys.Bounds{Target: q.Target.String(), Protect: []string{}, Keys: keys.NewBounds(b.found)}
 	for _, goal := range q.Goals {
 		all.Protect = append(all.Protect, goal.String())
-	}
-	for i := range b.found {
-		all.Keys = append(all.Keys, keys.NewBound(&b.found[i]))
 	}
 	return all
 }

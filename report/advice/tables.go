@@ -9,6 +9,7 @@ import (
 	"shadow/internal/traffic/who"
 	"shadow/report/document"
 	"shadow/report/format"
+	"shadow/report/keys"
 	"shadow/report/table"
 )
 
@@ -65,13 +66,13 @@ func (s *Answer) sections() []document.Section {
 
 // byKeyTable has the bound by each key.
 func (s *Answer) byKeyTable() *table.Table {
-	t := table.Of[KeyReach]{}
-	t.Head(table.Words("key"), func(r *KeyReach) table.Cell { return table.Text(r.Key) })
-	t.Join(table.Number("requests"), func(r *KeyReach) table.Cell { return table.Count(r.Requests) })
-	t.Join(table.Number("of"), func(r *KeyReach) table.Cell { return table.Count(r.OfRequests) })
-	t.Join(table.Number("%"), func(r *KeyReach) table.Cell { return table.Share(r.RequestsPercent) })
-	t.Join(table.Number("clients"), func(r *KeyReach) table.Cell { return table.Count(r.Clients) })
-	t.Join(table.Number("of"), func(r *KeyReach) table.Cell { return table.Count(r.OfClients) })
+	t := table.Of[keys.Bound]{}
+	t.Head(table.Words("key"), func(r *keys.Bound) table.Cell { return table.Text(r.Key) })
+	t.Join(table.Number("requests"), func(r *keys.Bound) table.Cell { return table.Count(r.Requests) })
+	t.Join(table.Number("of"), func(r *keys.Bound) table.Cell { return table.Count(r.OfRequests) })
+	t.Join(table.Number("%"), func(r *keys.Bound) table.Cell { return table.Share(r.RequestsPercent) })
+	t.Join(table.Number("clients"), func(r *keys.Bound) table.Cell { return table.Count(r.Clients) })
+	t.Join(table.Number("of"), func(r *keys.Bound) table.Cell { return table.Count(r.OfClients) })
 	return t.Fill(s.Verdict.ByKey)
 }
 

@@ -9,6 +9,7 @@ import (
 	"shadow/internal/traffic/who"
 	"shadow/limit"
 	"shadow/report/format"
+	"shadow/report/keys"
 )
 
 // A Verdict is the answer to the question: whether to deploy a limit, which, and what it does. Figures are those of the
@@ -28,8 +29,8 @@ type Verdict struct {
 	Heavy     *Heavy          `json:"heavy"`            // nil: no single client is most of what the limit refuses, or it attacks
 	OfAction  *OfAction       `json:"of_action"`        // nil: a limit for all requests will do, or none for one action does
 	Validated *Validated      `json:"validated"`        // nil: no part chose nothing
-	Reach     *Reach          `json:"bound"`            // nil: not computed
-	ByKey     []KeyReach      `json:"bound_by_key"`     // the same by other keys; empty unless no limit can, or --details
+	Reach     *keys.Reach     `json:"bound"`            // nil: not computed
+	ByKey     []keys.Bound    `json:"bound_by_key"`     // the same by other keys; empty unless no limit can, or --details
 	Allows    *Allows         `json:"allows"`           // nil without a limit
 	Best      *string         `json:"best_of_any"`      // a limit of any algorithm that stops at least half as much again; nil: none
 	Broke     *string         `json:"broke"`            // the limit that broke its promise where it was validated; nil: none did
@@ -122,25 +123,6 @@ type Validated struct {
 	Targets  Affected `json:"targets"`
 }
 
-// Reach says how much of the target any windows and buckets together could reach under the promise.
-type Reach struct {
-	Requests        int64   `json:"requests"`
-	OfRequests      int64   `json:"of_requests"`
-	RequestsPercent float64 `json:"requests_percent"`
-	Clients         int64   `json:"clients"`
-	OfClients       int64   `json:"of_clients"`
-}
-
-// A KeyReach is the same by another key.
-type KeyReach struct {
-	Key string `json:"key"`
-	Reach
-}
-
-func newReach(r *suggest.Reach) Reach {
-	return Reach{r.Requests, r.OfRequests, format.PercentOf(r.Requests, r.OfRequests), r.Clients, r.OfClients}
-}
-
 // Allows counts the requests that the limit admits of one client that sends flat out, from its first on.
 type Allows struct {
 	Minute int64 `json:"minute"`
@@ -175,13 +157,10 @@ func (s *Answer) fillVerdict() {
 		}
 	}
 	if a.Reach != nil {
-		r := newReach(a.Reach)
+		r := keys.NewReach(a.Reach)
 		v.Reach = &r
 	}
-	v.ByKey = []KeyReach{}
-	for i := range a.ByKey {
-		v.ByKey = append(v.ByKey, KeyReach{a.ByKey[i].Key.String(), newReach(&a.ByKey[i].Reach)})
-	}
+	v.ByKey = keys.NewBounds(a.ByKey)
 	if n.Broke != "" {
 		v.Broke = &n.Broke
 	}

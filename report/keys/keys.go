@@ -54,7 +54,12 @@ type Bounds struct {
 
 // A Bound is that of one key.
 type Bound struct {
-	Key             string  `json:"key"`
+	Key string `json:"key"`
+	Reach
+}
+
+// Reach says how much of the target any windows and buckets together could reach under the promise.
+type Reach struct {
 	Requests        int64   `json:"requests"`
 	OfRequests      int64   `json:"of_requests"`
 	RequestsPercent float64 `json:"requests_percent"`
@@ -62,9 +67,18 @@ type Bound struct {
 	OfClients       int64   `json:"of_clients"`
 }
 
-// NewBound returns what was found by a key.
-func NewBound(r *suggest.KeyReach) Bound {
-	return Bound{r.Key.String(), r.Requests, r.OfRequests, format.PercentOf(r.Requests, r.OfRequests), r.Clients, r.OfClients}
+// NewReach works out the share.
+func NewReach(r *suggest.Reach) Reach {
+	return Reach{r.Requests, r.OfRequests, format.PercentOf(r.Requests, r.OfRequests), r.Clients, r.OfClients}
+}
+
+// NewBounds returns what was found by each key.
+func NewBounds(found []suggest.KeyReach) []Bound {
+	bounds := []Bound{}
+	for i := range found {
+		bounds = append(bounds, Bound{found[i].Key.String(), NewReach(&found[i].Reach)})
+	}
+	return bounds
 }
 
 // A Group is visitors of some identities.
