@@ -1,6 +1,8 @@
 package report
 
 import (
+	"io"
+
 	"shadow/internal/request"
 	"shadow/internal/traffic/who"
 	"shadow/report/format"
@@ -13,7 +15,7 @@ import (
 // level is empty.
 
 // CSV writes the report for programs.
-func (m *Model) CSV() ([]byte, error) { return table.Records(csvHead(), m.records()) }
+func (m *Model) CSV(w io.Writer) error { return table.Records(w, csvHead(), m.records()) }
 
 func csvHead() (head []string) {
 	for _, f := range columns() {

@@ -1,7 +1,6 @@
 package advice
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"time"
@@ -75,9 +74,8 @@ var csvHead = []string{
 }
 
 // CSV writes the suggestions for programs.
-func (s *Report) CSV() ([]byte, error) {
-	var b bytes.Buffer
-	w := table.NewCSV(&b, csvHead...)
+func (s *Report) CSV(w io.Writer) error {
+	c := table.NewCSV(w, csvHead...)
 	for i := range s.Answers {
 		answer := &s.Answers[i]
 		for j := range answer.Suggestions {
@@ -90,20 +88,19 @@ func (s *Report) CSV() ([]byte, error) {
 				if m.Others[k].N > m.Chosen.N {
 					role = "kinder"
 				}
-				answer.csvRows(w, m, &m.Others[k], role, "")
+				answer.csvRows(c, m, &m.Others[k], role, "")
 			}
-			answer.csvRows(w, m, m.Chosen, "chosen", m.Proof)
+			answer.csvRows(c, m, m.Chosen, "chosen", m.Proof)
 			if m.Knee != nil {
-				answer.csvRows(w, m, m.Knee, "knee", "")
+				answer.csvRows(c, m, m.Knee, "knee", "")
 			}
 		}
 	}
-	err := w.Flush()
-	return b.Bytes(), err
+	return c.Flush()
 }
 
 // csvRows writes those of one limit.
-func (s *Answer) csvRows(w *table.CSV, m *Limit, p *Price, role, proof string) {
+func (s *Answer) csvRows(c *table.CSV, m *Limit, p *Price, role, proof string) {
 	for _, part := range s.parts() {
 		figures := p.of(part.index)
 		for g := range who.Count {
@@ -115,7 +112,7 @@ func (s *Answer) csvRows(w *table.CSV, m *Limit, p *Price, role, proof string) {
 			if f.Refused != nil {
 				refused = table.Count(*f.Refused)
 			}
-			w.Add(append(row, refused)...)
+			c.Add(append(row, refused)...)
 		}
 	}
 }

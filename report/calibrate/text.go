@@ -1,7 +1,6 @@
 package calibrate
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"strings"
@@ -174,9 +173,8 @@ var csvHead = []string{
 }
 
 // CSV writes the report for programs: a row for each limit of each location, the best first.
-func (r *Report) CSV() ([]byte, error) {
-	var b bytes.Buffer
-	c := table.NewCSV(&b, csvHead...)
+func (r *Report) CSV(w io.Writer) error {
+	c := table.NewCSV(w, csvHead...)
 	for i := range r.Locations {
 		l := &r.Locations[i]
 		row := func(rank string, f *Fit, more ...table.Cell) {
@@ -201,6 +199,5 @@ func (r *Report) CSV() ([]byte, error) {
 			row("as good", &l.AsGood[j])
 		}
 	}
-	err := c.Flush()
-	return b.Bytes(), err
+	return c.Flush()
 }

@@ -104,7 +104,7 @@ func (s *Report) Write(w io.Writer, output string) error {
 	case "json":
 		err = s.json(out)
 	case "csv":
-		err = s.writeCSV(out)
+		err = s.CSV(out)
 	default:
 		return document.Write(w, s, s.View, output, format.PageOutputs())
 	}
@@ -112,13 +112,6 @@ func (s *Report) Write(w io.Writer, output string) error {
 		return fmt.Errorf("report: %w", err)
 	}
 	return out.Flush()
-}
-
-// CSV writes the curves for programs.
-func (s *Report) CSV() ([]byte, error) {
-	var b bytes.Buffer
-	err := s.writeCSV(&b)
-	return b.Bytes(), err
 }
 
 // Curves returns the curves of the sweep, for a Page.
@@ -279,7 +272,8 @@ func appendBand(b []byte, p *sweep.Banded, g *group) []byte {
 	return b
 }
 
-func (s *Report) writeCSV(out io.Writer) error {
+// CSV writes the curves for programs.
+func (s *Report) CSV(out io.Writer) error {
 	head := []string{"limit_kind", "per", "rate", "by", "limit"}
 	if s.of != nil {
 		head = append([]string{"policy"}, head...)

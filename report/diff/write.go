@@ -147,7 +147,7 @@ var csvHead = []string{
 }
 
 // CSV writes the comparison for programs.
-func (d *Report) CSV() ([]byte, error) {
+func (d *Report) CSV(w io.Writer) error {
 	rows := []table.Record{changeCells("total", "", d.Requests, d.Clients)}
 	for class, c := range d.ByClass {
 		name := request.Class(class).String()
@@ -179,7 +179,7 @@ func (d *Report) CSV() ([]byte, error) {
 	for _, cells := range rows {
 		cells["a"], cells["b"] = table.Text(d.A.Policy), table.Text(d.B.Policy)
 	}
-	return table.Records(csvHead, rows)
+	return table.Records(w, csvHead, rows)
 }
 
 func changeCells(level, name string, requests, clients Change) table.Record {

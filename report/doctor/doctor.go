@@ -68,7 +68,7 @@ func writeFinding(w *document.Writer, f *findings.Finding) {
 }
 
 // CSV writes a row for each finding.
-func (r *Report) CSV() ([]byte, error) {
+func (r *Report) CSV(w io.Writer) error {
 	var records []table.Record
 	for i := range r.Findings {
 		f := &r.Findings[i]
@@ -81,5 +81,5 @@ func (r *Report) CSV() ([]byte, error) {
 		}
 		records = append(records, record)
 	}
-	return table.Records([]string{"code", "severity", "share", "evidence", "remedy"}, records)
+	return table.Records(w, []string{"code", "severity", "share", "evidence", "remedy"}, records)
 }

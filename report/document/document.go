@@ -60,29 +60,27 @@ func (s *Section) Write(w *Writer, level int) {
 type Report interface {
 	Schema() format.Schema
 	Text(w *Writer)
-	CSV() ([]byte, error)
+	CSV(w io.Writer) error
 }
 
 // Write writes all of a report or nothing. outputs are those to choose from.
 func Write(w io.Writer, r Report, v View, output string, outputs []string) error {
-	var text []byte
+	text := Writer{View: v, Markdown: output == "markdown"}
 	var err error
 	switch output {
 	case "table", "markdown":
-		d := &Writer{View: v, Markdown: output == "markdown"}
-		r.Text(d)
-		text = d.Bytes()
+		r.Text(&text)
 	case "json":
-		text, err = format.JSON(r.Schema(), r)
+		err = format.WriteJSON(&text, r.Schema(), r)
 	case "csv":
-		text, err = r.CSV()
+		err = r.CSV(&text)
 	default:
 		err = format.UnknownOutput(output, outputs)
 	}
 	if err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
-	_, err = w.Write(text)
+	_, err = w.Write(text.Bytes())
 	return err
 }
 

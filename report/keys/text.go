@@ -1,7 +1,6 @@
 package keys
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"slices"
@@ -91,9 +90,8 @@ var csvHead = []string{
 }
 
 // CSV writes the report for programs.
-func (k *Report) CSV() ([]byte, error) {
-	var b bytes.Buffer
-	c := table.NewCSV(&b, csvHead...)
+func (k *Report) CSV(w io.Writer) error {
+	c := table.NewCSV(w, csvHead...)
 	exact := func(percent float64) table.Cell { return table.Shown("", strconv.FormatFloat(percent, 'f', 4, 64)) }
 	for i := range k.Answers {
 		a := &k.Answers[i]
@@ -119,8 +117,7 @@ func (k *Report) CSV() ([]byte, error) {
 			c.Add(row...)
 		}
 	}
-	err := c.Flush()
-	return b.Bytes(), err
+	return c.Flush()
 }
 
 // bound returns the bound of a key, nil if it is not known.

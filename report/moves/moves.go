@@ -55,8 +55,8 @@ func (r *Report) Text(w *document.Writer) {
 	w.Lines(strings.Split(strings.TrimRight(r.text, "\n"), "\n"))
 }
 
-// CSV returns the comparison as CSV.
-func (r *Report) CSV() ([]byte, error) {
+// CSV writes the comparison for programs.
+func (r *Report) CSV(w io.Writer) error {
 	if r.Report == nil {
 		var rows []table.Record
 		for _, x := range r.Limits {
@@ -65,9 +65,9 @@ func (r *Report) CSV() ([]byte, error) {
 				"problem": table.Text(x.Problem),
 			})
 		}
-		return table.Records([]string{"wanted", "set", "deviation", "problem"}, rows)
+		return table.Records(w, []string{"wanted", "set", "deviation", "problem"}, rows)
 	}
-	return r.Report.CSV()
+	return r.Report.CSV(w)
 }
 
 // Write writes the report; without a comparison nothing but what to paste.

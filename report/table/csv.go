@@ -47,9 +47,8 @@ func (c *CSV) Flush() error {
 type Record map[string]Cell
 
 // Records writes records as one table. Where a record has no cell for a column, it is empty.
-func Records(head []string, records []Record) ([]byte, error) {
-	var b bytes.Buffer
-	c := NewCSV(&b, head...)
+func Records(w io.Writer, head []string, records []Record) error {
+	c := NewCSV(w, head...)
 	row := make([]Cell, len(head))
 	for _, r := range records {
 		for i, name := range head {
@@ -57,8 +56,7 @@ func Records(head []string, records []Record) ([]byte, error) {
 		}
 		c.Add(row...)
 	}
-	err := c.Flush()
-	return b.Bytes(), err
+	return c.Flush()
 }
 
 // CSVText is a text as a row of CSV has it.
