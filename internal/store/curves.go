@@ -100,16 +100,10 @@ func thin(points []sweep.Point, most int) []sweep.Point {
 
 // Swept are the curves of a run.
 type Swept struct {
-	By       string        // key that they count by
-	Action   string        // whose requests they are about; "": all
-	Judged   int64         // requests that they are about
-	Requests sweep.Classes // the same by class of client; none if that is not known, as of one action
-	Clients  sweep.Classes // that these are from
-
-	Hidden *sweep.Doubted // of the browsers; Requests is 0 where that is not known; nil: no client is classified
-
-	Curves  []sweep.Curve
-	Changes []int64 // at how many limits each changes, of which Points may be a selection
+	// without what the whole run has: Stats, Tables and Tallies. Requests by class are 0 where they are not known, as of one
+	// action; of the doubted as well
+	sweep.Result
+	Changes []int64 // at how many limits each curve changes, of which Points may be a selection
 }
 
 // Curves returns those of a run, nil if it has none.
@@ -133,7 +127,10 @@ func (r *Reader) Curves(run int32) (*Swept, error) {
 		if err != nil {
 			return nil //nolint:nilerr // a kind that this shadow does not know has nothing to say
 		}
-		s.By, s.Action, s.Judged, s.Clients = c.By, c.Action, c.Requests, c.Clients
+		if s.By, err = request.ParseKey(c.By); err != nil {
+			return err
+		}
+		s.Action, s.Judged, s.Clients = c.Action, c.Requests, c.Clients
 		if c.Doubted != nil {
 			s.Hidden = &sweep.Doubted{Clients: *c.Doubted}
 		}
@@ -180,7 +177,7 @@ func (r *Reader) readSweptRequests(run int32, s *Swept) error {
 		FROM clients LEFT JOIN client_identities USING (run, client) WHERE run = %d GROUP BY class`, run), func(c *row) error {
 		for class := range request.ClassCount {
 			if class.String() == c.Class {
-				s.Requests[class] = c.Requests
+				s.ByClass[class] = c.Requests
 			}
 		}
 		doubted += c.Doubted
@@ -189,8 +186,8 @@ func (r *Reader) readSweptRequests(run int32, s *Swept) error {
 	if err != nil {
 		return err
 	}
-	if s.Requests.Sum() != s.Judged {
-		s.Requests = sweep.Classes{}
+	if s.ByClass.Sum() != s.Judged {
+		s.ByClass = sweep.Classes{}
 	} else if s.Hidden != nil {
 		s.Hidden.Requests = doubted
 	}

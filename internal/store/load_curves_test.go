@@ -29,11 +29,11 @@ func TestLoadCurves(t *testing.T) {
 	if diff := cmp.Diff(want.Curves, got.Curves); diff != "" {
 		t.Error(diff)
 	}
-	if got.By != "client+action" || got.Action != "login" || got.Judged != want.Judged || got.Clients != want.Clients || !slices.Equal(got.Changes, []int64{7, 2}) {
+	if got.By.String() != "client+action" || got.Action != "login" || got.Judged != want.Judged || got.Clients != want.Clients || !slices.Equal(got.Changes, []int64{7, 2}) {
 		t.Errorf("%+v", got)
 	}
-	if got.Requests != (sweep.Classes{}) {
-		t.Errorf("requests %v, of one action they are not known by class", got.Requests)
+	if got.ByClass != (sweep.Classes{}) {
+		t.Errorf("requests %v, of one action they are not known by class", got.ByClass)
 	}
 	if none, err := r.Curves(1); none != nil || err != nil {
 		t.Error("a run without curves has", none, err)
@@ -50,7 +50,7 @@ func TestLoadCurvesRequests(t *testing.T) {
 	who.At(2).ByClass = [request.ClassCount]int64{request.Tool: 20}
 	want := sweep.Classes{request.Browser: 22, request.Tool: 20}
 	storeSweep(t, path, res)
-	if got, err := openReaderOf(t, path).Curves(1); err != nil || got.Requests != want {
+	if got, err := openReaderOf(t, path).Curves(1); err != nil || got.ByClass != want {
 		t.Errorf("%+v, want requests %v: %v", got, want, err)
 	}
 }

@@ -115,7 +115,7 @@ func (s *Report) Write(w io.Writer, output string) error {
 }
 
 // Curves returns the curves of the sweep, for a Page.
-func (s *Report) Curves() *html.Curves { return html.CurvesOf(s.result) }
+func (s *Report) Curves() *html.Curves { return &html.Curves{Result: s.result} }
 
 // The curves for programs: as JSON, a line for each point, since there may be hundreds of thousands, written as they
 // are made; and as one rectangular table with a row for each point, in which a cell is empty where it is not known what

@@ -45,10 +45,10 @@ func (c *Curves) expected(curve *sweep.Curve, n int64) reading {
 	r := reading{N: fmt.Sprint(n), Limit: curve.Limit(n)}
 	for class := range request.ClassCount {
 		if c.Clients[class] > 0 {
-			r.Rows = append(r.Rows, row(class.String(), p.Refused[class], c.Requests[class], p.Hit[class], c.Clients[class]))
+			r.Rows = append(r.Rows, row(class.String(), p.Refused[class], c.ByClass[class], p.Hit[class], c.Clients[class]))
 		}
 	}
-	r.Rows = append(r.Rows, row("all", p.Refused.Sum(), c.Requests.Sum(), p.Hit.Sum(), c.Clients.Sum()))
+	r.Rows = append(r.Rows, row("all", p.Refused.Sum(), c.ByClass.Sum(), p.Hit.Sum(), c.Clients.Sum()))
 	return r
 }
 

@@ -21,18 +21,9 @@ func kindTitle(k sweep.Kind) string {
 	}[k]
 }
 
-// people are the browsers that are not doubted, as far as that is known.
-func (c *Curves) people() int64 {
-	n := c.Clients[request.Browser]
-	if c.Hidden != nil {
-		n -= c.Hidden.Clients
-	}
-	return n
-}
-
 // protected are the clients that limits should not affect: people, or all clients where there are none.
 func (c *Curves) protected() (clients int64, hit func(*sweep.Point) int64, who string) {
-	if people := c.people(); people > 0 {
+	if people := c.Browsers(); people > 0 {
 		return people, (*sweep.Point).HitBrowsers, "browsers"
 	}
 	return c.Clients.Sum(), (*sweep.Point).HitAny, "clients"
@@ -84,7 +75,7 @@ func (c *Curves) protectingTable(curves []*sweep.Curve) *table.Page {
 		t.Add(row...)
 	}
 	for _, curve := range curves {
-		if people := c.people(); 0 < people && people < c.Clients.Sum() {
+		if people := c.Browsers(); 0 < people && people < c.Clients.Sum() {
 			add(curve, "browsers", people, (*sweep.Point).HitBrowsers)
 		}
 		add(curve, "all", c.Clients.Sum(), (*sweep.Point).HitAny)
@@ -96,7 +87,7 @@ func (c *Curves) refusedCell(p *sweep.Point) table.Cell {
 	if !p.Counted {
 		return table.None
 	}
-	return table.Share(format.PercentOf(p.Refused.Sum(), c.judged()))
+	return table.Share(format.PercentOf(p.Refused.Sum(), c.Judged))
 }
 
 // A heatMap is limit × window: for each curve of a kind, what some limits do.
@@ -191,14 +182,6 @@ func Plotted(curves []*sweep.Curve) (nearest *sweep.Curve) {
 	return nearest
 }
 
-// CurvesOf returns the curves of a sweep, for a Page.
-func CurvesOf(res *sweep.Result) *Curves {
-	return &Curves{
-		By: res.By.String(), Action: res.Action, Requests: res.ByClass, Clients: res.Clients,
-		Curves: res.Curves, Hidden: res.Hidden,
-	}
-}
-
 // What a page shows of curves: which ones, by kind, and what is left out of them.
 
 type curvesView struct {
@@ -255,7 +238,7 @@ func (c *Curves) view(room room) *curvesView {
 }
 
 func (c *Curves) about() string {
-	text := fmt.Sprintf("%s from %s, counted by %s", format.Count(c.judged(), "request"),
+	text := fmt.Sprintf("%s from %s, counted by %s", format.Count(c.Judged, "request"),
 		format.Count(c.Clients.Sum(), "client"), c.By)
 	if c.Action != "" {
 		text += ", of action " + name(c.Action)

@@ -61,10 +61,10 @@ type refusals struct {
 func (p *Page) dataOf(room room) (template.JS, error) {
 	d := data{Classes: []string{}, Curves: []curveData{}, Requests: []int64{}, Clients: []int64{}}
 	if c := p.Curves; c != nil {
-		d.Judged = c.judged()
+		d.Judged = c.Judged
 		for _, class := range c.classes() {
 			d.Classes = append(d.Classes, class.name)
-			d.Requests = append(d.Requests, class.of(&c.Requests, c.hidden().Requests))
+			d.Requests = append(d.Requests, class.of(&c.ByClass, c.hidden().Requests))
 			d.Clients = append(d.Clients, class.of(&c.Clients, c.hidden().Clients))
 		}
 		for _, curve := range c.shown(room) {
@@ -142,14 +142,6 @@ func (c *Curves) htmlCurve(curve *sweep.Curve, most int) curveData {
 	return h
 }
 
-// judged returns how many requests the curves are about.
-func (c *Curves) judged() int64 {
-	if c.Judged > 0 {
-		return c.Judged
-	}
-	return c.Requests.Sum()
-}
-
 // changes is at how many limits one of the curves changes.
 func (c *Curves) changes(curve *sweep.Curve) int64 {
 	n := int64(len(curve.Points))
@@ -165,7 +157,7 @@ func (c *Curves) changes(curve *sweep.Curve) int64 {
 // those whose refusals were counted. Who is hit never grows with the limit.
 func (c *Curves) worthKeeping(curve *sweep.Curve, points []sweep.Point) (indices []int) {
 	for _, share := range sweep.ProtectedShares() {
-		all, people := sweep.MayHit(c.Clients.Sum(), share), sweep.MayHit(c.people(), share)
+		all, people := sweep.MayHit(c.Clients.Sum(), share), sweep.MayHit(c.Browsers(), share)
 		for _, i := range []int{
 			sort.Search(len(points), func(i int) bool { return points[i].HitAny() <= all }),
 			sort.Search(len(points), func(i int) bool { return points[i].HitBrowsers() <= people }),

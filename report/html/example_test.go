@@ -82,7 +82,7 @@ func evilPage(t testing.TB, logged string, top int) *Page {
 	evilTable := table.New(table.Words(evilTexts[0]), table.Number("refused"))
 	evilTable.Add(table.Text(evilTexts[1]), table.Count(12))
 	evilTable.Add(table.Text(evilTexts[2]), table.Shown(evilTexts[3], evilTexts[4]))
-	p := &Page{Model: m, Curves: CurvesOf(sweptFile(t, path)), Sections: []document.Section{{Title: "What is new", Notes: evilTexts, Table: evilTable}}}
+	p := &Page{Model: m, Curves: &Curves{Result: sweptFile(t, path)}, Sections: []document.Section{{Title: "What is new", Notes: evilTexts, Table: evilTable}}}
 	p.Curves.Action = evilTexts[0]
 	p.Times = &Times{Start: format.Moment(reporttest.Noon), Step: limit.Minute, Requests: []int64{9, 8, 7, 11, 8, 9}}
 	for i := range m.Policies {
@@ -160,5 +160,5 @@ func sweptFile(t testing.TB, path string) *sweep.Result {
 // sweptPage is the page of a sweep, on which nothing is judged.
 func sweptPage(res *sweep.Result) *Page {
 	head := report.NewHead(&res.Stats, report.NewPopulation(&res.Tallies.Clients, nil), report.Options{})
-	return &Page{Model: &report.Model{Head: head}, Curves: CurvesOf(res)}
+	return &Page{Model: &report.Model{Head: head}, Curves: &Curves{Result: res}}
 }

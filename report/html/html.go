@@ -39,16 +39,8 @@ type Page struct {
 
 // Curves holds what a sweep found.
 type Curves struct {
-	By       string        // key that the limits count by
-	Action   string        // whose requests the curves are about; "" for all
-	From     string        // where they come from, if that is not where the rest of the page does: a sentence
-	Judged   int64         // requests that the curves are about; 0: the sum of Requests
-	Requests sweep.Classes // the same by class of client; none if that is not known
-	Clients  sweep.Classes // that these are from
-	Curves   []sweep.Curve
-
-	Hidden *sweep.Doubted // of the browsers: the doubted; nil: clients are not classified
-
+	*sweep.Result
+	From string // where they come from, if that is not where the rest of the page does: a sentence
 	// Changes are at how many limits each curve changes, if it has lost points on its way here, as in the database; nil:
 	// none has.
 	Changes []int64

@@ -344,7 +344,7 @@ func (p *Page) safe() (sentences []string) {
 			affects = "at most " + format.ShareText(1000-share)
 		}
 		sentences = append(sentences, fmt.Sprintf("%s affects %s of the %s, and refuses %s of all requests.",
-			curve.Limit(at.Limit), affects, who, format.Percentage(format.PercentOf(at.Refused.Sum(), c.judged()))))
+			curve.Limit(at.Limit), affects, who, format.Percentage(format.PercentOf(at.Refused.Sum(), c.Judged))))
 	}
 	if sentences == nil {
 		return nil

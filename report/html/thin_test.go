@@ -83,7 +83,7 @@ func TestShortCurvesAreWhole(t *testing.T) {
 func TestHTMLCurveComesBack(t *testing.T) {
 	r := reporttest.SweptTown(300)
 	r.Curves[1].Points = []sweep.Point{{Limit: 1, Hit: sweep.Classes{5, 1}}, {Limit: 5, Counted: true, Refused: sweep.Classes{7}, Hit: sweep.Classes{2}}, {Limit: 9, Hit: sweep.Classes{1}}, {Limit: 12, Counted: true}}
-	c := CurvesOf(r)
+	c := &Curves{Result: r}
 	for i := range c.Curves {
 		text, err := json.Marshal(c.htmlCurve(&c.Curves[i], MostPoints))
 		if err != nil {
@@ -147,7 +147,7 @@ func TestAroundLimit(t *testing.T) {
 
 // A page has no limits beyond what JavaScript can count to, and whatever is too much is joined.
 func TestHTMLNumbers(t *testing.T) {
-	c := &Curves{Clients: sweep.Classes{1}, Requests: sweep.Classes{1}}
+	c := &Curves{Result: &sweep.Result{Clients: sweep.Classes{1}, Judged: 1, ByClass: sweep.Classes{1}}}
 	curve := &sweep.Curve{Shape: sweep.Shape{Kind: sweep.Token, Rate: sweep.Rate{Count: 1, Per: limit.Second}}, Points: []sweep.Point{
 		{Limit: 1, Hit: sweep.Classes{1}}, {Limit: 2, Counted: true}, {Limit: math.MaxInt64, Counted: true},
 	}}
@@ -166,7 +166,10 @@ func TestCurvesOutOfADatabase(t *testing.T) {
 	curve := sweep.Curve{Shape: sweep.Shape{Kind: sweep.Window, Per: limit.Minute}, Points: []sweep.Point{
 		{Limit: 1, Counted: true, Refused: sweep.Classes{20}, Hit: sweep.Classes{4}}, {Limit: 9, Counted: true},
 	}}
-	c := &Curves{By: "client", From: "From run 3.", Judged: 80, Clients: sweep.Classes{4}, Curves: []sweep.Curve{curve}, Changes: []int64{7}}
+	c := &Curves{
+		Result: &sweep.Result{By: request.ByClient, Judged: 80, Clients: sweep.Classes{4}, Curves: []sweep.Curve{curve}},
+		From:   "From run 3.", Changes: []int64{7},
+	}
 	text := pageText(t, &Page{Model: report.New(reporttest.Town(), townOptions), Curves: c})
 	for _, want := range []string{
 		`"judged":80,"requests":[0,0,0,0,0]`, "80 requests from 4 clients, counted by client. From run 3.", "window:9/1m affects none of the browsers",

@@ -6,9 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"shadow/internal/request"
 	"shadow/internal/store"
-	"shadow/internal/sweep"
 	"shadow/internal/traffic"
 	"shadow/limit"
 	"shadow/report"
@@ -61,11 +59,7 @@ func (f *Report) curves() (*html.Curves, error) {
 			return nil, err
 		}
 		if s != nil {
-			return &html.Curves{
-				By: s.By, Action: s.Action, Judged: s.Judged, Requests: s.Requests, Clients: s.Clients,
-				Curves: s.Curves, Changes: s.Changes, From: f.from(&candidates[i]),
-				Hidden: s.Hidden,
-			}, nil
+			return &html.Curves{Result: &s.Result, Changes: s.Changes, From: f.from(&candidates[i])}, nil
 		}
 	}
 	return nil, nil
@@ -169,18 +163,11 @@ func (f *Report) writeSweep(model *report.Model) error {
 	if stored == nil { // curves of kinds that this version does not know
 		return model.Write(f.Out, f.Output)
 	}
-	key, err := request.ParseKey(stored.By)
-	if err != nil {
-		return err
-	}
 	res, options := f.loaded.Result, f.options
 	options.Who = res.Who
-	swept := curves.New(&sweep.Result{ // what the sweep found, as far as it is stored
-		Stats: res.Stats, Tables: res.Tables, Tallies: &traffic.Tallies{Clients: *res.Clients, Actions: res.Actions},
-		By: key, Action: stored.Action, Judged: stored.Judged, Clients: stored.Clients, ByClass: stored.Requests,
-		Hidden: stored.Hidden,
-		Curves: stored.Curves,
-	}, options)
+	stored.Stats, stored.Tables = res.Stats, res.Tables
+	stored.Tallies = &traffic.Tallies{Clients: *res.Clients, Actions: res.Actions}
+	swept := curves.New(&stored.Result, options)
 	swept.History = model.History
 	return swept.Write(f.Out, f.Output)
 }
