@@ -122,10 +122,7 @@ func names(some []Fit, all int, what string) string {
 	for _, f := range some {
 		texts = append(texts, f.Limit)
 	}
-	if more := all - len(some); more > 0 {
-		texts = append(texts, fmt.Sprintf("and %s more", format.Thousands(int64(more))))
-	}
-	return strings.Join(texts, ", ") + ": " + what
+	return format.Named(texts, int64(all)) + ": " + what
 }
 
 // asGood names the limits that may be the server's as well.

@@ -4,6 +4,7 @@ package client
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -33,8 +34,7 @@ type Account struct {
 	Network  *report.Network  `json:"network,omitempty"` // nil: not known
 	Crawler  string           `json:"crawler,omitempty"` // of a crawler: verified, forged or unknown; "": not asked for
 
-	more  struct{ agents, actions, statuses int } // left out
-	model *report.Model                           // of the whole log
+	more struct{ agents, actions, statuses int } // left out
 }
 
 // An AgentCount is an agent of the client, and how many requests it sent.
@@ -148,8 +148,7 @@ type Source struct {
 func New(res *replay.Result, g Source, o report.Options) *Account {
 	m := report.New(res, o)
 	a := &Account{
-		Head: m.Head, Requests: int64(g.Batch.Len() - g.Warm), Warm: int64(g.Warm), model: m,
-		Agents: []AgentCount{}, Actions: []ActionCount{}, Statuses: []StatusCount{},
+		Head: m.Head, Requests: int64(g.Batch.Len() - g.Warm), Warm: int64(g.Warm),
 	}
 	id, name, _ := g.Client()
 	a.Client = res.Tables.ShownClient(id)
@@ -173,41 +172,32 @@ func New(res *replay.Result, g Source, o report.Options) *Account {
 
 // count counts agents, actions and statuses, the most frequent first.
 func (a *Account) count(tables *traffic.Tables, g *replay.ClientLog, most int) {
-	var tops []counted
-	tops, a.more.agents = top(g.Batch.Agent[g.Warm:], tables.Agents.Name, most)
-	for _, c := range tops {
-		a.Agents = append(a.Agents, AgentCount{tables.ShownAgent(c.id), tables.Agents.Class(c.id).String(), c.requests})
-	}
-	tops, a.more.actions = top(g.Batch.Action[g.Warm:], tables.Actions.Name, most)
-	for _, c := range tops {
-		a.Actions = append(a.Actions, ActionCount{tables.ShownAction(c.id), c.requests})
-	}
-	tops, a.more.statuses = top(g.Batch.Status[g.Warm:], func(status int32) string { return fmt.Sprintf("%05d", status) },
-		most)
-	for _, c := range tops {
-		a.Statuses = append(a.Statuses, StatusCount{int(c.id), c.requests})
-	}
-}
-
-type counted struct {
-	id       int32
-	requests int64
+	a.Agents, a.more.agents = top(g.Batch.Agent[g.Warm:], tables.Agents.Name, most, func(id int32, n int64) AgentCount {
+		return AgentCount{tables.ShownAgent(id), tables.Agents.Class(id).String(), n}
+	})
+	a.Actions, a.more.actions = top(g.Batch.Action[g.Warm:], tables.Actions.Name, most, func(id int32, n int64) ActionCount {
+		return ActionCount{tables.ShownAction(id), n}
+	})
+	sorted := func(status int32) string { return fmt.Sprintf("%05d", status) }
+	a.Statuses, a.more.statuses = top(g.Batch.Status[g.Warm:], sorted, most, func(status int32, n int64) StatusCount {
+		return StatusCount{int(status), n}
+	})
 }
 
 // top returns the most frequent values of a column, those that are equally frequent by name, and how many are left out.
-func top(column []uint16, name func(int32) string, most int) (values []counted, more int) {
-	counts := map[uint16]int64{}
+func top[T any](column []uint16, name func(int32) string, most int, count func(int32, int64) T) (tops []T, more int) {
+	counts := map[int32]int64{}
 	for _, id := range column {
-		counts[id]++
+		counts[int32(id)]++
 	}
-	for id, n := range counts {
-		values = append(values, counted{int32(id), n})
-	}
-	slices.SortFunc(values, func(x, y counted) int {
-		return cmp.Or(cmp.Compare(y.requests, x.requests), cmp.Compare(name(x.id), name(y.id)))
+	ids := slices.SortedFunc(maps.Keys(counts), func(x, y int32) int {
+		return cmp.Or(cmp.Compare(counts[y], counts[x]), cmp.Compare(name(x), name(y)))
 	})
-	n := min(len(values), most)
-	return values[:n], len(values) - n
+	tops = []T{}
+	for _, id := range ids[:min(len(ids), most)] {
+		tops = append(tops, count(id, counts[id]))
+	}
+	return tops, len(ids) - len(tops)
 }
 
 // timeline counts the counted requests at moments spread evenly over their span, those since the moment before.

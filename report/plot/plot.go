@@ -68,14 +68,7 @@ func (p Curve) Draw(color bool) []string {
 	if !p.Clock {
 		options = append(options, p.lengthAxis()...)
 	}
-	if p.color {
-		options = append(options, asciigraph.SeriesColors(asciigraph.Green), asciigraph.AxisColor(asciigraph.Gray),
-			asciigraph.LabelColor(asciigraph.Gray))
-	}
-	lines := strings.Split(asciigraph.Plot(p.Values, options...), "\n")
-	for i := range lines {
-		lines[i] = strings.TrimRight(lines[i], " ")
-	}
+	lines := draw([][]float64{p.Values}, options, color, asciigraph.Green)
 	if p.Clock {
 		lines = append(lines, p.clockAxis(lines)...)
 	}
@@ -183,7 +176,7 @@ type Shares struct {
 }
 
 // Draw returns the lines of the plot, without trailing space.
-func (p Shares) Draw(color bool) (lines []string) {
+func (p Shares) Draw(color bool) []string {
 	options := []asciigraph.Option{
 		asciigraph.Height(sharesRows), asciigraph.LowerBound(0), asciigraph.UpperBound(inPercent),
 		asciigraph.YAxisValueFormatter(func(v float64) string { return fmt.Sprintf("%3.0f %%", v) }),
@@ -193,11 +186,16 @@ func (p Shares) Draw(color bool) (lines []string) {
 		}),
 		asciigraph.SeriesChars(asciigraph.DefaultCharSet, asciigraph.CreateCharSet("·")),
 	}
+	return draw(p.Series, options, color, asciigraph.Red, asciigraph.Green)
+}
+
+// draw returns the lines of a plot without trailing space, the series in colours if there are to be any.
+func draw(series [][]float64, options []asciigraph.Option, color bool, colors ...asciigraph.AnsiColor) (lines []string) {
 	if color {
-		options = append(options, asciigraph.SeriesColors(asciigraph.Red, asciigraph.Green),
-			asciigraph.AxisColor(asciigraph.Gray), asciigraph.LabelColor(asciigraph.Gray))
+		options = append(options, asciigraph.SeriesColors(colors...), asciigraph.AxisColor(asciigraph.Gray),
+			asciigraph.LabelColor(asciigraph.Gray))
 	}
-	for line := range strings.Lines(asciigraph.PlotMany(p.Series, options...)) {
+	for line := range strings.Lines(asciigraph.PlotMany(series, options...)) {
 		lines = append(lines, strings.TrimRight(line, " \n"))
 	}
 	return lines
