@@ -1,7 +1,6 @@
 package html
 
 import (
-	"bytes"
 	"fmt"
 	"html/template"
 	"io"
@@ -104,38 +103,21 @@ func (p *PatternLines) With(n int64) Lines {
 	return Lines{p.Place, b.String()}
 }
 
-var answerAssets = sync.OnceValue(func() inline { return inlined("page.js", "tables.js", "answer.js") })
+var answerFrame = sync.OnceValue(func() frame { return framed("page.js", "tables.js", "answer.js") })
 
 // Write writes the page, all of it or nothing. A page that would be too large is made with less room for lists.
 func (p *Answer) Write(w io.Writer) error {
-	for most := suggest.MostListed; ; most /= 2 {
+	return write(w, "answer.html", func(halvings int) (any, bool, error) {
+		most := suggest.MostListed >> halvings
 		view, err := p.view(most)
-		var b bytes.Buffer
-		if err == nil {
-			err = templates().ExecuteTemplate(&b, "answer.html", view)
-		}
-		if err != nil {
-			return fmt.Errorf("report: %w", err)
-		}
-		if b.Len() <= MostAnswerBytes || most == 0 {
-			_, err := w.Write(b.Bytes())
-			return err
-		}
-	}
+		return view, most > 0, err
+	})
 }
-
-// MostAnswerBytes is the largest size of the page of an answer, in bytes.
-const MostAnswerBytes = 1_500_000
 
 // answerView holds what the templates write.
 type answerView struct {
 	*Answer
-	CSP    template.HTML
-	Style  template.CSS
-	Script template.JS
-	Data   template.JS
-	Title  string
-
+	frame
 	Alerts []Alert
 	Notes  []string
 	Kinds  []curveGroup
@@ -169,12 +151,8 @@ type mapCell struct {
 const mostListed = 20
 
 func (p *Answer) view(most int) (*answerView, error) {
-	a := answerAssets()
-	v := &answerView{
-		Answer: p, Title: "What should the limit be?",
-		CSP:   template.HTML(`<meta http-equiv="Content-Security-Policy" content="` + a.contentPolicy + `">`), //nolint:gosec // made of hashes
-		Style: template.CSS(a.style), Script: template.JS(a.script),                                           //nolint:gosec // our own files
-	}
+	v := &answerView{Answer: p, frame: answerFrame()}
+	v.Title = "What should the limit be?"
 	for _, alert := range p.Alerts[:min(len(p.Alerts), 40)] {
 		v.Alerts = append(v.Alerts, Alert{alert.Tone, clipped(alert.Text)})
 	}

@@ -325,7 +325,7 @@ func TestBrowserAnswerHostile(t *testing.T) {
 	p := madeAnswer(evilTexts)
 	text := pageText(t, p)
 	for _, markup := range []string{"<img", "<svg onload", "<script>window", "onerror=window.owned=1>", "\u2028", "\u2029"} {
-		if strings.Contains(strings.ReplaceAll(text, answerAssets().script, ""), markup) {
+		if strings.Contains(strings.ReplaceAll(text, string(answerFrame().Script), ""), markup) {
 			t.Errorf("the page has %q", markup)
 		}
 	}
@@ -367,7 +367,7 @@ func TestAnswerIsSmall(t *testing.T) {
 		}
 		p.Shapes = append(p.Shapes, s)
 	}
-	if text := pageText(t, p); len(text) > MostAnswerBytes || strings.Count(text, `"key":`) != 60 {
+	if text := pageText(t, p); len(text) > MostBytes || strings.Count(text, `"key":`) != 60 {
 		t.Errorf("%d bytes with %d shapes", len(text), strings.Count(text, `"key":`))
 	}
 	p.Shapes, p.Percents, p.Groups = nil, nil, nil

@@ -22,7 +22,7 @@ import (
 func TestHTMLHasNoMarkupOfStrangers(t *testing.T) {
 	text := pageText(t, evilPage(t, evilLog(30, 40), 250))
 	for _, markup := range []string{"<img", "<svg onload", "<script>window", "<b>access", "onerror=window.owned=1>", "\u2028", "\u2029"} {
-		if strings.Contains(strings.ReplaceAll(text, assets().script, ""), markup) {
+		if strings.Contains(strings.ReplaceAll(text, string(pageFrame().Script), ""), markup) {
 			t.Errorf("the page has %q", markup)
 		}
 	}

@@ -64,28 +64,36 @@ type Refusals struct {
 // MostBytes is the largest size of a page, in bytes.
 const MostBytes = 1_500_000
 
-//go:embed assets/page.html assets/parts.html assets/answer.html assets/style.css assets/*.js assets/uplot
+//go:embed assets/*.html assets/style.css assets/*.js assets/uplot
 var files embed.FS
 
 var templates = sync.OnceValue(func() *template.Template {
-	pages := template.New("page.html").Funcs(template.FuncMap{"slug": slug})
-	return template.Must(template.Must(pages.ParseFS(files, "assets/page.html", "assets/answer.html", "assets/parts.html")).Parse(table.PageTemplates))
+	pages := template.New("").Funcs(template.FuncMap{"slug": slug})
+	return template.Must(template.Must(pages.ParseFS(files, "assets/*.html")).Parse(table.PageTemplates))
 })
 
-// inline holds what stands in each page, as it is.
-type inline struct{ style, script, contentPolicy string }
+// A frame holds what each page has around what it shows.
+type frame struct {
+	CSP    template.HTML // the page's Content Security Policy
+	Style  template.CSS
+	Script template.JS
+	Data   template.JS // the island of JSON
+	Title  string
+}
 
-var assets = sync.OnceValue(func() inline { return inlined("page.js", "tables.js", "curves.js", "times.js") })
+var pageFrame = sync.OnceValue(func() frame { return framed("page.js", "tables.js", "curves.js", "times.js") })
 
-// inlined returns what stands in a page with some scripts.
-func inlined(scripts ...string) (a inline) {
-	a.style = assembled("uplot/uPlot.min.css", "style.css")
-	a.script = "/*\n" + assembled("uplot/LICENSE") + "*/\n" + assembled("uplot/uPlot.iife.min.js") +
+// framed returns the frame of pages with some scripts, without a title and data.
+func framed(scripts ...string) frame {
+	style := assembled("uplot/uPlot.min.css", "style.css")
+	script := "/*\n" + assembled("uplot/LICENSE") + "*/\n" + assembled("uplot/uPlot.iife.min.js") +
 		"(() => {\n\"use strict\";\n" + assembled(scripts...) + "})();\n"
-	// the page's Content Security Policy
-	a.contentPolicy = fmt.Sprintf("default-src 'none'; script-src '%s'; style-src '%s'; base-uri 'none'; form-action 'none'",
-		hashOf(a.script), hashOf(a.style))
-	return a
+	policy := fmt.Sprintf("default-src 'none'; script-src '%s'; style-src '%s'; base-uri 'none'; form-action 'none'",
+		hashOf(script), hashOf(style))
+	return frame{
+		CSP:   template.HTML(`<meta http-equiv="Content-Security-Policy" content="` + policy + `">`), //nolint:gosec // made of hashes
+		Style: template.CSS(style), Script: template.JS(script),                                      //nolint:gosec // our own files
+	}
 }
 
 // assembled is the text of some files below assets/, one after the other.
@@ -108,17 +116,26 @@ func hashOf(text string) string {
 // Write writes the page, all of it or nothing. A page that would be too large is made with less room for lists and
 // curves, and says so.
 func (p *Page) Write(w io.Writer) error {
-	for halvings := 0; ; halvings++ {
-		var b bytes.Buffer
+	return write(w, "page.html", func(halvings int) (any, bool, error) {
 		room := roomAfter(halvings)
 		view, err := p.view(room)
+		return view, room.points >= 2, err
+	})
+}
+
+// write writes a page, all of it or nothing. What it shows is viewed after more and more halvings of the room for it, as
+// long as the page is too large, and more of it can be left out.
+func write(w io.Writer, page string, viewed func(halvings int) (view any, more bool, err error)) error {
+	for halvings := 0; ; halvings++ {
+		var b bytes.Buffer
+		view, more, err := viewed(halvings)
 		if err == nil {
-			err = templates().Execute(&b, view)
+			err = templates().ExecuteTemplate(&b, page, view)
 		}
 		if err != nil {
 			return fmt.Errorf("report: %w", err)
 		}
-		if b.Len() <= MostBytes || room.points < 2 { // there is nothing left to leave out
+		if b.Len() <= MostBytes || !more {
 			_, err := w.Write(b.Bytes())
 			return err
 		}

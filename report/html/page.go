@@ -3,7 +3,6 @@ package html
 import (
 	"cmp"
 	"fmt"
-	"html/template"
 	"strings"
 
 	"shadow/internal/request"
@@ -20,12 +19,7 @@ import (
 
 // A pageView is all that the templates write.
 type pageView struct {
-	CSP    template.HTML
-	Style  template.CSS
-	Script template.JS
-	Data   template.JS
-
-	Title    string
+	frame
 	Lede     string
 	Cards    []card
 	Verdicts []verdict
@@ -75,15 +69,13 @@ type card struct{ Figure, Label string }
 
 func (p *Page) view(room room) (*pageView, error) {
 	m := p.Model
-	data, err := p.dataOf(room)
 	v := &pageView{
-		CSP:   template.HTML(`<meta http-equiv="Content-Security-Policy" content="` + assets().contentPolicy + `">`), //nolint:gosec // made of hashes
-		Style: template.CSS(assets().style), Script: template.JS(assets().script), Data: data,                        //nolint:gosec // our own files
-		Title: "What the limits would have done", Lede: ledeOf(m), Cards: p.cards(), Safe: p.safe(),
+		frame: pageFrame(), Lede: ledeOf(m), Cards: p.cards(), Safe: p.safe(),
 		Warnings: clippedAll(m.Alerts(), room.notes),
 		Facts:    clippedFacts(m.Facts(), room.notes),
 		Shadow:   strings.TrimSpace("shadow " + m.Version), Command: clipped(m.Command),
 	}
+	v.Title = "What the limits would have done"
 	if len(m.Policies) == 0 && p.Curves != nil {
 		v.Title = "What every limit would have done"
 	}
@@ -115,6 +107,8 @@ func (p *Page) view(room room) (*pageView, error) {
 		v.Warnings = append(v.Warnings, fmt.Sprintf("The page has room for the first %d of %d sections; other outputs have all.", len(v.Sections), n))
 	}
 	v.Curves = p.Curves.view(room)
+	var err error
+	v.Data, err = p.dataOf(room)
 	return v, err
 }
 
