@@ -233,8 +233,7 @@ func (s *Report) brief(w *document.Writer, a *Answer) {
 // bodyLines returns the lines of the answer, with so many of them for a text.
 func (s *Answer) bodyLines(w *document.Writer, width, most int) *screen {
 	body := &screen{w: w, width: width, most: most}
-	label, _ := s.called()
-	body.add(label, whole(s.verdictText(), width-briefLabel))
+	body.add(s.wording().label, whole(s.verdictText(), width-briefLabel))
 	unhurt := !slices.ContainsFunc(s.Verdict.Search, func(c Crawler) bool { return c.Refused > 0 })
 	for _, f := range s.briefFacts(width - briefLabel) {
 		before := len(body.lines)

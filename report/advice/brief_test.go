@@ -99,7 +99,7 @@ func TestBriefFits(t *testing.T) {
 					t.Errorf("round %d: %d columns: %s", round, columns, line)
 				}
 			}
-			if !strings.Contains(w.String(), labels[v.Verdict]+" ") || !strings.Contains(w.String(), "nginx, 600 requests") || strings.ContainsAny(w.String(), "\x1b\u202e") {
+			if !strings.Contains(w.String(), wordings[v.Verdict].label+" ") || !strings.Contains(w.String(), "nginx, 600 requests") || strings.ContainsAny(w.String(), "\x1b\u202e") {
 				t.Errorf("round %d: no verdict with its limit, or something that a terminal acts upon:\n%q", round, w.String())
 			}
 			for _, b := range v.Paste {
@@ -188,8 +188,8 @@ func TestUnsure(t *testing.T) {
 		suggest.Overlaps: {"CEILING", "ceiling"}, suggest.FewToProtect: {"UNSURE", "unsure: too few clients to protect"},
 	} {
 		a.Advice.Answer.Because = because
-		if label, words := a.called(); label != want[0] || words != want[1] {
-			t.Errorf("%s, %s, want %q", label, words, want)
+		if w := a.wording(); w.label != want[0] || w.words != want[1] {
+			t.Errorf("%s, %s, want %q", w.label, w.words, want)
 		}
 	}
 }

@@ -63,11 +63,7 @@ func (s *Report) shown(all []notable, room int) (lines []string) {
 // found are findings and warnings: what forbids an answer, what an attack got, who the clients are, and all others.
 func (s *Report) found(width int) (all []notable) {
 	add := func(kind, brief, text string) {
-		lines := table.Wrap(escape.Visible(text), width-briefLabel)
-		for i := range lines {
-			lines[i] = fmt.Sprintf("%-*s%s", briefLabel, map[bool]string{true: kind}[i == 0], lines[i])
-		}
-		all = append(all, notable{brief, lines})
+		all = append(all, notable{brief, labelled(kind, table.Wrap(escape.Visible(text), width-briefLabel))})
 	}
 	byRank := func(x, y findings.Finding) int { return cmp.Compare(rankOf(&x), rankOf(&y)) }
 	for _, f := range slices.SortedStableFunc(slices.Values(s.Findings), byRank) {

@@ -29,10 +29,9 @@ const pageWidth = 160
 func (s *Report) page() *html.Answer {
 	a := &s.Answers[0]
 	v, advice := a.Verdict, a.Advice
-	_, words := a.called()
 	p := &html.Answer{
 		Shadow: strings.TrimSpace("shadow " + s.Version), Command: s.Command, What: s.whatText(a),
-		Verdict: words, Tone: v.Verdict, Reason: v.Reason, Facts: a.briefFacts(pageWidth),
+		Verdict: a.wording().words, Tone: v.Verdict, Reason: v.Reason, Facts: a.briefFacts(pageWidth),
 		Note: v.Note, Next: v.Next,
 		Protects: advice.Protected().String(), Targets: advice.Target.String(),
 	}

@@ -57,15 +57,20 @@ func (b *screen) say(label, text string) {
 
 // add adds lines with a label.
 func (b *screen) add(label string, lines []string) {
-	for i, line := range lines {
-		shown := fmt.Sprintf("%-*s", briefLabel, label)
-		if i > 0 {
-			shown = strings.Repeat(" ", briefLabel)
-		} else if b.w.Color && !b.w.Markdown {
-			shown = b.w.Paint(document.Bold, label) + strings.Repeat(" ", max(briefLabel-len(label), 0))
-		}
-		b.lines = append(b.lines, shown+line)
+	lines = labelled(label, lines)
+	if b.w.Color && !b.w.Markdown && len(lines) > 0 {
+		lines[0] = b.w.Paint(document.Bold, label) + strings.TrimPrefix(lines[0], label)
 	}
+	b.lines = append(b.lines, lines...)
+}
+
+// labelled returns lines with a label beside the first.
+func labelled(label string, lines []string) (all []string) {
+	for _, line := range lines {
+		all = append(all, fmt.Sprintf("%-*s%s", briefLabel, label, line))
+		label = ""
+	}
+	return all
 }
 
 // addExtra adds lines that may be left out.
@@ -123,17 +128,10 @@ func nextLines(commands []string, width int) *screen {
 	b := new(screen)
 	for i, command := range commands {
 		lines := continued(escape.Visible(command), width-briefLabel)
-		for k, line := range lines {
-			label := ""
-			if i+k == 0 {
-				label = "next"
-			}
-			lines[k] = fmt.Sprintf("%-*s%s", briefLabel, label, line)
-		}
 		if i == 0 {
-			b.lines = lines
+			b.lines = labelled("next", lines)
 		} else {
-			b.addExtra(lines...)
+			b.addExtra(labelled("", lines)...)
 		}
 	}
 	return b

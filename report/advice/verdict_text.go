@@ -79,42 +79,38 @@ func othersText(a *suggest.Advice) string {
 		format.Percentage(format.PercentOf(best.Requests, best.OfRequests)))
 }
 
-// verdictTexts has the words of verdicts as people read them.
-var verdictTexts = map[string]string{
-	"deploy": "deploy", "deploy_unproven": "deploy in dry run: few or no people came near it", "ceiling": "ceiling",
-	"no_limit_can": "no limit can", "not_judgeable": "not judgeable",
+// A wording is what people read of a verdict.
+type wording struct {
+	label string // on a screen
+	words string // on a page
+	how   string // before the limit
 }
 
-// labels has what a screen calls the verdicts.
-var labels = map[string]string{
-	"deploy": "DEPLOY", "deploy_unproven": "DEPLOY", "ceiling": "CEILING", "no_limit_can": "NO LIMIT",
-	"not_judgeable": "NO ANSWER",
+var wordings = map[string]wording{
+	"deploy":          {"DEPLOY", "deploy", "in dry run: "},
+	"deploy_unproven": {"DEPLOY", "deploy in dry run: few or no people came near it", "in dry run, as few or no people came near: "},
+	"ceiling":         {"CEILING", "ceiling", "a safety net: "},
+	"no_limit_can":    {"NO LIMIT", "no limit can", ""},
+	"not_judgeable":   {"NO ANSWER", "not judgeable", ""},
 }
 
-// called returns what a screen and a page call the verdict. A ceiling that too few clients show may stop much.
-func (s *Answer) called() (label, words string) {
+// wording returns that of the verdict. A ceiling that too few clients show may stop much.
+func (s *Answer) wording() wording {
 	if s.Advice.Answer.Because == suggest.FewToProtect {
-		return "UNSURE", "unsure: too few clients to protect"
+		return wording{"UNSURE", "unsure: too few clients to protect", ""}
 	}
-	return labels[s.Verdict.Verdict], verdictTexts[s.Verdict.Verdict]
+	return wordings[s.Verdict.Verdict]
 }
 
 // verdictText returns the verdict in words, without its label.
 func (s *Answer) verdictText() string {
 	v := s.Verdict
-	text := map[string]string{
-		"deploy": "in dry run: ", "deploy_unproven": "in dry run, as few or no people came near: ", "ceiling": "a safety net: ",
-	}[v.Verdict]
-	if s.Advice.Answer.Because == suggest.FewToProtect {
-		text = ""
+	if v.Limit == nil {
+		return v.Reason
 	}
-	switch {
-	case v.Limit == nil:
-		text = v.Reason
-	case v.Verdict == "ceiling":
-		text += s.limitText() + s.hitsText() + "; " + v.Reason
-	default:
-		text += s.limitText() + s.hitsText()
+	text := s.wording().how + s.limitText() + s.hitsText()
+	if v.Verdict == "ceiling" {
+		text += "; " + v.Reason
 	}
 	return text
 }
@@ -149,7 +145,7 @@ func (v *Verdict) heavyText() string {
 	}
 	without := "no limit can"
 	if h.Limit != "" && h.Verdict != "no_limit_can" {
-		without = h.Limit + ": " + verdictTexts[h.Verdict]
+		without = h.Limit + ": " + wordings[h.Verdict].words
 	}
 	if v.Limit != nil && h.Limit == *v.Limit {
 		without = "the same limit"
