@@ -54,9 +54,6 @@ type Ceiling struct {
 // Limit is the ceiling as replay takes it.
 func (c *Ceiling) Limit() string { return c.Shape.Limit(c.N) }
 
-// Times lists the times for which reports say what a limit still allows.
-var Times = [3]limit.Time{limit.Minute, limit.Hour, limit.Day}
-
 // ceilings are limits for requests of which people make a few and attackers many: the strictest in a day first.
 func ceilings() []Ceiling {
 	token := func(count int64, per limit.Time, burst int64) Ceiling {

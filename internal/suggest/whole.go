@@ -43,9 +43,11 @@ type Whole struct {
 
 // A CrawlerHit is what a limit does to a crawler, by what it calls itself.
 type CrawlerHit struct {
-	Name              string
-	Search            bool // whether it calls itself that of a search engine
-	Requests, Refused int64
+	Name string `json:"name"`
+	// whether it calls itself that of one
+	Search   bool  `json:"search_engine"`
+	Requests int64 `json:"requests"`
+	Refused  int64 `json:"refused"`
 }
 
 // Reset forgets what was found.

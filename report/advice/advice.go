@@ -6,6 +6,7 @@ import (
 	"shadow/internal/suggest"
 	"shadow/internal/sweep"
 	"shadow/internal/traffic/who"
+	"shadow/limit"
 	"shadow/replay"
 	"shadow/report"
 	"shadow/report/format"
@@ -72,11 +73,11 @@ type Promise struct {
 
 // A Part is a part of the log.
 type Part struct {
-	From     format.Moment               `json:"from"`
-	To       format.Moment               `json:"to"`
-	Requests int64                       `json:"requests"`
-	Clients  int64                       `json:"clients"`
-	ByGroup  perGroup[report.ClassTotal] `json:"by_group"`
+	From     format.Moment                         `json:"from"`
+	To       format.Moment                         `json:"to"`
+	Requests int64                                 `json:"requests"`
+	Clients  int64                                 `json:"clients"`
+	ByGroup  report.PerIdentity[report.ClassTotal] `json:"by_group"`
 }
 
 // PageLoads counts the requests that page loads of browsers took.
@@ -87,10 +88,6 @@ type PageLoads struct {
 	P99   int64 `json:"p99"`
 
 	Gap float64 `json:"p50_gap_seconds"` // between page loads of one visit
-}
-
-func pageLoadsOf(l suggest.Loads) PageLoads {
-	return PageLoads{l.Count, l.P50, l.P95, l.P99, format.InSeconds(l.Gap)}
 }
 
 // A Limit is the limit of one shape, or why there is none.
@@ -126,17 +123,11 @@ func (p *OnParts) of(part int) *Figures { return [...]*Figures{p.First, p.Second
 
 // Figures holds what a limit would refuse of a part of the log.
 type Figures struct {
-	Keeps   bool                   `json:"keeps_promise"`
-	Refused *int64                 `json:"refused"` // nil: not known
-	Hit     int64                  `json:"clients_hit"`
-	ByGroup perGroup[groupFigures] `json:"by_group"`
+	Keeps   bool                             `json:"keeps_promise"`
+	Refused *int64                           `json:"refused"` // nil: not known
+	Hit     int64                            `json:"clients_hit"`
+	ByGroup report.PerIdentity[groupFigures] `json:"by_group"`
 }
-
-// perGroup has what there is of each group of clients, in the order of the groups.
-type perGroup[T any] [who.Count]T
-
-// MarshalJSON writes an object with a key per group.
-func (g perGroup[T]) MarshalJSON() ([]byte, error) { return format.EachJSON[who.Identity](g[:]) }
 
 type groupFigures struct {
 	Refused *int64 `json:"refused"` // nil: not known
@@ -156,19 +147,11 @@ type Bound struct {
 
 // Whole holds what a replay of the whole log finds of the answer: nothing is cut in two there.
 type Whole struct {
-	Limit    string                 `json:"limit"` // without the scale
-	Refused  int64                  `json:"refused"`
-	Hit      int64                  `json:"clients_hit"`
-	ByGroup  perGroup[groupFigures] `json:"by_group"`
-	Crawlers []Crawler              `json:"crawlers"`
-}
-
-// A Crawler is a crawler, by what it calls itself.
-type Crawler struct {
-	Name     string `json:"name"`
-	Search   bool   `json:"search_engine"`
-	Requests int64  `json:"requests"`
-	Refused  int64  `json:"refused"`
+	Limit    string                           `json:"limit"` // without the scale
+	Refused  int64                            `json:"refused"`
+	Hit      int64                            `json:"clients_hit"`
+	ByGroup  report.PerIdentity[groupFigures] `json:"by_group"`
+	Crawlers []suggest.CrawlerHit             `json:"crawlers"`
 }
 
 // New makes the report. The survey is a replay of the whole log, with evidence if any was gathered; of each answer
@@ -205,7 +188,8 @@ func (s *Answer) fill(in *report.Input) {
 		s.Protect = append(s.Protect, m)
 	}
 	s.First, s.Second, s.Rest = partOf(a.Parts[suggest.First]), partOf(a.Parts[suggest.Second]), partOf(a.Parts[suggest.Rest])
-	s.Band, s.PageLoads = a.Banded(), pageLoadsOf(a.Loads)
+	s.Band = a.Banded()
+	s.PageLoads = PageLoads{a.Loads.Count, a.Loads.P50, a.Loads.P95, a.Loads.P99, format.InSeconds(a.Loads.Gap)}
 	for i := range a.Suggestions {
 		s.Suggestions = append(s.Suggestions, limitOf(a, &a.Suggestions[i]))
 	}
@@ -292,7 +276,7 @@ func figuresOf(a *suggest.Advice, f *suggest.Figures, part *suggest.Part) *Figur
 	return m
 }
 
-func byGroup(f *suggest.Figures) (all perGroup[groupFigures]) {
+func byGroup(f *suggest.Figures) (all report.PerIdentity[groupFigures]) {
 	for g := range all {
 		if all[g].Hit = f.Hit[g]; f.Counted {
 			all[g].Refused = &f.Refused[g]
@@ -306,33 +290,21 @@ func wholeOf(w *suggest.Whole) *Whole {
 	if w == nil || w.Limit == "" {
 		return nil
 	}
-	m := &Whole{
+	return &Whole{
 		Limit: w.Limit, Refused: w.Answer.Refused.Of(who.Everybody), Hit: w.Answer.Hit.Of(who.Everybody),
-		ByGroup: byGroup(&w.Answer), Crawlers: []Crawler{},
+		ByGroup: byGroup(&w.Answer), Crawlers: append([]suggest.CrawlerHit{}, w.Crawlers...),
 	}
-	for _, c := range w.Crawlers {
-		m.Crawlers = append(m.Crawlers, Crawler(c))
-	}
-	return m
 }
 
 func boundsOf(a *suggest.Advice) []Bound {
 	all := []Bound{}
 	for i := range a.Ceilings {
 		b := &a.Ceilings[i]
-		leaves := leavesOf(b.Shape, b.N)
+		admits := func(time limit.Time) int64 { return suggest.Admits(b.Shape, b.N, time) }
 		all = append(all, Bound{
-			Limit: b.Limit(), Minute: leaves[0], Hour: leaves[1], Day: leaves[2],
+			Limit: b.Limit(), Minute: admits(limit.Minute), Hour: admits(limit.Hour), Day: admits(limit.Day),
 			Refused: b.Whole.Refused.Of(who.Everybody), Hit: b.Whole.Hit.Of(who.Everybody),
 		})
 	}
 	return all
-}
-
-// leavesOf returns what a limit leaves in each of suggest.Times.
-func leavesOf(s sweep.Shape, n int64) (leaves [3]int64) {
-	for i, time := range suggest.Times {
-		leaves[i] = suggest.Admits(s, n, time)
-	}
-	return leaves
 }

@@ -8,6 +8,7 @@ import (
 
 	"shadow/internal/escape"
 	"shadow/internal/request"
+	"shadow/internal/suggest"
 	"shadow/internal/sweep"
 	"shadow/internal/traffic/useragent"
 	"shadow/internal/traffic/who"
@@ -234,7 +235,7 @@ func (s *Report) brief(w *document.Writer, a *Answer) {
 func (s *Answer) bodyLines(w *document.Writer, width, most int) *screen {
 	body := &screen{w: w, width: width, most: most}
 	body.add(s.wording().label, whole(s.verdictText(), width-briefLabel))
-	unhurt := !slices.ContainsFunc(s.Verdict.Search, func(c Crawler) bool { return c.Refused > 0 })
+	unhurt := !slices.ContainsFunc(s.Verdict.Search, func(c suggest.CrawlerHit) bool { return c.Refused > 0 })
 	for _, f := range s.briefFacts(width - briefLabel) {
 		before := len(body.lines)
 		client := f.Label == "refused" || f.Label == "most" || f.Label == "" && strings.Contains(f.Text, "  ")

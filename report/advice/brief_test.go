@@ -80,7 +80,7 @@ func TestBriefFits(t *testing.T) {
 			v.Heavy = &Heavy{RefusedMost: v.Most[0], RefusedOfAll: 1e12, Verdict: "ceiling", Limit: text}
 		}
 		for i := range random.IntN(5) {
-			v.Search = append(v.Search, Crawler{Name: pick(), Requests: int64(i), Refused: int64(i)})
+			v.Search = append(v.Search, suggest.CrawlerHit{Name: pick(), Requests: int64(i), Refused: int64(i)})
 		}
 		for range random.IntN(3) {
 			v.Paste = append(v.Paste, servers.Block{Place: "http", Lines: some(4, func(i int) string { return "limit_req zone=" + strings.Repeat("z", i*40) + ";" })})

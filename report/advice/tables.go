@@ -118,14 +118,13 @@ type part struct {
 	name  string // in heads
 	index int
 	of    *suggest.Part
-	model *Part
 }
 
 // parts returns the parts that there are.
 func (s *Answer) parts() (all []part) {
-	for i, model := range []*Part{s.First, s.Second, s.Rest} {
-		if model != nil {
-			all = append(all, part{[...]string{"first", "second", "rest"}[i], i, s.Advice.Parts[i], model})
+	for i, of := range s.Advice.Parts {
+		if of != nil {
+			all = append(all, part{[...]string{"first", "second", "rest"}[i], i, of})
 		}
 	}
 	return all
@@ -146,14 +145,14 @@ func (s *Answer) clientsTable() *table.Table {
 	for group := range who.Count {
 		row := table.Texts(group.String())
 		for _, p := range parts {
-			total := p.model.ByGroup[group]
+			clients, requests := p.of.Clients[group], p.of.Requests[group]
 			if len(s.best) == 0 {
-				row = append(row, table.Counts(total.Clients, total.Requests)...)
+				row = append(row, table.Counts(clients, requests)...)
 				continue
 			}
 			f := s.modelOf(s.best[0]).Chosen.of(p.index).ByGroup[group]
-			row = append(row, table.Counts(total.Clients, f.Hit, total.Requests, *f.Refused)...)
-			row = append(row, table.Share(format.PercentOf(*f.Refused, total.Requests)))
+			row = append(row, table.Counts(clients, f.Hit, requests, *f.Refused)...)
+			row = append(row, table.Share(format.PercentOf(*f.Refused, requests)))
 		}
 		t.Add(row...)
 	}
@@ -245,40 +244,16 @@ func (s *Answer) runnersTable(m *Limit) *table.Table {
 	return t
 }
 
-// A price is what a limit does on one part of the log: the protected clients hit, and what is refused of the
-// targets.
-type price struct {
-	hit, protected       int64 // clients
-	refused, requests    int64 // of the target
-	targetHit, targetAll int64 // clients
-}
-
-func (s *Answer) price(p *part, c *suggest.Candidate) price {
-	protected := who.Set(0)
-	for _, promise := range s.Advice.Goals {
-		protected |= promise.Who
-	}
-	f, target := &c.On[p.index], s.Advice.Target
-	return price{
-		f.Hit.Of(protected), p.of.Clients.Of(protected), f.Refused.Of(target), p.of.Requests.Of(target), f.Hit.Of(target),
-		p.of.Clients.Of(target),
-	}
-}
-
-func (p *price) hitPercent() string { return format.Percent(format.PercentOf(p.hit, p.protected)) }
-func (p *price) refusedPercent() string {
-	return format.Percent(format.PercentOf(p.refused, p.requests))
-}
-
-func (p *price) clients(between string) string {
-	return format.Thousands(p.targetHit) + between + format.Thousands(p.targetAll)
-}
-
-// priceCells returns the cells of a limit, on each part.
+// priceCells returns what a limit does on each part: the protected clients hit, and what is refused of the target.
 func (s *Answer) priceCells(c *suggest.Candidate) (cells []table.Cell) {
-	for _, part := range s.parts() {
-		p := s.price(&part, c)
-		cells = append(cells, table.Texts(format.Thousands(p.hit), p.hitPercent(), p.refusedPercent(), p.clients("/"))...)
+	protected, target := s.Advice.Protected(), s.Advice.Target
+	percent := func(some, all int64) string { return format.Percent(format.PercentOf(some, all)) }
+	for _, p := range s.parts() {
+		f := &c.On[p.index]
+		hit, targetHit := f.Hit.Of(protected), f.Hit.Of(target)
+		cells = append(cells, table.Texts(format.Thousands(hit), percent(hit, p.of.Clients.Of(protected)),
+			percent(f.Refused.Of(target), p.of.Requests.Of(target)),
+			format.Thousands(targetHit)+"/"+format.Thousands(p.of.Clients.Of(target)))...)
 	}
 	return cells
 }

@@ -15,32 +15,34 @@ import (
 // A Verdict is the answer to the question: whether to deploy a limit, which, and what it does. Figures are those of the
 // whole log unless they say otherwise.
 type Verdict struct {
-	Verdict   string          `json:"verdict"` // deploy, deploy_unproven, ceiling, no_limit_can or not_judgeable
-	Reason    string          `json:"reason"`  // in a sentence
-	Site      findings.Site   `json:"site"`    // people, api or unknown
-	For       string          `json:"for"`     // the server that has the limit; any: none was asked for
-	Limit     *string         `json:"limit"`   // as --limit takes it; nil: there is none
-	Protects  Affected        `json:"protects"`
-	Targets   Affected        `json:"targets"`
-	MostHit   *float64        `json:"most_hit_percent"` // of the protected clients, with 95 % confidence; nil: nothing shows it
-	AtRisk    *AtRisk         `json:"at_risk"`          // nil without a limit
-	Most      []RefusedMost   `json:"refused_most"`     // the clients that lose most
-	Harmed    *RefusedMost    `json:"harmed"`           // the protected client that loses most; nil: none is hit
-	Heavy     *Heavy          `json:"heavy"`            // nil: no single client is most of what the limit refuses, or it attacks
-	OfAction  *OfAction       `json:"of_action"`        // nil: a limit for all requests will do, or none for one action does
-	Validated *Validated      `json:"validated"`        // nil: no part chose nothing
-	Reach     *keys.Reach     `json:"bound"`            // nil: not computed
-	ByKey     []keys.Bound    `json:"bound_by_key"`     // the same by other keys; empty unless no limit can, or --details
-	Allows    *Allows         `json:"allows"`           // nil without a limit
-	Best      *string         `json:"best_of_any"`      // a limit of any algorithm that stops at least half as much again; nil: none
-	Broke     *string         `json:"broke"`            // the limit that broke its promise where it was validated; nil: none did
-	BrokeOn   *RefusedMost    `json:"broke_on"`         // the protected client that it refused most; nil: not known
-	Search    []Crawler       `json:"search_engines"`
-	Exempt    *Exempt         `json:"exempt"` // nil: the limit refuses nothing of those that the answer leaves out
-	Key       string          `json:"key"`    // what the server counts by, in its own words; "": only the operator knows
-	Note      string          `json:"note"`   // about the key, and whatever is not quite as judged
-	Paste     []servers.Block `json:"paste"`  // for the server's configuration
-	Next      []string        `json:"next"`   // commands to try
+	Verdict   string        `json:"verdict"` // deploy, deploy_unproven, ceiling, no_limit_can or not_judgeable
+	Reason    string        `json:"reason"`  // in a sentence
+	Site      findings.Site `json:"site"`    // people, api or unknown
+	For       string        `json:"for"`     // the server that has the limit; any: none was asked for
+	Limit     *string       `json:"limit"`   // as --limit takes it; nil: there is none
+	Protects  Affected      `json:"protects"`
+	Targets   Affected      `json:"targets"`
+	MostHit   *float64      `json:"most_hit_percent"` // of the protected clients, with 95 % confidence; nil: nothing shows it
+	AtRisk    *AtRisk       `json:"at_risk"`          // nil without a limit
+	Most      []RefusedMost `json:"refused_most"`     // the clients that lose most
+	Harmed    *RefusedMost  `json:"harmed"`           // the protected client that loses most; nil: none is hit
+	Heavy     *Heavy        `json:"heavy"`            // nil: no single client is most of what the limit refuses, or it attacks
+	OfAction  *OfAction     `json:"of_action"`        // nil: a limit for all requests will do, or none for one action does
+	Validated *Validated    `json:"validated"`        // nil: no part chose nothing
+	Reach     *keys.Reach   `json:"bound"`            // nil: not computed
+	ByKey     []keys.Bound  `json:"bound_by_key"`     // the same by other keys; empty unless no limit can, or --details
+	Allows    *Allows       `json:"allows"`           // nil without a limit
+	Best      *string       `json:"best_of_any"`      // a limit of any algorithm that stops at least half as much again; nil: none
+	Broke     *string       `json:"broke"`            // the limit that broke its promise where it was validated; nil: none did
+	BrokeOn   *RefusedMost  `json:"broke_on"`         // the protected client that it refused most; nil: not known
+
+	Search []suggest.CrawlerHit `json:"search_engines"`
+
+	Exempt *Exempt         `json:"exempt"` // nil: the limit refuses nothing of those that the answer leaves out
+	Key    string          `json:"key"`    // what the server counts by, in its own words; "": only the operator knows
+	Note   string          `json:"note"`   // about the key, and whatever is not quite as judged
+	Paste  []servers.Block `json:"paste"`  // for the server's configuration
+	Next   []string        `json:"next"`   // commands to try
 }
 
 // Exempt holds what the limit would refuse of the site's own work, of health checks and of other monitors, which
@@ -146,14 +148,14 @@ func (s *Answer) fillVerdict() {
 	}
 	v, a, n := s.Verdict, s.Advice, &s.Advice.Answer
 	v.Verdict, v.Reason = n.Verdict.String(), cmp.Or(v.Reason, s.reason())
-	v.Paste, v.Next, v.Search = append([]servers.Block{}, v.Paste...), append([]string{}, v.Next...), []Crawler{}
+	v.Paste, v.Next, v.Search = append([]servers.Block{}, v.Paste...), append([]string{}, v.Next...), []suggest.CrawlerHit{}
 	v.Most = append([]RefusedMost{}, v.Most...)
 	w := a.Whole
 	v.Protects = affected(a.Protected(), &w.Groups, &w.Requests, &n.Whole)
 	v.Targets = affected(a.Target, &w.Groups, &w.Requests, &n.Whole)
 	for _, c := range w.Crawlers {
 		if c.Search {
-			v.Search = append(v.Search, Crawler(c))
+			v.Search = append(v.Search, c)
 		}
 	}
 	if a.Reach != nil {

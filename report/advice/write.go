@@ -104,10 +104,10 @@ func (s *Answer) csvRows(c *table.CSV, m *Limit, p *Price, role, proof string) {
 	for _, part := range s.parts() {
 		figures := p.of(part.index)
 		for g := range who.Count {
-			total, f := part.model.ByGroup[g], figures.ByGroup[g]
+			f := figures.ByGroup[g]
 			row := append(table.Texts(s.Action, m.Kind, m.of.PerText(), m.of.RateText(), role, p.Limit), table.Count(p.N))
 			row = append(row, table.Texts(proof, part.name, fmt.Sprint(figures.Keeps), g.String())...)
-			row = append(row, table.Counts(total.Clients, f.Hit, total.Requests)...)
+			row = append(row, table.Counts(part.of.Clients[g], f.Hit, part.of.Requests[g])...)
 			refused := table.Cell{}
 			if f.Refused != nil {
 				refused = table.Count(*f.Refused)
