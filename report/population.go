@@ -23,9 +23,11 @@ type Population struct {
 // limiters. Who they are may be unknown.
 func NewPopulation(clients *replay.Paged[replay.ClientTally], known *who.Register) *Population {
 	p := &Population{Class: make([]request.Class, clients.Len()), known: known}
-	p.ByIdentity = p.identities(known, clients)
-	for id := range p.Class {
-		client := clients.At(int32(id))
+	if known != nil {
+		p.ByIdentity = new(PerIdentity[ClassFigures])
+	}
+	for id := range int32(clients.Len()) {
+		client := clients.At(id)
 		class, n := client.Class(), client.Requests()
 		p.Class[id] = class
 		if n == 0 {
@@ -33,19 +35,31 @@ func NewPopulation(clients *replay.Paged[replay.ClientTally], known *who.Registe
 		}
 		p.Requests += n
 		p.Clients++
-		p.Figures[class].Requests += n
-		p.Figures[class].Clients++
+		p.Figures[class].sent(n)
+		if known != nil {
+			p.ByIdentity[known.Of(id)].sent(n)
+		}
 	}
 	return p
+}
+
+// sent counts a client with so many requests.
+func (f *ClassFigures) sent(requests int64) {
+	f.Requests += requests
+	f.Clients++
+}
+
+// hit counts a client of which so many are refused.
+func (f *ClassFigures) hit(refused int64) {
+	f.Refused += refused
+	f.ClientsHit++
 }
 
 // byClass puts the clients that were hit into the class that each of them has.
 func (p *Population) byClass(hits *replay.Hits) PerClass[ClassFigures] {
 	figures := p.Figures
 	for hit := range hits.All() {
-		f := &figures[p.Class[hit.Client]]
-		f.Refused += hit.Refused
-		f.ClientsHit++
+		figures[p.Class[hit.Client]].hit(hit.Refused)
 	}
 	return figures
 }
@@ -62,31 +76,12 @@ type PerIdentity[T any] [who.Count]T
 // MarshalJSON writes an object.
 func (p PerIdentity[T]) MarshalJSON() ([]byte, error) { return format.EachJSON[who.Identity](p[:]) }
 
-// identityOf returns who a client is; nil where that is not known.
-func identityOf(known *who.Register, client int32) *Identity {
-	if known == nil {
-		return nil
-	}
-	return &Identity{known.Of(client).One(), append([]string{}, known.Reasons(client)...)}
-}
-
 // IdentityOf returns who a client of a result is; nil where that is not known.
-func IdentityOf(res *replay.Result, client int32) *Identity { return identityOf(res.Who, client) }
-
-// identities are the requests and clients of each identity; nil where they are not known. Nothing is refused yet.
-func (p *Population) identities(known *who.Register, clients *replay.Paged[replay.ClientTally]) *PerIdentity[ClassFigures] {
-	if known == nil {
+func IdentityOf(res *replay.Result, client int32) *Identity {
+	if res.Who == nil {
 		return nil
 	}
-	all := new(PerIdentity[ClassFigures])
-	for id := range int32(clients.Len()) {
-		if n := clients.At(id).Requests(); n > 0 {
-			f := &all[known.Of(id)]
-			f.Requests += n
-			f.Clients++
-		}
-	}
-	return all
+	return &Identity{res.Who.Of(client).One(), append([]string{}, res.Who.Reasons(client)...)}
 }
 
 // totals are the requests and clients of each identity; nil where they are not known.
@@ -120,9 +115,7 @@ func (p *Population) byIdentity(hits *replay.Hits) *PerIdentity[ClassFigures] {
 	}
 	figures := *p.ByIdentity
 	for hit := range hits.All() {
-		f := &figures[p.known.Of(hit.Client)]
-		f.Refused += hit.Refused
-		f.ClientsHit++
+		figures[p.known.Of(hit.Client)].hit(hit.Refused)
 	}
 	return &figures
 }
