@@ -71,7 +71,7 @@ func (m *Model) writeNews(w *document.Writer) {
 		if int64(len(shown)) < most {
 			title += fmt.Sprintf(", the first %d", len(shown))
 		}
-		(&document.Section{Title: title, Table: movedTable(shown, of == repeating)}).Write(w, 0)
+		document.Section{Title: title, Table: movedTable(shown, of == repeating)}.Write(w, 0)
 	}
 	room := left - limits
 	list("Newly hit, people first", newlyHit, room*2/3)
@@ -140,18 +140,13 @@ func (m *Model) moved(list int) (all []movedClient) {
 }
 
 func movedTable(all []movedClient, days bool) *table.Table {
-	t := table.New(table.Name("client"), table.Words("who"))
-	t.Head(table.Number("refused"), table.Words("most by"))
+	t := table.Of[movedClient]{}
+	t.Head(table.Name("client"), func(c *movedClient) table.Cell { return table.Text(c.Client) })
+	t.Head(table.Words("who"), func(c *movedClient) table.Cell { return table.Text(cmp.Or(c.Identity, c.Class)) })
+	t.Head(table.Number("refused"), func(c *movedClient) table.Cell { return table.Count(c.Refused) })
+	t.Head(table.Words("most by"), func(c *movedClient) table.Cell { return table.Text(c.policy) })
 	if days {
-		t.Head(table.Number("days"))
+		t.Head(table.Number("days"), func(c *movedClient) table.Cell { return table.Count(c.Days) })
 	}
-	for i := range all {
-		c := &all[i]
-		cells := []table.Cell{table.Text(c.Client), table.Text(cmp.Or(c.Identity, c.Class)), table.Count(c.Refused), table.Text(c.policy)}
-		if days {
-			cells = append(cells, table.Count(c.Days))
-		}
-		t.Add(cells...)
-	}
-	return t
+	return t.Fill(all)
 }

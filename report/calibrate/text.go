@@ -27,8 +27,7 @@ func (r *Report) Text(w *document.Writer) {
 		r.Locations[i].write(w)
 	}
 	if len(r.Reactions) > 0 {
-		section := document.Section{Title: "After a refusal", Table: r.reactionTable()}
-		section.Write(w, 2)
+		document.Section{Title: "After a refusal", Table: r.reactionTable()}.Write(w, 2)
 	}
 }
 
@@ -79,8 +78,7 @@ func (l *Location) write(w *document.Writer) {
 	w.Facts(l.facts()...)
 	if len(l.Contradictions) > 0 {
 		title := "Requests that contradict it: the first of each key" + format.MoreThan(len(l.Contradictions), l.ContradictedKeys)
-		section := document.Section{Title: title, Table: contradictionTable(l.Contradictions, l.whole)}
-		section.Write(w, 3)
+		document.Section{Title: title, Table: contradictionTable(l.Contradictions, l.whole)}.Write(w, 3)
 	}
 }
 

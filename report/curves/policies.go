@@ -37,31 +37,21 @@ func (s *Report) policies(w *document.Writer) {
 // policyTable has a row for each N that is counted.
 func (s *Report) policyTable(c *sweep.Curve, of *sweep.Subject) *table.Table {
 	browsers := of.Clients[request.Browser] - of.Hidden
-	t := table.New(table.Number("N"), table.Words(""), table.Number("refused"), table.Number("refused %"),
-		table.Number("clients hit"), table.Number("hit %"))
+	t := table.Of[sweep.Point]{}
+	counted := func(head, share string, figure func(*sweep.Point) int64, all int64) {
+		t.Head(table.Number(head), func(p *sweep.Point) table.Cell { return table.Count(figure(p)) })
+		t.Head(table.Number(share), func(p *sweep.Point) table.Cell { return table.Share(format.PercentOf(figure(p), all)) })
+	}
+	t.Head(table.Number("N"), func(p *sweep.Point) table.Cell { return table.Count(p.Limit) })
+	t.Head(table.Words(""), func(p *sweep.Point) table.Cell {
+		return table.Text(map[bool]string{true: "the policy"}[slices.Contains(of.Named, p.Limit)])
+	})
+	counted("refused", "refused %", func(p *sweep.Point) int64 { return p.Refused.Sum() }, s.Requests)
+	counted("clients hit", "hit %", (*sweep.Point).HitAny, of.Clients.Sum())
 	if browsers > 0 {
-		t.Head(table.Numbers("browsers hit", "browsers %")...)
+		counted("browsers hit", "browsers %", (*sweep.Point).HitBrowsers, browsers)
 	}
-	for i := range c.Points {
-		p := &c.Points[i]
-		if !p.Counted {
-			continue
-		}
-		named := ""
-		if slices.Contains(of.Named, p.Limit) {
-			named = "the policy"
-		}
-		row := []table.Cell{
-			table.Count(p.Limit), table.Text(named), table.Count(p.Refused.Sum()),
-			table.Share(format.PercentOf(p.Refused.Sum(), s.Requests)),
-			table.Count(p.HitAny()), table.Share(format.PercentOf(p.HitAny(), of.Clients.Sum())),
-		}
-		if browsers > 0 {
-			row = append(row, table.Count(p.HitBrowsers()), table.Share(format.PercentOf(p.HitBrowsers(), browsers)))
-		}
-		t.Add(row...)
-	}
-	return t
+	return t.Fill(slices.DeleteFunc(slices.Clone(c.Points), func(p sweep.Point) bool { return !p.Counted }))
 }
 
 // subjectJSON are the keys that say which policy a curve is of.

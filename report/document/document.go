@@ -46,7 +46,7 @@ type Section struct {
 }
 
 // Write writes the section.
-func (s *Section) Write(w *Writer, level int) {
+func (s Section) Write(w *Writer, level int) {
 	if s.Title != "" {
 		w.Section(level, s.Title)
 	}
