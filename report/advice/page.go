@@ -121,10 +121,10 @@ func (s *Answer) pageShape(of *suggest.ExploredShape, groups []who.Identity) htm
 		p.Key, p.Kind = a.Server.Server.Name+":"+of.Name(), s.Server
 		p.Why = [3]string{"needs room for ", " at once, the limit has ", ""}
 	case kind == sweep.Token:
-		p.Key, p.Kind = "token:"+of.Name(), "Token bucket"
+		p.Key, p.Kind = "token:"+of.Name(), html.KindTitle(kind)
 		p.Why = [3]string{"needs a bucket of ", ", this one holds ", ""}
 	default:
-		p.Key, p.Kind = strings.ReplaceAll(kind.String(), ",charge=", "-")+":"+of.Name(), windowTitles[kind]
+		p.Key, p.Kind = strings.ReplaceAll(kind.String(), ",charge=", "-")+":"+of.Name(), html.KindTitle(kind)
 		p.Why = [3]string{"", " requests in " + format.Brief(of.Per) + ", the window allows ", ""}
 	}
 	for i := range of.Stops {
@@ -138,11 +138,6 @@ func (s *Answer) pageShape(of *suggest.ExploredShape, groups []who.Identity) htm
 	}
 	s.pageLines(of, &p)
 	return p
-}
-
-var windowTitles = map[sweep.Kind]string{
-	sweep.Window: "Rolling window", sweep.Fixed: "Fixed window",
-	sweep.WindowAll: "Rolling window, refused requests count too",
 }
 
 // aNumber stands for N in lines of which a pattern is made. No server has it in its lines by itself, and all can have it.

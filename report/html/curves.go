@@ -14,7 +14,8 @@ import (
 // Of the curves, tables tell without any script: the smallest limit that affects none of so many clients, and a map of
 // limit × window, the darker the more is refused.
 
-func kindTitle(k sweep.Kind) string {
+// KindTitle returns what a page calls limits of a kind.
+func KindTitle(k sweep.Kind) string {
 	return [sweep.KindCount]string{
 		"Rolling window", "Fixed window", "Rolling window, refused requests count too",
 		"Token bucket",
@@ -55,7 +56,7 @@ func shapeTitle(s *sweep.Shape) string {
 // protectingTable tells of each curve the smallest limit that protects some share of the clients, and what it refuses.
 func (c *Curves) protectingTable(curves []*sweep.Curve) *table.Page {
 	t := table.New(table.Words("limit"), table.Words("clients"))
-	t.Title = kindTitle(curves[0].Kind)
+	t.Title = KindTitle(curves[0].Kind)
 	for _, share := range sweep.ProtectedShares() {
 		t.Head(table.Numbers("N for "+format.ShareText(share), "refuses %")...)
 	}
@@ -106,7 +107,7 @@ type heatRow struct {
 // heatMaps are two for each kind with two curves or more: what is refused, and which people are hit.
 func (c *Curves) heatMaps(curves []*sweep.Curve) []heatMap {
 	limits := heatLimits(curves)
-	title := kindTitle(curves[0].Kind)
+	title := KindTitle(curves[0].Kind)
 	people, hit, who := c.protected()
 	maps := []heatMap{
 		{Title: title, Of: "% of requests refused"},
@@ -218,7 +219,7 @@ func (c *Curves) view(room room) *curvesView {
 	v.Left, v.Kept = c.missing(shown)
 	for kind := range sweep.KindCount {
 		var of []*sweep.Curve
-		group := curveGroup{Kind: kindTitle(kind)}
+		group := curveGroup{Kind: KindTitle(kind)}
 		for i, curve := range shown {
 			if curve.Kind == kind {
 				of = append(of, curve)

@@ -114,7 +114,7 @@ func (c *Curves) htmlCurve(curve *sweep.Curve, most int) curveData {
 	}
 	thin := thinned(points, most, c.worthKeeping(curve, points))
 	h := curveData{
-		Group: kindTitle(curve.Kind), Name: shapeTitle(&curve.Shape), Points: len(curve.Points),
+		Group: KindTitle(curve.Kind), Name: shapeTitle(&curve.Shape), Points: len(curve.Points),
 		Columns: thin.columns,
 	}
 	h.Changes = c.changes(curve)
