@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -40,12 +41,10 @@ type Anonymizer struct {
 
 // NewAnonymizer renames in one of Anonymizations.
 func NewAnonymizer(mode string, key []byte) (*Anonymizer, error) {
-	for _, known := range Anonymizations() {
-		if mode == known {
-			return &Anonymizer{mode: mode, key: key}, nil
-		}
+	if !slices.Contains(Anonymizations(), mode) {
+		return nil, fmt.Errorf("anonymization %q: want one of %s", mode, strings.Join(Anonymizations(), ", "))
 	}
-	return nil, fmt.Errorf("anonymization %q: want one of %s", mode, strings.Join(Anonymizations(), ", "))
+	return &Anonymizer{mode: mode, key: key}, nil
 }
 
 // The networks that stand for an address: what providers give to a customer, or less.

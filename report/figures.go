@@ -105,17 +105,13 @@ func columns() []Figure {
 		figure("clients_hit_share", Share, "of the clients",
 			func(t *source) any { return t.policy.ClientsHitPercent / 100 }).asked(),
 		label("first_refused"), label("last_refused"),
-		whole("worst_minute", Word, "start of the minute with most refusals", func(p *Policy) any {
-			return known(p.WorstMinute, func(m *Minute) any { return m.Start })
-		}),
-		whole("worst_minute_refused", Requests, "refused in the minute with most refusals", func(p *Policy) any {
-			return known(p.WorstMinute, func(m *Minute) any { return m.Refused })
-		}).asked(),
+		maybe("worst_minute", Word, "start of the minute with most refusals", worstMinute, func(m *Minute) any { return m.Start }),
+		maybe("worst_minute_refused", Requests, "refused in the minute with most refusals", worstMinute,
+			func(m *Minute) any { return m.Refused }).asked(),
 		whole("bytes_saved", Bytes, "bytes that the refused requests were answered with",
 			func(p *Policy) any { return p.BytesSaved }).asked(),
-		whole("upstream_seconds_saved", Seconds, "time that upstreams spent on the refused requests", func(p *Policy) any {
-			return known(p.UpstreamSecondsSaved, func(s *float64) any { return *s })
-		}),
+		maybe("upstream_seconds_saved", Seconds, "time that upstreams spent on the refused requests",
+			func(p *Policy) *float64 { return p.UpstreamSecondsSaved }, func(s *float64) any { return *s }),
 		label("agent"),
 		input("lines", Lines, "lines read", func(in *Input) int64 { return in.Lines }).asked(),
 		input("parsed", Lines, "lines that could be read", func(in *Input) int64 { return in.Parsed }),
@@ -128,10 +124,12 @@ func columns() []Figure {
 			func(in *Input) int64 { return in.Late }).asked(),
 		input("already_refused", Requests, "requests that the server itself answered with 429 or 503",
 			func(in *Input) int64 { return in.AlreadyRefused }).in(0).asked(),
-		delay("delayed", Requests, "requests that had to wait", func(p *Policy) any { return p.Delayed }).asked(),
-		delay("delay_total_seconds", Seconds, "how long they waited", func(p *Policy) any { return p.Delay.Total }),
-		delay("delay_p50_seconds", Seconds, "half of them at most", func(p *Policy) any { return p.Delay.P50 }),
-		delay("delay_p99_seconds", Seconds, "99 % of them at most", func(p *Policy) any { return p.Delay.P99 }),
+		whole("delayed", Requests, "requests that had to wait", func(p *Policy) any {
+			return known(p.Delay, func(*Delay) any { return p.Delayed })
+		}).asked(),
+		maybe("delay_total_seconds", Seconds, "how long they waited", delay, func(d *Delay) any { return d.Total }),
+		maybe("delay_p50_seconds", Seconds, "half of them at most", delay, func(d *Delay) any { return d.P50 }),
+		maybe("delay_p99_seconds", Seconds, "99 % of them at most", delay, func(d *Delay) any { return d.P99 }),
 		ends("refused", Requests, "of an approximation", ofPolicy, func(t *source) *[2]int64 {
 			return field(t.policy.Range, func(r *Range) *[2]int64 { return &r.Refused })
 		}),
@@ -150,20 +148,20 @@ func columns() []Figure {
 		part("page_views_broken", Requests, "of these, broken", ofPolicy|ofGroup, func(g *group) any {
 			return known(g.Pages, func(p *Pages) any { return p.Broken })
 		}),
-		figure("longest_lockout_seconds", Seconds, "the longest time in which all of a client's requests were refused",
-			harm(func(h *Harm) *Streak { return h.Lockout }, func(s *Streak) any { return s.Seconds })).in(ofPolicy),
-		figure("most_admitted_in_an_hour", Requests, "the most that one client is admitted in an hour",
-			harm(func(h *Harm) *Streak { return h.Busiest }, func(s *Streak) any { return s.Requests })).in(ofPolicy),
+		maybe("longest_lockout_seconds", Seconds, "the longest time in which all of a client's requests were refused",
+			func(p *Policy) *Streak { return field(p.Harm, func(h *Harm) *Streak { return h.Lockout }) },
+			func(s *Streak) any { return s.Seconds }),
+		maybe("most_admitted_in_an_hour", Requests, "the most that one client is admitted in an hour",
+			func(p *Policy) *Streak { return field(p.Harm, func(h *Harm) *Streak { return h.Busiest }) },
+			func(s *Streak) any { return s.Requests }),
 		label("identity"),
 		whole("degraded", Requests, "requests judged while Redis was away, or slower than the log grew",
 			func(p *Policy) any { return p.Degraded }).asked(),
 		whole("degraded_refused", Requests, "refused ones of these", func(p *Policy) any { return p.DegradedRefused }),
 		input("not_http", Lines, "lines whose request is not HTTP", func(in *Input) int64 { return in.NotHTTP.Lines }),
 		input("moved", Requests, "requests judged when they began", func(in *Input) int64 { return in.Moved }),
-		whole("requests_refused_share_of_worst_client", Share, "of the refused requests: those of the client with most",
-			func(p *Policy) any {
-				return known(p.WorstClientShare, func(s *float64) any { return *s })
-			}).asked(),
+		maybe("requests_refused_share_of_worst_client", Share, "of the refused requests: those of the client with most",
+			func(p *Policy) *float64 { return p.WorstClientShare }, func(s *float64) any { return *s }).asked(),
 	}
 }
 
@@ -216,19 +214,14 @@ func ends(name string, unit Unit, help string, in rows, of func(t *source) *[2]i
 	}
 }
 
-// delay is a figure of policies that keep requests waiting.
-func delay(name string, unit Unit, help string, of func(*Policy) any) Figure {
-	return whole(name, unit, help, func(p *Policy) any {
-		if p.Delay == nil {
-			return nil
-		}
-		return of(p)
-	})
+// maybe is a figure of what there may be of a policy.
+func maybe[T any](name string, unit Unit, help string, what func(*Policy) *T, of func(*T) any) Figure {
+	return whole(name, unit, help, func(p *Policy) any { return known(what(p), of) })
 }
 
-func harm(which func(*Harm) *Streak, of func(*Streak) any) func(*source) any {
-	return func(t *source) any { return known(field(t.policy.Harm, which), of) }
-}
+func worstMinute(p *Policy) *Minute { return p.WorstMinute }
+
+func delay(p *Policy) *Delay { return p.Delay }
 
 // known returns a figure of what there may be, nil without it.
 func known[T any](p *T, of func(*T) any) any {
