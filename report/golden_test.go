@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"shadow/limit/limittest"
 	"shadow/replay"
 	"shadow/report/reporttest"
 )
@@ -60,7 +61,7 @@ func TestGolden(t *testing.T) {
 		}
 	}
 	for format, text := range reports {
-		t.Run(format, func(t *testing.T) { reporttest.Golden(t, format+".golden", text) })
+		t.Run(format, func(t *testing.T) { limittest.Golden(t, "testdata/"+format+".golden", text) })
 	}
 }
 

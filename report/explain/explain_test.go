@@ -9,7 +9,7 @@ import (
 	"shadow/internal/calc"
 	"shadow/internal/policy"
 	"shadow/limit"
-	"shadow/report/reporttest"
+	"shadow/limit/limittest"
 )
 
 // madeUp is an explanation of two limits that must both admit: one that delays, and one that does not tell its level.
@@ -48,7 +48,7 @@ func TestExplanations(t *testing.T) {
 		if err := Write(&b, "table", [][]calc.Explanation{madeUp()[1:2], madeUp()}, v); err != nil {
 			t.Fatal(err)
 		}
-		reporttest.Golden(t, file, b.String())
+		limittest.Golden(t, "testdata/"+file, b.String())
 	}
 }
 

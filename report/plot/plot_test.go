@@ -11,8 +11,8 @@ import (
 
 	"shadow/internal/testneeds"
 	"shadow/limit"
+	"shadow/limit/limittest"
 	"shadow/report/format"
-	"shadow/report/reporttest"
 	"shadow/report/table"
 )
 
@@ -46,7 +46,7 @@ func TestPlots(t *testing.T) {
 	} {
 		b.WriteString("# " + c.name + "\n" + strings.Join(c.curve.Draw(false), "\n") + "\n\n")
 	}
-	reporttest.Golden(t, "plots.txt", b.String())
+	limittest.Golden(t, "testdata/plots.txt", b.String())
 }
 
 // Whatever is plotted, the plot has no more rows and columns than it was given, its axis ends at round numbers, and

@@ -2,7 +2,6 @@ package reporttest
 
 import (
 	"encoding/json"
-	"flag"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -10,34 +9,12 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/google/go-cmp/cmp"
-
 	"shadow/internal/escape"
 	"shadow/internal/testneeds"
+	"shadow/limit/limittest"
 )
 
-var update = flag.Bool("update", false, "rewrite the golden files in testdata")
-
-// Golden compares text with a golden file, which -update rewrites.
-func Golden(t *testing.T, file, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", file)
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (-want +got), rewrite it with -update:\n%s", path, diff)
-	}
-}
-
-// GoldenPart compares a text with what stands in a page between comments that name it.
+// GoldenPart compares a text with what stands in a page between comments that name it, as limittest.Golden does.
 func GoldenPart(t *testing.T, file, name, got string) {
 	t.Helper()
 	page, err := os.ReadFile(file)
@@ -46,17 +23,11 @@ func GoldenPart(t *testing.T, file, name, got string) {
 	}
 	begin, end := "<!-- "+name+": a test writes them -->\n", "<!-- end of "+name+" -->\n"
 	before, rest, found := strings.Cut(string(page), begin)
-	want, after, ended := strings.Cut(rest, end)
-	switch {
-	case !found || !ended:
-		t.Errorf("%s has no %s", file, name)
-	case *update:
-		if err := os.WriteFile(file, []byte(before+begin+got+end+after), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	case want != got:
-		t.Errorf("%s (-want +got), rewrite it with -update:\n%s", file, cmp.Diff(want, got))
+	_, after, ended := strings.Cut(rest, end)
+	if !found || !ended {
+		t.Fatalf("%s has no %s", file, name)
 	}
+	limittest.Golden(t, file, before+begin+got+end+after)
 }
 
 // JSONNames are all keys of a JSON text, at whatever depth.
