@@ -16,26 +16,26 @@ import (
 
 // ClientStats say what keys can go by. Clients are as --client tells them.
 type ClientStats struct {
-	Clients  int64
-	Agents   int64 // visitors with an agent
-	Users    int64 // visitors with a user
-	IPv4     int64 // clients with such an address
-	IPv6     int64
-	Shared   int64           // clients with several browsers among their agents
-	Most     string          // the client with the most
-	InMost   int64           // browsers of that client
-	Rotating AddressRotation // IPv6 addresses that come and go
-	IPv6Sent int64           // requests from IPv6 addresses
-	Sent     int64           // requests in all
+	Clients  int64           `json:"-"`
+	Sent     int64           `json:"-"` // requests in all
+	Agents   int64           `json:"visitors_with_agent"`
+	Users    int64           `json:"visitors_with_user"`
+	IPv4     int64           `json:"ipv4_clients"`
+	IPv6     int64           `json:"ipv6_clients"`
+	IPv6Sent int64           `json:"ipv6_requests"`
+	Shared   int64           `json:"clients_with_several_browsers"`
+	Most     string          `json:"most_browsers_client"` // the client with the most of them
+	InMost   int64           `json:"most_browsers"`
+	Rotating AddressRotation `json:"rotating"`
 }
 
-// AddressRotation counts what networks sent that had RotatingAddresses on one day.
+// AddressRotation counts what /64 networks sent that had RotatingAddresses on one day.
 type AddressRotation struct {
-	Networks  int64 // /64
-	Addresses int64
-	Requests  int64
-	Most      netip.Prefix // the network with the most addresses
-	InMost    int64        // addresses in it
+	Networks  int64        `json:"networks"`
+	Addresses int64        `json:"addresses"`
+	Requests  int64        `json:"requests"`
+	Most      netip.Prefix `json:"-"` // the network with the most addresses
+	InMost    int64        `json:"-"` // addresses in it
 }
 
 // RotatingAddresses is the number of addresses of one /64 that must first show up on one day (UTC) for the network to

@@ -14,34 +14,14 @@ import (
 // defines every figure.
 type Report struct {
 	report.Head
-	Action    string      `json:"action"` // whose requests this is about; "" for all
-	Target    Group       `json:"stop"`
-	Protected Group       `json:"spare"`
-	Absent    []AbsentKey `json:"absent"`          // keys that this log has nothing for
-	Found     []string    `json:"found,omitempty"` // keys that were tried as well, since the usual ones do not separate
-	Answers   []Answer    `json:"answers"`
-	Bounds    *Bounds     `json:"bounds"` // nil: not known
-	Log       Log         `json:"log"`
-}
-
-// Log counts what the log has for keys to go by.
-type Log struct {
-	WithAgent    int64    `json:"visitors_with_agent"`
-	WithUser     int64    `json:"visitors_with_user"`
-	IPv4         int64    `json:"ipv4_clients"`
-	IPv6         int64    `json:"ipv6_clients"`
-	IPv6Sent     int64    `json:"ipv6_requests"`
-	Shared       int64    `json:"clients_with_several_browsers"`
-	MostShared   string   `json:"most_browsers_client"` // the client with the most of them
-	MostBrowsers int64    `json:"most_browsers"`
-	Rotating     Rotating `json:"rotating"`
-}
-
-// Rotating are the /64 networks in which many IPv6 addresses came up on one day.
-type Rotating struct {
-	Networks  int64 `json:"networks"`
-	Addresses int64 `json:"addresses"`
-	Requests  int64 `json:"requests"`
+	Action    string            `json:"action"` // whose requests this is about; "" for all
+	Target    Group             `json:"stop"`
+	Protected Group             `json:"spare"`
+	Absent    []AbsentKey       `json:"absent"`          // keys that this log has nothing for
+	Found     []string          `json:"found,omitempty"` // keys that were tried as well, since the usual ones do not separate
+	Answers   []Answer          `json:"answers"`
+	Bounds    *Bounds           `json:"bounds"` // nil: not known
+	Log       sweep.ClientStats `json:"log"`
 }
 
 // Bounds says how much of the target any limit by each key could reach under a promise. Unlike the answers they are

@@ -15,18 +15,13 @@ import (
 
 // New makes the report on keys.
 func New(res *sweep.KeysResult, q Question, o report.Options) *Report {
-	c := &res.ClientStats
 	k := &Report{
 		Head:      report.NewHead(&res.Stats, &report.Population{Requests: res.Sent, Clients: res.Clients}, o),
 		Action:    res.Action,
 		Target:    groupOf(res, q.Target, q.TargetName),
 		Protected: groupOf(res, q.Protected, q.ProtectedName),
 		Absent:    []AbsentKey{}, Answers: []Answer{},
-		Log: Log{
-			WithAgent: c.Agents, WithUser: c.Users, IPv4: c.IPv4, IPv6: c.IPv6, IPv6Sent: c.IPv6Sent, Shared: c.Shared,
-			MostShared: c.Most, MostBrowsers: c.InMost,
-			Rotating: Rotating{c.Rotating.Networks, c.Rotating.Addresses, c.Rotating.Requests},
-		},
+		Log: res.ClientStats,
 	}
 	for _, text := range warnings(res, k, q) {
 		k.Warnings = append(k.Warnings, o.Anonymize.Text(text))

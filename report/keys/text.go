@@ -25,10 +25,10 @@ func (k *Report) facts() (f document.Facts) {
 	f.Add("protect", k.Protected.text()+of)
 	switch l := &k.Log; {
 	case l.Shared == 1:
-		f.Add("shared", fmt.Sprintf("1 client with several browsers, %s: %s", l.MostShared, format.Thousands(l.MostBrowsers)))
+		f.Add("shared", fmt.Sprintf("1 client with several browsers, %s: %s", l.Most, format.Thousands(l.InMost)))
 	case l.Shared > 1:
 		f.Add("shared", fmt.Sprintf("%s with several browsers each; %s has the most, %s",
-			format.Count(l.Shared, "client"), l.MostShared, format.Thousands(l.MostBrowsers)))
+			format.Count(l.Shared, "client"), l.Most, format.Thousands(l.InMost)))
 	}
 	f.Add("absent", k.absentText())
 	if len(k.Found) > 0 {
