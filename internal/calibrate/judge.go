@@ -88,11 +88,15 @@ const block = 50
 
 // A Fit is how well a limit explains the verdicts.
 type Fit struct {
-	Limit    string
-	Wrong    int64 // requests on which it decides otherwise
-	Refused  int64 // by it
-	Stricter int64 // of those wrong: it refuses what the server admitted
-	Looser   int64 // it admits what the server refused
+	Limit string `json:"limit"`
+	// on which it decides otherwise
+	Wrong int64 `json:"contradict"` // requests
+	// of those wrong: it refuses what the server admitted
+	Stricter int64 `json:"stricter"`
+	// of those wrong: it admits what the server refused
+	Looser int64 `json:"looser"`
+	// by it
+	Refused int64 `json:"refused"`
 
 	judge *judge
 	text  string

@@ -69,9 +69,9 @@ type Location struct {
 	Keys     int64    `json:"keys"`
 	Refused  int64    `json:"refused"`
 
-	Best   *Fit  `json:"best"` // nil: nothing was refused, or everything
-	Equal  []Fit `json:"equal"`
-	AsGood []Fit `json:"as_good"`
+	Best   *calibrate.Fit  `json:"best"` // nil: nothing was refused, or everything
+	Equal  []calibrate.Fit `json:"equal"`
+	AsGood []calibrate.Fit `json:"as_good"`
 
 	AllEqual  int `json:"all_equal"` // how many there are
 	AllAsGood int `json:"all_as_good"`
@@ -84,15 +84,6 @@ type Location struct {
 	Contradictions   []Contradiction `json:"contradictions"`
 
 	whole bool // whether stamps are whole seconds
-}
-
-// A Fit is a limit and how well it explains the verdicts.
-type Fit struct {
-	Limit      string `json:"limit"`
-	Contradict int64  `json:"contradict"` // requests
-	Stricter   int64  `json:"stricter"`
-	Looser     int64  `json:"looser"`
-	Refused    int64  `json:"refused"`
 }
 
 // A Contradiction is the first request of a key on which the limit decides otherwise.
@@ -159,8 +150,7 @@ func (s *Source) location(found *calibrate.Location) Location {
 	if found.Best == nil {
 		return l
 	}
-	best := newFit(found.Best)
-	l.Best, l.AgreementPercent, l.Interval, l.UnseenPercent = &best, found.Percent, [2]float64{found.Low, found.High}, found.Unseen
+	l.Best, l.AgreementPercent, l.Interval, l.UnseenPercent = found.Best, found.Percent, [2]float64{found.Low, found.High}, found.Unseen
 	l.ContradictedKeys = found.Contradicted
 	for _, c := range found.Contradictions[:min(s.Top, len(found.Contradictions))] {
 		l.Contradictions = append(l.Contradictions, s.contradiction(c))
@@ -168,16 +158,12 @@ func (s *Source) location(found *calibrate.Location) Location {
 	return l
 }
 
-func fits(all []*calibrate.Fit, most int) []Fit {
-	some := []Fit{}
+func fits(all []*calibrate.Fit, most int) []calibrate.Fit {
+	some := []calibrate.Fit{}
 	for _, f := range all[:min(most, len(all))] {
-		some = append(some, newFit(f))
+		some = append(some, *f)
 	}
 	return some
-}
-
-func newFit(f *calibrate.Fit) Fit {
-	return Fit{Limit: f.Limit, Contradict: f.Wrong, Stricter: f.Stricter, Looser: f.Looser, Refused: f.Refused}
 }
 
 func (s *Source) contradiction(c calibrate.Contradiction) Contradiction {
@@ -197,5 +183,5 @@ func (s *Source) contradiction(c calibrate.Contradiction) Contradiction {
 // refuses everything, by far.
 func (l *Location) explains() bool {
 	const part = 2
-	return l.Best != nil && part*l.Best.Contradict < min(l.Refused, l.Requests-l.Refused)
+	return l.Best != nil && part*l.Best.Wrong < min(l.Refused, l.Requests-l.Refused)
 }

@@ -112,7 +112,7 @@ func (l *Location) none() string {
 }
 
 // names lists limits, of so many.
-func names(some []Fit, all int, what string) string {
+func names(some []calibrate.Fit, all int, what string) string {
 	if len(some) == 0 {
 		return ""
 	}
@@ -172,10 +172,10 @@ func (r *Report) CSV(w io.Writer) error {
 	c := table.NewCSV(w, csvHead...)
 	for i := range r.Locations {
 		l := &r.Locations[i]
-		row := func(rank string, f *Fit, more ...table.Cell) {
+		row := func(rank string, f *calibrate.Fit, more ...table.Cell) {
 			cells := []table.Cell{
 				table.Text(strings.Join(l.Place, " ")), table.Text(l.By), table.Count(l.Requests), table.Count(l.Keys), table.Count(l.Refused),
-				table.Text(f.Limit), table.Text(rank), table.Count(f.Contradict), table.Count(f.Stricter), table.Count(f.Looser), table.Count(f.Refused),
+				table.Text(f.Limit), table.Text(rank), table.Count(f.Wrong), table.Count(f.Stricter), table.Count(f.Looser), table.Count(f.Refused),
 			}
 			if more == nil {
 				more = table.Texts("", "", "", "")
