@@ -61,7 +61,7 @@ func (s *Report) subject() string {
 	}
 	text += "; below, the smallest N that protects such a share of the clients, and the percentage of all requests " +
 		"that it refuses"
-	browsers := s.browsers()
+	browsers := s.result.Browsers()
 	switch {
 	case !s.byBrowsers():
 	case s.ByEvidence == nil:
@@ -82,12 +82,9 @@ func (s *Report) subject() string {
 	return text
 }
 
-// browsers returns how many there are without the doubted.
-func (s *Report) browsers() int64 { return s.result.Browsers() }
-
 // byBrowsers reports whether browsers are worth a row of their own.
 func (s *Report) byBrowsers() bool {
-	n := s.browsers()
+	n := s.result.Browsers()
 	return 0 < n && n < s.Clients
 }
 
@@ -112,7 +109,7 @@ func (s *Report) percentileTable(kind sweep.Kind, curves []int) *table.Table {
 	}
 	for _, i := range curves {
 		if s.byBrowsers() {
-			t.Add(s.percentileRow(i, "browsers", s.browsers(), (*sweep.Point).HitBrowsers)...)
+			t.Add(s.percentileRow(i, "browsers", s.result.Browsers(), (*sweep.Point).HitBrowsers)...)
 		}
 		t.Add(s.percentileRow(i, "all", s.Clients, (*sweep.Point).HitAny)...)
 	}
@@ -178,7 +175,7 @@ func (s *Report) refusedText(c *sweep.Curve, edges []*sweep.Curve, p *sweep.Poin
 func (s *Report) plot(w *document.Writer, c *sweep.Curve, all []*sweep.Curve) {
 	legend, hit, clients := "clients hit", (*sweep.Point).HitAny, s.Clients
 	if s.byBrowsers() {
-		legend, hit, clients = "browser clients hit", (*sweep.Point).HitBrowsers, s.browsers()
+		legend, hit, clients = "browser clients hit", (*sweep.Point).HitBrowsers, s.result.Browsers()
 	}
 	moments := plot.Moments(s.View.Width)
 	// up to the first limit that refuses nothing

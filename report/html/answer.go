@@ -266,22 +266,15 @@ func hitText(shown int, hit int64) string {
 
 // listed are the clients of a list, so many of those to protect and as many others.
 func (p *Answer) listed(s *AnswerShape, most int) (some []suggest.Listed) {
-	var sides [2]int
 	protected := map[string]bool{}
 	for _, g := range p.Groups {
 		protected[g.Name] = g.Protected
 	}
 	for _, want := range []bool{true, false} {
+		left := most
 		for _, l := range s.Listed {
-			if protected[p.Clients[l.Client].Group] != want {
-				continue
-			}
-			side := &sides[0]
-			if !want {
-				side = &sides[1]
-			}
-			if *side < most {
-				*side++
+			if left > 0 && protected[p.Clients[l.Client].Group] == want {
+				left--
 				some = append(some, l)
 			}
 		}
