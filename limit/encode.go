@@ -7,7 +7,10 @@ import (
 )
 
 // A State is written as numbers of variable length (encoding/binary): At, Level, Extra, how many times the ring
-// holds, its oldest time, and for each later one how much later it is. The zero State takes four bytes.
+// holds, its oldest time, and for each later one how much later it is. The zero State takes four bytes. The ring of a
+// bound has more than times, in no order: disordered is then added to their number.
+
+const disordered = MaxRing + 1
 
 var (
 	errTruncated = errors.New("limit: state: ends too early")
@@ -20,10 +23,16 @@ func (s *State) AppendBinary(b []byte) ([]byte, error) {
 	b = binary.AppendVarint(b, s.Level)
 	b = binary.AppendVarint(b, s.Extra)
 	n := s.ring.Len()
-	b = binary.AppendUvarint(b, uint64(n))
 	if n == 0 {
-		return b, nil
+		return append(b, 0), nil
 	}
+	mark := 0
+	for i := 1; i < n && mark == 0; i++ {
+		if s.ring.Nth(i) < s.ring.Nth(i-1) {
+			mark = disordered
+		}
+	}
+	b = binary.AppendUvarint(b, uint64(n+mark))
 	last := s.ring.Oldest()
 	b = binary.AppendVarint(b, int64(last))
 	for i := 1; i < n; i++ {
@@ -82,7 +91,11 @@ func (d *decoder) skip(n int) {
 
 // ring reads n times; each takes a byte at least, so n cannot make it allocate more than the input warrants.
 func (d *decoder) ring(n uint64) *Ring {
-	if n > uint64(len(d.rest)) || n > MaxRing {
+	ordered := n <= MaxRing || n > MaxRing+disordered
+	if !ordered {
+		n -= disordered
+	}
+	if n == 0 || n > uint64(len(d.rest)) || n > MaxRing {
 		d.err = fmt.Errorf("limit: state: a ring of %d times in %d bytes", n, len(d.rest))
 		return nil
 	}
@@ -91,7 +104,7 @@ func (d *decoder) ring(n uint64) *Ring {
 	r.Push(t)
 	for range n - 1 {
 		next := t + Time(d.uvarint())
-		if next < t && d.err == nil {
+		if next < t && ordered && d.err == nil {
 			d.err = errTimes
 		}
 		r.Push(next)

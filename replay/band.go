@@ -29,11 +29,16 @@ const (
 	bounds
 )
 
-// bound adds the bounds of all policies, before the first batch is judged.
-func (e *Engine) bound(stamps traffic.Coarseness) {
+// Expect adds the bounds of all policies, if they are wanted: before the first batch is judged, and before what they
+// remember is restored.
+func (e *Engine) Expect(stamps traffic.Coarseness) {
+	if !e.options.Band || e.bounded || stamps.Slack == 0 {
+		return
+	}
+	e.bounded = true
 	for _, c := range e.candidates {
 		for i, p := range boundsOf(c.policy, stamps) {
-			c.bounds[i] = e.add(p, i+1, true)
+			c.bounds[i] = e.add(p, -1-i, true) // variants have numbers from 1 on
 		}
 	}
 }

@@ -67,10 +67,7 @@ func (e *Engine) Run(src Source) error {
 func (e *Engine) Judge(b *traffic.Batch) error {
 	e.clock.Start()
 	defer e.clock.Stop()
-	if e.options.Band && !e.bounded && b.Stamps.Slack > 0 {
-		e.bound(b.Stamps)
-		e.bounded = true
-	}
+	e.Expect(b.Stamps)
 	if e.options.Remote != nil {
 		e.options.Remote.Begin(b)
 	}

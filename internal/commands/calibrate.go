@@ -53,13 +53,12 @@ Where no limit explains all requests, those of hosts and of paths with refusals 
 		},
 		Text: func(s uint16) string { return strconv.Itoa(int(s)) },
 	}
-	status.AddList(cmd, &f.Statuses, true, "refused-status", "`statuses` of refused requests, where no field tells "+
+	status.AddList(cmd, &f.Statuses, true, "refused-status", "`statuses` of refused requests, where no field of the line tells "+
 		"(default 429, or 503 if there is none)")
 	addOutput(cmd, &f.Output, "report", format.Outputs())
 	addTop(cmd, &f.Top)
 	addReading(cmd, &f.Reading)
 	addConfig(cmd, &f.Source, "actions")
 	addLogs(cmd, &f.Logs, "print nothing but the report and errors", "report on standard error what is chosen")
-	option.Clash(cmd, "--verdict is a field, and --refused-status what goes without one: state one", "verdict", "refused-status")
 	return cmd
 }

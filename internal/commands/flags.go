@@ -152,7 +152,6 @@ func addLogs(cmd *cobra.Command, f *pipeline.Logs, quiet, verbose string) {
 		"100% takes damaged files, too)")
 	flags.BoolVarP(&f.Quiet, "quiet", "q", false, quiet)
 	flags.BoolVarP(&f.Verbose, "verbose", "v", false, verbose)
-	option.Clash(cmd, "--quiet and --verbose are opposites: state one", "quiet", "verbose")
 	addAnonymity(cmd, &f.Anonymity)
 	f.Memory = new(pipeline.Memory)
 	option.Size.Add(cmd, &f.Memory.Most, "max-memory", "stop with an error rather than take more memory than this, the "+

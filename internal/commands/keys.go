@@ -44,6 +44,9 @@ limit that is judged under each key.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.Caller = callerOf(cmd)
 			unlessGiven(cmd, "per", &f.Per)
+			if len(f.Limits) > 0 && f.Per == nil {
+				unlessGiven(cmd, "refuse", &f.Refuse)
+			}
 			f.Verified = profile.Start
 			return errors.Join(f.Run(cmd.Context(), args), profile.Stop())
 		},
@@ -63,7 +66,7 @@ limit that is judged under each key.`,
 	}}
 	share.AddList(cmd, &f.Refuse, true, "refuse", "`shares` of the target's requests to refuse")
 	flags.StringArrayVarP(&f.Limits, "limit", "l", nil, "judge this `limit` under each key, instead of windows "+
-		"(repeatable)")
+		"unless --per or --refuse asks for those (repeatable)")
 	option.AddLimitCompletion(cmd)
 	option.Key.AddList(cmd, &f.By, true, "by", "`keys` to compare (default all that the log has; "+keyTexts+")")
 	clients := option.Domain[who.Set]{Parse: who.ParseSet, Text: who.Set.String, Words: who.Words()}
@@ -75,8 +78,5 @@ limit that is judged under each key.`,
 	addReading(cmd, &f.Reading)
 	addConfig(cmd, &f.Source, "actions")
 	addLogs(cmd, &f.Logs, "print nothing but the report and errors", "report on standard error what is chosen")
-	option.Clash(cmd, "--limit names the limit; --per and --refuse look for one: state one or the "+
-		"other", "limit", "per", "refuse")
-	option.Clash(cmd, "--limit judges all requests: leave out --action", "limit", "action")
 	return cmd
 }

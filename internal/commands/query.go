@@ -48,8 +48,6 @@ these. The database is opened read-only, and the question reaches no other file.
 		RunE: func(cmd *cobra.Command, args []string) error {
 			question := store.TablesQuestion
 			switch {
-			case output == parquet && tables:
-				return pipeline.Usage("--tables is for people: there is no Parquet of it")
 			case output == parquet && isTerminal(cmd.OutOrStdout()):
 				return pipeline.Usage("a terminal shows no Parquet: write it to a file, with > answer.parquet")
 			case !tables:

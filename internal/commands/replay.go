@@ -70,7 +70,7 @@ as well; --policy selects some of them.`,
 		"one client can guess at /login; implies --harm")
 	option.OneOf(pipeline.ResumeWords...).Add(cmd, &f.Resume, "resume", "judge only what the logs gained since the last "+
 		"replay with --resume, and continue with its limits; `how`: on, anyway (even with other options), fresh (from "+
-		"the beginning)")
+		"the beginning); --until then leaves the rest to the next, and --no-store all")
 	flags.Lookup("resume").NoOptDefVal = pipeline.ResumeWords[0]
 	f.ResumeAs = "replay"
 	option.Verified(store.CheckStateName).Add(cmd, &f.ResumeAs, "resume-as", "`name` of the series to continue, where a "+
@@ -88,17 +88,7 @@ as well; --policy selects some of them.`,
 		"none, immediate (at once, 5 times), backoff (after 1, 2, 4, 8, 16 s), or learned (as clients in this log do)")
 	profile.Add(flags)
 	option.Needs(cmd, []string{"resume"}, "resume-as")
-	option.Clash(cmd, "--retain deletes stored runs, and --no-store keeps none: state one", "retain", "no-store")
-	option.Clash(cmd, "--sweep keeps curves in the database, and --no-store keeps nothing: state one; shadow sweep prints "+
-		"them", "sweep", "no-store")
-	option.Clash(cmd, "--band and --redis: state one: Redis does not hold the state of a band", "band", "redis")
-	option.Clash(cmd, "--resume keeps in the database where to go on, and --no-store keeps nothing: state "+
-		"one", "resume", "no-store")
 	option.Clash(cmd, "--verdicts and --resume: state one: the lines of a log that goes on have no numbers", "verdicts", "resume")
 	option.Clash(cmd, "--retries and --resume: state one: what is still to come back is not kept from night to night", "retries", "resume")
-	option.Clash(cmd, "--retries and --redis: state one: Redis holds no requests that come back", "retries", "redis")
-	option.Clash(cmd, "--resume and --band: state one: the state of a band is not kept from night to night", "resume", "band")
-	option.Clash(cmd, "--resume and --redis: state one: what Redis remembers is not kept from night to night", "resume", "redis")
-	option.Clash(cmd, "--resume reads each line once: what --until leaves out would be lost", "resume", "until")
 	return cmd
 }

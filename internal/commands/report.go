@@ -25,6 +25,7 @@ day, or since a moment, are put together: a client, an action and a policy are t
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			f.Caller = callerOf(cmd)
 			pageTop(cmd, &f.Look)
+			unlessGiven(cmd, "run", &f.Selection.Run)
 			return f.Run(cmd.Context())
 		},
 	}

@@ -65,7 +65,7 @@ The log is read once. Its requests, about 20 bytes each, wait in a temporary fil
 	flags.BoolVar(&f.Details, "details", false, "show all limits that were tried")
 	addShapes(cmd, &f.Shapes, "window, fixed and token", "")
 	flags.StringVar(&f.Action, "action", "", "a limit for the requests of this action (`name`)")
-	flags.BoolVar(&f.EachAction, "each-action", false, "a limit for each of the ten actions with most requests")
+	flags.BoolVar(&f.EachAction, "each-action", false, "a limit for each of the ten actions with most requests, and of --action")
 	share := option.Domain[suggest.Percent]{What: "string", Parse: pipeline.ParseHoldout, Text: suggest.Percent.String}
 	share.Add(cmd, &f.Holdout, "holdout", "the last `share` of the requests, which only validates the limits that "+
 		"the others chose; 0 for none")
@@ -85,7 +85,6 @@ The log is read once. Its requests, about 20 bytes each, wait in a temporary fil
 	addEvidencePaths(cmd, &f.Evidence, "")
 	addConfig(cmd, &f.Source, "actions and evidence")
 	addLogs(cmd, &f.Logs, "print nothing but the report and errors", "report on standard error what is chosen")
-	option.Clash(cmd, "--action and --each-action: state one", "action", "each-action")
 	return cmd
 }
 

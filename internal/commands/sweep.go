@@ -44,6 +44,10 @@ disguised, as in shadow suggest. Limits that spare browsers then spare the rest 
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.Caller, f.Exact = callerOf(cmd), &exact
 			unlessGiven(cmd, "exact", &f.Exact)
+			if f.Key = &f.By; len(f.Chosen) > 0 {
+				unlessGiven(cmd, "by", &f.Key)
+				unlessGiven(cmd, "bursts", &f.Bursts)
+			}
 			f.Verified = profile.Start
 			return errors.Join(f.Run(cmd.Context(), args), profile.Stop())
 		},
@@ -60,7 +64,7 @@ disguised, as in shadow suggest. Limits that spare browsers then spare the rest 
 	option.Key.Add(cmd, &f.By, "by", "what limits count by (`key`): "+keyTexts)
 	flags.StringVar(&f.Action, "action", "", "only requests of this action (`name`)")
 	flags.StringArrayVar(&f.Chosen, "policy", nil, "instead, try every N of the limit of this policy of the configuration, "+
-		"by what its requests cost (`name`, repeatable)")
+		"exactly, by what its requests cost (`name`, repeatable); with --per, --kind or --rate, of these limits in its place")
 	addOutput(cmd, &f.Output, "report", format.PageOutputs())
 	addReading(cmd, &f.Reading)
 	addEvidence(cmd, &f.Evidence)
@@ -69,8 +73,6 @@ disguised, as in shadow suggest. Limits that spare browsers then spare the rest 
 	addLogs(cmd, &f.Logs, "print nothing but the report and errors", "report on standard error what is chosen")
 	addBand(cmd, &f.Band)
 	option.Needs(cmd, []string{kindOf(sweep.Token)}, "bursts", "exact")
-	for _, name := range []string{"per", "kind", "rate", "bursts", "exact", "by", "action", "band"} {
-		option.Clash(cmd, "--policy sweeps the limit that the configuration has, exactly, and keeps nothing: leave out --"+name, "policy", name)
-	}
+	option.Clash(cmd, "--policy and --band: state one: what requests cost has no bounds", "policy", "band")
 	return cmd
 }

@@ -13,6 +13,7 @@ import (
 	"shadow/internal/sweep"
 	"shadow/internal/traffic"
 	"shadow/internal/traffic/ingest"
+	"shadow/internal/traffic/match"
 	"shadow/internal/traffic/who"
 	"shadow/limit"
 	"shadow/replay"
@@ -23,8 +24,8 @@ import (
 type Keys struct {
 	Logs
 	Per     []limit.Time  // lengths of windows; nil: 1m, and longer ones where no key separates by that
-	Refuse  []float64     // percents of the target's requests
-	Limits  []string      // judged under each key, instead of windows
+	Refuse  []float64     // percents of the target's requests; none: no window is looked for
+	Limits  []string      // judged under each key
 	By      []request.Key // none: all that suit the log
 	Target  []who.Set     // to refuse; nil: what suits the site
 	Protect []who.Set     // that must not be hit; nil: likewise
@@ -77,14 +78,14 @@ func (r *Keys) Run(ctx context.Context, logs []string) (err error) {
 	survey := sweep.NewKeys(r.options)
 	r.severalPasses = true
 	defer func() { err = cmp.Or(err, r.release()) }()
-	engine := replay.New(replay.Options{
-		Tables: r.Read.Tables, Policies: r.Policies, Lateness: r.Read.Lateness, Stop: ctx.Err, Observer: keysObserver{survey},
-	})
+	limits := &keysLimits{keys: survey, action: match.ActionIDs{-1, -1}, options: replay.Options{
+		Tables: r.Read.Tables, Policies: r.Policies[:o.Limits], Lateness: r.Read.Lateness, Stop: ctx.Err,
+	}}
 	take := func(b *traffic.Batch) error {
-		if len(r.Limits) > 0 {
-			return engine.Judge(b)
-		}
 		survey.Take(b)
+		if o.Limits > 0 {
+			return limits.take(b, r.Action)
+		}
 		r.values.take(b, r.Read.Tables)
 		return nil
 	}
@@ -111,7 +112,7 @@ func (r *Keys) Run(ctx context.Context, logs []string) (err error) {
 	result := survey.Result(stats)
 	result.Action = meant
 	b := r.beginBounds(survey, result)
-	if len(r.Limits) == 0 {
+	if len(r.Refuse) > 0 {
 		if err := r.draw(ctx, survey, result, b); err != nil {
 			return err
 		}
@@ -281,15 +282,20 @@ func (r *Keys) ask() ([]policy.Policy, error) {
 			return r.Action != "" && strings.HasSuffix(k.String(), "+action") // as good as without
 		})
 	}
-	if len(r.Limits) > 0 {
-		return r.limitsByKey()
-	}
 	q.Refuse = r.Refuse
 	periods := r.Per
 	if periods == nil {
 		periods = append([]limit.Time{limit.Minute}, longerPeriods...)
 	}
-	return longestWindow(periods, slices.Concat(q.By, r.found)...)
+	windows, err := longestWindow(periods, slices.Concat(q.By, r.found)...)
+	if err != nil || len(r.Limits) == 0 {
+		return windows, err
+	}
+	limits, err := r.limitsByKey()
+	if len(r.Refuse) > 0 {
+		limits = append(limits, windows...)
+	}
+	return limits, err
 }
 
 // limitsByKey are the policies of --limit, those of each limit together, in the order of the keys.
@@ -314,13 +320,51 @@ func (r *Keys) limitsByKey() (arranged []policy.Policy, err error) {
 	return arranged, nil
 }
 
-// A keysObserver is the replay.Observer that passes on what each limit refuses.
-type keysObserver struct{ keys *sweep.Keys }
+// keysLimits judge the requests of an action by limits, and tell Keys, which have taken in the same batch, what these
+// refuse.
+type keysLimits struct {
+	keys    *sweep.Keys
+	options replay.Options
+	engine  *replay.Engine
+	action  match.ActionIDs // as far as they are known
+	rows    []int32         // of the action, in the batch at hand; nil: all are
+}
 
-func (o keysObserver) Observe(b *traffic.Batch, verdicts []replay.Verdicts) error {
-	o.keys.Take(b)
+func (l *keysLimits) take(b *traffic.Batch, action string) error {
+	ids := match.FindActions(l.options.Tables.Actions, action)
+	if l.engine == nil || action != "" && ids.Moved(l.action) { // no request of the action came before
+		l.options.Observer = l
+		l.engine = replay.New(l.options)
+	}
+	l.action = ids
+	if action == "" {
+		return l.engine.Judge(b)
+	}
+	l.rows = l.rows[:0]
+	for row, id := range b.Action {
+		if ids.Has(id) {
+			l.rows = append(l.rows, int32(row))
+		}
+	}
+	if len(l.rows) == 0 {
+		return nil
+	}
+	only := &traffic.Batch{Warm: b.Warm, Stamps: b.Stamps}
+	only.Append(b, l.rows)
+	return l.engine.Judge(only)
+}
+
+// Observe implements replay.Observer.
+func (l *keysLimits) Observe(_ *traffic.Batch, verdicts []replay.Verdicts) error {
 	for i := range verdicts {
-		o.keys.Refuse(i, verdicts[i].Refused)
+		refused := verdicts[i].Refused
+		if l.rows != nil {
+			refused = slices.Clone(refused)
+			for j, row := range refused {
+				refused[j] = l.rows[row]
+			}
+		}
+		l.keys.Refuse(i, refused)
 	}
 	return nil
 }

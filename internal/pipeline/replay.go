@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"slices"
 	"time"
 
@@ -67,14 +69,14 @@ func (r *Replay) Run(ctx context.Context, logs []string) error {
 	heap.CollectLate(heap.LargeBatches)
 	var result *replay.Result
 	database, number, err := r.keep(ctx, r.Keeping, r.Events, func(run *store.Run) (err error) {
-		if run == nil {
-			result, err = r.judge(ctx, nil)
-			return err
-		}
 		if r.resumed != nil {
 			if err := r.resumed.begin(ctx, run, r); err != nil {
 				return err
 			}
+		}
+		if run == nil {
+			result, err = r.judge(ctx, nil)
+			return err
 		}
 		if result, err = r.judge(ctx, run); err != nil {
 			return err
@@ -84,7 +86,7 @@ func (r *Replay) Run(ctx context.Context, logs []string) error {
 		}
 		run.Warnings, run.Findings = r.warnings(&result.Stats), r.told
 		if r.resumed != nil {
-			if r.resumed.last != nil && result.Stats.Lines == 0 {
+			if r.resumed.last != nil && result.Stats.Lines == 0 && result.Stats.Judged() == 0 {
 				return errNothingNew
 			}
 			run.State = r.resumed.next
@@ -128,6 +130,9 @@ func (r *Replay) prepareReplay(ctx context.Context, logs []string) error {
 	}
 	if err := r.Nightly.Verify(report.WithIdentities); err != nil {
 		return err
+	}
+	if r.Sweep && r.NoStore && r.Output != "html" {
+		return Usage("--sweep keeps curves in the database, and --no-store keeps nothing: --output html shows them, as does shadow sweep")
 	}
 	r.Asked = r.HarmAction
 	if err := r.prepare(ctx, logs, r.Choose); err != nil {
@@ -181,7 +186,7 @@ func (r *Replay) judge(ctx context.Context, sink replay.Sink) (_ *replay.Result,
 		}
 	}()
 	stats, err := r.read(ctx, r.Read, func(src replay.Source, reader *ingest.Reader) error {
-		if err := r.resumed.restore(engine); err != nil {
+		if err := r.resumed.restore(engine, reader); err != nil {
 			return err
 		}
 		if r.verdicts != nil {
@@ -316,7 +321,7 @@ func (r *Replay) warnings(s *ingest.Stats) []string {
 
 // prune deletes the runs that --retain does not keep.
 func (r *Replay) prune(ctx context.Context) error {
-	if r.Retain == 0 {
+	if _, err := os.Stat(r.DB); r.Retain == 0 || r.NoStore && errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	db, err := store.Open(r.DB, store.Options{})

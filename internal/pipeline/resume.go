@@ -78,13 +78,20 @@ type resumeHead struct {
 	Options resumeOptions `json:"options"`
 	Since   *limit.Time   `json:"since_us,omitempty"` // what lies before it warms the limits only
 	Held    int64         `json:"held"`               // requests held back
+
+	Stamps traffic.Coarseness `json:"stamps"` // that the bounds of a band went by
 }
 
-// begin finds out what is to be read, and with what the limits begin.
+// begin finds out what is to be read, and with what the limits begin. Without a run, nothing is kept of it: the next
+// replay begins in the same place.
 func (c *resumption) begin(ctx context.Context, run *store.Run, r *Replay) error {
 	var saved []logfile.SavedLog
 	if c.how != resumeFresh {
-		if err := c.recall(run, &saved); err != nil {
+		last := func(name string) (*store.State, error) { return store.LastState(r.DB, name) }
+		if run != nil {
+			last = run.LastState
+		}
+		if err := c.recall(last, &saved); err != nil {
 			return err
 		}
 	}
@@ -115,8 +122,8 @@ func (c *resumption) begin(ctx context.Context, run *store.Run, r *Replay) error
 }
 
 // recall reads the last state.
-func (c *resumption) recall(run *store.Run, saved *[]logfile.SavedLog) (err error) {
-	if c.last, err = run.LastState(c.name); err != nil || c.last == nil {
+func (c *resumption) recall(last func(string) (*store.State, error), saved *[]logfile.SavedLog) (err error) {
+	if c.last, err = last(c.name); err != nil || c.last == nil {
 		return err
 	}
 	if err = json.Unmarshal([]byte(c.last.Options), &c.before); err == nil {
@@ -142,8 +149,11 @@ func (c *resumption) recall(run *store.Run, saved *[]logfile.SavedLog) (err erro
 
 // prepare tells the reader how to go on.
 func (c *resumption) prepare(r *Replay, logs int) {
-	resume := &ingest.Resume{Ranges: c.ranges, Logs: logs, Now: c.now}
+	resume := &ingest.Resume{Ranges: c.ranges, Logs: logs, Now: c.now, Stamps: c.before.Stamps}
 	r.Read.Resume = resume
+	if r.Read.HasUntil { // lines are read once: what lies behind waits for the next replay
+		resume.Until, r.Read.HasUntil = r.Read.Until, false
+	}
 	if c.last == nil {
 		return
 	}
@@ -154,6 +164,9 @@ func (c *resumption) prepare(r *Replay, logs int) {
 		c.notes = append(c.notes, fmt.Sprintf("--resume=anyway: %d requests that run %d held back do not fit the new "+
 			"options, and are in no run", c.before.Held, c.last.Run))
 	}
+	if r.Band && slices.ContainsFunc(changes, func(x resumeChange) bool { return x.name == "--band" }) {
+		c.notes = append(c.notes, "--resume=anyway: no band was kept before, so what the bounds remember begins with this run")
+	}
 	r.Read.HasSince = c.before.Since != nil
 	if r.Read.HasSince {
 		r.Read.Since = *c.before.Since
@@ -161,12 +174,13 @@ func (c *resumption) prepare(r *Replay, logs int) {
 }
 
 // restore gives the limits what they remembered.
-func (c *resumption) restore(engine *replay.Engine) error {
+func (c *resumption) restore(engine *replay.Engine, reader *ingest.Reader) error {
 	if c == nil || c.carried == nil {
 		return nil
 	}
 	from := c.carried
 	if !c.options.changes(c.before.Options).touch(ofClients) {
+		engine.Expect(reader.Stamps())
 		engine.Restore(from)
 		from.End()
 	}
@@ -183,6 +197,9 @@ func (c *resumption) leave(read *ingest.Options, reader *ingest.Reader, engine *
 	}
 	stats := reader.Stats()
 	head := resumeHead{Version: traffic.TraceVersion, Options: c.options, Held: stats.Held}
+	if read.Band {
+		head.Stamps = reader.Stamps()
+	}
 	if read.HasSince {
 		head.Since = &read.Since
 	}
@@ -229,7 +246,7 @@ const (
 
 // resumeSubjects say what each option is about.
 var resumeSubjects = map[string][]string{
-	"limits": {ofLimits}, "--lateness": {ofLines}, "--format": {ofLines}, "--nginx-conf": {ofLines},
+	"limits": {ofLimits}, "--band": {ofLimits}, "--lateness": {ofLines}, "--format": {ofLines}, "--nginx-conf": {ofLines},
 	"--log-name": {ofLines}, "--field": {ofLines},
 	"--timezone": {ofLines}, "--exclude": {ofLines}, "--exclude-status": {ofLines}, "--not-http": {ofLines},
 	"--client": {ofRequests, ofClients}, "--client-from": {ofRequests, ofClients},
@@ -258,8 +275,13 @@ func (r *Replay) resumeOptions() resumeOptions {
 			actions += " " + r.Asked
 		}
 	}
+	band := ""
+	if r.Band {
+		band = "stated"
+	}
 	return resumeOptions{
 		{"limits", strings.Join(policyTexts(r.Policies), "; ")},
+		{"--band", band},
 		{"--client", r.Client},
 		{"--client-from", r.ClientFrom},
 		{"--trusted-proxy", strings.Join(r.Trusted, ",")},

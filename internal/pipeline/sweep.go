@@ -26,8 +26,9 @@ type Sweep struct {
 	Logs
 	Shapes
 	Keeping
-	Bursts []int64 // of token buckets, of which to count what they refuse
-	Exact  *bool   // whether to look twice for what those of the table refuse; nil: if that takes a moment
+	Bursts []int64      // of token buckets, of which to count what they refuse
+	Key    *request.Key // that policies of Chosen count by; nil: their own
+	Exact  *bool        // whether to look twice for what those of the table refuse; nil: if that takes a moment
 	Action string
 	Chosen []string // policies of the configuration whose limits are swept in place of Shapes
 	Output string
@@ -35,6 +36,7 @@ type Sweep struct {
 
 	weighed    []*sweep.Weighed // their limits, in the first look; none: Shapes are swept
 	ofPolicies []sweep.WeighedCurve
+	shapes     []sweep.Shape // that take the place of their limits; none: these are tried
 
 	options sweep.Options
 }
@@ -93,13 +95,16 @@ func (r *Sweep) prepareSweep(ctx context.Context, logs []string) error {
 		return Usage("--output html has no limits of policies, since not every N is counted: want table, json, csv or markdown")
 	}
 	if len(r.Chosen) > 0 { // the requests and clients come from a sweep of nothing
+		if r.Named() || len(r.Kinds) > 0 {
+			r.shapes = slices.DeleteFunc(r.options.Shapes(), func(s sweep.Shape) bool { return s.Kind == sweep.WindowAll && len(r.Kinds) == 0 })
+		}
 		r.options.Kinds, r.options.Periods, r.options.Rates, r.NoStore = nil, nil, nil, true
 		choose = func(c *policy.Config) ([]policy.Policy, error) {
 			policies, err := c.Pick(r.Chosen)
 			if err != nil {
 				return nil, Usage("--policy: %w", err)
 			}
-			return policies, nil
+			return r.instead(policies)
 		}
 	}
 	if err := r.prepare(ctx, logs, choose); err != nil {
@@ -128,16 +133,56 @@ func (r *Sweep) weigh() error {
 		set.Policies = slices.DeleteFunc(slices.Clone(set.Policies), func(p policy.Policy) bool {
 			return len(r.Chosen) == 0 || !slices.ContainsFunc(r.Policies, func(q policy.Policy) bool { return p.Name == q.Name })
 		})
+		var err error
+		if set.Policies, err = r.instead(set.Policies); err != nil {
+			return err
+		}
 		weighed, err := sweep.NewWeighed(set, r.Read.Tables, r.Read.Lateness)
 		if err != nil {
 			return Usage("--policy: %w", err)
 		}
+		for _, w := range weighed {
+			if w.Action = r.Action; len(r.shapes) > 0 {
+				w.Named = []int64{} // the policy has no such limit
+			}
+			if w.Shape.Kind == sweep.Token {
+				w.More = r.Bursts
+			}
+		}
 		r.weighed = append(r.weighed, weighed...)
+	}
+	if len(r.Chosen) > 0 && len(r.Bursts) > 0 && !slices.ContainsFunc(r.weighed, func(w *sweep.Weighed) bool { return w.Shape.Kind == sweep.Token }) {
+		return Usage("--bursts are of token buckets, and the limit of the policy is none: --kind token tries some")
 	}
 	if len(r.Chosen) > 0 && len(r.weighed) == 0 {
 		return Usage("--policy: which policy is to be swept? Name one of the configuration")
 	}
 	return nil
+}
+
+// instead returns policies with the key and the limits that are asked for in place of their own.
+func (r *Sweep) instead(policies []policy.Policy) (all []policy.Policy, err error) {
+	for _, p := range policies {
+		first := p.Parts[0]
+		texts, by := []string{first.Spec.String()}, cmp.Or(r.Key, &first.By)
+		if len(r.shapes) > 0 {
+			texts = nil
+		}
+		for _, s := range r.shapes {
+			texts = append(texts, s.Limit(1))
+		}
+		others, err := policy.ParseLimits(texts, *by)
+		if err != nil {
+			return nil, err
+		}
+		for _, other := range others {
+			part := first
+			part.By, part.Spec, part.Limiter = *by, other.Parts[0].Spec, other.Parts[0].Limiter
+			p.Parts = append([]policy.Part{part}, p.Parts[1:]...)
+			all = append(all, p)
+		}
+	}
+	return all, nil
 }
 
 // longestWindow is, by each key, the window that remembers for longest: how logs are read goes by that.

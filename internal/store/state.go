@@ -49,18 +49,38 @@ const stateNote, tailNote = "state.", "tail."
 
 // LastState returns the latest state of a name, nil if there is none.
 func (r *Run) LastState(name string) (*State, error) {
+	s, err := r.store.lastState(name)
+	if s != nil {
+		r.after = max(r.after, s.Run)
+	}
+	return s, err
+}
+
+// LastState returns the latest state of a name in the database at path, nil if there is none, or no database.
+func LastState(path, name string) (*State, error) {
+	f := folder(path)
+	if err := f.check(); err != nil {
+		if errors.Is(err, errNone) || errors.Is(err, errNoRuns) {
+			return nil, nil
+		}
+		return nil, err
+	}
+	return f.lastState(name)
+}
+
+func (f folder) lastState(name string) (*State, error) {
 	if err := CheckStateName(name); err != nil {
 		return nil, err
 	}
-	run, err := r.store.lastNote(stateNote + name)
+	run, err := f.lastNote(stateNote + name)
 	if err != nil || run == 0 {
-		return nil, r.store.wrap(plain(err))
+		return nil, f.wrap(plain(err))
 	}
-	s, err := readState(r.store.note(run, stateNote+name))
+	s, err := readState(f.note(run, stateNote+name))
 	if err != nil {
-		return nil, r.store.wrap(fmt.Errorf("the state %s cannot be read: %w", name, err))
+		return nil, f.wrap(fmt.Errorf("the state %s cannot be read: %w", name, err))
 	}
-	s.Run, r.after = run, max(r.after, run)
+	s.Run = run
 	return s, nil
 }
 

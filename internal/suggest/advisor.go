@@ -28,7 +28,7 @@ type Advisor struct {
 	HeldOut    Percent       // of the requests: the rest, which validates the answer; 0 for none
 	Band       bool
 	Action     string        // the requests of this action only; "" for all
-	EachAction bool          // one answer for each of those with most requests
+	EachAction bool          // one answer for each of those with most requests, and for Action
 	Keys       []request.Key // by which limits may reach more than by client
 	AllKeys    bool          // whether that is looked at in any case, rather than where no limit by client can
 	Explore    bool          // whether to find out what many limits do to the whole log, if there is one answer
@@ -312,6 +312,9 @@ func (d *Advisor) actions() []string {
 	var names []string
 	for _, id := range ids[:min(len(ids), MostActions)] {
 		names = append(names, name(id))
+	}
+	if d.Action != "" && !slices.Contains(names, d.Action) {
+		names = append(names, d.Action)
 	}
 	return names
 }

@@ -177,7 +177,7 @@ func (k *Keys) Run(src Source) error { return takeAll(src, k.options.Stop, k.Tak
 func (k *Keys) Take(b *traffic.Batch) {
 	action := actionIDs(k.options.Tables, k.options.Action)
 	if action.Moved(k.action) { // only as long as not all has been seen, so there are no groups yet
-		k.sweeps, k.judged = nil, intern.PagedSlice[int64]{}
+		k.sweeps, k.judged, k.refused = nil, intern.PagedSlice[int64]{}, make([]intern.PagedSlice[int64], len(k.refused))
 		k.begin()
 	}
 	k.action = action

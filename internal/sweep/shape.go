@@ -181,3 +181,20 @@ func DefaultRates(by request.Key) []Rate {
 
 // DefaultBursts returns the bursts for which it is counted how many requests a token bucket refuses.
 func DefaultBursts() []int64 { return []int64{5, 10, 20, 50, 100, 200, 500, 1000} }
+
+// Shapes returns the shapes that options name.
+func (o *Options) Shapes() (all []Shape) {
+	for _, kind := range o.Kinds {
+		for _, per := range o.Periods {
+			if kind != Token {
+				all = append(all, Shape{Kind: kind, Per: per})
+			}
+		}
+		for _, rate := range o.Rates {
+			if kind == Token {
+				all = append(all, Shape{Kind: kind, Rate: rate})
+			}
+		}
+	}
+	return all
+}

@@ -47,7 +47,9 @@ type Subject struct {
 // Weighed are the limits of a policy that differ in N only.
 type Weighed struct {
 	Subject
-	Shape Shape
+	Shape  Shape
+	Action string  // only requests of this action; "" for all
+	More   []int64 // further N of which to count what they refuse
 
 	part    policy.Part
 	costs   match.Costs
@@ -67,6 +69,7 @@ type Weighed struct {
 	hits   intern.PagedSlice[uint64] // by client: a bit for each limit that hits it
 	points []Point                   // of the limits
 	who    func(client int32) member
+	action match.ActionIDs // as far as they are known
 }
 
 // A weighedKey is what is known of a key.
@@ -133,6 +136,7 @@ func shapeOf(spec limit.Spec) (s Shape, n int64, ok bool) {
 
 func (w *Weighed) init(lateness limit.Time) {
 	w.costs = match.NewCosts(w.part.Costs, w.tables)
+	w.action = match.ActionIDs{-1, -1}
 	w.timelines.By, w.seen.Lateness, w.now = w.By, lateness, math.MinInt64
 	switch w.unit = 1; w.Shape.Kind {
 	case Token:
@@ -151,7 +155,7 @@ func (w *Weighed) init(lateness limit.Time) {
 
 // again returns a second look, at what some limits refuse, at most limitsAtOnce of them.
 func (w *Weighed) again(limits []int64, who func(client int32) member) *Weighed {
-	second := &Weighed{Subject: w.Subject, Shape: w.Shape, part: w.part, tables: w.tables, who: who}
+	second := &Weighed{Subject: w.Subject, Shape: w.Shape, Action: w.Action, part: w.part, tables: w.tables, who: who}
 	second.init(w.seen.Lateness)
 	for _, n := range limits {
 		second.limits = append(second.limits, n*w.unit)
@@ -166,6 +170,11 @@ func (w *Weighed) Take(b *traffic.Batch) {
 	if b.Warm && w.Shape.Kind == Token {
 		return
 	}
+	action := actionIDs(w.tables, w.Action)
+	if action.Moved(w.action) {
+		w.keys, w.needs, w.partial = intern.PagedSlice[weighedKey]{}, intern.PagedSlice[int64]{}, false
+	}
+	w.action = action
 	l := &w.timelines
 	l.Take(b, w.tables)
 	w.keys.Grow(l.Len)
@@ -194,6 +203,9 @@ func (w *Weighed) release(key int32) { *w.keys.At(key) = weighedKey{} }
 // judge has the limits take in a request, in the way of a policy of one limit: who is asked without being counted leaves
 // nothing behind, and what is counted without being asked is charged where there is room.
 func (w *Weighed) judge(k *weighedKey, b *traffic.Batch, row int32, t limit.Time) {
+	if w.Action != "" && !w.action.Has(b.Action[row]) {
+		return
+	}
 	var marks uint64
 	if b.Marks != nil {
 		marks = b.Marks[row]

@@ -47,10 +47,10 @@ func (w *Weighed) curve(who func(client int32) member) (c WeighedCurve, needs [2
 	return c, needs
 }
 
-// matter are the N of which people want to know what they refuse: those of the configuration, and for each of ProtectedShares
+// matter are the N of which people want to know what they refuse: those that are stated, and for each of ProtectedShares
 // the smallest that is enough for such a share of the clients, or of the browsers.
 func (w *Weighed) matter(needs [2][]int64) []int64 {
-	limits := slices.Clone(w.Named)
+	limits := slices.Concat(w.Named, w.More)
 	for _, all := range needs {
 		for _, share := range ProtectedShares() {
 			if len(all) > 0 {

@@ -77,7 +77,6 @@ func TestChoice(t *testing.T) {
 		{Choice{NginxConf: conf}, "main"},
 		{Choice{NginxConf: conf, LogName: "mian"}, `no log_format "mian"; there are main (`},
 		{Choice{Format: "auto", NginxConf: conf}, "main"},
-		{Choice{Format: "common", NginxConf: conf}, "not several"},
 		{Choice{LogName: "main"}, "--log-name goes with --nginx-conf"},
 	} {
 		d, err := c.choice.For(line)

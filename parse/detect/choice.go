@@ -10,7 +10,8 @@ import (
 	"shadow/parse"
 )
 
-// A Choice is what the command line says of the format. The zero Choice leaves it to detection.
+// A Choice is what the command line says of the format. The zero Choice leaves it to detection. Of several formats that
+// are stated, each log has the one that reads it best.
 type Choice struct {
 	Format    string // "auto" or "", a name of the catalogue, or a text as nginx's log_format or Apache's LogFormat has it
 	NginxConf string // path of an nginx configuration
@@ -25,13 +26,23 @@ func (c Choice) For(sample []byte) (Detection, error) { return NewDetector(c).Fo
 
 // For is Choice.For for one of many logs.
 func (d *Detector) For(sample []byte) (Detection, error) {
-	if err := d.choice.single(); err != nil {
-		return Detection{}, err
-	}
-	if d.choice.automatic() {
+	all := d.choice.each()
+	if len(all) == 0 {
 		return d.detect(sample)
 	}
-	format, err := d.once("stated", d.choice.stated)
+	best, failed := d.stated(all[0], sample)
+	for _, other := range all[1:] {
+		found, err := d.stated(other, sample)
+		if err == nil && (failed != nil || found.better(best, false)) {
+			best, failed = found, nil
+		}
+	}
+	return best, failed
+}
+
+// stated is the format of a Choice of one for a log.
+func (d *Detector) stated(c Choice, sample []byte) (Detection, error) {
+	format, err := d.once("stated "+c.NginxConf+c.Fields+"\n"+c.Format, c.stated)
 	if err == nil && isUTF16(sample) {
 		err = errUTF16
 	}
@@ -44,7 +55,7 @@ func (d *Detector) For(sample []byte) (Detection, error) {
 		found, err = d.statedWithin(found, lines, mostWrappings)
 	}
 	if err == nil && !found.Format.Has(parse.FieldTime) {
-		err = fmt.Errorf("--format: %q has no time, such as $time_local or %%t, and there is none around the lines", d.choice.Format)
+		err = fmt.Errorf("--format: %q has no time, such as $time_local or %%t, and there is none around the lines", c.Format)
 	}
 	return found, err
 }
@@ -66,43 +77,39 @@ func (d *Detector) statedWithin(found Detection, lines [][]byte, most int) (Dete
 	if inner.Read <= found.Read {
 		return found, nil
 	}
-	wrapped, err := d.once(w.Name+"\nstated", func() (*parse.Format, error) { return inner.Format.In(w), nil })
+	wrapped, err := d.once(w.Name+"\nstated\n"+inner.Format.Name+"\n"+inner.Format.Text, func() (*parse.Format, error) { return inner.Format.In(w), nil })
 	return judge(wrapped, lines, nil), err
 }
 
 // Verify reports whether what was stated is a format, before there is a log to read.
 func (c Choice) Verify() error {
-	err := c.single()
-	if err == nil && !c.automatic() {
-		_, err = c.stated()
-	}
-	return err
-}
-
-// single reports whether more than one format was stated.
-func (c Choice) single() error {
-	stated := 0
-	for _, s := range []string{c.Format, c.NginxConf, c.Fields} {
-		if s != "" && s != "auto" {
-			stated++
+	for _, one := range c.each() {
+		if _, err := one.stated(); err != nil {
+			return err
 		}
-	}
-	switch {
-	case stated > 1:
-		return errors.New("state one of --format, --nginx-conf and --field, not several")
-	case c.LogName != "" && c.NginxConf == "":
-		return errors.New("--log-name goes with --nginx-conf")
 	}
 	return nil
 }
 
-func (c Choice) automatic() bool {
-	return c.NginxConf == "" && c.Fields == "" && (c.Format == "" || c.Format == "auto")
+// each returns a Choice for each format that is stated.
+func (c Choice) each() (all []Choice) {
+	if c.NginxConf+c.LogName != "" {
+		all = append(all, Choice{NginxConf: c.NginxConf, LogName: c.LogName, Options: c.Options})
+	}
+	if c.Fields != "" {
+		all = append(all, Choice{Fields: c.Fields, Options: c.Options})
+	}
+	if c.Format != "" && c.Format != "auto" {
+		all = append(all, Choice{Format: c.Format, Options: c.Options})
+	}
+	return all
 }
 
 // stated compiles what was stated.
 func (c Choice) stated() (*parse.Format, error) {
 	switch {
+	case c.LogName != "" && c.NginxConf == "":
+		return nil, errors.New("--log-name goes with --nginx-conf")
 	case c.NginxConf != "":
 		return FromNginxConf(c.NginxConf, c.LogName, c.Options)
 	case c.Fields != "":

@@ -81,7 +81,7 @@ func groups(p request.Part, four bool) bool {
 // longer windows.
 func NeedsLonger(res *sweep.KeysResult, q Question) bool {
 	k := New(res, q, report.Options{})
-	return slices.ContainsFunc(k.Answers, func(a Answer) bool { return !a.separates() && a.longer == nil })
+	return slices.ContainsFunc(k.Answers, func(a Answer) bool { return a.Refuse != nil && !a.separates() && a.longer == nil })
 }
 
 // IsAbsent reports whether a log has nothing for a key.

@@ -141,8 +141,12 @@ func (k *Report) Write(w io.Writer, output string) error {
 
 // title says what the table has.
 func (k *Report) title() string {
-	if len(k.Answers) > 0 && k.Answers[0].Refuse == nil {
+	n := len(k.Answers)
+	switch {
+	case n > 0 && k.Answers[n-1].Refuse == nil:
 		return "What each limit refuses of the target, and how many of the protected it hits, by what it counts by"
+	case n > 0 && k.Answers[0].Refuse == nil:
+		return "What each limit refuses of the target, the largest window that refuses so much, and how many of the protected they hit"
 	}
 	return "The largest window that refuses so much of the target, and how many of the protected it hits"
 }

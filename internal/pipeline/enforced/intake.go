@@ -226,6 +226,10 @@ func (t *intake) requests(s *ingest.Stats) (*found, error) {
 	if t.fields {
 		f.From = "the field $" + t.Verdict.Field
 		f.Enforced = t.enforced()
+		if t.Statuses != nil {
+			f.From += ", and status " + join(t.Statuses) + " without it"
+			t.byStatus(t.Statuses, func(row int) bool { return t.all.Verdict[row] == noVerdict })
+		}
 		t.keep(func(row int) bool { return t.all.Verdict[row] != noVerdict })
 		f.Delays = t.nginx
 	} else {
@@ -235,12 +239,7 @@ func (t *intake) requests(s *ingest.Stats) (*found, error) {
 				statuses, f.Status = []uint16{status}, status
 			}
 		}
-		for i, status := range t.status {
-			t.all.Verdict[i] = calibrate.Passed
-			if slices.Contains(statuses, status) {
-				t.all.Verdict[i] = calibrate.Refused
-			}
-		}
+		t.byStatus(statuses, func(int) bool { return true })
 		f.From, f.Enforced = "status "+join(statuses), true
 	}
 	f.Prefer = t.prefer(s)
@@ -248,6 +247,19 @@ func (t *intake) requests(s *ingest.Stats) (*found, error) {
 		return nil, t.missing()
 	}
 	return f, nil
+}
+
+// byStatus has some requests go by their statuses: refused are those with one of some.
+func (t *intake) byStatus(statuses []uint16, these func(row int) bool) {
+	for row, status := range t.status {
+		switch {
+		case !these(row):
+		case slices.Contains(statuses, status):
+			t.all.Verdict[row] = calibrate.Refused
+		default:
+			t.all.Verdict[row] = calibrate.Passed
+		}
+	}
 }
 
 // prefer is the algorithm of the server that wrote the log, "" if that is not known.

@@ -34,10 +34,6 @@ type Report struct {
 
 // Run verifies what is asked, and reports.
 func (f *Report) Run(ctx context.Context) error {
-	chosen, err := f.Selection.verify()
-	if err != nil {
-		return err
-	}
 	scopes := []report.Scope{report.WithIdentities}
 	if f.Compare != CompareNone {
 		scopes = append(scopes, report.WithHistory)
@@ -48,11 +44,12 @@ func (f *Report) Run(ctx context.Context) error {
 	if err := f.VerifyAnonymity(); err != nil {
 		return err
 	}
+	var err error
 	if f.db, err = f.Open(ctx); err != nil {
 		return err
 	}
 	defer f.db.Close()
-	model, err := f.model(chosen)
+	model, err := f.model(f.selector())
 	if err != nil {
 		return err
 	}

@@ -70,7 +70,7 @@ func TestReport(t *testing.T) {
 		"no run":         {func(r *Report) { r.Selection.Run = "9" }, false, "there is no run 9: the database has 2, from 1 to 2"},
 		"no number":      {func(r *Report) { r.Selection.Run = "x" }, true, "want the number of a run, or last"},
 		"no day":         {func(r *Report) { r.Day = "2001-01-01" }, false, "no run has requests of 2001-01-01"},
-		"two ways":       {func(r *Report) { r.Day, r.Since = "yesterday", "7d" }, true, "state one"},
+		"none of both":   {func(r *Report) { r.Selection.Run, r.Since = "1", "2999-01-01" }, false, "of the runs that the other flags name: no run has requests since 2999-01-01"},
 		"nothing to ask": {func(r *Report) { r.FailIf = []string{"newly_hit > 0"}; r.Compare = CompareNone }, true, "--fail-if"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -114,9 +114,9 @@ func noRun(all []store.RunFact, text string) error {
 // Which stored runs are meant. One is named by its number; a day and a moment are those of the log, whenever it was
 // replayed.
 
-// A Selection names the runs that a report is about.
+// A Selection names the runs that a report is about: those that all of it holds of.
 type Selection struct {
-	Run      string           // a number, or last
+	Run      string           // a number, or last; "": last, unless a moment or a day is named
 	Since    flagvalue.Moment // all runs with requests since then
 	Day      flagvalue.Moment // the run that is about most of it
 	Timezone *time.Location   // nil: UTC
@@ -127,25 +127,34 @@ type Selection struct {
 // A selector picks runs out of all, in the order of what they are about.
 type selector func(all []store.RunFact) ([]store.RunFact, error)
 
-func (f *Selection) verify() (selector, error) {
-	f.Run, f.Timezone = cmp.Or(f.Run, "last"), cmp.Or(f.Timezone, time.UTC)
+func (f *Selection) selector() selector {
+	f.Timezone = cmp.Or(f.Timezone, time.UTC)
 	now := time.Now().In(f.Timezone)
 	f.notes = append(f.Since.ZoneNote("since", now), f.Day.ZoneNote("day", now)...)
-	switch {
-	case f.Day != "" && f.Since != "", f.Run != "last" && f.Day+f.Since != "":
-		return nil, pipeline.Usage("--run, --day and --since say the same in three ways: state one")
-	case f.Day != "":
-		return ofDay(f.Day, now), nil
-	case f.Since != "":
-		return sinceMoment(f.Since, now), nil
+	var all []selector
+	if text := f.Run; text != "" || f.Day+f.Since == "" {
+		all = append(all, func(all []store.RunFact) ([]store.RunFact, error) {
+			run, err := chosenRun(all, cmp.Or(text, "last"))
+			if err != nil {
+				return nil, err
+			}
+			return []store.RunFact{*run}, nil
+		})
 	}
-	return func(all []store.RunFact) ([]store.RunFact, error) {
-		run, err := chosenRun(all, f.Run)
-		if err != nil {
-			return nil, err
+	if f.Since != "" {
+		all = append(all, sinceMoment(f.Since, now))
+	}
+	if f.Day != "" {
+		all = append(all, ofDay(f.Day, now))
+	}
+	return func(runs []store.RunFact) (_ []store.RunFact, err error) {
+		for i := 0; i < len(all) && err == nil; i++ {
+			if runs, err = all[i](runs); err != nil && i > 0 {
+				err = fmt.Errorf("of the runs that the other flags name: %w", err)
+			}
 		}
-		return []store.RunFact{*run}, nil
-	}, nil
+		return runs, err
+	}
 }
 
 // chosenRun is the run of that number; the last is the last replay, if there is any.

@@ -78,6 +78,9 @@ func NewReader(ctx context.Context, names []string, stdin io.Reader, o Options) 
 		stats:  Stats{FirstAt: traffic.MaxTime, LastAt: traffic.MinTime, Passed: passed, JudgesNotHTTP: o.NotHTTP == JudgeNotHTTP, SiteHosts: o.ClueFinder.Hosts()},
 		stamps: coarseness(feeds),
 	}
+	if o.Resume != nil && o.Band {
+		r.stamps.Slack, r.stamps.Ends = max(r.stamps.Slack, o.Resume.Stamps.Slack), r.stamps.Ends || o.Resume.Stamps.Ends
+	}
 	if err := r.prepare(); err != nil {
 		cancel()
 		closeFeeds(feeds)

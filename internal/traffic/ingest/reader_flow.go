@@ -145,6 +145,7 @@ func (r *Reader) finish(ctx context.Context) {
 		r.emit(ctx, traffic.MaxTime)
 	} else if r.emit(ctx, r.stop()) {
 		r.stats.Held, r.stats.HeldFrom = r.held()
+		r.stats.Whole -= r.wholeHeld()
 		r.stats.FirstAt, r.stats.LastAt = r.judged.first, r.judged.last
 	}
 	r.stats.close(r.feeds)
@@ -184,6 +185,7 @@ func (r *Reader) account(j *job) {
 // returns false when the context is done.
 func (r *Reader) emit(ctx context.Context, watermark limit.Time) bool {
 	p := &r.pending
+	watermark = min(watermark, r.ends())
 	for p.Len() > 2*r.options.Batch {
 		part := p.oldest()
 		if part >= watermark {

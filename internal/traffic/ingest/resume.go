@@ -27,6 +27,9 @@ type Resume struct {
 	Carried *traffic.Decoder // what the other Reader has saved; nil: there was none
 	Drop    bool             // the requests that the other Reader held back are not to be judged
 	Now     limit.Time       // by the clock
+	Until   limit.Time       // what comes from here on is held back in any case; 0: nothing is
+
+	Stamps traffic.Coarseness // of what was read before; what is read now may be coarser
 }
 
 // arrange puts feeds in the order in which they are to be read, and makes those of one log follow each other. Logs that
@@ -115,6 +118,7 @@ func (r *Reader) restore() error {
 		r.pending.DropSeq()
 	}
 	r.stats.Carried, _ = r.held()
+	r.stats.Whole += r.wholeHeld()
 	for _, f := range r.feeds {
 		if f.progress.reached != traffic.MinTime {
 			f.first = traffic.MinTime // it is not at the beginning of its log
@@ -132,10 +136,19 @@ func (r *Reader) stop() limit.Time {
 		newest = max(newest, w.reached)
 	}
 	newest = min(newest, r.options.Resume.Now) // a clock that is ahead must not make all others late
-	watermark := max(traffic.MinTime, newest-r.options.Lateness)
-	watermark -= (watermark%limit.Minute + limit.Minute) % limit.Minute
-	return max(watermark, r.pending.watermark)
+	return max(minuteOf(max(traffic.MinTime, newest-r.options.Lateness)), r.pending.watermark)
 }
+
+// ends returns the moment from which on requests are held back in any case.
+func (r *Reader) ends() limit.Time {
+	if r.options.Resume == nil || r.options.Resume.Until == 0 {
+		return traffic.MaxTime
+	}
+	return minuteOf(r.options.Resume.Until)
+}
+
+// minuteOf returns the beginning of a minute.
+func minuteOf(t limit.Time) limit.Time { return t - (t%limit.Minute+limit.Minute)%limit.Minute }
 
 // Resumed tells how far the inputs have been read, log by log and in each from the oldest to the newest. It must be called
 // after Next has returned io.EOF, of a Reader with a Resume.
@@ -150,6 +163,26 @@ func (r *Reader) Resumed() (all []logfile.RangeRead) {
 
 // Save writes what the next Reader needs. It must be called after Next has returned io.EOF.
 func (r *Reader) Save(to *traffic.Encoder) { savePending(to, r.logs, &r.pending) }
+
+// Stamps tells how coarse the timestamps are, with a Resume also those of what was read before.
+func (r *Reader) Stamps() traffic.Coarseness { return r.stamps }
+
+// wholeHeld returns how many of the requests that wait are of logs stamped in whole seconds, as far as that is known.
+func (r *Reader) wholeHeld() (n int64) {
+	if r.stamps.Slack == 0 {
+		return 0
+	}
+	fine := map[uint32]bool{} // by log
+	for _, f := range r.feeds {
+		fine[f.rank] = !f.whole
+	}
+	for i, at := range r.pending.At {
+		if at >= r.pending.since && !(r.pending.Source == nil && fine[0] || r.pending.Source != nil && fine[r.pending.Source[i]]) {
+			n++
+		}
+	}
+	return n
+}
 
 // held returns how many requests still wait, and the earliest moment of theirs.
 func (r *Reader) held() (n int64, first limit.Time) {
