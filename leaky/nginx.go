@@ -20,6 +20,9 @@ import (
 // The rate is kept in whole thousandths of a request per second: 10r/m is 166, 1r/m is 16. Where the clock has stepped
 // back, elapsed is 0, and 1 when it was by more than a minute.
 //
+// A zone whose places have several bursts is a limit for each of them: nginx:10r/s,burst=5,max=20 for a place with the burst
+// 5, where another one has 20. Its excess also has the requests of that place, beyond its own burst.
+//
 // Source: nginx 1.22.1, src/http/modules/ngx_http_limit_req_module.c, ngx_http_limit_req_lookup and _account. Several
 // zones are asked first and then charged all or none there, the longest delay being the one that counts.
 //
@@ -29,6 +32,7 @@ import (
 type Nginx struct {
 	rate   int64   // thousandths of a request per second
 	burst  int64   // thousandths of a request
+	max    int64   // thousandths of a request: the largest burst of the zone
 	delay  int64   // thousandths of a request; beyond all bounds with nodelay
 	reach  int64   // milliseconds in which the largest excess has gone, and a request more
 	byRate divisor // divides by rate
@@ -47,6 +51,7 @@ func NewNginx(spec limit.Spec) (limit.Limiter, error) {
 	burst := args.Int("burst", 0)
 	delay := args.Int("delay", -1)
 	nodelay := args.Flag("nodelay")
+	largest := args.Int("max", burst)
 	if err := args.Err(); err != nil {
 		return nil, err
 	}
@@ -58,13 +63,15 @@ func NewNginx(spec limit.Spec) (limit.Limiter, error) {
 		return nil, fmt.Errorf("limit %q: nginx knows rates per second and per minute only; want a limit such as nginx:10r/s or nginx:12r/m", spec)
 	case nodelay && delay >= 0:
 		return nil, fmt.Errorf("limit %q: nodelay and delay=%d exclude each other", spec, delay)
-	case spec.Count > most || burst > most || delay > most:
+	case largest < burst:
+		return nil, fmt.Errorf("limit %q: max=%d is less than burst=%d; it is the largest burst of the zone", spec, largest, burst)
+	case spec.Count > most || largest > most || delay > most:
 		return nil, fmt.Errorf("limit %q: too large to be exact; numbers may go up to %d", spec, int64(most))
 	}
 	rate := spec.Count * thousand / int64(spec.Period/limit.Second)
 	n := &Nginx{
-		rate: rate, burst: burst * thousand, delay: max(0, delay) * thousand,
-		reach:  limit.CeilDiv((burst+1)*thousand*thousand, rate),
+		rate: rate, burst: burst * thousand, max: largest * thousand, delay: max(0, delay) * thousand,
+		reach:  limit.CeilDiv((largest+1)*thousand*thousand, rate),
 		byRate: newDivisor(rate),
 	}
 	if nodelay {
@@ -115,6 +122,12 @@ func (n *Nginx) drained(elapsed int64) int64 {
 // after is the excess with one more request, elapsed milliseconds later.
 func (n *Nginx) after(excess, elapsed int64) int64 {
 	return max(0, excess-n.drained(elapsed)+thousand)
+}
+
+// Carries implements limit.Carrier: the excess may go up to the largest burst of the zone.
+func (n *Nginx) Carries(s *limit.State, t limit.Time) bool {
+	excess, last := begin(s, t)
+	return n.after(excess, n.elapsed(last, milliseconds(t))) <= n.max
 }
 
 // late returns the delay of a request with this excess.
@@ -243,8 +256,12 @@ func (n *Nginx) undelayed() int64 { return min(n.delay/thousand, n.burst/thousan
 
 // Semantics implements limit.Describer.
 func (n *Nginx) Semantics() string {
-	return fmt.Sprintf("limit_req of nginx: %d at once%s, then %d.%03d a second, in whole milliseconds; a refused request costs nothing",
+	text := fmt.Sprintf("limit_req of nginx: %d at once%s, then %d.%03d a second, in whole milliseconds; a refused request costs nothing",
 		n.atOnce(), n.delays(), n.rate/thousand, n.rate%thousand)
+	if n.max > n.burst {
+		text += fmt.Sprintf("; requests that it only counts fill it up to %d", n.max/thousand+1)
+	}
+	return text
 }
 
 // delays returns which of the requests at once are delayed.

@@ -1,6 +1,7 @@
 package leaky
 
 import (
+	"errors"
 	"math"
 
 	"shadow/limit"
@@ -21,8 +22,11 @@ func (l *Leaky) Sharing() (limit.Sharing, error) {
 }
 
 // Sharing implements limit.Sharer: the rate, the burst and the delay as nginx counts them, −1 for a delay beyond all
-// bounds; and the milliseconds in which the largest excess has gone.
+// bounds; and the milliseconds in which the largest excess has gone. Zones of several bursts are not shared.
 func (n *Nginx) Sharing() (limit.Sharing, error) {
+	if n.max > n.burst {
+		return limit.Sharing{}, errors.New("max= is for one host: in Redis its excess ends at its own burst")
+	}
 	delay := n.delay
 	if delay == neverDelays {
 		delay = -1

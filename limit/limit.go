@@ -74,6 +74,14 @@ type Weigher interface {
 	ChargeFor(s *State, t Time, cost int64, refused bool)
 }
 
+// A Carrier is a Limiter that may hold more than it admits itself, of requests that it counts and may not refuse.
+type Carrier interface {
+	Limiter
+
+	// Carries reports whether such a request at t is charged, if no other limit refuses it, although Wait is not 0.
+	Carries(s *State, t Time) bool
+}
+
 // A Barrer is a Limiter that keeps a key out for a while after it has refused one of its requests.
 type Barrer interface {
 	Limiter

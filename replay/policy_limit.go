@@ -12,6 +12,7 @@ type policyLimit struct {
 	limiter limit.Limiter
 	delayer limit.Delayer      // the limiter, if it can keep requests waiting
 	barrer  limit.Barrer       // the limiter, if it keeps keys out after a refusal
+	carrier limit.Carrier      // the limiter, if it may hold more than it admits
 	weigher limit.Weigher      // the limiter, if its requests have costs
 	costs   match.Costs        // which these are, if there are any
 	match   uint64             // the bit in Batch.Marks of the requests that it may refuse; 0: all
@@ -26,6 +27,7 @@ func limitsOf(p policy.Policy, tables *traffic.Tables) []policyLimit {
 		limits[i] = policyLimit{limiter: of.Limiter, match: bitOf(of.Match), count: bitOf(of.Count)}
 		limits[i].delayer, _ = of.Limiter.(limit.Delayer)
 		limits[i].barrer, _ = of.Limiter.(limit.Barrer)
+		limits[i].carrier, _ = of.Limiter.(limit.Carrier)
 		if limits[i].costs = match.NewCosts(of.Costs, tables); of.Costs != nil {
 			limits[i].weigher = of.Limiter.(limit.Weigher)
 		}
@@ -120,7 +122,8 @@ func (s *limitState) decide(t limit.Time, marks uint64) (refused bool, delay lim
 
 // together judges one request as a server with several zones does. First each limit that may refuse the request is asked,
 // then each that counts it charges it with the common verdict. A limit that only counts the request charges it as refused
-// if it is itself full, so its state never exceeds its capacity. One that keeps a key out is notified of every refusal.
+// if it is itself full, so its state never exceeds its capacity, unless it carries more. One that keeps a key out is notified
+// of every refusal.
 // A request that is admitted waits for the slowest limit.
 func together(active []limitState, t limit.Time, marks uint64) (refused bool, delay limit.Time) {
 	for i := range active {
@@ -135,7 +138,7 @@ func together(active []limitState, t limit.Time, marks uint64) (refused bool, de
 			delay = max(delay, s.delayer.Delay(s.state, t))
 		}
 		if holds(s.count, marks) {
-			s.charge(t, refused || s.full)
+			s.charge(t, refused || s.full && (s.carrier == nil || !s.carrier.Carries(s.state, t)))
 		} else if refused {
 			s.bar(t, marks)
 		}

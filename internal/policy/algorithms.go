@@ -39,7 +39,7 @@ var Algorithms = []Algorithm{
 		"sliding estimate from two fixed windows", false, "counter:60/m",
 	},
 	{
-		"nginx", leaky.NewNginx, "burst=N, delay=N, nodelay",
+		"nginx", leaky.NewNginx, "burst=N, delay=N, nodelay, max=N",
 		"limit_req of nginx, with its delays", false, "nginx:10r/s,burst=20,delay=8",
 	},
 	{

@@ -252,7 +252,6 @@ func TestNginxTells(t *testing.T) {
 		"limit_req_zone $binary_remote_addr zone=a:1m;\nserver {}": "there is no limit of requests in it",
 		"http {\ninclude nowhere.conf; }":                          "nginx.conf:2: open nowhere.conf: no such file or directory",
 		"http {":                                                   `nginx.conf:1: unexpected end of file, expecting "}"`,
-		"limit_req_zone $binary_remote_addr zone=a:1m;\nserver { limit_req zone=a burst=1; location /a { limit_req zone=a burst=2; } }": "nginx.conf:2: the zone a has another burst at nginx.conf:2",
 	} {
 		i := new(Import)
 		if err := i.Add("nginx.conf", []byte(text), "nginx"); err != nil {

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"shadow/internal/lazy"
@@ -57,6 +58,12 @@ type nginxUse struct {
 	from    []*nginxconf.Directive
 	sets    []nginxSet
 	about   []string
+}
+
+// size returns the burst as a number, 0 of one that is none.
+func (u *nginxUse) size() int64 {
+	n, _ := strconv.ParseInt(u.burst, 10, 64)
+	return n
 }
 
 // A nginxSet is requests of one server.
@@ -335,12 +342,7 @@ func (r *nginxReader) policy() Policy {
 			r.tell(z.Place(), why, name)
 			continue
 		}
-		for _, u := range uses[1:] {
-			if u.burst != uses[0].burst {
-				r.lose(u.from[0].Place(), "the zone %s has another burst at %s, and both count in one place there. Here the "+
-					"limit with the smaller burst forgets what exceeds it, and admits a little sooner", name, uses[0].from[0].Place())
-			}
-		}
+		largest := slices.MaxFunc(uses, func(a, b *nginxUse) int { return cmp.Compare(a.size(), b.size()) })
 		spec, ok := nginxLimit(z.rate)
 		if !ok {
 			r.lose(z.Place(), "rate=%s is not understood", z.rate)
@@ -358,8 +360,12 @@ func (r *nginxReader) policy() Policy {
 						}
 					}
 					all = append(all, sets...)
+					options := append([]string{spec}, strings.Fields(u.options)...)
+					if u.size() < largest.size() { // both count in one place
+						options = append(options, "max="+largest.burst)
+					}
 					limits = append(limits, Limit{
-						Text: strings.Join(append([]string{spec}, strings.Fields(u.options)...), ","), By: key.by, Match: union(sets...),
+						Text: strings.Join(options, ","), By: key.by, Match: union(sets...),
 						Told: append([]string{fmt.Sprintf("%s zone %s by %s", z.Place(), name, z.Args[0])}, u.about...),
 					})
 				}
