@@ -240,7 +240,8 @@ func (p *nginxPlace) redirects(beside []nginxPlace) *nginxPlace {
 	if !passes || there {
 		return nil
 	}
-	return &nginxPlace{Directive: p.Directive, kind: "=", pattern: short, answers: true}
+	bare := &nginxconf.Directive{Name: p.Name, Args: p.Args, File: p.File, Line: p.Line} // no rewrite is asked
+	return &nginxPlace{Directive: bare, kind: "=", pattern: short, answers: true}
 }
 
 // named are the requests of each server, by the host that is asked for, among those that listen on a port. Without one,

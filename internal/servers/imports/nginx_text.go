@@ -26,20 +26,12 @@ func conditionOnText(pieces []piece, e entry, hostnames bool) (Set, bool) {
 	if e.regexp {
 		return expressionOnText(pieces, e)
 	}
-	var pattern strings.Builder
-	for _, p := range pieces {
-		switch shape, known := shapes[p.variable]; {
-		case p.variable == "":
-			pattern.WriteString(regexp.QuoteMeta(p.text))
-		case known:
-			pattern.WriteString("(" + shape + ")")
-		default:
-			pattern.WriteString("(.*)")
-		}
-	}
-	parts := regexp.MustCompile("(?is)^" + pattern.String() + "$").FindStringSubmatch(e.key)
+	parts := takeApart(pieces, e.key, "(?is)")
 	if parts == nil {
 		return none, true
+	}
+	if !slices.Equal(parts, takeApart(pieces, e.key, "(?isU)")) { // another way to take it apart
+		return none, false
 	}
 	set := Set{}
 	for _, p := range pieces {
@@ -53,6 +45,22 @@ func conditionOnText(pieces []piece, e entry, hostnames bool) (Set, bool) {
 		set, parts = set.and(one), parts[1:]
 	}
 	return set, true
+}
+
+// takeApart returns a text and the part of each variable in it, nil if there is no way. Flags say which of several ways.
+func takeApart(pieces []piece, text, flags string) []string {
+	var pattern strings.Builder
+	for _, p := range pieces {
+		switch shape, known := shapes[p.variable]; {
+		case p.variable == "":
+			pattern.WriteString(regexp.QuoteMeta(p.text))
+		case known:
+			pattern.WriteString("(" + shape + ")")
+		default:
+			pattern.WriteString("(.*)")
+		}
+	}
+	return regexp.MustCompile(flags + "^" + pattern.String() + "$").FindStringSubmatch(text)
 }
 
 // expressionOnText is conditionOnText of an expression: for texts of a method and one more variable at the end.
