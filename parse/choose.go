@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"shadow/limit"
 )
@@ -31,6 +32,44 @@ func chooseTexts(tokens []token) {
 	if request := best[FieldMethod]; request != nil && request.kind == kindRequest {
 		best[FieldPath].drop()
 	}
+}
+
+// fieldKinds are the kinds of variables that Options.Fields can give to others. Times say themselves what they are.
+var fieldKinds = map[string]fieldKind{
+	"client": kindClient, "user": kindUser, "request": kindRequest, "method": kindMethod, "path": kindPath, "host": kindHost,
+	"referer": kindReferer, "agent": kindAgent, "forwarded": kindForwarded, "status": kindStatus, "bytes": kindBytes,
+	"request_time": kindSeconds, "request_time_ms": kindMillis, "request_time_us": kindMicros, "upstream_time": kindUpstream,
+}
+
+// assign gives the variables that a mapping names the fields that it says, before any other. It passes over names that the
+// format does not have: see Format.Unnamed.
+func (m FieldMapping) assign(tokens []token) {
+	for field, keys := range m {
+		kind := fieldKinds[field]
+		for rank, key := range keys {
+			for i := range tokens {
+				p := &tokens[i]
+				if kind == kindText || !p.variable() || p.kind.stamp() || p.key != key && !(p.fold && strings.EqualFold(p.key, key)) {
+					continue
+				}
+				if p.kind, p.rank = kind, rank-len(keys); kind != kindForwarded {
+					p.header = ""
+				}
+			}
+		}
+	}
+}
+
+// kindOf is the kind that a mapping gives to a name, or otherwise, unless it gives that to another one.
+func (m FieldMapping) kindOf(name string, otherwise fieldKind) fieldKind {
+	for field, keys := range m {
+		if kind := fieldKinds[field]; slices.Contains(keys, name) {
+			return kind
+		} else if kind == otherwise {
+			otherwise = kindText
+		}
+	}
+	return otherwise
 }
 
 // better returns the variable of two that feeds a field, and drops the other one. The first may be nil.

@@ -55,6 +55,7 @@ func build(text string, o Options, lenient bool, verify check) (*Format, error) 
 	if err := verify(tokens, isNginx); err != nil {
 		return nil, err
 	}
+	o.Fields.assign(tokens)
 	chooseTexts(tokens)
 	err = chooseStamp(tokens)
 	timeless := errors.Is(err, errNoTime) && o.Timeless

@@ -83,6 +83,23 @@ func extraKeys(extra string) (keys []string) {
 // Names returns what the format calls the values of a line; nil if any line may have others, as lines of JSON may.
 func (f *Format) Names() []string { return f.names }
 
+// Unnamed returns the first name of a mapping that the format does not have, "" if it has all or may have any.
+func (f *Format) Unnamed(m FieldMapping) string {
+	if f.names == nil {
+		return ""
+	}
+	for _, field := range jsonFields {
+		if keys := m[field.name]; len(keys) > 0 && !slices.ContainsFunc(keys, f.named) {
+			return keys[0]
+		}
+	}
+	return ""
+}
+
+func (f *Format) named(key string) bool {
+	return slices.ContainsFunc(f.names, func(name string) bool { return strings.EqualFold(name, key) })
+}
+
 // namesOf are the names of variables.
 func namesOf(tokens []token) []string {
 	names := []string{}

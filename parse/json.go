@@ -3,6 +3,7 @@ package parse
 import (
 	"bytes"
 	"fmt"
+	"sync"
 
 	"shadow/limit"
 )
@@ -21,6 +22,7 @@ func CompileNamedJSON(name string, m FieldMapping, o Options) (*Format, error) {
 	if len(o.Extra) > MaxExtra {
 		return nil, fmt.Errorf("at most %d further fields can be read, not %d", MaxExtra, len(o.Extra))
 	}
+	m = m.under(o.Fields)
 	if !m.has("time") && !m.has("start") && !o.Timeless {
 		return nil, fmt.Errorf("the field mapping %q has no time", m)
 	}
@@ -32,7 +34,9 @@ func CompileNamedJSON(name string, m FieldMapping, o Options) (*Format, error) {
 	for i := range o.Extra {
 		f.extra[i] = true
 	}
-	f.parser = func() Parser { return &jsonParser{tree: tree, clock: clock{zone: o.Zone}, timeless: o.Timeless} }
+	f.parser = func() Parser {
+		return &jsonParser{tree: tree, clock: clock{zone: o.Zone}, timeless: o.Timeless, whole: m.Whole(false)}
+	}
 	return f, nil
 }
 
@@ -57,6 +61,7 @@ type jsonParser struct {
 	tree     *jsonNode
 	clock    clock
 	timeless bool
+	whole    bool // whether requests have client and path
 }
 
 // Parse implements Parser.
@@ -101,7 +106,11 @@ func (p *jsonParser) fillTexts(r *Record) bool {
 	for i := range r.Extra {
 		r.Extra[i] = p.found[slotExtra+slot(i)].text
 	}
-	if r.Client == nil && r.Path == nil && p.found[FieldStatus].text == nil {
+	switch none := r.Client == nil && r.Path == nil && r.Method == nil; {
+	case none && p.whole && p.found[FieldStatus].text != nil: // fastify writes a second line when it has answered
+		p.fault = Comment
+		return false
+	case none && p.found[FieldStatus].text == nil:
 		return p.failAt(jsonValue{}, "an object without client, path and status: not a request")
 	}
 	return true
@@ -174,16 +183,52 @@ func (p *jsonParser) fillTimes(r *Record) bool {
 	return true
 }
 
-// any reads a time of any kind, which must be all of text.
+// any reads a time of any kind, which must be all of text but for brackets around it or a tag before it: "[GIN] ".
 func (c *clock) any(text []byte) (limit.Time, bool) {
 	if t, ok := Epoch(text); ok {
 		return t, true
 	}
-	if t, n, reason := c.iso(text); reason == "" {
-		return t, n == len(text)
+	if len(text) > 1 && text[0] == '[' {
+		text = bytes.TrimSuffix(text[1:], []byte("]"))
+		text = bytes.TrimLeft(text[bytes.LastIndexByte(text, ']')+1:], " ")
 	}
-	t, n, reason := c.local(text)
-	return t, reason == "" && n == len(text)
+	if t, n, reason := c.iso(text); reason == "" && n == len(text) {
+		return t, true
+	}
+	if t, n, reason := c.local(text); reason == "" && n == len(text) {
+		return t, true
+	}
+	for range otherTimes() {
+		if t, n := c.strptime(otherTimes()[c.form], text); n == len(text) {
+			return t, true
+		}
+		c.form = (c.form + 1) % len(otherTimes())
+	}
+	return 0, false
+}
+
+// otherTimes are more spellings, as loggers of frameworks, Kibana and programs of C have them.
+var otherTimes = sync.OnceValue(func() (all []strptime) {
+	for _, text := range []string{
+		"%Y/%m/%d - %H:%M:%S", "%b %e, %Y @ %H:%M:%S", "%a, %d %b %Y %H:%M:%S", "%a %b %e %H:%M:%S %Y", "%d %b %Y %H:%M:%S",
+		"%d-%b-%Y %H:%M:%S", "%b %e, %Y %H:%M:%S", "%d.%m.%Y %H:%M:%S", "%Y%m%dT%H%M%S",
+	} {
+		l, err := parseStrptime(text)
+		if err != nil {
+			panic(err)
+		}
+		all = append(all, l)
+	}
+	return all
+})
+
+// strptime reads a time as l spells it, with a fraction and a zone or not. The length is 0 if it is none.
+func (c *clock) strptime(l strptime, text []byte) (t limit.Time, n int) {
+	var parts timestampParts
+	if n = parts.read(l, text); n <= 0 || !parts.valid() {
+		return 0, 0
+	}
+	return c.finish(parts.unix(), text, n)
 }
 
 func (p *jsonParser) failAt(v jsonValue, reason string) bool {

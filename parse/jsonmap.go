@@ -1,10 +1,12 @@
 package parse
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // A FieldMapping says which JSON keys hold which field of a request: for each field the keys that may hold it, the
@@ -120,6 +122,20 @@ func (m FieldMapping) WithKnown() FieldMapping {
 	return full
 }
 
+// under is the mapping below another one, which goes first.
+func (m FieldMapping) under(other FieldMapping) FieldMapping {
+	if len(other) == 0 {
+		return m
+	}
+	full := maps.Clone(other)
+	for field, keys := range m {
+		if !other.settles(field) {
+			full[field] = keys
+		}
+	}
+	return full
+}
+
 // settles reports whether the mapping says where a field is found, or another that holds the same and would give way.
 func (m FieldMapping) settles(field string) bool {
 	switch field {
@@ -149,14 +165,7 @@ func durationBase(field string) string {
 }
 
 // Found is the part of a mapping whose keys occur in lines of JSON.
-func (m FieldMapping) Found(lines [][]byte) FieldMapping { return m.found(lines, (*jsonScanner).scan) }
-
-// FoundLogfmt is Found for lines of logfmt.
-func (m FieldMapping) FoundLogfmt(lines [][]byte) FieldMapping {
-	return m.found(lines, (*jsonScanner).pairs)
-}
-
-func (m FieldMapping) found(lines [][]byte, scan func(*jsonScanner, []byte, *jsonNode) bool) FieldMapping {
+func (m FieldMapping) Found(lines [][]byte) FieldMapping {
 	root, numbers := &jsonNode{}, map[string]uint16{}
 	for _, keys := range m {
 		for _, key := range keys {
@@ -171,7 +180,7 @@ func (m FieldMapping) found(lines [][]byte, scan func(*jsonScanner, []byte, *jso
 	for _, line := range lines {
 		clear(s.has)
 		work = append(work[:0], line...)
-		if !scan(&s, work, root) {
+		if !s.scan(work, root) {
 			continue
 		}
 		for i, has := range s.has {
@@ -186,10 +195,95 @@ func (m FieldMapping) found(lines [][]byte, scan func(*jsonScanner, []byte, *jso
 			}
 		}
 	}
-	if !part.has("time") && !part.has("start") {
-		part["time"] = m["time"]
+	return part.timed(m)
+}
+
+// Named is the part of a mapping whose keys are among names, whatever their case and the signs in them.
+func (m FieldMapping) Named(names []string) FieldMapping {
+	byFold := m.folds(names)
+	part := FieldMapping{}
+	for field, keys := range m {
+		for _, key := range keys {
+			name := byFold[foldName(key)]
+			if slices.Contains(names, key) {
+				name = key
+			} else if strings.Contains(field, "_time") { // response_time is seconds, responseTime milliseconds
+				continue
+			}
+			if name != "" && !slices.Contains(part[field], name) {
+				part[field] = append(part[field], name)
+			}
+		}
 	}
-	return part
+	return part.timed(m)
+}
+
+// folds returns names by what they are without case and signs: those that are no keys themselves, also within objects.
+func (m FieldMapping) folds(names []string) map[string]string {
+	exact, byFold := map[string]bool{}, map[string]string{}
+	for _, keys := range m {
+		for _, key := range keys {
+			exact[key] = true
+		}
+	}
+	for _, name := range names {
+		for end, inner := name, !exact[name] && !strings.Contains(name, "["); inner; _, end, inner = strings.Cut(end, ".") {
+			if fold := foldName(end); byFold[fold] == "" && (end == name || !common[end]) {
+				byFold[fold] = name
+			}
+		}
+	}
+	return byFold
+}
+
+// common are names that mean something else within some objects: error.code.
+var common = map[string]bool{"code": true, "size": true, "length": true, "user": true, "host": true, "client": true, "date": true, "addr": true, "remote": true, "auth": true, "peer": true}
+
+// Or is the mapping with the fields of another one that it lacks.
+func (m FieldMapping) Or(other FieldMapping) FieldMapping { return other.under(m) }
+
+// Whole reports whether the mapping has who asked for what, and if all is set what else most logs have.
+func (m FieldMapping) Whole(all bool) bool {
+	return m.has("client") && (m.has("path") || m.has("request")) && (!all || m.has("status") && m.has("bytes") && m.has("agent"))
+}
+
+// NamesIn returns the keys of JSON objects, those of inner objects behind dots.
+func NamesIn(lines [][]byte) (names []string) {
+	var add func(path string, object map[string]any)
+	add = func(path string, object map[string]any) {
+		for _, key := range slices.Sorted(maps.Keys(object)) {
+			if inner, is := object[key].(map[string]any); is {
+				add(path+key+".", inner)
+			} else if len(names) < mostColumns && !slices.Contains(names, path+key) {
+				names = append(names, path+key)
+			}
+		}
+	}
+	for _, line := range lines[:min(len(lines), namedLines)] {
+		var object map[string]any
+		if json.Unmarshal(line, &object) == nil {
+			add("", object)
+		}
+	}
+	return names
+}
+
+// foldName is a name without what divides words in it, in lower case: clientip for client_ip, Client IP and clientIp.
+func foldName(name string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, name)
+}
+
+// timed has the keys of a time of another mapping if it has none itself, so that it is one of requests.
+func (m FieldMapping) timed(other FieldMapping) FieldMapping {
+	if !m.has("time") && !m.has("start") {
+		m["time"] = other["time"]
+	}
+	return m
 }
 
 // knownJSONKeys are the names under which servers and common loggers write what we look for, the best first. A name
@@ -198,48 +292,58 @@ func (m FieldMapping) found(lines [][]byte, scan func(*jsonScanner, []byte, *jso
 var knownJSONKeys = FieldMapping{
 	"time": {
 		"msec", "time_msec", "timestamp_ns", "time_iso8601", "@timestamp", "ts", "timestamp", "timeUnixNano", "Timestamp", "time_local", "datetime", "date", "time",
+		"_time", "time_stamp", "datetime_utc", "date_time", "event_time", "eventTime", "created_at", "logged_at", "requestTime", "asctime", "@t", "dt",
 	},
-	"start": {"StartUTC", "StartLocal", "start_time", "started_at"},
+	"start": {"StartUTC", "StartLocal", "start_time", "started_at", "start_timestamp", "begin_time"},
 	"client": {
 		"remote_addr", "ClientHost", "request.client_ip", "request.remote_ip", "client_ip", "clientip", "client.ip",
 		"source.ip", "client.address", "source.address", "network.peer.address", "remote_ip", "remoteIp", "httpRequest.remoteIp", "client_addr", "ip", "client", "remote_host", "ClientAddr", "fwd", "remote",
+		"src", "src_ip", "source_ip", "sourceIp", "sourceIPAddress", "remoteAddress", "req.remoteAddress", "req.ip", "req.clientIp", "remote_address", "remoteAddr", "remoteip", "clientIP", "clientIp", "ClientIP", "RemoteAddr", "client_address", "clientAddress", "c_ip", "cip", "ip_address", "client_ip_address", "remote_ip_address", "ip_addr", "ipAddress", "network.client.ip", "http.client_ip", "id.orig_h", "peer", "addr", "identity.sourceIp",
 	},
-	"user":    {"remote_user", "ClientUsername", "user_id", "user.name", "username", "auth_user", "user"},
-	"request": {"request", "request_line"},
+	"user":    {"remote_user", "ClientUsername", "user_id", "user.name", "username", "auth_user", "user", "user_name", "userName", "remoteUser", "auth"},
+	"request": {"request", "request_line", "req", "requestLine", "http_request", "request.line"},
 	"method": {
 		"request_method", "RequestMethod", "request.method", "http.request.method", "http.method", "httpRequest.requestMethod",
 		"http_method", "method", "verb",
+		"req.method", "httpMethod", "httpRequest.method", "requestMethod", "cs_method", "request_verb", "http_request_method",
 	},
 	"path": {
 		"request_uri", "RequestPath", "request.uri", "url.original", "httpRequest.requestUrl", "uri", "request_path",
 		"url.path", "http.target", "url", "path",
+		"req.url", "req.path", "uri_path", "requestUri", "request_url", "requestUrl", "requestPath", "url_path", "http_path", "http.url_details.path", "originalUrl", "original_url", "cs_uri_stem", "resourcePath", "target", "endpoint", "http.url",
 	},
-	"host": {"host", "http_host", "RequestHost", "request.host", "request.headers.host", "url.domain", "server.address", "server_name", "vhost", "authority", "domain", "headers.Host", "headers.host"},
+	"host": {"host", "http_host", "RequestHost", "request.host", "request.headers.host", "url.domain", "server.address", "server_name", "vhost", "authority", "domain", "headers.Host", "headers.host", "req.headers.host", "req.host", "req.hostname", "virtual_host", "domainName", "Host", "site"},
 	"referer": {
 		"http_referer", "request.headers.Referer", "request_Referer", "http.request.referrer", "httpRequest.referer",
 		"http_referrer", "referer", "referrer", "headers.Referer", "headers.referer",
+		"req.headers.referer", "req.headers.referrer", "http.referer", "Referer", "cs_referer",
 	},
 	"agent": {
 		"http_user_agent", "request.headers.User-Agent", "request.headers.user-agent", "request_User-Agent", "user_agent.original", "http.user_agent", "httpRequest.userAgent",
 		"user_agent", "userAgent", "useragent", "user-agent", "headers.User-Agent", "headers.user-agent", "agent", "ua",
+		"req.headers.user-agent", "req.userAgent", "http.useragent", "UserAgent", "User-Agent", "cs_user_agent", "identity.userAgent",
 	},
 	"forwarded": {
 		"http_x_forwarded_for", "request.headers.X-Forwarded-For", "request_X-Forwarded-For", "x_forwarded_for",
 		"x-forwarded-for", "headers.X-Forwarded-For", "headers.x-forwarded-for", "forwarded_for", "xff",
+		"req.headers.x-forwarded-for", "req.forwardedFor", "xforwardedfor", "forwardedfor", "xForwardedFor", "http_xff",
 	},
 	"status": {
 		"status", "DownstreamStatus", "http.response.status_code", "http.status_code", "httpRequest.status", "status_code", "statusCode",
-		"response_code", "response_status", "response.status",
+		"response_code", "response_status", "response.status", "response",
+		"res.statusCode", "res.status", "code", "httpStatus", "http_status", "StatusCode", "responseCode", "response_status_code", "resp_status", "sc_status", "httpStatusCode",
 	},
 	"bytes": {
 		"body_bytes_sent", "bytes_sent", "DownstreamContentSize", "http.response.body.bytes", "http.response.body.size", "httpRequest.responseSize", "response.size",
 		"response_size", "bytes", "size", "length",
+		"res.headers.content-length", "res.contentLength", "bytes_out", "bytesSent", "body_bytes", "response_bytes", "resp_bytes", "bytes_written", "content_length", "contentLength", "response_body_len", "responseSize", "responseLength", "body_size", "sc_bytes", "response_length",
 	},
 	"route":            {"http.route"},
-	"request_time":     {"request_time"},
+	"request_time":     {"request_time", "reqtime"},
 	"request_time_ns":  {"Duration"},
-	"request_time_ms":  {"duration_ms", "latency_ms", "request_time_ms", "response_time_ms"},
-	"upstream_time":    {"upstream_response_time"},
+	"request_time_ms":  {"duration_ms", "latency_ms", "request_time_ms", "response_time_ms", "responseTime", "durationMs", "latencyMs", "elapsed_ms"},
+	"request_time_us":  {"reqtime_microsec", "duration_us", "latency_us"},
+	"upstream_time":    {"upstream_response_time", "apptime"},
 	"upstream_time_ns": {"OriginDuration"},
 }
 

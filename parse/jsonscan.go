@@ -37,7 +37,7 @@ type jsonScanner struct {
 
 // scan walks the whole line, which must be one object.
 func (s *jsonScanner) scan(line []byte, root *jsonNode) bool {
-	s.line, s.at, s.found, s.blank, s.fault = line, 0, [slotCount]jsonValue{}, 0, Fault{}
+	s.begin(line)
 	if s.next() != '{' {
 		return s.fail("not a JSON object")
 	}

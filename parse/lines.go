@@ -2,6 +2,7 @@ package parse
 
 import (
 	"bytes"
+	"cmp"
 
 	"shadow/internal/logfile"
 	"shadow/parse/lex"
@@ -47,10 +48,14 @@ func clockOf(p Parser) *clock {
 		return &p.clock
 	case *gonxParser:
 		return &p.clock
-	case *logfmtParser:
+	case *pairParser:
+		return &p.clock
+	case *columnParser:
 		return &p.clock
 	case *wrappedParser:
 		return clockOf(p.Parser)
+	case *eitherParser:
+		return clockOf(cmp.Or(p.latest, p.first))
 	}
 	return new(clock)
 }
@@ -68,7 +73,12 @@ func (l *Lines) Begin(block []byte) {
 }
 
 // Zone returns what the stamp of the latest readable line says of its own zone.
-func (l *Lines) Zone() Zone { return l.clock.said }
+func (l *Lines) Zone() Zone {
+	if p, is := l.parser.(*eitherParser); is {
+		return clockOf(p).said
+	}
+	return l.clock.said
+}
 
 // More reports whether the block has another line.
 func (l *Lines) More() bool { return l.at < len(l.data) }

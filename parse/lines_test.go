@@ -301,7 +301,7 @@ func FuzzWrapped(f *testing.F) {
 		return CompileW3C("#Fields: date time c-ip cs-method cs-uri-stem cs-uri-query sc-status sc-bytes time-taken cs(User-Agent)", Options{Extra: []string{"cs-method"}})
 	})
 	logfmt := inner(func() (*Format, error) {
-		return CompileLogfmt(FieldMapping(nil).WithKnown(), Options{Timeless: true})
+		return pairSyntaxes[len(pairSyntaxes)-1].Compile(FieldMapping(nil).WithKnown(), Options{Timeless: true})
 	})
 	formats := []*Format{w3c, logfmt}
 	for i := range wrappings {

@@ -96,6 +96,8 @@ type Options struct {
 	Extra []string       // names of further fields (see extra.go), at most MaxExtra
 	Gonx  bool           // read with gonx.Parser even where the scanner could
 
+	Fields FieldMapping // which names hold which fields, where the names of variables, keys and columns do not say
+
 	Timeless bool // lines may have no time: see Format.In
 }
 

@@ -6,6 +6,7 @@ import "bytes"
 //
 //	Mar  2 10:00:00 lb1 haproxy[17]: …                              RFC 3164, as rsyslog and syslog-ng write it to files
 //	<134>Mar  2 10:00:00 haproxy[17]: …                             RFC 3164 as it is sent: a priority in front, perhaps no host
+//	<134>Mar  2 10:00:00 lb1 haproxy …                              the same without a colon behind the tag
 //	2026-03-02T10:00:00.250000+00:00 lb1 haproxy[17]: …             rsyslog's file format
 //	<134>1 2026-03-02T10:00:00.25Z lb1 haproxy 17 - - …             RFC 5424
 //	<134>1 2026-03-02T10:00:00.25Z lb1 haproxy 17 ID [a b="]"] …    RFC 5424 with structured data
@@ -47,7 +48,9 @@ func syslogPriority(line []byte) int {
 	return 0
 }
 
-// header3164 returns the length of a time, perhaps a host, and a tag with a colon, with the spaces behind them.
+// header3164 returns the length of a time, perhaps a host, and a tag, with the spaces behind them. The tag ends in a
+// colon, or behind a time of syslog's own it is the word before the line, which begins with an address, a bracket, a
+// quote or a digit.
 func header3164(b []byte) int {
 	at := len("Mar  2 10:00:00")
 	switch {
@@ -57,7 +60,8 @@ func header3164(b []byte) int {
 	default:
 		return 0
 	}
-	for range 2 { // the tag is the first or the second word
+	bare := 0             // where the line begins if the tag has no colon
+	for word := range 2 { // the tag is the first or the second word
 		if at < 0 || at+1 >= len(b) {
 			return 0
 		}
@@ -68,9 +72,24 @@ func header3164(b []byte) int {
 		if end += at + 1; b[end-1] == ':' {
 			return end + 1
 		}
-		at = end
+		if at = end; syslogStamp(b) && (word == 1 || beginsLine(b[end+1:])) && bare == 0 {
+			bare = end + 1
+		}
+	}
+	if bare > 0 && beginsLine(b[bare:]) {
+		return bare
 	}
 	return 0
+}
+
+// beginsLine reports whether a line of a log can begin so, and the name of a program cannot.
+func beginsLine(b []byte) bool {
+	if word := firstWord(b); len(word) > 0 {
+		if _, is := Addr(host(word)); is {
+			return true
+		}
+	}
+	return len(b) > 0 && (bytes.IndexByte([]byte(`["{`), b[0]) >= 0 || b[0]-'0' < 10)
 }
 
 // syslogStamp reports whether b begins with "Mar  2 10:00:00".

@@ -11,8 +11,8 @@ import (
 
 // Three spellings of a timestamp cover nearly every log:
 //
-//	10/Oct/2000:13:55:36 -0700        $time_local, %t       clock.local
-//	2000-10-10T13:55:36.123-07:00     $time_iso8601         clock.iso
+//	10/Oct/2000:13:55:36 -0700        $time_local, %t       clock.local; a space may stand for the first colon
+//	2000-10-10T13:55:36.123-07:00     $time_iso8601         clock.iso; slashes may stand for the dashes
 //	971211336.123                     $msec                 clock.epoch
 //
 // A reader takes what lies at the start of b and returns how many bytes that was, or a constant reason why it is not a
@@ -57,6 +57,8 @@ type clock struct {
 	looked bool  // whether the two below are known
 	minute int64 // the civil minute whose offset was last looked up in zone
 	east   int64 // that offset, in seconds
+
+	form int // of otherTimes, the one that was read last
 }
 
 // local reads dd/Mon/yyyy:hh:mm:ss, with a fraction or not, with a zone (" -0700") or not.
@@ -75,7 +77,7 @@ func sameHour(a, b *[26]byte) bool {
 }
 
 func (c *clock) newLocal(b []byte) (t limit.Time, n int, reason string) {
-	if len(b) < 20 || b[2] != '/' || b[6] != '/' || b[11] != ':' || b[14] != ':' || b[17] != ':' {
+	if len(b) < 20 || b[2] != '/' || b[6] != '/' || b[11] != ':' && b[11] != ' ' || b[14] != ':' || b[17] != ':' {
 		return 0, 0, notLocal
 	}
 	day := civil{
@@ -115,7 +117,7 @@ func (c *clock) iso(b []byte) (t limit.Time, n int, reason string) {
 
 // isoCivil reads the 19 bytes of a date and a time of day.
 func isoCivil(b []byte) (civil, string) {
-	if b[4] != '-' || b[7] != '-' || b[10] != 'T' && b[10] != ' ' && b[10] != 't' || b[13] != ':' || b[16] != ':' {
+	if b[4] != '-' && b[4] != '/' || b[7] != b[4] || b[10] != 'T' && b[10] != ' ' && b[10] != 't' || b[13] != ':' || b[16] != ':' {
 		return civil{}, notISO
 	}
 	day := civil{
@@ -153,13 +155,16 @@ func (c *clock) finish(seconds int64, b []byte, n int) (limit.Time, int) {
 	return limit.Time(seconds-east)*limit.Second + micros, n + m
 }
 
-// zone reads Z, +01:00, +0100 or +01, with or without a space before it, as seconds east of Greenwich.
+// zone reads Z, UTC, GMT, +01:00, +0100 or +01, with or without a space before it, as seconds east of Greenwich.
 func zone(b []byte) (east int64, n int) {
 	if len(b) > 0 && (b[0] == 'Z' || b[0] == 'z') {
 		return 0, 1
 	}
 	if len(b) > 0 && b[0] == ' ' {
 		n = 1
+	}
+	if rest := b[n:]; len(rest) >= 3 && (string(rest[:3]) == "UTC" || string(rest[:3]) == "GMT") {
+		return 0, n + 3
 	}
 	if len(b) < n+3 || b[n] != '+' && b[n] != '-' {
 		return 0, 0

@@ -71,7 +71,13 @@ func (m *timestampParts) part(letter byte, b []byte) int {
 		return number(&m.year, b, 4)
 	case 'm':
 		return number(&m.month, b, 2)
-	case 'd', 'e':
+	case 'e':
+		if len(b) > 1 && b[0]-'1' < 9 && b[1]-'0' > 9 {
+			m.day = int(b[0] - '0')
+			return 1
+		}
+		return number(&m.day, b, 2)
+	case 'd':
 		return number(&m.day, b, 2)
 	case 'H':
 		return number(&m.hour, b, 2)

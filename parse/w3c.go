@@ -80,7 +80,7 @@ func (w *w3cFamily) format(header string) (*Format, error) {
 	columns := make([]w3cColumn, len(names))
 	has := map[fieldKind]bool{}
 	for i, name := range names {
-		kind := w3cFields[strings.ToLower(name)]
+		kind := w.options.Fields.kindOf(name, w3cFields[strings.ToLower(name)])
 		columns[i] = w3cColumn{kind: kind}
 		if has[kind] = true; kind != kindText && kind < kindCount {
 			f.fields[kindInfos[kind].feeds] = true

@@ -17,6 +17,7 @@ import (
 //	[pod/web-7d9f/nginx] LINE                                      kubectl logs --prefix
 //	2026-03-02T10:00:00.250000000Z LINE                            docker logs -t, kubectl logs --timestamps
 //	2026-03-02T10:00:00Z {app="web"} LINE                          logcli
+//	INFO:werkzeug:LINE                                             Python's logging
 //	2026/03/02 10:00:00.250	INFO	http.log.access	handled request	LINE    Caddy's console
 //	{"log":"LINE\n","stream":"stdout","time":"2026-03-02T10:00:00.25Z"}    docker's json-file; others have other keys
 //
@@ -39,6 +40,7 @@ var wrappings = []Wrapping{
 	{Name: "in kubectl", head: kubectlHead},
 	{Name: "in caddy console", head: consoleHead},
 	{Name: "in compose", head: composeHead},
+	{Name: "in python logging", head: pythonHead},
 	{Name: Timestamped, head: stampHead},
 }
 
@@ -248,16 +250,33 @@ func kubectlHead(line []byte) (n int, stamp []byte) {
 	return n, nil
 }
 
-// composeHead is the name of a container and a bar.
+// pythonHead is a level and the name of a logger, each with a colon.
+func pythonHead(line []byte) (n int, stamp []byte) {
+	for n < len(line) && line[n]-'A' < 26 {
+		n++
+	}
+	level := n
+	for n++; n < len(line) && (isNameByte(line[n]) || line[n] == '.'); {
+		n++
+	}
+	if level < len("INFO") || n < level+2 || n >= len(line) || line[level] != ':' || line[n] != ':' {
+		return 0, nil
+	}
+	return n + 1, nil
+}
+
+// composeHead is the name of a container, which has a letter, and a bar.
 func composeHead(line []byte) (n int, stamp []byte) {
+	letter := false
 	for n < len(line) && (isNameByte(line[n]) || line[n] == '-' || line[n] == '.') {
+		letter = letter || line[n] > '9'
 		n++
 	}
 	name := n
 	for n < len(line) && line[n] == ' ' {
 		n++
 	}
-	if name == 0 || n == name || !bytes.HasPrefix(line[n:], []byte("| ")) {
+	if !letter || n == name || !bytes.HasPrefix(line[n:], []byte("| ")) {
 		return 0, nil
 	}
 	return n + len("| "), nil
@@ -273,4 +292,47 @@ func consoleHead(line []byte) (n int, stamp []byte) {
 		return 0, nil
 	}
 	return n, line[:tab]
+}
+
+// Either is the format of a log whose lines are of one format or of another: servers of several sites, or before and
+// after a change of their configuration, write into one file.
+func Either(a, b *Format) *Format {
+	f := *a
+	f.Name, f.Text, f.after = a.Name+" or "+b.Name, a.Text+"\n"+b.Text, nil
+	for i := range f.fields {
+		f.fields[i] = a.fields[i] || b.fields[i]
+	}
+	for i := range f.extra {
+		f.extra[i] = a.extra[i] || b.extra[i]
+	}
+	if a.names != nil && b.names != nil {
+		f.names = slices.Concat(a.names, b.names)
+		slices.Sort(f.names)
+		f.names = slices.Compact(f.names)
+	} else {
+		f.names = nil
+	}
+	f.parser = func() Parser { return &eitherParser{first: a.NewParser(), second: b.NewParser()} }
+	return &f
+}
+
+type eitherParser struct {
+	first, second Parser
+	line          []byte // as it was: a parser may undo escapes before it fails
+	latest        Parser
+}
+
+// Parse implements Parser. The fault of a line that neither reads is that of the first.
+func (p *eitherParser) Parse(line []byte, r *Record) Fault {
+	p.line, p.latest = append(p.line[:0], line...), p.first
+	fault := p.first.Parse(line, r)
+	if fault.OK() || fault == Comment {
+		return fault
+	}
+	copy(line, p.line)
+	if second := p.second.Parse(line, r); second.OK() || second == Comment {
+		p.latest = p.second
+		return second
+	}
+	return fault
 }

@@ -39,7 +39,7 @@ func addFormat(cmd *cobra.Command, f *pipeline.LineFormat) {
 		"log_format or an Apache LogFormat string")
 	flags.StringVar(&f.NginxConf, "nginx-conf", "", "take the format from the log_format in this nginx.conf `file`")
 	flags.StringVar(&f.LogName, "log-name", "", "`name` of the log_format in --nginx-conf (default main)")
-	flags.StringVar(&f.Fields, "field", "", "what JSON logs call their fields: time=ts,client=remote_addr (`names`)")
+	flags.StringVar(&f.Fields, "field", "", "what logs call their fields: time=ts,client=remote_addr (`names`)")
 	f.Parser, f.Timezone = pipeline.Parsers[0], time.UTC
 	option.OneOf(pipeline.Parsers...).Add(cmd, &f.Parser, "parser", "`how` to read lines: auto, or gonx (by the gonx library, "+
 		"slower)")

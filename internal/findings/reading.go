@@ -8,6 +8,7 @@ import (
 	"shadow/internal/logfile"
 	"shadow/internal/traffic"
 	"shadow/internal/traffic/ingest"
+	"shadow/parse/detect"
 	"shadow/report/format"
 )
 
@@ -52,11 +53,21 @@ func (copies) find(s *ingest.Stats) (all []Finding) {
 
 // anonymous looks at the requests that lack what clients are told apart by.
 type anonymous struct {
-	silent
 	*seen
+	named int64 // of these, requests whose client a header names
 }
 
-func (l *anonymous) find(*ingest.Stats) []Finding {
+func (l *anonymous) take(b *traffic.Batch, from, to int) {
+	if id, known := l.Read.Tables.Clients.Find([]byte("-")); known && len(b.Origin) > 0 {
+		for row := from; row < to; row++ {
+			if b.Client[row] == id && b.Origin[row] != 0 {
+				l.named++
+			}
+		}
+	}
+}
+
+func (l *anonymous) find(s *ingest.Stats) []Finding {
 	n := l.anonymous()
 	if n == 0 {
 		return nil
@@ -78,6 +89,10 @@ func (l *anonymous) find(*ingest.Stats) []Finding {
 	}
 	if l.Client == "user" { // the formats that log users log addresses
 		f.Remedy = "--client addr"
+	}
+	if 2*l.named > n {
+		f.Evidence += fmt.Sprintf("; %s names clients in %s of them", headerName(s.ForwardedBy), format.Percentage(100*float64(ShareOf(l.named, n))))
+		f.Remedy = "--client-from " + s.ForwardedBy + " --trusted-proxy private"
 	}
 	if f.Severity == Warn && f.Share < smallAnonymous {
 		f.Severity = Info
@@ -114,6 +129,9 @@ func (l *agents) find(s *ingest.Stats) []Finding {
 	f := Finding{Code: "no_agents", Severity: Warn, Share: 1}
 	if !s.HasAgents {
 		f.Evidence = "user agents are not logged: every client is of class unknown"
+		if slices.ContainsFunc(s.Inputs, func(in ingest.InputStats) bool { return slices.Contains(in.Warnings, detect.Unread) }) {
+			f.Evidence = "user agents are not read: every client is of class unknown, while " + detect.Unread
+		}
 		return []Finding{f}
 	}
 	var none, urls int64

@@ -39,6 +39,20 @@ func TestClientMissing(t *testing.T) {
 	want(t, "few", look(town.o, s, town.b), "client_missing", Info, ShareOf(4, 408), "--client addr")
 }
 
+// Where a header names the clients that the log does not, the remedy is to take them from there.
+func TestClientOnlyInHeader(t *testing.T) {
+	town := newStreet()
+	town.o.Client = "addr"
+	town.send("-", "/", 0, 40, 200)
+	town.b.Origin = make([]uint32, len(town.b.Client))
+	s := ingest.Stats{Counts: ingest.Counts{Parsed: 40}, LastAt: limit.Day, ForwardedBy: "x-forwarded-for"}
+	want(t, "none named", look(town.o, s, town.b), "client_missing", Stop, 1, "")
+	for row := range town.b.Origin {
+		town.b.Origin[row] = 7
+	}
+	want(t, "named", look(town.o, s, town.b), "client_missing", Stop, 1, "--client-from x-forwarded-for --trusted-proxy private")
+}
+
 func TestAgents(t *testing.T) {
 	want(t, "not logged", look(Options{}, ingest.Stats{Counts: ingest.Counts{Parsed: 4}}, some(4)), "no_agents", Warn, 1, "")
 	for name, c := range map[string]struct {

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"bytes"
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -35,6 +36,26 @@ func TestLoginLog(t *testing.T) {
 	}
 	if n := a.Answer.Most; len(n) != 1 || n[0].Client != "203.0.113.66" {
 		t.Errorf("%s refuses most %v", a.Answer.Verdict, n)
+	}
+}
+
+// Where the log has no address of the peer, clients are those that the header names.
+func TestOnlyForwarded(t *testing.T) {
+	folder := filepath.Join(testneeds.Shared(t, "cases"), "log-only-forwarded")
+	var out, errs bytes.Buffer
+	r := Replay{Look: Look{Output: "json"}, Keeping: Keeping{NoStore: true}}
+	r.Caller = called(&out, &errs)
+	r.NginxConf, r.ClientFrom, r.Trusted = filepath.Join(folder, "nginx.conf"), "x-forwarded-for", []string{"private"}
+	r.LimitsFrom = []string{r.NginxConf}
+	if err := r.Run(t.Context(), []string{filepath.Join(folder, "access.log")}); err != nil {
+		t.Fatalf("%v: %s", err, errs.String())
+	}
+	var got struct {
+		Input    struct{ Requests, Clients int }
+		Policies []struct{ Refused int }
+	}
+	if err := json.Unmarshal(out.Bytes(), &got); err != nil || got.Input.Requests != 12 || got.Input.Clients != 3 || got.Policies[0].Refused != 0 {
+		t.Errorf("%+v, %v", got, err)
 	}
 }
 

@@ -104,6 +104,26 @@ var catalogue = []Known{
 		"HAProxy's option httplog, with or without the header that syslog puts in front",
 	},
 	{
+		"npm-proxy", `[$time_local] $upstream_cache_status $upstream_status $status` + proxyManagerText + ` [Sent-to $server]` + proxyManagerEnd,
+		`[01/Jan/2026:00:00:00 +0000] - 200 200 - GET https example.org "/" [Client 192.0.2.7] [Length 312] [Gzip -] [Sent-to 10.0.0.5] "curl/8.5.0" "-"`,
+		"Nginx Proxy Manager's sites",
+	},
+	{
+		"npm-standard", `[$time_local] $status` + proxyManagerText + proxyManagerEnd,
+		`[01/Jan/2026:00:00:00 +0000] 404 - GET http example.org "/" [Client 192.0.2.7] [Length 312] [Gzip -] "curl/8.5.0" "-"`,
+		"Nginx Proxy Manager's other hosts",
+	},
+	{
+		"gin", `time|status|request_time|client|request`,
+		`[GIN] 2026/01/01 - 00:00:00 | 200 |     375.000µs |       192.0.2.7 | GET      "/"`,
+		"gin's own logger",
+	},
+	{
+		"squid", `time request_time_ms client status bytes method url user hierarchy type`,
+		`1767225600.250    375 192.0.2.7 TCP_MISS/200 312 GET https://example.org/ - HIER_DIRECT/203.0.113.9 text/html`,
+		"squid's own format",
+	},
+	{
 		"alb", `$type ` + balancerText + ` $rest`,
 		`https 2026-01-01T00:00:00.250000Z app/shop/0f8f 192.0.2.7:40112 10.0.0.5:80 0.001 0.003 0.000 200 200 89 312 "GET https://example.org:443/ HTTP/1.1" "curl/8.5.0" ECDHE-RSA-AES128-GCM-SHA256 TLSv1.2`,
 		"AWS application load balancer",
@@ -138,6 +158,12 @@ const (
 	envoyRequest = ` "$http_user_agent" "$request_id" "$host" "$upstream_host"`
 )
 
+// What the formats of Nginx Proxy Manager have in common.
+const (
+	proxyManagerText = ` - $request_method $scheme $host "$request_uri" [Client $remote_addr] [Length $body_bytes_sent] [Gzip $gzip_ratio]`
+	proxyManagerEnd  = ` "$http_user_agent" "$http_referer"`
+)
+
 // doubts say of formats what is not sure where they are found.
 var doubts = map[string]string{
 	"envoy": "Envoy's default format lacks the address of the peer: the first of X-Forwarded-For counts as the client, which clients " +
@@ -164,6 +190,9 @@ func Catalogue() []Known {
 func Named(name string, o parse.Options) (*parse.Format, error) {
 	for _, k := range catalogue {
 		if k.Name == name {
+			if !strings.ContainsAny(k.Text, "$%") {
+				return parse.CompileNamedColumns(k.Name, k.Text, o)
+			}
 			format, err := parse.CompileAs(k.Text, o, k.Name, true)
 			if err == nil && k.Name == parse.Syslogged {
 				format = format.BehindSyslog()

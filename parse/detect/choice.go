@@ -16,9 +16,11 @@ type Choice struct {
 	Format    string // "auto" or "", a name of the catalogue, or a text as nginx's log_format or Apache's LogFormat has it
 	NginxConf string // path of an nginx configuration
 	LogName   string // name of its log_format; see FromNginxConf
-	Fields    string // a field mapping for JSON; what it leaves open has the known names
+	Fields    string // a field mapping; what it leaves open has the known names
 	Options   parse.Options
 }
+
+var errLogName = errors.New("--log-name goes with --nginx-conf")
 
 // For finds the format of a log of which sample is the beginning: the one that was chosen, or one that reads it. Read
 // and Lines of the result tell how well it does.
@@ -26,30 +28,60 @@ func (c Choice) For(sample []byte) (Detection, error) { return NewDetector(c).Fo
 
 // For is Choice.For for one of many logs.
 func (d *Detector) For(sample []byte) (Detection, error) {
-	all := d.choice.each()
-	if len(all) == 0 {
-		return d.detect(sample)
+	if d.choice.LogName != "" && d.choice.NginxConf == "" {
+		return Detection{}, errLogName
 	}
-	best, failed := d.stated(all[0], sample)
-	for _, other := range all[1:] {
-		found, err := d.stated(other, sample)
-		if err == nil && (failed != nil || found.better(best, false)) {
-			best, failed = found, nil
+	lines := sampleLines(sample)
+	if d.choice.automatic() && !(d.choice.Fields != "" && parse.Mostly(lines, jsonLike)) {
+		return d.detected(sample)
+	}
+	var found Detection
+	var err error
+	for i, c := range d.choice.each() {
+		if other, failed := d.stated(c, sample, lines); i == 0 || failed == nil && (err != nil || other.better(found, false)) {
+			found, err = other, failed
 		}
 	}
-	return best, failed
+	if err == nil && d.choice.automatic() && 100*found.Read < minRead*found.Lines { // text in JSON
+		if other, err := d.detected(sample); err == nil {
+			return other, nil
+		}
+	}
+	if err == nil {
+		err = d.unnamed(found.Format)
+	}
+	return found, err
 }
 
-// stated is the format of a Choice of one for a log.
-func (d *Detector) stated(c Choice, sample []byte) (Detection, error) {
-	format, err := d.once("stated "+c.NginxConf+c.Fields+"\n"+c.Format, c.stated)
+// detected is detect, with an error for a name of --field that the format does not have.
+func (d *Detector) detected(sample []byte) (Detection, error) {
+	if d.fields != nil {
+		return Detection{}, d.fields
+	}
+	found, err := d.detect(sample)
+	if err == nil {
+		err = d.unnamed(found.Format)
+	}
+	return found, err
+}
+
+// unnamed is the error of a name of --field that a format does not have.
+func (d *Detector) unnamed(f *parse.Format) error {
+	if name := f.Unnamed(d.choice.Options.Fields); name != "" {
+		return fmt.Errorf("--field %s: the format %s has no %s, but %s", d.choice.Fields, f.Name, name, strings.Join(f.Names(), ", "))
+	}
+	return nil
+}
+
+// stated reads a sample with the format that a Choice of one states.
+func (d *Detector) stated(c Choice, sample []byte, lines [][]byte) (Detection, error) {
+	format, err := d.once("stated "+c.NginxConf+"\n"+c.Format, c.stated)
 	if err == nil && isUTF16(sample) {
 		err = errUTF16
 	}
 	if err != nil {
 		return Detection{}, err
 	}
-	lines := sampleLines(sample)
 	found := judge(format, lines, nil)
 	if 100*found.Read < minRead*found.Lines || !format.Has(parse.FieldTime) {
 		found, err = d.statedWithin(found, lines, mostWrappings)
@@ -83,7 +115,14 @@ func (d *Detector) statedWithin(found Detection, lines [][]byte, most int) (Dete
 
 // Verify reports whether what was stated is a format, before there is a log to read.
 func (c Choice) Verify() error {
-	for _, one := range c.each() {
+	d := NewDetector(c)
+	switch {
+	case c.LogName != "" && c.NginxConf == "":
+		return errLogName
+	case d.fields != nil || c.automatic():
+		return d.fields
+	}
+	for _, one := range d.choice.each() {
 		if _, err := one.stated(); err != nil {
 			return err
 		}
@@ -91,28 +130,33 @@ func (c Choice) Verify() error {
 	return nil
 }
 
-// each returns a Choice for each format that is stated.
+// each returns a Choice for each format that is stated, and at least one.
 func (c Choice) each() (all []Choice) {
 	if c.NginxConf+c.LogName != "" {
-		all = append(all, Choice{NginxConf: c.NginxConf, LogName: c.LogName, Options: c.Options})
+		one := c
+		one.Format = ""
+		all = append(all, one)
 	}
-	if c.Fields != "" {
-		all = append(all, Choice{Fields: c.Fields, Options: c.Options})
-	}
-	if c.Format != "" && c.Format != "auto" {
-		all = append(all, Choice{Format: c.Format, Options: c.Options})
+	if c.Format != "" && c.Format != "auto" || len(all) == 0 {
+		one := c
+		one.NginxConf, one.LogName = "", ""
+		all = append(all, one)
 	}
 	return all
+}
+
+func (c Choice) automatic() bool {
+	return c.NginxConf == "" && (c.Format == "" || c.Format == "auto")
 }
 
 // stated compiles what was stated.
 func (c Choice) stated() (*parse.Format, error) {
 	switch {
 	case c.LogName != "" && c.NginxConf == "":
-		return nil, errors.New("--log-name goes with --nginx-conf")
+		return nil, errLogName
 	case c.NginxConf != "":
 		return FromNginxConf(c.NginxConf, c.LogName, c.Options)
-	case c.Fields != "":
+	case c.automatic():
 		m, err := parse.ParseFieldMapping(c.Fields)
 		if err != nil {
 			return nil, fmt.Errorf("--field: %w", err)
@@ -126,6 +170,8 @@ func (c Choice) stated() (*parse.Format, error) {
 	options, compile := c.Options, compileLogFormat
 	if strings.HasPrefix(c.Format, parse.W3CHeader) {
 		compile = parse.CompileW3C
+	} else if parse.SeparatorOf(parse.Unquote(c.Format)) != " " && !strings.ContainsAny(c.Format, "$%{") {
+		c.Format, compile = parse.Unquote(c.Format), parse.CompileColumns
 	} else if !strings.ContainsAny(c.Format, "$%") {
 		compile = Named
 	} else {

@@ -3,9 +3,12 @@ package detect
 import (
 	"bytes"
 	"cmp"
+	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
+	"shadow/internal/lazy"
 	"shadow/parse"
 )
 
@@ -20,7 +23,7 @@ import (
 
 // detectable are the formats of the catalogue that are tried, the first of equals preferred. The others differ from
 // these in what follows, or lacks, at the end.
-var detectable = []string{"combined", "vhost-combined", "apache-combined", "apache-iso", "nginx-iso", "bare", "haproxy", "alb", "elb", "s3", "envoy", "istio", "apisix"}
+var detectable = []string{"combined", "vhost-combined", "apache-combined", "apache-iso", "nginx-iso", "bare", "haproxy", "alb", "elb", "s3", "envoy", "istio", "apisix", "npm-proxy", "npm-standard", "gin", "squid"}
 
 // webServers is the number of these that are formats of web servers.
 const webServers = 6
@@ -58,6 +61,7 @@ type Detector struct {
 	mu       sync.Mutex
 	compiled map[string]compiled // by what was compiled
 	last     string              // the candidate that the log before was found with
+	fields   error               // of a mapping that is none
 	wrapped  *Detector           // see timeless
 }
 
@@ -68,7 +72,15 @@ type compiled struct {
 }
 
 // NewDetector returns one that finds formats as c says.
-func NewDetector(c Choice) *Detector { return &Detector{choice: c, compiled: map[string]compiled{}} }
+func NewDetector(c Choice) *Detector {
+	d := &Detector{choice: c, compiled: map[string]compiled{}}
+	if c.Fields != "" {
+		if d.choice.Options.Fields, d.fields = parse.ParseFieldMapping(c.Fields); d.fields != nil {
+			d.fields = fmt.Errorf("--field: %w", d.fields)
+		}
+	}
+	return d
+}
 
 // once compiles a format unless that was done before under the same key.
 func (d *Detector) once(key string, compile func() (*parse.Format, error)) (*parse.Format, error) {
@@ -103,8 +115,43 @@ func (d *Detector) detect(sample []byte) (Detection, error) {
 			return found, nil
 		}
 	}
+	if found, ok := d.columns(sample, lines); ok {
+		return found, nil
+	}
 	return d.unwrap(lines, mostWrappings)
 }
+
+// columns finds the format of lines behind a header that names their columns.
+func (d *Detector) columns(sample []byte, lines [][]byte) (found Detection, ok bool) {
+	if len(lines) == 0 {
+		return found, false
+	}
+	header := string(lines[0])
+	if at := bytes.Index(sample, []byte(parse.ZeekHeader)); at >= 0 && (at == 0 || sample[at-1] == '\n') {
+		line, _, _ := bytes.Cut(sample[at:], []byte{'\n'})
+		header = string(bytes.TrimRight(line, "\r"))
+	} else {
+		lines = lines[1:]
+	}
+	names := parse.ColumnNames(header)
+	if len(names) < leastColumns || parse.SeparatorOf(header) == " " || slices.ContainsFunc(names, func(name string) bool {
+		return !columnName().MatchString(name)
+	}) {
+		return found, false
+	}
+	format, err := d.once(header, func() (*parse.Format, error) { return parse.CompileColumns(header, d.choice.Options) })
+	if err != nil || !format.Has(parse.FieldClient) && !format.Has(parse.FieldPath) {
+		return found, false
+	}
+	found = judge(format, lines, nil)
+	return found, found.sound > 0 && 100*found.sound >= minRead*found.Lines
+}
+
+// leastColumns is the fewest columns that make a header.
+const leastColumns = 3
+
+// columnName matches the names that a header may have for columns.
+var columnName = lazy.Regexp(`^[A-Za-z_@][^"\[\]{}=?:]{0,50}$`)
 
 // w3cHeader is the first line of a sample that names the columns of W3C's format, "" if there is none.
 func w3cHeader(sample []byte) string {
@@ -159,6 +206,12 @@ func (d *Detector) within(w *parse.Wrapping, lines [][]byte, most int) (Detectio
 	if err != nil {
 		return found, err
 	}
+	if !found.Format.Has(parse.FieldTime) {
+		if found = judge(found.Format.In(w), lines, nil); 100*found.sound < minRead*len(lines) {
+			return found, fmt.Errorf("the lines have no time, and there is none %s around them", w.Name)
+		}
+		return found, nil
+	}
 	found.Lines = len(lines)
 	if w.Name == "behind syslog" && found.Format.Name == parse.Syslogged {
 		return found, nil
@@ -205,10 +258,17 @@ func (d *Detector) find(lines [][]byte) (Detection, error) {
 		d.mu.Lock()
 		d.last = formats[place].Name
 		d.mu.Unlock()
-		return d.withTail(best, lines)
+		found, err := d.withTail(best, lines)
+		if err != nil {
+			return found, err
+		}
+		return d.orGuess(found, lines), nil
 	}
-	unknown := &UnknownFormatError{First: showLine(lines[0]), Lines: len(lines)}
-	unknown.guess, unknown.read = d.guess(lines)
+	g := d.guess(lines)
+	if g.Lines >= readGuess && g.Format.Has(parse.FieldStatus) {
+		return g.taken(), nil
+	}
+	unknown := &UnknownFormatError{First: showLine(lines[0]), Lines: len(lines), guess: g.text, read: g.sound}
 	for _, format := range formats {
 		unknown.tried = append(unknown.tried, judge(format, lines, nil))
 	}
@@ -218,6 +278,65 @@ func (d *Detector) find(lines [][]byte) (Detection, error) {
 		}
 	}
 	return Detection{}, unknown
+}
+
+// Unread is the warning of a format that may miss user agents.
+const Unread = "text in quotes is not read, and may be that of referers and user agents: state the whole format with --format"
+
+// orGuess takes a guess in the place of a format that leaves text in quotes unread, if it finds user agents there; and
+// another format beside one that leaves lines unread, if it reads these.
+func (d *Detector) orGuess(found Detection, lines [][]byte) Detection {
+	if rest := found.unread(lines); len(rest) >= leastOther && 100*len(rest) >= otherShare*len(lines) {
+		if other, err := d.find(rest); err == nil && 100*other.sound >= guessShare*other.Lines {
+			both := judge(parse.Either(found.Format, other.Format), lines, nil)
+			both.Warnings = append(found.Warnings, other.Warnings...)
+			return both
+		}
+	}
+	unread := found.leavesQuotes(lines)
+	if !unread && !found.swapped() || !strings.Contains(found.Format.Text, "$") {
+		return found
+	}
+	if g := d.guess(lines); g.agents > 0 && g.sound >= found.sound && !g.swapped() {
+		return g.taken()
+	}
+	if unread {
+		found.Warnings = append(found.Warnings, Unread)
+	}
+	return found
+}
+
+// swapped reports whether a warning says that agents are something else.
+func (d *Detection) swapped() bool {
+	return slices.ContainsFunc(d.Warnings, func(text string) bool { return strings.Contains(text, areURLs) })
+}
+
+// A second format is looked for where so many lines, and so many of a hundred, are not of the first.
+const leastOther, otherShare = 2, 5
+
+// unread returns the lines that a format does not read.
+func (d *Detection) unread(lines [][]byte) (rest [][]byte) {
+	if d.Read == d.Lines {
+		return nil
+	}
+	p, r, work := d.Format.NewParser(), new(parse.Record), []byte(nil)
+	for _, line := range lines {
+		work = append(work[:0], line...)
+		if fault := p.Parse(work, r); !fault.OK() && fault != parse.Comment {
+			rest = append(rest, line)
+		}
+	}
+	return rest
+}
+
+// leavesQuotes reports whether most lines have text in quotes that a format does not read, and what it takes for agents
+// are none.
+func (d *Detection) leavesQuotes(lines [][]byte) bool {
+	if d.agents > 0 && !d.swapped() {
+		return false
+	}
+	read := strings.Count(d.Format.Text, `"`) - 2*strings.Count(d.Format.Text, `"$field`) - 2*strings.Count(d.Format.Text, `"$upstream_field`)
+	return parse.Mostly(lines, func(line []byte) bool { return bytes.Count(line, []byte{'"'})-bytes.Count(line, []byte(`\"`)) > read })
 }
 
 // better reports whether d is to be preferred. Of several that are as good, the earlier one is.
@@ -249,7 +368,13 @@ func (d *Detector) candidates(lines [][]byte) (all []*parse.Format, first int, e
 		all = append(all, format)
 	}
 	if isJSON {
-		found := parse.FieldMapping(nil).WithKnown().Found(lines)
+		known := d.choice.Options.Fields.WithKnown()
+		found := known.Found(lines)
+		if !found.Whole(true) {
+			if more := found.Or(known.Named(parse.NamesIn(lines))); more.Whole(false) {
+				found = more
+			}
+		}
 		format, err := d.once("json "+found.String(), func() (*parse.Format, error) {
 			return parse.CompileNamedJSON("json", found, d.choice.Options)
 		})
@@ -258,10 +383,10 @@ func (d *Detector) candidates(lines [][]byte) (all []*parse.Format, first int, e
 		}
 		all = append(all, format)
 	}
-	if parse.Mostly(lines, parse.LooksLikeLogfmt) {
-		found := parse.FieldMapping(nil).WithKnown().FoundLogfmt(lines)
-		format, err := d.once("logfmt "+found.String(), func() (*parse.Format, error) {
-			return parse.CompileLogfmt(found, d.choice.Options)
+	if pairs := parse.Pairs(lines); pairs != nil {
+		found := pairs.Mapping(d.choice.Options.Fields.WithKnown(), lines)
+		format, err := d.once(pairs.Name+" "+found.String(), func() (*parse.Format, error) {
+			return pairs.Compile(found, d.choice.Options)
 		})
 		if err != nil {
 			return nil, 0, err

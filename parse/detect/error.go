@@ -34,8 +34,8 @@ func (e *UnknownFormatError) Error() string {
 	fmt.Fprintf(&b, "  the nearest is %s, by which %d of %d lines make sense: %s (column %d)\n", near.Format.Name, near.sound, near.Lines,
 		near.fault.Reason, near.fault.Column)
 	if e.guess != "" {
-		return b.String() + fmt.Sprintf("  this reads %d of %d lines; see with shadow doctor parse whether each field is what it is called:\n  --format '%s'",
-			e.read, e.Lines, strings.ReplaceAll(e.guess, "'", `'\''`))
+		return b.String() + fmt.Sprintf("  this reads %d of %d lines; see with shadow doctor parse whether each field is what it is called:\n  --format %s",
+			e.read, e.Lines, quoteShell(e.guess))
 	}
 	if strings.HasPrefix(e.First, "{") {
 		return b.String() + "  say which keys hold what, such as --field time=ts,client=remote_addr,path=uri"

@@ -21,6 +21,10 @@ func judge(format *parse.Format, lines [][]byte, hopeless func(d *Detection, lef
 	for i, line := range lines {
 		work = append(work[:0], line...) // because a parser may undo escapes in it
 		fault := p.Parse(work, &r)
+		if fault == parse.Comment {
+			d.Lines--
+			continue
+		}
 		if fault.OK() {
 			d.Read++
 			if fault = doubt(format, &r); fault.OK() {
@@ -71,6 +75,8 @@ func doubt(format *parse.Format, r *parse.Record) parse.Fault {
 // An agentCensus counts what stands where the user agent should.
 type agentCensus struct{ lines, none, urls int }
 
+const areURLs = " are URLs and "
+
 // censusLines is the number of lines that it takes to say something about the rest of a log.
 const censusLines = 20
 
@@ -90,7 +96,7 @@ func (c *agentCensus) warnings(format *parse.Format) []string {
 		return nil
 	}
 	if c.urls*50 >= c.lines {
-		return []string{fmt.Sprintf("of %d user agents %d are URLs and %d are missing: the log's fields are probably others than "+
+		return []string{fmt.Sprintf("of %d user agents %d"+areURLs+"%d are missing: the log's fields are probably others than "+
 			"those of %s, so that classes would mean nothing; state them with --format", c.lines, c.urls, c.none, format.Name)}
 	}
 	return []string{fmt.Sprintf("of %d lines %d have no user agent: classes mean little", c.lines, c.none)}

@@ -215,6 +215,41 @@ var kinds = []kind{
 	}, "json", "referer"},
 }
 
+// guessed are kinds of no name, whose columns the guesser must tell.
+var guessed = []kind{
+	{"request time before referer", "crowdsecurity/crowdsec#2447", "", func(v visit) string {
+		return strings.Replace(v.combined(), ` "https://example.org/start"`, ` 0.004 "https://example.org/start"`, 1)
+	}, "guessed", "host route ms end"},
+	{"port in brackets", "allinurl/goaccess#2698", "", func(v visit) string {
+		return strings.Replace(v.combined(), `] "`, `] [0.004] [PORT 80] "`, 1) + ` "-"`
+	}, "guessed", "host route ms end"},
+	{"host and arguments before the agent", "imooc's nginx", "", func(v visit) string {
+		return fmt.Sprintf(`%s - - [%s] "%s %s HTTP/1.1" %d %d "%s" "%s" a=1 "%s" "-" 10.0.0.5:80 200 0.004 0.004`,
+			v.client, v.local(), v.method, v.path, v.status, v.bytes, v.host, v.referer, v.agent)
+	}, "guessed", "route ms end"},
+	{"list of forwarded addresses", "nginx behind a balancer", "", func(v visit) string {
+		return fmt.Sprintf(`10.0.0.9 %s "%s, 10.0.0.1" [%s] "%s %s HTTP/1.1" %d %d "%s" "%s"`,
+			v.client, v.client, v.local(), v.method, v.path, v.status, v.bytes, v.referer, v.agent)
+	}, "guessed", "host route ms"},
+	{"agent before referer", "hand-made formats", "", func(v visit) string {
+		return fmt.Sprintf(`%s - - [%s] "%s %s HTTP/1.1" %d %d "%s" "%s"`, v.client, v.local(), v.method, v.path, v.status, v.bytes, v.agent, v.referer)
+	}, "guessed", "host route ms"},
+	{"two statuses", "hand-made formats", "", func(v visit) string {
+		return fmt.Sprintf(`%s - - [%s] "%s %s HTTP/1.1" 10.0.0.5:80 200 %d %d 0.004 "%s" "%s"`, v.client, v.local(), v.method, v.path, v.status, v.bytes, v.referer, v.agent)
+	}, "guessed", "host route ms end"},
+	{"labels", "nginx's blog", "", func(v visit) string {
+		return fmt.Sprintf(`site="%s" client=%s [%s] req="%s %s HTTP/1.1" st=%d sz=%d rt=0.004 ref="%s" ua="%s"`,
+			v.host, v.client, v.local(), v.method, v.path, v.status, v.bytes, v.referer, v.agent)
+	}, "", "host route ms end"},
+	{"no closing bracket, no zone", "hand-made formats", "", func(v visit) string {
+		return fmt.Sprintf(`%s - - [%s "%s %s HTTP/1.1" %d %d "%s" "%s"`,
+			v.client, v.at.Format("02/Jan/2006:15:04:05"), v.method, v.path, v.status, v.bytes, v.referer, v.agent)
+	}, "guessed", "host route ms"},
+	{"time first, words", "hand-made formats", "", func(v visit) string {
+		return fmt.Sprintf(`%s %s %s %s %d %d (0.004 s) "%s"`, v.at.Format("2006/01/02 15:04:05.000"), v.client, v.method, v.path, v.status, v.bytes, v.agent)
+	}, "guessed", "host route referer"},
+}
+
 func ecs(v visit) string {
 	return object("@timestamp", v.iso(), "source.ip", v.client, "http.request.method", v.method, "url.original", v.path, "url.domain", v.host,
 		"http.request.referrer", v.referer, "http.response.status_code", v.status, "http.response.body.bytes", v.bytes, "user_agent.original", v.agent, "message", v.combined())
@@ -289,7 +324,7 @@ func (k kind) check(t *testing.T, format *parse.Format, log []byte, all []visit)
 
 // Every kind of log is recognised without a flag, and each line of it is read as it was written.
 func TestKinds(t *testing.T) {
-	for _, k := range kinds {
+	for _, k := range slices.Concat(kinds, guessed, named, columned) {
 		t.Run(k.name, func(t *testing.T) {
 			log := k.log(visits())
 			d, err := detected(log, parse.Options{})

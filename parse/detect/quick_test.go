@@ -48,15 +48,20 @@ func findFully(lines [][]byte, o parse.Options) (Detection, error) {
 	if best.sound*100 < minRead*best.Lines {
 		return d.find(lines) // which reads all lines for the error
 	}
-	best, err = d.withoutAgents(best, lines)
+	best, err = withTailFully(d, best, lines)
+	return d.orGuess(best, lines), err
+}
+
+func withTailFully(d *Detector, best Detection, lines [][]byte) (Detection, error) {
+	best, err := d.withoutAgents(best, lines)
 	if err != nil || !strings.Contains(best.Format.Text, "$") {
 		return best, err
 	}
 	if best.Format.Name == "combined" {
 		for _, name := range [...]string{"traefik", "ingress-nginx"} {
-			f, err := parse.CompileAs(catalogueText(name), o, name, false)
+			f, err := parse.CompileAs(catalogueText(name), d.choice.Options, name, false)
 			if err == nil && judge(f, lines, nil).Read*1000 >= best.Read*999 {
-				format, err := Named(name, o)
+				format, err := Named(name, d.choice.Options)
 				return judge(format, lines, nil), err
 			}
 		}

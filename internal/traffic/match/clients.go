@@ -116,7 +116,7 @@ func (r *ClientRule) Lacks(f *parse.Format) string {
 		return strings.TrimPrefix(r.extra, "header:")
 	case r.forwarded && (!f.Has(parse.FieldForwarded) || f.ForwardedBy() != forwardedFor):
 		return forwardedFor
-	case !r.plain() && !f.Has(sourceFields[r.source]):
+	case !r.plain() && !r.forwarded && !f.Has(sourceFields[r.source]):
 		return r.text
 	}
 	return ""

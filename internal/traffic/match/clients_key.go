@@ -60,13 +60,14 @@ func (e *Extractor) key(r *parse.Record) []byte {
 // address returns the client's address; false if it has none. A rule for something else takes the peer's.
 func (r *ClientRule) address(record *parse.Record) (netip.Addr, bool) {
 	addr, ok := parse.Addr(record.Client)
-	if ok && r.forwarded {
+	if r.forwarded && (ok || len(record.Client) == 0) {
 		addr, _ = r.walk(addr, record)
 	}
-	return addr, ok
+	return addr, addr.IsValid()
 }
 
-// walk follows the proxies' list from the right, beginning with the peer, to the first address that is not trusted.
+// walk follows the proxies' list from the right, beginning with the peer, to the first address that is not trusted. A
+// peer that was not logged is trusted: another one could not have reached a server that asks for such a rule.
 // What cannot be read was not written by a proxy we trust: the walk ends at the last address that could be. Left is what
 // of the list lies beyond.
 func (r *ClientRule) walk(addr netip.Addr, record *parse.Record) (client netip.Addr, left []byte) {
@@ -74,7 +75,7 @@ func (r *ClientRule) walk(addr netip.Addr, record *parse.Record) (client netip.A
 	if r.extra != "" {
 		list = record.Extra[0]
 	}
-	for len(list) > 0 && within(r.trusted, addr) {
+	for len(list) > 0 && (!addr.IsValid() || within(r.trusted, addr)) {
 		comma := bytes.LastIndexByte(list, ',')
 		next, ok := parse.Addr(hostOf(list[comma+1:]))
 		if !ok {

@@ -133,6 +133,11 @@ func TestClientFromProxies(t *testing.T) {
 		{"proxy.example.org", "203.0.113.7", "proxy.example.org"}, // a name is not in any network
 		{"10.0.0.1", strings.Repeat("9", 5000) + ",10.0.0.2", "10.0.0.2"},
 		{"10.0.0.1", "fe80::1%eth0", "10.0.0.1"},
+		{"", "203.0.113.7, 10.0.0.2", "203.0.113.7"}, // the peer is not logged: it is the server's own proxy
+		{"", "1.1.1.1, 203.0.113.7", "203.0.113.7"},
+		{"", "10.0.0.2", "10.0.0.2"},
+		{"", "", "-"},
+		{"", "unknown", "-"},
 	} {
 		r := &parse.Record{Client: []byte(c.peer), Forwarded: []byte(c.list)}
 		if got := clientOf(t, "addr", "X-Forwarded-For", trusted, r); got != c.want {

@@ -49,14 +49,17 @@ type origin struct {
 func (r ClientRule) NewOrigins() *Origins { return &Origins{rule: r} }
 
 // Of returns hashes of the address that is named behind the client of a record, and of the first entry of the list; 0,
-// 0 if no other address is named. It does not allocate.
+// 0 if no other address is named. Of a record without a client it returns the address alone. It does not allocate.
 func (o *Origins) Of(r *parse.Record) (at, leftmost uint32) {
 	if len(r.Forwarded) == 0 && len(o.rule.extra) == 0 {
 		return 0, 0
 	}
 	peer, ok := parse.Addr(r.Client)
+	if !ok && len(r.Client) == 0 && !o.rule.forwarded {
+		at, _ = originOf(peer, r.Forwarded)
+	}
 	if !ok {
-		return 0, 0
+		return at, 0
 	}
 	list := r.Forwarded
 	if o.rule.forwarded {
