@@ -1,10 +1,12 @@
 package imports
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
 	"shadow/internal/request"
+	"shadow/limit"
 )
 
 // haproxyKey returns what a sample counts by.
@@ -65,4 +67,81 @@ func (r *haproxyReader) haproxyKey(rule haproxyRule, sample string, set Set) []k
 		words = append(words, w)
 	}
 	return present(set, words, nil, false)
+}
+
+// HAProxy shuts clients out by a mark: who is over a rate gets gpc0 counted up, and a rule refuses who has any. Each
+// request puts off when the table forgets its client, refused ones too, and with the client the mark. So it is a cooldown
+// that each request extends.
+// Source: haproxy/haproxy 50872da, doc/configuration.txt, sc_inc_gpc0, expire; src/stick_table.c, stktable_touch_with_exp.
+
+// shutOut finds which refusals by a rate also mark, and which rule shuts out who is marked. A mark without a refusal is one
+// where the rule that shuts out stands behind it.
+func (r *haproxyReader) shutOut(s *haproxySection, refusals, marks, bans []refusal) []refusal {
+	table := func(f refusal, t *rateTerm) string { return cmp.Or(t.table, f.term.table, s.name) }
+	used := make([]bool, len(bans))
+	ban := func(f refusal, mark *rateTerm) *haproxyRule {
+		for n, b := range bans {
+			if table(b, &b.term) == table(f, mark) && b.term.set.same(f.term.set) {
+				used[n] = true
+				return &bans[n].rule
+			}
+		}
+		return nil
+	}
+	for n, f := range refusals {
+		if f.mark != nil {
+			refusals[n].ban = ban(f, f.mark)
+		}
+	}
+	for _, m := range marks {
+		same := slices.IndexFunc(refusals, func(f refusal) bool {
+			return f.term.rate == m.term.rate && f.term.most == m.term.most && f.term.counter == m.term.counter && f.term.table == m.term.table
+		})
+		switch {
+		case same >= 0 && refusals[same].at > m.at:
+			m.term.set = refusals[same].term.set
+			refusals[same].ban = ban(m, m.mark)
+		case same < 0:
+			at := slices.IndexFunc(bans, func(b refusal) bool { return b.at > m.at && table(b, &b.term) == table(m, m.mark) })
+			if at < 0 {
+				continue
+			}
+			used[at] = true
+			m.term.set, m.how, m.ban = bans[at].term.set, bans[at].how, &bans[at].rule
+			refusals = append(refusals, m)
+		}
+	}
+	for n, b := range bans {
+		if !used[n] {
+			r.unknown++
+			r.lose(r.place(b.rule), "it shuts out who has a mark, and no rate before it in this section is read that sets one")
+		}
+	}
+	return refusals
+}
+
+// cooldown is the option that shuts clients out for as long as a table remembers them.
+func (r *haproxyReader) cooldown(ban haproxyRule, table, period string) string {
+	expire, ok := r.expires[table]
+	if !ok {
+		r.lose(r.place(ban), "the table %s forgets no client while it has room: no cooldown is that long", table)
+		return ""
+	}
+	length, err := limit.ParsePeriod(expire)
+	if err != nil {
+		r.lose(r.place(ban), "the table %s expires after %s: %v", table, expire, err)
+		return ""
+	}
+	if p, err := limit.ParsePeriod(period); err == nil && length < 2*p {
+		r.lose(r.place(ban), "the table %s forgets a client after %s, and its rate with it; the limit remembers that for twice %s", table, expire, period)
+	}
+	return ",cooldown=" + expire + "/extend"
+}
+
+// withUnit is a time of HAProxy, which is in milliseconds without a unit.
+func withUnit(period string) string {
+	if !strings.ContainsFunc(period, func(c rune) bool { return c > '9' }) {
+		period += "ms"
+	}
+	return period
 }
