@@ -1,0 +1,253 @@
+package imports
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"shadow/internal/lazy"
+	"shadow/internal/request"
+	"shadow/limit"
+)
+
+// What shuts clients out for a time: the jails of fail2ban, and mod_evasive of Apache.
+// Sources: fail2ban/fail2ban aede895, config/jail.conf, man/jail.conf.5 (jails are off unless enabled, values of
+// [DEFAULT] hold for all, times in seconds or with a unit); jzdziarski/mod_evasive 1.10.1, README, mod_evasive20.c
+// (access_checker: a page or a site over its count holds the client; defaults; the wildcards of DOSWhitelist).
+
+var (
+	fail2banFormat = format{name: "fail2ban", is: func(text []byte) bool { return jailKey().Match(text) }, read: readJails}
+	evasiveFormat  = format{name: "mod_evasive", is: func(text []byte) bool { return evasiveLine().Match(text) }, read: readEvasive}
+)
+
+var (
+	jailKey     = lazy.Regexp(`(?m)^(maxretry|findtime|bantime|banaction)[ \t]*=`)
+	evasiveLine = lazy.Regexp(`(?mi)^[ \t]*DOS(Page|Site)(Count|Interval)[ \t]+\S`)
+	webJail     = lazy.Regexp(`(?i)http|nginx|apache|web|php|wordpress|traefik|caddy|haproxy|access`)
+	jailOption  = lazy.Regexp(`^(port|protocol|chain|(ban|m|)action.*|action_.*|logpath|logencoding|backend|filter|mode|` +
+		`journalmatch|maxlines|maxmatches|dest(email|mail)?|sender(name)?|mta|fail2ban_agent|usedns|ignoreself|ignorecache|` +
+		`before|after|datepattern|prefregex|enabled|maxretry|findtime|bantime|ignoreip)$`)
+)
+
+// A jailValue is what a section says of a key.
+type jailValue struct {
+	text string
+	line int
+}
+
+// jailSections reads sections of keys with values, which may go on in indented lines.
+func jailSections(text string) (names []string, sections map[string]map[string]jailValue) {
+	sections = map[string]map[string]jailValue{}
+	section, key := "", ""
+	for n, line := range strings.Split(text, "\n") {
+		if strings.HasPrefix(strings.TrimSpace(line), "#") || strings.HasPrefix(line, ";") || strings.TrimSpace(line) == "" {
+			continue
+		}
+		name, isHead := strings.CutPrefix(line, "[")
+		if isHead {
+			section, _, _ = strings.Cut(name, "]")
+			key = ""
+			if sections[section] == nil {
+				names, sections[section] = append(names, section), map[string]jailValue{}
+			}
+			continue
+		}
+		word, value, ok := strings.Cut(line, "=")
+		switch indented := line[0] == ' ' || line[0] == '\t'; {
+		case indented && key != "":
+			before := sections[section][key]
+			sections[section][key] = jailValue{before.text + " " + strings.TrimSpace(line), before.line}
+		case ok && sections[section] != nil:
+			key = strings.TrimSpace(word)
+			value, _, _ = strings.Cut(value, " ;")
+			sections[section][key] = jailValue{strings.TrimSpace(value), n + 1}
+		}
+	}
+	return names, sections
+}
+
+func readJails(i *Import, file string, text []byte) error {
+	p := Policy{Name: "fail2ban"}
+	names, sections := jailSections(string(text))
+	for _, name := range names {
+		said := sections[name]
+		for _, key := range slices.Sorted(maps.Keys(said)) {
+			if !jailOption().MatchString(key) && name != "INCLUDES" && name != "Definition" {
+				i.lose(fmt.Sprintf("%s:%d", file, said[key].line), "%s of %s is not read", key, name)
+			}
+		}
+		if name == "DEFAULT" || name == "INCLUDES" || name == "Definition" {
+			continue
+		}
+		j := jail{Import: i, file: file, name: name, said: maps.Clone(sections["DEFAULT"])}
+		if j.said == nil {
+			j.said = map[string]jailValue{}
+		}
+		maps.Copy(j.said, said)
+		if l, ok := j.limit(); ok {
+			p.Limits = append(p.Limits, l)
+		}
+	}
+	i.Policies = append(i.Policies, p)
+	return nil
+}
+
+// A jail counts the failures of clients, and bans them.
+type jail struct {
+	*Import
+	file, name string
+	said       map[string]jailValue
+}
+
+// value returns what a key says, or what it does by default, and where.
+func (j jail) value(key, without string) (text, place string) {
+	v, ok := j.said[key]
+	if !ok {
+		for _, w := range j.said { // where the jail stands
+			v.line = max(v.line, w.line)
+		}
+		return without, fmt.Sprintf("%s:%d", j.file, v.line)
+	}
+	text, place = v.text, fmt.Sprintf("%s:%d", j.file, v.line)
+	for range 5 { // %(bantime)s
+		for other, o := range j.said {
+			text = strings.ReplaceAll(text, "%("+other+")s", o.text)
+		}
+	}
+	return text, place
+}
+
+// time returns the period that a key says.
+func (j jail) time(key, without string) (string, bool) {
+	text, place := j.value(key, without)
+	text = strings.ReplaceAll(text, " ", "")
+	if _, err := strconv.Atoi(text); err == nil {
+		text += "s"
+	}
+	if _, err := limit.ParsePeriod(text); err != nil {
+		j.lose(place, "jail %s: %s = %s is not read: the jail is left out", j.name, key, text)
+		return "", false
+	}
+	return text, true
+}
+
+func (j jail) limit() (l Limit, ok bool) {
+	enabled, place := j.value("enabled", "false")
+	var about string
+	for _, key := range []string{"filter", "port", "logpath"} {
+		about += " " + j.said[key].text
+	}
+	switch {
+	case !slices.Contains([]string{"true", "yes", "on", "1"}, strings.ToLower(enabled)):
+		j.tell(place, "jail %s is not enabled here", j.name)
+		return l, false
+	case !webJail().MatchString(j.name + about):
+		j.tell(place, "jail %s watches no web server: it is left out", j.name)
+		return l, false
+	}
+	most, at := j.value("maxretry", "5")
+	find, ok := j.time("findtime", "10m")
+	ban, too := j.time("bantime", "10m")
+	if !ok || !too {
+		return l, false
+	}
+	filter, place := j.value("filter", j.name)
+	j.lose(place, "jail %s: which lines are failures is said by the filter %s, which is not read: each request counts; "+
+		"count: tells which do", j.name, filter)
+	set := j.ignored()
+	return Limit{
+		Text: fmt.Sprintf("fail2ban:%s/%s,bantime=%s", most, find, ban), Match: set, Count: set,
+		Told: []string{fmt.Sprintf("%s jail %s", at, j.name)},
+	}, true
+}
+
+// ignored returns all requests but those of clients that are never banned.
+func (j jail) ignored() Set {
+	text, place := j.value("ignoreip", "")
+	var networks []string
+	for word := range strings.FieldsFuncSeq(text, func(c rune) bool { return c == ' ' || c == ',' }) {
+		prefix, err := parseNetwork(word)
+		if err != nil {
+			j.lose(place, "ignoreip %s is no network: it is left out", word)
+			continue
+		}
+		networks = append(networks, networkText(prefix))
+	}
+	if networks == nil {
+		return Set{}
+	}
+	return within("network", networks...).except()
+}
+
+// evasiveNumbers are directives that say a number, with what they say by default.
+var evasiveNumbers = map[string]string{
+	"dospagecount": "2", "dossitecount": "50", "dospageinterval": "1", "dossiteinterval": "1", "dosblockingperiod": "10",
+}
+
+func readEvasive(i *Import, file string, text []byte) error {
+	said, places, set := maps.Clone(evasiveNumbers), map[string]string{}, Set{}
+	first := ""
+	for n, line := range strings.Split(string(text), "\n") {
+		words := haproxyWords(line)
+		if len(words) < 2 {
+			continue
+		}
+		place, key := fmt.Sprintf("%s:%d", file, n+1), strings.ToLower(words[0])
+		switch {
+		case evasiveNumbers[key] != "":
+			said[key], places[key] = words[1], place
+			if first == "" {
+				first = place
+			}
+		case key == "doswhitelist":
+			networks, ok := starNetworks(words[1:])
+			if !ok {
+				i.lose(place, "%s is not understood", line)
+				continue
+			}
+			set = set.and(within("network", networks...).except())
+		case slices.Contains([]string{"doshashtablesize", "dosemailnotify", "doslogdir", "doshttpstatus"}, key):
+		case strings.HasPrefix(key, "dos"):
+			i.lose(place, "%s is not read", words[0])
+		case strings.HasPrefix(key, "qs_"):
+			i.lose(place, "%s is one of mod_qos, which is not read", words[0])
+		}
+	}
+	p := Policy{Name: "mod_evasive", Combine: "each"}
+	for _, kind := range []string{"Page", "Site"} {
+		low, by := strings.ToLower(kind), request.ByClient
+		if kind == "Page" {
+			by = "client+path"
+			i.lose(first, "who is over DOSPageCount is held on all pages there, and on that page here")
+		}
+		told := fmt.Sprintf("%s DOS%sCount %s in %s s", cmp.Or(places["dos"+low+"count"], first), kind, said["dos"+low+"count"],
+			said["dos"+low+"interval"])
+		p.Limits = append(p.Limits, Limit{
+			By: by, Match: set, Count: set, Told: []string{told},
+			Text: fmt.Sprintf("mod-evasive:%s/%ss,block=%ss", said["dos"+low+"count"], said["dos"+low+"interval"], said["dosblockingperiod"]),
+		})
+	}
+	i.tell("", "each process of Apache counts for itself; here one counts all requests")
+	i.Policies = append(i.Policies, p)
+	return nil
+}
+
+// starNetworks reads addresses whose last numbers may be stars: 10.1.*.*
+func starNetworks(words []string) (networks []string, ok bool) {
+	for _, word := range words {
+		stars := strings.Count(word, "*")
+		text := strings.ReplaceAll(word, "*", "0")
+		if stars > 0 {
+			text += fmt.Sprintf("/%d", 32-8*stars)
+		}
+		prefix, err := parseNetwork(text)
+		if err != nil || stars > 0 && !strings.HasSuffix(word, strings.Repeat(".*", stars)) {
+			return nil, false
+		}
+		networks = append(networks, networkText(prefix))
+	}
+	return networks, true
+}

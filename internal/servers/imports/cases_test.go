@@ -1,0 +1,51 @@
+package imports
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"shadow/internal/testneeds"
+)
+
+// Configurations out of public questions, with the limits that are right: what each must have of policies, in its order,
+// and what must be said of it. The folders say why.
+func TestCases(t *testing.T) {
+	for _, c := range []struct {
+		file    string
+		want    []string // texts of what is written
+		unsaid  []string // that it must not have
+		anyLost bool     // something is said to be not as there
+	}{
+		{file: "import-unknown-products/jail.local", anyLost: true, want: []string{"limit: 'fail2ban:10/600s,bantime=7200s'\n"}},
+		{file: "import-unknown-products/mod_evasive.conf", anyLost: true, want: []string{
+			"combine: each", "limit: 'mod-evasive:5/1s,block=10s'\n        by: 'client+path'\n", "limit: 'mod-evasive:50/1s,block=10s'\n",
+		}},
+		{file: "import-unknown-products/default.vcl", want: []string{
+			"combine: in-turn",
+			"limit: 'vsthrottle:3/4s,cooldown=5s'\n        match: {method: POST, regexp: '(?i)^/user/(login|register)'}\n",
+			"limit: 'vsthrottle:10/5s'\n",
+		}},
+	} {
+		t.Run(c.file, func(t *testing.T) {
+			i := imported(t, filepath.Join(testneeds.Shared(t, "cases"), c.file))
+			text := written(t, i)
+			rest := text
+			for _, want := range c.want {
+				_, after, ok := strings.Cut(rest, want)
+				if !ok {
+					t.Fatalf("%q is not in it, in this order:\n%s", want, text)
+				}
+				rest = after
+			}
+			for _, no := range c.unsaid {
+				if strings.Contains(text, no) {
+					t.Errorf("%q is in it:\n%s", no, text)
+				}
+			}
+			if lost := i.Lost(); (len(lost) > 0) != c.anyLost {
+				t.Errorf("said to be not as there: %v", lost)
+			}
+		})
+	}
+}
