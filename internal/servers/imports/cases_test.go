@@ -26,6 +26,14 @@ func TestCases(t *testing.T) {
 			"limit: 'vsthrottle:3/4s,cooldown=5s'\n        match: {method: POST, regexp: '(?i)^/user/(login|register)'}\n",
 			"limit: 'vsthrottle:10/5s'\n",
 		}},
+		{file: "import-unknown-products/krakend.json", anyLost: true, want: []string{
+			"combine: in-turn", "limit: 'token:3/1m'\n        match: {method: GET, path: /api/v1/x}\n", "limit: 'token:50/1s'\n        by: site",
+		}},
+		{file: "import-unknown-products/appsettings.json", anyLost: true, want: []string{
+			"limit: 'fixed:2/1s,align=first'\n", "limit: 'fixed:100/15m,align=first'\n",
+		}},
+		{file: "import-unknown-products/haproxy.yaml", want: []string{"limit: 'haproxy:100/10s'\n        match: {host: shop.example}\n"}},
+		{file: "import-unknown-products/nic.yaml", want: []string{"limit: 'nginx:10r/s,burst=20,nodelay'\n        match: {host: cafe.example}\n"}},
 	} {
 		t.Run(c.file, func(t *testing.T) {
 			i := imported(t, filepath.Join(testneeds.Shared(t, "cases"), c.file))

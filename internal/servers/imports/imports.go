@@ -99,7 +99,7 @@ func (d doc) place(part *policy.Tree) string {
 	return fmt.Sprintf("%s:%d", d.file, part.Line)
 }
 
-var formats = []format{fail2banFormat, evasiveFormat, varnishFormat, haproxyFormat, terraformFormat, nginxFormat, caddyFormat, ingressFormat, traefikFormat, awsFormat, kongFormat, apisixFormat, envoyFormat, gatewayFormat}
+var formats = []format{fail2banFormat, evasiveFormat, varnishFormat, haproxyFormat, terraformFormat, nginxFormat, caddyFormat, ingressFormat, haproxyIngressFormat, nginxPolicyFormat, traefikFormat, awsFormat, kongFormat, apisixFormat, envoyFormat, gatewayFormat, aspnetFormat, krakendFormat}
 
 // Formats are the names of the configurations that can be read.
 func Formats() (names []string) {

@@ -80,7 +80,7 @@ func TestPublicConfigurations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	source := regexp.MustCompile(`\A# From ([\w.-]+/[\w.-]+) (\S+?)[:\s]`)
+	source := regexp.MustCompile(`\A(?:# |\{"//": ")From ([\w.-]+/[\w.-]+) (\S+?)[:\s]`)
 	servers, sources := map[string]int{}, map[string]string{}
 	for _, file := range files {
 		server := filepath.Base(filepath.Dir(file))

@@ -197,6 +197,7 @@ func (i *Import) ingressLimits(d doc) (all []ingressLimit) {
 	for _, key := range notes.Keys() {
 		at := notes.Get(key)
 		switch {
+		case haproxyNote().MatchString(key): // read by another format
 		case strings.HasSuffix(key, "/limit-connections"):
 			i.lose(d.place(at), "%s bounds how many requests are under way at once, which no limit here does", key)
 		case strings.HasPrefix(key, "ingress.kubernetes.io/limit-"):

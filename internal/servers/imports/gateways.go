@@ -1,0 +1,324 @@
+package imports
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"shadow/internal/policy"
+	"shadow/internal/request"
+	"shadow/limit"
+)
+
+// Two that are configured in JSON: AspNetCoreRateLimit of ASP.NET Core, and KrakenD.
+// Sources: stefanprodan/AspNetCoreRateLimit 0118aa7, Core/RateLimitProcessor.cs (windows that begin with a request, the
+// least limit of a period, their order), Middleware/RateLimitMiddleware.cs (asked one after the other),
+// CounterKeyBuilders/PathCounterKeyBuilder.cs, Models/RateLimitOptions.cs; krakend/krakend-ratelimit 09e5512,
+// router/router.go, router/gin/gin.go (order, capacities), tokenbucket.go (fills when it is empty), proxy/proxy.go.
+
+var (
+	aspnetFormat  = format{name: "aspnet", has: isASPNET, take: takeASPNET}
+	krakendFormat = format{name: "krakend", has: isKrakenD, take: takeKrakenD}
+)
+
+var aspnetSections = []string{"IpRateLimiting", "ClientRateLimiting"}
+
+func isASPNET(d doc) bool {
+	return slices.ContainsFunc(aspnetSections, func(s string) bool { return d.Get(s) != nil })
+}
+
+func takeASPNET(i *Import, docs []doc) {
+	for _, d := range docs {
+		for _, name := range []string{"IpRateLimitPolicies", "ClientRateLimitPolicies"} {
+			if part := d.Get(name); part != nil {
+				i.lose(d.place(part), "%s are not read: their clients are judged as all others", name)
+			}
+		}
+		for _, section := range aspnetSections {
+			if part := d.Get(section); part != nil {
+				i.aspnet(doc{part, d.file}, section == "IpRateLimiting")
+			}
+		}
+	}
+}
+
+// aspnet reads a section, whose rules count by address or by the header of a client.
+func (i *Import) aspnet(d doc, byIP bool) {
+	for _, key := range d.Keys() {
+		at := d.Get(key)
+		switch strings.ToLower(key) {
+		case "generalrules", "ipwhitelist", "endpointwhitelist", "stackblockedrequests", "enableendpointratelimiting", "clientidheader":
+		case "httpstatuscode", "quotaexceededmessage", "quotaexceededresponse", "ratelimitcounterprefix", "disableratelimitheaders",
+			"ippolicyprefix", "clientpolicyprefix":
+		case "realipheader":
+			if byIP && at.Text != "" {
+				i.tell(d.place(at), "clients are taken from a header: --client-from %s, with --trusted-proxy", strings.ToLower(at.Text))
+			}
+		case "clientwhitelist":
+			if len(at.Items) > 0 {
+				i.lose(d.place(at), "ClientWhitelist is not read: its clients are limited here")
+			}
+		default:
+			if at.Text != "false" {
+				i.lose(d.place(at), "%s is not understood", key)
+			}
+		}
+	}
+	each := field(d.Tree, "EnableEndpointRateLimiting").Say() == "true"
+	if each {
+		i.lose(d.place(field(d.Tree, "EnableEndpointRateLimiting")), "methods of one path count apart there, and together here")
+	}
+	rules := i.aspnetRules(d, each)
+	stacked := field(d.Tree, "StackBlockedRequests").Say() == "true"
+	slices.SortStableFunc(rules, func(a, b aspnetRule) int {
+		if stacked {
+			a, b = b, a
+		}
+		return cmp.Compare(a.period, b.period)
+	})
+	p := Policy{Name: "aspnet", Combine: "in-turn"}
+	for n, r := range rules {
+		set := r.set.and(i.aspnetExempt(d))
+		for m, other := range rules { // of those for one period the least holds
+			if m != n && other.period == r.period && (other.most < r.most || other.most == r.most && m < n) {
+				set = set.and(other.set.except())
+			}
+		}
+		for _, k := range aspnetKeys(d, set, byIP, each) {
+			p.Limits = append(p.Limits, Limit{
+				By: k.by, Match: k.set, Count: k.set,
+				Text: fmt.Sprintf("fixed:%d/%s,align=first", r.most, limit.FormatPeriod(r.period)),
+				Told: []string{fmt.Sprintf("%s rule %s: %d in %s", d.place(r.at), field(r.at, "Endpoint").Say(), r.most, field(r.at, "Period").Say())},
+			})
+		}
+	}
+	i.Policies = append(i.Policies, p)
+}
+
+// An aspnetRule is one of the general rules.
+type aspnetRule struct {
+	at     *policy.Tree
+	most   int64
+	period limit.Time
+	set    Set
+}
+
+func (i *Import) aspnetRules(d doc, each bool) (rules []aspnetRule) {
+	for _, at := range field(d.Tree, "GeneralRules").List() {
+		r := aspnetRule{at: at}
+		endpoint := field(at, "Endpoint").Say()
+		period, bad := limit.ParsePeriod(field(at, "Period").Say())
+		most, err := strconv.ParseInt(strings.TrimSuffix(field(at, "Limit").Say(), ".0"), 10, 64)
+		set, ok := endpointSet(endpoint)
+		switch {
+		case endpoint != "*" && !each:
+			i.tell(d.place(at), "rule %s does nothing without EnableEndpointRateLimiting", endpoint)
+			continue
+		case bad != nil || err != nil || most < 1 || !ok:
+			i.lose(d.place(at), "rule %s: %s in %s is not understood: it is left out", endpoint, field(at, "Limit").Say(),
+				field(at, "Period").Say())
+			continue
+		case field(at, "MonitorMode").Say() == "true", field(at, "QuotaExceededResponse") != nil:
+			i.tell(d.place(at), "rule %s only watches, or answers in its own way: it is judged like others", endpoint)
+		}
+		r.most, r.period, r.set = most, period, set
+		rules = append(rules, r)
+	}
+	return rules
+}
+
+// endpointSet returns the requests of an endpoint, METHOD:PATH with wildcards in any case.
+func endpointSet(text string) (Set, bool) {
+	if text == "*" {
+		return Set{}, true
+	}
+	method, path, ok := strings.Cut(text, ":")
+	if !ok {
+		return none, false
+	}
+	pattern := "(?i)^" + strings.NewReplacer(`\*`, ".*", `\?`, ".").Replace(regexp.QuoteMeta(path)) + "$"
+	set := within("regexp", pattern)
+	if method != "*" {
+		set = set.and(within("method", strings.ToUpper(method)))
+	}
+	return set, true
+}
+
+// aspnetExempt returns the requests that no rule judges.
+func (i *Import) aspnetExempt(d doc) Set {
+	left := Set{}
+	var networks []string
+	for _, at := range field(d.Tree, "IpWhitelist").List() {
+		prefix, err := parseNetwork(at.Text)
+		if err != nil {
+			i.lose(d.place(at), "IpWhitelist: %s is no network: it is left out", at.Text)
+			continue
+		}
+		networks = append(networks, networkText(prefix))
+	}
+	if networks != nil {
+		left = within("network", networks...).except()
+	}
+	for _, at := range field(d.Tree, "EndpointWhitelist").List() {
+		set, ok := endpointSet(at.Text)
+		if !ok {
+			i.lose(d.place(at), "EndpointWhitelist: %s is not understood: it is left out", at.Text)
+			continue
+		}
+		left = left.and(set.except())
+	}
+	return left
+}
+
+// aspnetKeys returns what rules count by.
+func aspnetKeys(d doc, set Set, byIP, each bool) []keyCase {
+	word := "client"
+	if !byIP {
+		key, err := request.ParseKey("header:" + cmp.Or(field(d.Tree, "ClientIdHeader").Say(), "X-ClientId"))
+		if err == nil {
+			word = key.String()
+		}
+	}
+	words := []string{word}
+	if each {
+		words = append(words, "path")
+	}
+	return present(set, words, nil, true)
+}
+
+const (
+	krakendRouter  = "qos/ratelimit/router"
+	krakendProxy   = "qos/ratelimit/proxy"
+	krakendService = "qos/ratelimit/service"
+)
+
+func isKrakenD(d doc) bool {
+	return d.Get("endpoints") != nil && (d.Get("version") != nil || d.Get("$schema") != nil)
+}
+
+func takeKrakenD(i *Import, docs []doc) {
+	for _, d := range docs {
+		p := Policy{Name: "krakend", Combine: "in-turn"}
+		if part := d.Get("extra_config", krakendService); part != nil {
+			p.Limits = append(p.Limits, i.krakend(d, part, Set{}, "service")...)
+		}
+		for _, e := range d.List("endpoints") {
+			path := e.Say("endpoint")
+			set := krakendPath(path).and(within("method", strings.ToUpper(cmp.Or(e.Say("method"), "GET"))))
+			if part := e.Get("extra_config", krakendRouter); part != nil {
+				p.Limits = append(p.Limits, i.krakend(d, part, set, "endpoint "+path)...)
+			}
+			for _, b := range e.List("backend") {
+				if part := b.Get("extra_config", krakendProxy); part != nil {
+					i.tell(d.place(part), "calls of the backend count, which are requests to %s where it answers each", path)
+					p.Limits = append(p.Limits, i.krakend(d, part, set, "a backend of "+path)...)
+				}
+			}
+		}
+		d.Walk(func(key string, part *policy.Tree) bool {
+			if strings.HasPrefix(key, "qos/ratelimit/") && !slices.Contains([]string{krakendRouter, krakendProxy, krakendService}, key) ||
+				strings.HasPrefix(key, "github.com/devopsfaith/krakend-ratelimit/") {
+				i.lose(d.place(part), "%s is not read", key)
+			}
+			return true
+		})
+		i.Policies = append(i.Policies, p)
+	}
+}
+
+// krakendPath returns the requests of an endpoint, whose parts in braces stand for any segment.
+func krakendPath(path string) Set {
+	if !strings.ContainsAny(path, "{*") {
+		return exactly(path)
+	}
+	var b strings.Builder
+	for segment := range strings.SplitSeq(strings.TrimPrefix(path, "/"), "/") {
+		switch {
+		case segment == "*":
+			b.WriteString("/.*")
+		case strings.HasPrefix(segment, "{"):
+			b.WriteString("/[^/]+")
+		default:
+			b.WriteString("/" + regexp.QuoteMeta(segment))
+		}
+	}
+	return within("regexp", "^"+b.String()+"$")
+}
+
+// krakend returns the limits of a part: of each client first, and then of all.
+func (i *Import) krakend(d doc, part *policy.Tree, set Set, what string) (all []Limit) {
+	known := []string{
+		"max_rate", "capacity", "client_max_rate", "client_capacity", "strategy", "key", "every", "num_shards",
+		"cleanup_period", "cleanup_threads",
+	}
+	for _, key := range part.Keys() {
+		if !slices.Contains(known, key) && !strings.ContainsAny(key[:min(1, len(key))], "@$_#") {
+			i.lose(d.place(part.Get(key)), "%s of %s is not understood", key, what)
+		}
+	}
+	add := func(prefix string, keys []keyCase) {
+		rate := part.Get(prefix + "max_rate")
+		capacity, every := part.Say(prefix+"capacity"), cmp.Or(part.Say("every"), "1s")
+		total, _ := strconv.ParseFloat(part.Say("max_rate"), 64)
+		if period, err := limit.ParsePeriod(every); prefix != "" && err == nil && total*1e6 < float64(period) {
+			capacity = cmp.Or(capacity, "1") // as the rate of all decides, also where there is none
+		}
+		text, err := bucketText(rate.Say(), capacity, every)
+		if err != nil {
+			i.lose(d.place(rate), "%s of %s: %v", prefix+"max_rate", what, err)
+			return
+		}
+		for _, k := range keys {
+			all = append(all, Limit{
+				Text: text, By: k.by, Match: k.set, Count: k.set,
+				Told: []string{fmt.Sprintf("%s %smax_rate %s of %s", d.place(rate), prefix, rate.Say(), what)},
+			})
+		}
+	}
+	if rate := part.Say("client_max_rate"); rate != "" && rate != "0" {
+		switch strategy := part.Say("strategy"); strategy {
+		case "ip":
+			if key := part.Say("key"); key != "" {
+				i.tell(d.place(part), "clients are taken from a header: --client-from %s, with --trusted-proxy", strings.ToLower(key))
+			}
+			add("client_", []keyCase{{set, request.ByClient}})
+		case "header":
+			key, err := request.ParseKey("header:" + part.Say("key"))
+			if err != nil {
+				i.lose(d.place(part), "%v", err)
+				break
+			}
+			i.tell(d.place(part), "who lacks the header is refused there, and not limited here")
+			add("client_", []keyCase{{set.and(within("without", key.String()).except()), key}})
+		default:
+			i.lose(d.place(part), "strategy %s of %s is not read: its limit of clients is left out", strategy, what)
+		}
+	}
+	if rate := part.Say("max_rate"); rate != "" && rate != "0" {
+		add("", []keyCase{{set, request.BySite}})
+	}
+	if all != nil {
+		i.lose("", "KrakenD fills a bucket when it is empty, so that up to twice as many pass at once; here it fills all the time")
+		i.tell("", "each KrakenD counts for itself; here one counts all requests")
+	}
+	return all
+}
+
+// bucketText returns the bucket of a rate in a period. Its count is what it holds, and its period as long as that takes.
+func bucketText(rate, capacity, every string) (string, error) {
+	n, err := strconv.ParseFloat(rate, 64)
+	period, bad := limit.ParsePeriod(every)
+	if err != nil || bad != nil || n <= 0 {
+		return "", fmt.Errorf("%s in %s is not understood", rate, every)
+	}
+	holds, _ := strconv.ParseFloat(capacity, 64)
+	if holds < 1 { // as many as in a second
+		holds = max(1, math.Floor(n*1e6/float64(period)))
+	}
+	fill := math.Round(holds * float64(period) / n)
+	return fmt.Sprintf("token:%d/%s", int64(holds), limit.FormatPeriod(limit.Time(fill))), nil
+}
