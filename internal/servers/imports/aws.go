@@ -46,7 +46,9 @@ var terraformBlock = lazy.Regexp(`(?m)^\s*(resource|module|variable|terraform|pr
 func looksLikeTerraform(text []byte) bool { return terraformBlock().Match(text) }
 
 func readTerraform(i *Import, file string, text []byte) error {
-	i.awsRules(doc{hcl.Parse(string(text)), file})
+	d := doc{hcl.Parse(string(text)), file}
+	i.awsRules(d)
+	i.cloudflareRules(d)
 	return nil
 }
 

@@ -34,6 +34,8 @@ func TestCases(t *testing.T) {
 		}},
 		{file: "import-unknown-products/haproxy.yaml", want: []string{"limit: 'haproxy:100/10s'\n        match: {host: shop.example}\n"}},
 		{file: "import-unknown-products/nic.yaml", want: []string{"limit: 'nginx:10r/s,burst=20,nodelay'\n        match: {host: cafe.example}\n"}},
+		{file: "cloudflare-ruleset/main.tf", want: []string{"limit: 'cloudflare~:4/1m,cooldown=10m'\n        match: {method: POST, path: /login}\n" +
+			"        count: {path: /login, status: ['401', '403'], method: any}\n"}},
 	} {
 		t.Run(c.file, func(t *testing.T) {
 			i := imported(t, filepath.Join(testneeds.Shared(t, "cases"), c.file))

@@ -133,11 +133,10 @@ func takeNginxPolicies(i *Import, docs []doc) {
 			}
 			found, used[name] = true, true
 			if before, ok := sets[name]; ok {
-				set = union(before, set)
-			} else {
-				names = append(names, name)
+				sets[name] = union(before, set)
+				continue
 			}
-			sets[name] = set
+			sets[name], names = set, append(names, name)
 		}
 		return found
 	}

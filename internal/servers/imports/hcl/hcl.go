@@ -65,6 +65,9 @@ func (p *parser) body(into *policy.Tree, depth int) {
 		if name == "" || name == "}" || depth > mostDepth {
 			return
 		}
+		if name == "," { // between the entries of a mapping
+			continue
+		}
 		line, labels := p.line+1, []string(nil)
 		for {
 			switch token := p.next(true); {
