@@ -41,13 +41,13 @@ func takeAPISIX(i *Import, docs []doc) {
 	add := func(d doc, plugins *policy.Tree, set Set, rank int) {
 		for _, name := range plugins.Keys() {
 			if at := plugins.Get(name); at.Say("_meta", "disable") != "true" {
-				all = append(all, plugged{d, at, name, set, rank})
+				all = append(all, plugged{d: d, at: at, name: name, set: set, rank: rank})
 			}
 		}
 		if plugins != nil {
 			for _, p := range plugins.Items { // of a resource: a list with names
 				if p.Say("enable") != "false" {
-					all = append(all, plugged{d, p.Get("config"), p.Say("name"), set, rank})
+					all = append(all, plugged{d: d, at: p.Get("config"), name: p.Say("name"), set: set, rank: rank})
 				}
 			}
 		}

@@ -94,7 +94,7 @@ type caddyLimit struct {
 
 func readCaddyfile(i *Import, file string, text []byte) error {
 	r := &caddyReader{Import: i, file: file}
-	sites, err := caddyBlocks(file, string(text))
+	sites, err := caddyBlocks(file, r.withDefaults(string(text)))
 	if err != nil {
 		return err
 	}
@@ -119,6 +119,24 @@ func readCaddyfile(i *Import, file string, text []byte) error {
 	}
 	r.done()
 	return nil
+}
+
+var caddyVariable = lazy.Regexp(`\{\$(\w+)(?::([^}\n]*))?\}`)
+
+// withDefaults puts the defaults of variables of the environment, {$NAME:default}, where they stand.
+func (r *caddyReader) withDefaults(text string) string {
+	var b strings.Builder
+	for n, line := range strings.SplitAfter(text, "\n") {
+		if code, _, _ := strings.Cut(line, "#"); !caddyVariable().MatchString(code) {
+			b.WriteString(line)
+			continue
+		}
+		for _, v := range caddyVariable().FindAllStringSubmatch(line, -1) {
+			r.lose(fmt.Sprintf("%s:%d", r.file, n+1), "only the environment has {$%s}: %q is taken", v[1], v[2])
+		}
+		b.WriteString(caddyVariable().ReplaceAllString(line, "$2"))
+	}
+	return b.String()
 }
 
 // caddyAddresses are the hosts and ports of the addresses of a site.
@@ -264,9 +282,12 @@ func (r *caddyReader) handler(b *caddyBlock, set Set) {
 		said, match := map[string]string{}, Set{}
 		var sets []Set // one of them must fit
 		for _, line := range z.inner {
-			if line.name() == "match" {
+			switch place := fmt.Sprintf("%s:%d", r.file, line.line); {
+			case line.name() == "match":
 				sets = append(sets, r.matcher(line.inner))
-			} else if len(line.words) > 1 {
+			case !slices.Contains(caddyZoneWords, line.name()) || len(line.words) < 2:
+				r.lose(place, "%s of zone %s is not understood", strings.Join(line.words, " "), z.words[1])
+			default:
 				said[line.name()] = line.words[1]
 			}
 		}
@@ -276,6 +297,8 @@ func (r *caddyReader) handler(b *caddyBlock, set Set) {
 		r.zone(fmt.Sprintf("%s:%d", r.file, z.line), z.words[1], said, set.and(match))
 	}
 }
+
+var caddyZoneWords = []string{"key", "window", "events", "ipv4_prefix", "ipv6_prefix"}
 
 const distributedCaddy = "instances share their counts every few seconds; here one counts all requests"
 

@@ -34,6 +34,11 @@ func TestCases(t *testing.T) {
 		}},
 		{file: "import-unknown-products/haproxy.yaml", want: []string{"limit: 'haproxy:100/10s'\n        match: {host: shop.example}\n"}},
 		{file: "import-unknown-products/nic.yaml", want: []string{"limit: 'nginx:10r/s,burst=20,nodelay'\n        match: {host: cafe.example}\n"}},
+		{file: "traefik-exclusive-criteria/traefik.yml", anyLost: true, unsaid: []string{"limit:"}, want: []string{"exclude each other"}},
+		{file: "kong-consumer-tiers/kong.yml", anyLost: true, want: []string{
+			"limit: 'fixed:100/m'\n        by: site\n        match: {prefix: /api, with: 'header:apikey=k1'}\n",
+			"limit: 'fixed:10/m'\n        match: {prefix: /api, not: {prefix: /api, with: 'header:apikey=k1'}}\n",
+		}},
 		{file: "cloudflare-ruleset/main.tf", want: []string{"limit: 'cloudflare~:4/1m,cooldown=10m'\n        match: {method: POST, path: /login}\n" +
 			"        count: {path: /login, status: ['401', '403'], method: any}\n"}},
 	} {

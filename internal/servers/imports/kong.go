@@ -30,7 +30,8 @@ type plugged struct {
 	at   *policy.Tree // its settings
 	name string
 	set  Set
-	rank int // how close it is to a route
+	rank int  // how close it is to a route; those of consumers are closer than all
+	one  bool // of one consumer: its requests count together
 }
 
 // closest takes from each set what closer plugins of the same name have.
@@ -55,7 +56,7 @@ func takeKong(i *Import, docs []doc) {
 	for _, d := range docs {
 		if d.Get("_format_version") == nil {
 			i.tell(d.place(nil), "which routes the plugin %s is for stands elsewhere: it is judged on all requests", d.Say("metadata", "name"))
-			all = append(all, plugged{d, d.Get("config"), d.Say("plugin"), Set{}, 0})
+			all = append(all, plugged{d: d, at: d.Get("config"), name: d.Say("plugin")})
 			continue
 		}
 		add := func(plugins *policy.Tree, set Set, rank int) {
@@ -63,7 +64,7 @@ func takeKong(i *Import, docs []doc) {
 				if p.Say("enabled") == "false" || p.Get("route") != nil || p.Get("service") != nil || p.Get("consumer") != nil {
 					continue
 				}
-				all = append(all, plugged{d, p, p.Say("name"), set, rank})
+				all = append(all, plugged{d: d, at: p, name: p.Say("name"), set: set, rank: rank})
 			}
 		}
 		places := map[string]Set{}
@@ -104,22 +105,11 @@ func takeKong(i *Import, docs []doc) {
 			}
 			if set, ok := places[of]; of == "" || ok {
 				if p.Get("consumer") == nil {
-					all = append(all, plugged{d, p, p.Say("name"), set, rank})
+					all = append(all, plugged{d: d, at: p, name: p.Say("name"), set: set, rank: rank})
 				}
 			}
 		}
-		d.Walk(func(key string, part *policy.Tree) bool {
-			if key == "consumers" || key == "consumer_groups" || part.Get("consumer") != nil {
-				part.Walk(func(_ string, p *policy.Tree) bool {
-					if strings.HasPrefix(p.Say("name"), "rate-limiting") {
-						i.lose(d.place(p), "a limit for some consumers is not read")
-					}
-					return true
-				})
-				return false
-			}
-			return true
-		})
+		all = append(all, i.kongConsumers(d, places)...)
 	}
 	p := Policy{Name: "kong"}
 	for _, at := range closest(all) {
@@ -131,6 +121,85 @@ func takeKong(i *Import, docs []doc) {
 		}
 	}
 	i.Policies = append(i.Policies, p)
+}
+
+// kongConsumers returns the plugins of consumers. An API key that is a text of the configuration tells a consumer, where the
+// log has its header.
+// Source: Kong/kong 22246ef, kong/runloop/plugins_iterator.lua (of a consumer, at a route, a service or anywhere, comes
+// before any other), kong/plugins/key-auth/schema.lua (key_names, apikey by default).
+func (i *Import) kongConsumers(d doc, places map[string]Set) (all []plugged) {
+	header := "apikey"
+	d.Walk(func(_ string, p *policy.Tree) bool {
+		if p.Say("name") == "key-auth" && len(p.List("config", "key_names")) > 0 {
+			header = p.List("config", "key_names")[0].Text
+		}
+		return true
+	})
+	add := func(c, p *policy.Tree) {
+		name := cmp.Or(c.Say("username"), c.Say("custom_id"), c.Say("id"))
+		if p.Say("enabled") == "false" || p.Say("name") != "rate-limiting" {
+			if strings.HasPrefix(p.Say("name"), "rate-limiting") {
+				i.lose(d.place(p), "the plugin %s of consumer %s is not read", p.Say("name"), name)
+			}
+			return
+		}
+		rank, set := 3, Set{}
+		for n, kind := range []string{"service", "route"} {
+			of := cmp.Or(p.Say(kind), p.Say(kind, "name"))
+			if of == "" {
+				continue
+			}
+			rank, set = 4+n, places[kind+" "+of]
+			if _, ok := places[kind+" "+of]; !ok {
+				i.tell(d.place(p), "no route leads to the %s %s", kind, of)
+				return
+			}
+		}
+		var keys []string
+		for _, k := range c.List("keyauth_credentials") {
+			keys = append(keys, "header:"+header+"="+k.Say("key"))
+		}
+		if keys == nil {
+			i.lose(d.place(p), "consumer %s has no API key here, so nothing tells its requests: its limit is not read", name)
+			return
+		}
+		i.lose(d.place(p), "consumer %s is told by its API key: only a log with the header %s shows it", name, header)
+		all = append(all, plugged{d: d, at: p, name: p.Say("name"), set: set.and(within("with", keys...)), rank: rank, one: true})
+	}
+	for _, c := range d.List("consumers") {
+		for _, p := range c.List("plugins") {
+			add(c, p)
+		}
+		for _, p := range d.List("plugins") {
+			if of := cmp.Or(p.Say("consumer"), p.Say("consumer", "username")); of != "" && of == c.Say("username") {
+				add(c, p)
+			}
+		}
+	}
+	d.Walk(func(key string, part *policy.Tree) bool {
+		if key == "consumers" {
+			return false
+		}
+		if strings.HasPrefix(part.Say("name"), "rate-limiting") && (part.Get("consumer") != nil && part.Get("service") == nil &&
+			!slices.Contains(d.List("plugins"), part) || part.Get("consumer_group") != nil) {
+			i.lose(d.place(part), "a limit for some consumers is not read")
+		}
+		if key == "consumer_groups" && strings.Contains(fmt.Sprint(policyNames(part)), "rate-limiting") {
+			i.lose(d.place(part), "a limit of a consumer group is not read")
+			return false
+		}
+		return true
+	})
+	return all
+}
+
+// policyNames returns the names of all plugins within a part.
+func policyNames(part *policy.Tree) (names []string) {
+	part.Walk(func(_ string, p *policy.Tree) bool {
+		names = append(names, p.Say("name"))
+		return true
+	})
+	return names
 }
 
 // kongRoutes are the requests of all routes. Of those that fit a request the one with more conditions gets it, then the one
@@ -225,7 +294,10 @@ func (i *Import) kongLimits(at plugged) (all []Limit) {
 	switch kind := cmp.Or(config.Say("limit_by"), "consumer"); kind {
 	case "ip":
 	case "consumer", "credential":
-		cases[0].by = request.ByUser
+		if cases[0].by = request.ByUser; at.one { // whatever the log calls it
+			cases[0].by = request.BySite
+			break
+		}
 		i.tell(at.d.place(at.at), "it counts by %s: the user of the log is taken for that, without one the client", kind)
 	case "service":
 		cases[0].by = request.BySite

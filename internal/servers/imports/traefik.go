@@ -246,7 +246,7 @@ func (c *traefikConfig) policy() Policy {
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.middlewares)) {
 		if d := c.middlewares[name]; !used[name] && d.Text == "ratelimit" {
-			c.tell(d.place(nil), "no router here names the middleware %s: it is judged on all requests", name)
+			c.lose(d.place(nil), "no router here names the middleware %s: it is judged on all requests", name)
 			c.attach(&p, &traefikRouter{name: "all", at: d.place(nil)}, []string{name}, used, 0)
 		}
 	}
@@ -317,6 +317,26 @@ func field(t *policy.Tree, names ...string) *policy.Tree {
 	return t
 }
 
+// exclusive returns the criteria that a source has, of which it may have one.
+func exclusive(source *policy.Tree) (by []string) {
+	for _, key := range source.Keys() {
+		at := source.Get(key)
+		switch strings.ToLower(key) {
+		case "ipstrategy":
+			by = append(by, key)
+		case "requestheadername":
+			if at.Text != "" {
+				by = append(by, key)
+			}
+		case "requesthost":
+			if at.Text == "true" {
+				by = append(by, key)
+			}
+		}
+	}
+	return by
+}
+
 // limits returns the limits of a middleware at a router.
 func (c *traefikConfig) limits(d doc, name string, r *traefikRouter) []Limit {
 	average, burst := cmp.Or(field(d.Tree, "average").Say(), "0"), cmp.Or(field(d.Tree, "burst").Say(), "1")
@@ -353,6 +373,11 @@ func (c *traefikConfig) limits(d doc, name string, r *traefikRouter) []Limit {
 		Told: []string{fmt.Sprintf("%s middleware %s of router %s, refused with 429", d.place(nil), name, r.name)},
 	}
 	source := field(d.Tree, "sourceCriterion")
+	if by := exclusive(source); len(by) > 1 { // such a middleware is not built, and its router answers 404
+		c.lose(d.place(source), "middleware %s: %s exclude each other, so Traefik does not build it, and nothing is limited", name,
+			strings.Join(by, " and "))
+		return nil
+	}
 	switch header := field(source, "requestHeaderName").Say(); {
 	case header != "":
 		part := "header:" + header
@@ -372,6 +397,7 @@ func (c *traefikConfig) limits(d doc, name string, r *traefikRouter) []Limit {
 	strategy := field(source, "ipStrategy")
 	if depth := field(strategy, "depth").Say(); depth != "" && depth != "0" || field(strategy, "excludedIPs") != nil {
 		c.tell(d.place(strategy), "clients are taken from X-Forwarded-For: --client-from x-forwarded-for, with --trusted-proxy")
+		c.lose(d.place(strategy), "requests whose X-Forwarded-For has no address left count in one bucket there; here each client has its own")
 	}
 	if bits := field(strategy, "ipv6Subnet").Say(); bits != "" && bits != "0" {
 		c.lose(d.place(strategy), "ipv6Subnet %s: IPv6 addresses count one by one here; --client addr,/%s counts by networks", bits, bits)
