@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"shadow/internal/policy"
+	"shadow/internal/request"
 	"shadow/internal/testneeds"
 )
 
@@ -62,5 +64,28 @@ func TestCases(t *testing.T) {
 				t.Errorf("said to be not as there: %v", lost)
 			}
 		})
+	}
+}
+
+// A product that is known and has no reader is named, with the limit to write instead, which must be one.
+func TestUnreadProducts(t *testing.T) {
+	for text, want := range map[string]string{
+		"<IfModule mod_qos.c>\nQS_SrvMaxConnPerIP 20\n</IfModule>":                                        "mod_qos, which is not read: write --limit fixed:",
+		"const limiter = rateLimit({ windowMs: 15 * 60 * 1000, limit: 100 })":                             "express-rate-limit, which",
+		"REST_FRAMEWORK = {'DEFAULT_THROTTLE_RATES': {'user': '1000/day'}}":                               "Django REST framework, which",
+		"spring:\n  cloud:\n    gateway:\n      routes:\n      - filters: [{name: RequestRateLimiter}]\n": "Spring Cloud Gateway, which",
+		"Rack::Attack.throttle('ip', limit: 300, period: 5.minutes)":                                      "Rack::Attack, which",
+	} {
+		err := new(Import).Add("file", []byte(text), "")
+		if err == nil || !strings.HasPrefix(err.Error(), "file: is of "+want) {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+	holes := strings.NewReplacer("PERIOD", "1m", "DURATION", "1m", "WINDOW", "1m", "POINTS", "6", "CAPACITY", "20",
+		"RATE", "6", "MAX", "6", "N", "6")
+	for _, p := range unreadProducts {
+		if _, err := policy.ParseLimits([]string{holes.Replace(p.limit)}, request.ByClient); err != nil {
+			t.Errorf("%s: %v", p.name, err)
+		}
 	}
 }

@@ -3,6 +3,7 @@ package imports
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -167,9 +168,39 @@ func (i *Import) add(file, name string, text []byte, from string) error {
 		return fmt.Errorf("%s: "+unmade, file, mark)
 	case err != nil && documentEnding().MatchString(name):
 		return fmt.Errorf("%s: %w", file, err)
+	case !known && unread(text) != nil:
+		return fmt.Errorf("%s: is of %w", file, unread(text))
 	case !known:
 		return fmt.Errorf("%s: is no configuration of a server that is known; --from says which: %s", file,
 			strings.Join(Formats(), ", "))
+	}
+	return nil
+}
+
+// unreadProducts are known by a word of their configurations, but have no reader: with the limit to write instead.
+var unreadProducts = []struct{ name, word, limit string }{
+	{"mod_qos", `(?mi)^\s*QS_\w+`, "fixed:N/PERIOD,align=first"},
+	{"express-rate-limit", `express-rate-limit|windowMs`, "express-rate-limit:N/PERIOD"},
+	{"rate-limiter-flexible", `rate-limiter-flexible|RateLimiter(Memory|Redis)\b`, "rate-limiter-flexible:POINTS/DURATION"},
+	{"@fastify/rate-limit", `@fastify/rate-limit`, "fastify-rate-limit:MAX/WINDOW"},
+	{"Flask-Limiter", `flask_limiter|RATELIMIT_DEFAULT`, "flask-limiter:N/PERIOD"},
+	{"slowapi", `\bslowapi\b`, "slowapi:N/PERIOD"},
+	{"Django REST framework", `DEFAULT_THROTTLE_RATES`, "django-rest-framework:N/d"},
+	{"django-ratelimit", `django_ratelimit|\bratelimit\(key=`, "fixed:N/PERIOD"},
+	{"Spring Cloud Gateway", `RequestRateLimiter|redis-rate-limiter`, "spring-cloud-gateway:RATE/s,burst=CAPACITY"},
+	{"Bucket4j", `(?i)\bbucket4j\b`, "bucket4j:N/PERIOD,burst=CAPACITY"},
+	{"Resilience4j", `(?i)resilience4j|limit-?for-?period`, "resilience4j:N/PERIOD"},
+	{"Laravel", `RateLimiter::for|throttle:\d+,\d+`, "laravel:N/1m"},
+	{"Symfony RateLimiter", `rate_limiter:`, "symfony:N/PERIOD,policy=fixed"},
+	{"Rack::Attack", `Rack::Attack`, "rack-attack:N/PERIOD"},
+}
+
+// unread says of which product a text is that has no reader, and which limit is to be written instead; nil if it is not known.
+func unread(text []byte) error {
+	for _, p := range unreadProducts {
+		if regexp.MustCompile(p.word).Match(text) {
+			return fmt.Errorf("%s, which is not read: write --limit %s", p.name, p.limit)
+		}
 	}
 	return nil
 }
