@@ -48,9 +48,9 @@ func TestImportedLimitsJudgeAsNginxDoes(t *testing.T) {
 		t.Run(folder.Name(), func(t *testing.T) {
 			t.Parallel()
 			lines := loggedByNginx(t, testneeds.Rand(t, uint64(seed), 31), folder.Name())
-			sameVerdicts(t, filepath.Join(importedFolder, folder.Name(), "nginx.conf"), lines, func(words []string) bool {
-				return strings.HasPrefix(words[len(words)-1], "REJECTED")
-			})
+			refused := func(words []string) bool { return strings.HasPrefix(words[len(words)-1], "REJECTED") }
+			isTelling(t, lines, refused)
+			sameVerdicts(t, filepath.Join(importedFolder, folder.Name(), "nginx.conf"), lines, refused)
 		})
 	}
 }
@@ -75,6 +75,7 @@ http {
 		"daemon off; master_process off; error_log stderr; pid "+dir+"/pid;")
 	lines := logged(t, testneeds.Rand(t, 6, 31), nginx, first+","+second, dir+"/log")
 	refused := func(words []string) bool { return words[len(words)-1] == "REJECTED" }
+	isTelling(t, lines, refused)
 	sameVerdictsBy(t, lines, refused, "--limits-from", conf, "--format", `$seq $remote_addr $msec "$request" $status `+
 		`"$http_user_agent" "$host" "$http_x_api_key" "$cookie_session" $server_port $limit_req_status`)
 }
@@ -85,18 +86,132 @@ func TestImportedLimitsJudgeAsHAProxyDoes(t *testing.T) {
 	const file = "../servers/imports/testdata/haproxy/live.cfg"
 	text, err := os.ReadFile(file)
 	must(t, err)
+	refused := func(words []string) bool { return words[4] == "429" }
+	lines := loggedByHAProxy(t, testneeds.Rand(t, 5, 31), string(text))
+	isTelling(t, lines, refused)
+	sameVerdicts(t, file, lines, refused)
+}
+
+// Random configurations of what is understood are judged as HAProxy does.
+func TestRandomLimitsJudgeAsHAProxyDoes(t *testing.T) {
+	testneeds.Program(t, "haproxy")
+	all, refusals := 0, 0
+	for seed := range testneeds.Draws(4, 200) {
+		t.Run(strconv.Itoa(seed), func(t *testing.T) { // which ends the server
+			r, dir := testneeds.Rand(t, uint64(seed), 32), t.TempDir()
+			must(t, os.WriteFile(filepath.Join(dir, "rates.map"), []byte("/api 9\n/api/v1 4\n/static 12\n"), 0o600))
+			text := randomHAProxy(r, filepath.Join(dir, "rates.map"))
+			must(t, os.WriteFile(filepath.Join(dir, "haproxy.cfg"), []byte(text), 0o600))
+			lines := loggedByHAProxy(t, r, text)
+			refused := func(words []string) bool { return words[4] == "429" }
+			for _, words := range lines {
+				if all++; refused(words) {
+					refusals++
+				}
+			}
+			if sameVerdicts(t, filepath.Join(dir, "haproxy.cfg"), lines, refused); t.Failed() {
+				t.Fatal(text)
+			}
+		})
+	}
+	if t.Logf("%d of %d requests were refused", refusals, all); refusals < all/20 || refusals > all*19/20 {
+		t.Error("that tests little")
+	}
+}
+
+// randomHAProxy returns a configuration whose rules have random conditions.
+func randomHAProxy(r *rand.Rand, file string) string {
+	pick := func(of ...string) string { return of[r.IntN(len(of))] }
+	test := func() string {
+		return pick("", "", "!") + pick("{ path_beg /api }", "{ path_beg -i /LOGIN /static }", "{ path_end .png .jpg }", "{ path /login /old }",
+			"{ path_sub log }", "{ path_dir deep v1 }", "{ path_reg ^/s.*c }", "{ path,lower -m beg /deep }", "{ url_beg /api/v1 }",
+			"{ hdr(host),field(1,:) -i shop.example }", "{ hdr_end(host) -i .wiki.example }", "{ hdr_sub(user-agent) -i bot crawl }", "{ method POST PUT }",
+			"METH_GET", "{ src 127.0.0.4 127.0.1.0/24 }", "{ hdr(X-Api-Key) -m found }", "{ hdr(X-Api-Key) k1 }", "{ req.fhdr(X-Api-Key) -m end 2 }",
+			"{ var(txn.a) -m bool }", "{ var(txn.b) -m str x }", "{ var(txn.p) -m beg /api }", "named")
+	}
+	group := func() string {
+		switch r.IntN(3) {
+		case 0:
+			return test()
+		case 1:
+			return test() + " " + test()
+		}
+		return test() + " or " + test()
+	}
+	maybe := func() string { return pick("", pick(" if ", " unless ")+group()) }
+	key := func() string {
+		return pick("src", "src", "path", "req.hdr(X-Api-Key)", "base32+src", "int(1)", "src,ipmask(24)")
+	}
+	table := map[string]string{"src": "ipv6", "src,ipmask(24)": "ipv6", "int(1)": "integer", "base32+src": "binary len 20"}
+	kind := func(key string) string { return cmp.Or(table[key], "string len 64") }
+	first, second := key(), key()
+	var b strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	line("%s    acl named path_beg /static\n    acl named method PUT", liveHAProxy)
+	line("    stick-table type %s size 1k expire 3h store http_req_rate(1h)", kind(first))
+	line("    http-request set-var(txn.p) path")
+	line("    http-request set-var(txn.b) str(%s)", pick("x", "y"))
+	line("    http-request set-var(txn.b) str(%s)%s", pick("x", "y"), maybe())
+	line("    http-request set-var(txn.a) bool(true)%s", pick(" if ", " unless ")+group())
+	line("    http-request set-var(req.most) path,map_beg(%s,15)%s", file, maybe())
+	line("    http-request set-var(req.most) int(7) if %s", test())
+	if r.IntN(3) == 0 {
+		line("    http-request %s if %s", pick("allow", "deny"), test()+" "+test())
+	}
+	some := maybe()
+	line("    http-request track-sc0 %s%s", first, some)
+	line("    http-request track-sc1 %s table other%s", second, maybe())
+	line("    http-request set-var(req.now) %s,table_http_req_rate()", first)
+	for range 1 + r.IntN(3) {
+		n := 5 + r.IntN(90)
+		line("    http-request deny deny_status 429 if { sc_http_req_rate(0) gt %d } %s%s", n, pick("", test()), pick("", " "+test(),
+			fmt.Sprintf(" or { sc0_http_req_rate ge %d } %s", n+1, test())))
+	}
+	line("    http-request deny deny_status 429 if { sc_http_req_rate(1,other) ge %d } %s", 5+r.IntN(90), pick("", test()))
+	if some == "" { // else it refuses also what is not counted, which is told
+		line("    http-request deny deny_status 429 if { var(req.most),sub(req.now) lt 0 }%s", pick("", " "+test()))
+	}
+	line("    use_backend counted if %s\n    default_backend rest", group())
+	line("backend other\n    stick-table type %s size 1k expire 3h store http_req_rate(1h)", kind(second))
+	line("backend counted\n    stick-table type ipv6 size 1k expire 3h store gpc0,gpc0_rate(1h)\n    http-request track-sc2 src%s", maybe())
+	line("    http-request deny deny_status 429 if { sc2_gpc0_rate(counted) ge %d }", 5+r.IntN(40))
+	line("    http-request sc-inc-gpc0(2)%s\n    http-request return status 200", pick("", " if "+test()))
+	line("backend rest\n    http-request return status 200")
+	return b.String()
+}
+
+// liveHAProxy begins a configuration that logs as the harness of nginx does.
+const liveHAProxy = `
+global
+    log stdout format raw local0
+defaults
+    mode http
+    log global
+    timeout client 5s
+    timeout server 5s
+    timeout connect 5s
+frontend all
+    bind PORT
+    capture request header X-Seq len 10
+    capture request header User-Agent len 40
+    capture request header Host len 40
+    capture request header X-Api-Key len 40
+    log-format '%[capture.req.hdr(0)] %ci MS "%HM %HP HTTP/1.1" %ST "%[capture.req.hdr(1)]" "%[capture.req.hdr(2)]" "%[capture.req.hdr(3)]" "-" -'
+`
+
+// loggedByHAProxy returns the words of the lines that HAProxy logs of random requests.
+func loggedByHAProxy(t *testing.T, r *rand.Rand, text string) [][]string {
 	address, config := freeAddress(t), filepath.Join(t.TempDir(), "haproxy.cfg")
 	// Of two threads that log at one moment HAProxy drops a line.
 	one := strings.NewReplacer("PORT", address, "\nglobal\n", "\nglobal\n    nbthread 1\n")
-	must(t, os.WriteFile(config, []byte(one.Replace(string(text))), 0o600))
+	must(t, os.WriteFile(config, []byte(one.Replace(text)), 0o600))
 	log := filepath.Join(t.TempDir(), "log")
 	out, err := os.Create(log)
 	must(t, err)
 	defer out.Close()
 	haproxy := exec.Command("haproxy", "-db", "-f", config)
 	haproxy.Stdout, haproxy.Stderr = out, out
-	lines := logged(t, testneeds.Rand(t, 5, 31), haproxy, address, log)
-	sameVerdicts(t, file, lines, func(words []string) bool { return words[4] == "429" })
+	return logged(t, r, haproxy, address, log)
 }
 
 // A mark shuts a client out until it has been away for as long as the table remembers it. That takes the time it takes, so
@@ -166,6 +281,28 @@ func TestImportedBansJudgeAsHAProxyDoes(t *testing.T) {
 	}
 }
 
+// What HAProxy captures of headers stands between braces in its log. The configuration says which header it is.
+func TestCapturedHeadersOfHAProxy(t *testing.T) {
+	folder := filepath.Join(testneeds.Shared(t, "cases"), "haproxy-captured-host")
+	out := string(run(t, t.TempDir(), "replay", filepath.Join(folder, "haproxy.log"), "--limits-from", filepath.Join(folder, "haproxy.cfg"), "--no-store"))
+	if !strings.Contains(out, "refuses 10 of 30 requests") {
+		t.Error(out)
+	}
+}
+
+// isTelling checks that a server refused some requests and not all.
+func isTelling(t *testing.T, lines [][]string, isRefused func(words []string) bool) {
+	n := 0
+	for _, words := range lines {
+		if isRefused(words) {
+			n++
+		}
+	}
+	if n < importRequests/10 || n > importRequests*9/10 {
+		t.Errorf("%d of %d requests were refused, which tests little", n, len(lines))
+	}
+}
+
 // sameVerdicts holds the verdicts of a replay against those of a server.
 func sameVerdicts(t *testing.T, file string, lines [][]string, isRefused func(words []string) bool) {
 	conf, err := filepath.Abs(file)
@@ -181,9 +318,6 @@ func sameVerdictsBy(t *testing.T, lines [][]string, isRefused func(words []strin
 		if isRefused(words) {
 			want[i] = true
 		}
-	}
-	if len(want) < importRequests/10 || len(want) > importRequests*9/10 {
-		t.Errorf("%d of %d requests were refused, which tests little", len(want), len(lines))
 	}
 	var log strings.Builder
 	for i, words := range lines { // each a millisecond after the one before, so that the time tells which it is

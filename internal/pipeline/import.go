@@ -124,7 +124,7 @@ func (s *Source) withLimits(config *policy.Config) error {
 	if err := i.Write(&text); err != nil {
 		return err
 	}
-	s.imported, s.limits, s.lost = nil, i.Policies, len(i.Lost())
+	s.imported, s.limits, s.logged, s.lost = nil, i.Policies, i.Logged, len(i.Lost())
 	for _, n := range i.Notes {
 		s.imported = append(s.imported, "--"+flag+": "+n.String())
 	}

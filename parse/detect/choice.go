@@ -17,6 +17,7 @@ type Choice struct {
 	NginxConf string // path of an nginx configuration
 	LogName   string // name of its log_format; see FromNginxConf
 	Fields    string // a field mapping; what it leaves open has the known names
+	Hint      string // a text like Format, for logs that it reads if nothing is stated; "": none
 	Options   parse.Options
 }
 
@@ -32,6 +33,12 @@ func (d *Detector) For(sample []byte) (Detection, error) {
 		return Detection{}, errLogName
 	}
 	lines := sampleLines(sample)
+	if d.choice.automatic() && d.choice.Hint != "" {
+		found, err := d.stated(Choice{Format: d.choice.Hint, Options: d.choice.Options}, sample, lines)
+		if err == nil && found.Read > 0 && 100*found.Read >= minRead*found.Lines {
+			return found, nil
+		}
+	}
 	if d.choice.automatic() && !(d.choice.Fields != "" && parse.Mostly(lines, jsonLike)) {
 		return d.detected(sample)
 	}

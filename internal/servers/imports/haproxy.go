@@ -34,6 +34,7 @@ type haproxySection struct {
 	line       int
 	rules      []haproxyRule
 	set        Set // its requests
+	passed     Set // those that no rule of it refuses, other than by a rate
 }
 
 type haproxyReader struct {
@@ -42,10 +43,12 @@ type haproxyReader struct {
 	sections []*haproxySection
 	tables   map[string]map[string]string // the period of each rate, by table
 	flags    map[string][]rateTerm        // variables that are set when a rate is exceeded
-	vars     map[string]string            // other variables
+	vars     map[string][]varCase         // other variables
 	unknown  int                          // conditions that were taken to hold
 	asked    []string                     // of each limit of the policy, the rate of a table that it asks for
 	expires  map[string]string            // after which time without a request a table forgets a client
+	types    map[string]string            // what keys of tables are
+	lengths  map[string]int               // to which length they are cut
 	refusing bool                         // whether the condition that is read is that of a refusal
 	marking  *rateTerm                    // the mark that the condition read last sets; nil: none
 }
@@ -53,14 +56,18 @@ type haproxyReader struct {
 var storedRate = lazy.Regexp(`^([a-z0-9_]+)\((\w+)\)$`)
 
 func readHAProxy(i *Import, file string, text []byte) error {
-	r := &haproxyReader{Import: i, file: file, tables: map[string]map[string]string{}, flags: map[string][]rateTerm{}, vars: map[string]string{}, expires: map[string]string{}}
+	r := &haproxyReader{
+		Import: i, file: file, tables: map[string]map[string]string{}, flags: map[string][]rateTerm{},
+		vars: map[string][]varCase{}, expires: map[string]string{}, types: map[string]string{}, lengths: map[string]int{},
+	}
 	for n, line := range strings.Split(string(text), "\n") {
 		words := haproxyWords(line)
 		if len(words) == 0 {
 			continue
 		}
 		switch words[0] {
-		case "frontend", "backend", "listen", "defaults", "global", "userlist", "peers", "resolvers", "cache", "program":
+		case "frontend", "backend", "listen", "defaults", "global", "userlist", "peers", "resolvers", "cache", "program",
+			"mailers", "ring", "http-errors", "log-forward", "log-profile", "fcgi-app", "crt-store", "crt-list", "traces", "acme":
 			name := ""
 			if len(words) > 1 {
 				name = words[1]
@@ -77,22 +84,25 @@ func readHAProxy(i *Import, file string, text []byte) error {
 	for _, s := range r.sections {
 		for _, rule := range s.rules {
 			if rule.words[0] == "stick-table" {
-				r.tables[s.name] = stored(rule.words)
-				if at := slices.Index(rule.words, "expire"); at > 0 && at+1 < len(rule.words) {
-					r.expires[s.name] = withUnit(rule.words[at+1])
-				}
+				r.readTable(s, rule)
 			}
 		}
 	}
 	r.addresses()
+	r.tellUnknown()
+	r.captures()
 	r.byPorts()
-	r.route()
 	p := Policy{Name: "haproxy"}
-	for _, s := range r.sections {
-		if s.kind != "defaults" && s.kind != "global" {
-			r.readSection(&p, s)
+	read := func(backends bool) {
+		for _, s := range r.sections {
+			if s.kind != "defaults" && s.kind != "global" && (s.kind == "backend") == backends {
+				r.readSection(&p, s)
+			}
 		}
 	}
+	read(false)
+	r.route()
+	read(true)
 	for n := range p.Limits { // sections may count in one place
 		for m := range p.Limits {
 			if r.asked[n] == r.asked[m] && p.Limits[n].By == p.Limits[m].By {
@@ -231,15 +241,14 @@ func (r *haproxyReader) readSection(p *Policy, s *haproxySection) {
 			if len(words) > 4 && words[3] == "table" {
 				table = words[4]
 			}
-			set, _ := r.condition(s, rule, words)
-			set = left.and(set)
+			set := left.and(r.requests(s, rule, words))
 			number := trackRule().FindStringSubmatch(verb)[1]
 			own := set
 			if before, ok := taken[number]; ok {
 				own, set = set.and(before.except()), union(before, set)
 			}
 			taken[number] = set
-			counters[number] = append(counters[number], tracked{rule, n, table, r.haproxyKey(rule, words[2], s.set.and(own))})
+			counters[number] = append(counters[number], tracked{rule, n, table, r.haproxyKey(rule, table, words[2], s.set.and(own))})
 		case countRule().MatchString(verb):
 			number := countRule().FindStringSubmatch(verb)[1]
 			set, terms := r.condition(s, rule, words)
@@ -250,16 +259,12 @@ func (r *haproxyReader) readSection(p *Policy, s *haproxySection) {
 				set = union(before, set)
 			}
 			counts[number] = set
-		case setVarRule().MatchString(verb) && len(words) > 2 && words[2] == "bool(true)":
-			if _, terms := r.condition(s, rule, words); terms != nil {
-				r.flags[setVarRule().FindStringSubmatch(verb)[1]] = terms
-			}
+		case setVarRule().MatchString(verb) && len(words) > 2:
+			r.setVar(s, rule, words)
 		case strings.HasPrefix(verb, "lua."):
 			r.lose(r.place(rule), "%s is not read, and may refuse requests", verb)
 		case verb == "accept" && len(words) > 2: // which ends rules of tcp-request alone
 			r.lose(r.place(rule), "accept is not read: rules of tcp-request behind it are taken to judge its requests as well")
-		case setVarRule().MatchString(verb) && len(words) > 2:
-			r.vars[setVarRule().FindStringSubmatch(verb)[1]] = words[2]
 		case slices.Contains([]string{"deny", "tarpit", "reject", "return", "silent-drop", "redirect", "allow"}, verb),
 			verb == "capture" && len(words) > 2 && words[2] == "str(over-limit)": // as a limit is tried first
 			before, notes := r.unknown, len(r.Notes)
@@ -267,14 +272,24 @@ func (r *haproxyReader) readSection(p *Policy, s *haproxySection) {
 			set, terms := r.condition(s, rule, words)
 			r.refusing = false
 			switch {
-			case terms == nil && r.unknown == before: // no rule behind it is asked
-				left = left.and(left.and(set).except())
+			case r.unknown == before: // no rule behind it is asked
+				ended := left.and(set).except()
+				if left = left.and(ended); verb != "allow" {
+					s.passed = s.passed.and(ended)
+				}
 			case terms == nil:
 				for i := range r.Notes[notes:] {
 					if text, ok := strings.CutSuffix(r.Notes[notes+i].Text, "it is taken to hold"); ok {
 						r.Notes[notes+i].Text = text + "what the rule ends counts here"
 					}
 				}
+			}
+			if terms != nil && verb == "allow" {
+				r.lose(r.place(rule), "http-request allow goes by a rate, which is not judged here")
+				continue
+			}
+			if terms != nil && (rule.words[1] == "connection" || rule.words[1] == "session") {
+				r.lose(r.place(rule), "%s %s is asked for once a connection there, and for each request here", rule.words[1], rule.words[2])
 			}
 			for _, t := range terms {
 				how := strings.TrimSuffix(strings.Join(words[1:3], " "), " if")
@@ -300,6 +315,9 @@ func (r *haproxyReader) readSection(p *Policy, s *haproxySection) {
 					continue
 				}
 				found = true
+				if f.term.counter == "" && (slices.Contains(counter.rule.words, "if") || slices.Contains(counter.rule.words, "unless")) {
+					r.lose(r.place(f.rule), "it refuses also what %s does not count, and only what that counts here", counter.rule.words[1])
+				}
 				table := counter.table
 				period, ok := r.tables[table][f.term.rate]
 				if !ok {
@@ -321,8 +339,9 @@ func (r *haproxyReader) readSection(p *Policy, s *haproxySection) {
 					options = ",charge=admitted"
 					most++
 				}
+				options += r.forgets(counter.rule, table, period)
 				if f.ban != nil {
-					options += r.cooldown(*f.ban, table, period)
+					options += r.cooldown(*f.ban, table)
 				}
 				if most < 1 {
 					r.lose(r.place(f.rule), "a rate of %d admits nothing", most)

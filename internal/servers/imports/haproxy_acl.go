@@ -1,7 +1,7 @@
 package imports
 
 import (
-	"maps"
+	"cmp"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -29,7 +29,7 @@ var (
 	counter    = lazy.Regexp(`(_rate|_cnt|_cur|_?gpc\d?|_?gpt\d?)$`)
 	lookedUp   = lazy.Regexp(`^(.+),table_([a-z0-9_]+)(?:\(([^)]*)\))?$`)
 	mappedRate = lazy.Regexp(`^var\(([\w.]+)\),sub\(([\w.]+)\)$`)
-	pathMap    = lazy.Regexp(`^path,map_beg\(([^,)]+)(?:,(\d+))?\)$`)
+	mapSample  = lazy.Regexp(`^(.+),map(?:_(beg|str|end|sub|reg|dir))?\(([^,)]+)(?:,(\d+))?\)$`)
 	haSample   = lazy.Regexp(`^([a-z0-9_.]+)(?:\(([^)]*)\))?((?:,.*)?)$`)
 	maskSample = lazy.Regexp(`ipmask\((\d+)(?:,(\d+))?\)`)
 )
@@ -86,8 +86,8 @@ func (r *haproxyReader) condition(s *haproxySection, rule haproxyRule, words []s
 		case !known:
 			r.unknown++
 			r.lose(r.place(rule), "no condition says %s: it is taken to hold", strings.Join(rest, " "))
-		case found != nil && not:
-			// below the rate: what is asked for then is no refusal
+		case found != nil && not: // what is asked for then is no refusal
+			r.below(rule, strings.Join(rest, " "))
 		case found != nil:
 			rates = append(rates, found...)
 		case not:
@@ -99,9 +99,29 @@ func (r *haproxyReader) condition(s *haproxySection, rule haproxyRule, words []s
 	finish()
 	set = union(sets...)
 	if words[at] == "unless" {
-		set, terms = set.except(), nil
+		if set = set.except(); terms != nil {
+			r.below(rule, "unless "+strings.Join(rest, " "))
+		}
+		terms = nil
 	}
 	return set, terms
+}
+
+// below tells of a condition that a rate is not exceeded. A rule that counts asks so for what a rule behind it refuses.
+func (r *haproxyReader) below(rule haproxyRule, condition string) {
+	if !countRule().MatchString(rule.words[1]) || !strings.Contains(condition, "var(") {
+		r.unknown++
+		r.lose(r.place(rule), "%s asks for a rate that is not exceeded, which no condition says: it is taken to hold", condition)
+	}
+}
+
+// requests is condition for rules that no rate may be asked for.
+func (r *haproxyReader) requests(s *haproxySection, rule haproxyRule, words []string) Set {
+	set, terms := r.condition(s, rule, words)
+	if terms != nil {
+		r.lose(r.place(rule), "%s goes by a rate, which is not judged here", strings.Join(rule.words[:2], " "))
+	}
+	return set
 }
 
 var predefined = map[string]Set{
@@ -137,8 +157,11 @@ func (r *haproxyReader) acl(rule haproxyRule, words []string) (set Set, terms []
 		return Set{}, nil, false
 	}
 	if strings.HasPrefix(words[0], "var(") && !mappedRate().MatchString(words[0]) {
-		terms = r.flags[strings.TrimSuffix(strings.TrimPrefix(words[0], "var("), ")")]
-		return Set{}, terms, terms != nil
+		name := strings.TrimSuffix(strings.TrimPrefix(words[0], "var("), ")")
+		if terms = r.flags[name]; terms != nil {
+			return Set{}, terms, true
+		}
+		return r.variable(rule, r.vars[name], words[1:])
 	}
 	sample, how, fold := words[0], "", false
 	values := words[1:]
@@ -147,10 +170,16 @@ func (r *haproxyReader) acl(rule haproxyRule, words []string) (set Set, terms []
 		case values[0] == "-i":
 			fold = true
 		case values[0] == "-m" && len(values) > 1:
-			how = values[1]
+			how = strings.TrimSuffix(values[1], "str")
 			values = values[1:]
+		case values[0] == "-f" && len(values) > 1:
+			lines, err := r.lines(values[1])
+			if err != nil {
+				return Set{}, nil, false
+			}
+			values = slices.Concat(values[1:], lines)
 		case values[0] == "--":
-		default: // -f FILE and the like
+		default:
 			return Set{}, nil, false
 		}
 		values = values[1:]
@@ -170,8 +199,22 @@ func (r *haproxyReader) acl(rule haproxyRule, words []string) (set Set, terms []
 		how = suffix
 	}
 	header, _, _ := strings.Cut(strings.ToLower(parts[2]), ",")
+	switch parts[3] {
+	case "":
+	case ",lower":
+		if slices.ContainsFunc(values, func(v string) bool { return v != strings.ToLower(v) }) {
+			return none, nil, true
+		}
+		fold = true
+	default:
+		if header != "host" || !strings.HasPrefix(parts[3], ",field(1,:)") {
+			return Set{}, nil, false
+		}
+	}
 	switch {
-	case (name == "path" || name == "url" || name == "base") && suffix != "param":
+	case name == "url" && suffix != "param" && how != "beg":
+		return Set{}, nil, false // it has the query
+	case (name == "path" || name == "url") && suffix != "param":
 		set, known = textSet("regexp", how, values, fold)
 	case name == "method":
 		return within("method", upperAll(values)...), nil, len(values) > 0
@@ -194,6 +237,8 @@ func (r *haproxyReader) acl(rule haproxyRule, words []string) (set Set, terms []
 		set, known = hostSet(how, values)
 	case (name == "hdr" || name == "fhdr") && header == "user-agent" && how != "found":
 		set, known = textSet("agent", how, values, fold)
+	case how != "found" && foundKinds[name] != "" && (name != "url" || suffix == "param"):
+		set, known = valueSet(foundKinds[name]+header, how, values, fold, name == "hdr")
 	case how == "found" && foundKinds[name] != "":
 		return within("without", foundKinds[name]+parts[2]).except(), nil, true
 	}
@@ -202,6 +247,19 @@ func (r *haproxyReader) acl(rule haproxyRule, words []string) (set Set, terms []
 
 // foundKinds are the parts of requests that a sample may look for.
 var foundKinds = map[string]string{"hdr": "header:", "fhdr": "header:", "cook": "cookie:", "url": "field:", "urlp": "field:"}
+
+// valueSet are the requests of which a header, a cookie or a field has one of some texts; of a list, one of its texts has.
+func valueSet(part, how string, values []string, fold, list bool) (Set, bool) {
+	set, known := textSet("agent", how, values, fold)
+	texts := slices.Clone(set.c.Agents)
+	for i, pattern := range texts {
+		if list {
+			pattern = strings.NewReplacer("^", `(^|,)\s*`, "$", `\s*(,|$)`).Replace(pattern)
+		}
+		texts[i] = part + "~" + pattern
+	}
+	return within("with", texts...), known && !(list && (how == "reg" || strings.ContainsAny(strings.Join(values, ""), "^$")))
+}
 
 func upperAll(texts []string) (all []string) {
 	for _, t := range texts {
@@ -272,14 +330,86 @@ func hostSet(how string, values []string) (Set, bool) {
 	return within("host", all...), len(all) > 0
 }
 
+// A varCase is the sample that a variable has for some requests.
+type varCase struct {
+	set    Set
+	sample string
+}
+
+// setVar reads set-var(NAME) SAMPLE. One that is true where a rate is exceeded stands for the rate.
+func (r *haproxyReader) setVar(s *haproxySection, rule haproxyRule, words []string) {
+	name, before := setVarRule().FindStringSubmatch(words[1])[1], r.unknown
+	set, terms := r.condition(s, rule, words)
+	if terms != nil && words[2] == "bool(true)" {
+		r.flags[name] = terms
+		return
+	} else if terms != nil {
+		r.lose(r.place(rule), "%s goes by a rate, which is not judged here", words[1])
+	}
+	set = s.set.and(set)
+	var cases []varCase
+	for _, c := range r.vars[name] {
+		if c.set = c.set.and(set.except()); !c.set.never {
+			cases = append(cases, c)
+		}
+	}
+	if r.vars[name] = append(cases, varCase{set, words[2]}); terms != nil || r.unknown != before {
+		delete(r.vars, name) // then conditions on it are told
+	}
+}
+
+// variable is a test of a variable: of what it has for some requests.
+func (r *haproxyReader) variable(rule haproxyRule, cases []varCase, test []string) (Set, []rateTerm, bool) {
+	var sets []Set
+	for _, c := range cases {
+		fits, known := constantFits(c.sample, test)
+		switch {
+		case known && fits:
+			sets = append(sets, c.set)
+		case !known:
+			one, terms, ok := r.acl(rule, append([]string{c.sample}, test...))
+			if !ok || terms != nil {
+				return Set{}, nil, false
+			}
+			sets = append(sets, c.set.and(one))
+		}
+	}
+	return union(sets...), nil, len(cases) > 0
+}
+
+// constantFits reports whether a constant fits a test, and whether that is known.
+func constantFits(sample string, test []string) (fits, known bool) {
+	parts := haSample().FindStringSubmatch(sample)
+	if parts == nil || parts[3] != "" || !slices.Contains([]string{"bool", "int", "str"}, parts[1]) {
+		return false, false
+	}
+	text, number := parts[2], 0
+	if parts[1] == "int" {
+		number, _ = strconv.Atoi(text)
+	}
+	switch joined := strings.Join(test, " "); {
+	case joined == "-m found":
+		return true, true
+	case (joined == "-m bool" || joined == "") && parts[1] != "str":
+		return text == "true" || number != 0, true
+	case parts[1] == "str":
+		values := slices.DeleteFunc(slices.Clone(test), func(w string) bool { return w == "-m" || w == "str" })
+		return slices.Contains(values, text), !slices.ContainsFunc(values, func(v string) bool { return strings.HasPrefix(v, "-") }) &&
+			(len(test) == len(values) || test[0] == "-m" && test[1] == "str")
+	case parts[1] == "int" && len(test) > 1:
+		n, err := strconv.Atoi(test[1])
+		order := cmp.Compare(number, n)
+		how := map[string]bool{"eq": order == 0, "gt": order > 0, "ge": order >= 0, "lt": order < 0, "le": order <= 0}
+		fits, known = how[test[0]]
+		return fits, known && err == nil && len(test) == 2
+	}
+	return false, false
+}
+
 // counted is a test of what a table counts: by a counter, by looking a sample up, or held against the limit of a path.
 func (r *haproxyReader) counted(rule haproxyRule, sample string, values []string) (Set, []rateTerm, bool) {
 	if m := mappedRate().FindStringSubmatch(sample); m != nil && slices.Equal(values, []string{"lt", "0"}) {
-		most, now := pathMap().FindStringSubmatch(r.vars[m[1]]), lookedUp().FindStringSubmatch(r.vars[m[2]])
-		if most == nil || now == nil {
-			return Set{}, nil, false
-		}
-		return r.mapped(rule, most[1], most[2], now)
+		return r.against(rule, r.vars[m[1]], r.vars[m[2]])
 	}
 	if m := lookedUp().FindStringSubmatch(sample); m != nil {
 		return r.rate(rule, []string{sample, "", m[2], m[3]}, m[1], values)
@@ -290,37 +420,82 @@ func (r *haproxyReader) counted(rule haproxyRule, sample string, values []string
 	return Set{}, nil, false
 }
 
-// mapped are the rates of a file that has a path and how many are admitted on each line; the longest that fits counts.
-func (r *haproxyReader) mapped(rule haproxyRule, file, fallback string, now []string) (_ Set, terms []rateTerm, known bool) {
-	if !filepath.IsAbs(file) {
-		file = filepath.Join(filepath.Dir(r.file), file)
+// against holds what a table counts against a variable that has a number, or one of a map, for some requests.
+func (r *haproxyReader) against(rule haproxyRule, most, now []varCase) (_ Set, terms []rateTerm, known bool) {
+	if len(now) != 1 {
+		return Set{}, nil, false
 	}
-	text, err := os.ReadFile(file)
-	if err != nil {
-		r.lose(r.place(rule), "%v: paths have the limit that stands for the others", err)
-	}
-	most := map[string]string{"/": fallback}
-	for line := range strings.Lines(string(text)) {
-		if words := haproxyWords(strings.TrimSpace(line)); len(words) == 2 {
-			most[words[0]] = words[1]
+	look := lookedUp().FindStringSubmatch(now[0].sample)
+	for _, c := range most {
+		cases := []varCase{c}
+		if m := mapSample().FindStringSubmatch(c.sample); m != nil {
+			cases = r.mapped(rule, c.set, m)
 		}
-	}
-	paths := slices.Sorted(maps.Keys(most))
-	for n, path := range paths {
-		set := below(path)
-		for _, longer := range paths[n+1:] {
-			if strings.HasPrefix(longer, path) {
-				set = set.and(below(longer).except())
+		for _, c := range cases {
+			number := haSample().FindStringSubmatch(c.sample)
+			if look == nil || number == nil || number[1] != "int" {
+				return Set{}, nil, false
 			}
-		}
-		if _, one, ok := r.rate(rule, []string{now[0], "", now[2], now[3]}, now[1], []string{"gt", most[path]}); ok && most[path] != "" {
+			_, one, ok := r.rate(rule, []string{look[0], "", look[2], look[3]}, look[1], []string{"gt", number[2]})
+			if !ok {
+				return Set{}, nil, false
+			}
 			for _, t := range one {
-				t.set = set
+				t.set = c.set.and(now[0].set)
 				terms = append(terms, t)
 			}
 		}
 	}
 	return Set{}, terms, terms != nil
+}
+
+// mapped are the cases of a map of numbers. Of beginnings, the longest that fits counts, else the first entry.
+func (r *haproxyReader) mapped(rule haproxyRule, set Set, m []string) (cases []varCase) {
+	sample, how, fallback := m[1], cmp.Or(m[2], "str"), m[4]
+	lines, err := r.lines(m[3])
+	if err != nil {
+		r.lose(r.place(rule), "%v: paths have the limit that stands for the others", err)
+	}
+	if how == "beg" {
+		slices.SortStableFunc(lines, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
+	}
+	var before []Set
+	add := func(one Set, number string) {
+		of := set
+		for _, b := range before {
+			if !disjoint(one.c, b.c) {
+				of = of.and(b.except())
+			}
+		}
+		before = append(before, one)
+		if of = of.and(one); !of.never && number != "" {
+			cases = append(cases, varCase{of, "int(" + number + ")"})
+		}
+	}
+	for _, line := range lines {
+		key, number, _ := strings.Cut(line, " ")
+		if one, terms, ok := r.acl(rule, []string{sample, "-m", how, "--", key}); ok && terms == nil {
+			add(one, strings.TrimSpace(number))
+		} else {
+			r.lose(r.place(rule), "%s %s of a map is not understood: this entry is left out", how, key)
+		}
+	}
+	add(Set{}, fallback)
+	return cases
+}
+
+// lines returns those of a file of patterns or of a map.
+func (r *haproxyReader) lines(file string) (all []string, err error) {
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(filepath.Dir(r.file), file)
+	}
+	text, err := os.ReadFile(file)
+	for line := range strings.Lines(string(text)) {
+		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
+			all = append(all, line)
+		}
+	}
+	return all, err
 }
 
 // rate is a test of a rate: sc_http_req_rate(0,table) gt 20. A sample is what is looked up.

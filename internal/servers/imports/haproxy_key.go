@@ -2,16 +2,22 @@ package imports
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
+	"shadow/internal/lazy"
 	"shadow/internal/request"
 	"shadow/limit"
 )
 
-// haproxyKey returns what a sample counts by.
-func (r *haproxyReader) haproxyKey(rule haproxyRule, sample string, set Set) []keyCase {
+// hashed matches samples that have a length of their own.
+var hashed = lazy.Regexp(`(^|,)(base32|url32|xxh\d+|sha1|sha2|md5|crc32c?|sdbm|djb2|wt6)\b`)
+
+// sameKeys matches converters that make other keys of other values.
+var sameKeys = lazy.Regexp(`^(,(ipmask\([^)]*\)|base64|hex|xxh\d+|sha1|sha2|md5|crc32c?|sdbm|djb2|wt6)(\([^)]*\))?)*$`)
+
+// haproxyKey returns what a sample counts by in a table.
+func (r *haproxyReader) haproxyKey(rule haproxyRule, table, sample string, set Set) []keyCase {
 	parts := haSample().FindStringSubmatch(sample)
 	word := ""
 	if parts != nil {
@@ -22,6 +28,9 @@ func (r *haproxyReader) haproxyKey(rule haproxyRule, sample string, set Set) []k
 				v4, v6 := "client/"+mask[1], "client"
 				if mask[2] != "" {
 					v6 = "client/" + mask[2]
+				}
+				if r.types[table] == "ip" {
+					return present(set.and(within("network", "0.0.0.0/0")), []string{v4}, nil, true)
 				}
 				return slices.Concat(present(set.and(within("network", "0.0.0.0/0")), []string{v4}, nil, true),
 					present(set.and(within("network", "::/0")), []string{v6}, nil, true))
@@ -43,9 +52,12 @@ func (r *haproxyReader) haproxyKey(rule haproxyRule, sample string, set Set) []k
 			word = "field:" + name
 		case "http_auth_user":
 			word = "user"
-		case "path", "url", "base":
+		case "path":
 			word = "path"
-		case "base32", "url32":
+		case "url":
+			r.lose(r.place(rule), "url has the query, which no limit here counts by: each path is one")
+			word = "path"
+		case "base", "base32", "url32":
 			word = "host+path"
 		case "base32+src", "url32+src":
 			word = "client+host+path"
@@ -59,6 +71,21 @@ func (r *haproxyReader) haproxyKey(rule haproxyRule, sample string, set Set) []k
 	if word == "" {
 		r.lose(r.place(rule), "no limit here counts by %s: limits of this counter are left out", sample)
 		return nil
+	}
+	if parts != nil && word == "host" {
+		parts[3] = strings.NewReplacer(",field(1,:)", "", ",lower", "").Replace(parts[3])
+	}
+	if parts != nil && !sameKeys().MatchString(parts[3]) {
+		r.lose(r.place(rule), "what %s makes of a key is not understood: the key itself is counted", parts[3][1:])
+	}
+	switch kind := r.types[table]; {
+	case kind == "ip" && word == "client": // which stores no other address
+		set = set.and(within("network", "0.0.0.0/0"))
+	case strings.HasPrefix(kind, "ip") && word != "client":
+		r.lose(r.place(rule), "the table %s has addresses, and counts %s only where it is one", table, sample)
+	}
+	if length := r.lengths[table]; length > 0 && !hashed().MatchString(sample) && !strings.HasPrefix(word, "client") {
+		r.lose(r.place(rule), "the table %s cuts keys to %d bytes: longer ones that begin alike are counted as one there, each for itself here", table, length)
 	}
 	var words []string
 	for w := range strings.SplitSeq(word, "+") {
@@ -122,21 +149,27 @@ func (r *haproxyReader) shutOut(s *haproxySection, refusals, marks, bans []refus
 }
 
 // cooldown is the option that shuts clients out for as long as a table remembers them.
-func (r *haproxyReader) cooldown(ban haproxyRule, table, period string) string {
+func (r *haproxyReader) cooldown(ban haproxyRule, table string) string {
 	expire, ok := r.expires[table]
 	if !ok {
 		r.lose(r.place(ban), "the table %s forgets no client while it has room: no cooldown is that long", table)
 		return ""
 	}
-	length, err := limit.ParsePeriod(expire)
-	if err != nil {
+	if _, err := limit.ParsePeriod(expire); err != nil {
 		r.lose(r.place(ban), "the table %s expires after %s: %v", table, expire, err)
 		return ""
 	}
-	if p, err := limit.ParsePeriod(period); err == nil && length < 2*p {
-		r.lose(r.place(ban), "the table %s forgets a client after %s, and its rate with it; the limit remembers that for twice %s", table, expire, period)
-	}
 	return ",cooldown=" + expire + "/extend"
+}
+
+// forgets tells of a table that forgets a client, and its rate with it, before the rate does.
+func (r *haproxyReader) forgets(rule haproxyRule, table, period string) string {
+	expire, err := limit.ParsePeriod(cmp.Or(r.expires[table], "0s"))
+	if p, wrong := limit.ParsePeriod(period); err == nil && wrong == nil && expire < 2*p {
+		r.lose(r.place(rule), "the table %s forgets a client after %s, and its rate with it; the limit remembers that for twice %s", table,
+			r.expires[table], period)
+	}
+	return ""
 }
 
 // withUnit is a time of HAProxy, which is in milliseconds without a unit.
@@ -145,93 +178,4 @@ func withUnit(period string) string {
 		period += "ms"
 	}
 	return period
-}
-
-// byPorts tells the requests of sections that listen by their ports, where one of them limits and another does more than
-// redirect. Those of a log without ports are taken to come to each.
-func (r *haproxyReader) byPorts() {
-	var listening []*haproxySection
-	limits, differ, odd := 0, false, false
-	for _, s := range r.sections {
-		tracks := s.has(func(words []string) bool { return len(words) > 1 && trackRule().MatchString(words[1]) })
-		ports := s.ports()
-		if ports == nil || !tracks && s.has(redirectsAll) {
-			continue
-		}
-		if tracks {
-			limits++
-		}
-		listening = append(listening, s)
-		differ = differ || !slices.Equal(ports, listening[0].ports())
-		odd = odd || slices.Contains(ports, "")
-	}
-	if limits == 0 || !differ {
-		return
-	}
-	for _, s := range listening {
-		place, ports := fmt.Sprintf("%s:%d", r.file, s.line), s.ports()
-		if odd {
-			r.lose(place, "%s %s: a bind in it or beside it has no number for a port: all requests are taken to come to it", s.kind, s.name)
-			continue
-		}
-		note := r.tell
-		if limits > 1 {
-			note = r.lose
-		}
-		note(place, "only a log with the port tells requests to %s %s (%s) from others; else all are taken to come to it", s.kind, s.name,
-			strings.Join(ports, ", "))
-		s.set = within("port", append(ports, request.NoPort)...)
-	}
-}
-
-// redirectsAll reports whether a rule redirects every request, or every one without TLS.
-func redirectsAll(words []string) bool {
-	at, text := slices.Index(words, "redirect"), strings.Join(words, " ")
-	always := !slices.Contains(words, "if") && !slices.Contains(words, "unless")
-	return (at == 0 || at == 1 && words[0] == "http-request") &&
-		(always || strings.HasSuffix(text, "unless { ssl_fc }") || strings.HasSuffix(text, "if !{ ssl_fc }"))
-}
-
-func (s *haproxySection) has(is func(words []string) bool) bool {
-	return slices.ContainsFunc(s.rules, func(rule haproxyRule) bool { return is(rule.words) })
-}
-
-// ports returns the ports on which a section listens.
-func (s *haproxySection) ports() (ports []string) {
-	for _, rule := range s.rules {
-		if rule.words[0] != "bind" || len(rule.words) < 2 || s.kind == "backend" {
-			continue
-		}
-		for address := range strings.SplitSeq(rule.words[1], ",") {
-			port := address[strings.LastIndexByte(address, ':')+1:]
-			if strings.Trim(port, "0123456789") != "" {
-				port = "" // a path, a variable, a range
-			}
-			ports = append(ports, port)
-		}
-	}
-	return sortedPorts(ports)
-}
-
-// route finds which requests backends get.
-func (r *haproxyReader) route() {
-	gets := map[string][]Set{}
-	for _, s := range r.sections {
-		left := s.set
-		for _, rule := range s.rules {
-			switch {
-			case rule.words[0] == "use_backend" && len(rule.words) > 1:
-				set, _ := r.condition(s, rule, rule.words[2:])
-				gets[rule.words[1]] = append(gets[rule.words[1]], left.and(set))
-				left = left.and(set.except())
-			case rule.words[0] == "default_backend" && len(rule.words) > 1:
-				gets[rule.words[1]] = append(gets[rule.words[1]], left)
-			}
-		}
-	}
-	for _, s := range r.sections {
-		if s.kind == "backend" && gets[s.name] != nil {
-			s.set = union(gets[s.name]...)
-		}
-	}
 }

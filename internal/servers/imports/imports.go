@@ -1,3 +1,5 @@
+// Package imports reads what servers are told of limits: a configuration comes in, and what goes out is a shadow.yaml
+// with the same limits, each with its file and line, and what was not understood.
 package imports
 
 import (
@@ -18,6 +20,7 @@ import (
 type Import struct {
 	Policies []Policy
 	Notes    []Note
+	Logged   string // the format of the log, as --format takes it; "": a configuration does not say
 
 	noted map[Note]bool
 	docs  []doc // that were not read yet
@@ -269,7 +272,7 @@ func (l Limit) problem() error {
 func (i *Import) check(p *Policy) {
 	var kept []Limit
 	for _, l := range p.Limits {
-		if l.Match.never {
+		if l.Match.never || l.Count.never { // a counter that nothing moves refuses nothing
 			continue
 		}
 		if err := l.problem(); err != nil {

@@ -269,6 +269,108 @@ func TestNginxTells(t *testing.T) {
 	}
 }
 
+// What HAProxy has and limits here have not is said, whatever is read besides.
+func TestHAProxyTells(t *testing.T) {
+	const deny = "\nhttp-request deny if { sc_http_req_rate(0) gt 8 }"
+	table := func(words string) string { return "frontend f\nstick-table " + words + "\n" }
+	ip := table("type ip size 1k expire 1m store http_req_rate(10s),gpc0,gpc1_rate(1s)")
+	for text, want := range map[string]string{
+		table("type string len 8 size 1k expire 1m store http_req_rate(10s)") + "http-request track-sc0 path" + deny: "haproxy.cfg:3: the table f cuts keys to 8 bytes",
+		table("type string size 1k expire 1m store http_req_rate(10s)") + "http-request track-sc0 path" + deny:       "haproxy.cfg:3: the table f cuts keys to 32 bytes",
+		table("type ip size 1k expire 1m store http_req_rate(10s)") + "http-request track-sc0 req.hdr(X-Key)" + deny: "haproxy.cfg:3: the table f has addresses",
+		table("type ip size 1k expire 1s store http_req_rate(1s)") + "http-request track-sc0 src" + deny:             "haproxy.cfg:3: the table f forgets a client after 1s",
+		table("type ip sise 1k expire 1m store http_req_rate(1s)") + "http-request track-sc0 src" + deny:             "haproxy.cfg:2: sise is not understood in a stick-table",
+		ip + "acl over src_http_req_rate gt 5\nhttp-request track-sc0 src unless over" + deny:                        "haproxy.cfg:4: unless over asks for a rate that is not exceeded",
+		ip + "http-request track-sc0 src if { sc_http_req_rate(1) gt 5 }" + deny:                                     "haproxy.cfg:3: http-request track-sc0 goes by a rate",
+		ip + "http-request track-sc0 src if !{ src_http_req_rate gt 5 }" + deny:                                      "haproxy.cfg:3: !{ src_http_req_rate gt 5 } asks for a rate that is not exceeded",
+		ip + "http-request track-sc0 src" + deny + "\nuse_backend slow if { sc_http_req_rate(0) gt 3 }":              "haproxy.cfg:5: use_backend slow goes by a rate",
+		ip + "http-request track-sc0 src" + deny + "\nhttp-request allow if { sc_http_req_rate(0) gt 3 }":            "haproxy.cfg:5: http-request allow goes by a rate",
+		ip + "http-request track-sc0 src" + deny + "\nhttp-request deny unless { sc_http_req_rate(0) gt 3 }":         "haproxy.cfg:5: unless { sc_http_req_rate(0) gt 3 } asks for a rate",
+		ip + "http-request track-sc0 src" + deny + "\nhttp-request set-var(req.a) int(1) if { sc_conn_cur(0) gt 3 }": "haproxy.cfg:5: sc_conn_cur(0) counts what no limit here does",
+		ip + "http-request track-sc0 src" + deny + "\nhttp-request sc-inc-gpc1(0)":                                   "haproxy.cfg:5: sc-inc-gpc1 is not understood",
+		ip + "http-request track-sc0 src" + deny + "\nhttp-response sc-inc-gpc0(0) if { status 401 }":                "haproxy.cfg:5: http-response sc-inc-gpc0 is not understood",
+		ip + "http-request track-sc0 src" + deny + "\nhttp-request denny if { path /a }":                             "haproxy.cfg:5: denny is a word that is not known",
+		ip + "http-request track-sc0 src" + deny + " !{ base_beg a.example/ }":                                       "haproxy.cfg:4: no condition says",
+		ip + "http-request track-sc0 src" + deny + " { path,word(1,/) a }":                                           "haproxy.cfg:4: no condition says",
+		ip + "http-request track-sc0 path,word(1,/)" + deny:                                                          "haproxy.cfg:3: what word(1,/) makes of a key",
+		ip + "http-request set-path /a\nhttp-request track-sc0 src" + deny:                                           "haproxy.cfg:3: set-path changes or ends",
+		ip + "http-request set-header X-Key a\nhttp-request track-sc0 req.hdr(x-key)" + deny:                         "haproxy.cfg:3: set-header changes a header",
+		ip + "block if { path /a }\nhttp-request track-sc0 src" + deny:                                               "haproxy.cfg:3: block is not understood",
+		ip + "tcp-request connection track-sc0 src\ntcp-request connection reject if { sc0_http_req_rate gt 5 }":     "haproxy.cfg:4: connection reject is asked for once a connection",
+		"defaults\nhttp-request deny if { path /a }\n" + ip + "http-request track-sc0 src" + deny:                    "haproxy.cfg:2: rules of a defaults section are not read",
+	} {
+		i := new(Import)
+		if err := i.Add("haproxy.cfg", []byte(text), "haproxy"); err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		i.Done()
+		if !slices.ContainsFunc(i.Notes, func(n Note) bool { return strings.HasPrefix(n.String(), want) }) {
+			t.Errorf("%s: %v, want %s", text, i.Notes, want)
+		}
+	}
+}
+
+// Configurations out of public questions about HAProxy, with what is right.
+func TestHAProxyCases(t *testing.T) {
+	cases := testneeds.Shared(t, "cases")
+	cut := imported(t, filepath.Join(cases, "haproxy-key-cut-by-len", "haproxy.cfg"))
+	if text := fmt.Sprint(cut.Lost()); !strings.Contains(text, "haproxy.cfg:6: the table fe cuts keys to 8 bytes") {
+		t.Error(text)
+	}
+	var limits []string
+	for _, l := range imported(t, filepath.Join(cases, "haproxy-map-unless", "haproxy.cfg")).Policies[0].Limits {
+		limits = append(limits, fmt.Sprint(l.Text, " ", l.By, " ", groupText(l.Match.c)))
+	}
+	if want := []string{
+		"haproxy:30/1s path {prefix: /ann/version, not: {regexp: '/remote$'}}", "haproxy:10/1s path {prefix: /ann/user, not: {regexp: '/remote$'}}",
+		"haproxy:20/1s path {not: [{regexp: '/remote$'}, {prefix: /ann/version}, {prefix: /ann/user}]}", "haproxy:2/1s path {regexp: '/remote$'}",
+	}; !slices.Equal(limits, want) {
+		t.Errorf("%q, want %q", limits, want)
+	}
+}
+
+// Words of HAProxy that no list has are told at each level. Those of answers, of users and of the known are not.
+func TestUnknownWordsOfHAProxyAreTold(t *testing.T) {
+	const text = `global
+	wordglobal 1
+	tune.bufsize 16384
+userlist u
+	user a password b
+defaults
+	worddefaults 1
+	mode http
+frontend f
+	wordfrontend 1
+	rate-bound 5
+	http-request wordaction
+	http-response set-header A b
+	tcp-request content wordcontent
+	http-request track-sc0 src table b
+	http-request deny if { sc0_http_req_rate gt 5 }
+backend b
+	wordbackend 1
+	stick-table type ipv6 size 1k expire 1m store http_req_rate(10s)
+`
+	i := new(Import)
+	if err := i.Add("haproxy.cfg", []byte(text), "haproxy"); err != nil {
+		t.Fatal(err)
+	}
+	i.Done()
+	var got []string
+	for _, n := range i.Notes {
+		word, _, _ := strings.Cut(n.Text, " ")
+		got = append(got, fmt.Sprint(n.Place, " ", word, " ", n.Mild))
+	}
+	want := []string{
+		"haproxy.cfg:2 wordglobal true", "haproxy.cfg:7 worddefaults true", "haproxy.cfg:10 wordfrontend true", "haproxy.cfg:11 rate-bound false",
+		"haproxy.cfg:12 wordaction true", "haproxy.cfg:14 wordcontent true", "haproxy.cfg:18 wordbackend true",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("told are %q, want %q", got, want)
+	}
+}
+
 // A word that no table has is told at each level, once, and inside of known blocks; names and values of maps are no words.
 func TestUnknownWordsAreTold(t *testing.T) {
 	const text = `wordmain 1;
