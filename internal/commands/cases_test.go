@@ -43,7 +43,7 @@ var logCases = []logCase{
 	{name: "sundog-2017", real: true, what: "a blog whose server calls itself", why: "Its own requests, a third, are no target, and the lines let them through. Those who try passwords come no faster than pages."},
 	{name: "webbot-phase1", real: true, what: "people and bots by session", why: "The bots imitate people, and send no faster.", args: []string{"--format", `- - [$time_local] "$request" $status $body_bytes_sent "$http_referer" $session "$http_user_agent"`, "--client", "session"}},
 	{name: "webbot-phase2", real: true, what: "people by session", why: "There are only people.", args: []string{"--format", `- - [$time_local] "$request" $status $body_bytes_sent "$http_referer" $session "$http_user_agent"`, "--client", "session"}},
-	{name: "imooc-2016", real: true, what: "a site with a health check", why: "By the format that fits at first sight agents are URLs, so clients cannot be divided."},
+	{name: "imooc-2016", real: true, what: "a site with a health check", why: "Health checks are half of it; other programs are no faster than people."},
 	{name: "zanbil-sample-2019", real: true, what: "41 minutes of a shop", why: "Some visitors load more pictures at once than bots ask for pages."},
 }
 

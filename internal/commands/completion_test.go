@@ -89,6 +89,7 @@ func TestCompletions(t *testing.T) {
 		{"replay --limit token:6/30s,", "token:6/30s,burst= token:6/30s,initial= token:6/30s,refill=even token:6/30s,refill=step " +
 			"token:6/30s,refill=interval token:6/30s,debt token:6/30s,cooldown= token:6/30s,clock="},
 		{"replay --limit in-turn:window:1/s+nginx:10r/s,burst=5,", "in-turn:window:1/s+nginx:10r/s,burst=5,delay= in-turn:window:1/s+nginx:10r/s,burst=5,nodelay " +
+			"in-turn:window:1/s+nginx:10r/s,burst=5,max= " +
 			"in-turn:window:1/s+nginx:10r/s,burst=5,cooldown= in-turn:window:1/s+nginx:10r/s,burst=5,clock="},
 		{"limits explain caddy:6/30s,cooldown=5s,", "caddy:6/30s,cooldown=5s,clock="},
 		{"suggest --target ", strings.Join(who.Words(), " ")},

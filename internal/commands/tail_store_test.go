@@ -158,6 +158,7 @@ func TestTailStoreShared(t *testing.T) {
 	for asked := 0; asked < 24 || before[0] == 0; asked++ {
 		k.write(100 * time.Millisecond)
 		k.ask("report", "runs")
+		k.wait("the views of the first run", func() bool { return existsFile(filepath.Join(k.db(), "shadow.duckdb")) })
 		now := clients[asked%len(clients)](question)
 		if now[0] < before[0] || now[1] < before[1] || now[2] != now[1] {
 			t.Errorf("%d requests, %d refused and as many would-blocks: now %v", before[0], before[1], now)
