@@ -52,7 +52,11 @@ func (c *logCase) logs(t *testing.T) (files []string) {
 	if !c.real {
 		return []string{filepath.Join(testneeds.Root(t), "sample-logs", c.name)}
 	}
-	for _, pattern := range append(c.files, map[bool]string{true: "*.gz"}[c.files == nil]) {
+	patterns := c.files
+	if patterns == nil {
+		patterns = []string{"*.gz"}
+	}
+	for _, pattern := range patterns {
 		found, err := filepath.Glob(filepath.Join(testneeds.Shared(t, filepath.Join("logs", c.name)), pattern))
 		must(t, err)
 		files = append(files, found...)
