@@ -5,6 +5,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 
 	"shadow/internal/store/duck"
 	"shadow/internal/testneeds"
+	"shadow/replay"
 )
 
 // A disk can become full at any byte of a run: among the events, among the tallies, in the catalog.
@@ -124,4 +126,51 @@ func storesWhole(t *testing.T, dir, kB string) (said string) {
 		t.Logf("%s kB: %s; %v", kB, said, dir)
 	}
 	return said
+}
+
+// A tail stores on when there is room again, whatever the full disk has cut: a file of the batch, pieces that are put
+// together, the catalog.
+func TestAppendAfterFullDisk(t *testing.T) {
+	dir := testneeds.SmallDisk(t, 24<<10)
+	s := openStore(t, filepath.Join(dir, "shadow.db"))
+	rng := testneeds.Rand(t, 7, 7)
+	g := newGrown(2)
+	var failed int
+	for number := uint64(1); number <= 70; number++ {
+		batches := []*replay.Addition{madeBatch(rng, number, 2, g)}
+		filler := filepath.Join(dir, "filler")
+		fillDisk(t, filler, int64(number-1)*2*4096)
+		if _, err := s.Append(context.Background(), info, batches); err != nil {
+			failed++
+		}
+		if err := os.Remove(filler); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Append(context.Background(), info, batches); err != nil {
+			t.Fatalf("batch %d, when there is room again: %v", number, err)
+		}
+	}
+	if failed < 5 || failed > 65 {
+		t.Errorf("%d of 70 batches met a full disk: the sizes tried prove nothing", failed)
+	}
+	if n := askNumber(t, string(s.folder), "SELECT sum(requests) FROM runs"); n != g.requests {
+		t.Errorf("%d requests are stored of %d", n, g.requests)
+	}
+}
+
+// fillDisk fills a disk but for some bytes.
+func fillDisk(t *testing.T, path string, but int64) {
+	t.Helper()
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	block := make([]byte, 4096)
+	for err == nil {
+		_, err = f.Write(block)
+	}
+	if size, err := f.Seek(0, io.SeekEnd); err != nil || f.Truncate(max(0, size-but)) != nil {
+		t.Fatal("cannot fill the disk", err)
+	}
 }

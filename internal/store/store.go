@@ -57,10 +57,12 @@ const tailMemoryMB = 512
 // openTable returns the database in memory on which the pieces of a tail are made.
 func (s *Store) openTable(ctx context.Context) (*duck.Conn, error) {
 	if s.table != nil {
-		if _, err := os.Stat(s.place.path); err == nil {
+		// After a catalog that a full disk cut, DuckDB answers no question on any database that is open with it.
+		_, err := os.Stat(s.place.path)
+		if err == nil && s.table.Exec("USE memory; DETACH DATABASE IF EXISTS shadow") == nil {
 			return s.table, nil
 		}
-		s.Close() //nolint:errcheck // another folder has taken the place of this one
+		s.Close() //nolint:errcheck // another folder has taken the place of this one, or no answer will come
 	}
 	var err error
 	if s.place, err = s.work(ctx); err != nil {
