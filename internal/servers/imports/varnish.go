@@ -38,7 +38,11 @@ type vclReader struct {
 	calls  map[string]string // arguments, and where they were
 	read   map[int]bool      // calls, by where they stand
 	depth  int
+	called int // subs so far
 }
+
+// A configuration of ten lines can come to a call more often than can be read, under longer and longer conditions.
+const mostCalls, mostWritten = 1000, 64 << 10
 
 const isDenied = "vsthrottle.is_denied"
 
@@ -127,14 +131,15 @@ func (r *vclReader) block(set Set) (left Set) {
 		case "", "}":
 			return set
 		case "if":
-			set = r.branches(set)
-		case "call":
-			back := r.at + 2
-			if at, ok := r.subs[r.words[min(r.at, len(r.words)-1)]]; ok && r.depth <= mostNested {
-				r.at = at
-				set = r.block(set)
+			place := r.at
+			after := r.branches(set)
+			if after.size() > mostWritten {
+				r.lose(r.place(place), "the conditions up to here are too long: this one is taken to fit")
+				after = set
 			}
-			r.at = back
+			set = after
+		case "call":
+			set = r.call(set)
 		case "return":
 			set = none
 		case "set":
@@ -145,6 +150,23 @@ func (r *vclReader) block(set Set) (left Set) {
 			r.at = r.end(r.at) + 1
 		}
 	}
+}
+
+// call reads a sub where it is called.
+func (r *vclReader) call(set Set) (left Set) {
+	name, back := r.peek(), r.at+2
+	at, ok := r.subs[name]
+	switch {
+	case !ok:
+	case r.called == mostCalls || r.depth > mostNested:
+		r.lose(r.place(r.at), "call %s is not read: calls go too deep, or are too many", name)
+	default:
+		r.called++
+		r.at = at
+		set = r.block(set)
+	}
+	r.at = back
+	return set
 }
 
 // branches reads if, and what stands behind else.
