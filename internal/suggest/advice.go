@@ -97,8 +97,14 @@ func (a *Advice) Banded() bool {
 // fits reports whether a limit with such a memory can be judged by the parts that choose.
 func (a *Advice) fits(length limit.Time) bool {
 	parts := a.Choosing()
-	return (parts[len(parts)-1].Last-parts[0].First)/shortest >= length
+	return fits(length, parts[len(parts)-1].Last-parts[0].First)
 }
+
+// fits reports whether a limit with such a memory can be judged by so much of a log.
+func fits(length, log limit.Time) bool { return log/shortest >= length }
+
+// drawn reports whether there are curves of a shape: windows that are too long have none.
+func (a *Advice) drawn(s sweep.Shape) bool { return s.Kind == sweep.Token || a.fits(s.Per) }
 
 // A Suggestion is the limit of one shape, or why there is none.
 type Suggestion struct {
@@ -206,6 +212,9 @@ func (a *Advice) smallest(s *Suggestion, keeps func(*Figures, *who.Groups) bool)
 		if p.Clients.Of(a.Protected()) == 0 {
 			continue
 		}
+		if !a.drawn(s.Shape) {
+			return 0, TooLong
+		}
 		here, ok := Strictest(p.curve(s.curve), func(f *Figures) bool { return keeps(f, &p.Clients) })
 		if !ok {
 			return 0, Broken
@@ -217,7 +226,7 @@ func (a *Advice) smallest(s *Suggestion, keeps func(*Figures, *who.Groups) bool)
 		return 0, why
 	case token && n > s.Rate.MostBurst():
 		return 0, Broken
-	case token && !a.fits(refills(s.Rate, n)), !token && !a.fits(s.Per):
+	case token && !a.fits(refills(s.Rate, n)):
 		return 0, TooLong
 	case !a.Short && a.Action == "" && a.ofHours(s.Shape, n) && Admits(s.Shape, n, limit.Hour) < leastOfHours:
 		return 0, TooFew
@@ -242,7 +251,7 @@ func (a *Advice) candidate(s *Suggestion, n int64) Candidate {
 	for i, part := range a.Parts {
 		if part == nil {
 			c.On[i].Counted = true
-		} else if c.On[i] = part.Placements[0][s.curve].At(n); s.family.own != nil {
+		} else if c.On[i] = part.Placements[0][s.curve].At(n); s.family.own != nil || !a.drawn(s.Shape) {
 			c.On[i].Counted = false
 		}
 	}

@@ -248,6 +248,7 @@ func (d *Advisor) draw(ctx context.Context) error {
 			o := d.Shapes
 			o.High, o.Group = true, func(client int32) uint8 { return uint8(d.labels.Of(client)) }
 			o.Action, o.Tables, o.Lateness, o.Bursts, o.Band, o.Stop = action, d.Tables, d.Lateness, nil, d.Band, ctx.Err
+			o.TooLong = func(per limit.Time) bool { return !fits(per, d.chosenFor()) }
 			t.parts[i] = sweep.New(o)
 		}
 		if d.Explore {
@@ -289,6 +290,15 @@ func (d *Advisor) draw(ctx context.Context) error {
 		}
 	}
 	return err
+}
+
+// chosenFor returns for how long the parts last that limits are chosen on.
+func (d *Advisor) chosenFor() limit.Time {
+	end := d.Found.Stats.LastAt
+	if d.cuts.there[Rest] {
+		end = d.cuts.at[Rest]
+	}
+	return end - d.Found.Stats.FirstAt
 }
 
 // actions returns the actions to suggest limits for, "" for all together.

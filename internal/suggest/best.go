@@ -163,6 +163,7 @@ func (s *Suggestion) try(a *Advice, sizes []int64) {
 type Priced struct {
 	*Candidate
 	Text string // its limit as replay takes it
+	of   *Suggestion
 }
 
 // uncounted adds a limit if it is not known what it refuses.
@@ -171,7 +172,7 @@ func uncounted(all []Priced, s *Suggestion, c *Candidate) []Priced {
 		return all
 	}
 	if text, ok := s.family.text(c.Limit); ok {
-		all = append(all, Priced{c, text})
+		all = append(all, Priced{c, text, s})
 	}
 	return all
 }

@@ -77,8 +77,9 @@ func (d *Advisor) price(ctx context.Context, some func(*Advice) []Priced) error 
 
 // An unpriced limit is replayed for what it refuses.
 type unpriced struct {
-	candidate *Candidate
-	policy    policy.Policy
+	Priced
+	track  *track
+	policy policy.Policy
 }
 
 // unpriced are the limits to replay of each track.
@@ -89,7 +90,7 @@ func (d *Advisor) unpriced(some func(*Advice) []Priced) (all []unpriced, err err
 			if err != nil {
 				return nil, err
 			}
-			all = append(all, unpriced{priced.Candidate, p})
+			all = append(all, unpriced{priced, t, p})
 		}
 	}
 	return all, nil
@@ -110,7 +111,7 @@ func (t *track) policy(i int, text string) (p policy.Policy, err error) {
 
 // count finds out what is refused by some limits on each part, in as many passes as their states want.
 func (d *Advisor) count(ctx context.Context, all []unpriced) error {
-	r := newRepeaters(d.Tables, d.Found.Clients)
+	r := newRepeaters(d.Tables, d.refusable(all))
 	for len(all) > 0 {
 		n := min(len(all), r.atOnce())
 		if err := d.pass(ctx, r, all[:n]); err != nil {
@@ -119,6 +120,47 @@ func (d *Advisor) count(ctx context.Context, all []unpriced) error {
 		all = all[n:]
 	}
 	return nil
+}
+
+// refusable tells by client whether some of the limits may refuse something to it on some part of the log: whether it
+// needs more of the curve that is nearest.
+func (d *Advisor) refusable(all []unpriced) []bool {
+	type place struct {
+		track *track
+		curve int
+	}
+	strictest := map[place]*Priced{} // no other one of its family refuses more
+	for i := range all {
+		at := place{all[i].track, all[i].of.curve}
+		if old := strictest[at]; old == nil || all[i].Limit < old.Limit {
+			strictest[at] = &all[i].Priced
+		}
+	}
+	wanted := make([]bool, d.Found.Clients.Len())
+	for _, t := range d.tracks {
+		var curves []int
+		for at := range strictest {
+			if at.track == t {
+				curves = append(curves, at.curve)
+			}
+		}
+		for _, part := range t.parts {
+			part.Needs(curves, func(curve int, client int32, need int64) {
+				limit, requests := strictest[place{t, curve}], d.Found.Clients.At(client).Requests()
+				wanted[client] = wanted[client] || limit.of.family.mostNeeded(need, requests) > limit.Limit
+			})
+		}
+	}
+	return wanted
+}
+
+// repeaters are the clients that came more than once.
+func (d *Advisor) repeaters() *repeaters {
+	wanted := make([]bool, d.Found.Clients.Len())
+	for id := range wanted {
+		wanted[id] = d.Found.Clients.At(int32(id)).Requests() > 1
+	}
+	return newRepeaters(d.Tables, wanted)
 }
 
 // pass is one pass over the requests.
@@ -142,7 +184,7 @@ func (d *Advisor) pass(ctx context.Context, r *repeaters, all []unpriced) error 
 	for part, engine := range parts {
 		found := engine.Result(d.Found.Stats).Policies
 		for i := range all {
-			all[i].candidate.On[part] = Count(r.hits(&found[i].Hits), d.labels)
+			all[i].Candidate.On[part] = Count(r.hits(&found[i].Hits), d.labels)
 		}
 	}
 	return nil
@@ -167,7 +209,7 @@ func (d *Advisor) overWhole(ctx context.Context) error {
 			policies = append(policies, p)
 		}
 	}
-	r := newRepeaters(d.Tables, d.Found.Clients)
+	r := d.repeaters()
 	engine := d.engine(ctx, r, policies)
 	if err := d.Again(func(b *traffic.Batch) error {
 		d.mark(b)

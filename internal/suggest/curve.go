@@ -98,12 +98,24 @@ func together(facets [facetCount]*sweep.Curve) Curve {
 		}
 	}
 	slices.Sort(limits)
-	for _, n := range slices.Compact(limits) {
+	limits = slices.Compact(limits)
+	c.Points = make([]Point, 0, len(limits))
+	var next [facetCount]int // in each facet, the first point above the limit
+	for _, n := range limits {
 		p := Point{Limit: n, Figures: Figures{Counted: true}}
+		var at [facetCount]sweep.Point
+		for f := range facets {
+			points := facets[f].Points
+			for next[f] < len(points) && points[next[f]].Limit <= n {
+				next[f]++
+			}
+			if next[f] > 0 {
+				at[f] = points[next[f]-1]
+			}
+		}
 		for g := range who.Count {
 			in, class := place(g)
-			at := facets[in].At(n)
-			p.Refused[g], p.Hit[g] = at.Refused[class], at.Hit[class]
+			p.Refused[g], p.Hit[g] = at[in].Refused[class], at[in].Hit[class]
 		}
 		c.Points = append(c.Points, p)
 	}

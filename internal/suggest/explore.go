@@ -223,7 +223,7 @@ func (x *explorer) window(c *Curve, i int) ExploredShape {
 		need   int64
 	}
 	var sides [2][]needy // of clients to protect, and others
-	x.track.whole.Needs(i, func(client int32, need int64) {
+	x.track.whole.Needs([]int{i}, func(_ int, client int32, need int64) {
 		if need < 2 {
 			return
 		}

@@ -30,7 +30,7 @@ func (x *explorer) replay(ctx context.Context, shapes []ExploredShape) error {
 			tasks, policies = append(tasks, task{s, k}), append(policies, p)
 		}
 	}
-	r := newRepeaters(x.Tables, x.Found.Clients)
+	r := x.repeaters()
 	for len(tasks) > 0 {
 		n := min(len(tasks), r.atOnce())
 		engine := x.engine(ctx, r, policies[:n])
@@ -54,7 +54,7 @@ func (x *explorer) replay(ctx context.Context, shapes []ExploredShape) error {
 			for k := range s.Listed {
 				at[x.e.Clients[s.Listed[k].Client].ID] = &s.Listed[k]
 			}
-			x.track.whole.Needs(s.curve, func(client int32, need int64) {
+			x.track.whole.Needs([]int{s.curve}, func(_ int, client int32, need int64) {
 				if l := at[client]; l != nil {
 					l.Need = need
 				}

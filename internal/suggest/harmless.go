@@ -50,12 +50,30 @@ func (a *Advice) harmless() (all []Priced) {
 // leastRoom is the percentage by which a safety net is looser than its busiest spared client: the next may be busier.
 const leastRoom = 20
 
-// harmlessIfNone returns the limits of harmless, unless there is an answer.
-func (a *Advice) harmlessIfNone() []Priced {
-	if a.Answer.Of != nil || len(a.Ceilings) > 0 {
+// harmlessIfNone returns the limits that pickIfNone chooses from.
+func (a *Advice) harmlessIfNone() (all []Priced) {
+	switch {
+	case a.Answer.Of != nil:
 		return nil
+	case len(a.Ceilings) == 0:
+		return a.harmless()
 	}
-	return a.harmless()
+	if s, n := a.ceiling(); s != nil {
+		s.tries = []Candidate{a.candidate(s, n)}
+		all = uncounted(all, s, &s.tries[0])
+	}
+	return all
+}
+
+// ceiling returns the first of Ceilings that the market has; nil: none.
+func (a *Advice) ceiling() (of *Suggestion, n int64) {
+	some := a.market()
+	for _, c := range a.Ceilings {
+		if i := slices.IndexFunc(some, func(s Suggestion) bool { return s.Shape == c.Shape }); i >= 0 {
+			return &some[i], c.N
+		}
+	}
+	return nil, 0
 }
 
 // pickIfNone calls pickHarmless, unless there is an answer. Where no client to protect sends such requests, the answer
@@ -66,13 +84,9 @@ func (a *Advice) pickIfNone() {
 	case len(a.Ceilings) == 0:
 		a.pickHarmless()
 	default:
-		some := a.market()
-		for _, c := range a.Ceilings {
-			if i := slices.IndexFunc(some, func(s Suggestion) bool { return s.Shape == c.Shape }); i >= 0 {
-				a.take(&some[i], a.candidate(&some[i], c.N))
-				a.Answer.loose = true
-				return
-			}
+		if s, _ := a.ceiling(); s != nil {
+			a.take(s, s.tries[0])
+			a.Answer.loose = true
 		}
 	}
 }

@@ -9,33 +9,34 @@ import (
 	"shadow/replay"
 )
 
-// Many clients come once. No limit refuses anything to them, but a replay of dozens of limits would have a state for each
-// of them in each. So where most came once, limits are replayed on the requests of the others, who get ids of their own:
+// Most clients need less than any limit that is asked for admits, and many come once. But a replay of dozens of limits
+// would have a state for each of them in each. So where few clients can be refused anything, limits are replayed on their
+// requests, and they get ids of their own:
 //
-//	clients     0 1 2 3 4 5      of which 1 and 4 came again
-//	repeaters     0     1
+//	clients     0 1 2 3 4 5      of which 2 and 5 may be refused something
+//	repeaters       0     1
 type repeaters struct {
 	all    bool            // whether requests of all clients are replayed, under their ids
 	tables *traffic.Tables // with repeaters as clients
-	ids    []int32         // by client: its id as a repeater; −1: it came once
+	ids    []int32         // by client: its id as a repeater; −1: it is none
 	who    []int32         // by repeater: the client
 	batch  traffic.Batch
 	rows   []int32
 	room   int64 // bytes for what is remembered of keys
 }
 
-// newRepeaters finds out who came again.
-func newRepeaters(t *traffic.Tables, clients *intern.PagedSlice[traffic.ClientTally]) *repeaters {
+// newRepeaters takes the clients that are wanted, unless they are most of them.
+func newRepeaters(t *traffic.Tables, wanted []bool) *repeaters {
 	tables := *t
-	r := &repeaters{tables: &tables, ids: make([]int32, clients.Len()), room: stateBytes}
+	r := &repeaters{tables: &tables, ids: make([]int32, len(wanted)), room: stateBytes}
 	for id := range r.ids {
 		r.ids[id] = -1
-		if clients.At(int32(id)).Requests() > 1 {
+		if wanted[id] {
 			r.ids[id] = int32(len(r.who))
 			r.who = append(r.who, int32(id))
 		}
 	}
-	if len(r.who) > clients.Len()/2 {
+	if len(r.who) > len(wanted)/2 {
 		return &repeaters{all: true, tables: t, room: stateBytes}
 	}
 	tables.Clients = intern.NewDict()

@@ -1,12 +1,17 @@
 package suggest
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
+	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"shadow/internal/policy"
 	"shadow/internal/request"
+	"shadow/internal/servers"
+	"shadow/internal/sweep"
 	"shadow/internal/testneeds"
 	"shadow/internal/traffic"
 	"shadow/internal/traffic/ingest"
@@ -33,7 +38,8 @@ func TestReplayOfRepeaters(t *testing.T) {
 			var group traffic.Group
 			group.Sort(&b, b.Client, tables.Clients.Len())
 			tallies.Count(&b, &group, tables)
-			r := newRepeaters(tables, &tallies.Clients)
+			d := Advisor{Tables: tables, Found: &replay.Result{Clients: &tallies.Clients}}
+			r := d.repeaters()
 			if r.all != (clients == 100) {
 				t.Fatalf("requests of all are replayed: %v", r.all)
 			}
@@ -68,4 +74,84 @@ func byClient(hits *replay.Hits) map[int32]replay.Hit {
 		all[hit.Client] = hit
 	}
 	return all
+}
+
+// What a server refuses, in its own arithmetic, it refuses only to clients that may need more of its family, as far as
+// the nearest curve tells.
+func TestMostNeeded(t *testing.T) {
+	tables := traffic.NewTables()
+	b := requestsOfPaces(testneeds.Rand(t, 11, 7), tables)
+	for _, name := range servers.Names() {
+		s, err := servers.Named(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		refused := 0
+		for _, f := range MarketOf(s, func(sweep.Shape) bool { return true }).families {
+			curves := sweep.New(sweep.Options{
+				Tables: tables, Kinds: []sweep.Kind{f.shape.Kind}, Periods: []limit.Time{f.shape.Per}, Rates: []sweep.Rate{f.shape.Rate},
+				Lateness: ingest.DefaultLateness, Group: func(int32) uint8 { return 0 },
+			})
+			curves.Take(b)
+			needs := map[int32]int64{}
+			curves.Needs([]int{0}, func(_ int, client int32, need int64) { needs[client] = need })
+			sent := map[int32]int64{}
+			for _, client := range b.Client {
+				sent[client]++
+			}
+			for _, n := range []int64{1, 2, 4, 9, 20, 60} {
+				text, ok := f.text(n)
+				if !ok {
+					continue
+				}
+				policies, err := policy.ParseLimits([]string{text}, request.ByClient)
+				if err != nil {
+					t.Fatal(err)
+				}
+				e := replay.New(replay.Options{Tables: tables, Policies: policies, Lateness: ingest.DefaultLateness})
+				if err := e.Judge(b); err != nil {
+					t.Fatal(err)
+				}
+				for hit := range e.Result(ingest.Stats{}).Policies[0].Hits.All() {
+					refused++
+					if most := f.mostNeeded(needs[hit.Client], sent[hit.Client]); most <= n {
+						t.Errorf("%s refuses %d of %d requests of a client that needs %d of the curve, at most %d of the server",
+							text, hit.Refused, sent[hit.Client], needs[hit.Client], most)
+					}
+				}
+			}
+		}
+		if refused < 100 {
+			t.Errorf("%s refuses %d clients something: that proves nothing", name, refused)
+		}
+	}
+}
+
+// requestsOfPaces are the requests of clients that send one after the other at some pace, or several at a time.
+func requestsOfPaces(rng *rand.Rand, tables *traffic.Tables) *traffic.Batch {
+	tables.Agents.ID([]byte("curl/8"))
+	tables.Actions.ID([]byte("/"))
+	b := new(traffic.Batch)
+	for id := range 60 {
+		client := tables.Clients.ID(fmt.Append(nil, "client ", id))
+		pace := limit.Time(1+rng.IntN(1<<rng.IntN(13))) * limit.Second
+		at := limit.Time(rng.IntN(600)) * limit.Second
+		most := 1 + rng.IntN(1+rng.IntN(30))
+		for range 1 + rng.IntN(200) {
+			for range 1 + rng.IntN(most) {
+				b.At, b.Client = append(b.At, at), append(b.Client, client)
+				b.Agent, b.Action = append(b.Agent, 0), append(b.Action, 0)
+				b.Status, b.Bytes = append(b.Status, 200), append(b.Bytes, 1)
+			}
+			at += pace
+		}
+	}
+	var sorted traffic.Batch
+	order := make([]int32, b.Len())
+	for i := range order {
+		order[i] = int32(i)
+	}
+	slices.SortStableFunc(order, func(x, y int32) int { return cmp.Compare(b.At[x], b.At[y]) })
+	sorted.Append(b, order)
+	return &sorted
 }

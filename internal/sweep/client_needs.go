@@ -1,17 +1,24 @@
 package sweep
 
-// Needs has do see the clients that the curves are about, each with the smallest limit of shape i, in the order of the
-// curves, that does not hit it. Keys must belong to one client each.
-func (s *Sweep) Needs(i int, do func(client int32, need int64)) {
+// Needs has do see the clients that the curves are about, each with the smallest limits of some shapes, which go by
+// their places among the curves, that do not hit it. Of a shape that is too long it is told the most that can be: how
+// many requests the client sent. Keys must belong to one client each.
+func (s *Sweep) Needs(shapes []int, do func(shape int, client int32, need int64)) {
 	s.tallies.Grow(s.options.Tables)
 	who := s.population()
 	s.sieve.find(who)
-	shape, needOf := &s.shapes[i], mostNeeded
-	if shape.rate != nil {
-		needOf = burstNeeded
-	}
-	for _, c := range who {
-		do(c.id, int64(shape.need(c.slot, needOf)))
+	for _, i := range shapes {
+		shape, needOf := &s.shapes[i], mostNeeded
+		if shape.rate != nil {
+			needOf = burstNeeded
+		}
+		for _, c := range who {
+			need := c.requests
+			if shape.drawn() {
+				need = int64(shape.need(c.slot, needOf))
+			}
+			do(i, c.id, need)
+		}
 	}
 }
 

@@ -56,6 +56,10 @@ type Options struct {
 	Band bool // whether to look at the bounds of limits as well, where stamps are coarse
 	High bool // whether only the high ones are wanted; then keys must belong to one client each
 
+	// TooLong reports whether a window is so long that nothing is to be found out about it: its curves stay without
+	// points. nil: none is.
+	TooLong func(per limit.Time) bool
+
 	// Doubted reports whether a client that claims to be a browser is none, once all have been seen; nil: not known.
 	Doubted func(client int32) bool
 
@@ -118,6 +122,14 @@ func has(kinds []Kind, kind Kind) bool { return slices.Contains(kinds, kind) }
 
 // addWindows adds the windows of one length.
 func (s *Sweep) addWindows(per limit.Time) {
+	if s.options.TooLong != nil && s.options.TooLong(per) {
+		for _, kind := range s.options.Kinds {
+			if kind != Token {
+				s.shapes = append(s.shapes, shaped{shape: Shape{Kind: kind, Per: per}})
+			}
+		}
+		return
+	}
 	task := s.addTask(per) // a bound remembers for the slack longer, which the lateness covers
 	if has(s.options.Kinds, Window) || has(s.options.Kinds, WindowAll) {
 		w := &rolling{length: uint64(s.within(per))}
