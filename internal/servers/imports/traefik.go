@@ -11,7 +11,6 @@ import (
 	"shadow/internal/lazy"
 	"shadow/internal/policy"
 	"shadow/internal/request"
-	"shadow/internal/servers/imports/hcl"
 	"shadow/limit"
 )
 
@@ -24,44 +23,9 @@ import (
 
 var traefikFormat = format{name: "traefik", has: isTraefik, take: takeTraefik, is: looksLikeTOML, read: readTOML}
 
-var tomlHead = lazy.Regexp(`(?m)^[ \t]*\[http\.(routers|middlewares)[^\[\]\n]*\]`)
-
-func looksLikeTOML(text []byte) bool { return tomlHead().Match(text) }
-
-var tomlTable = lazy.Regexp(`(?m)^[ \t]*\[\[?([^\[\]=\n]+)\]\]?[ \t]*(#.*)?$`)
-
-// readTOML reads a dynamic configuration in TOML: tables by their names, whose lines are as in Terraform.
-func readTOML(i *Import, file string, text []byte) error {
-	root, at := policy.NewTree(1), 0
-	into := root
-	part := func(end int) {
-		lines := hcl.Parse(strings.Repeat("\n", strings.Count(string(text[:at]), "\n")) + string(text[at:end]))
-		for _, key := range lines.Keys() {
-			into.Set(key, lines.Get(key))
-		}
-	}
-	for _, span := range tomlTable().FindAllSubmatchIndex(text, -1) {
-		part(span[0])
-		into, at = root, span[1]
-		line := strings.Count(string(text[:span[0]]), "\n") + 1
-		for word := range strings.SplitSeq(string(text[span[2]:span[3]]), ".") {
-			word = strings.Trim(strings.TrimSpace(word), `"'`)
-			next := field(into, word)
-			if next == nil || len(next.Items) > 0 {
-				next = policy.NewTree(line)
-				into.Set(word, next)
-			}
-			into = next
-		}
-	}
-	part(len(text))
-	i.docs = append(i.docs, doc{root, file})
-	return nil
-}
-
 func isTraefik(d doc) bool {
 	kind := d.Say("kind")
-	return d.Get("http", "middlewares") != nil || d.Get("http", "routers") != nil && d.Get("static_resources") == nil ||
+	return field(d.Tree, "http", "middlewares") != nil || field(d.Tree, "http", "routers") != nil && d.Get("static_resources") == nil ||
 		strings.Contains(d.Say("apiVersion"), "traefik") && (kind == "Middleware" || kind == "IngressRoute") ||
 		kind == "Ingress" && d.Get("metadata", "annotations", traefikNote+"middlewares") != nil ||
 		kind == "List" && slices.ContainsFunc(each([]doc{d}, "Middleware", "IngressRoute", "Ingress"), isTraefik) ||
@@ -75,32 +39,33 @@ type traefikRouter struct {
 	priority    int
 	middlewares []string
 	entries     []string // entry points; none: all
+	answering   []string // middlewares before its limits that may answer
 	fits, set   Set      // what its rule fits, and what is left of that
 }
 
 // A traefikConfig is what all documents have.
 type traefikConfig struct {
 	*Import
-	middlewares map[string]doc  // by name: what stands below rateLimit, or below chain
-	others      map[string]bool // names of those that do not limit
+	middlewares map[string]doc    // by name, or namespace/name: what stands below rateLimit, or below chain
+	known       map[string]string // all names, and what may answer in the place of a service
 	routers     []traefikRouter
 }
 
 func takeTraefik(i *Import, docs []doc) {
-	c := &traefikConfig{Import: i, middlewares: map[string]doc{}, others: map[string]bool{}}
+	c := &traefikConfig{Import: i, middlewares: map[string]doc{}, known: map[string]string{}}
 	for _, d := range docs {
-		c.dynamic(doc{d.Get("http"), d.file})
+		c.dynamic(doc{field(d.Tree, "http"), d.file})
 		for _, labels := range traefikLabels(d) {
 			c.dynamic(doc{labels.Get("traefik", "http"), d.file})
 		}
 		for _, m := range each([]doc{d}, "Middleware") {
-			c.middleware(m.Say("metadata", "name"), doc{m.Get("spec"), d.file})
+			c.middleware(resourceName(m.Say("metadata", "namespace"), m.Get("metadata")), doc{m.Get("spec"), d.file})
 		}
 		for _, r := range each([]doc{d}, "IngressRoute") {
 			for n, route := range r.List("spec", "routes") {
 				router := traefikRouter{name: fmt.Sprintf("%s %d", r.Say("metadata", "name"), n), rule: route.Say("match"), at: r.place(route)}
 				for _, m := range route.List("middlewares") {
-					router.middlewares = append(router.middlewares, m.Say("name"))
+					router.middlewares = append(router.middlewares, resourceName(r.Say("metadata", "namespace"), m))
 				}
 				router.priority, _ = strconv.Atoi(route.Say("priority"))
 				router.entries = texts(r.List("spec", "entryPoints"))
@@ -116,32 +81,35 @@ func takeTraefik(i *Import, docs []doc) {
 
 // dynamic reads the part http of a configuration.
 func (c *traefikConfig) dynamic(d doc) {
-	for _, name := range d.Get("middlewares").Keys() {
-		c.middleware(name, doc{d.Get("middlewares", name), d.file})
+	middlewares, routers := field(d.Tree, "middlewares"), field(d.Tree, "routers")
+	for _, name := range middlewares.Keys() {
+		c.middleware(name, doc{middlewares.Get(name), d.file})
 	}
-	for _, name := range d.Get("routers").Keys() {
-		at := d.Get("routers", name)
-		r := traefikRouter{name: name, rule: at.Say("rule"), at: d.place(at)}
-		r.middlewares = texts(at.List("middlewares"))
-		r.priority, _ = strconv.Atoi(at.Say("priority"))
-		r.entries = texts(at.List("entryPoints"))
+	for _, name := range routers.Keys() {
+		at := routers.Get(name)
+		r := traefikRouter{name: name, rule: field(at, "rule").Say(), at: d.place(at)}
+		r.middlewares = texts(field(at, "middlewares").List())
+		r.priority, _ = strconv.Atoi(field(at, "priority").Say())
+		r.entries = texts(field(at, "entryPoints").List())
 		c.routers = append(c.routers, r)
 	}
 }
 
 // middleware takes down one that matters.
 func (c *traefikConfig) middleware(name string, d doc) {
-	c.others[name] = true
+	c.known[name] = ""
 	for _, key := range d.Tree.Keys() {
-		switch {
-		case strings.EqualFold(key, "rateLimit"), strings.EqualFold(key, "chain"):
-			part := d.Get(key)
-			part.Text = strings.ToLower(key)
+		part, place := d.Get(key), d.place(d.Get(key))
+		switch kind := strings.ToLower(key); kind {
+		case "ratelimit", "chain":
+			part.Text = kind
 			c.middlewares[name] = doc{part, d.file}
-		case strings.EqualFold(key, "inFlightReq"):
-			c.lose(d.place(d.Get(key)), "inFlightReq bounds how many requests are under way at once, which no limit here does")
-		case strings.EqualFold(key, "plugin"):
-			c.lose(d.place(d.Get(key)), "plugin %s is not read", strings.Join(d.Get(key).Keys(), ", "))
+		case "inflightreq":
+			c.lose(place, "inFlightReq bounds how many requests are under way at once, which no limit here does")
+		case "plugin":
+			c.lose(place, "plugin %s is not read", strings.Join(part.Keys(), ", "))
+		case "ipallowlist", "ipwhitelist", "basicauth", "digestauth", "forwardauth", "redirectscheme", "redirectregex", "buffering":
+			c.known[name] = fmt.Sprintf("%s (%s)", key, place)
 		}
 	}
 }
@@ -154,6 +122,11 @@ func traefikLabels(d doc) (all []*policy.Tree) {
 			root := policy.NewTree(0)
 			add := func(key, value string, line int) {
 				at, words := root, strings.Split(key, ".")
+				for n := range words {
+					if n != 3 { // traefik.http.routers.NAME
+						words[n] = strings.ToLower(words[n])
+					}
+				}
 				if words[0] != "traefik" || len(words) < 2 || words[1] != "http" {
 					return
 				}
@@ -182,25 +155,27 @@ func traefikLabels(d doc) (all []*policy.Tree) {
 	return all
 }
 
-// look finds a middleware by a name that may have its provider behind it, and the namespace in front.
+// look finds the one middleware of a name, which may have its provider behind it and its namespace in front.
 func (c *traefikConfig) look(name string) (string, bool) {
 	name, _, _ = strings.Cut(name, "@")
-	if _, ok := c.middlewares[name]; ok {
+	if _, ok := c.known[name]; ok {
 		return name, true
 	}
-	for _, known := range slices.Sorted(maps.Keys(c.middlewares)) {
-		if strings.HasSuffix(name, "-"+known) {
-			return known, true
+	var found []string
+	_, short, asked := strings.Cut(name, "/")
+	for _, known := range slices.Sorted(maps.Keys(c.known)) {
+		of, rest, spaced := strings.Cut(known, "/")
+		switch {
+		case asked && !spaced && known == short, // of a resource without its namespace
+			!asked && spaced && (rest == name || of+"-"+rest == name),
+			!asked && !spaced && strings.HasSuffix(name, "-"+known):
+			found = append(found, known)
 		}
 	}
-	return name, false
-}
-
-// isOther reports whether a name, as look has it, is one of a middleware that is here.
-func (c *traefikConfig) isOther(name string) bool {
-	return c.others[name] || slices.ContainsFunc(slices.Collect(maps.Keys(c.others)), func(known string) bool {
-		return strings.HasSuffix(name, "-"+known)
-	})
+	if len(found) != 1 {
+		return name, false
+	}
+	return found[0], true
 }
 
 var composeMark = lazy.Regexp(`\$\{\w[^}]*\}`)
@@ -231,7 +206,7 @@ func (c *traefikConfig) policy() Policy {
 			case apart(before.fits, set):
 			case !r.besides(before):
 				r.set = r.set.and(before.fits.except())
-			case c.limited(r) && c.limited(before):
+			case c.limited(r) || c.limited(before):
 				c.lose(r.at, "only the entry point (%s) tells requests of router %s from those of %s: they are taken to come to both",
 					strings.Join(r.entries, ", "), r.name, before.name)
 			}
@@ -261,14 +236,19 @@ func (r *traefikRouter) besides(other *traefikRouter) bool {
 
 // limited reports whether a router has a limit, or a chain that may have one.
 func (c *traefikConfig) limited(r *traefikRouter) bool {
-	return slices.ContainsFunc(r.middlewares, func(name string) bool { _, ok := c.look(name); return ok })
+	return slices.ContainsFunc(r.middlewares, func(name string) bool {
+		name, _ = c.look(name)
+		return c.middlewares[name].Tree != nil
+	})
 }
 
 // texts returns the texts of a list, whose items may have several.
 func texts(items []*policy.Tree) (all []string) {
 	for _, item := range items {
 		for word := range strings.SplitSeq(item.Text, ",") {
-			all = append(all, strings.TrimSpace(word))
+			if word = strings.TrimSpace(word); word != "" {
+				all = append(all, word)
+			}
 		}
 	}
 	return all
@@ -283,23 +263,33 @@ const mostNested = 10
 func (c *traefikConfig) attach(p *Policy, r *traefikRouter, names []string, used map[string]bool, depth int) {
 	for _, name := range names {
 		name, ok := c.look(name)
-		if !ok && name != "" && !c.isOther(name) {
+		d := c.middlewares[name]
+		switch {
+		case !ok && name != "":
 			c.tell(r.at, "the middleware %s of router %s is not here: if it limits, give its file too", name, r.name)
+		case d.Tree == nil && c.known[name] != "":
+			r.answering = append(r.answering, c.known[name])
 		}
-		if !ok || depth > mostNested {
+		if d.Tree == nil || depth > mostNested {
 			continue // it does not limit, or stands elsewhere
 		}
 		used[name] = true
-		d := c.middlewares[name]
 		if d.Text == "chain" {
+			space, _, spaced := strings.Cut(name, "/")
+			if !spaced {
+				space = ""
+			}
 			var inner []string
-			for _, m := range d.List("middlewares") {
-				for word := range strings.SplitSeq(m.Text+m.Say("name"), ",") {
-					inner = append(inner, strings.TrimSpace(word))
+			for _, m := range field(d.Tree, "middlewares").List() {
+				if inner = append(inner, texts([]*policy.Tree{m})...); m.Text == "" {
+					inner = append(inner, resourceName(space, m))
 				}
 			}
 			c.attach(p, r, inner, used, depth+1)
 			continue
+		}
+		for _, before := range r.answering {
+			c.lose(r.at, "%s may answer requests before the middleware %s counts them; here they count", before, name)
 		}
 		p.Limits = append(p.Limits, c.limits(d, name, r)...)
 	}

@@ -7,6 +7,10 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"shadow/internal/lazy"
+	"shadow/internal/policy"
+	"shadow/internal/servers/imports/hcl"
 )
 
 // A ruleParser reads a rule of a router: Host(`a`) && (PathPrefix(`/b`) || !Method(`POST`)).
@@ -168,6 +172,15 @@ func (p *ruleParser) matcher(name string, values []string) Set {
 	return Set{}
 }
 
+// resourceName is the name of a middleware with its namespace, if a resource says that; one of another provider has none.
+func resourceName(namespace string, of *policy.Tree) string {
+	name := of.Say("name")
+	if namespace = cmp.Or(of.Say("namespace"), namespace); namespace == "" || strings.Contains(name, "@") {
+		return name
+	}
+	return namespace + "/" + name
+}
+
 // Traefik reads Ingresses too: an annotation names middlewares for all its routers, one for each path of each host.
 // Source: traefik/traefik v3.6.0, pkg/provider/kubernetes/ingress/kubernetes.go (loadRouter, buildHostRule).
 
@@ -178,16 +191,7 @@ func (c *traefikConfig) ingress(d doc) {
 	notes := d.Get("metadata", "annotations")
 	add := func(at, rule, priority string) {
 		r := traefikRouter{name: d.Say("metadata", "name"), rule: rule, at: at}
-		for word := range strings.SplitSeq(notes.Say(traefikNote+"middlewares"), ",") {
-			if word = strings.TrimSpace(word); word != "" {
-				r.middlewares = append(r.middlewares, word)
-			}
-		}
-		for word := range strings.SplitSeq(notes.Say(traefikNote+"entrypoints"), ",") {
-			if word = strings.TrimSpace(word); word != "" {
-				r.entries = append(r.entries, word)
-			}
-		}
+		r.middlewares, r.entries = texts(notes.List(traefikNote+"middlewares")), texts(notes.List(traefikNote+"entrypoints"))
 		r.priority, _ = strconv.Atoi(priority)
 		c.routers = append(c.routers, r)
 	}
@@ -216,4 +220,39 @@ func (c *traefikConfig) ingress(d doc) {
 	if d.Get("spec", "defaultBackend") != nil && len(d.List("spec", "rules")) == 0 {
 		add(d.place(nil), "PathPrefix(`/`)", strconv.Itoa(math.MinInt32))
 	}
+}
+
+var tomlHead = lazy.Regexp(`(?mi)^[ \t]*\[http\.(routers|middlewares)[^\[\]\n]*\]`)
+
+func looksLikeTOML(text []byte) bool { return tomlHead().Match(text) }
+
+var tomlTable = lazy.Regexp(`(?m)^[ \t]*\[\[?([^\[\]=\n]+)\]\]?[ \t]*(#.*)?$`)
+
+// readTOML reads a dynamic configuration in TOML: tables by their names, whose lines are as in Terraform.
+func readTOML(i *Import, file string, text []byte) error {
+	root, at := policy.NewTree(1), 0
+	into := root
+	part := func(end int) {
+		lines := hcl.Parse(strings.Repeat("\n", strings.Count(string(text[:at]), "\n")) + string(text[at:end]))
+		for _, key := range lines.Keys() {
+			into.Set(key, lines.Get(key))
+		}
+	}
+	for _, span := range tomlTable().FindAllSubmatchIndex(text, -1) {
+		part(span[0])
+		into, at = root, span[1]
+		line := strings.Count(string(text[:span[0]]), "\n") + 1
+		for word := range strings.SplitSeq(string(text[span[2]:span[3]]), ".") {
+			word = strings.Trim(strings.TrimSpace(word), `"'`)
+			next := field(into, word)
+			if next == nil || len(next.Items) > 0 {
+				next = policy.NewTree(line)
+				into.Set(word, next)
+			}
+			into = next
+		}
+	}
+	part(len(text))
+	i.docs = append(i.docs, doc{root, file})
+	return nil
 }
