@@ -3,6 +3,7 @@ package imports
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"shadow/internal/lazy"
 	"shadow/internal/policy"
 	"shadow/internal/request"
+	"shadow/internal/servers/imports/caddyfile"
 	"shadow/limit"
 )
 
@@ -24,119 +26,61 @@ var caddyLine = lazy.Regexp(`(?m)^\s*(rate_limit\s*(\S+\s*)?\{|(reverse_proxy|fi
 
 func looksLikeCaddyfile(text []byte) bool { return caddyLine().Match(text) }
 
-// A caddyBlock is a directive with its words, and those within its braces.
-type caddyBlock struct {
-	words []string
-	line  int
-	inner []*caddyBlock
-}
-
-// caddyDepth is the depth to which blocks may nest: what reads them calls itself for each.
-const caddyDepth = 100
-
-// caddyBlocks reads a Caddyfile.
-func caddyBlocks(file, text string) ([]*caddyBlock, error) {
-	root := &caddyBlock{}
-	open := []*caddyBlock{root}
-	for n, line := range strings.Split(text, "\n") {
-		words := haproxyWords(strings.ReplaceAll(line, "`", "'")) // blanks, quotes and comments are alike
-		if len(words) == 0 {
-			continue
-		}
-		last := open[len(open)-1]
-		switch {
-		case words[0] == "}":
-			if len(open) > 1 {
-				open = open[:len(open)-1]
-			}
-		case words[len(words)-1] == "{":
-			b := &caddyBlock{words: words[:len(words)-1], line: n + 1}
-			last.inner = append(last.inner, b)
-			if open = append(open, b); len(open) > caddyDepth+1 {
-				return nil, fmt.Errorf("%s:%d: nests deeper than %d blocks", file, n+1, caddyDepth)
-			}
-		default:
-			last.inner = append(last.inner, &caddyBlock{words: words, line: n + 1})
-		}
-	}
-	return root.inner, nil
-}
-
-func (b *caddyBlock) name() string {
-	if len(b.words) == 0 {
-		return ""
-	}
-	return b.words[0]
-}
-
-// turn ranks a block among others: with the longest path first, without a matcher last.
-func (b *caddyBlock) turn() int {
-	switch {
-	case len(b.words) < 2:
-		return 1
-	case strings.HasPrefix(b.words[1], "/"):
-		return -len(b.words[1])
-	}
-	return 0
-}
-
 type caddyReader struct {
 	*Import
-	file    string
-	limits  []caddyLimit
-	servers *policy.Tree // of a configuration in JSON
+	limits   []caddyLimit
+	zones    int
+	servers  *policy.Tree // of a configuration in JSON
+	order    []string
+	matchers map[string]*caddyfile.Block
+	strip    string   // what handle_path has taken from paths
+	changes  string   // the place of what has changed paths before
+	answers  []string // places of what may have answered before, in JSON
+	unknown  int      // matchers that no condition says
+	cased    bool     // that paths have any case was told
 }
 
+// A caddyLimit is one case of a zone, whose count all zones of its name share.
 type caddyLimit struct {
 	Limit
-	rate float64
+	rate      float64
+	name, key string
+	place     string
+	zone      int
 }
 
 func readCaddyfile(i *Import, file string, text []byte) error {
-	r := &caddyReader{Import: i, file: file}
-	sites, err := caddyBlocks(file, r.withDefaults(string(text)))
+	r := &caddyReader{Import: i, order: slices.Clone(caddyOrder)}
+	all, err := (&caddyfile.Reader{Lose: i.lose}).Read(file, string(text))
 	if err != nil {
 		return err
 	}
-	several := 0
-	for _, s := range sites {
-		if s.inner != nil && s.name() != "" && !strings.HasPrefix(s.name(), "(") {
-			several++
+	var sites, parts []*caddyfile.Block
+	for _, b := range all {
+		switch name := b.Name(); {
+		case slices.Contains(caddyOrder, name) || strings.HasPrefix(name, "@"): // a part of a site
+			parts = append(parts, b)
+		case strings.HasPrefix(name, "(") || strings.HasPrefix(name, "&("):
+			if b.Has("rate_limit") {
+				r.tell(b.Place, "nothing imports %s: its limits do nothing", name)
+			}
+		case name != "" && b.Inner != nil:
+			sites = append(sites, b)
+		case b.Inner != nil:
+			r.ordered(b)
 		}
 	}
+	r.level(parts, Set{}, false, false)
 	for _, s := range sites {
-		switch {
-		case s.name() == "rate_limit": // a part of a site
-			r.handler(s, Set{})
-		case s.inner != nil && s.name() != "":
-			set := Set{}
-			hosts, _ := caddyAddresses(s.words)
-			if several > 1 && hosts != nil {
-				set = within("host", hosts...)
-			}
-			r.level(s.inner, set.and(r.port(s, sites)))
+		set := Set{}
+		hosts, _ := caddyAddresses(s.Words)
+		if len(sites) > 1 && hosts != nil {
+			set = within("host", hosts...)
 		}
+		r.level(s.Inner, set.and(r.port(s, sites)), true, false)
 	}
 	r.done()
 	return nil
-}
-
-var caddyVariable = lazy.Regexp(`\{\$(\w+)(?::([^}\n]*))?\}`)
-
-// withDefaults puts the defaults of variables of the environment, {$NAME:default}, where they stand.
-func (r *caddyReader) withDefaults(text string) string {
-	var b strings.Builder
-	for n, line := range strings.SplitAfter(text, "\n") {
-		if code, _, _ := strings.Cut(line, "#"); !caddyVariable().MatchString(code) {
-			b.WriteString(line)
-			continue
-		}
-		for _, v := range caddyVariable().FindAllStringSubmatch(line, -1) {
-			r.lose(fmt.Sprintf("%s:%d", r.file, n+1), "only the environment has {$%s}: %q is taken", v[1], v[2])
-		}
-		b.WriteString(caddyVariable().ReplaceAllString(line, "$2"))
-	}
-	return b.String()
 }
 
 // caddyAddresses are the hosts and ports of the addresses of a site.
@@ -166,135 +110,165 @@ func caddyAddresses(words []string) (hosts, ports []string) {
 
 // port are the requests to the ports of a site, where another site has its name, other ports and other limits. Those of a
 // log without ports are taken to come to each.
-func (r *caddyReader) port(s *caddyBlock, sites []*caddyBlock) Set {
-	hosts, ports := caddyAddresses(s.words)
+func (r *caddyReader) port(s *caddyfile.Block, sites []*caddyfile.Block) Set {
+	hosts, ports := caddyAddresses(s.Words)
 	for _, other := range sites {
-		names, theirs := caddyAddresses(other.words)
-		if other.inner == nil || other.name() == "" || strings.HasPrefix(other.name(), "(") || slices.Equal(ports, theirs) ||
-			!s.limits() && !other.limits() ||
+		names, theirs := caddyAddresses(other.Words)
+		if slices.Equal(ports, theirs) || !s.Has("rate_limit") && !other.Has("rate_limit") ||
 			names != nil && hosts != nil && !slices.ContainsFunc(names, func(name string) bool { return slices.Contains(hosts, name) }) {
 			continue
 		}
-		r.lose(fmt.Sprintf("%s:%d", r.file, s.line), "only a log with the port tells requests to %s from those to %s; else all are taken "+
-			"to come to it", strings.Join(s.words, " "), strings.Join(other.words, " "))
+		r.lose(s.Place, "only a log with the port tells requests to %s from those to %s; else all are taken "+
+			"to come to it", strings.Join(s.Words, " "), strings.Join(other.Words, " "))
 		return within("port", append(ports, request.NoPort)...)
 	}
 	return Set{}
 }
 
-// limits reports whether a rate_limit stands in a block.
-func (b *caddyBlock) limits() bool {
-	return b.name() == "rate_limit" || slices.ContainsFunc(b.inner, (*caddyBlock).limits)
+// caddyOrder are the directives of a site in the order in which they get a request, unless `order` says otherwise.
+// Source: caddyserver/caddy v2.10.0, caddyconfig/httpcaddyfile/directives.go (defaultDirectiveOrder, sortRoutes).
+var caddyOrder = strings.Fields(`tracing map vars fs root log_append skip_log log_skip log_name header copy_response_headers
+	request_body redir method rewrite uri try_files rate_limit basic_auth forward_auth request_header encode push intercept
+	templates invoke handle route abort error copy_response respond metrics reverse_proxy php_fastcgi file_server acme_server`)
+
+// caddyNames are other names of the same directives.
+var caddyNames = map[string]string{"basicauth": "basic_auth", "handle_path": "handle"}
+
+func (r *caddyReader) rank(name string) int {
+	return slices.Index(r.order, cmp.Or(caddyNames[name], name))
 }
 
-// level looks for rate_limit in a site, and in what it routes.
-func (r *caddyReader) level(blocks []*caddyBlock, set Set) {
-	matchers := map[string]Set{}
-	for _, b := range blocks {
-		if strings.HasPrefix(b.name(), "@") {
-			if len(b.words) > 1 {
-				b.inner = append(b.inner, &caddyBlock{words: b.words[1:], line: b.line})
-			}
-			matchers[b.name()] = r.matcher(b.inner)
+// ordered takes the words of `order` in the global options.
+func (r *caddyReader) ordered(global *caddyfile.Block) {
+	for _, b := range global.Inner {
+		if b.Name() != "order" || len(b.Words) < 3 {
+			continue
 		}
+		r.order = slices.DeleteFunc(r.order, func(name string) bool { return name == b.Words[1] })
+		at := map[string]int{"first": 0, "last": len(r.order)}[b.Words[2]]
+		if last := r.rank(b.Words[len(b.Words)-1]); last >= 0 {
+			at = last + map[string]int{"after": 1}[b.Words[2]]
+		}
+		r.order = slices.Insert(r.order, at, b.Words[1])
+	}
+}
+
+// turn ranks a block among others of its name: with the longest path first, without a matcher last.
+func turn(b *caddyfile.Block) int {
+	switch {
+	case len(b.Words) < 2:
+		return 1
+	case strings.HasPrefix(b.Words[1], "/"):
+		return -len(b.Words[1])
+	}
+	return 0
+}
+
+// level looks for rate_limit in a site, whose directives are sorted, or in what it routes. It returns the requests that
+// are answered within it; watched, as a limit comes behind it.
+func (r *caddyReader) level(blocks []*caddyfile.Block, set Set, sorted, watched bool) (ended Set) {
+	matchers, strip, changes := r.matchers, r.strip, r.changes
+	defer func() { r.matchers, r.strip, r.changes = matchers, strip, changes }()
+	r.matchers, ended = maps.Clone(matchers), none
+	for _, b := range blocks {
+		if strings.HasPrefix(b.Name(), "@") {
+			if r.matchers == nil {
+				r.matchers = map[string]*caddyfile.Block{}
+			}
+			r.matchers[b.Name()] = b
+		}
+	}
+	if sorted {
+		blocks = slices.DeleteFunc(slices.Clone(blocks), func(b *caddyfile.Block) bool { return r.rank(b.Name()) < 0 && !b.Has("rate_limit") })
+		slices.SortStableFunc(blocks, func(a, b *caddyfile.Block) int {
+			return cmp.Or(cmp.Compare(r.rank(a.Name()), r.rank(b.Name())), cmp.Compare(turn(a), turn(b)))
+		})
 	}
 	var handled []Set
-	blocks = slices.Clone(blocks)
-	slices.SortStableFunc(blocks, func(a, b *caddyBlock) int { return cmp.Compare(a.turn(), b.turn()) })
-	for _, b := range blocks {
-		at := set
-		if name := b.name(); len(b.words) > 1 && (strings.HasPrefix(b.words[1], "/") || strings.HasPrefix(b.words[1], "@")) {
-			if m, ok := matchers[b.words[1]]; ok {
-				at = at.and(m)
-			} else if name == "handle_path" || name == "handle" || name == "route" || name == "rate_limit" {
-				at = at.and(caddyPath(b.words[1]))
-			}
-		}
-		switch b.name() {
-		case "rate_limit":
-			if b.inner == nil && len(b.words) > 1 {
-				r.lose(fmt.Sprintf("%s:%d", r.file, b.line), "%s: a rate_limit without zones is one of another module, which is not read", strings.Join(b.words, " "))
-			}
-			r.handler(b, at)
-		case "handle", "handle_path": // one of them gets a request
-			for _, before := range handled {
-				at = at.and(before.except())
-			}
-			if handled = append(handled, at); !at.never {
-				r.level(b.inner, at)
-			}
-		case "route":
-			r.level(b.inner, at)
-		}
-	}
-}
-
-// caddyPath is a matcher of paths: an asterisk at an end stands for anything.
-func caddyPath(pattern string) Set {
-	if prefix, ok := strings.CutSuffix(pattern, "*"); ok && !strings.Contains(prefix, "*") {
-		return below(prefix)
-	}
-	if suffix, ok := strings.CutPrefix(pattern, "*"); ok {
-		set, _ := textSet("regexp", "end", []string{suffix}, false)
-		return set
-	}
-	return exactly(pattern)
-}
-
-// matcher is the requests of a set of matchers, all of which must fit.
-func (r *caddyReader) matcher(blocks []*caddyBlock) Set {
-	all := Set{}
-	for _, b := range blocks {
-		tree := policy.NewTree(b.line)
-		values := &policy.Tree{Line: b.line, Items: []*policy.Tree{}}
-		words := b.words
-		if len(words) == 0 {
+	for n, b := range blocks {
+		behind := watched || slices.ContainsFunc(blocks[n+1:], func(b *caddyfile.Block) bool { return b.Has("rate_limit") })
+		if !behind && !b.Has("rate_limit") || strings.HasPrefix(b.Name(), "@") {
 			continue
 		}
-		if words[0] == "not" {
-			inner := b.inner
-			if len(words) > 1 {
-				inner = append(inner, &caddyBlock{words: words[1:], line: b.line})
+		before := r.unknown
+		at := set.and(ended.except()).and(r.matched(b))
+		if b.Name() == "handle" || b.Name() == "handle_path" { // one of them gets a request
+			for _, set := range handled {
+				at = at.and(set.except())
 			}
-			all = all.and(r.matcher(inner).except())
+			if r.unknown == before {
+				handled = append(handled, at)
+			}
+		}
+		done := r.directive(b, at, behind)
+		if !done.never && r.unknown > before {
+			r.lose(b.Place, "%s may answer requests before the limits behind it: all count here", b.Name())
 			continue
 		}
-		for _, w := range words[1:] {
-			values.Items = append(values.Items, &policy.Tree{Line: b.line, Text: w})
-		}
-		tree.Set(words[0], values)
-		all = all.and(r.Import.caddyMatch(doc{tree, r.file}, tree))
+		ended = union(ended, done)
 	}
-	return all
+	return ended
+}
+
+// directive returns the requests, of those that come to it, that a directive answers.
+func (r *caddyReader) directive(b *caddyfile.Block, at Set, behind bool) Set {
+	switch name := b.Name(); name {
+	case "rate_limit":
+		if len(b.Inner) == 0 && len(b.Words) > 1 {
+			r.lose(b.Place, "%s: a rate_limit without zones is one of another module, which is not read", strings.Join(b.Words, " "))
+		}
+		r.handler(b, at)
+	case "handle", "handle_path", "route":
+		if at.never {
+			return none
+		}
+		strip := r.strip
+		defer func() { r.strip = strip }()
+		if name == "handle_path" && len(b.Words) > 1 {
+			r.strip += strings.TrimRight(b.Words[1], "*/")
+		}
+		return r.level(b.Inner, at, name != "route", behind)
+	case "respond", "abort", "redir", "error", "reverse_proxy", "php_fastcgi", "file_server", "metrics", "acme_server":
+		return at
+	case "method", "rewrite", "uri", "try_files":
+		r.changes = b.Place
+	default:
+		if b.Has("rate_limit") {
+			r.lose(b.Place, "a rate_limit within %s is not read", name)
+		} else if at := slices.Index(caddyOrder, name); at < 0 || strings.HasSuffix(name, "_auth") || name == "invoke" {
+			r.lose(b.Place, "%s may answer requests before the limits behind it, where they count here", name)
+		}
+	}
+	return none
 }
 
 // handler reads the zones of a rate_limit.
-func (r *caddyReader) handler(b *caddyBlock, set Set) {
-	for _, z := range b.inner {
-		if z.name() != "zone" || len(z.words) < 2 {
-			if z.name() == "distributed" {
-				r.tell(fmt.Sprintf("%s:%d", r.file, z.line), distributedCaddy)
-			} else if !slices.Contains([]string{"log_key", "disable_metrics", "storage", "jitter", "sweep_interval"}, z.name()) {
-				r.lose(fmt.Sprintf("%s:%d", r.file, z.line), "%s is not understood", strings.Join(z.words, " "))
+func (r *caddyReader) handler(b *caddyfile.Block, set Set) {
+	for _, z := range b.Inner {
+		if z.Name() != "zone" || len(z.Words) < 2 {
+			if z.Name() == "distributed" {
+				r.tell(z.Place, distributedCaddy)
+			} else if !slices.Contains([]string{"log_key", "disable_metrics", "storage", "jitter", "sweep_interval"}, z.Name()) {
+				r.lose(z.Place, "%s is not understood", strings.Join(z.Words, " "))
 			}
 			continue
 		}
 		said, match := map[string]string{}, Set{}
 		var sets []Set // one of them must fit
-		for _, line := range z.inner {
-			switch place := fmt.Sprintf("%s:%d", r.file, line.line); {
-			case line.name() == "match":
-				sets = append(sets, r.matcher(line.inner))
-			case !slices.Contains(caddyZoneWords, line.name()) || len(line.words) < 2:
-				r.lose(place, "%s of zone %s is not understood", strings.Join(line.words, " "), z.words[1])
+		for _, line := range z.Inner {
+			switch {
+			case line.Name() == "match":
+				sets = append(sets, r.matcher(line.Inner))
+			case !slices.Contains(caddyZoneWords, line.Name()) || len(line.Words) < 2:
+				r.lose(line.Place, "%s of zone %s is not understood", strings.Join(line.Words, " "), z.Words[1])
 			default:
-				said[line.name()] = line.words[1]
+				said[line.Name()] = line.Words[1]
 			}
 		}
 		if sets != nil {
 			match = union(sets...)
 		}
-		r.zone(fmt.Sprintf("%s:%d", r.file, z.line), z.words[1], said, set.and(match))
+		r.zone(z.Place, z.Words[1], said, set.and(match))
 	}
 }
 
@@ -342,40 +316,36 @@ func (r *caddyReader) zone(place, name string, said map[string]string, set Set) 
 	case masked:
 		r.tell(place, "zone %s: its key is no address, so its prefixes do nothing", name)
 	}
+	r.zones++
 	for _, k := range keys {
-		r.limits = append(r.limits, caddyLimit{Limit{
-			Text: fmt.Sprintf("caddy:%d/%s", n, limit.FormatPeriod(period)), By: k.by, Match: k.set, Count: k.set,
-			Told: []string{fmt.Sprintf("%s zone %s by %s, refused with 429", place, name, cmp.Or(key, "nothing"))},
-		}, float64(n) / float64(period)})
+		if !k.set.never {
+			r.share(caddyLimit{Limit{
+				Text: fmt.Sprintf("caddy:%d/%s", n, limit.FormatPeriod(period)), By: k.by, Match: k.set, Count: k.set,
+				Told: []string{fmt.Sprintf("%s zone %s by %s, refused with 429", place, name, cmp.Or(key, "nothing"))},
+			}, float64(n) / float64(period), name, key + " " + v4 + " " + v6, place, r.zones})
+		}
 	}
 }
 
-var caddyPlaceholder = lazy.Regexp(`\{[^{}]*\}|[^{}]+`)
-
-// caddyPart returns what limits count by for a placeholder; "" if nothing.
-func caddyPart(name string) string {
-	name = strings.TrimPrefix(name, "http.request.")
-	switch name {
-	case "remote_host", "remote.host", "client_ip", "remote", "vars.client_ip", "http.vars.client_ip":
-		return "client"
-	case "host", "hostport", "http.request.host":
-		return "host"
-	case "path", "uri", "uri.path", "orig_uri.path":
-		return "path"
-	case "http.auth.user.id", "auth.user.id":
-		return "user"
-	}
-	for _, prefix := range []string{"header.", "cookie."} {
-		if rest, ok := strings.CutPrefix(name, prefix); ok {
-			if prefix == "header." && strings.EqualFold(rest, "user-agent") {
-				return "agent"
+// share adds a limit, or its requests to those of a zone with the same name: they share their counts.
+func (r *caddyReader) share(l caddyLimit) {
+	for n := range r.limits {
+		switch o := &r.limits[n]; {
+		case o.name != l.name || o.zone == l.zone:
+		case o.Text != l.Text || o.key != l.key:
+			r.lose(l.place, "zone %s shares its counts with that at %s, which has another key or number: here each has its own", l.name, o.place)
+		case o.By == l.By:
+			if !apart(o.Match, l.Match) && !disjoint(o.Match.c, l.Match.c) && !o.Match.and(l.Match).never {
+				r.lose(l.place, "requests that come to the zone %s here and at %s count twice there", l.name, o.place)
 			}
-			if key, err := request.ParseKey(strings.TrimSuffix(prefix, ".") + ":" + rest); err == nil {
-				return key.String()
+			if o.Match = union(o.Match, l.Match); !slices.Contains(o.Told, l.Told[0]) {
+				o.Told = append(o.Told, l.Told...)
 			}
+			o.Count = o.Match
+			return
 		}
 	}
-	return ""
+	r.limits = append(r.limits, l)
 }
 
 // done puts the limits into the order in which they are asked.

@@ -1,31 +1,56 @@
 package imports
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
+	"shadow/internal/lazy"
 	"shadow/internal/policy"
 	"shadow/internal/request"
+	"shadow/internal/servers/imports/caddyfile"
 )
 
-// Caddy's configuration in JSON, whose routes stand in routes.
+// Matchers of Caddy, and its configuration in JSON, whose routes stand in routes.
+
+// caddyPath is a matcher of paths: an asterisk at an end stands for anything.
+func (r *caddyReader) caddyPath(place, pattern string) Set {
+	if !r.cased {
+		r.tell(place, "matchers of Caddy take a path in any case; here paths are as they are written")
+		r.cased = true
+	}
+	if r.changes != "" {
+		r.lose(place, "a path is matched behind %s, which may change it: it is matched as it is logged here", r.changes)
+	}
+	if strings.HasPrefix(pattern, "/") {
+		pattern = r.strip + pattern
+	}
+	if prefix, ok := strings.CutSuffix(pattern, "*"); ok && !strings.Contains(prefix, "*") {
+		return below(cmp.Or(prefix, "/"))
+	}
+	if suffix, ok := strings.CutPrefix(pattern, "*"); ok {
+		set, _ := textSet("regexp", "end", []string{suffix}, false)
+		return set
+	}
+	return exactly(pattern)
+}
 
 // caddyMatch is the requests of a mapping of matchers.
-func (i *Import) caddyMatch(d doc, t *policy.Tree) Set {
+func (r *caddyReader) caddyMatch(place func(*policy.Tree) string, t *policy.Tree) Set {
 	all := Set{}
 	for _, kind := range t.Keys() {
 		var values []string
 		for _, v := range t.List(kind) {
 			values = append(values, v.Text)
 		}
-		one, known := Set{}, true
+		one, known, before := Set{}, true, r.unknown
 		switch kind {
 		case "path":
 			var sets []Set
 			for _, v := range values {
-				sets = append(sets, caddyPath(v))
+				sets = append(sets, r.caddyPath(place(t.Get(kind)), v))
 			}
 			one = union(sets...)
 		case "path_regexp":
@@ -34,6 +59,7 @@ func (i *Import) caddyMatch(d doc, t *policy.Tree) Set {
 				pattern = values[len(values)-1]
 			}
 			one, known = textSet("regexp", "reg", []string{pattern}, false)
+			known = known && r.strip == "" && r.changes == ""
 		case "header":
 			for _, name := range t.Get(kind).Keys() {
 				for _, v := range t.List(kind, name) {
@@ -70,19 +96,97 @@ func (i *Import) caddyMatch(d doc, t *policy.Tree) Set {
 		case "not":
 			var sets []Set
 			for _, inner := range t.List(kind) {
-				sets = append(sets, i.caddyMatch(d, inner))
+				sets = append(sets, r.caddyMatch(place, inner))
 			}
 			one = union(sets...).except()
+			if r.unknown > before {
+				one = Set{}
+			}
 		default:
 			known = false
 		}
 		if !known || len(values) == 0 && t.Get(kind).Keys() == nil {
-			i.lose(d.place(t.Get(kind)), "no condition says %s %s: it is taken to fit", kind, strings.Join(values, " "))
+			r.unknown++
+			r.lose(place(t.Get(kind)), "no condition says %s %s: it is taken to fit", kind, strings.Join(values, " "))
 			continue
 		}
 		all = all.and(one)
 	}
 	return all
+}
+
+// matched is the requests of the matcher of a directive.
+func (r *caddyReader) matched(b *caddyfile.Block) Set {
+	if len(b.Words) < 2 || b.Name() == "redir" && len(b.Words) == 2 {
+		return Set{}
+	}
+	switch word := b.Words[1]; {
+	case strings.HasPrefix(word, "/"):
+		return r.caddyPath(b.Place, word)
+	case strings.HasPrefix(word, "@") && r.matchers[word] != nil:
+		m := r.matchers[word]
+		inner := slices.Clone(m.Inner)
+		if len(m.Words) > 1 {
+			inner = append(inner, &caddyfile.Block{Words: m.Words[1:], Place: m.Place})
+		}
+		return r.matcher(inner)
+	}
+	return Set{}
+}
+
+// matcher is the requests of a set of matchers, all of which must fit.
+func (r *caddyReader) matcher(blocks []*caddyfile.Block) Set {
+	all := Set{}
+	for _, b := range blocks {
+		inner := slices.Clone(b.Inner)
+		switch {
+		case b.Name() == "not":
+			if len(b.Words) > 1 {
+				inner = append(inner, &caddyfile.Block{Words: b.Words[1:], Place: b.Place})
+			}
+			before := r.unknown
+			if set := r.matcher(inner); r.unknown == before {
+				all = all.and(set.except())
+			}
+		case b.Name() != "":
+			tree := policy.NewTree(0)
+			values := &policy.Tree{Items: []*policy.Tree{}}
+			for _, w := range b.Words[1:] {
+				values.Items = append(values.Items, &policy.Tree{Text: w})
+			}
+			tree.Set(b.Name(), values)
+			all = all.and(r.caddyMatch(func(*policy.Tree) string { return b.Place }, tree))
+		}
+	}
+	return all
+}
+
+var caddyPlaceholder = lazy.Regexp(`\{[^{}]*\}|[^{}]+`)
+
+// caddyPart returns what limits count by for a placeholder; "" if nothing.
+func caddyPart(name string) string {
+	name = strings.TrimPrefix(name, "http.request.")
+	switch name {
+	case "remote_host", "remote.host", "client_ip", "remote", "vars.client_ip", "http.vars.client_ip":
+		return "client"
+	case "host", "hostport", "http.request.host":
+		return "host"
+	case "path", "uri", "uri.path", "orig_uri.path":
+		return "path"
+	case "http.auth.user.id", "auth.user.id":
+		return "user"
+	}
+	for _, prefix := range []string{"header.", "cookie."} {
+		if rest, ok := strings.CutPrefix(name, prefix); ok {
+			if prefix == "header." && strings.EqualFold(rest, "user-agent") {
+				return "agent"
+			}
+			if key, err := request.ParseKey(strings.TrimSuffix(prefix, ".") + ":" + rest); err == nil {
+				return key.String()
+			}
+		}
+	}
+	return ""
 }
 
 func isCaddy(d doc) (found bool) {
@@ -95,7 +199,7 @@ func isCaddy(d doc) (found bool) {
 
 func takeCaddy(i *Import, docs []doc) {
 	for _, d := range docs {
-		r := &caddyReader{Import: i, file: d.file}
+		r := &caddyReader{Import: i}
 		r.servers = d.Get("apps", "http", "servers")
 		r.routes(d, d.Tree, Set{}, 0)
 		r.done()
@@ -136,11 +240,22 @@ func (r *caddyReader) routes(d doc, t *policy.Tree, set Set, depth int) {
 	if match := t.List("match"); match != nil && t.Get("handle") != nil {
 		var sets []Set
 		for _, m := range match {
-			sets = append(sets, r.Import.caddyMatch(d, m))
+			sets = append(sets, r.caddyMatch(d.place, m))
 		}
 		set = set.and(union(sets...))
 	}
-	if t.Say("handler") == "rate_limit" {
+	switch handler := t.Say("handler"); handler {
+	case "subroute":
+		answers, changes := r.answers, r.changes
+		defer func() { r.answers, r.changes = answers, changes }()
+	case "rewrite":
+		r.changes = d.place(t)
+	case "static_response", "error", "authentication", "file_server", "reverse_proxy":
+		r.answers = append(r.answers, fmt.Sprintf("%s (%s)", handler, d.place(t)))
+	case "rate_limit":
+		for _, a := range r.answers {
+			r.lose(d.place(t), "%s may answer requests before the limits behind it, where they count here", a)
+		}
 		if distributed := t.Get("distributed"); distributed != nil {
 			r.tell(d.place(distributed), distributedCaddy)
 		}
@@ -151,7 +266,7 @@ func (r *caddyReader) routes(d doc, t *policy.Tree, set Set, depth int) {
 			if list := z.List("match"); list != nil {
 				var sets []Set
 				for _, m := range list {
-					sets = append(sets, r.Import.caddyMatch(d, m))
+					sets = append(sets, r.caddyMatch(d.place, m))
 				}
 				match = union(sets...)
 			}

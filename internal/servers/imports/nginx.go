@@ -23,7 +23,7 @@ import (
 
 var nginxFormat = format{name: "nginx", is: looksLikeNginx, read: readNginx}
 
-var nginxLine = lazy.Regexp(`(?m)^\s*(limit_req(_zone|_status|_dry_run)?\s[^\n]*;|(http|server|events|upstream\s+\S+|location\s[^{\n]+|map\s+\S+\s+\S+|geo\s[^{\n]+)\s*\{([^$]|$)|` +
+var nginxLine = lazy.Regexp(`(?m)^\s*(limit_req(_zone|_status|_dry_run)?\s[^\n]*;|(http|server|events|upstream\s+\S+|location\s[^{\n]+|map\s+\S+\s+\S+|geo\s[^{\n]+)\s*\{([^$\w]|\w+[\s;]|$)|` +
 	`(include|server_name|listen|proxy_pass|worker_processes)\s[^\n]*;)`)
 
 func looksLikeNginx(text []byte) bool { return nginxLine().Match(text) }
