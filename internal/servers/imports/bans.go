@@ -25,6 +25,7 @@ var (
 
 var (
 	jailKey     = lazy.Regexp(`(?m)^(maxretry|findtime|bantime|banaction)[ \t]*=`)
+	jailPart    = lazy.Regexp(`(-?\d+)\s*([a-zA-Z]*)`)
 	evasiveLine = lazy.Regexp(`(?mi)^[ \t]*DOS(Page|Site)(Count|Interval)[ \t]+\S`)
 	webJail     = lazy.Regexp(`(?i)http|nginx|apache|web|php|wordpress|traefik|caddy|haproxy|access`)
 	jailOption  = lazy.Regexp(`^(port|protocol|chain|(ban|m|)action.*|action_.*|logpath|logencoding|backend|filter|mode|` +
@@ -120,18 +121,38 @@ func (j jail) value(key, without string) (text, place string) {
 	return text, place
 }
 
+// Units of fail2ban may be cut short; m are minutes, mo are months.
+// Source: fail2ban/fail2ban aede895, fail2ban/server/mytime.py (str2seconds).
+var (
+	jailUnits   = []string{"seconds", "minutes", "hours", "days", "weeks", "months", "years"}
+	jailSeconds = []int{1, 60, 3600, 86400, 7 * 86400, 2629800, 31557600}
+)
+
 // time returns the period that a key says.
 func (j jail) time(key, without string) (string, bool) {
 	text, place := j.value(key, without)
-	text = strings.ReplaceAll(text, " ", "")
-	if _, err := strconv.Atoi(text); err == nil {
-		text += "s"
+	if _, err := limit.ParsePeriod(text); err == nil {
+		return text, true
 	}
-	if _, err := limit.ParsePeriod(text); err != nil {
+	seconds, left := 0, strings.TrimSpace(jailPart().ReplaceAllString(text, ""))
+	for _, at := range jailPart().FindAllStringSubmatch(text, -1) {
+		n, err := strconv.Atoi(at[1])
+		unit := slices.IndexFunc(jailUnits, func(name string) bool { return strings.HasPrefix(name, strings.ToLower(at[2])) })
+		if err != nil || unit < 0 {
+			left += at[0]
+			continue
+		}
+		seconds += n * jailSeconds[unit]
+	}
+	if left == "" && seconds < 0 && key == "bantime" {
+		return "36500d", true // for ever
+	}
+	period := fmt.Sprintf("%ds", seconds)
+	if _, err := limit.ParsePeriod(period); err != nil || left != "" {
 		j.lose(place, "jail %s: %s = %s is not read: the jail is left out", j.name, key, text)
 		return "", false
 	}
-	return text, true
+	return period, true
 }
 
 func (j jail) limit() (l Limit, ok bool) {
