@@ -137,8 +137,10 @@ func (r *envoyReader) route(d doc, m *policy.Tree) (set Set, known bool) {
 	for _, key := range m.Keys() {
 		text := m.Say(key)
 		switch key {
-		case "prefix", "path_separated_prefix":
+		case "prefix":
 			set = set.and(below(text))
+		case "path_separated_prefix":
+			set = set.and(union(exactly(text), below(text+"/")))
 		case "path":
 			set = set.and(exactly(text))
 		case "safe_regex":

@@ -79,7 +79,9 @@ func (r *envoyReader) descend(p *Policy, d doc, at *policy.Tree, a envoyAction, 
 				continue
 			}
 			r.descend(p, d, one, with(envoyEntry{key: e.key, value: value, set: e.set.and(set)}), n+1, found)
-			e.set = e.set.and(set.except())
+			if e.set = e.set.and(set.except()); set.never {
+				r.tell(d.place(one), "no path is %s: this descriptor limits nothing", value)
+			}
 		}
 	}
 	if next == nil {
@@ -100,6 +102,9 @@ func ofValue(part, value string) (set Set, known bool) {
 	}
 	switch part {
 	case "path":
+		if !strings.HasPrefix(value, "/") {
+			return none, true
+		}
 		return textSet("regexp", "", []string{value}, false)
 	case "host":
 		return hostSet("", []string{value})
