@@ -101,6 +101,8 @@ func takeAPISIX(i *Import, docs []doc) {
 		}
 	}
 	others = closest(others)
+	i.refusals(first, all)
+	i.refusals(others, others)
 	for _, list := range [][]plugged{first, others} { // limit-count has a higher priority than limit-req
 		slices.SortStableFunc(list, func(a, b plugged) int { return cmp.Compare(a.name, b.name) })
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"shadow/internal/lazy"
 	"shadow/internal/policy"
 	"shadow/internal/request"
 )
@@ -32,6 +33,22 @@ type plugged struct {
 	set  Set
 	rank int  // how close it is to a route; those of consumers are closer than all
 	one  bool // of one consumer: its requests count together
+}
+
+// refusing plugins of Kong and APISIX come before those that limit.
+var refusing = lazy.Regexp(`^(.*-auth(-.*)?|jwt.*|wolf-rbac|oauth2.*|openid-connect|.*-restriction|bot-detection|acl|authz-.*|opa|csrf|` +
+	`uri-blocker|request-(validat|size-limit).*|client-control|cors|saml.*|fault-injection|mocking|(serverless-)?pre-function)$`)
+
+// refusals tells of plugins that refuse requests before limits count them.
+func (i *Import) refusals(all, limits []plugged) {
+	for _, at := range all {
+		if refusing().MatchString(at.name) && slices.ContainsFunc(limits, func(l plugged) bool {
+			return slices.Contains([]string{"rate-limiting", "limit-count", "limit-req"}, l.name) && !at.set.and(l.set).never &&
+				!apart(at.set, l.set) && !disjoint(at.set.c, l.set.c)
+		}) {
+			i.lose(at.d.place(at.at), "the plugin %s may answer requests before a limit counts them; here they count", at.name)
+		}
+	}
 }
 
 // closest takes from each set what closer plugins of the same name have.
@@ -112,7 +129,9 @@ func takeKong(i *Import, docs []doc) {
 		all = append(all, i.kongConsumers(d, places)...)
 	}
 	p := Policy{Name: "kong"}
-	for _, at := range closest(all) {
+	all = closest(all)
+	i.refusals(all, all)
+	for _, at := range all {
 		switch at.name {
 		case "rate-limiting":
 			p.Limits = append(p.Limits, i.kongLimits(at)...)
