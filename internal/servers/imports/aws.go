@@ -49,7 +49,34 @@ func readTerraform(i *Import, file string, text []byte) error {
 	d := doc{hcl.Parse(string(text)), file}
 	i.awsRules(d)
 	i.cloudflareRules(d)
+	for _, kind := range []string{"resource", "module"} {
+		for _, r := range d.List(kind) {
+			i.otherLimits(d, r, kind == "module")
+		}
+	}
 	return nil
+}
+
+var (
+	otherLimit = lazy.Regexp(`throttl|rate_?limit|rate_based`)
+	readOnes   = lazy.Regexp(`^(aws_wafv2_|cloudflare_(ruleset|rate_limit)\b)`)
+)
+
+// otherLimits tells of the limits of products that have no reader.
+func (i *Import) otherLimits(d doc, r *policy.Tree, module bool) {
+	told := readOnes().MatchString(r.Text)
+	r.Walk(func(key string, part *policy.Tree) bool {
+		if key == "" {
+			key, _, _ = strings.Cut(part.Text, " ")
+		}
+		limits := otherLimit().MatchString(key) || part.Text == "RateLimitRule"
+		if !told && limits && (!module || strings.Contains(key, "throttl")) {
+			told = true
+			i.lose(d.place(part), "%s: %s is of a product that is not read: write --limit token:RATE/s,burst=BURST or fixed:N/PERIOD",
+				r.Text, key)
+		}
+		return !told
+	})
 }
 
 // awsRules adds the rate-based rules of each access control list, in the order of their priorities. What a rule before
@@ -146,6 +173,10 @@ func (i *Import) awsRule(d doc, rule *policy.Tree, left Set) {
 	if down := field(s, "ScopeDownStatement"); down != nil {
 		a := awsStatements{Import: i, d: d}
 		set = set.and(a.set(down))
+	}
+	if back := field(s, "ForwardedIPConfig", "FallbackBehavior"); back.Say() != "" {
+		i.lose(d.place(back), "rule %s: where the header has no address, %s there, and here they count by their own address", name,
+			cmp.Or(map[string]string{"MATCH": "requests are acted on at once"}[strings.ToUpper(back.Text)], "requests do not count"))
 	}
 	var words []string
 	switch kind := cmp.Or(field(s, "AggregateKeyType").Say(), "IP"); strings.ToUpper(kind) {

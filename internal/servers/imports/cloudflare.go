@@ -133,7 +133,7 @@ func (i *Import) cloudflareKey(d doc, at *policy.Tree, what string) (words []str
 }
 
 var (
-	cloudflareWord  = lazy.Regexp(`r?"(?:\\.|[^"\\])*"|[0-9a-fA-F]*[:.][0-9a-fA-F:./]+|[\w.$]+(?:\["[^"]*"\](?:\[[\d*]+\])?)?|&&|\|\||[!=<>]=|[^\s\w]`)
+	cloudflareWord  = lazy.Regexp(`r?"(?:\\.|[^"\\])*"|[0-9a-fA-F]*:[0-9a-fA-F:.]*(?:/\d+)?|\d+(?:\.\d+){3}(?:/\d+)?|[\w.$]+(?:\["[^"]*"\](?:\[[\d*]+\])?)?|&&|\|\||[!=<>]=|[^\s\w]`)
 	cloudflareField = lazy.Regexp(`^([\w.]+)\["([^"]*)"\]`)
 )
 
