@@ -131,7 +131,7 @@ func apisixRoutes(all []*policy.Tree, uri, uris string) map[*policy.Tree]Set {
 
 // apisixRoute is the requests of a route, by the names of its paths. One ends in * or is the whole.
 func apisixRoute(r *policy.Tree, uri, uris string) Set {
-	set := Set{}
+	set := within("method", upperAll(plainTexts(r.List("methods")))...)
 	var paths []Set
 	for _, p := range append(r.List(uri), r.List(uris)...) {
 		if prefix, ok := strings.CutSuffix(p.Text, "*"); ok {
@@ -143,21 +143,8 @@ func apisixRoute(r *policy.Tree, uri, uris string) Set {
 	if paths != nil {
 		set = set.and(union(paths...))
 	}
-	var names []string
-	for _, h := range append(r.List("host"), r.List("hosts")...) {
-		names = append(names, strings.ToLower(h.Text))
-	}
-	if names != nil {
-		set = set.and(within("host", names...))
-	}
-	var verbs []string
-	for _, m := range r.List("methods") {
-		verbs = append(verbs, strings.ToUpper(m.Text))
-	}
-	if verbs != nil {
-		set = set.and(within("method", verbs...))
-	}
-	return set
+	hosts, _ := hostSet("", plainTexts(append(r.List("host"), r.List("hosts")...)))
+	return set.and(hosts)
 }
 
 // apisixVars tells of conditions that are not read.
@@ -173,19 +160,13 @@ func (i *Import) apisixVars(d doc, r *policy.Tree) {
 func (i *Import) apisixFilter(d doc, config *policy.Tree) (set Set) {
 	for _, test := range config.List("_meta", "filter") {
 		words := test.List()
-		var networks []string
 		if len(words) == 4 && words[0].Text == "remote_addr" && words[1].Text == "!" && words[2].Text == "ipmatch" {
-			for _, n := range words[3].List() {
-				if prefix, err := parseNetwork(n.Text); err == nil {
-					networks = append(networks, networkText(prefix))
-				}
+			if one, known := networkSet(plainTexts(words[3].List())); known {
+				set = set.and(one.except())
+				continue
 			}
 		}
-		if networks == nil || len(networks) < len(words[3].List()) {
-			i.lose(d.place(test), "filter of a plugin is not read but for networks: it is taken to fit")
-			continue
-		}
-		set = set.and(within("network", networks...).except())
+		i.lose(d.place(test), "filter of a plugin is not read but for networks: it is taken to fit")
 	}
 	return set
 }

@@ -27,9 +27,14 @@ var (
 	terraformFormat = format{name: "terraform", is: looksLikeTerraform, read: readTerraform}
 )
 
-func isAWS(d doc) (found bool) {
-	d.Walk(func(_ string, part *policy.Tree) bool {
-		found = found || rateBased(part) != nil
+func isAWS(d doc) bool {
+	return some(d.Tree, func(_ string, part *policy.Tree) bool { return rateBased(part) != nil })
+}
+
+// some reports whether a part or one in it fits.
+func some(t *policy.Tree, fits func(key string, part *policy.Tree) bool) (found bool) {
+	t.Walk(func(key string, part *policy.Tree) bool {
+		found = found || fits(key, part)
 		return !found
 	})
 	return found
@@ -49,10 +54,8 @@ func readTerraform(i *Import, file string, text []byte) error {
 	d := doc{hcl.Parse(string(text)), file}
 	i.awsRules(d)
 	i.cloudflareRules(d)
-	for _, kind := range []string{"resource", "module"} {
-		for _, r := range d.List(kind) {
-			i.otherLimits(d, r, kind == "module")
-		}
+	for _, r := range append(d.List("resource"), d.List("module")...) {
+		i.otherLimits(d, r)
 	}
 	return nil
 }
@@ -63,8 +66,8 @@ var (
 )
 
 // otherLimits tells of the limits of products that have no reader.
-func (i *Import) otherLimits(d doc, r *policy.Tree, module bool) {
-	told := readOnes().MatchString(r.Text)
+func (i *Import) otherLimits(d doc, r *policy.Tree) {
+	module, told := !strings.Contains(r.Text, " "), readOnes().MatchString(r.Text)
 	r.Walk(func(key string, part *policy.Tree) bool {
 		if key == "" {
 			key, _, _ = strings.Cut(part.Text, " ")
@@ -297,15 +300,11 @@ func (a *awsStatements) set(s *policy.Tree) Set {
 				return set
 			}
 		case "ipsetreferencestatement":
-			if networks := a.networks(field(part, "Arn")); networks != nil {
-				return within("network", networks...)
+			if set, ok := a.networks(field(part, "Arn")); ok {
+				return set
 			}
 		case "geomatchstatement":
-			var codes []string
-			for _, c := range field(part, "CountryCodes").List() {
-				codes = append(codes, c.Text)
-			}
-			return within("country", codes...)
+			return within("country", plainTexts(field(part, "CountryCodes").List())...)
 		case "asnmatchstatement":
 			var numbers []string
 			for _, n := range field(part, "AsnList").List() {
@@ -320,8 +319,8 @@ func (a *awsStatements) set(s *policy.Tree) Set {
 	return Set{}
 }
 
-// networks are the addresses of a set that the document has too; nil if they are not known.
-func (a *awsStatements) networks(arn *policy.Tree) (all []string) {
+// networks are the addresses of a set that the document has too; false if they are not known.
+func (a *awsStatements) networks(arn *policy.Tree) (Set, bool) {
 	name := cmp.Or(arn.Say("Fn::GetAtt"), arn.Say())
 	if list := arn.List("Fn::GetAtt"); len(list) > 0 {
 		name = list[0].Text
@@ -335,18 +334,9 @@ func (a *awsStatements) networks(arn *policy.Tree) (all []string) {
 	}
 	var words []string
 	for _, item := range awsValue(a.d, addresses).List() {
-		for word := range strings.SplitSeq(awsValue(a.d, item).Text, ",") {
-			words = append(words, strings.TrimSpace(word))
-		}
+		words = append(words, texts([]*policy.Tree{awsValue(a.d, item)})...)
 	}
-	for _, word := range words {
-		prefix, err := parseNetwork(word)
-		if err != nil {
-			return nil
-		}
-		all = append(all, networkText(prefix))
-	}
-	return all
+	return networkSet(words)
 }
 
 // textStatement is a statement on the path, the method, the host or the agent.

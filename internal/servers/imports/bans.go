@@ -229,7 +229,7 @@ func readEvasive(i *Import, file string, text []byte) error {
 				i.lose(place, "%s is not understood", line)
 				continue
 			}
-			set = set.and(within("network", networks...).except())
+			set = set.and(networks.except())
 		case slices.Contains([]string{"doshashtablesize", "dosemailnotify", "doslogdir", "doshttpstatus"}, key):
 		case strings.HasPrefix(key, "dos"):
 			i.lose(place, "%s is not read", words[0])
@@ -257,18 +257,11 @@ func readEvasive(i *Import, file string, text []byte) error {
 }
 
 // starNetworks reads addresses whose last numbers may be stars: 10.1.*.*
-func starNetworks(words []string) (networks []string, ok bool) {
-	for _, word := range words {
-		stars := strings.Count(word, "*")
-		text := strings.ReplaceAll(word, "*", "0")
-		if stars > 0 {
-			text += fmt.Sprintf("/%d", 32-8*stars)
+func starNetworks(words []string) (Set, bool) {
+	for n, word := range words {
+		if stars := strings.Count(word, "*"); stars > 0 && strings.HasSuffix(word, strings.Repeat(".*", stars)) {
+			words[n] = fmt.Sprintf("%s/%d", strings.ReplaceAll(word, "*", "0"), 32-8*stars)
 		}
-		prefix, err := parseNetwork(text)
-		if err != nil || stars > 0 && !strings.HasSuffix(word, strings.Repeat(".*", stars)) {
-			return nil, false
-		}
-		networks = append(networks, networkText(prefix))
 	}
-	return networks, true
+	return networkSet(words)
 }

@@ -1,6 +1,7 @@
 package imports
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -21,6 +22,22 @@ func TestCaddyfileIsBounded(t *testing.T) {
 	})
 	if err := new(Import).Add("Caddyfile", []byte(nested(100)), ""); err != nil {
 		t.Error(err)
+	}
+}
+
+// A snippet that imports itself ends, and so do twenty of which each imports the next one ten times.
+func TestImportsOfCaddyAreBounded(t *testing.T) {
+	doubled := ""
+	for n := range 19 {
+		doubled += fmt.Sprintf("(s%d) {\n%s}\n", n, strings.Repeat(fmt.Sprintf("import s%d\n", n+1), 10))
+	}
+	for _, snippets := range []string{"(s0) {\nimport s0\n}\n", "&(s0) {\ninvoke s0\n}\n(s0) {\ninvoke s0\n}\n", doubled + "(s19) {\ngzip\n}\n"} {
+		testneeds.Within(time.Minute, func() {
+			err := new(Import).Add("Caddyfile", []byte(snippets+"a.example {\nimport s0\n}\n"), "")
+			if err == nil || !strings.Contains(err.Error(), "imports make more than 100000 directives, or nest deeper than 20") {
+				t.Errorf("%v", err)
+			}
+		})
 	}
 }
 

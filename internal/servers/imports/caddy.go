@@ -169,12 +169,10 @@ func turn(b *caddyfile.Block) int {
 func (r *caddyReader) level(blocks []*caddyfile.Block, set Set, sorted, watched bool) (ended Set) {
 	matchers, strip, changes := r.matchers, r.strip, r.changes
 	defer func() { r.matchers, r.strip, r.changes = matchers, strip, changes }()
-	r.matchers, ended = maps.Clone(matchers), none
+	r.matchers, ended = map[string]*caddyfile.Block{}, none
+	maps.Copy(r.matchers, matchers)
 	for _, b := range blocks {
 		if strings.HasPrefix(b.Name(), "@") {
-			if r.matchers == nil {
-				r.matchers = map[string]*caddyfile.Block{}
-			}
 			r.matchers[b.Name()] = b
 		}
 	}

@@ -41,10 +41,7 @@ func (r *caddyReader) caddyPath(place, pattern string) Set {
 func (r *caddyReader) caddyMatch(place func(*policy.Tree) string, t *policy.Tree) Set {
 	all := Set{}
 	for _, kind := range t.Keys() {
-		var values []string
-		for _, v := range t.List(kind) {
-			values = append(values, v.Text)
-		}
+		values := plainTexts(t.List(kind))
 		one, known, before := Set{}, true, r.unknown
 		switch kind {
 		case "path":
@@ -77,29 +74,11 @@ func (r *caddyReader) caddyMatch(place func(*policy.Tree) string, t *policy.Tree
 			one, known = hostSet("", values)
 		case "remote_ip", "client_ip":
 			if ranges := t.List(kind, "ranges"); ranges != nil {
-				values = nil
-				for _, v := range ranges {
-					values = append(values, v.Text)
-				}
+				values = plainTexts(ranges)
 			}
-			var networks []string
-			for _, v := range values {
-				if prefix, err := parseNetwork(v); err == nil {
-					networks = append(networks, networkText(prefix))
-				} else if v == "private_ranges" {
-					networks = append(networks, "private")
-				} else {
-					known = false
-				}
-			}
-			one = within("network", networks...)
+			one, known = networkSet(values)
 		case "not":
-			var sets []Set
-			for _, inner := range t.List(kind) {
-				sets = append(sets, r.caddyMatch(place, inner))
-			}
-			one = union(sets...).except()
-			if r.unknown > before {
+			if one = r.either(place, t.List(kind)).except(); r.unknown > before {
 				one = Set{}
 			}
 		default:
@@ -113,6 +92,15 @@ func (r *caddyReader) caddyMatch(place func(*policy.Tree) string, t *policy.Tree
 		all = all.and(one)
 	}
 	return all
+}
+
+// either is the requests that fit one of some mappings of matchers.
+func (r *caddyReader) either(place func(*policy.Tree) string, all []*policy.Tree) Set {
+	var sets []Set
+	for _, m := range all {
+		sets = append(sets, r.caddyMatch(place, m))
+	}
+	return union(sets...)
 }
 
 // matched is the requests of the matcher of a directive.
@@ -189,12 +177,8 @@ func caddyPart(name string) string {
 	return ""
 }
 
-func isCaddy(d doc) (found bool) {
-	d.Walk(func(_ string, part *policy.Tree) bool {
-		found = found || part.Say("handler") == "rate_limit"
-		return !found
-	})
-	return found
+func isCaddy(d doc) bool {
+	return some(d.Tree, func(_ string, part *policy.Tree) bool { return part.Say("handler") == "rate_limit" })
 }
 
 func takeCaddy(i *Import, docs []doc) {
@@ -238,11 +222,7 @@ func (r *caddyReader) routes(d doc, t *policy.Tree, set Set, depth int) {
 	}
 	set = set.and(r.listens(d, t))
 	if match := t.List("match"); match != nil && t.Get("handle") != nil {
-		var sets []Set
-		for _, m := range match {
-			sets = append(sets, r.caddyMatch(d.place, m))
-		}
-		set = set.and(union(sets...))
+		set = set.and(r.either(d.place, match))
 	}
 	switch handler := t.Say("handler"); handler {
 	case "subroute":
@@ -264,11 +244,7 @@ func (r *caddyReader) routes(d doc, t *policy.Tree, set Set, depth int) {
 			z := zones.Get(name)
 			match := Set{}
 			if list := z.List("match"); list != nil {
-				var sets []Set
-				for _, m := range list {
-					sets = append(sets, r.caddyMatch(d.place, m))
-				}
-				match = union(sets...)
+				match = r.either(d.place, list)
 			}
 			window := z.Say("window")
 			if ns, err := strconv.ParseInt(window, 10, 64); err == nil {

@@ -258,10 +258,14 @@ func networkSet(values []string) (Set, bool) {
 	var networks []string
 	for _, v := range values {
 		prefix, err := parseNetwork(v)
-		if err != nil {
+		switch {
+		case v == "private_ranges": // of Caddy
+			networks = append(networks, "private")
+		case err != nil:
 			return Set{}, false
+		default:
+			networks = append(networks, networkText(prefix))
 		}
-		networks = append(networks, networkText(prefix))
 	}
-	return within("network", networks...), true
+	return within("network", networks...), len(networks) > 0
 }

@@ -24,15 +24,10 @@ var (
 	gatewayFormat = format{name: "envoy-gateway", has: isGateway, take: takeGateway}
 )
 
-func isEnvoy(d doc) (found bool) {
-	if d.Get("domain") != nil && d.Get("descriptors") != nil {
-		return true
-	}
-	d.Walk(func(key string, part *policy.Tree) bool {
-		found = found || key == "token_bucket" || key == "rate_limits" && len(part.List()) > 0 && part.List()[0].Get("actions") != nil
-		return !found
+func isEnvoy(d doc) bool {
+	return d.Get("domain") != nil && d.Get("descriptors") != nil || some(d.Tree, func(key string, part *policy.Tree) bool {
+		return key == "token_bucket" || key == "rate_limits" && len(part.List()) > 0 && part.List()[0].Get("actions") != nil
 	})
-	return found
 }
 
 // An envoyEntry is what an action adds to a descriptor.
@@ -82,12 +77,8 @@ func (r *envoyReader) look(d doc, t *policy.Tree, set Set, depth int) {
 			hosts = append(hosts, name)
 		}
 	}
-	if hosts != nil {
-		set = set.and(within("host", hosts...))
-	}
-	if t.Get("token_bucket") != nil && t.Get("entries") == nil {
-		r.local = append(r.local, envoyLocal{d, t, set, r.inRoute(t, d)})
-	} else if t.Get("descriptors") != nil && t.Get("stat_prefix") != nil {
+	set = set.and(within("host", hosts...))
+	if t.Get("token_bucket") != nil && t.Get("entries") == nil || t.Get("descriptors") != nil && t.Get("stat_prefix") != nil {
 		r.local = append(r.local, envoyLocal{d, t, set, r.inRoute(t, d)})
 	}
 	for _, key := range t.Keys() {
@@ -117,18 +108,10 @@ func (r *envoyReader) look(d doc, t *policy.Tree, set Set, depth int) {
 }
 
 // inRoute reports whether settings stand below a route or a virtual host.
-func (r *envoyReader) inRoute(t *policy.Tree, d doc) (found bool) {
-	d.Walk(func(key string, part *policy.Tree) bool {
-		if key == "typed_per_filter_config" {
-			part.Walk(func(_ string, inner *policy.Tree) bool {
-				found = found || inner == t
-				return !found
-			})
-			return false
-		}
-		return !found
+func (r *envoyReader) inRoute(t *policy.Tree, d doc) bool {
+	return some(d.Tree, func(key string, part *policy.Tree) bool {
+		return key == "typed_per_filter_config" && some(part, func(_ string, inner *policy.Tree) bool { return inner == t })
 	})
-	return found
 }
 
 // route is the requests of a route's match; false if not all of it is known.
@@ -140,7 +123,7 @@ func (r *envoyReader) route(d doc, m *policy.Tree) (set Set, known bool) {
 		case "prefix":
 			set = set.and(below(text))
 		case "path_separated_prefix":
-			set = set.and(union(exactly(text), below(text+"/")))
+			set = set.and(segments(text))
 		case "path":
 			set = set.and(exactly(text))
 		case "safe_regex":
@@ -255,14 +238,14 @@ func (r *envoyReader) action(d doc, l *policy.Tree, set Set) (a envoyAction, ok 
 			case "remote_address_match":
 				var networks []string
 				for _, n := range of.List("address_matcher", "ranges") {
-					prefix, err := parseNetwork(n.Say("address_prefix") + "/" + cmp.Or(n.Say("prefix_len"), "0"))
-					if err != nil {
-						r.lose(d.place(n), "%s is no network: its descriptor is left out", n.Say("address_prefix"))
-						return a, false
-					}
-					networks = append(networks, networkText(prefix))
+					networks = append(networks, n.Say("address_prefix")+"/"+cmp.Or(n.Say("prefix_len"), "0"))
 				}
-				e.key, e.set = cmp.Or(e.key, kind), within("network", networks...)
+				one, known := networkSet(networks)
+				if !known {
+					r.lose(d.place(of), "%s are no networks: its descriptor is left out", strings.Join(networks, ", "))
+					return a, false
+				}
+				e.key, e.set = cmp.Or(e.key, kind), one
 				if of.Say("address_matcher", "invert_match") == "true" {
 					e.set = e.set.except()
 				}

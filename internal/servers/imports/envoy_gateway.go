@@ -87,18 +87,7 @@ func (i *Import) httpRoute(d doc) Set {
 	var all []Set
 	for _, rule := range d.List("spec", "rules") {
 		for _, m := range rule.List("matches") {
-			one := Set{}
-			path := m.Say("path", "value")
-			switch m.Say("path", "type") {
-			case "Exact":
-				one = exactly(path)
-			case "RegularExpression":
-				one, _ = textSet("regexp", "reg", []string{"^(?:" + path + ")$"}, false)
-			default:
-				if path = strings.TrimSuffix(path, "/"); path != "" {
-					one = union(exactly(path), below(path+"/"))
-				}
-			}
+			one := gatewayPath(m.Get("path"))
 			if method := m.Say("method"); method != "" {
 				one = one.and(within("method", strings.ToUpper(method)))
 			}
@@ -179,17 +168,7 @@ func (i *Import) gatewayRule(p *Policy, d doc, rule *policy.Tree, set Set, local
 			one = one.and(union(methods...))
 		}
 		if path := s.Get("path"); path != nil {
-			fits := Set{}
-			switch value := path.Say("value"); path.Say("type") {
-			case "Exact":
-				fits = exactly(value)
-			case "RegularExpression":
-				fits, _ = textSet("regexp", "reg", []string{"^(?:" + value + ")$"}, false)
-			default: // whole parts between slashes
-				if value = strings.TrimSuffix(value, "/"); value != "" {
-					fits = union(exactly(value), below(value+"/"))
-				}
-			}
+			fits := gatewayPath(path)
 			if path.Say("invert") == "true" {
 				fits = fits.except()
 			}
@@ -214,4 +193,25 @@ func (i *Import) gatewayRule(p *Policy, d doc, rule *policy.Tree, set Set, local
 		Text: text, By: by, Match: set, Count: set,
 		Told: []string{fmt.Sprintf("%s rule of %s%s, refused with 429", d.place(rule), d.Say("metadata", "name"), dry)},
 	})
+}
+
+// gatewayPath is the requests of a match of paths.
+func gatewayPath(at *policy.Tree) (set Set) {
+	switch value := at.Say("value"); at.Say("type") {
+	case "Exact":
+		return exactly(value)
+	case "RegularExpression":
+		set, _ = textSet("regexp", "reg", []string{"^(?:" + value + ")$"}, false)
+		return set
+	default:
+		return segments(value)
+	}
+}
+
+// segments is the requests whose path begins with whole parts between slashes.
+func segments(path string) (set Set) {
+	if path = strings.TrimSuffix(path, "/"); path != "" {
+		set = union(exactly(path), below(path+"/"))
+	}
+	return set
 }

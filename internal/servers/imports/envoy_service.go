@@ -80,7 +80,7 @@ func (r *envoyReader) descend(p *Policy, d doc, at *policy.Tree, a envoyAction, 
 			}
 			r.descend(p, d, one, with(envoyEntry{key: e.key, value: value, set: e.set.and(set)}), n+1, found)
 			if e.set = e.set.and(set.except()); set.never {
-				r.tell(d.place(one), "no path is %s: this descriptor limits nothing", value)
+				r.tell(d.place(one), "no path is %s: where the path is taken, this descriptor limits nothing", value)
 			}
 		}
 	}
@@ -119,12 +119,10 @@ func ofValue(part, value string) (set Set, known bool) {
 }
 
 // limitsSome reports whether a descriptor or one in it has a window.
-func limitsSome(at *policy.Tree) (some bool) {
-	at.Walk(func(key string, part *policy.Tree) bool {
-		some = some || key == "rate_limit" && part.Say("unlimited") != "true"
-		return true
+func limitsSome(at *policy.Tree) bool {
+	return some(at, func(key string, part *policy.Tree) bool {
+		return key == "rate_limit" && part.Say("unlimited") != "true"
 	})
-	return some
 }
 
 // masked reports whether a mask fits a text: an asterisk stands for anything.

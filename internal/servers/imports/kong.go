@@ -266,16 +266,9 @@ func ownSets(
 
 // kongRoute is the requests of a route.
 func (i *Import) kongRoute(d doc, r *policy.Tree) Set {
-	set := Set{}
-	var hosts, methods []string
+	set, _ := hostSet("", plainTexts(r.List("hosts")))
+	set = set.and(within("method", upperAll(plainTexts(r.List("methods")))...))
 	var paths []Set
-	for _, h := range r.List("hosts") {
-		name, _, _ := strings.Cut(strings.ToLower(h.Text), ":")
-		hosts = append(hosts, name)
-	}
-	for _, m := range r.List("methods") {
-		methods = append(methods, strings.ToUpper(m.Text))
-	}
 	for _, p := range r.List("paths") {
 		pattern, isRegexp := strings.CutPrefix(p.Text, "~")
 		if _, err := regexp.Compile("^(?:" + pattern + ")"); isRegexp && err == nil {
@@ -285,12 +278,6 @@ func (i *Import) kongRoute(d doc, r *policy.Tree) Set {
 		} else {
 			i.lose(d.place(p), "path %s is not understood: it is left out", p.Text)
 		}
-	}
-	if hosts != nil {
-		set = set.and(within("host", hosts...))
-	}
-	if methods != nil {
-		set = set.and(within("method", methods...))
 	}
 	if paths != nil {
 		set = set.and(union(paths...))

@@ -141,11 +141,9 @@ func traefikLabels(d doc) (all []*policy.Tree) {
 			for _, key := range labels.Keys() {
 				add(key, labels.Say(key), labels.Get(key).Line)
 			}
-			if labels != nil {
-				for _, item := range labels.Items {
-					key, value, _ := strings.Cut(item.Text, "=")
-					add(key, value, item.Line)
-				}
+			for _, item := range labels.List() {
+				key, value, _ := strings.Cut(item.Text, "=")
+				add(key, value, item.Line)
 			}
 			if len(root.Keys()) > 0 {
 				all = append(all, root)
@@ -242,6 +240,14 @@ func (c *traefikConfig) limited(r *traefikRouter) bool {
 	})
 }
 
+// plainTexts returns the text of each item.
+func plainTexts(items []*policy.Tree) (all []string) {
+	for _, item := range items {
+		all = append(all, item.Text)
+	}
+	return all
+}
+
 // texts returns the texts of a list, whose items may have several.
 func texts(items []*policy.Tree) (all []string) {
 	for _, item := range items {
@@ -310,18 +316,9 @@ func field(t *policy.Tree, names ...string) *policy.Tree {
 // exclusive returns the criteria that a source has, of which it may have one.
 func exclusive(source *policy.Tree) (by []string) {
 	for _, key := range source.Keys() {
-		at := source.Get(key)
-		switch strings.ToLower(key) {
-		case "ipstrategy":
+		without := map[string]string{"requestheadername": "", "requesthost": "false"}[strings.ToLower(key)]
+		if text := source.Say(key); strings.EqualFold(key, "ipStrategy") || text != "" && text != without {
 			by = append(by, key)
-		case "requestheadername":
-			if at.Text != "" {
-				by = append(by, key)
-			}
-		case "requesthost":
-			if at.Text == "true" {
-				by = append(by, key)
-			}
 		}
 	}
 	return by

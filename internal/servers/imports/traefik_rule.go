@@ -2,6 +2,7 @@ package imports
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"regexp"
@@ -13,163 +14,81 @@ import (
 	"shadow/internal/servers/imports/hcl"
 )
 
-// A ruleParser reads a rule of a router: Host(`a`) && (PathPrefix(`/b`) || !Method(`POST`)).
-type ruleParser struct {
-	rest    string
-	err     error
-	unknown []string // matchers that no condition says: they are taken to fit
-}
+var ruleWord = lazy.Regexp("`[^`]*`|\"[^\"]*\"|'[^']*'|\\w+|&&|\\|\\||\\S")
 
+// parseRule reads a rule of a router: Host(`a`) && (PathPrefix(`/b`) || !Method(`POST`)). Matchers that no condition says
+// are unknown, and taken to fit.
 func parseRule(text string) (set Set, unknown []string, err error) {
-	p := &ruleParser{rest: text}
-	if strings.TrimSpace(text) == "" {
+	l := &logic{words: ruleWord().FindAllString(text, -1)}
+	open := 0
+	for _, word := range l.words {
+		open += map[string]int{"(": 1, ")": -1}[word]
+	}
+	l.term = func(l *logic) (Set, bool) {
+		name, values, opened := l.next(), []string(nil), l.take("(")
+		for word := l.peek(); opened && len(word) > 1 && strings.ContainsAny(word[:1], "`\"'"); word = l.peek() {
+			values = append(values, strings.Trim(l.next(), word[:1]))
+			l.take(",")
+		}
+		if !opened || !l.take(")") || values == nil {
+			err = cmp.Or(err, fmt.Errorf("%s lacks a value, a quote or a parenthesis", name))
+			return none, false
+		}
+		set, known, bad := ruleSet(name, values)
+		if err = cmp.Or(err, bad); !known {
+			unknown = append(unknown, name+"("+strings.Join(values, ", ")+")")
+		}
+		return set, known
+	}
+	if len(l.words) == 0 {
 		return Set{}, nil, nil
 	}
-	set = p.either()
-	if p.skip(); p.err == nil && p.rest != "" {
-		p.fail("is not understood from %q on", p.rest)
+	if set = l.either(); open != 0 {
+		err = cmp.Or(err, errors.New("lacks a parenthesis"))
+	} else if len(l.words) > 0 {
+		err = cmp.Or(err, fmt.Errorf("is not understood from %q on", strings.Join(l.words, "")))
 	}
-	return set, p.unknown, p.err
-}
-
-func (p *ruleParser) fail(text string, args ...any) {
-	if p.err == nil {
-		p.err = fmt.Errorf(text, args...)
-	}
-	p.rest = ""
-}
-
-func (p *ruleParser) skip() { p.rest = strings.TrimLeft(p.rest, " \t\r\n") }
-
-func (p *ruleParser) take(sign string) bool {
-	p.skip()
-	rest, ok := strings.CutPrefix(p.rest, sign)
-	p.rest = rest
-	return ok
-}
-
-func (p *ruleParser) either() Set {
-	set := p.both()
-	for p.take("||") {
-		set = union(set, p.both())
-	}
-	return set
-}
-
-func (p *ruleParser) both() Set {
-	set := p.one()
-	for p.take("&&") {
-		set = set.and(p.one())
-	}
-	return set
-}
-
-func (p *ruleParser) one() Set {
-	switch {
-	case p.err != nil:
-		return none
-	case p.take("!"):
-		before := len(p.unknown)
-		set := p.one()
-		if len(p.unknown) > before {
-			return Set{}
-		}
-		return set.except()
-	case p.take("("):
-		set := p.either()
-		if !p.take(")") {
-			p.fail("lacks a parenthesis")
-		}
-		return set
-	}
-	p.skip()
-	name, rest, ok := strings.Cut(p.rest, "(")
-	if !ok {
-		p.fail("is not understood from %q on", p.rest)
-		return none
-	}
-	p.rest = rest
-	var values []string
-	for !p.take(")") {
-		p.skip()
-		if p.rest == "" || strings.IndexByte("`\"'", p.rest[0]) < 0 {
-			p.fail("lacks a quote or a parenthesis behind %s", name)
-			return none
-		}
-		value, after, ok := strings.Cut(p.rest[1:], p.rest[:1])
-		if !ok {
-			p.fail("lacks a quote behind %s", name)
-			return none
-		}
-		values, p.rest = append(values, value), after
-		p.take(",")
-	}
-	if len(values) == 0 {
-		p.fail("%s has no value", name)
-		return none
-	}
-	return p.matcher(strings.TrimSpace(name), values)
+	return set, unknown, err
 }
 
 // anyLabel matches any one label in front of a name, as Traefik writes it.
 const anyLabel = "^[a-zA-Z0-9-]+"
 
-// matcher is the set of one matcher.
-func (p *ruleParser) matcher(name string, values []string) Set {
-	var sets []Set
+// ruleSet is the set of one matcher; false if no condition says that.
+func ruleSet(name string, values []string) (set Set, known bool, err error) {
 	switch name {
 	case "Host":
-		for n := range values {
-			values[n] = strings.ToLower(values[n])
-		}
-		return within("host", values...)
+		set, known = hostSet("", values)
 	case "HostRegexp":
-		if name, ok := strings.CutPrefix(values[0], anyLabel+`\.`); ok && len(values) == 1 && strings.HasSuffix(name, "$") {
-			name = strings.ReplaceAll(strings.TrimSuffix(name, "$"), `\.`, ".")
-			if !strings.ContainsAny(name, "\\[(*+?|^$") {
-				return within("host", "*."+strings.ToLower(name))
-			}
+		name, ok := strings.CutPrefix(values[0], anyLabel+`\.`)
+		name = strings.ReplaceAll(strings.TrimSuffix(name, "$"), `\.`, ".")
+		if ok && len(values) == 1 && strings.HasSuffix(values[0], "$") && !strings.ContainsAny(name, "\\[(*+?|^$") {
+			set, known = within("host", "*."+strings.ToLower(name)), true
 		}
 	case "Method":
-		return within("method", values...)
-	case "Path":
-		for _, v := range values {
-			sets = append(sets, exactly(v))
-		}
-		return union(sets...)
-	case "PathPrefix":
-		for _, v := range values {
-			sets = append(sets, below(v))
-		}
-		return union(sets...)
+		set, known = within("method", values...), true
+	case "Path", "PathPrefix":
+		set, known = textSet("regexp", map[string]string{"PathPrefix": "beg"}[name], values, false)
 	case "PathRegexp":
 		for _, v := range values {
-			if _, err := regexp.Compile(v); err != nil {
-				p.fail("%v", err)
-			}
+			_, bad := regexp.Compile(v)
+			err = cmp.Or(err, bad)
 		}
-		return within("regexp", values...)
+		set, known = within("regexp", values...), true
 	case "ClientIP":
-		for _, v := range values {
-			prefix, err := parseNetwork(v)
-			if err != nil {
-				p.fail("%v", err)
-				return none
-			}
-			sets = append(sets, within("network", networkText(prefix)))
+		if set, known = networkSet(values); !known {
+			err = fmt.Errorf("%s is no network", strings.Join(values, ", "))
 		}
-		return union(sets...)
 	case "Header", "Headers":
 		if len(values) == 2 && strings.EqualFold(values[0], "User-Agent") {
-			return within("agent", "^"+regexp.QuoteMeta(values[1])+"$")
+			set, known = within("agent", "^"+regexp.QuoteMeta(values[1])+"$"), true
 		}
 	case "HeaderRegexp", "HeadersRegexp":
 		if len(values) == 2 && strings.EqualFold(values[0], "User-Agent") && compiles(values[1]) {
-			return within("agent", values[1])
+			set, known = within("agent", values[1]), true
 		}
 	}
-	p.unknown = append(p.unknown, name+"("+strings.Join(values, ", ")+")")
-	return Set{}
+	return set, known, err
 }
 
 // resourceName is the name of a middleware with its namespace, if a resource says that; one of another provider has none.

@@ -41,7 +41,7 @@ const (
 	mostBlocks  = 100_000 // in all
 )
 
-var token = lazy.Regexp("\"(?:\\\\.|[^\"\\\\])*\"|`[^`]*`|\\\\\r?\n|#[^\n]*|\n|[^\\s]+")
+var token = lazy.Regexp("\"((?:\\\\.|[^\"\\\\])*)\"|`([^`]*)`|\\\\\r?\n|#[^\n]*|\n|[^\\s]+")
 
 // lines reads a text.
 func lines(file, text string) ([]*Block, error) {
@@ -67,8 +67,8 @@ func lines(file, text string) ([]*Block, error) {
 		}
 		return nil
 	}
-	for _, word := range token().FindAllString(text, -1) {
-		switch {
+	for _, at := range token().FindAllStringSubmatch(text, -1) {
+		switch word := at[0]; {
 		case word == "\n":
 			if err := end(); err != nil {
 				return nil, err
@@ -78,22 +78,14 @@ func lines(file, text string) ([]*Block, error) {
 			if b.Words == nil {
 				b.Place, b.file = fmt.Sprintf("%s:%d", file, line), file
 			}
-			b.Words = append(b.Words, unquoted(word))
+			if quote := word[0]; len(word) > 1 && (quote == '"' || quote == '`') && word[len(word)-1] == quote {
+				word = strings.ReplaceAll(at[1], `\"`, `"`) + at[2]
+			}
+			b.Words = append(b.Words, word)
 		}
-		line += strings.Count(word, "\n")
+		line += strings.Count(at[0], "\n")
 	}
 	return root.Inner, end()
-}
-
-func unquoted(word string) string {
-	quote := word[0]
-	if len(word) < 2 || quote != '"' && quote != '`' || word[len(word)-1] != quote {
-		return word
-	}
-	if word = word[1 : len(word)-1]; quote == '"' {
-		word = strings.ReplaceAll(word, `\"`, `"`)
-	}
-	return word
 }
 
 // A Reader puts imports where they stand.
@@ -117,6 +109,9 @@ func (r *Reader) Read(file, text string) ([]*Block, error) {
 
 // expand returns blocks with the arguments of an import in them, and imports in the place of those that name them.
 func (r *Reader) expand(blocks []*Block, args []string, depth int) (all []*Block, err error) {
+	if blocks != nil {
+		all = []*Block{} // a block may be empty
+	}
 	for _, raw := range blocks {
 		b := &Block{filled(raw.Words, args), nil, raw.Place, raw.file}
 		if r.made++; r.made > mostBlocks || depth > mostImports {
@@ -148,9 +143,7 @@ func (r *Reader) expand(blocks []*Block, args []string, depth int) (all []*Block
 			depth--
 			continue
 		}
-		if b.Inner = inner; inner == nil && raw.Inner != nil {
-			b.Inner = []*Block{}
-		}
+		b.Inner = inner
 		all = append(all, b)
 	}
 	return all, nil
