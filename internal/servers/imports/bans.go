@@ -145,7 +145,7 @@ func (j jail) time(key, without string) (string, bool) {
 		seconds += n * jailSeconds[unit]
 	}
 	if left == "" && seconds < 0 && key == "bantime" {
-		return "36500d", true // for ever
+		return "36500d", true // forever
 	}
 	period := fmt.Sprintf("%ds", seconds)
 	if _, err := limit.ParsePeriod(period); err != nil || left != "" {

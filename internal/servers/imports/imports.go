@@ -235,7 +235,7 @@ func (i *Import) Done() {
 func (i *Import) checkFrom(before int) {
 	for n := range i.Policies[before:] {
 		p := &i.Policies[before+n]
-		p.Name = i.free(p.Name, before+n)
+		p.Name = i.free(escape.Visible(p.Name), before+n)
 		if i.check(p); len(p.Limits) < 2 {
 			p.Combine = "" // there is nothing to combine
 		}
