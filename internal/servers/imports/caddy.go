@@ -58,7 +58,7 @@ func readCaddyfile(i *Import, file string, text []byte) error {
 	var sites, parts []*caddyfile.Block
 	for _, b := range all {
 		switch name := b.Name(); {
-		case slices.Contains(caddyOrder, name) || strings.HasPrefix(name, "@"): // a part of a site
+		case r.rank(name) >= 0 || strings.HasPrefix(name, "@"): // a part of a site
 			parts = append(parts, b)
 		case strings.HasPrefix(name, "(") || strings.HasPrefix(name, "&("):
 			if b.Has("rate_limit") {
@@ -70,7 +70,7 @@ func readCaddyfile(i *Import, file string, text []byte) error {
 			r.ordered(b)
 		}
 	}
-	r.level(parts, Set{}, false, false)
+	r.level(parts, Set{}, true, false)
 	for _, s := range sites {
 		set := Set{}
 		hosts, _ := caddyAddresses(s.Words)
@@ -189,7 +189,8 @@ func (r *caddyReader) level(blocks []*caddyfile.Block, set Set, sorted, watched 
 			continue
 		}
 		before := r.unknown
-		at := set.and(ended.except()).and(r.matched(b))
+		whole := set.and(r.matched(b))
+		at := whole.and(ended.except())
 		if b.Name() == "handle" || b.Name() == "handle_path" { // one of them gets a request
 			for _, set := range handled {
 				at = at.and(set.except())
@@ -198,10 +199,17 @@ func (r *caddyReader) level(blocks []*caddyfile.Block, set Set, sorted, watched 
 				handled = append(handled, at)
 			}
 		}
+		if at.never && b.Has("rate_limit") {
+			r.tell(b.Place, "no request comes to this %s: what stands before it answers all", b.Name())
+			continue
+		}
 		done := r.directive(b, at, behind)
 		if !done.never && r.unknown > before {
 			r.lose(b.Place, "%s may answer requests before the limits behind it: all count here", b.Name())
 			continue
+		}
+		if done.same(at) && handled == nil {
+			done = whole // as what was answered before is no less so
 		}
 		ended = union(ended, done)
 	}
@@ -210,16 +218,17 @@ func (r *caddyReader) level(blocks []*caddyfile.Block, set Set, sorted, watched 
 
 // directive returns the requests, of those that come to it, that a directive answers.
 func (r *caddyReader) directive(b *caddyfile.Block, at Set, behind bool) Set {
-	switch name := b.Name(); name {
+	name := b.Name()
+	if b.Has("rate_limit") && !slices.Contains([]string{"rate_limit", "handle", "handle_path", "route"}, name) {
+		r.lose(b.Place, "a rate_limit within %s is not read", name)
+	}
+	switch name {
 	case "rate_limit":
 		if len(b.Inner) == 0 && len(b.Words) > 1 {
 			r.lose(b.Place, "%s: a rate_limit without zones is one of another module, which is not read", strings.Join(b.Words, " "))
 		}
 		r.handler(b, at)
 	case "handle", "handle_path", "route":
-		if at.never {
-			return none
-		}
 		strip := r.strip
 		defer func() { r.strip = strip }()
 		if name == "handle_path" && len(b.Words) > 1 {
@@ -231,9 +240,7 @@ func (r *caddyReader) directive(b *caddyfile.Block, at Set, behind bool) Set {
 	case "method", "rewrite", "uri", "try_files":
 		r.changes = b.Place
 	default:
-		if b.Has("rate_limit") {
-			r.lose(b.Place, "a rate_limit within %s is not read", name)
-		} else if at := slices.Index(caddyOrder, name); at < 0 || strings.HasSuffix(name, "_auth") || name == "invoke" {
+		if behind && name != "handle_errors" && (!slices.Contains(caddyOrder, name) || strings.HasSuffix(name, "_auth") || name == "invoke") {
 			r.lose(b.Place, "%s may answer requests before the limits behind it, where they count here", name)
 		}
 	}
