@@ -121,8 +121,7 @@ func (j jail) value(key, without string) (text, place string) {
 	return text, place
 }
 
-// Units of fail2ban may be cut short; m are minutes, mo are months.
-// Source: fail2ban/fail2ban aede895, fail2ban/server/mytime.py (str2seconds).
+// Units may be cut short: m are minutes, mo are months. Source: fail2ban/server/mytime.py (str2seconds).
 var (
 	jailUnits   = []string{"seconds", "minutes", "hours", "days", "weeks", "months", "years"}
 	jailSeconds = []int{1, 60, 3600, 86400, 7 * 86400, 2629800, 31557600}
