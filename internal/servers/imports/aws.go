@@ -372,8 +372,8 @@ func textStatement(s *policy.Tree) (Set, bool) {
 		return hostSet(kind, []string{text})
 	case field(on, "Method") != nil && kind == "":
 		return within("method", strings.ToUpper(text)), true
-	case field(on, "Method") != nil && kind == "reg" && methodWords().MatchString(text):
-		return within("method", strings.Split(methodWords().FindStringSubmatch(text)[1], "|")...), true
+	case field(on, "Method") != nil && kind == "reg" && methodsIn(text) != nil:
+		return within("method", methodsIn(text)...), true
 	}
 	return none, false
 }

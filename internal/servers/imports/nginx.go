@@ -3,7 +3,6 @@ package imports
 import (
 	"cmp"
 	"fmt"
-	"iter"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -40,8 +39,11 @@ type nginxReader struct {
 	white     []*nginxconf.Directive // Tengine's limit_req_whitelist
 	unknown   map[string]bool        // directives that were told
 
-	server   string // whose $server_name is asked for
-	byServer bool   // whether it was
+	server string                // whose $server_name is asked for
+	at     way                   // where variables are asked for
+	keys   map[string][]nginxKey // of a server's zones, by the state of ways
+	asked  map[string]bool       // variables in maps, conditions and keys
+	byPath bool                  // whether it was told that paths are as logged
 }
 
 // A zone of limit_req.
@@ -66,10 +68,10 @@ func (u *nginxUse) size() int64 {
 	return n
 }
 
-// A nginxSet is requests of one server.
+// A nginxSet is requests with the same cases of a key.
 type nginxSet struct {
 	Set
-	server string // its name
+	keys []nginxKey
 }
 
 func readNginx(i *Import, file string, text []byte) error {
@@ -83,6 +85,7 @@ func readNginx(i *Import, file string, text []byte) error {
 	r := &nginxReader{
 		Import: i, base: filepath.Dir(file), zones: map[string]*nginxZone{}, known: map[string][]valueCase{},
 		variables: map[string]*nginxconf.Directive{}, set: map[string]*nginxconf.Directive{}, unknown: map[string]bool{},
+		asked: map[string]bool{},
 	}
 	unescape(top)
 	r.declare(top)
@@ -122,12 +125,20 @@ func (r *nginxReader) declare(all []*nginxconf.Directive) {
 	for _, d := range all {
 		switch {
 		case d.Name == "limit_req_zone" && len(d.Args) > 1:
+			r.ask(d.Args[0])
 			r.declareZone(d)
 		case (d.Name == "map" || d.Name == "geo") && len(d.Args) > 0:
 			r.variables[strings.TrimPrefix(d.Args[len(d.Args)-1], "$")] = d
+			r.ask(d.Args[0])
+			for _, e := range d.Block {
+				r.ask(e.Args...)
+			}
 			continue
 		case d.Name == "set" && len(d.Args) == 2:
 			r.set[strings.TrimPrefix(d.Args[0], "$")] = d
+			r.ask(d.Args[1])
+		case d.Name == "if":
+			r.ask(d.Args...)
 		case d.Name == "limit_req_whitelist":
 			r.white = append(r.white, d)
 		case d.Name == "limit_conn":
@@ -137,6 +148,13 @@ func (r *nginxReader) declare(all []*nginxconf.Directive) {
 			r.lose(d.Place(), "%s names a limit, and Lua is not read", d.Name)
 		}
 		r.declare(d.Block)
+	}
+}
+
+// ask takes down which variables matter.
+func (r *nginxReader) ask(texts ...string) {
+	for _, v := range nginxVariable().FindAllString(strings.Join(texts, " "), -1) {
+		r.asked[strings.Trim(v, "${}")] = true
 	}
 }
 
@@ -218,60 +236,59 @@ func (r *nginxReader) readHTTP(level []*nginxconf.Directive) {
 
 // readServer takes down which limits judge the requests of each location.
 func (r *nginxReader) readServer(d *nginxconf.Directive, host Set, limits nginxLimits) {
-	root := r.level(d, nginxPlace{}, limits)
-	places, rest := root.choose(Set{})
-	places = append(places, chosen{place: root, set: rest})
-	type judged struct {
-		use  *nginxUse
-		at   map[int]bool
-		more []Set // of places that have limits of their own
-	}
-	var all []judged
-	judges := func(judge nginxPlace, take func(*judged)) {
-		for _, l := range judge.judging() {
-			use := r.use(l, judge.limits)
+	r.server, r.keys = serverName(d), map[string][]nginxKey{}
+	w := walker{nginxReader: r, root: r.level(d, nginxPlace{}, limits)}
+	w.serve(way{})
+	var all []*judged
+	for n, at := range w.all {
+		if at.code != "" {
+			continue
+		}
+		for _, l := range at.place.limits.limits {
+			use := r.use(l, at.place.limits)
 			if use == nil {
 				continue
 			}
-			k := slices.IndexFunc(all, func(j judged) bool { return j.use == use })
+			keys := r.keysOf(use.zone, at)
+			same := func(j *judged) bool { return j.use == use && slices.EqualFunc(j.keys, keys, nginxKey.same) }
+			k := slices.IndexFunc(all, same)
 			if k < 0 {
-				k, all = len(all), append(all, judged{use: use, at: map[int]bool{}})
+				k, all = len(all), append(all, &judged{use: use, keys: keys, at: map[int]bool{}})
 			}
-			take(&all[k])
-		}
-	}
-	r.server = serverName(d)
-	clear(r.known)
-	places = r.rewritten(root, places)
-	for n, p := range places {
-		if p.set.never {
-			continue
-		}
-		judge := r.judge(root, p.place)
-		judges(judge, func(j *judged) { j.at[n] = true })
-		if later, set := r.judgeLater(root, judge); !set.never {
-			judges(later, func(j *judged) { j.more = append(j.more, p.set.and(set)) })
+			all[k].at[n] = true
 		}
 	}
 	for _, j := range all {
-		var in, out []Set
-		for n, p := range places {
-			if j.at[n] {
-				in = append(in, p.set)
-			} else {
-				out = append(out, p.set)
-			}
-		}
-		set := union(in...)
-		if other := union(out...).except(); other.size() < set.size() || len(out) == 0 {
-			set = other
-		}
-		set = union(append(j.more, set)...)
-		j.use.sets = append(j.use.sets, nginxSet{host.and(set), serverName(d)})
+		j.use.sets = append(j.use.sets, nginxSet{host.and(j.set(w.all)), j.keys})
 	}
-	if len(all) > 0 {
-		r.aside(root, places)
+	w.aside()
+}
+
+// A judged is the ways of a server that end at a limit, by the same key.
+type judged struct {
+	use  *nginxUse
+	keys []nginxKey
+	at   map[int]bool
+}
+
+// set are the requests of these ways: those that they have, or those that no others have, whichever is shorter to say.
+func (j *judged) set(ways []way) Set {
+	var in, out, again []Set
+	for n, w := range ways {
+		switch {
+		case j.at[n] && w.again:
+			again = append(again, w.set)
+		case j.at[n]:
+			in = append(in, w.set)
+		case !w.again:
+			out = append(out, w.set)
+		}
 	}
+	set := union(in...)
+	if other := union(out...).except(); other.size() < set.size() || len(out) == 0 {
+		set = other
+	}
+	return union(append(again, set)...)
 }
 
 // use returns what a limit_req says; nil if that is not understood.
@@ -342,68 +359,69 @@ func (r *nginxReader) policy() Policy {
 			r.tell(z.Place(), why, name)
 			continue
 		}
-		largest := slices.MaxFunc(uses, func(a, b *nginxUse) int { return cmp.Compare(a.size(), b.size()) })
 		spec, ok := nginxLimit(z.rate)
 		if !ok {
 			r.lose(z.Place(), "rate=%s is not understood", z.rate)
 			continue
 		}
-		for server := range r.apart(z, uses) {
-			for _, key := range r.keysOf(z) {
-				var all []Set
-				var limits []Limit
-				for _, u := range uses {
-					var sets []Set
-					for _, s := range u.sets {
-						if s.server == server || !r.byServer {
-							sets = append(sets, s.and(key.set))
-						}
-					}
-					all = append(all, sets...)
-					options := append([]string{spec}, strings.Fields(u.options)...)
-					if u.size() < largest.size() { // both count in one place
-						options = append(options, "max="+largest.burst)
-					}
-					limits = append(limits, Limit{
-						Text: strings.Join(options, ","), By: key.by, Match: union(sets...),
-						Told: append([]string{fmt.Sprintf("%s zone %s by %s", z.Place(), name, z.Args[0])}, u.about...),
-					})
-				}
-				limits = slices.DeleteFunc(limits, func(l Limit) bool { return l.Match.never })
-				for i := range limits {
-					if limits[i].Count = union(all...); len(limits) == 1 {
-						limits[i].Count = limits[i].Match
-					}
-				}
-				p.Limits = append(p.Limits, limits...)
-			}
+		for _, key := range keysIn(uses) {
+			p.Limits = append(p.Limits, key.limits(z, spec, uses)...)
+		}
+		asks := func(l Limit) bool { return aboutPath().MatchString("+" + l.By.String() + "+" + groupText(l.Match.c)) }
+		if at := slices.IndexFunc(p.Limits, asks); at >= 0 && !r.byPath {
+			r.byPath = true
+			r.tell(z.Place(), "paths are taken as they are logged: nginx decodes %%XX, merges slashes and resolves .. before it looks at them")
 		}
 	}
 	return p
 }
 
-// apart yields the servers whose requests a zone counts apart, by $server_name, with that in place; one if it does not.
-func (r *nginxReader) apart(z *nginxZone, uses []*nginxUse) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		r.byServer = false
-		clear(r.known)
-		r.cases(z.Args[0], z.Directive)
-		var names []string
-		for _, u := range uses {
-			for _, s := range u.sets {
-				if (len(names) == 0 || r.byServer) && !slices.Contains(names, s.server) {
-					names = append(names, s.server)
+var aboutPath = lazy.Regexp(`\+path\+|\b(path|prefix|regexp): `)
+
+// keysIn are the keys of uses, each once.
+func keysIn(uses []*nginxUse) (keys []nginxKey) {
+	for _, u := range uses {
+		for _, s := range u.sets {
+			for _, k := range s.keys {
+				if !slices.ContainsFunc(keys, k.alike) {
+					keys = append(keys, k)
 				}
 			}
 		}
-		for _, name := range names {
-			r.server = name
-			clear(r.known)
-			if !yield(name) {
-				return
+	}
+	return keys
+}
+
+// limits are those of the uses of a zone whose requests count by a key.
+func (k nginxKey) limits(z *nginxZone, spec string, uses []*nginxUse) (limits []Limit) {
+	largest := slices.MaxFunc(uses, func(a, b *nginxUse) int { return cmp.Compare(a.size(), b.size()) })
+	var all []Set
+	for _, u := range uses {
+		var sets []Set
+		for _, s := range u.sets {
+			for _, other := range s.keys {
+				if k.alike(other) {
+					sets = append(sets, s.and(other.set))
+				}
 			}
 		}
+		all = append(all, sets...)
+		options := append([]string{spec}, strings.Fields(u.options)...)
+		if u.size() < largest.size() { // both count in one place
+			options = append(options, "max="+largest.burst)
+		}
+		limits = append(limits, Limit{
+			Text: strings.Join(options, ","), By: k.by, Match: union(sets...),
+			Told: append([]string{fmt.Sprintf("%s zone %s by %s", z.Place(), z.name, z.Args[0])}, u.about...),
+		})
 	}
+	limits = slices.DeleteFunc(limits, func(l Limit) bool { return l.Match.never })
+	for i := range limits {
+		if limits[i].Count = union(all...); len(limits) == 1 {
+			limits[i].Count = limits[i].Match
+		}
+	}
+	return limits
 }
 
 // serverName is $server_name.

@@ -53,16 +53,11 @@ func (l nginxLimits) inherit(level []*nginxconf.Directive) nginxLimits {
 // level reads a server or location with those within it.
 func (r *nginxReader) level(d *nginxconf.Directive, p nginxPlace, around nginxLimits) nginxPlace {
 	p.Directive, p.limits = d, around.inherit(d.Block)
-	p.answers = p.answers || slices.ContainsFunc(d.Block, func(d *nginxconf.Directive) bool {
-		return d.Name == "return"
-	})
-	p.inside = slices.ContainsFunc(d.Block, func(d *nginxconf.Directive) bool { return d.Name == "internal" })
+	p.inside = p.inside || slices.ContainsFunc(d.Block, func(d *nginxconf.Directive) bool { return d.Name == "internal" })
 	for _, inner := range d.Block {
 		switch inner.Name {
-		case "if":
-			r.conditional(inner)
 		case "location":
-			q := nginxPlace{answers: d.Name == "server" && p.answers} // before a location is chosen
+			q := nginxPlace{inside: p.inside}
 			switch {
 			case len(inner.Args) == 2 && slices.Contains([]string{"=", "^~", "~", "~*"}, inner.Args[0]):
 				q.kind, q.pattern = inner.Args[0], inner.Args[1]
@@ -91,18 +86,6 @@ func (r *nginxReader) level(d *nginxconf.Directive, p nginxPlace, around nginxLi
 	return p
 }
 
-// conditional tells of an if that may answer before limits do.
-func (r *nginxReader) conditional(d *nginxconf.Directive) {
-	for _, inner := range d.Block {
-		switch inner.Name {
-		case "return", "rewrite":
-			r.lose(d.Place(), "if (%s) { %s … } is not understood: requests that it answers or sends elsewhere count here",
-				strings.Join(d.Args, " "), inner.Name)
-			return
-		}
-	}
-}
-
 // isRegexp reports whether an expression is one in Go too, and says so if not.
 func (r *nginxReader) isRegexp(d *nginxconf.Directive, pattern string) bool {
 	_, err := regexp.Compile(pattern)
@@ -113,9 +96,9 @@ func (r *nginxReader) isRegexp(d *nginxconf.Directive, pattern string) bool {
 	return err == nil
 }
 
-// judging are the limits that judge the requests of the place itself.
+// judging are the limits of a place that does not answer by itself.
 func (p *nginxPlace) judging() []*nginxconf.Directive {
-	if p.answers || p.inside {
+	if p.answers || slices.ContainsFunc(p.Block, func(d *nginxconf.Directive) bool { return d.Name == "return" }) {
 		return nil
 	}
 	return p.limits.limits
@@ -251,7 +234,8 @@ func (r *nginxReader) named(servers []*nginxconf.Directive, port string) []Set {
 	if len(servers) < 2 {
 		return sets
 	}
-	answers := func(i int) bool { return port == "" && answersAll(servers[i]) }
+	several := slices.ContainsFunc(servers, func(d *nginxconf.Directive) bool { return !slices.Equal(portsOf(d), portsOf(servers[0])) })
+	answers := func(i int) bool { return port == "" && several && answersAll(servers[i]) }
 	names := make([][]string, len(servers))
 	fallback := -1
 	for i, d := range servers {

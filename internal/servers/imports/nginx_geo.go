@@ -2,6 +2,7 @@ package imports
 
 import (
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -50,12 +51,11 @@ func (r *nginxReader) geo(d *nginxconf.Directive) (all []valueCase) {
 	if texts != nil {
 		covered = within("network", texts...).except()
 	}
-	for _, value := range append([]string{fallback}, valuesOf(entries)...) {
-		if strings.Contains(value, "$") {
-			r.tell(d.Place(), "geo takes its values as they stand: %s is one text for all, so all these requests count in one "+
-				"place, there and here. A map would put the variable in: geo $x { … 1; } map $x $key { 1 %s; default \"\"; }", value, value)
-			break
-		}
+	dollar := func(e entry) bool { return strings.Contains(e.value, "$") }
+	if i := slices.IndexFunc(append(entries, entry{value: fallback}), dollar); i >= 0 {
+		value := append(entries, entry{value: fallback})[i].value
+		r.tell(d.Place(), "geo takes its values as they stand: %s is one text for all, so all these requests count in one "+
+			"place, there and here. A map would put the variable in: geo $x { … 1; } map $x $key { 1 %s; default \"\"; }", value, value)
 	}
 	return merged(append(all, in(covered, literal(fallback))...))
 }
@@ -66,13 +66,6 @@ func literal(text string) []valueCase {
 		return []valueCase{{}}
 	}
 	return []valueCase{{pieces: []piece{{text: text}}}}
-}
-
-func valuesOf(entries []entry) (values []string) {
-	for _, e := range entries {
-		values = append(values, e.value)
-	}
-	return values
 }
 
 // networksOf are the networks of a text: an address, a network, or a range of IPv4 addresses; nil of any other.

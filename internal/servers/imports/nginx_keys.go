@@ -8,6 +8,7 @@ import (
 
 	"shadow/internal/request"
 	"shadow/internal/servers/imports/remainder"
+	"shadow/parse/nginxconf"
 )
 
 // What a zone counts by, from what its key is made of.
@@ -71,8 +72,13 @@ func (r *nginxReader) listed() Set {
 	return union(sets...)
 }
 
-// keysOf are the cases of a zone's key.
-func (r *nginxReader) keysOf(z *nginxZone) (all []keyCase) {
+// keysOf are the cases of a zone's key, for the requests of a way.
+func (r *nginxReader) keysOf(z *nginxZone, w way) (all []nginxKey) {
+	r.on(w)
+	if known, ok := r.keys[z.name+w.state()]; ok {
+		return known
+	}
+	defer func() { r.keys[z.name+w.state()] = all }()
 	empty := r.listed()
 	cases := in(empty.except(), merged(r.cases(z.Args[0], z.Directive)))
 	if i := slices.IndexFunc(cases, func(c valueCase) bool { return len(c.pieces) == 0 }); i >= 0 { // an empty key is not limited
@@ -83,8 +89,12 @@ func (r *nginxReader) keysOf(z *nginxZone) (all []keyCase) {
 		if other := empty.except(); len(cases) == 1 && other.size() < c.set.size() {
 			c.set = other
 		}
-		words, fixed := []string(nil), false
+		words, fixed, made := []string(nil), false, ""
 		for _, p := range c.pieces {
+			if made += p.text + "$" + p.variable; p.moved != nil {
+				r.lose(p.moved.Place(), "%s %s changes $uri, which is in a key: it counts apart from requests that ask for %s",
+					p.moved.Name, strings.Join(p.moved.Args, " "), p.text)
+			}
 			if p.variable == "" {
 				fixed = true
 				continue
@@ -107,7 +117,7 @@ func (r *nginxReader) keysOf(z *nginxZone) (all []keyCase) {
 				r.lose(z.Place(), "%v", err)
 				continue
 			}
-			all = append(all, k)
+			all = append(all, nginxKey{k, made})
 		}
 	}
 	return all
@@ -245,6 +255,9 @@ func expressionOnText(pieces []piece, e entry) (Set, bool) {
 
 // ofMethods are the requests with one of some methods.
 func ofMethods(some []string) Set {
+	if len(some) == 0 {
+		return none
+	}
 	if !slices.Contains(some, "OTHER") {
 		return within("method", some...)
 	}
@@ -259,3 +272,76 @@ func ofMethods(some []string) Set {
 	}
 	return within("method", left...).except()
 }
+
+// condition is the set of requests that an if fits; false if no conditions say so.
+func (r *nginxReader) condition(d *nginxconf.Directive) (Set, bool) {
+	if len(d.Args) != 1 && len(d.Args) != 3 || !nginxVariable().MatchString(d.Args[0]) {
+		return none, false
+	}
+	operator, value, negated := "", "", true // neither empty nor 0
+	if len(d.Args) == 3 {
+		operator, negated = strings.CutPrefix(d.Args[1], "!")
+		value = d.Args[2]
+	}
+	var fitting []Set
+	for _, c := range r.cases(d.Args[0], d) {
+		set, ok := fitsOperator(c.pieces, operator, value)
+		if !ok {
+			return none, false
+		}
+		fitting = append(fitting, c.set.and(set))
+	}
+	if negated {
+		return union(fitting...).except(), true
+	}
+	return union(fitting...), true
+}
+
+// fitsOperator is the set of requests whose text is a value, or fits it as an expression; without an operator, is empty or 0.
+func fitsOperator(pieces []piece, operator, value string) (Set, bool) {
+	text, fixed := fixedText(pieces)
+	pattern := "^" + regexp.QuoteMeta(value) + "$"
+	switch operator {
+	case "":
+		pattern = "^0?$"
+	case "~*":
+		pattern = "(?i)" + value
+	case "~":
+		pattern = value
+	}
+	re, err := regexp.Compile(pattern)
+	switch {
+	case err != nil || operator != "" && operator[0] == '=' && strings.Contains(value, "$"):
+		return none, false
+	case fixed && re.MatchString(text):
+		return Set{}, true
+	case fixed:
+		return none, true
+	case len(pieces) > 1:
+		return none, false
+	case operator == "" && strings.HasSuffix(pieces[0].variable, "remote_addr"): // which is never empty
+		return none, true
+	}
+	e := entry{key: pattern, regexp: true}
+	variable := pieces[0].variable
+	if operator == "=" && (value == "" || slices.Contains([]string{"host", "remote_addr", "server_port"}, variable)) {
+		e = entry{key: value}
+	}
+	set, ok := conditionOn(variable, e, false)
+	if part, is := partOf(variable); ok && is && part.canLack() && re.MatchString("") {
+		lacks, _ := conditionOn(variable, entry{}, false)
+		set = union(set, lacks)
+	}
+	return set, ok
+}
+
+// A nginxKey is a case of a zone's key, and the pieces of which it is made.
+type nginxKey struct {
+	keyCase
+	made string
+}
+
+// alike reports whether two cases count in the same place.
+func (k nginxKey) alike(other nginxKey) bool { return k.by == other.by && k.made == other.made }
+
+func (k nginxKey) same(other nginxKey) bool { return k.alike(other) && k.set.same(other.set) }

@@ -1,6 +1,9 @@
 package imports
 
 import (
+	"cmp"
+	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -9,120 +12,277 @@ import (
 	"shadow/parse/nginxconf"
 )
 
-// Where a location sends requests on to another one, whose limits then judge them: a rewrite does so before limits are
-// asked, try_files and index behind them, for those that no limit has judged.
-// Source: nginx/nginx 3f6f782, src/http/modules/ngx_http_limit_req_module.c, ngx_http_limit_req_handler
-// (r->main->limit_req_status); src/http/ngx_http.h (the order of phases).
+// The way of a request: the server's directives of the rewrite module are run, then those of the location that is chosen, again
+// and again where they change the path; then limits are asked. try_files, index and error_page lead on behind limits, for
+// what none has judged.
+// Sources: nginx/nginx 3f6f782, src/http/modules/ngx_http_rewrite_module.c, ngx_http_rewrite_handler;
+// src/http/modules/ngx_http_limit_req_module.c, ngx_http_limit_req_handler (r->main->limit_req_status);
+// src/http/ngx_http_core_module.c, ngx_http_internal_redirect, ngx_http_named_location.
 
 var everything = lazy.Regexp(`^(\^|\.\*|\^\.\*\$?|\^?\(\.\*\)\$?|\^/|\^/\(\.\*\)\$?)$`)
 
-// judge is the location whose limits judge the requests of a place.
-func (r *nginxReader) judge(root, place nginxPlace) nginxPlace {
-	for hops := 0; place.Directive != nil && !place.answers && hops < 10; hops++ {
-		next, by := r.sentOn(root, place)
-		switch {
-		case next == nil && by != nil:
-			r.lose(by.Place(), "%s %s sends requests on to another location, whose limits then judge them. Here the location "+
-				"judges that was asked for", by.Name, strings.Join(by.Args, " "))
-			return place
-		case next == nil:
-			return place
+const (
+	mostHops   = 10   // as nginx allows
+	mostWays   = 64   // through the directives of one level
+	mostPlaces = 5000 // that the ways of a server come to
+)
+
+// A way is requests that have come to a place together.
+type way struct {
+	set   Set
+	place *nginxPlace           // nil: not known yet
+	code  string                // with which nginx has answered before limits are asked; "": it has not
+	path  string                // "": what was asked for. One that ends with $ goes on in a way that is not known
+	by    *nginxconf.Directive  // what made the path
+	vars  map[string]nginxValue // what set made
+	moved bool                  // another location is to be chosen
+	over  bool                  // no further directive is run
+	bare  bool                  // an if fitted, which has no try_files
+	again bool                  // limits of another location had no key for them
+	hops  int
+}
+
+// A nginxValue is what a set gave a variable.
+type nginxValue struct {
+	text    string // with variables
+	unknown *nginxconf.Directive
+}
+
+// state is what conditions and keys may depend on besides the request.
+func (w way) state() string { return fmt.Sprint(w.path, w.vars) }
+
+// A walker finds the ways of a server.
+type walker struct {
+	*nginxReader
+	root   nginxPlace
+	all    []way // where they end
+	places int   // that they have come to
+}
+
+// serve runs the directives of the server.
+func (r *walker) serve(w way) {
+	w.place, w.moved, w.over = &r.root, false, false
+	for _, v := range r.script(r.root.Block, w) {
+		if v.code != "" {
+			r.all = append(r.all, v)
+			continue
 		}
-		r.filesAside(by, next)
-		place = *next
+		v.place = nil
+		r.locate(v)
 	}
-	return place
+}
+
+// locate chooses locations, of those that are there already another one.
+func (r *walker) locate(w way) {
+	if place, known := r.root.reached(w.path); known {
+		w.place = place
+		r.enter(w)
+		return
+	}
+	if w.path != "" && len(r.root.differing(nil)) > 1 {
+		r.lose(w.by.Place(), "%s %s sends requests on to another location, whose limits then judge them. Here the location "+
+			"judges that was asked for", w.by.Name, strings.Join(w.by.Args, " "))
+	}
+	if w.place != nil {
+		r.land(w)
+		return
+	}
+	places, rest := r.root.choose(w.set)
+	for _, c := range append(places, chosen{place: r.root, set: rest}) {
+		w.place, w.set = &c.place, c.set
+		r.enter(w)
+	}
+}
+
+// enter runs the directives of a location.
+func (r *walker) enter(w way) {
+	w.moved, w.over, w.bare = false, false, false
+	w.hops++
+	r.places++
+	ways := []way{w}
+	switch {
+	case w.set.never:
+		return
+	case r.places > mostPlaces:
+		r.lose(r.root.Place(), "its requests come to locations on more than %d ways: the others are not judged", mostPlaces)
+		return
+	case w.place.answers, w.hops > mostHops:
+		ways[0].code = "301"
+	case w.path == "" && w.hops == 1 && w.place.inside:
+		ways[0].code = "404"
+	case w.place.Directive != r.root.Directive:
+		ways = r.script(w.place.Block, w)
+	}
+	for _, v := range ways {
+		switch {
+		case v.code != "":
+			r.all = append(r.all, v)
+		case v.moved:
+			r.locate(v)
+		default:
+			r.land(v)
+		}
+	}
+}
+
+// land takes down what comes to the limits of a location, and follows the last of what a try_files tries.
+func (r *walker) land(w way) {
+	at := slices.IndexFunc(w.place.Block, func(d *nginxconf.Directive) bool { return d.Name == "try_files" && len(d.Args) > 1 })
+	judged := len(w.place.limits.limits) > 0
+	if judged || at < 0 || w.bare {
+		r.all = append(r.all, w)
+	}
+	if at < 0 || w.bare {
+		return
+	}
+	if judged {
+		w.set, w.again = r.keyless(w), true
+	}
+	d := w.place.Block[at]
+	to := d.Args[len(d.Args)-1]
+	target, known := r.root.target(to)
+	switch {
+	case w.set.never:
+	case !known && !strings.HasPrefix(to, "="):
+		what := map[bool]string{true: "what has no key here", false: "requests"}[judged]
+		r.lose(d.Place(), "%s %s sends %s on to another location, whose limits then judge. Here the location judges that was asked for",
+			d.Name, strings.Join(d.Args, " "), what)
+		fallthrough
+	case !known, w.hops > mostHops:
+		w.code = "404"
+		r.all = append(r.all, w)
+	case strings.HasPrefix(to, "@"):
+		r.filesAside(d, target)
+		w.place = target
+		r.enter(w)
+	default:
+		r.filesAside(d, target)
+		w.by = d
+		w.path, _, _ = strings.Cut(to, "?")
+		r.serve(w)
+	}
+}
+
+// script runs directives of the rewrite module. The requests may part there.
+func (r *walker) script(block []*nginxconf.Directive, w way) []way {
+	ways := []way{w}
+	for _, d := range block {
+		var next []way
+		for _, w := range ways {
+			switch {
+			case w.set.never:
+			case w.over:
+				next = append(next, w)
+			default:
+				next = append(next, r.step(d, w)...)
+			}
+		}
+		if ways = next; len(ways) > mostWays {
+			r.lose(d.Place(), "there are more than %d ways through the directives up to %s: what follows is not asked", mostWays, d.Name)
+			return ways
+		}
+	}
+	return slices.DeleteFunc(ways, func(w way) bool { return w.set.never })
+}
+
+// step runs a directive.
+func (r *walker) step(d *nginxconf.Directive, w way) []way {
+	switch {
+	case d.Name == "return":
+		w.code, w.over = cmp.Or(strings.Join(d.Args[:min(1, len(d.Args))], ""), "302"), true
+	case d.Name == "break":
+		w.moved, w.over = false, true
+	case d.Name == "rewrite" && len(d.Args) > 1:
+		return r.rewrite(d, w)
+	case d.Name == "set" && len(d.Args) == 2:
+		w.vars = r.assigned(d, w, nil)
+	case d.Name == "if":
+		return r.branch(d, w)
+	}
+	return []way{w}
+}
+
+// rewrite parts requests that an expression fits from the others.
+func (r *walker) rewrite(d *nginxconf.Directive, w way) []way {
+	fits, known := fitsRewrite(d.Args[0], w.path)
+	if !known {
+		r.lose(d.Place(), "rewrite %s is not understood: the location judges that was asked for", strings.Join(d.Args, " "))
+		return []way{w}
+	}
+	left := w
+	left.set, w.set = w.set.and(fits.except()), w.set.and(fits)
+	flag := strings.Join(d.Args[2:], " ")
+	outside := slices.ContainsFunc([]string{"http://", "https://", "$scheme"}, func(p string) bool { return strings.HasPrefix(d.Args[1], p) })
+	w.by, w.moved, w.over = d, flag != "break", flag != ""
+	path, _, _ := strings.Cut(d.Args[1], "?")
+	if begin, _, variable := strings.Cut(path, "$"); variable || !strings.HasPrefix(path, "/") {
+		path = begin + "$"
+	}
+	if w.path = path; outside || flag == "redirect" || flag == "permanent" {
+		w.code, w.over = "302", true
+	}
+	return []way{w, left}
+}
+
+// branch parts requests that an if fits from the others.
+func (r *walker) branch(d *nginxconf.Directive, w way) []way {
+	has := func(block []*nginxconf.Directive, names ...string) bool {
+		return slices.ContainsFunc(block, func(d *nginxconf.Directive) bool { return slices.Contains(names, d.Name) })
+	}
+	tries := has(w.place.Block, "try_files")
+	if !tries && !has(d.Block, "return", "rewrite", "break", "set") {
+		return []way{w}
+	}
+	before := w
+	fits, known := r.on(w).condition(d)
+	if !known {
+		for _, inner := range d.Block {
+			switch inner.Name {
+			case "return", "rewrite", "break":
+				r.lose(d.Place(), "if (%s) { %s … } is not understood: requests that it answers or sends elsewhere count here",
+					strings.Join(d.Args, " "), inner.Name)
+			case "set":
+				w.vars = r.assigned(inner, w, d)
+			}
+		}
+		return []way{w}
+	}
+	left := w
+	left.set, w.set = w.set.and(fits.except()), w.set.and(fits)
+	w.bare = w.bare || tries
+	ways := r.script(d.Block, w)
+	if len(ways) == 1 && !ways[0].over && ways[0].bare == left.bare && ways[0].moved == left.moved && ways[0].state() == left.state() {
+		return []way{before}
+	}
+	return append(ways, left)
+}
+
+// assigned are the variables of a way behind a set, which may be in an if that is not understood.
+func (r *walker) assigned(d *nginxconf.Directive, w way, unknown *nginxconf.Directive) map[string]nginxValue {
+	name := strings.TrimPrefix(d.Args[0], "$")
+	if !r.asked[name] {
+		return w.vars
+	}
+	value := nginxValue{unknown: unknown}
+	value.text = nginxVariable().ReplaceAllStringFunc(d.Args[1], func(v string) string {
+		inner := strings.Trim(v, "${}")
+		before, known := w.vars[inner]
+		switch {
+		case known && before.unknown != nil, strings.Trim(inner, "0123456789") == "", strings.HasSuffix(inner, "uri") && w.path != "":
+			value.unknown = d
+		case known, r.set[inner] != nil:
+			return before.text
+		}
+		return v
+	})
+	vars := map[string]nginxValue{}
+	maps.Copy(vars, w.vars)
+	vars[name] = value
+	return vars
 }
 
 // title returns the name of a location: its kind and its pattern.
 func (p *nginxPlace) title() string { return strings.TrimSpace(p.kind + " " + p.pattern) }
-
-// sentOn is the location to which try_files sends all that a place has, with the directive. With the directive alone it may
-// be any other one that has limits.
-func (r *nginxReader) sentOn(root, place nginxPlace) (next *nginxPlace, by *nginxconf.Directive) {
-	if len(place.judging()) > 0 {
-		return nil, nil
-	}
-	return root.tried(place)
-}
-
-// mostRewrites bounds how often nginx rewrites a request.
-const mostRewrites = 10
-
-// rewritten follows rewrites: first those of the server, then those of the location, again and again. Each takes the
-// requests whose path it fits to the location of the path that it makes.
-// Source: nginx/nginx 3f6f782, src/http/modules/ngx_http_rewrite_module.c, ngx_http_rewrite_handler.
-func (r *nginxReader) rewritten(root nginxPlace, places []chosen) (all []chosen) {
-	w := rewriting{nginxReader: r, root: root}
-	for _, p := range places {
-		left := w.follow(root.Directive, p, "", 0)
-		if p.place.Directive != nil && p.place.Directive != root.Directive && !root.answers {
-			left = w.follow(p.place.Directive, left, "", 0)
-		}
-		w.all = append(w.all, left)
-	}
-	return w.all
-}
-
-// A rewriting follows the rewrites of a server.
-type rewriting struct {
-	*nginxReader
-	root nginxPlace
-	all  []chosen
-}
-
-// follow follows the rewrites of a level, and returns what stays where it is. path is what the requests ask for after earlier
-// ones; "": what they came with. One that ends with a $ goes on in a way that is not known.
-func (w *rewriting) follow(level *nginxconf.Directive, p chosen, path string, hops int) (left chosen) {
-	for n, d := range level.Block {
-		switch {
-		case d.Name == "return", p.set.never, hops > mostRewrites:
-			return p
-		case d.Name != "rewrite" || len(d.Args) < 2:
-			continue
-		}
-		flag := strings.Join(d.Args[2:], " ")
-		fits, known := fitsRewrite(d.Args[0], path)
-		outside := strings.Contains(d.Args[1], "://") || flag == "redirect" || flag == "permanent"
-		stays := flag == "break" && level != w.root.Directive
-		target, to := w.root.rewriteTarget(d.Args[1])
-		again := flag == "" && !outside && target != nil && rewritesAlso(level.Block[n+1:], to)
-		switch {
-		case known && fits.never:
-			continue
-		case !known, target == nil && !outside && !stays, again:
-			if len(w.root.differing(nil)) > 1 {
-				w.lose(d.Place(), "rewrite %s sends requests on to another location, whose limits then judge them. Here the location "+
-					"judges that was asked for", strings.Join(d.Args, " "))
-			}
-			return p
-		}
-		moved := chosen{place: p.place, set: p.set.and(fits)}
-		switch {
-		case outside: // answered before limits are asked
-			moved.place = nginxPlace{Directive: level, answers: true}
-		case !stays:
-			moved.place = *target
-			if target.Directive != w.root.Directive {
-				moved = w.follow(target.Directive, moved, to, hops+1)
-			}
-		}
-		w.all = append(w.all, moved)
-		p.set = p.set.and(fits.except())
-	}
-	return p
-}
-
-// rewritesAlso reports whether one of some rewrites may fit a path.
-func rewritesAlso(some []*nginxconf.Directive, path string) bool {
-	return slices.ContainsFunc(some, func(d *nginxconf.Directive) bool {
-		if d.Name != "rewrite" || len(d.Args) < 2 {
-			return false
-		}
-		fits, known := fitsRewrite(d.Args[0], path)
-		return !known || !fits.never
-	})
-}
 
 // differing adds the lists of limits that judge the requests of a place and of those within it, each once.
 func (p *nginxPlace) differing(lists [][]*nginxconf.Directive) [][]*nginxconf.Directive {
@@ -157,23 +317,14 @@ func fitsRewrite(pattern, path string) (Set, bool) {
 	return none, true
 }
 
-// rewriteTarget is the location of what a rewrite makes, with its path as in rewriteAll; nil if that is not known.
-func (p *nginxPlace) rewriteTarget(text string) (*nginxPlace, string) {
-	path, _, _ := strings.Cut(text, "?")
-	begin, _, variable := strings.Cut(path, "$")
-	if !strings.HasPrefix(begin, "/") {
-		return nil, ""
-	}
-	if variable {
-		path = begin + "$"
-		if !p.leadsToOne(begin) {
-			return nil, ""
-		}
+// reached is the location of a path as a way has it; false if that is not known.
+func (p *nginxPlace) reached(path string) (*nginxPlace, bool) {
+	begin, open := strings.CutSuffix(path, "$")
+	if !strings.HasPrefix(begin, "/") || open && !p.leadsToOne(begin) {
+		return nil, false
 	}
 	found, _ := p.find(begin)
-	target := *found
-	target.inside = false
-	return &target, path
+	return found, true
 }
 
 // leadsToOne reports whether all paths that begin so are given to one location.
@@ -197,54 +348,19 @@ func (p *nginxPlace) leadsToOne(begin string) bool {
 	return true
 }
 
-// tried is the location to which try_files sends what a place has, with the directive.
-func (p *nginxPlace) tried(place nginxPlace) (next *nginxPlace, by *nginxconf.Directive) {
-	for _, d := range place.Block {
-		if d.Name != "try_files" || len(d.Args) < 2 || strings.HasPrefix(d.Args[len(d.Args)-1], "=") {
-			continue
-		}
-		if target, known := p.target(d.Args[len(d.Args)-1]); known && target.title() != place.title() {
-			return target, d
-		} else if !known {
-			return nil, d
-		}
-	}
-	return nil, nil
-}
-
-// keyless are the requests that limits do not judge, as no key of theirs has a text.
-func (r *nginxReader) keyless(limits []*nginxconf.Directive) Set {
-	set := Set{}
-	for _, l := range limits {
-		for _, word := range l.Args {
-			if z := r.zones[strings.TrimPrefix(word, "zone=")]; z != nil && strings.HasPrefix(word, "zone=") {
-				var keys []Set
-				for _, k := range r.keysOf(z) {
-					keys = append(keys, k.set)
-				}
-				set = set.and(union(keys...).except())
+// keyless are the requests of a way that its limits do not judge, as no key of theirs has a text.
+func (r *nginxReader) keyless(w way) Set {
+	set := w.set
+	for _, l := range w.place.limits.limits {
+		if use := r.use(l, w.place.limits); use != nil {
+			var keys []Set
+			for _, k := range r.keysOf(use.zone, w) {
+				keys = append(keys, k.set)
 			}
+			set = set.and(union(keys...).except())
 		}
 	}
 	return set
-}
-
-// judgeLater is the location that judges what the limits of another one do not, and which requests these are.
-func (r *nginxReader) judgeLater(root, judge nginxPlace) (later nginxPlace, set Set) {
-	next, by := root.tried(judge)
-	if by == nil || len(judge.judging()) == 0 {
-		return later, none
-	}
-	if set = r.keyless(judge.judging()); set.never {
-		return later, none
-	}
-	if next == nil {
-		r.lose(by.Place(), "%s %s sends what has no key here on to another location, whose limits then judge it. Here none does",
-			by.Name, strings.Join(by.Args, " "))
-		return later, none
-	}
-	r.filesAside(by, next)
-	return r.judge(root, *next), set
 }
 
 // filesAside tells that files are not limited.
@@ -310,34 +426,31 @@ func (p *nginxPlace) find(path string) (found *nginxPlace, done bool) {
 }
 
 // aside tells of requests that count in other locations besides: for pages of errors and for folders.
-func (r *nginxReader) aside(root nginxPlace, places []chosen) {
-	for _, c := range places {
-		if c.set.never || c.place.Directive == nil {
-			continue
-		}
-		if judge := r.judge(root, c.place); len(judge.judging()) > 0 && r.keyless(judge.judging()).never {
+func (r *walker) aside() {
+	for _, w := range r.all {
+		if w.code == "" && len(w.place.limits.limits) > 0 && r.keyless(w).never {
 			continue // a request is judged once
 		}
-		blocks := c.place.Block
-		if c.place.Directive != root.Directive {
-			blocks = slices.Concat(blocks, root.Block)
+		blocks := w.place.Block
+		if w.place.Directive != r.root.Directive {
+			blocks = slices.Concat(blocks, r.root.Block)
 		}
-		passes := slices.ContainsFunc(c.place.Block, func(d *nginxconf.Directive) bool {
+		passes := slices.ContainsFunc(w.place.Block, func(d *nginxconf.Directive) bool {
 			return strings.HasSuffix(d.Name, "_pass") || d.Name == "try_files"
 		})
 		for _, d := range blocks {
 			names := d.Args
 			switch {
-			case d.Name == "error_page" && len(names) > 1:
+			case d.Name == "error_page" && len(names) > 1 && (w.code == "" || slices.Contains(names, w.code)):
 				names = names[len(names)-1:]
-			case d.Name != "index" || passes || c.place.answers || c.place.kind != "":
+			case d.Name != "index" || passes || w.code != "" || w.place.kind != "":
 				continue
 			}
 			for _, name := range names {
 				if d.Name == "index" && !strings.HasPrefix(name, "/") {
-					name = strings.TrimSuffix(c.place.pattern, "/") + "/" + name
+					name = strings.TrimSuffix(w.place.pattern, "/") + "/" + name
 				}
-				if target, known := root.target(name); known && target.title() != c.place.title() && len(target.judging()) > 0 {
+				if target, known := r.root.target(name); known && len(target.judging()) > 0 && (w.code != "" || target.title() != w.place.title()) {
 					r.lose(d.Place(), "%s %s: what it sends to location %s counts there as well, and here only what asks for that",
 						d.Name, strings.Join(d.Args, " "), target.title())
 				}

@@ -19,6 +19,7 @@ import (
 type piece struct {
 	text     string
 	variable string
+	moved    *nginxconf.Directive // what made the text, a path
 }
 
 // A valueCase is what a text is for some requests.
@@ -73,14 +74,25 @@ func (r *nginxReader) variable(name string, d *nginxconf.Directive) []valueCase 
 		return known
 	}
 	made := r.variables[name]
-	if name == "server_name" {
-		r.byServer = true
+	value, isSet := r.at.vars[name]
+	switch {
+	case name == "server_name":
 		return r.cases(r.server, d)
+	case value.unknown != nil:
+		r.lose(value.unknown.Place(), "%s $%s is not understood: it is taken for a field of the log", value.unknown.Name, name)
+	case isSet:
+		return r.cases(value.text, d)
+	case made == nil && r.set[name] != nil:
+		return []valueCase{{}}
+	case (name == "uri" || name == "document_uri") && r.at.path != "":
+		if strings.HasSuffix(r.at.path, "$") {
+			r.lose(r.at.by.Place(), "%s %s changes $uri, which keys and conditions take here as it was asked for", r.at.by.Name,
+				strings.Join(r.at.by.Args, " "))
+			break
+		}
+		return []valueCase{{pieces: []piece{{text: r.at.path, moved: r.at.by}}}}
 	}
 	if made == nil {
-		if set := r.set[name]; set != nil {
-			r.lose(set.Place(), "set $%s is not understood: it is taken for a field of the log", name)
-		}
 		return []valueCase{{pieces: []piece{{variable: name}}}}
 	}
 	r.known[name] = nil
@@ -90,6 +102,13 @@ func (r *nginxReader) variable(name string, d *nginxconf.Directive) []valueCase 
 		r.known[name] = r.mapped(made)
 	}
 	return r.known[name]
+}
+
+// on has variables be what they are on a way.
+func (r *nginxReader) on(w way) *nginxReader {
+	clear(r.known)
+	r.at = w
+	return r
 }
 
 // An entry of a map or geo, in the order in which nginx looks.
@@ -324,8 +343,12 @@ func conditionOn(variable string, e entry, hostnames bool) (Set, bool) {
 	case "server_port":
 		return within("port", e.key), !e.regexp && e.key != "" && strings.Trim(e.key, "0123456789") == ""
 	case "request_method":
-		if words := methodWords().FindStringSubmatch(strings.TrimPrefix(e.key, "*")); e.regexp && words != nil {
-			return within("method", strings.Split(words[1], "|")...), true
+		if words := methodsIn(strings.TrimPrefix(e.key, "*")); e.regexp && words != nil {
+			return within("method", words...), true
+		}
+		if e.regexp {
+			re, err := regexp.Compile(insensitive(e.key))
+			return ofMethods(slices.DeleteFunc(slices.Clone(methods), func(m string) bool { return err == nil && !re.MatchString(m) })), err == nil
 		}
 		return within("method", strings.ToUpper(e.key)), !e.regexp && e.key != ""
 	case "host", "http_host":
@@ -345,6 +368,20 @@ func conditionOn(variable string, e entry, hostnames bool) (Set, bool) {
 		return set, strings.HasPrefix(e.key, "/") && !strings.Contains(e.key, "?")
 	}
 	return none, false
+}
+
+// methodsIn are the methods that an expression is made of, nil if it is none of whole words: ^P fits POST and PUT.
+func methodsIn(pattern string) (words []string) {
+	parts := methodWords().FindStringSubmatch(pattern)
+	if parts == nil {
+		return nil
+	}
+	words = strings.Split(parts[1], "|")
+	whole := strings.HasPrefix(pattern, "^") && strings.HasSuffix(pattern, "$")
+	if !whole && slices.ContainsFunc(words, func(w string) bool { return !slices.Contains(methods, w) }) {
+		return nil
+	}
+	return words
 }
 
 func compiles(pattern string) bool {

@@ -302,8 +302,8 @@ func (c *vclCondition) compared(name, op, value string) (Set, bool) {
 		return textSet("regexp", kind, []string{value}, false)
 	case name == "req.method" && kind == "":
 		return within("method", value), true
-	case name == "req.method" && methodWords().MatchString(value):
-		return within("method", strings.Split(methodWords().FindStringSubmatch(value)[1], "|")...), true
+	case name == "req.method" && methodsIn(value) != nil:
+		return within("method", methodsIn(value)...), true
 	case header == "host" && kind == "":
 		return hostSet("", []string{value})
 	case header == "user-agent":
