@@ -31,6 +31,7 @@ func TestRandomLimitsJudgeAsNginxDoes(t *testing.T) {
 			odd := seed%10 == 9 // whether paths are also asked for in other words
 			lines := loggedByRandomNginx(t, r, dir, address, odd)
 			refused := func(words []string) bool { return strings.HasPrefix(words[len(words)-1], "REJECTED") }
+			count.configurations++
 			for _, words := range lines {
 				if count.requests++; refused(words) {
 					count.refused++
@@ -38,7 +39,7 @@ func TestRandomLimitsJudgeAsNginxDoes(t *testing.T) {
 			}
 			told := toldOfNginx(t, file, text, odd)
 			different := differing(t, file, lines, refused)
-			switch count.configurations++; {
+			switch {
 			case told != nil && different == nil:
 				count.toldAndSame++
 				fallthrough
@@ -203,7 +204,7 @@ func (d *nginxDraw) key() string {
 		"$by_key", "$by_near", "$far", "$by_two", "$by_made", "$made", `"$binary_remote_addr $http_user_agent"`, "$host$cookie_session", "$uri")
 }
 
-// limits are those of a level, each of another zone.
+// limits draws the limits of a level, each of another zone.
 func (d *nginxDraw) limits() (text string) {
 	for _, n := range d.Perm(len(d.zones))[:1+d.IntN(2)] {
 		options := " nodelay"

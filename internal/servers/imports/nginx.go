@@ -2,7 +2,6 @@ package imports
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -377,52 +376,6 @@ func (r *nginxReader) policy() Policy {
 }
 
 var aboutPath = lazy.Regexp(`\+path\+|\b(path|prefix|regexp): `)
-
-// keysIn are the keys of uses, each once.
-func keysIn(uses []*nginxUse) (keys []nginxKey) {
-	for _, u := range uses {
-		for _, s := range u.sets {
-			for _, k := range s.keys {
-				if !slices.ContainsFunc(keys, k.alike) {
-					keys = append(keys, k)
-				}
-			}
-		}
-	}
-	return keys
-}
-
-// limits are those of the uses of a zone whose requests count by a key.
-func (k nginxKey) limits(z *nginxZone, spec string, uses []*nginxUse) (limits []Limit) {
-	largest := slices.MaxFunc(uses, func(a, b *nginxUse) int { return cmp.Compare(a.size(), b.size()) })
-	var all []Set
-	for _, u := range uses {
-		var sets []Set
-		for _, s := range u.sets {
-			for _, other := range s.keys {
-				if k.alike(other) {
-					sets = append(sets, s.and(other.set))
-				}
-			}
-		}
-		all = append(all, sets...)
-		options := append([]string{spec}, strings.Fields(u.options)...)
-		if u.size() < largest.size() { // both count in one place
-			options = append(options, "max="+largest.burst)
-		}
-		limits = append(limits, Limit{
-			Text: strings.Join(options, ","), By: k.by, Match: union(sets...),
-			Told: append([]string{fmt.Sprintf("%s zone %s by %s", z.Place(), z.name, z.Args[0])}, u.about...),
-		})
-	}
-	limits = slices.DeleteFunc(limits, func(l Limit) bool { return l.Match.never })
-	for i := range limits {
-		if limits[i].Count = union(all...); len(limits) == 1 {
-			limits[i].Count = limits[i].Match
-		}
-	}
-	return limits
-}
 
 // serverName is $server_name.
 func serverName(d *nginxconf.Directive) string {

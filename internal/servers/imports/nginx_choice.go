@@ -191,6 +191,73 @@ func (p *nginxPlace) choose(region Set) (all []chosen, rest Set) {
 	return all, rest.and(union(taken...).except())
 }
 
+// find is the location of a path, as choose has it for all; done where no level around it is asked for expressions.
+func (p *nginxPlace) find(path string) (found *nginxPlace, done bool) {
+	var longest *nginxPlace
+	for i := range p.within {
+		q := &p.within[i]
+		switch {
+		case q.kind == "=" && q.pattern == path:
+			return q, true
+		case (q.kind == "" || q.kind == "^~") && strings.HasPrefix(path, q.pattern) &&
+			(longest == nil || len(q.pattern) > len(longest.pattern)):
+			longest = q
+		}
+	}
+	found = p
+	if longest != nil {
+		if found, done = longest.find(path); done || longest.kind == "^~" {
+			return found, done
+		}
+	}
+	for i := range p.within {
+		q := &p.within[i]
+		if q.kind != "~" && q.kind != "~*" {
+			continue
+		}
+		pattern := q.pattern
+		if q.kind == "~*" {
+			pattern = "(?i)" + pattern
+		}
+		if re, err := regexp.Compile(pattern); err == nil && re.MatchString(path) {
+			found, _ = q.find(path)
+			return found, true
+		}
+	}
+	return found, false
+}
+
+// reached is the location of a path as a way has it; false if that is not known.
+func (p *nginxPlace) reached(path string) (*nginxPlace, bool) {
+	begin, open := strings.CutSuffix(path, "$")
+	if !strings.HasPrefix(begin, "/") || open && !p.leadsToOne(begin) {
+		return nil, false
+	}
+	found, _ := p.find(begin)
+	return found, true
+}
+
+// leadsToOne reports whether all paths that begin so are given to one location.
+func (p *nginxPlace) leadsToOne(begin string) bool {
+	for i := range p.within {
+		q := &p.within[i]
+		switch q.kind {
+		case "=", "", "^~":
+			if strings.HasPrefix(q.pattern, begin) && q.pattern != begin || q.kind == "=" && q.pattern == begin {
+				return false
+			}
+			if strings.HasPrefix(begin, q.pattern) && !q.leadsToOne(begin) {
+				return false
+			}
+		default:
+			if found, _ := p.find(begin); found.kind != "^~" {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // alone returns what a prefix fits, and no longer one beside it, and no = either.
 func (p *nginxPlace) alone(beside []nginxPlace) Set {
 	set := p.set()

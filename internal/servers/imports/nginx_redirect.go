@@ -48,7 +48,7 @@ type nginxValue struct {
 	unknown *nginxconf.Directive
 }
 
-// state is what conditions and keys may depend on besides the request.
+// state tells apart ways on which conditions and keys may differ for one request.
 func (w way) state() string { return fmt.Sprint(w.path, w.vars) }
 
 // A walker finds the ways of a server.
@@ -295,7 +295,7 @@ func (p *nginxPlace) differing(lists [][]*nginxconf.Directive) [][]*nginxconf.Di
 	return lists
 }
 
-// fitsRewrite is the set of requests that an expression fits, of those that ask for a path, see rewriteAll; false if that is
+// fitsRewrite is the set of requests that an expression fits, of those that ask for a path, as a way has it; false if that is
 // not known.
 func fitsRewrite(pattern, path string) (Set, bool) {
 	re, err := regexp.Compile(pattern)
@@ -315,37 +315,6 @@ func fitsRewrite(pattern, path string) (Set, bool) {
 		return Set{}, true
 	}
 	return none, true
-}
-
-// reached is the location of a path as a way has it; false if that is not known.
-func (p *nginxPlace) reached(path string) (*nginxPlace, bool) {
-	begin, open := strings.CutSuffix(path, "$")
-	if !strings.HasPrefix(begin, "/") || open && !p.leadsToOne(begin) {
-		return nil, false
-	}
-	found, _ := p.find(begin)
-	return found, true
-}
-
-// leadsToOne reports whether all paths that begin so are given to one location.
-func (p *nginxPlace) leadsToOne(begin string) bool {
-	for i := range p.within {
-		q := &p.within[i]
-		switch q.kind {
-		case "=", "", "^~":
-			if strings.HasPrefix(q.pattern, begin) && q.pattern != begin || q.kind == "=" && q.pattern == begin {
-				return false
-			}
-			if strings.HasPrefix(begin, q.pattern) && !q.leadsToOne(begin) {
-				return false
-			}
-		default:
-			if found, _ := p.find(begin); found.kind != "^~" {
-				return false
-			}
-		}
-	}
-	return true
 }
 
 // keyless are the requests of a way that its limits do not judge, as no key of theirs has a text.
@@ -387,42 +356,6 @@ func (p *nginxPlace) target(text string) (*nginxPlace, bool) {
 	}
 	found, _ := p.find(path)
 	return found, true
-}
-
-// find is the location of a path, as choose has it for all; done where no level around it is asked for expressions.
-func (p *nginxPlace) find(path string) (found *nginxPlace, done bool) {
-	var longest *nginxPlace
-	for i := range p.within {
-		q := &p.within[i]
-		switch {
-		case q.kind == "=" && q.pattern == path:
-			return q, true
-		case (q.kind == "" || q.kind == "^~") && strings.HasPrefix(path, q.pattern) &&
-			(longest == nil || len(q.pattern) > len(longest.pattern)):
-			longest = q
-		}
-	}
-	found = p
-	if longest != nil {
-		if found, done = longest.find(path); done || longest.kind == "^~" {
-			return found, done
-		}
-	}
-	for i := range p.within {
-		q := &p.within[i]
-		if q.kind != "~" && q.kind != "~*" {
-			continue
-		}
-		pattern := q.pattern
-		if q.kind == "~*" {
-			pattern = "(?i)" + pattern
-		}
-		if re, err := regexp.Compile(pattern); err == nil && re.MatchString(path) {
-			found, _ = q.find(path)
-			return found, true
-		}
-	}
-	return found, false
 }
 
 // aside tells of requests that count in other locations besides: for pages of errors and for folders.
