@@ -224,8 +224,10 @@ func (d *nginxDraw) server() (text string) {
 	for _, name := range d.named {
 		text += "location " + name + " {\n" + d.location("", 0) + "}\n"
 	}
-	patterns := []string{"/", "/api", "^~ /api/v1", "/api/", "/static", "^~ /static/", "= /login", "/login", `~ \.(png|jpg)$`, `~* \.png$`, "~ ^/api/.*login$",
-		"= /", "~* deep", "/old", "= /new", `~ ^/(?<first>\w+)/old`, "= /index.php"}
+	patterns := []string{
+		"/", "/api", "^~ /api/v1", "/api/", "/static", "^~ /static/", "= /login", "/login", `~ \.(png|jpg)$`, `~* \.png$`, "~ ^/api/.*login$",
+		"= /", "~* deep", "/old", "= /new", `~ ^/(?<first>\w+)/old`, "= /index.php",
+	}
 	for _, n := range d.Perm(len(patterns))[:1+d.IntN(5)] {
 		text += "location " + patterns[n] + " {\n" + d.location(patterns[n], 1) + "}\n"
 	}
@@ -256,6 +258,7 @@ func (d *nginxDraw) target() string {
 func (d *nginxDraw) errorPage() string {
 	return "error_page 404 " + d.pick("", "= ") + d.target() + ";"
 }
+
 func (d *nginxDraw) dryRun() string {
 	if d.dry {
 		return ""

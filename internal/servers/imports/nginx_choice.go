@@ -55,33 +55,33 @@ func (r *nginxReader) level(d *nginxconf.Directive, p nginxPlace, around nginxLi
 	p.Directive, p.limits = d, around.inherit(d.Block)
 	p.inside = p.inside || slices.ContainsFunc(d.Block, func(d *nginxconf.Directive) bool { return d.Name == "internal" })
 	for _, inner := range d.Block {
-		switch inner.Name {
-		case "location":
-			q := nginxPlace{inside: p.inside}
-			switch {
-			case len(inner.Args) == 2 && slices.Contains([]string{"=", "^~", "~", "~*"}, inner.Args[0]):
-				q.kind, q.pattern = inner.Args[0], inner.Args[1]
-			case len(inner.Args) == 1:
-				q.pattern = inner.Args[0]
-				for _, kind := range []string{"=", "^~", "~*", "~"} { // the blank behind it may be missing
-					if rest, ok := strings.CutPrefix(q.pattern, kind); ok {
-						q.kind, q.pattern = kind, rest
-						break
-					}
-				}
-			default:
-				r.lose(inner.Place(), "location %s is not understood", strings.Join(inner.Args, " "))
-				continue
-			}
-			if strings.HasPrefix(q.pattern, "@") { // only another location leads there
-				p.named = append(p.named, r.level(inner, q, p.limits))
-				continue
-			}
-			if (q.kind == "~" || q.kind == "~*") && !r.isRegexp(inner, q.pattern) {
-				continue
-			}
-			p.within = append(p.within, r.level(inner, q, p.limits))
+		if inner.Name != "location" {
+			continue
 		}
+		q := nginxPlace{inside: p.inside}
+		switch {
+		case len(inner.Args) == 2 && slices.Contains([]string{"=", "^~", "~", "~*"}, inner.Args[0]):
+			q.kind, q.pattern = inner.Args[0], inner.Args[1]
+		case len(inner.Args) == 1:
+			q.pattern = inner.Args[0]
+			for _, kind := range []string{"=", "^~", "~*", "~"} { // the blank behind it may be missing
+				if rest, ok := strings.CutPrefix(q.pattern, kind); ok {
+					q.kind, q.pattern = kind, rest
+					break
+				}
+			}
+		default:
+			r.lose(inner.Place(), "location %s is not understood", strings.Join(inner.Args, " "))
+			continue
+		}
+		if strings.HasPrefix(q.pattern, "@") { // only another location leads there
+			p.named = append(p.named, r.level(inner, q, p.limits))
+			continue
+		}
+		if (q.kind == "~" || q.kind == "~*") && !r.isRegexp(inner, q.pattern) {
+			continue
+		}
+		p.within = append(p.within, r.level(inner, q, p.limits))
 	}
 	return p
 }
@@ -286,7 +286,7 @@ func (p *nginxPlace) redirects(beside []nginxPlace) *nginxPlace {
 		return nil
 	}
 	passes := slices.ContainsFunc(p.Block, func(d *nginxconf.Directive) bool { return strings.HasSuffix(d.Name, "_pass") })
-	there := slices.ContainsFunc(beside, func(q nginxPlace) bool { return q.kind == "=" && q.pattern == short })
+	there := slices.ContainsFunc(beside, func(q nginxPlace) bool { return !strings.HasPrefix(q.kind, "~") && q.pattern == short })
 	if !passes || there {
 		return nil
 	}
