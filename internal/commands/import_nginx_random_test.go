@@ -255,8 +255,13 @@ func (d *nginxDraw) target() string {
 	return d.pick(append([]string{"/index.php", "/api/v1/login", "/old"}, d.named...)...)
 }
 
+// errorPage keeps the arguments, which the log would lose.
 func (d *nginxDraw) errorPage() string {
-	return "error_page 404 " + d.pick("", "= ") + d.target() + ";"
+	page := "error_page 404 " + d.pick("", "= ") + d.target()
+	if !strings.Contains(page, "@") {
+		page += "?$args"
+	}
+	return page + ";"
 }
 
 func (d *nginxDraw) dryRun() string {
