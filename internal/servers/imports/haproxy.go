@@ -92,6 +92,7 @@ func readHAProxy(i *Import, file string, text []byte) error {
 	r.tellUnknown()
 	r.captures()
 	r.byPorts()
+	r.unset()
 	p := Policy{Name: "haproxy"}
 	read := func(backends bool) {
 		for _, s := range r.sections {
@@ -202,6 +203,7 @@ var (
 	trackRule  = lazy.Regexp(`^track-sc(\d)$`)
 	countRule  = lazy.Regexp(`^sc-inc-gpc0\((\d)\)$`)
 	setVarRule = lazy.Regexp(`^set-var\(([\w.]+)\)$`)
+	setAnyVar  = lazy.Regexp(`^set-var(?:-fmt)?\(([\w.]+)`)
 )
 
 // A refusal is a rule that refuses, and one way in which it asks for a rate.
@@ -259,7 +261,7 @@ func (r *haproxyReader) readSection(p *Policy, s *haproxySection) {
 				set = union(before, set)
 			}
 			counts[number] = set
-		case setVarRule().MatchString(verb) && len(words) > 2:
+		case setAnyVar().MatchString(verb) && len(words) > 2:
 			r.setVar(s, rule, words)
 		case strings.HasPrefix(verb, "lua."):
 			r.lose(r.place(rule), "%s is not read, and may refuse requests", verb)

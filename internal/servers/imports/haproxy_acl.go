@@ -31,6 +31,7 @@ var (
 	mappedRate = lazy.Regexp(`^var\(([\w.]+)\),sub\(([\w.]+)\)$`)
 	mapSample  = lazy.Regexp(`^(.+),map(?:_(beg|str|end|sub|reg|dir))?\(([^,)]+)(?:,(\d+))?\)$`)
 	haSample   = lazy.Regexp(`^([a-z0-9_.]+)(?:\(([^)]*)\))?((?:,.*)?)$`)
+	lastingVar = lazy.Regexp(`^http-request (sess|proc)\.`)
 	maskSample = lazy.Regexp(`ipmask\((\d+)(?:,(\d+))?\)`)
 )
 
@@ -336,10 +337,26 @@ type varCase struct {
 	sample string
 }
 
+// unset finds variables that no request has before a rule sets them. Those of a connection may be of a request before.
+func (r *haproxyReader) unset() {
+	for _, s := range r.sections {
+		for _, rule := range s.rules {
+			for _, word := range rule.words[:min(3, len(rule.words))] {
+				if m := setAnyVar().FindStringSubmatch(word); m != nil && !lastingVar().MatchString(rule.words[0]+" "+m[1]) {
+					r.vars[m[1]] = []varCase{}
+				}
+			}
+		}
+	}
+}
+
 // setVar reads set-var(NAME) SAMPLE. One that is true where a rate is exceeded stands for the rate.
 func (r *haproxyReader) setVar(s *haproxySection, rule haproxyRule, words []string) {
-	name, before := setVarRule().FindStringSubmatch(words[1])[1], r.unknown
+	name, before := setAnyVar().FindStringSubmatch(words[1])[1], r.unknown
 	set, terms := r.condition(s, rule, words)
+	if _, known := r.vars[name]; !known && !set.isAll() || !setVarRule().MatchString(words[1]) {
+		r.unknown++
+	}
 	if terms != nil && words[2] == "bool(true)" {
 		r.flags[name] = terms
 		return
@@ -374,7 +391,7 @@ func (r *haproxyReader) variable(rule haproxyRule, cases []varCase, test []strin
 			sets = append(sets, c.set.and(one))
 		}
 	}
-	return union(sets...), nil, len(cases) > 0
+	return union(sets...), nil, cases != nil
 }
 
 // constantFits reports whether a constant fits a test, and whether that is known.
