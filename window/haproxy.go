@@ -25,9 +25,11 @@ import (
 // cleared, so phases begin in even milliseconds; and when P is odd, in the one before the one in which the last phase
 // was over.
 //
-// Source: HAProxy 2.6, include/haproxy/freq_ctr.h, update_freq_ctr_period, and src/freq_ctr.c, freq_ctr_total. Two
-// things are left out: the counters wrap around at 2³² there, and the table may drop a key, if its expire is less than
-// 2P.
+// With expire=PERIOD the table forgets a key, and all that it counted, once no request has come for so many milliseconds.
+// Each request puts that off, a refused one too.
+//
+// Source: HAProxy 2.6, include/haproxy/freq_ctr.h, update_freq_ctr_period, src/freq_ctr.c, freq_ctr_total, and
+// src/stick_table.c, stktable_touch_with_exp. Left out: the counters wrap around at 2³² there.
 //
 // State: At is the latest moment in microseconds, Level the beginning of the phase in microseconds, Extra the counters,
 // before in the upper 32 bits and now in the lower. Now is at least 1 once the key has been seen.
@@ -38,6 +40,7 @@ type HAProxy struct {
 	period int64      // milliseconds
 	length limit.Time // the period in microseconds
 	step   limit.Time // microseconds from the beginning of a phase to that of the next
+	expire limit.Time // how long a key is kept without a request; 0: as long as it matters
 }
 
 const (
@@ -47,11 +50,12 @@ const (
 	nowMask     = 1<<counterBits - 1
 )
 
-// NewHAProxy makes the limit that spec describes: haproxy:N/P, and with charge=admitted the one of a counter that only
-// admitted requests move.
+// NewHAProxy makes the limit that spec describes: haproxy:N/P, with charge=admitted the one of a counter that only
+// admitted requests move, and with expire=PERIOD that of a table which forgets.
 func NewHAProxy(spec limit.Spec) (limit.Limiter, error) {
 	args := spec.Args()
 	admitted := args.Choice("charge", "all", "admitted", "all") == "admitted"
+	expire := args.Duration("expire", 0)
 	if err := args.Err(); err != nil {
 		return nil, err
 	}
@@ -59,8 +63,8 @@ func NewHAProxy(spec limit.Spec) (limit.Limiter, error) {
 		return nil, err
 	}
 	switch {
-	case spec.Period%limit.Millisecond != 0:
-		return nil, fmt.Errorf("limit %q: HAProxy counts in milliseconds; the period must be a whole number of them", spec)
+	case spec.Period%limit.Millisecond != 0 || expire%limit.Millisecond != 0:
+		return nil, fmt.Errorf("limit %q: HAProxy counts in milliseconds; a period must be a whole number of them", spec)
 	case spec.Period/limit.Millisecond > mostCounted:
 		return nil, fmt.Errorf("limit %q: the period is too long for HAProxy, which takes up to 596h", spec)
 	case spec.Count >= mostCounted:
@@ -68,7 +72,7 @@ func NewHAProxy(spec limit.Spec) (limit.Limiter, error) {
 	}
 	h := HAProxy{
 		count: spec.Count, period: int64(spec.Period / limit.Millisecond),
-		length: spec.Period, step: spec.Period - spec.Period%twoMillis,
+		length: spec.Period, step: spec.Period - spec.Period%twoMillis, expire: expire,
 	}
 	if admitted {
 		return &HAProxyAdmitted{h}, nil
@@ -76,8 +80,21 @@ func NewHAProxy(spec limit.Spec) (limit.Limiter, error) {
 	return &h, nil
 }
 
-// Horizon is two periods: then counting starts over.
-func (h *HAProxy) Horizon() limit.Time { return 2 * h.length }
+// Horizon is two periods: then counting starts over, if the key was not forgotten before.
+func (h *HAProxy) Horizon() limit.Time { return h.sooner(2 * h.length) }
+
+// sooner is a time without requests, or how long a key is kept if that is less.
+func (h *HAProxy) sooner(t limit.Time) limit.Time {
+	if h.expire > 0 {
+		return min(t, h.expire)
+	}
+	return t
+}
+
+// forgotten reports whether the table drops a key between its last request and t.
+func (h *HAProxy) forgotten(last, t limit.Time) bool {
+	return h.expire > 0 && t > last && uint64(t-beginning(last, limit.Millisecond)) >= uint64(h.expire)
+}
 
 // counters holds what HAProxy keeps for a key, taken apart.
 type counters struct {
@@ -88,17 +105,17 @@ type counters struct {
 
 // counters of a key at t, or at its latest moment if that is later.
 func (h *HAProxy) counters(s *limit.State, t limit.Time) counters {
-	if s.Extra == 0 {
-		return counters{last: t, start: evenMillisecond(t)}
+	if s.Extra == 0 || h.forgotten(s.At, t) {
+		return counters{last: t, start: beginning(t, twoMillis)}
 	}
 	return counters{last: max(t, s.At), start: limit.Time(s.Level), before: s.Extra >> counterBits, now: s.Extra & nowMask}
 }
 
-// evenMillisecond is the beginning of the millisecond of t, or of the one before if that is odd.
-func evenMillisecond(t limit.Time) limit.Time {
-	past := t % twoMillis
+// beginning is the last multiple of a unit up to t. Of two milliseconds, it is when HAProxy has a phase begin.
+func beginning(t, unit limit.Time) limit.Time {
+	past := t % unit
 	if past < 0 {
-		past += twoMillis
+		past += unit
 	}
 	return t - past // which wraps around at the beginning of time; so do the differences with it
 }
@@ -113,7 +130,7 @@ func (h *HAProxy) turn(c *counters) {
 	case elapsed < 2*uint64(h.length):
 		c.before, c.now, c.start = min(c.now, mostCounted), 0, c.start+h.step
 	default:
-		c.before, c.now, c.start = 0, 0, evenMillisecond(c.last)
+		c.before, c.now, c.start = 0, 0, beginning(c.last, twoMillis)
 	}
 }
 
@@ -136,7 +153,16 @@ func (h *HAProxy) Wait(s *limit.State, t limit.Time) limit.Time {
 	if !h.refuses(&asked, h.share(&asked)) {
 		return 0
 	}
-	return limit.WaitFrom(t, c.last, h.free(&c)-limit.Time(c.elapsed()))
+	return h.wait(s, t, &c, h.free(&c))
+}
+
+// wait returns how long after t a request is admitted, that is when a time of the phase has come, or the key is forgotten.
+func (h *HAProxy) wait(s *limit.State, t limit.Time, c *counters, free limit.Time) limit.Time {
+	free -= limit.Time(c.elapsed())
+	if h.expire > 0 {
+		free = min(free, beginning(s.At, limit.Millisecond)+h.expire-c.last)
+	}
+	return limit.WaitFrom(t, c.last, free)
 }
 
 // free returns how long after the beginning of the phase a request is admitted that is refused now.
@@ -173,6 +199,9 @@ func (h *HAProxy) Refuse(dst []int32, s *limit.State, at []limit.Time) []int32 {
 	c := h.counters(s, at[0])
 	share, known := int64(0), false
 	for i, t := range at {
+		if h.forgotten(c.last, t) {
+			c, known = counters{last: t, start: beginning(t, twoMillis)}, false
+		}
 		if !known || t > c.last || c.elapsed() >= uint64(h.length) { // of an odd period, a phase may be over twice at t
 			c.last = max(t, c.last)
 			h.turn(&c)
@@ -211,8 +240,16 @@ func (h *HAProxy) read(c *counters) int64 {
 
 // Semantics implements limit.Describer.
 func (h *HAProxy) Semantics() string {
-	return fmt.Sprintf("http_req_rate of HAProxy: at most %d in %s, estimated from this phase and a share of the one before; a refused request counts",
-		h.count, limit.FormatPeriod(h.length))
+	return fmt.Sprintf("http_req_rate of HAProxy: at most %d in %s, estimated from this phase and a share of the one before; a refused request counts%s",
+		h.count, limit.FormatPeriod(h.length), h.forgets())
+}
+
+// forgets says in words when a key is.
+func (h *HAProxy) forgets() string {
+	if h.expire == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; who sends nothing for %s starts over", limit.FormatPeriod(h.expire))
 }
 
 // Shape implements limit.Describer.

@@ -28,7 +28,9 @@ import (
 type HAProxyAdmitted struct{ HAProxy }
 
 // Horizon is two periods and the millisecond in which the last request still counts.
-func (h *HAProxyAdmitted) Horizon() limit.Time { return 2*h.length + limit.Millisecond }
+func (h *HAProxyAdmitted) Horizon() limit.Time {
+	return h.sooner(2*h.length + limit.Millisecond)
+}
 
 // Wait implements limit.Limiter.
 func (h *HAProxyAdmitted) Wait(s *limit.State, t limit.Time) limit.Time {
@@ -36,7 +38,7 @@ func (h *HAProxyAdmitted) Wait(s *limit.State, t limit.Time) limit.Time {
 	if h.read(&c) < h.count {
 		return 0
 	}
-	return limit.WaitFrom(t, c.last, h.free(&c)-limit.Time(c.elapsed()))
+	return h.wait(s, t, &c, h.free(&c))
 }
 
 // free returns how long after the beginning of the phase a request is admitted that is refused now.
@@ -61,7 +63,8 @@ func (h *HAProxyAdmitted) Charge(s *limit.State, t limit.Time, refused bool) {
 	if !refused {
 		h.HAProxy.Charge(s, t, false)
 	} else if s.Extra != 0 {
-		s.At = max(s.At, t)
+		c := h.counters(s, t)
+		c.store(s)
 	}
 }
 
@@ -75,6 +78,9 @@ func (h *HAProxyAdmitted) Refuse(dst []int32, s *limit.State, at []limit.Time) [
 	}
 	c := h.counters(s, at[0])
 	for i, t := range at {
+		if h.forgotten(c.last, t) {
+			c = counters{last: t, start: beginning(t, twoMillis)}
+		}
 		c.last = max(c.last, t)
 		if h.read(&c) >= h.count {
 			dst = append(dst, int32(i))
@@ -89,8 +95,8 @@ func (h *HAProxyAdmitted) Refuse(dst []int32, s *limit.State, at []limit.Time) [
 
 // Semantics implements limit.Describer.
 func (h *HAProxyAdmitted) Semantics() string {
-	return fmt.Sprintf("gpc0_rate of HAProxy, increased by admitted requests: at most %d in %s, estimated from this phase and a share of the one before; a refused request does not count",
-		h.count, limit.FormatPeriod(h.length))
+	return fmt.Sprintf("gpc0_rate of HAProxy, increased by admitted requests: at most %d in %s, estimated from this phase and a share of the one before; a refused request does not count%s",
+		h.count, limit.FormatPeriod(h.length), h.forgets())
 }
 
 // Shape implements limit.Describer.

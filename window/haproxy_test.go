@@ -19,7 +19,7 @@ func FuzzHAProxyAdmitted(f *testing.F) { limittest.Fuzz(f, haproxyAdmittedSuite)
 
 func drawHAProxyAdmitted(r *rand.Rand) limit.Spec {
 	s := drawHAProxy(r)
-	s.Options = "charge=admitted"
+	s.Options = strings.TrimSuffix("charge=admitted,"+s.Options, ",")
 	return s
 }
 
@@ -28,7 +28,7 @@ func modelHAProxyAdmitted(s limit.Spec) limittest.Model {
 	var c freqCtr
 	last, period := limit.Time(-1<<62), int64(s.Period/limit.Millisecond)
 	return func(t limit.Time, blocked bool) bool {
-		if c.seen {
+		if c.expired(s, last, t); c.seen {
 			t = max(last, t) // the clock never goes back
 		}
 		last = t
@@ -51,7 +51,21 @@ func FuzzHAProxy(f *testing.F) { limittest.Fuzz(f, haproxySuite) }
 // drawHAProxy is a random rate, often with an odd number of milliseconds, the shortest of them a single one.
 func drawHAProxy(r *rand.Rand) limit.Spec {
 	units := []limit.Time{limit.Millisecond, limit.Millisecond, limit.Second, limit.Minute, limit.Hour}
-	return limit.Spec{Algorithm: "haproxy", Count: 1 + r.Int64N(20), Period: units[r.IntN(len(units))] * limit.Time(1+r.IntN(40))}
+	s := limit.Spec{Algorithm: "haproxy", Count: 1 + r.Int64N(20), Period: units[r.IntN(len(units))] * limit.Time(1+r.IntN(40))}
+	if r.IntN(2) == 0 { // from nearly nothing to over two periods
+		s.Options = fmt.Sprintf("expire=%dms", 1+r.Int64N(1+9*int64(s.Period/limit.Millisecond)/4))
+	}
+	return s
+}
+
+// expired forgets a counter whose table does, and is called for each request of a key.
+func (c *freqCtr) expired(s limit.Spec, last, t limit.Time) {
+	args := s.Args()
+	args.Choice("charge", "all", "admitted", "all")
+	expire := args.Duration("expire", 0)
+	if args.Err() != nil || expire > 0 && millisecond(t)-millisecond(last) >= int64(expire/limit.Millisecond) {
+		*c = freqCtr{}
+	}
 }
 
 // A freqCtr is a frequency counter as the source of HAProxy has it, in milliseconds.
@@ -102,6 +116,7 @@ func modelHAProxy(s limit.Spec) limittest.Model {
 	var c freqCtr
 	last, period := limit.Time(-1<<62), int64(s.Period/limit.Millisecond)
 	return func(t limit.Time, _ bool) bool {
+		c.expired(s, last, t)
 		last = max(last, t) // the clock never goes back
 		c.update(period, millisecond(last))
 		return c.read(period, millisecond(last)) > s.Count
@@ -120,13 +135,18 @@ func TestHAProxyLevel(t *testing.T) {
 		var s limit.State
 		var c freqCtr
 		now, period := limit.Time(r.Int64N(int64(limit.Week))), int64(spec.Period/limit.Millisecond)
+		last := now
 		for range 50 {
 			now += limit.Time(r.Int64N(int64(spec.Period))) * limit.Time(r.IntN(3)) / 3
 			if r.IntN(2) == 0 {
+				c.expired(spec, last, now)
 				c.update(period, millisecond(now))
+				last = now
 				l.Charge(&s, now, r.IntN(2) == 0)
 			}
 			later := now + limit.Time(r.Int64N(3*int64(spec.Period)))
+			c := c
+			c.expired(spec, last, later)
 			got, want := l.(limit.Leveler).Level(&s, later), c.read(period, millisecond(later))
 			if c.seen && got != float64(want) || !c.seen && got != 0 {
 				t.Fatalf("seed %d, %v: level %v at %d µs, want %d", seed, spec, got, later, want)
@@ -137,11 +157,12 @@ func TestHAProxyLevel(t *testing.T) {
 
 func TestNewHAProxyErrors(t *testing.T) {
 	for text, want := range map[string]string{
-		"haproxy:6/30s,expire=3s": "haproxy takes charge=admitted|all, and",
-		"haproxy:6/1500us":        "whole number",
-		"haproxy:6/2147483648ms":  "too long",
-		"haproxy:2147483647/1s":   "must be less than 2147483647",
-		"haproxy:6/30s,charge=x":  "the option charge wants admitted or all",
+		"haproxy:6/30s,cut=3s":        "haproxy takes charge=admitted|all, expire=PERIOD, and",
+		"haproxy:6/30s,expire=1500us": "whole number",
+		"haproxy:6/1500us":            "whole number",
+		"haproxy:6/2147483648ms":      "too long",
+		"haproxy:2147483647/1s":       "must be less than 2147483647",
+		"haproxy:6/30s,charge=x":      "the option charge wants admitted or all",
 	} {
 		spec, err := limit.Parse(text)
 		if err != nil {

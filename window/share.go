@@ -57,8 +57,8 @@ func (w *Counter) Sharing() (limit.Sharing, error) {
 	}, nil
 }
 
-// Sharing implements limit.Sharer: the requests in a period, the period in milliseconds, and whether only admitted
-// requests count (0 or 1).
+// Sharing implements limit.Sharer: the requests in a period, the period in milliseconds, whether only admitted requests
+// count (0 or 1), and for how many milliseconds a key is kept (0: for all).
 func (h *HAProxy) Sharing() (limit.Sharing, error) { return h.sharing(0) }
 
 // Sharing implements limit.Sharer.
@@ -66,7 +66,7 @@ func (h *HAProxyAdmitted) Sharing() (limit.Sharing, error) { return h.sharing(1)
 
 func (h *HAProxy) sharing(admitted int64) (limit.Sharing, error) {
 	return limit.Sharing{
-		Script: "haproxy", Numbers: []int64{h.count, h.period, admitted}, Step: twoMillis, Level: true,
+		Script: "haproxy", Numbers: []int64{h.count, h.period, admitted, int64(h.expire / limit.Millisecond)}, Step: twoMillis, Level: true,
 		Most: uint64(mostCounted) * uint64(h.period),
 	}, nil
 }

@@ -221,11 +221,20 @@ func loggedByHAProxy(t *testing.T, r *rand.Rand, text string) [][]string {
 	return logged(t, r, haproxy, address, log)
 }
 
-// A mark shuts a client out until it has been away for as long as the table remembers it. That takes the time it takes, so
-// the test has the pauses of its clients in the log, and none is near the table's four seconds.
+// A mark shuts a client out until it has been away for as long as the table remembers it, and so long a rate is remembered.
+// That takes the time it takes, so the test has the pauses of its clients in the log, and none is near the table's four
+// seconds.
 func TestImportedBansJudgeAsHAProxyDoes(t *testing.T) {
 	testneeds.Program(t, "haproxy")
-	const file = "../servers/imports/testdata/haproxy/live-ban.cfg"
+	for _, name := range []string{"live-ban", "live-expire"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			bansAsHAProxy(t, "../servers/imports/testdata/haproxy/"+name+".cfg")
+		})
+	}
+}
+
+func bansAsHAProxy(t *testing.T, file string) {
 	text, err := os.ReadFile(file)
 	must(t, err)
 	dir, address := t.TempDir(), freeAddress(t)

@@ -43,7 +43,7 @@ var Algorithms = []Algorithm{
 		"limit_req of nginx, with its delays", false, "nginx:10r/s,burst=20,delay=8",
 	},
 	{
-		"haproxy", window.NewHAProxy, "charge=admitted|all",
+		"haproxy", window.NewHAProxy, "charge=admitted|all, expire=PERIOD",
 		"http_req_rate of HAProxy, two counters", false, "haproxy:20/10s",
 	},
 	{"caddy", window.NewCaddy, "", "rate_limit of Caddy, a rolling window", false, "caddy:6/30s"},

@@ -73,7 +73,7 @@ func writeHAProxy(e *Export, all []setting) error {
 		when, needs, store := haproxyOver(s.spec, s.name, free[i])
 		rules, sets = append(rules, tracks...), append(sets, needs...)
 		over, specs = append(over, when), append(specs, s.spec)
-		expire := limit.FormatPeriod(min(2*s.spec.Period, longestExpire))
+		_, expire := haproxyOptions(s.spec)
 		backends = append(backends, "backend "+s.name,
 			fmt.Sprintf("    stick-table type %s size 1m expire %s store %s", table, expire, store))
 	}

@@ -54,7 +54,7 @@ func haproxyLines(spec limit.Spec, w Where) Directives {
 			note = notes(note, w.onlyYouKnowPaths("make an acl "+strings.Trim(w.haproxyPaths(), "{ }")+" of them"))
 		}
 	}
-	expire := limit.FormatPeriod(min(2*spec.Period, longestExpire))
+	_, expire := haproxyOptions(spec)
 	over, sets, store := haproxyOver(spec, name, counter)
 	rules := append([]string{
 		fmt.Sprintf("http-request track-sc%d %s table %s%s", counter, key, name, when),
@@ -76,11 +76,18 @@ func haproxyLines(spec limit.Spec, w Where) Directives {
 	return d
 }
 
+// haproxyOptions says whether only admitted requests count, and when the table forgets a client.
+func haproxyOptions(spec limit.Spec) (admitted bool, expire string) {
+	args := spec.Args()
+	return args.Choice("charge", "all", "admitted", "all") == "admitted",
+		limit.FormatPeriod(min(args.Duration("expire", 2*spec.Period), longestExpire))
+}
+
 // haproxyOver is the condition that a tracked counter is over a limit, with the rules that it needs, and what the table of
 // the counter stores.
 func haproxyOver(spec limit.Spec, name string, counter int) (over string, rules []string, store string) {
 	period := limit.FormatPeriod(spec.Period)
-	if spec.Options != "charge=admitted" {
+	if admitted, _ := haproxyOptions(spec); !admitted {
 		return fmt.Sprintf("{ sc%d_http_req_rate(%s) gt %d }", counter, name, spec.Count), nil, "http_req_rate(" + period + ")"
 	}
 	rule := fmt.Sprintf("http-request set-var(txn.%s) bool(true) if { sc%d_gpc0_rate(%s) ge %d }", name, counter, name, spec.Count)
@@ -95,7 +102,7 @@ func haproxyRules(specs []limit.Spec, counters []int, over []string) (rules []st
 		rules = append(rules, "http-request capture str(over-limit) len 10 if "+when)
 	}
 	for i, spec := range specs {
-		if spec.Options == "charge=admitted" {
+		if admitted, _ := haproxyOptions(spec); admitted {
 			rules = append(rules, fmt.Sprintf("http-request sc-inc-gpc0(%d) unless %s", counters[i], strings.Join(over, " || ")))
 		}
 	}

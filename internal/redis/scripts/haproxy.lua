@@ -3,6 +3,7 @@
 -- s.level: when the phase began; s.extra: the requests in it. Those in the phase before are in the field "before".
 
 local count, period, admitted = limit[own + 1], limit[own + 2], limit[own + 3] == 1 -- requests, milliseconds
+local expire = limit[own + 4] -- milliseconds
 local millisecond = 1000
 local length = period * millisecond
 local most = 2^31 - 1 -- requests in a phase
@@ -37,6 +38,9 @@ end
 
 local function judge(t)
   read_before()
+  if s.at and expire > 0 and t - (s.at - s.at % millisecond) >= expire * millisecond then
+    before, s.extra, s.at = 0, 0, nil
+  end
   if not s.at then s.level = even(t) end
   s.at = math.max(s.at or t, t)
   if admitted and rate() >= count then return true, 0 end

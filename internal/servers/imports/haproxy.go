@@ -341,7 +341,8 @@ func (r *haproxyReader) readSection(p *Policy, s *haproxySection) {
 					options = ",charge=admitted"
 					most++
 				}
-				options += r.forgets(counter.rule, table, period)
+				// a counter that stands behind, or that some requests alone move, is not kept by what counts here
+				options += r.forgets(counter.rule, table, period, f.at > counter.at && moves.isAll())
 				if f.ban != nil {
 					options += r.cooldown(*f.ban, table)
 				}

@@ -162,10 +162,16 @@ func (r *haproxyReader) cooldown(ban haproxyRule, table string) string {
 	return ",cooldown=" + expire + "/extend"
 }
 
-// forgets tells of a table that forgets a client, and its rate with it, before the rate does.
-func (r *haproxyReader) forgets(rule haproxyRule, table, period string) string {
+// forgets is the option of a table that forgets a client, and its rate with it, before the rate does. It is told where what
+// puts that off is not what counts.
+func (r *haproxyReader) forgets(rule haproxyRule, table, period string, counts bool) string {
 	expire, err := limit.ParsePeriod(cmp.Or(r.expires[table], "0s"))
-	if p, wrong := limit.ParsePeriod(period); err == nil && wrong == nil && expire < 2*p {
+	p, wrong := limit.ParsePeriod(period)
+	switch {
+	case err != nil || wrong != nil || expire >= 2*p || expire == 0:
+	case counts:
+		return ",expire=" + r.expires[table]
+	default:
 		r.lose(r.place(rule), "the table %s forgets a client after %s, and its rate with it; the limit remembers that for twice %s", table,
 			r.expires[table], period)
 	}
