@@ -216,166 +216,221 @@ type refusal struct {
 	ban  *haproxyRule // which then shuts them out; nil: none does
 }
 
-// readSection reads the rules of a section in their order.
+// A sectionReader reads the rules of a section in their order.
+type sectionReader struct {
+	*haproxyReader
+	s                     *haproxySection
+	counters              map[string][]tracked
+	taken, counts         map[string]Set // of each counter, what has taken it, and what moves its gpc0
+	refusals, marks, bans []refusal
+	left                  Set // that no rule has ended
+}
+
 func (r *haproxyReader) readSection(p *Policy, s *haproxySection) {
-	counters, taken := map[string][]tracked{}, map[string]Set{}
-	var refusals, marks, bans []refusal
-	left := Set{} // that no rule has ended
-	counts := map[string]Set{}
+	x := sectionReader{haproxyReader: r, s: s, counters: map[string][]tracked{}, taken: map[string]Set{}, counts: map[string]Set{}}
 	for n, rule := range s.rules {
-		words := rule.words
-		switch {
-		case words[0] == "tcp-request" && len(words) > 3 && (words[1] == "connection" || words[1] == "content" || words[1] == "session"):
-			words = append([]string{"http-request"}, words[2:]...)
-			if words[1] == "reject" {
-				words[1] = "deny"
-			}
-		case words[0] == "rate-limit":
-			r.lose(r.place(rule), "%s bounds connections, which no limit here does", strings.Join(words, " "))
-			continue
-		case words[0] != "http-request" || len(words) < 2:
-			continue
+		x.read(n, rule)
+	}
+	for _, f := range r.shutOut(s, x.refusals, x.marks, x.bans) {
+		x.limit(p, f)
+	}
+}
+
+// verbWords are the words of a rule from its verb on, as if they stood behind http-request; nil: it is none that judges.
+func verbWords(words []string) []string {
+	switch {
+	case words[0] == "http-request" && len(words) > 1:
+		return words
+	case words[0] == "tcp-request" && len(words) > 3 && slices.Contains([]string{"connection", "content", "session"}, words[1]):
+		if words = append([]string{"http-request"}, words[2:]...); words[1] == "reject" {
+			words[1] = "deny"
 		}
-		verb := words[1]
-		switch {
-		case trackRule().MatchString(verb) && len(words) > 2:
-			table := s.name
-			if len(words) > 4 && words[3] == "table" {
-				table = words[4]
+		return words
+	}
+	return nil
+}
+
+// read takes a rule, the n-th of the section.
+func (x *sectionReader) read(n int, rule haproxyRule) {
+	if rule.words[0] == "rate-limit" {
+		x.lose(x.place(rule), "%s bounds connections, which no limit here does", strings.Join(rule.words, " "))
+	}
+	words := verbWords(rule.words)
+	if words == nil {
+		return
+	}
+	switch verb := words[1]; {
+	case trackRule().MatchString(verb) && len(words) > 2:
+		x.track(n, rule, words)
+	case countRule().MatchString(verb):
+		number := countRule().FindStringSubmatch(verb)[1]
+		set, terms := x.condition(x.s, rule, words)
+		for _, t := range terms {
+			x.marks = append(x.marks, refusal{rule: rule, at: n, term: t, mark: &rateTerm{counter: number}})
+		}
+		if before, ok := x.counts[number]; ok {
+			set = union(before, set)
+		}
+		x.counts[number] = set
+	case setAnyVar().MatchString(verb) && len(words) > 2:
+		x.setVar(x.s, rule, words)
+	case strings.HasPrefix(verb, "lua."):
+		x.lose(x.place(rule), "%s is not read, and may refuse requests", verb)
+	case verb == "accept" && len(words) > 2: // which ends rules of tcp-request alone
+		x.lose(x.place(rule), "accept is not read: rules of tcp-request behind it are taken to judge its requests as well")
+	case slices.Contains([]string{"deny", "tarpit", "reject", "return", "silent-drop", "redirect", "allow"}, verb),
+		verb == "capture" && len(words) > 2 && words[2] == "str(over-limit)": // as a limit is tried first
+		x.refuse(n, rule, words)
+	}
+}
+
+// track takes a rule that counts requests by a sample.
+func (x *sectionReader) track(n int, rule haproxyRule, words []string) {
+	table, number := x.s.name, trackRule().FindStringSubmatch(words[1])[1]
+	if len(words) > 4 && words[3] == "table" {
+		table = words[4]
+	}
+	set := x.left.and(x.requests(x.s, rule, words))
+	own := set
+	if before, ok := x.taken[number]; ok {
+		own, set = set.and(before.except()), union(before, set)
+	}
+	x.taken[number] = set
+	x.counters[number] = append(x.counters[number], tracked{rule, n, table, x.haproxyKey(rule, table, words[2], x.s.set.and(own))})
+}
+
+// refuse takes a rule that ends what it fits, by a rate or without.
+func (x *sectionReader) refuse(n int, rule haproxyRule, words []string) {
+	verb, terms := words[1], x.ended(rule, words)
+	switch {
+	case terms != nil && verb == "allow":
+		x.lose(x.place(rule), "http-request allow goes by a rate, which is not judged here")
+		return
+	case terms != nil && (rule.words[1] == "connection" || rule.words[1] == "session"):
+		x.lose(x.place(rule), "%s %s is asked for once a connection there, and for each request here", rule.words[1], rule.words[2])
+	}
+	for _, t := range terms {
+		how := strings.TrimSuffix(strings.Join(words[1:3], " "), " if")
+		if at := slices.IndexFunc(words, func(w string) bool { return w == "deny_status" || w == "status" }); at > 0 && at+1 < len(words) {
+			how = verb + " " + words[at+1]
+		}
+		t.set = t.set.and(x.left)
+		if f := (refusal{rule: rule, at: n, term: t, how: how, mark: x.marking}); t.rate == "gpc0" {
+			x.bans = append(x.bans, f)
+		} else {
+			x.refusals = append(x.refusals, f)
+		}
+	}
+}
+
+// ended takes out what a rule ends without a rate, and returns the rates that it asks for.
+func (x *sectionReader) ended(rule haproxyRule, words []string) []rateTerm {
+	before, notes := x.unknown, len(x.Notes)
+	x.refusing, x.marking = true, nil
+	set, terms := x.condition(x.s, rule, words)
+	x.refusing = false
+	switch {
+	case x.unknown == before: // no rule behind it is asked
+		ended := x.left.and(set).except()
+		if x.left = x.left.and(ended); words[1] != "allow" {
+			x.s.passed = x.s.passed.and(ended)
+		}
+	case terms == nil:
+		for i := range x.Notes[notes:] {
+			if text, ok := strings.CutSuffix(x.Notes[notes+i].Text, "it is taken to hold"); ok {
+				x.Notes[notes+i].Text = text + "what the rule ends counts here"
 			}
-			set := left.and(r.requests(s, rule, words))
-			number := trackRule().FindStringSubmatch(verb)[1]
-			own := set
-			if before, ok := taken[number]; ok {
-				own, set = set.and(before.except()), union(before, set)
-			}
-			taken[number] = set
-			counters[number] = append(counters[number], tracked{rule, n, table, r.haproxyKey(rule, table, words[2], s.set.and(own))})
-		case countRule().MatchString(verb):
-			number := countRule().FindStringSubmatch(verb)[1]
-			set, terms := r.condition(s, rule, words)
-			for _, t := range terms {
-				marks = append(marks, refusal{rule: rule, at: n, term: t, mark: &rateTerm{counter: number}})
-			}
-			if before, ok := counts[number]; ok {
-				set = union(before, set)
-			}
-			counts[number] = set
-		case setAnyVar().MatchString(verb) && len(words) > 2:
-			r.setVar(s, rule, words)
-		case strings.HasPrefix(verb, "lua."):
-			r.lose(r.place(rule), "%s is not read, and may refuse requests", verb)
-		case verb == "accept" && len(words) > 2: // which ends rules of tcp-request alone
-			r.lose(r.place(rule), "accept is not read: rules of tcp-request behind it are taken to judge its requests as well")
-		case slices.Contains([]string{"deny", "tarpit", "reject", "return", "silent-drop", "redirect", "allow"}, verb),
-			verb == "capture" && len(words) > 2 && words[2] == "str(over-limit)": // as a limit is tried first
-			before, notes := r.unknown, len(r.Notes)
-			r.refusing, r.marking = true, nil
-			set, terms := r.condition(s, rule, words)
-			r.refusing = false
-			switch {
-			case r.unknown == before: // no rule behind it is asked
-				ended := left.and(set).except()
-				if left = left.and(ended); verb != "allow" {
-					s.passed = s.passed.and(ended)
-				}
-			case terms == nil:
-				for i := range r.Notes[notes:] {
-					if text, ok := strings.CutSuffix(r.Notes[notes+i].Text, "it is taken to hold"); ok {
-						r.Notes[notes+i].Text = text + "what the rule ends counts here"
-					}
-				}
-			}
-			if terms != nil && verb == "allow" {
-				r.lose(r.place(rule), "http-request allow goes by a rate, which is not judged here")
+		}
+	}
+	return terms
+}
+
+// limit makes limits of a rule that refuses, one for each key and table that it asks for.
+func (x *sectionReader) limit(p *Policy, f refusal) {
+	found, before, tables := false, len(p.Limits), []string{}
+	for _, number := range slices.Sorted(maps.Keys(x.counters)) {
+		for _, counter := range x.counters[number] {
+			if f.term.counter != number && (f.term.counter != "" || found || counter.table != cmp.Or(f.term.table, x.s.name) ||
+				f.term.sample != "" && f.term.sample != counter.rule.words[2]) {
 				continue
 			}
-			if terms != nil && (rule.words[1] == "connection" || rule.words[1] == "session") {
-				r.lose(r.place(rule), "%s %s is asked for once a connection there, and for each request here", rule.words[1], rule.words[2])
+			found = true
+			if f.term.counter == "" && (slices.Contains(counter.rule.words, "if") || slices.Contains(counter.rule.words, "unless")) {
+				x.lose(x.place(f.rule), "it refuses also what %s does not count, and only what that counts here", counter.rule.words[1])
 			}
-			for _, t := range terms {
-				how := strings.TrimSuffix(strings.Join(words[1:3], " "), " if")
-				if at := slices.IndexFunc(words, func(w string) bool { return w == "deny_status" || w == "status" }); at > 0 && at+1 < len(words) {
-					how = verb + " " + words[at+1]
-				}
-				t.set = t.set.and(left)
-				if f := (refusal{rule: rule, at: n, term: t, how: how, mark: r.marking}); t.rate == "gpc0" {
-					bans = append(bans, f)
-				} else {
-					refusals = append(refusals, f)
+			text, moves := x.text(f, counter, number)
+			for _, key := range counter.keys {
+				if text != "" {
+					tables = x.put(p, before, tables, f, counter, key, text, moves)
 				}
 			}
 		}
 	}
-	refusals = r.shutOut(s, refusals, marks, bans)
-	for _, f := range refusals {
-		found, before, tables := false, len(p.Limits), []string{}
-		for _, number := range slices.Sorted(maps.Keys(counters)) {
-			for _, counter := range counters[number] {
-				if f.term.counter != number && (f.term.counter != "" || found || counter.table != cmp.Or(f.term.table, s.name) ||
-					f.term.sample != "" && f.term.sample != counter.rule.words[2]) {
-					continue
-				}
-				found = true
-				if f.term.counter == "" && (slices.Contains(counter.rule.words, "if") || slices.Contains(counter.rule.words, "unless")) {
-					r.lose(r.place(f.rule), "it refuses also what %s does not count, and only what that counts here", counter.rule.words[1])
-				}
-				table := counter.table
-				period, ok := r.tables[table][f.term.rate]
-				if !ok {
-					r.lose(r.place(f.rule), "the table %s stores no %s", table, f.term.rate)
-					continue
-				}
-				period = withUnit(period)
-				most, options := f.term.most, ""
-				moves, counted := counts[number]
-				if f.term.rate != "gpc0_rate" {
-					moves = Set{}
-				}
-				switch {
-				case f.term.rate == "gpc0_rate" && !counted:
-					r.lose(r.place(f.rule), "no rule of this section counts gpc0 in requests")
-					continue
-				case f.term.rate == "gpc0_rate", f.at < counter.at:
-					// the request itself is not counted yet, and a refused one never
-					options = ",charge=admitted"
-					most++
-				}
-				// a counter that stands behind, or that some requests alone move, is not kept by what counts here
-				options += r.forgets(counter.rule, table, period, f.at > counter.at && moves.isAll())
-				if f.ban != nil {
-					options += r.cooldown(*f.ban, table)
-				}
-				if most < 1 {
-					r.lose(r.place(f.rule), "a rate of %d admits nothing", most)
-					continue
-				}
-				for _, key := range counter.keys {
-					if k := slices.IndexFunc(p.Limits[before:], func(l Limit) bool { return l.By == key.by }); k >= 0 && tables[k] == table {
-						l := &p.Limits[before+k] // rules that count in one place
-						l.Match, l.Count = union(l.Match, key.set.and(f.term.set)), union(l.Count, key.set.and(moves))
-						l.Told = slices.Insert(l.Told, 1, fmt.Sprintf("%s %s", r.place(counter.rule), strings.Join(counter.rule.words, " ")))
-						continue
-					}
-					told := []string{
-						fmt.Sprintf("%s %s", r.place(counter.rule), strings.Join(counter.rule.words, " ")),
-						fmt.Sprintf("%s %s", r.place(f.rule), f.how),
-					}
-					if f.ban != nil && f.ban.line != f.rule.line {
-						told = append(told, fmt.Sprintf("%s %s", r.place(*f.ban), strings.Join(f.ban.words, " ")))
-					}
-					tables = append(tables, table)
-					r.asked = append(r.asked, table+" "+f.term.rate+options)
-					p.Limits = append(p.Limits, Limit{
-						Text: fmt.Sprintf("haproxy:%d/%s%s", most, period, options), By: key.by,
-						Match: key.set.and(f.term.set), Count: key.set.and(moves),
-						Told: told,
-					})
-				}
-			}
-		}
-		if !found {
-			r.lose(r.place(f.rule), "no rule of this section counts what is asked for")
-		}
+	if !found {
+		x.lose(x.place(f.rule), "no rule of this section counts what is asked for")
 	}
+}
+
+// text is the limit that a refusal asks of a counter, and which of its requests move that; "": it is told why there is none.
+func (x *sectionReader) text(f refusal, counter tracked, number string) (text string, moves Set) {
+	table, rate, most := counter.table, f.term.rate, f.term.most
+	period, ok := x.tables[table][rate]
+	if !ok {
+		x.lose(x.place(f.rule), "the table %s stores no %s", table, rate)
+		return "", moves
+	}
+	period = withUnit(period)
+	admitted := f.at < counter.at // the request itself is not counted yet, and a refused one never
+	switch rate {
+	case "gpc0_rate":
+		if moves, ok = x.counts[number]; !ok {
+			x.lose(x.place(f.rule), "no rule of this section counts gpc0 in requests")
+			return "", moves
+		}
+		admitted = true
+	case "http_err_rate":
+		moves = within("status", "4xx")
+		x.lose(x.place(f.rule), "what is denied counts as an error there, and here what is logged with a status of 4xx")
+	case "http_fail_rate":
+		moves, admitted = within("status", "5xx").and(within("status", "501", "505").except()), true
+	}
+	if admitted || rate == "http_err_rate" {
+		most++
+	}
+	if most < 1 {
+		x.lose(x.place(f.rule), "a rate of %d admits nothing", most)
+		return "", moves
+	}
+	text = fmt.Sprintf("haproxy:%d/%s", most, period)
+	if admitted {
+		text += ",charge=admitted"
+	}
+	// a counter that stands behind, or that some requests alone move, is not kept by what counts here
+	text += x.forgets(counter.rule, table, period, f.at > counter.at && moves.isAll())
+	if f.ban != nil {
+		text += x.cooldown(*f.ban, table)
+	}
+	return text, moves
+}
+
+// put adds a limit to a policy, or requests to one that the refusal has made in the same table since before.
+func (x *sectionReader) put(p *Policy, before int, tables []string, f refusal, counter tracked, key keyCase, text string, moves Set) []string {
+	told := fmt.Sprintf("%s %s", x.place(counter.rule), strings.Join(counter.rule.words, " "))
+	if k := slices.IndexFunc(p.Limits[before:], func(l Limit) bool { return l.By == key.by }); k >= 0 && tables[k] == counter.table {
+		l := &p.Limits[before+k] // rules that count in one place
+		l.Match, l.Count = union(l.Match, key.set.and(f.term.set)), union(l.Count, key.set.and(moves))
+		l.Told = slices.Insert(l.Told, 1, told)
+		return tables
+	}
+	l := Limit{
+		Text: text, By: key.by, Match: key.set.and(f.term.set), Count: key.set.and(moves),
+		Told: []string{told, fmt.Sprintf("%s %s", x.place(f.rule), f.how)},
+	}
+	if f.ban != nil && f.ban.line != f.rule.line {
+		l.Told = append(l.Told, fmt.Sprintf("%s %s", x.place(*f.ban), strings.Join(f.ban.words, " ")))
+	}
+	_, options, _ := strings.Cut(text, ",")
+	x.asked = append(x.asked, counter.table+" "+f.term.rate+","+options)
+	p.Limits = append(p.Limits, l)
+	return append(tables, counter.table)
 }

@@ -533,7 +533,7 @@ func (r *haproxyReader) rate(rule haproxyRule, parts []string, sample string, va
 	if t.rate == "gpc0" && any && r.refusing {
 		return Set{}, []rateTerm{t}, true
 	}
-	if t.rate != "http_req_rate" && t.rate != "gpc0_rate" {
+	if !slices.Contains([]string{"http_req_rate", "gpc0_rate", "http_err_rate", "http_fail_rate"}, t.rate) {
 		r.unknown++
 		r.lose(r.place(rule), "%s counts what no limit here does", parts[0])
 		return none, []rateTerm{}, true
