@@ -127,7 +127,9 @@ func randomHAProxy(r *rand.Rand, file string) string {
 			"{ path_sub log }", "{ path_dir deep v1 }", "{ path_reg ^/s.*c }", "{ path,lower -m beg /deep }", "{ url_beg /api/v1 }",
 			"{ hdr(host),field(1,:) -i shop.example }", "{ hdr_end(host) -i .wiki.example }", "{ hdr_sub(user-agent) -i bot crawl }", "{ method POST PUT }",
 			"METH_GET", "{ src 127.0.0.4 127.0.1.0/24 }", "{ hdr(X-Api-Key) -m found }", "{ hdr(X-Api-Key) k1 }", "{ req.fhdr(X-Api-Key) -m end 2 }",
-			"{ var(txn.a) -m bool }", "{ var(txn.b) -m str x }", "{ var(txn.p) -m beg /api }", "named")
+			"{ path_dir /deep/ }", "{ path_dir api/v1 }", "{ path_end,lower /login.png }", "{ hdr_dom(host) -i shop de }",
+			"{ hdr_beg(user-agent) -i like some }", "{ hdr_end(user-agent) bot/1.0 crawler }", "{ req.fhdr(user-agent) -m beg like some }",
+			"{ hdr(X-Api-Key) k1,k2 k3 }", "{ req.fhdr(X-Api-Key) k1,k2 }", "{ var(txn.later) -m bool }", "{ var(txn.a) -m bool }", "{ var(txn.b) -m str x }", "{ var(txn.p) -m beg /api }", "named")
 	}
 	group := func() string {
 		switch r.IntN(3) {
@@ -140,7 +142,7 @@ func randomHAProxy(r *rand.Rand, file string) string {
 	}
 	maybe := func() string { return pick("", pick(" if ", " unless ")+group()) }
 	key := func() string {
-		return pick("src", "src", "path", "req.hdr(X-Api-Key)", "base32+src", "int(1)", "src,ipmask(24)")
+		return pick("src", "src", "path", "req.fhdr(X-Api-Key)", "base32+src", "int(1)", "src,ipmask(24)")
 	}
 	table := map[string]string{"src": "ipv6", "src,ipmask(24)": "ipv6", "int(1)": "integer", "base32+src": "binary len 20"}
 	kind := func(key string) string { return cmp.Or(table[key], "string len 64") }
@@ -148,7 +150,7 @@ func randomHAProxy(r *rand.Rand, file string) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	line("%s    acl named path_beg /static\n    acl named method PUT", liveHAProxy)
-	line("    stick-table type %s size 1k expire 3h store http_req_rate(1h)", kind(first))
+	line("    stick-table type %s size 1k expire %s store http_req_rate(1h),http_err_rate(1h),http_fail_rate(1h)", kind(first), pick("3h", "40m"))
 	if strings.Contains(first+second, "base32") { // whose hosts have case and port, which are told
 		line("    http-request set-header Host %%[req.hdr(host),field(1,:),lower]")
 	}
@@ -171,6 +173,10 @@ func randomHAProxy(r *rand.Rand, file string) string {
 			fmt.Sprintf(" or { sc0_http_req_rate ge %d } %s", n+1, test())))
 	}
 	line("    http-request deny deny_status 429 if { sc_http_req_rate(1,other) ge %d } %s", 5+r.IntN(90), pick("", test()))
+	if r.IntN(2) == 0 {
+		line("    http-request deny deny_status 429 if { sc_http_%s_rate(0) gt %d }%s", pick("err", "fail"), r.IntN(60), pick("", " "+test()))
+	}
+	line("    http-request set-var(txn.later) bool(true)")
 	if some == "" { // else it refuses also what is not counted, which is told
 		line("    http-request deny deny_status 429 if { var(req.most),sub(req.now) lt 0 }%s", pick("", " "+test()))
 	}
@@ -180,7 +186,9 @@ func randomHAProxy(r *rand.Rand, file string) string {
 	line("    http-request track-sc2 src%s", maybe())
 	line("    http-request deny deny_status 429 if { sc2_gpc0_rate(counted) ge %d }", 5+r.IntN(40))
 	line("    http-request sc-inc-gpc0(2)%s\n    http-request return status 200", pick("", " if "+test()))
-	line("backend rest\n    http-request return status 200")
+	line("backend rest\n    server origin abns@PORT\nfrontend origin\n    bind abns@PORT\n    no log")
+	line("    http-request return status 404 if { path_end .jpg }\n    http-request return status 500 if { path_sub deep }")
+	line("    http-request return status 200")
 	return b.String()
 }
 
@@ -444,8 +452,8 @@ func sendRandom(t *testing.T, r *rand.Rand, address string, seq int) {
 	must(t, err)
 	request.Host = pick("shop.example", "www.shop.example", "en.wiki.example", "de.wiki.example", "old.example", "x.example", "SHOP.example:80")
 	request.Header.Set("X-Seq", strconv.Itoa(seq))
-	request.Header.Set("User-Agent", pick("", "curl/8", "SomeBot/1.0", "a crawler", "Firefox"))
-	if key := pick("", "", "k1", "k2"); key != "" {
+	request.Header.Set("User-Agent", pick("", "curl/8", "SomeBot/1.0", "a crawler", "Firefox", "Some (KHTML, like a) Bot"))
+	if key := pick("", "", "k1", "k2", "k1,k2"); key != "" {
 		request.Header.Set("X-Api-Key", key)
 	}
 	if session := pick("", "", "s1", "s2"); session != "" {

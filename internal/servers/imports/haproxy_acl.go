@@ -152,6 +152,37 @@ func (r *haproxyReader) named(s *haproxySection, name string) (set Set, terms []
 	return set, terms, known
 }
 
+// An aclTest is what stands behind the sample of an acl.
+type aclTest struct {
+	how    string // what -m says; "": nothing
+	fold   bool   // -i
+	values []string
+}
+
+// test reads flags and values.
+func (r *haproxyReader) test(words []string) (t aclTest, known bool) {
+	for len(words) > 0 && strings.HasPrefix(words[0], "-") {
+		switch {
+		case words[0] == "-i":
+			t.fold = true
+		case words[0] == "-m" && len(words) > 1:
+			t.how, words = words[1], words[1:]
+		case words[0] == "-f" && len(words) > 1:
+			lines, err := r.lines(words[1])
+			if err != nil {
+				return t, false
+			}
+			words = slices.Concat(words[1:], lines)
+		case words[0] == "--":
+		default:
+			return t, false
+		}
+		words = words[1:]
+	}
+	t.values = words
+	return t, true
+}
+
 // acl returns what one test fits.
 func (r *haproxyReader) acl(rule haproxyRule, words []string) (set Set, terms []rateTerm, known bool) {
 	if len(words) == 0 {
@@ -164,102 +195,110 @@ func (r *haproxyReader) acl(rule haproxyRule, words []string) (set Set, terms []
 		}
 		return r.variable(rule, r.vars[name], words[1:])
 	}
-	sample, how, fold := words[0], "", false
-	values := words[1:]
-	for len(values) > 0 && strings.HasPrefix(values[0], "-") {
-		switch {
-		case values[0] == "-i":
-			fold = true
-		case values[0] == "-m" && len(values) > 1:
-			how = strings.TrimSuffix(values[1], "str")
-			values = values[1:]
-		case values[0] == "-f" && len(values) > 1:
-			lines, err := r.lines(values[1])
-			if err != nil {
-				return Set{}, nil, false
-			}
-			values = slices.Concat(values[1:], lines)
-		case values[0] == "--":
-		default:
-			return Set{}, nil, false
-		}
-		values = values[1:]
+	test, ok := r.test(words[1:])
+	if !ok {
+		return Set{}, nil, false
 	}
-	if set, terms, ok := r.counted(rule, sample, values); ok {
+	if set, terms, ok := r.counted(rule, words[0], test.values); ok {
 		return set, terms, true
 	}
-	parts := haSample().FindStringSubmatch(sample)
+	parts := haSample().FindStringSubmatch(words[0])
 	if parts == nil {
 		return Set{}, nil, false
 	}
-	name, suffix, _ := strings.Cut(parts[1], "_")
-	if strings.HasPrefix(parts[1], "req.") {
-		name, suffix, _ = strings.Cut(parts[1][4:], "_")
+	name, suffix, _ := strings.Cut(strings.TrimPrefix(parts[1], "req."), "_")
+	param, which, _ := strings.Cut(parts[2], ",")
+	host := (name == "hdr" || name == "fhdr") && strings.EqualFold(param, "host")
+	switch { // behind a converter, the name of a sample says no method
+	case test.how == "" && parts[3] == "" && suffix != "param":
+		test.how = suffix
+	case which != "" && !host && test.how != "found":
+		return Set{}, nil, false
 	}
-	if how == "" && suffix != "param" {
-		how = suffix
-	}
-	header, _, _ := strings.Cut(strings.ToLower(parts[2]), ",")
-	switch parts[3] {
-	case "":
-	case ",lower":
-		if slices.ContainsFunc(values, func(v string) bool { return v != strings.ToLower(v) }) {
-			return none, nil, true
+	if strings.Contains(parts[3], ",lower") && !test.fold {
+		if slices.ContainsFunc(test.values, func(v string) bool { return v != strings.ToLower(v) }) {
+			return none, nil, test.how != "reg"
 		}
-		fold = true
-	default:
-		if header != "host" || !strings.HasPrefix(parts[3], ",field(1,:)") {
-			return Set{}, nil, false
-		}
+		test.fold = true
 	}
+	if parts[3] != "" && parts[3] != ",lower" && !(host && strings.HasPrefix(parts[3], ",field(1,:)")) {
+		return Set{}, nil, false
+	}
+	if host && test.how != "found" {
+		switch bare := strings.HasPrefix(parts[3], ",field") || slices.Contains([]string{"beg", "dom", "sub"}, test.how); {
+		case strings.Contains(strings.Join(test.values, ""), ":"):
+			r.lose(r.place(rule), "hosts have no port here: the condition fits those of other ports and without one as well")
+		case !test.fold || !bare:
+			r.tell(r.place(rule), otherHosts)
+		}
+		set, known = hostSet(test.how, test.values)
+		return set, nil, known
+	}
+	set, known = r.sampled(rule, parts[1], name, param, test)
+	return set, nil, known
+}
+
+// sampled are the requests of which a sample fits a test, other than that of the host.
+func (r *haproxyReader) sampled(rule haproxyRule, sample, name, param string, test aclTest) (Set, bool) {
+	asParam, values := sample == "url_param", test.values
 	switch {
-	case name == "url" && suffix != "param" && how != "beg":
-		return Set{}, nil, false // it has the query
-	case (name == "path" || name == "url") && suffix != "param":
-		set, known = textSet("regexp", how, values, fold)
+	case name == "url" && !asParam && test.how != "beg":
+		return Set{}, false // it has the query
+	case (name == "path" || name == "url") && !asParam:
+		return textSet("regexp", test.how, values, test.fold)
 	case name == "method":
-		return within("method", upperAll(values)...), nil, len(values) > 0
+		return within("method", upperAll(values)...), len(values) > 0
 	case name == "src":
 		var networks []string
 		for _, v := range values {
 			prefix, err := parseNetwork(v)
 			if err != nil {
-				return Set{}, nil, false
+				return Set{}, false
 			}
 			networks = append(networks, networkText(prefix))
 		}
-		return within("network", networks...), nil, len(networks) > 0
-	case parts[1] == "dst_port":
+		return within("network", networks...), len(networks) > 0
+	case sample == "dst_port":
 		r.lose(r.place(rule), "only a log with the port tells what dst_port was; else it is taken for another one")
-		return within("port", values...), nil, len(values) > 0 && !slices.ContainsFunc(values, func(v string) bool {
+		return within("port", values...), len(values) > 0 && !slices.ContainsFunc(values, func(v string) bool {
 			return strings.Trim(v, "0123456789") != ""
 		})
-	case (name == "hdr" || name == "fhdr") && header == "host":
-		set, known = hostSet(how, values)
-	case (name == "hdr" || name == "fhdr") && header == "user-agent" && how != "found":
-		set, known = textSet("agent", how, values, fold)
-	case how != "found" && foundKinds[name] != "" && (name != "url" || suffix == "param"):
-		set, known = valueSet(foundKinds[name]+header, how, values, fold, name == "hdr")
-	case how == "found" && foundKinds[name] != "":
-		return within("without", foundKinds[name]+parts[2]).except(), nil, true
+	case foundKinds[name] == "":
+		return Set{}, false
+	case test.how == "found":
+		return within("without", foundKinds[name]+param).except(), true
+	case strings.EqualFold(param, "user-agent"):
+		if name == "hdr" && test.how == "reg" {
+			r.lose(r.place(rule), "hdr tests what stands between commas of the agent, and the whole agent is tested here; fhdr tests that")
+		}
+		return valueSet("agent", "", test, name == "hdr" && test.how != "reg")
 	}
-	return set, nil, known
+	return valueSet("with", foundKinds[name]+param+"~", test, name == "hdr")
 }
 
 // foundKinds are the parts of requests that a sample may look for.
 var foundKinds = map[string]string{"hdr": "header:", "fhdr": "header:", "cook": "cookie:", "url": "field:", "urlp": "field:"}
 
 // valueSet are the requests of which a header, a cookie or a field has one of some texts; of a list, one of its texts has.
-func valueSet(part, how string, values []string, fold, list bool) (Set, bool) {
-	set, known := textSet("agent", how, values, fold)
+func valueSet(key, part string, test aclTest, list bool) (Set, bool) {
+	if list {
+		if test.how == "reg" || strings.ContainsAny(strings.Join(test.values, ""), "^$") {
+			return none, false
+		}
+		alone := func(v string) bool { return !strings.Contains(v, ",") }
+		if test.values = slices.DeleteFunc(slices.Clone(test.values), func(v string) bool { return !alone(v) }); len(test.values) == 0 {
+			return none, true
+		}
+	}
+	set, known := textSet("agent", test.how, test.values, test.fold)
 	texts := slices.Clone(set.c.Agents)
 	for i, pattern := range texts {
 		if list {
 			pattern = strings.NewReplacer("^", `(^|,)\s*`, "$", `\s*(,|$)`).Replace(pattern)
 		}
-		texts[i] = part + "~" + pattern
+		texts[i] = part + pattern
 	}
-	return within("with", texts...), known && !(list && (how == "reg" || strings.ContainsAny(strings.Join(values, ""), "^$")))
+	return within(key, texts...), known
 }
 
 func upperAll(texts []string) (all []string) {
@@ -275,7 +314,7 @@ func textSet(key, how string, values []string, fold bool) (Set, bool) {
 	for _, v := range values {
 		pattern := regexp.QuoteMeta(v)
 		switch how {
-		case "":
+		case "", "str":
 			if key == "regexp" && !fold {
 				sets = append(sets, exactly(v))
 				continue
@@ -291,7 +330,7 @@ func textSet(key, how string, values []string, fold bool) (Set, bool) {
 			pattern += "$"
 		case "sub":
 		case "dir":
-			pattern = "/" + pattern + "(/|$)"
+			pattern = "/" + regexp.QuoteMeta(strings.Trim(v, "/?")) + "(/|$)"
 		case "reg":
 			pattern = v
 		default:
@@ -314,14 +353,15 @@ func hostSet(how string, values []string) (Set, bool) {
 	for _, v := range values {
 		v, _, _ = strings.Cut(strings.ToLower(v), ":")
 		switch how {
-		case "":
+		case "", "str":
 			all = append(all, v)
 		case "beg":
 			all = append(all, v+"*")
 		case "end":
 			all = append(all, "*"+v)
-		case "dom":
-			all = append(all, v, "*."+v)
+		case "dom": // words between dots
+			v = strings.Trim(v, ".")
+			all = append(all, v, "*."+v, v+".*", "*."+v+".*")
 		case "sub":
 			all = append(all, "*"+v+"*")
 		default:
@@ -330,6 +370,9 @@ func hostSet(how string, values []string) (Set, bool) {
 	}
 	return within("host", all...), len(all) > 0
 }
+
+// otherHosts is told where HAProxy tells requests by what is one host here.
+const otherHosts = "hosts are the same here in any case, and with a port or without; lower and field(1,:) make them so there"
 
 // A varCase is the sample that a variable has for some requests.
 type varCase struct {

@@ -41,10 +41,16 @@ func (r *haproxyReader) haproxyKey(rule haproxyRule, table, sample string, set S
 			case "host":
 				word = "host"
 			case "user-agent":
-				word = "agent"
+				if word = "agent"; parts[1] != "req.fhdr" {
+					r.lose(r.place(rule), "what stands behind the last comma of the agent counts there, and the whole agent here; req.fhdr counts that")
+				}
 			case "x-forwarded-for":
 				r.tell(r.place(rule), "clients are taken from X-Forwarded-For: --client-from x-forwarded-for, with --trusted-proxy")
 				word = "client"
+			default:
+				if parts[1] != "req.fhdr" {
+					r.tell(r.place(rule), "of a list with commas one value counts there, and the whole header here; req.fhdr counts that")
+				}
 			}
 		case "req.cook", "cook":
 			word = "cookie:" + name
@@ -72,6 +78,9 @@ func (r *haproxyReader) haproxyKey(rule haproxyRule, table, sample string, set S
 		r.lose(r.place(rule), "no limit here counts by %s: limits of this counter are left out", sample)
 		return nil
 	}
+	if strings.Contains(word, "host") && !(strings.Contains(sample, ",lower") && strings.Contains(sample, ",field(1,:)")) {
+		r.tell(r.place(rule), otherHosts)
+	}
 	if parts != nil && word == "host" {
 		parts[3] = strings.NewReplacer(",field(1,:)", "", ",lower", "").Replace(parts[3])
 	}
@@ -83,6 +92,8 @@ func (r *haproxyReader) haproxyKey(rule haproxyRule, table, sample string, set S
 		set = set.and(within("network", "0.0.0.0/0"))
 	case strings.HasPrefix(kind, "ip") && word != "client":
 		r.lose(r.place(rule), "the table %s has addresses, and counts %s only where it is one", table, sample)
+	case kind == "integer" && word != "client" && !hashed().MatchString(sample):
+		r.lose(r.place(rule), "the table %s has numbers, and counts %s only where it is one", table, sample)
 	}
 	if length := r.lengths[table]; length > 0 && !hashed().MatchString(sample) && !strings.HasPrefix(word, "client") {
 		r.lose(r.place(rule), "the table %s cuts keys to %d bytes: longer ones that begin alike are counted as one there, each for itself here", table, length)

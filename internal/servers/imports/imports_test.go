@@ -278,7 +278,7 @@ func TestHAProxyTells(t *testing.T) {
 		table("type string len 8 size 1k expire 1m store http_req_rate(10s)") + "http-request track-sc0 path" + deny: "haproxy.cfg:3: the table f cuts keys to 8 bytes",
 		table("type string size 1k expire 1m store http_req_rate(10s)") + "http-request track-sc0 path" + deny:       "haproxy.cfg:3: the table f cuts keys to 32 bytes",
 		table("type ip size 1k expire 1m store http_req_rate(10s)") + "http-request track-sc0 req.hdr(X-Key)" + deny: "haproxy.cfg:3: the table f has addresses",
-		table("type ip size 1k expire 1s store http_req_rate(1s)") + deny[1:] + "\nhttp-request track-sc0 src":         "haproxy.cfg:4: the table f forgets a client after 1s",
+		table("type ip size 1k expire 1s store http_req_rate(1s)") + deny[1:] + "\nhttp-request track-sc0 src":       "haproxy.cfg:4: the table f forgets a client after 1s",
 		table("type ip sise 1k expire 1m store http_req_rate(1s)") + "http-request track-sc0 src" + deny:             "haproxy.cfg:2: sise is not understood in a stick-table",
 		ip + "acl over src_http_req_rate gt 5\nhttp-request track-sc0 src unless over" + deny:                        "haproxy.cfg:4: unless over asks for a rate that is not exceeded",
 		ip + "http-request track-sc0 src if { sc_http_req_rate(1) gt 5 }" + deny:                                     "haproxy.cfg:3: http-request track-sc0 goes by a rate",
