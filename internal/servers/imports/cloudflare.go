@@ -269,3 +269,10 @@ func networkSet(values []string) (Set, bool) {
 	}
 	return within("network", networks...), len(networks) > 0
 }
+
+func upperAll(texts []string) (all []string) {
+	for _, t := range texts {
+		all = append(all, strings.ToUpper(t))
+	}
+	return all
+}

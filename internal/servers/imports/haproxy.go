@@ -60,34 +60,7 @@ func readHAProxy(i *Import, file string, text []byte) error {
 		Import: i, file: file, tables: map[string]map[string]string{}, flags: map[string][]rateTerm{},
 		vars: map[string][]varCase{}, expires: map[string]string{}, types: map[string]string{}, lengths: map[string]int{},
 	}
-	for n, line := range strings.Split(string(text), "\n") {
-		words := haproxyWords(line)
-		if len(words) == 0 {
-			continue
-		}
-		switch words[0] {
-		case "frontend", "backend", "listen", "defaults", "global", "userlist", "peers", "resolvers", "cache", "program",
-			"mailers", "ring", "http-errors", "log-forward", "log-profile", "fcgi-app", "crt-store", "crt-list", "traces", "acme":
-			name := ""
-			if len(words) > 1 {
-				name = words[1]
-			}
-			r.sections = append(r.sections, &haproxySection{kind: words[0], name: name, line: n + 1})
-		default:
-			if len(r.sections) == 0 { // a part of a frontend
-				r.sections = append(r.sections, &haproxySection{kind: "frontend"})
-			}
-			last := r.sections[len(r.sections)-1]
-			last.rules = append(last.rules, haproxyRule{words, n + 1})
-		}
-	}
-	for _, s := range r.sections {
-		for _, rule := range s.rules {
-			if rule.words[0] == "stick-table" {
-				r.readTable(s, rule)
-			}
-		}
-	}
+	r.split(string(text))
 	r.addresses()
 	r.tellUnknown()
 	r.captures()
@@ -115,6 +88,29 @@ func readHAProxy(i *Import, file string, text []byte) error {
 	return nil
 }
 
+// split takes the sections apart, and reads their tables.
+func (r *haproxyReader) split(text string) {
+	for n, line := range strings.Split(text, "\n") {
+		words := append(haproxyWords(line), "", "")
+		switch words[0] {
+		case "":
+			continue
+		case "frontend", "backend", "listen", "defaults", "global", "userlist", "peers", "resolvers", "cache", "program",
+			"mailers", "ring", "http-errors", "log-forward", "log-profile", "fcgi-app", "crt-store", "crt-list", "traces", "acme":
+			r.sections = append(r.sections, &haproxySection{kind: words[0], name: words[1], line: n + 1})
+			continue
+		}
+		if len(r.sections) == 0 { // a part of a frontend
+			r.sections = append(r.sections, &haproxySection{kind: "frontend"})
+		}
+		last := r.sections[len(r.sections)-1]
+		last.rules = append(last.rules, haproxyRule{words[:len(words)-2], n + 1})
+		if words[0] == "stick-table" {
+			r.readTable(last, last.rules[len(last.rules)-1])
+		}
+	}
+}
+
 // addresses puts src in the place of a variable that begins as it: who a client is behind proxies, flags say.
 func (r *haproxyReader) addresses() {
 	for _, s := range r.sections {
@@ -130,61 +126,6 @@ func (r *haproxyReader) addresses() {
 			}
 		}
 	}
-}
-
-// haproxyWords returns the words of a line, without its comment.
-func haproxyWords(line string) (words []string) {
-	var word strings.Builder
-	begun, quote := false, rune(0)
-	flush := func() {
-		if begun {
-			words = append(words, word.String())
-		}
-		word.Reset()
-		begun = false
-	}
-	escaped := false
-	for _, c := range line {
-		switch {
-		case escaped:
-			word.WriteRune(c)
-			escaped = false
-		case c == '\\' && quote != '\'':
-			escaped, begun = true, true
-		case quote != 0 && c == quote:
-			quote = 0
-		case quote != 0:
-			word.WriteRune(c)
-		case c == '"' || c == '\'':
-			quote, begun = c, true
-		case c == '#':
-			flush()
-			return words
-		case c == ' ' || c == '\t' || c == '\r':
-			flush()
-		default:
-			word.WriteRune(c)
-			begun = true
-		}
-	}
-	flush()
-	return words
-}
-
-// stored are the rates that a table keeps, with their periods.
-func stored(words []string) map[string]string {
-	rates := map[string]string{}
-	for n, word := range words {
-		if word != "store" || n+1 == len(words) {
-			continue
-		}
-		for item := range strings.SplitSeq(words[n+1], ",") {
-			if parts := storedRate().FindStringSubmatch(item); parts != nil {
-				rates[parts[1]] = parts[2]
-			}
-		}
-	}
-	return rates
 }
 
 func (r *haproxyReader) place(rule haproxyRule) string {
@@ -223,7 +164,7 @@ type sectionReader struct {
 	counters              map[string][]tracked
 	taken, counts         map[string]Set // of each counter, what has taken it, and what moves its gpc0
 	refusals, marks, bans []refusal
-	left                  Set // that no rule has ended
+	left, open            Set // that no rule has ended, and that none has allowed
 }
 
 func (r *haproxyReader) readSection(p *Policy, s *haproxySection) {
@@ -265,6 +206,7 @@ func (x *sectionReader) read(n int, rule haproxyRule) {
 	case countRule().MatchString(verb):
 		number := countRule().FindStringSubmatch(verb)[1]
 		set, terms := x.condition(x.s, rule, words)
+		set = x.left.and(set)
 		for _, t := range terms {
 			x.marks = append(x.marks, refusal{rule: rule, at: n, term: t, mark: &rateTerm{counter: number}})
 		}
@@ -273,7 +215,7 @@ func (x *sectionReader) read(n int, rule haproxyRule) {
 		}
 		x.counts[number] = set
 	case setAnyVar().MatchString(verb) && len(words) > 2:
-		x.setVar(x.s, rule, words)
+		x.setVar(x.s, rule, words, x.open)
 	case strings.HasPrefix(verb, "lua."):
 		x.lose(x.place(rule), "%s is not read, and may refuse requests", verb)
 	case verb == "accept" && len(words) > 2: // which ends rules of tcp-request alone
@@ -334,6 +276,8 @@ func (x *sectionReader) ended(rule haproxyRule, words []string) []rateTerm {
 		ended := x.left.and(set).except()
 		if x.left = x.left.and(ended); words[1] != "allow" {
 			x.s.passed = x.s.passed.and(ended)
+		} else {
+			x.open = x.open.and(ended)
 		}
 	case terms == nil:
 		for i := range x.Notes[notes:] {
@@ -433,4 +377,13 @@ func (x *sectionReader) put(p *Policy, before int, tables []string, f refusal, c
 	x.asked = append(x.asked, counter.table+" "+f.term.rate+","+options)
 	p.Limits = append(p.Limits, l)
 	return append(tables, counter.table)
+}
+
+// requests is condition for rules that no rate may be asked for.
+func (r *haproxyReader) requests(s *haproxySection, rule haproxyRule, words []string) Set {
+	set, terms := r.condition(s, rule, words)
+	if terms != nil {
+		r.lose(r.place(rule), "%s goes by a rate, which is not judged here", strings.Join(rule.words[:2], " "))
+	}
+	return set
 }

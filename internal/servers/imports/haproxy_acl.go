@@ -1,9 +1,6 @@
 package imports
 
 import (
-	"cmp"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -62,27 +59,10 @@ func (r *haproxyReader) condition(s *haproxySection, rule haproxyRule, words []s
 			finish()
 			continue
 		}
-		not := false
-		for strings.HasPrefix(word, "!") {
-			not, word = !not, word[1:]
-		}
-		if word == "" && n+1 < len(rest) {
-			n++
-			word = rest[n]
-		}
 		var one Set
 		var found []rateTerm
-		var known bool
-		if word == "{" {
-			end := n + 1
-			for end < len(rest) && rest[end] != "}" {
-				end++
-			}
-			one, found, known = r.acl(rule, rest[n+1:end])
-			n = end
-		} else {
-			one, found, known = r.named(s, word)
-		}
+		var known, not bool
+		one, found, known, not, n = r.term(s, rule, rest, n)
 		switch {
 		case !known:
 			r.unknown++
@@ -108,21 +88,32 @@ func (r *haproxyReader) condition(s *haproxySection, rule haproxyRule, words []s
 	return set, terms
 }
 
+// term is the n-th word of a condition, or the acl that it begins, and whether it is negated; last is where it ends.
+func (r *haproxyReader) term(s *haproxySection, rule haproxyRule, words []string, n int) (set Set, terms []rateTerm, known, not bool, last int) {
+	word := strings.TrimLeft(words[n], "!")
+	not = (len(words[n])-len(word))%2 == 1
+	if word == "" && n+1 < len(words) {
+		n++
+		word = words[n]
+	}
+	if word != "{" {
+		set, terms, known = r.named(s, word)
+		return set, terms, known, not, n
+	}
+	last = n + 1
+	for last < len(words) && words[last] != "}" {
+		last++
+	}
+	set, terms, known = r.acl(rule, words[n+1:last])
+	return set, terms, known, not, last
+}
+
 // below tells of a condition that a rate is not exceeded. A rule that counts asks so for what a rule behind it refuses.
 func (r *haproxyReader) below(rule haproxyRule, condition string) {
 	if !countRule().MatchString(rule.words[1]) || !strings.Contains(condition, "var(") {
 		r.unknown++
 		r.lose(r.place(rule), "%s asks for a rate that is not exceeded, which no condition says: it is taken to hold", condition)
 	}
-}
-
-// requests is condition for rules that no rate may be asked for.
-func (r *haproxyReader) requests(s *haproxySection, rule haproxyRule, words []string) Set {
-	set, terms := r.condition(s, rule, words)
-	if terms != nil {
-		r.lose(r.place(rule), "%s goes by a rate, which is not judged here", strings.Join(rule.words[:2], " "))
-	}
-	return set
 }
 
 var predefined = map[string]Set{
@@ -225,17 +216,22 @@ func (r *haproxyReader) acl(rule haproxyRule, words []string) (set Set, terms []
 		return Set{}, nil, false
 	}
 	if host && test.how != "found" {
-		switch bare := strings.HasPrefix(parts[3], ",field") || slices.Contains([]string{"beg", "dom", "sub"}, test.how); {
-		case strings.Contains(strings.Join(test.values, ""), ":"):
-			r.lose(r.place(rule), "hosts have no port here: the condition fits those of other ports and without one as well")
-		case !test.fold || !bare:
-			r.tell(r.place(rule), otherHosts)
-		}
-		set, known = hostSet(test.how, test.values)
+		set, known = r.hostTest(rule, test, strings.HasPrefix(parts[3], ",field"))
 		return set, nil, known
 	}
 	set, known = r.sampled(rule, parts[1], name, param, test)
 	return set, nil, known
+}
+
+// hostTest are the requests for hosts that fit a test. bare says that the port is cut off before.
+func (r *haproxyReader) hostTest(rule haproxyRule, test aclTest, bare bool) (Set, bool) {
+	switch {
+	case strings.Contains(strings.Join(test.values, ""), ":"):
+		r.lose(r.place(rule), "hosts have no port here: the condition fits those of other ports and without one as well")
+	case !test.fold || !bare && !slices.Contains([]string{"beg", "dom", "sub"}, test.how):
+		r.tell(r.place(rule), otherHosts)
+	}
+	return hostSet(test.how, test.values)
 }
 
 // sampled are the requests of which a sample fits a test, other than that of the host.
@@ -301,13 +297,6 @@ func valueSet(key, part string, test aclTest, list bool) (Set, bool) {
 	return within(key, texts...), known
 }
 
-func upperAll(texts []string) (all []string) {
-	for _, t := range texts {
-		all = append(all, strings.ToUpper(t))
-	}
-	return all
-}
-
 // textSet are the requests whose path or agent has one of some texts.
 func textSet(key, how string, values []string, fold bool) (Set, bool) {
 	var sets []Set
@@ -371,101 +360,6 @@ func hostSet(how string, values []string) (Set, bool) {
 	return within("host", all...), len(all) > 0
 }
 
-// otherHosts is told where HAProxy tells requests by what is one host here.
-const otherHosts = "hosts are the same here in any case, and with a port or without; lower and field(1,:) make them so there"
-
-// A varCase is the sample that a variable has for some requests.
-type varCase struct {
-	set    Set
-	sample string
-}
-
-// unset finds variables that no request has before a rule sets them. Those of a connection may be of a request before.
-func (r *haproxyReader) unset() {
-	for _, s := range r.sections {
-		for _, rule := range s.rules {
-			for _, word := range rule.words[:min(3, len(rule.words))] {
-				if m := setAnyVar().FindStringSubmatch(word); m != nil && !lastingVar().MatchString(rule.words[0]+" "+m[1]) {
-					r.vars[m[1]] = []varCase{}
-				}
-			}
-		}
-	}
-}
-
-// setVar reads set-var(NAME) SAMPLE. One that is true where a rate is exceeded stands for the rate.
-func (r *haproxyReader) setVar(s *haproxySection, rule haproxyRule, words []string) {
-	name, before := setAnyVar().FindStringSubmatch(words[1])[1], r.unknown
-	set, terms := r.condition(s, rule, words)
-	if _, known := r.vars[name]; !known && !set.isAll() || !setVarRule().MatchString(words[1]) {
-		r.unknown++
-	}
-	if terms != nil && words[2] == "bool(true)" {
-		r.flags[name] = terms
-		return
-	} else if terms != nil {
-		r.lose(r.place(rule), "%s goes by a rate, which is not judged here", words[1])
-	}
-	set = s.set.and(set)
-	var cases []varCase
-	for _, c := range r.vars[name] {
-		if c.set = c.set.and(set.except()); !c.set.never {
-			cases = append(cases, c)
-		}
-	}
-	if r.vars[name] = append(cases, varCase{set, words[2]}); terms != nil || r.unknown != before {
-		delete(r.vars, name) // then conditions on it are told
-	}
-}
-
-// variable is a test of a variable: of what it has for some requests.
-func (r *haproxyReader) variable(rule haproxyRule, cases []varCase, test []string) (Set, []rateTerm, bool) {
-	var sets []Set
-	for _, c := range cases {
-		fits, known := constantFits(c.sample, test)
-		switch {
-		case known && fits:
-			sets = append(sets, c.set)
-		case !known:
-			one, terms, ok := r.acl(rule, append([]string{c.sample}, test...))
-			if !ok || terms != nil {
-				return Set{}, nil, false
-			}
-			sets = append(sets, c.set.and(one))
-		}
-	}
-	return union(sets...), nil, cases != nil
-}
-
-// constantFits reports whether a constant fits a test, and whether that is known.
-func constantFits(sample string, test []string) (fits, known bool) {
-	parts := haSample().FindStringSubmatch(sample)
-	if parts == nil || parts[3] != "" || !slices.Contains([]string{"bool", "int", "str"}, parts[1]) {
-		return false, false
-	}
-	text, number := parts[2], 0
-	if parts[1] == "int" {
-		number, _ = strconv.Atoi(text)
-	}
-	switch joined := strings.Join(test, " "); {
-	case joined == "-m found":
-		return true, true
-	case (joined == "-m bool" || joined == "") && parts[1] != "str":
-		return text == "true" || number != 0, true
-	case parts[1] == "str":
-		values := slices.DeleteFunc(slices.Clone(test), func(w string) bool { return w == "-m" || w == "str" })
-		return slices.Contains(values, text), !slices.ContainsFunc(values, func(v string) bool { return strings.HasPrefix(v, "-") }) &&
-			(len(test) == len(values) || test[0] == "-m" && test[1] == "str")
-	case parts[1] == "int" && len(test) > 1:
-		n, err := strconv.Atoi(test[1])
-		order := cmp.Compare(number, n)
-		how := map[string]bool{"eq": order == 0, "gt": order > 0, "ge": order >= 0, "lt": order < 0, "le": order <= 0}
-		fits, known = how[test[0]]
-		return fits, known && err == nil && len(test) == 2
-	}
-	return false, false
-}
-
 // counted is a test of what a table counts: by a counter, by looking a sample up, or held against the limit of a path.
 func (r *haproxyReader) counted(rule haproxyRule, sample string, values []string) (Set, []rateTerm, bool) {
 	if m := mappedRate().FindStringSubmatch(sample); m != nil && slices.Equal(values, []string{"lt", "0"}) {
@@ -478,84 +372,6 @@ func (r *haproxyReader) counted(rule haproxyRule, sample string, values []string
 		return r.rate(rule, parts, "", values)
 	}
 	return Set{}, nil, false
-}
-
-// against holds what a table counts against a variable that has a number, or one of a map, for some requests.
-func (r *haproxyReader) against(rule haproxyRule, most, now []varCase) (_ Set, terms []rateTerm, known bool) {
-	if len(now) != 1 {
-		return Set{}, nil, false
-	}
-	look := lookedUp().FindStringSubmatch(now[0].sample)
-	for _, c := range most {
-		cases := []varCase{c}
-		if m := mapSample().FindStringSubmatch(c.sample); m != nil {
-			cases = r.mapped(rule, c.set, m)
-		}
-		for _, c := range cases {
-			number := haSample().FindStringSubmatch(c.sample)
-			if look == nil || number == nil || number[1] != "int" {
-				return Set{}, nil, false
-			}
-			_, one, ok := r.rate(rule, []string{look[0], "", look[2], look[3]}, look[1], []string{"gt", number[2]})
-			if !ok {
-				return Set{}, nil, false
-			}
-			for _, t := range one {
-				t.set = c.set.and(now[0].set)
-				terms = append(terms, t)
-			}
-		}
-	}
-	return Set{}, terms, terms != nil
-}
-
-// mapped are the cases of a map of numbers. Of beginnings, the longest that fits counts, else the first entry.
-func (r *haproxyReader) mapped(rule haproxyRule, set Set, m []string) (cases []varCase) {
-	sample, how, fallback := m[1], cmp.Or(m[2], "str"), m[4]
-	lines, err := r.lines(m[3])
-	if err != nil {
-		r.lose(r.place(rule), "%v: paths have the limit that stands for the others", err)
-	}
-	if how == "beg" {
-		slices.SortStableFunc(lines, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
-	}
-	var before []Set
-	add := func(one Set, number string) {
-		of := set
-		for _, b := range before {
-			if !disjoint(one.c, b.c) {
-				of = of.and(b.except())
-			}
-		}
-		before = append(before, one)
-		if of = of.and(one); !of.never && number != "" {
-			cases = append(cases, varCase{of, "int(" + number + ")"})
-		}
-	}
-	for _, line := range lines {
-		key, number, _ := strings.Cut(line, " ")
-		if one, terms, ok := r.acl(rule, []string{sample, "-m", how, "--", key}); ok && terms == nil {
-			add(one, strings.TrimSpace(number))
-		} else {
-			r.lose(r.place(rule), "%s %s of a map is not understood: this entry is left out", how, key)
-		}
-	}
-	add(Set{}, fallback)
-	return cases
-}
-
-// lines returns those of a file of patterns or of a map.
-func (r *haproxyReader) lines(file string) (all []string, err error) {
-	if !filepath.IsAbs(file) {
-		file = filepath.Join(filepath.Dir(r.file), file)
-	}
-	text, err := os.ReadFile(file)
-	for line := range strings.Lines(string(text)) {
-		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
-			all = append(all, line)
-		}
-	}
-	return all, err
 }
 
 // rate is a test of a rate: sc_http_req_rate(0,table) gt 20. A sample is what is looked up.

@@ -3,6 +3,7 @@ package imports
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"shadow/internal/lazy"
@@ -16,63 +17,64 @@ var hashed = lazy.Regexp(`(^|,)(base32|url32|xxh\d+|sha1|sha2|md5|crc32c?|sdbm|d
 // sameKeys matches converters that make other keys of other values.
 var sameKeys = lazy.Regexp(`^(,(ipmask\([^)]*\)|base64|hex|xxh\d+|sha1|sha2|md5|crc32c?|sdbm|djb2|wt6)(\([^)]*\))?)*$`)
 
+// sampleKeys are the parts of keys that samples stand for; one with a colon goes on with the name that the sample has.
+var sampleKeys = map[string]string{
+	"src": "client", "req.cook": "cookie:", "cook": "cookie:", "url_param": "field:", "urlp": "field:", "http_auth_user": "user",
+	"path": "path", "url": "path", "base": "host+path", "base32": "host+path", "url32": "host+path",
+	"base32_src": "client+host+path", "url32_src": "client+host+path", "int": "site", "str": "site", "bool": "site", "always_true": "site",
+}
+
+// keyWord returns the key that a sample is; "": none.
+func (r *haproxyReader) keyWord(rule haproxyRule, sample, name string) string {
+	word := sampleKeys[sample]
+	if strings.HasSuffix(word, ":") {
+		return word + name
+	}
+	if strings.HasPrefix(sample, "url") {
+		r.lose(r.place(rule), "%s has the query, which no limit here counts by: each path is one", sample)
+	}
+	if kind, _, _ := strings.Cut(strings.TrimPrefix(sample, "req."), "_"); kind != "hdr" && kind != "fhdr" {
+		return word
+	}
+	switch strings.ToLower(name) {
+	case "host":
+		return "host"
+	case "x-forwarded-for":
+		r.tell(r.place(rule), "clients are taken from X-Forwarded-For: --client-from x-forwarded-for, with --trusted-proxy")
+		return "client"
+	case "user-agent":
+		if sample != "req.fhdr" {
+			r.lose(r.place(rule), "what stands behind the last comma of the agent counts there, and the whole agent here; req.fhdr counts that")
+		}
+		return "agent"
+	}
+	if sample != "req.fhdr" {
+		r.tell(r.place(rule), "of a list with commas one value counts there, and the whole header here; req.fhdr counts that")
+	}
+	return "header:" + name
+}
+
+// maskedKey is the network of a client.
+func (r *haproxyReader) maskedKey(table, v4, v6 string, set Set) []keyCase {
+	all := present(set.and(within("network", "0.0.0.0/0")), []string{"client/" + v4}, nil, true)
+	if r.types[table] != "ip" {
+		all = append(all, present(set.and(within("network", "::/0")), []string{strings.TrimSuffix("client/"+v6, "/")}, nil, true)...)
+	}
+	return all
+}
+
 // haproxyKey returns what a sample counts by in a table.
 func (r *haproxyReader) haproxyKey(rule haproxyRule, table, sample string, set Set) []keyCase {
-	parts := haSample().FindStringSubmatch(sample)
-	word := ""
+	parts, word := haSample().FindStringSubmatch(strings.Replace(sample, "32+src", "32_src", 1)), ""
 	if parts != nil {
-		name, _, _ := strings.Cut(parts[2], ",")
-		switch parts[1] {
-		case "src":
-			if mask := maskSample().FindStringSubmatch(parts[3]); mask != nil {
-				v4, v6 := "client/"+mask[1], "client"
-				if mask[2] != "" {
-					v6 = "client/" + mask[2]
-				}
-				if r.types[table] == "ip" {
-					return present(set.and(within("network", "0.0.0.0/0")), []string{v4}, nil, true)
-				}
-				return slices.Concat(present(set.and(within("network", "0.0.0.0/0")), []string{v4}, nil, true),
-					present(set.and(within("network", "::/0")), []string{v6}, nil, true))
-			}
-			word = "client"
-		case "req.hdr", "req.fhdr", "hdr", "req.hdr_ip", "hdr_ip", "req.hdr_host":
-			switch word = "header:" + name; strings.ToLower(name) {
-			case "host":
-				word = "host"
-			case "user-agent":
-				if word = "agent"; parts[1] != "req.fhdr" {
-					r.lose(r.place(rule), "what stands behind the last comma of the agent counts there, and the whole agent here; req.fhdr counts that")
-				}
-			case "x-forwarded-for":
-				r.tell(r.place(rule), "clients are taken from X-Forwarded-For: --client-from x-forwarded-for, with --trusted-proxy")
-				word = "client"
-			default:
-				if parts[1] != "req.fhdr" {
-					r.tell(r.place(rule), "of a list with commas one value counts there, and the whole header here; req.fhdr counts that")
-				}
-			}
-		case "req.cook", "cook":
-			word = "cookie:" + name
-		case "url_param", "urlp":
-			word = "field:" + name
-		case "http_auth_user":
-			word = "user"
-		case "path":
-			word = "path"
-		case "url":
-			r.lose(r.place(rule), "url has the query, which no limit here counts by: each path is one")
-			word = "path"
-		case "base", "base32", "url32":
-			word = "host+path"
-		case "base32+src", "url32+src":
-			word = "client+host+path"
-		case "int", "str", "bool", "always_true":
-			return []keyCase{{set, request.BySite}}
+		if mask := maskSample().FindStringSubmatch(parts[3]); mask != nil && parts[1] == "src" {
+			return r.maskedKey(table, mask[1], mask[2], set)
 		}
+		name, _, _ := strings.Cut(parts[2], ",")
+		word = r.keyWord(rule, parts[1], name)
 	}
-	if strings.HasPrefix(sample, "base32+src") || strings.HasPrefix(sample, "url32+src") {
-		word = "client+host+path"
+	if word == "site" {
+		return []keyCase{{set, request.BySite}}
 	}
 	if word == "" {
 		r.lose(r.place(rule), "no limit here counts by %s: limits of this counter are left out", sample)
@@ -81,10 +83,10 @@ func (r *haproxyReader) haproxyKey(rule haproxyRule, table, sample string, set S
 	if strings.Contains(word, "host") && !(strings.Contains(sample, ",lower") && strings.Contains(sample, ",field(1,:)")) {
 		r.tell(r.place(rule), otherHosts)
 	}
-	if parts != nil && word == "host" {
+	if word == "host" {
 		parts[3] = strings.NewReplacer(",field(1,:)", "", ",lower", "").Replace(parts[3])
 	}
-	if parts != nil && !sameKeys().MatchString(parts[3]) {
+	if !sameKeys().MatchString(parts[3]) {
 		r.lose(r.place(rule), "what %s makes of a key is not understood: the key itself is counted", parts[3][1:])
 	}
 	switch kind := r.types[table]; {
@@ -196,3 +198,163 @@ func withUnit(period string) string {
 	}
 	return period
 }
+
+// A varCase is the sample that a variable has for some requests.
+type varCase struct {
+	set    Set
+	sample string
+}
+
+// unset finds variables that no request has before a rule sets them. Those of a connection may be of a request before.
+func (r *haproxyReader) unset() {
+	for _, s := range r.sections {
+		for _, rule := range s.rules {
+			for _, word := range rule.words[:min(3, len(rule.words))] {
+				if m := setAnyVar().FindStringSubmatch(word); m != nil && !lastingVar().MatchString(rule.words[0]+" "+m[1]) {
+					r.vars[m[1]] = []varCase{}
+				}
+			}
+		}
+	}
+}
+
+// setVar reads set-var(NAME) SAMPLE, to which open requests come. One that is true where a rate is exceeded stands for it.
+func (r *haproxyReader) setVar(s *haproxySection, rule haproxyRule, words []string, open Set) {
+	name, before := setAnyVar().FindStringSubmatch(words[1])[1], r.unknown
+	set, terms := r.condition(s, rule, words)
+	set = open.and(set)
+	if _, known := r.vars[name]; !known && !set.isAll() || !setVarRule().MatchString(words[1]) {
+		r.unknown++
+	}
+	if terms != nil && words[2] == "bool(true)" {
+		r.flags[name] = terms
+		return
+	} else if terms != nil {
+		r.lose(r.place(rule), "%s goes by a rate, which is not judged here", words[1])
+	}
+	set = s.set.and(set)
+	var cases []varCase
+	for _, c := range r.vars[name] {
+		if c.set = c.set.and(set.except()); !c.set.never {
+			cases = append(cases, c)
+		}
+	}
+	if r.vars[name] = append(cases, varCase{set, words[2]}); terms != nil || r.unknown != before {
+		delete(r.vars, name) // then conditions on it are told
+	}
+}
+
+// variable is a test of a variable: of what it has for some requests.
+func (r *haproxyReader) variable(rule haproxyRule, cases []varCase, test []string) (Set, []rateTerm, bool) {
+	var sets []Set
+	for _, c := range cases {
+		fits, known := constantFits(c.sample, test)
+		switch {
+		case known && fits:
+			sets = append(sets, c.set)
+		case !known:
+			one, terms, ok := r.acl(rule, append([]string{c.sample}, test...))
+			if !ok || terms != nil {
+				return Set{}, nil, false
+			}
+			sets = append(sets, c.set.and(one))
+		}
+	}
+	return union(sets...), nil, cases != nil
+}
+
+// constantFits reports whether a constant fits a test, and whether that is known.
+func constantFits(sample string, test []string) (fits, known bool) {
+	parts := haSample().FindStringSubmatch(sample)
+	if parts == nil || parts[3] != "" || !slices.Contains([]string{"bool", "int", "str"}, parts[1]) {
+		return false, false
+	}
+	text, number := parts[2], 0
+	if parts[1] == "int" {
+		number, _ = strconv.Atoi(text)
+	}
+	switch joined := strings.Join(test, " "); {
+	case joined == "-m found":
+		return true, true
+	case (joined == "-m bool" || joined == "") && parts[1] != "str":
+		return text == "true" || number != 0, true
+	case parts[1] == "str":
+		values := slices.DeleteFunc(slices.Clone(test), func(w string) bool { return w == "-m" || w == "str" })
+		return slices.Contains(values, text), !slices.ContainsFunc(values, func(v string) bool { return strings.HasPrefix(v, "-") }) &&
+			(len(test) == len(values) || test[0] == "-m" && test[1] == "str")
+	case parts[1] == "int" && len(test) > 1:
+		n, err := strconv.Atoi(test[1])
+		order := cmp.Compare(number, n)
+		how := map[string]bool{"eq": order == 0, "gt": order > 0, "ge": order >= 0, "lt": order < 0, "le": order <= 0}
+		fits, known = how[test[0]]
+		return fits, known && err == nil && len(test) == 2
+	}
+	return false, false
+}
+
+// against holds what a table counts against a variable that has a number, or one of a map, for some requests.
+func (r *haproxyReader) against(rule haproxyRule, most, now []varCase) (_ Set, terms []rateTerm, known bool) {
+	if len(now) != 1 {
+		return Set{}, nil, false
+	}
+	look := lookedUp().FindStringSubmatch(now[0].sample)
+	for _, c := range most {
+		cases := []varCase{c}
+		if m := mapSample().FindStringSubmatch(c.sample); m != nil {
+			cases = r.mapped(rule, c.set, m)
+		}
+		for _, c := range cases {
+			number := haSample().FindStringSubmatch(c.sample)
+			if look == nil || number == nil || number[1] != "int" {
+				return Set{}, nil, false
+			}
+			_, one, ok := r.rate(rule, []string{look[0], "", look[2], look[3]}, look[1], []string{"gt", number[2]})
+			if !ok {
+				return Set{}, nil, false
+			}
+			for _, t := range one {
+				t.set = c.set.and(now[0].set)
+				terms = append(terms, t)
+			}
+		}
+	}
+	return Set{}, terms, terms != nil
+}
+
+// mapped are the cases of a map of numbers. Of beginnings, the longest that fits counts, else the first entry.
+func (r *haproxyReader) mapped(rule haproxyRule, set Set, m []string) (cases []varCase) {
+	sample, how, fallback := m[1], cmp.Or(m[2], "str"), m[4]
+	lines, err := r.lines(m[3])
+	if err != nil {
+		r.lose(r.place(rule), "%v: paths have the limit that stands for the others", err)
+	}
+	if how == "beg" {
+		slices.SortStableFunc(lines, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
+	}
+	var before []Set
+	add := func(one Set, number string) {
+		of := set
+		for _, b := range before {
+			if !disjoint(one.c, b.c) {
+				of = of.and(b.except())
+			}
+		}
+		before = append(before, one)
+		if of = of.and(one); !of.never && number != "" {
+			cases = append(cases, varCase{of, "int(" + number + ")"})
+		}
+	}
+	for _, line := range lines {
+		key, number, _ := strings.Cut(line, " ")
+		if one, terms, ok := r.acl(rule, []string{sample, "-m", how, "--", key}); ok && terms == nil {
+			add(one, strings.TrimSpace(number))
+		} else {
+			r.lose(r.place(rule), "%s %s of a map is not understood: this entry is left out", how, key)
+		}
+	}
+	add(Set{}, fallback)
+	return cases
+}
+
+// otherHosts is told where HAProxy tells requests by what is one host here.
+const otherHosts = "hosts are the same here in any case, and with a port or without; lower and field(1,:) make them so there"

@@ -3,6 +3,8 @@ package imports
 import (
 	"cmp"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -299,4 +301,73 @@ func (r *haproxyReader) route() {
 			s.set = union(gets[s.name]...)
 		}
 	}
+}
+
+// haproxyWords returns the words of a line, without its comment.
+func haproxyWords(line string) (words []string) {
+	var word strings.Builder
+	begun, quote := false, rune(0)
+	flush := func() {
+		if begun {
+			words = append(words, word.String())
+		}
+		word.Reset()
+		begun = false
+	}
+	escaped := false
+	for _, c := range line {
+		switch {
+		case escaped:
+			word.WriteRune(c)
+			escaped = false
+		case c == '\\' && quote != '\'':
+			escaped, begun = true, true
+		case quote != 0 && c == quote:
+			quote = 0
+		case quote != 0:
+			word.WriteRune(c)
+		case c == '"' || c == '\'':
+			quote, begun = c, true
+		case c == '#':
+			flush()
+			return words
+		case c == ' ' || c == '\t' || c == '\r':
+			flush()
+		default:
+			word.WriteRune(c)
+			begun = true
+		}
+	}
+	flush()
+	return words
+}
+
+// stored are the rates that a table keeps, with their periods.
+func stored(words []string) map[string]string {
+	rates := map[string]string{}
+	for n, word := range words {
+		if word != "store" || n+1 == len(words) {
+			continue
+		}
+		for item := range strings.SplitSeq(words[n+1], ",") {
+			if parts := storedRate().FindStringSubmatch(item); parts != nil {
+				rates[parts[1]] = parts[2]
+			}
+		}
+	}
+	return rates
+}
+
+// lines returns those of a file of patterns or of a map.
+func (r *haproxyReader) lines(file string) (all []string, err error) {
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(filepath.Dir(r.file), file)
+	}
+	text, err := os.ReadFile(file)
+	for line := range strings.Lines(string(text)) {
+		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
+			all = append(all, line)
+		}
+	}
+	return all, err
 }
