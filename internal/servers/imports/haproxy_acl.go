@@ -200,10 +200,10 @@ func (r *haproxyReader) acl(rule haproxyRule, words []string) (set Set, terms []
 	name, suffix, _ := strings.Cut(strings.TrimPrefix(parts[1], "req."), "_")
 	param, which, _ := strings.Cut(parts[2], ",")
 	host := (name == "hdr" || name == "fhdr") && strings.EqualFold(param, "host")
-	switch { // behind a converter, the name of a sample says no method
-	case test.how == "" && parts[3] == "" && suffix != "param":
+	if test.how == "" && parts[3] == "" && suffix != "param" { // behind a converter, the name of a sample says no method
 		test.how = suffix
-	case which != "" && !host && test.how != "found":
+	}
+	if which != "" && !host && test.how != "found" {
 		return Set{}, nil, false
 	}
 	if strings.Contains(parts[3], ",lower") && !test.fold {

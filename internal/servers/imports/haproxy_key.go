@@ -31,7 +31,7 @@ func (r *haproxyReader) keyWord(rule haproxyRule, sample, name string) string {
 		return word + name
 	}
 	if strings.HasPrefix(sample, "url") {
-		r.lose(r.place(rule), "%s has the query, which no limit here counts by: each path is one", sample)
+		r.lose(r.place(rule), "url has the query, which no limit here counts by: each path is one")
 	}
 	if kind, _, _ := strings.Cut(strings.TrimPrefix(sample, "req."), "_"); kind != "hdr" && kind != "fhdr" {
 		return word

@@ -275,29 +275,38 @@ func TestHAProxyTells(t *testing.T) {
 	table := func(words string) string { return "frontend f\nstick-table " + words + "\n" }
 	ip := table("type ip size 1k expire 1m store http_req_rate(10s),gpc0,gpc1_rate(1s)")
 	for text, want := range map[string]string{
-		table("type string len 8 size 1k expire 1m store http_req_rate(10s)") + "http-request track-sc0 path" + deny: "haproxy.cfg:3: the table f cuts keys to 8 bytes",
-		table("type string size 1k expire 1m store http_req_rate(10s)") + "http-request track-sc0 path" + deny:       "haproxy.cfg:3: the table f cuts keys to 32 bytes",
-		table("type ip size 1k expire 1m store http_req_rate(10s)") + "http-request track-sc0 req.hdr(X-Key)" + deny: "haproxy.cfg:3: the table f has addresses",
-		table("type ip size 1k expire 1s store http_req_rate(1s)") + deny[1:] + "\nhttp-request track-sc0 src":       "haproxy.cfg:4: the table f forgets a client after 1s",
-		table("type ip sise 1k expire 1m store http_req_rate(1s)") + "http-request track-sc0 src" + deny:             "haproxy.cfg:2: sise is not understood in a stick-table",
-		ip + "acl over src_http_req_rate gt 5\nhttp-request track-sc0 src unless over" + deny:                        "haproxy.cfg:4: unless over asks for a rate that is not exceeded",
-		ip + "http-request track-sc0 src if { sc_http_req_rate(1) gt 5 }" + deny:                                     "haproxy.cfg:3: http-request track-sc0 goes by a rate",
-		ip + "http-request track-sc0 src if !{ src_http_req_rate gt 5 }" + deny:                                      "haproxy.cfg:3: !{ src_http_req_rate gt 5 } asks for a rate that is not exceeded",
-		ip + "http-request track-sc0 src" + deny + "\nuse_backend slow if { sc_http_req_rate(0) gt 3 }":              "haproxy.cfg:5: use_backend slow goes by a rate",
-		ip + "http-request track-sc0 src" + deny + "\nhttp-request allow if { sc_http_req_rate(0) gt 3 }":            "haproxy.cfg:5: http-request allow goes by a rate",
-		ip + "http-request track-sc0 src" + deny + "\nhttp-request deny unless { sc_http_req_rate(0) gt 3 }":         "haproxy.cfg:5: unless { sc_http_req_rate(0) gt 3 } asks for a rate",
-		ip + "http-request track-sc0 src" + deny + "\nhttp-request set-var(req.a) int(1) if { sc_conn_cur(0) gt 3 }": "haproxy.cfg:5: sc_conn_cur(0) counts what no limit here does",
-		ip + "http-request track-sc0 src" + deny + "\nhttp-request sc-inc-gpc1(0)":                                   "haproxy.cfg:5: sc-inc-gpc1 is not understood",
-		ip + "http-request track-sc0 src" + deny + "\nhttp-response sc-inc-gpc0(0) if { status 401 }":                "haproxy.cfg:5: http-response sc-inc-gpc0 is not understood",
-		ip + "http-request track-sc0 src" + deny + "\nhttp-request denny if { path /a }":                             "haproxy.cfg:5: denny is a word that is not known",
-		ip + "http-request track-sc0 src" + deny + " !{ base_beg a.example/ }":                                       "haproxy.cfg:4: no condition says",
-		ip + "http-request track-sc0 src" + deny + " { path,word(1,/) a }":                                           "haproxy.cfg:4: no condition says",
-		ip + "http-request track-sc0 path,word(1,/)" + deny:                                                          "haproxy.cfg:3: what word(1,/) makes of a key",
-		ip + "http-request set-path /a\nhttp-request track-sc0 src" + deny:                                           "haproxy.cfg:3: set-path changes or ends",
-		ip + "http-request set-header X-Key a\nhttp-request track-sc0 req.hdr(x-key)" + deny:                         "haproxy.cfg:3: set-header changes a header",
-		ip + "block if { path /a }\nhttp-request track-sc0 src" + deny:                                               "haproxy.cfg:3: block is not understood",
-		ip + "tcp-request connection track-sc0 src\ntcp-request connection reject if { sc0_http_req_rate gt 5 }":     "haproxy.cfg:4: connection reject is asked for once a connection",
-		"defaults\nhttp-request deny if { path /a }\n" + ip + "http-request track-sc0 src" + deny:                    "haproxy.cfg:2: rules of a defaults section are not read",
+		table("type string len 8 size 1k expire 1m store http_req_rate(10s)") + "http-request track-sc0 path" + deny:         "haproxy.cfg:3: the table f cuts keys to 8 bytes",
+		table("type string size 1k expire 1m store http_req_rate(10s)") + "http-request track-sc0 path" + deny:               "haproxy.cfg:3: the table f cuts keys to 32 bytes",
+		table("type ip size 1k expire 1m store http_req_rate(10s)") + "http-request track-sc0 req.hdr(X-Key)" + deny:         "haproxy.cfg:3: the table f has addresses",
+		table("type ip size 1k expire 1s store http_req_rate(1s)") + deny[1:] + "\nhttp-request track-sc0 src":               "haproxy.cfg:4: the table f forgets a client after 1s",
+		table("type ip sise 1k expire 1m store http_req_rate(1s)") + "http-request track-sc0 src" + deny:                     "haproxy.cfg:2: sise is not understood in a stick-table",
+		ip + "acl over src_http_req_rate gt 5\nhttp-request track-sc0 src unless over" + deny:                                "haproxy.cfg:4: unless over asks for a rate that is not exceeded",
+		ip + "http-request track-sc0 src if { sc_http_req_rate(1) gt 5 }" + deny:                                             "haproxy.cfg:3: http-request track-sc0 goes by a rate",
+		ip + "http-request track-sc0 src if !{ src_http_req_rate gt 5 }" + deny:                                              "haproxy.cfg:3: !{ src_http_req_rate gt 5 } asks for a rate that is not exceeded",
+		ip + "http-request track-sc0 src" + deny + "\nuse_backend slow if { sc_http_req_rate(0) gt 3 }":                      "haproxy.cfg:5: use_backend slow goes by a rate",
+		ip + "http-request track-sc0 src" + deny + "\nhttp-request allow if { sc_http_req_rate(0) gt 3 }":                    "haproxy.cfg:5: http-request allow goes by a rate",
+		ip + "http-request track-sc0 src" + deny + "\nhttp-request deny unless { sc_http_req_rate(0) gt 3 }":                 "haproxy.cfg:5: unless { sc_http_req_rate(0) gt 3 } asks for a rate",
+		ip + "http-request track-sc0 src" + deny + "\nhttp-request set-var(req.a) int(1) if { sc_conn_cur(0) gt 3 }":         "haproxy.cfg:5: sc_conn_cur(0) counts what no limit here does",
+		ip + "http-request track-sc0 src" + deny + "\nhttp-request sc-inc-gpc1(0)":                                           "haproxy.cfg:5: sc-inc-gpc1 is not understood",
+		ip + "http-request track-sc0 src" + deny + "\nhttp-response sc-inc-gpc0(0) if { status 401 }":                        "haproxy.cfg:5: http-response sc-inc-gpc0 is not understood",
+		ip + "http-request track-sc0 src" + deny + "\nhttp-request denny if { path /a }":                                     "haproxy.cfg:5: denny is a word that is not known",
+		ip + "http-request track-sc0 src" + deny + " !{ base_beg a.example/ }":                                               "haproxy.cfg:4: no condition says",
+		ip + "http-request track-sc0 src" + deny + " { path,word(1,/) a }":                                                   "haproxy.cfg:4: no condition says",
+		ip + "http-request track-sc0 path,word(1,/)" + deny:                                                                  "haproxy.cfg:3: what word(1,/) makes of a key",
+		ip + "http-request track-sc0 url32+src" + deny:                                                                       "haproxy.cfg:3: url has the query",
+		ip + "http-request track-sc0 src" + deny + " { hdr(host) a.example:81 }":                                             "haproxy.cfg:4: hosts have no port here",
+		ip + "http-request track-sc0 src" + deny + " { hdr_reg(user-agent) ^a.*z }":                                          "haproxy.cfg:4: hdr tests what stands between commas of the agent",
+		ip + "http-request track-sc0 src" + deny + " { hdr(x-a,1) a }":                                                       "haproxy.cfg:4: no condition says",
+		ip + "http-request track-sc0 src" + deny + " { var(txn.never) -m bool }":                                             "haproxy.cfg:4: no condition says",
+		ip + "http-request set-var-fmt(txn.a) %[src]\nhttp-request track-sc0 src" + deny + " { var(txn.a) -m found }":        "haproxy.cfg:5: no condition says",
+		table("type string size 1k expire 1m store http_req_rate(9s)") + "http-request track-sc0 req.hdr(User-Agent)" + deny: "haproxy.cfg:3: what stands behind the last comma of the agent",
+		table("type string size 1k expire 1m store http_req_rate(8s)") + "http-request track-sc0 base" + deny:                "haproxy.cfg:3: hosts are the same here in any case",
+		table("type integer size 1k expire 1m store http_req_rate(8s)") + "http-request track-sc0 path" + deny:               "haproxy.cfg:3: the table f has numbers",
+		ip + "http-request set-path /a\nhttp-request track-sc0 src" + deny:                                                   "haproxy.cfg:3: set-path changes or ends",
+		ip + "http-request set-header X-Key a\nhttp-request track-sc0 req.hdr(x-key)" + deny:                                 "haproxy.cfg:3: set-header changes a header",
+		ip + "block if { path /a }\nhttp-request track-sc0 src" + deny:                                                       "haproxy.cfg:3: block is not understood",
+		ip + "tcp-request connection track-sc0 src\ntcp-request connection reject if { sc0_http_req_rate gt 5 }":             "haproxy.cfg:4: connection reject is asked for once a connection",
+		"defaults\nhttp-request deny if { path /a }\n" + ip + "http-request track-sc0 src" + deny:                            "haproxy.cfg:2: rules of a defaults section are not read",
 	} {
 		i := new(Import)
 		if err := i.Add("haproxy.cfg", []byte(text), "haproxy"); err != nil {
@@ -307,6 +316,38 @@ func TestHAProxyTells(t *testing.T) {
 		i.Done()
 		if !slices.ContainsFunc(i.Notes, func(n Note) bool { return strings.HasPrefix(n.String(), want) }) {
 			t.Errorf("%s: %v, want %s", text, i.Notes, want)
+		}
+	}
+}
+
+// Tests that HAProxy 2.6.12 was seen to make so.
+func TestHAProxyConditions(t *testing.T) {
+	const table = "frontend f\nstick-table type ipv6 size 1k expire 1m store http_req_rate(10s),http_err_rate(10s)\n"
+	for test, want := range map[string]string{
+		"{ hdr_dom(host),field(1,:) -i a.example }": "{host: a.example}", // behind a converter it is the whole
+		"{ hdr_dom(host) -i a.example }":            "{host: [a.example, '*.a.example', 'a.example.*', '*.a.example.*']}",
+		"{ path_dir /deep/ }":                       "{regexp: '/deep(/|$)'}",
+		"{ path_beg,lower /a }":                     "{regexp: '(?i)^/a$'}",
+		"{ path,lower -m reg ^/\\S }":               "",
+		"{ hdr_beg(user-agent) like }":              `{agent: '(^|,)\s*like'}`,
+		"{ req.fhdr(user-agent) -m beg like }":      "{agent: '^like'}",
+		"{ hdr(x-a) k1,k2 k3 }":                     `{with: 'header:x-a~(^|,)\s*k3\s*(,|$)'}`,
+		"{ cook(SID) x }":                           "{with: 'cookie:SID~^x$'}",
+		"{ path /a } { var(txn.later) -m bool }":    "none", // which a rule behind sets
+		"{ path /a } !{ var(txn.later) -m bool }":   "{path: /a}",
+	} {
+		i := new(Import)
+		if err := i.Add("haproxy.cfg", []byte(table+"http-request track-sc0 src\nhttp-request deny if { sc0_http_req_rate gt 8 } "+test+
+			"\nhttp-request set-var(txn.later) bool(true)\n"), "haproxy"); err != nil {
+			t.Fatal(err)
+		}
+		i.Done()
+		got := "none"
+		if len(i.Policies) > 0 {
+			got = groupText(i.Policies[0].Limits[0].Match.c)
+		}
+		if got != want && (want != "" || len(i.Lost()) == 0) { // "": it is told
+			t.Errorf("%s: %s, want %s", test, got, want)
 		}
 	}
 }
