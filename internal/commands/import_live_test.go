@@ -165,7 +165,8 @@ func randomHAProxy(r *rand.Rand, file string) string {
 	}
 	some := maybe()
 	line("    http-request track-sc0 %s%s", first, some)
-	line("    http-request track-sc1 %s table other%s", second, maybe())
+	others := maybe()
+	line("    http-request track-sc1 %s table other%s", second, others)
 	line("    http-request set-var(req.now) %s,table_http_req_rate()", first)
 	for range 1 + r.IntN(3) {
 		n := 5 + r.IntN(90)
@@ -176,6 +177,11 @@ func randomHAProxy(r *rand.Rand, file string) string {
 	if r.IntN(2) == 0 {
 		line("    http-request deny deny_status 429 if { sc_http_%s_rate(0) gt %d }%s", pick("err", "fail"), r.IntN(60), pick("", " "+test()))
 	}
+	if first == second && others == "" { // else that is told likewise
+		line("    http-request deny deny_status 429 if { sc0_http_req_rate(other) gt %d } %s", 5+r.IntN(90), test())
+	}
+	line("    acl mixed sc0_http_req_rate gt %d\n    acl mixed path /never", 5+r.IntN(90))
+	line("    http-request deny deny_status 429 if mixed %s", test())
 	line("    http-request set-var(txn.later) bool(true)")
 	if some == "" { // else it refuses also what is not counted, which is told
 		line("    http-request deny deny_status 429 if { var(req.most),sub(req.now) lt 0 }%s", pick("", " "+test()))
@@ -184,8 +190,9 @@ func randomHAProxy(r *rand.Rand, file string) string {
 	line("backend other\n    stick-table type %s size 1k expire 3h store http_req_rate(1h)", kind(second))
 	line("backend counted\n    stick-table type ipv6 size 1k expire 3h store gpc0,gpc0_rate(1h)\n    acl named path_dir v1 old")
 	line("    http-request track-sc2 src%s", maybe())
-	line("    http-request deny deny_status 429 if { sc2_gpc0_rate(counted) ge %d }", 5+r.IntN(40))
-	line("    http-request sc-inc-gpc0(2)%s\n    http-request return status 200", pick("", " if "+test()))
+	asks := fmt.Sprintf("    http-request deny deny_status 429 if { sc2_gpc0_rate(counted) ge %d }\n", 5+r.IntN(40))
+	counts := fmt.Sprintf("    http-request sc-inc-gpc0(2)%s\n", maybe())
+	b.WriteString(asks + counts + "    http-request return status 200\n") // the other way round is told
 	line("backend rest\n    server origin abns@PORT\nfrontend origin\n    bind abns@PORT\n    no log")
 	line("    http-request return status 404 if { path_end .jpg }\n    http-request return status 500 if { path_sub deep }")
 	line("    http-request return status 200")

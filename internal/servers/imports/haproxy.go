@@ -46,6 +46,7 @@ type haproxyReader struct {
 	vars     map[string][]varCase         // other variables
 	unknown  int                          // conditions that were taken to hold
 	asked    []string                     // of each limit of the policy, the rate of a table that it asks for
+	places   []haproxyPlace               // of each limit of the policy
 	expires  map[string]string            // after which time without a request a table forgets a client
 	types    map[string]string            // what keys of tables are
 	lengths  map[string]int               // to which length they are cut
@@ -84,8 +85,45 @@ func readHAProxy(i *Import, file string, text []byte) error {
 			}
 		}
 	}
+	r.combine(&p)
 	i.Policies = append(i.Policies, p)
 	return nil
+}
+
+// A haproxyPlace says where a limit stands: its rule, and the one that counts.
+type haproxyPlace struct {
+	s       *haproxySection
+	by      refusal
+	counted int
+}
+
+// combine says how limits work together. What one refuses another does not count if that counts behind. In a policy those
+// do so that charge only what is admitted; or, in turn, those behind it.
+func (r *haproxyReader) combine(p *Policy) {
+	together, inTurn := -1, -1 // limits that these count otherwise
+	for i, mine := range r.places {
+		for j, other := range r.places {
+			same := mine.s == other.s
+			apart := !same && mine.s.kind == other.s.kind // a request is of one frontend, and of one backend
+			if apart || same && mine.by.at == other.by.at || p.Limits[i].Count.and(p.Limits[j].Match).never {
+				continue
+			}
+			behind := same && mine.counted > other.by.at || !same && mine.s.kind == "backend"
+			if behind != strings.Contains(p.Limits[i].Text, "charge=admitted") {
+				together = i
+			}
+			if behind != (j < i) {
+				inTurn = i
+			}
+		}
+	}
+	switch {
+	case together >= 0 && inTurn < 0:
+		p.Combine = "in-turn"
+	case together >= 0:
+		place := r.places[together]
+		r.lose(r.place(place.by.rule), "the rate counts only some of what other rules refuse by a rate, and in another way here")
+	}
 }
 
 // split takes the sections apart, and reads their tables.
@@ -162,13 +200,14 @@ type sectionReader struct {
 	*haproxyReader
 	s                     *haproxySection
 	counters              map[string][]tracked
-	taken, counts         map[string]Set // of each counter, what has taken it, and what moves its gpc0
+	taken, counts         map[string]Set    // of each counter, what has taken it, and what moves its gpc0
+	counted               map[string][2]int // the first rule that moves it, and the last
 	refusals, marks, bans []refusal
 	left, open            Set // that no rule has ended, and that none has allowed
 }
 
 func (r *haproxyReader) readSection(p *Policy, s *haproxySection) {
-	x := sectionReader{haproxyReader: r, s: s, counters: map[string][]tracked{}, taken: map[string]Set{}, counts: map[string]Set{}}
+	x := sectionReader{haproxyReader: r, s: s, counters: map[string][]tracked{}, taken: map[string]Set{}, counts: map[string]Set{}, counted: map[string][2]int{}}
 	for n, rule := range s.rules {
 		x.read(n, rule)
 	}
@@ -212,6 +251,11 @@ func (x *sectionReader) read(n int, rule haproxyRule) {
 		}
 		if before, ok := x.counts[number]; ok {
 			set = union(before, set)
+		}
+		if first, ok := x.counted[number]; ok {
+			x.counted[number] = [2]int{first[0], n}
+		} else {
+			x.counted[number] = [2]int{n, n}
 		}
 		x.counts[number] = set
 	case setAnyVar().MatchString(verb) && len(words) > 2:
@@ -281,7 +325,7 @@ func (x *sectionReader) ended(rule haproxyRule, words []string) []rateTerm {
 		}
 	case terms == nil:
 		for i := range x.Notes[notes:] {
-			if text, ok := strings.CutSuffix(x.Notes[notes+i].Text, "it is taken to hold"); ok {
+			if text, _, ok := strings.Cut(x.Notes[notes+i].Text, "it is taken "); ok {
 				x.Notes[notes+i].Text = text + "what the rule ends counts here"
 			}
 		}
@@ -294,25 +338,42 @@ func (x *sectionReader) limit(p *Policy, f refusal) {
 	found, before, tables := false, len(p.Limits), []string{}
 	for _, number := range slices.Sorted(maps.Keys(x.counters)) {
 		for _, counter := range x.counters[number] {
-			if f.term.counter != number && (f.term.counter != "" || found || counter.table != cmp.Or(f.term.table, x.s.name) ||
-				f.term.sample != "" && f.term.sample != counter.rule.words[2]) {
+			if !x.asks(f.term, counter, number) || found && f.term.counter == "" {
 				continue
 			}
-			found = true
-			if f.term.counter == "" && (slices.Contains(counter.rule.words, "if") || slices.Contains(counter.rule.words, "unless")) {
+			if found = true; f.term.counter != "" && f.term.counter != number { // it is looked up only where that is tracked
+				f.term.set = f.term.set.and(x.taken[f.term.counter])
+			}
+			if f.term.counter != number && (slices.Contains(counter.rule.words, "if") || slices.Contains(counter.rule.words, "unless")) {
 				x.lose(x.place(f.rule), "it refuses also what %s does not count, and only what that counts here", counter.rule.words[1])
 			}
 			text, moves := x.text(f, counter, number)
 			for _, key := range counter.keys {
 				if text != "" {
-					tables = x.put(p, before, tables, f, counter, key, text, moves)
+					tables = x.put(p, before, tables, f, counter, number, key, text, moves)
 				}
 			}
 		}
 	}
 	if !found {
-		x.lose(x.place(f.rule), "no rule of this section counts what is asked for")
+		x.lose(x.place(f.rule), "no rule of this section counts what is asked for: it is left out")
 	}
+}
+
+// asks reports whether a rate is that of a counter: of its number, or of a table that it counts in. What one counter
+// tracks may be looked up in the table of another.
+func (x *sectionReader) asks(t rateTerm, c tracked, number string) bool {
+	if t.counter == number && cmp.Or(t.table, c.table) == c.table {
+		return true
+	}
+	if t.counter != "" && (t.counter == number || t.table == "" || len(x.counters[t.counter]) == 0) {
+		return false
+	}
+	sample := t.sample
+	if t.counter != "" {
+		sample = x.counters[t.counter][0].rule.words[2]
+	}
+	return c.table == cmp.Or(t.table, x.s.name) && cmp.Or(sample, c.rule.words[2]) == c.rule.words[2]
 }
 
 // text is the limit that a refusal asks of a counter, and which of its requests move that; "": it is told why there is none.
@@ -331,7 +392,7 @@ func (x *sectionReader) text(f refusal, counter tracked, number string) (text st
 			x.lose(x.place(f.rule), "no rule of this section counts gpc0 in requests")
 			return "", moves
 		}
-		admitted = true
+		admitted = x.behind(f, x.counted[number])
 	case "http_err_rate":
 		moves = within("status", "4xx")
 		x.lose(x.place(f.rule), "what is denied counts as an error there, and here what is logged with a status of 4xx")
@@ -357,8 +418,18 @@ func (x *sectionReader) text(f refusal, counter tracked, number string) (text st
 	return text, moves
 }
 
+// behind reports whether the rules that count gpc0, of which the first and the last are given, stand behind the one that
+// asks for it.
+func (x *sectionReader) behind(f refusal, counted [2]int) bool {
+	behind := f.at < counted[1]
+	if behind && counted[0] < f.at {
+		x.lose(x.place(f.rule), "gpc0 is counted before and behind: it is taken to be counted behind")
+	}
+	return behind
+}
+
 // put adds a limit to a policy, or requests to one that the refusal has made in the same table since before.
-func (x *sectionReader) put(p *Policy, before int, tables []string, f refusal, counter tracked, key keyCase, text string, moves Set) []string {
+func (x *sectionReader) put(p *Policy, before int, tables []string, f refusal, counter tracked, number string, key keyCase, text string, moves Set) []string {
 	told := fmt.Sprintf("%s %s", x.place(counter.rule), strings.Join(counter.rule.words, " "))
 	if k := slices.IndexFunc(p.Limits[before:], func(l Limit) bool { return l.By == key.by }); k >= 0 && tables[k] == counter.table {
 		l := &p.Limits[before+k] // rules that count in one place
@@ -375,6 +446,11 @@ func (x *sectionReader) put(p *Policy, before int, tables []string, f refusal, c
 	}
 	_, options, _ := strings.Cut(text, ",")
 	x.asked = append(x.asked, counter.table+" "+f.term.rate+","+options)
+	place := haproxyPlace{x.s, f, counter.at}
+	if f.term.rate == "gpc0_rate" {
+		place.counted = x.counted[number][0]
+	}
+	x.places = append(x.places, place)
 	p.Limits = append(p.Limits, l)
 	return append(tables, counter.table)
 }

@@ -39,20 +39,18 @@ func (r *haproxyReader) condition(s *haproxySection, rule haproxyRule, words []s
 	if at < 0 {
 		return Set{}, nil
 	}
-	var sets []Set
-	all := Set{}
-	var rates []rateTerm
-	finish := func() {
-		for _, rate := range rates {
-			rate.set = rate.set.and(all)
-			terms = append(terms, rate)
-		}
-		if rates == nil {
-			sets = append(sets, all)
-		}
-		all, rates = Set{}, nil
-	}
+	unless := words[at] == "unless"
 	rest := words[at+1:]
+	var sets []Set
+	var g haproxyGroup
+	finish := func() {
+		some, plain, lost := g.finish()
+		if terms = append(terms, some...); lost {
+			r.lose(r.place(rule), "%s asks for several rates at once: what they refuse together is left out",
+				strings.Join(rest, " "))
+		}
+		sets, g = append(sets, plain), haproxyGroup{}
+	}
 	for n := 0; n < len(rest); n++ {
 		word := rest[n]
 		if word == "||" || word == "or" {
@@ -64,28 +62,65 @@ func (r *haproxyReader) condition(s *haproxySection, rule haproxyRule, words []s
 		var known, not bool
 		one, found, known, not, n = r.term(s, rule, rest, n)
 		switch {
+		case !known && unless:
+			r.unknown++
+			r.lose(r.place(rule), "no condition says %s: it is taken not to hold", strings.Join(rest, " "))
+			g.all = none
 		case !known:
 			r.unknown++
 			r.lose(r.place(rule), "no condition says %s: it is taken to hold", strings.Join(rest, " "))
 		case found != nil && not: // what is asked for then is no refusal
 			r.below(rule, strings.Join(rest, " "))
 		case found != nil:
-			rates = append(rates, found...)
+			g.rates = append(g.rates, haproxyRates{found, one})
 		case not:
-			all = all.and(one.except())
+			g.all = g.all.and(one.except())
 		default:
-			all = all.and(one)
+			g.all = g.all.and(one)
 		}
 	}
 	finish()
 	set = union(sets...)
-	if words[at] == "unless" {
+	if unless {
 		if set = set.except(); terms != nil {
 			r.below(rule, "unless "+strings.Join(rest, " "))
 		}
 		terms = nil
 	}
 	return set, terms
+}
+
+// A haproxyGroup is conditions that must all fit.
+type haproxyGroup struct {
+	all   Set // those without a rate
+	rates []haproxyRates
+}
+
+// haproxyRates are rates of which one must be exceeded, unless a request is in the set.
+type haproxyRates struct {
+	terms []rateTerm
+	set   Set
+}
+
+// finish returns the rates, each with the requests that it alone decides on, and the requests that fit without any; lost
+// reports whether some requests are left for which several rates must be exceeded.
+func (g *haproxyGroup) finish() (terms []rateTerm, plain Set, lost bool) {
+	plain = g.all
+	for i, rates := range g.rates {
+		alone := g.all
+		for j, other := range g.rates {
+			if j != i {
+				alone, lost = alone.and(other.set), lost || !g.all.never
+			}
+		}
+		for _, t := range rates.terms {
+			if t.set = t.set.and(alone); !t.set.never {
+				terms = append(terms, t)
+			}
+		}
+		plain = plain.and(rates.set)
+	}
+	return terms, plain, lost
 }
 
 // term is the n-th word of a condition, or the acl that it begins, and whether it is negated; last is where it ends.
@@ -104,7 +139,9 @@ func (r *haproxyReader) term(s *haproxySection, rule haproxyRule, words []string
 	for last < len(words) && words[last] != "}" {
 		last++
 	}
-	set, terms, known = r.acl(rule, words[n+1:last])
+	if set, terms, known = r.acl(rule, words[n+1:last]); terms != nil {
+		set = none
+	}
 	return set, terms, known, not, last
 }
 

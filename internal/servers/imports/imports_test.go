@@ -352,6 +352,40 @@ func TestHAProxyConditions(t *testing.T) {
 	}
 }
 
+// Which limits rules ask for, as HAProxy 2.6.12 was seen to judge.
+func TestHAProxyRates(t *testing.T) {
+	const tables = "backend short\nstick-table type ipv6 size 1k expire 20s store http_req_rate(2s),gpc0,gpc0_rate(3s)\n" +
+		"backend long\nstick-table type ipv6 size 1k expire 20m store http_req_rate(10m)\n"
+	const track = "frontend f\nhttp-request track-sc0 src table short\nhttp-request track-sc1 src table long\n"
+	const counts, asks = "http-request sc-inc-gpc0(0) if { path /in }\n", "http-request deny if { sc0_gpc0_rate gt 5 }\n"
+	for rules, want := range map[string]string{
+		"http-request deny if { sc0_http_req_rate(long) gt 5 }":                              "haproxy:5/10m all",
+		"http-request deny if { sc_http_req_rate(0,nowhere) gt 5 }":                          "no rule of this section counts what is asked for",
+		"http-request deny if { sc0_http_req_rate gt 5 } { sc1_http_req_rate gt 9 }":         "several rates at once",
+		"acl a sc0_http_req_rate gt 5\nacl a path /evil\nhttp-request deny if a":             "haproxy:5/2s {not: {path: /evil}}",
+		"acl a sc0_http_req_rate gt 5\nacl a path /evil\nhttp-request deny if a { path /a }": "haproxy:5/2s {path: /a, not: {path: /a, either: {path: /evil}}}",
+		counts + asks: "haproxy:5/3s all",
+		asks + counts: "haproxy:6/3s,charge=admitted all",
+		"http-request deny unless { lua.known }\n" + asks + counts: "haproxy:6/3s,charge=admitted all",
+	} {
+		i := new(Import)
+		if err := i.Add("haproxy.cfg", []byte(tables+track+rules+"\n"), "haproxy"); err != nil {
+			t.Fatal(err)
+		}
+		i.Done()
+		var got []string
+		for _, p := range i.Policies {
+			for _, l := range p.Limits {
+				text, _, _ := strings.Cut(l.Text, ",expire")
+				got = append(got, text+" "+strings.Replace(groupText(l.Match.c), "{}", "all", 1))
+			}
+		}
+		if text := strings.Join(got, "; "); text != want && !(len(got) == 0 && strings.Contains(fmt.Sprint(i.Lost()), want)) {
+			t.Errorf("%s: %s, want %s; told is %v", rules, text, want, i.Lost())
+		}
+	}
+}
+
 // Configurations out of public questions about HAProxy, with what is right.
 func TestHAProxyCases(t *testing.T) {
 	cases := testneeds.Shared(t, "cases")
