@@ -41,7 +41,7 @@ type nginxReader struct {
 	server string                // whose $server_name is asked for
 	at     way                   // where variables are asked for
 	keys   map[string][]nginxKey // of a server's zones, by the state of ways
-	asked  map[string]bool       // variables in maps, conditions and keys
+	asked  map[string]bool       // variables in maps, conditions and keys; directives, and those with their first word
 	byPath bool                  // whether it was told that paths are as logged
 }
 
@@ -89,6 +89,7 @@ func readNginx(i *Import, file string, text []byte) error {
 	unescape(top)
 	r.declare(top)
 	r.tellUnknown(top)
+	r.tellMisplaced(top)
 	for _, level := range httpLevels(top) {
 		r.readHTTP(level)
 	}
@@ -138,17 +139,45 @@ func (r *nginxReader) declare(all []*nginxconf.Directive) {
 			r.ask(d.Args[1])
 		case d.Name == "if":
 			r.ask(d.Args...)
+		case d.Name == "limit_req", d.Name == "set_real_ip_from", d.Name == "auth_request":
+			r.asked[d.Name+" "+strings.Join(d.Args[:min(1, len(d.Args))], "")], r.asked[d.Name] = true, true
 		case d.Name == "limit_req_whitelist":
 			r.white = append(r.white, d)
 		case d.Name == "limit_conn":
 			r.lose(d.Place(), "limit_conn bounds how many requests are under way at once, which no limit here does")
 		}
-		if strings.Contains(d.Name, "_by_lua") && strings.Contains(strings.Join(d.Args, " "), "limit") {
-			r.lose(d.Place(), "%s names a limit, and Lua is not read", d.Name)
+		if endsByLua().MatchString(d.Name + " " + strings.Join(d.Args, " ")) {
+			r.lose(d.Place(), "%s may limit or end requests, and Lua is not read", d.Name)
 		}
 		r.declare(d.Block)
 	}
 }
+
+// endsByLua fits Lua that stands before limits and is in a file, or has such words.
+var endsByLua = lazy.Regexp(`(?s)^\w+_by_lua\w* .*limit|^(server_rewrite|rewrite|access)_by_lua(_file |.*ngx\.(redirect|exit|exec|say|print)\b)`)
+
+// tellMisplaced tells of limits where nginx takes none, of some that are asked by the way, and of a proxy's address.
+func (r *nginxReader) tellMisplaced(all []*nginxconf.Directive) {
+	zones := map[string]bool{}
+	for _, d := range all {
+		words := strings.Join(d.Args, " ")
+		switch first, _, _ := strings.Cut(words, " "); {
+		case d.Name == "limit_req" && zones[first]:
+			r.lose(d.Place(), "limit_req %s stands here twice: nginx refuses this configuration", first)
+		case d.Name == "limit_req":
+			zones[first] = true
+		case d.Name == "if" && slices.ContainsFunc(d.Block, hasLimits):
+			r.lose(d.Place(), "nginx takes no limit_req within if, and refuses this configuration")
+		case d.Name == "location" && hasLimits(d) && len(d.Args) > 0 && r.asked["auth_request "+d.Args[len(d.Args)-1]]:
+			r.lose(d.Place(), "auth_request asks this location first: what its limits refuse is not judged")
+		case d.Name == "limit_req_zone" && r.asked["set_real_ip_from"] && strings.Contains(words, proxied):
+			r.lose(d.Place(), "%s is the address of the proxy, and requests count by the client here", proxied)
+		}
+		r.tellMisplaced(d.Block)
+	}
+}
+
+const proxied = "$realip_remote_addr"
 
 // ask takes down which variables matter.
 func (r *nginxReader) ask(texts ...string) {
@@ -233,63 +262,6 @@ func (r *nginxReader) readHTTP(level []*nginxconf.Directive) {
 	}
 }
 
-// readServer takes down which limits judge the requests of each location.
-func (r *nginxReader) readServer(d *nginxconf.Directive, host Set, limits nginxLimits) {
-	r.server, r.keys = serverName(d), map[string][]nginxKey{}
-	w := walker{nginxReader: r, root: r.level(d, nginxPlace{}, limits)}
-	w.serve(way{})
-	var all []*judged
-	for n, at := range w.all {
-		if at.code != "" {
-			continue
-		}
-		for _, l := range at.place.limits.limits {
-			use := r.use(l, at.place.limits)
-			if use == nil {
-				continue
-			}
-			keys := r.keysOf(use.zone, at)
-			same := func(j *judged) bool { return j.use == use && slices.EqualFunc(j.keys, keys, nginxKey.same) }
-			k := slices.IndexFunc(all, same)
-			if k < 0 {
-				k, all = len(all), append(all, &judged{use: use, keys: keys, at: map[int]bool{}})
-			}
-			all[k].at[n] = true
-		}
-	}
-	for _, j := range all {
-		j.use.sets = append(j.use.sets, nginxSet{host.and(j.set(w.all)), j.keys})
-	}
-	w.aside()
-}
-
-// A judged is the ways of a server that end at a limit, by the same key.
-type judged struct {
-	use  *nginxUse
-	keys []nginxKey
-	at   map[int]bool
-}
-
-// set are the requests of these ways: those that they have, or those that no others have, whichever is shorter to say.
-func (j *judged) set(ways []way) Set {
-	var in, out, again []Set
-	for n, w := range ways {
-		switch {
-		case j.at[n] && w.again:
-			again = append(again, w.set)
-		case j.at[n]:
-			in = append(in, w.set)
-		case !w.again:
-			out = append(out, w.set)
-		}
-	}
-	set := union(in...)
-	if other := union(out...).except(); other.size() < set.size() || len(out) == 0 {
-		set = other
-	}
-	return union(append(again, set)...)
-}
-
 // use returns what a limit_req says; nil if that is not understood.
 func (r *nginxReader) use(d *nginxconf.Directive, around nginxLimits) *nginxUse {
 	use := &nginxUse{burst: "0"}
@@ -352,8 +324,8 @@ func (r *nginxReader) policy() Policy {
 		}
 		if len(uses) == 0 {
 			why := "no limit_req uses the zone %s"
-			if slices.ContainsFunc(r.uses, func(u *nginxUse) bool { return u.zone == z }) {
-				why = "no request reaches a limit_req of the zone %s: other locations get them all"
+			if r.asked["limit_req zone="+name] {
+				why = "no request is found that comes to a limit_req of the zone %s"
 			}
 			r.tell(z.Place(), why, name)
 			continue

@@ -294,94 +294,59 @@ func (p *nginxPlace) redirects(beside []nginxPlace) *nginxPlace {
 	return &nginxPlace{Directive: bare, kind: "=", pattern: short, answers: true}
 }
 
-// named are the requests of each server, by the host that is asked for, among those that listen on a port. Without one,
-// a server that answers everything by itself beside another of the same name has none.
-func (r *nginxReader) named(servers []*nginxconf.Directive, port string) []Set {
-	sets := make([]Set, len(servers))
-	if len(servers) < 2 {
-		return sets
-	}
-	several := slices.ContainsFunc(servers, func(d *nginxconf.Directive) bool { return !slices.Equal(portsOf(d), portsOf(servers[0])) })
-	answers := func(i int) bool { return port == "" && several && answersAll(servers[i]) }
-	names := make([][]string, len(servers))
-	fallback := -1
-	for i, d := range servers {
-		sets[i] = none
-		for _, s := range d.Block {
-			if s.Name == "server_name" {
-				names[i] = append(names[i], r.hostNames(s)...)
-			}
-			if s.Name == "listen" && (port == "" || listenPort(s) == port) && (fallback < 0 || answers(fallback) && !answers(i)) &&
-				(slices.Contains(s.Args, "default_server") || slices.Contains(s.Args, "default")) {
-				fallback = i
-			}
+// A judged is the ways of a server that end at a limit, by the same key.
+type judged struct {
+	use  *nginxUse
+	keys []nginxKey
+	at   map[int]bool
+}
+
+// set are the requests of these ways: those that they have, or those that no others have, whichever is shorter to say.
+func (j *judged) set(ways []way) Set {
+	var in, out, again []Set
+	for n, w := range ways {
+		switch {
+		case j.at[n] && w.again:
+			again = append(again, w.set)
+		case j.at[n]:
+			in = append(in, w.set)
+		case !w.again:
+			out = append(out, w.set)
 		}
 	}
-	if fallback < 0 {
-		fallback = max(0, slices.IndexFunc(servers, func(d *nginxconf.Directive) bool { return !answers(slices.Index(servers, d)) }))
+	set := union(in...)
+	if other := union(out...).except(); other.size() < set.size() || len(out) == 0 {
+		set = other
 	}
-	var claimed []string
-	for _, keepers := range []bool{true, false} { // those that do more than answer go first
-		for i := range servers {
-			if answers(i) == keepers {
+	return union(append(again, set)...)
+}
+
+// readServer takes down which limits judge the requests of each location.
+func (r *nginxReader) readServer(d *nginxconf.Directive, host Set, limits nginxLimits) {
+	r.server, r.keys = serverName(d), map[string][]nginxKey{}
+	w := walker{nginxReader: r, root: r.level(d, nginxPlace{}, limits)}
+	w.serve(way{})
+	var all []*judged
+	for n, at := range w.all {
+		if at.code != "" {
+			continue
+		}
+		for _, l := range at.place.limits.limits {
+			use := r.use(l, at.place.limits)
+			if use == nil {
 				continue
 			}
-			var free []string
-			for _, name := range names[i] {
-				if slices.Contains(claimed, name) {
-					r.tell(servers[i].Place(), "there is another server with the name %s, which gets its requests here, whatever port "+
-						"or address they came to", name)
-					continue
-				}
-				free = append(free, name)
+			keys := r.keysOf(use.zone, at)
+			same := func(j *judged) bool { return j.use == use && slices.EqualFunc(j.keys, keys, nginxKey.same) }
+			k := slices.IndexFunc(all, same)
+			if k < 0 {
+				k, all = len(all), append(all, &judged{use: use, keys: keys, at: map[int]bool{}})
 			}
-			claimed = append(claimed, free...)
-			if len(free) > 0 {
-				sets[i] = within("host", free...)
-			}
+			all[k].at[n] = true
 		}
 	}
-	for i := range sets { // *.example gets what no other server names as a whole
-		for j := range sets {
-			for _, name := range sets[j].c.Hosts {
-				if i != j && slices.ContainsFunc(sets[i].c.Hosts, func(mask string) bool { return narrower(name, mask) }) {
-					sets[i] = sets[i].and(within("host", name).except())
-				}
-			}
-		}
+	for _, j := range all {
+		j.use.sets = append(j.use.sets, nginxSet{host.and(j.set(w.all)), j.keys})
 	}
-	if len(claimed) > 0 {
-		rest := within("host", claimed...).except()
-		if !sets[fallback].never {
-			rest = union(append(slices.Clone(sets[:fallback]), sets[fallback+1:]...)...).except()
-		}
-		sets[fallback] = rest
-		r.tell(servers[fallback].Place(), "this server gets what no other one names; conditions on hosts need a log that has them")
-	} else {
-		sets[fallback] = Set{}
-	}
-	return sets
-}
-
-// narrower reports whether a name is one of those that a mask stands for, and not the mask.
-func narrower(name, mask string) bool {
-	head, tail, ok := strings.Cut(mask, "*")
-	return ok && name != mask && len(name) >= len(head)+len(tail) && strings.HasPrefix(name, head) && strings.HasSuffix(name, tail)
-}
-
-// hostNames are the names of a server, as conditions have them.
-func (r *nginxReader) hostNames(d *nginxconf.Directive) (names []string) {
-	for _, name := range d.Args {
-		name = strings.ToLower(name)
-		switch {
-		case name == "_" || name == "":
-		case strings.HasPrefix(name, "~"):
-			r.lose(d.Place(), "server_name %s is an expression, and conditions on hosts have none", name)
-		case strings.HasPrefix(name, "."):
-			names = append(names, name[1:], "*"+name)
-		default:
-			names = append(names, name)
-		}
-	}
-	return names
+	w.aside()
 }

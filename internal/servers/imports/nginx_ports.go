@@ -62,6 +62,110 @@ func (r *nginxReader) hosts(servers []*nginxconf.Directive, limits nginxLimits) 
 	return sets
 }
 
+// named are the requests of each server, by the host that is asked for, among those that listen on a port. Without one,
+// a server that answers everything by itself beside another of the same name has none.
+func (r *nginxReader) named(servers []*nginxconf.Directive, port string) []Set {
+	sets := make([]Set, len(servers))
+	if len(servers) < 2 {
+		return sets
+	}
+	several := slices.ContainsFunc(servers, func(d *nginxconf.Directive) bool { return !slices.Equal(portsOf(d), portsOf(servers[0])) })
+	answers := func(i int) bool { return port == "" && several && answersAll(servers[i]) }
+	names := make([][]string, len(servers))
+	fallback := -1
+	for i, d := range servers {
+		sets[i] = none
+		for _, s := range d.Block {
+			if s.Name == "server_name" {
+				names[i] = append(names[i], r.hostNames(s)...)
+			}
+			if s.Name == "listen" && (port == "" || listenPort(s) == port) && (fallback < 0 || answers(fallback) && !answers(i)) &&
+				(slices.Contains(s.Args, "default_server") || slices.Contains(s.Args, "default")) {
+				fallback = i
+			}
+		}
+	}
+	if unnamed := slices.IndexFunc(servers, func(d *nginxconf.Directive) bool {
+		i := slices.Index(servers, d)
+		return len(names[i]) == 0 && !answers(i)
+	}); fallback >= 0 && answers(fallback) && unnamed >= 0 { // which is the default of its own ports
+		fallback = unnamed
+	}
+	if fallback < 0 {
+		fallback = max(0, slices.IndexFunc(servers, func(d *nginxconf.Directive) bool { return !answers(slices.Index(servers, d)) }))
+	}
+	for i, d := range servers {
+		if answers(i) && len(names[i]) == 0 && hasLimits(servers[fallback]) {
+			r.tell(d.Place(), "this server answers by itself: what comes to it is taken to come to the one at %s",
+				servers[fallback].Place())
+		}
+	}
+	var claimed []string
+	for _, keepers := range []bool{true, false} { // those that do more than answer go first
+		for i := range servers {
+			if answers(i) == keepers {
+				continue
+			}
+			var free []string
+			for _, name := range names[i] {
+				if slices.Contains(claimed, name) {
+					r.tell(servers[i].Place(), "there is another server with the name %s, which gets its requests here, whatever port "+
+						"or address they came to", name)
+					continue
+				}
+				free = append(free, name)
+			}
+			claimed = append(claimed, free...)
+			if len(free) > 0 {
+				sets[i] = within("host", free...)
+			}
+		}
+	}
+	for i := range sets { // *.example gets what no other server names as a whole
+		for j := range sets {
+			for _, name := range sets[j].c.Hosts {
+				if i != j && slices.ContainsFunc(sets[i].c.Hosts, func(mask string) bool { return narrower(name, mask) }) {
+					sets[i] = sets[i].and(within("host", name).except())
+				}
+			}
+		}
+	}
+	if len(claimed) > 0 {
+		rest := within("host", claimed...).except()
+		if !sets[fallback].never {
+			rest = union(append(slices.Clone(sets[:fallback]), sets[fallback+1:]...)...).except()
+		}
+		sets[fallback] = rest
+		r.tell(servers[fallback].Place(), "this server gets what no other one names; conditions on hosts need a log that has them")
+	} else {
+		sets[fallback] = Set{}
+	}
+	return sets
+}
+
+// narrower reports whether a name is one of those that a mask stands for, and not the mask.
+func narrower(name, mask string) bool {
+	head, tail, ok := strings.Cut(mask, "*")
+	return ok && name != mask && len(name) >= len(head)+len(tail) && strings.HasPrefix(name, head) && strings.HasSuffix(name, tail)
+}
+
+// hostNames are the names of a server, as conditions have them.
+func (r *nginxReader) hostNames(d *nginxconf.Directive) (names []string) {
+	for _, name := range d.Args {
+		name = strings.ToLower(name)
+		switch {
+		case name == "_" || name == "":
+		case strings.HasPrefix(name, "~"):
+			r.lose(d.Place(), "server_name %s is an expression, and conditions on hosts have none", name)
+		case strings.HasPrefix(name, "."):
+			names = append(names, name[1:], "*"+name)
+		default:
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // decidedByPort reports of each server whether it differs from another one in its ports and not in its names, where one of
 // them has limits of its own, and both do more than redirect.
 func (r *nginxReader) decidedByPort(servers []*nginxconf.Directive, sets []Set) []bool {
