@@ -9,6 +9,7 @@ type group struct {
 	name, title string
 	on          []size
 	setup       []string // commands that run once, before
+	gate        bool     // whether a target that is missed is an error
 	rows        []row
 }
 
@@ -70,6 +71,18 @@ var groups = []group{
 			},
 			{name: "suggest", command: "{shadow} suggest {log} --quiet", targets: []target{times("replay", 4.5), megabytes(500)}},
 			{name: "sweep of one client", command: "{shadow} sweep {lonely}" + quiet, targets: []target{cpuTimes("sweep", 3)}},
+		},
+	},
+	{
+		name: "gates", title: "CPU alone, which holds on a busy machine too: a miss ends with an error", on: []size{smaller},
+		gate: true,
+		rows: []row{
+			{name: "wc -l", command: "wc -l {log}"},
+			{name: "replay", command: three + quiet, cores: 2, targets: []target{cpuRatio("wc -l", 20)}},
+			{name: "sweep", command: "{shadow} sweep {log}" + quiet, targets: []target{cpuRatio("replay", 3)}},
+			{name: "suggest", command: "{shadow} suggest {log} --quiet", targets: []target{cpuRatio("replay", 5.5)}},
+			{name: "keys", command: "{shadow} keys {log} --quiet", targets: []target{cpuRatio("replay", 8)}},
+			{name: "stored", command: three + " --quiet --db {db}", cores: 2, fresh: "{db}", targets: []target{cpuRatio("replay", 1.7)}},
 		},
 	},
 	{

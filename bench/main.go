@@ -26,6 +26,7 @@ type bench struct {
 	lines  [2]int64 // of the log of each size; 0 does without
 	rounds int
 	missed int // targets
+	failed int // of these, those of gates
 }
 
 func main() {
@@ -85,12 +86,19 @@ func (b *bench) measure(chosen []group) error {
 			if b.lines[s] == 0 {
 				continue
 			}
+			before := b.missed
 			if err := b.table(g, b.lines[s]); err != nil {
 				return fmt.Errorf("%s: %w", g.name, err)
+			}
+			if g.gate {
+				b.failed += b.missed - before
 			}
 		}
 	}
 	fmt.Fprintf(b.out, "\n%d targets missed\n", b.missed)
+	if b.failed > 0 {
+		return fmt.Errorf("%d gates missed", b.failed)
+	}
 	return nil
 }
 
