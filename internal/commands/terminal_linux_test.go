@@ -250,7 +250,7 @@ func TestInterruptFromTheKeyboard(t *testing.T) {
 	if code := cmd.ProcessState.ExitCode(); code != exitInterrupted || rest != "interrupted; nothing was kept\r\n" {
 		t.Errorf("exit code %d, %q", code, out)
 	}
-	if !lastBar.MatchString(bar) {
+	if bar != "^C" && !lastBar.MatchString(bar) { // on a busy machine none may have come yet
 		t.Errorf("the bar is still there: %q", out)
 	}
 }
