@@ -128,10 +128,11 @@ func (d *Advisor) refusable(all []unpriced) []bool {
 	type place struct {
 		track *track
 		curve int
+		own   bool // of a server, in its own arithmetic
 	}
 	strictest := map[place]*Priced{} // no other one of its family refuses more
 	for i := range all {
-		at := place{all[i].track, all[i].of.curve}
+		at := place{all[i].track, all[i].of.curve, all[i].of.family.own != nil}
 		if old := strictest[at]; old == nil || all[i].Limit < old.Limit {
 			strictest[at] = &all[i].Priced
 		}
@@ -146,8 +147,11 @@ func (d *Advisor) refusable(all []unpriced) []bool {
 		}
 		for _, part := range t.parts {
 			part.Needs(curves, func(curve int, client int32, need int64) {
-				limit, requests := strictest[place{t, curve}], d.Found.Clients.At(client).Requests()
-				wanted[client] = wanted[client] || limit.of.family.mostNeeded(need, requests) > limit.Limit
+				requests := d.Found.Clients.At(client).Requests()
+				for _, own := range []bool{false, true} {
+					limit := strictest[place{t, curve, own}]
+					wanted[client] = wanted[client] || limit != nil && limit.of.family.mostNeeded(need, requests) > limit.Limit
+				}
 			})
 		}
 	}

@@ -64,12 +64,12 @@ func (f *family) text(n int64) (string, bool) {
 // mostNeeded is the most that a client can need of a family when the curve says that it needs n: what it needs itself,
 // unless it is of a server. A window that begins at other moments than the curve's, or that is estimated from two, sees
 // no more than two of these do. The slowest rate of a grid, 1 a minute, is rounded by 4 % (nginx). And a bucket may be
-// filled once per period.
+// filled once per period. But it never needs more than it sends.
 func (f *family) mostNeeded(n, requests int64) int64 {
 	if f.own == nil {
 		return n
 	}
-	return 2*n + f.own.Count + requests/16 + 3
+	return min(requests, 2*n+f.own.Count+requests/16+3)
 }
 
 // scaled is the limit for clients that send so many times as much; false if its numbers do not fit. A server's rate is

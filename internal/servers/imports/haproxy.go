@@ -175,6 +175,7 @@ type tracked struct {
 	rule  haproxyRule
 	at    int // which rule of the section it is
 	table string
+	by    string // the sample
 	keys  []keyCase
 }
 
@@ -282,7 +283,7 @@ func (x *sectionReader) track(n int, rule haproxyRule, words []string) {
 		own, set = set.and(before.except()), union(before, set)
 	}
 	x.taken[number] = set
-	x.counters[number] = append(x.counters[number], tracked{rule, n, table, x.haproxyKey(rule, table, words[2], x.s.set.and(own))})
+	x.counters[number] = append(x.counters[number], tracked{rule, n, table, words[2], x.haproxyKey(rule, table, words[2], x.s.set.and(own))})
 }
 
 // refuse takes a rule that ends what it fits, by a rate or without.
@@ -371,9 +372,9 @@ func (x *sectionReader) asks(t rateTerm, c tracked, number string) bool {
 	}
 	sample := t.sample
 	if t.counter != "" {
-		sample = x.counters[t.counter][0].rule.words[2]
+		sample = x.counters[t.counter][0].by
 	}
-	return c.table == cmp.Or(t.table, x.s.name) && cmp.Or(sample, c.rule.words[2]) == c.rule.words[2]
+	return c.table == cmp.Or(t.table, x.s.name) && cmp.Or(sample, c.by) == c.by
 }
 
 // text is the limit that a refusal asks of a counter, and which of its requests move that; "": it is told why there is none.
