@@ -131,7 +131,7 @@ func sendRaw(t *testing.T, r *rand.Rand, address string, seq int, odd bool) {
 // A nginxDraw draws a configuration.
 type nginxDraw struct {
 	*rand.Rand
-	zones []string // of which each level names one only once
+	zones []string // each level names one only once
 	named []string // locations
 	dry   bool     // nothing is refused, so what delays does not
 }

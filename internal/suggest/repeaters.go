@@ -13,7 +13,7 @@ import (
 // would have a state for each of them in each. So where few clients can be refused anything, limits are replayed on their
 // requests, and they get ids of their own:
 //
-//	clients     0 1 2 3 4 5      of which 2 and 5 may be refused something
+//	clients     0 1 2 3 4 5      2 and 5 may be refused something
 //	repeaters       0     1
 type repeaters struct {
 	all    bool            // whether requests of all clients are replayed, under their ids

@@ -25,7 +25,7 @@ func TestCaddyfileIsBounded(t *testing.T) {
 	}
 }
 
-// A snippet that imports itself ends, and so do twenty of which each imports the next one ten times.
+// A snippet that imports itself ends, and so do twenty that each import the next one ten times.
 func TestImportsOfCaddyAreBounded(t *testing.T) {
 	doubled := ""
 	for n := range 19 {

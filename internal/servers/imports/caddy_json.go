@@ -122,7 +122,7 @@ func (r *caddyReader) matched(b *caddyfile.Block) Set {
 	return Set{}
 }
 
-// matcher is the requests of a set of matchers, all of which must fit.
+// matcher returns the requests that fit all matchers of a set.
 func (r *caddyReader) matcher(blocks []*caddyfile.Block) Set {
 	all := Set{}
 	for _, b := range blocks {

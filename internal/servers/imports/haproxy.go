@@ -419,8 +419,8 @@ func (x *sectionReader) text(f refusal, counter tracked, number string) (text st
 	return text, moves
 }
 
-// behind reports whether the rules that count gpc0, of which the first and the last are given, stand behind the one that
-// asks for it.
+// behind reports whether gpc0 is counted behind the rule that asks for it; counted holds the first and the last rule that
+// count it.
 func (x *sectionReader) behind(f refusal, counted [2]int) bool {
 	behind := f.at < counted[1]
 	if behind && counted[0] < f.at {

@@ -96,7 +96,7 @@ type haproxyGroup struct {
 	rates []haproxyRates
 }
 
-// haproxyRates are rates of which one must be exceeded, unless a request is in the set.
+// haproxyRates hold where one of their rates is exceeded, or a request is in the set.
 type haproxyRates struct {
 	terms []rateTerm
 	set   Set
@@ -271,7 +271,7 @@ func (r *haproxyReader) hostTest(rule haproxyRule, test aclTest, bare bool) (Set
 	return hostSet(test.how, test.values)
 }
 
-// sampled are the requests of which a sample fits a test, other than that of the host.
+// sampled returns the requests whose sample fits a test. The host has a test of its own.
 func (r *haproxyReader) sampled(rule haproxyRule, sample, name, param string, test aclTest) (Set, bool) {
 	asParam, values := sample == "url_param", test.values
 	switch {

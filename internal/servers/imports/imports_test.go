@@ -251,7 +251,7 @@ func TestNginxTells(t *testing.T) {
 		"limit_req_zone $binary_remote_addr zone=a:1m;\nserver { error_page 404 /e; location = /e { limit_req zone=a; } location / { root /srv; } }": "nginx.conf:2: error_page 404 /e: what it sends to location = /e counts there as well",
 		"limit_req_zone $binary_remote_addr zone=a:1m;\nserver { location / { auth_request /v; }\nlocation = /v { internal; limit_req zone=a; } }":   "nginx.conf:3: auth_request asks this location first",
 		"set_real_ip_from 10.0.0.0/8;\nlimit_req_zone $realip_remote_addr zone=a:1m;\nserver { limit_req zone=a; }":                                  "nginx.conf:2: $realip_remote_addr is the address of the proxy",
-		"limit_req_zone $binary_remote_addr zone=a:1m;\nserver { limit_req zone=a burst=5;\nlimit_req zone=a; }":                                     "nginx.conf:3: limit_req zone=a stands here twice",
+		"limit_req_zone $binary_remote_addr zone=a:1m;\nserver { limit_req burst=5 zone=a;\nlimit_req zone=a; }":                                     "nginx.conf:3: limit_req zone=a stands here twice",
 		"limit_req_zone $binary_remote_addr zone=a:1m;\nserver { location / { if ($arg_a) { limit_req zone=a; } } }":                                 "nginx.conf:2: nginx takes no limit_req within if",
 		"limit_req_zone $binary_remote_addr zone=a:1m;\nserver { limit_req zone=a; access_by_lua_file waf.lua; }":                                    "nginx.conf:2: access_by_lua_file may limit or end requests",
 		"limit_req_zone $binary_remote_addr zone=a:1m;\nserver { limit_req zone=a; rewrite_by_lua 'ngx.redirect(1)'; }":                              "nginx.conf:2: rewrite_by_lua may limit or end requests",
@@ -363,6 +363,7 @@ func TestHAProxyRates(t *testing.T) {
 	const tables = "backend short\nstick-table type ipv6 size 1k expire 20s store http_req_rate(2s),gpc0,gpc0_rate(3s)\n" +
 		"backend long\nstick-table type ipv6 size 1k expire 20m store http_req_rate(10m)\n"
 	const track = "frontend f\nhttp-request track-sc0 src table short\nhttp-request track-sc1 src table long\n"
+	const content = "frontend f\ntcp-request content track-sc0 src table short\ntcp-request content track-sc1 src table long\n"
 	const counts, asks = "http-request sc-inc-gpc0(0) if { path /in }\n", "http-request deny if { sc0_gpc0_rate gt 5 }\n"
 	for rules, want := range map[string]string{
 		"http-request deny if { sc0_http_req_rate(long) gt 5 }":                              "haproxy:5/10m all",
@@ -370,12 +371,16 @@ func TestHAProxyRates(t *testing.T) {
 		"http-request deny if { sc0_http_req_rate gt 5 } { sc1_http_req_rate gt 9 }":         "several rates at once",
 		"acl a sc0_http_req_rate gt 5\nacl a path /evil\nhttp-request deny if a":             "haproxy:5/2s {not: {path: /evil}}",
 		"acl a sc0_http_req_rate gt 5\nacl a path /evil\nhttp-request deny if a { path /a }": "haproxy:5/2s {path: /a, not: {path: /a, either: {path: /evil}}}",
+		content + "http-request deny if { sc_http_req_rate(0,long) gt 5 }":                   "haproxy:5/10m all",
 		counts + asks: "haproxy:5/3s all",
 		asks + counts: "haproxy:6/3s,charge=admitted all",
 		"http-request deny unless { lua.known }\n" + asks + counts: "haproxy:6/3s,charge=admitted all",
 	} {
 		i := new(Import)
-		if err := i.Add("haproxy.cfg", []byte(tables+track+rules+"\n"), "haproxy"); err != nil {
+		if !strings.HasPrefix(rules, "frontend") {
+			rules = track + rules
+		}
+		if err := i.Add("haproxy.cfg", []byte(tables+rules+"\n"), "haproxy"); err != nil {
 			t.Fatal(err)
 		}
 		i.Done()

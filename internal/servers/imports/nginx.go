@@ -140,7 +140,7 @@ func (r *nginxReader) declare(all []*nginxconf.Directive) {
 		case d.Name == "if":
 			r.ask(d.Args...)
 		case d.Name == "limit_req", d.Name == "set_real_ip_from", d.Name == "auth_request":
-			r.asked[d.Name+" "+strings.Join(d.Args[:min(1, len(d.Args))], "")], r.asked[d.Name] = true, true
+			r.asked[d.Name+" "+namedFirst(d)], r.asked[d.Name] = true, true
 		case d.Name == "limit_req_whitelist":
 			r.white = append(r.white, d)
 		case d.Name == "limit_conn":
@@ -161,7 +161,7 @@ func (r *nginxReader) tellMisplaced(all []*nginxconf.Directive) {
 	zones := map[string]bool{}
 	for _, d := range all {
 		words := strings.Join(d.Args, " ")
-		switch first, _, _ := strings.Cut(words, " "); {
+		switch first := namedFirst(d); {
 		case d.Name == "limit_req" && zones[first]:
 			r.lose(d.Place(), "limit_req %s stands here twice: nginx refuses this configuration", first)
 		case d.Name == "limit_req":
@@ -175,6 +175,12 @@ func (r *nginxReader) tellMisplaced(all []*nginxconf.Directive) {
 		}
 		r.tellMisplaced(d.Block)
 	}
+}
+
+// namedFirst returns the word that names the zone of a limit_req, or the first word of another directive.
+func namedFirst(d *nginxconf.Directive) string {
+	at := slices.IndexFunc(d.Args, func(word string) bool { return strings.HasPrefix(word, "zone=") })
+	return strings.Join(d.Args[max(0, at):min(max(0, at)+1, len(d.Args))], "")
 }
 
 const proxied = "$realip_remote_addr"

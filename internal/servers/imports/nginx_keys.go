@@ -337,7 +337,7 @@ func fitsOperator(pieces []piece, operator, value string) (Set, bool) {
 	return set, ok
 }
 
-// A nginxKey is a case of a zone's key, and the pieces of which it is made.
+// A nginxKey is a case of a zone's key, with its pieces.
 type nginxKey struct {
 	keyCase
 	made string
