@@ -50,6 +50,9 @@ func Pairs(lines [][]byte) *PairSyntax {
 
 // fits reports whether a line has pairs of this syntax, and no more where spaces divide them.
 func (x *PairSyntax) fits(line []byte) bool {
+	if bytes.Count(line, []byte{x.assign}) < leastPairs || bytes.Count(line, []byte{x.apart}) < leastPairs-1 {
+		return false
+	}
 	all := x.begins().FindAllIndex(line, -1)
 	if len(all) < leastPairs || all[0][0] != 0 {
 		return false

@@ -4,13 +4,14 @@ import (
 	"bytes"
 	"fmt"
 	"hash/crc32"
+	"hash/maphash"
 
 	"shadow/internal/traffic"
 	"shadow/internal/traffic/match"
 	"shadow/parse"
 )
 
-// A ClueFinder finds the clues of requests. It is immutable; any number of goroutines may use it.
+// A ClueFinder knows what requests show of their senders. It is immutable; any number of goroutines may use it.
 type ClueFinder struct {
 	beacon     []match.Glob
 	background []match.Glob
@@ -64,15 +65,86 @@ func (t *ClueFinder) Hosts() [][]byte {
 	return t.hosts
 }
 
+// A ClueReader finds the clues of requests, for one goroutine. It remembers what it found of targets and of referers, in
+// tables of fixed size in which a new one takes the place of an older one: what one client asks for others do, too, and
+// the files of a page have one referer. As in match.Matcher a place holds 64 bits of a hash with a secret, and no text.
+type ClueReader struct {
+	finder            *ClueFinder
+	targets, referers [cluePlaces]cluePlace
+}
+
+const cluePlaces = 1 << 12 // 64 KiB
+
+// A cluePlace remembers a part of a clue.
+type cluePlace struct {
+	hash uint64 // 0 is free
+	clue traffic.Clue
+}
+
+// clueSeed is the secret of the hashes.
+var clueSeed = maphash.MakeSeed()
+
+// NewReader returns a reader for one goroutine. There is none of a nil ClueFinder.
+func (t *ClueFinder) NewReader() *ClueReader {
+	if t == nil {
+		return nil
+	}
+	return &ClueReader{finder: t}
+}
+
 // Find fills in the clues of records.
-func (t *ClueFinder) Find(clues []traffic.Clue, records []parse.Record) {
+func (c *ClueReader) Find(clues []traffic.Clue, records []parse.Record) {
 	for i := range records {
-		clues[i] = t.of(&records[i])
+		r := &records[i]
+		clue := c.ofTarget(r)
+		if len(r.Referer) > 0 && clue.Traits&(traffic.FetchedAsset|traffic.Stepped) != 0 {
+			clue.Traits |= traffic.Referred
+			clue.From = c.ofReferer(r)
+		}
+		clues[i] = clue
 	}
 }
 
-// of returns the clue of one request. What is not HTTP leaves none.
-func (t *ClueFinder) of(r *parse.Record) (clue traffic.Clue) {
+// ofTarget returns what a request shows by itself.
+func (c *ClueReader) ofTarget(r *parse.Record) traffic.Clue {
+	hash := maphash.Bytes(clueSeed, r.Path) + methodOf(r)
+	place := &c.targets[hash%cluePlaces]
+	if place.hash != hash {
+		*place = cluePlace{hash, c.finder.ofTarget(r)}
+	}
+	return place.clue
+}
+
+// ofReferer returns the page that a request comes from.
+func (c *ClueReader) ofReferer(r *parse.Record) uint16 {
+	hash := maphash.Bytes(clueSeed, r.Referer)
+	if len(r.Host) > 0 {
+		hash = hash*31 ^ maphash.Bytes(clueSeed, r.Host)
+	}
+	place := &c.referers[hash%cluePlaces]
+	if place.hash != hash {
+		*place = cluePlace{hash, traffic.Clue{From: c.finder.ofReferer(r)}}
+	}
+	return place.clue.From
+}
+
+// methodOf returns a number for all methods that clues take for the same, from 1.
+func methodOf(r *parse.Record) uint64 {
+	switch {
+	case r.Method == nil:
+		return 1
+	case string(r.Method) == "GET":
+		return 2
+	case string(r.Method) == "HEAD":
+		return 3
+	case len(r.Method) > 0:
+		return 4
+	}
+	return 5
+}
+
+// ofTarget returns what a request shows but for its referer. What is not HTTP leaves no clue.
+func (t *ClueFinder) ofTarget(r *parse.Record) (clue traffic.Clue) {
 	if !match.IsHTTP(r.Method, r.Path) {
 		return traffic.Clue{}
 	}
@@ -85,9 +157,7 @@ func (t *ClueFinder) of(r *parse.Record) (clue traffic.Clue) {
 	case string(path) == "/robots.txt":
 		return traffic.Clue{Traits: traffic.FetchedRobots}
 	case match.IsStatic(path):
-		clue.Traits = traffic.FetchedAsset
-		t.refer(&clue, r)
-		return clue
+		return traffic.Clue{Traits: traffic.FetchedAsset}
 	}
 	clue.Traits = traffic.Stepped
 	if r.Method == nil || string(r.Method) == "GET" {
@@ -104,7 +174,6 @@ func (t *ClueFinder) of(r *parse.Record) (clue traffic.Clue) {
 		}
 		clue.Traits |= traitsOf(match.PurposeOf(path), clue.Traits)
 	}
-	t.refer(&clue, r)
 	return clue
 }
 
@@ -128,16 +197,13 @@ func traitsOf(p match.Purpose, step traffic.Trait) (traits traffic.Trait) {
 	return traits
 }
 
-// refer notes where a request comes from.
-func (t *ClueFinder) refer(clue *traffic.Clue, r *parse.Record) {
-	if len(r.Referer) == 0 {
-		return
-	}
-	clue.Traits |= traffic.Referred
+// ofReferer returns the page that a request comes from, 0 unless it is one of this site.
+func (t *ClueFinder) ofReferer(r *parse.Record) uint16 {
 	host, target, ok := splitReferer(r.Referer)
-	if ok && t.owns(host, r.Host) {
-		clue.From = pageOf(target)
+	if !ok || !t.owns(host, r.Host) {
+		return 0
 	}
+	return pageOf(target)
 }
 
 // owns reports whether a host is this site. Where neither the line nor anything else tells the site's names, any may be.

@@ -55,7 +55,7 @@ func TestEvidence(t *testing.T) {
 // An evidenceScript is one client of the script.
 type evidenceScript struct {
 	t        *testing.T
-	finder   *ClueFinder
+	clues    *ClueReader
 	claim    request.Class
 	site     SiteBaseline
 	browsers int
@@ -81,7 +81,7 @@ func newEvidenceScript(t *testing.T) *evidenceScript {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &evidenceScript{t: t, finder: finder, site: SiteBaseline{views: 100, withAssets: 50, steps: 100, followed: 50}, browsers: 1}
+	return &evidenceScript{t: t, clues: finder.NewReader(), site: SiteBaseline{views: 100, withAssets: 50, steps: 100, followed: 50}, browsers: 1}
 }
 
 var scriptLine = regexp.MustCompile(`^(-?[0-9.]+)(?:\+([0-9.]+)x([0-9]+))? ([A-Z]+) (\S+)(?: ([0-9]{3}))?(?: from (\S+))?$`)
@@ -144,7 +144,9 @@ func (s *evidenceScript) request(at limit.Time, method string, fields []string, 
 	if s.claim == request.Browser {
 		agents = 1 << (len(s.requests) % s.browsers)
 	}
-	s.requests = append(s.requests, scriptRequest{at, uint16(code), agents, s.finder.of(&r)})
+	var clue [1]traffic.Clue
+	s.clues.Find(clue[:], []parse.Record{r})
+	s.requests = append(s.requests, scriptRequest{at, uint16(code), agents, clue[0]})
 }
 
 // told returns the summary and the votes of the client, as lines.
@@ -177,10 +179,12 @@ func TestEvidenceIsSmall(t *testing.T) {
 
 func TestEvidenceDoesNotAllocate(t *testing.T) {
 	s := newEvidenceScript(t)
-	r := parse.Record{Method: []byte("GET"), Path: []byte("/shop?page=2"), Referer: []byte("https://WWW.shop.example:443/shop?page=1#top"), Host: []byte("shop.example")}
+	records := []parse.Record{{Method: []byte("GET"), Path: []byte("/shop?page=2"), Referer: []byte("https://WWW.shop.example:443/shop?page=1#top"), Host: []byte("shop.example")}}
+	var clue [1]traffic.Clue
 	var e Summary
 	if n := testing.AllocsPerRun(100, func() {
-		e.Add(0, 200, 1, s.finder.of(&r))
+		s.clues.Find(clue[:], records)
+		e.Add(0, 200, 1, clue[0])
 		DefaultRules.Assess(&e, request.Browser, &s.site)
 	}); n != 0 {
 		t.Errorf("%v allocations", n)

@@ -1,6 +1,8 @@
 package evidence
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"testing"
 
 	"shadow/internal/traffic"
@@ -34,10 +36,36 @@ func TestPurposesOfRequests(t *testing.T) {
 			if !purposes {
 				want &= get
 			}
-			finder.Find(clues, []parse.Record{{Method: []byte(c.method), Path: []byte(c.path), Status: 200}})
+			finder.NewReader().Find(clues, []parse.Record{{Method: []byte(c.method), Path: []byte(c.path), Status: 200}})
 			paged := c.method == "GET" || c.method == "HEAD" && purposes
 			if got := clues[0]; got.Traits != want || (got.Page != 0) != paged {
 				t.Errorf("%s %s, purposes %v: %b of page %d, want %b", c.method, c.path, purposes, got.Traits, got.Page, want)
+			}
+		}
+	}
+}
+
+// What a reader remembers changes nothing: it says of each request what one that has read nothing says.
+func TestReaderRemembersRightly(t *testing.T) {
+	methods := [][]byte{nil, {}, []byte("GET"), []byte("HEAD"), []byte("POST"), []byte("GOT")}
+	hosts := []string{"", "shop.example", "www.shop.example:80", "other.example"}
+	random := rand.New(rand.NewPCG(1, 2))
+	for _, site := range [][]string{nil, {"shop.example"}} {
+		finder, err := NewClueFinder(ClueRules{Purposes: true, Hosts: site})
+		if err != nil {
+			t.Fatal(err)
+		}
+		known, clues, want := finder.NewReader(), make([]traffic.Clue, 1), make([]traffic.Clue, 1)
+		for range 5000 {
+			page := []byte(fmt.Sprintf("/page/%d", random.IntN(40)) + []string{"", ".css", "?q=1", "#top", "/.git/config"}[random.IntN(5)])
+			r := parse.Record{Method: methods[random.IntN(len(methods))], Path: page, Host: []byte(hosts[random.IntN(len(hosts))])}
+			if random.IntN(3) > 0 {
+				r.Referer = fmt.Appendf(nil, "https://%s/page/%d", hosts[random.IntN(len(hosts))], random.IntN(9))
+			}
+			known.Find(clues, []parse.Record{r})
+			finder.NewReader().Find(want, []parse.Record{r})
+			if clues[0] != want[0] {
+				t.Fatalf("%q %q of %q from %q: %v, want %v", r.Method, r.Path, r.Host, r.Referer, clues[0], want[0])
 			}
 		}
 	}

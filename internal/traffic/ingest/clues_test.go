@@ -116,6 +116,6 @@ func TestCluesStayWithRows(t *testing.T) {
 func pageAt(path []byte) uint16 {
 	var finder evidence.ClueFinder
 	var clue [1]traffic.Clue
-	finder.Find(clue[:], []parse.Record{{Method: []byte("GET"), Path: path}})
+	finder.NewReader().Find(clue[:], []parse.Record{{Method: []byte("GET"), Path: path}})
 	return clue[0].Page
 }

@@ -35,7 +35,7 @@ type intake struct {
 	exclude *match.Exclude
 	notHTTP NotHTTP
 	marker  *match.Marker        // nil unless there are scopes
-	finder  *evidence.ClueFinder // nil unless clues are wanted
+	clues   *evidence.ClueReader // nil unless wanted
 	origins *match.Origins       // nil unless wanted
 	values  *match.Values        // nil unless wanted
 	trial   *Trial               // of the values
@@ -230,7 +230,7 @@ func (in *intake) optional(r *rows, records []parse.Record) {
 		}
 	}
 	if in.columns.Clues {
-		in.finder.Find(extend(&r.Clues, len(records)), records)
+		in.clues.Find(extend(&r.Clues, len(records)), records)
 	}
 	if in.columns.Origins {
 		for i := range records {

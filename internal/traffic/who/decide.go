@@ -9,7 +9,6 @@ import (
 	"shadow/internal/traffic"
 	"shadow/internal/traffic/evidence"
 	"shadow/internal/traffic/network"
-	"shadow/internal/traffic/useragent"
 	"shadow/limit"
 	"shadow/report/format"
 )
@@ -185,18 +184,16 @@ func (c *Census) Reasons(client int32) []string {
 }
 
 func isOwn(c *Census, client int32, r *record) answer {
-	address := c.observer.address(client)
-	agent := c.observer.Tables.Agents.Name(int32(r.agent.value))
-	switch {
+	switch browses := r.is(r.classes[request.Browser], 5); { // what costs more is asked last
 	case r.is(r.declared, 10):
 		return since(Own, "its agent names the site's own work")
 	case r.worked > 0 && r.is(r.worked, 10) && !r.is(r.classes[request.Browser], 50):
 		return since(Own, "%v of its requests are the site's own work", r.worked)
-	case namesHost(agent, c.hosts) && r.classes[request.Browser] == 0:
+	case r.classes[request.Browser] == 0 && namesHost(c.observer.Tables.Agents.Name(int32(r.agent.value)), c.hosts):
 		return since(Own, "its agent names a host of this site")
-	case address.IsLoopback() && !r.is(r.classes[request.Browser], 5):
+	case !browses && c.observer.address(client).IsLoopback():
 		return since(Own, "comes from the server itself")
-	case c.observer.isPrivate(client) && c.logsInRightly(r) && !r.is(r.classes[request.Browser], 5):
+	case !browses && c.logsInRightly(r) && c.observer.isPrivate(client):
 		return since(Own, "logs in from an inner address, with right passwords")
 	}
 	return answer{}
@@ -262,7 +259,7 @@ func isCrawler(c *Census, client int32, r *record) answer {
 	if !r.is(r.classes[request.Crawler], 50) {
 		return answer{}
 	}
-	name := useragent.CrawlerName(c.observer.Tables.Agents.Name(int32(r.agent.value)))
+	name := c.observer.crawlerName(r.agent.value)
 	switch known := c.observer.Known.Crawlers; {
 	case known.Knows(name) && known.Check(name, c.observer.address(client)) == network.Forged:
 		return since(Disguised, "calls itself %s and comes from another address than it has", name)

@@ -10,6 +10,7 @@ import (
 	"shadow/internal/traffic/intern"
 	"shadow/internal/traffic/match"
 	"shadow/internal/traffic/network"
+	"shadow/internal/traffic/useragent"
 	"shadow/limit"
 )
 
@@ -55,10 +56,12 @@ type agentFacts struct {
 	kind     uint64 // as a set; 0: no browser
 	set      uint16 // for evidence
 	class    request.Class
+	says     bool   // whether one of the following is 1
 	nameless uint32 // 1: it says nothing
 	own      uint32 // 1: it says that it is the site's own
 	scans    uint32 // 1: it says that it scans
 	delivers uint32 // 1: it says that it is a delivery network
+	crawler  string // what it calls itself; "" of what does not say that it is one
 }
 
 // New returns an Observer that has seen nothing.
@@ -138,6 +141,9 @@ func (o *Observer) learn() {
 		if kind := t.Agents.Kind(id); kind >= 0 {
 			a.kind = 1 << kind
 		}
+		if a.class == request.Crawler {
+			a.crawler = useragent.CrawlerName(name)
+		}
 		if saysNothing(name) {
 			a.nameless = 1
 		}
@@ -148,8 +154,17 @@ func (o *Observer) learn() {
 		} else if holdsAny(low, deliverers) {
 			a.delivers = 1
 		}
+		a.says = a.nameless+a.own+a.scans+a.delivers > 0
 		o.agents = append(o.agents, a)
 	}
+}
+
+// crawlerName returns what an agent calls itself as a crawler.
+func (o *Observer) crawlerName(agent uint16) string {
+	if name := o.agents[agent].crawler; name != "" {
+		return name
+	}
+	return useragent.CrawlerName(o.Tables.Agents.Name(int32(agent)))
 }
 
 // saysNothing reports whether an agent is missing, or a URL is in its place.

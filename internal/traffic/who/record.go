@@ -10,28 +10,30 @@ import (
 
 // A record counts what one client does. It does not grow with what the client sends.
 type record struct {
+	// What nearly each request changes.
 	classes  [request.ClassCount]uint32 // requests by the class of their agent
-	nameless uint32                     // requests without an agent, or with a URL in its place
 	files    uint32                     // requests for files of pages
 	steps    uint32                     // requests for anything else
-	errors   uint32                     // steps that were answered with 400, 401, 403, 404 or 410
-	probes   uint32                     // steps that only scanners take
-	got      uint32                     // of these, answered with what must not be public
-	tries    [triesCount]uint32         // passwords, by what they were answered
-	worked   uint32                     // requests for what a site asks of itself
-	declared uint32                     // requests whose agent says that it is the site's own
-	posts    uint32                     // steps that send something
-	managed  uint32                     // pages of the administration that it was given
-	scans    uint32                     // requests whose agent says that it scans
-	delivers uint32                     // requests whose agent is that of a delivery network
 	kinds    uint64                     // of browsers: a set of useragent.Kinds
-	failed   uint64                     // of what was asked for in vain: a set of hashes
 	pages    uint64                     // of what was asked for: a set of hashes
 	agent    majority                   // of its requests
 	action   majority                   // of its requests
-	form     majority                   // the action of those
 	rhythm   rhythm
 	together together
+
+	nameless uint32             // requests without an agent, or with a URL in its place
+	errors   uint32             // steps that were answered with 400, 401, 403, 404 or 410
+	probes   uint32             // steps that only scanners take
+	got      uint32             // of these, answered with what must not be public
+	tries    [triesCount]uint32 // passwords, by what they were answered
+	worked   uint32             // requests for what a site asks of itself
+	declared uint32             // requests whose agent says that it is the site's own
+	posts    uint32             // steps that send something
+	managed  uint32             // pages of the administration that it was given
+	scans    uint32             // requests whose agent says that it scans
+	delivers uint32             // requests whose agent is that of a delivery network
+	failed   uint64             // of what was asked for in vain: a set of hashes
+	form     majority           // the action of those that send something
 }
 
 // The outcomes of a try of a password.
@@ -142,10 +144,12 @@ func hashed(page uint16) uint64 { return 1 << (page * 40503 >> 10) } // Fibonacc
 func (r *record) add(at limit.Time, status, agent, action uint16, a *agentFacts, t traffic.Clue) {
 	r.classes[a.class]++
 	r.kinds |= a.kind
-	r.nameless += a.nameless
-	r.declared += a.own
-	r.scans += a.scans
-	r.delivers += a.delivers
+	if a.says {
+		r.nameless += a.nameless
+		r.declared += a.own
+		r.scans += a.scans
+		r.delivers += a.delivers
+	}
 	r.agent.add(agent)
 	r.action.add(action)
 	r.rhythm.add(at)
