@@ -183,6 +183,9 @@ func (b *bench) dealt(lines int64) (string, int64, error) {
 // small is a log of which no disk takes notice, in bytes.
 const small = 16 << 20
 
+// spare is what stays free of a disk whose tenth is more, in bytes.
+const spare = 4 << 30
+
 // room makes sure that a file of this size fits, and a tenth of the disk stays free, unless it is small.
 func (b *bench) room(size int64) error {
 	if size < small {
@@ -194,8 +197,8 @@ func (b *bench) room(size int64) error {
 	}
 	unit := uint64(disk.Bsize)
 	free, all := disk.Bavail*unit, disk.Blocks*unit
-	if free < uint64(size)+all/10 {
-		return fmt.Errorf("%s: %d MB free, a log of %d MB would leave less than a tenth of the disk (-dir or SHADOW_BENCH_DIR names another place, -large 0 does without the larger log)",
+	if free < uint64(size)+min(all/10, spare) {
+		return fmt.Errorf("%s: %d MB free, a log of %d MB would leave too little (-dir or SHADOW_BENCH_DIR names another place, -large 0 does without the larger log)",
 			b.dir, free/1e6, size/1e6)
 	}
 	return nil

@@ -39,7 +39,7 @@ func (g *ClientLog) Follow(policies []policy.Policy, i int, lateness limit.Time,
 		k := e.keyGroup(part.By)
 		if !slices.Contains(keyGroups, k) { // sorting twice would take the second time for later requests
 			k.crossed = true
-			k.sort(b, g.Tables)
+			k.sort(b, g.Tables, nil)
 		}
 		keyGroups = append(keyGroups, k)
 	}

@@ -76,7 +76,11 @@ func (e *Engine) Judge(b *traffic.Batch) error {
 	}
 	e.events.begin(b.Len())
 	for _, k := range e.keyGroups {
-		k.sort(b, e.options.Tables)
+		var sorted *traffic.Group
+		if k.By == request.ByClient && e.options.Clients != nil && !b.Warm {
+			sorted = e.options.Clients()
+		}
+		k.sort(b, e.options.Tables, sorted)
 		e.clock.Lap(&e.times.Group)
 		if k.By == request.ByClient && !b.Warm && !e.options.Bare {
 			e.tallies.Count(b, &k.Group, e.options.Tables)

@@ -22,9 +22,14 @@ type keyGroup struct {
 	resets     []bool                // by row, for crossKeys, where a key resets; nil: nowhere
 }
 
-// sort makes the group the timelines of the batch.
-func (k *keyGroup) sort(b *traffic.Batch, t *traffic.Tables) {
-	k.Take(b, t)
+// sort makes the group the timelines of the batch, or takes those that there are. nil: there are none.
+func (k *keyGroup) sort(b *traffic.Batch, t *traffic.Tables, sorted *traffic.Group) {
+	if sorted != nil {
+		k.Fill(b, t)
+		k.Group = *sorted
+	} else {
+		k.Take(b, t)
+	}
 	for _, m := range k.memories {
 		m.Grow(k.Len)
 	}

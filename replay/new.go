@@ -18,6 +18,10 @@ type Options struct {
 	Policies []policy.Policy // if any has a scope, batches must have Marks
 	Lateness limit.Time      // a key whose time steps back by more resets
 
+	// Clients returns the timelines by client of the batch at hand, unless it is warm, where they are sorted for others as
+	// well. nil: they are not.
+	Clients func() *traffic.Group
+
 	Sink          Sink // nil: events go nowhere
 	EventPolicies int  // the first so many policies have their events sent to the sink
 

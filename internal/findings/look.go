@@ -138,6 +138,9 @@ func (l *Look) Take(b *traffic.Batch) {
 // Population returns how many requests count, and how many clients sent them.
 func (l *Look) Population() (requests, clients int64) { return l.total, l.senders() }
 
+// Timelines returns those by client of the batch that was taken in last.
+func (l *Look) Timelines() *traffic.Group { return &l.group }
+
 // OfAction returns how many requests are of an action, by its id.
 func (l *Look) OfAction(id int32) int64 {
 	if id < 0 || int(id) >= len(l.actions) {
