@@ -32,7 +32,7 @@ type Source struct {
 	imported []string    // what is noted of LimitsFrom
 	lost     int         // on how many places it is judged in another way
 	limits   []imports.Policy
-	logged   string // how LimitsFrom says that lines look; "": it does not
+	logged   []string // the formats that LimitsFrom names for logs
 }
 
 // A Pipeline is what a Source means.
@@ -59,7 +59,7 @@ func (s *Source) Build(now time.Time, choose func(*policy.Config) ([]policy.Poli
 	if p.Read, err = s.options(&p.Config, p.Policies, now); err != nil {
 		return nil, err
 	}
-	p.Read.Format.Hint = s.logged
+	p.Read.Format.Hints = s.logged
 	p.Read.Actions.Ask(s.Asked)
 	p.Read.ClueFinder, p.Rules, err = s.Evidence.choose(&p.Config)
 	return p, err

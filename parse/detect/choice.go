@@ -13,11 +13,11 @@ import (
 // A Choice is what the command line says of the format. The zero Choice leaves it to detection. Of several formats that
 // are stated, each log has the one that reads it best.
 type Choice struct {
-	Format    string // "auto" or "", a name of the catalogue, or a text as nginx's log_format or Apache's LogFormat has it
-	NginxConf string // path of an nginx configuration
-	LogName   string // name of its log_format; see FromNginxConf
-	Fields    string // a field mapping; what it leaves open has the known names
-	Hint      string // a text like Format, for logs that it reads if nothing is stated; "": none
+	Format    string   // "auto" or "", a name of the catalogue, or a text as nginx's log_format or Apache's LogFormat has it
+	NginxConf string   // path of an nginx configuration
+	LogName   string   // name of its log_format; see FromNginxConf
+	Fields    string   // a field mapping; what it leaves open has the known names
+	Hints     []string // texts like Format: a log that some of them read has the best if nothing is stated
 	Options   parse.Options
 }
 
@@ -33,11 +33,8 @@ func (d *Detector) For(sample []byte) (Detection, error) {
 		return Detection{}, errLogName
 	}
 	lines := sampleLines(sample)
-	if d.choice.automatic() && d.choice.Hint != "" {
-		found, err := d.stated(Choice{Format: d.choice.Hint, Options: d.choice.Options}, sample, lines)
-		if err == nil && found.Read > 0 && 100*found.Read >= minRead*found.Lines {
-			return found, nil
-		}
+	if hinted := d.hinted(sample, lines); hinted.Format != nil {
+		return hinted, nil
 	}
 	if d.choice.automatic() && !(d.choice.Fields != "" && parse.Mostly(lines, jsonLike)) {
 		return d.detected(sample)
@@ -58,6 +55,20 @@ func (d *Detector) For(sample []byte) (Detection, error) {
 		err = d.unnamed(found.Format)
 	}
 	return found, err
+}
+
+// hinted finds the hint that reads a log best, no format if nothing may be hinted or none reads it.
+func (d *Detector) hinted(sample []byte, lines [][]byte) (best Detection) {
+	if !d.choice.automatic() {
+		return best
+	}
+	for _, hint := range d.choice.Hints {
+		found, err := d.stated(Choice{Format: hint, Options: d.choice.Options}, sample, lines)
+		if err == nil && found.Read > 0 && 100*found.Read >= minRead*found.Lines && (best.Format == nil || found.better(best, false)) {
+			best = found
+		}
+	}
+	return best
 }
 
 // detected is detect, with an error for a name of --field that the format does not have.

@@ -26,6 +26,28 @@ type Directive struct {
 // Place is the file and the line.
 func (d *Directive) Place() string { return fmt.Sprintf("%s:%d", d.File, d.Line) }
 
+// A LogFormat is one log_format, with where it stands. Escapes that are left in its text are undone when it is compiled.
+type LogFormat struct {
+	Name, Text string
+	File       string
+	Line       int
+}
+
+// LogFormats returns those of a configuration, in its order.
+func LogFormats(all []*Directive) (formats []LogFormat) {
+	for _, d := range all {
+		if d.Name == "log_format" && len(d.Args) >= 2 {
+			texts := d.Args[1:]
+			if strings.HasPrefix(texts[0], "escape=") {
+				texts = texts[1:]
+			}
+			formats = append(formats, LogFormat{d.Args[0], strings.Join(texts, ""), d.File, d.Line})
+		}
+		formats = append(formats, LogFormats(d.Block)...)
+	}
+	return formats
+}
+
 // What a configuration may come to. Real ones stay far below; a few small files that include each other, or a text of
 // braces only, would take all time and memory.
 const (

@@ -247,8 +247,8 @@ func (r *haproxyReader) captures() {
 		formats = append(formats, fmt.Sprintf(httplog, captured))
 	}
 	if formats = slices.Compact(formats); len(formats) == 1 && first > 0 {
-		r.Logged = formats[0]
-		r.tell(fmt.Sprintf("%s:%d", r.file, first), "with shadow.yaml, state that headers are captured: --format '%s'", r.Logged)
+		r.Logged = append(r.Logged, formats[0])
+		r.tell(fmt.Sprintf("%s:%d", r.file, first), "with shadow.yaml, state that headers are captured: --format '%s'", formats[0])
 	}
 }
 

@@ -20,7 +20,7 @@ import (
 type Import struct {
 	Policies []Policy
 	Notes    []Note
-	Logged   string // the format of the log, as --format takes it; "": a configuration does not say
+	Logged   []string // the formats of logs that a configuration names, as --format takes them
 
 	noted map[Note]bool
 	docs  []doc // that were not read yet

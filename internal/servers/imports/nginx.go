@@ -73,6 +73,9 @@ type nginxSet struct {
 	keys []nginxKey
 }
 
+// mostLogFormats is the most formats that a log is tried with.
+const mostLogFormats = 100
+
 func readNginx(i *Import, file string, text []byte) error {
 	top, problems, err := nginxconf.Read(file, text)
 	if err != nil {
@@ -85,6 +88,10 @@ func readNginx(i *Import, file string, text []byte) error {
 		Import: i, base: filepath.Dir(file), zones: map[string]*nginxZone{}, known: map[string][]valueCase{},
 		variables: map[string]*nginxconf.Directive{}, set: map[string]*nginxconf.Directive{}, unknown: map[string]bool{},
 		asked: map[string]bool{},
+	}
+	logged := nginxconf.LogFormats(top)
+	for _, f := range logged[:min(mostLogFormats, len(logged))] {
+		i.Logged = append(i.Logged, f.Text)
 	}
 	unescape(top)
 	r.declare(top)
