@@ -183,7 +183,7 @@ func (b *bench) dealt(lines int64) (string, int64, error) {
 // small is a log of which no disk takes notice, in bytes.
 const small = 16 << 20
 
-// spare is what stays free of a disk whose tenth is more, in bytes.
+// spare holds the bytes that stay free of a disk whose tenth is more.
 const spare = 4 << 30
 
 // room makes sure that a file of this size fits, and a tenth of the disk stays free, unless it is small.

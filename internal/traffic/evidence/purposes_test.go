@@ -2,9 +2,9 @@ package evidence
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"testing"
 
+	"shadow/internal/testneeds"
 	"shadow/internal/traffic"
 	"shadow/parse"
 )
@@ -49,7 +49,7 @@ func TestPurposesOfRequests(t *testing.T) {
 func TestReaderRemembersRightly(t *testing.T) {
 	methods := [][]byte{nil, {}, []byte("GET"), []byte("HEAD"), []byte("POST"), []byte("GOT")}
 	hosts := []string{"", "shop.example", "www.shop.example:80", "other.example"}
-	random := rand.New(rand.NewPCG(1, 2))
+	random := testneeds.Rand(t, 1, 2)
 	for _, site := range [][]string{nil, {"shop.example"}} {
 		finder, err := NewClueFinder(ClueRules{Purposes: true, Hosts: site})
 		if err != nil {
