@@ -41,6 +41,7 @@ const (
 	memoryBytes = 16 << 20 // beyond, frames go to a file
 	writeBytes  = 1 << 20  // once there is one, so many at once
 	heldRow     = 64       // about what a row takes that is not packed
+	packedRow   = 32       // more than most take that are packed
 )
 
 // The flags of a frame.
@@ -68,6 +69,9 @@ func (e *PlaceError) Unwrap() error { return e.err }
 // Add takes in a batch.
 func (r *Requests) Add(b *traffic.Batch) {
 	r.stamps = b.Stamps
+	if r.memory == nil { // all at once: to grow costs more, and what is not written to is never resident
+		r.memory = make([]byte, 0, r.most()+frameRows*packedRow)
+	}
 	for i := 0; i < b.Len(); i += frameRows {
 		j := min(b.Len(), i+frameRows)
 		var flags uint32
@@ -84,14 +88,18 @@ func (r *Requests) Add(b *traffic.Batch) {
 		binary.LittleEndian.PutUint32(head[4:], uint32(j-i))
 		binary.LittleEndian.PutUint32(head[8:], flags)
 		binary.LittleEndian.PutUint32(head[12:], checksum(head, rows))
-		most := memoryBytes
-		if r.file != nil {
-			most = writeBytes
-		}
-		if len(r.memory) > most && r.lost == nil {
+		if len(r.memory) > r.most() && r.lost == nil {
 			r.flush()
 		}
 	}
+}
+
+// most returns how many bytes wait for the file.
+func (r *Requests) most() int {
+	if r.file != nil {
+		return writeBytes
+	}
+	return memoryBytes
 }
 
 // Hold takes in a batch that is the only one. It stays as it is, and must not be changed any more.
@@ -120,7 +128,7 @@ func (r *Requests) flush() {
 		n, err = r.file.WriteAt(r.memory, r.size)
 		r.size += int64(n)
 		r.memory = append(r.memory[:0], r.memory[n:]...)
-		if cap(r.memory) > 2*writeBytes && len(r.memory) == 0 {
+		if cap(r.memory) > memoryBytes && len(r.memory) == 0 {
 			r.memory = nil
 		}
 	}
