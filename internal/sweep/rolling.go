@@ -111,7 +111,7 @@ func (w *rolling) need(k *keyRing, at []limit.Time, admitted, all []uint32) {
 		}
 		if int(size) == len(ring) {
 			k.head, k.size = head, size
-			ring, head = w.move(k, size+1), 0
+			ring, head = w.move(k, roomFor(size)), 0
 		}
 		var slot uint32
 		if k.used != full {
@@ -132,6 +132,15 @@ func (w *rolling) need(k *keyRing, at []limit.Time, admitted, all []uint32) {
 	if k.class > 0 && int(size) <= len(ring)/4 {
 		w.move(k, max(size, 1))
 	}
+}
+
+// roomFor returns the room for one request more than those of a ring that is full: twice as much of the small rings that
+// nearly all keys have, which are moved too often else, and little more of large ones.
+func roomFor(size uint32) uint32 {
+	if size <= 32 {
+		return max(1, 2*size)
+	}
+	return size + 1
 }
 
 // counting is since when requests count at a moment, and until when that stays so. In the high bound of a fixed window
