@@ -207,6 +207,7 @@ func envoyTests(t test) (all []string, err error) {
 	case "prefix":
 		anyOf(":path", "prefix", func(v string) string { return regexp.QuoteMeta(v) + ".*" })
 	case "path":
+		t.values = slices.Clone(t.values) // which are those of the setting
 		for i, v := range t.values {
 			t.values[i] = regexp.QuoteMeta(v)
 		}

@@ -168,6 +168,16 @@ func TestBesideIsSaid(t *testing.T) {
 	}
 }
 
+// TestPathsAreQuotedOnce: that a limit is tried before it is written does not change what is written.
+func TestPathsAreQuotedOnce(t *testing.T) {
+	w := wantedLimit(t, "envoy:60/1m", "client", request.Conditions{Paths: []string{"/login.php"}})
+	for _, target := range []*Target{&envoyTarget, &envoyLocalTarget} {
+		if text := target.Export([]Wanted{w}, Where{Client: "addr"}).Text(); !strings.Contains(text, `'/login\.php(\?.*)?'`) {
+			t.Errorf("%s:\n%s", target.Name, text)
+		}
+	}
+}
+
 // TestNearestIsOnTheGrid: what a target is told is one of its own, so it is told that again.
 func TestNearestIsOnTheGrid(t *testing.T) {
 	for _, target := range Targets {
