@@ -152,17 +152,12 @@ func (e *Export) caddyTest(t test) (string, error) {
 	case "agent":
 		return "header_regexp User-Agent " + pattern, nil
 	case "host":
-		for _, v := range t.values {
-			if isMask(v) {
-				return "", fmt.Errorf("it has no condition on masks of hosts, but on names: %s", v)
-			}
-		}
-		return "host " + strings.Join(t.values, " "), nil
+		return "host " + strings.Join(t.values, " "), t.names()
 	case "network":
 		return map[bool]string{true: "client_ip ", false: "remote_ip "}[e.where.forwarded() != ""] + strings.Join(t.values, " "), nil
 	case "without":
-		if p, err := request.ParsePart(t.values[0]); err == nil && p.Kind == request.PartHeader {
-			return "header " + headerText(p.Name) + " *", nil
+		if name, ok := t.lacking(); ok {
+			return "header " + name + " *", nil
 		}
 	}
 	return "", t.cannot()

@@ -11,6 +11,14 @@ import (
 // cannotCount is the error of a key that a server does not have.
 func cannotCount(p request.Part) error { return fmt.Errorf("it cannot count by %s", p) }
 
+// only is the one part of a key, for a server that counts by no more.
+func only(parts []request.Part) (request.Part, error) {
+	if len(parts) > 1 {
+		return parts[0], fmt.Errorf("it cannot count by several parts: %s", joinParts(parts))
+	}
+	return parts[0], nil
+}
+
 // A counted is requests of a setting that are counted by the same parts of a key.
 type counted struct {
 	name  string // of the setting, and _client behind it for the second one

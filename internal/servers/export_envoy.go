@@ -72,66 +72,66 @@ type envoyRule struct {
 	entries [][2]string // keys with values, "" for any
 }
 
+// add takes an action, and the entry of the descriptor that it makes.
+func (r *envoyRule) add(key, value string, action ...string) {
+	r.actions, r.entries = append(r.actions, action...), append(r.entries, [2]string{key, value})
+}
+
 // envoyRules returns the rules of a setting.
-func (e *Export) envoyRules(s setting) (all []envoyRule, err error) {
+func (e *Export) envoyRules(s setting) ([]envoyRule, error) {
 	counts, err := s.counts()
 	if err != nil {
 		return nil, err
 	}
-	for _, c := range counts {
-		if c.when = one(c.when); len(c.when) > 1 {
-			return nil, fmt.Errorf("its descriptors have conditions that all must fit, and this takes several sets of them")
-		}
-		var r envoyRule
-		var tests, networks []string
-		for _, t := range slices.Concat(c.when...) {
-			if t.kind == "network" {
-				networks = append(networks, e.envoyNetworks(t, c.name))
-				continue
-			}
-			more, err := envoyTests(t)
-			if err != nil {
-				return nil, err
-			}
-			tests = append(tests, more...)
-		}
-		if tests == nil {
-			r.actions = append(r.actions, "- generic_key: {descriptor_value: "+c.name+"}")
-			r.entries = append(r.entries, [2]string{"generic_key", c.name})
-		} else {
-			r.actions = append(r.actions, "- header_value_match: {descriptor_value: "+c.name+", headers: [")
-			for i, one := range tests {
-				r.actions = append(r.actions, "    {"+one+map[bool]string{true: "}]}", false: "},"}[i == len(tests)-1])
-			}
-			r.entries = append(r.entries, [2]string{"header_match", c.name})
-		}
-		for _, action := range networks {
-			r.actions = append(r.actions, action)
-			r.entries = append(r.entries, [2]string{"remote_address_match", c.name})
-		}
-		for _, p := range c.parts {
-			key, action, err := e.envoyPart(p)
-			if err != nil {
-				return nil, err
-			}
-			if action != "" {
-				r.actions, r.entries = append(r.actions, action), append(r.entries, [2]string{key, ""})
-			}
-		}
-		all = append(all, r)
+	return tried(counts, e.envoyRule)
+}
+
+func (e *Export) envoyRule(c counted) (r envoyRule, err error) {
+	if c.when = one(c.when); len(c.when) > 1 {
+		return r, fmt.Errorf("its descriptors have conditions that all must fit, and this takes several sets of them")
 	}
-	return all, nil
+	var tests, networks []string
+	for _, t := range slices.Concat(c.when...) {
+		if t.kind == "network" {
+			networks = append(networks, e.envoyNetworks(t, c.name))
+			continue
+		}
+		more, err := envoyTests(t)
+		if err != nil {
+			return r, err
+		}
+		tests = append(tests, more...)
+	}
+	if tests == nil {
+		r.add("generic_key", c.name, "- generic_key: {descriptor_value: "+c.name+"}")
+	} else {
+		headers := strings.Split("    {"+strings.Join(tests, "},\n    {")+"}]}", "\n")
+		r.add("header_match", c.name, "- header_value_match: {descriptor_value: "+c.name+", headers: [")
+		r.actions = append(r.actions, headers...)
+	}
+	for _, action := range networks {
+		r.add("remote_address_match", c.name, action)
+	}
+	for _, p := range c.parts {
+		key, action, err := e.envoyPart(p)
+		if err != nil {
+			return r, err
+		}
+		if action != "" {
+			r.add(key, "", action)
+		}
+	}
+	return r, nil
 }
 
 // envoyNetworks is the action for requests from some networks, or from others.
 func (e *Export) envoyNetworks(t test, name string) string {
 	e.note("conditions on networks take Envoy 1.38 or newer")
 	e.noteProxies()
-	var ranges []string
-	for _, v := range t.values {
+	ranges := mapped(t.values, func(v string) string {
 		p := prefixOf(v)
-		ranges = append(ranges, fmt.Sprintf(`{address_prefix: "%s", prefix_len: %d}`, p.Addr(), p.Bits()))
-	}
+		return fmt.Sprintf(`{address_prefix: "%s", prefix_len: %d}`, p.Addr(), p.Bits())
+	})
 	invert := map[bool]string{true: ", invert_match: true"}[t.not]
 	return fmt.Sprintf("- remote_address_match: {descriptor_value: %s, address_matcher: {ranges: [%s]%s}}", name,
 		strings.Join(ranges, ", "), invert)
@@ -176,73 +176,45 @@ func (e *Export) envoyPart(p request.Part) (key, action string, err error) {
 	return "", "", cannotCount(p)
 }
 
+// envoyHeaders are where tests look, how, and the expression that says the same of a value.
+var envoyHeaders = map[string]struct {
+	name, how string
+	pattern   func(value string) string
+}{
+	"method": {":method", "exact", regexp.QuoteMeta},
+	"host":   {":authority", "exact", regexp.QuoteMeta},
+	"prefix": {":path", "prefix", func(v string) string { return regexp.QuoteMeta(v) + ".*" }},
+	"path":   {":path", "safe_regex", func(v string) string { return regexp.QuoteMeta(v) + `(\?.*)?` }},
+	"regexp": {":path", "safe_regex", wholePattern},
+	"agent":  {"user-agent", "safe_regex", func(v string) string { return ".*(" + v + ").*" }},
+}
+
 // envoyTests are matches of headers that must all fit.
 func envoyTests(t test) (all []string, err error) {
-	invert := map[bool]string{true: ", invert_match: true"}[t.not]
-	match := func(name, how string, values ...string) {
-		for _, v := range values {
-			v = "'" + strings.ReplaceAll(v, "'", "''") + "'"
-			if how == "safe_regex" {
-				v = "{regex: " + v + "}"
-			}
-			all = append(all, fmt.Sprintf(`name: "%s", string_match: {%s: %s}%s`, name, how, v, invert))
-		}
+	if name, ok := t.lacking(); ok {
+		return []string{fmt.Sprintf(`name: "%s", present_match: %t`, strings.ToLower(name), t.not)}, nil
 	}
-	// of several values one must fit, or if inverted none
-	anyOf := func(name, how string, pattern func(string) string) {
-		if len(t.values) == 1 || t.not {
-			match(name, how, t.values...)
-			return
-		}
-		var patterns []string
-		for _, v := range t.values {
-			patterns = append(patterns, pattern(v))
-		}
-		match(name, "safe_regex", "("+strings.Join(patterns, "|")+")")
-	}
-	whole := func(pattern string) string { return pattern }
-	switch t.kind {
-	case "method":
-		anyOf(":method", "exact", regexp.QuoteMeta)
-	case "prefix":
-		anyOf(":path", "prefix", func(v string) string { return regexp.QuoteMeta(v) + ".*" })
-	case "path":
-		t.values = slices.Clone(t.values) // which are those of the setting
-		for i, v := range t.values {
-			t.values[i] = regexp.QuoteMeta(v)
-		}
-		fallthrough
-	case "regexp":
-		values := make([]string, len(t.values))
-		for i, v := range t.values {
-			if values[i] = wholePattern(v); t.kind == "path" {
-				values[i] = v + `(\?.*)?`
-			}
-		}
-		t.values = values
-		anyOf(":path", "safe_regex", whole)
-	case "agent":
-		values := make([]string, len(t.values))
-		for i, v := range t.values {
-			values[i] = ".*(" + v + ").*"
-		}
-		t.values = values
-		anyOf("user-agent", "safe_regex", whole)
-	case "host":
-		for _, v := range t.values {
-			if isMask(v) {
-				return nil, fmt.Errorf("it has no condition on masks of hosts, but on names: %s", v)
-			}
-		}
-		anyOf(":authority", "exact", regexp.QuoteMeta)
-	case "without":
-		p, err := request.ParsePart(t.values[0])
-		if err != nil || p.Kind != request.PartHeader {
-			return nil, t.cannot()
-		}
-		return []string{fmt.Sprintf(`name: "%s", present_match: %t`, strings.ToLower(headerText(p.Name)), t.not)}, nil
-	default:
+	header, known := envoyHeaders[t.kind]
+	if !known {
 		return nil, t.cannot()
+	}
+	if err := t.names(); err != nil {
+		return nil, err
+	}
+	how, values := header.how, t.values
+	several := len(values) > 1 && !t.not // of which one must fit, or if inverted none
+	if several || how == "safe_regex" {
+		how, values = "safe_regex", mapped(values, header.pattern)
+	}
+	if several {
+		values = []string{"(" + strings.Join(values, "|") + ")"}
+	}
+	for _, v := range mapped(values, yamlText) {
+		if how == "safe_regex" {
+			v = "{regex: " + v + "}"
+		}
+		all = append(all, fmt.Sprintf(`name: "%s", string_match: {%s: %s}%s`, header.name, how, v,
+			map[bool]string{true: ", invert_match: true"}[t.not]))
 	}
 	return all, nil
 }
@@ -301,10 +273,9 @@ func writeEnvoyLocal(e *Export, all []setting) error {
 		}
 		for _, r := range rules {
 			rates = append(append(rates, "  - actions:"), indent(6, r.actions)...)
-			var entries []string
-			for _, entry := range r.entries {
-				entries = append(entries, strings.TrimSuffix("{key: "+entry[0]+", value: "+entry[1], ", value: ")+"}")
-			}
+			entries := mapped(r.entries, func(entry [2]string) string {
+				return strings.TrimSuffix("{key: "+entry[0]+", value: "+entry[1], ", value: ") + "}"
+			})
 			descriptors = append(descriptors, "  - entries: ["+strings.Join(entries, ", ")+"]",
 				"    token_bucket: {"+policy.EnvoyLocalSetting(s.spec)+"}")
 		}

@@ -11,72 +11,14 @@ import (
 
 // writeGateway has rules with selectors that must all fit.
 func writeGateway(e *Export, all []setting) error {
-	if !e.where.address() || e.where.Cut {
-		return fmt.Errorf("its clients are addresses, not %s", e.where.Client)
+	if err := e.wantAddresses(); err != nil {
+		return err
 	}
 	var routes []gatewayRoute
 	for _, s := range all {
-		if s.when = one(s.when); len(s.when) > 1 {
-			return fmt.Errorf("its selectors must all fit, and this takes several sets of them")
-		}
-		var selectors, hosts []string
-		source := "" // one of a rule
-		for _, c := range s.when {
-			for _, t := range c {
-				if t.kind == "host" && !t.not && hosts == nil {
-					hosts = t.values
-					continue
-				}
-				one, err := gatewayTest(t)
-				if err != nil {
-					return err
-				}
-				if t.kind == "network" {
-					if source != "" {
-						return fmt.Errorf("its rules have one network each")
-					}
-					e.noteProxies()
-					source = one
-					continue
-				}
-				selectors = append(selectors, one)
-			}
-		}
-		sources := []string{source}
-		for _, p := range s.by {
-			switch p.Kind {
-			case request.PartSite:
-			case request.PartClient:
-				if sources = []string{"value: \"0.0.0.0/0\"", "value: \"::/0\""}; source != "" {
-					sources = []string{source}
-				}
-				for i := range sources {
-					sources[i] += ", type: Distinct"
-				}
-			case request.PartHeader:
-				selectors = append(selectors, "headers: [{name: "+strings.ToLower(headerText(p.Name))+", type: Distinct}]")
-				e.lose("requests without %s are not limited there, and count by their client here", p)
-			default:
-				return cannotCount(p)
-			}
-		}
-		var rules []string
-		for _, source := range sources {
-			own := selectors
-			if source != "" {
-				own = append([]string{"sourceCIDR: {" + source + "}"}, selectors...)
-			}
-			first := "        - "
-			if own != nil {
-				rules = append(rules, first+"clientSelectors:")
-				for _, selector := range own {
-					rules = append(rules, "            - "+selector)
-				}
-				first = "          "
-			}
-			unit := envoyUnits[s.spec.Period]
-			rules = append(rules, fmt.Sprintf("%slimit: {requests: %d, unit: %s}", first, s.spec.Count, strings.ToUpper(unit[:1])+unit[1:]),
-				"          shadowMode: true")
+		hosts, rules, err := e.gatewayRules(s)
+		if err != nil {
+			return err
 		}
 		at := slices.IndexFunc(routes, func(r gatewayRoute) bool { return slices.Equal(r.hosts, hosts) })
 		if at < 0 {
@@ -95,6 +37,65 @@ func writeGateway(e *Export, all []setting) error {
 	}
 	e.block("", lines...)
 	return nil
+}
+
+// gatewayRules are the hosts that a setting is for, and its rules: one for each family of addresses that it tells apart.
+func (e *Export) gatewayRules(s setting) (hosts, rules []string, err error) {
+	if s.when = one(s.when); len(s.when) > 1 {
+		return nil, nil, fmt.Errorf("its selectors must all fit, and this takes several sets of them")
+	}
+	var selectors []string
+	source := "" // one of a rule
+	for _, t := range slices.Concat(s.when...) {
+		if t.kind == "host" && !t.not && hosts == nil {
+			hosts = t.values
+			continue
+		}
+		one, err := gatewayTest(t)
+		switch {
+		case err != nil:
+			return nil, nil, err
+		case t.kind != "network":
+			selectors = append(selectors, one)
+		case source != "":
+			return nil, nil, fmt.Errorf("its rules have one network each")
+		default:
+			e.noteProxies()
+			source = one
+		}
+	}
+	sources := []string{source}
+	for _, p := range s.by {
+		switch p.Kind {
+		case request.PartSite:
+		case request.PartClient:
+			if source == "" {
+				sources = []string{`value: "0.0.0.0/0"`, `value: "::/0"`}
+			}
+			for i := range sources {
+				sources[i] += ", type: Distinct"
+			}
+		case request.PartHeader:
+			selectors = append(selectors, "headers: [{name: "+strings.ToLower(headerText(p.Name))+", type: Distinct}]")
+			e.lose("requests without %s are not limited there, and count by their client here", p)
+		default:
+			return nil, nil, cannotCount(p)
+		}
+	}
+	for _, source := range sources {
+		own := selectors
+		if source != "" {
+			own = append([]string{"sourceCIDR: {" + source + "}"}, selectors...)
+		}
+		var lines []string
+		if own != nil {
+			lines = append([]string{"clientSelectors:"}, mapped(own, func(selector string) string { return "  - " + selector })...)
+		}
+		unit := envoyUnits[s.spec.Period]
+		rules = append(rules, yamlItem(8, append(lines, fmt.Sprintf("limit: {requests: %d, unit: %s}", s.spec.Count,
+			strings.ToUpper(unit[:1])+unit[1:]), "shadowMode: true")...)...)
+	}
+	return hosts, rules, nil
 }
 
 // A gatewayRoute is the rules for some hosts, which are those of a route; none: all hosts.
@@ -140,22 +141,21 @@ func gatewayTest(t test) (string, error) {
 	if len(t.values) > 1 && !(t.kind == "method" && !t.not) {
 		return "", fmt.Errorf("its selectors have one value, not %s", strings.Join(t.values, ", "))
 	}
-	quoted := "'" + strings.ReplaceAll(t.values[0], "'", "''") + "'"
-	switch t.kind {
+	expression := func(pattern string) string {
+		return "path: {type: RegularExpression, value: " + yamlText(pattern) + invert + "}"
+	}
+	switch value := t.values[0]; t.kind {
 	case "method":
-		var methods []string
-		for _, v := range t.values {
-			methods = append(methods, "{value: "+v+invert+"}")
-		}
+		methods := mapped(t.values, func(v string) string { return "{value: " + v + invert + "}" })
 		return "methods: [" + strings.Join(methods, ", ") + "]", nil
 	case "path":
-		return "path: {type: Exact, value: " + quoted + invert + "}", nil
+		return "path: {type: Exact, value: " + yamlText(value) + invert + "}", nil
 	case "prefix":
-		return "path: {type: RegularExpression, value: '" + strings.ReplaceAll(regexp.QuoteMeta(t.values[0]), "'", "''") + ".*'" + invert + "}", nil
+		return expression(regexp.QuoteMeta(value) + ".*"), nil
 	case "regexp":
-		return "path: {type: RegularExpression, value: '" + strings.ReplaceAll(strings.ReplaceAll(wholePattern(t.values[0]), `(\?.*)?`, ""), "'", "''") + "'" + invert + "}", nil
+		return expression(strings.ReplaceAll(wholePattern(value), `(\?.*)?`, "")), nil
 	case "network":
-		return "value: \"" + prefixOf(t.values[0]).String() + "\"" + invert, nil
+		return `value: "` + prefixOf(value).String() + `"` + invert, nil
 	}
 	return "", t.cannot()
 }

@@ -2,6 +2,7 @@ package servers
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"shadow/internal/lazy"
@@ -41,34 +42,13 @@ func writeHAProxy(e *Export, all []setting) error {
 	var backends, sets, over []string
 	var specs []limit.Spec
 	for i, s := range all {
-		counts, err := s.counts()
-		if err != nil {
-			return err
-		}
 		table := "ipv6"
 		if len(s.by) > 1 || s.by[0].Kind != request.PartClient && !s.by[0].IsGroup() || !e.where.address() {
 			table = "binary len 20"
 		}
-		var tracks []string
-		for _, c := range counts {
-			key, err := haproxyParts(c.parts, own)
-			if err != nil {
-				return err
-			}
-			if table != "ipv6" && !strings.HasSuffix(key, ",sha1") {
-				key += ",sha1"
-			}
-			for _, clause := range orAll(c.when) {
-				when, err := haproxyWhen(clause, e.where.haproxySource())
-				if err != nil {
-					return err
-				}
-				track := fmt.Sprintf("http-request track-sc%d %s table %s%s", free[i], key, s.name, when)
-				if strings.Count(track, " ") >= haproxyWords {
-					return fmt.Errorf("its conditions take a line of more than %d words", haproxyWords)
-				}
-				tracks = append(tracks, track)
-			}
+		tracks, err := e.haproxyTracks(s, free[i], own, table)
+		if err != nil {
+			return err
 		}
 		when, needs, store := haproxyOver(s.spec, s.name, free[i])
 		rules, sets = append(rules, tracks...), append(sets, needs...)
@@ -81,6 +61,35 @@ func writeHAProxy(e *Export, all []setting) error {
 	e.block("in the frontend, "+e.where.Within.behind(free), indent(4, rules)...)
 	e.block("behind all sections", backends...)
 	return nil
+}
+
+// haproxyTracks are the rules that count the requests of a setting.
+func (e *Export) haproxyTracks(s setting, counter int, client, table string) (tracks []string, err error) {
+	counts, err := s.counts()
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range counts {
+		key, err := haproxyParts(c.parts, client)
+		if err != nil {
+			return nil, err
+		}
+		if table != "ipv6" && !strings.HasSuffix(key, ",sha1") {
+			key += ",sha1"
+		}
+		for _, clause := range orAll(c.when) {
+			when, err := haproxyWhen(clause, e.where.haproxySource())
+			if err != nil {
+				return nil, err
+			}
+			track := fmt.Sprintf("http-request track-sc%d %s table %s%s", counter, key, s.name, when)
+			if strings.Count(track, " ") >= haproxyWords {
+				return nil, fmt.Errorf("its conditions take a line of more than %d words", haproxyWords)
+			}
+			tracks = append(tracks, track)
+		}
+	}
+	return tracks, nil
 }
 
 // haproxyParts is the sample of a key.
@@ -100,7 +109,7 @@ func haproxyParts(parts []request.Part, client string) (string, error) {
 		case request.PartSite:
 			sample = "int(1)"
 		case request.PartHost:
-			sample = "req.hdr(host),field(1,:),lower"
+			sample = haproxyHost
 		case request.PartPath:
 			sample = "path"
 		case request.PartAgent:
@@ -126,90 +135,77 @@ func haproxyParts(parts []request.Part, client string) (string, error) {
 }
 
 func joinParts(parts []request.Part) string {
-	var texts []string
-	for _, p := range parts {
-		texts = append(texts, p.String())
-	}
-	return strings.Join(texts, "+")
+	return strings.Join(mapped(parts, request.Part.String), "+")
 }
 
 // haproxyWhen is the condition for requests of a clause.
 func haproxyWhen(c clause, source string) (string, error) {
-	when := ""
-	for _, t := range c {
-		one, err := haproxyTest(t, source)
-		if err != nil {
-			return "", err
-		}
-		when += " " + one
+	tests, err := tried(c, func(t test) (string, error) { return haproxyTest(t, source) })
+	if len(tests) == 0 {
+		return "", err
 	}
-	if when != "" {
-		when = " if" + when
-	}
-	return when, nil
+	return " if " + strings.Join(tests, " "), nil
+}
+
+// haproxyHost is the host without its port.
+const haproxyHost = "req.hdr(host),field(1,:),lower"
+
+// haproxyFetches are the samples that tests look at, and how. Others take more than a list of values.
+var haproxyFetches = map[string]string{
+	"method": "method", "path": "path", "prefix": "path_beg", "regexp": "path_reg", "agent": "req.fhdr(user-agent) -m reg",
 }
 
 // haproxyTest is an acl without a name. Several of one test are one pattern each.
 func haproxyTest(t test, source string) (string, error) {
-	sign := map[bool]string{true: "!"}[t.not]
-	quoted := func(values []string) string {
-		var texts []string
-		for _, v := range values {
-			if strings.ContainsAny(v, "'") {
-				v = `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "$", `\$`).Replace(v) + `"`
-			} else if plain := notPlain().MatchString(v); plain {
-				v = "'" + v + "'"
-			}
-			texts = append(texts, v)
-		}
-		return strings.Join(texts, " ")
-	}
-	const host, agent = "req.hdr(host),field(1,:),lower", "req.fhdr(user-agent)"
+	fetch, values := haproxyFetches[t.kind], t.values
 	switch t.kind {
-	case "method":
-		return sign + "{ method " + quoted(t.values) + " }", nil
-	case "path":
-		return sign + "{ path " + quoted(t.values) + " }", nil
-	case "prefix":
-		return sign + "{ path_beg " + quoted(t.values) + " }", nil
-	case "regexp":
-		return sign + "{ path_reg " + quoted(t.values) + " }", nil
-	case "agent":
-		return sign + "{ " + agent + " -m reg " + quoted(t.values) + " }", nil
 	case "network":
-		return sign + haproxyWithin(source, quoted(t.values)), nil
+		fetch = "network"
 	case "host":
-		if len(t.values) == 1 && isMask(t.values[0]) {
-			bare := strings.Trim(t.values[0], "*")
-			switch v := t.values[0]; {
-			case isMask(bare) || bare == "":
-			case v == "*"+bare:
-				return sign + "{ " + host + " -m end " + quoted([]string{bare}) + " }", nil
-			case v == bare+"*":
-				return sign + "{ " + host + " -m beg " + quoted([]string{bare}) + " }", nil
-			default:
-				return sign + "{ " + host + " -m sub " + quoted([]string{bare}) + " }", nil
-			}
-		}
-		for _, v := range t.values {
-			if isMask(v) {
-				var patterns []string
-				for _, v := range t.values {
-					patterns = append(patterns, hostPattern(v))
-				}
-				return sign + "{ " + host + " -m reg " + quoted(patterns) + " }", nil
-			}
-		}
-		return sign + "{ " + host + " " + quoted(t.values) + " }", nil
+		fetch, values = haproxyHosts(values)
 	case "without":
-		p, err := request.ParsePart(t.values[0])
+		p, err := request.ParsePart(values[0])
 		if err == nil && (p.Kind == request.PartHeader || p.Kind == request.PartCookie || p.Kind == request.PartUser) {
-			if sample, err := haproxyParts([]request.Part{p}, "src"); err == nil {
-				return map[bool]string{true: "", false: "!"}[t.not] + "{ " + sample + " -m found }", nil
-			}
+			fetch, err = haproxyParts([]request.Part{p}, "src")
+		}
+		if fetch != "" && err == nil {
+			return map[bool]string{false: "!"}[t.not] + "{ " + fetch + " -m found }", nil
 		}
 	}
-	return "", t.cannot()
+	sign, quoted := map[bool]string{true: "!"}[t.not], strings.Join(mapped(values, haproxyQuoted), " ")
+	switch fetch {
+	case "":
+		return "", t.cannot()
+	case "network":
+		return sign + haproxyWithin(source, quoted), nil
+	}
+	return sign + "{ " + fetch + " " + quoted + " }", nil
+}
+
+// haproxyHosts is the sample for hosts, and how it is held against which patterns.
+func haproxyHosts(hosts []string) (fetch string, patterns []string) {
+	switch bare := strings.Trim(hosts[0], "*"); {
+	case !slices.ContainsFunc(hosts, isMask):
+		return haproxyHost, hosts
+	case len(hosts) > 1 || isMask(bare) || bare == "":
+		return haproxyHost + " -m reg", mapped(hosts, hostPattern)
+	case hosts[0] == "*"+bare:
+		return haproxyHost + " -m end", []string{bare}
+	case hosts[0] == bare+"*":
+		return haproxyHost + " -m beg", []string{bare}
+	default:
+		return haproxyHost + " -m sub", []string{bare}
+	}
+}
+
+func haproxyQuoted(v string) string {
+	if strings.Contains(v, "'") {
+		return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "$", `\$`).Replace(v) + `"`
+	}
+	if notPlain().MatchString(v) {
+		return "'" + v + "'"
+	}
+	return v
 }
 
 // notPlain is a text that HAProxy would not read as it stands.

@@ -111,41 +111,32 @@ func routeOf(s setting, expressions bool) (r route, err error) {
 	if len(s.when) > 1 {
 		return r, fmt.Errorf("its routes have conditions that all must fit, and this takes several sets of them")
 	}
-	for _, c := range s.when {
-		seen := map[string]bool{}
-		for _, t := range c {
-			kind := t.kind
-			if kind == "prefix" || kind == "path" || kind == "regexp" {
-				kind = "path"
-			}
-			if t.not || seen[kind] {
-				return r, t.cannot()
-			}
-			seen[kind] = true
-			switch t.kind {
-			case "host":
-				for _, v := range t.values {
-					if isMask(v) && (!strings.HasPrefix(v, "*.") || isMask(v[2:])) {
-						return r, t.cannot()
-					}
-				}
-				r.hosts = t.values
-			case "method":
-				r.methods = t.values
-			case "prefix":
-				r.prefixes = t.values
-			case "path":
-				r.paths = t.values
-			case "regexp":
-				if r.patterns = t.values; !expressions {
-					return r, t.cannot()
-				}
-			default:
-				return r, t.cannot()
-			}
+	fields := map[string]*[]string{
+		"host": &r.hosts, "method": &r.methods, "prefix": &r.prefixes, "path": &r.paths, "regexp": &r.patterns,
+	}
+	seen := map[string]bool{}
+	for _, t := range slices.Concat(s.when...) {
+		kind := t.kind
+		if kind == "prefix" || kind == "regexp" {
+			kind = "path"
 		}
+		if fields[t.kind] == nil || t.not || seen[kind] || t.kind == "regexp" && !expressions ||
+			t.kind == "host" && slices.ContainsFunc(t.values, isOddMask) {
+			return r, t.cannot()
+		}
+		seen[kind], *fields[t.kind] = true, t.values
 	}
 	return r, nil
+}
+
+// lines are the conditions of a route in YAML, with paths behind a key.
+func (r route) lines(key string, paths []string) (lines []string) {
+	for _, line := range []string{yamlList(key, paths), yamlList("hosts", r.hosts), yamlList("methods", r.methods)} {
+		if line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return lines
 }
 
 // yamlList is a list between brackets; "" of nothing.
@@ -153,11 +144,17 @@ func yamlList(key string, values []string) string {
 	if len(values) == 0 {
 		return ""
 	}
-	quoted := make([]string, len(values))
-	for i, v := range values {
-		quoted[i] = "'" + strings.ReplaceAll(v, "'", "''") + "'"
-	}
-	return key + ": [" + strings.Join(quoted, ", ") + "]"
+	return key + ": [" + strings.Join(mapped(values, yamlText), ", ") + "]"
+}
+
+// yamlText is a text between quotes.
+func yamlText(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
+
+// yamlItem is lines as an item of a list.
+func yamlItem(at int, lines ...string) []string {
+	item := indent(at+2, lines)
+	item[0] = strings.Repeat(" ", at) + "- " + lines[0]
+	return item
 }
 
 // oneRoute says that limits of several routes do not hold together.
@@ -167,13 +164,21 @@ func (e *Export) oneRoute(all []setting) {
 	}
 }
 
-// plainClient is the error of clients that a gateway does not know.
-func (e *Export) plainClient() error {
+// wantAddresses is the error of clients that a gateway does not know.
+func (e *Export) wantAddresses() error {
 	if !e.where.address() || e.where.Cut {
 		return fmt.Errorf("its clients are addresses, not %s", e.where.Client)
 	}
-	e.noteProxies()
 	return nil
+}
+
+// plainClient is wantAddresses where it counts by them.
+func (e *Export) plainClient() error {
+	err := e.wantAddresses()
+	if err == nil {
+		e.noteProxies()
+	}
+	return err
 }
 
 // noteProxies says that addresses must come from the same header.
@@ -191,47 +196,44 @@ func writeKong(e *Export, all []setting) error {
 		if err != nil {
 			return err
 		}
-		if len(s.by) > 1 {
-			return fmt.Errorf("it cannot count by several parts: %s", joinParts(s.by))
+		by, err := e.kongKey(s.by)
+		if err != nil {
+			return err
 		}
-		var by string
-		switch p := s.by[0]; p.Kind {
-		case request.PartClient:
-			if by, err = "limit_by: ip", e.plainClient(); err != nil {
-				return err
-			}
-		case request.PartSite:
-			by = "limit_by: service"
-		case request.PartHeader:
-			by = "limit_by: header, header_name: " + headerText(p.Name)
-		default:
-			return cannotCount(p)
-		}
-		lines = append(lines, "      - name: "+s.name)
-		paths := r.prefixes
-		for _, p := range r.paths {
-			paths = append(paths, "~"+regexp.QuoteMeta(p)+"$")
-		}
+		paths := append(slices.Clip(r.prefixes), mapped(r.paths, func(p string) string { return "~" + regexp.QuoteMeta(p) + "$" })...)
 		for _, p := range r.patterns {
 			if !strings.HasPrefix(p, "^/") {
 				return fmt.Errorf("its expressions for paths begin with a slash, and not as %s", p)
 			}
 			paths = append(paths, "~"+p[1:])
 		}
-		if paths == nil {
+		if len(paths) == 0 {
 			paths = []string{"/"}
 		}
-		for _, line := range []string{yamlList("paths", paths), yamlList("hosts", r.hosts), yamlList("methods", r.methods)} {
-			if line != "" {
-				lines = append(lines, "        "+line)
-			}
-		}
+		lines = append(lines, "      - name: "+s.name)
+		lines = append(lines, indent(8, r.lines("paths", paths))...)
 		lines = append(lines, "        plugins:", "          - name: rate-limiting",
 			fmt.Sprintf("            config: {%s: %d, policy: local, %s}", envoyUnits[s.spec.Period], s.spec.Count, by))
 	}
 	e.note("each node counts for itself")
 	e.block("", lines...)
 	return nil
+}
+
+func (e *Export) kongKey(parts []request.Part) (string, error) {
+	p, err := only(parts)
+	if err != nil {
+		return "", err
+	}
+	switch p.Kind {
+	case request.PartClient:
+		return "limit_by: ip", e.plainClient()
+	case request.PartSite:
+		return "limit_by: service", nil
+	case request.PartHeader:
+		return "limit_by: header, header_name: " + headerText(p.Name), nil
+	}
+	return "", cannotCount(p)
 }
 
 func writeAPISIX(e *Export, all []setting) error {
@@ -243,65 +245,60 @@ func writeAPISIX(e *Export, all []setting) error {
 		if err != nil {
 			return err
 		}
-		if len(s.by) > 1 {
-			return fmt.Errorf("it cannot count by several parts: %s", joinParts(s.by))
+		plugin, err := e.apisixPlugin(s)
+		if err != nil {
+			return err
 		}
-		var key string
-		switch p := s.by[0]; p.Kind {
-		case request.PartClient:
-			if key, err = "key_type: var, key: remote_addr", e.plainClient(); err != nil {
-				return err
-			}
-		case request.PartSite:
-			key = "key_type: constant, key: all"
-			if s.spec.Algorithm == "nginx" {
-				return cannotCount(p)
-			}
-		case request.PartHost:
-			key = "key_type: var, key: host"
-		case request.PartHeader:
-			key = "key_type: var, key: http_" + nginxHeader(p.Name)
-		default:
-			return cannotCount(p)
-		}
-		uris := r.paths
-		for _, p := range r.prefixes {
-			uris = append(uris, p+"*")
-		}
-		if uris == nil {
+		uris := append(slices.Clip(r.paths), mapped(r.prefixes, func(p string) string { return p + "*" })...)
+		if len(uris) == 0 {
 			uris = []string{"/*"}
-		}
-		lines = append(lines, "  - id: "+s.name)
-		for _, line := range []string{yamlList("uris", uris), yamlList("hosts", r.hosts), yamlList("methods", r.methods)} {
-			if line != "" {
-				lines = append(lines, "    "+line)
-			}
-		}
-		var plugin string
-		if s.spec.Algorithm == "nginx" {
-			rate := fmt.Sprint(s.spec.Count)
-			if s.spec.Period == limit.Minute {
-				rate = fmt.Sprint(float64(s.spec.Count) / 60)
-			}
-			nodelay := strings.HasSuffix(s.spec.Options, "nodelay")
-			if n := s.spec.Args().Int("delay", 0); n > 0 {
-				e.note("it delays all that is beyond the rate, not only what is beyond %d", n)
-			}
-			plugin = fmt.Sprintf("limit-req: {rate: %s, burst: %d, nodelay: %t, rejected_code: 429, %s}", rate,
-				s.spec.Args().Int("burst", 0), nodelay || s.spec.Args().Int("burst", 0) == 0, key)
-		} else {
-			plugin = fmt.Sprintf("limit-count: {count: %d, time_window: %d, policy: local, rejected_code: 429, %s}", s.spec.Count,
-				s.spec.Period/limit.Second, key)
 		}
 		if exempt != nil {
 			e.noteProxies()
 			plugin = fmt.Sprintf(`%s, _meta: {filter: [[remote_addr, "!", ipmatch, ["%s"]]]}}`, strings.TrimSuffix(plugin, "}"),
 				strings.Join(exempt, `", "`))
 		}
+		lines = append(append(lines, "  - id: "+s.name), indent(4, r.lines("uris", uris))...)
 		lines = append(lines, "    plugins:", "      "+plugin, "    upstream: {nodes: {SERVICE: 1}, type: roundrobin}")
 	}
 	e.block("", append(lines, "#END")...)
 	return nil
+}
+
+func (e *Export) apisixKey(s setting) (string, error) {
+	p, err := only(s.by)
+	if err != nil {
+		return "", err
+	}
+	switch {
+	case p.Kind == request.PartClient:
+		return "key_type: var, key: remote_addr", e.plainClient()
+	case p.Kind == request.PartSite && s.spec.Algorithm != "nginx":
+		return "key_type: constant, key: all", nil
+	case p.Kind == request.PartHost:
+		return "key_type: var, key: host", nil
+	case p.Kind == request.PartHeader:
+		return "key_type: var, key: http_" + nginxHeader(p.Name), nil
+	}
+	return "", cannotCount(p)
+}
+
+func (e *Export) apisixPlugin(s setting) (string, error) {
+	key, err := e.apisixKey(s)
+	if err != nil || s.spec.Algorithm != "nginx" {
+		return fmt.Sprintf("limit-count: {count: %d, time_window: %d, policy: local, rejected_code: 429, %s}", s.spec.Count,
+			s.spec.Period/limit.Second, key), err
+	}
+	rate := fmt.Sprint(s.spec.Count)
+	if s.spec.Period == limit.Minute {
+		rate = fmt.Sprint(float64(s.spec.Count) / 60)
+	}
+	if n := s.spec.Args().Int("delay", 0); n > 0 {
+		e.note("it delays all that is beyond the rate, not only what is beyond %d", n)
+	}
+	burst := s.spec.Args().Int("burst", 0)
+	return fmt.Sprintf("limit-req: {rate: %s, burst: %d, nodelay: %t, rejected_code: 429, %s}", rate, burst,
+		burst == 0 || strings.HasSuffix(s.spec.Options, "nodelay"), key), nil
 }
 
 func writeIngress(e *Export, all []setting) error {
@@ -334,32 +331,31 @@ func writeIngress(e *Export, all []setting) error {
 		if exempt != nil {
 			lines = append(lines, prefix+"limit-allowlist: "+strings.Join(exempt, ","))
 		}
-		lines = append(lines, "spec:", "  ingressClassName: nginx", "  rules:")
-		hosts := r.hosts
-		if hosts == nil {
-			hosts = []string{""}
-		}
-		for _, host := range hosts {
-			first := "    - "
-			if host != "" {
-				lines = append(lines, first+"host: '"+host+"'")
-				first = "      "
-			}
-			lines = append(lines, first+"http:", "        paths:")
-			add := func(kind string, paths []string) {
-				for _, p := range paths {
-					lines = append(lines, "          - path: '"+strings.ReplaceAll(p, "'", "''")+"'", "            pathType: "+kind,
-						"            backend: {service: {name: SERVICE, port: {number: 80}}}")
-				}
-			}
-			prefixes := r.prefixes
-			if r.paths == nil && prefixes == nil {
-				prefixes = []string{"/"}
-			}
-			add("Exact", r.paths)
-			add("ImplementationSpecific", prefixes)
-		}
+		lines = append(append(lines, "spec:", "  ingressClassName: nginx", "  rules:"), r.ingressRules()...)
 	}
 	e.block("", lines...)
 	return nil
+}
+
+// ingressRules are the rules of a route: one for each host.
+func (r route) ingressRules() (rules []string) {
+	if r.paths == nil && r.prefixes == nil {
+		r.prefixes = []string{"/"}
+	}
+	lines := []string{"http:", "  paths:"}
+	add := func(kind string, paths []string) {
+		for _, p := range paths {
+			lines = append(lines, yamlItem(4, "path: "+yamlText(p), "pathType: "+kind,
+				"backend: {service: {name: SERVICE, port: {number: 80}}}")...)
+		}
+	}
+	add("Exact", r.paths)
+	add("ImplementationSpecific", r.prefixes)
+	if r.hosts == nil {
+		return yamlItem(4, lines...)
+	}
+	for _, host := range r.hosts {
+		rules = append(rules, yamlItem(4, append([]string{"host: '" + host + "'"}, lines...)...)...)
+	}
+	return rules
 }

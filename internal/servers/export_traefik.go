@@ -60,7 +60,7 @@ func writeTraefik(e *Export, all []setting) error {
 		e.lose("a request gets to one router there: limits for other requests that may be the same ones do not hold together")
 	}
 	for i, rule := range order {
-		routers = append(routers, fmt.Sprintf("    shadow-%d:", i+1), "      rule: '"+strings.ReplaceAll(rule, "'", "''")+"'",
+		routers = append(routers, fmt.Sprintf("    shadow-%d:", i+1), "      rule: "+yamlText(rule),
 			"      middlewares: ["+strings.Join(rules[rule], ", ")+"]", "      service: SERVICE")
 	}
 	e.block("", append(middlewares, routers...)...)
@@ -69,10 +69,11 @@ func writeTraefik(e *Export, all []setting) error {
 
 // traefikKey is the criterion of a key, "" for the address of the peer.
 func (e *Export) traefikKey(parts []request.Part) (string, error) {
-	if len(parts) > 1 {
-		return "", fmt.Errorf("it cannot count by several parts: %s", joinParts(parts))
+	p, err := only(parts)
+	if err != nil {
+		return "", err
 	}
-	switch p := parts[0]; p.Kind {
+	switch p.Kind {
 	case request.PartClient:
 		d, criterion := e.where.traefikSource()
 		if d.Key == "" {
@@ -88,30 +89,19 @@ func (e *Export) traefikKey(parts []request.Part) (string, error) {
 	case request.PartAgent:
 		return "requestHeaderName: User-Agent", nil
 	}
-	return "", cannotCount(parts[0])
+	return "", cannotCount(p)
 }
 
 // traefikWhen is the rule for requests of clauses.
 func traefikWhen(when []clause) (string, error) {
-	var either []string
-	for _, c := range when {
-		var tests []string
-		for _, t := range c {
-			one, err := traefikTest(t)
-			if err != nil {
-				return "", err
-			}
-			tests = append(tests, one)
-		}
-		either = append(either, strings.Join(tests, " && "))
-	}
+	either, err := said(when, traefikTest, " && ")
 	switch {
 	case when == nil:
 		return "PathPrefix(`/`)", nil
-	case len(either) > 1:
-		return "(" + strings.Join(either, ") || (") + ")", nil
+	case len(either) == 1:
+		return either[0], nil
 	}
-	return either[0], nil
+	return "(" + strings.Join(either, ") || (") + ")", err
 }
 
 func traefikTest(t test) (string, error) {
@@ -126,11 +116,10 @@ func traefikTest(t test) (string, error) {
 		case "agent":
 			return "HeaderRegexp(`User-Agent`, `" + v + "`)"
 		case "without":
-			p, err := request.ParsePart(v)
-			if err != nil || p.Kind != request.PartHeader {
-				return ""
+			if name, ok := t.lacking(); ok {
+				return "HeaderRegexp(`" + name + "`, `.*`)"
 			}
-			return "HeaderRegexp(`" + headerText(p.Name) + "`, `.*`)"
+			return ""
 		}
 		name := map[string]string{
 			"method": "Method", "path": "Path", "prefix": "PathPrefix", "regexp": "PathRegexp", "network": "ClientIP",

@@ -1,6 +1,7 @@
 package servers
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -23,6 +24,37 @@ type test struct {
 }
 
 type clause []test
+
+func alone(t test) clause { return clause{t} }
+
+// mapped is what f makes of each value.
+func mapped[T, U any](values []T, f func(T) U) []U {
+	all := make([]U, len(values))
+	for i, v := range values {
+		all[i] = f(v)
+	}
+	return all
+}
+
+// tried is mapped, unless f has an error.
+func tried[T, U any](values []T, f func(T) (U, error)) (all []U, err error) {
+	for _, v := range values {
+		one, err := f(v)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, one)
+	}
+	return all, nil
+}
+
+// said are clauses in the words of a server, each with its tests joined.
+func said(when []clause, of func(test) (string, error), and string) ([]string, error) {
+	return tried(when, func(c clause) (string, error) {
+		tests, err := tried(c, of)
+		return strings.Join(tests, and), err
+	})
+}
 
 // plainValues are conditions whose values servers take without quotes.
 var plainValues = map[string]func() *regexp.Regexp{
@@ -127,6 +159,11 @@ func allDisjoint(all []setting) bool {
 	return true
 }
 
+func (t test) opposite() test {
+	t.not = !t.not
+	return t
+}
+
 func (c clause) has(t test) bool {
 	return slices.ContainsFunc(c, func(u test) bool { return u.kind == t.kind && u.not == t.not && slices.Equal(u.values, t.values) })
 }
@@ -157,7 +194,7 @@ func (c clause) plain() (short clause, ok bool) {
 		first.values = values
 		short = append(slices.DeleteFunc(short, of), first)
 	}
-	return short, !slices.ContainsFunc(short, func(t test) bool { t.not = !t.not; return short.has(t) })
+	return short, !slices.ContainsFunc(short, func(t test) bool { return short.has(t.opposite()) })
 }
 
 // fitting are the clauses of conditions, or of what does not fit them.
@@ -170,16 +207,10 @@ func fitting(c request.Conditions, not bool) (all []clause, err error) {
 		var tests []test
 		tests, err = testsOf(key, *values)
 		if key == "without" { // all must be lacking
-			for _, t := range tests {
-				factors = append(factors, []clause{{t}})
-			}
+			factors = append(factors, mapped(tests, func(t test) []clause { return []clause{{t}} })...)
 			return
 		}
-		var either []clause
-		for _, t := range tests {
-			either = append(either, clause{t})
-		}
-		factors = append(factors, either)
+		factors = append(factors, mapped(tests, alone))
 	})
 	var anyOf []clause
 	for _, inner := range c.Any {
@@ -224,12 +255,7 @@ func opposite(factors [][]clause) (all []clause, err error) {
 	for _, factor := range factors {
 		var negated [][]clause
 		for _, c := range factor {
-			var one []clause
-			for _, t := range c {
-				t.not = !t.not
-				one = append(one, clause{t})
-			}
-			negated = append(negated, one)
+			negated = append(negated, mapped(c, func(t test) clause { return clause{t.opposite()} }))
 		}
 		more, bad := product(negated)
 		all, err = append(all, more...), errors.Join(err, bad)
@@ -240,70 +266,67 @@ func opposite(factors [][]clause) (all []clause, err error) {
 	return all, err
 }
 
+// unexported says of conditions why no server has them.
+var unexported = map[string]string{
+	"class": "the class of an agent", "status": "the status of the answer before there is one",
+	"with": "what a field, header or cookie is",
+}
+
 // testsOf are the tests of a condition, of which one must fit.
-func testsOf(key string, values []string) (tests []test, err error) {
-	for _, v := range values {
-		if strings.ContainsFunc(v, func(c rune) bool { return c < ' ' || c == 0x7f }) {
-			return nil, fmt.Errorf("%s %q has a control character", key, v)
-		}
+func testsOf(key string, values []string) ([]test, error) {
+	if at := slices.IndexFunc(values, hasControl); at >= 0 {
+		return nil, fmt.Errorf("%s %q has a control character", key, values[at])
 	}
 	if plain := plainValues[key]; plain != nil {
-		for _, v := range values {
-			if !plain().MatchString(v) {
-				return nil, fmt.Errorf("%s %q is none that servers know", key, v)
-			}
+		if at := slices.IndexFunc(values, func(v string) bool { return !plain().MatchString(v) }); at >= 0 {
+			return nil, fmt.Errorf("%s %q is none that servers know", key, values[at])
 		}
 	}
 	switch key {
 	case "path":
-		var whole, patterns []string
-		for _, v := range values {
-			if strings.ContainsAny(v, "*?") {
-				patterns = append(patterns, pathPattern(v))
-			} else {
-				whole = append(whole, v)
-			}
-		}
-		if whole != nil {
-			tests = append(tests, test{kind: "path", values: whole})
-		}
-		if patterns != nil {
-			tests = append(tests, test{kind: "regexp", values: patterns})
-		}
+		return globTests(values), nil
 	case "host":
-		var lower []string
-		for _, v := range values {
-			if !request.IsUpstream(v) || !slices.ContainsFunc(values, func(v string) bool { return !request.IsUpstream(v) }) {
-				lower = append(lower, strings.ToLower(v)) // a server knows the host
-			}
+		if named := slices.DeleteFunc(slices.Clone(values), request.IsUpstream); len(named) > 0 {
+			values = named // a server knows the host
 		}
-		tests = append(tests, test{kind: key, values: lower})
+		return []test{{kind: key, values: mapped(values, strings.ToLower)}}, nil
 	case "network":
-		var networks []string
-		for _, v := range values {
-			if _, err := netip.ParsePrefix(v); err != nil {
-				if _, err := netip.ParseAddr(v); err != nil {
-					return nil, fmt.Errorf("it has no condition on who runs a network (%s)", v)
-				}
-			}
-			networks = append(networks, v)
+		if at := slices.IndexFunc(values, isOwner); at >= 0 {
+			return nil, fmt.Errorf("it has no condition on who runs a network (%s)", values[at])
 		}
-		tests = append(tests, test{kind: key, values: networks})
+		return []test{{kind: key, values: values}}, nil
 	case "without":
-		for _, v := range values {
-			tests = append(tests, test{kind: key, values: []string{v}})
-		}
+		return mapped(values, func(v string) test { return test{kind: key, values: []string{v}} }), nil
 	case "prefix", "regexp", "method", "agent", "asn", "country":
-		tests = append(tests, test{kind: key, values: values})
+		return []test{{kind: key, values: values}}, nil
 	case "port":
 		return nil, errors.New("conditions on ports are not exported")
-	default:
-		return nil, fmt.Errorf("no server has a condition on %s", map[string]string{
-			"class": "the class of an agent", "status": "the status of the answer before there is one",
-			"with": "what a field, header or cookie is",
-		}[key]+map[bool]string{true: key}[!slices.Contains([]string{"class", "status", "with"}, key)])
 	}
-	return tests, nil
+	return nil, fmt.Errorf("no server has a condition on %s", cmp.Or(unexported[key], key))
+}
+
+func hasControl(v string) bool {
+	return strings.ContainsFunc(v, func(c rune) bool { return c < ' ' || c == 0x7f })
+}
+
+// isOwner reports whether a condition on networks names who runs one, and not its addresses.
+func isOwner(v string) bool {
+	_, notPrefix := netip.ParsePrefix(v)
+	_, notAddress := netip.ParseAddr(v)
+	return notPrefix != nil && notAddress != nil
+}
+
+// globTests are the tests of paths, some of which may be globs.
+func globTests(values []string) (tests []test) {
+	whole := slices.DeleteFunc(slices.Clone(values), isMask)
+	if len(whole) > 0 {
+		tests = append(tests, test{kind: "path", values: whole})
+	}
+	if len(whole) < len(values) {
+		globs := slices.DeleteFunc(slices.Clone(values), func(v string) bool { return !isMask(v) })
+		tests = append(tests, test{kind: "regexp", values: mapped(globs, pathPattern)})
+	}
+	return tests
 }
 
 // pathPattern is a glob for paths as a regular expression.
@@ -338,8 +361,28 @@ func hostPattern(mask string) string {
 	return "^" + strings.NewReplacer(`\*`, ".*", `\?`, ".").Replace(regexp.QuoteMeta(mask)) + "$"
 }
 
-// isMask reports whether a host is more than a name.
+// isMask reports whether a host is more than a name, or a path is a glob.
 func isMask(host string) bool { return strings.ContainsAny(host, "*?") }
+
+// isOddMask reports whether a host is a mask other than *.NAME.
+func isOddMask(host string) bool { return isMask(strings.TrimPrefix(host, "*.")) }
+
+// names is the error of hosts that are masks, of a server that has conditions on names.
+func (t test) names() error {
+	if at := slices.IndexFunc(t.values, isMask); t.kind == "host" && at >= 0 {
+		return fmt.Errorf("it has no condition on masks of hosts, but on names: %s", t.values[at])
+	}
+	return nil
+}
+
+// lacking is the header that a test wants to be absent, or with not to be there; false if it is no such test.
+func (t test) lacking() (header string, ok bool) {
+	if t.kind != "without" {
+		return "", false
+	}
+	p, err := request.ParsePart(t.values[0])
+	return headerText(p.Name), err == nil && p.Kind == request.PartHeader
+}
 
 // cannot is the error of a condition that a server does not have.
 func (t test) cannot() error {
