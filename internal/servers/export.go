@@ -55,12 +55,7 @@ var Targets = []*Target{
 }
 
 // TargetNames are their names.
-func TargetNames() (names []string) {
-	for _, t := range Targets {
-		names = append(names, t.Name)
-	}
-	return names
-}
+func TargetNames() []string { return mapped(Targets, func(t *Target) string { return t.Name }) }
 
 // TargetNamed returns a target by its name.
 func TargetNamed(name string) (*Target, error) {

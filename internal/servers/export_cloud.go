@@ -2,6 +2,7 @@ package servers
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -161,23 +162,17 @@ func (e *Export) awsForwarded() bool {
 
 // awsWhen is the statement for requests of clauses; nil for all.
 func (e *Export) awsWhen(when []clause) (any, error) {
-	var either []any
-	for _, c := range when {
-		var tests []any
-		for _, t := range c {
+	either, err := tried(when, func(c clause) (any, error) {
+		tests, err := tried(c, func(t test) ([]any, error) {
 			if t.kind == "network" {
-				tests = append(tests, e.awsNetworks(t)...)
-				continue
+				return e.awsNetworks(t), nil
 			}
 			one, err := awsTest(t)
-			if err != nil {
-				return nil, err
-			}
-			tests = append(tests, one)
-		}
-		either = append(either, joined("AndStatement", tests))
-	}
-	return joined("OrStatement", either), nil
+			return []any{one}, err
+		})
+		return joined("AndStatement", slices.Concat(tests...)), err
+	})
+	return joined("OrStatement", either), err
 }
 
 // joined are statements that hold together; one needs nothing around it.
@@ -236,13 +231,11 @@ func awsTest(t test) (any, error) {
 	case "country":
 		all = []any{object{"GeoMatchStatement": object{"CountryCodes": t.values}}}
 	case "asn":
-		var numbers []int
-		for _, v := range t.values {
-			n, err := strconv.Atoi(strings.TrimPrefix(strings.ToUpper(v), "AS"))
-			if err != nil {
-				return nil, err
-			}
-			numbers = append(numbers, n)
+		numbers, err := tried(t.values, func(v string) (int, error) {
+			return strconv.Atoi(strings.TrimPrefix(strings.ToUpper(v), "AS"))
+		})
+		if err != nil {
+			return nil, err
 		}
 		all = []any{object{"AsnMatchStatement": object{"AsnList": numbers}}}
 	}
@@ -305,40 +298,21 @@ func writeCloudflare(e *Export, all []setting) error {
 
 // cloudflareWhen is the expression for requests of clauses.
 func cloudflareWhen(when []clause) (string, error) {
-	var either []string
-	for _, c := range when {
-		var tests []string
-		for _, t := range c {
-			one, err := cloudflareTest(t)
-			if err != nil {
-				return "", err
-			}
-			tests = append(tests, one)
-		}
-		either = append(either, "("+strings.Join(tests, " and ")+")")
-	}
-	if either == nil {
+	if when == nil {
 		return "true", nil
 	}
-	return strings.Join(either, " or "), nil
+	either, err := said(when, cloudflareTest, " and ")
+	return "(" + strings.Join(either, ") or (") + ")", err
 }
 
 func cloudflareTest(t test) (string, error) {
 	not := map[bool]string{true: "not "}[t.not]
 	quoted := func(v string) string { return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(v) + `"` }
 	list := func(field string, quote func(string) string) string {
-		var values []string
-		for _, v := range t.values {
-			values = append(values, quote(v))
-		}
-		return not + field + " in {" + strings.Join(values, " ") + "}"
+		return not + field + " in {" + strings.Join(mapped(t.values, quote), " ") + "}"
 	}
 	each := func(of func(string) string) (string, error) {
-		var tests []string
-		for _, v := range t.values {
-			tests = append(tests, of(v))
-		}
-		return not + "(" + strings.Join(tests, " or ") + ")", nil
+		return not + "(" + strings.Join(mapped(t.values, of), " or ") + ")", nil
 	}
 	plain := func(v string) string { return v }
 	switch t.kind {
@@ -366,9 +340,8 @@ func cloudflareTest(t test) (string, error) {
 	case "asn":
 		return list("ip.src.asnum", func(v string) string { return strings.TrimPrefix(strings.ToUpper(v), "AS") }), nil
 	case "without":
-		p, err := request.ParsePart(t.values[0])
-		if err == nil && p.Kind == request.PartHeader {
-			return map[bool]string{false: "not "}[t.not] + `any(http.request.headers.names[*] == "` + strings.ToLower(headerText(p.Name)) + `")`, nil
+		if name, ok := t.lacking(); ok {
+			return map[bool]string{false: "not "}[t.not] + `any(http.request.headers.names[*] == "` + strings.ToLower(name) + `")`, nil
 		}
 	}
 	return "", t.cannot()

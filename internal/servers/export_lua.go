@@ -120,40 +120,25 @@ func luaBytes(a netip.Addr) string {
 }
 
 func luaKey(parts []request.Part) (string, error) {
-	var texts []string
-	for _, p := range parts {
+	texts, err := tried(parts, func(p request.Part) (string, error) {
 		text, ok := nginxPart(p, "$binary_remote_addr")
-		text, _ = strings.CutPrefix(text, "agent ")
 		switch {
 		case !ok:
 			return "", cannotCount(p)
 		case p.Kind == request.PartSite:
-			text = `"all"`
-		default:
-			text = "(v." + strings.TrimPrefix(text, "$") + ` or "")`
+			return `"all"`, nil
 		}
-		texts = append(texts, text)
-	}
-	return strings.Join(texts, ` .. "|" .. `), nil
+		return "(v." + strings.TrimPrefix(strings.TrimPrefix(text, "agent "), "$") + ` or "")`, nil
+	})
+	return strings.Join(texts, ` .. "|" .. `), err
 }
 
 func luaWhen(when []clause) (string, error) {
-	var either []string
-	for _, c := range when {
-		var tests []string
-		for _, t := range c {
-			one, err := luaTest(t)
-			if err != nil {
-				return "", err
-			}
-			tests = append(tests, one)
-		}
-		either = append(either, strings.Join(tests, " and "))
-	}
-	if either == nil {
+	if when == nil {
 		return "true", nil
 	}
-	return strings.Join(either, " or "), nil
+	either, err := said(when, luaTest, " and ")
+	return strings.Join(either, " or "), err
 }
 
 func luaTest(t test) (string, error) {

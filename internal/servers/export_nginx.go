@@ -101,8 +101,7 @@ const nginxName = "\x00" // no line has it
 
 // key returns what parts are called in nginx.
 func (n *nginxNames) key(parts []request.Part, client string) (string, error) {
-	var texts []string
-	for _, p := range parts {
+	texts, err := tried(parts, func(p request.Part) (string, error) {
 		text, ok := nginxPart(p, client)
 		switch {
 		case p.Kind == request.PartNetwork && p.N <= 32 && p.N%8 == 0 && client == "$binary_remote_addr":
@@ -115,9 +114,9 @@ func (n *nginxNames) key(parts []request.Part, client string) (string, error) {
 		case !ok:
 			return "", cannotCount(p)
 		}
-		texts = append(texts, text)
-	}
-	return strings.Join(texts, "|"), nil
+		return text, nil
+	})
+	return strings.Join(texts, "|"), err
 }
 
 // nginxPart is the variable of a part of a key.
@@ -177,44 +176,41 @@ func (n *nginxNames) test(t test, flag string) (made string, err error) {
 	}
 	var from, hostnames string
 	var entries []string
-	add := func(pattern string) { entries = append(entries, nginxQuoted(pattern)+" "+fits+";") }
+	add := func(values []string, pattern func(string) string) {
+		for _, v := range values {
+			entries = append(entries, nginxQuoted(pattern(v))+" "+fits+";")
+		}
+	}
+	itself, expression := func(v string) string { return v }, func(v string) string { return "~" + v }
 	switch t.kind {
 	case "method":
 		from = "$request_method"
-		for _, v := range t.values {
-			add(v)
-		}
+		add(t.values, itself)
 	case "path", "prefix":
 		from = "$request_uri"
 		end := map[bool]string{true: `(\?|$)`}[t.kind == "path"]
-		for _, v := range t.values {
-			add("~^" + regexp.QuoteMeta(v) + end)
-		}
+		add(t.values, func(v string) string { return "~^" + regexp.QuoteMeta(v) + end })
 	case "regexp":
 		from = "$uri"
-		for _, v := range t.values {
-			add("~" + v)
-		}
+		add(t.values, expression)
 	case "agent":
 		from = "$http_user_agent"
-		for _, v := range t.values {
-			add("~" + v)
-		}
+		add(t.values, expression)
 	case "host":
 		from, hostnames = "$host", "hostnames; "
-		for _, v := range t.values {
-			if isMask(v) && (!strings.HasPrefix(v, "*.") || isMask(v[2:])) {
+		add(t.values, func(v string) string {
+			if isOddMask(v) {
 				v = "~" + hostPattern(v)
 			}
-			add(v)
-		}
+			return v
+		})
 	case "without":
 		p, err := request.ParsePart(t.values[0])
 		from, _ = nginxPart(p, "")
 		if err != nil || from == "" {
 			return "", t.cannot()
 		}
-		add("")
+		add([]string{""}, itself)
 	case "network":
 		from = n.let("geo " + nginxName + " { default 0; " + strings.Join(t.values, " 1; ") + " 1; }")
 		entries = append(entries, "1 "+fits+";")

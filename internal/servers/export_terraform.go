@@ -72,15 +72,9 @@ func oneByOne(when []clause) (all []clause, err error) {
 	for _, c := range when {
 		var factors [][]clause
 		for _, t := range c {
-			var one []clause
-			for _, v := range t.values {
-				one = append(one, clause{{t.kind, []string{v}, t.not}})
-			}
+			one := mapped(t.values, func(v string) clause { return clause{{t.kind, []string{v}, t.not}} })
 			if t.kind == "network" { // a set has many
-				one = nil
-				for _, f := range t.families() {
-					one = append(one, clause{f})
-				}
+				one = mapped(t.families(), alone)
 			}
 			if t.not { // none of them fits
 				one = []clause{slices.Concat(one...)}

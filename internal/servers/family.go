@@ -39,11 +39,8 @@ type rate struct {
 }
 
 // Families are the rates and periods that are tried on the server, the slowest and longest last.
-func (s *Server) Families() (families []Family) {
-	for _, r := range s.grid {
-		families = append(families, Family{s, s.kind, r.count, r.per})
-	}
-	return families
+func (s *Server) Families() []Family {
+	return mapped(s.grid, func(r rate) Family { return Family{s, s.kind, r.count, r.per} })
 }
 
 // Limit is the limit that admits n requests at once to a client never seen, in the server's own arithmetic, as --limit
@@ -70,17 +67,11 @@ var commonRates = slices.Concat(perPeriod(limit.Second, 100, 50, 20, 10, 5, 3, 2
 	perPeriod(limit.Minute, 30, 20, 10, 6, 5, 3, 2, 1), perPeriod(limit.Hour, 30, 12, 6))
 
 // perPeriod makes rates of counts per period.
-func perPeriod(per limit.Time, counts ...int64) (rates []rate) {
-	for _, count := range counts {
-		rates = append(rates, rate{count, per})
-	}
-	return rates
+func perPeriod(per limit.Time, counts ...int64) []rate {
+	return mapped(counts, func(count int64) rate { return rate{count, per} })
 }
 
 // periods makes rates of windows.
-func periods(lengths ...limit.Time) (rates []rate) {
-	for _, length := range lengths {
-		rates = append(rates, rate{0, length})
-	}
-	return rates
+func periods(lengths ...limit.Time) []rate {
+	return mapped(lengths, func(length limit.Time) rate { return rate{0, length} })
 }

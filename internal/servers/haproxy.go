@@ -2,6 +2,7 @@ package servers
 
 import (
 	"fmt"
+	"net/netip"
 	"strings"
 
 	"shadow/limit"
@@ -162,15 +163,12 @@ func (w *Where) haproxySources() (lines []string) {
 	if w.forwarded() == "" {
 		return nil
 	}
-	var from []string
-	for _, network := range w.Trusted {
-		from = append(from, network.String())
-	}
+	from := strings.Join(mapped(w.Trusted, netip.Prefix.String), " ")
 	set := "http-request set-var(" + haproxyVariable + ") "
 	lines = append(lines, set+"src")
 	for hop := 1; hop <= 3; hop++ {
 		lines = append(lines, fmt.Sprintf("%sreq.hdr_ip(%s,-%d) if %s", set, w.forwarded(), hop,
-			haproxyWithin(haproxyAddress, strings.Join(from, " "))))
+			haproxyWithin(haproxyAddress, from)))
 	}
 	return lines
 }

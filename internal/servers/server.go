@@ -30,12 +30,7 @@ type Server struct {
 var all = []*Server{&nginx, &haproxy, &envoy, &envoyLocal, &traefik, &caddy, &apache}
 
 // Names are the names of all servers, in the order in which they are shown.
-func Names() (names []string) {
-	for _, s := range all {
-		names = append(names, s.Name)
-	}
-	return names
-}
+func Names() []string { return mapped(all, func(s *Server) string { return s.Name }) }
 
 // Named returns a server by its name.
 func Named(name string) (*Server, error) {

@@ -2,6 +2,7 @@ package servers
 
 import (
 	"fmt"
+	"net/netip"
 	"strings"
 
 	"shadow/limit"
@@ -71,10 +72,7 @@ func (w *Where) traefikSource() (d Directives, criterion string) {
 	var strategy []string
 	switch forwarded := w.forwarded(); {
 	case forwarded == "x-forwarded-for":
-		var trusted []string
-		for _, network := range w.Trusted {
-			trusted = append(trusted, `"`+network.String()+`"`)
-		}
+		trusted := mapped(w.Trusted, func(network netip.Prefix) string { return `"` + network.String() + `"` })
 		strategy = append(strategy, "excludedIPs: ["+strings.Join(trusted, ", ")+"]")
 		d.Note = "requests without X-Forwarded-For are one client there, and its entry point must trust the proxies " +
 			"(forwardedHeaders.trustedIPs)"

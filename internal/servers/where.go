@@ -91,12 +91,7 @@ func (w *Where) all() (page string, ok bool) {
 }
 
 // exempt are the exempt addresses and networks, as every server writes them.
-func (w *Where) exempt() (all []string) {
-	for _, network := range w.Exempt {
-		all = append(all, AddressText(network))
-	}
-	return all
-}
+func (w *Where) exempt() []string { return mapped(w.Exempt, AddressText) }
 
 // AddressText is a network, or the one address that is all of it.
 func AddressText(network netip.Prefix) string {

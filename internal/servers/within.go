@@ -92,10 +92,7 @@ func (w *Within) behind(counters []int) string {
 	if w != nil && w.counters != nil {
 		return place
 	}
-	var names []string
-	for _, c := range counters {
-		names = append(names, fmt.Sprintf("sc%d", c))
-	}
+	names := mapped(counters, func(c int) string { return fmt.Sprintf("sc%d", c) })
 	return place + ", none of which may take " + strings.Join(names, ", ") + " too: the later rule tracks nothing"
 }
 
