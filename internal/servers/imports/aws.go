@@ -85,56 +85,63 @@ func (i *Import) otherLimits(d doc, r *policy.Tree) {
 // awsRules adds the rate-based rules of each access control list, in the order of their priorities. What a rule before
 // them allows or blocks never comes to them.
 func (i *Import) awsRules(d doc) {
-	lists, parents, order := map[*policy.Tree][]*policy.Tree{}, map[*policy.Tree]*policy.Tree{}, []*policy.Tree(nil)
-	d.Walk(func(_ string, part *policy.Tree) bool {
-		for _, key := range part.Keys() {
-			for _, item := range append(part.List(key), part.Get(key)) {
-				if parents[item] == nil {
-					parents[item] = part
-				}
-				for _, inner := range item.List() {
-					if parents[inner] == nil {
-						parents[inner] = part // in a list of !If
-					}
-				}
-			}
-		}
-		if rateBased(part) != nil || field(part, "Statement") != nil && field(part, "Action") != nil {
-			of := parents[part]
-			for field(of, "content") != nil && len(of.Keys()) < 3 { // dynamic "rule" of Terraform
-				of = parents[of]
-			}
-			if lists[of] == nil {
-				order = append(order, of)
-			}
-			lists[of] = append(lists[of], part)
-			return false
-		}
-		return true
-	})
+	isRateBased := func(rule *policy.Tree) bool { return rateBased(rule) != nil }
 	priority := func(t *policy.Tree) int { n, _ := strconv.Atoi(field(t, "Priority").Say()); return n }
-	for _, of := range order {
-		rules, left := lists[of], Set{}
+	for _, rules := range awsLists(d) {
+		left := Set{}
 		slices.SortStableFunc(rules, func(a, b *policy.Tree) int { return cmp.Compare(priority(a), priority(b)) })
 		for n, rule := range rules {
-			if rateBased(rule) != nil {
+			if isRateBased(rule) {
 				i.awsRule(d, rule, left)
-				continue
-			}
-			action := field(rule, "Action")
-			ends := field(action, "Allow") != nil || field(action, "Block") != nil
-			if !ends || !slices.ContainsFunc(rules[n:], func(r *policy.Tree) bool { return rateBased(r) != nil }) {
-				continue
-			}
-			a := awsStatements{Import: i, d: d}
-			if set := a.set(field(rule, "Statement")); a.unknown == 0 {
-				left = left.and(set.except())
-			} else {
-				i.lose(d.place(rule), "rule %s decides before others, and what it fits is not known: its requests count in theirs",
-					cmp.Or(field(rule, "Name").Say(), "rule"))
+			} else if slices.ContainsFunc(rules[n:], isRateBased) {
+				left = left.and(i.awsLeft(d, rule))
 			}
 		}
 	}
+}
+
+// awsLists are the rules of each list that there is.
+func awsLists(d doc) (lists [][]*policy.Tree) {
+	parents, known := map[*policy.Tree]*policy.Tree{}, map[*policy.Tree]int{}
+	d.Walk(func(_ string, part *policy.Tree) bool {
+		for _, key := range part.Keys() {
+			for _, item := range slices.Concat(part.List(key), []*policy.Tree{part.Get(key)}) {
+				for _, inner := range slices.Concat(item.List(), []*policy.Tree{item}) { // in a list of !If, too
+					parents[inner] = cmp.Or(parents[inner], part)
+				}
+			}
+		}
+		if rateBased(part) == nil && (field(part, "Statement") == nil || field(part, "Action") == nil) {
+			return true
+		}
+		of := parents[part]
+		for field(of, "content") != nil && len(of.Keys()) < 3 { // dynamic "rule" of Terraform
+			of = parents[of]
+		}
+		at, ok := known[of]
+		if !ok {
+			at, lists = len(lists), append(lists, nil)
+			known[of] = at
+		}
+		lists[at] = append(lists[at], part)
+		return false
+	})
+	return lists
+}
+
+// awsLeft are the requests that a rule leaves to those behind it.
+func (i *Import) awsLeft(d doc, rule *policy.Tree) Set {
+	if action := field(rule, "Action"); field(action, "Allow") == nil && field(action, "Block") == nil {
+		return Set{}
+	}
+	a := awsStatements{Import: i, d: d}
+	set := a.set(field(rule, "Statement"))
+	if a.unknown > 0 {
+		i.lose(d.place(rule), "rule %s decides before others, and what it fits is not known: its requests count in theirs",
+			cmp.Or(field(rule, "Name").Say(), "rule"))
+		return Set{}
+	}
+	return set.except()
 }
 
 // rateBased is the statement of a rule that has one: below statement, or an argument of a module.
@@ -195,12 +202,10 @@ func (i *Import) awsRule(d doc, rule *policy.Tree, left Set) {
 	default:
 		i.lose(d.place(s), "rule %s: it counts by %s, which is not understood: all requests count together", name, kind)
 	}
-	by := request.BySite
-	if words != nil {
-		if by, err = request.ParseKey(strings.Join(words, "+")); err != nil {
-			i.lose(d.place(s), "rule %s: %v", name, err)
-			return
-		}
+	by, err := keyOf(words)
+	if err != nil {
+		i.lose(d.place(s), "rule %s: %v", name, err)
+		return
 	}
 	how := "block"
 	for _, action := range []string{"Count", "Captcha", "Challenge"} {
@@ -208,38 +213,21 @@ func (i *Import) awsRule(d doc, rule *policy.Tree, left Set) {
 			how = strings.ToLower(action)
 		}
 	}
-	i.Policies = append(i.Policies, Policy{Name: "aws-waf " + name, Limits: []Limit{{
-		Text: fmt.Sprintf("aws~:%d/%ds", most, seconds), By: by, Match: set, Count: set,
-		Told: []string{fmt.Sprintf("%s rule %s, action %s", d.place(rule), name, how)},
-	}}})
+	p := Policy{Name: "aws-waf " + name}
+	p.add(fmt.Sprintf("aws~:%d/%ds", most, seconds), fmt.Sprintf("%s rule %s, action %s", d.place(rule), name, how), keyCase{set, by})
+	i.Policies = append(i.Policies, p)
 }
 
 // awsKeys are the parts of a key that is put together, and the requests that have them: others are not limited.
 func (i *Import) awsKeys(d doc, s *policy.Tree, set Set) (words []string, _ Set) {
 	for _, key := range append(field(s, "CustomKeys").List(), field(s, "CustomKey").List()...) {
 		for _, kind := range key.Keys() {
-			var part string
-			name := field(key.Get(kind), "Name").Say()
 			of := key.Get(kind)
-			for _, t := range append(field(of, "TextTransformations").List(), field(of, "TextTransformation").List()...) {
-				if how := field(t, "Type").Say(); how != "" && how != "NONE" {
-					i.lose(d.place(key), "%s of %s is not read: values count as they stand", how, kind)
-				}
+			for _, how := range transformations(of) {
+				i.lose(d.place(key), "%s of %s is not read: values count as they stand", how, kind)
 			}
-			switch plainKey(kind) {
-			case "header":
-				if part = "header:" + name; strings.EqualFold(name, "host") {
-					part = "host"
-				}
-			case "cookie":
-				part = "cookie:" + name
-			case "uripath":
-				part = "path"
-			case "ip", "forwardedip":
-				part = "client"
-			case "asn":
-				part = "asn"
-			default:
+			part := awsPart(plainKey(kind), field(of, "Name").Say())
+			if part == "" {
 				i.lose(d.place(key), "no limit here counts by %s: it is left out of the key", kind)
 				continue
 			}
@@ -247,7 +235,7 @@ func (i *Import) awsKeys(d doc, s *policy.Tree, set Set) (words []string, _ Set)
 				part = parsed.String()
 			}
 			if strings.Contains(part, ":") {
-				set = set.and(within("without", part).except())
+				set = set.having(part)
 			}
 			if !slices.Contains(words, part) {
 				words = append(words, part)
@@ -255,6 +243,27 @@ func (i *Import) awsKeys(d doc, s *policy.Tree, set Set) (words []string, _ Set)
 		}
 	}
 	return words, set
+}
+
+// awsPart is a part of a key, as --by takes it; "" if it has none such.
+func awsPart(kind, name string) string {
+	if kind == "header" && strings.EqualFold(name, "host") {
+		return "host"
+	}
+	return map[string]string{
+		"header": "header:" + name, "cookie": "cookie:" + name, "uripath": "path", "ip": "client", "forwardedip": "client",
+		"asn": "asn",
+	}[kind]
+}
+
+// transformations are the kinds of those that change a text before it is looked at.
+func transformations(of *policy.Tree) (kinds []string) {
+	for _, t := range append(field(of, "TextTransformations").List(), field(of, "TextTransformation").List()...) {
+		if kind := field(t, "Type").Say(); kind != "" && kind != "NONE" {
+			kinds = append(kinds, kind)
+		}
+	}
+	return kinds
 }
 
 // plainKey is a key as JSON and Terraform have it alike.
@@ -269,54 +278,46 @@ type awsStatements struct {
 
 // set are the requests that a statement fits. What is not known is taken to fit.
 func (a *awsStatements) set(s *policy.Tree) Set {
-	if keys := s.Keys(); len(keys) > 0 {
-		kind, part := keys[0], s.Get(keys[0])
-		inner := func() (sets []Set) {
-			for _, name := range []string{"Statements", "Statement"} {
-				for _, one := range field(part, name).List() {
-					sets = append(sets, a.set(one))
-				}
-			}
-			return sets
-		}
-		switch plainKey(kind) {
-		case "andstatement":
-			all := Set{}
-			for _, one := range inner() {
-				all = all.and(one)
-			}
-			return all
-		case "orstatement":
-			return union(inner()...)
-		case "notstatement":
-			before := a.unknown
-			sets := inner()
-			if len(sets) != 1 || a.unknown > before {
-				return Set{}
-			}
-			return sets[0].except()
-		case "bytematchstatement", "regexmatchstatement":
-			if set, ok := textStatement(part); ok {
-				return set
-			}
-		case "ipsetreferencestatement":
-			if set, ok := a.networks(field(part, "Arn")); ok {
-				return set
-			}
-		case "geomatchstatement":
-			return within("country", plainTexts(field(part, "CountryCodes").List())...)
-		case "asnmatchstatement":
-			var numbers []string
-			for _, n := range field(part, "AsnList").List() {
-				numbers = append(numbers, "AS"+n.Text)
-			}
-			return within("asn", numbers...)
-		}
-		a.lose(a.d.place(part), "no condition says %s: it is taken to fit", kind)
-		a.unknown++
+	if len(s.Keys()) == 0 {
 		return Set{}
 	}
+	kind, before := s.Keys()[0], a.unknown
+	part := s.Get(kind)
+	switch plainKey(kind) {
+	case "andstatement":
+		all := Set{}
+		for _, one := range a.inner(part) {
+			all = all.and(one)
+		}
+		return all
+	case "orstatement":
+		return union(a.inner(part)...)
+	case "notstatement":
+		if sets := a.inner(part); len(sets) == 1 && a.unknown == before {
+			return sets[0].except()
+		}
+		return Set{}
+	case "bytematchstatement", "regexmatchstatement":
+		if set, ok := textStatement(part); ok {
+			return set
+		}
+	case "ipsetreferencestatement":
+		if set, ok := a.networks(field(part, "Arn")); ok {
+			return set
+		}
+	case "geomatchstatement":
+		return within("country", plainTexts(field(part, "CountryCodes").List())...)
+	case "asnmatchstatement":
+		return within("asn", mapped(field(part, "AsnList").List(), func(n *policy.Tree) string { return "AS" + n.Text })...)
+	}
+	a.lose(a.d.place(part), "no condition says %s: it is taken to fit", kind)
+	a.unknown++
 	return Set{}
+}
+
+// inner are the sets of the statements within one.
+func (a *awsStatements) inner(part *policy.Tree) []Set {
+	return mapped(slices.Concat(field(part, "Statements").List(), field(part, "Statement").List()), a.set)
 }
 
 // networks are the addresses of a set that the document has too; false if they are not known.
@@ -343,12 +344,8 @@ func (a *awsStatements) networks(arn *policy.Tree) (Set, bool) {
 func textStatement(s *policy.Tree) (Set, bool) {
 	text, pattern := field(s, "SearchString").Say(), field(s, "RegexString").Say()
 	fold := false
-	for _, t := range append(field(s, "TextTransformations").List(), field(s, "TextTransformation").List()...) {
-		switch kind := field(t, "Type").Say(); kind {
-		case "LOWERCASE":
-			fold = true
-		case "NONE", "":
-		default:
+	for _, kind := range transformations(s) {
+		if fold = kind == "LOWERCASE"; !fold {
 			return none, false
 		}
 	}

@@ -58,21 +58,9 @@ func (i *Import) cloudflareRule(d doc, rule, at *policy.Tree, what string) {
 			i.lose(d.place(part), "rule %s: %s is not read", what, key)
 		}
 	}
-	most, err := strconv.ParseInt(awsValue(d, at.Get("requests_per_period")).Say(), 10, 64)
-	period, bad := limit.ParsePeriod(awsValue(d, at.Get("period")).Say() + "s")
-	if err != nil || bad != nil {
-		i.lose(place, "rule %s: %s requests in %s seconds, and nothing here says how much that is", what,
-			at.Say("requests_per_period"), at.Say("period"))
+	text, ok := i.cloudflareLimit(d, at, what)
+	if !ok {
 		return
-	}
-	text := fmt.Sprintf("cloudflare~:%d/%s", most, limit.FormatPeriod(period))
-	if out := awsValue(d, at.Get("mitigation_timeout")).Say(); out != "" && out != "0" {
-		hold, err := limit.ParsePeriod(out + "s")
-		if err != nil {
-			i.lose(place, "rule %s: mitigation_timeout %s is not understood", what, out)
-		} else {
-			text += ",cooldown=" + limit.FormatPeriod(hold)
-		}
 	}
 	match := i.cloudflareSet(d, rule.Get("expression"), what)
 	count := match
@@ -81,24 +69,44 @@ func (i *Import) cloudflareRule(d doc, rule, at *policy.Tree, what string) {
 	}
 	p := Policy{Name: "cloudflare " + what}
 	for _, k := range present(match, i.cloudflareKey(d, at, what), nil, true) {
-		counted := k.set
-		if !count.same(match) { // those of this key
-			counted = count
-			for _, not := range k.set.c.Not {
-				if len(not.Without) > 0 {
-					counted = counted.and(Set{c: not}.except())
-				}
-			}
-			if len(k.set.c.Without) > 0 {
-				counted = counted.and(within("without", k.set.c.Without...))
-			}
+		p.add(text, fmt.Sprintf("%s rule %s, action %s", place, what, rule.Say("action")), k)
+		if !count.same(match) {
+			p.Limits[len(p.Limits)-1].Count = ofKey(count, k.set.c)
 		}
-		p.Limits = append(p.Limits, Limit{
-			Text: text, By: k.by, Match: k.set, Count: counted,
-			Told: []string{fmt.Sprintf("%s rule %s, action %s", place, what, rule.Say("action"))},
-		})
 	}
 	i.Policies = append(i.Policies, p)
+}
+
+// cloudflareLimit is the limit of a rule as --limit takes it.
+func (i *Import) cloudflareLimit(d doc, at *policy.Tree, what string) (text string, ok bool) {
+	most, err := strconv.ParseInt(awsValue(d, at.Get("requests_per_period")).Say(), 10, 64)
+	period, bad := limit.ParsePeriod(awsValue(d, at.Get("period")).Say() + "s")
+	if err != nil || bad != nil {
+		i.lose(d.place(at), "rule %s: %s requests in %s seconds, and nothing here says how much that is", what,
+			at.Say("requests_per_period"), at.Say("period"))
+		return "", false
+	}
+	text = fmt.Sprintf("cloudflare~:%d/%s", most, limit.FormatPeriod(period))
+	out := awsValue(d, at.Get("mitigation_timeout")).Say()
+	if out == "" || out == "0" {
+		return text, true
+	}
+	hold, err := limit.ParsePeriod(out + "s")
+	if err != nil {
+		i.lose(d.place(at), "rule %s: mitigation_timeout %s is not understood", what, out)
+		return text, true
+	}
+	return text + ",cooldown=" + limit.FormatPeriod(hold), true
+}
+
+// ofKey are the requests that are counted by the key of a case, which has those that lack a part of it or have it.
+func ofKey(counted Set, of request.Conditions) Set {
+	for _, not := range of.Not {
+		if len(not.Without) > 0 {
+			counted = counted.and(Set{c: not}.except())
+		}
+	}
+	return counted.and(within("without", of.Without...))
 }
 
 // cloudflareKey returns what a rule counts by. Each data centre counts for itself, whatever it says.
@@ -156,63 +164,77 @@ func (i *Import) cloudflareSet(d doc, at *policy.Tree, what string) Set {
 	return set
 }
 
+// cloudflareOperators are those that are understood, and how they compare; cloudflareOthers are not.
+var (
+	cloudflareOperators = map[string]string{"eq": "", "==": "", "ne": "", "!=": "", "in": "", "contains": "sub", "matches": "reg", "~": "reg"}
+	cloudflareOthers    = []string{"lt", "le", "gt", "ge", "<", ">", "<=", ">=", "wildcard", "strict"}
+)
+
+// A comparison holds a field against values.
+type comparison struct {
+	name, how string
+	values    []string
+	fold, not bool
+}
+
 // cloudflareTerm takes a comparison or the call of a function.
 func cloudflareTerm(l *logic) (set Set, known bool) {
-	name, how, fold := l.next(), "", false
-	var values []string
-	if name == "true" {
+	c := comparison{name: l.next()}
+	if c.name == "true" {
 		return Set{}, true
 	}
 	if l.take("(") {
-		args := l.group()
-		if len(args) == 6 && args[0] == "lower" { // a function within it
-			args, fold = args[2:], true
-			args = append(args[:1], args[2:]...)
-		}
-		switch {
-		case (name == "lower" || name == "upper") && len(args) == 1:
-			name, fold = args[0], name == "lower"
-		case (name == "starts_with" || name == "ends_with") && len(args) == 3:
-			how = map[string]string{"starts_with": "beg", "ends_with": "end"}[name]
-			name, values = args[0], args[2:]
-		default:
-			name = "(" + name
-		}
+		c.call(l.group())
 	}
-	not := false
-	if values == nil {
-		not = l.peek() == "ne" || l.peek() == "!="
-		ops := map[string]string{"eq": "", "==": "", "ne": "", "!=": "", "in": "", "contains": "sub", "matches": "reg", "~": "reg"}
-		var is bool
-		how, is = ops[l.peek()]
-		if !is {
-			if slices.Contains([]string{"lt", "le", "gt", "ge", "<", ">", "<=", ">=", "wildcard", "strict"}, l.peek()) {
-				for l.next() == "strict" {
-				}
-				l.next()
-			}
-			return Set{}, false
-		}
-		l.next()
-		if l.take("{") {
-			for l.peek() != "" && !l.take("}") {
-				values = append(values, l.next())
-			}
-		} else {
-			values = []string{l.next()}
-		}
+	if c.values == nil && !c.operator(l) {
+		return Set{}, false
 	}
-	for n, v := range values {
+	for n, v := range c.values {
 		if plain, err := strconv.Unquote(v); err == nil {
 			v = plain
 		}
-		values[n] = strings.TrimSuffix(strings.TrimPrefix(v, `r"`), `"`)
+		c.values[n] = strings.TrimSuffix(strings.TrimPrefix(v, `r"`), `"`)
 	}
-	set, known = cloudflareCompared(name, how, values, fold)
-	if not && known {
-		set = set.except()
+	set, known = cloudflareCompared(c.name, c.how, c.values, c.fold)
+	return set.unless(c.not && known), known
+}
+
+// call takes the arguments of the function that the name is.
+func (c *comparison) call(args []string) {
+	if len(args) == 6 && args[0] == "lower" { // a function within it
+		args, c.fold = slices.Concat(args[2:3], args[4:]), true
 	}
-	return set, known
+	switch {
+	case (c.name == "lower" || c.name == "upper") && len(args) == 1:
+		c.name, c.fold = args[0], c.name == "lower"
+	case (c.name == "starts_with" || c.name == "ends_with") && len(args) == 3:
+		c.how = map[string]string{"starts_with": "beg", "ends_with": "end"}[c.name]
+		c.name, c.values = args[0], args[2:]
+	default:
+		c.name = "(" + c.name
+	}
+}
+
+// operator takes an operator with its values; false if it is not understood.
+func (c *comparison) operator(l *logic) bool {
+	how, known := cloudflareOperators[l.peek()]
+	if !known {
+		if slices.Contains(cloudflareOthers, l.peek()) {
+			for l.next() == "strict" {
+			}
+			l.next()
+		}
+		return false
+	}
+	c.how, c.not = how, l.peek() == "ne" || l.peek() == "!="
+	if l.next(); !l.take("{") {
+		c.values = []string{l.next()}
+		return true
+	}
+	for l.peek() != "" && !l.take("}") {
+		c.values = append(c.values, l.next())
+	}
+	return true
 }
 
 // cloudflareCompared returns the requests whose field has one of some values.
@@ -238,17 +260,11 @@ func cloudflareCompared(name, how string, values []string, fold bool) (Set, bool
 	case (name == "ip.src.country" || name == "ip.geoip.country") && exact:
 		return within("country", values...), true
 	case (name == "ip.src.asnum" || name == "ip.geoip.asnum") && exact:
-		for n := range values {
-			values[n] = "AS" + values[n]
-		}
-		return within("asn", values...), true
+		return within("asn", mapped(values, func(v string) string { return "AS" + v })...), true
 	case name == "ip.src" && exact:
 		return networkSet(values)
 	case part != nil && part[1] == "http.request.headers" && exact:
-		for n := range values {
-			values[n] = "header:" + part[2] + "=" + values[n]
-		}
-		return within("with", values...), true
+		return within("with", mapped(values, func(v string) string { return "header:" + part[2] + "=" + v })...), true
 	}
 	return Set{}, false
 }
@@ -270,9 +286,4 @@ func networkSet(values []string) (Set, bool) {
 	return within("network", networks...), len(networks) > 0
 }
 
-func upperAll(texts []string) (all []string) {
-	for _, t := range texts {
-		all = append(all, strings.ToUpper(t))
-	}
-	return all
-}
+func upperAll(texts []string) []string { return mapped(texts, strings.ToUpper) }

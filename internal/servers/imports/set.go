@@ -159,23 +159,14 @@ func absorbed(parts []request.Conditions) []request.Conditions {
 			continue
 		}
 		left, kept := p.Not, []request.Conditions(nil)
-		for j, a := range parts {
-			at := slices.IndexFunc(left, func(n request.Conditions) bool { return n.Is(&a) })
-			if j == i || at < 0 {
-				if j != i {
-					kept = append(kept, a)
-				}
+		for _, a := range slices.Concat(parts[:i], parts[i+1:]) {
+			if at := slices.IndexFunc(left, func(n request.Conditions) bool { return n.Is(&a) }); at >= 0 {
+				left = mapped(slices.Concat(left[:at], left[at+1:]), func(b request.Conditions) request.Conditions {
+					return without(b, a)
+				})
 				continue
 			}
-			var without []request.Conditions
-			for k, b := range left {
-				if k != at && disjoint(a, b) {
-					without = append(without, b)
-				} else if k != at {
-					without = append(without, Set{c: b}.and(Set{c: a}.except()).c)
-				}
-			}
-			left = without
+			kept = append(kept, a)
 		}
 		if len(kept)+1 == len(parts) {
 			continue
@@ -188,20 +179,30 @@ func absorbed(parts []request.Conditions) []request.Conditions {
 	return parts
 }
 
+// without are the requests of b that are not in a.
+func without(b, a request.Conditions) request.Conditions {
+	if disjoint(a, b) {
+		return b
+	}
+	return Set{c: b}.and(Set{c: a}.except()).c
+}
+
 // disjoint reports whether the paths of two groups of conditions have nothing in common, as far as that shows.
 func disjoint(a, b request.Conditions) bool {
-	one := func(c request.Conditions) (text string, whole, ok bool) {
-		switch {
-		case len(c.Paths) == 1:
-			return c.Paths[0], true, true
-		case len(c.Prefixes) == 1:
-			return c.Prefixes[0], false, true
-		}
-		return "", false, false
+	p, pWhole := begins(a)
+	q, qWhole := begins(b)
+	return p != "" && q != "" && !(strings.HasPrefix(p, q) && !qWhole || strings.HasPrefix(q, p) && !pWhole || p == q)
+}
+
+// begins is how all paths of conditions begin, or which one they are; "" if that is not known.
+func begins(c request.Conditions) (text string, whole bool) {
+	switch {
+	case len(c.Paths) == 1:
+		return c.Paths[0], true
+	case len(c.Prefixes) == 1:
+		return c.Prefixes[0], false
 	}
-	p, pWhole, ok := one(a)
-	q, qWhole, okToo := one(b)
-	return ok && okToo && !(strings.HasPrefix(p, q) && !qWhole || strings.HasPrefix(q, p) && !pWhole || p == q)
+	return "", false
 }
 
 // joined adds a part; to one that is the same condition alone it adds the values.
@@ -244,6 +245,48 @@ func within(key string, values ...string) Set {
 		}
 	})
 	return s
+}
+
+// lacking are the requests that lack a part of a key.
+func lacking(part string) Set { return within("without", part) }
+
+// having are the requests of a set that have all of some parts of a key.
+func (s Set) having(parts ...string) Set {
+	for _, p := range parts {
+		s = s.and(lacking(p).except())
+	}
+	return s
+}
+
+// unless are the requests that are in a set, or if inverted those that are not.
+func (s Set) unless(inverted bool) Set {
+	if inverted {
+		return s.except()
+	}
+	return s
+}
+
+// keyOf is a key of parts; that of all requests if there are none.
+func keyOf(parts []string) (request.Key, error) {
+	if len(parts) == 0 {
+		return request.BySite, nil
+	}
+	return request.ParseKey(strings.Join(parts, "+"))
+}
+
+// add adds a limit for each case of its key.
+func (p *Policy) add(text, told string, cases ...keyCase) {
+	for _, c := range cases {
+		p.Limits = append(p.Limits, Limit{Text: text, By: c.by, Match: c.set, Count: c.set, Told: []string{told}})
+	}
+}
+
+// mapped is what f makes of each value.
+func mapped[T, U any](values []T, f func(T) U) (all []U) {
+	for _, v := range values {
+		all = append(all, f(v))
+	}
+	return all
 }
 
 // below are the requests whose path begins so.

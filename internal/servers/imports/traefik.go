@@ -241,11 +241,8 @@ func (c *traefikConfig) limited(r *traefikRouter) bool {
 }
 
 // plainTexts returns the text of each item.
-func plainTexts(items []*policy.Tree) (all []string) {
-	for _, item := range items {
-		all = append(all, item.Text)
-	}
-	return all
+func plainTexts(items []*policy.Tree) []string {
+	return mapped(items, func(item *policy.Tree) string { return item.Text })
 }
 
 // texts returns the texts of a list, whose items may have several.
