@@ -2,6 +2,7 @@ package imports
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -82,29 +83,38 @@ func (r *envoyReader) look(d doc, t *policy.Tree, set Set, depth int) {
 		r.local = append(r.local, envoyLocal{d, t, set, r.inRoute(t, d)})
 	}
 	for _, key := range t.Keys() {
-		part := t.Get(key)
-		switch key {
+		switch part := t.Get(key); key {
 		case "rate_limits":
-			for _, l := range part.List() {
-				if a, ok := r.action(d, l, set); ok {
-					r.actions = append(r.actions, a)
-				}
-			}
+			r.actions = append(r.actions, r.actionsOf(d, part.List(), set)...)
 		case "routes":
-			left := set
-			for _, route := range part.List() {
-				one, known := r.route(d, route.Get("match"))
-				r.look(d, route, left.and(one), depth+1)
-				if known {
-					left = left.and(one.except())
-				}
-			}
+			r.routes(d, part.List(), set, depth)
 		default:
 			for _, item := range append(part.Items, part) {
 				r.look(d, item, set, depth+1)
 			}
 		}
 	}
+}
+
+// routes looks at routes, of which the first that fits gets a request.
+func (r *envoyReader) routes(d doc, list []*policy.Tree, left Set, depth int) {
+	for _, route := range list {
+		one, known := r.route(d, route.Get("match"))
+		r.look(d, route, left.and(one), depth+1)
+		if known {
+			left = left.and(one.except())
+		}
+	}
+}
+
+// actionsOf are the descriptors that a list of rate_limits makes.
+func (r *envoyReader) actionsOf(d doc, list []*policy.Tree, set Set) (all []envoyAction) {
+	for _, l := range list {
+		if a, ok := r.action(d, l, set); ok {
+			all = append(all, a)
+		}
+	}
+	return all
 }
 
 // inRoute reports whether settings stand below a route or a virtual host.
@@ -177,10 +187,7 @@ func headerMatch(h *policy.Tree) (set Set, known bool) {
 	if !known {
 		return Set{}, false
 	}
-	if h.Say("invert_match") == "true" {
-		set = set.except()
-	}
-	return set, true
+	return set.unless(h.Say("invert_match") == "true"), true
 }
 
 // action reads what makes a descriptor; false if requests have none that is known.
@@ -188,69 +195,9 @@ func (r *envoyReader) action(d doc, l *policy.Tree, set Set) (a envoyAction, ok 
 	a.set = set
 	for _, at := range l.List("actions") {
 		for _, kind := range at.Keys() {
-			of := at.Get(kind)
-			e := envoyEntry{key: of.Say("descriptor_key"), value: of.Say("descriptor_value")}
-			switch kind {
-			case "remote_address":
-				e.key, e.parts = "remote_address", []string{"client"}
-			case "masked_remote_address":
-				e.key = kind
-				for _, length := range []string{cmp.Or(of.Say("v4_prefix_mask_len"), "32"), cmp.Or(of.Say("v6_prefix_mask_len"), "128")} {
-					e.parts = append(e.parts, "client/"+length)
-				}
-			case "request_headers":
-				if of.Say("skip_if_absent") == "true" {
-					r.lose(d.place(of), "skip_if_absent is not read: without %s there is no descriptor", of.Say("header_name"))
-				}
-				switch name := strings.ToLower(of.Say("header_name")); name {
-				case ":path":
-					e.parts = []string{"path"}
-				case ":authority", "host":
-					e.parts = []string{"host"}
-				case "user-agent":
-					e.parts = []string{"agent"}
-				case "x-forwarded-for":
-					e.parts = []string{"client"}
-					r.tell(d.place(of), "clients are taken from X-Forwarded-For: --client-from x-forwarded-for, with --trusted-proxy")
-				default:
-					key, err := request.ParseKey("header:" + name)
-					if err != nil || strings.HasPrefix(name, ":") {
-						r.lose(d.place(of), "no limit here counts by %s: its descriptor is left out", name)
-						return a, false
-					}
-					e.parts = []string{key.String()}
-				}
-			case "generic_key":
-				e.key = cmp.Or(e.key, kind)
-			case "header_value_match":
-				e.key, e.set = cmp.Or(e.key, "header_match"), Set{}
-				for _, h := range of.List("headers") {
-					one, known := headerMatch(h)
-					if !known {
-						r.lose(d.place(h), "no condition says the header %s: its descriptor is left out", h.Say("name"))
-						return a, false
-					}
-					e.set = e.set.and(one)
-				}
-				if of.Say("expect_match") == "false" {
-					e.set = e.set.except()
-				}
-			case "remote_address_match":
-				var networks []string
-				for _, n := range of.List("address_matcher", "ranges") {
-					networks = append(networks, n.Say("address_prefix")+"/"+cmp.Or(n.Say("prefix_len"), "0"))
-				}
-				one, known := networkSet(networks)
-				if !known {
-					r.lose(d.place(of), "%s are no networks: its descriptor is left out", strings.Join(networks, ", "))
-					return a, false
-				}
-				e.key, e.set = cmp.Or(e.key, kind), one
-				if of.Say("address_matcher", "invert_match") == "true" {
-					e.set = e.set.except()
-				}
-			default:
-				r.lose(d.place(of), "the action %s is not read: its descriptor is left out", kind)
+			e, bad, err := r.entry(d, kind, at.Get(kind))
+			if err != nil {
+				r.lose(d.place(bad), "%v: its descriptor is left out", err)
 				return a, false
 			}
 			a.entries = append(a.entries, e)
@@ -259,47 +206,94 @@ func (r *envoyReader) action(d doc, l *policy.Tree, set Set) (a envoyAction, ok 
 	return a, len(a.entries) > 0
 }
 
+// entry is what an action adds to a descriptor, or which part of it is not understood, and why.
+func (r *envoyReader) entry(d doc, kind string, of *policy.Tree) (e envoyEntry, bad *policy.Tree, err error) {
+	e = envoyEntry{key: of.Say("descriptor_key"), value: of.Say("descriptor_value")}
+	switch kind {
+	case "remote_address":
+		e.key, e.parts = "remote_address", []string{"client"}
+	case "masked_remote_address":
+		e.key = kind
+		e.parts = []string{"client/" + cmp.Or(of.Say("v4_prefix_mask_len"), "32"), "client/" + cmp.Or(of.Say("v6_prefix_mask_len"), "128")}
+	case "request_headers":
+		if of.Say("skip_if_absent") == "true" {
+			r.lose(d.place(of), "skip_if_absent is not read: without %s there is no descriptor", of.Say("header_name"))
+		}
+		name := strings.ToLower(of.Say("header_name"))
+		if name == "x-forwarded-for" {
+			r.tell(d.place(of), "clients are taken from X-Forwarded-For: --client-from x-forwarded-for, with --trusted-proxy")
+		}
+		part, err := envoyPart(name)
+		e.parts = []string{part}
+		return e, of, err
+	case "generic_key":
+		e.key = cmp.Or(e.key, kind)
+	case "header_value_match":
+		e.key = cmp.Or(e.key, "header_match")
+		for _, h := range of.List("headers") {
+			one, known := headerMatch(h)
+			if !known {
+				return e, h, fmt.Errorf("no condition says the header %s", h.Say("name"))
+			}
+			e.set = e.set.and(one)
+		}
+		e.set = e.set.unless(of.Say("expect_match") == "false")
+	case "remote_address_match":
+		networks := mapped(of.List("address_matcher", "ranges"), func(n *policy.Tree) string {
+			return n.Say("address_prefix") + "/" + cmp.Or(n.Say("prefix_len"), "0")
+		})
+		one, known := networkSet(networks)
+		if !known {
+			return e, of, fmt.Errorf("%s are no networks", strings.Join(networks, ", "))
+		}
+		e.key, e.set = cmp.Or(e.key, kind), one.unless(of.Say("address_matcher", "invert_match") == "true")
+	default:
+		return e, of, fmt.Errorf("the action %s is not read", kind)
+	}
+	return e, nil, nil
+}
+
+// envoyPart is what limits count by for a header.
+func envoyPart(name string) (string, error) {
+	if part := envoyParts[name]; part != "" {
+		return part, nil
+	}
+	key, err := request.ParseKey("header:" + name)
+	if err != nil || strings.HasPrefix(name, ":") {
+		return "", fmt.Errorf("no limit here counts by %s", name)
+	}
+	return key.String(), nil
+}
+
+var envoyParts = map[string]string{
+	":path": "path", ":authority": "host", "host": "host", "user-agent": "agent", "x-forwarded-for": "client",
+}
+
 // cases returns what a descriptor counts by, and for which requests.
-func (a envoyAction) cases(set Set) (all []keyCase) {
-	words := [2][]string{}
+func (a envoyAction) cases(set Set) []keyCase {
+	var words [2][]string // of IPv4, of IPv6
 	split := false
 	set = set.and(a.set)
 	for _, e := range a.entries {
-		set = set.and(e.set)
-		if len(e.parts) == 2 {
-			split = true
-		}
+		set, split = set.and(e.set), split || len(e.parts) == 2
 		for family := range words {
 			if n := min(family, len(e.parts)-1); n >= 0 && !slices.Contains(words[family], e.parts[n]) {
 				words[family] = append(words[family], e.parts[n])
 			}
 		}
 	}
-	for family, network := range []string{"0.0.0.0/0", "::/0"} {
-		at := set
-		if split {
-			at = set.and(within("network", network))
-		} else if family == 1 {
-			break
-		}
-		var own []string // without one of these there is no descriptor
-		for _, w := range words[family] {
-			if (part{w}).canLack() && w != "agent" {
-				own = append(own, w)
-			}
-		}
-		for _, w := range own {
-			at = at.and(within("without", w).except())
-		}
-		by := request.BySite
-		if words[family] != nil {
-			key, err := request.ParseKey(strings.Join(words[family], "+"))
-			if err != nil {
-				continue
-			}
-			by = key
-		}
-		all = append(all, keyCase{at, by})
+	if !split {
+		return casesOf(set, words[0])
 	}
-	return all
+	return append(casesOf(set.and(within("network", "0.0.0.0/0")), words[0]), casesOf(set.and(within("network", "::/0")), words[1])...)
+}
+
+// casesOf is the case of requests that have the parts of a key; none if they make no key.
+func casesOf(set Set, words []string) []keyCase {
+	by, err := keyOf(words)
+	if err != nil {
+		return nil
+	}
+	needed := func(w string) bool { return (part{w}).canLack() && w != "agent" } // else there is no descriptor
+	return []keyCase{{set.having(slices.DeleteFunc(slices.Clone(words), func(w string) bool { return !needed(w) })...), by}}
 }

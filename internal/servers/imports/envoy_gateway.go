@@ -26,27 +26,15 @@ func takeGateway(i *Import, docs []doc) {
 		routes[d.Say("metadata", "name")] = i.httpRoute(d)
 	}
 	for _, d := range each(docs, "BackendTrafficPolicy") {
-		name, set := d.Say("metadata", "name"), Set{}
-		var sets []Set
 		refs := append(d.List("spec", "targetRefs"), d.List("spec", "targetRef")...)
 		several := len(refs) > 1 || len(refs) == 1 && refs[0].Say("kind") == "Gateway"
-		for _, ref := range refs {
-			if route, ok := routes[ref.Say("name")]; ok && ref.Say("kind") == "HTTPRoute" {
-				sets = append(sets, route)
-			} else {
-				i.tell(d.place(ref), "%s %s is not here: it is judged on all requests", ref.Say("kind"), ref.Say("name"))
-				sets = append(sets, Set{})
-			}
-		}
-		if sets != nil {
-			set = union(sets...)
-		}
+		set := i.gatewayTargets(d, refs, routes)
 		limits := d.Get("spec", "rateLimit")
 		for _, kind := range []string{"local", "global"} { // without a type both hold
 			if limits.Get(kind) == nil || limits.Say("type") != "" && !strings.EqualFold(limits.Say("type"), kind) {
 				continue
 			}
-			p, local := Policy{Name: "envoy-gateway " + name, Combine: "each"}, kind == "local"
+			p, local := Policy{Name: "envoy-gateway " + d.Say("metadata", "name"), Combine: "each"}, kind == "local"
 			rules := slices.Clone(limits.List(kind, "rules"))
 			if local {
 				p.Combine = "in-turn"
@@ -64,6 +52,21 @@ func takeGateway(i *Import, docs []doc) {
 	}
 }
 
+// gatewayTargets are the requests of the routes that a policy names.
+func (i *Import) gatewayTargets(d doc, refs []*policy.Tree, routes map[string]Set) Set {
+	if len(refs) == 0 {
+		return Set{}
+	}
+	return union(mapped(refs, func(ref *policy.Tree) Set {
+		route, ok := routes[ref.Say("name")]
+		if !ok || ref.Say("kind") != "HTTPRoute" {
+			i.tell(d.place(ref), "%s %s is not here: it is judged on all requests", ref.Say("kind"), ref.Say("name"))
+			return Set{}
+		}
+		return route
+	})...)
+}
+
 // gatewayTurn ranks a local rule by when Envoy asks it: the slowest first, the one for all last.
 func gatewayTurn(rule *policy.Tree) float64 {
 	n, err := strconv.ParseFloat(rule.Say("limit", "requests"), 64)
@@ -76,14 +79,7 @@ func gatewayTurn(rule *policy.Tree) float64 {
 
 // httpRoute is the requests of an HTTPRoute: of any of its matches, for any of its hosts.
 func (i *Import) httpRoute(d doc) Set {
-	set := Set{}
-	var hosts []string
-	for _, h := range d.List("spec", "hostnames") {
-		hosts = append(hosts, strings.ToLower(h.Text))
-	}
-	if hosts != nil {
-		set = within("host", hosts...)
-	}
+	set := within("host", mapped(plainTexts(d.List("spec", "hostnames")), strings.ToLower)...)
 	var all []Set
 	for _, rule := range d.List("spec", "rules") {
 		for _, m := range rule.List("matches") {
@@ -127,73 +123,58 @@ func (i *Import) gatewayRule(p *Policy, d doc, rule *policy.Tree, set Set, local
 	}
 	var words []string
 	for _, s := range rule.List("clientSelectors") { // all of them must fit
-		one := Set{}
-		if cidr := s.Get("sourceCIDR"); cidr != nil {
-			from := Set{}
-			if prefix, err := parseNetwork(cmp.Or(cidr.Say("value"), cidr.Text)); err != nil {
-				i.lose(d.place(cidr), "sourceCIDR %s is not understood: it is taken to fit", cidr.Say("value"))
-			} else if prefix.Bits() > 0 {
-				from = within("network", networkText(prefix))
-			}
-			if cidr.Say("invert") == "true" {
-				from = from.except()
-			}
-			one = one.and(from)
-			if cidr.Say("type") == "Distinct" {
-				words = append(words, "client")
-			}
-		}
-		for _, h := range s.List("headers") {
-			key, err := request.ParseKey("header:" + h.Say("name"))
-			switch {
-			case h.Say("invert") == "true":
-				i.lose(d.place(h), "no condition says that the header %s is another: it is taken to fit", h.Say("name"))
-			case err == nil && h.Say("type") == "Distinct":
-				words = append(words, key.String())
-			case err == nil && strings.EqualFold(h.Say("name"), "user-agent") && h.Say("type") != "RegularExpression":
-				one = one.and(within("agent", "^"+regexp.QuoteMeta(h.Say("value"))+"$"))
-			default:
-				i.lose(d.place(h), "no condition says the header %s: it is taken to fit", h.Say("name"))
-			}
-		}
-		var methods []Set
-		for _, m := range s.List("methods") {
-			method := within("method", strings.ToUpper(m.Say("value")))
-			if m.Say("invert") == "true" {
-				method = method.except()
-			}
-			methods = append(methods, method)
-		}
-		if methods != nil {
-			one = one.and(union(methods...))
-		}
-		if path := s.Get("path"); path != nil {
-			fits := gatewayPath(path)
-			if path.Say("invert") == "true" {
-				fits = fits.except()
-			}
-			one = one.and(fits)
-		}
-		set = set.and(one)
+		one, parts := i.gatewaySelector(d, s)
+		set, words = set.and(one), append(words, parts...)
 	}
-	own := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return !(part{w}).canLack() })
-	for _, w := range own {
-		set = set.and(within("without", w).except())
+	by, err := keyOf(words)
+	if err != nil {
+		i.lose(d.place(rule), "%v", err)
+		return
 	}
-	by := request.BySite
-	if words != nil {
-		key, err := request.ParseKey(strings.Join(words, "+"))
-		if err != nil {
-			i.lose(d.place(rule), "%v", err)
-			return
-		}
-		by = key
-	}
-	p.Limits = append(p.Limits, Limit{
-		Text: text, By: by, Match: set, Count: set,
-		Told: []string{fmt.Sprintf("%s rule of %s%s, refused with 429", d.place(rule), d.Say("metadata", "name"), dry)},
-	})
+	own := slices.DeleteFunc(words, func(w string) bool { return !(part{w}).canLack() })
+	p.add(text, fmt.Sprintf("%s rule of %s%s, refused with 429", d.place(rule), d.Say("metadata", "name"), dry),
+		keyCase{set.having(own...), by})
 }
+
+// gatewaySelector is the requests that a selector fits, and what it tells apart.
+func (i *Import) gatewaySelector(d doc, s *policy.Tree) (set Set, words []string) {
+	if cidr := s.Get("sourceCIDR"); cidr != nil {
+		if prefix, err := parseNetwork(cmp.Or(cidr.Say("value"), cidr.Text)); err != nil {
+			i.lose(d.place(cidr), "sourceCIDR %s is not understood: it is taken to fit", cidr.Say("value"))
+		} else if prefix.Bits() > 0 {
+			set = within("network", networkText(prefix))
+		}
+		set = inverted(set, cidr)
+		if cidr.Say("type") == "Distinct" {
+			words = append(words, "client")
+		}
+	}
+	for _, h := range s.List("headers") {
+		key, err := request.ParseKey("header:" + h.Say("name"))
+		switch {
+		case h.Say("invert") == "true":
+			i.lose(d.place(h), "no condition says that the header %s is another: it is taken to fit", h.Say("name"))
+		case err == nil && h.Say("type") == "Distinct":
+			words = append(words, key.String())
+		case err == nil && strings.EqualFold(h.Say("name"), "user-agent") && h.Say("type") != "RegularExpression":
+			set = set.and(within("agent", "^"+regexp.QuoteMeta(h.Say("value"))+"$"))
+		default:
+			i.lose(d.place(h), "no condition says the header %s: it is taken to fit", h.Say("name"))
+		}
+	}
+	if methods := s.List("methods"); len(methods) > 0 {
+		set = set.and(union(mapped(methods, func(m *policy.Tree) Set {
+			return inverted(within("method", strings.ToUpper(m.Say("value"))), m)
+		})...))
+	}
+	if path := s.Get("path"); path != nil {
+		set = set.and(inverted(gatewayPath(path), path))
+	}
+	return set, words
+}
+
+// inverted are the requests of a match, which may say that it must not fit.
+func inverted(set Set, match *policy.Tree) Set { return set.unless(match.Say("invert") == "true") }
 
 // gatewayPath is the requests of a match of paths.
 func gatewayPath(at *policy.Tree) (set Set) {

@@ -150,12 +150,8 @@ func (r *envoyReader) window(p *Policy, d doc, at *policy.Tree, a envoyAction) {
 	if at.Say("shadow_mode") == "true" || at.Say("quota_mode") == "true" {
 		dry = ", which is a dry run there"
 	}
-	for _, c := range a.cases(Set{}) {
-		p.Limits = append(p.Limits, Limit{
-			Text: fmt.Sprintf("envoy:%s/%s", l.Say("requests_per_unit"), unit), By: c.by, Match: c.set, Count: c.set,
-			Told: []string{fmt.Sprintf("%s descriptor %s%s, refused with 429", d.place(l), at.Say("key"), dry)},
-		})
-	}
+	p.add(fmt.Sprintf("envoy:%s/%s", l.Say("requests_per_unit"), unit),
+		fmt.Sprintf("%s descriptor %s%s, refused with 429", d.place(l), at.Say("key"), dry), a.cases(Set{})...)
 }
 
 // Envoy's local rate limit: buckets by descriptors.
@@ -170,78 +166,94 @@ func (r *envoyReader) filters() {
 		}
 	}
 	for n, l := range r.local {
-		set := l.set
-		for _, other := range r.local[:n] {
-			if !l.atRoute && !other.atRoute && l.at.Get("token_bucket") != nil && other.at.Get("token_bucket") != nil {
-				r.lose(l.d.place(l.at), "the filter at %s has another bucket, for another listener: each is judged on all requests", other.d.place(other.at))
-				break // one tells it: a thousand filters would make half a million pairs
-			}
-		}
+		r.otherFilter(l, r.local[:n])
 		if !l.atRoute && routes != nil {
-			set = set.and(union(routes...).except())
+			l.set = l.set.and(union(routes...).except())
 		}
-		for _, key := range []string{"filter_enabled", "filter_enforced"} {
-			switch n := l.at.Say(key, "default_value", "numerator"); {
-			case n == "" && l.at.Get(key, "default_value") != nil:
-				r.tell(l.d.place(l.at.Get(key)), "%s has no numerator, which is 0: it refuses nothing there, and is judged all the same", key)
-			case l.at.Get(key) == nil:
-				r.tell(l.d.place(l.at), "without %s Envoy refuses nothing: it is judged all the same", key)
-			case n == "0":
-				r.tell(l.d.place(l.at.Get(key)), "%s is 0: it refuses nothing there, and is judged all the same", key)
-			case n != "" && n != "100" && cmp.Or(l.at.Say(key, "default_value", "denominator"), "HUNDRED") == "HUNDRED":
-				r.lose(l.d.place(l.at.Get(key)), "%s is %s %%: it is judged for all requests", key, n)
-			}
-		}
-		if l.at.Say("local_rate_limit_per_downstream_connection") == "true" {
-			r.lose(l.d.place(l.at), "a bucket for each connection is one for all requests here")
-		}
-		rest, own := set, r.actions
-		if list := l.at.List("rate_limits"); list != nil {
-			own = nil
-			for _, entry := range list {
-				if a, ok := r.action(l.d, entry, set); ok {
-					own = append(own, a)
-				}
-			}
-		}
-		descriptors := slices.Clone(l.at.List("descriptors"))
-		slices.SortStableFunc(descriptors, func(a, b *policy.Tree) int { return cmp.Compare(fillRate(a), fillRate(b)) })
-		for _, descriptor := range descriptors { // the slowest first, then the bucket for all
-			entries, found := descriptor.List("entries"), false
-			for _, a := range own {
-				fits := len(a.entries) == len(entries)
-				for n := range entries {
-					fits = fits && a.entries[n].key == entries[n].Say("key") && (a.entries[n].parts != nil && entries[n].Say("value") == "" ||
-						a.entries[n].parts == nil && a.entries[n].value == entries[n].Say("value"))
-				}
-				if fits {
-					found = true
-					each := slices.ContainsFunc(entries, func(e *policy.Tree) bool { return e.Say("value") == "" })
-					if each && l.at.Get("max_dynamic_descriptors") == nil {
-						r.tell(l.d.place(descriptor),
-							"without max_dynamic_descriptors Envoy keeps the buckets of 20 values; here all are kept")
-					}
-					cases := a.cases(set)
-					r.bucket(&p, l.d, descriptor.Get("token_bucket"), cases, "descriptor "+entriesText(entries))
-					for _, c := range cases {
-						if l.at.Say("always_consume_default_token_bucket") == "false" {
-							rest = rest.and(c.set.except())
-						}
-					}
-				}
-			}
-			if !found {
-				r.lose(l.d.place(descriptor), "no action makes the descriptor %s, or only for some values", entriesText(entries))
-			}
-		}
-		if b := l.at.Get("token_bucket"); b != nil {
-			r.bucket(&p, l.d, b, []keyCase{{rest, request.BySite}}, "all requests")
-		}
+		r.filter(&p, l)
 	}
 	if len(p.Limits) > 0 {
 		r.tell("", "each Envoy counts for itself; here one counts all requests. Before 1.31 it was filled by a timer: envoy-local")
 	}
 	r.Policies = append(r.Policies, p)
+}
+
+// otherFilter tells of the first of the filters before one that has a bucket for all, too: a thousand filters would make
+// half a million pairs.
+func (r *envoyReader) otherFilter(l envoyLocal, before []envoyLocal) {
+	forAll := func(l envoyLocal) bool { return !l.atRoute && l.at.Get("token_bucket") != nil }
+	if n := slices.IndexFunc(before, forAll); forAll(l) && n >= 0 {
+		r.lose(l.d.place(l.at), "the filter at %s has another bucket, for another listener: each is judged on all requests",
+			before[n].d.place(before[n].at))
+	}
+}
+
+// filter adds the limits of a local filter.
+func (r *envoyReader) filter(p *Policy, l envoyLocal) {
+	for _, key := range []string{"filter_enabled", "filter_enforced"} {
+		r.share(l, key)
+	}
+	if l.at.Say("local_rate_limit_per_downstream_connection") == "true" {
+		r.lose(l.d.place(l.at), "a bucket for each connection is one for all requests here")
+	}
+	rest, own := l.set, r.actions
+	if list := l.at.List("rate_limits"); list != nil {
+		own = r.actionsOf(l.d, list, l.set)
+	}
+	descriptors := slices.Clone(l.at.List("descriptors"))
+	slices.SortStableFunc(descriptors, func(a, b *policy.Tree) int { return cmp.Compare(fillRate(a), fillRate(b)) })
+	for _, descriptor := range descriptors { // the slowest first, then the bucket for all
+		for _, c := range r.descriptor(p, l, descriptor, own) {
+			if l.at.Say("always_consume_default_token_bucket") == "false" {
+				rest = rest.and(c.set.except())
+			}
+		}
+	}
+	if b := l.at.Get("token_bucket"); b != nil {
+		r.bucket(p, l.d, b, []keyCase{{rest, request.BySite}}, "all requests")
+	}
+}
+
+// share tells of a filter that is for a part of the requests only.
+func (r *envoyReader) share(l envoyLocal, key string) {
+	at := l.at.Get(key)
+	switch n := at.Say("default_value", "numerator"); {
+	case n == "" && at.Get("default_value") != nil:
+		r.tell(l.d.place(at), "%s has no numerator, which is 0: it refuses nothing there, and is judged all the same", key)
+	case at == nil:
+		r.tell(l.d.place(l.at), "without %s Envoy refuses nothing: it is judged all the same", key)
+	case n == "0":
+		r.tell(l.d.place(at), "%s is 0: it refuses nothing there, and is judged all the same", key)
+	case n != "" && n != "100" && cmp.Or(at.Say("default_value", "denominator"), "HUNDRED") == "HUNDRED":
+		r.lose(l.d.place(at), "%s is %s %%: it is judged for all requests", key, n)
+	}
+}
+
+// descriptor adds the limits of a descriptor of a local filter, and returns their cases.
+func (r *envoyReader) descriptor(p *Policy, l envoyLocal, descriptor *policy.Tree, actions []envoyAction) (all []keyCase) {
+	entries, found := descriptor.List("entries"), false
+	for _, a := range actions {
+		if !slices.EqualFunc(a.entries, entries, envoyEntry.fits) {
+			continue
+		}
+		found = true
+		each := slices.ContainsFunc(entries, func(e *policy.Tree) bool { return e.Say("value") == "" })
+		if each && l.at.Get("max_dynamic_descriptors") == nil {
+			r.tell(l.d.place(descriptor), "without max_dynamic_descriptors Envoy keeps the buckets of 20 values; here all are kept")
+		}
+		cases := a.cases(l.set)
+		r.bucket(p, l.d, descriptor.Get("token_bucket"), cases, "descriptor "+entriesText(entries))
+		all = append(all, cases...)
+	}
+	if !found {
+		r.lose(l.d.place(descriptor), "no action makes the descriptor %s, or only for some values", entriesText(entries))
+	}
+	return all
+}
+
+// fits reports whether an entry is one of a descriptor, which may be for any value.
+func (e envoyEntry) fits(of *policy.Tree) bool {
+	return e.key == of.Say("key") && (e.parts != nil && of.Say("value") == "" || e.parts == nil && e.value == of.Say("value"))
 }
 
 // fillRate returns how many tokens the bucket of a descriptor gets in a microsecond.
@@ -255,11 +267,9 @@ func fillRate(descriptor *policy.Tree) float64 {
 }
 
 func entriesText(entries []*policy.Tree) string {
-	var texts []string
-	for _, e := range entries {
-		texts = append(texts, strings.TrimSuffix(e.Say("key")+"="+e.Say("value"), "="))
-	}
-	return strings.Join(texts, ", ")
+	return strings.Join(mapped(entries, func(e *policy.Tree) string {
+		return strings.TrimSuffix(e.Say("key")+"="+e.Say("value"), "=")
+	}), ", ")
 }
 
 // bucket adds the limits of a token bucket.
@@ -270,10 +280,6 @@ func (r *envoyReader) bucket(p *Policy, d doc, b *policy.Tree, cases []keyCase, 
 		r.lose(d.place(b), "a bucket of %s tokens, filled every %s, is not understood", most, b.Say("fill_interval"))
 		return
 	}
-	for _, c := range cases {
-		p.Limits = append(p.Limits, Limit{
-			Text: fmt.Sprintf("token:%s/%s,burst=%s", fill, limit.FormatPeriod(period), most), By: c.by, Match: c.set, Count: c.set,
-			Told: []string{fmt.Sprintf("%s token_bucket of %s, refused with 429", d.place(b), what)},
-		})
-	}
+	p.add(fmt.Sprintf("token:%s/%s,burst=%s", fill, limit.FormatPeriod(period), most),
+		fmt.Sprintf("%s token_bucket of %s, refused with 429", d.place(b), what), cases...)
 }
