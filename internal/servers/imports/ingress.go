@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"net/netip"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -54,88 +53,125 @@ type ingressLimit struct {
 
 var notInLimit = lazy.Regexp(`/global-rate-limit$`)
 
+// An ingressHost is what Ingresses say of a host.
+type ingressHost struct {
+	routes      []ingressRoute
+	expressions bool     // whether its paths are some, of whatever kind
+	upstreams   []string // what stands in the place of the host in logs that have none
+}
+
+// An ingressRoute is a location, and which Ingress it is of.
+type ingressRoute struct {
+	place nginxPlace
+	of    int
+}
+
+// ingressHosts are those with routes, by their names, which are in the order of the configuration.
+type ingressHosts struct {
+	names []string
+	hosts map[string]*ingressHost
+}
+
+func (s *ingressHosts) host(name string) *ingressHost {
+	if s.hosts[name] == nil {
+		s.hosts[name] = new(ingressHost)
+	}
+	return s.hosts[name]
+}
+
+func (s *ingressHosts) add(host, kind, pattern string, of int) {
+	h := s.host(host)
+	if h.routes == nil {
+		s.names = append(s.names, host)
+	}
+	h.routes = append(h.routes, ingressRoute{nginxPlace{kind: kind, pattern: pattern}, of})
+}
+
+// read takes the rules of an Ingress.
+func (s *ingressHosts) read(d doc, of int) {
+	notes, rules := d.Get("metadata", "annotations"), d.List("spec", "rules")
+	for _, rule := range rules {
+		name := strings.ToLower(rule.Say("host"))
+		h := s.host(name)
+		h.expressions = h.expressions || ingressNote(notes, "use-regex").Say() == "true" || ingressNote(notes, "rewrite-target") != nil
+		for _, at := range rule.List("http", "paths") {
+			path := cmp.Or(at.Say("path"), "/")
+			if up := upstream(d, at); up != "" && !slices.Contains(h.upstreams, up) {
+				h.upstreams = append(h.upstreams, up)
+			}
+			switch at.Say("pathType") {
+			case "Exact":
+				s.add(name, "=", path, of)
+			case "Prefix":
+				path = strings.TrimSuffix(path, "/")
+				if s.add(name, "", path+"/", of); path != "" {
+					s.add(name, "=", path, of)
+				}
+			default:
+				s.add(name, "", path, of)
+			}
+		}
+	}
+	if d.Get("spec", "defaultBackend") != nil && len(rules) == 0 {
+		s.add("", "", "/", of)
+	}
+}
+
+// named are the requests that ask for a host.
+func (s *ingressHosts) named(host string) Set {
+	return within("host", append([]string{host}, s.hosts[host].upstreams...)...)
+}
+
+// server is the requests that come to the server of a host, which no narrower one takes.
+func (s *ingressHosts) server(host string) (set Set) {
+	for _, other := range s.names {
+		if other != "" && (host == "" || narrower(other, host)) {
+			set = set.and(s.named(other).except())
+		}
+	}
+	if host == "" {
+		return set
+	}
+	return set.and(s.named(host))
+}
+
+// share gives the requests of a host to Ingresses, by their numbers.
+func (i *Import) share(h *ingressHost, server Set, ingresses []doc, give func(ingress int, set Set)) {
+	root := nginxPlace{}
+	for n := range h.routes {
+		p := &h.routes[n].place
+		if h.expressions {
+			if p.kind, p.pattern = "~*", "^"+p.pattern; !compiles(p.pattern) {
+				i.lose(ingresses[h.routes[n].of].place(nil), "path %s cannot be read in Go's syntax: it is left out", p.pattern[1:])
+				continue
+			}
+		}
+		root.within = append(root.within, *p)
+	}
+	if h.expressions { // the longest is asked first
+		slices.SortStableFunc(root.within, func(a, b nginxPlace) int { return cmp.Compare(len(b.pattern), len(a.pattern)) })
+	}
+	taken, _ := root.choose(server)
+	for _, c := range taken {
+		at := slices.IndexFunc(h.routes, func(r ingressRoute) bool {
+			return r.place.kind == c.place.kind && r.place.pattern == c.place.pattern
+		})
+		give(h.routes[at].of, c.set)
+	}
+}
+
 func takeIngresses(i *Import, docs []doc) {
 	p := Policy{Name: "ingress-nginx"}
-	type route struct {
-		place nginxPlace
-		of    int
-	}
+	ingresses := each(docs, "Ingress")
 	var limits [][]ingressLimit
-	hosts, expressions := map[string][]route{}, map[string]bool{}
-	upstreams := map[string][]string{} // of each host
-	var names []string
-	for _, d := range each(docs, "Ingress") {
+	servers := ingressHosts{hosts: map[string]*ingressHost{}}
+	for n, d := range ingresses {
 		limits = append(limits, i.ingressLimits(d))
-		of, notes := len(limits)-1, d.Get("metadata", "annotations")
-		add := func(host string, kind, pattern string) {
-			if hosts[host] == nil {
-				names = append(names, host)
-			}
-			hosts[host] = append(hosts[host], route{nginxPlace{kind: kind, pattern: pattern}, of})
-		}
-		for _, rule := range d.List("spec", "rules") {
-			host := strings.ToLower(rule.Say("host"))
-			if ingressNote(notes, "use-regex").Say() == "true" || ingressNote(notes, "rewrite-target") != nil {
-				expressions[host] = true
-			}
-			for _, at := range rule.List("http", "paths") {
-				path := cmp.Or(at.Say("path"), "/")
-				if up := upstream(d, at); up != "" && !slices.Contains(upstreams[host], up) {
-					upstreams[host] = append(upstreams[host], up)
-				}
-				switch at.Say("pathType") {
-				case "Exact":
-					add(host, "=", path)
-				case "Prefix":
-					path = strings.TrimSuffix(path, "/")
-					if add(host, "", path+"/"); path != "" {
-						add(host, "=", path)
-					}
-				default:
-					add(host, "", path)
-				}
-			}
-		}
-		if d.Get("spec", "defaultBackend") != nil && len(d.List("spec", "rules")) == 0 {
-			add("", "", "/")
-		}
+		servers.read(d, n)
 	}
 	sets := make([][]Set, len(limits))
-	for _, host := range names {
-		server := Set{}
-		for _, other := range names {
-			if other != "" && (host == "" || narrower(other, host)) {
-				server = server.and(within("host", append([]string{other}, upstreams[other]...)...).except())
-			}
-		}
-		if host != "" {
-			server = server.and(within("host", append([]string{host}, upstreams[host]...)...))
-		}
-		root := nginxPlace{}
-		for _, r := range hosts[host] {
-			if expressions[host] { // whatever its kind
-				r.place.kind, r.place.pattern = "~*", "^"+r.place.pattern
-				if _, err := regexp.Compile(r.place.pattern); err != nil {
-					i.lose(each(docs, "Ingress")[r.of].place(nil), "path %s cannot be read in Go's syntax: it is left out", r.place.pattern[1:])
-					continue
-				}
-			}
-			root.within = append(root.within, r.place)
-		}
-		if expressions[host] { // the longest is asked first
-			slices.SortStableFunc(root.within, func(a, b nginxPlace) int { return cmp.Compare(len(b.pattern), len(a.pattern)) })
-		}
-		taken, _ := root.choose(server)
-		of := func(p nginxPlace) int {
-			at := slices.IndexFunc(hosts[host], func(r route) bool {
-				return r.place.kind == p.kind && r.place.pattern == p.pattern || expressions[host] && "^"+r.place.pattern == p.pattern
-			})
-			return hosts[host][at].of
-		}
-		for _, c := range taken {
-			n := of(c.place)
-			sets[n] = append(sets[n], c.set)
-		}
+	for _, host := range servers.names {
+		i.share(servers.hosts[host], servers.server(host), ingresses, func(n int, set Set) { sets[n] = append(sets[n], set) })
 	}
 	status := "503"
 	for _, d := range each(i.docs, "ConfigMap") {
@@ -143,12 +179,8 @@ func takeIngresses(i *Import, docs []doc) {
 	}
 	for n := range limits {
 		for _, l := range limits[n] {
-			set := union(sets[n]...)
-			p.Limits = append(p.Limits, Limit{
-				Text: l.text, Match: set.and(l.spare), Count: set.and(l.spare),
-				Told: []string{fmt.Sprintf("%s %s: %s of Ingress %s, refused with %s", l.d.place(l.at),
-					annotationName(l.at, l.d), l.at.Text, l.d.Say("metadata", "name"), status)},
-			})
+			p.add(l.text, fmt.Sprintf("%s %s: %s of Ingress %s, refused with %s", l.d.place(l.at), annotationName(l.at, l.d), l.at.Text,
+				l.d.Say("metadata", "name"), status), keyCase{union(sets[n]...).and(l.spare), request.ByClient})
 		}
 	}
 	if len(p.Limits) > 0 {

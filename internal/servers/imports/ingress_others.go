@@ -3,12 +3,14 @@ package imports
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
 	"shadow/internal/lazy"
 	"shadow/internal/policy"
+	"shadow/internal/request"
 	"shadow/limit"
 )
 
@@ -43,44 +45,43 @@ func takeHAProxyIngresses(i *Import, docs []doc) {
 				said[key[len(prefix):]] = notes.Get(key)
 			}
 		}
-		most := said["requests"]
-		if most == nil {
-			continue
+		if said["requests"] != nil {
+			i.haproxyIngress(&p, d, said, periods)
 		}
-		period := cmp.Or(said["period"].Say(), "1s")
-		n, err := strconv.ParseInt(most.Text, 10, 64)
-		if _, bad := limit.ParsePeriod(period); bad != nil || err != nil {
-			i.lose(d.place(most), "%s requests in %s are not understood", most.Text, period)
-			continue
-		}
-		set := i.ingressPaths(d)
-		for key, at := range said {
-			switch key {
-			case "requests", "period", "size", "status-code":
-			case "whitelist":
-				for word := range strings.FieldsFuncSeq(at.Text, func(c rune) bool { return c == ',' || c == ' ' }) {
-					if prefix, err := parseNetwork(word); err == nil {
-						set = set.and(within("network", networkText(prefix)).except())
-						continue
-					}
-					i.lose(d.place(at), "%s is no network: it is left out", word)
-				}
-			default:
-				i.lose(d.place(at), "rate-limit-%s is not understood", key)
-			}
-		}
-		name := d.Say("metadata", "name")
-		if other, ok := periods[period]; ok {
-			i.lose(d.place(most), "the Ingresses %s and %s count in one table there, and each for itself here", other, name)
-		}
-		periods[period] = name
-		p.Limits = append(p.Limits, Limit{
-			Text: fmt.Sprintf("haproxy:%d/%s", n, period), Match: set, Count: set,
-			Told: []string{fmt.Sprintf("%s rate-limit-requests: %d of Ingress %s, refused with %s", d.place(most), n, name,
-				cmp.Or(said["status-code"].Say(), "403"))},
-		})
 	}
 	i.Policies = append(i.Policies, p)
+}
+
+// haproxyIngress adds the limit of an Ingress. Those of the same period count together there.
+func (i *Import) haproxyIngress(p *Policy, d doc, said map[string]*policy.Tree, periods map[string]string) {
+	most, period, name := said["requests"], cmp.Or(said["period"].Say(), "1s"), d.Say("metadata", "name")
+	n, err := strconv.ParseInt(most.Text, 10, 64)
+	if _, bad := limit.ParsePeriod(period); bad != nil || err != nil {
+		i.lose(d.place(most), "%s requests in %s are not understood", most.Text, period)
+		return
+	}
+	set := i.ingressPaths(d)
+	for _, key := range slices.Sorted(maps.Keys(said)) {
+		switch at := said[key]; key {
+		case "requests", "period", "size", "status-code":
+		case "whitelist":
+			for word := range strings.FieldsFuncSeq(at.Text, func(c rune) bool { return c == ',' || c == ' ' }) {
+				if prefix, err := parseNetwork(word); err == nil {
+					set = set.and(within("network", networkText(prefix)).except())
+					continue
+				}
+				i.lose(d.place(at), "%s is no network: it is left out", word)
+			}
+		default:
+			i.lose(d.place(at), "rate-limit-%s is not understood", key)
+		}
+	}
+	if other, ok := periods[period]; ok {
+		i.lose(d.place(most), "the Ingresses %s and %s count in one table there, and each for itself here", other, name)
+	}
+	periods[period] = name
+	p.add(fmt.Sprintf("haproxy:%d/%s", n, period), fmt.Sprintf("%s rate-limit-requests: %d of Ingress %s, refused with %s",
+		d.place(most), n, name, cmp.Or(said["status-code"].Say(), "403")), keyCase{set, request.ByClient})
 }
 
 // ingressPaths returns the requests of the paths of an Ingress. Those that a longer path of another takes are not told.
@@ -93,15 +94,11 @@ func (i *Import) ingressPaths(d doc) Set {
 		}
 		for _, at := range rule.List("http", "paths") {
 			path := cmp.Or(at.Say("path"), "/")
+			fits := segments(path)
 			if at.Say("pathType") == "Exact" {
-				sets = append(sets, host.and(exactly(path)))
-				continue
+				fits = exactly(path)
 			}
-			if path = strings.TrimSuffix(path, "/"); path != "" {
-				sets = append(sets, host.and(union(exactly(path), below(path+"/"))))
-			} else {
-				sets = append(sets, host)
-			}
+			sets = append(sets, host.and(fits))
 		}
 	}
 	if sets == nil {
@@ -116,78 +113,95 @@ func isNginxPolicy(d doc) bool {
 	})
 }
 
+var routeKind = lazy.Regexp(`^(~\*?|=)`)
+
+// A nginxPolicies reads which requests each Policy is for.
+type nginxPolicies struct {
+	*Import
+	policies map[string]doc
+	used     map[string]bool
+	sets     map[string]Set // of a VirtualServer, where each Policy has one zone
+	names    []string       // of these, in their order
+}
+
+// add takes down that policies are for some requests; false if none of them limits.
+func (r *nginxPolicies) add(d doc, list []*policy.Tree, set Set) (found bool) {
+	for _, at := range list {
+		name := at.Say("name")
+		if _, ok := r.policies[name]; !ok {
+			r.tell(d.place(at), "the Policy %s is not here, or has no rateLimit: if it limits, give its file too", name)
+			continue
+		}
+		found, r.used[name] = true, true
+		if before, ok := r.sets[name]; ok {
+			r.sets[name] = union(before, set)
+			continue
+		}
+		r.sets[name], r.names = set, append(r.names, name)
+	}
+	return found
+}
+
+// server takes down which policies are for the requests of a VirtualServer.
+func (r *nginxPolicies) server(d doc) {
+	r.sets, r.names = map[string]Set{}, nil
+	host, root, all := within("host", strings.ToLower(d.Say("spec", "host"))), nginxPlace{}, d.List("spec", "policies")
+	routes := d.List("spec", "routes")
+	for _, at := range routes {
+		path := at.Say("path")
+		kind := routeKind().FindString(path)
+		pattern := strings.TrimPrefix(path, kind)
+		if kind != "" {
+			pattern = strings.TrimSpace(pattern)
+		}
+		if strings.HasPrefix(kind, "~") && !compiles(pattern) {
+			r.lose(d.place(at), "path %s cannot be read in Go's syntax: it is left out", path)
+			continue
+		}
+		root.within = append(root.within, nginxPlace{kind: kind, pattern: pattern})
+		if at.Get("route") != nil {
+			r.lose(d.place(at), "the VirtualServerRoute %s is not read", at.Say("route"))
+		}
+	}
+	taken, _ := root.choose(host)
+	for _, at := range routes {
+		for _, c := range taken {
+			own := c.place.kind+c.place.pattern == strings.ReplaceAll(at.Say("path"), " ", "")
+			if own && !r.add(d, at.List("policies"), c.set) { // those of a route hold instead
+				r.add(d, all, c.set)
+			}
+		}
+	}
+	if len(routes) == 0 {
+		r.add(d, all, host)
+	}
+}
+
 func takeNginxPolicies(i *Import, docs []doc) {
-	policies, used, p := map[string]doc{}, map[string]bool{}, Policy{Name: "nginx-policy"}
+	r := nginxPolicies{Import: i, policies: map[string]doc{}, used: map[string]bool{}}
+	p := Policy{Name: "nginx-policy"}
 	for _, d := range each(docs, "Policy") {
 		if d.Get("spec", "rateLimit") != nil {
-			policies[d.Say("metadata", "name")] = d
+			r.policies[d.Say("metadata", "name")] = d
 		}
-	}
-	sets, names := map[string]Set{}, []string(nil) // of a VirtualServer, where each Policy has one zone
-	add := func(d doc, list []*policy.Tree, set Set) (found bool) {
-		for _, at := range list {
-			name := at.Say("name")
-			if _, ok := policies[name]; !ok {
-				i.tell(d.place(at), "the Policy %s is not here, or has no rateLimit: if it limits, give its file too", name)
-				continue
-			}
-			found, used[name] = true, true
-			if before, ok := sets[name]; ok {
-				sets[name] = union(before, set)
-				continue
-			}
-			sets[name], names = set, append(names, name)
-		}
-		return found
 	}
 	for _, d := range each(docs, "VirtualServer") {
-		host := within("host", strings.ToLower(d.Say("spec", "host")))
-		root := nginxPlace{}
-		for _, r := range d.List("spec", "routes") {
-			kind, pattern := "", r.Say("path")
-			for _, k := range []string{"~*", "~", "="} {
-				if rest, ok := strings.CutPrefix(pattern, k); ok && kind == "" {
-					kind, pattern = k, strings.TrimSpace(rest)
-				}
-			}
-			if strings.HasPrefix(kind, "~") && !compiles(pattern) {
-				i.lose(d.place(r), "path %s cannot be read in Go's syntax: it is left out", r.Say("path"))
-				continue
-			}
-			root.within = append(root.within, nginxPlace{kind: kind, pattern: pattern})
-			if r.Get("route") != nil {
-				i.lose(d.place(r), "the VirtualServerRoute %s is not read", r.Say("route"))
-			}
+		r.server(d)
+		for _, name := range r.names {
+			i.nginxPolicy(&p, r.policies[name], r.sets[name])
 		}
-		taken, _ := root.choose(host)
-		for _, r := range d.List("spec", "routes") {
-			for _, c := range taken {
-				own := c.place.kind+c.place.pattern == strings.ReplaceAll(r.Say("path"), " ", "")
-				if own && !add(d, r.List("policies"), c.set) { // those of a route hold instead
-					add(d, d.List("spec", "policies"), c.set)
-				}
-			}
-		}
-		if len(d.List("spec", "routes")) == 0 {
-			add(d, d.List("spec", "policies"), host)
-		}
-		for _, name := range names {
-			p.Limits = append(p.Limits, i.nginxPolicy(policies[name], sets[name])...)
-		}
-		clear(sets)
-		names = nil
 	}
 	for _, d := range each(docs, "Policy") {
-		if name := d.Say("metadata", "name"); d.Get("spec", "rateLimit") != nil && !used[name] {
+		if name := d.Say("metadata", "name"); d.Get("spec", "rateLimit") != nil && !r.used[name] {
 			i.lose(d.place(nil), "no VirtualServer here names the Policy %s: it is judged on all requests", name)
-			p.Limits = append(p.Limits, i.nginxPolicy(d, Set{})...)
+			i.nginxPolicy(&p, d, Set{})
 		}
 	}
 	i.Policies = append(i.Policies, p)
 }
 
-// nginxPolicy returns the limits of a Policy at a place.
-func (i *Import) nginxPolicy(d doc, set Set) (all []Limit) {
+// nginxPolicy adds the limits of a Policy at a place.
+func (i *Import) nginxPolicy(p *Policy, d doc, set Set) {
 	at := d.Get("spec", "rateLimit")
 	for _, key := range at.Keys() {
 		switch part := at.Get(key); key {
@@ -217,15 +231,9 @@ func (i *Import) nginxPolicy(d doc, set Set) (all []Limit) {
 		words = append(words, part.text)
 	}
 	if words == nil {
-		return nil
+		return
 	}
-	for _, k := range present(set, words, nil, false) {
-		all = append(all, Limit{
-			Text: text, By: k.by, Match: k.set, Count: k.set,
-			Told: []string{fmt.Sprintf("%s Policy %s by %s, refused with %s", d.place(at), d.Say("metadata", "name"), at.Say("key"),
-				cmp.Or(at.Say("rejectCode"), "503"))},
-		})
-	}
+	p.add(text, fmt.Sprintf("%s Policy %s by %s, refused with %s", d.place(at), d.Say("metadata", "name"), at.Say("key"),
+		cmp.Or(at.Say("rejectCode"), "503")), present(set, words, nil, false)...)
 	i.tell("", "each replica of the controller counts for itself; here one counts all requests")
-	return all
 }

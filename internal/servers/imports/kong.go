@@ -68,6 +68,16 @@ func isKong(d doc) bool {
 	return d.Get("_format_version") != nil || d.Say("kind") == "KongPlugin" || d.Say("kind") == "KongClusterPlugin"
 }
 
+// A kongReader finds the plugins of a declarative file, and for which requests they are.
+type kongReader struct {
+	*Import
+	d      doc
+	all    []plugged
+	sets   map[*policy.Tree]Set // of routes
+	places map[string]Set       // of routes and services, by their kind and name
+	header string               // which has the API key of a consumer
+}
+
 func takeKong(i *Import, docs []doc) {
 	var all []plugged
 	for _, d := range docs {
@@ -76,57 +86,9 @@ func takeKong(i *Import, docs []doc) {
 			all = append(all, plugged{d: d, at: d.Get("config"), name: d.Say("plugin")})
 			continue
 		}
-		add := func(plugins *policy.Tree, set Set, rank int) {
-			for _, p := range plugins.List() {
-				if p.Say("enabled") == "false" || p.Get("route") != nil || p.Get("service") != nil || p.Get("consumer") != nil {
-					continue
-				}
-				all = append(all, plugged{d: d, at: p, name: p.Say("name"), set: set, rank: rank})
-			}
-		}
-		places := map[string]Set{}
-		sets := i.kongRoutes(d)
-		routes := func(list *policy.Tree, of *policy.Tree) {
-			for _, r := range list.List() {
-				set := sets[r]
-				places["route "+r.Say("name")] = set
-				add(r.Get("plugins"), set, 2)
-				service := "service " + cmp.Or(of.Say("name"), r.Say("service"), r.Say("service", "name"))
-				if before, ok := places[service]; ok {
-					set = union(before, set)
-				}
-				places[service] = set
-			}
-		}
-		services := d.List("services")
-		for _, s := range services {
-			routes(s.Get("routes"), s)
-		}
-		routes(d.Get("routes"), nil)
-		for _, s := range services {
-			if set, ok := places["service "+s.Say("name")]; ok {
-				add(s.Get("plugins"), set, 1)
-			} else if s.Get("plugins") != nil {
-				i.tell(d.place(s), "no route leads to the service %s", s.Say("name"))
-			}
-		}
-		for _, p := range d.List("plugins") {
-			if p.Say("enabled") == "false" {
-				continue
-			}
-			rank, of := 0, ""
-			for n, kind := range []string{"service", "route"} {
-				if name := cmp.Or(p.Say(kind), p.Say(kind, "name")); name != "" {
-					rank, of = n+1, kind+" "+name
-				}
-			}
-			if set, ok := places[of]; of == "" || ok {
-				if p.Get("consumer") == nil {
-					all = append(all, plugged{d: d, at: p, name: p.Say("name"), set: set, rank: rank})
-				}
-			}
-		}
-		all = append(all, i.kongConsumers(d, places)...)
+		r := kongReader{Import: i, d: d, sets: i.kongRoutes(d), places: map[string]Set{}, header: keyHeader(d)}
+		r.read()
+		all = append(all, r.all...)
 	}
 	p := Policy{Name: "kong"}
 	all = closest(all)
@@ -134,7 +96,7 @@ func takeKong(i *Import, docs []doc) {
 	for _, at := range all {
 		switch at.name {
 		case "rate-limiting":
-			p.Limits = append(p.Limits, i.kongLimits(at)...)
+			i.kongLimits(&p, at)
 		case "rate-limiting-advanced", "response-ratelimiting", "graphql-rate-limiting-advanced", "ai-rate-limiting-advanced", "service-protection":
 			i.lose(at.d.place(at.at), "the plugin %s is not read", at.name)
 		}
@@ -142,74 +104,140 @@ func takeKong(i *Import, docs []doc) {
 	i.Policies = append(i.Policies, p)
 }
 
-// kongConsumers returns the plugins of consumers. An API key that is a text of the configuration tells a consumer, where the
-// log has its header.
-// Source: Kong/kong 22246ef, kong/runloop/plugins_iterator.lua (of a consumer, at a route, a service or anywhere, comes
-// before any other), kong/plugins/key-auth/schema.lua (key_names, apikey by default).
-func (i *Import) kongConsumers(d doc, places map[string]Set) (all []plugged) {
-	header := "apikey"
+// read finds plugins at routes, at services, for all, and of consumers.
+func (r *kongReader) read() {
+	services := r.d.List("services")
+	for _, s := range services {
+		r.routes(s.Get("routes"), s)
+	}
+	r.routes(r.d.Get("routes"), nil)
+	for _, s := range services {
+		if set, ok := r.places["service "+s.Say("name")]; ok {
+			r.plugins(s, set, 1)
+		} else if s.Get("plugins") != nil {
+			r.tell(r.d.place(s), "no route leads to the service %s", s.Say("name"))
+		}
+	}
+	for _, p := range r.d.List("plugins") {
+		places, rank := kongPlaces(p)
+		set, ok := Set{}, true
+		if rank > 0 {
+			set, ok = r.places[places[len(places)-1]]
+		}
+		if ok && p.Get("consumer") == nil {
+			r.plug(p, set, rank)
+		}
+	}
+	for _, c := range r.d.List("consumers") {
+		for _, p := range c.List("plugins") {
+			r.consumer(c, p)
+		}
+		for _, p := range r.d.List("plugins") {
+			if of := cmp.Or(p.Say("consumer"), p.Say("consumer", "username")); of != "" && of == c.Say("username") {
+				r.consumer(c, p)
+			}
+		}
+	}
+	r.otherConsumers()
+}
+
+// routes takes the plugins of routes, and gives their requests to the service.
+func (r *kongReader) routes(list, of *policy.Tree) {
+	for _, at := range list.List() {
+		set := r.sets[at]
+		r.places["route "+at.Say("name")] = set
+		r.plugins(at, set, 2)
+		service := "service " + cmp.Or(of.Say("name"), at.Say("service"), at.Say("service", "name"))
+		if before, ok := r.places[service]; ok {
+			set = union(before, set)
+		}
+		r.places[service] = set
+	}
+}
+
+// plugins takes those that stand at a route or a service.
+func (r *kongReader) plugins(of *policy.Tree, set Set, rank int) {
+	for _, p := range of.List("plugins") {
+		if p.Get("route") == nil && p.Get("service") == nil && p.Get("consumer") == nil {
+			r.plug(p, set, rank)
+		}
+	}
+}
+
+func (r *kongReader) plug(p *policy.Tree, set Set, rank int) {
+	if p.Say("enabled") != "false" {
+		r.all = append(r.all, plugged{d: r.d, at: p, name: p.Say("name"), set: set, rank: rank})
+	}
+}
+
+// kongPlaces are the service and the route that a plugin names, and how close the last of them is to a route.
+func kongPlaces(p *policy.Tree) (places []string, rank int) {
+	for n, kind := range []string{"service", "route"} {
+		if name := cmp.Or(p.Say(kind), p.Say(kind, "name")); name != "" {
+			places, rank = append(places, kind+" "+name), n+1
+		}
+	}
+	return places, rank
+}
+
+// keyHeader is the header that has the API key of a consumer.
+func keyHeader(d doc) (header string) {
+	header = "apikey"
 	d.Walk(func(_ string, p *policy.Tree) bool {
-		if p.Say("name") == "key-auth" && len(p.List("config", "key_names")) > 0 {
-			header = p.List("config", "key_names")[0].Text
+		if names := p.List("config", "key_names"); p.Say("name") == "key-auth" && len(names) > 0 {
+			header = names[0].Text
 		}
 		return true
 	})
-	add := func(c, p *policy.Tree) {
-		name := cmp.Or(c.Say("username"), c.Say("custom_id"), c.Say("id"))
-		if p.Say("enabled") == "false" || p.Say("name") != "rate-limiting" {
-			if strings.HasPrefix(p.Say("name"), "rate-limiting") {
-				i.lose(d.place(p), "the plugin %s of consumer %s is not read", p.Say("name"), name)
-			}
+	return header
+}
+
+// consumer takes the plugin of a consumer. An API key that is a text of the configuration tells a consumer, where the
+// log has its header.
+// Source: Kong/kong 22246ef, kong/runloop/plugins_iterator.lua (of a consumer, at a route, a service or anywhere, comes
+// before any other), kong/plugins/key-auth/schema.lua (key_names, apikey by default).
+func (r *kongReader) consumer(c, p *policy.Tree) {
+	name, place := cmp.Or(c.Say("username"), c.Say("custom_id"), c.Say("id")), r.d.place(p)
+	if p.Say("enabled") == "false" || p.Say("name") != "rate-limiting" {
+		if strings.HasPrefix(p.Say("name"), "rate-limiting") {
+			r.lose(place, "the plugin %s of consumer %s is not read", p.Say("name"), name)
+		}
+		return
+	}
+	places, rank := kongPlaces(p)
+	set := Set{}
+	for _, of := range places {
+		var ok bool
+		if set, ok = r.places[of]; !ok {
+			r.tell(place, "no route leads to the %s", of)
 			return
 		}
-		rank, set := 3, Set{}
-		for n, kind := range []string{"service", "route"} {
-			of := cmp.Or(p.Say(kind), p.Say(kind, "name"))
-			if of == "" {
-				continue
-			}
-			rank, set = 4+n, places[kind+" "+of]
-			if _, ok := places[kind+" "+of]; !ok {
-				i.tell(d.place(p), "no route leads to the %s %s", kind, of)
-				return
-			}
-		}
-		var keys []string
-		for _, k := range c.List("keyauth_credentials") {
-			keys = append(keys, "header:"+header+"="+k.Say("key"))
-		}
-		if keys == nil {
-			i.lose(d.place(p), "consumer %s has no API key here, so nothing tells its requests: its limit is not read", name)
-			return
-		}
-		i.lose(d.place(p), "consumer %s is told by its API key: only a log with the header %s shows it", name, header)
-		all = append(all, plugged{d: d, at: p, name: p.Say("name"), set: set.and(within("with", keys...)), rank: rank, one: true})
 	}
-	for _, c := range d.List("consumers") {
-		for _, p := range c.List("plugins") {
-			add(c, p)
-		}
-		for _, p := range d.List("plugins") {
-			if of := cmp.Or(p.Say("consumer"), p.Say("consumer", "username")); of != "" && of == c.Say("username") {
-				add(c, p)
-			}
-		}
+	keys := mapped(c.List("keyauth_credentials"), func(k *policy.Tree) string { return "header:" + r.header + "=" + k.Say("key") })
+	if keys == nil {
+		r.lose(place, "consumer %s has no API key here, so nothing tells its requests: its limit is not read", name)
+		return
 	}
-	d.Walk(func(key string, part *policy.Tree) bool {
+	r.lose(place, "consumer %s is told by its API key: only a log with the header %s shows it", name, r.header)
+	r.all = append(r.all, plugged{d: r.d, at: p, name: p.Say("name"), set: set.and(within("with", keys...)), rank: 3 + rank, one: true})
+}
+
+// otherConsumers tells of limits for consumers that are not read.
+func (r *kongReader) otherConsumers() {
+	r.d.Walk(func(key string, part *policy.Tree) bool {
 		if key == "consumers" {
 			return false
 		}
 		if strings.HasPrefix(part.Say("name"), "rate-limiting") && (part.Get("consumer") != nil && part.Get("service") == nil &&
-			!slices.Contains(d.List("plugins"), part) || part.Get("consumer_group") != nil) {
-			i.lose(d.place(part), "a limit for some consumers is not read")
+			!slices.Contains(r.d.List("plugins"), part) || part.Get("consumer_group") != nil) {
+			r.lose(r.d.place(part), "a limit for some consumers is not read")
 		}
 		if key == "consumer_groups" && strings.Contains(fmt.Sprint(policyNames(part)), "rate-limiting") {
-			i.lose(d.place(part), "a limit of a consumer group is not read")
+			r.lose(r.d.place(part), "a limit of a consumer group is not read")
 			return false
 		}
 		return true
 	})
-	return all
 }
 
 // policyNames returns the names of all plugins within a part.
@@ -290,8 +318,8 @@ func (i *Import) kongRoute(d doc, r *policy.Tree) Set {
 	return set
 }
 
-// kongLimits are the windows of a plugin rate-limiting.
-func (i *Import) kongLimits(at plugged) (all []Limit) {
+// kongLimits adds the windows of a plugin rate-limiting.
+func (i *Import) kongLimits(p *Policy, at plugged) {
 	config := at.at
 	if c := config.Get("config"); c != nil {
 		config = c
@@ -312,16 +340,16 @@ func (i *Import) kongLimits(at plugged) (all []Limit) {
 		key, err := request.ParseKey("header:" + config.Say("header_name"))
 		if err != nil {
 			i.lose(at.d.place(at.at), "%v", err)
-			return nil
+			return
 		}
-		lacks := within("without", key.String())
+		lacks := lacking(key.String())
 		cases = []keyCase{{at.set.and(lacks.except()), key}, {at.set.and(lacks), request.ByClient}}
 	case "path": // as well
 		path := exactly(config.Say("path"))
 		cases = []keyCase{{at.set.and(path), request.BySite}, {at.set.and(path.except()), request.ByClient}}
 	default:
 		i.lose(at.d.place(at.at), "it counts by %s, which is not understood", kind)
-		return nil
+		return
 	}
 	for _, unit := range []string{"second", "minute", "hour", "day", "month", "year"} {
 		n := config.Get(unit)
@@ -332,17 +360,10 @@ func (i *Import) kongLimits(at plugged) (all []Limit) {
 			i.lose(at.d.place(n), "no limit here has a window of a %s", unit)
 			continue
 		}
-		for _, c := range cases {
-			all = append(all, Limit{
-				Text: "fixed:" + n.Text + "/" + map[string]string{"second": "s", "minute": "m", "hour": "h", "day": "d"}[unit],
-				By:   c.by, Match: c.set, Count: c.set,
-				Told: []string{fmt.Sprintf("%s %s: %s by %s", at.d.place(n), unit, n.Text,
-					cmp.Or(config.Say("limit_by"), "consumer"))},
-			})
-		}
+		p.add("fixed:"+n.Text+"/"+envoyUnits[unit], fmt.Sprintf("%s %s: %s by %s", at.d.place(n), unit, n.Text,
+			cmp.Or(config.Say("limit_by"), "consumer")), cases...)
 	}
 	if policy := config.Say("policy"); policy == "local" || policy == "" {
 		i.tell(at.d.place(at.at), "each node counts for itself; here one counts all requests")
 	}
-	return all
 }
