@@ -139,26 +139,7 @@ func (p *nginxPlace) choose(region Set) (all []chosen, rest Set) {
 		}
 	}
 	slices.SortStableFunc(fixed, func(a, b nginxPlace) int { return cmp.Compare(len(b.pattern), len(a.pattern)) })
-	rest = region
-	for i := range fixed {
-		q := &fixed[i]
-		set := region.and(q.set())
-		if q.kind != "=" {
-			set = region.and(q.alone(fixed))
-		}
-		if !covered(fixed, q, "") {
-			rest = rest.and(q.set().except())
-		}
-		if q.kind == "=" {
-			all = append(all, chosen{*q, set, true, true})
-			continue
-		}
-		inner, own := q.choose(set)
-		for k := range inner {
-			inner[k].final = inner[k].done || q.kind == "^~"
-		}
-		all = append(append(all, inner...), chosen{*q, own, q.kind == "^~", false})
-	}
+	all, rest = chooseFixed(fixed, region)
 	if len(regexps) == 0 {
 		return all, rest
 	}
@@ -169,26 +150,53 @@ func (p *nginxPlace) choose(region Set) (all []chosen, rest Set) {
 			left = left.and(c.set.except())
 		}
 	}
-	var taken []Set
+	more, taken := chooseExpressions(regexps, left)
+	for i := range all {
+		if !all[i].final {
+			all[i].set = all[i].set.and(taken.except())
+		}
+	}
+	return append(all, more...), rest.and(taken.except())
+}
+
+// chooseFixed gives requests to prefixes and whole paths, the longest first. What is left is the rest.
+func chooseFixed(fixed []nginxPlace, region Set) (all []chosen, rest Set) {
+	rest = region
+	for i := range fixed {
+		q := &fixed[i]
+		if !covered(fixed, q, "") {
+			rest = rest.and(q.set().except())
+		}
+		if q.kind == "=" {
+			all = append(all, chosen{*q, region.and(q.set()), true, true})
+			continue
+		}
+		inner, own := q.choose(region.and(q.alone(fixed)))
+		for k := range inner {
+			inner[k].final = inner[k].done || q.kind == "^~"
+		}
+		all = append(append(all, inner...), chosen{*q, own, q.kind == "^~", false})
+	}
+	return all, rest
+}
+
+// chooseExpressions gives requests to expressions, the first before the others, and returns what these fit.
+func chooseExpressions(regexps []nginxPlace, left Set) (all []chosen, taken Set) {
+	var before []Set
 	for i := range regexps {
 		q := &regexps[i]
 		set := left.and(q.set())
-		for _, before := range taken {
-			set = set.and(before.except())
+		for _, b := range before {
+			set = set.and(b.except())
 		}
-		taken = append(taken, q.set())
+		before = append(before, q.set())
 		inner, own := q.choose(set)
 		for k := range inner {
 			inner[k].final, inner[k].done = true, true
 		}
 		all = append(append(all, inner...), chosen{*q, own, true, true})
 	}
-	for i := range all {
-		if !all[i].final {
-			all[i].set = all[i].set.and(union(taken...).except())
-		}
-	}
-	return all, rest.and(union(taken...).except())
+	return all, union(before...)
 }
 
 // find is the location of a path, as choose has it for all; done where no level around it is asked for expressions.

@@ -91,29 +91,7 @@ func (r *nginxReader) keysOf(z *nginxZone, w way) (all []nginxKey) {
 		if other := empty.except(); len(cases) == 1 && other.size() < c.set.size() {
 			c.set = other
 		}
-		words, fixed, made := []string(nil), false, ""
-		for _, p := range c.pieces {
-			if made += p.text + "$" + p.variable; p.moved != nil {
-				r.lose(p.moved.Place(), "%s %s changes $uri, which is in a key: it counts apart from requests that ask for %s",
-					p.moved.Name, strings.Join(p.moved.Args, " "), p.text)
-			}
-			if p.variable == "" {
-				fixed = true
-				continue
-			}
-			part, ok := partOf(p.variable)
-			if !ok {
-				r.lose(z.Place(), "$%s is nothing that limits here count by, and left out of the key", p.variable)
-				fixed = true
-				continue
-			}
-			if p.variable == "request_uri" {
-				r.lose(z.Place(), "$request_uri has the query, and paths here do not: requests that differ in it alone count together")
-			}
-			if !slices.Contains(words, part.text) {
-				words = append(words, part.text)
-			}
-		}
+		words, fixed, made := r.words(z, c.pieces)
 		for _, k := range present(c.set, words, nil, fixed) {
 			if _, err := request.ParseKey(k.by.String()); err != nil {
 				r.lose(z.Place(), "%v", err)
@@ -123,6 +101,32 @@ func (r *nginxReader) keysOf(z *nginxZone, w way) (all []nginxKey) {
 		}
 	}
 	return all
+}
+
+// words are the parts of a key by its pieces, whether it has a text that is fixed, and what it is made of.
+func (r *nginxReader) words(z *nginxZone, pieces []piece) (words []string, fixed bool, made string) {
+	for _, p := range pieces {
+		if made += p.text + "$" + p.variable; p.moved != nil {
+			r.lose(p.moved.Place(), "%s %s changes $uri, which is in a key: it counts apart from requests that ask for %s",
+				p.moved.Name, strings.Join(p.moved.Args, " "), p.text)
+		}
+		part, ok := partOf(p.variable)
+		switch {
+		case p.variable == "":
+			fixed = true
+			continue
+		case !ok:
+			r.lose(z.Place(), "$%s is nothing that limits here count by, and left out of the key", p.variable)
+			fixed = true
+			continue
+		case p.variable == "request_uri":
+			r.lose(z.Place(), "$request_uri has the query, and paths here do not: requests that differ in it alone count together")
+		}
+		if !slices.Contains(words, part.text) {
+			words = append(words, part.text)
+		}
+	}
+	return words, fixed, made
 }
 
 // present are the cases of a key by which of its parts a request has. What it lacks is no part of the key, but for one by

@@ -70,58 +70,88 @@ func (r *nginxReader) named(servers []*nginxconf.Directive, port string) []Set {
 		return sets
 	}
 	several := slices.ContainsFunc(servers, func(d *nginxconf.Directive) bool { return !slices.Equal(portsOf(d), portsOf(servers[0])) })
-	answers := func(i int) bool { return port == "" && several && answersAll(servers[i]) }
-	names := make([][]string, len(servers))
-	fallback := -1
+	names, answers := mapped(servers, r.serverNames), make([]bool, len(servers))
 	for i, d := range servers {
-		sets[i] = none
-		for _, s := range d.Block {
-			if s.Name == "server_name" {
-				names[i] = append(names[i], r.hostNames(s)...)
-			}
-			if s.Name == "listen" && (port == "" || listenPort(s) == port) && (fallback < 0 || answers(fallback) && !answers(i)) &&
-				(slices.Contains(s.Args, "default_server") || slices.Contains(s.Args, "default")) {
-				fallback = i
-			}
-		}
+		sets[i], answers[i] = none, port == "" && several && answersAll(d)
 	}
-	if unnamed := slices.IndexFunc(servers, func(d *nginxconf.Directive) bool {
-		i := slices.Index(servers, d)
-		return len(names[i]) == 0 && !answers(i)
-	}); fallback >= 0 && answers(fallback) && unnamed >= 0 { // which is the default of its own ports
-		fallback = unnamed
-	}
-	if fallback < 0 {
-		fallback = max(0, slices.IndexFunc(servers, func(d *nginxconf.Directive) bool { return !answers(slices.Index(servers, d)) }))
-	}
+	fallback := fallbackOf(servers, names, answers, port)
 	for i, d := range servers {
-		if answers(i) && len(names[i]) == 0 && hasLimits(servers[fallback]) {
+		if answers[i] && len(names[i]) == 0 && hasLimits(servers[fallback]) {
 			r.tell(d.Place(), "this server answers by itself: what comes to it is taken to come to the one at %s",
 				servers[fallback].Place())
 		}
 	}
 	var claimed []string
-	for _, keepers := range []bool{true, false} { // those that do more than answer go first
-		for i := range servers {
-			if answers(i) == keepers {
+	for _, answering := range []bool{false, true} { // those that do more than answer go first
+		for i, d := range servers {
+			if answers[i] != answering {
 				continue
 			}
-			var free []string
-			for _, name := range names[i] {
-				if slices.Contains(claimed, name) {
-					r.tell(servers[i].Place(), "there is another server with the name %s, which gets its requests here, whatever port "+
+			free := slices.DeleteFunc(names[i], func(name string) bool {
+				taken := slices.Contains(claimed, name)
+				if taken {
+					r.tell(d.Place(), "there is another server with the name %s, which gets its requests here, whatever port "+
 						"or address they came to", name)
-					continue
 				}
-				free = append(free, name)
-			}
-			claimed = append(claimed, free...)
-			if len(free) > 0 {
+				return taken
+			})
+			if claimed = append(claimed, free...); len(free) > 0 {
 				sets[i] = within("host", free...)
 			}
 		}
 	}
-	for i := range sets { // *.example gets what no other server names as a whole
+	leaveNarrower(sets)
+	if len(claimed) == 0 {
+		sets[fallback] = Set{}
+		return sets
+	}
+	if sets[fallback].never {
+		sets[fallback] = within("host", claimed...).except()
+	} else {
+		sets[fallback] = union(slices.Concat(sets[:fallback], sets[fallback+1:])...).except()
+	}
+	r.tell(servers[fallback].Place(), "this server gets what no other one names; conditions on hosts need a log that has them")
+	return sets
+}
+
+// serverNames are the names of a server.
+func (r *nginxReader) serverNames(d *nginxconf.Directive) (names []string) {
+	for _, s := range d.Block {
+		if s.Name == "server_name" {
+			names = append(names, r.hostNames(s)...)
+		}
+	}
+	return names
+}
+
+// fallbackOf is the server that gets what none is named for: the default one, else the first, but none that answers by
+// itself if there is another.
+func fallbackOf(servers []*nginxconf.Directive, names [][]string, answers []bool, port string) int {
+	isDefault := func(s *nginxconf.Directive) bool {
+		return s.Name == "listen" && (port == "" || listenPort(s) == port) &&
+			(slices.Contains(s.Args, "default_server") || slices.Contains(s.Args, "default"))
+	}
+	fallback, unnamed := -1, -1
+	for i, d := range servers {
+		if (fallback < 0 || answers[fallback] && !answers[i]) && slices.ContainsFunc(d.Block, isDefault) {
+			fallback = i
+		}
+		if unnamed < 0 && len(names[i]) == 0 && !answers[i] {
+			unnamed = i
+		}
+	}
+	switch {
+	case fallback < 0:
+		return max(0, slices.Index(answers, false))
+	case answers[fallback] && unnamed >= 0: // which is the default of its own ports
+		return unnamed
+	}
+	return fallback
+}
+
+// leaveNarrower takes from masks what another server names: *.example gets what no other one names as a whole.
+func leaveNarrower(sets []Set) {
+	for i := range sets {
 		for j := range sets {
 			for _, name := range sets[j].c.Hosts {
 				if i != j && slices.ContainsFunc(sets[i].c.Hosts, func(mask string) bool { return narrower(name, mask) }) {
@@ -130,17 +160,6 @@ func (r *nginxReader) named(servers []*nginxconf.Directive, port string) []Set {
 			}
 		}
 	}
-	if len(claimed) > 0 {
-		rest := within("host", claimed...).except()
-		if !sets[fallback].never {
-			rest = union(append(slices.Clone(sets[:fallback]), sets[fallback+1:]...)...).except()
-		}
-		sets[fallback] = rest
-		r.tell(servers[fallback].Place(), "this server gets what no other one names; conditions on hosts need a log that has them")
-	} else {
-		sets[fallback] = Set{}
-	}
-	return sets
 }
 
 // narrower reports whether a name is one of those that a mask stands for, and not the mask.
@@ -170,14 +189,7 @@ func (r *nginxReader) hostNames(d *nginxconf.Directive) (names []string) {
 // them has limits of its own, and both do more than redirect.
 func (r *nginxReader) decidedByPort(servers []*nginxconf.Directive, sets []Set) []bool {
 	decided := make([]bool, len(servers))
-	names := make([][]string, len(servers))
-	for i, d := range servers {
-		for _, s := range d.Block {
-			if s.Name == "server_name" {
-				names[i] = append(names[i], r.hostNames(s)...)
-			}
-		}
-	}
+	names := mapped(servers, r.serverNames)
 	matters := func(i int) bool { return hasLimits(servers[i]) || !answersAll(servers[i]) }
 	for i, d := range servers {
 		for j, other := range servers[:i] {
