@@ -372,22 +372,29 @@ func (r *walker) aside() {
 			return strings.HasSuffix(d.Name, "_pass") || d.Name == "try_files"
 		})
 		for _, d := range blocks {
-			names := d.Args
-			switch {
-			case d.Name == "error_page" && len(names) > 1 && (w.code == "" || slices.Contains(names, w.code)):
-				names = names[len(names)-1:]
-			case d.Name != "index" || passes || w.code != "" || w.place.kind != "":
-				continue
-			}
-			for _, name := range names {
-				if d.Name == "index" && !strings.HasPrefix(name, "/") {
-					name = strings.TrimSuffix(w.place.pattern, "/") + "/" + name
-				}
-				if target, known := r.root.target(name); known && len(target.judging()) > 0 && (w.code != "" || target.title() != w.place.title()) {
+			for _, name := range w.asideNames(d, passes) {
+				target, known := r.root.target(name)
+				if known && len(target.judging()) > 0 && (w.code != "" || target.title() != w.place.title()) {
 					r.lose(d.Place(), "%s %s: what it sends to location %s counts there as well, and here only what asks for that",
 						d.Name, strings.Join(d.Args, " "), target.title())
 				}
 			}
 		}
 	}
+}
+
+// asideNames are the locations to which a directive sends requests besides. One that passes them on has no index.
+func (w way) asideNames(d *nginxconf.Directive, passes bool) []string {
+	switch {
+	case d.Name == "error_page" && len(d.Args) > 1 && (w.code == "" || slices.Contains(d.Args, w.code)):
+		return d.Args[len(d.Args)-1:]
+	case d.Name == "index" && !passes && w.code == "" && w.place.kind == "":
+		return mapped(d.Args, func(name string) string {
+			if strings.HasPrefix(name, "/") {
+				return name
+			}
+			return strings.TrimSuffix(w.place.pattern, "/") + "/" + name
+		})
+	}
+	return nil
 }

@@ -305,33 +305,44 @@ var (
 // noAgent fits what logs have where no agent was sent.
 const noAgent = "^-?$"
 
+// conditionOnPart is conditionOn for a part that requests may lack.
+func conditionOnPart(part part, e entry) (Set, bool) {
+	switch {
+	case part.text == "agent":
+		return conditionOnAgent(e)
+	case !e.regexp && e.key == "":
+		return lacking(part.text), true
+	case e.regexp && something().MatchString(strings.TrimPrefix(e.key, "*")):
+		return lacking(part.text).except(), true
+	case part.text == "user":
+		return none, false
+	case e.regexp:
+		return within("with", part.text+"~"+insensitive(e.key)), compiles(e.key)
+	case strings.ToLower(e.key) == strings.ToUpper(e.key):
+		return within("with", part.text+"="+e.key), true
+	}
+	return within("with", part.text+"~(?i)^"+regexp.QuoteMeta(e.key)+"$"), true
+}
+
+func conditionOnAgent(e entry) (Set, bool) {
+	switch {
+	case e.regexp:
+		re, err := regexp.Compile(insensitive(e.key))
+		set := within("agent", insensitive(e.key))
+		if err == nil && (re.MatchString("") || re.MatchString("-")) { // no expression fits an empty text in a map
+			set = set.and(within("agent", noAgent).except())
+		}
+		return set, err == nil
+	case e.key == "":
+		return within("agent", noAgent), true
+	}
+	return within("agent", "(?i)^"+regexp.QuoteMeta(e.key)+"$"), true
+}
+
 // conditionOn is the set of requests whose variable an entry fits; false if no condition says so.
 func conditionOn(variable string, e entry, hostnames bool) (Set, bool) {
 	if part, ok := partOf(variable); ok && part.canLack() {
-		switch {
-		case part.text == "agent" && e.regexp:
-			re, err := regexp.Compile(insensitive(e.key))
-			set := within("agent", insensitive(e.key))
-			if err == nil && (re.MatchString("") || re.MatchString("-")) { // no expression fits an empty text in a map
-				set = set.and(within("agent", noAgent).except())
-			}
-			return set, err == nil
-		case part.text == "agent" && e.key == "":
-			return within("agent", noAgent), true
-		case part.text == "agent":
-			return within("agent", "(?i)^"+regexp.QuoteMeta(e.key)+"$"), true
-		case !e.regexp && e.key == "":
-			return within("without", part.text), true
-		case e.regexp && something().MatchString(strings.TrimPrefix(e.key, "*")):
-			return within("without", part.text).except(), true
-		case part.text != "user" && e.regexp:
-			return within("with", part.text+"~"+insensitive(e.key)), compiles(e.key)
-		case part.text != "user" && strings.ToLower(e.key) == strings.ToUpper(e.key):
-			return within("with", part.text+"="+e.key), true
-		case part.text != "user":
-			return within("with", part.text+"~(?i)^"+regexp.QuoteMeta(e.key)+"$"), true
-		}
-		return none, false
+		return conditionOnPart(part, e)
 	}
 	switch variable {
 	case "remote_addr", "binary_remote_addr":

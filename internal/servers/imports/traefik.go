@@ -120,30 +120,12 @@ func traefikLabels(d doc) (all []*policy.Tree) {
 	for _, name := range services.Keys() {
 		for _, labels := range []*policy.Tree{services.Get(name, "labels"), services.Get(name, "deploy", "labels")} {
 			root := policy.NewTree(0)
-			add := func(key, value string, line int) {
-				at, words := root, strings.Split(key, ".")
-				for n := range words {
-					if n != 3 { // traefik.http.routers.NAME
-						words[n] = strings.ToLower(words[n])
-					}
-				}
-				if words[0] != "traefik" || len(words) < 2 || words[1] != "http" {
-					return
-				}
-				for _, word := range words[:len(words)-1] {
-					if at.Get(word) == nil {
-						at.Set(word, policy.NewTree(line))
-					}
-					at = at.Get(word)
-				}
-				at.Set(words[len(words)-1], &policy.Tree{Line: line, Text: value})
-			}
 			for _, key := range labels.Keys() {
-				add(key, labels.Say(key), labels.Get(key).Line)
+				addLabel(root, key, labels.Say(key), labels.Get(key).Line)
 			}
 			for _, item := range labels.List() {
 				key, value, _ := strings.Cut(item.Text, "=")
-				add(key, value, item.Line)
+				addLabel(root, key, value, item.Line)
 			}
 			if len(root.Keys()) > 0 {
 				all = append(all, root)
@@ -151,6 +133,26 @@ func traefikLabels(d doc) (all []*policy.Tree) {
 		}
 	}
 	return all
+}
+
+// addLabel puts a label of Traefik's dynamic configuration into a tree.
+func addLabel(at *policy.Tree, key, value string, line int) {
+	words := strings.Split(key, ".")
+	for n := range words {
+		if n != 3 { // traefik.http.routers.NAME
+			words[n] = strings.ToLower(words[n])
+		}
+	}
+	if words[0] != "traefik" || len(words) < 2 || words[1] != "http" {
+		return
+	}
+	for _, word := range words[:len(words)-1] {
+		if at.Get(word) == nil {
+			at.Set(word, policy.NewTree(line))
+		}
+		at = at.Get(word)
+	}
+	at.Set(words[len(words)-1], &policy.Tree{Line: line, Text: value})
 }
 
 // look finds the one middleware of a name, which may have its provider behind it and its namespace in front.
