@@ -23,8 +23,11 @@ type Tree struct {
 // NewTree is an empty mapping.
 func NewTree(line int) *Tree { return &Tree{Line: line, fields: map[string]*Tree{}} }
 
-// Set puts a part behind a key. What stands there already becomes a list with it.
+// Set puts a part behind a key. What stands there already becomes a list with it, and a text a mapping.
 func (t *Tree) Set(key string, part *Tree) {
+	if t.fields == nil {
+		t.fields = map[string]*Tree{}
+	}
 	before, ok := t.fields[key]
 	switch {
 	case !ok:

@@ -54,3 +54,17 @@ func TestEnvoyTellsNoPairs(t *testing.T) {
 		t.Errorf("%d notes on 100 filters", n)
 	}
 }
+
+// What is a text in one line and a table in another is read without harm.
+func TestTextThatIsATable(t *testing.T) {
+	for file, text := range map[string]string{
+		"traefik.toml":        "[http]\n  middlewares = 1\n  [http.middlewares.a.rateLimit]\n    average = 5\n",
+		"docker-compose.yaml": "services: {a: {labels: [traefik.http.middlewares=1, traefik.http.middlewares.a.rateLimit.average=5]}}\n",
+	} {
+		i := new(Import)
+		if err := i.Add(file, []byte(text), ""); err != nil {
+			t.Errorf("%s: %v", file, err)
+		}
+		i.Done()
+	}
+}
