@@ -61,6 +61,11 @@ func writeCaddy(e *Export, all []setting) error {
 	return nil
 }
 
+// caddyPlaceholders are those of parts without a name.
+var caddyPlaceholders = map[request.PartKind]string{
+	request.PartSite: "all", request.PartHost: "{host}", request.PartPath: "{path}", request.PartAgent: "{header.User-Agent}",
+}
+
 // caddyParts is the key of a zone, and what cuts addresses.
 func (e *Export) caddyParts(parts []request.Part) (key string, more []string, err error) {
 	client, note := e.where.caddyKey()
@@ -70,7 +75,7 @@ func (e *Export) caddyParts(parts []request.Part) (key string, more []string, er
 	e.note("%s", note)
 	var texts []string
 	for _, p := range parts {
-		text := ""
+		text := caddyPlaceholders[p.Kind]
 		switch p.Kind {
 		case request.PartClient:
 			if text = client; e.where.address() && e.where.Cut {
@@ -84,14 +89,6 @@ func (e *Export) caddyParts(parts []request.Part) (key string, more []string, er
 				text = client
 				more = append(more, fmt.Sprintf("        ipv%d_prefix %d", map[bool]int{true: 4, false: 6}[p.N <= 32], p.N))
 			}
-		case request.PartSite:
-			text = "all"
-		case request.PartHost:
-			text = "{host}"
-		case request.PartPath:
-			text = "{path}"
-		case request.PartAgent:
-			text = "{header.User-Agent}"
 		case request.PartHeader:
 			text = "{header." + headerText(p.Name) + "}"
 		case request.PartCookie:

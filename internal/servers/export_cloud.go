@@ -246,6 +246,12 @@ func awsTest(t test) (any, error) {
 	return one, nil
 }
 
+// cloudflareFields are those of parts without a name.
+var cloudflareFields = map[request.PartKind]string{
+	request.PartHost: "http.host", request.PartPath: "http.request.uri.path", request.PartAgent: `http.request.headers["user-agent"]`,
+	request.PartASN: "ip.src.asnum", request.PartCountry: "ip.src.country",
+}
+
 func writeCloudflare(e *Export, all []setting) error {
 	var rules []object
 	for _, s := range all {
@@ -255,7 +261,7 @@ func writeCloudflare(e *Export, all []setting) error {
 		}
 		by := []string{"cf.colo.id"}
 		for _, p := range s.by {
-			var text string
+			text := cloudflareFields[p.Kind]
 			switch p.Kind {
 			case request.PartSite:
 				continue
@@ -264,23 +270,14 @@ func writeCloudflare(e *Export, all []setting) error {
 					return err
 				}
 				text = "ip.src"
-			case request.PartHost:
-				text = "http.host"
-			case request.PartPath:
-				text = "http.request.uri.path"
-			case request.PartAgent:
-				text = `http.request.headers["user-agent"]`
 			case request.PartHeader:
 				text = `http.request.headers["` + strings.ToLower(headerText(p.Name)) + `"]`
 				e.lose("requests without %s count together there, and by their client here", p)
 			case request.PartCookie:
 				text = `http.request.cookies["` + headerText(p.Name) + `"]`
 				e.lose("requests without %s count together there, and by their client here", p)
-			case request.PartASN:
-				text = "ip.src.asnum"
-			case request.PartCountry:
-				text = "ip.src.country"
-			default:
+			}
+			if text == "" {
 				return cannotCount(p)
 			}
 			by = append(by, text)

@@ -92,11 +92,17 @@ func (e *Export) haproxyTracks(s setting, counter int, client, table string) (tr
 	return tracks, nil
 }
 
+// haproxySamples are those of parts without a name.
+var haproxySamples = map[request.PartKind]string{
+	request.PartSite: "int(1)", request.PartHost: haproxyHost, request.PartPath: "path", request.PartAgent: "req.fhdr(user-agent)",
+	request.PartUser: "http_auth_user",
+}
+
 // haproxyParts is the sample of a key.
 func haproxyParts(parts []request.Part, client string) (string, error) {
 	var samples []string
 	for _, p := range parts {
-		sample := ""
+		sample := haproxySamples[p.Kind]
 		switch p.Kind {
 		case request.PartClient:
 			sample = client
@@ -106,16 +112,6 @@ func haproxyParts(parts []request.Part, client string) (string, error) {
 			} else if isAddress {
 				sample = fmt.Sprintf("%s,ipmask(32,%d)", client, p.N)
 			}
-		case request.PartSite:
-			sample = "int(1)"
-		case request.PartHost:
-			sample = haproxyHost
-		case request.PartPath:
-			sample = "path"
-		case request.PartAgent:
-			sample = "req.fhdr(user-agent)"
-		case request.PartUser:
-			sample = "http_auth_user"
 		case request.PartHeader:
 			sample = "req.fhdr(" + strings.ToLower(headerText(p.Name)) + ")"
 		case request.PartCookie:

@@ -119,27 +119,23 @@ func (n *nginxNames) key(parts []request.Part, client string) (string, error) {
 	return strings.Join(texts, "|"), err
 }
 
+// nginxVariables are those of parts without a name. An empty key would not be counted, so that of the agent has a word.
+var nginxVariables = map[request.PartKind]string{
+	request.PartSite: "all", request.PartHost: "$host", request.PartPath: "$uri", request.PartAgent: "agent $http_user_agent",
+	request.PartUser: "$remote_user",
+}
+
 // nginxPart is the variable of a part of a key.
 func nginxPart(p request.Part, client string) (text string, ok bool) {
 	switch p.Kind {
 	case request.PartClient:
 		return client, true
-	case request.PartSite:
-		return "all", true
-	case request.PartHost:
-		return "$host", true
-	case request.PartPath:
-		return "$uri", true
-	case request.PartAgent:
-		return "agent $http_user_agent", true // an empty key would not be counted
-	case request.PartUser:
-		return "$remote_user", true
 	case request.PartHeader:
 		return "$http_" + nginxHeader(p.Name), true
 	case request.PartCookie:
 		return "$cookie_" + p.Name, variableName().MatchString(p.Name)
 	}
-	return "", false
+	return nginxVariables[p.Kind], nginxVariables[p.Kind] != ""
 }
 
 func nginxHeader(name string) string {
