@@ -88,9 +88,7 @@ func readJails(i *Import, file string, text []byte) error {
 			j.said = map[string]jailValue{}
 		}
 		maps.Copy(j.said, said)
-		if l, ok := j.limit(); ok {
-			p.Limits = append(p.Limits, l)
-		}
+		j.limit(&p)
 	}
 	i.Policies = append(i.Policies, p)
 	return nil
@@ -154,7 +152,8 @@ func (j jail) time(key, without string) (string, bool) {
 	return period, true
 }
 
-func (j jail) limit() (l Limit, ok bool) {
+// limit adds the limit of a jail that is enabled, and of a web server.
+func (j jail) limit(p *Policy) {
 	enabled, place := j.value("enabled", "false")
 	var about string
 	for _, key := range []string{"filter", "port", "logpath"} {
@@ -163,43 +162,28 @@ func (j jail) limit() (l Limit, ok bool) {
 	switch {
 	case !slices.Contains([]string{"true", "yes", "on", "1"}, strings.ToLower(enabled)):
 		j.tell(place, "jail %s is not enabled here", j.name)
-		return l, false
+		return
 	case !webJail().MatchString(j.name + about):
 		j.tell(place, "jail %s watches no web server: it is left out", j.name)
-		return l, false
+		return
 	}
 	most, at := j.value("maxretry", "5")
 	find, ok := j.time("findtime", "10m")
 	ban, too := j.time("bantime", "10m")
 	if !ok || !too {
-		return l, false
+		return
 	}
 	filter, place := j.value("filter", j.name)
 	j.lose(place, "jail %s: which lines are failures is said by the filter %s, which is not read: each request counts; "+
 		"count: tells which do", j.name, filter)
-	set := j.ignored()
-	return Limit{
-		Text: fmt.Sprintf("fail2ban:%s/%s,bantime=%s", most, find, ban), Match: set, Count: set,
-		Told: []string{fmt.Sprintf("%s jail %s", at, j.name)},
-	}, true
+	p.add(fmt.Sprintf("fail2ban:%s/%s,bantime=%s", most, find, ban), fmt.Sprintf("%s jail %s", at, j.name),
+		keyCase{j.ignored(), request.ByClient})
 }
 
 // ignored returns all requests but those of clients that are never banned.
 func (j jail) ignored() Set {
 	text, place := j.value("ignoreip", "")
-	var networks []string
-	for word := range strings.FieldsFuncSeq(text, func(c rune) bool { return c == ' ' || c == ',' }) {
-		prefix, err := parseNetwork(word)
-		if err != nil {
-			j.lose(place, "ignoreip %s is no network: it is left out", word)
-			continue
-		}
-		networks = append(networks, networkText(prefix))
-	}
-	if networks == nil {
-		return Set{}
-	}
-	return within("network", networks...).except()
+	return j.sparing(place, "ignoreip ", strings.FieldsFunc(text, func(c rune) bool { return c == ' ' || c == ',' }))
 }
 
 // evasiveNumbers are directives that say a number, with what they say by default.
@@ -245,10 +229,8 @@ func readEvasive(i *Import, file string, text []byte) error {
 		}
 		told := fmt.Sprintf("%s DOS%sCount %s in %s s", cmp.Or(places["dos"+low+"count"], first), kind, said["dos"+low+"count"],
 			said["dos"+low+"interval"])
-		p.Limits = append(p.Limits, Limit{
-			By: by, Match: set, Count: set, Told: []string{told},
-			Text: fmt.Sprintf("mod-evasive:%s/%ss,block=%ss", said["dos"+low+"count"], said["dos"+low+"interval"], said["dosblockingperiod"]),
-		})
+		p.add(fmt.Sprintf("mod-evasive:%s/%ss,block=%ss", said["dos"+low+"count"], said["dos"+low+"interval"], said["dosblockingperiod"]),
+			told, keyCase{set, by})
 	}
 	i.tell("", "each process of Apache counts for itself; here one counts all requests")
 	i.Policies = append(i.Policies, p)

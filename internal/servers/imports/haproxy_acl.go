@@ -282,15 +282,7 @@ func (r *haproxyReader) sampled(rule haproxyRule, sample, name, param string, te
 	case name == "method":
 		return within("method", upperAll(values)...), len(values) > 0
 	case name == "src":
-		var networks []string
-		for _, v := range values {
-			prefix, err := parseNetwork(v)
-			if err != nil {
-				return Set{}, false
-			}
-			networks = append(networks, networkText(prefix))
-		}
-		return within("network", networks...), len(networks) > 0
+		return networkSet(values)
 	case sample == "dst_port":
 		r.lose(r.place(rule), "only a log with the port tells what dst_port was; else it is taken for another one")
 		return within("port", values...), len(values) > 0 && !slices.ContainsFunc(values, func(v string) bool {

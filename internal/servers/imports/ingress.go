@@ -251,18 +251,7 @@ func (i *Import) ingressLimits(d doc) (all []ingressLimit) {
 	spare := Set{}
 	list := cmp.Or(ingressNote(notes, "limit-allowlist"), ingressNote(notes, "limit-whitelist"))
 	if list != nil {
-		var networks []string
-		for text := range strings.SplitSeq(list.Text, ",") {
-			prefix, err := parseNetwork(strings.TrimSpace(text))
-			if err != nil {
-				i.lose(d.place(list), "%s is no network: it is left out", strings.TrimSpace(text))
-				continue
-			}
-			networks = append(networks, networkText(prefix))
-		}
-		if networks != nil {
-			spare = within("network", networks...).except()
-		}
+		spare = i.sparing(d.place(list), "", mapped(strings.Split(list.Text, ","), strings.TrimSpace))
 	}
 	for _, kind := range []struct{ name, unit string }{{"limit-rps", "s"}, {"limit-rpm", "m"}} {
 		at := ingressNote(notes, kind.name)
@@ -277,6 +266,22 @@ func (i *Import) ingressLimits(d doc) (all []ingressLimit) {
 		}
 	}
 	return all
+}
+
+// sparing are all requests but those of some networks. What is none is told with what it is about.
+func (i *Import) sparing(place, about string, words []string) Set {
+	var networks []string
+	for _, word := range words {
+		if prefix, err := parseNetwork(word); err == nil {
+			networks = append(networks, networkText(prefix))
+		} else {
+			i.lose(place, "%s%s is no network: it is left out", about, word)
+		}
+	}
+	if networks == nil {
+		return Set{}
+	}
+	return within("network", networks...).except()
 }
 
 // parseNetwork reads an address or a prefix; bits beyond its length do not count.

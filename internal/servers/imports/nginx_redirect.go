@@ -322,10 +322,7 @@ func (r *nginxReader) keyless(w way) Set {
 	set := w.set
 	for _, l := range w.place.limits.limits {
 		if use := r.use(l, w.place.limits); use != nil {
-			var keys []Set
-			for _, k := range r.keysOf(use.zone, w) {
-				keys = append(keys, k.set)
-			}
+			keys := mapped(r.keysOf(use.zone, w), func(k nginxKey) Set { return k.set })
 			set = set.and(union(keys...).except())
 		}
 	}

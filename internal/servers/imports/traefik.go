@@ -296,7 +296,7 @@ func (c *traefikConfig) attach(p *Policy, r *traefikRouter, names []string, used
 		for _, before := range r.answering {
 			c.lose(r.at, "%s may answer requests before the middleware %s counts them; here they count", before, name)
 		}
-		p.Limits = append(p.Limits, c.limits(d, name, r)...)
+		c.limits(p, d, name, r)
 	}
 }
 
@@ -323,8 +323,8 @@ func exclusive(source *policy.Tree) (by []string) {
 	return by
 }
 
-// limits returns the limits of a middleware at a router.
-func (c *traefikConfig) limits(d doc, name string, r *traefikRouter) []Limit {
+// limits adds the limits of a middleware at a router.
+func (c *traefikConfig) limits(p *Policy, d doc, name string, r *traefikRouter) {
 	average, burst := cmp.Or(field(d.Tree, "average").Say(), "0"), cmp.Or(field(d.Tree, "burst").Say(), "1")
 	period := cmp.Or(field(d.Tree, "period").Say(), "1s")
 	if n, err := strconv.Atoi(burst); err == nil && n < 1 {
@@ -345,40 +345,36 @@ func (c *traefikConfig) limits(d doc, name string, r *traefikRouter) []Limit {
 	}
 	if average == "0" {
 		c.tell(d.place(nil), "middleware %s: without an average nothing is limited", name)
-		return nil
+		return
 	}
 	if !strings.ContainsFunc(period, func(c rune) bool { return c > '9' }) {
 		period += "s"
 	}
 	if _, err := limit.ParsePeriod(period); err != nil {
 		c.lose(d.place(nil), "%v", err)
-		return nil
+		return
 	}
-	l := Limit{
-		Text: fmt.Sprintf("traefik:%s/%s,burst=%s", average, period, burst), Match: r.set, Count: r.set,
-		Told: []string{fmt.Sprintf("%s middleware %s of router %s, refused with 429", d.place(nil), name, r.name)},
-	}
+	text := fmt.Sprintf("traefik:%s/%s,burst=%s", average, period, burst)
+	told := fmt.Sprintf("%s middleware %s of router %s, refused with 429", d.place(nil), name, r.name)
 	source := field(d.Tree, "sourceCriterion")
 	if by := exclusive(source); len(by) > 1 { // such a middleware is not built, and its router answers 404
 		c.lose(d.place(source), "middleware %s: %s exclude each other, so Traefik does not build it, and nothing is limited", name,
 			strings.Join(by, " and "))
-		return nil
+		return
 	}
+	by := request.ByClient
 	switch header := field(source, "requestHeaderName").Say(); {
 	case header != "":
-		part := "header:" + header
-		key, err := request.ParseKey(part)
+		key, err := request.ParseKey("header:" + header)
 		if err != nil {
 			c.lose(d.place(source), "%v", err)
-			return nil
+			return
 		}
-		with, without := l, l
-		with.By, with.Match = key, r.set.and(within("without", key.String()).except())
-		without.By, without.Match = request.BySite, r.set.and(within("without", key.String())) // all without it count together
-		with.Count, without.Count = with.Match, without.Match
-		return []Limit{with, without}
+		lacks := r.set.and(lacking(key.String())) // which count together
+		p.add(text, told, keyCase{r.set.having(key.String()), key}, keyCase{lacks, request.BySite})
+		return
 	case field(source, "requestHost").Say() == "true":
-		l.By = request.ByHost
+		by = request.ByHost
 	}
 	strategy := field(source, "ipStrategy")
 	if depth := field(strategy, "depth").Say(); depth != "" && depth != "0" || field(strategy, "excludedIPs") != nil {
@@ -388,5 +384,5 @@ func (c *traefikConfig) limits(d doc, name string, r *traefikRouter) []Limit {
 	if bits := field(strategy, "ipv6Subnet").Say(); bits != "" && bits != "0" {
 		c.lose(d.place(strategy), "ipv6Subnet %s: IPv6 addresses count one by one here; --client addr,/%s counts by networks", bits, bits)
 	}
-	return []Limit{l}
+	p.add(text, told, keyCase{r.set, by})
 }

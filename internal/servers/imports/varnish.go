@@ -273,13 +273,10 @@ func (c *vclCondition) term(l *logic) (Set, bool) {
 		op = ""
 	}
 	set, known := c.compared(name, strings.TrimLeft(op, "!"), strings.Trim(strings.ReplaceAll(value, `""`, ""), `"{}`))
-	if known && strings.HasPrefix(op, "!") {
-		set = set.except()
-	}
 	if !known {
 		c.lost = append(c.lost, strings.TrimSpace(name+" "+op+" "+value))
 	}
-	return set, known
+	return set.unless(known && strings.HasPrefix(op, "!")), known
 }
 
 // compared returns the requests whose variable is a value, or fits it.
@@ -349,12 +346,7 @@ func (r *vclReader) throttle(at int, set Set) {
 			words = append(words, word)
 		}
 	}
-	for _, key := range present(set, words, nil, true) {
-		r.policy.Limits = append(r.policy.Limits, Limit{
-			Text: text, By: key.by, Match: key.set, Count: key.set,
-			Told: []string{fmt.Sprintf("%s %s by %s", place, isDenied, strings.TrimSpace(args[0]))},
-		})
-	}
+	r.policy.add(text, fmt.Sprintf("%s %s by %s", place, isDenied, strings.TrimSpace(args[0])), present(set, words, nil, true)...)
 }
 
 // throttleText returns the limit that arguments make.

@@ -61,11 +61,7 @@ func groupText(c request.Conditions) string {
 		case 1:
 			texts = append(texts, key+": "+quoted((*values)[0]))
 		default:
-			var all []string
-			for _, v := range *values {
-				all = append(all, quoted(v))
-			}
-			texts = append(texts, key+": ["+strings.Join(all, ", ")+"]")
+			texts = append(texts, key+": ["+strings.Join(mapped(*values, quoted), ", ")+"]")
 		}
 	})
 	if len(c.Any) > 0 {
@@ -78,10 +74,7 @@ func groupText(c request.Conditions) string {
 }
 
 func listText(all []request.Conditions) string {
-	var texts []string
-	for _, c := range all {
-		texts = append(texts, groupText(c))
-	}
+	texts := mapped(all, groupText)
 	if len(texts) == 1 {
 		return texts[0]
 	}
