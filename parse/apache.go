@@ -66,7 +66,7 @@ var apacheDirectives = map[string]token{
 	"r":   {kind: kindRequest},
 	"m":   {kind: kindMethod},
 	"U":   {kind: kindPath, path: true, rank: 1},
-	"q":   {kind: kindSkip, query: true},
+	"q":   {kind: kindQuery, query: true},
 	"v":   {kind: kindHost},
 	"V":   {kind: kindHost, rank: 1},
 	"s":   {kind: kindStatus, rank: 1},

@@ -18,7 +18,7 @@ func chooseTexts(tokens []token) {
 	var best [fieldCount + 1]*token
 	for i := range tokens {
 		p := &tokens[i]
-		if !p.variable() || p.kind == kindSkip || p.kind.stamp() {
+		if !p.variable() || p.kind == kindSkip || p.kind == kindQuery || p.kind.stamp() {
 			continue
 		}
 		best[kindInfos[p.kind].feeds] = better(best[kindInfos[p.kind].feeds], p)
@@ -32,11 +32,28 @@ func chooseTexts(tokens []token) {
 	if request := best[FieldMethod]; request != nil && request.kind == kindRequest {
 		best[FieldPath].drop()
 	}
+	chooseQuery(tokens, best[FieldPath])
 }
+
+// chooseQuery lets one variable feed the query of a path that lacks it. A whole target has its own; what $args holds
+// beside one may have been rewritten since.
+func chooseQuery(tokens []token, path *token) {
+	lacks := path != nil && path.kind == kindPath && path.key != wholeTarget
+	for i := range tokens {
+		if p := &tokens[i]; p.kind == kindQuery && lacks {
+			lacks = false
+		} else if p.kind == kindQuery {
+			p.drop()
+		}
+	}
+}
+
+// wholeTarget is the name of a path that has its query.
+const wholeTarget = "request_uri"
 
 // fieldKinds are the kinds of variables that Options.Fields can give to others. Times say themselves what they are.
 var fieldKinds = map[string]fieldKind{
-	"client": kindClient, "user": kindUser, "request": kindRequest, "method": kindMethod, "path": kindPath, "host": kindHost,
+	"client": kindClient, "user": kindUser, "request": kindRequest, "method": kindMethod, "path": kindPath, "query": kindQuery, "host": kindHost,
 	"referer": kindReferer, "agent": kindAgent, "forwarded": kindForwarded, "status": kindStatus, "bytes": kindBytes,
 	"request_time": kindSeconds, "request_time_ms": kindMillis, "request_time_us": kindMicros, "upstream_time": kindUpstream,
 }

@@ -44,7 +44,7 @@ func CompileNamedJSON(name string, m FieldMapping, o Options) (*Format, error) {
 func (m FieldMapping) fields() (has [fieldCount]bool) {
 	for _, f := range jsonFields {
 		switch {
-		case !m.has(f.name):
+		case !m.has(f.name) || f.slot == slotQuery:
 		case f.slot == slotStart:
 			has[FieldTime] = true
 		case f.slot == slotRequest:
@@ -100,7 +100,9 @@ func (p *jsonParser) fillTexts(r *Record) bool {
 		r.Method = text(FieldMethod)
 	}
 	if r.Path == nil {
-		r.Path = text(FieldPath)
+		if r.Path = text(FieldPath); r.Path != nil && p.found[FieldPath].unit != queried {
+			r.Path = withQuery(r.Path, p.found[slotQuery].text)
+		}
 	}
 	r.NotHTTP = r.Method == nil && text(FieldPath) == nil && p.notHTTP(request)
 	for i := range r.Extra {

@@ -19,7 +19,8 @@ import (
 // headers[User-Agent] is the value of the pair of that name in an array of pairs. An array whose key ends in "!" may have
 // one element only.
 //
-// The fields are those of Record, and three that are not: "request" is a whole request line ("GET / HTTP/1.1");
+// The fields are those of Record, and some that are not: "request" is a whole request line ("GET / HTTP/1.1"); "query"
+// goes behind a path without one;
 // "start" is a time at which the request began, while "time" is, as in nginx, the time at which the line was written;
 // request_time and upstream_time are seconds, and with _ms, _us or _ns at their end the unit that this names. Referer and
 // agent may be _encoded, as in a URL.
@@ -38,6 +39,7 @@ var jsonFields = []struct {
 	{"request", slotRequest, 0},
 	{"method", slot(FieldMethod), 0},
 	{"path", slot(FieldPath), 0},
+	{"query", slotQuery, 0},
 	{"host", slot(FieldHost), 0},
 	{"referer", slot(FieldReferer), 0},
 	{"agent", slot(FieldAgent), 0},
@@ -57,8 +59,8 @@ var jsonFields = []struct {
 	{"upstream_time_ns", slot(FieldUpstreamTime), unitNanos},
 }
 
-// percentEncoded is the unit of a text with %20 for a space.
-const percentEncoded = 1
+// percentEncoded is the unit of a text with %20 for a space, queried that of a path that has its query.
+const percentEncoded, queried = 1, 1
 
 // ParseFieldMapping reads a mapping as --field takes it.
 func ParseFieldMapping(text string) (FieldMapping, error) {
@@ -312,7 +314,8 @@ var knownJSONKeys = FieldMapping{
 		"url.path", "http.target", "url", "path",
 		"req.url", "req.path", "uri_path", "requestUri", "request_url", "requestUrl", "requestPath", "url_path", "http_path", "http.url_details.path", "originalUrl", "original_url", "cs_uri_stem", "resourcePath", "target", "endpoint", "http.url",
 	},
-	"host": {"host", "http_host", "RequestHost", "request.host", "request.headers.host", "url.domain", "server.address", "server_name", "vhost", "authority", "domain", "headers.Host", "headers.host", "req.headers.host", "req.host", "req.hostname", "virtual_host", "domainName", "Host", "site"},
+	"query": {"args", "query_string", "url.query", "queryString", "query", "uri_query", "cs_uri_query", "httpRequest.args", "requestQuery", "queryStr", "request.query", "request_query"},
+	"host":  {"host", "http_host", "RequestHost", "request.host", "request.headers.host", "url.domain", "server.address", "server_name", "vhost", "authority", "domain", "headers.Host", "headers.host", "req.headers.host", "req.host", "req.hostname", "virtual_host", "domainName", "Host", "site"},
 	"referer": {
 		"http_referer", "request.headers.Referer", "request_Referer", "http.request.referrer", "httpRequest.referer",
 		"http_referrer", "referer", "referrer", "headers.Referer", "headers.referer",
@@ -376,7 +379,7 @@ var KnownJSON = []struct{ Name, Mapping, Example, Summary string }{
 	{
 		"nginx json",
 		"time=msec|time_iso8601|time_local,client=remote_addr,user=remote_user,request=request,method=request_method," +
-			"path=request_uri|uri,host=host|http_host|server_name,referer=http_referer,agent=http_user_agent," +
+			"path=request_uri|uri,query=args|query_string,host=host|http_host|server_name,referer=http_referer,agent=http_user_agent," +
 			"forwarded=http_x_forwarded_for,status=status,bytes=body_bytes_sent|bytes_sent,request_time=request_time," +
 			"upstream_time=upstream_response_time",
 		`{"msec":"1767225600.254","remote_addr":"192.0.2.7","request":"GET / HTTP/1.1","status":"200","body_bytes_sent":"312","request_time":"0.004","http_referer":"","http_user_agent":"curl/8.5.0"}`,
@@ -392,7 +395,7 @@ var KnownJSON = []struct{ Name, Mapping, Example, Summary string }{
 	},
 	{
 		"aws-waf json",
-		"start=timestamp,client=httpRequest.clientIp,method=httpRequest.httpMethod,path=httpRequest.uri," +
+		"start=timestamp,client=httpRequest.clientIp,method=httpRequest.httpMethod,path=httpRequest.uri,query=httpRequest.args," +
 			"host=httpRequest.headers[Host]|httpRequest.headers[host],referer=httpRequest.headers[Referer]|httpRequest.headers[referer]," +
 			"agent=httpRequest.headers[User-Agent]|httpRequest.headers[user-agent]," +
 			"forwarded=httpRequest.headers[X-Forwarded-For]|httpRequest.headers[x-forwarded-for],status=responseCodeSent",
@@ -401,14 +404,14 @@ var KnownJSON = []struct{ Name, Mapping, Example, Summary string }{
 	},
 	{
 		"akamai json",
-		"start=reqTimeSec,client=cliIP,method=reqMethod,path=reqPath,host=reqHost,agent_encoded=UA,referer_encoded=referer," +
+		"start=reqTimeSec,client=cliIP,method=reqMethod,path=reqPath,query=queryStr,host=reqHost,agent_encoded=UA,referer_encoded=referer," +
 			"forwarded=xForwardedFor,status=statusCode,bytes=bytes,request_time_ms=transferTimeMSec",
 		`{"version":1,"reqTimeSec":"1767225600.250","cliIP":"192.0.2.7","reqHost":"example.org","reqMethod":"GET","reqPath":"/","statusCode":"200","bytes":"312","UA":"curl%2F8.5.0","transferTimeMSec":"4"}`,
 		"Akamai DataStream 2, JSON",
 	},
 	{
 		"azure json",
-		"time=timeStamp|time,client=properties.clientIP,method=properties.httpMethod,path=properties.originalRequestUriWithArgs|properties.requestUri," +
+		"time=timeStamp|time,client=properties.clientIP,method=properties.httpMethod,path=properties.originalRequestUriWithArgs|properties.requestUri,query=properties.requestQuery," +
 			"host=properties.originalHost|properties.host,agent_encoded=properties.userAgent,status=properties.httpStatus," +
 			"bytes=properties.sentBytes,request_time=properties.timeTaken",
 		`{"timeStamp":"2026-01-01T00:00:00+00:00","category":"ApplicationGatewayAccessLog","properties":{"clientIP":"192.0.2.7","httpMethod":"GET","originalRequestUriWithArgs":"/","userAgent":"curl/8.5.0","httpStatus":200,"sentBytes":312,"timeTaken":0.004,"originalHost":"example.org"}}`,
@@ -431,7 +434,7 @@ var KnownJSON = []struct{ Name, Mapping, Example, Summary string }{
 	{
 		"otlp json",
 		otlp("time=|timeUnixNano,time=|observedTimeUnixNano,client=client.address,client=network.peer.address,client=net.sock.peer.addr," +
-			"method=http.request.method,method=http.method,path=url.path,path=http.target,path=url.full,host=server.address," +
+			"method=http.request.method,method=http.method,path=url.path,path=http.target,path=url.full,query=url.query,host=server.address," +
 			"agent=user_agent.original,agent=http.user_agent,route=http.route,status=http.response.status_code,status=http.status_code," +
 			"bytes=http.response.body.size"),
 		`{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"timeUnixNano":"1767225600250000000","attributes":[{"key":"client.address","value":{"stringValue":"192.0.2.7"}},{"key":"http.request.method","value":{"stringValue":"GET"}},{"key":"url.path","value":{"stringValue":"/users/7"}},{"key":"http.route","value":{"stringValue":"/users/{id}"}},{"key":"http.response.status_code","value":{"intValue":"200"}},{"key":"user_agent.original","value":{"stringValue":"curl/8.5.0"}}]}]}]}]}`,

@@ -43,6 +43,7 @@ const (
 	slotRequest slot = slot(fieldCount) + iota // the request line
 	slotStart                                  // the time when the request began
 	slotName                                   // the name of a pair
+	slotQuery                                  // the query of a path that lacks it
 	slotExtra                                  // the first of Options.Extra
 	slotCount   = slotExtra + MaxExtra
 )
@@ -60,6 +61,8 @@ func newJSONTree(m FieldMapping, extra []string) (*jsonNode, error) {
 			t := jsonTarget{slot: f.slot, rank: uint8(min(rank, 255)), unit: f.unit}
 			if f.unit == UnitSeconds {
 				t.unit = unitOfKey(key)
+			} else if f.slot == slot(FieldPath) && strings.HasSuffix(key, wholeTarget) {
+				t.unit = queried
 			}
 			if err := root.add(key, t); err != nil {
 				return nil, err

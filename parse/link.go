@@ -102,12 +102,13 @@ func lastCore(tokens []token) (last int) {
 // merge lets p take in the variables that touch it, where that loses nothing: a query goes on a path, and what is
 // read over may as well be read over at once.
 func merge(p *token, next []token) []token {
-	for len(next) > 0 && next[0].kind == kindSkip && next[0].extra < 0 {
-		if p.kind == kindSkip && p.extra < 0 && !next[0].path || p.kind == kindPath && next[0].query {
-			next = next[1:]
-			continue
+	for len(next) > 0 && next[0].extra < 0 {
+		skipped := next[0].kind == kindSkip
+		goesOn := next[0].query && (skipped || next[0].kind == kindQuery) && (p.kind == kindPath || p.kind == kindQuery)
+		if !goesOn && !(skipped && p.kind == kindSkip && p.extra < 0 && !next[0].path) {
+			break
 		}
-		break
+		next = next[1:]
 	}
 	return next
 }

@@ -3,6 +3,7 @@ package parse
 import (
 	"bytes"
 	"net/netip"
+	"slices"
 	"strings"
 	"unsafe"
 )
@@ -51,6 +52,21 @@ func otherTarget(method, target []byte) bool {
 	}
 	scheme := bytes.Index(target, []byte("://"))
 	return scheme > 0 && scheme+len("://") < len(target) && !bytes.ContainsAny(target[:scheme], "/?# ")
+}
+
+// withQuery is a path with the query that a log has beside it, unless it has one. One byte between them in the line is
+// turned into the question mark; else the path gets bytes of its own.
+func withQuery(path, query []byte) []byte {
+	query = bytes.TrimPrefix(query, []byte("?")) // as Apache's %q has it
+	end := len(path)
+	switch {
+	case len(query) == 0 || bytes.IndexByte(path, '?') >= 0:
+		return path
+	case cap(path) > end+1 && &path[:end+2][end+1] == &query[0]:
+		path[:end+1][end] = '?'
+		return path[:end+1+len(query)]
+	}
+	return slices.Concat(path, []byte("?"), query)
 }
 
 // maxMethod is longer than any registered method (UPDATEREDIRECTREF has 17 letters).

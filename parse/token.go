@@ -40,6 +40,7 @@ const (
 	kindReferer
 	kindAgent
 	kindForwarded
+	kindQuery // of a path that lacks it
 
 	kindStatus
 	kindBytes
@@ -77,6 +78,7 @@ var kindInfos = [kindCount]kindInfo{
 	kindReferer:    {noun: "referer", feeds: FieldReferer},
 	kindAgent:      {noun: "user agent", feeds: FieldAgent},
 	kindForwarded:  {noun: "forwarded addresses", feeds: FieldForwarded},
+	kindQuery:      {noun: "query", feeds: FieldPath},
 	kindStatus:     {noun: "status", feeds: FieldStatus, bad: "status is not a number"},
 	kindBytes:      {noun: "byte count", feeds: FieldBytes, bad: "byte count is not a number"},
 	kindSeconds:    {noun: "request time", feeds: FieldRequestTime, bad: "request time is not a number of seconds"},

@@ -2,6 +2,7 @@ package parse
 
 import (
 	"bytes"
+	"slices"
 
 	"shadow/limit"
 	"shadow/parse/lex"
@@ -43,7 +44,12 @@ func keep(k fieldKind, v []byte, r *Record) {
 	case kindMethod:
 		r.Method = v
 	case kindPath:
+		if r.Path != nil { // its query stands before it
+			v = slices.Concat(v, r.Path)
+		}
 		r.Path = v
+	case kindQuery:
+		r.Path = withQuery(r.Path, v)
 	case kindHost:
 		r.Host = v
 	case kindReferer:

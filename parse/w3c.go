@@ -39,7 +39,6 @@ var w3cFields = map[string]fieldKind{
 const (
 	kindDate = kindCount + iota
 	kindTimeOfDay
-	kindQuery
 )
 
 // Bounds on what a log can make us keep.
@@ -160,7 +159,7 @@ var (
 // fill reads the columns of a line.
 func (p *w3cParser) fill(line []byte, r *Record) Fault {
 	var day, clock limit.Time
-	var path, rest []byte
+	var rest []byte
 	decode, tabs := plusDecode, bytes.IndexByte(line, '\t') >= 0
 	if tabs {
 		decode = percentDecode
@@ -195,14 +194,6 @@ func (p *w3cParser) fill(line []byte, r *Record) Fault {
 			r.Bytes, ok = size, n == len(v)
 		case kindSeconds:
 			r.RequestTime, ok = timeTaken(v)
-		case kindPath:
-			path = v
-			r.Path = v
-		case kindQuery: // behind the path with one byte between, which a question mark takes
-			if end := len(path); end > 0 && cap(path) > end && &path[:end+1][end] == &line[at-1] {
-				line[at-1] = '?'
-				r.Path = path[:end+1+len(v)]
-			}
 		case kindReferer, kindAgent:
 			keep(c.kind, decode(v), r)
 		default:

@@ -47,10 +47,12 @@ type Detection struct {
 	Read     int      // how many of them the format reads
 	Warnings []string // what a person should look at
 
-	sound  int         // how many of the lines read have a client that can be one
-	learnt int         // how many fields the sound lines have
-	agents int         // how many of them have a referer or an agent
-	fault  parse.Fault // of the first line that cannot be read or is not sound
+	sound  int // how many of the lines read have a client that can be one
+	learnt int // how many fields the sound lines have
+	agents int // how many of them have a referer or an agent
+	// how many have a query in the place of the referer, another referer, and a query in their target
+	queries, referers, queried int
+	fault                      parse.Fault // of the first line that cannot be read or is not sound
 }
 
 // A Detector finds the formats of logs that are read together. Several goroutines may use it at a time. Logs of the

@@ -29,6 +29,7 @@ type meaning struct {
 	next     string // a meaning that mostly stands in the next column
 	adds     int    // what such a neighbour adds
 	forgoes  string // a meaning that a row has instead
+	behind   bool   // whether what it needs is in the column before
 	nothing  bool   // whether a column of nothing but "-" can be it: behind the agent forwarded addresses, else others
 	looks    func() *regexp.Regexp
 	property func(value string) bool
@@ -43,6 +44,7 @@ var meanings = []meaning{
 	{name: "request", weight: 16, looks: lazy.Regexp(`^("?[A-Za-z_-]+ +"?(/|\*|\w+://|[\w.-]+:\d+).*|-)$`), next: "status", adds: 4},
 	{name: "request_method", weight: 7, looks: lazy.Regexp(`^(GET|HEAD|POST|PUT|DELETE|OPTIONS|PATCH|CONNECT|TRACE|PROPFIND|REPORT|MKCOL|-)$`), next: "request_uri", adds: 3, forgoes: "request"},
 	{name: "request_uri", weight: 7, needs: "request_method", looks: lazy.Regexp(`^((/|\w+://)\S*|-)$`), next: "status", adds: 2},
+	{name: "args", weight: 4, needs: "request_uri", behind: true, looks: lazy.Regexp(`^(\?.*|[^\s/?:=&]+=\S*|-|)$`), next: "status", adds: 2},
 	{name: "status", weight: 6, property: isStatus, next: "body_bytes_sent", adds: 4},
 	{name: "body_bytes_sent", weight: 3, needs: "status", looks: lazy.Regexp(`^(\d+|-)$`), nothing: true},
 	{name: "request_time", weight: 3, looks: lazy.Regexp(`^(\d+\.\d{3}|\d+(\.\d+)?[mnuµ]?s)$`)},
@@ -103,7 +105,7 @@ func (m *meaning) shows(values []string) int {
 		}
 	}
 	switch {
-	case n*100 < guessShare*len(values) || n == 0, !m.nothing && 2*says < len(values):
+	case n*100 < guessShare*len(values) || n == 0, !m.nothing && 2*says < len(values) && (!m.behind || says == 0):
 		return 0
 	case m.name == "http_user_agent" && !slices.ContainsFunc(values, versioned().MatchString):
 		return 0
@@ -177,7 +179,7 @@ func (w *weighing) best(at weighed) meant {
 	best = meant{w.best(at.behind(unknown)).weight, unknown}
 	for i, shown := range w.shown[at.column] {
 		m := &meanings[i]
-		if shown == 0 || at.used&(1<<i) != 0 || !allowed(i, at.used) && shown != lists || shown == nothing && !m.besides(at.last) {
+		if shown == 0 || at.used&(1<<i) != 0 || !allowed(i, at) && shown != lists || shown == nothing && !m.besides(at.last) {
 			continue
 		}
 		weight := m.weight*shown + w.best(at.behind(i)).weight
@@ -204,10 +206,10 @@ func (m *meaning) besides(last int) bool {
 }
 
 // allowed reports whether a meaning may follow those that are used.
-func allowed(i int, used uint32) bool {
-	has := func(name string) bool { return name != "" && used&(1<<meaningOf(name)) != 0 }
+func allowed(i int, at weighed) bool {
+	has := func(name string) bool { return name != "" && at.used&(1<<meaningOf(name)) != 0 }
 	m := &meanings[i]
-	return (m.needs == "" || has(m.needs)) && !has(m.forgoes) && !(m.name == "request" && has("request_method"))
+	return !(m.behind && at.last != meaningOf(m.needs)) && (m.needs == "" || has(m.needs)) && !has(m.forgoes) && !(m.name == "request" && has("request_method"))
 }
 
 func meaningOf(name string) int {

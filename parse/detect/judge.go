@@ -59,6 +59,20 @@ func (d *Detection) count(r *parse.Record) {
 	if r.Referer != nil || r.Agent != nil {
 		d.agents++
 	}
+	if isQuery(r.Referer) {
+		d.queries++
+	} else if r.Referer != nil {
+		d.referers++
+	}
+	if bytes.IndexByte(r.Path, '?') >= 0 {
+		d.queried++
+	}
+}
+
+// isQuery reports whether a text is the query of a target rather than a referer.
+func isQuery(text []byte) bool {
+	name, _, pairs := bytes.Cut(bytes.TrimPrefix(text, []byte("?")), []byte("="))
+	return pairs && len(name) > 0 && !bytes.ContainsAny(name, " /:")
 }
 
 // doubt says why a line that can be read is probably of another format.

@@ -158,6 +158,10 @@ var named = []kind{
 		return object("date", v.iso(), "network.client.ip", v.client, "http.method", v.method, "http.url_details.path", v.path, "http.status_code", v.status, "http.useragent", v.agent,
 			"http.referer", v.referer, "network.bytes_written", v.bytes)
 	}, "json", "host route"},
+	{"JSON with the query apart", "gin-contrib/zap", "", func(v visit) string {
+		stem, query, _ := strings.Cut(v.path, "?")
+		return object("level", "info", "time", v.iso(), "msg", stem, "status", v.status, "method", v.method, "path", stem, "query", query, "ip", v.client, "user-agent", v.agent, "latency", 0.004)
+	}, "json", "host route referer bytes"},
 	{"names of Java", "hand-made JSON", "", func(v visit) string {
 		return object("eventTime", v.iso(), "clientIpAddress", v.client, "httpMethod", v.method, "requestUri", v.path, "httpStatus", v.status, "responseSize", v.bytes, "userAgent", v.agent)
 	}, "json", "host route referer"},
@@ -174,6 +178,9 @@ var columned = []kind{
 	{"bars without a header", "hand-made formats of nginx", "", func(v visit) string {
 		return v.fields(" | ", valueOf, "time", "client", "host", "request", "status", "bytes", "referer", "agent")
 	}, "guessed", "route ms"},
+	{"bars with the query apart", "hand-made formats of nginx", "", func(v visit) string {
+		return strings.Replace(v.fields("|", valueOf, "iso", "client", "method", "path", "status", "bytes", "agent"), "?", "|", 1)
+	}, "guessed", "host route referer"},
 	{"bars behind seconds of the epoch", "hand-made formats of nginx", "", func(v visit) string {
 		return fmt.Sprintf("%d.%03d | %s | - | %s | %s | %d | %d | %s", v.at.Unix(), v.at.Nanosecond()/1e6, v.client, v.method, v.path, v.status, v.bytes, v.agent)
 	}, "guessed", "host route referer"},

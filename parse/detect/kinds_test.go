@@ -111,7 +111,7 @@ var kinds = []kind{
 		stem, query, _ := strings.Cut(v.path, "?")
 		return fmt.Sprintf("%s\t%s\tFRA2\t%d\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\t0.004", v.at.Format(time.DateOnly), v.at.Format(time.TimeOnly), v.bytes, v.client,
 			v.method, v.host, stem, v.status, v.referer, strings.ReplaceAll(v.agent, " ", "%20"), query)
-	}, "w3c", "query route ms end"},
+	}, "w3c", "route ms end"},
 	{"HAProxy", "docs.haproxy.org/3.0/configuration.html#8.2.3", "", func(v visit) string {
 		return v.at.Format(time.Stamp) + fmt.Sprintf(" lb haproxy[17]: %s:40112 [%s] web~ shop/shop1 0/0/0/4/4 %d %d - - ---- 1/1/0/0/0 0/0 \"%s %s HTTP/1.1\"",
 			v.client, v.at.Format("02/Jan/2006:15:04:05.000"), v.status, v.bytes, v.method, v.path)
@@ -136,13 +136,15 @@ var kinds = []kind{
 			"ClientRequestUserAgent", v.agent, "EdgeResponseBytes", v.bytes, "EdgeResponseStatus", v.status, "EdgeStartTimestamp", v.at.UnixNano(), "RayID", "x")
 	}, "cloudflare json", "route"},
 	{"AWS WAF", "docs.aws.amazon.com/waf/latest/developerguide/logging-fields.html", "", func(v visit) string {
+		stem, query, _ := strings.Cut(v.path, "?")
 		headers := []map[string]string{{"name": "Host", "value": v.host}, {"name": "User-Agent", "value": v.agent}, {"name": "Referer", "value": v.referer}}
 		return object("timestamp", v.at.UnixMilli(), "formatVersion", 1, "action", "ALLOW", "httpRequest.clientIp", v.client, "httpRequest.country", "DE", "httpRequest.headers", headers,
-			"httpRequest.uri", v.path, "httpRequest.httpMethod", v.method, "responseCodeSent", v.status)
+			"httpRequest.uri", stem, "httpRequest.args", query, "httpRequest.httpMethod", v.method, "responseCodeSent", v.status)
 	}, "aws-waf json", "route bytes"},
 	{"Akamai DataStream 2", "techdocs.akamai.com/datastream2/docs/log-format", "", func(v visit) string {
+		stem, query, _ := strings.Cut(v.path, "?")
 		return object("version", 1, "cp", "1", "reqTimeSec", fmt.Sprintf("%.3f", float64(v.at.UnixMilli())/1000), "cliIP", v.client, "reqHost", v.host, "reqMethod", v.method,
-			"reqPath", v.path, "statusCode", fmt.Sprint(v.status), "bytes", fmt.Sprint(v.bytes), "UA", url.PathEscape(v.agent), "referer", url.PathEscape(v.referer))
+			"reqPath", stem, "queryStr", query, "statusCode", fmt.Sprint(v.status), "bytes", fmt.Sprint(v.bytes), "UA", url.PathEscape(v.agent), "referer", url.PathEscape(v.referer))
 	}, "akamai json", "route"},
 	{"Azure Application Gateway", "learn.microsoft.com/azure/application-gateway/monitor-application-gateway-reference", "", func(v visit) string {
 		return object("timeStamp", v.at.Format(time.RFC3339), "category", "ApplicationGatewayAccessLog", "properties", map[string]any{
@@ -198,15 +200,15 @@ var kinds = []kind{
 			}
 			return map[string]any{"key": key, "value": map[string]any{kind: value}}
 		}
-		path, _, _ := strings.Cut(v.path, "?")
+		path, query, _ := strings.Cut(v.path, "?")
 		return object("resourceLogs", []any{map[string]any{"scopeLogs": []any{map[string]any{"logRecords": []any{map[string]any{
 			"timeUnixNano": fmt.Sprint(v.at.UnixNano()), "attributes": []any{
-				attribute("client.address", v.client), attribute("http.request.method", v.method), attribute("url.path", path), attribute("http.route", v.route),
+				attribute("client.address", v.client), attribute("http.request.method", v.method), attribute("url.path", path), attribute("url.query", query), attribute("http.route", v.route),
 				attribute("http.response.status_code", v.status), attribute("http.response.body.size", v.bytes), attribute("user_agent.original", v.agent),
 				attribute("server.address", v.host),
 			},
 		}}}}}})
-	}, "otlp json", "referer query"},
+	}, "otlp json", "referer"},
 	{"OpenTelemetry in columns", "opentelemetry.io/docs/specs/otel/logs/data-model", "", func(v visit) string {
 		return object("Timestamp", v.at.Format(time.RFC3339Nano), "Attributes", map[string]any{
 			"client.address": v.client, "http.request.method": v.method, "url.path": v.path, "http.route": v.route, "http.response.status_code": v.status,
@@ -245,6 +247,21 @@ var guessed = []kind{
 		return fmt.Sprintf(`%s - - [%s "%s %s HTTP/1.1" %d %d "%s" "%s"`,
 			v.client, v.at.Format("02/Jan/2006:15:04:05"), v.method, v.path, v.status, v.bytes, v.referer, v.agent)
 	}, "guessed", "host route ms"},
+	{"query apart", "nginx's $uri and $args", "", func(v visit) string {
+		stem, query, _ := strings.Cut(v.path, "?")
+		return fmt.Sprintf(`%s - - [%s] %s "%s" "%s" %d %d "%s" "%s"`, v.client, v.local(), v.method, stem, query, v.status, v.bytes, v.referer, v.agent)
+	}, "guessed", "host route ms"},
+	{"query apart behind its sign", "HAProxy's %HM, %HP and %HQ", "", func(v visit) string {
+		stem, query, _ := strings.Cut(v.path, "?")
+		return fmt.Sprintf(`%s:40112 [%s] %s %s ?%s %d %d web`, v.client, v.at.Format("02/Jan/2006:15:04:05.000"), v.method, stem, query, v.status, v.bytes)
+	}, "guessed", "host route referer agent"},
+	{"query in the place of the referer", "nginx's $args", "", func(v visit) string {
+		return strings.Replace(v.combined(), v.referer, strings.SplitAfter(v.path, "?")[1], 1)
+	}, "combined with $args", "host route ms referer"},
+	{"target without its query, that in the place of the referer", "Apache's %m %U %H and %q", "", func(v visit) string {
+		stem, query, _ := strings.Cut(v.path, "?")
+		return strings.NewReplacer(v.path, stem, v.referer, "?"+query).Replace(v.combined())
+	}, "combined with $args", "host route ms referer"},
 	{"time first, words", "hand-made formats", "", func(v visit) string {
 		return fmt.Sprintf(`%s %s %s %s %d %d (0.004 s) "%s"`, v.at.Format("2006/01/02 15:04:05.000"), v.client, v.method, v.path, v.status, v.bytes, v.agent)
 	}, "guessed", "host route referer"},
@@ -294,16 +311,12 @@ func (k kind) check(t *testing.T, format *parse.Format, log []byte, all []visit)
 		if slices.Contains(lacks, "end") { // the end is logged, so that the start lies before it
 			at = at.Add(-time.Duration(max(0, record.RequestTime)) * time.Microsecond)
 		}
-		path := v.path
-		if slices.Contains(lacks, "query") {
-			path, _, _ = strings.Cut(path, "?")
-		}
 		got := strings.TrimPrefix(strings.TrimPrefix(string(record.Path), "https://example.org"), ":443")
 		for _, f := range []struct{ name, got, want string }{
 			{"time", time.UnixMicro(int64(record.Start)).UTC().Format(time.RFC3339Nano), at.Format(time.RFC3339Nano)},
 			{"client", string(record.Client), v.client},
 			{"method", string(record.Method), v.method},
-			{"path", got, path},
+			{"path", got, v.path},
 			{"host", string(record.Host), v.host},
 			{"referer", string(record.Referer), v.referer},
 			{"agent", string(record.Agent), v.agent},

@@ -138,7 +138,7 @@ func (l *layout) header(is []int) string {
 	names := make([]string, len(is))
 	for i := range is {
 		if names[i] = fmt.Sprint("field", i+1); is[i] != unknown {
-			names[i] = meanings[is[i]].name
+			names[i] = variable(is, i)
 		}
 	}
 	return strings.Join(names, l.between[0])
@@ -154,7 +154,10 @@ var label = lazy.Regexp(`^[A-Za-z_][\w-]*(=|: ?| )["(]?`)
 func (l *layout) unlabel() {
 	for i, values := range l.columns {
 		name := label().FindString(values[0])
-		if name == "" || slices.ContainsFunc(meanings, func(m meaning) bool { return m.name != "http_user_agent" && m.shows(values) > 0 }) {
+		query := strings.HasSuffix(l.between[i], `"`) && i > 0 && meanings[meaningOf("request_uri")].shows(l.columns[i-1]) > 0
+		if name == "" || slices.ContainsFunc(meanings, func(m meaning) bool {
+			return m.name != "http_user_agent" && (m.name != "args" || query) && m.shows(values) > 0
+		}) {
 			continue
 		}
 		end := ""
@@ -185,7 +188,7 @@ func (l *layout) text(is []int) string {
 		case i > 1 && i+1 < len(is) && is[i+1] != unknown && l.isUser(is, i):
 			b.WriteString("$remote_user")
 		case is[i] != unknown && (meanings[is[i]].name != "request_time" || isMillis(values[0])):
-			b.WriteString("$" + meanings[is[i]].name)
+			b.WriteString("$" + variable(is, i))
 			if ported(values) && meanings[is[i]].name == "remote_addr" {
 				b.WriteString(":$remote_port")
 			}
@@ -196,6 +199,14 @@ func (l *layout) text(is []int) string {
 		}
 	}
 	return b.String() + l.between[len(l.columns)]
+}
+
+// variable is the name of what a column holds: a path with its query behind it is $uri, since $request_uri is whole.
+func variable(is []int, i int) string {
+	if i+1 < len(is) && is[i+1] == meaningOf("args") {
+		return "uri"
+	}
+	return meanings[is[i]].name
 }
 
 // isUser reports whether a column stands where servers log the user: behind client and identity, before the time.

@@ -18,7 +18,7 @@ const tailShare = 90
 // withTail is a detection with the columns behind the agent that are beyond doubt, if there are any; and with the
 // name of a format without agents if there are none.
 func (d *Detector) withTail(found Detection, lines [][]byte) (Detection, error) {
-	found, err := d.withoutAgents(found, lines)
+	found, err := d.withoutAgents(d.withQueries(found, lines), lines)
 	if err != nil || !strings.Contains(found.Format.Text, "$") {
 		return found, err
 	}
@@ -35,6 +35,30 @@ func (d *Detector) withTail(found Detection, lines [][]byte) (Detection, error) 
 	}
 	return d.longer(found, readTail(found.Format, lines), lines), nil
 }
+
+// withQueries takes what stands in the place of referers for the queries of targets, if it is none of referers.
+func (d *Detector) withQueries(found Detection, lines [][]byte) Detection {
+	if found.queries < max(leastQueries, listsPerOther*found.referers) || !strings.Contains(found.Format.Text, "$http_referer") {
+		return found
+	}
+	text := strings.Replace(found.Format.Text, "$http_referer", "$args", 1)
+	if found.queried == 0 {
+		text = strings.Replace(text, `"$request"`, `"$request_method $uri $server_protocol"`, 1)
+	}
+	format, err := d.once("queries\n"+text, func() (*parse.Format, error) {
+		return parse.CompileAs(text, d.choice.Options, found.Format.Name+" with $args", true)
+	})
+	if err != nil {
+		return found
+	}
+	if queried := judge(format, lines, found.outdoes); queried.Lines > 0 {
+		return queried
+	}
+	return found
+}
+
+// leastQueries is the fewest queries in the place of referers that show what stands there.
+const leastQueries = 3
 
 // withoutAgents takes the shorter format where no line has a referer or an agent.
 func (d *Detector) withoutAgents(found Detection, lines [][]byte) (Detection, error) {
