@@ -21,6 +21,8 @@ import (
 //	2026/03/02 10:00:00.250	INFO	http.log.access	handled request	LINE    Caddy's console
 //	{"log":"LINE\n","stream":"stdout","time":"2026-03-02T10:00:00.25Z"}    docker's json-file; others have other keys
 //
+// Colours of terminals, as loggers of frameworks write them, may stand anywhere in a line.
+//
 // A Wrapping takes that off, and the format reads what is left. The time of the wrapping counts only for lines that
 // have none.
 
@@ -34,6 +36,7 @@ type Wrapping struct {
 
 // wrappings lists the wrappings of text. A line that has one of them has none of those behind it.
 var wrappings = []Wrapping{
+	{Name: coloured, head: colourHead},
 	{Name: "in cri", head: criHead},
 	{Name: "in logcli", head: logcliHead},
 	{Name: "behind syslog", head: syslogHeader},
@@ -43,6 +46,8 @@ var wrappings = []Wrapping{
 	{Name: "in python logging", head: pythonHead},
 	{Name: Timestamped, head: stampHead},
 }
+
+const coloured = "in colours"
 
 // Timestamped is the name of a wrapping that is a time and nothing else. Lines of formats may begin with one as well.
 const Timestamped = "behind timestamps"
@@ -100,8 +105,8 @@ func (w *Wrapping) Lines(lines [][]byte) [][]byte {
 	p := wrappedParser{wrapping: w}
 	bare := make([][]byte, len(lines))
 	for i, line := range lines {
-		if w.tree != nil {
-			line = bytes.Clone(line) // because escapes are undone in it
+		if w.tree != nil || w.Name == coloured {
+			line = bytes.Clone(line) // because its bytes are changed
 		}
 		line, _, _, _ = p.unwrap(line)
 		bare[i] = line
@@ -177,6 +182,9 @@ func (p *wrappedParser) date(stamp []byte, r *Record) Fault {
 
 // unwrap returns the line that stands in another, the time beside it, and where it begins.
 func (p *wrappedParser) unwrap(line []byte) (bare, stamp []byte, at int, fault Fault) {
+	if p.wrapping.Name == coloured {
+		return uncoloured(line), nil, 0, Fault{}
+	}
 	if p.wrapping.tree == nil {
 		n, stamp := p.wrapping.head(line)
 		return line[n:], stamp, n, Fault{}
@@ -205,6 +213,36 @@ func stampHead(line []byte) (n int, stamp []byte) {
 	}
 	return len(stamp) + 1, stamp
 }
+
+// colourHead says of a line with a colour that it is wrapped: in what may stand anywhere.
+func colourHead(line []byte) (n int, stamp []byte) {
+	return bytes.Count(line, []byte(colourBegin)), nil
+}
+
+// colourBegin begins a sequence that sets the colour or weight of letters: ESC [ 97;42 m (ECMA-48, 8.3.117).
+const colourBegin = "\x1b["
+
+// uncoloured takes such sequences off a line, in its own bytes.
+func uncoloured(line []byte) []byte {
+	to := 0
+	for rest := line; len(rest) > 0; {
+		at := bytes.Index(rest, []byte(colourBegin))
+		if at < 0 {
+			at = len(rest)
+		}
+		to += copy(line[to:], rest[:at])
+		rest = rest[at:]
+		if end := bytes.IndexFunc(rest[min(len(rest), len(colourBegin)):], notOfColour); end >= 0 && rest[len(colourBegin)+end] == 'm' {
+			rest = rest[len(colourBegin)+end+1:]
+		} else if len(rest) > 0 {
+			line[to], rest = rest[0], rest[1:]
+			to++
+		}
+	}
+	return line[:to]
+}
+
+func notOfColour(r rune) bool { return r != ';' && r != ':' && (r < '0' || r > '9') }
 
 // criHead is a time, a stream, and whether the line is whole.
 func criHead(line []byte) (n int, stamp []byte) {

@@ -107,6 +107,13 @@ var named = []kind{
 	{"gin", "github.com/gin-gonic/gin", "", func(v visit) string {
 		return fmt.Sprintf("[GIN] %s | %3d | %13v | %15s | %-7s %#v", v.at.Format("2006/01/02 - 15:04:05"), v.status, v.took, v.client, v.method, v.path)
 	}, "gin", "host route ms end bytes referer agent"},
+	{"gin in colours", "github.com/gin-gonic/gin", "", func(v visit) string {
+		return fmt.Sprintf("[GIN] %s |\x1b[97;42m %3d \x1b[0m| %13v | %15s |\x1b[97;44m %-7s \x1b[0m %#v", v.at.Format("2006/01/02 - 15:04:05"), v.status, v.took, v.client, v.method, v.path)
+	}, "gin in colours", "host route ms end bytes referer agent"},
+	{"Werkzeug in colours", "werkzeug.palletsprojects.com", "", func(v visit) string {
+		return fmt.Sprintf("%s - - [%s] \"\x1b[33m%s %s HTTP/1.1\x1b[0m\" %d -", v.client, v.at.Format("02/Jan/2006 15:04:05"), v.method, v.path, v.status)
+	}, "common in colours", "host route ms bytes referer agent"},
+	{"docker compose logs in colours", "docs.docker.com/reference/cli/docker/compose/logs", "", func(v visit) string { return "\x1b[36mweb-1  | \x1b[0m" + v.combined() }, "combined in compose in colours", "host route ms"},
 	{"squid", "wiki.squid-cache.org/Features/LogFormat", "", func(v visit) string {
 		return fmt.Sprintf("%d.%03d %6d %s TCP_MISS/%03d %d %s https://example.org%s - HIER_DIRECT/203.0.113.9 text/html", v.at.Unix(), v.at.Nanosecond()/1e6, 4, v.client, v.status, v.bytes, v.method, v.path)
 	}, "squid", "host route end referer agent"},
