@@ -293,7 +293,7 @@ func (m FieldMapping) timed(other FieldMapping) FieldMapping {
 // the next, so that they stand in the mappings of those servers alone.
 var knownJSONKeys = FieldMapping{
 	"time": {
-		"msec", "time_msec", "timestamp_ns", "time_iso8601", "@timestamp", "ts", "timestamp", "timeUnixNano", "Timestamp", "time_local", "datetime", "date", "time",
+		"msec", "time_msec", "timestamp_ns", "timestamp(ms)", "time_iso8601", "@timestamp", "ts", "timestamp", "timeUnixNano", "Timestamp", "time_local", "datetime", "date", "time",
 		"_time", "time_stamp", "datetime_utc", "date_time", "event_time", "eventTime", "created_at", "logged_at", "requestTime", "asctime", "@t", "dt",
 	},
 	"start": {"StartUTC", "StartLocal", "start_time", "started_at", "start_timestamp", "begin_time"},
@@ -312,19 +312,19 @@ var knownJSONKeys = FieldMapping{
 	"path": {
 		"request_uri", "RequestPath", "request.uri", "url.original", "httpRequest.requestUrl", "uri", "request_path",
 		"url.path", "http.target", "url", "path",
-		"req.url", "req.path", "uri_path", "requestUri", "request_url", "requestUrl", "requestPath", "url_path", "http_path", "http.url_details.path", "originalUrl", "original_url", "cs_uri_stem", "resourcePath", "target", "endpoint", "http.url",
+		"req.url", "req.path", "uri_path", "requestUri", "request_url", "requestUrl", "requestPath", "url_path", "http_path", "http.url_details.path", "originalUrl", "original_url", "cs_uri_stem", "resourcePath", "span.uri", "target", "endpoint", "http.url",
 	},
 	"query": {"args", "query_string", "url.query", "queryString", "query", "uri_query", "cs_uri_query", "httpRequest.args", "requestQuery", "queryStr", "request.query", "request_query"},
-	"host":  {"host", "http_host", "RequestHost", "request.host", "request.headers.host", "url.domain", "server.address", "server_name", "vhost", "authority", "domain", "headers.Host", "headers.host", "req.headers.host", "req.host", "req.hostname", "virtual_host", "domainName", "Host", "site"},
+	"host":  {"host", "http_host", "RequestHost", "request.host", "request.headers.host", "url.domain", "server.address", "server_name", "vhost", "authority", "domain", "headers.Host", "headers.host", "req.headers.host", "req.host", "req.hostname", "virtual_host", "domainName", "Host", "site", "cs(Host)"},
 	"referer": {
 		"http_referer", "request.headers.Referer", "request_Referer", "http.request.referrer", "httpRequest.referer",
 		"http_referrer", "referer", "referrer", "headers.Referer", "headers.referer",
-		"req.headers.referer", "req.headers.referrer", "http.referer", "Referer", "cs_referer",
+		"req.headers.referer", "req.headers.referrer", "http.referer", "Referer", "cs_referer", "cs(Referer)",
 	},
 	"agent": {
 		"http_user_agent", "request.headers.User-Agent", "request.headers.user-agent", "request_User-Agent", "user_agent.original", "http.user_agent", "httpRequest.userAgent",
 		"user_agent", "userAgent", "useragent", "user-agent", "headers.User-Agent", "headers.user-agent", "agent", "ua",
-		"req.headers.user-agent", "req.userAgent", "http.useragent", "UserAgent", "User-Agent", "cs_user_agent", "identity.userAgent",
+		"req.headers.user-agent", "req.userAgent", "http.useragent", "UserAgent", "User-Agent", "cs_user_agent", "identity.userAgent", "cs(User-Agent)",
 	},
 	"forwarded": {
 		"http_x_forwarded_for", "request.headers.X-Forwarded-For", "request_X-Forwarded-For", "x_forwarded_for",

@@ -32,6 +32,45 @@ type Wrapping struct {
 
 	head func(line []byte) (n int, stamp []byte) // what stands before the line, 0: nothing; and a time in it
 	tree *jsonNode                               // of a JSON object that holds the line; nil: it is text
+
+	table      *columns // that has the line in one of its columns; nil: there is none
+	line, time int      // which columns: of the line and of its time, or −1
+}
+
+// ColumnWrapping returns the wrapping of lines in a column of a table whose header is given, as stores of logs export;
+// nil if no column is called so.
+func ColumnWrapping(header string) *Wrapping {
+	w := &Wrapping{Name: "in columns", line: -1, time: -1, table: &columns{header: []byte(header), separator: []byte(SeparatorOf(header))}}
+	for i, name := range ColumnNames(header) {
+		switch foldName(name) {
+		case "raw", "message", "line", "log":
+			w.line = i
+		case "time", "timestamp", "date":
+			w.time = i
+		}
+	}
+	if w.line < 0 || w.time < 0 {
+		return nil
+	}
+	return w
+}
+
+// cells returns the line in a row of the table, and its time.
+func (w *Wrapping) cells(row []byte) (line, stamp []byte, fault Fault) {
+	if bytes.Equal(row, w.table.header) {
+		return nil, nil, Comment
+	}
+	p := columnParser{&jsonParser{}, w.table, nil}
+	p.begin(row)
+	for i := 0; p.at <= len(row); i++ {
+		switch value, _ := p.column(); i {
+		case w.line:
+			line = value
+		case w.time:
+			stamp = value
+		}
+	}
+	return line, stamp, Fault{}
 }
 
 // wrappings lists the wrappings of text. A line that has one of them has none of those behind it.
@@ -105,7 +144,7 @@ func (w *Wrapping) Lines(lines [][]byte) [][]byte {
 	p := wrappedParser{wrapping: w}
 	bare := make([][]byte, len(lines))
 	for i, line := range lines {
-		if w.tree != nil || w.Name == coloured {
+		if w.tree != nil || w.table != nil || w.Name == coloured {
 			line = bytes.Clone(line) // because its bytes are changed
 		}
 		line, _, _, _ = p.unwrap(line)
@@ -182,6 +221,10 @@ func (p *wrappedParser) date(stamp []byte, r *Record) Fault {
 
 // unwrap returns the line that stands in another, the time beside it, and where it begins.
 func (p *wrappedParser) unwrap(line []byte) (bare, stamp []byte, at int, fault Fault) {
+	if p.wrapping.table != nil {
+		bare, stamp, fault = p.wrapping.cells(line)
+		return bare, stamp, 0, fault
+	}
 	if p.wrapping.Name == coloured {
 		return uncoloured(line), nil, 0, Fault{}
 	}

@@ -124,6 +124,12 @@ var catalogue = []Known{
 		"squid's own format",
 	},
 	{
+		"uwsgi", `[pid: %{pid}x|app: %{app}x|req: %{requests}x] %a (%u) {%{vars}x} [%{%a %b %e %H:%M:%S %Y}t] %m %U%q` +
+			` => generated %B bytes in %{ms}T msecs (%{protocol}x %s) %{rest}x`,
+		`[pid: 17|app: 0|req: 1/1] 192.0.2.7 () {40 vars in 600 bytes} [Thu Jan  1 00:00:00 2026] GET / => generated 312 bytes in 4 msecs (HTTP/1.1 200) 2 headers in 80 bytes (1 switches on core 0)`,
+		"uWSGI's own",
+	},
+	{
 		"alb", `$type ` + balancerText + ` $rest`,
 		`https 2026-01-01T00:00:00.250000Z app/shop/0f8f 192.0.2.7:40112 10.0.0.5:80 0.001 0.003 0.000 200 200 89 312 "GET https://example.org:443/ HTTP/1.1" "curl/8.5.0" ECDHE-RSA-AES128-GCM-SHA256 TLSv1.2`,
 		"AWS application load balancer",

@@ -51,7 +51,8 @@ func (t tail) variables() []string {
 func (t tail) durations() (took, upstream *column) {
 	var all []*column
 	for i := range t.columns {
-		if c := &t.columns[i]; c.all(c.isDurations) && slices.ContainsFunc(c.values, isLogged) {
+		inMillis := i+1 < len(t.columns) && t.columns[i+1].values[0] == millis
+		if c := &t.columns[i]; !inMillis && c.all(c.isDurations) && slices.ContainsFunc(c.values, isLogged) {
 			all = append(all, c)
 		}
 	}

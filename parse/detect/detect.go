@@ -23,7 +23,7 @@ import (
 
 // detectable are the formats of the catalogue that are tried, the first of equals preferred. The others differ from
 // these in what follows, or lacks, at the end.
-var detectable = []string{"combined", "vhost-combined", "apache-combined", "apache-iso", "nginx-iso", "bare", "haproxy", "alb", "elb", "s3", "envoy", "istio", "apisix", "npm-proxy", "npm-standard", "gin", "squid"}
+var detectable = []string{"combined", "vhost-combined", "apache-combined", "apache-iso", "nginx-iso", "bare", "haproxy", "alb", "elb", "s3", "envoy", "istio", "apisix", "npm-proxy", "npm-standard", "gin", "squid", "uwsgi"}
 
 // webServers is the number of these that are formats of web servers.
 const webServers = 6
@@ -50,9 +50,9 @@ type Detection struct {
 	sound  int // how many of the lines read have a client that can be one
 	learnt int // how many fields the sound lines have
 	agents int // how many of them have a referer or an agent
-	// how many have a query in the place of the referer, another referer, and a query in their target
-	queries, referers, queried int
-	fault                      parse.Fault // of the first line that cannot be read or is not sound
+	// how many have in the place of the referer a query, an agent, or a referer; and how many a query in their target
+	queries, alone, referers, queried int
+	fault                             parse.Fault // of the first line that cannot be read or is not sound
 }
 
 // A Detector finds the formats of logs that are read together. Several goroutines may use it at a time. Logs of the
@@ -119,6 +119,11 @@ func (d *Detector) detect(sample []byte) (Detection, error) {
 	}
 	if found, ok := d.columns(sample, lines); ok {
 		return found, nil
+	}
+	if len(lines) > 0 {
+		if w := parse.ColumnWrapping(string(lines[0])); w != nil {
+			return d.within(w, lines[1:], mostWrappings)
+		}
 	}
 	return d.unwrap(lines, mostWrappings)
 }

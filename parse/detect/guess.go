@@ -155,8 +155,14 @@ func weigh(columns [][]string) (is []int) {
 		is, at = append(is, m), at.behind(m)
 	}
 	placeClient(columns, w.shown, is)
+	if took := slices.Index(is, meaningOf("request_time")); took >= 0 && took+1 < len(is) && columns[took+1][0] == millis {
+		is[took] = unknown
+	}
 	return is
 }
+
+// millis stands behind durations of which no variable has the unit.
+const millis = "ms"
 
 // behind is where the next column is weighed, if a meaning is taken for this one.
 func (at weighed) behind(is int) weighed {

@@ -61,6 +61,8 @@ func (d *Detection) count(r *parse.Record) {
 	}
 	if isQuery(r.Referer) {
 		d.queries++
+	} else if r.Agent == nil && bytes.IndexByte(r.Referer, ':') < 0 && versioned().Match(r.Referer) {
+		d.alone++
 	} else if r.Referer != nil {
 		d.referers++
 	}
@@ -80,6 +82,8 @@ func doubt(format *parse.Format, r *parse.Record) parse.Fault {
 	switch {
 	case !parse.IsClient(r.Client):
 		return parse.Fault{Reason: "the client is neither an address nor a host name", Column: 1}
+	case format.Name == parse.Syslogged && r.NotHTTP && r.Path != nil && r.Path[0] != '<': // HAProxy has <BADREQ> for it
+		return parse.Fault{Reason: "the request is none", Column: 1}
 	case strings.HasPrefix(format.Text, "%h %l %u ") && bytes.IndexByte(r.User, ' ') >= 0:
 		return parse.Fault{Reason: "there are more than three fields before the time", Column: 1}
 	}

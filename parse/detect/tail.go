@@ -18,7 +18,7 @@ const tailShare = 90
 // withTail is a detection with the columns behind the agent that are beyond doubt, if there are any; and with the
 // name of a format without agents if there are none.
 func (d *Detector) withTail(found Detection, lines [][]byte) (Detection, error) {
-	found, err := d.withoutAgents(d.withQueries(found, lines), lines)
+	found, err := d.withoutAgents(d.withoutReferers(found, lines), lines)
 	if err != nil || !strings.Contains(found.Format.Text, "$") {
 		return found, err
 	}
@@ -36,29 +36,34 @@ func (d *Detector) withTail(found Detection, lines [][]byte) (Detection, error) 
 	return d.longer(found, readTail(found.Format, lines), lines), nil
 }
 
-// withQueries takes what stands in the place of referers for the queries of targets, if it is none of referers.
-func (d *Detector) withQueries(found Detection, lines [][]byte) Detection {
-	if found.queries < max(leastQueries, listsPerOther*found.referers) || !strings.Contains(found.Format.Text, "$http_referer") {
+// withoutReferers takes what stands in the place of referers, if these are none, for the queries of targets or for
+// agents.
+func (d *Detector) withoutReferers(found Detection, lines [][]byte) Detection {
+	text, name := found.Format.Text, found.Format.Name
+	switch least := max(leastOthers, listsPerOther*found.referers); {
+	case found.queries >= least:
+		text, name = strings.Replace(text, "$http_referer", "$args", 1), name+" with $args"
+		if found.queried == 0 {
+			text = strings.Replace(text, `"$request"`, `"$request_method $uri $server_protocol"`, 1)
+		}
+	case found.alone >= least:
+		text, name = strings.Replace(text, `"$http_referer" `, "", 1), name+" without referer"
+	}
+	if text == found.Format.Text || !strings.Contains(found.Format.Text, "$http_referer") {
 		return found
 	}
-	text := strings.Replace(found.Format.Text, "$http_referer", "$args", 1)
-	if found.queried == 0 {
-		text = strings.Replace(text, `"$request"`, `"$request_method $uri $server_protocol"`, 1)
-	}
-	format, err := d.once("queries\n"+text, func() (*parse.Format, error) {
-		return parse.CompileAs(text, d.choice.Options, found.Format.Name+" with $args", true)
-	})
+	format, err := d.once(name+"\n"+text, func() (*parse.Format, error) { return parse.CompileAs(text, d.choice.Options, name, true) })
 	if err != nil {
 		return found
 	}
-	if queried := judge(format, lines, found.outdoes); queried.Lines > 0 {
-		return queried
+	if other := judge(format, lines, found.outdoes); other.Lines > 0 {
+		return other
 	}
 	return found
 }
 
-// leastQueries is the fewest queries in the place of referers that show what stands there.
-const leastQueries = 3
+// leastOthers is the fewest values in the place of referers that show what stands there.
+const leastOthers = 3
 
 // withoutAgents takes the shorter format where no line has a referer or an agent.
 func (d *Detector) withoutAgents(found Detection, lines [][]byte) (Detection, error) {
