@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"shadow/internal/lazy"
 	"shadow/internal/policy"
 	"shadow/internal/request"
 )
@@ -178,10 +179,6 @@ func (i *Import) apisixLimit(at plugged) (all []Limit, ok bool) {
 	place := at.d.place(config)
 	switch at.name {
 	case "limit-count":
-		if config.Get("rules") != nil {
-			i.lose(place, "limit-count: rules are not read")
-			return nil, false
-		}
 		if config.Say("window_type") == "sliding" {
 			i.lose(place, "limit-count: a sliding window is not read")
 			return nil, false
@@ -189,11 +186,13 @@ func (i *Import) apisixLimit(at plugged) (all []Limit, ok bool) {
 		if group := config.Say("group"); group != "" {
 			i.tell(place, "limit-count: the routes of the group %s count together there", group)
 		}
-		text = fmt.Sprintf("fixed:%s/%ss,align=first", config.Say("count"), config.Say("time_window"))
-		if kind := config.Say("policy"); kind == "local" || kind == "" {
-			text = fmt.Sprintf("apisix-limit-count:%s/%ss", config.Say("count"), config.Say("time_window"))
-			i.tell(place, "limit-count: each node counts for itself; here one counts all requests")
+		if config.Get("rules") != nil { // which are asked in turn
+			for _, rule := range config.List("rules") {
+				all = append(all, i.apisixKeyed(at, rule, i.apisixCount(at, rule))...)
+			}
+			return all, true
 		}
+		text = i.apisixCount(at, config)
 	case "limit-req":
 		rate, err := strconv.ParseFloat(config.Say("rate"), 64)
 		burst, bad := strconv.ParseInt(config.Say("burst"), 10, 64)
@@ -218,31 +217,62 @@ func (i *Import) apisixLimit(at plugged) (all []Limit, ok bool) {
 	default:
 		return nil, false
 	}
+	return i.apisixKeyed(at, config, text), true
+}
+
+// apisixCount is the window of limit-count, or of one of its rules; "" if it depends on requests.
+func (i *Import) apisixCount(at plugged, part *policy.Tree) string {
+	count, window := part.Say("count"), part.Say("time_window")
+	if strings.Contains(count+window, "$") {
+		i.lose(at.d.place(part), "limit-count: %s in %s s depends on each request: it is left out", count, window)
+		return ""
+	}
+	if kind := at.at.Say("policy"); kind != "local" && kind != "" {
+		return fmt.Sprintf("fixed:%s/%ss,align=first", count, window)
+	}
+	i.tell(at.d.place(at.at), "limit-count: each node counts for itself; here one counts all requests")
+	return fmt.Sprintf("apisix-limit-count:%s/%ss", count, window)
+}
+
+// apisixVariable matches the variables of a key.
+var apisixVariable = lazy.Regexp(`\$\{?(\w+)`)
+
+// apisixKeyed are the limits of a part of a plugin by its key. A rule counts nothing without a variable of its key.
+func (i *Import) apisixKeyed(at plugged, part *policy.Tree, text string) (all []Limit) {
+	if text == "" {
+		return nil
+	}
+	config, isRule := at.at, part != at.at
+	place, says := at.d.place(part), cmp.Or(part.Say("key"), "remote_addr")
 	var words []string
-	for _, name := range strings.Fields(strings.ReplaceAll(cmp.Or(config.Say("key"), "remote_addr"), "$", " ")) {
-		part, known := partOf(name)
-		if config.Say("key_type") == "constant" {
-			continue
-		}
-		if name == "consumer_name" || name == "service_id" || name == "route_id" || !known {
+	names := [][]string{{"", says}}
+	if found := apisixVariable().FindAllStringSubmatch(says, -1); found != nil || isRule || config.Say("key_type") == "constant" {
+		names = found
+	}
+	for _, found := range names {
+		name := found[1]
+		known, named := partOf(name)
+		if name == "consumer_name" || name == "service_id" || name == "route_id" || !named {
 			i.lose(place, "%s is nothing that limits here count by: it is left out of the key", name)
 			continue
 		}
-		words = append(words, part.text)
+		words = append(words, known.text)
+	}
+	if isRule && names == nil {
+		i.tell(place, "limit-count: a rule whose key %s has no variable counts nothing", says)
 	}
 	if priority := config.Say("_meta", "priority"); priority != "" {
 		i.lose(place, "%s: the priority %s is not read", at.name, priority)
 	}
 	set := at.set.and(i.apisixFilter(at.d, config))
-	for _, key := range present(set, words, nil, true) {
+	for _, key := range present(set, words, nil, !isRule || words == nil && names != nil) {
 		if words != nil && key.by == request.BySite { // without any part of a key
 			key.by = request.ByClient
 		}
 		all = append(all, Limit{
 			Text: text, By: key.by, Match: key.set, Count: key.set,
-			Told: []string{fmt.Sprintf("%s %s by %s, refused with %s", place, at.name, cmp.Or(config.Say("key"), "remote_addr"),
-				cmp.Or(config.Say("rejected_code"), "503"))},
+			Told: []string{fmt.Sprintf("%s %s by %s, refused with %s", place, at.name, says, cmp.Or(config.Say("rejected_code"), "503"))},
 		})
 	}
-	return all, true
+	return all
 }
