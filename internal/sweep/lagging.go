@@ -151,9 +151,7 @@ func (l *lagging) judgeRuns(p *segment) {
 			run := &l.runs[i]
 			if run.charged > 0 {
 				level = r.refill(level, run.gap)
-				for range run.charged {
-					level = r.take(level)
-				}
+				level = r.take(level, uint64(run.charged))
 			}
 			peak = max(peak, r.with(r.refill(level, run.rest), run.requests))
 		}
@@ -226,8 +224,8 @@ func (l *lagging) finish() {
 // charge has the buckets of a key take in a request whose span is over, gap after the last such one. Where buckets
 // are apart, levels hold one number more for each burst: how many requests it has admitted whose spans are not over.
 func (r *tokenRate) charge(k *keyBacklog, gap uint64, admitted []uint64) {
-	k.level = r.take(r.refill(k.level, gap))
-	if !k.apart {
+	k.level = r.take(r.refill(k.level, gap), 1)
+	if k.apart == 0 {
 		return
 	}
 	levels := r.levels.at(r.levelClass, k.block)
@@ -241,14 +239,6 @@ func (r *tokenRate) charge(k *keyBacklog, gap uint64, admitted []uint64) {
 	}
 }
 
-// take returns what a bottomless bucket lacks after a request.
-func (r *tokenRate) take(level uint64) uint64 {
-	if level <= r.most { // beyond, no bucket admits it
-		level += r.token
-	}
-	return level
-}
-
 // ask has the buckets of a key judge a request, rest after the last one whose span is over, with so many requests
 // between. It appends which bursts admit it.
 func (r *tokenRate) ask(admitted []uint64, p *segment, j int, rest uint64, between uint32) []uint64 {
@@ -259,7 +249,7 @@ func (r *tokenRate) ask(admitted []uint64, p *segment, j int, rest uint64, betwe
 	for range r.words() {
 		admitted = append(admitted, math.MaxUint64)
 	}
-	if !k.apart {
+	if k.apart == 0 {
 		if len(r.bursts) == 0 || backlog <= r.bursts[0] {
 			return admitted
 		}
@@ -278,7 +268,7 @@ func (r *tokenRate) ask(admitted []uint64, p *segment, j int, rest uint64, betwe
 	}
 	if !apart {
 		r.levels.give(r.levelClass, k.block)
-		k.apart = false
+		k.apart = 0
 	}
 	return admitted
 }
@@ -295,7 +285,7 @@ func (r *tokenRate) with(level, requests uint64) uint64 {
 
 // part gives each burst a level of its own.
 func (r *tokenRate) part(k *keyBacklog, between uint32) {
-	k.block, k.apart = r.levels.take(r.levelClass), true
+	k.block, k.apart = r.levels.take(r.levelClass), uint32(len(r.bursts))
 	levels := r.levels.at(r.levelClass, k.block)
 	for i := range r.bursts {
 		levels[i], levels[len(r.bursts)+i] = k.level, uint64(between)

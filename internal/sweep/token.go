@@ -20,6 +20,9 @@ import (
 //
 // All is counted in shares, as in package bucket: a request takes token of them, a microsecond brings inflow.
 
+// Requests of a key at one moment, of which a log in whole seconds has many, are judged at once: of as many as there are, a
+// bucket admits those that still fit into it.
+
 // A tokenRate is the buckets of one rate, for every key.
 type tokenRate struct {
 	token  uint64 // shares in a token
@@ -30,6 +33,8 @@ type tokenRate struct {
 	extra uint64 // shares that a bucket holds beyond its burst: of low bounds
 
 	bursts     []uint64 // shares in the buckets of the chosen bursts and the extra ones, ascending
+	own        []uint64 // levels of the buckets of a key that are apart, while it is judged
+	over       []uint32 // refused requests of a segment by burst, unless clients share keys
 	keys       intern.PagedSlice[keyBacklog]
 	peaks      intern.PagedSlice[clientPeak]
 	levels     arena[uint64]
@@ -40,11 +45,17 @@ type tokenRate struct {
 	top        uint64           // the highest backlog of all keys, in shares
 }
 
+// A moment is requests of one key that came together.
+type moment struct {
+	gap      uint64 // microseconds since those before
+	requests uint64
+}
+
 // A keyBacklog is what the bottomless bucket of a key lacks, in shares.
 type keyBacklog struct {
 	level uint64
 	block uint32 // in levels, if apart
-	apart bool   // whether some bucket lacks less
+	apart uint32 // buckets that lack less, those of the smallest bursts
 }
 
 // A clientPeak is what is known of a client at the end.
@@ -64,6 +75,7 @@ func newTokenRate(r Rate, bursts []int64, shared bool) *tokenRate {
 	}
 	t.class = classFor(max(1, len(bursts)))
 	t.levelClass = t.class
+	t.own, t.over = make([]uint64, len(bursts)), make([]uint32, len(bursts))
 	return t
 }
 
@@ -72,21 +84,56 @@ func (r *tokenRate) grow(keys, clients int) {
 	r.peaks.Grow(clients)
 }
 
-// judge has the buckets of a key take in the requests of a segment, which came so many microseconds one after the other.
-func (r *tokenRate) judge(p *segment, gaps []uint64) {
+// judge has the buckets of a key take in the requests of a segment.
+func (r *tokenRate) judge(p *segment, moments []moment) {
 	k := r.keys.At(p.key)
-	level, peak := k.level, uint64(0)
-	for _, gap := range gaps {
-		if level = r.refill(level, gap); level <= r.most { // beyond, no bucket admits it
-			level += r.token
+	level, peak, apart, from := k.level, uint64(0), r.recall(k), 0
+	for _, m := range moments {
+		was, drained := level, r.drained(m.gap)
+		if level -= min(level, drained); level == 0 {
+			apart = 0 // no bucket lacks anything
 		}
+		level = r.take(level, m.requests)
 		peak = max(peak, level)
-	}
-	if k.apart || len(r.bursts) > 0 && peak > r.bursts[0] {
-		r.judgeBursts(p, k, gaps, level, peak)
+		for apart < len(r.bursts) && level > r.bursts[apart] {
+			r.own[apart] = was
+			apart++
+		}
+		if apart > 0 {
+			r.judgeBursts(p.rows[from:][:m.requests], p.clients, apart, drained)
+		}
+		from += int(m.requests)
 	}
 	k.level = level
+	r.keep(k, apart)
 	r.reach(p, peak)
+	for i, n := range r.over {
+		if n > 0 {
+			r.refuse(p.client(), i, n)
+			r.over[i] = 0
+		}
+	}
+}
+
+// recall fetches the levels of the buckets that are apart, and returns how many are.
+func (r *tokenRate) recall(k *keyBacklog) int {
+	if k.apart > 0 {
+		copy(r.own, r.levels.at(r.levelClass, k.block)[:k.apart])
+	}
+	return int(k.apart)
+}
+
+// keep notes the levels of the buckets that are apart.
+func (r *tokenRate) keep(k *keyBacklog, apart int) {
+	switch {
+	case apart > 0 && k.apart == 0:
+		k.block = r.levels.take(r.levelClass)
+	case apart == 0 && k.apart > 0:
+		r.levels.give(r.levelClass, k.block)
+	}
+	if k.apart = uint32(apart); apart > 0 {
+		copy(r.levels.at(r.levelClass, k.block), r.own[:apart])
+	}
 }
 
 // reach notes the highest backlog of a segment.
@@ -100,55 +147,55 @@ func (r *tokenRate) reach(p *segment, peak uint64) {
 	}
 }
 
-// refill returns the shares still missing after a gap.
-func (r *tokenRate) refill(level, gap uint64) uint64 {
+// drained returns the shares that a gap brings.
+func (r *tokenRate) drained(gap uint64) uint64 {
 	high, low := bits.Mul64(gap, r.inflow)
-	if high != 0 || low >= level {
-		return 0
+	if high != 0 {
+		return math.MaxUint64
 	}
-	return level - low
+	return low
 }
 
-// judgeBursts has the chosen buckets judge a segment, in which the backlog goes from that of k to level by way of peak.
-func (r *tokenRate) judgeBursts(p *segment, k *keyBacklog, gaps []uint64, level, peak uint64) {
-	if !k.apart {
-		k.block, k.apart = r.levels.take(r.levelClass), true
-		for i := range r.bursts {
-			r.levels.at(r.levelClass, k.block)[i] = k.level
-		}
+// refill returns the shares still missing after a gap.
+func (r *tokenRate) refill(level, gap uint64) uint64 { return level - min(level, r.drained(gap)) }
+
+// take returns what a bottomless bucket lacks after some requests at one moment.
+func (r *tokenRate) take(level, requests uint64) uint64 {
+	if level > r.most { // no bucket admits them
+		return level
 	}
-	levels, apart := r.levels.at(r.levelClass, k.block), false
-	for i, burst := range r.bursts {
-		if levels[i] == k.level && peak <= burst {
-			levels[i] = level
-			continue
-		}
-		levels[i] = r.judgeBurst(p, gaps, i, levels[i])
-		apart = apart || levels[i] != level
+	high, shares := bits.Mul64(requests, r.token)
+	if high == 0 && shares <= r.most-level {
+		return level + shares
 	}
-	if !apart {
-		r.levels.give(r.levelClass, k.block)
-		k.apart = false
-	}
+	return level + ((r.most-level)/r.token+1)*r.token
 }
 
-// judgeBurst has one bucket judge a segment and returns what it lacks then.
-func (r *tokenRate) judgeBurst(p *segment, gaps []uint64, i int, level uint64) uint64 {
-	room, refused := r.bursts[i]-r.token, uint32(0)
-	for j, gap := range gaps {
-		if level = r.refill(level, gap); level <= room {
-			level += r.token
+// judgeBursts has the buckets that are apart judge requests at one moment, before which they were drained.
+func (r *tokenRate) judgeBursts(rows, clients []int32, apart int, drained uint64) {
+	levels, bursts, over := r.own[:apart], r.bursts[:apart], r.over[:apart]
+	requests, token := uint64(len(rows)), r.token
+	if requests == 1 && !r.shared {
+		for i, level := range levels {
+			level -= min(level, drained)
+			_, refused := bits.Sub64(bursts[i]-level, token, 0)
+			levels[i] = level + token&(refused-1)
+			over[i] += uint32(refused)
+		}
+		return
+	}
+	for i, level := range levels {
+		level -= min(level, drained)
+		admitted := min(requests, (bursts[i]-level)/token)
+		levels[i] = level + admitted*token
+		if !r.shared {
+			over[i] += uint32(requests - admitted)
 			continue
 		}
-		refused++
-		if r.shared {
-			r.refuse(p.clients[p.rows[j]], i, 1)
+		for _, row := range rows[admitted:] {
+			r.refuse(clients[row], i, 1)
 		}
 	}
-	if refused > 0 && !r.shared {
-		r.refuse(p.client(), i, refused)
-	}
-	return level
 }
 
 // refuse notes refused requests of a client.
@@ -191,7 +238,7 @@ func (r *tokenRate) need(backlog uint64) int64 {
 
 func (r *tokenRate) release(key int32) {
 	k := r.keys.At(key)
-	if k.apart {
+	if k.apart > 0 {
 		r.levels.give(r.levelClass, k.block)
 	}
 	*k = keyBacklog{}
@@ -199,9 +246,9 @@ func (r *tokenRate) release(key int32) {
 
 // tokens are some rates, which share the times of their keys.
 type tokens struct {
-	rates []*tokenRate
-	last  intern.PagedSlice[uint64] // by key: its latest moment as an ordinal; 0: never seen
-	gaps  []uint64                  // microseconds between the requests of a segment, reused
+	rates   []*tokenRate
+	last    intern.PagedSlice[uint64] // by key: its latest moment as an ordinal; 0: never seen
+	moments []moment                  // of a segment, reused
 }
 
 func (t *tokens) grow(keys, clients int) {
@@ -219,14 +266,17 @@ func (t *tokens) judge(p *segment) {
 	if *last == 0 {
 		*last = ordinal(p.at[0])
 	}
-	t.gaps = t.gaps[:0]
-	for _, at := range p.at {
-		now := max(*last, ordinal(at)) // a request out of order counts as the last one
-		t.gaps = append(t.gaps, now-*last)
-		*last = now
+	t.moments = t.moments[:0]
+	for i, at := range p.at {
+		if now := ordinal(at); i == 0 || now > *last {
+			now = max(*last, now) // a request out of order counts as the last one
+			t.moments = append(t.moments, moment{gap: now - *last})
+			*last = now
+		}
+		t.moments[len(t.moments)-1].requests++
 	}
 	for _, r := range t.rates {
-		r.judge(p, t.gaps)
+		r.judge(p, t.moments)
 	}
 }
 
@@ -238,7 +288,7 @@ func (t *tokens) release(key int32) {
 }
 
 func (t *tokens) finish() {
-	t.last, t.gaps = intern.PagedSlice[uint64]{}, nil
+	t.last, t.moments = intern.PagedSlice[uint64]{}, nil
 	for _, r := range t.rates {
 		r.finish()
 	}

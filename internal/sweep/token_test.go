@@ -12,7 +12,7 @@ import (
 )
 
 // The buckets of package bucket refuse as many as the chosen ones here, and none of a client whose burst the curve says
-// suffices.
+// suffices, also where requests of another key come between.
 func TestTokensAgainstBuckets(t *testing.T) {
 	rates := []Rate{{1, 10 * limit.Second}, {7, 30 * limit.Second}, {1, 333}, {100, limit.Second}, {5, limit.Day}}
 	bursts := []int64{1, 2, 3, 5, 20, 100}
@@ -21,14 +21,24 @@ func TestTokensAgainstBuckets(t *testing.T) {
 		at := drawTimes(rt, rapid.SampledFrom([]limit.Time{7, limit.Second, 10 * limit.Second, limit.Hour}).Draw(rt, "length"))
 		shared := rapid.Bool().Draw(rt, "shared")
 		tokens := &tokens{rates: []*tokenRate{newTokenRate(rate, bursts, shared)}}
-		tokens.grow(1, 1)
+		tokens.grow(2, 2)
+		judge := func(key int32, times []limit.Time) {
+			tokens.judge(&segment{key: key, rows: make([]int32, len(times)), at: times, clients: []int32{key}})
+		}
+		before := at[:0] // each key has segments of its own, in turn with those of the other
 		cut(rt, at, func(times []limit.Time) {
-			tokens.judge(&segment{rows: make([]int32, len(times)), at: times, clients: []int32{0}})
+			judge(0, times)
+			if len(before) > 0 {
+				judge(1, before)
+			}
+			before = times
 		})
+		judge(1, before)
 		r := tokens.rates[0]
 		for i, burst := range bursts {
-			if got, want := r.refused(0, i), refusedOf(t, rate, burst, at); got != want {
-				rt.Fatalf("%s,burst=%d at %v refuses %d, want %d", rate, burst, at, got, want)
+			want := refusedOf(t, rate, burst, at)
+			if got := r.refused(0, i); got != want || r.refused(1, i) != want {
+				rt.Fatalf("%s,burst=%d at %v refuses %d and %d, want %d", rate, burst, at, got, r.refused(1, i), want)
 			}
 		}
 		need := r.need(r.top)
@@ -56,8 +66,8 @@ func refusedOf(t *testing.T, rate Rate, burst int64, at []limit.Time) int64 {
 func TestBucketStaysApart(t *testing.T) {
 	r := newTokenRate(Rate{1, 10 * limit.Second}, []int64{2}, false)
 	r.grow(1, 1)
-	for _, gaps := range [][]uint64{{0, 0, 0}, {20_000_000}, {0}} {
-		r.judge(&segment{rows: make([]int32, len(gaps)), clients: []int32{0}}, gaps)
+	for _, m := range []moment{{0, 3}, {20_000_000, 1}, {0, 1}} {
+		r.judge(&segment{rows: make([]int32, m.requests), clients: []int32{0}}, []moment{m})
 	}
 	if got := r.refused(0, 0); got != 1 {
 		t.Errorf("of requests at 0 0 0 20 20 a burst of 2 refuses %d, want the third alone", got)
@@ -70,7 +80,7 @@ func TestBacklogDoesNotOverflow(t *testing.T) {
 	r := newTokenRate(rate, []int64{1, 2}, false)
 	r.grow(1, 1)
 	p := &segment{rows: make([]int32, 9), clients: []int32{0}}
-	r.judge(p, make([]uint64, 9))
+	r.judge(p, []moment{{0, 9}})
 	if r.refused(0, 0) != 8 || r.refused(0, 1) != 7 {
 		t.Errorf("of 9 requests bursts of 1 and 2 refuse %d and %d", r.refused(0, 0), r.refused(0, 1))
 	}
