@@ -298,11 +298,12 @@ func (s *shaped) tokenPoints(who []member) []Point {
 		}
 		return at[burst]
 	}
+	chosen := make([]*Point, len(s.bursts))
 	for i, burst := range s.bursts {
-		p := point(burst)
-		p.Counted = true
-		s.count(p, i, who)
+		chosen[i] = point(burst)
+		chosen[i].Counted = true
 	}
+	s.count(chosen, who)
 	most := max(1, s.rate.need(s.rate.top))
 	if most <= s.shape.Rate.MostBurst() {
 		point(most).Counted = true
@@ -331,21 +332,23 @@ func (s *shaped) tokenPoints(who []member) []Point {
 	return points
 }
 
-// count counts what a chosen burst refuses.
-func (s *shaped) count(p *Point, burst int, who []member) {
+// count counts what the chosen bursts refuse. Whom they hit is told by what clients need, unless clients share keys.
+func (s *shaped) count(chosen []*Point, who []member) {
 	for _, c := range who {
-		if c.slot == noSlot {
+		if c.slot == noSlot || !s.rate.shared && s.rate.peaks.At(c.slot).block == 0 {
 			continue
 		}
-		n := s.rate.refused(c.slot, burst)
-		p.Refused[c.class] += n
-		if c.doubted {
-			p.Hidden.Requests += n
-		}
-		if s.hits(c.slot, burst) {
-			p.Hit[c.class]++
+		for i, p := range chosen {
+			n := s.rate.refused(c.slot, i)
+			p.Refused[c.class] += n
 			if c.doubted {
-				p.Hidden.Clients++
+				p.Hidden.Requests += n
+			}
+			if s.rate.shared && s.hits(c.slot, i) {
+				p.Hit[c.class]++
+				if c.doubted {
+					p.Hidden.Clients++
+				}
 			}
 		}
 	}

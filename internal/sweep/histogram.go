@@ -37,16 +37,6 @@ func newHistogram(by request.Key, group func(client int32) uint8) histogram {
 	return new(dense)
 }
 
-// eachOf calls do for what the requests of each client need, as each tells it from a histogram.
-func eachOf(who []member, each func(client int32, do func(need uint32, requests int64)), do func(of *member, need uint32, requests int64)) {
-	for i := range who {
-		if who[i].slot == noSlot {
-			continue
-		}
-		each(who[i].slot, func(need uint32, requests int64) { do(&who[i], need, requests) })
-	}
-}
-
 // dense has a number for each limit up to the largest. Where a key belongs to one client each of them occurs: a request
 // needs n only after another has needed n−1. Few clients have more than 65,535 requests that need the same limit, so two
 // bytes do, with a note of each time that a count goes once around.
@@ -118,24 +108,30 @@ func (h *dense) carry(client int32, need uint32) {
 func (h *dense) most(client int32) uint32 { return h.clients.At(client).most }
 
 func (h *dense) eachOf(who []member, do func(of *member, need uint32, requests int64)) {
-	eachOf(who, h.each, do)
+	for i := range who {
+		of := &who[i]
+		if of.slot == noSlot {
+			continue
+		}
+		for j, n := range h.countsOf(of.slot) {
+			need, requests := uint32(j+2), int64(n)
+			if h.full != nil {
+				requests += h.full[uint64(of.slot)<<32|uint64(need)] << 16
+			}
+			if requests > 0 {
+				do(of, need, requests)
+			}
+		}
+	}
 }
 
-func (h *dense) each(client int32, do func(need uint32, requests int64)) {
+// countsOf are the counts of a client, from the limit 2 on.
+func (h *dense) countsOf(client int32) []uint16 {
 	c := h.clients.At(client)
 	if c.most < 2 {
-		return
+		return nil
 	}
-	for i, n := range h.counts.at(classFor(int(c.most-1)), c.block)[:c.most-1] {
-		need := uint32(i + 2)
-		requests := int64(n)
-		if h.full != nil {
-			requests += h.full[uint64(client)<<32|uint64(need)] << 16
-		}
-		if requests > 0 {
-			do(need, requests)
-		}
-	}
+	return h.counts.at(classFor(int(c.most-1)), c.block)[:c.most-1]
 }
 
 // sparse has a number for each limit that occurs, for keys that clients share: there one request may need thousands. A
@@ -209,16 +205,18 @@ func merge(counts []needCount) uint32 {
 func (h *sparse) most(client int32) uint32 { return h.clients.At(client).most }
 
 func (h *sparse) eachOf(who []member, do func(of *member, need uint32, requests int64)) {
-	eachOf(who, h.each, do)
-}
-
-func (h *sparse) each(client int32, do func(need uint32, requests int64)) {
-	c := h.clients.At(client)
-	if c.size == 0 {
-		return
-	}
-	counts := slices.Clone(h.counts.at(c.class, c.block)[:c.size])
-	for _, n := range counts[:merge(counts)] {
-		do(n.need, int64(n.requests))
+	for i := range who {
+		of := &who[i]
+		if of.slot == noSlot {
+			continue
+		}
+		c := h.clients.At(of.slot)
+		if c.size == 0 {
+			continue
+		}
+		counts := slices.Clone(h.counts.at(c.class, c.block)[:c.size])
+		for _, n := range counts[:merge(counts)] {
+			do(of, n.need, int64(n.requests))
+		}
 	}
 }

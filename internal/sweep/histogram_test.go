@@ -61,7 +61,7 @@ func TestDenseCountsBeyondItsBytes(t *testing.T) {
 	for range 7 {
 		h.add(p, needed)
 	}
-	h.each(0, func(need uint32, requests int64) {
+	h.eachOf([]member{{slot: 0}}, func(_ *member, need uint32, requests int64) {
 		if need != 2 || requests != 350_000 {
 			t.Errorf("%d requests need %d, want 350,000 that need 2", requests, need)
 		}

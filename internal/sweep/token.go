@@ -225,7 +225,11 @@ func (r *tokenRate) refused(client int32, burst int) int64 {
 	if c.block == 0 {
 		return 0
 	}
-	return int64(r.counts.at(r.class, c.block-1)[burst]) + r.full[uint64(client)<<32|uint64(burst)]<<32
+	n := int64(r.counts.at(r.class, c.block-1)[burst])
+	if r.full != nil {
+		n += r.full[uint64(client)<<32|uint64(burst)] << 32
+	}
+	return n
 }
 
 // need is the smallest burst that holds a backlog.
