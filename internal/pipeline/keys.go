@@ -35,7 +35,8 @@ type Keys struct {
 	batch  int           // how many requests are taken in at once; 0: keysBatch
 	found  []request.Key // that may be tried as well
 	values valueCounts
-	cut    limit.Time // from which on they are validated
+	cut    limit.Time   // from which on they are validated
+	marks  []sweep.Mark // of the batches that the usual keys took in
 
 	advisor  suggest.Advisor // for the bounds
 	question keys.Question
@@ -241,6 +242,7 @@ func (r *Keys) draw(ctx context.Context, survey *sweep.Keys, result *sweep.KeysR
 			if shared {
 				bounds.next()
 			}
+			r.marks = again.Marks()
 			survey.Draw(result, again)
 		}
 		return nil

@@ -20,9 +20,10 @@ import (
 // agents, segments of the path, fields whose names are those of identifiers, and these within a network. Of many tried
 // some look good by chance. So they are chosen on the first part of the log's time and validated on the rest:
 //
-//	first 70 %   curves by every key ──▶ for each question the best key and its limit
-//	rest         what that limit does there
-//	whole log    curves by the best few, for the tables
+//	sample of the first 70 %   curves by every key ──▶ the likely ones
+//	first 70 %                 curves by these     ──▶ for each question the best key and its limit
+//	rest                       what that limit does there
+//	whole log                  curves by the best few, for the tables
 
 // identifier fits the names of fields that say who a client is.
 var identifier = lazy.Regexp(`(?i)(^|[._-])(ja[34][a-z0-9_]*|.*fingerprint|.*api[._-]?key|.*session([._-]?id)?|.*account([._-]?id)?|sid|.*tenant([._-]?id)?|.*device[._-]?id|.*client[._-]?id)$`)
@@ -31,6 +32,8 @@ const (
 	mostFields   = 4  // that are tried
 	lastSegment  = 3  // of a path that is tried
 	chosenOn     = 70 // percent of the log's time that keys are chosen on
+	sampledOf    = 10 // percent of the requests in that time that all are tried on at first
+	mostLikely   = 4  // that are tried on all of it, for each question and window
 	shownOfFound = 2  // of the keys found that separate, for each question
 	mostValues   = 250_000
 )
@@ -157,12 +160,20 @@ func (r *Keys) widen(ctx context.Context, survey *sweep.Keys, result *sweep.Keys
 		periods = append([]limit.Time{limit.Minute}, longerPeriods[:q.Longer]...)
 	}
 	split := &keys.Split{Found: found, Percent: chosenOn}
-	for some := range slices.Chunk(found, survey.AtOnce()) {
+	likely, err := r.likely(ctx, survey, result, found, periods)
+	if err != nil {
+		return err
+	}
+	for some := range slices.Chunk(likely, survey.AtOnce()) {
 		first := survey.Again(some, periods)
 		if err := r.again(ctx, func(b *traffic.Batch) error { first.Take(r.part(b, true)); return nil }); err != nil {
 			return err
 		}
 		split.First = survey.Part(result, split.First, first)
+	}
+	if split.First == nil {
+		q.Split = split
+		return nil
 	}
 	picked := keys.Pick(split.First, *q, found, shownOfFound)
 	for some := range slices.Chunk(picked, max(1, survey.AtOnce()/2)) {
@@ -187,6 +198,57 @@ func (r *Keys) widen(ctx context.Context, survey *sweep.Keys, result *sweep.Keys
 	}
 	q.By, q.Split = append(slices.Clone(q.By), picked...), split
 	return nil
+}
+
+// likely returns the keys found that may be best on the first part, by a sample of it. So few requests that they are one
+// batch are no sample.
+func (r *Keys) likely(
+	ctx context.Context, survey *sweep.Keys, result *sweep.KeysResult, found []request.Key, periods []limit.Time,
+) ([]request.Key, error) {
+	if r.requests.Held() {
+		return found, nil
+	}
+	var sample *sweep.KeysResult
+	from, to := r.densest()
+	for some := range slices.Chunk(found, survey.AtOnce()) {
+		sampled, i := survey.Again(some, periods), 0
+		if err := r.again(ctx, func(b *traffic.Batch) error {
+			if b.Warm {
+				return nil
+			}
+			if i++; from < i && i <= to {
+				sampled.Take(r.part(b, true))
+			}
+			return nil
+		}); err != nil {
+			return nil, err
+		}
+		sample = survey.Part(result, sample, sampled)
+	}
+	return keys.Likely(sample, r.question, found, mostLikely), nil
+}
+
+// densest returns which batches to sample: next to each other and enough of the first part, those with most of the target.
+// An attack need not last all day. Where the first batch goes beyond that part, it is sampled.
+func (r *Keys) densest() (from, to int) {
+	marks := []sweep.Mark{{}}
+	for _, m := range r.marks {
+		if len(marks) == 1 || m.At < r.cut {
+			marks = append(marks, m)
+		}
+	}
+	last, most := len(marks)-1, int64(-1)
+	enough := max(1, marks[last].Requests.Sum()*sampledOf/100)
+	for i, j := 0, 1; j <= last; j++ {
+		for marks[j].Requests.Sum()-marks[i+1].Requests.Sum() >= enough {
+			i++
+		}
+		target := marks[j].Requests.Of(r.question.Target) - marks[i].Requests.Of(r.question.Target)
+		if target > most && marks[j].Requests.Sum()-marks[i].Requests.Sum() >= enough {
+			from, to, most = i, j, target
+		}
+	}
+	return from, to
 }
 
 // part are the requests of a batch before the cut, or those from it on.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"shadow/internal/request"
+	"shadow/internal/sweep"
 	"shadow/internal/testneeds"
 	"shadow/internal/traffic"
 	"shadow/internal/traffic/ingest"
@@ -255,6 +256,40 @@ func TestPartOfBatch(t *testing.T) {
 	}
 	if r.cut = 10; r.part(b, true) != b || r.part(b, false).Len() != 0 {
 		t.Error("all are of the first part")
+	}
+}
+
+// Sampled is where most of the target is, before the cut, in as few batches next to each other as have enough requests.
+func TestDensest(t *testing.T) {
+	var r Keys
+	r.question.Target = []request.Class{request.Tool}
+	marks := func(tools ...int64) (marks []sweep.Mark) {
+		var sent sweep.Classes
+		for i, n := range tools {
+			sent[request.Tool], sent[request.Browser] = sent[request.Tool]+n, sent[request.Browser]+100-n
+			marks = append(marks, sweep.Mark{At: limit.Time(9 + 10*i), Requests: sent})
+		}
+		return marks
+	}
+	var fine []int64
+	for i := range 40 {
+		fine = append(fine, int64(i%5))
+	}
+	for _, want := range []struct {
+		tools    []int64
+		cut      limit.Time
+		from, to int
+	}{
+		{[]int64{1, 2, 9, 2, 1, 0, 5, 50, 60, 70}, 70, 2, 3},
+		{[]int64{1, 2, 9, 2, 1, 0, 5, 50, 60, 70}, 80, 7, 8},
+		{[]int64{0, 9}, 5, 0, 1},
+		{fine, 300, 2, 5},
+		{nil, 70, 0, 0},
+	} {
+		r.cut, r.marks = want.cut, marks(want.tools...)
+		if from, to := r.densest(); from != want.from || to != want.to {
+			t.Errorf("%v: batches from %d to %d, want %d to %d", want.tools, from, to, want.from, want.to)
+		}
 	}
 }
 

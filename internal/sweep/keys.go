@@ -209,7 +209,17 @@ func (k *Keys) Take(b *traffic.Batch) {
 type part struct {
 	met                []bool // by visitor
 	visitors, requests Classes
+	marks              []Mark
 }
+
+// A Mark says how far Keys had come with a batch that is not warm.
+type Mark struct {
+	At       limit.Time // the latest place in time
+	Requests Classes    // taken in so far
+}
+
+// Marks returns a mark for each batch, in the order of time. k must be what Again returns.
+func (k *Keys) Marks() []Mark { return k.part.marks }
 
 func (p *part) take(b *traffic.Batch, k *Keys) {
 	p.met = append(p.met, make([]bool, max(0, len(k.known)-len(p.met)))...)
@@ -224,6 +234,7 @@ func (p *part) take(b *traffic.Batch, k *Keys) {
 			p.visitors[class]++
 		}
 	}
+	p.marks = append(p.marks, Mark{k.now, p.requests})
 }
 
 // Look has the visitors of a batch found, which comes again, before several take it in at once.

@@ -40,6 +40,25 @@ func Pick(res *sweep.KeysResult, q Question, by []request.Key, n int) (picked []
 	return picked
 }
 
+// nearlySeparated is the most that a key may hit on a sample, in percent of the protected visitors, to be worth a look at
+// more requests.
+const nearlySeparated = 4 * wellSeparated
+
+// Likely returns the keys of some that may separate by what a sample says, the best n for each question and window.
+func Likely(sample *sweep.KeysResult, q Question, by []request.Key, n int) []request.Key {
+	k := New(sample, q.ofFirst(by), report.Options{})
+	likely := map[string]bool{}
+	for _, share := range q.Refuse {
+		for period := range sample.Sides[0].Curves {
+			rows := k.loosest(sample, period, share, q).Keys
+			for _, row := range rows[:min(n, len(rows))] {
+				likely[row.Key] = likely[row.Key] || row.Reached && row.ProtectedHitPercent <= nearlySeparated
+			}
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(by), func(key request.Key) bool { return !likely[key.String()] })
+}
+
 // validate says for each answer what the limit that is best on the first part does on the rest.
 func (k *Report) validate(s *Split, q Question) {
 	if s.Rest == nil {

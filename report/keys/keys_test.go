@@ -84,6 +84,22 @@ func TestValidated(t *testing.T) {
 	}
 }
 
+// A sample shows which keys may separate: those that hit few, up to four times as many as one that separates, the best for
+// each question and window.
+func TestLikely(t *testing.T) {
+	sample, by := keyed(), []request.Key{request.ByUser, request.ByClient}
+	for _, want := range []struct {
+		hit    int64 // visitors of 100, by client
+		n      int
+		likely []request.Key
+	}{{20, 2, by}, {20, 1, by[:1]}, {21, 2, by[:1]}} {
+		sample.Sides[0].Curves[0].Points[0].Hit[request.Browser] = want.hit
+		if got := Likely(sample, keysQuestion(80, 95), by, want.n); !slices.Equal(got, want.likely) {
+			t.Errorf("with %d hit, of the best %d: %v, want %v", want.hit, want.n, got, want.likely)
+		}
+	}
+}
+
 func TestBestKey(t *testing.T) {
 	k := New(keyed(), keysQuestion(80, 85.5, 95), townOptions)
 	for i, want := range []struct{ best, limit, verdict string }{
