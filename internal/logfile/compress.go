@@ -113,19 +113,34 @@ func isTruncation(err error) bool {
 // gzipMagic are the first bytes of a member.
 const gzipMagic = "\x1f\x8b"
 
+// A gzipMember reads one member, and leaves what stands behind it. Two libraries can: see newMember.
+type gzipMember interface {
+	io.ReadCloser
+	// reset begins another member, which has to begin with a header.
+	reset(r *bufio.Reader) error
+}
+
+// A goMember reads a member through the library that is in Go.
+type goMember struct{ gzip.Reader }
+
+func (m *goMember) reset(r *bufio.Reader) error {
+	err := m.Reset(r)
+	m.Multistream(false)
+	return err
+}
+
 // A gzipReader reads all members.
 type gzipReader struct {
-	member *gzip.Reader
+	member gzipMember
 	raw    *bufio.Reader // behind the member, once that has ended
 }
 
 func openGzip(r *bufio.Reader) (io.ReadCloser, error) {
-	z, err := gzip.NewReader(r)
-	if err != nil {
+	g := &gzipReader{newMember(), r}
+	if err := g.member.reset(r); err != nil {
 		return nil, err
 	}
-	z.Multistream(false)
-	return &gzipReader{z, r}, nil
+	return g, nil
 }
 
 func (g *gzipReader) Read(p []byte) (n int, err error) {
@@ -145,8 +160,7 @@ func (g *gzipReader) next() error {
 		return err
 	}
 	if head, _ := g.raw.Peek(len(gzipMagic)); string(head) == gzipMagic {
-		err := g.member.Reset(g.raw)
-		g.member.Multistream(false)
+		err := g.member.reset(g.raw)
 		if err == io.EOF {
 			err = io.ErrUnexpectedEOF
 		}
