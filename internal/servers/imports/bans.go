@@ -10,6 +10,7 @@ import (
 
 	"shadow/internal/lazy"
 	"shadow/internal/request"
+	"shadow/internal/servers/imports/haproxycfg"
 	"shadow/limit"
 )
 
@@ -195,7 +196,7 @@ func readEvasive(i *Import, file string, text []byte) error {
 	said, places, set := maps.Clone(evasiveNumbers), map[string]string{}, Set{}
 	first := ""
 	for n, line := range strings.Split(string(text), "\n") {
-		words := haproxyWords(line)
+		words := haproxycfg.Words(line)
 		if len(words) < 2 {
 			continue
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"shadow/internal/lazy"
+	"shadow/internal/servers/imports/haproxycfg"
 )
 
 // HAProxy: a rule track-sc counts requests in a stick table by a sample, and a rule that denies asks for the rate. A rate
@@ -22,46 +23,35 @@ var haproxyLine = lazy.Regexp(`(?m)^\s*(stick-table\s+type|http-request\s+(track
 
 func looksLikeHAProxy(text []byte) bool { return haproxyLine().Match(text) }
 
-// A haproxyRule is a line.
-type haproxyRule struct {
-	words []string
-	line  int
-}
-
 // A haproxySection is a frontend, a backend or both.
 type haproxySection struct {
-	kind, name string
-	line       int
-	rules      []haproxyRule
-	set        Set // its requests
-	passed     Set // those that no rule of it refuses, other than by a rate
+	*haproxycfg.Section
+	set    Set // its requests
+	passed Set // those that no rule of it refuses, other than by a rate
 }
 
 type haproxyReader struct {
 	*Import
 	file     string
 	sections []*haproxySection
-	tables   map[string]map[string]string // the period of each rate, by table
-	flags    map[string][]rateTerm        // variables that are set when a rate is exceeded
-	vars     map[string][]varCase         // other variables
-	unknown  int                          // conditions that were taken to hold
-	asked    []string                     // of each limit of the policy, the rate of a table that it asks for
-	places   []haproxyPlace               // of each limit of the policy
-	expires  map[string]string            // after which time without a request a table forgets a client
-	types    map[string]string            // what keys of tables are
-	lengths  map[string]int               // to which length they are cut
-	refusing bool                         // whether the condition that is read is that of a refusal
-	marking  *rateTerm                    // the mark that the condition read last sets; nil: none
+	tables   map[string]haproxycfg.Table
+	flags    map[string][]rateTerm // variables that are set when a rate is exceeded
+	vars     map[string][]varCase  // other variables
+	unknown  int                   // conditions that were taken to hold
+	asked    []string              // of each limit of the policy, the rate of a table that it asks for
+	places   []haproxyPlace        // of each limit of the policy
+	refusing bool                  // whether the condition that is read is that of a refusal
+	marking  *rateTerm             // the mark that the condition read last sets; nil: none
 }
-
-var storedRate = lazy.Regexp(`^([a-z0-9_]+)\((\w+)\)$`)
 
 func readHAProxy(i *Import, file string, text []byte) error {
 	r := &haproxyReader{
-		Import: i, file: file, tables: map[string]map[string]string{}, flags: map[string][]rateTerm{},
-		vars: map[string][]varCase{}, expires: map[string]string{}, types: map[string]string{}, lengths: map[string]int{},
+		Import: i, file: file, tables: map[string]haproxycfg.Table{}, flags: map[string][]rateTerm{}, vars: map[string][]varCase{},
 	}
-	r.split(string(text))
+	for _, s := range haproxycfg.Parse(string(text)) {
+		r.sections = append(r.sections, &haproxySection{Section: s})
+		r.readTables(s)
+	}
 	r.addresses()
 	r.tellUnknown()
 	r.captures()
@@ -70,7 +60,7 @@ func readHAProxy(i *Import, file string, text []byte) error {
 	p := Policy{Name: "haproxy"}
 	read := func(backends bool) {
 		for _, s := range r.sections {
-			if s.kind != "defaults" && s.kind != "global" && (s.kind == "backend") == backends {
+			if s.Kind != "defaults" && s.Kind != "global" && (s.Kind == "backend") == backends {
 				r.readSection(&p, s)
 			}
 		}
@@ -90,61 +80,15 @@ func readHAProxy(i *Import, file string, text []byte) error {
 	return nil
 }
 
-// A haproxyPlace says where a limit stands: its rule, and the one that counts.
-type haproxyPlace struct {
-	s       *haproxySection
-	by      refusal
-	counted int
-}
-
-// combine says how limits work together. What one refuses another does not count if that counts behind. In a policy those
-// do so that charge only what is admitted; or, in turn, those behind it.
-func (r *haproxyReader) combine(p *Policy) {
-	together, inTurn := -1, -1 // limits that these count otherwise
-	for i, mine := range r.places {
-		for j, other := range r.places {
-			same := mine.s == other.s
-			apart := !same && mine.s.kind == other.s.kind // a request is of one frontend, and of one backend
-			if apart || same && mine.by.at == other.by.at || p.Limits[i].Count.and(p.Limits[j].Match).never {
-				continue
+// readTables reads the stick-table of a section, and tells which of its words are not understood.
+func (r *haproxyReader) readTables(s *haproxycfg.Section) {
+	for _, rule := range s.Rules {
+		if rule.Words[0] == "stick-table" {
+			table := r.tables[s.Name]
+			for _, word := range table.Read(rule.Words) {
+				r.lose(r.place(rule), "%s is not understood in a stick-table", word)
 			}
-			behind := same && mine.counted > other.by.at || !same && mine.s.kind == "backend"
-			if behind != strings.Contains(p.Limits[i].Text, "charge=admitted") {
-				together = i
-			}
-			if behind != (j < i) {
-				inTurn = i
-			}
-		}
-	}
-	switch {
-	case together >= 0 && inTurn < 0:
-		p.Combine = "in-turn"
-	case together >= 0:
-		place := r.places[together]
-		r.lose(r.place(place.by.rule), "the rate counts only some of what other rules refuse by a rate, and in another way here")
-	}
-}
-
-// split takes the sections apart, and reads their tables.
-func (r *haproxyReader) split(text string) {
-	for n, line := range strings.Split(text, "\n") {
-		words := append(haproxyWords(line), "", "")
-		switch words[0] {
-		case "":
-			continue
-		case "frontend", "backend", "listen", "defaults", "global", "userlist", "peers", "resolvers", "cache", "program",
-			"mailers", "ring", "http-errors", "log-forward", "log-profile", "fcgi-app", "crt-store", "crt-list", "traces", "acme":
-			r.sections = append(r.sections, &haproxySection{kind: words[0], name: words[1], line: n + 1})
-			continue
-		}
-		if len(r.sections) == 0 { // a part of a frontend
-			r.sections = append(r.sections, &haproxySection{kind: "frontend"})
-		}
-		last := r.sections[len(r.sections)-1]
-		last.rules = append(last.rules, haproxyRule{words[:len(words)-2], n + 1})
-		if words[0] == "stick-table" {
-			r.readTable(last, last.rules[len(last.rules)-1])
+			r.tables[s.Name] = table
 		}
 	}
 }
@@ -153,26 +97,26 @@ func (r *haproxyReader) split(text string) {
 func (r *haproxyReader) addresses() {
 	for _, s := range r.sections {
 		from := ""
-		for _, rule := range s.rules {
-			if len(rule.words) == 3 && rule.words[2] == "src" && setVarRule().MatchString(rule.words[1]) {
-				from = "var(" + setVarRule().FindStringSubmatch(rule.words[1])[1] + ")"
+		for _, rule := range s.Rules {
+			if len(rule.Words) == 3 && rule.Words[2] == "src" && setVarRule().MatchString(rule.Words[1]) {
+				from = "var(" + setVarRule().FindStringSubmatch(rule.Words[1])[1] + ")"
 			}
-			for i, word := range rule.words {
+			for i, word := range rule.Words {
 				if rest, ok := strings.CutPrefix(word, from); ok && from != "" {
-					rule.words[i] = "src" + rest
+					rule.Words[i] = "src" + rest
 				}
 			}
 		}
 	}
 }
 
-func (r *haproxyReader) place(rule haproxyRule) string {
-	return fmt.Sprintf("%s:%d", r.file, rule.line)
+func (r *haproxyReader) place(rule haproxycfg.Rule) string {
+	return fmt.Sprintf("%s:%d", r.file, rule.Line)
 }
 
 // A tracked counter is counted by a rule.
 type tracked struct {
-	rule  haproxyRule
+	rule  haproxycfg.Rule
 	at    int // which rule of the section it is
 	table string
 	by    string // the sample
@@ -188,12 +132,12 @@ var (
 
 // A refusal is a rule that refuses, and one way in which it asks for a rate.
 type refusal struct {
-	rule haproxyRule
+	rule haproxycfg.Rule
 	at   int // which rule of the section it is
 	term rateTerm
 	how  string
-	mark *rateTerm    // with what it marks those that it refuses; nil: it does not
-	ban  *haproxyRule // which then shuts them out; nil: none does
+	mark *rateTerm        // with what it marks those that it refuses; nil: it does not
+	ban  *haproxycfg.Rule // which then shuts them out; nil: none does
 }
 
 // A sectionReader reads the rules of a section in their order.
@@ -209,7 +153,7 @@ type sectionReader struct {
 
 func (r *haproxyReader) readSection(p *Policy, s *haproxySection) {
 	x := sectionReader{haproxyReader: r, s: s, counters: map[string][]tracked{}, taken: map[string]Set{}, counts: map[string]Set{}, counted: map[string][2]int{}}
-	for n, rule := range s.rules {
+	for n, rule := range s.Rules {
 		x.read(n, rule)
 	}
 	for _, f := range r.shutOut(s, x.refusals, x.marks, x.bans) {
@@ -217,26 +161,12 @@ func (r *haproxyReader) readSection(p *Policy, s *haproxySection) {
 	}
 }
 
-// verbWords are the words of a rule from its verb on, as if they stood behind http-request; nil: it is none that judges.
-func verbWords(words []string) []string {
-	switch {
-	case words[0] == "http-request" && len(words) > 1:
-		return words
-	case words[0] == "tcp-request" && len(words) > 3 && slices.Contains([]string{"connection", "content", "session"}, words[1]):
-		if words = append([]string{"http-request"}, words[2:]...); words[1] == "reject" {
-			words[1] = "deny"
-		}
-		return words
-	}
-	return nil
-}
-
 // read takes a rule, the n-th of the section.
-func (x *sectionReader) read(n int, rule haproxyRule) {
-	if rule.words[0] == "rate-limit" {
-		x.lose(x.place(rule), "%s bounds connections, which no limit here does", strings.Join(rule.words, " "))
+func (x *sectionReader) read(n int, rule haproxycfg.Rule) {
+	if rule.Words[0] == "rate-limit" {
+		x.lose(x.place(rule), "%s bounds connections, which no limit here does", strings.Join(rule.Words, " "))
 	}
-	words := verbWords(rule.words)
+	words := rule.Judging()
 	if words == nil {
 		return
 	}
@@ -272,8 +202,8 @@ func (x *sectionReader) read(n int, rule haproxyRule) {
 }
 
 // track takes a rule that counts requests by a sample.
-func (x *sectionReader) track(n int, rule haproxyRule, words []string) {
-	table, number := x.s.name, trackRule().FindStringSubmatch(words[1])[1]
+func (x *sectionReader) track(n int, rule haproxycfg.Rule, words []string) {
+	table, number := x.s.Name, trackRule().FindStringSubmatch(words[1])[1]
 	if len(words) > 4 && words[3] == "table" {
 		table = words[4]
 	}
@@ -287,14 +217,14 @@ func (x *sectionReader) track(n int, rule haproxyRule, words []string) {
 }
 
 // refuse takes a rule that ends what it fits, by a rate or without.
-func (x *sectionReader) refuse(n int, rule haproxyRule, words []string) {
+func (x *sectionReader) refuse(n int, rule haproxycfg.Rule, words []string) {
 	verb, terms := words[1], x.ended(rule, words)
 	switch {
 	case terms != nil && verb == "allow":
 		x.lose(x.place(rule), "http-request allow goes by a rate, which is not judged here")
 		return
-	case terms != nil && (rule.words[1] == "connection" || rule.words[1] == "session"):
-		x.lose(x.place(rule), "%s %s is asked for once a connection there, and for each request here", rule.words[1], rule.words[2])
+	case terms != nil && (rule.Words[1] == "connection" || rule.Words[1] == "session"):
+		x.lose(x.place(rule), "%s %s is asked for once a connection there, and for each request here", rule.Words[1], rule.Words[2])
 	}
 	for _, t := range terms {
 		how := strings.TrimSuffix(strings.Join(words[1:3], " "), " if")
@@ -311,7 +241,7 @@ func (x *sectionReader) refuse(n int, rule haproxyRule, words []string) {
 }
 
 // ended takes out what a rule ends without a rate, and returns the rates that it asks for.
-func (x *sectionReader) ended(rule haproxyRule, words []string) []rateTerm {
+func (x *sectionReader) ended(rule haproxycfg.Rule, words []string) []rateTerm {
 	before, notes := x.unknown, len(x.Notes)
 	x.refusing, x.marking = true, nil
 	set, terms := x.condition(x.s, rule, words)
@@ -345,8 +275,8 @@ func (x *sectionReader) limit(p *Policy, f refusal) {
 			if found = true; f.term.counter != "" && f.term.counter != number { // it is looked up only where that is tracked
 				f.term.set = f.term.set.and(x.taken[f.term.counter])
 			}
-			if f.term.counter != number && (slices.Contains(counter.rule.words, "if") || slices.Contains(counter.rule.words, "unless")) {
-				x.lose(x.place(f.rule), "it refuses also what %s does not count, and only what that counts here", counter.rule.words[1])
+			if f.term.counter != number && (slices.Contains(counter.rule.Words, "if") || slices.Contains(counter.rule.Words, "unless")) {
+				x.lose(x.place(f.rule), "it refuses also what %s does not count, and only what that counts here", counter.rule.Words[1])
 			}
 			text, moves := x.text(f, counter, number)
 			for _, key := range counter.keys {
@@ -374,18 +304,18 @@ func (x *sectionReader) asks(t rateTerm, c tracked, number string) bool {
 	if t.counter != "" {
 		sample = x.counters[t.counter][0].by
 	}
-	return c.table == cmp.Or(t.table, x.s.name) && cmp.Or(sample, c.by) == c.by
+	return c.table == cmp.Or(t.table, x.s.Name) && cmp.Or(sample, c.by) == c.by
 }
 
 // text is the limit that a refusal asks of a counter, and which of its requests move that; "": it is told why there is none.
 func (x *sectionReader) text(f refusal, counter tracked, number string) (text string, moves Set) {
 	table, rate, most := counter.table, f.term.rate, f.term.most
-	period, ok := x.tables[table][rate]
+	period, ok := x.tables[table].Rates[rate]
 	if !ok {
 		x.lose(x.place(f.rule), "the table %s stores no %s", table, rate)
 		return "", moves
 	}
-	period = withUnit(period)
+	period = haproxycfg.Period(period)
 	admitted := f.at < counter.at // the request itself is not counted yet, and a refused one never
 	switch rate {
 	case "gpc0_rate":
@@ -431,7 +361,7 @@ func (x *sectionReader) behind(f refusal, counted [2]int) bool {
 
 // put adds a limit to a policy, or requests to one that the refusal has made in the same table since before.
 func (x *sectionReader) put(p *Policy, before int, tables []string, f refusal, counter tracked, number string, key keyCase, text string, moves Set) []string {
-	told := fmt.Sprintf("%s %s", x.place(counter.rule), strings.Join(counter.rule.words, " "))
+	told := fmt.Sprintf("%s %s", x.place(counter.rule), strings.Join(counter.rule.Words, " "))
 	if k := slices.IndexFunc(p.Limits[before:], func(l Limit) bool { return l.By == key.by }); k >= 0 && tables[k] == counter.table {
 		l := &p.Limits[before+k] // rules that count in one place
 		l.Match, l.Count = union(l.Match, key.set.and(f.term.set)), union(l.Count, key.set.and(moves))
@@ -442,8 +372,8 @@ func (x *sectionReader) put(p *Policy, before int, tables []string, f refusal, c
 		Text: text, By: key.by, Match: key.set.and(f.term.set), Count: key.set.and(moves),
 		Told: []string{told, fmt.Sprintf("%s %s", x.place(f.rule), f.how)},
 	}
-	if f.ban != nil && f.ban.line != f.rule.line {
-		l.Told = append(l.Told, fmt.Sprintf("%s %s", x.place(*f.ban), strings.Join(f.ban.words, " ")))
+	if f.ban != nil && f.ban.Line != f.rule.Line {
+		l.Told = append(l.Told, fmt.Sprintf("%s %s", x.place(*f.ban), strings.Join(f.ban.Words, " ")))
 	}
 	_, options, _ := strings.Cut(text, ",")
 	x.asked = append(x.asked, counter.table+" "+f.term.rate+","+options)
@@ -457,10 +387,10 @@ func (x *sectionReader) put(p *Policy, before int, tables []string, f refusal, c
 }
 
 // requests is condition for rules that no rate may be asked for.
-func (r *haproxyReader) requests(s *haproxySection, rule haproxyRule, words []string) Set {
+func (r *haproxyReader) requests(s *haproxySection, rule haproxycfg.Rule, words []string) Set {
 	set, terms := r.condition(s, rule, words)
 	if terms != nil {
-		r.lose(r.place(rule), "%s goes by a rate, which is not judged here", strings.Join(rule.words[:2], " "))
+		r.lose(r.place(rule), "%s goes by a rate, which is not judged here", strings.Join(rule.Words[:2], " "))
 	}
 	return set
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"shadow/internal/lazy"
+	"shadow/internal/servers/imports/haproxycfg"
 )
 
 // What rules ask for: acls, samples, and what tables count.
@@ -34,60 +35,49 @@ var (
 
 // condition reads what stands behind if or unless: the requests that it fits, as far as they alone say so, and for each
 // way in which a rate is asked for, that rate with its requests.
-func (r *haproxyReader) condition(s *haproxySection, rule haproxyRule, words []string) (set Set, terms []rateTerm) {
-	at := slices.IndexFunc(words, func(w string) bool { return w == "if" || w == "unless" })
-	if at < 0 {
+func (r *haproxyReader) condition(s *haproxySection, rule haproxycfg.Rule, words []string) (set Set, rates []rateTerm) {
+	groups, text, unless, ok := haproxycfg.Condition(words)
+	if !ok {
 		return Set{}, nil
 	}
-	unless := words[at] == "unless"
-	rest := words[at+1:]
 	var sets []Set
-	var g haproxyGroup
-	finish := func() {
+	for _, terms := range groups {
+		g := r.group(s, rule, terms, unless, text)
 		some, plain, lost := g.finish()
-		if terms = append(terms, some...); lost {
-			r.lose(r.place(rule), "%s asks for several rates at once: what they refuse together is left out",
-				strings.Join(rest, " "))
+		if sets, rates = append(sets, plain), append(rates, some...); lost {
+			r.lose(r.place(rule), "%s asks for several rates at once: what they refuse together is left out", text)
 		}
-		sets, g = append(sets, plain), haproxyGroup{}
 	}
-	for n := 0; n < len(rest); n++ {
-		word := rest[n]
-		if word == "||" || word == "or" {
-			finish()
-			continue
-		}
-		var one Set
-		var found []rateTerm
-		var known, not bool
-		one, found, known, not, n = r.term(s, rule, rest, n)
+	if set = union(sets...); !unless {
+		return set, rates
+	}
+	if rates != nil {
+		r.below(rule, "unless "+text)
+	}
+	return set.except(), nil
+}
+
+// group reads terms that must all fit.
+func (r *haproxyReader) group(s *haproxySection, rule haproxycfg.Rule, terms []haproxycfg.Term, unless bool, text string) (g haproxyGroup) {
+	for _, t := range terms {
+		one, found, known := r.term(s, rule, t)
 		switch {
 		case !known && unless:
 			r.unknown++
-			r.lose(r.place(rule), "no condition says %s: it is taken not to hold", strings.Join(rest, " "))
+			r.lose(r.place(rule), "no condition says %s: it is taken not to hold", text)
 			g.all = none
 		case !known:
 			r.unknown++
-			r.lose(r.place(rule), "no condition says %s: it is taken to hold", strings.Join(rest, " "))
-		case found != nil && not: // what is asked for then is no refusal
-			r.below(rule, strings.Join(rest, " "))
+			r.lose(r.place(rule), "no condition says %s: it is taken to hold", text)
+		case found != nil && t.Not: // what is asked for then is no refusal
+			r.below(rule, text)
 		case found != nil:
 			g.rates = append(g.rates, haproxyRates{found, one})
-		case not:
-			g.all = g.all.and(one.except())
 		default:
-			g.all = g.all.and(one)
+			g.all = g.all.and(one.unless(t.Not))
 		}
 	}
-	finish()
-	set = union(sets...)
-	if unless {
-		if set = set.except(); terms != nil {
-			r.below(rule, "unless "+strings.Join(rest, " "))
-		}
-		terms = nil
-	}
-	return set, terms
+	return g
 }
 
 // A haproxyGroup is conditions that must all fit.
@@ -123,31 +113,20 @@ func (g *haproxyGroup) finish() (terms []rateTerm, plain Set, lost bool) {
 	return terms, plain, lost
 }
 
-// term is the n-th word of a condition, or the acl that it begins, and whether it is negated; last is where it ends.
-func (r *haproxyReader) term(s *haproxySection, rule haproxyRule, words []string, n int) (set Set, terms []rateTerm, known, not bool, last int) {
-	word := strings.TrimLeft(words[n], "!")
-	not = (len(words[n])-len(word))%2 == 1
-	if word == "" && n+1 < len(words) {
-		n++
-		word = words[n]
+// term is what an acl fits, by its name or between braces.
+func (r *haproxyReader) term(s *haproxySection, rule haproxycfg.Rule, t haproxycfg.Term) (set Set, terms []rateTerm, known bool) {
+	if t.Name != "" {
+		return r.named(s, t.Name)
 	}
-	if word != "{" {
-		set, terms, known = r.named(s, word)
-		return set, terms, known, not, n
-	}
-	last = n + 1
-	for last < len(words) && words[last] != "}" {
-		last++
-	}
-	if set, terms, known = r.acl(rule, words[n+1:last]); terms != nil {
+	if set, terms, known = r.acl(rule, t.Words); terms != nil {
 		set = none
 	}
-	return set, terms, known, not, last
+	return set, terms, known
 }
 
 // below tells of a condition that a rate is not exceeded. A rule that counts asks so for what a rule behind it refuses.
-func (r *haproxyReader) below(rule haproxyRule, condition string) {
-	if !countRule().MatchString(rule.words[1]) || !strings.Contains(condition, "var(") {
+func (r *haproxyReader) below(rule haproxycfg.Rule, condition string) {
+	if !countRule().MatchString(rule.Words[1]) || !strings.Contains(condition, "var(") {
 		r.unknown++
 		r.lose(r.place(rule), "%s asks for a rate that is not exceeded, which no condition says: it is taken to hold", condition)
 	}
@@ -165,11 +144,11 @@ func (r *haproxyReader) named(s *haproxySection, name string) (set Set, terms []
 		return set, nil, true
 	}
 	set = none
-	for _, line := range s.rules {
-		if line.words[0] != "acl" || len(line.words) < 3 || line.words[1] != name {
+	for _, line := range s.Rules {
+		if line.Words[0] != "acl" || len(line.Words) < 3 || line.Words[1] != name {
 			continue
 		}
-		one, rates, ok := r.acl(line, line.words[2:])
+		one, rates, ok := r.acl(line, line.Words[2:])
 		if known = true; !ok {
 			return Set{}, nil, false
 		}
@@ -180,39 +159,8 @@ func (r *haproxyReader) named(s *haproxySection, name string) (set Set, terms []
 	return set, terms, known
 }
 
-// An aclTest is what stands behind the sample of an acl.
-type aclTest struct {
-	how    string // what -m says; "": nothing
-	fold   bool   // -i
-	values []string
-}
-
-// test reads flags and values.
-func (r *haproxyReader) test(words []string) (t aclTest, known bool) {
-	for len(words) > 0 && strings.HasPrefix(words[0], "-") {
-		switch {
-		case words[0] == "-i":
-			t.fold = true
-		case words[0] == "-m" && len(words) > 1:
-			t.how, words = words[1], words[1:]
-		case words[0] == "-f" && len(words) > 1:
-			lines, err := r.lines(words[1])
-			if err != nil {
-				return t, false
-			}
-			words = slices.Concat(words[1:], lines)
-		case words[0] == "--":
-		default:
-			return t, false
-		}
-		words = words[1:]
-	}
-	t.values = words
-	return t, true
-}
-
 // acl returns what one test fits.
-func (r *haproxyReader) acl(rule haproxyRule, words []string) (set Set, terms []rateTerm, known bool) {
+func (r *haproxyReader) acl(rule haproxycfg.Rule, words []string) (set Set, terms []rateTerm, known bool) {
 	if len(words) == 0 {
 		return Set{}, nil, false
 	}
@@ -223,11 +171,11 @@ func (r *haproxyReader) acl(rule haproxyRule, words []string) (set Set, terms []
 		}
 		return r.variable(rule, r.vars[name], words[1:])
 	}
-	test, ok := r.test(words[1:])
+	test, ok := haproxycfg.ParseTest(words[1:], r.lines)
 	if !ok {
 		return Set{}, nil, false
 	}
-	if set, terms, ok := r.counted(rule, words[0], test.values); ok {
+	if set, terms, ok := r.counted(rule, words[0], test.Values); ok {
 		return set, terms, true
 	}
 	parts := haSample().FindStringSubmatch(words[0])
@@ -237,22 +185,22 @@ func (r *haproxyReader) acl(rule haproxyRule, words []string) (set Set, terms []
 	name, suffix, _ := strings.Cut(strings.TrimPrefix(parts[1], "req."), "_")
 	param, which, _ := strings.Cut(parts[2], ",")
 	host := (name == "hdr" || name == "fhdr") && strings.EqualFold(param, "host")
-	if test.how == "" && parts[3] == "" && suffix != "param" { // behind a converter, the name of a sample says no method
-		test.how = suffix
+	if test.How == "" && parts[3] == "" && suffix != "param" { // behind a converter, the name of a sample says no method
+		test.How = suffix
 	}
-	if which != "" && !host && test.how != "found" {
+	if which != "" && !host && test.How != "found" {
 		return Set{}, nil, false
 	}
-	if strings.Contains(parts[3], ",lower") && !test.fold {
-		if slices.ContainsFunc(test.values, func(v string) bool { return v != strings.ToLower(v) }) {
-			return none, nil, test.how != "reg"
+	if strings.Contains(parts[3], ",lower") && !test.Fold {
+		if slices.ContainsFunc(test.Values, func(v string) bool { return v != strings.ToLower(v) }) {
+			return none, nil, test.How != "reg"
 		}
-		test.fold = true
+		test.Fold = true
 	}
 	if parts[3] != "" && parts[3] != ",lower" && !(host && strings.HasPrefix(parts[3], ",field(1,:)")) {
 		return Set{}, nil, false
 	}
-	if host && test.how != "found" {
+	if host && test.How != "found" {
 		set, known = r.hostTest(rule, test, strings.HasPrefix(parts[3], ",field"))
 		return set, nil, known
 	}
@@ -261,24 +209,24 @@ func (r *haproxyReader) acl(rule haproxyRule, words []string) (set Set, terms []
 }
 
 // hostTest are the requests for hosts that fit a test. bare says that the port is cut off before.
-func (r *haproxyReader) hostTest(rule haproxyRule, test aclTest, bare bool) (Set, bool) {
+func (r *haproxyReader) hostTest(rule haproxycfg.Rule, test haproxycfg.Test, bare bool) (Set, bool) {
 	switch {
-	case strings.Contains(strings.Join(test.values, ""), ":"):
+	case strings.Contains(strings.Join(test.Values, ""), ":"):
 		r.lose(r.place(rule), "hosts have no port here: the condition fits those of other ports and without one as well")
-	case !test.fold || !bare && !slices.Contains([]string{"beg", "dom", "sub"}, test.how):
+	case !test.Fold || !bare && !slices.Contains([]string{"beg", "dom", "sub"}, test.How):
 		r.tell(r.place(rule), otherHosts)
 	}
-	return hostSet(test.how, test.values)
+	return hostSet(test.How, test.Values)
 }
 
 // sampled returns the requests whose sample fits a test. The host has a test of its own.
-func (r *haproxyReader) sampled(rule haproxyRule, sample, name, param string, test aclTest) (Set, bool) {
-	asParam, values := sample == "url_param", test.values
+func (r *haproxyReader) sampled(rule haproxycfg.Rule, sample, name, param string, test haproxycfg.Test) (Set, bool) {
+	asParam, values := sample == "url_param", test.Values
 	switch {
-	case name == "url" && !asParam && test.how != "beg":
+	case name == "url" && !asParam && test.How != "beg":
 		return Set{}, false // it has the query
 	case (name == "path" || name == "url") && !asParam:
-		return textSet("regexp", test.how, values, test.fold)
+		return textSet("regexp", test.How, values, test.Fold)
 	case name == "method":
 		return within("method", upperAll(values)...), len(values) > 0
 	case name == "src":
@@ -290,13 +238,13 @@ func (r *haproxyReader) sampled(rule haproxyRule, sample, name, param string, te
 		})
 	case foundKinds[name] == "":
 		return Set{}, false
-	case test.how == "found":
+	case test.How == "found":
 		return within("without", foundKinds[name]+param).except(), true
 	case strings.EqualFold(param, "user-agent"):
-		if name == "hdr" && test.how == "reg" {
+		if name == "hdr" && test.How == "reg" {
 			r.lose(r.place(rule), "hdr tests what stands between commas of the agent, and the whole agent is tested here; fhdr tests that")
 		}
-		return valueSet("agent", "", test, name == "hdr" && test.how != "reg")
+		return valueSet("agent", "", test, name == "hdr" && test.How != "reg")
 	}
 	return valueSet("with", foundKinds[name]+param+"~", test, name == "hdr")
 }
@@ -305,17 +253,17 @@ func (r *haproxyReader) sampled(rule haproxyRule, sample, name, param string, te
 var foundKinds = map[string]string{"hdr": "header:", "fhdr": "header:", "cook": "cookie:", "url": "field:", "urlp": "field:"}
 
 // valueSet are the requests of which a header, a cookie or a field has one of some texts; of a list, one of its texts has.
-func valueSet(key, part string, test aclTest, list bool) (Set, bool) {
+func valueSet(key, part string, test haproxycfg.Test, list bool) (Set, bool) {
 	if list {
-		if test.how == "reg" || strings.ContainsAny(strings.Join(test.values, ""), "^$") {
+		if test.How == "reg" || strings.ContainsAny(strings.Join(test.Values, ""), "^$") {
 			return none, false
 		}
 		alone := func(v string) bool { return !strings.Contains(v, ",") }
-		if test.values = slices.DeleteFunc(slices.Clone(test.values), func(v string) bool { return !alone(v) }); len(test.values) == 0 {
+		if test.Values = slices.DeleteFunc(slices.Clone(test.Values), func(v string) bool { return !alone(v) }); len(test.Values) == 0 {
 			return none, true
 		}
 	}
-	set, known := textSet("agent", test.how, test.values, test.fold)
+	set, known := textSet("agent", test.How, test.Values, test.Fold)
 	texts := slices.Clone(set.c.Agents)
 	for i, pattern := range texts {
 		if list {
@@ -390,7 +338,7 @@ func hostSet(how string, values []string) (Set, bool) {
 }
 
 // counted is a test of what a table counts: by a counter, by looking a sample up, or held against the limit of a path.
-func (r *haproxyReader) counted(rule haproxyRule, sample string, values []string) (Set, []rateTerm, bool) {
+func (r *haproxyReader) counted(rule haproxycfg.Rule, sample string, values []string) (Set, []rateTerm, bool) {
 	if m := mappedRate().FindStringSubmatch(sample); m != nil && slices.Equal(values, []string{"lt", "0"}) {
 		return r.against(rule, r.vars[m[1]], r.vars[m[2]])
 	}
@@ -404,7 +352,7 @@ func (r *haproxyReader) counted(rule haproxyRule, sample string, values []string
 }
 
 // rate is a test of a rate: sc_http_req_rate(0,table) gt 20. A sample is what is looked up.
-func (r *haproxyReader) rate(rule haproxyRule, parts []string, sample string, values []string) (Set, []rateTerm, bool) {
+func (r *haproxyReader) rate(rule haproxycfg.Rule, parts []string, sample string, values []string) (Set, []rateTerm, bool) {
 	t := rateTerm{counter: parts[1], rate: strings.TrimPrefix(parts[2], "get_"), sample: sample}
 	args := strings.Split(parts[3], ",")
 	if strings.HasPrefix(strings.Join(parts[:1], ""), "sc_") && len(args) > 0 { // the number stands between parentheses

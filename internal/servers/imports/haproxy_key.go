@@ -8,6 +8,7 @@ import (
 
 	"shadow/internal/lazy"
 	"shadow/internal/request"
+	"shadow/internal/servers/imports/haproxycfg"
 	"shadow/limit"
 )
 
@@ -25,7 +26,7 @@ var sampleKeys = map[string]string{
 }
 
 // keyWord returns the key that a sample is; "": none.
-func (r *haproxyReader) keyWord(rule haproxyRule, sample, name string) string {
+func (r *haproxyReader) keyWord(rule haproxycfg.Rule, sample, name string) string {
 	word := sampleKeys[sample]
 	if strings.HasSuffix(word, ":") {
 		return word + name
@@ -57,14 +58,14 @@ func (r *haproxyReader) keyWord(rule haproxyRule, sample, name string) string {
 // maskedKey is the network of a client.
 func (r *haproxyReader) maskedKey(table, v4, v6 string, set Set) []keyCase {
 	all := present(set.and(within("network", "0.0.0.0/0")), []string{"client/" + v4}, nil, true)
-	if r.types[table] != "ip" {
+	if r.tables[table].Type != "ip" {
 		all = append(all, present(set.and(within("network", "::/0")), []string{strings.TrimSuffix("client/"+v6, "/")}, nil, true)...)
 	}
 	return all
 }
 
 // haproxyKey returns what a sample counts by in a table.
-func (r *haproxyReader) haproxyKey(rule haproxyRule, table, sample string, set Set) []keyCase {
+func (r *haproxyReader) haproxyKey(rule haproxycfg.Rule, table, sample string, set Set) []keyCase {
 	parts, word := haSample().FindStringSubmatch(strings.Replace(sample, "32+src", "32_src", 1)), ""
 	if parts != nil {
 		if mask := maskSample().FindStringSubmatch(parts[3]); mask != nil && parts[1] == "src" {
@@ -89,7 +90,7 @@ func (r *haproxyReader) haproxyKey(rule haproxyRule, table, sample string, set S
 	if !sameKeys().MatchString(parts[3]) {
 		r.lose(r.place(rule), "what %s makes of a key is not understood: the key itself is counted", parts[3][1:])
 	}
-	switch kind := r.types[table]; {
+	switch kind := r.tables[table].Type; {
 	case kind == "ip" && word == "client": // which stores no other address
 		set = set.and(within("network", "0.0.0.0/0"))
 	case strings.HasPrefix(kind, "ip") && word != "client":
@@ -97,7 +98,7 @@ func (r *haproxyReader) haproxyKey(rule haproxyRule, table, sample string, set S
 	case kind == "integer" && word != "client" && !hashed().MatchString(sample):
 		r.lose(r.place(rule), "the table %s has numbers, and counts %s only where it is one", table, sample)
 	}
-	if length := r.lengths[table]; length > 0 && !hashed().MatchString(sample) && !strings.HasPrefix(word, "client") {
+	if length := r.tables[table].Length; length > 0 && !hashed().MatchString(sample) && !strings.HasPrefix(word, "client") {
 		r.lose(r.place(rule), "the table %s cuts keys to %d bytes: longer ones that begin alike are counted as one there, each for itself here", table, length)
 	}
 	var words []string
@@ -118,9 +119,9 @@ func (r *haproxyReader) haproxyKey(rule haproxyRule, table, sample string, set S
 // shutOut finds which refusals by a rate also mark, and which rule shuts out who is marked. A mark without a refusal is one
 // where the rule that shuts out stands behind it.
 func (r *haproxyReader) shutOut(s *haproxySection, refusals, marks, bans []refusal) []refusal {
-	table := func(f refusal, t *rateTerm) string { return cmp.Or(t.table, f.term.table, s.name) }
+	table := func(f refusal, t *rateTerm) string { return cmp.Or(t.table, f.term.table, s.Name) }
 	used := make([]bool, len(bans))
-	ban := func(f refusal, mark *rateTerm) *haproxyRule {
+	ban := func(f refusal, mark *rateTerm) *haproxycfg.Rule {
 		for n, b := range bans {
 			if table(b, &b.term) == table(f, mark) && b.term.set.same(f.term.set) {
 				used[n] = true
@@ -162,9 +163,9 @@ func (r *haproxyReader) shutOut(s *haproxySection, refusals, marks, bans []refus
 }
 
 // cooldown is the option that shuts clients out for as long as a table remembers them.
-func (r *haproxyReader) cooldown(ban haproxyRule, table string) string {
-	expire, ok := r.expires[table]
-	if !ok {
+func (r *haproxyReader) cooldown(ban haproxycfg.Rule, table string) string {
+	expire := r.tables[table].Expire
+	if expire == "" {
 		r.lose(r.place(ban), "the table %s forgets no client while it has room: no cooldown is that long", table)
 		return ""
 	}
@@ -177,26 +178,18 @@ func (r *haproxyReader) cooldown(ban haproxyRule, table string) string {
 
 // forgets is the option of a table that forgets a client, and its rate with it, before the rate does. It is told where what
 // puts that off is not what counts.
-func (r *haproxyReader) forgets(rule haproxyRule, table, period string, counts bool) string {
-	expire, err := limit.ParsePeriod(cmp.Or(r.expires[table], "0s"))
+func (r *haproxyReader) forgets(rule haproxycfg.Rule, table, period string, counts bool) string {
+	expire, err := limit.ParsePeriod(cmp.Or(r.tables[table].Expire, "0s"))
 	p, wrong := limit.ParsePeriod(period)
 	switch {
 	case err != nil || wrong != nil || expire >= 2*p || expire == 0:
 	case counts:
-		return ",expire=" + r.expires[table]
+		return ",expire=" + r.tables[table].Expire
 	default:
 		r.lose(r.place(rule), "the table %s forgets a client after %s, and its rate with it; the limit remembers that for twice %s", table,
-			r.expires[table], period)
+			r.tables[table].Expire, period)
 	}
 	return ""
-}
-
-// withUnit is a time of HAProxy, which is in milliseconds without a unit.
-func withUnit(period string) string {
-	if !strings.ContainsFunc(period, func(c rune) bool { return c > '9' }) {
-		period += "ms"
-	}
-	return period
 }
 
 // A varCase is the sample that a variable has for some requests.
@@ -208,9 +201,9 @@ type varCase struct {
 // unset finds variables that no request has before a rule sets them. Those of a connection may be of a request before.
 func (r *haproxyReader) unset() {
 	for _, s := range r.sections {
-		for _, rule := range s.rules {
-			for _, word := range rule.words[:min(3, len(rule.words))] {
-				if m := setAnyVar().FindStringSubmatch(word); m != nil && !lastingVar().MatchString(rule.words[0]+" "+m[1]) {
+		for _, rule := range s.Rules {
+			for _, word := range rule.Words[:min(3, len(rule.Words))] {
+				if m := setAnyVar().FindStringSubmatch(word); m != nil && !lastingVar().MatchString(rule.Words[0]+" "+m[1]) {
 					r.vars[m[1]] = []varCase{}
 				}
 			}
@@ -219,7 +212,7 @@ func (r *haproxyReader) unset() {
 }
 
 // setVar reads set-var(NAME) SAMPLE, to which open requests come. One that is true where a rate is exceeded stands for it.
-func (r *haproxyReader) setVar(s *haproxySection, rule haproxyRule, words []string, open Set) {
+func (r *haproxyReader) setVar(s *haproxySection, rule haproxycfg.Rule, words []string, open Set) {
 	name, before := setAnyVar().FindStringSubmatch(words[1])[1], r.unknown
 	set, terms := r.condition(s, rule, words)
 	set = open.and(set)
@@ -245,7 +238,7 @@ func (r *haproxyReader) setVar(s *haproxySection, rule haproxyRule, words []stri
 }
 
 // variable is a test of a variable: of what it has for some requests.
-func (r *haproxyReader) variable(rule haproxyRule, cases []varCase, test []string) (Set, []rateTerm, bool) {
+func (r *haproxyReader) variable(rule haproxycfg.Rule, cases []varCase, test []string) (Set, []rateTerm, bool) {
 	var sets []Set
 	for _, c := range cases {
 		fits, known := constantFits(c.sample, test)
@@ -293,7 +286,7 @@ func constantFits(sample string, test []string) (fits, known bool) {
 }
 
 // against holds what a table counts against a variable that has a number, or one of a map, for some requests.
-func (r *haproxyReader) against(rule haproxyRule, most, now []varCase) (_ Set, terms []rateTerm, known bool) {
+func (r *haproxyReader) against(rule haproxycfg.Rule, most, now []varCase) (_ Set, terms []rateTerm, known bool) {
 	if len(now) != 1 {
 		return Set{}, nil, false
 	}
@@ -322,7 +315,7 @@ func (r *haproxyReader) against(rule haproxyRule, most, now []varCase) (_ Set, t
 }
 
 // mapped are the cases of a map of numbers. Of beginnings, the longest that fits counts, else the first entry.
-func (r *haproxyReader) mapped(rule haproxyRule, set Set, m []string) (cases []varCase) {
+func (r *haproxyReader) mapped(rule haproxycfg.Rule, set Set, m []string) (cases []varCase) {
 	sample, how, fallback := m[1], cmp.Or(m[2], "str"), m[4]
 	lines, err := r.lines(m[3])
 	if err != nil {

@@ -6,11 +6,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"shadow/internal/lazy"
 	"shadow/internal/request"
+	"shadow/internal/servers/imports/haproxycfg"
 )
 
 // byPorts tells the requests of sections that listen by their ports, where one of them limits and another does more than
@@ -19,9 +19,9 @@ func (r *haproxyReader) byPorts() {
 	var listening []*haproxySection
 	limits, differ, odd := 0, false, false
 	for _, s := range r.sections {
-		tracks := s.has(func(words []string) bool { return len(words) > 1 && trackRule().MatchString(words[1]) })
+		tracks := s.Has(func(words []string) bool { return len(words) > 1 && trackRule().MatchString(words[1]) })
 		ports := s.ports()
-		if ports == nil || !tracks && s.has(redirectsAll) {
+		if ports == nil || !tracks && s.Has(redirectsAll) {
 			continue
 		}
 		if tracks {
@@ -35,16 +35,16 @@ func (r *haproxyReader) byPorts() {
 		return
 	}
 	for _, s := range listening {
-		place, ports := fmt.Sprintf("%s:%d", r.file, s.line), s.ports()
+		place, ports := fmt.Sprintf("%s:%d", r.file, s.Line), s.ports()
 		if odd {
-			r.lose(place, "%s %s: a bind in it or beside it has no number for a port: all requests are taken to come to it", s.kind, s.name)
+			r.lose(place, "%s %s: a bind in it or beside it has no number for a port: all requests are taken to come to it", s.Kind, s.Name)
 			continue
 		}
 		note := r.tell
 		if limits > 1 {
 			note = r.lose
 		}
-		note(place, "only a log with the port tells requests to %s %s (%s) from others; else all are taken to come to it", s.kind, s.name,
+		note(place, "only a log with the port tells requests to %s %s (%s) from others; else all are taken to come to it", s.Kind, s.Name,
 			strings.Join(ports, ", "))
 		s.set = within("port", append(ports, request.NoPort)...)
 	}
@@ -58,17 +58,13 @@ func redirectsAll(words []string) bool {
 		(always || strings.HasSuffix(text, "unless { ssl_fc }") || strings.HasSuffix(text, "if !{ ssl_fc }"))
 }
 
-func (s *haproxySection) has(is func(words []string) bool) bool {
-	return slices.ContainsFunc(s.rules, func(rule haproxyRule) bool { return is(rule.words) })
-}
-
 // ports returns the ports on which a section listens.
 func (s *haproxySection) ports() (ports []string) {
-	for _, rule := range s.rules {
-		if rule.words[0] != "bind" || len(rule.words) < 2 || s.kind == "backend" {
+	for _, rule := range s.Rules {
+		if rule.Words[0] != "bind" || len(rule.Words) < 2 || s.Kind == "backend" {
 			continue
 		}
-		for address := range strings.SplitSeq(rule.words[1], ",") {
+		for address := range strings.SplitSeq(rule.Words[1], ",") {
 			port := address[strings.LastIndexByte(address, ':')+1:]
 			if strings.Trim(port, "0123456789") != "" {
 				port = "" // a path, a variable, a range
@@ -120,11 +116,11 @@ func wordSet(text string) map[string]bool {
 // tellUnknown tells of words that no list has, and of those that end or change what limits judge.
 func (r *haproxyReader) tellUnknown() {
 	for _, s := range r.sections {
-		for _, rule := range s.rules {
-			word, known := rule.words[0], proxyWords
-			switch s.kind {
+		for _, rule := range s.Rules {
+			word, known := rule.Words[0], proxyWords
+			switch s.Kind {
 			case "defaults":
-				if (word == "http-request" || word == "tcp-request") && len(rule.words) > 1 && rule.words[1] != "inspect-delay" {
+				if (word == "http-request" || word == "tcp-request") && len(rule.Words) > 1 && rule.Words[1] != "inspect-delay" {
 					r.lose(r.place(rule), "rules of a defaults section are not read")
 					continue
 				}
@@ -137,9 +133,9 @@ func (r *haproxyReader) tellUnknown() {
 				continue // words of servers, users and logs
 			}
 			if known[word] {
-				word, known = action(rule.words), actionWords
+				word, known = action(rule.Words), actionWords
 			}
-			if set, ok := strings.CutSuffix(word, "-header"); ok && set != "del" && r.asks(rule.words) {
+			if set, ok := strings.CutSuffix(word, "-header"); ok && set != "del" && r.asks(rule.Words) {
 				r.lose(r.place(rule), "%s changes a header that rules ask for: they judge here what is logged", word)
 			}
 			r.tellWord(rule, word, known)
@@ -165,7 +161,7 @@ func action(words []string) string {
 	return word
 }
 
-func (r *haproxyReader) tellWord(rule haproxyRule, word string, known map[string]bool) {
+func (r *haproxyReader) tellWord(rule haproxycfg.Rule, word string, known map[string]bool) {
 	switch {
 	case word == "" || known[word] || strings.HasPrefix(word, "lua."): // which is told where it is read
 	case lost[word]:
@@ -185,41 +181,11 @@ func (r *haproxyReader) asks(words []string) bool {
 	}
 	asked := "hdr(" + strings.ToLower(words[at+1])
 	return slices.ContainsFunc(r.sections, func(s *haproxySection) bool {
-		return s.has(func(other []string) bool {
+		return s.Has(func(other []string) bool {
 			return (other[0] == "acl" || action(other) != "") && !slices.ContainsFunc(other, func(w string) bool { return strings.HasSuffix(w, "-header") }) &&
 				strings.Contains(strings.ToLower(strings.Join(other, " ")), asked)
 		})
 	})
-}
-
-// readTable reads a stick-table, and tells which of its words are not understood.
-func (r *haproxyReader) readTable(s *haproxySection, rule haproxyRule) {
-	words := rule.words
-	r.tables[s.name] = stored(words)
-	length := 32
-	for n := 1; n < len(words); n++ {
-		word, value := words[n], ""
-		if n+1 < len(words) {
-			value = words[n+1]
-		}
-		switch n++; word {
-		case "type":
-			r.types[s.name] = value
-		case "len":
-			length, _ = strconv.Atoi(value)
-		case "expire":
-			r.expires[s.name] = withUnit(value)
-		case "size", "store", "peers", "srvkey", "write-to", "brates-factor":
-		case "nopurge", "recv-only":
-			n--
-		default:
-			r.lose(r.place(rule), "%s is not understood in a stick-table", word)
-			n--
-		}
-	}
-	if kind := r.types[s.name]; kind == "string" || kind == "binary" {
-		r.lengths[s.name] = length
-	}
 }
 
 // httplog is a line of option httplog around what is captured.
@@ -232,7 +198,7 @@ var headerSample = lazy.Regexp(`^(?:req\.)?f?hdr\(([\w-]+)\)$`)
 func (r *haproxyReader) captures() {
 	formats, first := []string{}, 0
 	for _, s := range r.sections {
-		if s.has(func(words []string) bool { return words[0] == "log-format" }) {
+		if s.Has(func(words []string) bool { return words[0] == "log-format" }) {
 			return
 		}
 		if s.ports() == nil {
@@ -254,9 +220,9 @@ func (r *haproxyReader) captures() {
 
 // captured returns what a section has in its log of requests and of answers. line becomes that of the first rule.
 func (s *haproxySection) captured(line *int) (names [2][]string) {
-	for _, rule := range s.rules {
+	for _, rule := range s.Rules {
 		var name string
-		words, side := append(slices.Clone(rule.words), "", "", "", ""), 0
+		words, side := append(slices.Clone(rule.Words), "", "", "", ""), 0
 		switch {
 		case words[0] == "capture" && words[1] == "request" && words[2] == "header":
 			name = words[3]
@@ -275,9 +241,45 @@ func (s *haproxySection) captured(line *int) (names [2][]string) {
 		default:
 			name = "$http_" + name
 		}
-		names[side], *line = append(names[side], name), cmp.Or(*line, rule.line)
+		names[side], *line = append(names[side], name), cmp.Or(*line, rule.Line)
 	}
 	return names
+}
+
+// A haproxyPlace says where a limit stands: its rule, and the one that counts.
+type haproxyPlace struct {
+	s       *haproxySection
+	by      refusal
+	counted int
+}
+
+// combine says how limits work together. What one refuses another does not count if that counts behind. In a policy those
+// do so that charge only what is admitted; or, in turn, those behind it.
+func (r *haproxyReader) combine(p *Policy) {
+	together, inTurn := -1, -1 // limits that these count otherwise
+	for i, mine := range r.places {
+		for j, other := range r.places {
+			same := mine.s == other.s
+			apart := !same && mine.s.Kind == other.s.Kind // a request is of one frontend, and of one backend
+			if apart || same && mine.by.at == other.by.at || p.Limits[i].Count.and(p.Limits[j].Match).never {
+				continue
+			}
+			behind := same && mine.counted > other.by.at || !same && mine.s.Kind == "backend"
+			if behind != strings.Contains(p.Limits[i].Text, "charge=admitted") {
+				together = i
+			}
+			if behind != (j < i) {
+				inTurn = i
+			}
+		}
+	}
+	switch {
+	case together >= 0 && inTurn < 0:
+		p.Combine = "in-turn"
+	case together >= 0:
+		place := r.places[together]
+		r.lose(r.place(place.by.rule), "the rate counts only some of what other rules refuse by a rate, and in another way here")
+	}
 }
 
 // route finds which requests backends get.
@@ -285,77 +287,22 @@ func (r *haproxyReader) route() {
 	gets := map[string][]Set{}
 	for _, s := range r.sections {
 		left := s.set.and(s.passed)
-		for _, rule := range s.rules {
+		for _, rule := range s.Rules {
 			switch {
-			case rule.words[0] == "use_backend" && len(rule.words) > 1:
-				set := r.requests(s, rule, rule.words[2:])
-				gets[rule.words[1]] = append(gets[rule.words[1]], left.and(set))
+			case rule.Words[0] == "use_backend" && len(rule.Words) > 1:
+				set := r.requests(s, rule, rule.Words[2:])
+				gets[rule.Words[1]] = append(gets[rule.Words[1]], left.and(set))
 				left = left.and(set.except())
-			case rule.words[0] == "default_backend" && len(rule.words) > 1:
-				gets[rule.words[1]] = append(gets[rule.words[1]], left)
+			case rule.Words[0] == "default_backend" && len(rule.Words) > 1:
+				gets[rule.Words[1]] = append(gets[rule.Words[1]], left)
 			}
 		}
 	}
 	for _, s := range r.sections {
-		if s.kind == "backend" && gets[s.name] != nil {
-			s.set = union(gets[s.name]...)
+		if s.Kind == "backend" && gets[s.Name] != nil {
+			s.set = union(gets[s.Name]...)
 		}
 	}
-}
-
-// haproxyWords returns the words of a line, without its comment.
-func haproxyWords(line string) (words []string) {
-	var word strings.Builder
-	begun, quote := false, rune(0)
-	flush := func() {
-		if begun {
-			words = append(words, word.String())
-		}
-		word.Reset()
-		begun = false
-	}
-	escaped := false
-	for _, c := range line {
-		switch {
-		case escaped:
-			word.WriteRune(c)
-			escaped = false
-		case c == '\\' && quote != '\'':
-			escaped, begun = true, true
-		case quote != 0 && c == quote:
-			quote = 0
-		case quote != 0:
-			word.WriteRune(c)
-		case c == '"' || c == '\'':
-			quote, begun = c, true
-		case c == '#':
-			flush()
-			return words
-		case c == ' ' || c == '\t' || c == '\r':
-			flush()
-		default:
-			word.WriteRune(c)
-			begun = true
-		}
-	}
-	flush()
-	return words
-}
-
-// stored are the rates that a table keeps, with their periods.
-func stored(words []string) map[string]string {
-	rates := map[string]string{}
-	for n, word := range words {
-		if word != "store" || n+1 == len(words) {
-			continue
-		}
-		for item := range strings.SplitSeq(words[n+1], ",") {
-			if parts := storedRate().FindStringSubmatch(item); parts != nil {
-				rates[parts[1]] = parts[2]
-			}
-		}
-	}
-	return rates
 }
 
 // lines returns those of a file of patterns or of a map.
