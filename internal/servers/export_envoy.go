@@ -139,10 +139,10 @@ func (e *Export) envoyNetworks(t test, name string) string {
 
 // envoyPart is the action for a part of a key.
 func (e *Export) envoyPart(p request.Part) (key, action string, err error) {
-	header := func(name string) (string, string, error) {
-		key := "by_" + strings.Trim(strings.ReplaceAll(name, "-", "_"), ":")
-		return key, fmt.Sprintf("- request_headers: {header_name: \"%s\", descriptor_key: %s}", name, key), nil
-	}
+	header := map[request.PartKind]string{
+		request.PartHost: ":authority", request.PartAgent: "user-agent", request.PartPath: ":path",
+		request.PartHeader: strings.ToLower(headerText(p.Name)),
+	}[p.Kind]
 	switch p.Kind {
 	case request.PartSite:
 		return "", "", nil
@@ -162,18 +162,16 @@ func (e *Export) envoyPart(p request.Part) (key, action string, err error) {
 		if e.where.address() && p.N <= 32 {
 			return "masked_remote_address", fmt.Sprintf("- masked_remote_address: {v4_prefix_mask_len: %d}", p.N), nil
 		}
-	case request.PartHost:
-		return header(":authority")
 	case request.PartAgent:
 		e.note("requests without a user agent are one client, -, here; Envoy does not limit them")
-		return header("user-agent")
 	case request.PartPath:
 		e.note("paths have the query there: requests that differ in it alone count one by one")
-		return header(":path")
-	case request.PartHeader:
-		return header(strings.ToLower(headerText(p.Name)))
 	}
-	return "", "", cannotCount(p)
+	if header == "" {
+		return "", "", cannotCount(p)
+	}
+	key = "by_" + strings.Trim(strings.ReplaceAll(header, "-", "_"), ":")
+	return key, fmt.Sprintf("- request_headers: {header_name: \"%s\", descriptor_key: %s}", header, key), nil
 }
 
 // envoyHeaders are where tests look, how, and the expression that says the same of a value.

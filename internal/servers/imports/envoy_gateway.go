@@ -54,17 +54,14 @@ func takeGateway(i *Import, docs []doc) {
 
 // gatewayTargets are the requests of the routes that a policy names.
 func (i *Import) gatewayTargets(d doc, refs []*policy.Tree, routes map[string]Set) Set {
-	if len(refs) == 0 {
-		return Set{}
-	}
-	return union(mapped(refs, func(ref *policy.Tree) Set {
+	return anyOf(mapped(refs, func(ref *policy.Tree) Set {
 		route, ok := routes[ref.Say("name")]
 		if !ok || ref.Say("kind") != "HTTPRoute" {
 			i.tell(d.place(ref), "%s %s is not here: it is judged on all requests", ref.Say("kind"), ref.Say("name"))
 			return Set{}
 		}
 		return route
-	})...)
+	}))
 }
 
 // gatewayTurn ranks a local rule by when Envoy asks it: the slowest first, the one for all last.
@@ -96,10 +93,7 @@ func (i *Import) httpRoute(d doc) Set {
 			all = append(all, Set{})
 		}
 	}
-	if all != nil {
-		set = set.and(union(all...))
-	}
-	return set
+	return set.and(anyOf(all))
 }
 
 // gatewayRule adds the limit of a rule: for each that its selectors tell apart.
@@ -162,11 +156,9 @@ func (i *Import) gatewaySelector(d doc, s *policy.Tree) (set Set, words []string
 			i.lose(d.place(h), "no condition says the header %s: it is taken to fit", h.Say("name"))
 		}
 	}
-	if methods := s.List("methods"); len(methods) > 0 {
-		set = set.and(union(mapped(methods, func(m *policy.Tree) Set {
-			return inverted(within("method", strings.ToUpper(m.Say("value"))), m)
-		})...))
-	}
+	set = set.and(anyOf(mapped(s.List("methods"), func(m *policy.Tree) Set {
+		return inverted(within("method", strings.ToUpper(m.Say("value"))), m)
+	})))
 	if path := s.Get("path"); path != nil {
 		set = set.and(inverted(gatewayPath(path), path))
 	}

@@ -177,17 +177,17 @@ func (x *sectionReader) read(n int, rule haproxycfg.Rule) {
 		number := countRule().FindStringSubmatch(verb)[1]
 		set, terms := x.condition(x.s, rule, words)
 		set = x.left.and(set)
-		for _, t := range terms {
-			x.marks = append(x.marks, refusal{rule: rule, at: n, term: t, mark: &rateTerm{counter: number}})
-		}
+		x.marks = append(x.marks, mapped(terms, func(t rateTerm) refusal {
+			return refusal{rule: rule, at: n, term: t, mark: &rateTerm{counter: number}}
+		})...)
 		if before, ok := x.counts[number]; ok {
 			set = union(before, set)
 		}
-		if first, ok := x.counted[number]; ok {
-			x.counted[number] = [2]int{first[0], n}
-		} else {
-			x.counted[number] = [2]int{n, n}
+		first, ok := x.counted[number]
+		if !ok {
+			first[0] = n
 		}
+		x.counted[number] = [2]int{first[0], n}
 		x.counts[number] = set
 	case setAnyVar().MatchString(verb) && len(words) > 2:
 		x.setVar(x.s, rule, words, x.open)

@@ -274,33 +274,29 @@ func valueSet(key, part string, test haproxycfg.Test, list bool) (Set, bool) {
 	return within(key, texts...), known
 }
 
+// affixes are what an expression has around a text, by how that is tested.
+var affixes = map[string][2]string{"": {"^", "$"}, "str": {"^", "$"}, "beg": {"^", ""}, "end": {"", "$"}, "sub": {}, "dir": {}, "reg": {}}
+
 // textSet are the requests whose path or agent has one of some texts.
 func textSet(key, how string, values []string, fold bool) (Set, bool) {
+	affix, known := affixes[how]
+	plainPath := key == "regexp" && !fold
 	var sets []Set
 	for _, v := range values {
-		pattern := regexp.QuoteMeta(v)
-		switch how {
-		case "", "str":
-			if key == "regexp" && !fold {
-				sets = append(sets, exactly(v))
-				continue
-			}
-			pattern = "^" + pattern + "$"
-		case "beg":
-			if key == "regexp" && !fold && strings.HasPrefix(v, "/") {
-				sets = append(sets, below(v))
-				continue
-			}
-			pattern = "^" + pattern
-		case "end":
-			pattern += "$"
-		case "sub":
-		case "dir":
-			pattern = "/" + regexp.QuoteMeta(strings.Trim(v, "/?")) + "(/|$)"
-		case "reg":
-			pattern = v
-		default:
+		pattern := affix[0] + regexp.QuoteMeta(v) + affix[1]
+		switch {
+		case !known:
 			return none, false
+		case plainPath && affix == affixes["str"]:
+			sets = append(sets, exactly(v))
+			continue
+		case plainPath && how == "beg" && strings.HasPrefix(v, "/"):
+			sets = append(sets, below(v))
+			continue
+		case how == "dir":
+			pattern = "/" + regexp.QuoteMeta(strings.Trim(v, "/?")) + "(/|$)"
+		case how == "reg":
+			pattern = v
 		}
 		if fold {
 			pattern = "(?i)" + pattern
@@ -313,26 +309,23 @@ func textSet(key, how string, values []string, fold bool) (Set, bool) {
 	return union(sets...), len(sets) > 0
 }
 
-// hostSet are the requests for some hosts.
+// hostMasks are those of a host, by how it is tested; dom tests words between dots.
+var hostMasks = map[string][]string{
+	"": {"HOST"}, "str": {"HOST"}, "beg": {"HOST*"}, "end": {"*HOST"}, "sub": {"*HOST*"}, "dom": {"HOST", "*.HOST", "HOST.*", "*.HOST.*"},
+}
+
+// hostSet are the requests for some hosts; false if they are tested in a way that is not known.
 func hostSet(how string, values []string) (Set, bool) {
 	var all []string
 	for _, v := range values {
 		v, _, _ = strings.Cut(strings.ToLower(v), ":")
-		switch how {
-		case "", "str":
-			all = append(all, v)
-		case "beg":
-			all = append(all, v+"*")
-		case "end":
-			all = append(all, "*"+v)
-		case "dom": // words between dots
+		if how == "dom" {
 			v = strings.Trim(v, ".")
-			all = append(all, v, "*."+v, v+".*", "*."+v+".*")
-		case "sub":
-			all = append(all, "*"+v+"*")
-		default:
-			return none, false
 		}
+		all = append(all, mapped(hostMasks[how], func(mask string) string { return strings.Replace(mask, "HOST", v, 1) })...)
+	}
+	if len(all) == 0 && len(values) > 0 {
+		return none, false
 	}
 	return within("host", all...), len(all) > 0
 }

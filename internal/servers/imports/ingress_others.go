@@ -101,10 +101,7 @@ func (i *Import) ingressPaths(d doc) Set {
 			sets = append(sets, host.and(fits))
 		}
 	}
-	if sets == nil {
-		return Set{}
-	}
-	return union(sets...)
+	return anyOf(sets)
 }
 
 func isNginxPolicy(d doc) bool {

@@ -307,9 +307,7 @@ func (i *Import) kongRoute(d doc, r *policy.Tree) Set {
 			i.lose(d.place(p), "path %s is not understood: it is left out", p.Text)
 		}
 	}
-	if paths != nil {
-		set = set.and(union(paths...))
-	}
+	set = set.and(anyOf(paths))
 	for _, key := range []string{"headers", "snis", "sources", "destinations", "expression"} {
 		if part := r.Get(key); part != nil {
 			i.lose(d.place(part), "%s of a route are not read: it is taken to fit", key)

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"shadow/internal/lazy"
-	"shadow/internal/request"
 	"shadow/parse/nginxconf"
 )
 
@@ -26,12 +25,6 @@ type piece struct {
 type valueCase struct {
 	set    Set
 	pieces []piece
-}
-
-// A keyCase is what a zone counts some requests by.
-type keyCase struct {
-	set Set
-	by  request.Key
 }
 
 var nginxVariable = lazy.Regexp(`\$(\w+|\{\w+\})`)
@@ -297,10 +290,7 @@ func (r *nginxReader) conditioned(d *nginxconf.Directive, pieces []piece, entrie
 	return append(all, in(left, r.cases(fallback, d))...)
 }
 
-var (
-	methodWords = lazy.Regexp(`^\^?\(?(?:\?:)?([A-Z]+(?:\|[A-Z]+)*)\)?\$?$`)
-	something   = lazy.Regexp(`^\^?\.[+*]?\$?$`)
-)
+var something = lazy.Regexp(`^\^?\.[+*]?\$?$`)
 
 // noAgent fits what logs have where no agent was sent.
 const noAgent = "^-?$"
@@ -379,20 +369,6 @@ func conditionOn(variable string, e entry, hostnames bool) (Set, bool) {
 		return set, strings.HasPrefix(e.key, "/") && !strings.Contains(e.key, "?")
 	}
 	return none, false
-}
-
-// methodsIn are the methods that an expression is made of, nil if it is none of whole words: ^P fits POST and PUT.
-func methodsIn(pattern string) (words []string) {
-	parts := methodWords().FindStringSubmatch(pattern)
-	if parts == nil {
-		return nil
-	}
-	words = strings.Split(parts[1], "|")
-	whole := strings.HasPrefix(pattern, "^") && strings.HasSuffix(pattern, "$")
-	if !whole && slices.ContainsFunc(words, func(w string) bool { return !slices.Contains(methods, w) }) {
-		return nil
-	}
-	return words
 }
 
 func compiles(pattern string) bool {

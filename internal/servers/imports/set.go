@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"shadow/internal/lazy"
 	"shadow/internal/request"
 )
 
@@ -152,6 +153,14 @@ func union(sets ...Set) Set {
 	return Set{c: request.Conditions{Any: parts}}
 }
 
+// anyOf are the requests in one of the sets; all if there are none.
+func anyOf(sets []Set) Set {
+	if len(sets) == 0 {
+		return Set{}
+	}
+	return union(sets...)
+}
+
 // absorbed are parts of which one excludes others: a, and what is neither a nor b, are what is not b without a.
 func absorbed(parts []request.Conditions) []request.Conditions {
 	for i, p := range parts {
@@ -274,6 +283,12 @@ func keyOf(parts []string) (request.Key, error) {
 	return request.ParseKey(strings.Join(parts, "+"))
 }
 
+// A keyCase is what a limit counts some requests by.
+type keyCase struct {
+	set Set
+	by  request.Key
+}
+
 // add adds a limit for each case of its key.
 func (p *Policy) add(text, told string, cases ...keyCase) {
 	for _, c := range cases {
@@ -321,89 +336,18 @@ func apart(a, b Set) bool {
 	return found
 }
 
-// A logic reads a condition word by word: terms that are negated, put into parentheses, and joined, as in VCL (&& || !)
-// and in the rules of Cloudflare (and or not).
-type logic struct {
-	words   []string
-	term    func(l *logic) (set Set, known bool) // takes the words of one term
-	unknown int                                  // terms that no condition says: they are taken to fit
-}
+var methodWords = lazy.Regexp(`^\^?\(?(?:\?:)?([A-Z]+(?:\|[A-Z]+)*)\)?\$?$`)
 
-// next takes a word; "" at the end.
-func (l *logic) next() string {
-	word := l.peek()
-	l.words = l.words[min(1, len(l.words)):]
-	return word
-}
-
-func (l *logic) peek() string {
-	if len(l.words) == 0 {
-		return ""
+// methodsIn are the methods that an expression is made of, nil if it is none of whole words: ^P fits POST and PUT.
+func methodsIn(pattern string) (words []string) {
+	parts := methodWords().FindStringSubmatch(pattern)
+	if parts == nil {
+		return nil
 	}
-	return l.words[0]
-}
-
-// take takes the next word if it is one of some.
-func (l *logic) take(words ...string) bool {
-	for _, w := range words {
-		if len(l.words) > 0 && l.words[0] == w {
-			l.next()
-			return true
-		}
-	}
-	return false
-}
-
-func (l *logic) either() Set {
-	set := l.both()
-	for l.take("||", "or") {
-		set = union(set, l.both())
-	}
-	return set
-}
-
-func (l *logic) both() Set {
-	set := l.one()
-	for l.take("&&", "and") {
-		set = set.and(l.one())
-	}
-	return set
-}
-
-func (l *logic) one() Set {
-	switch {
-	case l.take("!", "not"):
-		before := l.unknown
-		if set := l.one(); l.unknown == before {
-			return set.except()
-		}
-		return Set{}
-	case l.take("("):
-		set := l.either()
-		l.take(")")
-		return set
-	}
-	set, known := l.term(l)
-	if !known {
-		l.unknown++
-		return Set{}
-	}
-	return set
-}
-
-// group takes the words up to the parenthesis that ends those before.
-func (l *logic) group() (words []string) {
-	for open := 1; len(l.words) > 0; {
-		word := l.next()
-		switch word {
-		case "(":
-			open++
-		case ")":
-			if open--; open == 0 {
-				return words
-			}
-		}
-		words = append(words, word)
+	words = strings.Split(parts[1], "|")
+	whole := strings.HasPrefix(pattern, "^") && strings.HasSuffix(pattern, "$")
+	if !whole && slices.ContainsFunc(words, func(w string) bool { return !slices.Contains(methods, w) }) {
+		return nil
 	}
 	return words
 }
