@@ -61,7 +61,7 @@ func writeCaddy(e *Export, all []setting) error {
 	return nil
 }
 
-// caddyPlaceholders are those of parts without a name.
+// caddyPlaceholders has those of parts without a name.
 var caddyPlaceholders = map[request.PartKind]string{
 	request.PartSite: "all", request.PartHost: "{host}", request.PartPath: "{path}", request.PartAgent: "{header.User-Agent}",
 }

@@ -246,7 +246,7 @@ func awsTest(t test) (any, error) {
 	return one, nil
 }
 
-// cloudflareFields are those of parts without a name.
+// cloudflareFields has those of parts without a name.
 var cloudflareFields = map[request.PartKind]string{
 	request.PartHost: "http.host", request.PartPath: "http.request.uri.path", request.PartAgent: `http.request.headers["user-agent"]`,
 	request.PartASN: "ip.src.asnum", request.PartCountry: "ip.src.country",

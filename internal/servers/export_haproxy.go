@@ -92,7 +92,7 @@ func (e *Export) haproxyTracks(s setting, counter int, client, table string) (tr
 	return tracks, nil
 }
 
-// haproxySamples are those of parts without a name.
+// haproxySamples has those of parts without a name.
 var haproxySamples = map[request.PartKind]string{
 	request.PartSite: "int(1)", request.PartHost: haproxyHost, request.PartPath: "path", request.PartAgent: "req.fhdr(user-agent)",
 	request.PartUser: "http_auth_user",

@@ -119,7 +119,7 @@ func (n *nginxNames) key(parts []request.Part, client string) (string, error) {
 	return strings.Join(texts, "|"), err
 }
 
-// nginxVariables are those of parts without a name. An empty key would not be counted, so that of the agent has a word.
+// nginxVariables has those of parts without a name. An empty key would not be counted, so that of the agent has a word.
 var nginxVariables = map[request.PartKind]string{
 	request.PartSite: "all", request.PartHost: "$host", request.PartPath: "$uri", request.PartAgent: "agent $http_user_agent",
 	request.PartUser: "$remote_user",

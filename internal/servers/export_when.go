@@ -27,7 +27,7 @@ type clause []test
 
 func alone(t test) clause { return clause{t} }
 
-// mapped is what f makes of each value.
+// mapped returns what f makes of each value.
 func mapped[T, U any](values []T, f func(T) U) []U {
 	all := make([]U, len(values))
 	for i, v := range values {

@@ -164,7 +164,7 @@ func (i *Import) cloudflareSet(d doc, at *policy.Tree, what string) Set {
 	return set
 }
 
-// cloudflareOperators are those that are understood, and how they compare; cloudflareOthers are not.
+// cloudflareOperators says how those compare that are understood; cloudflareOthers has the others.
 var (
 	cloudflareOperators = map[string]string{"eq": "", "==": "", "ne": "", "!=": "", "in": "", "contains": "sub", "matches": "reg", "~": "reg"}
 	cloudflareOthers    = []string{"lt", "le", "gt", "ge", "<", ">", "<=", ">=", "wildcard", "strict"}

@@ -206,7 +206,7 @@ func (r *envoyReader) action(d doc, l *policy.Tree, set Set) (a envoyAction, ok 
 	return a, len(a.entries) > 0
 }
 
-// entry is what an action adds to a descriptor, or which part of it is not understood, and why.
+// entry returns what an action adds to a descriptor, or which part of it is not understood, and why.
 func (r *envoyReader) entry(d doc, kind string, of *policy.Tree) (e envoyEntry, bad *policy.Tree, err error) {
 	e = envoyEntry{key: of.Say("descriptor_key"), value: of.Say("descriptor_value")}
 	switch kind {
@@ -253,7 +253,7 @@ func (r *envoyReader) entry(d doc, kind string, of *policy.Tree) (e envoyEntry, 
 	return e, nil, nil
 }
 
-// envoyPart is what limits count by for a header.
+// envoyPart returns what limits count by for a header.
 func envoyPart(name string) (string, error) {
 	if part := envoyParts[name]; part != "" {
 		return part, nil

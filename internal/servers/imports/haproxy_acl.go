@@ -113,7 +113,7 @@ func (g *haproxyGroup) finish() (terms []rateTerm, plain Set, lost bool) {
 	return terms, plain, lost
 }
 
-// term is what an acl fits, by its name or between braces.
+// term returns what an acl fits, by its name or between braces.
 func (r *haproxyReader) term(s *haproxySection, rule haproxycfg.Rule, t haproxycfg.Term) (set Set, terms []rateTerm, known bool) {
 	if t.Name != "" {
 		return r.named(s, t.Name)
@@ -274,7 +274,7 @@ func valueSet(key, part string, test haproxycfg.Test, list bool) (Set, bool) {
 	return within(key, texts...), known
 }
 
-// affixes are what an expression has around a text, by how that is tested.
+// affixes has what stands around a text in an expression, by how that is tested.
 var affixes = map[string][2]string{"": {"^", "$"}, "str": {"^", "$"}, "beg": {"^", ""}, "end": {"", "$"}, "sub": {}, "dir": {}, "reg": {}}
 
 // textSet are the requests whose path or agent has one of some texts.
@@ -309,7 +309,7 @@ func textSet(key, how string, values []string, fold bool) (Set, bool) {
 	return union(sets...), len(sets) > 0
 }
 
-// hostMasks are those of a host, by how it is tested; dom tests words between dots.
+// hostMasks has those of a host, by how it is tested; dom tests words between dots.
 var hostMasks = map[string][]string{
 	"": {"HOST"}, "str": {"HOST"}, "beg": {"HOST*"}, "end": {"*HOST"}, "sub": {"*HOST*"}, "dom": {"HOST", "*.HOST", "HOST.*", "*.HOST.*"},
 }

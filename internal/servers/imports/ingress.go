@@ -66,7 +66,7 @@ type ingressRoute struct {
 	of    int
 }
 
-// ingressHosts are those with routes, by their names, which are in the order of the configuration.
+// ingressHosts holds those with routes, by their names, which are in the order of the configuration.
 type ingressHosts struct {
 	names []string
 	hosts map[string]*ingressHost

@@ -203,7 +203,7 @@ func disjoint(a, b request.Conditions) bool {
 	return p != "" && q != "" && !(strings.HasPrefix(p, q) && !qWhole || strings.HasPrefix(q, p) && !pWhole || p == q)
 }
 
-// begins is how all paths of conditions begin, or which one they are; "" if that is not known.
+// begins returns how all paths of conditions begin, or which one they are; "" if that is not known.
 func begins(c request.Conditions) (text string, whole bool) {
 	switch {
 	case len(c.Paths) == 1:
@@ -296,7 +296,7 @@ func (p *Policy) add(text, told string, cases ...keyCase) {
 	}
 }
 
-// mapped is what f makes of each value.
+// mapped returns what f makes of each value.
 func mapped[T, U any](values []T, f func(T) U) (all []U) {
 	for _, v := range values {
 		all = append(all, f(v))
