@@ -1,6 +1,6 @@
 // Package caddyfile reads the language of Caddy: texts come in, and directives in their blocks go out, with those that are
 // imported where they stand.
-// Source: caddyserver/caddy v2.10.0, caddyconfig/caddyfile/lexer.go, parse.go (doImport), importargs.go.
+// Source: caddyserver/caddy v2.10.0, caddyconfig/caddyfile/lexer.go (heredocs), parse.go (doImport), importargs.go.
 package caddyfile
 
 import (
@@ -43,8 +43,48 @@ const (
 
 var token = lazy.Regexp("\"((?:\\\\.|[^\"\\\\])*)\"|`([^`]*)`|\\\\\r?\n|#[^\n]*|\n|[^\\s]+")
 
+// heredoc begins a word of several lines, which the name behind the sign ends.
+var heredoc = lazy.Regexp(`[ \t]<<([\w-]+)\r?\n`)
+
+// inQuotes returns a text with quotes around its heredocs, of which each line keeps its number.
+func inQuotes(text string) string {
+	var b strings.Builder
+	for {
+		begin := heredoc().FindStringSubmatchIndex(text)
+		if begin == nil {
+			return b.String() + text
+		}
+		body, rest, ok := cutHeredoc(text[begin[1]:], text[begin[2]:begin[3]])
+		if !ok {
+			return b.String() + text
+		}
+		quote := "`"
+		if strings.Contains(body, quote) {
+			quote, body = `"`, strings.ReplaceAll(strings.ReplaceAll(body, `\`, ""), `"`, `\"`)
+		}
+		b.WriteString(text[:begin[0]] + " \\\n\\\n" + quote + body + quote)
+		text = rest
+	}
+}
+
+// cutHeredoc cuts the lines before that of a marker, without the space that stands before it.
+func cutHeredoc(text, marker string) (body, rest string, ok bool) {
+	from := 0
+	for line := range strings.Lines(text) {
+		bare := strings.TrimLeft(line, " \t")
+		if after, is := strings.CutPrefix(bare, marker); is && strings.TrimLeft(after, " \t\r\n") != after || bare == marker {
+			body = strings.TrimSuffix(text[:from], "\n")
+			indent := line[:len(line)-len(bare)]
+			return strings.TrimPrefix(strings.ReplaceAll(body, "\n"+indent, "\n"), indent), text[from+len(indent)+len(marker):], true
+		}
+		from += len(line)
+	}
+	return "", "", false
+}
+
 // lines reads a text.
 func lines(file, text string) ([]*Block, error) {
+	text = inQuotes(text)
 	root := &Block{}
 	open, line := []*Block{root}, 1
 	b := &Block{}
