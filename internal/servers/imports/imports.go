@@ -24,6 +24,7 @@ type Import struct {
 
 	noted map[Note]bool
 	docs  []doc // that were not read yet
+	nginx []*nginxFile
 }
 
 // A Policy is the limits that one server asks together.
@@ -210,6 +211,7 @@ func unread(text []byte) error {
 
 // Done reads the documents, takes out what has no limits, and says if that is all.
 func (i *Import) Done() {
+	i.takeNginx()
 	for _, f := range formats {
 		if f.has == nil {
 			continue

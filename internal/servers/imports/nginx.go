@@ -84,24 +84,82 @@ func readNginx(i *Import, file string, text []byte) error {
 	for _, p := range problems {
 		i.lose("", "%v", p)
 	}
-	r := &nginxReader{
-		Import: i, base: filepath.Dir(file), zones: map[string]*nginxZone{}, known: map[string][]valueCase{},
-		variables: map[string]*nginxconf.Directive{}, set: map[string]*nginxconf.Directive{}, unknown: map[string]bool{},
-		asked: map[string]bool{},
+	if !i.joinsNginx(file, top) {
+		i.nginx = append(i.nginx, &nginxFile{file, top, len(i.Policies)})
+		i.Policies = append(i.Policies, Policy{}) // until all files are there
 	}
 	logged := nginxconf.LogFormats(top)
 	for _, f := range logged[:min(mostLogFormats, len(logged))] {
 		i.Logged = append(i.Logged, f.Text)
 	}
-	unescape(top)
-	r.declare(top)
-	r.tellUnknown(top)
-	r.tellMisplaced(top)
-	for _, level := range httpLevels(top) {
-		r.readHTTP(level)
-	}
-	i.Policies = append(i.Policies, r.policy())
 	return nil
+}
+
+// An nginxFile is a configuration that was given, with other files that belong to it.
+type nginxFile struct {
+	name   string
+	top    []*nginxconf.Directive
+	policy int // its place among the policies
+}
+
+// joinsNginx puts a file beside the one given before it, unless both are whole: what stands in one is named in the other.
+// It reports whether it did.
+func (i *Import) joinsNginx(file string, top []*nginxconf.Directive) bool {
+	if len(i.nginx) == 0 {
+		return false
+	}
+	before := i.nginx[len(i.nginx)-1]
+	whole, part := httpBlock(before.top), httpBlock(top)
+	switch {
+	case whole != nil && part != nil:
+		return false
+	case includes(before.top, file):
+		i.tell(file, "%s includes it: it is read once", before.name)
+	case part != nil:
+		part.Block = append(part.Block, slices.DeleteFunc(before.top, func(d *nginxconf.Directive) bool { return includes(top, d.File) })...)
+		before.name, before.top = file, top
+	case whole != nil:
+		whole.Block = append(whole.Block, top...)
+	default:
+		before.top = append(before.top, top...)
+	}
+	return true
+}
+
+// httpBlock returns the first block called http; nil of a file that is included in one.
+func httpBlock(top []*nginxconf.Directive) *nginxconf.Directive {
+	if at := slices.IndexFunc(top, func(d *nginxconf.Directive) bool { return d.Name == "http" }); at >= 0 {
+		return top[at]
+	}
+	return nil
+}
+
+// includes reports whether directives stand in a file.
+func includes(all []*nginxconf.Directive, file string) bool {
+	return slices.ContainsFunc(all, func(d *nginxconf.Directive) bool {
+		return filepath.Clean(d.File) == filepath.Clean(file) || includes(d.Block, file)
+	})
+}
+
+// takeNginx takes the limits of the configurations of nginx that were given.
+func (i *Import) takeNginx() {
+	for _, f := range i.nginx {
+		r := &nginxReader{
+			Import: i, base: filepath.Dir(f.name), zones: map[string]*nginxZone{}, known: map[string][]valueCase{},
+			variables: map[string]*nginxconf.Directive{}, set: map[string]*nginxconf.Directive{}, unknown: map[string]bool{},
+			asked: map[string]bool{},
+		}
+		unescape(f.top)
+		r.declare(f.top)
+		r.tellUnknown(f.top)
+		r.tellMisplaced(f.top)
+		for _, level := range httpLevels(f.top) {
+			r.readHTTP(level)
+		}
+		i.Policies[f.policy] = r.policy()
+		i.checkFrom(f.policy)
+	}
+	i.nginx = nil
 }
 
 // unescape undoes the escapes in all words.
