@@ -14,20 +14,23 @@ import (
 	"shadow/limit"
 )
 
-// What shuts clients out for a time: the jails of fail2ban, and mod_evasive of Apache.
+// What shuts clients out for a time: the jails of fail2ban, and mod_evasive and mod_qos of Apache.
 // Sources: fail2ban/fail2ban aede895, config/jail.conf, man/jail.conf.5 (jails are off unless enabled, values of
 // [DEFAULT] hold for all, times in seconds or with a unit); jzdziarski/mod_evasive 1.10.1, README, mod_evasive20.c
-// (access_checker: a page or a site over its count holds the client; defaults; the wildcards of DOSWhitelist).
+// (access_checker: a page or a site over its count holds the client; defaults; the wildcards of DOSWhitelist);
+// trawick/tweak-qos 2f7dd42, apache2/mod_qos.c (commands, defaults), and internal/servers/apache.go for its windows.
 
 var (
 	fail2banFormat = format{name: "fail2ban", is: func(text []byte) bool { return jailKey().Match(text) }, read: readJails}
 	evasiveFormat  = format{name: "mod_evasive", is: func(text []byte) bool { return evasiveLine().Match(text) }, read: readEvasive}
+	qosFormat      = format{name: "mod_qos", is: func(text []byte) bool { return qosLine().Match(text) }, read: readQoS}
 )
 
 var (
 	jailKey     = lazy.Regexp(`(?m)^(maxretry|findtime|bantime|banaction)[ \t]*=`)
 	jailPart    = lazy.Regexp(`(-?\d+)\s*([a-zA-Z]*)`)
 	evasiveLine = lazy.Regexp(`(?mi)^[ \t]*DOS(Page|Site)(Count|Interval)[ \t]+\S`)
+	qosLine     = lazy.Regexp(`(?mi)^[ \t]*QS_\w+[ \t]+\S`)
 	webJail     = lazy.Regexp(`(?i)http|nginx|apache|web|php|wordpress|traefik|caddy|haproxy|access`)
 	jailOption  = lazy.Regexp(`^(port|protocol|chain|(ban|m|)action.*|action_.*|logpath|logencoding|backend|filter|mode|` +
 		`journalmatch|maxlines|maxmatches|dest(email|mail)?|sender(name)?|mta|fail2ban_agent|usedns|ignoreself|ignorecache|` +
@@ -218,7 +221,7 @@ func readEvasive(i *Import, file string, text []byte) error {
 		case strings.HasPrefix(key, "dos"):
 			i.lose(place, "%s is not read", words[0])
 		case strings.HasPrefix(key, "qs_"):
-			i.lose(place, "%s is one of mod_qos, which is not read", words[0])
+			i.lose(place, "%s is one of mod_qos: --from mod_qos reads these instead", words[0])
 		}
 	}
 	p := Policy{Name: "mod_evasive", Combine: "each"}
@@ -236,6 +239,98 @@ func readEvasive(i *Import, file string, text []byte) error {
 	i.tell("", "each process of Apache counts for itself; here one counts all requests")
 	i.Policies = append(i.Policies, p)
 	return nil
+}
+
+// What directives of mod_qos do that no limit here does.
+var (
+	qosAtOnce = lazy.Regexp(`^qs_(srvmaxconn|srvmaxconnperip|srvmaxconnclose|(cond)?locrequestlimit(match|default)?|(client)?eventrequestlimit)$`)
+	qosSlows  = lazy.Regexp(`^qs_\w+(persec|bytespersec)\w*$`)
+	qosNoted  = lazy.Regexp(`^qs_(error\w+|cliententries|disablehandler|semmemfile|srvmaxconnexcludeip|chroot)$`)
+)
+
+// readQoS reads counts of clients: of requests for which SetEnvIf sets a variable.
+func readQoS(i *Import, file string, text []byte) error {
+	events, p := map[string][]Set{}, Policy{Name: "mod_qos", Combine: "each"}
+	var counts [][]string // each behind its place
+	for n, line := range strings.Split(string(text), "\n") {
+		words := strings.Fields(line)
+		if len(words) < 2 || words[0][0] == '#' {
+			continue
+		}
+		place, key := fmt.Sprintf("%s:%d", file, n+1), strings.ToLower(words[0])
+		for at := range words {
+			words[at] = strings.Trim(words[at], `"`)
+		}
+		switch {
+		case strings.HasPrefix(key, "setenvif") && len(words) > 3:
+			i.qosEvents(events, place, words)
+		case key == "qs_clienteventlimitcount":
+			words = append(words, []string{"600", "QS_Limit"}[min(len(words), 4)-2:]...)
+			counts = append(counts, append([]string{place}, words[1:]...))
+		case key == "qs_clientipfromheader":
+			i.tell(place, "clients are taken from a header: --client-from %s, with --trusted-proxy", strings.ToLower(words[1]))
+		case qosAtOnce().MatchString(key):
+			i.lose(place, "%s bounds how many are under way at once, which no limit here does", words[0])
+		case qosSlows().MatchString(key):
+			i.lose(place, "%s slows requests down and refuses none: it is left out", words[0])
+		case key == "qs_logonly" && strings.EqualFold(words[1], "on"):
+			i.lose(place, "QS_LogOnly: nothing is refused there")
+		case strings.HasPrefix(key, "qs_") && !qosNoted().MatchString(key):
+			i.lose(place, "%s is not read", words[0])
+		}
+	}
+	for _, c := range counts {
+		p.Limits = append(p.Limits, i.qosLimit(c, events)...)
+	}
+	i.Policies = append(i.Policies, p)
+	return nil
+}
+
+// qosEvents takes down for which requests variables are set.
+func (i *Import) qosEvents(events map[string][]Set, place string, words []string) {
+	pattern := words[2]
+	if strings.HasSuffix(strings.ToLower(words[0]), "nocase") {
+		pattern = "(?i)" + pattern
+	}
+	set, method := Set{}, strings.Trim(words[2], "^$()")
+	switch attribute := strings.ToLower(words[1]); {
+	case slices.Contains([]string{"^", ".", ".*", "^.*", "^/", "/"}, words[2]):
+	case attribute == "request_uri":
+		set = within("regexp", pattern)
+	case attribute == "request_method" && strings.Trim(method, "ABCDEFGHIJKLMNOPQRSTUVWXYZ|") == "":
+		set = within("method", strings.Split(method, "|")...)
+	default:
+		i.lose(place, "%s %s is not read: it is taken to fit", words[0], words[1])
+	}
+	for _, word := range words[3:] {
+		name, _, _ := strings.Cut(word, "=")
+		if events[name] = append(events[name], set); name[0] == '!' {
+			i.lose(place, "%s is not read", word)
+		}
+	}
+}
+
+// qosLimit is the limit of a count, whose words are a place, the number, the seconds and the variable.
+func (i *Import) qosLimit(c []string, events map[string][]Set) []Limit {
+	most, err := strconv.Atoi(c[1])
+	seconds, bad := strconv.Atoi(c[2])
+	sets := events[c[3]]
+	switch {
+	case err != nil || bad != nil || most < 2:
+		i.lose(c[0], "QS_ClientEventLimitCount %s %s is not understood: it is left out", c[1], c[2])
+		return nil
+	case sets == nil:
+		i.lose(c[0], "which requests set %s is not said: each counts", c[3])
+		sets = []Set{{}}
+	}
+	set := union(sets...)
+	if !set.isAll() {
+		i.lose(c[0], "who is over it is refused everything there, and here what counts")
+	}
+	return []Limit{{
+		By: request.ByClient, Match: set, Count: set, Text: fmt.Sprintf("fixed:%d/%ds,align=first,clock=1s", most-1, seconds+1),
+		Told: []string{fmt.Sprintf("%s QS_ClientEventLimitCount %s %s %s", c[0], c[1], c[2], c[3])},
+	}}
 }
 
 // starNetworks reads addresses whose last numbers may be stars: 10.1.*.*

@@ -70,7 +70,6 @@ func TestCases(t *testing.T) {
 // A product that is known and has no reader is named, with the limit to write instead, which must be one.
 func TestUnreadProducts(t *testing.T) {
 	for text, want := range map[string]string{
-		"<IfModule mod_qos.c>\nQS_SrvMaxConnPerIP 20\n</IfModule>":                                        "mod_qos, which is not read: write --limit fixed:",
 		"const limiter = rateLimit({ windowMs: 15 * 60 * 1000, limit: 100 })":                             "express-rate-limit, which",
 		"REST_FRAMEWORK = {'DEFAULT_THROTTLE_RATES': {'user': '1000/day'}}":                               "Django REST framework, which",
 		"spring:\n  cloud:\n    gateway:\n      routes:\n      - filters: [{name: RequestRateLimiter}]\n": "Spring Cloud Gateway, which",

@@ -104,7 +104,7 @@ func (d doc) place(part *policy.Tree) string {
 	return fmt.Sprintf("%s:%d", d.file, part.Line)
 }
 
-var formats = []format{fail2banFormat, evasiveFormat, varnishFormat, haproxyFormat, terraformFormat, nginxFormat, caddyFormat, ingressFormat, haproxyIngressFormat, nginxPolicyFormat, traefikFormat, awsFormat, kongFormat, apisixFormat, envoyFormat, gatewayFormat, aspnetFormat, krakendFormat}
+var formats = []format{fail2banFormat, evasiveFormat, qosFormat, varnishFormat, haproxyFormat, terraformFormat, nginxFormat, caddyFormat, ingressFormat, haproxyIngressFormat, nginxPolicyFormat, traefikFormat, awsFormat, kongFormat, apisixFormat, envoyFormat, gatewayFormat, aspnetFormat, krakendFormat}
 
 // Formats are the names of the configurations that can be read.
 func Formats() (names []string) {
@@ -183,7 +183,6 @@ func (i *Import) add(file, name string, text []byte, from string) error {
 
 // unreadProducts are known by a word of their configurations, but have no reader: with the limit to write instead.
 var unreadProducts = []struct{ name, word, limit string }{
-	{"mod_qos", `(?mi)^\s*QS_\w+`, "fixed:N/PERIOD,align=first"},
 	{"express-rate-limit", `express-rate-limit|windowMs`, "express-rate-limit:N/PERIOD"},
 	{"rate-limiter-flexible", `rate-limiter-flexible|RateLimiter(Memory|Redis)\b`, "rate-limiter-flexible:POINTS/DURATION"},
 	{"@fastify/rate-limit", `@fastify/rate-limit`, "fastify-rate-limit:MAX/WINDOW"},
