@@ -33,34 +33,28 @@ func isASPNET(d doc) bool {
 
 func takeASPNET(i *Import, docs []doc) {
 	for _, d := range docs {
-		for _, name := range []string{"IpRateLimitPolicies", "ClientRateLimitPolicies"} {
-			if part := d.Get(name); part != nil {
-				i.lose(d.place(part), "%s are not read: their clients are judged as all others", name)
-			}
-		}
 		for _, section := range aspnetSections {
+			special := d.Get(strings.TrimSuffix(section, "ing") + "Policies")
 			if part := d.Get(section); part != nil {
-				i.aspnet(doc{part, d.file}, section == "IpRateLimiting")
+				i.aspnet(doc{part, d.file}, section == "IpRateLimiting", special)
+			} else if special != nil {
+				i.lose(d.place(special), "rules of some clients are not read without %s", section)
 			}
 		}
 	}
 }
 
-// aspnet reads a section, whose rules count by address or by the header of a client.
-func (i *Import) aspnet(d doc, byIP bool) {
+// aspnet reads a section, whose rules count by address or by the header of a client, and the rules of some clients.
+func (i *Import) aspnet(d doc, byIP bool, special *policy.Tree) {
 	for _, key := range d.Keys() {
 		at := d.Get(key)
 		switch strings.ToLower(key) {
-		case "generalrules", "ipwhitelist", "endpointwhitelist", "stackblockedrequests", "enableendpointratelimiting", "clientidheader":
+		case "generalrules", "ipwhitelist", "clientwhitelist", "endpointwhitelist", "stackblockedrequests", "enableendpointratelimiting", "clientidheader":
 		case "httpstatuscode", "quotaexceededmessage", "quotaexceededresponse", "ratelimitcounterprefix", "disableratelimitheaders",
 			"ippolicyprefix", "clientpolicyprefix":
 		case "realipheader":
 			if byIP && at.Text != "" {
 				i.tell(d.place(at), "clients are taken from a header: --client-from %s, with --trusted-proxy", strings.ToLower(at.Text))
-			}
-		case "clientwhitelist":
-			if len(at.Items) > 0 {
-				i.lose(d.place(at), "ClientWhitelist is not read: its clients are limited here")
 			}
 		default:
 			if at.Text != "false" {
@@ -72,7 +66,21 @@ func (i *Import) aspnet(d doc, byIP bool) {
 	if each {
 		i.lose(d.place(field(d.Tree, "EnableEndpointRateLimiting")), "methods of one path count apart there, and together here")
 	}
-	rules := i.aspnetRules(d, each)
+	rules := i.aspnetRules(d, field(d.Tree, "GeneralRules"), each)
+	for _, at := range append(field(special, "IpRules").List(), field(special, "ClientRules").List()...) {
+		who, ok := aspnetClient(d, field(at, "ClientId").Say()), true
+		if field(at, "ClientId") == nil {
+			who, ok = networkSet([]string{field(at, "Ip").Say()})
+		}
+		if !ok {
+			i.lose(d.place(at), "%s is no network: its rules are left out", field(at, "Ip").Say())
+			continue
+		}
+		for _, r := range i.aspnetRules(d, field(at, "Rules"), each) {
+			r.set, r.special = r.set.and(who), true
+			rules = append(rules, r)
+		}
+	}
 	stacked := field(d.Tree, "StackBlockedRequests").Say() == "true"
 	slices.SortStableFunc(rules, func(a, b aspnetRule) int {
 		if stacked {
@@ -83,12 +91,16 @@ func (i *Import) aspnet(d doc, byIP bool) {
 	p := Policy{Name: "aspnet", Combine: "in-turn"}
 	for n, r := range rules {
 		set := r.set.and(i.aspnetExempt(d))
-		for m, other := range rules { // of those for one period the least holds
-			if m != n && other.period == r.period && (other.most < r.most || other.most == r.most && m < n) {
+		for m, other := range rules { // of those for one period one for some clients holds, else the least
+			least := other.most < r.most || other.most == r.most && m < n
+			if m != n && other.period == r.period && (other.special && !r.special || other.special == r.special && least) {
 				set = set.and(other.set.except())
 			}
 		}
 		for _, k := range aspnetKeys(d, set, byIP, each) {
+			if len(k.set.c.With) > 0 && len(k.set.c.Without) > 0 { // no request has a header and lacks it
+				continue
+			}
 			p.Limits = append(p.Limits, Limit{
 				By: k.by, Match: k.set, Count: k.set,
 				Text: fmt.Sprintf("fixed:%d/%s,align=first", r.most, limit.FormatPeriod(r.period)),
@@ -99,16 +111,18 @@ func (i *Import) aspnet(d doc, byIP bool) {
 	i.Policies = append(i.Policies, p)
 }
 
-// An aspnetRule is one of the general rules.
+// An aspnetRule is one of the rules.
 type aspnetRule struct {
 	at     *policy.Tree
 	most   int64
 	period limit.Time
 	set    Set
+
+	special bool // of some clients
 }
 
-func (i *Import) aspnetRules(d doc, each bool) (rules []aspnetRule) {
-	for _, at := range field(d.Tree, "GeneralRules").List() {
+func (i *Import) aspnetRules(d doc, all *policy.Tree, each bool) (rules []aspnetRule) {
+	for _, at := range all.List() {
 		r := aspnetRule{at: at}
 		endpoint := field(at, "Endpoint").Say()
 		period, bad := limit.ParsePeriod(field(at, "Period").Say())
@@ -163,6 +177,9 @@ func (i *Import) aspnetExempt(d doc) Set {
 	if networks != nil {
 		left = within("network", networks...).except()
 	}
+	for _, at := range field(d.Tree, "ClientWhitelist").List() {
+		left = left.and(aspnetClient(d, at.Text).except())
+	}
 	for _, at := range field(d.Tree, "EndpointWhitelist").List() {
 		set, ok := endpointSet(at.Text)
 		if !ok {
@@ -174,11 +191,19 @@ func (i *Import) aspnetExempt(d doc) Set {
 	return left
 }
 
+// aspnetHeader returns the key of the header that names a client.
+func aspnetHeader(d doc) string {
+	return "header:" + cmp.Or(field(d.Tree, "ClientIdHeader").Say(), "X-ClientId")
+}
+
+// aspnetClient returns the requests of a client that names itself.
+func aspnetClient(d doc, id string) Set { return within("with", aspnetHeader(d)+"="+id) }
+
 // aspnetKeys returns what rules count by.
 func aspnetKeys(d doc, set Set, byIP, each bool) []keyCase {
 	word := "client"
 	if !byIP {
-		key, err := request.ParseKey("header:" + cmp.Or(field(d.Tree, "ClientIdHeader").Say(), "X-ClientId"))
+		key, err := request.ParseKey(aspnetHeader(d))
 		if err == nil {
 			word = key.String()
 		}
