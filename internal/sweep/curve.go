@@ -332,7 +332,7 @@ func (s *shaped) tokenPoints(who []member) []Point {
 	return points
 }
 
-// count counts what the chosen bursts refuse. Whom they hit is told by what clients need, unless clients share keys.
+// count counts what the chosen bursts refuse. Which clients they hit is told by what each needs, unless they share keys.
 func (s *shaped) count(chosen []*Point, who []member) {
 	for _, c := range who {
 		if c.slot == noSlot || !s.rate.shared && s.rate.peaks.At(c.slot).block == 0 {
