@@ -3,6 +3,7 @@ package sweep
 import (
 	"math"
 	"math/bits"
+	"slices"
 
 	"shadow/internal/traffic/intern"
 	"shadow/limit"
@@ -90,7 +91,7 @@ func (r *tokenRate) judge(p *segment, moments []moment) {
 	level, peak, apart, from := k.level, uint64(0), r.recall(k), 0
 	for _, m := range moments {
 		was, drained := level, r.drained(m.gap)
-		if level -= min(level, drained); level == 0 {
+		if level -= min(level, drained); apart > 0 && level == 0 { // in this order, as few rates have any apart
 			apart = 0 // no bucket lacks anything
 		}
 		level = r.take(level, m.requests)
@@ -178,7 +179,7 @@ func (r *tokenRate) judgeBursts(rows, clients []int32, apart int, drained uint64
 	if requests == 1 && !r.shared {
 		for i, level := range levels {
 			level -= min(level, drained)
-			_, refused := bits.Sub64(bursts[i]-level, token, 0)
+			_, refused := bits.Sub64(bursts[i]-level, token, 0) // no branch, and no division
 			levels[i] = level + token&(refused-1)
 			over[i] += uint32(refused)
 		}
@@ -270,15 +271,17 @@ func (t *tokens) judge(p *segment) {
 	if *last == 0 {
 		*last = ordinal(p.at[0])
 	}
-	t.moments = t.moments[:0]
-	for i, at := range p.at {
-		if now := ordinal(at); i == 0 || now > *last {
-			now = max(*last, now) // a request out of order counts as the last one
-			t.moments = append(t.moments, moment{gap: now - *last})
-			*last = now
-		}
-		t.moments[len(t.moments)-1].requests++
+	moments, n := slices.Grow(t.moments[:0], len(p.at)+1)[:len(p.at)+1], 0
+	clear(moments)
+	for _, at := range p.at {
+		now := max(*last, ordinal(at))        // a request out of order counts as the last one
+		_, later := bits.Sub64(*last, now, 0) // no branch: processors guess it wrong too often
+		n += int(later)
+		moments[n].gap += now - *last
+		moments[n].requests++
+		*last = now
 	}
+	t.moments = moments[:n+1]
 	for _, r := range t.rates {
 		r.judge(p, t.moments)
 	}
