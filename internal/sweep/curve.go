@@ -319,13 +319,14 @@ func (s *shaped) tokenPoints(who []member) []Point {
 	falls := map[int64]*step{}
 	for _, c := range who {
 		need := int64(s.need(c.slot, burstNeeded))
-		if falls[need] == nil {
-			falls[need] = new(step)
+		fall := falls[need]
+		if fall == nil {
+			fall = new(step)
+			if falls[need] = fall; need <= s.shape.Rate.MostBurst() {
+				point(need)
+			}
 		}
-		falls[need].protect(&c)
-		if need <= s.shape.Rate.MostBurst() {
-			point(need)
-		}
+		fall.protect(&c)
 	}
 	points := inOrder(at)
 	spread(points, falls)
