@@ -73,6 +73,7 @@ limit that is judged under each key.`,
 	clients.AddList(cmd, &f.Target, true, "target", "which `clients` to refuse (default as shadow suggest)")
 	clients.AddList(cmd, &f.Protect, true, "protect", "which `clients` must not be hit (default as shadow suggest)")
 	flags.StringVar(&f.Action, "action", "", "only requests of this action (`name`)")
+	flags.BoolVar(&f.Details, "details", false, "bound what any limit can reach by all keys, not only by the best")
 	addOutput(cmd, &f.Output, "report", format.Outputs())
 	addEvidencePaths(cmd, &f.Evidence, "")
 	addReading(cmd, &f.Reading)

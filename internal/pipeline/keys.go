@@ -30,6 +30,7 @@ type Keys struct {
 	Target  []who.Set     // to refuse; nil: what suits the site
 	Protect []who.Set     // that must not be hit; nil: likewise
 	Action  string
+	Details bool // whether bounds of all keys are wanted, not only of the best
 	Output  string
 
 	batch  int           // how many requests are taken in at once; 0: keysBatch
@@ -121,6 +122,9 @@ func (r *Keys) Run(ctx context.Context, logs []string) (err error) {
 			return err
 		}
 	}
+	if !r.Details {
+		b.add(keys.Best(result, r.question))
+	}
 	if err := b.finish(ctx); err != nil {
 		return err
 	}
@@ -137,8 +141,8 @@ func unlessWarm(do func(*traffic.Batch) error) func(*traffic.Batch) error {
 	}
 }
 
-// keyBounds say of each key how much of the target any limit by it can reach. That is what a suggestion says of its key:
-// for the same clients, by the same promise.
+// keyBounds say of some keys how much of the target any limit by them can reach. That is what a suggestion says of its
+// key: for the same clients, by the same promise. Those of all keys are found beside the curves.
 type keyBounds struct {
 	of     *Keys
 	action string
@@ -149,13 +153,15 @@ type keyBounds struct {
 	found  []suggest.KeyReach
 }
 
-// beginBounds begins to look for bounds, once it is known who sent what.
+// beginBounds begins to look for bounds, if those of all keys are wanted, once it is known who sent what.
 func (r *Keys) beginBounds(survey *sweep.Keys, result *sweep.KeysResult) *keyBounds {
-	b := &keyBounds{of: r, survey: survey, action: result.Action, left: slices.Collect(slices.Chunk(r.present(result), survey.AtOnce()))}
+	b := &keyBounds{of: r, survey: survey, action: result.Action}
 	b.sent = func(bounds *sweep.Bounds) {
 		bounds.Sent(result.ByClient.Len(), func(client int32) int64 { return result.ByClient.At(client).Requests() })
 	}
-	b.begin()
+	if r.Details {
+		b.add(r.present(result))
+	}
 	return b
 }
 
@@ -207,8 +213,11 @@ func (b *keyBounds) finish(ctx context.Context) error {
 	return nil
 }
 
-// report returns what the report shows of the bounds.
+// report returns what the report shows of the bounds, nil if there are none.
 func (b *keyBounds) report() *keys.Bounds {
+	if len(b.found) == 0 {
+		return nil
+	}
 	q := &b.of.advisor.Question
 	all := &keys.Bounds{Target: q.Target.String(), Protect: []string{}, Keys: keys.NewBounds(b.found)}
 	for _, goal := range q.Goals {

@@ -178,7 +178,9 @@ func (r *Keys) widen(ctx context.Context, survey *sweep.Keys, result *sweep.Keys
 	picked := keys.Pick(split.First, *q, found, shownOfFound)
 	for some := range slices.Chunk(picked, max(1, survey.AtOnce()/2)) {
 		whole, rest := survey.Again(some, periods), survey.Again(some, periods)
-		bounds.add(some)
+		if r.Details {
+			bounds.add(some)
+		}
 		shared := bounds.share(some, whole)
 		if err := r.again(ctx, func(b *traffic.Batch) error {
 			var judging sync.WaitGroup

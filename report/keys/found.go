@@ -40,6 +40,15 @@ func Pick(res *sweep.KeysResult, q Question, by []request.Key, n int) (picked []
 	return picked
 }
 
+// Best returns the keys that answer the questions about a result, by the windows asked for or by longer ones.
+func Best(res *sweep.KeysResult, q Question) []request.Key {
+	best := map[string]bool{}
+	for _, a := range New(res, q, report.Options{}).Answers {
+		best[a.Best], best[a.LongerKey] = true, true
+	}
+	return slices.DeleteFunc(slices.Clone(q.By), func(key request.Key) bool { return !best[key.String()] })
+}
+
 // nearlySeparated is the most that a key may hit on a sample, in percent of the protected visitors, to be worth a look at
 // more requests.
 const nearlySeparated = 4 * wellSeparated

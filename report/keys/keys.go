@@ -24,7 +24,7 @@ type Report struct {
 	Log       sweep.ClientStats `json:"log"`
 }
 
-// Bounds says how much of the target any limit by each key could reach under a promise. Unlike the answers they are
+// Bounds says how much of the target any limit by some keys could reach under a promise. Unlike the answers they are
 // about clients and their groups, as suggestions are.
 type Bounds struct {
 	Protect []string `json:"protect"` // the promises
