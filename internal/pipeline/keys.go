@@ -76,7 +76,7 @@ func (r *Keys) Run(ctx context.Context, logs []string) (err error) {
 		r.Read.Trial = r.values.trial
 	}
 	o := &r.options
-	o.Side, o.Tables, o.Lateness, o.Action, o.Stop = r.sideOf, r.Read.Tables, r.Read.Lateness, r.Action, ctx.Err
+	o.Side, o.Tables, o.Lateness, o.Action = r.sideOf, r.Read.Tables, r.Read.Lateness, r.Action
 	survey := sweep.NewKeys(r.options)
 	r.severalPasses = true
 	defer func() { err = cmp.Or(err, r.release()) }()

@@ -178,7 +178,7 @@ func (r *Replay) judge(ctx context.Context, sink replay.Sink) (_ *replay.Result,
 		defer func() { err = cmp.Or(err, r.shared.close()) }()
 	}
 	engine := r.newEngine(ctx, sink)
-	curves := r.newSweep(ctx)
+	curves := r.newSweep()
 	var times ingest.StageTimes
 	defer func() {
 		if !r.severalPasses || err != nil {
@@ -225,12 +225,12 @@ func (r *Replay) judge(ctx context.Context, sink replay.Sink) (_ *replay.Result,
 // reading: those that shadow sweep draws unless told otherwise, by the key of --by. They are kept with the run, so the
 // page of a stored run has them, and a report can say whether safe limits have moved. Their clients are divided
 // as those of the policies are.
-func (r *Replay) newSweep(ctx context.Context) *sweep.Sweep {
+func (r *Replay) newSweep() *sweep.Sweep {
 	if !r.Sweep {
 		return nil
 	}
 	o := (&Shapes{By: r.By}).options()
-	o.Tables, o.Lateness, o.Bursts, o.Stop = r.Read.Tables, r.Read.Lateness, sweep.DefaultBursts(), ctx.Err
+	o.Tables, o.Lateness, o.Bursts = r.Read.Tables, r.Read.Lateness, sweep.DefaultBursts()
 	o.Doubted = r.doubted()
 	return sweep.New(o)
 }

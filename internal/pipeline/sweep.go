@@ -123,7 +123,6 @@ func (r *Sweep) prepareSweep(ctx context.Context, logs []string) error {
 	o.Action, o.Bursts, o.Tables, o.Lateness = r.Action, r.Bursts, r.Read.Tables, r.Read.Lateness
 	o.Band, r.Read.Band = r.Band, r.Band
 	r.byFlag = true
-	o.Stop = ctx.Err
 	return nil
 }
 

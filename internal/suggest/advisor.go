@@ -94,7 +94,7 @@ func (d *Advisor) Survey() error {
 
 // Advise chooses limits, and finds out what they refuse: an answer for each action. The survey must have been made.
 func (d *Advisor) Advise(ctx context.Context) (answers []*Advice, err error) {
-	if err := d.draw(ctx); err != nil {
+	if err := d.draw(); err != nil {
 		return nil, err
 	}
 	s := &d.Found.Stats
@@ -237,7 +237,7 @@ func (d *Advisor) partOf(s *sweep.Sweep, first, last limit.Time) *Part {
 }
 
 // draw draws the curves.
-func (d *Advisor) draw(ctx context.Context) error {
+func (d *Advisor) draw() error {
 	loading := who.Browsers
 	if !d.Found.Stats.HasAgents {
 		loading = who.Users
@@ -247,13 +247,13 @@ func (d *Advisor) draw(ctx context.Context) error {
 		for i := range t.parts {
 			o := d.Shapes
 			o.High, o.Group = true, func(client int32) uint8 { return uint8(d.labels.Of(client)) }
-			o.Action, o.Tables, o.Lateness, o.Bursts, o.Band, o.Stop = action, d.Tables, d.Lateness, nil, d.Band, ctx.Err
+			o.Action, o.Tables, o.Lateness, o.Bursts, o.Band = action, d.Tables, d.Lateness, nil, d.Band
 			o.TooLong = func(per limit.Time) bool { return !fits(per, d.chosenFor()) }
 			t.parts[i] = sweep.New(o)
 		}
 		if d.Explore {
 			o := d.Shapes
-			o.Action, o.Tables, o.Lateness, o.Bursts, o.Stop = action, d.Tables, d.Lateness, nil, ctx.Err
+			o.Action, o.Tables, o.Lateness, o.Bursts = action, d.Tables, d.Lateness, nil
 			t.whole = sweep.New(o)
 		}
 		t.bounds = d.Bounds(action, clientOnly)

@@ -74,8 +74,6 @@ type KeysOptions struct {
 
 	// Side says as which class the visitors of a client are counted, once all have been seen. Nil: as that of their agents.
 	Side func(client int32) request.Class
-
-	Stop func() error // asked before each batch: an error ends the run; nil: never asked
 }
 
 // A keySweep is one key.
@@ -169,9 +167,6 @@ func (k *Keys) newKeySweep(by request.Key) *keySweep {
 	}
 	return s
 }
-
-// Run takes in all requests of a source.
-func (k *Keys) Run(src Source) error { return takeAll(src, k.options.Stop, k.Take) }
 
 // Take takes in the requests of one batch.
 func (k *Keys) Take(b *traffic.Batch) {

@@ -1,7 +1,6 @@
 package sweep
 
 import (
-	"io"
 	"math"
 	"runtime"
 	"slices"
@@ -67,14 +66,7 @@ type Options struct {
 	// must put clients of one group into one class.
 	Group func(client int32) uint8
 
-	Stop    func() error // asked before each batch: an error ends the run; nil: never asked
-	Workers int          // at once; 0 for as many as there are processors
-}
-
-// A Source hands over requests, batch by batch, as replay.Source does.
-type Source interface {
-	// Next returns the next batch, or io.EOF. The batch is valid until the next call of Next.
-	Next() (*traffic.Batch, error)
+	Workers int // at once; 0 for as many as there are processors
 }
 
 // ratesAtOnce is the number of rates of token buckets that share a task.
@@ -198,26 +190,6 @@ func (s *Sweep) addTask(horizon limit.Time) *task {
 	added := newTask(s.options.Lateness, horizon)
 	s.tasks = append(s.tasks, added)
 	return added
-}
-
-// Run takes in all requests of a source.
-func (s *Sweep) Run(src Source) error { return takeAll(src, s.options.Stop, s.Take) }
-
-// takeAll has take see all batches of a source, unless stop says to stop.
-func takeAll(src Source, stop func() error, take func(*traffic.Batch)) error {
-	for {
-		b, err := src.Next()
-		if err == io.EOF {
-			return nil
-		}
-		if err == nil && stop != nil {
-			err = stop()
-		}
-		if err != nil {
-			return err
-		}
-		take(b)
-	}
 }
 
 // Take takes in the requests of one batch.
