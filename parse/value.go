@@ -61,6 +61,13 @@ func keep(k fieldKind, v []byte, r *Record) {
 	}
 }
 
+// dropLoneQuery leaves out a query whose path was not logged.
+func (r *Record) dropLoneQuery() {
+	if len(r.Path) > 0 && r.Path[0] == '?' {
+		r.Path = nil
+	}
+}
+
 // measure reads the number or stamp that b opens with and returns its length, or the reason why it cannot be read.
 // "-" stands for a number that the server does not have, and so does nothing at all, which nginx writes into JSON.
 func (s *reader) measure(st *step, b []byte, r *Record) (n int, reason string) {
@@ -166,8 +173,9 @@ func (s *reader) complete(line []byte, r *Record) Fault {
 	if s.prog.endStamp && r.RequestTime != NotLogged && stamp != noStamp {
 		r.Start -= r.RequestTime
 	}
-	if s.prog.apart && r.Method == nil && r.Path == nil {
-		r.NotHTTP = true
+	if s.prog.apart {
+		r.dropLoneQuery()
+		r.NotHTTP = r.NotHTTP || r.Method == nil && r.Path == nil
 	}
 	if !s.unescaped && bytes.IndexByte(line, '\\') >= 0 {
 		s.unescape(r)

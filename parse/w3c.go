@@ -213,6 +213,7 @@ func (p *w3cParser) fill(line []byte, r *Record) Fault {
 	if r.RequestTime != NotLogged { // servers write a line when they have answered
 		r.Start -= r.RequestTime
 	}
+	r.dropLoneQuery()
 	r.NotHTTP = r.Method == nil && r.Path == nil
 	cleanAddresses(r)
 	return Fault{}
@@ -228,7 +229,7 @@ func timeTaken(v []byte) (limit.Time, bool) {
 
 // filled reports whether another column has said it already.
 func (p *w3cParser) filled(k fieldKind, r *Record) bool {
-	return k == kindHost && r.Host != nil || k == kindForwarded && r.Forwarded != nil
+	return k == kindHost && r.Host != nil || k == kindForwarded && r.Forwarded != nil || k == kindPath && len(r.Path) > 0 && r.Path[0] != '?'
 }
 
 // w3cFaults say what is wrong with a value.

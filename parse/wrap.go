@@ -62,7 +62,11 @@ func (w *Wrapping) cells(row []byte) (line, stamp []byte, fault Fault) {
 	}
 	p := columnParser{&jsonParser{}, w.table, nil}
 	p.begin(row)
-	for i := 0; p.at <= len(row); i++ {
+	last := max(w.line, w.time)
+	for i := 0; i <= last; i++ {
+		if p.at > len(row) {
+			return nil, nil, Fault{errW3CShort.Error(), len(row) + 1}
+		}
 		switch value, _ := p.column(); i {
 		case w.line:
 			line = value

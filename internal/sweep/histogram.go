@@ -67,7 +67,7 @@ func (h *dense) add(p *segment, needed []uint32) {
 	}
 	counts := h.counts.at(classFor(int(most)), c.block)
 	for _, n := range needed {
-		if counts[n-1]++; counts[n-1] == 0 {
+		if counts[n-1]++; counts[n-1] == 0 && n > 1 {
 			h.carry(p.client(), n)
 		}
 	}

@@ -64,7 +64,7 @@ func (d *Detector) hinted(sample []byte, lines [][]byte) (best Detection) {
 	}
 	for _, hint := range d.choice.Hints {
 		found, err := d.stated(Choice{Format: hint, Options: d.choice.Options}, sample, lines)
-		if err == nil && found.Read > 0 && 100*found.Read >= minRead*found.Lines && (best.Format == nil || found.better(best, false)) {
+		if err == nil && found.sound > 0 && 100*found.sound >= minRead*found.Lines && (best.Format == nil || found.better(best, false)) {
 			best = found
 		}
 	}

@@ -122,7 +122,9 @@ func (d *Detector) detect(sample []byte) (Detection, error) {
 	}
 	if len(lines) > 0 {
 		if w := parse.ColumnWrapping(string(lines[0])); w != nil {
-			return d.within(w, lines[1:], mostWrappings)
+			if found, err := d.within(w, lines[1:], mostWrappings); err == nil {
+				return found, nil
+			}
 		}
 	}
 	return d.unwrap(lines, mostWrappings)

@@ -40,7 +40,7 @@ func (d *Detector) withTail(found Detection, lines [][]byte) (Detection, error) 
 // agents.
 func (d *Detector) withoutReferers(found Detection, lines [][]byte) Detection {
 	text, name := found.Format.Text, found.Format.Name
-	switch least := max(leastOthers, listsPerOther*found.referers); {
+	switch least := max(leastOthers, listsPerOther*found.referers, found.Read/leastShare); {
 	case found.queries >= least:
 		text, name = strings.Replace(text, "$http_referer", "$args", 1), name+" with $args"
 		if found.queried == 0 {
@@ -62,8 +62,12 @@ func (d *Detector) withoutReferers(found Detection, lines [][]byte) Detection {
 	return found
 }
 
-// leastOthers is the fewest values in the place of referers that show what stands there.
-const leastOthers = 3
+// What shows that others stand in the place of referers: so many values at least, and one of so many lines. A few a
+// stranger can send.
+const (
+	leastOthers = 3
+	leastShare  = 10
+)
 
 // withoutAgents takes the shorter format where no line has a referer or an agent.
 func (d *Detector) withoutAgents(found Detection, lines [][]byte) (Detection, error) {

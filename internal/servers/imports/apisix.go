@@ -246,7 +246,9 @@ func (i *Import) apisixKeyed(at plugged, part *policy.Tree, text string) (all []
 	place, says := at.d.place(part), cmp.Or(part.Say("key"), "remote_addr")
 	var words []string
 	names := [][]string{{"", says}}
-	if found := apisixVariable().FindAllStringSubmatch(says, -1); found != nil || isRule || config.Say("key_type") == "constant" {
+	if found := apisixVariable().FindAllStringSubmatch(says, -1); !isRule && config.Say("key_type") == "constant" {
+		names = nil // one count of all requests, whatever its text
+	} else if found != nil || isRule {
 		names = found
 	}
 	for _, found := range names {

@@ -262,8 +262,10 @@ func readQoS(i *Import, file string, text []byte) error {
 			words[at] = strings.Trim(words[at], `"`)
 		}
 		switch {
-		case strings.HasPrefix(key, "setenvif") && len(words) > 3:
+		case (key == "setenvif" || key == "setenvifnocase") && len(words) > 3:
 			i.qosEvents(events, place, words)
+		case strings.HasPrefix(key, "setenvif"):
+			i.lose(place, "%s is not read", words[0])
 		case key == "qs_clienteventlimitcount":
 			words = append(words, []string{"600", "QS_Limit"}[min(len(words), 4)-2:]...)
 			counts = append(counts, append([]string{place}, words[1:]...))
@@ -304,6 +306,9 @@ func (i *Import) qosEvents(events map[string][]Set, place string, words []string
 	}
 	for _, word := range words[3:] {
 		name, _, _ := strings.Cut(word, "=")
+		if name == "" {
+			continue // what is left of a quoted blank
+		}
 		if events[name] = append(events[name], set); name[0] == '!' {
 			i.lose(place, "%s is not read", word)
 		}

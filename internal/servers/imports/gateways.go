@@ -196,8 +196,14 @@ func aspnetHeader(d doc) string {
 	return "header:" + cmp.Or(field(d.Tree, "ClientIdHeader").Say(), "X-ClientId")
 }
 
-// aspnetClient returns the requests of a client that names itself.
-func aspnetClient(d doc, id string) Set { return within("with", aspnetHeader(d)+"="+id) }
+// aspnetClient returns the requests of a client that names itself; those that name none are called anon there.
+func aspnetClient(d doc, id string) Set {
+	named := within("with", aspnetHeader(d)+"="+id)
+	if strings.EqualFold(id, "anon") {
+		return union(named, lacking(aspnetHeader(d)))
+	}
+	return named
+}
 
 // aspnetKeys returns what rules count by.
 func aspnetKeys(d doc, set Set, byIP, each bool) []keyCase {

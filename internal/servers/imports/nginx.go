@@ -113,10 +113,10 @@ func (i *Import) joinsNginx(file string, top []*nginxconf.Directive) bool {
 	switch {
 	case whole != nil && part != nil:
 		return false
-	case includes(before.top, file):
+	case file != before.name && includes(before.top, file): // parts of one file are as files of their own
 		i.tell(file, "%s includes it: it is read once", before.name)
 	case part != nil:
-		part.Block = append(part.Block, slices.DeleteFunc(before.top, func(d *nginxconf.Directive) bool { return includes(top, d.File) })...)
+		part.Block = append(part.Block, slices.DeleteFunc(before.top, func(d *nginxconf.Directive) bool { return file != before.name && includes(top, d.File) })...)
 		before.name, before.top = file, top
 	case whole != nil:
 		whole.Block = append(whole.Block, top...)
@@ -134,11 +134,30 @@ func httpBlock(top []*nginxconf.Directive) *nginxconf.Directive {
 	return nil
 }
 
-// includes reports whether directives stand in a file.
+// includes reports whether directives stand in a file, by whatever path it was included.
 func includes(all []*nginxconf.Directive, file string) bool {
-	return slices.ContainsFunc(all, func(d *nginxconf.Directive) bool {
-		return filepath.Clean(d.File) == filepath.Clean(file) || includes(d.Block, file)
-	})
+	wanted, is := sameFile(file), map[string]bool{}
+	var holds func(all []*nginxconf.Directive) bool
+	holds = func(all []*nginxconf.Directive) bool {
+		return slices.ContainsFunc(all, func(d *nginxconf.Directive) bool {
+			if _, known := is[d.File]; !known {
+				is[d.File] = sameFile(d.File) == wanted
+			}
+			return is[d.File] || holds(d.Block)
+		})
+	}
+	return holds(all)
+}
+
+// sameFile returns one path for all those of a file.
+func sameFile(path string) string {
+	if whole, err := filepath.Abs(path); err == nil {
+		path = whole
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	return path
 }
 
 // takeNginx takes the limits of the configurations of nginx that were given.
@@ -296,8 +315,13 @@ func (r *nginxReader) declareZone(d *nginxconf.Directive) {
 			r.lose(d.Place(), "limit_req_zone: %q is not understood", word)
 		}
 	}
-	if _, twice := r.zones[z.name]; z.name != "" && !twice {
+	first, twice := r.zones[z.name]
+	switch {
+	case z.name == "":
+	case !twice:
 		r.zones[z.name] = z
+	case !slices.Equal(first.Args, d.Args):
+		r.lose(d.Place(), "the zone %s is declared otherwise at %s, which counts here", z.name, first.Place())
 	}
 }
 
@@ -316,6 +340,11 @@ func (r *nginxReader) readHTTP(level []*nginxconf.Directive) {
 		}
 	}
 	inside := func(d *nginxconf.Directive) bool { return d.Name == "location" }
+	for _, d := range level {
+		if len(servers) > 0 && inside(d) && hasLimits(d) {
+			r.lose(d.Place(), "this location stands in no server, as nothing here includes it: its limits are left out")
+		}
+	}
 	if len(servers) == 0 && (slices.ContainsFunc(level, inside) || len(limits.limits) > 0) {
 		d := &nginxconf.Directive{Name: "server", Block: level}
 		if len(level) > 0 {

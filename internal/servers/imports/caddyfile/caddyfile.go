@@ -46,6 +46,9 @@ var token = lazy.Regexp("\"((?:\\\\.|[^\"\\\\])*)\"|`([^`]*)`|\\\\\r?\n|#[^\n]*|
 // heredoc begins a word of several lines, which the name behind the sign ends.
 var heredoc = lazy.Regexp(`[ \t]<<([\w-]+)\r?\n`)
 
+// comment begins one, before the end of a line.
+var comment = lazy.Regexp(`(^|\s)#`)
+
 // inQuotes returns a text with quotes around its heredocs, of which each line keeps its number.
 func inQuotes(text string) string {
 	var b strings.Builder
@@ -55,8 +58,10 @@ func inQuotes(text string) string {
 			return b.String() + text
 		}
 		body, rest, ok := cutHeredoc(text[begin[1]:], text[begin[2]:begin[3]])
-		if !ok {
-			return b.String() + text
+		if !ok || comment().MatchString(text[1+strings.LastIndexByte(text[:begin[0]], '\n'):begin[1]]) {
+			b.WriteString(text[:begin[1]]) // it has no end, or is none
+			text = text[begin[1]:]
+			continue
 		}
 		quote := "`"
 		if strings.Contains(body, quote) {
