@@ -42,7 +42,7 @@ func TestBoundsAgree(t *testing.T) {
 				for _, b := range append(suggested.ByKey, suggested.Bound) {
 					want[b.Key] = b
 				}
-				args := slices.Concat([]string{"keys", log}, q.keys)
+				args := slices.Concat([]string{"keys", log, "--details"}, q.keys)
 				type answer struct{ Bounds struct{ Keys []bound } }
 				asked := readJSON[answer](t, args...).Bounds.Keys
 				if len(asked) < 4 {
