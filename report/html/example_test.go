@@ -3,6 +3,7 @@ package html
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -148,8 +149,11 @@ func sweptFile(t testing.TB, path string) *sweep.Result {
 		Tables: o.Tables, Lateness: o.Lateness, Kinds: []sweep.Kind{sweep.Window, sweep.Fixed, sweep.WindowAll, sweep.Token},
 		Periods: sweep.DefaultPeriods(), Rates: sweep.DefaultRates(request.ByClient), Bursts: sweep.DefaultBursts(),
 	})
-	if err := s.Run(r); err != nil {
-		t.Fatal(err)
+	for b, err := r.Next(); err != io.EOF; b, err = r.Next() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Take(b)
 	}
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
