@@ -49,7 +49,7 @@ func ColumnWrapping(header string) *Wrapping {
 			w.time = i
 		}
 	}
-	if w.line < 0 || w.time < 0 {
+	if w.line < 0 || w.time < 0 || w.table.separator[0] == ' ' { // which prose has
 		return nil
 	}
 	return w

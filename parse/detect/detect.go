@@ -122,7 +122,7 @@ func (d *Detector) detect(sample []byte) (Detection, error) {
 	}
 	if len(lines) > 0 {
 		if w := parse.ColumnWrapping(string(lines[0])); w != nil {
-			if found, err := d.within(w, lines[1:], mostWrappings); err == nil {
+			if found, err := d.within(w, lines[1:], mostWrappings); err == nil && found.Read > 0 {
 				return found, nil
 			}
 		}
