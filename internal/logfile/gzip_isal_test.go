@@ -19,7 +19,7 @@ import (
 // most is the number of bytes that a test reads of a file.
 const most = 1 << 20
 
-// unpack reads a gzip file of which so many bytes are buffered, in reads of size bytes.
+// unpack reads a gzip file through a buffer of so many bytes, in reads of size bytes.
 func unpack(member gzipMember, stored []byte, buffered, size int) (content []byte, failed string) {
 	raw := bufio.NewReaderSize(bytes.NewReader(stored), buffered)
 	g := &gzipReader{member, raw}

@@ -200,7 +200,7 @@ func envoyTests(t test) (all []string, err error) {
 		return nil, err
 	}
 	how, values := header.how, t.values
-	several := len(values) > 1 && !t.not // of which one must fit, or if inverted none
+	several := len(values) > 1 && !t.not // one of them must fit
 	if several || how == "safe_regex" {
 		how, values = "safe_regex", mapped(values, header.pattern)
 	}

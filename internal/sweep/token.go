@@ -21,8 +21,8 @@ import (
 //
 // All is counted in shares, as in package bucket: a request takes token of them, a microsecond brings inflow.
 
-// Requests of a key at one moment, of which a log in whole seconds has many, are judged at once: of as many as there are, a
-// bucket admits those that still fit into it.
+// A log in whole seconds has many requests of one key at one moment. They are judged at once: a bucket admits as many as
+// still fit into it.
 
 // A tokenRate is the buckets of one rate, for every key.
 type tokenRate struct {

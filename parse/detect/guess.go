@@ -161,7 +161,7 @@ func weigh(columns [][]string) (is []int) {
 	return is
 }
 
-// millis stands behind durations of which no variable has the unit.
+// millis stands behind durations in a unit that no variable has.
 const millis = "ms"
 
 // behind is where the next column is weighed, if a meaning is taken for this one.

@@ -96,7 +96,7 @@ func (r *envoyReader) look(d doc, t *policy.Tree, set Set, depth int) {
 	}
 }
 
-// routes looks at routes, of which the first that fits gets a request.
+// routes looks at routes. The first that fits gets a request.
 func (r *envoyReader) routes(d doc, list []*policy.Tree, left Set, depth int) {
 	for _, route := range list {
 		one, known := r.route(d, route.Get("match"))

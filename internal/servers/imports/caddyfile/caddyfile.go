@@ -49,7 +49,7 @@ var heredoc = lazy.Regexp(`[ \t]<<([\w-]+)\r?\n`)
 // comment begins one, before the end of a line.
 var comment = lazy.Regexp(`(^|\s)#`)
 
-// inQuotes returns a text with quotes around its heredocs, of which each line keeps its number.
+// inQuotes returns a text with quotes around its heredocs. Each line keeps its number.
 func inQuotes(text string) string {
 	var b strings.Builder
 	for {
