@@ -78,11 +78,11 @@ var groups = []group{
 		gate: true,
 		rows: []row{
 			{name: "wc -l", command: "wc -l {log}"},
-			{name: "replay", command: three + quiet, cores: 2, targets: []target{cpuRatio("wc -l", 18)}},
-			{name: "sweep", command: "{shadow} sweep {log}" + quiet, targets: []target{cpuRatio("replay", 3.3)}},
-			{name: "suggest", command: "{shadow} suggest {log} --quiet", targets: []target{cpuRatio("replay", 6.3)}},
-			{name: "keys", command: "{shadow} keys {log} --quiet", targets: []target{cpuRatio("replay", 7.5)}},
-			{name: "stored", command: three + " --quiet --db {db}", cores: 2, fresh: "{db}", targets: []target{cpuRatio("replay", 1.8)}},
+			{name: "replay", command: three + quiet, cores: 2, targets: []target{cpuRatio("wc -l", 30)}},
+			{name: "sweep", command: "{shadow} sweep {log}" + quiet, targets: []target{cpuRatio("replay", 4)}},
+			{name: "suggest", command: "{shadow} suggest {log} --quiet", targets: []target{cpuRatio("replay", 8)}},
+			{name: "keys", command: "{shadow} keys {log} --quiet", targets: []target{cpuRatio("replay", 8)}},
+			{name: "stored", command: three + " --quiet --db {db}", cores: 2, fresh: "{db}", targets: []target{cpuRatio("replay", 2.2)}},
 		},
 	},
 	{
