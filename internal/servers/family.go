@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"shadow/internal/policy"
+	"shadow/internal/request"
 	"shadow/limit"
 )
 
@@ -52,6 +54,24 @@ func (f Family) Limit(n int64) (text string, ok bool) {
 	text = f.Server.limit(rate{f.Count, f.Per}, n)
 	_, err := f.Server.spec(text)
 	return text, err == nil
+}
+
+// Bucket is the continuous bucket that the limit of n requests at once is; false if it is none, or fills in steps.
+func (f Family) Bucket(n int64) (bucket limit.Shape, ok bool) {
+	text, ok := f.Limit(n)
+	if !ok || f.Kind != Token {
+		return bucket, false
+	}
+	policies, err := policy.ParseLimits([]string{text}, request.ByClient)
+	if err != nil {
+		return bucket, false
+	}
+	d, ok := policies[0].Parts[0].Limiter.(limit.Describer)
+	if !ok {
+		return bucket, false
+	}
+	bucket = d.Shape()
+	return bucket, bucket.Kin && bucket.Step == 0
 }
 
 // String says what the limits have in common, as the server does: 10/1s of a bucket, 10r/s of nginx, 1m of a window.

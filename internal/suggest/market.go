@@ -21,7 +21,11 @@ func MarketOf(s *servers.Server, wanted func(sweep.Shape) bool) Market {
 	m := Market{Server: s}
 	for _, f := range s.Families() {
 		if shape := shapeOf(f); wanted(shape) {
-			m.families = append(m.families, family{shape: shape, own: &f})
+			of := family{shape: shape, own: &f}
+			if bucket, ok := f.Bucket(1); ok {
+				of.bucket = &bucket
+			}
+			m.families = append(m.families, of)
 		}
 	}
 	return m
@@ -51,6 +55,8 @@ func shapeOf(f servers.Family) sweep.Shape {
 type family struct {
 	shape sweep.Shape
 	own   *servers.Family // nil: limits of the shape itself; its curve tells all of them
+
+	bucket *limit.Shape // that limits of the server are; nil: none that is filled evenly
 }
 
 // text is the limit of a size as replay takes it; false if the server has none.
@@ -62,12 +68,17 @@ func (f *family) text(n int64) (string, bool) {
 }
 
 // mostNeeded is the most that a client can need of a family when the curve says that it needs n: what it needs itself,
-// unless it is of a server. A window that begins at other moments than the curve's, or that is estimated from two, sees
-// no more than two of these do. The slowest rate of a grid, 1 a minute, is rounded by 4 % (nginx). And a bucket may be
-// filled once per period. But it never needs more than it sends.
+// unless it is of a server. A bucket that is filled evenly may round its rate down, and what came back since the request
+// before to a thousandth of one (nginx). A window that begins at other moments than the curve's, or that is estimated
+// from two, sees no more than two of these do, and another bucket may be filled once per period. But it never needs
+// more than it sends.
 func (f *family) mostNeeded(n, requests int64) int64 {
 	if f.own == nil {
 		return n
+	}
+	if b := f.bucket; b != nil {
+		slower := ceilProduct(requests*f.own.Count, int64(b.Period), b.Count*int64(f.own.Per)) - requests
+		return min(requests, n+max(0, slower)+requests/1000+3)
 	}
 	return min(requests, 2*n+f.own.Count+requests/16+3)
 }

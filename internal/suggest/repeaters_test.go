@@ -99,7 +99,7 @@ func TestMostNeeded(t *testing.T) {
 			for _, client := range b.Client {
 				sent[client]++
 			}
-			for _, n := range []int64{1, 2, 4, 9, 20, 60} {
+			for _, n := range []int64{1, 2, 4, 9, 20, 60, 200} {
 				text, ok := f.text(n)
 				if !ok {
 					continue
@@ -127,17 +127,24 @@ func TestMostNeeded(t *testing.T) {
 	}
 }
 
-// requestsOfPaces are the requests of clients that send one after the other at some pace, or several at a time.
+// requestsOfPaces are the requests of clients that send one after the other at some pace, or several at a time, for
+// minutes or days.
 func requestsOfPaces(rng *rand.Rand, tables *traffic.Tables) *traffic.Batch {
 	tables.Agents.ID([]byte("curl/8"))
 	tables.Actions.ID([]byte("/"))
 	b := new(traffic.Batch)
 	for id := range 60 {
 		client := tables.Clients.ID(fmt.Append(nil, "client ", id))
-		pace := limit.Time(1+rng.IntN(1<<rng.IntN(13))) * limit.Second
 		at := limit.Time(rng.IntN(600)) * limit.Second
 		most := 1 + rng.IntN(1+rng.IntN(30))
-		for range 1 + rng.IntN(200) {
+		pace, count := limit.Time(1+rng.IntN(1<<rng.IntN(13)))*limit.Second, 1+rng.IntN(200)
+		switch id % 6 {
+		case 0: // for long, and with stamps that are rounded otherwise by each server
+			pace, count = pace/37+1, 20*count
+		case 1: // by what is slower than a rate, and faster than what nginx makes of it
+			most, pace, count = 1, limit.Minute+limit.Time(rng.IntN(2000))*limit.Millisecond, 20*count
+		}
+		for range count {
 			for range 1 + rng.IntN(most) {
 				b.At, b.Client = append(b.At, at), append(b.Client, client)
 				b.Agent, b.Action = append(b.Agent, 0), append(b.Action, 0)
