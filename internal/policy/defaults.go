@@ -41,7 +41,7 @@ func ParseDefaults(name string, text []byte, alone bool) ([]Default, error) {
 	r := newReader(name, bulk)
 	top := r.parse([]byte(short))
 	if m, ok := top.(*ast.MappingNode); ok {
-		known := keysOf(schemaAt("#"))
+		known := keysOf(schemaNodes())
 		m.Values = slices.DeleteFunc(m.Values, func(entry *ast.MappingValueNode) bool {
 			other := keyOf(entry) != "defaults" && slices.Contains(known, keyOf(entry))
 			if other && alone {

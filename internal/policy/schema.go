@@ -1,11 +1,9 @@
 package policy
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
-	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
@@ -14,8 +12,7 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
-	"github.com/santhosh-tekuri/jsonschema/v6"
-	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+	"github.com/kaptinlin/jsonschema"
 
 	"shadow/contrib"
 	"shadow/internal/request"
@@ -51,38 +48,25 @@ func checkText(format, text string) error {
 
 // configSchema returns the schema, with checks of its formats.
 var configSchema = sync.OnceValue(func() *jsonschema.Schema {
-	compiler := jsonschema.NewCompiler()
-	compiler.AssertFormat()
+	compiler := jsonschema.NewCompiler().SetAssertFormat(true)
 	for name := range formats {
-		compiler.RegisterFormat(&jsonschema.Format{Name: name, Validate: func(v any) error {
-			if text, ok := v.(string); ok {
-				return checkText(name, text)
-			}
-			return nil
-		}})
+		compiler.RegisterFormat(name, func(v any) bool {
+			text, isText := v.(string)
+			return !isText || checkText(name, text) == nil
+		})
 	}
-	compiler.RegisterFormat(&jsonschema.Format{Name: "ascending", Validate: ascending})
-	return compileSchema(compiler)
-})
-
-func compileSchema(compiler *jsonschema.Compiler) *jsonschema.Schema {
-	const name = "shadow.schema.json"
-	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(contrib.Schema))
-	if err == nil {
-		err = compiler.AddResource(name, document)
-	}
+	compiler.RegisterFormat("ascending", ascending)
+	schema, err := compiler.Compile(contrib.Schema)
 	if err != nil {
 		panic(err) // it is embedded, and tested
 	}
-	return compiler.MustCompile(name)
-}
+	return schema
+})
 
-// ascending checks two percentages.
-func ascending(v any) error {
-	if list, ok := v.([]any); ok && len(list) == 2 && percent(fmt.Sprint(list[0])) > percent(fmt.Sprint(list[1])) {
-		return errors.New("the first share is greater than the second")
-	}
-	return nil
+// ascending reports whether two percentages are in order.
+func ascending(v any) bool {
+	list, ok := v.([]any)
+	return !ok || len(list) != 2 || percent(fmt.Sprint(list[0])) <= percent(fmt.Sprint(list[1]))
 }
 
 // schemaNodes is the schema as a tree, which keeps the order of its properties.
@@ -94,21 +78,18 @@ var schemaNodes = sync.OnceValue(func() node {
 	return file.Docs[0].Body
 })
 
-// schemaAt returns the part of the schema at an address, behind references.
-func schemaAt(address string) node {
-	_, pointer, _ := strings.Cut(address, "#")
-	pointer, _ = url.PathUnescape(pointer)
-	var path []string
-	for step := range strings.SplitSeq(strings.Trim(pointer, "/"), "/") {
-		if step != "" {
-			path = append(path, strings.NewReplacer("~1", "/", "~0", "~").Replace(step))
-		}
-	}
+// schemaAt returns the part of the schema at a path, behind references.
+func schemaAt(path ...string) node {
 	at, _ := find(schemaNodes(), path)
-	if ref := said(at, "$ref"); ref != "" {
-		return schemaAt(ref)
+	return behind(at)
+}
+
+// behind returns a part of the schema, or what it refers to.
+func behind(schema node) node {
+	if ref := said(schema, "$ref"); ref != "" {
+		return schemaAt(strings.Split(strings.TrimPrefix(ref, "#/"), "/")...)
 	}
-	return at
+	return schema
 }
 
 // said is the text at a path in the schema, "" if there is none.
@@ -117,6 +98,19 @@ func said(at node, path ...string) string {
 		return textOf(found)
 	}
 	return ""
+}
+
+// listed are the texts of a list in the schema; one text alone is a list, too.
+func listed(schema node, key string) (texts []string) {
+	switch at, _ := find(schema, []string{key}); at := at.(type) {
+	case *ast.SequenceNode:
+		for _, item := range at.Values {
+			texts = append(texts, textOf(item))
+		}
+	case *ast.StringNode:
+		texts = append(texts, at.Value)
+	}
+	return texts
 }
 
 // keysOf are the properties of an object, in the order of the schema.
@@ -138,77 +132,155 @@ func describeKeys(schema node) string {
 	return said(schema, "title") + " has " + keys
 }
 
+// A mistake is something that does not fit: a keyword of a part of the schema refuses what stands at a path.
+type mistake struct {
+	keyword string
+	schema  node
+	path    []string
+	unknown []string // the keys that the schema does not have, of additionalProperties
+	again   any      // the index of an item that stands there twice, of uniqueItems
+}
+
+// validating keeps calls apart: the validator compiles expressions when it first needs them.
+var validating sync.Mutex
+
 // check holds the tree against the schema. What does not fit leaves the tree.
 func (d *document) check(top node, value any) {
-	var invalid *jsonschema.ValidationError
-	if !errors.As(configSchema().Validate(value), &invalid) {
+	validating.Lock()
+	result := configSchema().ValidateStruct(value)
+	validating.Unlock()
+	if result.IsValid() {
 		return
 	}
-	leaves, bad := leavesOf(invalid, nil), map[node]bool{}
+	mistakes, bad := mistakesOf(result, schemaNodes(), nil), map[node]bool{}
 	for _, unknownKeys := range []bool{true, false} { // these first: what is missing may be meant by them
-		for _, leaf := range leaves {
-			if _, is := leaf.ErrorKind.(*kind.AdditionalProperties); is == unknownKeys {
-				d.explain(leaf, top, bad)
+		for _, m := range mistakes {
+			if (m.unknown != nil) == unknownKeys {
+				d.explain(m, top, bad)
 			}
 		}
 	}
 	d.prune(top, bad)
 }
 
-// leavesOf are the errors that say what is wrong. Of alternatives it is the first that fits in kind, else the first.
-func leavesOf(e *jsonschema.ValidationError, leaves []*jsonschema.ValidationError) []*jsonschema.ValidationError {
-	switch e.ErrorKind.(type) {
-	case *kind.Schema, *kind.Group, *kind.AllOf, *kind.Reference:
-		for _, cause := range e.Causes {
-			leaves = leavesOf(cause, leaves)
+// refusing has the keywords that refuse a value as such. The first three leave nothing to say for others.
+var refusing = []string{
+	"type", "const", "enum", "format", "minProperties", "required", "minItems", "maxItems", "uniqueItems", "minLength",
+	"pattern", "minimum", "maximum", "not", "oneOf",
+}
+
+// mistakesOf returns what is wrong with the value at a path, by the result for a part of the schema.
+func mistakesOf(r *jsonschema.EvaluationResult, schema node, path []string) (all []mistake) {
+	schema = behind(schema)
+	for r.Errors["$ref"] != nil {
+		r = r.Details[0]
+	}
+	for i, keyword := range refusing {
+		if err := r.Errors[keyword]; err != nil {
+			all = append(all, mistake{keyword: keyword, schema: schema, path: path, again: err.Params["index2"]})
+			if i < 3 {
+				return all
+			}
 		}
-		return leaves
-	case *kind.AnyOf:
-		i := slices.IndexFunc(e.Causes, func(cause *jsonschema.ValidationError) bool {
-			return !otherKind(cause, len(e.InstanceLocation))
-		})
-		return leavesOf(e.Causes[max(i, 0)], leaves)
 	}
-	return append(leaves, e)
+	var unknown []string
+	for _, part := range partsOf(r) {
+		below, inside := partOf(schema, part), path
+		if key, isInside := strings.CutPrefix(part.InstanceLocation, "/"); isInside {
+			inside = append(slices.Clip(path), key)
+		}
+		if below.Type() == ast.BoolType { // "additionalProperties": false
+			unknown = append(unknown, inside[len(path)])
+			continue
+		}
+		all = append(all, mistakesOf(part, below, inside)...)
+	}
+	if unknown != nil {
+		all = append(all, mistake{keyword: "additionalProperties", schema: schema, path: path, unknown: unknown})
+	}
+	return all
 }
 
-// otherKind reports whether a value at a depth is of a kind that the schema does not want there: a text for a list.
-func otherKind(e *jsonschema.ValidationError, depth int) bool {
-	here := func(cause *jsonschema.ValidationError) bool { return otherKind(cause, depth) }
-	switch e.ErrorKind.(type) {
-	case *kind.Type:
-		return len(e.InstanceLocation) == depth
-	case *kind.AnyOf:
-		return !slices.ContainsFunc(e.Causes, func(cause *jsonschema.ValidationError) bool { return !here(cause) })
+// partsOf returns the parts that make a result invalid. Of alternatives it is the first that fits in kind, else the
+// first.
+func partsOf(r *jsonschema.EvaluationResult) (parts []*jsonschema.EvaluationResult) {
+	var alternatives []*jsonschema.EvaluationResult
+	for _, part := range r.Details {
+		switch keyword, _ := step(part); {
+		case part.IsValid() || slices.Contains([]string{"if", "not", "oneOf"}, keyword):
+		case keyword == "anyOf":
+			alternatives = append(alternatives, part)
+		default:
+			parts = append(parts, part)
+		}
 	}
-	return len(e.InstanceLocation) == depth && slices.ContainsFunc(e.Causes, here)
+	if r.Errors["anyOf"] == nil {
+		return parts
+	}
+	i := slices.IndexFunc(alternatives, func(part *jsonschema.EvaluationResult) bool { return !otherKind(part) })
+	return append(parts, alternatives[max(i, 0)])
 }
 
-// explain notes the problem behind an error of the validator, and what has to leave the tree.
-func (d *document) explain(e *jsonschema.ValidationError, top node, bad map[node]bool) {
-	schema := schemaAt(e.SchemaURL)
-	at, entry := find(top, e.InstanceLocation)
-	if bad[at] {
+// partOf returns the part of the schema that a result is for.
+func partOf(schema node, r *jsonschema.EvaluationResult) node {
+	keyword, which := step(r)
+	path := []string{keyword, which}
+	switch keyword {
+	case "items", "additionalProperties", "then", "else": // which is an item or a key
+		path = path[:1]
+	case "patternProperties":
+		patterns, _ := find(schema, path[:1])
+		for _, entry := range patterns.(*ast.MappingNode).Values {
+			if regexp.MustCompile(keyOf(entry)).MatchString(which) {
+				return entry.Value
+			}
+		}
+	}
+	at, _ := find(schema, path)
+	return at
+}
+
+// step returns the keyword that leads to a part, and which of its parts it is. The validator does not name else.
+func step(r *jsonschema.EvaluationResult) (keyword, which string) {
+	keyword, which, _ = strings.Cut(strings.TrimPrefix(r.EvaluationPath, "/"), "/")
+	return cmp.Or(keyword, "else"), which
+}
+
+// otherKind reports whether a value is of a kind that the schema does not want there: a text for a list.
+func otherKind(r *jsonschema.EvaluationResult) bool {
+	if r.Errors["type"] != nil {
+		return true
+	}
+	return slices.ContainsFunc(partsOf(r), func(part *jsonschema.EvaluationResult) bool {
+		return part.InstanceLocation == "" && otherKind(part)
+	})
+}
+
+// explain notes the problem behind a mistake, and what has to leave the tree.
+func (d *document) explain(m mistake, top node, bad map[node]bool) {
+	schema := m.schema
+	at, entry := find(top, m.path)
+	if at == nil || bad[at] { // nil: a key that is missing, which the validator takes for null
 		return
 	}
-	switch k := e.ErrorKind.(type) {
-	case *kind.AdditionalProperties:
+	switch m.keyword {
+	case "additionalProperties":
 		for _, entry := range at.(*ast.MappingNode).Values {
-			if key := keyOf(entry); slices.Contains(k.Properties, key) {
+			if key := keyOf(entry); slices.Contains(m.unknown, key) {
 				d.fail(entry.Key, "unknown key %q%s; %s", key, keyHint(key, keysOf(schema)), describeKeys(schema))
 				bad[entry] = true
 			}
 		}
 		d.damaged[at] = d.beginning(at)
 		return
-	case *kind.Required, *kind.OneOf, *kind.MinProperties, *kind.MinItems:
+	case "required", "oneOf", "minProperties", "minItems":
 		if d.damaged[at] == nil {
-			for _, text := range missing(k, schema) {
+			for _, text := range missing(m.keyword, schema, at) {
 				d.fail(at, "%s", text)
 			}
 		}
 		return
-	case *kind.UniqueItems:
+	case "uniqueItems":
 		seen := map[string]bool{}
 		for i, item := range at.(*ast.SequenceNode).Values {
 			what, again := strconv.Quote(textOf(item)), false
@@ -216,7 +288,7 @@ func (d *document) explain(e *jsonschema.ValidationError, top node, bad map[node
 			case *ast.NullNode, *ast.SequenceNode: // wrong by itself
 			case *ast.MappingNode: // a limit, or wrong by itself
 				what = "the limit " + said(item, "limit")
-				again = i == k.Duplicates[1] && said(item, "limit") != ""
+				again = i == m.again && said(item, "limit") != ""
 			default:
 				again, seen[what] = seen[what], true
 			}
@@ -236,32 +308,32 @@ func (d *document) explain(e *jsonschema.ValidationError, top node, bad map[node
 	case entry != nil && isKey && len(nothing.Values) == 0:
 		d.fail(entry.Key, "%q %s", keyOf(entry), said(schema, "errorMessage"))
 	default:
-		d.fail(at, "%s", wrong(e, schema, at))
+		d.fail(at, "%s", wrong(m, at))
 	}
 }
 
-// missing says what a mapping or a list lacks.
-func missing(k jsonschema.ErrorKind, schema node) (texts []string) {
+// missing says what a mapping or a list lacks, by the keyword that refuses it.
+func missing(keyword string, schema, at node) (texts []string) {
 	what := said(schema, "title")
-	switch k := k.(type) {
-	case *kind.Required:
-		for _, key := range k.Missing {
-			property, _ := find(schema, []string{"properties", key})
-			if ref := said(property, "$ref"); ref != "" {
-				property = schemaAt(ref)
+	switch keyword {
+	case "required":
+		for _, key := range listed(schema, keyword) {
+			if found, _ := find(at, []string{key}); found != nil {
+				continue
 			}
+			property, _ := find(schema, []string{"properties", key})
 			texts = append(texts, fmt.Sprintf("%s lacks the key %q, such as %s: %s", what, key, key,
-				said(property, "examples", "0")))
+				said(behind(property), "examples", "0")))
 		}
 		return texts
-	case *kind.OneOf:
-		choices, _ := find(schema, []string{"oneOf"})
+	case "oneOf":
+		choices, _ := find(schema, []string{keyword})
 		var keys []string
 		for _, choice := range choices.(*ast.SequenceNode).Values {
 			keys = append(keys, said(choice, "required", "0"))
 		}
 		return append(texts, fmt.Sprintf("%s needs exactly one of %s", what, strings.Join(keys, ", ")))
-	case *kind.MinProperties:
+	case "minProperties":
 		return append(texts, fmt.Sprintf("%s is empty; want one of %s, or leave it out", what,
 			strings.Join(keysOf(schema), ", ")))
 	}
@@ -269,19 +341,18 @@ func missing(k jsonschema.ErrorKind, schema node) (texts []string) {
 }
 
 // wrong says what is wrong with a value.
-func wrong(e *jsonschema.ValidationError, schema, at node) string {
-	message := said(schema, "errorMessage")
-	k, isType := e.ErrorKind.(*kind.Type)
-	f, isFormat := e.ErrorKind.(*kind.Format)
-	m, isMapping := at.(*ast.MappingNode)
+func wrong(m mistake, at node) string {
+	schema, isType := m.schema, m.keyword == "type"
+	message, kinds := said(schema, "errorMessage"), listed(schema, "type")
+	mapping, isMapping := at.(*ast.MappingNode)
 	switch {
-	case isFormat:
-		return f.Err.Error()
-	case isType && slices.Contains(k.Want, "object"):
+	case m.keyword == "format" && at.Type() == ast.SequenceType: // ascending
+		return "the first share is greater than the second"
+	case isType && slices.Contains(kinds, "object"):
 		return "want a mapping here: " + describeKeys(schema)
-	case isMapping && !m.IsFlowStyle:
+	case isMapping && !mapping.IsFlowStyle:
 		return "want a text here; one with a colon and a blank in it must stand in quotes"
-	case isType && k.Want[0] == "array", at.Type() == ast.SequenceType && !isType:
+	case isType && kinds[0] == "array", at.Type() == ast.SequenceType && !isType:
 		return message
 	case isMapping, at.Type() == ast.SequenceType, at.Type() == ast.NullType:
 		if example := said(schema, "examples", "0"); example != "" {
@@ -295,7 +366,7 @@ func wrong(e *jsonschema.ValidationError, schema, at node) string {
 	}
 	if choices, _ := find(schema, []string{"enum"}); choices != nil {
 		var words []string
-		_, unlisted := strconv.Atoi(e.InstanceLocation[len(e.InstanceLocation)-1])
+		_, unlisted := strconv.Atoi(m.path[len(m.path)-1])
 		for _, choice := range choices.(*ast.SequenceNode).Values {
 			if word := textOf(choice); word != anyValue || unlisted != nil { // it stands alone, without brackets
 				words = append(words, word)
