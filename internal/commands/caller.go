@@ -3,7 +3,6 @@ package commands
 import (
 	"io"
 	"os"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"golang.org/x/term"
 
 	"shadow/internal/commands/option"
+	"shadow/internal/lazy"
 	"shadow/internal/pipeline"
 )
 
@@ -27,11 +27,11 @@ func callerOf(cmd *cobra.Command) pipeline.Caller {
 }
 
 // flagNames finds the names in flags such as "--client-from x-forwarded-for --trusted-proxy 10.0.0.0/8".
-var flagNames = regexp.MustCompile(`(?:^| )--([a-z-]+)`)
+var flagNames = lazy.Regexp(`(?:^| )--([a-z-]+)`)
 
 // remedyFor returns the flags that a finding proposes, behind the command that has them if this one does not.
 func remedyFor(cmd *cobra.Command, flags string) string {
-	for _, name := range flagNames.FindAllStringSubmatch(flags, -1) {
+	for _, name := range flagNames().FindAllStringSubmatch(flags, -1) {
 		if cmd.Flags().Lookup(name[1]) == nil {
 			return "shadow replay " + flags
 		}

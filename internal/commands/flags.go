@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -50,13 +51,13 @@ func addFormat(cmd *cobra.Command, f *pipeline.LineFormat) {
 }
 
 // formatNames returns the formats that have names.
-func formatNames() []string {
+var formatNames = sync.OnceValue(func() []string {
 	names := []string{"auto"}
 	for _, known := range detect.Catalogue() {
 		names = append(names, known.Name)
 	}
 	return names
-}
+})
 
 // addReading adds the flags that say which requests take part.
 func addReading(cmd *cobra.Command, f *pipeline.Reading) {

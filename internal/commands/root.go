@@ -62,8 +62,7 @@ event in a folder for your own questions.`,
 			root.AddCommand(cmd)
 		}
 	}
-	root.AddCommand(newVersion(),
-		&cobra.Command{Use: "fail-if", Short: "What --fail-if may ask: the names of conditions", Long: help.FailIf()})
+	root.AddCommand(newVersion(), newFailIf())
 	for _, add := range tagged {
 		root.AddCommand(add())
 	}
@@ -74,6 +73,16 @@ event in a folder for your own questions.`,
 	option.CompleteConfigured(root)
 	help.GroupFlags(root, widthOf)
 	return root
+}
+
+// newFailIf returns a page of help, which is written when it is asked for.
+func newFailIf() *cobra.Command {
+	cmd := &cobra.Command{Use: "fail-if", Short: "What --fail-if may ask: the names of conditions"}
+	cmd.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		cmd.Long = help.FailIf()
+		cmd.Root().HelpFunc()(cmd, args)
+	})
+	return cmd
 }
 
 // A group is commands that answer the same kind of question, as help shows them.

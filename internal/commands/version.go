@@ -5,6 +5,7 @@ import (
 	"io"
 	"runtime"
 	"runtime/debug"
+	"sync"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -34,6 +35,9 @@ type build struct {
 	Schema   *int   `json:"database_schema"` // of its databases; nil: it has none
 }
 
+// buildInfo returns what the Go command noted.
+var buildInfo = sync.OnceValues(debug.ReadBuildInfo)
+
 // thisBuild returns what is known of this program: what the release said, else what the Go command noted.
 func thisBuild() build {
 	b := build{Version: release.Version, Commit: release.Commit, Date: release.Date, Platform: runtime.GOOS + "/" + runtime.GOARCH, Go: runtime.Version(), DuckDB: duck.Version()}
@@ -41,7 +45,7 @@ func thisBuild() build {
 		schema := store.SchemaVersion
 		b.Schema = &schema
 	}
-	if info, ok := debug.ReadBuildInfo(); release.Version == "" && ok {
+	if info, ok := buildInfo(); release.Version == "" && ok {
 		b.noted(info)
 	}
 	return b

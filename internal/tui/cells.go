@@ -1,12 +1,13 @@
 package tui
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"shadow/internal/lazy"
 )
 
 // A picture counts the columns of each character by itself, as wcwidth does: the vowel sign of हि has one of its own. So
@@ -90,13 +91,13 @@ func apart(picture string) string {
 }
 
 // gaps matches what stands between columns.
-var gaps = regexp.MustCompile(`  +|$`)
+var gaps = lazy.Regexp(`  +|$`)
 
 // filled widens the gap behind clusters that take fewer columns than their characters.
 func filled(line string) string {
 	var b strings.Builder
 	from, missing := 0, 0
-	for _, gap := range gaps.FindAllStringIndex(line, -1) {
+	for _, gap := range gaps().FindAllStringIndex(line, -1) {
 		text := line[from:gap[0]]
 		missing += columns(ansi.Strip(text)) - ansi.GraphemeWidth.StringWidth(text)
 		b.WriteString(text)

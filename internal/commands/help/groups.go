@@ -85,7 +85,7 @@ func offerAll(cmd *cobra.Command, all *bool) {
 	for _, sub := range cmd.Commands() {
 		offerAll(sub, all)
 	}
-	n := visible(cmd.LocalFlags())
+	n := visible(cmd.Flags()) + visible(cmd.PersistentFlags())
 	cmd.InitDefaultHelpFlag()
 	cmd.Flags().BoolFunc(AllFlag, fmt.Sprintf("help with all %d flags", n), func(string) error {
 		*all = true

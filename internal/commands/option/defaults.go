@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"shadow/internal/lazy"
 	"shadow/internal/pipeline"
 	"shadow/internal/pipeline/stored"
 	"shadow/internal/policy"
@@ -177,7 +177,7 @@ func suited(cmd *cobra.Command, d *policy.Default) (values []string, ok bool) {
 }
 
 // mentioned finds flags in an error.
-var mentioned = regexp.MustCompile(`--([a-z-]+)`)
+var mentioned = lazy.Regexp(`--([a-z-]+)`)
 
 // mentionedByValue lists the flags whose values name what an error may be about.
 var mentionedByValue = []string{"client", "client-from", "nginx-conf", "db"}
@@ -188,7 +188,7 @@ func placed(flags *pflag.FlagSet, err error) error {
 		return nil
 	}
 	text, names := err.Error(), []string{}
-	for _, found := range mentioned.FindAllStringSubmatch(text, -1) {
+	for _, found := range mentioned().FindAllStringSubmatch(text, -1) {
 		names = append(names, found[1])
 	}
 	if errors.As(err, new(pipeline.IncompleteError)) {
