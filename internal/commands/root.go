@@ -95,7 +95,7 @@ type group struct {
 func groups() []group {
 	return []group{
 		{"Answer from a log", []*cobra.Command{
-			newSuggest(), newReplay(), newSweep(), newKeys(), newExplainClient(), newDiff(), newDoctor(),
+			newSuggest(), newExplore(), newReplay(), newSweep(), newKeys(), newExplainClient(), newDiff(), newDoctor(),
 		}},
 		{"Live and nightly", []*cobra.Command{newTail(), newReport(), newQuery(), newMerge()}},
 		{"Servers", []*cobra.Command{newImport(), newExport(), newMigrate(), newCalibrate()}},

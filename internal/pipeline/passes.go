@@ -156,3 +156,9 @@ func (l *Logs) Each(ctx context.Context, do func(*traffic.Batch) error) (ingest.
 func (l *Logs) Head(s *ingest.Stats, warnings ...string) report.Head {
 	return report.NewHead(s, l.everyone(), l.reportOptions(append(l.warnings(s), warnings...)))
 }
+
+// Pass begins a pass over the requests that are kept.
+func (l *Logs) Pass() *trace.Pass { return l.requests.Pass() }
+
+// ReportOptions returns how to report on something else about the same requests.
+func (l *Logs) ReportOptions() report.Options { return l.reportOptions(nil) }

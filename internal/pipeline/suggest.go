@@ -61,7 +61,8 @@ var DefaultHoldout, _ = suggest.ParsePercent("30%")
 var SameScale, _ = suggest.ParseScale("1")
 
 // Run verifies what is asked, reads, chooses, and reports.
-func (r *Suggest) Run(ctx context.Context, logs []string) error {
+func (r *Suggest) Run(ctx context.Context, logs []string) (err error) {
+	defer func() { err = cmp.Or(err, r.Release()) }()
 	page, err := r.find(ctx, logs)
 	if err == nil {
 		err = page.Write(r.Out, r.Output)
@@ -73,7 +74,13 @@ func (r *Suggest) Run(ctx context.Context, logs []string) error {
 }
 
 // Model finds the answer and returns its report. An IncompleteError comes with a report of what was read.
-func (r *Suggest) Model(ctx context.Context, logs []string) (*advice.Report, error) {
+func (r *Suggest) Model(ctx context.Context, logs []string) (page *advice.Report, err error) {
+	defer func() { err = cmp.Or(err, r.Release()) }()
+	return r.Hold(ctx, logs)
+}
+
+// Hold is Model that keeps the requests for further questions until Release.
+func (r *Suggest) Hold(ctx context.Context, logs []string) (*advice.Report, error) {
 	page, err := r.find(ctx, logs)
 	if err != nil {
 		return nil, err
@@ -81,13 +88,21 @@ func (r *Suggest) Model(ctx context.Context, logs []string) (*advice.Report, err
 	return page, r.Incomplete(&r.advisor.Found.Stats)
 }
 
+// Found returns what is known of the clients and actions of the log, once there is an answer.
+func (r *Suggest) Found() *replay.Result { return r.advisor.Found }
+
+// KeysThere are the keys that limits may count by, other than the client, once there is an answer.
+func (r *Suggest) KeysThere() []request.Key { return r.advisor.Keys }
+
+// Release frees the requests.
+func (r *Suggest) Release() error { return r.release() }
+
 // find reads and chooses.
 func (r *Suggest) find(ctx context.Context, logs []string) (page *advice.Report, err error) {
 	if err := r.prepareSuggest(ctx, logs); err != nil {
 		return nil, err
 	}
 	r.severalPasses = true
-	defer func() { err = cmp.Or(err, r.release()) }()
 	found, site, err := r.advise(ctx)
 	if err != nil {
 		return nil, err
@@ -107,7 +122,7 @@ func (r *Suggest) find(ctx context.Context, logs []string) (page *advice.Report,
 		pasted = pasted || len(answers[i].Verdict.Paste) > 0
 	}
 	page = advice.New(r.advisor.Found, answers, o)
-	page.Details, page.Doctor = r.Details, r.commandLine("doctor")
+	page.Details, page.Doctor = r.Details, r.CommandLine("doctor")
 	return page, nil
 }
 

@@ -183,11 +183,11 @@ func blocksOf(d servers.Directives, once bool) (blocks []servers.Block) {
 func (r *Suggest) next(v *advice.Verdict, a *suggest.Advice) (lines []string) {
 	n := &a.Answer
 	if v.OfAction != nil {
-		lines = append(lines, r.commandLine("suggest", "--action", v.OfAction.Action))
+		lines = append(lines, r.CommandLine("suggest", "--action", v.OfAction.Action))
 	}
 	switch {
 	case n.Because == suggest.Forbidden:
-		lines = append(lines, r.commandLine("doctor"))
+		lines = append(lines, r.CommandLine("doctor"))
 	case n.Of == nil:
 	case a.Action == "":
 		with := []string{"--limit", n.Limit}
@@ -196,7 +196,7 @@ func (r *Suggest) next(v *advice.Verdict, a *suggest.Advice) (lines []string) {
 				with = append(with, "--exclude", address)
 			}
 		}
-		lines = append(lines, r.commandLine("replay", append(with, "--evidence")...))
+		lines = append(lines, r.CommandLine("replay", append(with, "--evidence")...))
 	default: // a replay would judge all actions
 	}
 	var action []string
@@ -204,16 +204,16 @@ func (r *Suggest) next(v *advice.Verdict, a *suggest.Advice) (lines []string) {
 		action = []string{"--action", a.Action}
 	}
 	if n.Verdict == suggest.NoLimitCan || n.Verdict == suggest.SafetyNet && a.Action == "" {
-		lines = append(lines, r.commandLine("keys", action...))
+		lines = append(lines, r.CommandLine("keys", action...))
 	}
 	if !r.Details {
-		lines = append(lines, r.commandLine("suggest", append([]string{"--details"}, action...)...))
+		lines = append(lines, r.CommandLine("suggest", append([]string{"--details"}, action...)...))
 	}
 	return lines
 }
 
-// commandLine is a command of ours on the same requests.
-func (r *Suggest) commandLine(command string, more ...string) string {
+// CommandLine returns a command of ours on the same requests, as a shell takes it.
+func (r *Suggest) CommandLine(command string, more ...string) string {
 	var again []string
 	if r.Again != nil {
 		again = r.Again(command)

@@ -74,6 +74,12 @@ func (s *Report) page() *html.Answer {
 	return p
 }
 
+// Explorer returns the page of a report with one answer whose log is held open.
+func (s *Report) Explorer() *html.Explorer {
+	a := s.Answers[0].Advice
+	return &html.Explorer{Answer: s.page(), Limit: a.Answer.Limit, Action: a.Action}
+}
+
 func groupOf(a *suggest.Advice, g who.Identity) html.AnswerGroup {
 	group := html.AnswerGroup{
 		Name: g.String(), Clients: a.Whole.Groups[g], Requests: a.Whole.Requests[g],

@@ -103,7 +103,7 @@ func (p *PatternLines) With(n int64) Lines {
 	return Lines{p.Place, b.String()}
 }
 
-var answerFrame = sync.OnceValue(func() frame { return framed("page.js", "tables.js", "answer.js") })
+var answerFrame = sync.OnceValue(func() frame { return framed("page.js", "tables.js", "copy.js", "answer.js") })
 
 // Write writes the page, all of it or nothing. A page that would be too large is made with less room for lists.
 func (p *Answer) Write(w io.Writer) error {
@@ -153,9 +153,7 @@ const mostListed = 20
 func (p *Answer) view(most int) (*answerView, error) {
 	v := &answerView{Answer: p, frame: answerFrame()}
 	v.Title = "What should the limit be?"
-	for _, alert := range p.Alerts[:min(len(p.Alerts), 40)] {
-		v.Alerts = append(v.Alerts, Alert{alert.Tone, clipped(alert.Text)})
-	}
+	v.Alerts = p.alerts()
 	v.Notes = clippedAll(p.Notes, 40)
 	for i := range p.Shapes {
 		s := &p.Shapes[i]
@@ -181,6 +179,14 @@ func (p *Answer) view(most int) (*answerView, error) {
 	var err error
 	v.Data, err = p.data(most)
 	return v, err
+}
+
+// alerts returns what is notable of the log, as far as there is room.
+func (p *Answer) alerts() (some []Alert) {
+	for _, alert := range p.Alerts[:min(len(p.Alerts), 40)] {
+		some = append(some, Alert{alert.Tone, clipped(alert.Text)})
+	}
+	return some
 }
 
 // mapCell is the least limit of a shape that keeps a promise.

@@ -84,12 +84,18 @@ type frame struct {
 var pageFrame = sync.OnceValue(func() frame { return framed("page.js", "tables.js", "curves.js", "times.js") })
 
 // framed returns the frame of pages with some scripts, without a title and data.
-func framed(scripts ...string) frame {
+func framed(scripts ...string) frame { return framedBy("", scripts...) }
+
+// served is framed for a page that may ask the server that it comes from.
+func served(scripts ...string) frame { return framedBy("; connect-src 'self'", scripts...) }
+
+// framedBy is framed with more rules.
+func framedBy(rules string, scripts ...string) frame {
 	style := assembled("uplot/uPlot.min.css", "style.css")
 	script := "/*\n" + assembled("uplot/LICENSE") + "*/\n" + assembled("uplot/uPlot.iife.min.js") +
 		"(() => {\n\"use strict\";\n" + assembled(scripts...) + "})();\n"
-	policy := fmt.Sprintf("default-src 'none'; script-src '%s'; style-src '%s'; base-uri 'none'; form-action 'none'",
-		hashOf(script), hashOf(style))
+	policy := fmt.Sprintf("default-src 'none'; script-src '%s'; style-src '%s'; base-uri 'none'; form-action 'none'%s",
+		hashOf(script), hashOf(style), rules)
 	return frame{
 		CSP:   template.HTML(`<meta http-equiv="Content-Security-Policy" content="` + policy + `">`), //nolint:gosec // made of hashes
 		Style: template.CSS(style), Script: template.JS(script),                                      //nolint:gosec // our own files

@@ -22,7 +22,7 @@ const AllFlag = "help-all"
 var First = []string{
 	"to", "from", "limit", "by", "policy", "for", "details", "target", "protect", "run", "compare", "client-from", "trusted-proxy",
 	"exclude", "since", "format", "output", "db", "listen", "config", "would-blocks", "top", "client", "action",
-	"per", "kind", "fail-if",
+	"per", "kind", "fail-if", "no-open",
 }
 
 // A Group are the flags of a list that are about the same.
@@ -47,7 +47,7 @@ var Groups = []Group{
 	}},
 	{"Output", []string{
 		"output", "tables", "details", "top", "sort", "lines", "no-plot", "verdicts", "would-blocks", "every", "listen", "ui", "compare", "fail-if",
-		"notify-command", "anonymize", "anonymize-key", "quiet", "verbose", "help",
+		"notify-command", "no-open", "anonymize", "anonymize-key", "quiet", "verbose", "help",
 	}},
 	{"Storage", []string{
 		"db", "no-store", "events", "run", "resume", "resume-as", "sweep", "retain", "state", "save-every",

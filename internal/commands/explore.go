@@ -1,0 +1,90 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"runtime"
+
+	"github.com/spf13/cobra"
+
+	"shadow/internal/commands/option"
+	"shadow/internal/pipeline"
+	"shadow/internal/pipeline/explore"
+	"shadow/internal/pipeline/explore/local"
+	"shadow/internal/suggest"
+)
+
+func newExplore() *cobra.Command {
+	f := new(pipeline.Suggest)
+	noOpen := false
+	cmd := &cobra.Command{
+		Use:   "explore LOG…",
+		Short: "The answer as a page in your browser: try any limit, see which clients it hits, look at one",
+		Long: `Explore finds the limit that suggest finds, and opens a page on which any other one can be tried. Its figures
+come from a replay of the whole log, made at each move. It blocks no client.
+
+The page is served on 127.0.0.1 under an address that is a secret, until you press Ctrl+C. Nothing leaves the machine.
+Requests stay in memory, about 60 bytes each; of more than 16 million a move takes some seconds.`,
+		Example: `  shadow explore access.log
+  shadow explore access.log access.log.*.gz --for haproxy
+  shadow explore access.log --no-open           only print the address, for a browser behind ssh -L`,
+		Args: logArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f.Caller, f.Again = callerOf(cmd), again(cmd)
+			return runExplore(cmd.Context(), f, args, noOpen)
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	f.Holdout, f.Scale, f.Recover, f.Band = pipeline.DefaultHoldout, pipeline.SameScale, suggest.DefaultRecover, true
+	flags.BoolVar(&noOpen, "no-open", false, "do not open the browser")
+	addGoals(cmd, f)
+	flags.StringVar(&f.Action, "action", "", "a limit for the requests of this action (`name`)")
+	option.Period.Add(cmd, &f.Recover, "recover", "who is refused is forgiven within this `time`")
+	addReading(cmd, &f.Reading)
+	if err := flags.MarkHidden("cold"); err != nil {
+		panic(err) // the flag does not exist: a mistake in this program
+	}
+	f.Wanted = true
+	addEvidencePaths(cmd, &f.Evidence, "")
+	addConfig(cmd, &f.Source, "actions and evidence")
+	addLogs(cmd, &f.Logs, "print nothing but the address and errors", "report on standard error what is chosen")
+	return cmd
+}
+
+// runExplore finds the answer, and serves the page until it is told to stop.
+func runExplore(ctx context.Context, f *pipeline.Suggest, logs []string, noOpen bool) (err error) {
+	session, incomplete := explore.Open(ctx, f, logs)
+	if session == nil {
+		return incomplete
+	}
+	defer func() { err = errors.Join(err, session.Close()) }()
+	server, err := local.Listen(ctx, session)
+	if err != nil {
+		return err
+	}
+	if incomplete != nil {
+		fmt.Fprintf(f.Err, "shadow: %v\n", incomplete)
+	}
+	fmt.Fprintln(f.Out, server.Address())
+	if !f.Quiet {
+		fmt.Fprintln(f.Err, "The page is there until you press Ctrl+C.")
+	}
+	if !noOpen && f.Width > 0 {
+		showPage(ctx, server.Address())
+	}
+	return server.Serve(ctx)
+}
+
+// showPage has the system show an address. Where it cannot, people have the address.
+func showPage(ctx context.Context, address string) {
+	name := "xdg-open"
+	if runtime.GOOS == "darwin" {
+		name = "open"
+	}
+	if cmd := exec.CommandContext(context.WithoutCancel(ctx), name, address); cmd.Start() == nil {
+		go func() { _ = cmd.Wait() }() // it says nothing that matters
+	}
+}

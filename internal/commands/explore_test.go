@@ -1,0 +1,252 @@
+package commands
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// serve has the program hold a log open, and returns the address of the page. It must end by itself at the first signal.
+func serve(t *testing.T, dir string, args ...string) (address string) {
+	t.Helper()
+	cmd := command(t, dir, append([]string{"explore", "--no-open"}, args...)...)
+	out, err := cmd.StdoutPipe()
+	must(t, err)
+	var errs safeBuffer
+	cmd.Stderr = &errs
+	must(t, cmd.Start())
+	t.Cleanup(func() {
+		must(t, cmd.Process.Signal(syscall.SIGINT))
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("shadow explore ends with %v\n%s", err, errs.String())
+		}
+	})
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatalf("shadow explore: %v\n%s", err, errs.String())
+	}
+	return strings.TrimSpace(line)
+}
+
+// A visit is a page of shadow explore in a browser. When its test ends, nothing may have been asked of any other address,
+// or been complained about.
+type visit struct {
+	t    *testing.T
+	ctx  context.Context
+	mu   sync.Mutex
+	said []string
+}
+
+func visitPage(t *testing.T, address string, width int64) *visit {
+	t.Helper()
+	v := &visit{t: t, ctx: openBrowser(t)}
+	must(t, chromedp.Listen(v.ctx, func(event any) {
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		switch e := event.(type) {
+		case *network.EventRequestWillBeSent:
+			if !strings.HasPrefix(e.Request.URL, address) {
+				v.said = append(v.said, "the page asks for "+e.Request.URL)
+			}
+		case *runtime.EventExceptionThrown:
+			v.said = append(v.said, e.ExceptionDetails.Text+" "+fmt.Sprint(e.ExceptionDetails.Exception))
+		case *log.EventEntryAdded:
+			v.said = append(v.said, e.Entry.Text)
+		}
+	}))
+	_, err := chromedp.Call(v.ctx, network.Enable, network.EnableParams{})
+	must(t, err)
+	_, err = chromedp.Call(v.ctx, log.Enable, cdp.Empty{})
+	must(t, err)
+	must(t, chromedp.Do(v.ctx, chromedp.EmulateViewport(width, 1200), chromedp.Navigate(address)))
+	t.Cleanup(func() {
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		for _, text := range v.said {
+			t.Error(text)
+		}
+	})
+	return v
+}
+
+// until waits until an expression is true.
+func (v *visit) until(expression string) {
+	v.t.Helper()
+	for range 600 {
+		if is, err := chromedp.Run(v.ctx, chromedp.Evaluate[bool](expression)); err == nil && is {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	state, err := chromedp.Run(v.ctx, chromedp.Evaluate[string](`document.getElementById("state").textContent`))
+	v.t.Fatalf("never %s (the page says %q, %v)", expression, state, err)
+}
+
+func (v *visit) text(selector string) string {
+	v.t.Helper()
+	text, err := chromedp.Run(v.ctx, chromedp.Evaluate[string](fmt.Sprintf(`document.querySelector(%q)?.textContent ?? "nothing"`, selector)))
+	must(v.t, err)
+	return text
+}
+
+func (v *visit) do(script string) {
+	v.t.Helper()
+	_, err := chromedp.Run(v.ctx, chromedp.Evaluate[bool](script+"; true"))
+	must(v.t, err)
+}
+
+// The page shows what suggest says, then what a replay says of the limit that is chosen, by whatever means; a client that is
+// pressed is the one that explain knows.
+func TestExplorePage(t *testing.T) {
+	dir := rootOfSamples(t)
+	const shop = "sample-logs/shop-combined.log"
+	v := visitPage(t, serve(t, dir, shop), 1200)
+	limit := func(text string) {
+		v.do(fmt.Sprintf(`document.getElementById("limit").value = %q; document.getElementById("limit").dispatchEvent(new Event("change"))`, text))
+		v.until(fmt.Sprintf(`document.getElementById("hit-limit").textContent === %q`, text))
+	}
+	v.until(`document.querySelectorAll("#clients tbody tr").length > 0`)
+	var suggested struct {
+		Answer struct{ Limit string }
+	}
+	must(t, json.Unmarshal(run(t, dir, "suggest", shop, "--output", "json"), &suggested))
+	if got := v.text("#hit-limit"); got != suggested.Answer.Limit {
+		t.Errorf("the page begins with %s, the answer is %s", got, suggested.Answer.Limit)
+	}
+	for _, text := range []string{"token:10/1m,burst=20", "window:6/30s", "fixed:20/1m", "nginx:30r/m,burst=5,nodelay", "leaky:5/10s"} {
+		limit(text)
+		var replayed struct {
+			Policies []struct {
+				Refused    int64
+				ClientsHit int64 `json:"clients_hit"`
+			}
+		}
+		must(t, json.Unmarshal(run(t, dir, "replay", shop, "--limit", text, "--no-store", "--output", "json"), &replayed))
+		sum := v.text("#groups .sum td:nth-child(7)") + " of " + v.text("#groups .sum td:nth-child(4)")
+		want := fmt.Sprintf("%d of %d", replayed.Policies[0].Refused, replayed.Policies[0].ClientsHit)
+		if strings.ReplaceAll(sum, ",", "") != want {
+			t.Errorf("%s refuses %s on the page, %s by a replay", text, sum, want)
+		}
+	}
+
+	limit("window:6/30s")
+	v.until(`document.querySelector("#chart canvas") !== null`)
+	v.do(`document.getElementById("slider").value = 900; document.getElementById("slider").dispatchEvent(new Event("input"))`)
+	v.until(`/^window:(?!6\/)\d+\/30s$/.test(document.getElementById("hit-limit").textContent)`)
+	limit("window:6/30s")
+	v.do(`document.querySelector("#clients [data-sort=client] button").click()`)
+	v.until(`document.querySelector("#clients [data-sort=client]").getAttribute("aria-sort") === "ascending"`)
+	v.do(`document.getElementById("filter").value = "people"; document.getElementById("filter").dispatchEvent(new Event("input"))`)
+	v.do(`document.getElementById("filter").value = "person"; document.getElementById("filter").dispatchEvent(new Event("input"))`)
+	v.until(`[...document.querySelectorAll("#clients tbody tr")].every((tr) => tr.cells[1].textContent === "person") && document.querySelectorAll("#clients tbody tr").length > 3`)
+	name := v.text("#clients tbody .open")
+	refused := v.text("#clients tbody tr td:nth-child(5)")
+	v.do(`document.querySelector("#clients tbody .open").click()`)
+	v.until(`document.getElementById("one-title").textContent.includes(` + strconv.Quote(name) + `)`)
+	account := string(run(t, dir, "explain", name, shop, "--limit", "window:6/30s"))
+	if words := v.text("#one-words"); !strings.Contains(words, " "+refused+" refused") || !strings.Contains(account, refused) {
+		t.Errorf("%s: %q on the page, and explain says\n%s", name, words, account)
+	}
+	if *update {
+		picture, err := chromedp.Run(v.ctx, chromedp.FullScreenshot(90))
+		must(t, err)
+		must(t, os.WriteFile(filepath.Join(t.TempDir(), "explore.png"), picture, 0o600))
+	}
+}
+
+// No other machine, page or user gets at the log.
+func TestExploreIsPrivate(t *testing.T) {
+	address := serve(t, rootOfSamples(t), "sample-logs/shop-combined.log")
+	if !strings.HasPrefix(address, "http://127.0.0.1:") {
+		t.Fatalf("the address is %s", address)
+	}
+	root := address[:strings.Index(address[len("http://"):], "/")+len("http://")]
+	const move = `{"ask":"move","limit":"window:6/30s"}`
+	for _, c := range []struct {
+		method, address, host, origin, body string
+		want                                int
+	}{
+		{"GET", address, "", "", "", 200},
+		{"POST", address + "ask", "", root, move, 200},
+		{"POST", address + "ask", "", "", `{"ask":"move","limit":"6/30x"}`, 400},
+		{"POST", address + "ask", "", "", strings.Repeat(" ", 20<<10) + move, 400},
+		{"POST", address + "ask", "", "", `nothing`, 400},
+		{"GET", address + "ask", "", "", "", 404},
+		{"GET", address + "../", "", "", "", 404},
+		{"GET", root + "/", "", "", "", 404},
+		{"GET", address[:len(address)-2] + "/", "", "", "", 404},
+		{"POST", root + "/ask", "", "", move, 404},
+		{"GET", address, "attacker.example", "", "", 403},
+		{"GET", address, strings.Replace(strings.TrimPrefix(root, "http://"), "127.0.0.1", "localhost", 1), "", "", 403},
+		{"POST", address + "ask", "", "http://attacker.example", move, 403},
+		{"POST", address + "ask", "", "null", move, 403},
+	} {
+		r, err := http.NewRequestWithContext(t.Context(), c.method, c.address, strings.NewReader(c.body))
+		must(t, err)
+		if r.Host = c.host; c.origin != "" {
+			r.Header.Set("Origin", c.origin)
+		}
+		reply, err := http.DefaultClient.Do(r)
+		must(t, err)
+		text, err := io.ReadAll(reply.Body)
+		must(t, err)
+		must(t, reply.Body.Close())
+		if reply.StatusCode != c.want || c.want > 299 && strings.Contains(string(text), "203.0.113") {
+			t.Errorf("%s %s of %q from %q: %s, want %d\n%.200s", c.method, c.address, c.host, c.origin, reply.Status, c.want, text)
+		}
+		if reply.Header.Get("Referrer-Policy") != "no-referrer" || reply.Header.Get("Cache-Control") != "no-store" {
+			t.Errorf("%s %s: %v", c.method, c.address, reply.Header)
+		}
+	}
+}
+
+// What is in a hostile log stays text, whatever is pressed.
+func TestExploreHostileLog(t *testing.T) {
+	var lines strings.Builder
+	for i, evil := range []string{
+		`<script>document.title='owned'</script>`, `<img src=x onerror=document.title='owned'>`, `</script><script>document.title='owned'</script>`,
+		`"><svg onload=document.title='owned'>`, `javascript:document.title='owned'`, "\x1b[31m", `${document.title='owned'}`,
+	} {
+		evil = strings.ReplaceAll(evil, `"`, `\"`)
+		for k := range 30 {
+			for _, client := range []string{fmt.Sprintf("192.0.2.%d", i), strings.ReplaceAll(evil, " ", "%20")} {
+				fmt.Fprintf(&lines, "%s - user [01/Jan/2026:00:%02d:00 +0000] \"GET /%s HTTP/1.1\" 200 3 \"%s\" \"%s\"\n",
+					client, k, strings.ReplaceAll(evil, " ", "%20"), evil, evil)
+			}
+		}
+	}
+	dir := t.TempDir()
+	must(t, os.WriteFile(filepath.Join(dir, "evil.log"), []byte(lines.String()), 0o600))
+	v := visitPage(t, serve(t, dir, "evil.log", "--format", "combined", "--client", "$remote_addr"), 390)
+	v.do(`document.getElementById("limit").value = "window:1/1h"; document.getElementById("limit").dispatchEvent(new Event("change"))`)
+	v.until(`document.querySelectorAll("#clients tbody .open").length > 12`)
+	v.do(`for (const b of document.querySelectorAll("button")) b.click()`)
+	v.until(`document.getElementById("one-title").textContent.includes(":")`)
+	title, err := chromedp.Run(v.ctx, chromedp.Evaluate[string](`document.title`))
+	must(t, err)
+	if title != "What should the limit be?" {
+		t.Errorf("the title is %q", title)
+	}
+	wide, err := chromedp.Run(v.ctx, chromedp.Evaluate[bool](`document.documentElement.scrollWidth > innerWidth`))
+	must(t, err)
+	if wide {
+		t.Error("at 390 pixels the page moves sideways")
+	}
+}

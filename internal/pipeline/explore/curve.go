@@ -1,0 +1,119 @@
+package explore
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"shadow/internal/policy"
+	"shadow/internal/suggest"
+	"shadow/internal/sweep"
+	"shadow/internal/traffic"
+	"shadow/internal/traffic/who"
+	"shadow/limit"
+)
+
+// A Curve is what limits do that differ from one another in their size only.
+type Curve struct {
+	Shape  string       `json:"shape"` // the limit with N in the place of its size
+	Is     int64        `json:"is"`    // the size of the limit that was asked about
+	Points []CurvePoint `json:"points"`
+}
+
+// A CurvePoint is one limit of a curve.
+type CurvePoint struct {
+	N       int64 `json:"n"`
+	Target  int64 `json:"target_refused"`  // requests of the target
+	Hit     int64 `json:"protected_hit"`   // protected clients
+	Refused int64 `json:"refused"`         // requests of all
+	Clients int64 `json:"clients_hit"`     // of all
+	Counted bool  `json:"refused_counted"` // whether it is known what it refuses
+}
+
+// mostPoints is about the most points of a curve: a screen shows no more.
+const mostPoints = 400
+
+// curve draws the curve that a limit lies on.
+func (s *Session) curve(q *Request) (*Curve, error) {
+	policies, err := s.policy(q)
+	if err != nil {
+		return nil, err
+	}
+	shape, is, err := shapeOf(policies[0].Parts[0])
+	if err != nil {
+		return nil, err
+	}
+	labels := s.found.Who.Identities
+	o := sweep.Options{
+		Tables: s.tables(), By: policies[0].Parts[0].By, Kinds: []sweep.Kind{shape.Kind}, Action: q.Action,
+		Lateness: s.suggest.Read.Lateness, Group: func(client int32) uint8 { return uint8(labels.Of(client)) },
+	}
+	if shape.Kind == sweep.Token {
+		o.Rates, o.Bursts = []sweep.Rate{shape.Rate}, bursts(shape.Rate.MostBurst(), is)
+	} else {
+		o.Periods = []limit.Time{shape.Per}
+	}
+	drawn := sweep.New(o)
+	if err := s.each(func(b *traffic.Batch, _ *traffic.Group) error {
+		drawn.Take(b)
+		return nil
+	}); err != nil {
+		return nil, err
+	}
+	placements, _, _ := suggest.Curves(drawn, labels)
+	c := &Curve{Shape: shape.String(), Is: is, Points: []CurvePoint{}}
+	question := &s.Report.Answers[0].Advice.Question
+	points := placements[0][0].Points
+	next := 0.0 // the size from which on a further point shows
+	for i := range points {
+		p := &points[i]
+		if i > 0 && points[i-1].Hit == (who.Groups{}) && p.Limit != is {
+			continue // it hits no client, as smaller ones do
+		}
+		counted := shape.Kind != sweep.Token || p.Hit == (who.Groups{}) || slices.Contains(o.Bursts, p.Limit)
+		if float64(p.Limit) < next && i < len(points)-1 && p.Limit != is && (shape.Kind != sweep.Token || !counted) {
+			continue
+		}
+		next = max(float64(p.Limit)+1, float64(p.Limit)*math.Pow(float64(points[len(points)-1].Limit), 1.0/mostPoints))
+		c.Points = append(c.Points, CurvePoint{
+			N: p.Limit, Target: p.Refused.Of(question.Target), Hit: p.Hit.Of(question.Protected()),
+			Refused: p.Refused.Of(who.Everybody), Clients: p.Hit.Of(who.Everybody),
+			Counted: counted,
+		})
+	}
+	return c, nil
+}
+
+// shapeOf returns the curve that a limit lies on, and its size.
+func shapeOf(p policy.Part) (shape sweep.Shape, size int64, err error) {
+	d, ok := p.Limiter.(limit.Describer)
+	if !ok {
+		return shape, 0, fmt.Errorf("no curve is known for %s", p.Spec)
+	}
+	switch p.Spec.Algorithm {
+	case "window", "fixed":
+		if kind, err := sweep.ParseKind(p.Spec.Algorithm + suffix(p.Spec.Options)); err == nil {
+			return sweep.Shape{Kind: kind, Per: p.Spec.Period}, p.Spec.Count, nil
+		}
+	}
+	if bucket := d.Shape(); bucket.Kin && bucket.Step == 0 {
+		return sweep.Shape{Kind: sweep.Token, Rate: sweep.Rate{Count: bucket.Count, Per: bucket.Period}}, bucket.AtOnce, nil
+	}
+	return shape, 0, fmt.Errorf("no curve is known for %s: take a window or a bucket", p.Spec)
+}
+
+func suffix(options string) string {
+	if options == "" {
+		return ""
+	}
+	return "," + options
+}
+
+// bursts are sizes of buckets, ever further from one another, of which it is counted what they refuse.
+func bursts(most, is int64) (sizes []int64) {
+	for n := int64(1); n <= min(most, 100_000); n = max(n+1, n*5/4) {
+		sizes = append(sizes, n)
+	}
+	return append(sizes, cmp.Or(is, 1))
+}

@@ -1,0 +1,26 @@
+package explore
+
+import "io"
+
+// firstLimit is shown first where the answer has none.
+const firstLimit = "window:60/1m"
+
+// WritePage writes the page that asks the session.
+func (s *Session) WritePage(w io.Writer) error {
+	p := s.Report.Explorer()
+	p.Keys, p.Actions = s.Keys(), s.Actions()
+	shown := p.Limit
+	if shown == "" {
+		p.Limit = firstLimit
+	}
+	policies, err := s.policy(&Request{Limit: p.Limit})
+	if err != nil {
+		return err
+	}
+	if shape, size, err := shapeOf(policies[0].Parts[0]); err == nil {
+		if p.Size = size; shown != "" {
+			p.Shape = shape.String()
+		}
+	}
+	return p.Write(w)
+}

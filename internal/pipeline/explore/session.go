@@ -1,0 +1,298 @@
+// Package explore holds a log open, and answers one question after another about it: what any limit does, which clients
+// it hits, and what became of one of them.
+package explore
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+
+	"shadow/internal/pipeline"
+	"shadow/internal/policy"
+	"shadow/internal/request"
+	"shadow/internal/traffic"
+	"shadow/internal/traffic/match"
+	"shadow/internal/traffic/who"
+	"shadow/replay"
+	"shadow/report/advice"
+)
+
+// A Session is a log that suggest has answered about. Its requests stay in memory, sorted by client, as long as they are
+// few enough; else each question unpacks them again:
+//
+//	suggest ──▶ answer
+//	        └─▶ batches, sorted once ──▶ move, curve, client: a replay of what is asked
+//
+// Questions may be asked from several goroutines. They are answered one after the other.
+type Session struct {
+	Report *advice.Report // the answer of suggest
+
+	suggest *pipeline.Suggest
+	found   *replay.Result
+	keys    []request.Key // by which limits may count
+
+	mu     sync.Mutex
+	held   []held            // nil: there are too many requests
+	crowds map[string]*crowd // by action
+}
+
+// A held batch is one that stays in memory.
+type held struct {
+	*traffic.Batch
+	byClient traffic.Group
+}
+
+// mostHeld is the most requests that stay in memory: each takes about 60 bytes.
+const mostHeld = 16 << 20
+
+// A crowd is who sent the requests of an action, or all.
+type crowd struct {
+	Requests, Clients who.Groups
+	sent              []int64 // by client
+}
+
+// Open finds the answer for some logs, and keeps their requests. An IncompleteError comes with a Session.
+func Open(ctx context.Context, q *pipeline.Suggest, logs []string) (*Session, error) {
+	page, err := q.Hold(ctx, logs)
+	if page == nil {
+		return nil, errors.Join(err, q.Release())
+	}
+	s := &Session{
+		Report: page, suggest: q, found: q.Found(), crowds: map[string]*crowd{},
+		keys: append([]request.Key{request.ByClient}, q.KeysThere()...),
+	}
+	s.keys = slices.Compact(s.keys)
+	if s.found.Stats.Taken() <= mostHeld {
+		if failed := s.hold(); failed != nil {
+			return nil, errors.Join(failed, q.Release())
+		}
+	}
+	return s, err
+}
+
+// Close frees the requests.
+func (s *Session) Close() error { return s.suggest.Release() }
+
+// hold unpacks the requests, and sorts them by client.
+func (s *Session) hold() error {
+	var sorted traffic.Group
+	return s.unpack(func(b *traffic.Batch) error {
+		own := &traffic.Batch{
+			At: slices.Clone(b.At), Client: slices.Clone(b.Client), Agent: slices.Clone(b.Agent),
+			Action: slices.Clone(b.Action), Status: slices.Clone(b.Status), Bytes: slices.Clone(b.Bytes),
+			Seq: slices.Clone(b.Seq), Source: slices.Clone(b.Source), User: slices.Clone(b.User), Stamps: b.Stamps,
+		}
+		sorted.Sort(own, own.Client, s.tables().Clients.Len())
+		s.held = append(s.held, held{own, traffic.Group{
+			Keys: slices.Clone(sorted.Keys), Ends: slices.Clone(sorted.Ends),
+			Rows: slices.Clone(sorted.Rows), At: slices.Clone(sorted.At),
+		}})
+		return nil
+	})
+}
+
+func (s *Session) tables() *traffic.Tables { return s.suggest.Read.Tables }
+
+// unpack hands over the requests as they were kept.
+func (s *Session) unpack(do func(*traffic.Batch) error) error {
+	pass := s.suggest.Pass()
+	for {
+		b, err := pass.Next()
+		switch {
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return err
+		}
+		if err := do(b); err != nil {
+			return err
+		}
+	}
+}
+
+// each hands over the requests, and those of a client sorted if they are held.
+func (s *Session) each(do func(b *traffic.Batch, byClient *traffic.Group) error) error {
+	if s.held == nil {
+		return s.unpack(func(b *traffic.Batch) error { return do(b, nil) })
+	}
+	for i := range s.held {
+		b := *s.held[i].Batch // what is done may mark the rows
+		if err := do(&b, &s.held[i].byClient); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A Request is a question.
+type Request struct {
+	Ask    string `json:"ask"` // suggest, move, curve or client
+	Limit  string `json:"limit"`
+	By     string `json:"by"`     // "" for client
+	Action string `json:"action"` // requests of this action only; "" for all
+	Client int32  `json:"client"` // by its number in a Move
+
+	Sort   string `json:"sort"`   // of a Move: refused, requests, share or client; "" for refused
+	Filter string `json:"filter"` // of a Move: part of the name, the identity or the agent of a client
+	From   int    `json:"from"`   // of a Move: the first row
+	Rows   int    `json:"rows"`   // of a Move: at most mostRows
+}
+
+// Answer returns the JSON that answers a question.
+func (s *Session) Answer(ctx context.Context, q Request) (json.RawMessage, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	var answer any
+	var err error
+	switch q.Ask {
+	case "suggest":
+		var b bytes.Buffer
+		err = s.Report.Write(&b, "json")
+		return b.Bytes(), err
+	case "move":
+		answer, err = s.move(ctx, &q)
+	case "curve":
+		answer, err = s.curve(&q)
+	case "client":
+		return s.client(ctx, &q)
+	default:
+		err = fmt.Errorf("ask %q: want suggest, move, curve or client", q.Ask)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(answer)
+}
+
+// by returns what limits are to count by.
+func (s *Session) by(q *Request) (request.Key, error) {
+	key, err := request.ParseKey(cmp.Or(q.By, "client"))
+	if err != nil {
+		return key, err
+	}
+	if !slices.Contains(s.keys, key) {
+		return key, fmt.Errorf("the log has nothing for the key %s; want one of %s", key, strings.Join(s.Keys(), ", "))
+	}
+	return key, nil
+}
+
+// Keys names what limits may count by.
+func (s *Session) Keys() (names []string) {
+	for _, key := range s.keys {
+		names = append(names, key.String())
+	}
+	return names
+}
+
+// mostActions is the most actions that are named.
+const mostActions = 100
+
+// Actions names the actions with most requests.
+func (s *Session) Actions() (names []string) {
+	var ids []int32
+	for id, n := range s.found.Actions {
+		if n > 0 {
+			ids = append(ids, int32(id))
+		}
+	}
+	slices.SortStableFunc(ids, func(x, y int32) int { return cmp.Compare(s.found.Actions[y], s.found.Actions[x]) })
+	for _, id := range ids[:min(len(ids), mostActions)] {
+		names = append(names, s.tables().Actions.Name(id))
+	}
+	return names
+}
+
+// policy is the limit of a question, for the requests of its action.
+func (s *Session) policy(q *Request) ([]policy.Policy, error) {
+	by, err := s.by(q)
+	if err != nil {
+		return nil, err
+	}
+	policies, err := policy.ParseLimits([]string{q.Limit}, by)
+	if err != nil {
+		return nil, err
+	}
+	if len(policies) != 1 {
+		return nil, fmt.Errorf("limit %q stands for %d limits; want one", q.Limit, len(policies))
+	}
+	if q.Action != "" {
+		for i := range policies[0].Parts {
+			policies[0].Parts[i].Match, policies[0].Parts[i].Count = 1, 1
+		}
+	}
+	return policies, nil
+}
+
+// judge replays the limit of a question.
+func (s *Session) judge(ctx context.Context, q *Request, o replay.Options) (*replay.Result, error) {
+	var err error
+	if o.Policies, err = s.policy(q); err != nil {
+		return nil, err
+	}
+	var byClient *traffic.Group
+	o.Tables, o.Lateness, o.Stop = s.tables(), s.suggest.Read.Lateness, ctx.Err
+	o.Clients = func() *traffic.Group { return byClient }
+	engine := replay.New(o)
+	wanted := match.FindActions(s.tables().Actions, q.Action)
+	if err := s.each(func(b *traffic.Batch, sorted *traffic.Group) error {
+		byClient = sorted
+		if q.Action != "" {
+			b.Marks = marks(b, wanted)
+		}
+		return engine.Judge(b)
+	}); err != nil {
+		return nil, err
+	}
+	result := engine.Result(s.found.Stats)
+	result.Who = s.found.Who
+	return result, nil
+}
+
+// marks marks the requests of an action.
+func marks(b *traffic.Batch, wanted match.ActionIDs) []uint64 {
+	marks := make([]uint64, b.Len())
+	for row, action := range b.Action {
+		if wanted.Has(action) {
+			marks[row] = 1
+		}
+	}
+	return marks
+}
+
+// crowd returns who sent the requests of an action.
+func (s *Session) crowd(action string) (*crowd, error) {
+	if c := s.crowds[action]; c != nil {
+		return c, nil
+	}
+	c := &crowd{sent: make([]int64, s.tables().Clients.Len())}
+	wanted := match.FindActions(s.tables().Actions, action)
+	if err := s.each(func(b *traffic.Batch, _ *traffic.Group) error {
+		for row, client := range b.Client {
+			if action == "" || wanted.Has(b.Action[row]) {
+				c.sent[client]++
+			}
+		}
+		return nil
+	}); err != nil {
+		return nil, err
+	}
+	for client, n := range c.sent {
+		if n > 0 {
+			is := s.found.Who.Of(int32(client))
+			c.Clients[is]++
+			c.Requests[is] += n
+		}
+	}
+	s.crowds[action] = c
+	return c, nil
+}

@@ -1,0 +1,352 @@
+// Any limit: what is chosen here is asked of the program that holds the log, and what it answers is shown. No figure is
+// computed but shares.
+
+// ask returns the answer to a question.
+async function ask(question) {
+  const reply = await fetch("ask", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(question) });
+  const answer = await reply.json();
+  if (!reply.ok) throw new Error(answer.error);
+  return answer;
+}
+
+// latest asks the last question of those that come while one is answered. Others are never asked.
+function latest(show) {
+  let busy = false, waiting = null;
+  return async function next(question) {
+    if (busy) {
+      waiting = question;
+      return;
+    }
+    busy = true;
+    try {
+      const answer = await ask(question);
+      show(answer, question);
+      byId("state").textContent = "";
+    } catch (error) {
+      byId("state").textContent = error.message;
+    }
+    busy = false;
+    if (waiting) {
+      const again = waiting;
+      waiting = null;
+      next(again);
+    }
+  };
+}
+
+const rowsAtOnce = 20;
+const field = (id) => byId(id);
+const kind = field("kind"), rate = field("rate"), per = field("per"), by = field("by"), action = field("action");
+const slider = field("slider"), number = field("number"), limit = field("limit");
+let curve = null, move = null, sort = "refused", from = 0, client = null, oneCharts = [];
+
+// most is the largest N of the slider, which moves on the scale of the chart.
+const most = () => Math.max(10, Number(number.value), ...(curve?.points.slice(-1).map((p) => p.n) ?? []));
+const toSlider = (n) => Math.round((1000 * Math.log(n)) / Math.log(most()));
+const fromSlider = (at) => Math.max(1, Math.round(Math.exp((at / 1000) * Math.log(most()))));
+
+// written is the limit that the controls say.
+function written() {
+  const n = Math.max(1, Math.round(Number(number.value) || 1)), count = Math.max(1, Math.round(Number(rate.value) || 1));
+  switch (kind.value) {
+    case "token": return `token:${count}/${per.value},burst=${n}`;
+    case "nginx": return `nginx:${count}r/${per.value === "1s" ? "s" : "m"}${n > 1 ? `,burst=${n - 1},nodelay` : ""}`;
+    case "window": case "fixed": return `${kind.value}:${n}/${per.value}`;
+  }
+  return limit.value;
+}
+
+// spread sets the controls to a limit as it is written.
+function spread(text) {
+  const bucket = /^(token|nginx):(\d+)(?:r)?\/(\w+?)(?:,burst=(\d+))?(?:,nodelay)?$/.exec(text);
+  const window = /^(window|fixed):(\d+)\/(\w+)$/.exec(text);
+  const period = bucket ? { s: "1s", m: "1m" }[bucket[3]] ?? bucket[3] : window?.[3];
+  const known = [...per.options].some((o) => o.value === period);
+  limit.value = text;
+  if (bucket && known) {
+    kind.value = bucket[1];
+    rate.value = bucket[2];
+    per.value = period;
+    number.value = bucket[1] === "nginx" ? Number(bucket[4] ?? 0) + 1 : (bucket[4] ?? bucket[2]);
+  } else if (window && known) {
+    kind.value = window[1];
+    number.value = window[2];
+    per.value = period;
+  } else {
+    kind.value = "other";
+  }
+}
+
+const question = (what) => ({ ask: what, limit: limit.value, by: by.value, action: action.value });
+const askMove = latest(showMove), askCurve = latest(showCurve), askClient = latest(showClient);
+
+// change asks about the limit that is chosen; about its curve only where that is another one.
+function change(shape) {
+  if (kind.value !== "other") limit.value = written();
+  const bucket = kind.value === "token" || kind.value === "nginx";
+  rate.disabled = !bucket;
+  per.disabled = kind.value === "other";
+  slider.disabled = number.disabled = kind.value === "other";
+  from = 0;
+  slider.value = toSlider(Math.max(1, Number(number.value)));
+  askMove({ ...question("move"), sort, filter: byId("filter").value, from, rows: rowsAtOnce });
+  if (shape) askCurve(question("curve"));
+  remember();
+}
+
+function list() {
+  askMove({ ...question("move"), sort, filter: byId("filter").value, from, rows: rowsAtOnce });
+}
+
+// remember keeps the state in the address.
+function remember() {
+  history.replaceState(null, "", `#${new URLSearchParams({ limit: limit.value, by: by.value, action: action.value })}`);
+}
+
+function row(head, cells) {
+  const tr = make("tr");
+  tr.append(head);
+  for (const [text, attributes] of cells) tr.append(make("td", text, attributes));
+  return tr;
+}
+const num = (n) => [typeof n === "number" ? thousands(n) : n, { class: "num" }];
+const sumOf = (groups, figure) => groups.reduce((sum, g) => sum + g[figure], 0);
+
+function showMove(answer) {
+  move = answer;
+  const target = move.groups.filter((g) => g.target), protectedOnes = move.groups.filter((g) => g.protected);
+  const cards = [
+    [`${percent(sumOf(target, "refused"), sumOf(target, "requests"))} %`, `of the target refused: ${thousands(sumOf(target, "refused"))} of ${thousands(sumOf(target, "requests"))} requests`],
+    [thousands(sumOf(protectedOnes, "hit")), `of ${thousands(sumOf(protectedOnes, "clients"))} protected clients hit (${percent(sumOf(protectedOnes, "hit"), sumOf(protectedOnes, "clients"))} %)`],
+    [`${percent(move.all.refused, move.all.requests)} %`, "of all requests refused"],
+  ];
+  byId("cards").replaceChildren(...cards.map(([figure, label]) => {
+    const li = make("li");
+    li.append(make("b", figure), label);
+    return li;
+  }));
+  slider.setAttribute("aria-valuetext", `${move.limit}: ${cards.map(([figure, label]) => `${figure} ${label}`).join(", ")}`);
+  byId("hit-limit").textContent = move.limit;
+  byId("command").textContent = move.command;
+  byId("terminal").hidden = !move.command;
+  const role = (g) => [g.protected && "protected", g.target && "target"].filter(Boolean).join(", ");
+  const rows = [...move.groups, move.all].map((g) => row(make("th", g.identity, { scope: "row" }), [[role(g), {}], num(g.clients), num(g.hit), num(percent(g.hit, g.clients)), num(g.requests), num(g.refused), num(percent(g.refused, g.requests))]));
+  rows[rows.length - 1].classList.add("sum");
+  byId("groups").tBodies[0].replaceChildren(...rows);
+  showRows();
+  if (curve) drawCurve();
+}
+
+function showRows() {
+  byId("clients").tBodies[0].replaceChildren(...move.hit.map((c) => {
+    const open = make("button", c.client, { type: "button", class: "open" }), head = make("th", "", { scope: "row" });
+    head.append(open);
+    open.addEventListener("click", () => {
+      client = c;
+      askClient({ ...question("client"), client: c.id });
+      byId("one").scrollIntoView();
+    });
+    return row(head, [[c.identity, {}], [c.short, { title: c.agent }], num(c.requests), num(c.refused), num(percent(c.refused, c.requests)), [c.reasons.join("\n"), { class: "why" }]]);
+  }));
+  const last = from + move.hit.length;
+  byId("found").textContent = move.found === 0 ? "no client" : `${thousands(from + 1)} to ${thousands(last)} of ${thousands(move.found)}`;
+  byId("earlier").disabled = from === 0;
+  byId("later").disabled = last >= move.found;
+}
+
+// Charts.
+
+const dot = () => devicePixelRatio;
+
+function newChart(box, height, options, columns) {
+  return new uPlot({
+    width: box.clientWidth, height, legend: { show: false }, cursor: { drag: { x: false, y: false }, points: { show: false }, x: false, y: false }, ...options,
+  }, columns, box);
+}
+
+let curveChart = null;
+
+function showCurve(answer) {
+  curve = answer;
+  slider.value = toSlider(Math.max(1, Number(number.value)));
+  drawCurve();
+}
+
+function drawCurve() {
+  const box = byId("chart");
+  curveChart?.destroy();
+  curveChart = null;
+  if (!curve || !move || curve.points.length === 0 || kind.value === "other") {
+    byId("chart-words").textContent = "";
+    return;
+  }
+  const target = sumOf(move.groups.filter((g) => g.target), "requests"), clients = sumOf(move.groups.filter((g) => g.protected), "clients");
+  const share = (part, all) => (all ? (100 * part) / all : 0);
+  const counted = curve.points.map((p) => (p.refused_counted ? share(p.target_refused, target) : null));
+  const hit = curve.points.map((p) => share(p.protected_hit, clients));
+  curveChart = newChart(box, Math.round(Math.min(340, Math.max(220, box.clientWidth * 0.36))), {
+    scales: { x: { time: false, distr: 3, range: [1, most()] }, y: { range: [0, 100] } },
+    axes: [
+      axis({ values: (u, ticks) => ticks.map((v) => (v === null || Math.log10(v) % 1 > 1e-9 ? "" : thousands(v))), label: "N", labelSize: 20, size: 36 }),
+      axis({ values: (u, ticks) => ticks.map((v) => `${v} %`), size: 58 }),
+    ],
+    series: [{}, { stroke: color("refused"), width: 2.25, spanGaps: true, points: { show: false } }, { stroke: color("browser"), width: 2.25, dash: [6, 4], points: { show: false } }],
+    hooks: { draw: [markCurve], ready: [handle] },
+  }, [curve.points.map((p) => p.n), counted, hit]);
+  byId("chart-words").textContent = `Red: target requests refused. Blue, dashed: protected clients hit. N of ${curve.shape} from 1 to ${thousands(most())}; drag in the chart to move it.`
+    + (data.bound === null ? "" : ` The dotted line is the bound: under the promise no limit by client refuses more than ${percent(data.bound, 100)} %.`);
+}
+
+// markCurve draws the bound, the answer, and where N stands.
+function markCurve(u) {
+  const ctx = u.ctx, line = (x1, y1, x2, y2, tone, dash) => {
+    ctx.strokeStyle = ctx.fillStyle = color(tone);
+    ctx.setLineDash(dash);
+    ctx.beginPath();
+    ctx.moveTo(x1, y1);
+    ctx.lineTo(x2, y2);
+    ctx.stroke();
+  };
+  ctx.save();
+  ctx.lineWidth = 1.5 * dot();
+  ctx.font = `${12 * dot()}px system-ui, sans-serif`;
+  const { left, top, width, height } = u.bbox;
+  if (data.bound !== null) {
+    const y = Math.round(u.valToPos(data.bound, "y", true));
+    line(left, y, left + width, y, "monitor", [3 * dot(), 3 * dot()]);
+  }
+  if (data.answer.shape === curve.shape && action.value === data.answer.action) {
+    const x = Math.round(u.valToPos(data.answer.n, "x", true));
+    line(x, top, x, top + height, "soft", [2 * dot(), 4 * dot()]);
+    ctx.fillText("the answer", x + 4 * dot(), top + 14 * dot());
+  }
+  const x = Math.round(u.valToPos(Number(number.value), "x", true));
+  line(x, top, x, top + height, "accent", []);
+  ctx.restore();
+}
+
+// handle makes the chart a handle of N.
+function handle(u) {
+  const go = (event) => {
+    const n = Math.round(u.posToVal(event.clientX - u.over.getBoundingClientRect().left, "x"));
+    number.value = Math.min(Math.max(1, n), most());
+    change(false);
+  };
+  u.over.addEventListener("pointerdown", (event) => {
+    go(event);
+    const moved = (e) => go(e);
+    addEventListener("pointermove", moved);
+    addEventListener("pointerup", () => removeEventListener("pointermove", moved), { once: true });
+  });
+}
+
+// One client.
+
+function showClient(answer) {
+  const account = answer.account, policy = account.policies[0], of = policy.limits[0];
+  byId("one-title").textContent = `One client: ${account.client}`;
+  byId("one-words").textContent = `${thousands(account.requests)} requests, ${thousands(policy.refused)} refused by ${policy.policy}. Each dot is a request, the later the higher; red ones are refused.`
+    + (answer.left_out ? ` ${thousands(answer.left_out)} later ones are left out.` : "");
+  const facts = [["is", [client.identity, ...client.reasons].join("\n")]];
+  if (of?.needs != null) facts.push(["would admit all", `a ${of.number} of ${thousands(of.needs)}; the limit has ${thousands(of.is)}`]);
+  if (policy.longest_lockout) facts.push(["longest time shut out", `${thousands(Math.round(policy.longest_lockout.seconds))} s, ${thousands(policy.longest_lockout.requests)} requests`]);
+  for (const a of account.agents.slice(0, 3)) facts.push(["agent", `${a.agent} (${thousands(a.requests)})`]);
+  for (const a of account.actions.slice(0, 3)) facts.push(["asks for", `${a.action} (${thousands(a.requests)})`]);
+  byId("one-facts").replaceChildren(...facts.flatMap(([label, text]) => [make("dt", label), make("dd", text)]));
+  drawClient(answer);
+  oneShown = answer;
+}
+let oneShown = null;
+
+const utc = (t) => uPlot.tzDate(new Date(t * 1e3), "Etc/UTC");
+
+// clock is an axis of time, in UTC: the day where one begins, else the time of day.
+function clock() {
+  return axis({
+    space: 90,
+    values: (u, ticks) => ticks.map((t, i) => {
+      const text = new Date(t * 1e3).toISOString();
+      const midnight = text.slice(11, 19) === "00:00:00";
+      return i === 0 || midnight ? `${text.slice(0, 10)}${midnight ? "" : `\n${text.slice(11, 19)}`}` : text.slice(11, text.slice(17, 19) === "00" ? 16 : 19);
+    }),
+  });
+}
+
+function drawClient(answer) {
+  for (const chart of oneCharts) chart.destroy();
+  oneCharts = [];
+  const at = answer.requests.map((r) => r.at / 1e6);
+  if (at.length === 0) return;
+  const x = { time: true, range: [at[0], Math.max(at[at.length - 1], at[0] + 1)] };
+  const dots = (tone) => ({ stroke: color(tone), paths: () => null, points: { show: true, size: 4, fill: color(tone), stroke: color(tone) } });
+  const box = byId("one-chart");
+  oneCharts.push(newChart(box, 240, {
+    scales: { x }, axes: [clock(), axis({ size: 58 })], tzDate: utc, series: [{}, dots("soft"), dots("refused")],
+  }, [at, answer.requests.map((r, i) => (r.refused ? null : i + 1)), answer.requests.map((r, i) => (r.refused ? i + 1 : null))]));
+  const of = answer.account.policies[0].limits[0], span = answer.account.span;
+  if (!of?.levels || !span) return;
+  const begin = Date.parse(span.first) / 1e3, end = Date.parse(span.last) / 1e3, levels = of.levels;
+  const times = levels.map((_, i) => begin + ((end - begin) * i) / Math.max(1, levels.length - 1));
+  oneCharts.push(newChart(byId("level-chart"), 120, {
+    scales: { x, y: { range: [0, 1.1 * Math.max(1, ...levels)] } }, axes: [clock(), axis({ size: 58 })], tzDate: utc,
+    series: [{}, { stroke: color("accent"), fill: color("pale"), width: 1.5, points: { show: false } }],
+  }, [times, levels]));
+}
+
+// What is pressed, typed and dragged.
+
+kind.addEventListener("change", () => change(true));
+for (const control of [rate, per, by, action]) control.addEventListener("change", () => change(true));
+slider.addEventListener("input", () => {
+  number.value = fromSlider(Number(slider.value));
+  change(false);
+});
+number.addEventListener("change", () => change(false));
+limit.addEventListener("change", () => {
+  spread(limit.value.trim());
+  change(true);
+});
+byId("filter").addEventListener("input", () => {
+  from = 0;
+  list();
+});
+byId("earlier").addEventListener("click", () => {
+  from = Math.max(0, from - rowsAtOnce);
+  list();
+});
+byId("later").addEventListener("click", () => {
+  from += rowsAtOnce;
+  list();
+});
+for (const head of byId("clients").tHead.rows[0].cells) {
+  if (!head.dataset.sort) continue;
+  const button = make("button", head.textContent, { type: "button" });
+  head.replaceChildren(button);
+  button.addEventListener("click", () => {
+    for (const other of byId("clients").tHead.rows[0].cells) other.removeAttribute("aria-sort");
+    head.setAttribute("aria-sort", head.dataset.sort === "client" || head.dataset.sort === "identity" ? "ascending" : "descending");
+    sort = head.dataset.sort;
+    from = 0;
+    list();
+  });
+}
+byId("back").addEventListener("click", () => {
+  by.value = "client";
+  action.value = data.answer.action;
+  spread(data.answer.limit);
+  change(true);
+});
+drawers.push(() => {
+  drawCurve();
+  if (oneShown) drawClient(oneShown);
+});
+
+function begin() {
+  const state = new URLSearchParams(location.hash.slice(1));
+  action.value = data.answer.action;
+  if (state.get("by")) by.value = state.get("by");
+  if (state.has("limit")) action.value = state.get("action") ?? "";
+  spread(state.get("limit") ?? limit.value);
+  change(true);
+}
+begin();

@@ -1,0 +1,60 @@
+package html
+
+import (
+	"encoding/json"
+	"html/template"
+	"io"
+	"sync"
+)
+
+// An Explorer is the page of an answer whose log can still be asked: explorer.js posts questions to the address "ask"
+// below that of the page. It holds no figures but those of the answer.
+type Explorer struct {
+	*Answer
+	Keys    []string // by which limits may count
+	Actions []string // whose requests may be looked at alone
+	Limit   string   // that is shown first
+	Size    int64    // its size
+	Action  string   // for which it is; "" for all requests
+	Shape   string   // the curve that it lies on; "": none
+}
+
+// explorerData is the island.
+type explorerData struct {
+	Bound  *float64       `json:"bound"`
+	Answer explorerAnswer `json:"answer"`
+}
+
+type explorerAnswer struct {
+	Limit  string `json:"limit"`
+	Action string `json:"action"`
+	Shape  string `json:"shape"`
+	N      int64  `json:"n"`
+}
+
+var explorerFrame = sync.OnceValue(func() frame {
+	return served("page.js", "copy.js", "explorer.js")
+})
+
+// Write writes the page, all of it or nothing.
+func (e *Explorer) Write(w io.Writer) error {
+	return write(w, "explorer.html", func(int) (any, bool, error) {
+		view, err := e.view()
+		return view, false, err
+	})
+}
+
+// explorerView holds what the templates write.
+type explorerView struct {
+	*answerView
+	Keys, Actions []string
+	Size          int64
+}
+
+func (e *Explorer) view() (*explorerView, error) {
+	answer := &answerView{Answer: e.Answer, frame: explorerFrame(), Limit: e.Limit}
+	answer.Title, answer.Alerts = "What should the limit be?", e.alerts()
+	text, err := json.Marshal(explorerData{e.Bound, explorerAnswer{e.Limit, e.Action, e.Shape, e.Size}})
+	answer.Data = template.JS(text) //nolint:gosec // JSON, without "<"
+	return &explorerView{answer, e.Keys, e.Actions, e.Size}, err
+}
