@@ -76,9 +76,9 @@ func (e *Engine) Judge(b *traffic.Batch) error {
 	}
 	e.events.begin(b.Len())
 	for _, k := range e.keyGroups {
-		var sorted *traffic.Group
-		if k.By == request.ByClient && e.options.Clients != nil && !b.Warm {
-			sorted = e.options.Clients()
+		var sorted *traffic.Timelines
+		if e.options.Sorted != nil && !b.Warm {
+			sorted = e.options.Sorted(k.By)
 		}
 		k.sort(b, e.options.Tables, sorted)
 		e.clock.Lap(&e.times.Group)

@@ -23,10 +23,9 @@ type keyGroup struct {
 }
 
 // sort makes the group the timelines of the batch, or takes those that there are. nil: there are none.
-func (k *keyGroup) sort(b *traffic.Batch, t *traffic.Tables, sorted *traffic.Group) {
+func (k *keyGroup) sort(b *traffic.Batch, t *traffic.Tables, sorted *traffic.Timelines) {
 	if sorted != nil {
-		k.Fill(b, t)
-		k.Group = *sorted
+		k.Group, k.Column, k.Len = sorted.Group, sorted.Column, sorted.Len
 	} else {
 		k.Take(b, t)
 	}

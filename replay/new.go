@@ -18,9 +18,9 @@ type Options struct {
 	Policies []policy.Policy // if any has a scope, batches must have Marks
 	Lateness limit.Time      // a key whose time steps back by more resets
 
-	// Clients returns the timelines by client of the batch at hand, unless it is warm, where they are sorted for others as
-	// well. nil: they are not.
-	Clients func() *traffic.Group
+	// Sorted returns the timelines by a key of the batch at hand, unless it is warm, where they are sorted for others as
+	// well; nil for a key by which they are not. It may be nil itself.
+	Sorted func(by request.Key) *traffic.Timelines
 
 	Sink          Sink // nil: events go nowhere
 	EventPolicies int  // the first so many policies have their events sent to the sink

@@ -102,7 +102,7 @@ type Look struct {
 	seen
 	lookers []looker
 	who     *who.Observer
-	group   traffic.Group // by client
+	sorted  traffic.Timelines // by client
 }
 
 // New returns a Look that has seen nothing.
@@ -126,8 +126,8 @@ func (l *Look) Take(b *traffic.Batch) {
 	for _, action := range b.Action {
 		l.actions[action]++
 	}
-	l.group.Sort(b, b.Client, l.Read.Tables.Clients.Len())
-	l.who.Take(b, &l.group)
+	l.sorted.Take(b, l.Read.Tables)
+	l.who.Take(b, &l.sorted.Group)
 	for from := 0; from < b.Len(); from += piece {
 		for _, looker := range l.lookers {
 			looker.take(b, from, min(from+piece, b.Len()))
@@ -138,8 +138,13 @@ func (l *Look) Take(b *traffic.Batch) {
 // Population returns how many requests count, and how many clients sent them.
 func (l *Look) Population() (requests, clients int64) { return l.total, l.senders() }
 
-// Timelines returns those by client of the batch that was taken in last.
-func (l *Look) Timelines() *traffic.Group { return &l.group }
+// Timelines returns those of the batch that was taken in last, by client; by other keys nil.
+func (l *Look) Timelines(by request.Key) *traffic.Timelines {
+	if by != request.ByClient {
+		return nil
+	}
+	return &l.sorted
+}
 
 // OfAction returns how many requests are of an action, by its id.
 func (l *Look) OfAction(id int32) int64 {

@@ -244,8 +244,8 @@ func (r *Replay) newEngine(ctx context.Context, sink replay.Sink) *replay.Engine
 	}
 	o := replay.Options{
 		Tables: r.Read.Tables, Policies: r.Policies, Lateness: r.Read.Lateness,
-		Clients: func() *traffic.Group { return r.look.Timelines() },
-		Sink:    sink, EventPolicies: kept, Band: r.Band, Stop: ctx.Err, Clock: r.Read.Clock,
+		Sorted: func(by request.Key) *traffic.Timelines { return r.look.Timelines(by) },
+		Sink:   sink, EventPolicies: kept, Band: r.Band, Stop: ctx.Err, Clock: r.Read.Clock,
 	}
 	if len(r.observers) > 0 {
 		o.Observer, o.Retries = r.observers, r.verdicts != nil

@@ -55,7 +55,7 @@ func (s *Session) curve(q *Request) (*Curve, error) {
 		o.Periods = []limit.Time{shape.Per}
 	}
 	drawn := sweep.New(o)
-	if err := s.each(func(b *traffic.Batch, _ *traffic.Group) error {
+	if err := s.each(func(_ int, b *traffic.Batch) error {
 		drawn.Take(b)
 		return nil
 	}); err != nil {

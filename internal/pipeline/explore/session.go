@@ -24,11 +24,11 @@ import (
 	"shadow/report/advice"
 )
 
-// A Session is a log that suggest has answered about. Its requests stay in memory, sorted by client, as long as they are
-// few enough; else each question unpacks them again:
+// A Session is a log that suggest has answered about. Its requests stay in memory, as long as they are few enough, sorted by
+// client and by the key that was asked about last; else each question unpacks and sorts them again:
 //
 //	suggest ──▶ answer
-//	        └─▶ batches, sorted once ──▶ move, curve, client: a replay of what is asked
+//	        └─▶ batches ──▶ timelines by key ──▶ move, curve, client: a replay of what is asked
 //
 // Questions may be asked from several goroutines. They are answered one after the other.
 type Session struct {
@@ -39,14 +39,9 @@ type Session struct {
 	keys    []request.Key // by which limits may count
 
 	mu     sync.Mutex
-	held   []held            // nil: there are too many requests
-	crowds map[string]*crowd // by action
-}
-
-// A held batch is one that stays in memory.
-type held struct {
-	*traffic.Batch
-	byClient traffic.Group
+	held   []*traffic.Batch                    // nil: there are too many requests
+	sorted map[request.Key][]traffic.Timelines // by batch, for two keys at most
+	crowds map[string]*crowd                   // by action
 }
 
 // mostHeld is the most requests that stay in memory: each takes about 60 bytes.
@@ -65,7 +60,7 @@ func Open(ctx context.Context, q *pipeline.Suggest, logs []string) (*Session, er
 		return nil, errors.Join(err, q.Release())
 	}
 	s := &Session{
-		Report: page, suggest: q, found: q.Found(), crowds: map[string]*crowd{},
+		Report: page, suggest: q, found: q.Found(), crowds: map[string]*crowd{}, sorted: map[request.Key][]traffic.Timelines{},
 		keys: append([]request.Key{request.ByClient}, q.KeysThere()...),
 	}
 	s.keys = slices.Compact(s.keys)
@@ -80,22 +75,39 @@ func Open(ctx context.Context, q *pipeline.Suggest, logs []string) (*Session, er
 // Close frees the requests.
 func (s *Session) Close() error { return s.suggest.Release() }
 
-// hold unpacks the requests, and sorts them by client.
+// hold unpacks the requests.
 func (s *Session) hold() error {
-	var sorted traffic.Group
 	return s.unpack(func(b *traffic.Batch) error {
-		own := &traffic.Batch{
+		s.held = append(s.held, &traffic.Batch{
 			At: slices.Clone(b.At), Client: slices.Clone(b.Client), Agent: slices.Clone(b.Agent),
 			Action: slices.Clone(b.Action), Status: slices.Clone(b.Status), Bytes: slices.Clone(b.Bytes),
 			Seq: slices.Clone(b.Seq), Source: slices.Clone(b.Source), User: slices.Clone(b.User), Stamps: b.Stamps,
-		}
-		sorted.Sort(own, own.Client, s.tables().Clients.Len())
-		s.held = append(s.held, held{own, traffic.Group{
-			Keys: slices.Clone(sorted.Keys), Ends: slices.Clone(sorted.Ends),
-			Rows: slices.Clone(sorted.Rows), At: slices.Clone(sorted.At),
-		}})
+		})
 		return nil
 	})
+}
+
+// timelines returns those of the batches in memory by a key.
+func (s *Session) timelines(by request.Key) []traffic.Timelines {
+	if all := s.sorted[by]; all != nil || s.held == nil {
+		return all
+	}
+	for key := range s.sorted {
+		if key != request.ByClient {
+			delete(s.sorted, key)
+		}
+	}
+	all, sorter := make([]traffic.Timelines, len(s.held)), traffic.Timelines{By: by}
+	for i, b := range s.held {
+		sorter.Take(b, s.tables())
+		all[i].Column, all[i].Len = slices.Clone(sorter.Column), sorter.Len
+		all[i].Group = traffic.Group{
+			Keys: slices.Clone(sorter.Keys), Ends: slices.Clone(sorter.Ends),
+			Rows: slices.Clone(sorter.Rows), At: slices.Clone(sorter.At),
+		}
+	}
+	s.sorted[by] = all
+	return all
 }
 
 func (s *Session) tables() *traffic.Tables { return s.suggest.Read.Tables }
@@ -117,14 +129,14 @@ func (s *Session) unpack(do func(*traffic.Batch) error) error {
 	}
 }
 
-// each hands over the requests, and those of a client sorted if they are held.
-func (s *Session) each(do func(b *traffic.Batch, byClient *traffic.Group) error) error {
+// each hands over the requests.
+func (s *Session) each(do func(i int, b *traffic.Batch) error) error {
 	if s.held == nil {
-		return s.unpack(func(b *traffic.Batch) error { return do(b, nil) })
+		return s.unpack(func(b *traffic.Batch) error { return do(0, b) })
 	}
 	for i := range s.held {
-		b := *s.held[i].Batch // what is done may mark the rows
-		if err := do(&b, &s.held[i].byClient); err != nil {
+		b := *s.held[i] // what is done may mark the rows
+		if err := do(i, &b); err != nil {
 			return err
 		}
 	}
@@ -239,13 +251,18 @@ func (s *Session) judge(ctx context.Context, q *Request, o replay.Options) (*rep
 	if o.Policies, err = s.policy(q); err != nil {
 		return nil, err
 	}
-	var byClient *traffic.Group
+	var at int // the batch at hand
 	o.Tables, o.Lateness, o.Stop = s.tables(), s.suggest.Read.Lateness, ctx.Err
-	o.Clients = func() *traffic.Group { return byClient }
+	o.Sorted = func(by request.Key) *traffic.Timelines {
+		if all := s.timelines(by); all != nil {
+			return &all[at]
+		}
+		return nil
+	}
 	engine := replay.New(o)
 	wanted := match.FindActions(s.tables().Actions, q.Action)
-	if err := s.each(func(b *traffic.Batch, sorted *traffic.Group) error {
-		byClient = sorted
+	if err := s.each(func(i int, b *traffic.Batch) error {
+		at = i
 		if q.Action != "" {
 			b.Marks = marks(b, wanted)
 		}
@@ -276,7 +293,7 @@ func (s *Session) crowd(action string) (*crowd, error) {
 	}
 	c := &crowd{sent: make([]int64, s.tables().Clients.Len())}
 	wanted := match.FindActions(s.tables().Actions, action)
-	if err := s.each(func(b *traffic.Batch, _ *traffic.Group) error {
+	if err := s.each(func(_ int, b *traffic.Batch) error {
 		for row, client := range b.Client {
 			if action == "" || wanted.Has(b.Action[row]) {
 				c.sent[client]++
