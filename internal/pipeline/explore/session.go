@@ -41,6 +41,8 @@ type Session struct {
 	mu     sync.Mutex
 	held   []*traffic.Batch                    // nil: there are too many requests
 	sorted map[request.Key][]traffic.Timelines // by batch, for two keys at most
+	marked string                              // the action that marks are for
+	marks  [][]uint64                          // of the batches that are held, as far as they are made
 	crowds map[string]*crowd                   // by action
 }
 
@@ -132,7 +134,10 @@ func (s *Session) unpack(do func(*traffic.Batch) error) error {
 // each hands over the requests.
 func (s *Session) each(do func(i int, b *traffic.Batch) error) error {
 	if s.held == nil {
-		return s.unpack(func(b *traffic.Batch) error { return do(0, b) })
+		return s.unpack(func(b *traffic.Batch) error {
+			own := *b
+			return do(0, &own)
+		})
 	}
 	for i := range s.held {
 		b := *s.held[i] // what is done may mark the rows
@@ -260,11 +265,14 @@ func (s *Session) judge(ctx context.Context, q *Request, o replay.Options) (*rep
 		return nil
 	}
 	engine := replay.New(o)
+	if q.Action != s.marked {
+		s.marked, s.marks = q.Action, make([][]uint64, len(s.held))
+	}
 	wanted := match.FindActions(s.tables().Actions, q.Action)
 	if err := s.each(func(i int, b *traffic.Batch) error {
 		at = i
 		if q.Action != "" {
-			b.Marks = marks(b, wanted)
+			b.Marks = s.marksOf(i, b, wanted)
 		}
 		return engine.Judge(b)
 	}); err != nil {
@@ -275,13 +283,19 @@ func (s *Session) judge(ctx context.Context, q *Request, o replay.Options) (*rep
 	return result, nil
 }
 
-// marks marks the requests of an action.
-func marks(b *traffic.Batch, wanted match.ActionIDs) []uint64 {
+// marksOf returns the marks of batch i: of the requests of an action.
+func (s *Session) marksOf(i int, b *traffic.Batch, wanted match.ActionIDs) []uint64 {
+	if s.held != nil && s.marks[i] != nil {
+		return s.marks[i]
+	}
 	marks := make([]uint64, b.Len())
 	for row, action := range b.Action {
 		if wanted.Has(action) {
 			marks[row] = 1
 		}
+	}
+	if s.held != nil {
+		s.marks[i] = marks
 	}
 	return marks
 }

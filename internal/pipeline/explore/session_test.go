@@ -79,6 +79,7 @@ func TestMovesAreReplays(t *testing.T) {
 	s := open(t, shop)
 	unpacked := open(t, shop)
 	unpacked.held = nil
+	sums := map[string]Group{}
 	for _, by := range []string{"client", "client+agent", "action"} {
 		for _, limit := range []string{"window:6/30s", "token:10/1m,burst=20", "fixed:20/1m", "leaky:5/10s", "nginx:30r/m,burst=5,nodelay"} {
 			key, err := request.ParseKey(by)
@@ -93,6 +94,13 @@ func TestMovesAreReplays(t *testing.T) {
 			}
 			for i, s := range []*Session{s, unpacked} {
 				m := answer[Move](t, s, Request{Ask: "move", Limit: limit, By: by, Rows: mostRows})
+				for _, action := range s.Actions()[:2] { // these come between, and go by marks of their own
+					one := answer[Move](t, s, Request{Ask: "move", Limit: limit, By: by, Action: action})
+					if before := sums[limit+by+action]; i > 0 && one.All != before || one.All.Refused > one.All.Requests {
+						t.Errorf("%s: %+v unpacked, %+v held", action, one.All, before)
+					}
+					sums[limit+by+action] = one.All
+				}
 				compareMove(t, &m, &model.Policies[0])
 				if t.Failed() {
 					t.Fatalf("%s by %s, session %d", limit, by, i)
