@@ -146,7 +146,27 @@ func TestExplorePage(t *testing.T) {
 		}
 	}
 
+	v.do(`document.getElementById("keep").click()`)
 	limit("window:6/30s")
+	v.until(`document.getElementById("compare-words").textContent.startsWith("window:6/30s hits ")`)
+	if words := string(run(t, dir, "diff", shop, "--limit", "leaky:5/10s", "--limit", "window:6/30s")); !strings.Contains(v.text("#compare-words"), "clients that leaky:5/10s spares") {
+		t.Errorf("the page compares %q, and diff says\n%s", v.text("#compare-words"), words)
+	}
+	v.until(`document.querySelector("#time-chart canvas") !== null`)
+	whole := v.text("#groups .sum td:nth-child(6)")
+	v.do(`document.getElementById("worst").click()`)
+	v.until(`document.querySelector("#groups .sum td:nth-child(6)").textContent !== ` + strconv.Quote(whole))
+	var worst struct {
+		Policies []struct {
+			Worst struct{ Refused int64 } `json:"worst_minute"`
+		}
+	}
+	must(t, json.Unmarshal(run(t, dir, "replay", shop, "--limit", "window:6/30s", "--no-store", "--output", "json"), &worst))
+	if got := v.text("#groups .sum td:nth-child(7)"); got != strconv.FormatInt(worst.Policies[0].Worst.Refused, 10) {
+		t.Errorf("the worst minute refuses %s on the page, %+v by a replay", got, worst)
+	}
+	v.do(`document.getElementById("whole").click()`)
+	v.until(`document.querySelector("#groups .sum td:nth-child(6)").textContent === ` + strconv.Quote(whole))
 	v.until(`document.querySelector("#chart canvas") !== null`)
 	v.do(`document.getElementById("slider").value = 900; document.getElementById("slider").dispatchEvent(new Event("input"))`)
 	v.until(`/^window:(?!6\/)\d+\/30s$/.test(document.getElementById("hit-limit").textContent)`)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"shadow/internal/suggest"
+	"shadow/internal/traffic"
 	"shadow/internal/traffic/useragent"
 	"shadow/internal/traffic/who"
 	"shadow/replay"
@@ -22,7 +23,20 @@ type Move struct {
 	Hit    []Row   `json:"hit"`    // some of the clients hit
 	Found  int     `json:"found"`  // clients hit that fit the filter
 
-	Command string `json:"command"` // that replays the limit; "": none does for one action alone
+	Compared *Compared `json:"compared"` // nil: with nothing
+
+	Command string `json:"command"` // that replays the limit; "": none does for an action or a time alone
+}
+
+// A Compared is what another limit does to the same requests.
+type Compared struct {
+	Limit        string  `json:"limit"`
+	All          Group   `json:"all"`
+	Groups       []Group `json:"groups"`
+	NewlyHit     int     `json:"newly_hit"` // clients that the limit hits, and the other does not
+	Released     int     `json:"released"`  // the other way round
+	NewlyHitSome []Row   `json:"newly_hit_clients"`
+	ReleasedSome []Row   `json:"released_clients"`
 }
 
 // A Group is what a limit does to the clients of one identity.
@@ -53,31 +67,84 @@ type Row struct {
 // mostRows is the most clients that a Move lists.
 const mostRows = 200
 
-// move replays a limit.
+// move replays a limit. Of a part of the time it tells what a replay of the whole log does in it.
 func (s *Session) move(ctx context.Context, q *Request) (*Move, error) {
-	result, err := s.judge(ctx, q, replay.Options{Bare: true})
+	name, hits, err := s.hits(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	crowd, err := s.crowd(q.Action)
+	of := q.scope()
+	crowd, err := s.crowd(of)
 	if err != nil {
 		return nil, err
 	}
-	tally := &result.Policies[0]
-	m := &Move{Limit: tally.Policy.Name, By: cmp.Or(q.By, "client"), Action: q.Action, All: Group{Identity: "all"}}
-	m.Groups = s.groups(crowd, suggest.Count(&tally.Hits, s.found.Who.Identities), &m.All)
-	rows := s.rows(crowd, &tally.Hits, strings.ToLower(strings.TrimSpace(q.Filter)))
+	m := &Move{Limit: name, By: cmp.Or(q.By, "client"), Action: q.Action, All: Group{Identity: "all"}}
+	m.Groups = s.groups(crowd, suggest.Count(hits, s.found.Who.Identities), &m.All)
+	rows := s.rows(crowd, hits, nil, strings.ToLower(strings.TrimSpace(q.Filter)))
 	slices.SortFunc(rows, order(q.Sort))
 	m.Found = len(rows)
 	from := min(max(0, q.From), len(rows))
 	m.Hit = rows[from:min(from+min(max(0, q.Rows), mostRows), len(rows))]
-	for i := range m.Hit {
-		s.describe(&m.Hit[i], &tally.Hits)
+	s.describe(m.Hit, hits)
+	if q.Other != "" {
+		if m.Compared, err = s.compare(ctx, q, crowd, hits); err != nil {
+			return nil, err
+		}
 	}
-	if q.Action == "" {
+	if of == (scope{}) {
 		m.Command = s.suggest.CommandLine("replay", "--limit", q.Limit, "--by", m.By)
 	}
 	return m, nil
+}
+
+// hits replays the limit of a question, and returns its name and which clients it hits.
+func (s *Session) hits(ctx context.Context, q *Request) (name string, hits *replay.Hits, err error) {
+	o, of := replay.Options{Bare: true}, q.scope()
+	if of.partial() {
+		hits = new(replay.Hits)
+		o.Observer = observer(func(b *traffic.Batch, row int32) {
+			if at := b.At[row]; of.has(at) {
+				hits.Add(b.Client[row], 1, at, at)
+			}
+		})
+	}
+	result, err := s.judge(ctx, q, o)
+	if err != nil {
+		return "", nil, err
+	}
+	tally := &result.Policies[0]
+	if hits == nil {
+		hits = &tally.Hits
+	}
+	return tally.Policy.Name, hits, nil
+}
+
+// mostCompared is the most clients that a comparison lists on each side.
+const mostCompared = 20
+
+// compare replays the other limit of a question.
+func (s *Session) compare(ctx context.Context, q *Request, c *crowd, hits *replay.Hits) (*Compared, error) {
+	other := *q
+	other.Limit = q.Other
+	name, others, err := s.hits(ctx, &other)
+	if err != nil {
+		return nil, err
+	}
+	d := &Compared{Limit: name, All: Group{Identity: "all"}}
+	d.Groups = s.groups(c, suggest.Count(others, s.found.Who.Identities), &d.All)
+	d.NewlyHitSome, d.NewlyHit = s.some(c, hits, others)
+	d.ReleasedSome, d.Released = s.some(c, others, hits)
+	return d, nil
+}
+
+// some returns the clients hit that others spare: those of which most is refused, and how many there are.
+func (s *Session) some(c *crowd, hits, others *replay.Hits) (rows []Row, n int) {
+	rows = s.rows(c, hits, others, "")
+	slices.SortFunc(rows, order(""))
+	n = len(rows)
+	rows = rows[:min(n, mostCompared)]
+	s.describe(rows, hits)
+	return rows, n
 }
 
 // groups returns the figures of each identity, and adds them up.
@@ -98,11 +165,16 @@ func (s *Session) groups(c *crowd, f suggest.Figures, all *Group) (groups []Grou
 	return groups
 }
 
-// rows returns the clients hit that fit a filter, with what they are sorted by.
-func (s *Session) rows(c *crowd, hits *replay.Hits, filter string) (rows []Row) {
+// rows returns the clients hit that fit a filter and are not among others, nil for none, with what they are sorted by.
+func (s *Session) rows(c *crowd, hits, others *replay.Hits, filter string) (rows []Row) {
 	t := s.tables()
 	rows = make([]Row, 0, hits.Len())
 	for hit := range hits.All() {
+		if others != nil {
+			if _, both := others.Find(hit.Client); both {
+				continue
+			}
+		}
 		row := Row{
 			ID: hit.Client, Client: t.ShownClient(hit.Client), Identity: s.found.Who.Of(hit.Client).One(),
 			Requests: c.sent[hit.Client], Refused: hit.Refused,
@@ -115,13 +187,16 @@ func (s *Session) rows(c *crowd, hits *replay.Hits, filter string) (rows []Row) 
 	return rows
 }
 
-// describe adds to a row what nothing is sorted by.
-func (s *Session) describe(row *Row, hits *replay.Hits) {
-	hit, _ := hits.Find(row.ID)
-	row.Agent = s.tables().ShownAgent(s.agent(row.ID))
-	row.Short = useragent.Short(row.Agent)
-	row.First, row.Last = int64(hit.First), int64(hit.Last)
-	row.Reasons = append([]string{}, s.found.Who.Reasons(row.ID)...)
+// describe adds to rows what nothing is sorted by.
+func (s *Session) describe(rows []Row, hits *replay.Hits) {
+	for i := range rows {
+		row := &rows[i]
+		hit, _ := hits.Find(row.ID)
+		row.Agent = s.tables().ShownAgent(s.agent(row.ID))
+		row.Short = useragent.Short(row.Agent)
+		row.First, row.Last = int64(hit.First), int64(hit.Last)
+		row.Reasons = append([]string{}, s.found.Who.Reasons(row.ID)...)
+	}
 }
 
 // agent returns the agent that most requests of a client have.

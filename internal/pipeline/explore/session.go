@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -20,6 +21,7 @@ import (
 	"shadow/internal/traffic"
 	"shadow/internal/traffic/match"
 	"shadow/internal/traffic/who"
+	"shadow/limit"
 	"shadow/replay"
 	"shadow/report/advice"
 )
@@ -43,13 +45,29 @@ type Session struct {
 	sorted map[request.Key][]traffic.Timelines // by batch, for two keys at most
 	marked string                              // the action that marks are for
 	marks  [][]uint64                          // of the batches that are held, as far as they are made
-	crowds map[string]*crowd                   // by action
+	crowds map[scope]*crowd                    // of whole logs, and the last of a part
 }
 
 // mostHeld is the most requests that stay in memory: each takes about 60 bytes.
 const mostHeld = 16 << 20
 
-// A crowd is who sent the requests of an action, or all.
+// A scope is the requests of an action, "" for all, that came within some time.
+type scope struct {
+	action       string
+	since, until int64 // as in a Request
+}
+
+func (q *Request) scope() scope { return scope{q.Action, q.Since, q.Until} }
+
+// partial reports whether it is only a part of the log.
+func (c scope) partial() bool { return c.since != 0 || c.until != 0 }
+
+// has reports whether a moment is within.
+func (c scope) has(at limit.Time) bool {
+	return int64(at) >= c.since && (c.until == 0 || int64(at) < c.until)
+}
+
+// A crowd is who sent the requests of a scope.
 type crowd struct {
 	Requests, Clients who.Groups
 	sent              []int64 // by client
@@ -62,7 +80,7 @@ func Open(ctx context.Context, q *pipeline.Suggest, logs []string) (*Session, er
 		return nil, errors.Join(err, q.Release())
 	}
 	s := &Session{
-		Report: page, suggest: q, found: q.Found(), crowds: map[string]*crowd{}, sorted: map[request.Key][]traffic.Timelines{},
+		Report: page, suggest: q, found: q.Found(), crowds: map[scope]*crowd{}, sorted: map[request.Key][]traffic.Timelines{},
 		keys: append([]request.Key{request.ByClient}, q.KeysThere()...),
 	}
 	s.keys = slices.Compact(s.keys)
@@ -150,11 +168,14 @@ func (s *Session) each(do func(i int, b *traffic.Batch) error) error {
 
 // A Request is a question.
 type Request struct {
-	Ask    string `json:"ask"` // suggest, move, curve or client
+	Ask    string `json:"ask"` // suggest, move, curve, times or client
 	Limit  string `json:"limit"`
+	Other  string `json:"other"`  // of a Move: a limit to compare with; "": none
 	By     string `json:"by"`     // "" for client
 	Action string `json:"action"` // requests of this action only; "" for all
 	Client int32  `json:"client"` // by its number in a Move
+	Since  int64  `json:"since"`  // of a Move: only what came from this moment on, in microseconds since 1970
+	Until  int64  `json:"until"`  // of a Move: and before this one; 0: to the end
 
 	Sort   string `json:"sort"`   // of a Move: refused, requests, share or client; "" for refused
 	Filter string `json:"filter"` // of a Move: part of the name, the identity or the agent of a client
@@ -180,10 +201,12 @@ func (s *Session) Answer(ctx context.Context, q Request) (json.RawMessage, error
 		answer, err = s.move(ctx, &q)
 	case "curve":
 		answer, err = s.curve(&q)
+	case "times":
+		answer, err = s.times(ctx, &q)
 	case "client":
 		return s.client(ctx, &q)
 	default:
-		err = fmt.Errorf("ask %q: want suggest, move, curve or client", q.Ask)
+		err = fmt.Errorf("ask %q: want suggest, move, curve, times or client", q.Ask)
 	}
 	if err != nil {
 		return nil, err
@@ -300,16 +323,17 @@ func (s *Session) marksOf(i int, b *traffic.Batch, wanted match.ActionIDs) []uin
 	return marks
 }
 
-// crowd returns who sent the requests of an action.
-func (s *Session) crowd(action string) (*crowd, error) {
-	if c := s.crowds[action]; c != nil {
+// crowd returns who sent the requests of a scope.
+func (s *Session) crowd(of scope) (*crowd, error) {
+	if c := s.crowds[of]; c != nil {
 		return c, nil
 	}
+	maps.DeleteFunc(s.crowds, func(other scope, _ *crowd) bool { return other.partial() })
 	c := &crowd{sent: make([]int64, s.tables().Clients.Len())}
-	wanted := match.FindActions(s.tables().Actions, action)
+	wanted := match.FindActions(s.tables().Actions, of.action)
 	if err := s.each(func(_ int, b *traffic.Batch) error {
 		for row, client := range b.Client {
-			if action == "" || wanted.Has(b.Action[row]) {
+			if (of.action == "" || wanted.Has(b.Action[row])) && of.has(b.At[row]) {
 				c.sent[client]++
 			}
 		}
@@ -324,6 +348,6 @@ func (s *Session) crowd(action string) (*crowd, error) {
 			c.Requests[is] += n
 		}
 	}
-	s.crowds[action] = c
+	s.crowds[of] = c
 	return c, nil
 }

@@ -194,6 +194,79 @@ func TestClientIsExplained(t *testing.T) {
 	}
 }
 
+// Stretches add up to a move, and so do parts of the time. The worst minute is the one that a report names.
+func TestTimesAddUp(t *testing.T) {
+	s := open(t, shop)
+	for _, action := range []string{"", s.Actions()[1]} {
+		q := Request{Ask: "times", Limit: "window:6/30s", Action: action}
+		times := answer[Times](t, s, q)
+		q.Ask, q.Rows = "move", mostRows
+		whole := answer[Move](t, s, q)
+		var requests, refused int64
+		for i := range times.Requests {
+			requests, refused = requests+times.Requests[i], refused+times.Refused[i]
+		}
+		if requests != whole.All.Requests || refused != whole.All.Refused || len(times.Requests) > mostStretches {
+			t.Errorf("%q: %d of %d refused in %d stretches, by a move %d of %d", action, refused, requests, len(times.Requests), whole.All.Refused, whole.All.Requests)
+		}
+		middle := times.Start + times.Step*int64(len(times.Requests)/2)
+		before, after := q, q
+		before.Until, after.Since = middle, middle
+		first, second := answer[Move](t, s, before), answer[Move](t, s, after)
+		if first.All.Refused+second.All.Refused != refused || first.All.Requests+second.All.Requests != requests || first.All.Refused == 0 || second.All.Refused == 0 {
+			t.Errorf("%q: %+v and %+v are not %+v", action, first.All, second.All, whole.All)
+		}
+		q.Since, q.Until = times.Worst.At, times.Worst.At+60_000_000
+		if worst := answer[Move](t, s, q); worst.All.Refused != times.Worst.Refused || worst.Hit[0].First < q.Since || worst.Hit[0].Last >= q.Until {
+			t.Errorf("%q: the worst minute refuses %d, %+v", action, times.Worst.Refused, worst.All)
+		}
+	}
+	r := &pipeline.Replay{Logs: caller(io.Discard)}
+	r.Limits, r.NoStore = []string{"window:6/30s"}, true
+	model, err := r.Model(t.Context(), []string{shop})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, want := answer[Times](t, s, Request{Ask: "times", Limit: "window:6/30s"}).Worst, model.Policies[0].WorstMinute
+	if got.Refused != want.Refused {
+		t.Errorf("the worst minute refuses %d, in a report %d", got.Refused, want.Refused)
+	}
+}
+
+// Two limits are compared as shadow diff does.
+func TestCompared(t *testing.T) {
+	s := open(t, shop)
+	const a, b = "window:6/30s", "token:10/1m,burst=5"
+	m := answer[Move](t, s, Request{Ask: "move", Limit: a, Other: b, Rows: mostRows})
+	other := answer[Move](t, s, Request{Ask: "move", Limit: b, Rows: mostRows})
+	hit := func(rows []Row) map[string]bool {
+		all := map[string]bool{}
+		for _, row := range rows {
+			all[row.Client] = true
+		}
+		return all
+	}
+	ofA, ofB, newly, released := hit(m.Hit), hit(other.Hit), 0, 0
+	for client := range ofA {
+		if !ofB[client] {
+			newly++
+		}
+	}
+	for client := range ofB {
+		if !ofA[client] {
+			released++
+		}
+	}
+	if d := m.Compared; d.All != other.All || d.NewlyHit != newly || d.Released != released || newly+released == 0 {
+		t.Errorf("%+v, want %d newly hit and %d released", d, newly, released)
+	}
+	for _, row := range m.Compared.NewlyHitSome {
+		if ofB[row.Client] || row.Refused == 0 {
+			t.Errorf("%+v is hit by both", row)
+		}
+	}
+}
+
 // Rows are sorted, filtered and cut as asked.
 func TestRows(t *testing.T) {
 	s := open(t, shop)

@@ -38,7 +38,8 @@ const rowsAtOnce = 20;
 const field = (id) => byId(id);
 const kind = field("kind"), rate = field("rate"), per = field("per"), by = field("by"), action = field("action");
 const slider = field("slider"), number = field("number"), limit = field("limit");
-let curve = null, move = null, sort = "refused", from = 0, client = null, oneCharts = [];
+const since = field("since"), until = field("until"), other = field("other");
+let curve = null, move = null, sort = "refused", from = 0, client = null, oneCharts = [], times = null, timeChart = null;
 
 // most is the largest N of the slider, which moves on the scale of the chart.
 const most = () => Math.max(10, Number(number.value), ...(curve?.points.slice(-1).map((p) => p.n) ?? []));
@@ -78,7 +79,17 @@ function spread(text) {
 }
 
 const question = (what) => ({ ask: what, limit: limit.value, by: by.value, action: action.value });
-const askMove = latest(showMove), askCurve = latest(showCurve), askClient = latest(showClient);
+const moving = () => ({
+  ...question("move"), other: other.value.trim(), since: momentOf(since.value), until: momentOf(until.value), sort, filter: byId("filter").value, from, rows: rowsAtOnce,
+});
+const askMove = latest(showMove), askCurve = latest(showCurve), askClient = latest(showClient), askTimes = latest(showTimes);
+
+// Moments are microseconds since 1970 for the program, and UTC without a zone for people.
+const momentText = (at) => (at ? new Date(at / 1e3).toISOString().slice(0, 19).replace("T", " ") : "");
+function momentOf(text) {
+  const at = Date.parse(`${text.trim().replace(" ", "T")}Z`);
+  return Number.isNaN(at) ? 0 : at * 1e3;
+}
 
 // change asks about the limit that is chosen; about its curve only where that is another one.
 function change(shape) {
@@ -89,14 +100,13 @@ function change(shape) {
   slider.disabled = number.disabled = kind.value === "other";
   from = 0;
   slider.value = toSlider(Math.max(1, Number(number.value)));
-  askMove({ ...question("move"), sort, filter: byId("filter").value, from, rows: rowsAtOnce });
+  askMove(moving());
+  askTimes(question("times"));
   if (shape) askCurve(question("curve"));
   remember();
 }
 
-function list() {
-  askMove({ ...question("move"), sort, filter: byId("filter").value, from, rows: rowsAtOnce });
-}
+const list = () => askMove(moving());
 
 // remember keeps the state in the address.
 function remember() {
@@ -134,7 +144,70 @@ function showMove(answer) {
   rows[rows.length - 1].classList.add("sum");
   byId("groups").tBodies[0].replaceChildren(...rows);
   showRows();
+  showCompared();
   if (curve) drawCurve();
+}
+
+function showCompared() {
+  const compared = move.compared;
+  byId("both").hidden = byId("either").hidden = !compared;
+  byId("compare-words").textContent = compared ? `${move.limit} hits ${thousands(compared.newly_hit)} clients that ${compared.limit} spares, and spares ${thousands(compared.released)} that it hits.` : "";
+  if (!compared) return;
+  const rows = move.groups.concat(move.all).map((g, i) => {
+    const its = [...compared.groups, compared.all][i];
+    return row(make("th", g.identity, { scope: "row" }), [num(g.hit), num(its.hit), num(g.refused), num(its.refused)]);
+  });
+  rows[rows.length - 1].classList.add("sum");
+  byId("both").tBodies[0].replaceChildren(...rows);
+  const either = (clients, is) => clients.map((c) => row(make("th", c.client, { scope: "row" }), [[is, {}], [c.identity, {}], [c.short, { title: c.agent }], num(c.requests), num(c.refused)]));
+  byId("either").tBodies[0].replaceChildren(...either(compared.newly_hit_clients, "newly hit"), ...either(compared.released_clients, "released"));
+}
+
+// Over time.
+
+function showTimes(answer) {
+  times = answer;
+  drawTimes();
+}
+
+function drawTimes() {
+  const box = byId("time-chart");
+  timeChart?.destroy();
+  timeChart = null;
+  if (!times) return;
+  const at = times.requests.map((_, i) => (times.start + i * times.step) / 1e6), length = times.step / 1e6;
+  const bars = uPlot.paths.bars({ size: [0.9, 100], align: 1 });
+  const chosen = { from: momentOf(since.value), to: momentOf(until.value) };
+  timeChart = newChart(box, 200, {
+    cursor: { drag: { x: true, y: false, setScale: false }, points: { show: false }, x: true, y: false },
+    scales: { x: { time: true, range: [at[0], at[at.length - 1] + length] } }, axes: [clock(), axis({ size: 58 })], tzDate: utc,
+    series: [{}, { stroke: color("pale"), fill: color("pale"), paths: bars, points: { show: false } }, { stroke: color("refused"), fill: color("refused"), paths: bars, points: { show: false } }],
+    hooks: {
+      setSelect: [(u) => {
+        if (u.select.width < 4) return;
+        choose(u.posToVal(u.select.left, "x") * 1e6, u.posToVal(u.select.left + u.select.width, "x") * 1e6);
+      }],
+      draw: [(u) => {
+        if (!chosen.from && !chosen.to) return;
+        const left = chosen.from ? u.valToPos(chosen.from / 1e6, "x", true) : u.bbox.left, right = chosen.to ? u.valToPos(chosen.to / 1e6, "x", true) : u.bbox.left + u.bbox.width;
+        u.ctx.strokeStyle = color("accent");
+        u.ctx.lineWidth = 2 * dot();
+        u.ctx.strokeRect(left, u.bbox.top, Math.max(2, right - left), u.bbox.height);
+      }],
+    },
+  }, [at, times.requests, times.refused]);
+  byId("worst").disabled = !times.worst_minute;
+  byId("time-words").textContent = `Requests, and in red those that are refused, in stretches of ${thousands(length)} s. Drag to choose a part of the time: the figures and clients are those of a replay of the whole log within it.`
+    + (times.worst_minute ? ` In the worst minute, ${momentText(times.worst_minute.at).slice(0, 16)} UTC, ${thousands(times.worst_minute.refused)} are refused.` : "");
+}
+
+// choose looks at a part of the time, in whole seconds.
+function choose(begin, end) {
+  since.value = momentText(Math.floor(begin / 1e6) * 1e6);
+  until.value = momentText(Math.ceil(end / 1e6) * 1e6);
+  from = 0;
+  drawTimes();
+  list();
 }
 
 function showRows() {
@@ -336,8 +409,26 @@ byId("back").addEventListener("click", () => {
   spread(data.answer.limit);
   change(true);
 });
+byId("worst").addEventListener("click", () => choose(times.worst_minute.at, times.worst_minute.at + 60e6));
+byId("whole").addEventListener("click", () => {
+  since.value = until.value = "";
+  from = 0;
+  drawTimes();
+  list();
+});
+for (const control of [since, until]) control.addEventListener("change", () => {
+  from = 0;
+  drawTimes();
+  list();
+});
+other.addEventListener("change", list);
+byId("keep").addEventListener("click", () => {
+  other.value = limit.value;
+  list();
+});
 drawers.push(() => {
   drawCurve();
+  drawTimes();
   if (oneShown) drawClient(oneShown);
 });
 
