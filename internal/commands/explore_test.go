@@ -21,6 +21,7 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 )
 
 // serve has the program hold a log open, and returns the address of the page. It must end by itself at the first signal.
@@ -269,4 +270,36 @@ func TestExploreHostileLog(t *testing.T) {
 	if wide {
 		t.Error("at 390 pixels the page moves sideways")
 	}
+}
+
+// The page is readable for those who see little, in both themes, from a phone to a wall, and moves by the keyboard alone.
+func TestExploreAccessible(t *testing.T) {
+	axe, err := os.ReadFile("../../report/html/testdata/axe/axe.min.js")
+	must(t, err)
+	address := serve(t, rootOfSamples(t), "sample-logs/shop-combined.log")
+	v := visitPage(t, address, 1280)
+	v.until(`document.querySelectorAll("#clients tbody .open").length > 0`)
+	v.do(`document.querySelector("#clients tbody .open").click(); document.getElementById("keep").click(); document.querySelectorAll("details").forEach((d) => { d.open = true; })`)
+	v.until(`!document.getElementById("both").hidden && document.getElementById("one-title").textContent.includes(":")`)
+	v.do(string(axe))
+	for _, width := range []int64{390, 1280, 1920} {
+		must(t, chromedp.Do(v.ctx, chromedp.EmulateViewport(width, 900)))
+		for _, theme := range []string{"light", "dark"} {
+			must(t, chromedp.Do(v.ctx, chromedp.Click(chromedp.CSS("label[for=theme-"+theme+"]"))))
+			found, err := chromedp.Run(v.ctx, chromedp.Evaluate[[]string](`axe.run(document, {resultTypes: ["violations"]}).then((r) => r.violations.map((v) => v.help + ": " + v.nodes.slice(0, 3).map((n) => n.target.join(" ") + " " + n.failureSummary).join("; ")))`, chromedp.EvalAwaitPromise))
+			must(t, err)
+			for _, text := range found {
+				t.Errorf("%s at %d: %s", theme, width, text)
+			}
+		}
+		wide, err := chromedp.Run(v.ctx, chromedp.Evaluate[int64](`document.documentElement.scrollWidth`))
+		must(t, err)
+		if wide > width {
+			t.Errorf("at %d pixels the page is %d wide", width, wide)
+		}
+	}
+	before := v.text("#hit-limit")
+	v.do(`document.getElementById("slider").focus()`)
+	must(t, chromedp.Do(v.ctx, chromedp.KeyEvent(kb.End)))
+	v.until(`document.getElementById("hit-limit").textContent !== ` + strconv.Quote(before))
 }
