@@ -24,7 +24,7 @@ type Import struct {
 
 	noted map[Note]bool
 	docs  []doc // that were not read yet
-	nginx []*nginxFile
+	nginx []*nginxConfig
 }
 
 // A Policy is the limits that one server asks together.

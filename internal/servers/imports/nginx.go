@@ -10,6 +10,7 @@ import (
 
 	"shadow/internal/lazy"
 	"shadow/internal/policy"
+	"shadow/internal/servers/imports/nginxfiles"
 	"shadow/parse"
 	"shadow/parse/nginxconf"
 )
@@ -84,10 +85,7 @@ func readNginx(i *Import, file string, text []byte) error {
 	for _, p := range problems {
 		i.lose("", "%v", p)
 	}
-	if !i.joinsNginx(file, top) {
-		i.nginx = append(i.nginx, &nginxFile{file, top, len(i.Policies)})
-		i.Policies = append(i.Policies, Policy{}) // until all files are there
-	}
+	i.joinNginx(file, top)
 	logged := nginxconf.LogFormats(top)
 	for _, f := range logged[:min(mostLogFormats, len(logged))] {
 		i.Logged = append(i.Logged, f.Text)
@@ -95,84 +93,40 @@ func readNginx(i *Import, file string, text []byte) error {
 	return nil
 }
 
-// An nginxFile is a configuration that was given, with other files that belong to it.
-type nginxFile struct {
-	name   string
-	top    []*nginxconf.Directive
+// joinNginx puts a file beside those that it belongs to.
+func (i *Import) joinNginx(file string, top []*nginxconf.Directive) {
+	if n := len(i.nginx); n > 0 {
+		before := i.nginx[n-1]
+		if joined, known := before.Join(file, top); known {
+			i.tell(file, "%s includes it: it is read once", before.Name)
+			return
+		} else if joined {
+			return
+		}
+	}
+	i.nginx = append(i.nginx, &nginxConfig{nginxfiles.Config{Name: file, Top: top}, len(i.Policies)})
+	i.Policies = append(i.Policies, Policy{}) // until all files are there
+}
+
+// An nginxConfig is a configuration that was given.
+type nginxConfig struct {
+	nginxfiles.Config
 	policy int // its place among the policies
-}
-
-// joinsNginx puts a file beside the one given before it, unless both are whole: what stands in one is named in the other.
-// It reports whether it did.
-func (i *Import) joinsNginx(file string, top []*nginxconf.Directive) bool {
-	if len(i.nginx) == 0 {
-		return false
-	}
-	before := i.nginx[len(i.nginx)-1]
-	whole, part := httpBlock(before.top), httpBlock(top)
-	switch {
-	case whole != nil && part != nil:
-		return false
-	case file != before.name && includes(before.top, file): // parts of one file are as files of their own
-		i.tell(file, "%s includes it: it is read once", before.name)
-	case part != nil:
-		part.Block = append(part.Block, slices.DeleteFunc(before.top, func(d *nginxconf.Directive) bool { return file != before.name && includes(top, d.File) })...)
-		before.name, before.top = file, top
-	case whole != nil:
-		whole.Block = append(whole.Block, top...)
-	default:
-		before.top = append(before.top, top...)
-	}
-	return true
-}
-
-// httpBlock returns the first block called http; nil of a file that is included in one.
-func httpBlock(top []*nginxconf.Directive) *nginxconf.Directive {
-	if at := slices.IndexFunc(top, func(d *nginxconf.Directive) bool { return d.Name == "http" }); at >= 0 {
-		return top[at]
-	}
-	return nil
-}
-
-// includes reports whether directives stand in a file, by whatever path it was included.
-func includes(all []*nginxconf.Directive, file string) bool {
-	wanted, is := sameFile(file), map[string]bool{}
-	var holds func(all []*nginxconf.Directive) bool
-	holds = func(all []*nginxconf.Directive) bool {
-		return slices.ContainsFunc(all, func(d *nginxconf.Directive) bool {
-			if _, known := is[d.File]; !known {
-				is[d.File] = sameFile(d.File) == wanted
-			}
-			return is[d.File] || holds(d.Block)
-		})
-	}
-	return holds(all)
-}
-
-// sameFile returns one path for all those of a file.
-func sameFile(path string) string {
-	if whole, err := filepath.Abs(path); err == nil {
-		path = whole
-	}
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real
-	}
-	return path
 }
 
 // takeNginx takes the limits of the configurations of nginx that were given.
 func (i *Import) takeNginx() {
 	for _, f := range i.nginx {
 		r := &nginxReader{
-			Import: i, base: filepath.Dir(f.name), zones: map[string]*nginxZone{}, known: map[string][]valueCase{},
+			Import: i, base: filepath.Dir(f.Name), zones: map[string]*nginxZone{}, known: map[string][]valueCase{},
 			variables: map[string]*nginxconf.Directive{}, set: map[string]*nginxconf.Directive{}, unknown: map[string]bool{},
 			asked: map[string]bool{},
 		}
-		unescape(f.top)
-		r.declare(f.top)
-		r.tellUnknown(f.top)
-		r.tellMisplaced(f.top)
-		for _, level := range httpLevels(f.top) {
+		unescape(f.Top)
+		r.declare(f.Top)
+		r.tellUnknown(f.Top)
+		r.tellMisplaced(f.Top)
+		for _, level := range f.Levels() {
 			r.readHTTP(level)
 		}
 		i.Policies[f.policy] = r.policy()
@@ -189,19 +143,6 @@ func unescape(all []*nginxconf.Directive) {
 		}
 		unescape(d.Block)
 	}
-}
-
-// httpLevels are the blocks called http; or the top, of a file that is included in one.
-func httpLevels(top []*nginxconf.Directive) (levels [][]*nginxconf.Directive) {
-	for _, d := range top {
-		if d.Name == "http" {
-			levels = append(levels, d.Block)
-		}
-	}
-	if levels == nil {
-		levels = append(levels, top)
-	}
-	return levels
 }
 
 // declare takes down what has a name, wherever it stands.
