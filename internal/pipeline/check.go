@@ -89,6 +89,9 @@ func describeConfig(c *policy.Config) string {
 	for i := range c.Tiers {
 		line(1, "tier %s: %s", c.Tiers[i].Name, membersText(&c.Tiers[i]))
 	}
+	if c.NginxPaths {
+		line(1, "paths: as nginx decodes, merges and resolves them")
+	}
 	for _, set := range c.Policies {
 		if len(set.Policies) > 1 {
 			line(1, "policy %s: %d policies, one for each count", set.Name, len(set.Policies))

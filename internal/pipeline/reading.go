@@ -109,6 +109,9 @@ func (f *Reading) options(
 	if err != nil {
 		return o, Usage("%w", err)
 	}
+	if o.NginxPaths = config.NginxPaths; o.NginxPaths {
+		o.Scopes.TakeNginxPaths()
+	}
 	o.Tables.Owners = f.known.Owners
 	var costs []request.Part
 	for _, p := range policies {

@@ -261,6 +261,9 @@ func (r *Replay) resumeOptions() resumeOptions {
 	if r.Read.Paths { // named only where they are, as they came later
 		columns += ", paths true"
 	}
+	if r.Read.NginxPaths {
+		columns += ", paths of nginx"
+	}
 	if len(r.Read.Tables.Parts) > 0 {
 		columns += fmt.Sprintf(", values %v", r.Read.Tables.Parts)
 	}

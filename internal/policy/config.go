@@ -38,6 +38,8 @@ type Config struct {
 	Evidence Evidence
 	Scopes   []request.Conditions // what the scopes of policies mean: Scope s is Scopes[s-1]
 
+	NginxPaths bool // whether policies see paths as nginx does, see match.NginxURI
+
 	everyone Scope // all clients but those that are exempt
 }
 
@@ -117,7 +119,7 @@ func (c *Config) Pick(names []string) ([]Policy, error) {
 
 // Replace takes the policies of another configuration, which has nothing else, in place of its own.
 func (c *Config) Replace(other Config) error {
-	c.Policies, c.Scopes = other.Policies, other.Scopes
+	c.Policies, c.Scopes, c.NginxPaths = other.Policies, other.Scopes, other.NginxPaths
 	if c.Exempt.Name == "" {
 		return nil
 	}

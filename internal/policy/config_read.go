@@ -22,6 +22,7 @@ type configFile struct {
 	Exempt   *located[memberEntry]
 	Policies list[policyEntry]
 	Evidence map[string]list[text]
+	Paths    text
 }
 
 type actionEntry struct {
@@ -139,6 +140,7 @@ func (r *configReader) readTree(top node) {
 	for _, p := range file.Policies {
 		r.readPolicy(p)
 	}
+	r.config.NginxPaths = file.Paths == "nginx"
 	r.config.Evidence = newEvidence(file.Evidence, filepath.Dir(r.name))
 }
 

@@ -88,3 +88,23 @@ func TestUnreadProducts(t *testing.T) {
 		}
 	}
 }
+
+// Of the masks of a map with hostnames the narrowest decides, whatever stands first.
+func TestHostnamesOfMaps(t *testing.T) {
+	const text = `limit_req_zone $k zone=a:1m rate=1r/s;
+map $host $k { hostnames; .shop.example $remote_addr; *.example a; www.shop.* b; ~shop c; www.shop.example ""; .api.shop.example ""; }
+map $server_name $s { hostnames; .shop.example ""; default $k; }
+limit_req_zone $s zone=b:1m rate=1r/s;
+server { server_name x; limit_req zone=a; }
+server { server_name www.shop.example; limit_req zone=b; }
+`
+	i := new(Import)
+	if err := i.Add("nginx.conf", []byte(text), "nginx"); err != nil {
+		t.Fatal(err)
+	}
+	i.Done()
+	out := written(t, i)
+	if want := "host: [www.shop.example, api.shop.example, '*.api.shop.example']"; !strings.Contains(out, want) || strings.Contains(out, "zone b by") {
+		t.Errorf("%s is not there, or the zone b is:\n%s", want, out)
+	}
+}

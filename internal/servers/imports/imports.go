@@ -32,6 +32,21 @@ type Policy struct {
 	Name    string
 	Combine string // as in shadow.yaml; "": that of its limits
 	Limits  []Limit
+	nginx   bool // whether its paths are as nginx has them
+}
+
+// byPath reports whether some limit goes by paths.
+func (p *Policy) byPath() bool {
+	return slices.ContainsFunc(p.Limits, func(l Limit) bool {
+		return aboutPath().MatchString("+" + l.By.String() + "+" + groupText(l.Match.c))
+	})
+}
+
+var aboutPath = lazy.Regexp(`\+path\+|\b(path|prefix|regexp): `)
+
+// nginxPaths reports whether paths are taken as nginx has them.
+func (i *Import) nginxPaths() bool {
+	return slices.ContainsFunc(i.Policies, func(p Policy) bool { return p.nginx && p.byPath() })
 }
 
 // A Limit is one of them.
@@ -228,6 +243,9 @@ func (i *Import) Done() {
 		}
 	}
 	i.Policies = slices.DeleteFunc(i.Policies, func(p Policy) bool { return len(p.Limits) == 0 })
+	if other := func(p Policy) bool { return !p.nginx && p.byPath() }; i.nginxPaths() && slices.ContainsFunc(i.Policies, other) {
+		i.lose("", "nginx decodes, merges and resolves paths before it looks at them: so do the limits of the other servers here")
+	}
 	if len(i.Policies) == 0 {
 		i.lose("", "there is no limit of requests in it")
 	}

@@ -239,7 +239,7 @@ func TestNginxTells(t *testing.T) {
 		"limit_req_zone $binary_remote_addr zone=a:1m;\nserver { location / { rewrite ^/(\\w+)/(.*) /$2 last; } location /a { limit_req zone=a; } }": "nginx.conf:2: rewrite ^/(\\w+)/(.*) /$2 last sends requests on to another location",
 		"limit_req_zone $k zone=a:1m;\nmap $scheme$http_x_y $k {\n httpsv1 1; default $binary_remote_addr; }\nserver { limit_req zone=a; }":          "nginx.conf:3: no condition says that $scheme$http_x_y is httpsv1: this entry is left out",
 		"limit_req_zone $k zone=a:1m;\nmap $http_x$http_y $k {\n ab 1; default $binary_remote_addr; }\nserver { limit_req zone=a; }":                 "nginx.conf:3: no condition says that $http_x$http_y is ab: this entry is left out",
-		"limit_req_zone $request_uri zone=a:1m;\nserver { limit_req zone=a; }":                                                                       "nginx.conf:1: $request_uri has the query",
+		"limit_req_zone $uri zone=a:1m;\nmerge_slashes off;\nserver { limit_req zone=a; }":                                                           "nginx.conf:2: merge_slashes off leaves several slashes",
 		"limit_req_zone $request_method zone=a:1m;\nserver { limit_req zone=a; }":                                                                    "nginx.conf:1: $request_method is nothing that limits here count by",
 		"limit_req_zone $k zone=a:1m;\nmap $k $k { default $k; }\nserver { limit_req zone=a; }":                                                      "nginx.conf:2: $k is made of itself",
 		"limit_req_zone $k zone=a:1m;\nserver { set $k $1; limit_req zone=a; }":                                                                      "nginx.conf:2: set $k is not understood",

@@ -161,7 +161,7 @@ func (i *Import) share(h *ingressHost, server Set, ingresses []doc, give func(in
 }
 
 func takeIngresses(i *Import, docs []doc) {
-	p := Policy{Name: "ingress-nginx"}
+	p := Policy{Name: "ingress-nginx", nginx: true}
 	ingresses := each(docs, "Ingress")
 	var limits [][]ingressLimit
 	servers := ingressHosts{hosts: map[string]*ingressHost{}}

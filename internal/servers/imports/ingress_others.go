@@ -176,7 +176,7 @@ func (r *nginxPolicies) server(d doc) {
 
 func takeNginxPolicies(i *Import, docs []doc) {
 	r := nginxPolicies{Import: i, policies: map[string]doc{}, used: map[string]bool{}}
-	p := Policy{Name: "nginx-policy"}
+	p := Policy{Name: "nginx-policy", nginx: true}
 	for _, d := range each(docs, "Policy") {
 		if d.Get("spec", "rateLimit") != nil {
 			r.policies[d.Say("metadata", "name")] = d

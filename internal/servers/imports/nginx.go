@@ -43,7 +43,6 @@ type nginxReader struct {
 	at     way                   // where variables are asked for
 	keys   map[string][]nginxKey // of a server's zones, by the state of ways
 	asked  map[string]bool       // variables in maps, conditions and keys; directives, and those with their first word
-	byPath bool                  // whether it was told that paths are as logged
 }
 
 // A zone of limit_req.
@@ -168,6 +167,8 @@ func (r *nginxReader) declare(all []*nginxconf.Directive) {
 			r.asked[d.Name+" "+namedFirst(d)], r.asked[d.Name] = true, true
 		case d.Name == "limit_req_whitelist":
 			r.white = append(r.white, d)
+		case d.Name == "merge_slashes" && namedFirst(d) == "off":
+			r.lose(d.Place(), "merge_slashes off leaves several slashes, which are one here")
 		case d.Name == "limit_conn":
 			r.lose(d.Place(), "limit_conn bounds how many requests are under way at once, which no limit here does")
 		}
@@ -354,7 +355,7 @@ func (r *nginxReader) use(d *nginxconf.Directive, around nginxLimits) *nginxUse 
 // policy are the limits of all uses: one for each way in which the key of a zone is made. Uses of a zone share what it
 // counts.
 func (r *nginxReader) policy() Policy {
-	p := Policy{Name: "nginx"}
+	p := Policy{Name: "nginx", nginx: true}
 	for _, name := range slices.Sorted(maps.Keys(r.zones)) {
 		z := r.zones[name]
 		var uses []*nginxUse
@@ -379,16 +380,9 @@ func (r *nginxReader) policy() Policy {
 		for _, key := range keysIn(uses) {
 			p.Limits = append(p.Limits, key.limits(z, spec, uses)...)
 		}
-		asks := func(l Limit) bool { return aboutPath().MatchString("+" + l.By.String() + "+" + groupText(l.Match.c)) }
-		if at := slices.IndexFunc(p.Limits, asks); at >= 0 && !r.byPath {
-			r.byPath = true
-			r.tell(z.Place(), "paths are taken as they are logged: nginx decodes %%XX, merges slashes and resolves .. before it looks at them")
-		}
 	}
 	return p
 }
-
-var aboutPath = lazy.Regexp(`\+path\+|\b(path|prefix|regexp): `)
 
 // serverName is $server_name.
 func serverName(d *nginxconf.Directive) string {

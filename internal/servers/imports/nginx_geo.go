@@ -1,7 +1,9 @@
 package imports
 
 import (
+	"cmp"
 	"net/netip"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,7 +12,103 @@ import (
 	"shadow/parse/nginxconf"
 )
 
-// Variables of geo, and maps of addresses by their bytes.
+// Entries of maps and geos, variables of geo, and maps of addresses by their bytes.
+
+// An entry of a map or geo, in the order in which nginx looks.
+type entry struct {
+	*nginxconf.Directive
+	key, value string
+	regexp     bool
+}
+
+// captures reports whether the value of an entry has what its expression captures.
+func (e *entry) captures() bool {
+	re, err := regexp.Compile(insensitive(e.key))
+	if !e.regexp || err != nil {
+		return false
+	}
+	return slices.ContainsFunc(nginxVariable().FindAllString(e.value, -1), func(v string) bool {
+		name := strings.Trim(v, "${}")
+		return strings.Trim(name, "0123456789") == "" || re.SubexpIndex(name) >= 0
+	})
+}
+
+// entries returns the entries of a map or geo, with what is included; fallback is the value of what no entry fits.
+func (r *nginxReader) entries(d *nginxconf.Directive, block []*nginxconf.Directive) (all []entry, fallback string, hostnames bool) {
+	for _, e := range block {
+		switch {
+		case e.Name == "include" && len(e.Args) == 1:
+			included, problems, err := nginxconf.Read(r.path(e.Args[0]), nil)
+			if problems = append(problems, err); len(problems) > 1 || err != nil {
+				r.lose(e.Place(), "include %s: %v", e.Args[0], problems[0])
+			}
+			unescape(included)
+			more, value, _ := r.entries(d, included)
+			if all = append(all, more...); value != "" {
+				fallback = value
+			}
+		case e.Name == "hostnames":
+			hostnames = true
+		case e.Name == "volatile", e.Name == "ranges" && d.Name == "geo" && len(e.Args) == 0:
+		case len(e.Args) != 1 || d.Name == "geo" && slices.Contains([]string{"proxy", "delete"}, e.Name):
+			r.lose(e.Place(), "%s %s: not understood", e.Name, strings.Join(e.Args, " "))
+		case e.Name == "default":
+			fallback = e.Args[0]
+		case strings.HasPrefix(e.Name, "~") && d.Name == "map":
+			all = append(all, entry{e, e.Name[1:], e.Args[0], true})
+		default:
+			all = append(all, entry{e, strings.TrimPrefix(e.Name, `\`), e.Args[0], false})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b entry) int {
+		return cmp.Or(cmp.Compare(a.rank(hostnames), b.rank(hostnames)), cmp.Compare(b.narrow(hostnames), a.narrow(hostnames)))
+	})
+	return all, fallback, hostnames
+}
+
+// rank orders entries: whole texts, names behind a mask, those before one, expressions.
+func (e *entry) rank(hostnames bool) int {
+	switch {
+	case e.regexp:
+		return 3
+	case hostnames && strings.HasSuffix(e.key, ".*"):
+		return 2
+	case hostnames && (strings.HasPrefix(e.key, ".") || strings.HasPrefix(e.key, "*")):
+		return 1
+	}
+	return 0
+}
+
+// narrow orders masks: the longest goes first.
+func (e *entry) narrow(hostnames bool) int {
+	if rank := e.rank(hostnames); rank == 1 || rank == 2 {
+		return len(strings.Trim(e.key, "*"))
+	}
+	return 0
+}
+
+// fits reports whether an entry that is no expression fits a text.
+func (e *entry) fits(text string, hostnames bool) bool {
+	if name, both := strings.CutPrefix(e.key, "."); both && hostnames {
+		return strings.EqualFold(text, name) || narrower(strings.ToLower(text), strings.ToLower("*"+e.key))
+	}
+	return strings.EqualFold(text, e.key) || hostnames && narrower(strings.ToLower(text), strings.ToLower(e.key))
+}
+
+// lookUp returns what a map makes of a text.
+func lookUp(text string, entries []entry, fallback string, hostnames bool) string {
+	for _, e := range entries {
+		if !e.regexp && e.fits(text, hostnames) {
+			return e.value
+		}
+		if e.regexp && text != "" { // no expression fits an empty text
+			if re, err := regexp.Compile(insensitive(e.key)); err == nil && re.MatchString(text) {
+				return e.value
+			}
+		}
+	}
+	return fallback
+}
 
 // geo are the cases of what a geo makes: the entry with the longest prefix says so.
 func (r *nginxReader) geo(d *nginxconf.Directive) (all []valueCase) {

@@ -20,8 +20,11 @@ type part struct{ text string }
 
 func (p part) canLack() bool {
 	kind, _, named := strings.Cut(p.text, ":")
-	return p.text == "user" || p.text == "agent" || named && kind != "segment"
+	return p.text == "user" || p.text == "agent" || named && kind != "segment" && p.text != wholeTarget
 }
+
+// wholeTarget is the path with its query as they were sent, which every request has.
+const wholeTarget = "field:request_uri"
 
 // partOf returns what limits count by for a variable of nginx itself; false where that is no part of a request.
 func partOf(variable string) (p part, ok bool) {
@@ -30,7 +33,7 @@ func partOf(variable string) (p part, ok bool) {
 		return part{"client"}, true
 	case "host", "http_host":
 		return part{"host"}, true
-	case "uri", "document_uri", "request_uri":
+	case "uri", "document_uri":
 		return part{"path"}, true
 	case "remote_user":
 		return part{"user"}, true
@@ -119,8 +122,6 @@ func (r *nginxReader) words(z *nginxZone, pieces []piece) (words []string, fixed
 			r.lose(z.Place(), "$%s is nothing that limits here count by, and left out of the key", p.variable)
 			fixed = true
 			continue
-		case p.variable == "request_uri":
-			r.lose(z.Place(), "$request_uri has the query, and paths here do not: requests that differ in it alone count together")
 		}
 		if !slices.Contains(words, part.text) {
 			words = append(words, part.text)

@@ -268,7 +268,7 @@ func (r *walker) assigned(d *nginxconf.Directive, w way, unknown *nginxconf.Dire
 		inner := strings.Trim(v, "${}")
 		before, known := w.vars[inner]
 		switch {
-		case known && before.unknown != nil, strings.Trim(inner, "0123456789") == "", strings.HasSuffix(inner, "uri") && w.path != "":
+		case known && before.unknown != nil, strings.Trim(inner, "0123456789") == "", strings.HasSuffix(inner, "uri") && inner != "request_uri" && w.path != "":
 			value.unknown = d
 		case known, r.set[inner] != nil:
 			return before.text

@@ -104,56 +104,6 @@ func (r *nginxReader) on(w way) *nginxReader {
 	return r
 }
 
-// An entry of a map or geo, in the order in which nginx looks.
-type entry struct {
-	*nginxconf.Directive
-	key, value string
-	regexp     bool
-}
-
-// captures reports whether the value of an entry has what its expression captures.
-func (e *entry) captures() bool {
-	re, err := regexp.Compile(insensitive(e.key))
-	if !e.regexp || err != nil {
-		return false
-	}
-	return slices.ContainsFunc(nginxVariable().FindAllString(e.value, -1), func(v string) bool {
-		name := strings.Trim(v, "${}")
-		return strings.Trim(name, "0123456789") == "" || re.SubexpIndex(name) >= 0
-	})
-}
-
-// entries returns the entries of a map or geo, with what is included; fallback is the value of what no entry fits.
-func (r *nginxReader) entries(d *nginxconf.Directive, block []*nginxconf.Directive) (all []entry, fallback string, hostnames bool) {
-	var regexps []entry
-	for _, e := range block {
-		switch {
-		case e.Name == "include" && len(e.Args) == 1:
-			included, problems, err := nginxconf.Read(r.path(e.Args[0]), nil)
-			if problems = append(problems, err); len(problems) > 1 || err != nil {
-				r.lose(e.Place(), "include %s: %v", e.Args[0], problems[0])
-			}
-			unescape(included)
-			more, value, _ := r.entries(d, included)
-			if all = append(all, more...); value != "" {
-				fallback = value
-			}
-		case e.Name == "hostnames":
-			hostnames = true
-		case e.Name == "volatile", e.Name == "ranges" && d.Name == "geo" && len(e.Args) == 0:
-		case len(e.Args) != 1 || d.Name == "geo" && slices.Contains([]string{"proxy", "delete"}, e.Name):
-			r.lose(e.Place(), "%s %s: not understood", e.Name, strings.Join(e.Args, " "))
-		case e.Name == "default":
-			fallback = e.Args[0]
-		case strings.HasPrefix(e.Name, "~") && d.Name == "map":
-			regexps = append(regexps, entry{e, e.Name[1:], e.Args[0], true})
-		default:
-			all = append(all, entry{e, strings.TrimPrefix(e.Name, `\`), e.Args[0], false})
-		}
-	}
-	return append(all, regexps...), fallback, hostnames
-}
-
 // path returns the path of a file that a configuration names.
 func (r *nginxReader) path(name string) string {
 	if filepath.IsAbs(name) {
@@ -223,21 +173,6 @@ func fixedText(pieces []piece) (text string, ok bool) {
 		text += p.text
 	}
 	return text, true
-}
-
-// lookUp returns what a map makes of a text.
-func lookUp(text string, entries []entry, fallback string, hostnames bool) string {
-	for _, e := range entries {
-		if !e.regexp && strings.EqualFold(text, e.key) || hostnames && strings.HasPrefix(e.key, "*") && narrower(text, e.key) {
-			return e.value
-		}
-		if e.regexp && text != "" { // no expression fits an empty text
-			if re, err := regexp.Compile(insensitive(e.key)); err == nil && re.MatchString(text) {
-				return e.value
-			}
-		}
-	}
-	return fallback
 }
 
 // insensitive is an expression as Go has it; an asterisk in front stands for either case.
@@ -358,9 +293,14 @@ func conditionOn(variable string, e entry, hostnames bool) (Set, bool) {
 			return within("host", rest, "*."+rest), true
 		}
 		return within("host", name), !e.regexp && name != "" && (hostnames || !strings.ContainsAny(name, "*?"))
-	case "uri", "document_uri", "request_uri":
+	case "request_uri":
+		if always := e.regexp && something().MatchString(strings.TrimPrefix(e.key, "*")); always || e.key == "" {
+			return Set{}.unless(!always), true
+		}
+		return conditionOnPart(part{wholeTarget}, e)
+	case "uri", "document_uri":
 		if e.regexp {
-			return within("regexp", pathOnly(variable, insensitive(e.key))), compiles(e.key)
+			return within("regexp", insensitive(e.key)), compiles(e.key)
 		}
 		set := exactly(e.key)
 		if strings.ToLower(e.key) != strings.ToUpper(e.key) { // a map takes texts in either case
@@ -374,13 +314,4 @@ func conditionOn(variable string, e entry, hostnames bool) (Set, bool) {
 func compiles(pattern string) bool {
 	_, err := regexp.Compile(insensitive(pattern))
 	return err == nil
-}
-
-// pathOnly is an expression for a path with its query, as one for the path alone: where the query may begin, the path
-// ends.
-func pathOnly(variable, pattern string) string {
-	if variable != "request_uri" {
-		return pattern
-	}
-	return strings.NewReplacer(`(\?|$)`, `$`, `|\?|$)`, `|$)`, `^[^?]*`, ``).Replace(pattern)
 }

@@ -23,6 +23,9 @@ func (i *Import) Write(w io.Writer) error {
 			comment("", "NOT AS THERE: "+n.String())
 		}
 	}
+	if i.nginxPaths() {
+		b.WriteString("paths: nginx\n")
+	}
 	if len(i.Policies) > 0 {
 		b.WriteString("policies:\n")
 	}

@@ -45,6 +45,8 @@ type intake struct {
 	strange []clientShape // of the clients by id
 	routes  bool          // whether the lines may have a route
 
+	nginxPaths bool // see Options
+
 	addresses bool // whether clients are addresses
 	clock     Stopwatch
 
@@ -218,7 +220,7 @@ func (in *intake) optional(r *rows, records []parse.Record) {
 	}
 	if in.columns.Path {
 		for i := range records {
-			r.Path = append(r.Path, in.tables.Paths.ID(pathKey(&records[i])))
+			r.Path = append(r.Path, in.tables.Paths.ID(pathKey(&records[i], in.nginxPaths)))
 		}
 	}
 	for i := range in.columns.Values {
@@ -251,12 +253,12 @@ func (in *intake) optional(r *rows, records []parse.Record) {
 	}
 }
 
-// pathKey returns the key of a request where limits count by paths: its path as it was logged.
-func pathKey(r *parse.Record) []byte {
+// pathKey returns the key of a request where limits count by paths: its path as it was logged, or as nginx has it.
+func pathKey(r *parse.Record, nginx bool) []byte {
 	if !match.IsHTTP(r.Method, r.Path) {
 		return notHTTPPath
 	}
-	return dash(match.PathOf(r.Path))
+	return dash(match.URIOf(r, nginx))
 }
 
 // notHTTPPath is the path of all requests that are not HTTP.

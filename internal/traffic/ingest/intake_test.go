@@ -113,7 +113,7 @@ func TestPathKey(t *testing.T) {
 		{"", "\x16\x03\x01", match.NotHTTPAction},
 		{"", "/a", "/a"},
 	} {
-		if got := string(pathKey(&parse.Record{Method: []byte(c.method), Path: []byte(c.target)})); got != c.want {
+		if got := string(pathKey(&parse.Record{Method: []byte(c.method), Path: []byte(c.target)}, false)); got != c.want {
 			t.Errorf("%s %q counts by %q, want %q", c.method, c.target, got, c.want)
 		}
 	}

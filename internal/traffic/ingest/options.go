@@ -37,6 +37,7 @@ type Options struct {
 	Users      bool          // whether the User column is needed
 	NoUsers    bool          // whether it may be empty: inputs that do not tell users are as good
 	Paths      bool          // whether the Path column is needed
+	NginxPaths bool          // whether its paths are as match.NginxURI makes them
 	Trial      *Trial        // of the values; nil: they are asked for
 	Values     *match.Values // what Batch.Values are, as Tables.Parts says; nil: none are needed
 	Sizes      bool          // whether inputs must tell how many bytes were sent

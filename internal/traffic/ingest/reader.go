@@ -152,7 +152,7 @@ func newIntake(o *Options, s span, cols traffic.Columns) *intake {
 	in := &intake{
 		tables: o.Tables, clients: o.Clients.NewExtractor(), ids: o.Tables.Clients.NewFinder(), agents: o.Tables.Agents.NewFinder(), actions: o.Actions.NewMatcher(), exclude: o.Exclude, notHTTP: o.NotHTTP,
 		marker: o.Scopes.NewMarker(o.Tables, o.Clients), clues: o.ClueFinder.NewReader(), span: s, columns: cols, clock: Stopwatch{Now: o.Clock}, formats: map[*parse.Format]*parse.Lines{},
-		addresses: o.Clients.IsAddress(), values: o.Values, trial: o.Trial,
+		addresses: o.Clients.IsAddress(), values: o.Values, trial: o.Trial, nginxPaths: o.NginxPaths,
 	}
 	if cols.Origins {
 		in.origins = o.Clients.NewOrigins()

@@ -39,6 +39,7 @@ type Scopes struct {
 	tiers    []uint64 // by tier; nil when they are not asked for
 
 	byClass, byStatus bool
+	nginxPaths        bool
 	portAt            int // in Record.Extra
 	upstreamAt        int // likewise, of what stands for a host that is not logged; −1: no scope asks
 	membership        *Tiers
@@ -188,6 +189,14 @@ func (s *Scopes) addTiers(scopes []request.Conditions) error {
 
 // byPath reports whether any scope asks for the path.
 func (s *Scopes) byPath() bool { return s.paths.asked() || s.prefixes.asked() || s.regexps.asked() }
+
+// TakeNginxPaths has conditions see paths as NginxURI makes them. It must be called before there is a Marker. A nil Scopes
+// asks for nothing.
+func (s *Scopes) TakeNginxPaths() {
+	if s != nil {
+		s.nginxPaths = true
+	}
+}
 
 // Extra returns the names that must stand at the beginning of parse.Options.Extra.
 func (s *Scopes) Extra() []string { return s.extra }

@@ -168,7 +168,7 @@ func (m *Marker) path(r *parse.Record) uint64 {
 	if !IsHTTP(r.Method, r.Path) {
 		return s.paths.rest & s.prefixes.rest & s.regexps.rest
 	}
-	path := PathOf(r.Path)
+	path := URIOf(r, s.nginxPaths)
 	h := maphash.Bytes(pathSeed, path)
 	p := &m.paths[h%matcherPlaces]
 	if p.hash != h || !p.used {

@@ -16,6 +16,9 @@ type Values struct {
 	at    [][]int // of each part its places in Record.Extra; the second is the header that holds all cookies
 }
 
+// wholeTarget is the field that has a path with its query, as it was sent. Each log with a request has it.
+const wholeTarget = "request_uri"
+
 // cookies is the header that holds all cookies.
 const cookies = "header:Cookie"
 
@@ -71,7 +74,7 @@ func (v *Values) Has(i int, f *parse.Format) bool {
 	if v.parts[i].Kind == request.PartSegment {
 		return f.Has(parse.FieldPath)
 	}
-	return slices.ContainsFunc(v.at[i], f.HasExtra)
+	return slices.ContainsFunc(v.at[i], f.HasExtra) || v.parts[i].Name == wholeTarget && f.Has(parse.FieldPath)
 }
 
 // Of returns part i of a request, nil if that has none. It is valid as long as the record.
@@ -81,8 +84,12 @@ func (v *Values) Of(i int, r *parse.Record) []byte {
 		return logged(segment(p.N, r))
 	}
 	value := logged(r.Extra[at[0]])
-	if value == nil && p.Kind == request.PartCookie {
+	switch {
+	case value != nil:
+	case p.Kind == request.PartCookie:
 		value = logged(cookie(p.Name, r.Extra[at[1]]))
+	case p.Kind == request.PartField && p.Name == wholeTarget:
+		value = r.Path
 	}
 	return value
 }
