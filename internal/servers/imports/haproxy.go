@@ -80,36 +80,6 @@ func readHAProxy(i *Import, file string, text []byte) error {
 	return nil
 }
 
-// readTables reads the stick-table of a section, and tells which of its words are not understood.
-func (r *haproxyReader) readTables(s *haproxycfg.Section) {
-	for _, rule := range s.Rules {
-		if rule.Words[0] == "stick-table" {
-			table := r.tables[s.Name]
-			for _, word := range table.Read(rule.Words) {
-				r.lose(r.place(rule), "%s is not understood in a stick-table", word)
-			}
-			r.tables[s.Name] = table
-		}
-	}
-}
-
-// addresses puts src in the place of a variable that begins as it: who a client is behind proxies, flags say.
-func (r *haproxyReader) addresses() {
-	for _, s := range r.sections {
-		from := ""
-		for _, rule := range s.Rules {
-			if len(rule.Words) == 3 && rule.Words[2] == "src" && setVarRule().MatchString(rule.Words[1]) {
-				from = "var(" + setVarRule().FindStringSubmatch(rule.Words[1])[1] + ")"
-			}
-			for i, word := range rule.Words {
-				if rest, ok := strings.CutPrefix(word, from); ok && from != "" {
-					rule.Words[i] = "src" + rest
-				}
-			}
-		}
-	}
-}
-
 func (r *haproxyReader) place(rule haproxycfg.Rule) string {
 	return fmt.Sprintf("%s:%d", r.file, rule.Line)
 }
@@ -127,6 +97,7 @@ var (
 	trackRule  = lazy.Regexp(`^track-sc(\d)$`)
 	countRule  = lazy.Regexp(`^sc-inc-gpc0\((\d)\)$`)
 	setVarRule = lazy.Regexp(`^set-var\(([\w.]+)\)$`)
+	constant   = lazy.Regexp(`^(str|int|bool)\(`)
 	setAnyVar  = lazy.Regexp(`^set-var(?:-fmt)?\(([\w.]+)`)
 )
 
@@ -196,7 +167,7 @@ func (x *sectionReader) read(n int, rule haproxycfg.Rule) {
 	case verb == "accept" && len(words) > 2: // which ends rules of tcp-request alone
 		x.lose(x.place(rule), "accept is not read: rules of tcp-request behind it are taken to judge its requests as well")
 	case slices.Contains([]string{"deny", "tarpit", "reject", "return", "silent-drop", "redirect", "allow"}, verb),
-		verb == "capture" && len(words) > 2 && words[2] == "str(over-limit)": // as a limit is tried first
+		verb == "capture" && len(words) > 2 && constant().MatchString(words[2]): // as a limit is tried first
 		x.refuse(n, rule, words)
 	}
 }
@@ -216,9 +187,13 @@ func (x *sectionReader) track(n int, rule haproxycfg.Rule, words []string) {
 	x.counters[number] = append(x.counters[number], tracked{rule, n, table, words[2], x.haproxyKey(rule, table, words[2], x.s.set.and(own))})
 }
 
-// refuse takes a rule that ends what it fits, by a rate or without.
+// refuse takes a rule that ends what it fits, by a rate or without, or that marks it by a rate.
 func (x *sectionReader) refuse(n int, rule haproxycfg.Rule, words []string) {
-	verb, terms := words[1], x.ended(rule, words)
+	verb, read := words[1], x.ended
+	if verb == "capture" {
+		read = x.tried
+	}
+	terms := read(rule, words)
 	switch {
 	case terms != nil && verb == "allow":
 		x.lose(x.place(rule), "http-request allow goes by a rate, which is not judged here")
@@ -260,6 +235,21 @@ func (x *sectionReader) ended(rule haproxycfg.Rule, words []string) []rateTerm {
 				x.Notes[notes+i].Text = text + "what the rule ends counts here"
 			}
 		}
+	}
+	return terms
+}
+
+// tried returns the rates that a rule asks for which marks requests in the log alone, and ends none. Without a rate, its
+// condition matters to no limit.
+func (x *sectionReader) tried(rule haproxycfg.Rule, words []string) []rateTerm {
+	unknown, notes := x.unknown, len(x.Notes)
+	x.refusing, x.marking = true, nil
+	_, terms := x.condition(x.s, rule, words)
+	if x.refusing = false; terms == nil {
+		for _, n := range x.Notes[notes:] {
+			delete(x.noted, n)
+		}
+		x.unknown, x.Notes = unknown, x.Notes[:notes]
 	}
 	return terms
 }

@@ -22,6 +22,11 @@ type rateTerm struct {
 	set     Set
 }
 
+// counts reports whether two conditions ask for one rate of the same requests.
+func (t rateTerm) counts(other rateTerm) bool {
+	return t.counter == other.counter && t.sample == other.sample && t.table == other.table && t.rate == other.rate && t.set.same(other.set)
+}
+
 var (
 	rateSample = lazy.Regexp(`^(?:sc(\d)?_|src_)([a-z0-9_]+)(?:\(([^)]*)\))?$`)
 	counter    = lazy.Regexp(`(_rate|_cnt|_cur|_?gpc\d?|_?gpt\d?)$`)
@@ -72,7 +77,7 @@ func (r *haproxyReader) group(s *haproxySection, rule haproxycfg.Rule, terms []h
 		case found != nil && t.Not: // what is asked for then is no refusal
 			r.below(rule, text)
 		case found != nil:
-			g.rates = append(g.rates, haproxyRates{found, one})
+			g.add(found, one)
 		default:
 			g.all = g.all.and(one.unless(t.Not))
 		}
@@ -92,15 +97,29 @@ type haproxyRates struct {
 	set   Set
 }
 
+// add adds rates. Of one counter, what is above two numbers is above the higher one.
+func (g *haproxyGroup) add(terms []rateTerm, set Set) {
+	for i, before := range g.rates {
+		if len(terms) == 1 && len(before.terms) == 1 && set.never && before.set.never {
+			if one, other := terms[0], before.terms[0]; one.counts(other) {
+				one.most = max(one.most, other.most)
+				g.rates[i].terms = []rateTerm{one}
+				return
+			}
+		}
+	}
+	g.rates = append(g.rates, haproxyRates{terms, set})
+}
+
 // finish returns the rates, each with the requests that it alone decides on, and the requests that fit without any; lost
-// reports whether some requests are left for which several rates must be exceeded.
+// reports whether some requests are left for which several rates must be exceeded: those of neither set.
 func (g *haproxyGroup) finish() (terms []rateTerm, plain Set, lost bool) {
 	plain = g.all
 	for i, rates := range g.rates {
-		alone := g.all
+		alone, left := g.all, g.all.and(rates.set.except())
 		for j, other := range g.rates {
 			if j != i {
-				alone, lost = alone.and(other.set), lost || !g.all.never
+				alone, lost = alone.and(other.set), lost || !left.and(other.set.except()).never
 			}
 		}
 		for _, t := range rates.terms {
@@ -307,27 +326,6 @@ func textSet(key, how string, values []string, fold bool) (Set, bool) {
 		sets = append(sets, within(key, pattern))
 	}
 	return union(sets...), len(sets) > 0
-}
-
-// hostMasks has those of a host, by how it is tested; dom tests words between dots.
-var hostMasks = map[string][]string{
-	"": {"HOST"}, "str": {"HOST"}, "beg": {"HOST*"}, "end": {"*HOST"}, "sub": {"*HOST*"}, "dom": {"HOST", "*.HOST", "HOST.*", "*.HOST.*"},
-}
-
-// hostSet are the requests for some hosts; false if they are tested in a way that is not known.
-func hostSet(how string, values []string) (Set, bool) {
-	var all []string
-	for _, v := range values {
-		v, _, _ = strings.Cut(strings.ToLower(v), ":")
-		if how == "dom" {
-			v = strings.Trim(v, ".")
-		}
-		all = append(all, mapped(hostMasks[how], func(mask string) string { return strings.Replace(mask, "HOST", v, 1) })...)
-	}
-	if len(all) == 0 && len(values) > 0 {
-		return none, false
-	}
-	return within("host", all...), len(all) > 0
 }
 
 // counted is a test of what a table counts: by a counter, by looking a sample up, or held against the limit of a path.

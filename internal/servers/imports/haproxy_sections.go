@@ -13,6 +13,36 @@ import (
 	"shadow/internal/servers/imports/haproxycfg"
 )
 
+// readTables reads the stick-table of a section, and tells which of its words are not understood.
+func (r *haproxyReader) readTables(s *haproxycfg.Section) {
+	for _, rule := range s.Rules {
+		if rule.Words[0] == "stick-table" {
+			table := r.tables[s.Name]
+			for _, word := range table.Read(rule.Words) {
+				r.lose(r.place(rule), "%s is not understood in a stick-table", word)
+			}
+			r.tables[s.Name] = table
+		}
+	}
+}
+
+// addresses puts src in the place of a variable that begins as it: who a client is behind proxies, flags say.
+func (r *haproxyReader) addresses() {
+	for _, s := range r.sections {
+		from := ""
+		for _, rule := range s.Rules {
+			if len(rule.Words) == 3 && rule.Words[2] == "src" && setVarRule().MatchString(rule.Words[1]) {
+				from = "var(" + setVarRule().FindStringSubmatch(rule.Words[1])[1] + ")"
+			}
+			for i, word := range rule.Words {
+				if rest, ok := strings.CutPrefix(word, from); ok && from != "" {
+					rule.Words[i] = "src" + rest
+				}
+			}
+		}
+	}
+}
+
 // byPorts tells the requests of sections that listen by their ports, where one of them limits and another does more than
 // redirect. Those of a log without ports are taken to come to each.
 func (r *haproxyReader) byPorts() {

@@ -366,12 +366,18 @@ func TestHAProxyRates(t *testing.T) {
 	const content = "frontend f\ntcp-request content track-sc0 src table short\ntcp-request content track-sc1 src table long\n"
 	const counts, asks = "http-request sc-inc-gpc0(0) if { path /in }\n", "http-request deny if { sc0_gpc0_rate gt 5 }\n"
 	for rules, want := range map[string]string{
-		"http-request deny if { sc0_http_req_rate(long) gt 5 }":                              "haproxy:5/10m all",
-		"http-request deny if { sc_http_req_rate(0,nowhere) gt 5 }":                          "no rule of this section counts what is asked for",
-		"http-request deny if { sc0_http_req_rate gt 5 } { sc1_http_req_rate gt 9 }":         "several rates at once",
-		"acl a sc0_http_req_rate gt 5\nacl a path /evil\nhttp-request deny if a":             "haproxy:5/2s {not: {path: /evil}}",
-		"acl a sc0_http_req_rate gt 5\nacl a path /evil\nhttp-request deny if a { path /a }": "haproxy:5/2s {path: /a, not: {path: /a, either: {path: /evil}}}",
-		content + "http-request deny if { sc_http_req_rate(0,long) gt 5 }":                   "haproxy:5/10m all",
+		"http-request deny if { sc0_http_req_rate(long) gt 5 }":                                                                          "haproxy:5/10m all",
+		"http-request deny if { sc_http_req_rate(0,nowhere) gt 5 }":                                                                      "no rule of this section counts what is asked for",
+		"http-request deny if { sc0_http_req_rate gt 5 } { sc1_http_req_rate gt 9 }":                                                     "several rates at once",
+		"http-request deny if { sc0_http_req_rate gt 5 } { sc_http_req_rate(0) ge 9 }":                                                   "haproxy:8/2s all",
+		"acl a sc0_http_req_rate gt 5\nacl a path /x\nacl b sc1_http_req_rate gt 9\nacl b path /x\nhttp-request deny if { path /x } a b": "[there is no limit of requests in it]",
+		"http-request capture str(tried) len 9 if { sc0_http_req_rate gt 5 }":                                                            "haproxy:5/2s all",
+		"http-request capture str(x) len 9 if { path /x }\n" + asks + counts:                                                             "haproxy:6/3s,charge=admitted all",
+		"http-request capture str(x) len 9 if { lua.known }\n" + asks + counts:                                                           "haproxy:6/3s,charge=admitted all",
+		"http-request capture src len 15 if { sc0_http_req_rate gt 5 }\n" + asks + counts:                                                "haproxy:6/3s,charge=admitted all",
+		"acl a sc0_http_req_rate gt 5\nacl a path /evil\nhttp-request deny if a":                                                         "haproxy:5/2s {not: {path: /evil}}",
+		"acl a sc0_http_req_rate gt 5\nacl a path /evil\nhttp-request deny if a { path /a }":                                             "haproxy:5/2s {path: /a, not: {path: /a, either: {path: /evil}}}",
+		content + "http-request deny if { sc_http_req_rate(0,long) gt 5 }":                                                               "haproxy:5/10m all",
 		counts + asks: "haproxy:5/3s all",
 		asks + counts: "haproxy:6/3s,charge=admitted all",
 		"http-request deny unless { lua.known }\n" + asks + counts: "haproxy:6/3s,charge=admitted all",
@@ -391,8 +397,9 @@ func TestHAProxyRates(t *testing.T) {
 				got = append(got, text+" "+strings.Replace(groupText(l.Match.c), "{}", "all", 1))
 			}
 		}
-		if text := strings.Join(got, "; "); text != want && !(len(got) == 0 && strings.Contains(fmt.Sprint(i.Lost()), want)) {
-			t.Errorf("%s: %s, want %s; told is %v", rules, text, want, i.Lost())
+		text, told := strings.Join(got, "; "), fmt.Sprint(i.Lost())
+		if text != want && !(len(got) == 0 && strings.Contains(told, want)) || strings.HasPrefix(rules, track+"http-request capture") && told != "[]" {
+			t.Errorf("%s: %s, want %s; told is %v", rules, text, want, told)
 		}
 	}
 }

@@ -320,6 +320,27 @@ func exactly(path string) Set {
 	return within("path", path)
 }
 
+// hostMasks has those of a host, by how it is tested; dom tests words between dots.
+var hostMasks = map[string][]string{
+	"": {"HOST"}, "str": {"HOST"}, "beg": {"HOST*"}, "end": {"*HOST"}, "sub": {"*HOST*"}, "dom": {"HOST", "*.HOST", "HOST.*", "*.HOST.*"},
+}
+
+// hostSet are the requests for some hosts; false if they are tested in a way that is not known.
+func hostSet(how string, values []string) (Set, bool) {
+	var all []string
+	for _, v := range values {
+		v, _, _ = strings.Cut(strings.ToLower(v), ":")
+		if how == "dom" {
+			v = strings.Trim(v, ".")
+		}
+		all = append(all, mapped(hostMasks[how], func(mask string) string { return strings.Replace(mask, "HOST", v, 1) })...)
+	}
+	if len(all) == 0 && len(values) > 0 {
+		return none, false
+	}
+	return within("host", all...), len(all) > 0
+}
+
 // apart reports whether two sets are known to have nothing in common: other hosts, methods or paths.
 func apart(a, b Set) bool {
 	theirs := map[string][]string{}
