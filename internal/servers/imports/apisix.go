@@ -36,65 +36,88 @@ func apisixAlone(d doc) []*policy.Tree {
 	return d.List("routes")
 }
 
+// An apisixReader gathers plugins, each with the requests that it is run for.
+type apisixReader struct {
+	*Import
+	all []plugged
+}
+
+// Of plugins of one name, that with the highest rank is run for a request. Those of everywhere are run besides.
+const everywhere, ofRoute, ofConfig, ofService = 4, 3, 2, 1
+
 func takeAPISIX(i *Import, docs []doc) {
-	var all []plugged
-	const everywhere, ofRoute, ofConfig, ofService = 4, 3, 2, 1
-	add := func(d doc, plugins *policy.Tree, set Set, rank int) {
-		for _, name := range plugins.Keys() {
-			if at := plugins.Get(name); at.Say("_meta", "disable") != "true" {
-				all = append(all, plugged{d: d, at: at, name: name, set: set, rank: rank})
-			}
-		}
-		if plugins != nil {
-			for _, p := range plugins.Items { // of a resource: a list with names
-				if p.Say("enable") != "false" {
-					all = append(all, plugged{d: d, at: p.Get("config"), name: p.Say("name"), set: set, rank: rank})
-				}
-			}
-		}
-	}
+	r := apisixReader{Import: i}
 	for _, d := range docs {
-		services, configs := map[string][]Set{}, map[string][]Set{}
-		own := apisixRoutes(apisixAlone(d), "uri", "uris")
-		for _, r := range apisixAlone(d) {
-			set := own[r]
-			i.apisixVars(d, r)
-			add(d, r.Get("plugins"), set, ofRoute)
-			services[r.Say("service_id")] = append(services[r.Say("service_id")], set)
-			configs[r.Say("plugin_config_id")] = append(configs[r.Say("plugin_config_id")], set)
-		}
-		for _, s := range d.List("services") {
-			add(d, s.Get("plugins"), union(services[s.Say("id")]...), ofService)
-		}
-		for _, c := range d.List("plugin_configs") {
-			add(d, c.Get("plugins"), union(configs[c.Say("id")]...), ofConfig)
-		}
-		for _, g := range d.List("global_rules") {
-			add(d, g.Get("plugins"), Set{}, everywhere)
-		}
-		for _, c := range d.List("consumers") {
-			if c.Get("plugins", "limit-count") != nil || c.Get("plugins", "limit-req") != nil {
-				i.lose(d.place(c), "a limit for some consumers is not read")
-			}
-		}
-		var matches []*policy.Tree
-		for _, r := range d.List("spec", "http") {
-			matches = append(matches, r.Get("match"))
-		}
-		own = apisixRoutes(matches, "path", "paths")
-		for _, r := range d.List("spec", "http") {
-			i.apisixVars(d, r.Get("match"))
-			add(d, r.Get("plugins"), own[r.Get("match")], ofRoute)
-		}
-		switch d.Say("kind") {
-		case "ApisixGlobalRule":
-			add(d, d.Get("spec", "plugins"), Set{}, everywhere)
-		case "ApisixPluginConfig":
-			add(d, d.Get("spec", "plugins"), Set{}, 0)
+		r.read(d)
+		r.resource(d)
+	}
+	i.Policies = append(i.Policies, r.policy())
+}
+
+// add takes the plugins of a part.
+func (r *apisixReader) add(d doc, plugins *policy.Tree, set Set, rank int) {
+	for _, name := range plugins.Keys() {
+		if at := plugins.Get(name); at.Say("_meta", "disable") != "true" {
+			r.all = append(r.all, plugged{d: d, at: at, name: name, set: set, rank: rank})
 		}
 	}
-	var first, others []plugged // what is global holds besides the others, and is asked first
-	for _, at := range all {
+	for _, p := range plugins.List() { // of a resource: a list with names
+		if p.Say("enable") != "false" {
+			r.all = append(r.all, plugged{d: d, at: p.Get("config"), name: p.Say("name"), set: set, rank: rank})
+		}
+	}
+}
+
+// read takes the plugins of a file of APISIX itself.
+func (r *apisixReader) read(d doc) {
+	services, configs := map[string][]Set{}, map[string][]Set{}
+	own := apisixRoutes(apisixAlone(d), "uri", "uris")
+	for _, route := range apisixAlone(d) {
+		set := own[route]
+		r.apisixVars(d, route)
+		r.add(d, route.Get("plugins"), set, ofRoute)
+		services[route.Say("service_id")] = append(services[route.Say("service_id")], set)
+		configs[route.Say("plugin_config_id")] = append(configs[route.Say("plugin_config_id")], set)
+	}
+	for _, s := range d.List("services") {
+		r.add(d, s.Get("plugins"), union(services[s.Say("id")]...), ofService)
+	}
+	for _, c := range d.List("plugin_configs") {
+		r.add(d, c.Get("plugins"), union(configs[c.Say("id")]...), ofConfig)
+	}
+	for _, g := range d.List("global_rules") {
+		r.add(d, g.Get("plugins"), Set{}, everywhere)
+	}
+	for _, c := range d.List("consumers") {
+		if c.Get("plugins", "limit-count") != nil || c.Get("plugins", "limit-req") != nil {
+			r.lose(d.place(c), "a limit for some consumers is not read")
+		}
+	}
+}
+
+// resource takes the plugins of a resource of Kubernetes.
+func (r *apisixReader) resource(d doc) {
+	var matches []*policy.Tree
+	for _, route := range d.List("spec", "http") {
+		matches = append(matches, route.Get("match"))
+	}
+	own := apisixRoutes(matches, "path", "paths")
+	for _, route := range d.List("spec", "http") {
+		r.apisixVars(d, route.Get("match"))
+		r.add(d, route.Get("plugins"), own[route.Get("match")], ofRoute)
+	}
+	switch d.Say("kind") {
+	case "ApisixGlobalRule":
+		r.add(d, d.Get("spec", "plugins"), Set{}, everywhere)
+	case "ApisixPluginConfig":
+		r.add(d, d.Get("spec", "plugins"), Set{}, 0)
+	}
+}
+
+// policy returns the limits of all plugins. What is global holds besides the others, and is asked first.
+func (r *apisixReader) policy() Policy {
+	var first, others []plugged
+	for _, at := range r.all {
 		if at.rank == everywhere {
 			first = append(first, at)
 		} else {
@@ -102,18 +125,16 @@ func takeAPISIX(i *Import, docs []doc) {
 		}
 	}
 	others = closest(others)
-	i.refusals(first, all)
-	i.refusals(others, others)
+	r.refusals(first, r.all)
+	r.refusals(others, others)
 	for _, list := range [][]plugged{first, others} { // limit-count has a higher priority than limit-req
 		slices.SortStableFunc(list, func(a, b plugged) int { return cmp.Compare(a.name, b.name) })
 	}
 	p := Policy{Name: "apisix", Combine: "in-turn"}
 	for _, at := range append(first, others...) {
-		if l, ok := i.apisixLimit(at); ok {
-			p.Limits = append(p.Limits, l...)
-		}
+		p.Limits = append(p.Limits, r.apisixLimit(at)...)
 	}
-	i.Policies = append(i.Policies, p)
+	return p
 }
 
 // apisixRoutes are the requests of routes: of those that fit one the one with the longest path gets it.
@@ -173,51 +194,55 @@ func (i *Import) apisixFilter(d doc, config *policy.Tree) (set Set) {
 }
 
 // apisixLimit returns what a plugin limits.
-func (i *Import) apisixLimit(at plugged) (all []Limit, ok bool) {
-	config := at.at
-	var text string
-	place := at.d.place(config)
+func (i *Import) apisixLimit(at plugged) (all []Limit) {
+	config, place := at.at, at.d.place(at.at)
 	switch at.name {
 	case "limit-count":
 		if config.Say("window_type") == "sliding" {
 			i.lose(place, "limit-count: a sliding window is not read")
-			return nil, false
+			return nil
 		}
 		if group := config.Say("group"); group != "" {
 			i.tell(place, "limit-count: the routes of the group %s count together there", group)
 		}
-		if config.Get("rules") != nil { // which are asked in turn
-			for _, rule := range config.List("rules") {
-				all = append(all, i.apisixKeyed(at, rule, i.apisixCount(at, rule))...)
-			}
-			return all, true
+		if config.Get("rules") == nil {
+			return i.apisixKeyed(at, config, i.apisixCount(at, config))
 		}
-		text = i.apisixCount(at, config)
+		for _, rule := range config.List("rules") { // which are asked in turn
+			all = append(all, i.apisixKeyed(at, rule, i.apisixCount(at, rule))...)
+		}
+		return all
 	case "limit-req":
-		rate, err := strconv.ParseFloat(config.Say("rate"), 64)
-		burst, bad := strconv.ParseInt(config.Say("burst"), 10, 64)
-		switch {
-		case err != nil || bad != nil || rate <= 0:
-			i.lose(place, "limit-req: rate %s and burst %s are not understood", config.Say("rate"), config.Say("burst"))
-			return nil, false
-		case rate == float64(int64(rate)):
-			text = fmt.Sprintf("nginx:%dr/s,burst=%d", int64(rate), burst)
-		case rate*60 == float64(int64(rate*60)):
-			text = fmt.Sprintf("nginx:%dr/m,burst=%d", int64(rate*60), burst)
-		default:
-			i.lose(place, "limit-req: nginx has no rate of %s a second", config.Say("rate"))
-			return nil, false
+		text, err := apisixRate(config)
+		if err != nil {
+			i.lose(place, "limit-req: %v", err)
 		}
-		if config.Say("nodelay") == "true" {
-			text += ",nodelay"
-		}
+		return i.apisixKeyed(at, config, text)
 	case "limit-conn":
 		i.lose(place, "limit-conn bounds how many requests are under way at once, which no limit here does")
-		return nil, false
-	default:
-		return nil, false
 	}
-	return i.apisixKeyed(at, config, text), true
+	return nil
+}
+
+// apisixRate returns the limit of a limit-req, which is that of nginx.
+func apisixRate(config *policy.Tree) (text string, err error) {
+	said := config.Say("rate")
+	rate, bad := strconv.ParseFloat(said, 64)
+	burst, err := strconv.ParseInt(config.Say("burst"), 10, 64)
+	switch {
+	case err != nil || bad != nil || rate <= 0:
+		return "", fmt.Errorf("rate %s and burst %s are not understood", said, config.Say("burst"))
+	case rate == float64(int64(rate)):
+		text = fmt.Sprintf("nginx:%dr/s,burst=%d", int64(rate), burst)
+	case rate*60 == float64(int64(rate*60)):
+		text = fmt.Sprintf("nginx:%dr/m,burst=%d", int64(rate*60), burst)
+	default:
+		return "", fmt.Errorf("nginx has no rate of %s a second", said)
+	}
+	if config.Say("nodelay") == "true" {
+		text += ",nodelay"
+	}
+	return text, nil
 }
 
 // apisixCount is the window of limit-count, or of one of its rules; "" if it depends on requests.

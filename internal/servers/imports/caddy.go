@@ -164,6 +164,15 @@ func turn(b *caddyfile.Block) int {
 	return 0
 }
 
+// sorted returns the directives of a site in the order in which they get a request.
+func (r *caddyReader) sorted(blocks []*caddyfile.Block) []*caddyfile.Block {
+	blocks = slices.DeleteFunc(slices.Clone(blocks), func(b *caddyfile.Block) bool { return r.rank(b.Name()) < 0 && !b.Has("rate_limit") })
+	slices.SortStableFunc(blocks, func(a, b *caddyfile.Block) int {
+		return cmp.Or(cmp.Compare(r.rank(a.Name()), r.rank(b.Name())), cmp.Compare(turn(a), turn(b)))
+	})
+	return blocks
+}
+
 // level looks for rate_limit in a site, whose directives are sorted, or in what it routes. It returns the requests that
 // are answered within it; watched, as a limit comes behind it.
 func (r *caddyReader) level(blocks []*caddyfile.Block, set Set, sorted, watched bool) (ended Set) {
@@ -177,10 +186,7 @@ func (r *caddyReader) level(blocks []*caddyfile.Block, set Set, sorted, watched 
 		}
 	}
 	if sorted {
-		blocks = slices.DeleteFunc(slices.Clone(blocks), func(b *caddyfile.Block) bool { return r.rank(b.Name()) < 0 && !b.Has("rate_limit") })
-		slices.SortStableFunc(blocks, func(a, b *caddyfile.Block) int {
-			return cmp.Or(cmp.Compare(r.rank(a.Name()), r.rank(b.Name())), cmp.Compare(turn(a), turn(b)))
-		})
+		blocks = r.sorted(blocks)
 	}
 	var handled []Set
 	for n, b := range blocks {
@@ -192,9 +198,7 @@ func (r *caddyReader) level(blocks []*caddyfile.Block, set Set, sorted, watched 
 		whole := set.and(r.matched(b))
 		at := whole.and(ended.except())
 		if b.Name() == "handle" || b.Name() == "handle_path" { // one of them gets a request
-			for _, set := range handled {
-				at = at.and(set.except())
-			}
+			at = at.and(union(handled...).except())
 			if r.unknown == before {
 				handled = append(handled, at)
 			}

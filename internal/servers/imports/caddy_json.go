@@ -42,48 +42,14 @@ func (r *caddyReader) caddyMatch(place func(*policy.Tree) string, t *policy.Tree
 	all := Set{}
 	for _, kind := range t.Keys() {
 		values := plainTexts(t.List(kind))
-		one, known, before := Set{}, true, r.unknown
-		switch kind {
-		case "path":
-			var sets []Set
-			for _, v := range values {
-				sets = append(sets, r.caddyPath(place(t.Get(kind)), v))
-			}
-			one = union(sets...)
-		case "path_regexp":
-			pattern := t.Say(kind, "pattern")
-			if len(values) > 0 && pattern == "" {
-				pattern = values[len(values)-1]
-			}
-			one, known = textSet("regexp", "reg", []string{pattern}, false)
-			known = known && r.strip == "" && r.changes == ""
-		case "header":
+		if kind == "header" {
 			for _, name := range t.Get(kind).Keys() {
 				for _, v := range t.List(kind, name) {
 					values = append(values, name, v.Text)
 				}
 			}
-			known = len(values) == 2 && values[1] == "*"
-			if known {
-				key, err := request.ParseKey("header:" + values[0])
-				one, known = within("without", key.String()).except(), err == nil
-			}
-		case "method":
-			one = within("method", upperAll(values)...)
-		case "host":
-			one, known = hostSet("", values)
-		case "remote_ip", "client_ip":
-			if ranges := t.List(kind, "ranges"); ranges != nil {
-				values = plainTexts(ranges)
-			}
-			one, known = networkSet(values)
-		case "not":
-			if one = r.either(place, t.List(kind)).except(); r.unknown > before {
-				one = Set{}
-			}
-		default:
-			known = false
 		}
+		one, known := r.caddyMatcher(place, t, kind, values)
 		if !known || len(values) == 0 && t.Get(kind).Keys() == nil {
 			r.unknown++
 			r.lose(place(t.Get(kind)), "no condition says %s %s: it is taken to fit", kind, strings.Join(values, " "))
@@ -92,6 +58,43 @@ func (r *caddyReader) caddyMatch(place func(*policy.Tree) string, t *policy.Tree
 		all = all.and(one)
 	}
 	return all
+}
+
+// caddyMatcher is the requests that fit one matcher; false if no condition says so.
+func (r *caddyReader) caddyMatcher(place func(*policy.Tree) string, t *policy.Tree, kind string, values []string) (Set, bool) {
+	switch kind {
+	case "path":
+		return union(mapped(values, func(v string) Set { return r.caddyPath(place(t.Get(kind)), v) })...), true
+	case "path_regexp":
+		pattern := t.Say(kind, "pattern")
+		if len(values) > 0 && pattern == "" {
+			pattern = values[len(values)-1]
+		}
+		one, known := textSet("regexp", "reg", []string{pattern}, false)
+		return one, known && r.strip == "" && r.changes == ""
+	case "header":
+		if len(values) != 2 || values[1] != "*" {
+			return none, false
+		}
+		key, err := request.ParseKey("header:" + values[0])
+		return lacking(key.String()).except(), err == nil
+	case "method":
+		return within("method", upperAll(values)...), true
+	case "host":
+		return hostSet("", values)
+	case "remote_ip", "client_ip":
+		if ranges := t.List(kind, "ranges"); ranges != nil {
+			values = plainTexts(ranges)
+		}
+		return networkSet(values)
+	case "not":
+		before := r.unknown
+		if one := r.either(place, t.List(kind)).except(); r.unknown == before {
+			return one, true
+		}
+		return Set{}, true
+	}
+	return none, false
 }
 
 // either is the requests that fit one of some mappings of matchers.
@@ -233,28 +236,7 @@ func (r *caddyReader) routes(d doc, t *policy.Tree, set Set, depth int) {
 	case "static_response", "error", "authentication", "file_server", "reverse_proxy":
 		r.answers = append(r.answers, fmt.Sprintf("%s (%s)", handler, d.place(t)))
 	case "rate_limit":
-		for _, a := range r.answers {
-			r.lose(d.place(t), "%s may answer requests before the limits behind it, where they count here", a)
-		}
-		if distributed := t.Get("distributed"); distributed != nil {
-			r.tell(d.place(distributed), distributedCaddy)
-		}
-		zones := t.Get("rate_limits")
-		for _, name := range zones.Keys() {
-			z := zones.Get(name)
-			match := Set{}
-			if list := z.List("match"); list != nil {
-				match = r.either(d.place, list)
-			}
-			window := z.Say("window")
-			if ns, err := strconv.ParseInt(window, 10, 64); err == nil {
-				window = fmt.Sprintf("%dus", ns/1000)
-			}
-			r.zone(d.place(z), name, map[string]string{
-				"key": z.Say("key"), "window": window, "events": z.Say("max_events"),
-				"ipv4_prefix": z.Say("ipv4_prefix"), "ipv6_prefix": z.Say("ipv6_prefix"),
-			}, set.and(match))
-		}
+		r.rateLimit(d, t, set)
 		return
 	}
 	for _, item := range t.Items {
@@ -262,5 +244,31 @@ func (r *caddyReader) routes(d doc, t *policy.Tree, set Set, depth int) {
 	}
 	for _, key := range t.Keys() {
 		r.routes(d, t.Get(key), set, depth+1)
+	}
+}
+
+// rateLimit takes the zones of a handler.
+func (r *caddyReader) rateLimit(d doc, t *policy.Tree, set Set) {
+	for _, a := range r.answers {
+		r.lose(d.place(t), "%s may answer requests before the limits behind it, where they count here", a)
+	}
+	if distributed := t.Get("distributed"); distributed != nil {
+		r.tell(d.place(distributed), distributedCaddy)
+	}
+	zones := t.Get("rate_limits")
+	for _, name := range zones.Keys() {
+		z := zones.Get(name)
+		match := Set{}
+		if list := z.List("match"); list != nil {
+			match = r.either(d.place, list)
+		}
+		window := z.Say("window")
+		if ns, err := strconv.ParseInt(window, 10, 64); err == nil {
+			window = fmt.Sprintf("%dus", ns/1000)
+		}
+		r.zone(d.place(z), name, map[string]string{
+			"key": z.Say("key"), "window": window, "events": z.Say("max_events"),
+			"ipv4_prefix": z.Say("ipv4_prefix"), "ipv6_prefix": z.Say("ipv6_prefix"),
+		}, set.and(match))
 	}
 }

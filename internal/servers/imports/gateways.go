@@ -46,41 +46,12 @@ func takeASPNET(i *Import, docs []doc) {
 
 // aspnet reads a section, whose rules count by address or by the header of a client, and the rules of some clients.
 func (i *Import) aspnet(d doc, byIP bool, special *policy.Tree) {
-	for _, key := range d.Keys() {
-		at := d.Get(key)
-		switch strings.ToLower(key) {
-		case "generalrules", "ipwhitelist", "clientwhitelist", "endpointwhitelist", "stackblockedrequests", "enableendpointratelimiting", "clientidheader":
-		case "httpstatuscode", "quotaexceededmessage", "quotaexceededresponse", "ratelimitcounterprefix", "disableratelimitheaders",
-			"ippolicyprefix", "clientpolicyprefix":
-		case "realipheader":
-			if byIP && at.Text != "" {
-				i.tell(d.place(at), "clients are taken from a header: --client-from %s, with --trusted-proxy", strings.ToLower(at.Text))
-			}
-		default:
-			if at.Text != "false" {
-				i.lose(d.place(at), "%s is not understood", key)
-			}
-		}
-	}
+	i.aspnetKnown(d, byIP)
 	each := field(d.Tree, "EnableEndpointRateLimiting").Say() == "true"
 	if each {
 		i.lose(d.place(field(d.Tree, "EnableEndpointRateLimiting")), "methods of one path count apart there, and together here")
 	}
-	rules := i.aspnetRules(d, field(d.Tree, "GeneralRules"), each)
-	for _, at := range append(field(special, "IpRules").List(), field(special, "ClientRules").List()...) {
-		who, ok := aspnetClient(d, field(at, "ClientId").Say()), true
-		if field(at, "ClientId") == nil {
-			who, ok = networkSet([]string{field(at, "Ip").Say()})
-		}
-		if !ok {
-			i.lose(d.place(at), "%s is no network: its rules are left out", field(at, "Ip").Say())
-			continue
-		}
-		for _, r := range i.aspnetRules(d, field(at, "Rules"), each) {
-			r.set, r.special = r.set.and(who), true
-			rules = append(rules, r)
-		}
-	}
+	rules := append(i.aspnetRules(d, field(d.Tree, "GeneralRules"), each), i.aspnetSpecial(d, special, each)...)
 	stacked := field(d.Tree, "StackBlockedRequests").Say() == "true"
 	slices.SortStableFunc(rules, func(a, b aspnetRule) int {
 		if stacked {
@@ -91,9 +62,8 @@ func (i *Import) aspnet(d doc, byIP bool, special *policy.Tree) {
 	p := Policy{Name: "aspnet", Combine: "in-turn"}
 	for n, r := range rules {
 		set := r.set.and(i.aspnetExempt(d))
-		for m, other := range rules { // of those for one period one for some clients holds, else the least
-			least := other.most < r.most || other.most == r.most && m < n
-			if m != n && other.period == r.period && (other.special && !r.special || other.special == r.special && least) {
+		for m, other := range rules {
+			if m != n && other.holds(r, m < n) {
 				set = set.and(other.set.except())
 			}
 		}
@@ -111,6 +81,45 @@ func (i *Import) aspnet(d doc, byIP bool, special *policy.Tree) {
 	i.Policies = append(i.Policies, p)
 }
 
+// aspnetKnown tells of words of a section that are not understood.
+func (i *Import) aspnetKnown(d doc, byIP bool) {
+	for _, key := range d.Keys() {
+		at := d.Get(key)
+		switch strings.ToLower(key) {
+		case "generalrules", "ipwhitelist", "clientwhitelist", "endpointwhitelist", "stackblockedrequests", "enableendpointratelimiting", "clientidheader":
+		case "httpstatuscode", "quotaexceededmessage", "quotaexceededresponse", "ratelimitcounterprefix", "disableratelimitheaders",
+			"ippolicyprefix", "clientpolicyprefix":
+		case "realipheader":
+			if byIP && at.Text != "" {
+				i.tell(d.place(at), "clients are taken from a header: --client-from %s, with --trusted-proxy", strings.ToLower(at.Text))
+			}
+		default:
+			if at.Text != "false" {
+				i.lose(d.place(at), "%s is not understood", key)
+			}
+		}
+	}
+}
+
+// aspnetSpecial returns the rules of some clients.
+func (i *Import) aspnetSpecial(d doc, special *policy.Tree, each bool) (rules []aspnetRule) {
+	for _, at := range append(field(special, "IpRules").List(), field(special, "ClientRules").List()...) {
+		who, ok := aspnetClient(d, field(at, "ClientId").Say()), true
+		if field(at, "ClientId") == nil {
+			who, ok = networkSet([]string{field(at, "Ip").Say()})
+		}
+		if !ok {
+			i.lose(d.place(at), "%s is no network: its rules are left out", field(at, "Ip").Say())
+			continue
+		}
+		for _, r := range i.aspnetRules(d, field(at, "Rules"), each) {
+			r.set, r.special = r.set.and(who), true
+			rules = append(rules, r)
+		}
+	}
+	return rules
+}
+
 // An aspnetRule is one of the rules.
 type aspnetRule struct {
 	at     *policy.Tree
@@ -119,6 +128,12 @@ type aspnetRule struct {
 	set    Set
 
 	special bool // of some clients
+}
+
+// holds reports whether a rule holds in the place of another: of those for one period one for some clients, else the least.
+func (r aspnetRule) holds(other aspnetRule, first bool) bool {
+	least := r.most < other.most || r.most == other.most && first
+	return r.period == other.period && (r.special && !other.special || r.special == other.special && least)
 }
 
 func (i *Import) aspnetRules(d doc, all *policy.Tree, each bool) (rules []aspnetRule) {
@@ -291,52 +306,66 @@ func (i *Import) krakend(d doc, part *policy.Tree, set Set, what string) (all []
 			i.lose(d.place(part.Get(key)), "%s of %s is not understood", key, what)
 		}
 	}
-	add := func(prefix string, keys []keyCase) {
-		rate := part.Get(prefix + "max_rate")
-		capacity, every := part.Say(prefix+"capacity"), cmp.Or(part.Say("every"), "1s")
-		total, _ := strconv.ParseFloat(part.Say("max_rate"), 64)
-		if period, err := limit.ParsePeriod(every); prefix != "" && err == nil && total*1e6 < float64(period) {
-			capacity = cmp.Or(capacity, "1") // as the rate of all decides, also where there is none
+	b := krakendBuckets{i, d, part, what}
+	switch strategy, key := part.Say("strategy"), part.Say("key"); {
+	case !b.has("client_"):
+	case strategy == "ip":
+		if key != "" {
+			i.tell(d.place(part), "clients are taken from a header: --client-from %s, with --trusted-proxy", strings.ToLower(key))
 		}
-		text, err := bucketText(rate.Say(), capacity, every)
+		all = b.limits("client_", keyCase{set, request.ByClient})
+	case strategy == "header":
+		by, err := request.ParseKey("header:" + key)
 		if err != nil {
-			i.lose(d.place(rate), "%s of %s: %v", prefix+"max_rate", what, err)
-			return
+			i.lose(d.place(part), "%v", err)
+			break
 		}
-		for _, k := range keys {
-			all = append(all, Limit{
-				Text: text, By: k.by, Match: k.set, Count: k.set,
-				Told: []string{fmt.Sprintf("%s %smax_rate %s of %s", d.place(rate), prefix, rate.Say(), what)},
-			})
-		}
+		i.tell(d.place(part), "who lacks the header is refused there, and not limited here")
+		all = b.limits("client_", keyCase{set.having(by.String()), by})
+	default:
+		i.lose(d.place(part), "strategy %s of %s is not read: its limit of clients is left out", strategy, what)
 	}
-	if rate := part.Say("client_max_rate"); rate != "" && rate != "0" {
-		switch strategy := part.Say("strategy"); strategy {
-		case "ip":
-			if key := part.Say("key"); key != "" {
-				i.tell(d.place(part), "clients are taken from a header: --client-from %s, with --trusted-proxy", strings.ToLower(key))
-			}
-			add("client_", []keyCase{{set, request.ByClient}})
-		case "header":
-			key, err := request.ParseKey("header:" + part.Say("key"))
-			if err != nil {
-				i.lose(d.place(part), "%v", err)
-				break
-			}
-			i.tell(d.place(part), "who lacks the header is refused there, and not limited here")
-			add("client_", []keyCase{{set.and(within("without", key.String()).except()), key}})
-		default:
-			i.lose(d.place(part), "strategy %s of %s is not read: its limit of clients is left out", strategy, what)
-		}
-	}
-	if rate := part.Say("max_rate"); rate != "" && rate != "0" {
-		add("", []keyCase{{set, request.BySite}})
+	if b.has("") {
+		all = append(all, b.limits("", keyCase{set, request.BySite})...)
 	}
 	if all != nil {
 		i.lose("", "KrakenD fills a bucket when it is empty, so that up to twice as many pass at once; here it fills all the time")
 		i.tell("", "each KrakenD counts for itself; here one counts all requests")
 	}
 	return all
+}
+
+// krakendBuckets are those of a part: of all, and with the prefix client_ of each client.
+type krakendBuckets struct {
+	*Import
+	d    doc
+	part *policy.Tree
+	what string
+}
+
+// has reports whether there is one.
+func (b krakendBuckets) has(prefix string) bool {
+	rate := b.part.Say(prefix + "max_rate")
+	return rate != "" && rate != "0"
+}
+
+// limits returns the limit of one.
+func (b krakendBuckets) limits(prefix string, key keyCase) []Limit {
+	rate := b.part.Get(prefix + "max_rate")
+	capacity, every := b.part.Say(prefix+"capacity"), cmp.Or(b.part.Say("every"), "1s")
+	total, _ := strconv.ParseFloat(b.part.Say("max_rate"), 64)
+	if period, err := limit.ParsePeriod(every); prefix != "" && err == nil && total*1e6 < float64(period) {
+		capacity = cmp.Or(capacity, "1") // as the rate of all decides, also where there is none
+	}
+	text, err := bucketText(rate.Say(), capacity, every)
+	if err != nil {
+		b.lose(b.d.place(rate), "%s of %s: %v", prefix+"max_rate", b.what, err)
+		return nil
+	}
+	return []Limit{{
+		Text: text, By: key.by, Match: key.set, Count: key.set,
+		Told: []string{fmt.Sprintf("%s %smax_rate %s of %s", b.d.place(rate), prefix, rate.Say(), b.what)},
+	}}
 }
 
 // bucketText returns the bucket of a rate in a period. Its count is what it holds, and its period as long as that takes.

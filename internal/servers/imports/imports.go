@@ -146,11 +146,7 @@ func (i *Import) Add(file string, text []byte, from string) error {
 // add reads a configuration that has a name of its own, as a part of a file may have.
 func (i *Import) add(file, name string, text []byte, from string) error {
 	for _, f := range formats {
-		if f.read == nil || from != "" && from != f.name {
-			continue
-		}
-		// What does not look like the text of a server that has documents too may be those.
-		if from != "" && f.has == nil || (from != "" || !documentEnding().MatchString(name)) && f.is(text) {
+		if f.read != nil && f.reads(name, text, from) {
 			before := len(i.Policies)
 			if mark := templateMark().Find(text); mark != nil {
 				i.lose(file, unmade, mark)
@@ -169,17 +165,7 @@ func (i *Import) add(file, name string, text []byte, from string) error {
 	trees, err := policy.Trees(text)
 	known := false
 	for _, t := range trees {
-		d := doc{t, file}
-		known = known || slices.ContainsFunc(formats, func(f format) bool { return f.has != nil && f.has(d) })
-		i.docs = append(i.docs, d)
-		for _, d := range each([]doc{d}, "ConfigMap") { // its texts are files, whose lines stay those of the whole
-			for _, name := range d.Get("data").Keys() {
-				at := d.Get("data", name)
-				if i.add(file, name, []byte(strings.Repeat("\n", at.Line)+at.Text), "") == nil {
-					known = true
-				}
-			}
-		}
+		known = i.addDoc(doc{t, file}) || known
 	}
 	mark := templateMark().Find(text)
 	switch {
@@ -194,6 +180,31 @@ func (i *Import) add(file, name string, text []byte, from string) error {
 			strings.Join(Formats(), ", "))
 	}
 	return nil
+}
+
+// reads reports whether a format is asked to read a text. What does not look like the text of a server that has documents
+// too may be those.
+func (f *format) reads(name string, text []byte, from string) bool {
+	if from != "" {
+		return from == f.name && (f.has == nil || f.is(text))
+	}
+	return !documentEnding().MatchString(name) && f.is(text)
+}
+
+// addDoc keeps a document until all are there, and reads the files in a ConfigMap, whose lines stay those of the whole. It
+// reports whether a format knows it.
+func (i *Import) addDoc(d doc) bool {
+	known := slices.ContainsFunc(formats, func(f format) bool { return f.has != nil && f.has(d) })
+	i.docs = append(i.docs, d)
+	for _, d := range each([]doc{d}, "ConfigMap") {
+		for _, name := range d.Get("data").Keys() {
+			at := d.Get("data", name)
+			if i.add(d.file, name, []byte(strings.Repeat("\n", at.Line)+at.Text), "") == nil {
+				known = true
+			}
+		}
+	}
+	return known
 }
 
 // unreadProducts are known by a word of their configurations, but have no reader: with the limit to write instead.

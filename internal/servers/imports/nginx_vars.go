@@ -299,16 +299,19 @@ func conditionOn(variable string, e entry, hostnames bool) (Set, bool) {
 		}
 		return conditionOnPart(part{wholeTarget}, e)
 	case "uri", "document_uri":
-		if e.regexp {
-			return within("regexp", insensitive(e.key)), compiles(e.key)
-		}
-		set := exactly(e.key)
-		if strings.ToLower(e.key) != strings.ToUpper(e.key) { // a map takes texts in either case
-			set = within("regexp", "(?i)^"+regexp.QuoteMeta(e.key)+"$")
-		}
-		return set, strings.HasPrefix(e.key, "/") && !strings.Contains(e.key, "?")
+		return conditionOnPath(e)
 	}
 	return none, false
+}
+
+func conditionOnPath(e entry) (Set, bool) {
+	switch {
+	case e.regexp:
+		return within("regexp", insensitive(e.key)), compiles(e.key)
+	case strings.ToLower(e.key) != strings.ToUpper(e.key): // a map takes texts in either case
+		return within("regexp", "(?i)^"+regexp.QuoteMeta(e.key)+"$"), strings.HasPrefix(e.key, "/")
+	}
+	return exactly(e.key), strings.HasPrefix(e.key, "/")
 }
 
 func compiles(pattern string) bool {
