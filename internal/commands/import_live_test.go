@@ -168,10 +168,11 @@ func randomHAProxy(r *rand.Rand, file string) string {
 	others := maybe()
 	line("    http-request track-sc1 %s table other%s", second, others)
 	line("    http-request set-var(req.now) %s,table_http_req_rate()", first)
+	line("    http-request capture str(x) len 4%s", maybe()) // ends no request
 	for range 1 + r.IntN(3) {
 		n := 5 + r.IntN(90)
 		line("    http-request deny deny_status 429 if { sc_http_req_rate(0) gt %d } %s%s", n, pick("", test()), pick("", " "+test(),
-			fmt.Sprintf(" or { sc0_http_req_rate ge %d } %s", n+1, test())))
+			fmt.Sprintf(" or { sc0_http_req_rate ge %d } %s", n+1, test()), fmt.Sprintf(" { sc0_http_req_rate ge %d }", n+5-r.IntN(9))))
 	}
 	line("    http-request deny deny_status 429 if { sc_http_req_rate(1,other) ge %d } %s", 5+r.IntN(90), pick("", test()))
 	if r.IntN(2) == 0 {

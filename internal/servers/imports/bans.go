@@ -4,13 +4,14 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"shadow/internal/lazy"
 	"shadow/internal/request"
-	"shadow/internal/servers/imports/haproxycfg"
+	"shadow/internal/servers/imports/apachecfg"
 	"shadow/limit"
 )
 
@@ -198,12 +199,12 @@ var evasiveNumbers = map[string]string{
 func readEvasive(i *Import, file string, text []byte) error {
 	said, places, set := maps.Clone(evasiveNumbers), map[string]string{}, Set{}
 	first := ""
-	for n, line := range strings.Split(string(text), "\n") {
-		words := haproxycfg.Words(line)
+	for _, d := range apachecfg.Parse(string(text)) {
+		words := d.Words
 		if len(words) < 2 {
 			continue
 		}
-		place, key := fmt.Sprintf("%s:%d", file, n+1), strings.ToLower(words[0])
+		place, key := fmt.Sprintf("%s:%d", file, d.Line), strings.ToLower(words[0])
 		switch {
 		case evasiveNumbers[key] != "":
 			said[key], places[key] = words[1], place
@@ -213,7 +214,7 @@ func readEvasive(i *Import, file string, text []byte) error {
 		case key == "doswhitelist":
 			networks, ok := starNetworks(words[1:])
 			if !ok {
-				i.lose(place, "%s is not understood", line)
+				i.lose(place, "%s is not understood", strings.Join(words, " "))
 				continue
 			}
 			set = set.and(networks.except())
@@ -252,15 +253,12 @@ var (
 func readQoS(i *Import, file string, text []byte) error {
 	events, p := map[string][]Set{}, Policy{Name: "mod_qos", Combine: "each"}
 	var counts [][]string // each behind its place
-	for n, line := range strings.Split(string(text), "\n") {
-		words := strings.Fields(line)
-		if len(words) < 2 || words[0][0] == '#' {
+	for _, d := range apachecfg.Parse(string(text)) {
+		words := d.Words
+		if len(words) < 2 {
 			continue
 		}
-		place, key := fmt.Sprintf("%s:%d", file, n+1), strings.ToLower(words[0])
-		for at := range words {
-			words[at] = strings.Trim(words[at], `"`)
-		}
+		place, key := fmt.Sprintf("%s:%d", file, d.Line), strings.ToLower(words[0])
 		switch {
 		case (key == "setenvif" || key == "setenvifnocase") && len(words) > 3:
 			i.qosEvents(events, place, words)
@@ -301,18 +299,26 @@ func (i *Import) qosEvents(events map[string][]Set, place string, words []string
 		set = within("regexp", pattern)
 	case attribute == "request_method" && strings.Trim(method, "ABCDEFGHIJKLMNOPQRSTUVWXYZ|") == "":
 		set = within("method", strings.Split(method, "|")...)
+	case attribute == "user-agent" && !fitsNothing(pattern):
+		set = within("agent", pattern)
 	default:
 		i.lose(place, "%s %s is not read: it is taken to fit", words[0], words[1])
 	}
 	for _, word := range words[3:] {
 		name, _, _ := strings.Cut(word, "=")
 		if name == "" {
-			continue // what is left of a quoted blank
+			continue
 		}
 		if events[name] = append(events[name], set); name[0] == '!' {
 			i.lose(place, "%s is not read", word)
 		}
 	}
+}
+
+// fitsNothing reports whether an expression fits where there is no text, or is none here.
+func fitsNothing(pattern string) bool {
+	re, err := regexp.Compile(pattern)
+	return err != nil || re.MatchString("") || re.MatchString("-")
 }
 
 // qosLimit is the limit of a count, whose words are a place, the number, the seconds and the variable.
