@@ -16,6 +16,7 @@ import (
 //	GET http://example.org/ …   HTTP, as to a proxy (RFC 9112, 3.2.2: absolute-form)
 //	CONNECT example.org:443 …   HTTP (3.2.3)
 //	OPTIONS * HTTP/1.1          HTTP (3.2.4)
+//	GET /a 1.1                  HTTP, from Hypercorn
 //	GET /a                      HTTP/0.9, or a log format without the protocol
 //	(empty) and "-"             not HTTP: the connection was closed, or timed out, before a request line came
 //	\x16\x03\x01 …             not HTTP: the TLS handshake of a client that takes the port for one of HTTPS
@@ -86,11 +87,17 @@ func methodEnd(line []byte) int {
 	return 0
 }
 
+// bareVersions are protocols as Hypercorn writes them.
+var bareVersions = []string{"1.1", "2", "1.0", "3", "ws"}
+
 // protocol returns the place of the space before the protocol, 0 if there is none.
 func protocol(line []byte) int {
 	space := len(line) - len(" HTTP/1.1")
 	if space < 0 || !startsWith(line[space:], " HTTP/") {
 		space = bytes.LastIndexByte(line, ' ')
+	}
+	if space > 0 && slices.Contains(bareVersions, string(line[space+1:])) {
+		return space
 	}
 	if space < 0 || !startsWith(line[space:], " HTTP/") {
 		return 0

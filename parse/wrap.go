@@ -5,19 +5,21 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"shadow/limit"
 )
 
 // What collects the lines of servers writes each into a line of its own:
 //
-//	Mar  2 10:00:00 lb1 haproxy[17]: LINE                          syslog (syslog.go)
+//	Mar  2 10:00:00 lb1 haproxy[17]: LINE                          syslog (wraphead.go)
 //	2026-03-02T10:00:00.250000000Z stdout F LINE                   CRI: containerd and CRI-O on a node of Kubernetes
 //	web-1  | LINE                                                  docker compose logs
 //	[pod/web-7d9f/nginx] LINE                                      kubectl logs --prefix
 //	2026-03-02T10:00:00.250000000Z LINE                            docker logs -t, kubectl logs --timestamps
 //	2026-03-02T10:00:00Z {app="web"} LINE                          logcli
 //	INFO:werkzeug:LINE                                             Python's logging
+//	"LINE"                                                         OpenLiteSpeed, where the quotes around its format are a part of it
 //	2026/03/02 10:00:00.250	INFO	http.log.access	handled request	LINE    Caddy's console
 //	{"log":"LINE\n","stream":"stdout","time":"2026-03-02T10:00:00.25Z"}    docker's json-file; others have other keys
 //
@@ -56,18 +58,18 @@ func ColumnWrapping(header string) *Wrapping {
 }
 
 // cells returns the line in a row of the table, and its time.
-func (w *Wrapping) cells(row []byte) (line, stamp []byte, fault Fault) {
+func (p *wrappedParser) cells(row []byte) (line, stamp []byte, fault Fault) {
+	w, rows := p.wrapping, p.rows
 	if bytes.Equal(row, w.table.header) {
 		return nil, nil, Comment
 	}
-	p := columnParser{&jsonParser{}, w.table, nil}
-	p.begin(row)
+	rows.begin(row)
 	last := max(w.line, w.time)
 	for i := 0; i <= last; i++ {
-		if p.at > len(row) {
+		if rows.at > len(row) {
 			return nil, nil, Fault{errW3CShort.Error(), len(row) + 1}
 		}
-		switch value, _ := p.column(); i {
+		switch value, _ := rows.column(); i {
 		case w.line:
 			line = value
 		case w.time:
@@ -87,10 +89,16 @@ var wrappings = []Wrapping{
 	{Name: "in caddy console", head: consoleHead},
 	{Name: "in compose", head: composeHead},
 	{Name: "in python logging", head: pythonHead},
+	{Name: inQuotes, head: quoteHead},
 	{Name: Timestamped, head: stampHead},
 }
 
-const coloured = "in colours"
+const (
+	coloured = "in colours"
+	inQuotes = "in quotes"
+)
+
+var quote = []byte{'"'}
 
 // Timestamped is the name of a wrapping that is a time and nothing else. Lines of formats may begin with one as well.
 const Timestamped = "behind timestamps"
@@ -145,7 +153,7 @@ func JSONWrapping(lines [][]byte) *Wrapping {
 
 // Lines are lines without their wrapping; nil in the place of an object that holds none.
 func (w *Wrapping) Lines(lines [][]byte) [][]byte {
-	p := wrappedParser{wrapping: w}
+	p := w.newParser(nil, nil)
 	bare := make([][]byte, len(lines))
 	for i, line := range lines {
 		if w.tree != nil || w.table != nil || w.Name == coloured {
@@ -162,7 +170,7 @@ func (f *Format) In(w *Wrapping) *Format {
 	wrapped := *f
 	wrapped.Name += " " + w.Name
 	wrapped.fields[FieldTime], wrapped.after = true, nil
-	wrapped.parser = func() Parser { return &wrappedParser{Parser: f.NewParser(), wrapping: w, clock: clock{zone: f.zone}} }
+	wrapped.parser = func() Parser { return w.newParser(f.NewParser(), f.zone) }
 	return &wrapped
 }
 
@@ -178,7 +186,16 @@ type wrappedParser struct {
 	Parser
 	wrapping *Wrapping
 	scanner  jsonScanner
+	rows     *columnParser // of a table
 	clock    clock
+}
+
+func (w *Wrapping) newParser(inner Parser, zone *time.Location) *wrappedParser {
+	p := &wrappedParser{Parser: inner, wrapping: w, clock: clock{zone: zone}}
+	if w.table != nil {
+		p.rows = &columnParser{&jsonParser{}, w.table, nil}
+	}
+	return p
 }
 
 // Parse implements Parser.
@@ -226,7 +243,7 @@ func (p *wrappedParser) date(stamp []byte, r *Record) Fault {
 // unwrap returns the line that stands in another, the time beside it, and where it begins.
 func (p *wrappedParser) unwrap(line []byte) (bare, stamp []byte, at int, fault Fault) {
 	if p.wrapping.table != nil {
-		bare, stamp, fault = p.wrapping.cells(line)
+		bare, stamp, fault = p.cells(line)
 		return bare, stamp, 0, fault
 	}
 	if p.wrapping.Name == coloured {
@@ -234,7 +251,10 @@ func (p *wrappedParser) unwrap(line []byte) (bare, stamp []byte, at int, fault F
 	}
 	if p.wrapping.tree == nil {
 		n, stamp := p.wrapping.head(line)
-		return line[n:], stamp, n, Fault{}
+		if bare = line[n:]; p.wrapping.Name == inQuotes && n > 0 && bytes.Count(bare, quote)%2 == 1 {
+			bare = bytes.TrimSuffix(bare, quote)
+		}
+		return bare, stamp, n, Fault{}
 	}
 	s := &p.scanner
 	if !s.scan(line, p.wrapping.tree) {
@@ -245,138 +265,6 @@ func (p *wrappedParser) unwrap(line []byte) (bare, stamp []byte, at int, fault F
 		return nil, nil, 0, Fault{Reason: "an object that holds no line of a log", Column: 1}
 	}
 	return bytes.TrimRight(inner.text, "\r\n"), s.found[FieldTime].text, inner.at, Fault{}
-}
-
-// firstWord returns what stands before the first space.
-func firstWord(b []byte) []byte { return b[:max(0, bytes.IndexByte(b, ' '))] }
-
-// stampHead is a time in ISO 8601, and a space.
-func stampHead(line []byte) (n int, stamp []byte) {
-	if !isoStamp(line) {
-		return 0, nil
-	}
-	if stamp = firstWord(line); len(stamp) == 0 {
-		return 0, nil
-	}
-	return len(stamp) + 1, stamp
-}
-
-// colourHead says of a line with a colour that it is wrapped: in what may stand anywhere.
-func colourHead(line []byte) (n int, stamp []byte) {
-	return bytes.Count(line, []byte(colourBegin)), nil
-}
-
-// colourBegin begins a sequence that sets the colour or weight of letters: ESC [ 97;42 m (ECMA-48, 8.3.117).
-const colourBegin = "\x1b["
-
-// uncoloured takes such sequences off a line, in its own bytes.
-func uncoloured(line []byte) []byte {
-	to := 0
-	for rest := line; len(rest) > 0; {
-		at := bytes.Index(rest, []byte(colourBegin))
-		if at < 0 {
-			at = len(rest)
-		}
-		to += copy(line[to:], rest[:at])
-		rest = rest[at:]
-		if end := bytes.IndexFunc(rest[min(len(rest), len(colourBegin)):], notOfColour); end >= 0 && rest[len(colourBegin)+end] == 'm' {
-			rest = rest[len(colourBegin)+end+1:]
-		} else if len(rest) > 0 {
-			line[to], rest = rest[0], rest[1:]
-			to++
-		}
-	}
-	return line[:to]
-}
-
-func notOfColour(r rune) bool { return r != ';' && r != ':' && (r < '0' || r > '9') }
-
-// criHead is a time, a stream, and whether the line is whole.
-func criHead(line []byte) (n int, stamp []byte) {
-	if n, stamp = stampHead(line); n == 0 {
-		return 0, nil
-	}
-	for _, stream := range []string{"stdout F ", "stderr F ", "stdout P ", "stderr P "} {
-		if bytes.HasPrefix(line[n:], []byte(stream)) {
-			return n + len(stream), stamp
-		}
-	}
-	return 0, nil
-}
-
-// logcliHead is a time, and labels in braces, in whose quoted values a backslash escapes.
-func logcliHead(line []byte) (n int, stamp []byte) {
-	n, stamp = stampHead(line)
-	if n == 0 || n == len(line) || line[n] != '{' {
-		return 0, nil
-	}
-	quoted := false
-	for i := n; i < len(line); i++ {
-		switch c := line[i]; {
-		case c == '\\' && quoted:
-			i++
-		case c == '"':
-			quoted = !quoted
-		case c == '}' && !quoted:
-			return len(line) - len(bytes.TrimLeft(line[i+1:], " \t")), stamp
-		}
-	}
-	return 0, nil
-}
-
-// kubectlHead is the path of a pod and a container in brackets.
-func kubectlHead(line []byte) (n int, stamp []byte) {
-	if !bytes.HasPrefix(line, []byte("[pod/")) {
-		return 0, nil
-	}
-	if n = bytes.Index(line, []byte("] ")) + 2; n < len("[pod/] ") {
-		return 0, nil
-	}
-	return n, nil
-}
-
-// pythonHead is a level and the name of a logger, each with a colon.
-func pythonHead(line []byte) (n int, stamp []byte) {
-	for n < len(line) && line[n]-'A' < 26 {
-		n++
-	}
-	level := n
-	for n++; n < len(line) && (isNameByte(line[n]) || line[n] == '.'); {
-		n++
-	}
-	if level < len("INFO") || n < level+2 || n >= len(line) || line[level] != ':' || line[n] != ':' {
-		return 0, nil
-	}
-	return n + 1, nil
-}
-
-// composeHead is the name of a container, which has a letter, and a bar.
-func composeHead(line []byte) (n int, stamp []byte) {
-	letter := false
-	for n < len(line) && (isNameByte(line[n]) || line[n] == '-' || line[n] == '.') {
-		letter = letter || line[n] > '9'
-		n++
-	}
-	name := n
-	for n < len(line) && line[n] == ' ' {
-		n++
-	}
-	if !letter || n == name || !bytes.HasPrefix(line[n:], []byte("| ")) {
-		return 0, nil
-	}
-	return n + len("| "), nil
-}
-
-// consoleHead finds what Caddy writes before the object of a request: time, level, logger, message, between tabs.
-func consoleHead(line []byte) (n int, stamp []byte) {
-	if len(line) < len("2026/03/02 10:00:00") || line[4] != '/' && line[4] != '-' || line[7] != line[4] || !clockTime(line[11:]) {
-		return 0, nil
-	}
-	tab := bytes.IndexByte(line, '\t')
-	if n = bytes.Index(line, []byte("\t{")) + 1; n == 0 || tab < len("2026/03/02 10:00:00") {
-		return 0, nil
-	}
-	return n, line[:tab]
 }
 
 // Either is the format of a log whose lines are of one format or of another: servers of several sites, or before and

@@ -63,7 +63,17 @@ var fresh = []kind{
 	{"h2o", "h2o.examp1e.net/configure/access_log_directives.html", "", func(v visit) string {
 		return fmt.Sprintf(`%s - - [%s] "%s %s HTTP/2" %d %d "%s" "%s"`, v.client, v.local(), v.method, v.path, v.status, v.bytes, v.referer, v.agent)
 	}, "combined", "host route ms"},
-	{"OpenLiteSpeed, a quote in front", "allinurl/goaccess#2294", "", func(v visit) string { return `"` + v.combined() }, "guessed", "host route ms"},
+	{"OpenLiteSpeed, a quote in front", "allinurl/goaccess#2294", "", func(v visit) string { return `"` + v.combined() }, "combined in quotes", "host route ms"},
+	{"OpenLiteSpeed in quotes", "docs.openlitespeed.org/config/logs", "", func(v visit) string { return `"` + v.combined() + `"` }, "combined in quotes", "host route ms"},
+	{"OpenLiteSpeed's default", "docs.openlitespeed.org/config/logs", "", func(v visit) string {
+		return fmt.Sprintf(`"%s - - [%s] "%s %s HTTP/1.1" %d %d"`, v.client, v.local(), v.method, v.path, v.status, v.bytes)
+	}, "common in quotes", "host route ms referer agent"},
+	{"Hypercorn", "hypercorn.readthedocs.io/en/latest/how_to_guides/logging.html", "", func(v visit) string {
+		return fmt.Sprintf(`%s:40112 - - [%s] "%s %s 1.1" %d %d "%s" "%s"`, v.client, v.local(), v.method, v.path, v.status, v.bytes, v.referer, v.agent)
+	}, "combined", "host route ms"},
+	{"Hypercorn by HTTP/2", "hypercorn.readthedocs.io/en/latest/how_to_guides/logging.html", "", func(v visit) string {
+		return fmt.Sprintf(`%s:40112 - - [%s] "%s %s 2" %d %d "%s" "%s"`, v.client, v.local(), v.method, v.path, v.status, v.bytes, v.referer, v.agent)
+	}, "combined", "host route ms"},
 	{"Caddy 1 with hosts, behind a time", "allinurl/goaccess#1626", "", func(v visit) string {
 		return v.at.Format("2006/01/02 15:04:05") + " example.org " + v.combined() + " 3"
 	}, "guessed", "route ms end"},

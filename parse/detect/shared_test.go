@@ -96,7 +96,7 @@ func TestSharedSets(t *testing.T) {
 		{"imooc-2016/*.gz", imoocText, "custom", 1976, 0.2},
 		{"nasa-1995-07-09/*.gz", "", "common", 2554, 0.1},
 		{"netnea-2015-2016/*.gz", "", "apache-iso, combined", 1077, 0.1},
-		{"ocatak-scanners/*.gz", "", "guessed", 3, 0.35},
+		{"ocatak-scanners/*.gz", "", "combined in quotes", 4, 0.01},
 		{"ocatak-scanners/*.gz", ocatakText, "custom", 3, 0.35},
 		{"roadmap-nginx-2024/*.gz", "", "combined", 361, 0.1},
 		{"sparkdeveloper-2016/*.gz", "", "combined", 8799, 0.1},

@@ -172,3 +172,148 @@ func Mostly(lines [][]byte, is func([]byte) bool) bool {
 	}
 	return false
 }
+
+// Other collectors have shorter heads.
+
+// firstWord returns what stands before the first space.
+func firstWord(b []byte) []byte { return b[:max(0, bytes.IndexByte(b, ' '))] }
+
+// stampHead is a time in ISO 8601, and a space.
+func stampHead(line []byte) (n int, stamp []byte) {
+	if !isoStamp(line) {
+		return 0, nil
+	}
+	if stamp = firstWord(line); len(stamp) == 0 {
+		return 0, nil
+	}
+	return len(stamp) + 1, stamp
+}
+
+// colourHead says of a line with a colour that it is wrapped: in what may stand anywhere.
+func colourHead(line []byte) (n int, stamp []byte) {
+	return bytes.Count(line, []byte(colourBegin)), nil
+}
+
+// colourBegin begins a sequence that sets the colour or weight of letters: ESC [ 97;42 m (ECMA-48, 8.3.117).
+const colourBegin = "\x1b["
+
+// uncoloured takes such sequences off a line, in its own bytes.
+func uncoloured(line []byte) []byte {
+	to := 0
+	for rest := line; len(rest) > 0; {
+		at := bytes.Index(rest, []byte(colourBegin))
+		if at < 0 {
+			at = len(rest)
+		}
+		to += copy(line[to:], rest[:at])
+		rest = rest[at:]
+		if end := bytes.IndexFunc(rest[min(len(rest), len(colourBegin)):], notOfColour); end >= 0 && rest[len(colourBegin)+end] == 'm' {
+			rest = rest[len(colourBegin)+end+1:]
+		} else if len(rest) > 0 {
+			line[to], rest = rest[0], rest[1:]
+			to++
+		}
+	}
+	return line[:to]
+}
+
+func notOfColour(r rune) bool { return r != ';' && r != ':' && (r < '0' || r > '9') }
+
+// criHead is a time, a stream, and whether the line is whole.
+func criHead(line []byte) (n int, stamp []byte) {
+	if n, stamp = stampHead(line); n == 0 {
+		return 0, nil
+	}
+	for _, stream := range []string{"stdout F ", "stderr F ", "stdout P ", "stderr P "} {
+		if bytes.HasPrefix(line[n:], []byte(stream)) {
+			return n + len(stream), stamp
+		}
+	}
+	return 0, nil
+}
+
+// logcliHead is a time, and labels in braces, in whose quoted values a backslash escapes.
+func logcliHead(line []byte) (n int, stamp []byte) {
+	n, stamp = stampHead(line)
+	if n == 0 || n == len(line) || line[n] != '{' {
+		return 0, nil
+	}
+	quoted := false
+	for i := n; i < len(line); i++ {
+		switch c := line[i]; {
+		case c == '\\' && quoted:
+			i++
+		case c == '"':
+			quoted = !quoted
+		case c == '}' && !quoted:
+			return len(line) - len(bytes.TrimLeft(line[i+1:], " \t")), stamp
+		}
+	}
+	return 0, nil
+}
+
+// kubectlHead is the path of a pod and a container in brackets.
+func kubectlHead(line []byte) (n int, stamp []byte) {
+	if !bytes.HasPrefix(line, []byte("[pod/")) {
+		return 0, nil
+	}
+	if n = bytes.Index(line, []byte("] ")) + 2; n < len("[pod/] ") {
+		return 0, nil
+	}
+	return n, nil
+}
+
+// pythonHead is a level and the name of a logger, each with a colon.
+func pythonHead(line []byte) (n int, stamp []byte) {
+	for n < len(line) && line[n]-'A' < 26 {
+		n++
+	}
+	level := n
+	for n++; n < len(line) && (isNameByte(line[n]) || line[n] == '.'); {
+		n++
+	}
+	if level < len("INFO") || n < level+2 || n >= len(line) || line[level] != ':' || line[n] != ':' {
+		return 0, nil
+	}
+	return n + 1, nil
+}
+
+// quoteHead is a quote before a line whose next quote opens one of its values: one is behind a blank.
+func quoteHead(line []byte) (n int, stamp []byte) {
+	if len(line) == 0 || line[0] != '"' {
+		return 0, nil
+	}
+	if next := bytes.IndexByte(line[1:], '"') + 1; next < 2 || line[next-1] != ' ' {
+		return 0, nil
+	}
+	return 1, nil
+}
+
+// composeHead is the name of a container, which has a letter, and a bar.
+func composeHead(line []byte) (n int, stamp []byte) {
+	letter := false
+	for n < len(line) && (isNameByte(line[n]) || line[n] == '-' || line[n] == '.') {
+		letter = letter || line[n] > '9'
+		n++
+	}
+	name := n
+	for n < len(line) && line[n] == ' ' {
+		n++
+	}
+	if !letter || n == name || !bytes.HasPrefix(line[n:], []byte("| ")) {
+		return 0, nil
+	}
+	return n + len("| "), nil
+}
+
+// consoleHead finds what Caddy writes before the object of a request: time, level, logger, message, between tabs.
+func consoleHead(line []byte) (n int, stamp []byte) {
+	if len(line) < len("2026/03/02 10:00:00") || line[4] != '/' && line[4] != '-' || line[7] != line[4] || !clockTime(line[11:]) {
+		return 0, nil
+	}
+	tab := bytes.IndexByte(line, '\t')
+	if n = bytes.Index(line, []byte("\t{")) + 1; n == 0 || tab < len("2026/03/02 10:00:00") {
+		return 0, nil
+	}
+	return n, line[:tab]
+}
