@@ -171,6 +171,10 @@ func apisixRoute(r *policy.Tree, uri, uris string) Set {
 
 // apisixVars tells of conditions that are not read.
 func (i *Import) apisixVars(d doc, r *policy.Tree) {
+	onlyKnown(i.tell, d, r, apisixRouteWords)
+	if r.Say("status") == "0" {
+		i.lose(d.place(r.Get("status")), "a route of status 0 is off, and judged here")
+	}
 	for _, key := range []string{"vars", "exprs", "remote_addr", "remote_addrs", "remoteAddrs", "filter_func"} {
 		if part := r.Get(key); part != nil {
 			i.lose(d.place(part), "%s of a route are not read: it is taken to fit", key)
@@ -193,11 +197,19 @@ func (i *Import) apisixFilter(d doc, config *policy.Tree) (set Set) {
 	return set
 }
 
+// What may stand at a route, and in the settings of both plugins.
+const (
+	apisixRouteWords = "id uri* path* name method* host* vars exprs filterfunc remoteaddr* plugins pluginconfig* upstream* service* " +
+		"priority status timeout enablewebsocket labels desc script* createtime updatetime"
+	apisixWords = "key keytype rejectedcode rejectedmsg policy allowdegradation showlimitquotaheader redis* meta"
+)
+
 // apisixLimit returns what a plugin limits.
 func (i *Import) apisixLimit(at plugged) (all []Limit) {
 	config, place := at.at, at.d.place(at.at)
 	switch at.name {
 	case "limit-count":
+		onlyKnown(i.lose, at.d, config, "count timewindow windowtype group rules "+apisixWords)
 		if config.Say("window_type") == "sliding" {
 			i.lose(place, "limit-count: a sliding window is not read")
 			return nil
@@ -213,6 +225,7 @@ func (i *Import) apisixLimit(at plugged) (all []Limit) {
 		}
 		return all
 	case "limit-req":
+		onlyKnown(i.lose, at.d, config, "rate burst nodelay "+apisixWords)
 		text, err := apisixRate(config)
 		if err != nil {
 			i.lose(place, "limit-req: %v", err)

@@ -131,6 +131,9 @@ var caddyOrder = strings.Fields(`tracing map vars fs root log_append skip_log lo
 	request_body redir method rewrite uri try_files rate_limit basic_auth forward_auth request_header encode push intercept
 	templates invoke handle route abort error copy_response respond metrics reverse_proxy php_fastcgi file_server acme_server`)
 
+// caddyUnranked stand in a site without a place in that order.
+var caddyUnranked = strings.Fields("bind tls handle_errors import log")
+
 // caddyNames are other names of the same directives.
 var caddyNames = map[string]string{"basicauth": "basic_auth", "handle_path": "handle"}
 
@@ -166,6 +169,11 @@ func turn(b *caddyfile.Block) int {
 
 // sorted returns the directives of a site in the order in which they get a request.
 func (r *caddyReader) sorted(blocks []*caddyfile.Block) []*caddyfile.Block {
+	for _, b := range blocks {
+		if r.rank(b.Name()) < 0 && !strings.HasPrefix(b.Name(), "@") && !slices.Contains(caddyUnranked, b.Name()) {
+			r.tell(b.Place, "%s is a directive that is not known: it is taken to limit nothing", b.Name())
+		}
+	}
 	blocks = slices.DeleteFunc(slices.Clone(blocks), func(b *caddyfile.Block) bool { return r.rank(b.Name()) < 0 && !b.Has("rate_limit") })
 	slices.SortStableFunc(blocks, func(a, b *caddyfile.Block) int {
 		return cmp.Or(cmp.Compare(r.rank(a.Name()), r.rank(b.Name())), cmp.Compare(turn(a), turn(b)))

@@ -1,7 +1,10 @@
 package imports
 
 import (
+	"fmt"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -106,5 +109,95 @@ server { server_name www.shop.example; limit_req zone=b; }
 	out := written(t, i)
 	if want := "host: [www.shop.example, api.shop.example, '*.api.shop.example']"; !strings.Contains(out, want) || strings.Contains(out, "zone b by") {
 		t.Errorf("%s is not there, or the zone b is:\n%s", want, out)
+	}
+}
+
+// A word that is not known is told at each level of documents, once, with its line.
+func TestUnknownWordsOfDocumentsAreTold(t *testing.T) {
+	for name, text := range map[string]string{
+		"kong.yaml": `_format_version: "3.0"
+services:
+- name: s
+  routes:
+  - {name: r, paths: [/a], wordroute: 1, plugins: [{name: rate-limiting, wordplugin: 1, config: {minute: 5, wordconfig: 1}}]}
+`,
+		"apisix.yaml": `routes:
+- {id: 1, uri: /a, wordroute: 1, plugins: {limit-count: {count: 5, time_window: 60, wordcount: 1}, limit-req: {rate: 1, burst: 2, wordrate: 1}}}
+`,
+		"traefik.yaml": `http:
+  routers:
+    r: {rule: "Path(` + "`/a`" + `)", middlewares: [m, o], wordrouter: 1}
+  middlewares:
+    m: {rateLimit: {average: 5, wordlimit: 1, sourceCriterion: {wordcriterion: 1, ipStrategy: {wordstrategy: 1}}}}
+    o: {wordmiddleware: {}}
+`,
+		"traefik-route.yaml": `apiVersion: traefik.io/v1alpha1
+kind: IngressRoute
+metadata: {name: i}
+spec: {routes: [{match: "Path(` + "`/a`" + `)", wordroute: 1, middlewares: [{name: m}]}]}
+---
+apiVersion: traefik.io/v1alpha1
+kind: Middleware
+metadata: {name: m}
+spec: {rateLimit: {average: 5}}
+`,
+		"envoy.yaml": `virtual_hosts:
+- domains: ['*']
+  routes:
+  - match: {prefix: /, wordmatch: 1}
+    route:
+      rate_limits: [{actions: [{remote_address: {}}], wordlist: 1}, {actions: [{wordaction: {}}]}]
+---
+domain: d
+descriptors: [{key: remote_address, worddescriptor: 1, rate_limit: {unit: minute, requests_per_unit: 5, wordlimit: 1}}]
+---
+http_filters:
+- {name: f, typed_config: {stat_prefix: s, wordfilter: 1, token_bucket: {max_tokens: 5, tokens_per_fill: 5, fill_interval: 60s, wordbucket: 1}}}
+`,
+		"gateway.yaml": `apiVersion: gateway.envoyproxy.io/v1alpha1
+kind: BackendTrafficPolicy
+metadata: {name: p}
+spec:
+  rateLimit:
+    type: Global
+    global: {rules: [{wordrule: 1, limit: {requests: 5, unit: Minute, wordlimit: 1}, clientSelectors: [{wordselector: 1}]}]}
+`,
+		"Caddyfile": `shop.example {
+	worddirective a
+	rate_limit {
+		wordlimit 1
+		zone z {
+			key {remote_host}
+			window 1m
+			events 5
+			wordzone 1
+		}
+	}
+	handle /a {
+		wordhandle b
+		rate_limit {
+			zone y {
+				window 1m
+				events 5
+			}
+		}
+	}
+}
+`,
+	} {
+		i := new(Import)
+		if err := i.Add(name, []byte(text), ""); err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		i.Done()
+		for n, line := range strings.Split(text, "\n") {
+			for _, word := range regexp.MustCompile(`\bword\w+`).FindAllString(line, -1) {
+				if told := slices.DeleteFunc(slices.Clone(i.Notes), func(n Note) bool { return !strings.Contains(n.Text, word) }); len(told) != 1 ||
+					told[0].Place != fmt.Sprintf("%s:%d", name, n+1) {
+					t.Errorf("%s:%d: of %s is told %v", name, n+1, word, told)
+				}
+			}
+		}
 	}
 }

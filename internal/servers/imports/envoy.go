@@ -67,6 +67,11 @@ func takeEnvoy(i *Import, docs []doc) {
 	r.services(docs)
 }
 
+// envoyLocalWords may stand in a local filter.
+const envoyLocalWords = "@type statprefix status tokenbucket filterenabled filterenforced requestheaderstoaddwhennotenforced " +
+	"responseheaderstoadd descriptors stage localratelimitperdownstreamconnection localclusterratelimit enablexratelimitheaders " +
+	"vhratelimits alwaysconsumedefaulttokenbucket ratelimitedasresourceexhausted ratelimits maxdynamicdescriptors name typedconfig"
+
 // look finds actions and local filters below a part, with the requests of the routes on the way.
 func (r *envoyReader) look(d doc, t *policy.Tree, set Set, depth int) {
 	if t == nil || depth > 100 {
@@ -80,6 +85,8 @@ func (r *envoyReader) look(d doc, t *policy.Tree, set Set, depth int) {
 	}
 	set = set.and(within("host", hosts...))
 	if t.Get("token_bucket") != nil && t.Get("entries") == nil || t.Get("descriptors") != nil && t.Get("stat_prefix") != nil {
+		onlyKnown(r.lose, d, t, envoyLocalWords)
+		onlyKnown(r.lose, d, t.Get("token_bucket"), "maxtokens tokensperfill fillinterval")
 		r.local = append(r.local, envoyLocal{d, t, set, r.inRoute(t, d)})
 	}
 	for _, key := range t.Keys() {
@@ -110,6 +117,7 @@ func (r *envoyReader) routes(d doc, list []*policy.Tree, left Set, depth int) {
 // actionsOf are the descriptors that a list of rate_limits makes.
 func (r *envoyReader) actionsOf(d doc, list []*policy.Tree, set Set) (all []envoyAction) {
 	for _, l := range list {
+		onlyKnown(r.lose, d, l, "actions stage disablekey limit hitsaddend applyonstreamdone xratelimitoption")
 		if a, ok := r.action(d, l, set); ok {
 			all = append(all, a)
 		}

@@ -98,6 +98,8 @@ func (i *Import) httpRoute(d doc) Set {
 
 // gatewayRule adds the limit of a rule: for each that its selectors tell apart.
 func (i *Import) gatewayRule(p *Policy, d doc, rule *policy.Tree, set Set, local bool) {
+	onlyKnown(i.lose, d, rule, "name clientselectors limit cost shared shadowmode xratelimitheaders")
+	onlyKnown(i.lose, d, rule.Get("limit"), "requests unit")
 	unit, ok := envoyUnits[strings.ToLower(rule.Say("limit", "unit"))]
 	n := rule.Say("limit", "requests")
 	if !ok || n == "" {
@@ -132,6 +134,7 @@ func (i *Import) gatewayRule(p *Policy, d doc, rule *policy.Tree, set Set, local
 
 // gatewaySelector is the requests that a selector fits, and what it tells apart.
 func (i *Import) gatewaySelector(d doc, s *policy.Tree) (set Set, words []string) {
+	onlyKnown(i.lose, d, s, "headers methods path sourcecidr")
 	if cidr := s.Get("sourceCIDR"); cidr != nil {
 		if prefix, err := parseNetwork(cmp.Or(cidr.Say("value"), cidr.Text)); err != nil {
 			i.lose(d.place(cidr), "sourceCIDR %s is not understood: it is taken to fit", cidr.Say("value"))

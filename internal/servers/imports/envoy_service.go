@@ -135,6 +135,8 @@ var envoyUnits = map[string]string{"second": "s", "minute": "m", "hour": "h", "d
 // window adds the limit of a descriptor.
 func (r *envoyReader) window(p *Policy, d doc, at *policy.Tree, a envoyAction) {
 	l := at.Get("rate_limit")
+	onlyKnown(r.lose, d, at, "key value ratelimit descriptors shadowmode quotamode detailedmetric valuetometric sharethreshold")
+	onlyKnown(r.lose, d, l, "unit requestsperunit unlimited name replaces")
 	unit, ok := envoyUnits[strings.ToLower(l.Say("unit"))]
 	switch {
 	case l.Say("unlimited") == "true":

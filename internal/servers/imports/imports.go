@@ -94,6 +94,19 @@ func (i *Import) note(n Note) {
 	i.Notes = append(i.Notes, n)
 }
 
+// onlyKnown tells of the words of a part that are not among some, which stand in lower case without underscores. One with
+// an asterisk behind it stands for all that begin so. note is lose where the part is of a limit, and tell elsewhere.
+func onlyKnown(note func(place, text string, args ...any), d doc, part *policy.Tree, known string) {
+	for _, key := range part.Keys() {
+		if !slices.ContainsFunc(strings.Fields(known), func(word string) bool {
+			begin, open := strings.CutSuffix(word, "*")
+			return plainKey(key) == begin || open && strings.HasPrefix(plainKey(key), begin)
+		}) {
+			note(d.place(part.Get(key)), "%s is not understood", key)
+		}
+	}
+}
+
 // A format is a kind of configuration: a text of its own, or documents in YAML or JSON.
 type format struct {
 	name string

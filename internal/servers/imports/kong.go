@@ -308,6 +308,7 @@ func (i *Import) kongRoute(d doc, r *policy.Tree) Set {
 		}
 	}
 	set = set.and(anyOf(paths))
+	onlyKnown(i.tell, d, r, kongRouteWords)
 	for _, key := range []string{"headers", "snis", "sources", "destinations", "expression"} {
 		if part := r.Get(key); part != nil {
 			i.lose(d.place(part), "%s of a route are not read: it is taken to fit", key)
@@ -316,12 +317,23 @@ func (i *Import) kongRoute(d doc, r *policy.Tree) Set {
 	return set
 }
 
+// What may stand at a plugin, in its settings and at a route.
+const (
+	kongPlugin = "name id instancename config enabled protocols tags route service consumer createdat updatedat"
+	kongConfig = "second minute hour day month year limitby headername path policy faulttolerant hideclientheaders syncrate redis* " +
+		"errorcode errormessage"
+	kongRouteWords = "name id hosts methods paths headers snis sources destinations expression protocols strippath preservehost " +
+		"regexpriority httpsredirectstatuscode pathhandling requestbuffering responsebuffering tags service plugins priority createdat updatedat"
+)
+
 // kongLimits adds the windows of a plugin rate-limiting.
 func (i *Import) kongLimits(p *Policy, at plugged) {
 	config := at.at
 	if c := config.Get("config"); c != nil {
+		onlyKnown(i.lose, at.d, config, kongPlugin)
 		config = c
 	}
+	onlyKnown(i.lose, at.d, config, kongConfig)
 	cases := []keyCase{{at.set, request.ByClient}}
 	switch kind := cmp.Or(config.Say("limit_by"), "consumer"); kind {
 	case "ip":

@@ -63,6 +63,7 @@ func takeTraefik(i *Import, docs []doc) {
 		}
 		for _, r := range each([]doc{d}, "IngressRoute") {
 			for n, route := range r.List("spec", "routes") {
+				onlyKnown(c.tell, r, route, "match syntax kind priority services middlewares observability")
 				router := traefikRouter{name: fmt.Sprintf("%s %d", r.Say("metadata", "name"), n), rule: route.Say("match"), at: r.place(route)}
 				for _, m := range route.List("middlewares") {
 					router.middlewares = append(router.middlewares, resourceName(r.Say("metadata", "namespace"), m))
@@ -87,6 +88,7 @@ func (c *traefikConfig) dynamic(d doc) {
 	}
 	for _, name := range routers.Keys() {
 		at := routers.Get(name)
+		onlyKnown(c.tell, d, at, "rule rulesyntax priority middlewares entrypoints service tls observability parentrefs")
 		r := traefikRouter{name: name, rule: field(at, "rule").Say(), at: d.place(at)}
 		r.middlewares = texts(field(at, "middlewares").List())
 		r.priority, _ = strconv.Atoi(field(at, "priority").Say())
@@ -94,6 +96,10 @@ func (c *traefikConfig) dynamic(d doc) {
 		c.routers = append(c.routers, r)
 	}
 }
+
+// traefikMiddlewares change requests or answers, and limit nothing.
+const traefikMiddlewares = "addprefix circuitbreaker compress contenttype encodedcharacters errors grpcweb headers passtlsclientcert " +
+	"replacepath* retry stripprefix*"
 
 // middleware takes down one that matters.
 func (c *traefikConfig) middleware(name string, d doc) {
@@ -110,6 +116,8 @@ func (c *traefikConfig) middleware(name string, d doc) {
 			c.lose(place, "plugin %s is not read", strings.Join(part.Keys(), ", "))
 		case "ipallowlist", "ipwhitelist", "basicauth", "digestauth", "forwardauth", "redirectscheme", "redirectregex", "buffering":
 			c.known[name] = fmt.Sprintf("%s (%s)", key, place)
+		default:
+			onlyKnown(c.tell, d, d.Tree, traefikMiddlewares)
 		}
 	}
 }
@@ -315,8 +323,8 @@ func field(t *policy.Tree, names ...string) *policy.Tree {
 // exclusive returns the criteria that a source has, of which it may have one.
 func exclusive(source *policy.Tree) (by []string) {
 	for _, key := range source.Keys() {
-		without := map[string]string{"requestheadername": "", "requesthost": "false"}[strings.ToLower(key)]
-		if text := source.Say(key); strings.EqualFold(key, "ipStrategy") || text != "" && text != without {
+		without, named := map[string]string{"requestheadername": "", "requesthost": "false"}[plainKey(key)]
+		if text := source.Say(key); plainKey(key) == "ipstrategy" || named && text != "" && text != without {
 			by = append(by, key)
 		}
 	}
@@ -338,11 +346,9 @@ func (c *traefikConfig) limits(p *Policy, d doc, name string, r *traefikRouter) 
 	} else if average != "0" {
 		c.tell("", "each Traefik counts for itself; here one counts all requests")
 	}
-	for _, key := range d.Tree.Keys() {
-		if !slices.Contains([]string{"average", "burst", "period", "sourcecriterion", "redis"}, strings.ToLower(key)) {
-			c.lose(d.place(d.Get(key)), "%s is not understood", key)
-		}
-	}
+	onlyKnown(c.lose, d, d.Tree, "average burst period sourcecriterion redis")
+	onlyKnown(c.lose, d, field(d.Tree, "sourceCriterion"), "ipstrategy requestheadername requesthost")
+	onlyKnown(c.lose, d, field(d.Tree, "sourceCriterion", "ipStrategy"), "depth excludedips ipv6subnet")
 	if average == "0" {
 		c.tell(d.place(nil), "middleware %s: without an average nothing is limited", name)
 		return
