@@ -1,9 +1,6 @@
 package parse
 
-import (
-	"fmt"
-	"testing"
-)
+import "testing"
 
 // Of a line in quotes the last one is its own where it has an even number of others.
 func TestQuotedLines(t *testing.T) {
@@ -12,7 +9,7 @@ func TestQuotedLines(t *testing.T) {
 	} {
 		bare := TextWrapping([][]byte{[]byte(line)})
 		if got := line; bare != nil {
-			if got = fmt.Sprintf("%s", bare.Lines([][]byte{[]byte(line)})[0]); got != want {
+			if got = string(bare.Lines([][]byte{[]byte(line)})[0]); got != want {
 				t.Errorf("%s: %s", line, got)
 			}
 		} else if got != want {

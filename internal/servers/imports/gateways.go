@@ -335,7 +335,7 @@ func (i *Import) krakend(d doc, part *policy.Tree, set Set, what string) (all []
 	return all
 }
 
-// krakendBuckets are those of a part: of all, and with the prefix client_ of each client.
+// krakendBuckets hold what a part says: of all clients, and with the prefix client_ of each.
 type krakendBuckets struct {
 	*Import
 	d    doc
