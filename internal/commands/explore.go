@@ -1,11 +1,10 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"os/exec"
-	"runtime"
 
 	"github.com/spf13/cobra"
 
@@ -18,7 +17,7 @@ import (
 
 func newExplore() *cobra.Command {
 	f := new(pipeline.Suggest)
-	noOpen := false
+	noOpen, port := false, uint16(0)
 	cmd := &cobra.Command{
 		Use:   "explore LOG…",
 		Short: "The answer as a page in your browser: try any limit, see which clients it hits, look at one",
@@ -29,17 +28,18 @@ The page is served on 127.0.0.1 under an address that is a secret, until you pre
 Requests stay in memory, about 60 bytes each; of more than 16 million a move takes some seconds.`,
 		Example: `  shadow explore access.log
   shadow explore access.log access.log.*.gz --for haproxy
-  shadow explore access.log --no-open           only print the address, for a browser behind ssh -L`,
+  shadow explore access.log --no-open --port 8017    for a browser behind ssh -L 8017:127.0.0.1:8017`,
 		Args: logArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.Caller, f.Again = callerOf(cmd), again(cmd)
-			return runExplore(cmd.Context(), f, args, noOpen)
+			return runExplore(cmd.Context(), f, args, port, noOpen)
 		},
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	f.Holdout, f.Scale, f.Recover, f.Band = pipeline.DefaultHoldout, pipeline.SameScale, suggest.DefaultRecover, true
 	flags.BoolVar(&noOpen, "no-open", false, "do not open the browser")
+	flags.Uint16Var(&port, "port", 0, "the `port` of 127.0.0.1 (default one that is free)")
 	addGoals(cmd, f)
 	flags.StringVar(&f.Action, "action", "", "a limit for the requests of this action (`name`)")
 	option.Period.Add(cmd, &f.Recover, "recover", "who is refused is forgiven within this `time`")
@@ -55,13 +55,13 @@ Requests stay in memory, about 60 bytes each; of more than 16 million a move tak
 }
 
 // runExplore finds the answer, and serves the page until it is told to stop.
-func runExplore(ctx context.Context, f *pipeline.Suggest, logs []string, noOpen bool) (err error) {
+func runExplore(ctx context.Context, f *pipeline.Suggest, logs []string, port uint16, noOpen bool) (err error) {
 	session, incomplete := explore.Open(ctx, f, logs)
 	if session == nil {
 		return incomplete
 	}
 	defer func() { err = errors.Join(err, session.Close()) }()
-	server, err := local.Listen(ctx, session)
+	server, err := local.Listen(ctx, session, port)
 	if err != nil {
 		return err
 	}
@@ -73,18 +73,7 @@ func runExplore(ctx context.Context, f *pipeline.Suggest, logs []string, noOpen 
 		fmt.Fprintln(f.Err, "The page is there until you press Ctrl+C.")
 	}
 	if !noOpen && f.Width > 0 {
-		showPage(ctx, server.Address())
+		defer server.Open(ctx)()
 	}
-	return server.Serve(ctx)
-}
-
-// showPage has the system show an address. Where it cannot, people have the address.
-func showPage(ctx context.Context, address string) {
-	name := "xdg-open"
-	if runtime.GOOS == "darwin" {
-		name = "open"
-	}
-	if cmd := exec.CommandContext(context.WithoutCancel(ctx), name, address); cmd.Start() == nil {
-		go func() { _ = cmd.Wait() }() // it says nothing that matters
-	}
+	return cmp.Or(server.Serve(ctx), incomplete)
 }

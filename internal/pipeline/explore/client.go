@@ -10,7 +10,8 @@ import (
 	"shadow/report/client"
 )
 
-// A Client is what a limit does to one client: its account, which is that of shadow explain, and each of its requests.
+// A Client is what a limit does to one client: its account, with the figures of shadow explain, and
+// each of its requests.
 type Client struct {
 	Account  json.RawMessage `json:"account"`
 	Requests []Dot           `json:"requests"`

@@ -2,10 +2,14 @@ package explore
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 
+	"shadow/internal/lazy"
 	"shadow/internal/policy"
 	"shadow/internal/suggest"
 	"shadow/internal/sweep"
@@ -16,9 +20,20 @@ import (
 
 // A Curve is what limits do that differ from one another in their size only.
 type Curve struct {
-	Shape  string       `json:"shape"` // the limit with N in the place of its size
+	Limit  Pattern      `json:"limit"` // the limit that was asked about
+	Shape  string       `json:"shape"` // the limits of which the figures are, with N in the place of the size
 	Is     int64        `json:"is"`    // the size of the limit that was asked about
 	Points []CurvePoint `json:"points"`
+
+	Target    int64 `json:"target_requests"`
+	Protected int64 `json:"protected_clients"`
+}
+
+// A Pattern is a limit into which other sizes can be put.
+type Pattern struct {
+	Before string `json:"before"` // the text before its size, "" if no other size can be put in
+	Add    int64  `json:"add"`    // to the size that is put in: −1 for a burst of nginx
+	After  string `json:"after"`
 }
 
 // A CurvePoint is one limit of a curve.
@@ -35,10 +50,13 @@ type CurvePoint struct {
 const mostPoints = 400
 
 // curve draws the curve that a limit lies on.
-func (s *Session) curve(q *Request) (*Curve, error) {
+func (s *Session) curve(ctx context.Context, q *Request) (*Curve, error) {
 	policies, err := s.policy(q)
 	if err != nil {
 		return nil, err
+	}
+	if n := len(policies[0].Parts); n > 1 {
+		return nil, fmt.Errorf("no curve is known for %d limits together", n)
 	}
 	shape, is, err := shapeOf(policies[0].Parts[0])
 	if err != nil {
@@ -55,15 +73,20 @@ func (s *Session) curve(q *Request) (*Curve, error) {
 		o.Periods = []limit.Time{shape.Per}
 	}
 	drawn := sweep.New(o)
-	if err := s.each(func(_ int, b *traffic.Batch) error {
+	if err := s.each(ctx, func(_ int, b *traffic.Batch) error {
 		drawn.Take(b)
 		return nil
 	}); err != nil {
 		return nil, err
 	}
 	placements, _, _ := suggest.Curves(drawn, labels)
-	c := &Curve{Shape: shape.String(), Is: is, Points: []CurvePoint{}}
+	c := &Curve{Limit: patternOf(policies[0].Parts[0].Spec), Shape: shape.String(), Is: is, Points: []CurvePoint{}}
 	question := &s.Report.Answers[0].Advice.Question
+	crowd, err := s.crowd(ctx, scope{action: q.Action})
+	if err != nil {
+		return nil, err
+	}
+	c.Target, c.Protected = crowd.Requests.Of(question.Target), crowd.Clients.Of(question.Protected())
 	points := placements[0][0].Points
 	next := 0.0 // the size from which on a further point shows
 	for i := range points {
@@ -85,29 +108,44 @@ func (s *Session) curve(q *Request) (*Curve, error) {
 	return c, nil
 }
 
-// shapeOf returns the curve that a limit lies on, and its size.
+// kinds has the curves nearest to limits of servers that are no buckets.
+var kinds = map[string]sweep.Kind{
+	"window": sweep.Window, "window,charge=all": sweep.WindowAll, "fixed": sweep.Fixed, "caddy": sweep.Window,
+	"envoy": sweep.Fixed, "haproxy": sweep.WindowAll,
+}
+
+// shapeOf returns the curve that a limit lies on, or is nearest to, and its size.
 func shapeOf(p policy.Part) (shape sweep.Shape, size int64, err error) {
-	d, ok := p.Limiter.(limit.Describer)
-	if !ok {
-		return shape, 0, fmt.Errorf("no curve is known for %s", p.Spec)
+	name := p.Spec.Algorithm
+	if name == "window" && p.Spec.Options != "" {
+		name += "," + p.Spec.Options
 	}
-	switch p.Spec.Algorithm {
-	case "window", "fixed":
-		if kind, err := sweep.ParseKind(p.Spec.Algorithm + suffix(p.Spec.Options)); err == nil {
-			return sweep.Shape{Kind: kind, Per: p.Spec.Period}, p.Spec.Count, nil
+	if kind, known := kinds[name]; known {
+		return sweep.Shape{Kind: kind, Per: p.Spec.Period}, p.Spec.Count, nil
+	}
+	if d, ok := p.Limiter.(limit.Describer); ok {
+		if bucket := d.Shape(); bucket.Kin && bucket.Step == 0 {
+			return sweep.Shape{Kind: sweep.Token, Rate: sweep.Rate{Count: bucket.Count, Per: bucket.Period}}, bucket.AtOnce, nil
 		}
-	}
-	if bucket := d.Shape(); bucket.Kin && bucket.Step == 0 {
-		return sweep.Shape{Kind: sweep.Token, Rate: sweep.Rate{Count: bucket.Count, Per: bucket.Period}}, bucket.AtOnce, nil
 	}
 	return shape, 0, fmt.Errorf("no curve is known for %s: take a window or a bucket", p.Spec)
 }
 
-func suffix(options string) string {
-	if options == "" {
-		return ""
+var burst = lazy.Regexp(`^(.*,burst=)\d+(.*)$`)
+
+// patternOf returns the pattern of a limit: its size is the burst, or of a window the count.
+func patternOf(spec limit.Spec) (p Pattern) {
+	text := spec.String()
+	if parts := burst().FindStringSubmatch(text); parts != nil {
+		p.Before, p.After = parts[1], parts[2]
+	} else if _, known := kinds[spec.Algorithm]; known {
+		begin, count := spec.Algorithm+":", strconv.FormatInt(spec.Count, 10)
+		p.Before, p.After = begin, strings.TrimPrefix(text, begin+count)
 	}
-	return "," + options
+	if spec.Algorithm == "nginx" {
+		p.Add = -1
+	}
+	return p
 }
 
 // bursts are sizes of buckets, ever further from one another, of which it is counted what they refuse.

@@ -74,7 +74,7 @@ func (s *Session) move(ctx context.Context, q *Request) (*Move, error) {
 		return nil, err
 	}
 	of := q.scope()
-	crowd, err := s.crowd(of)
+	crowd, err := s.crowd(ctx, of)
 	if err != nil {
 		return nil, err
 	}
@@ -150,6 +150,7 @@ func (s *Session) some(c *crowd, hits, others *replay.Hits) (rows []Row, n int) 
 // groups returns the figures of each identity, and adds them up.
 func (s *Session) groups(c *crowd, f suggest.Figures, all *Group) (groups []Group) {
 	question := &s.Report.Answers[0].Advice.Question
+	groups = []Group{}
 	for is := range who.Count {
 		if c.Clients[is] == 0 {
 			continue
@@ -180,6 +181,7 @@ func (s *Session) rows(c *crowd, hits, others *replay.Hits, filter string) (rows
 			Requests: c.sent[hit.Client], Refused: hit.Refused,
 		}
 		if filter == "" || strings.Contains(strings.ToLower(row.Client), filter) || strings.Contains(row.Identity, filter) ||
+			strings.Contains(s.found.Who.Of(hit.Client).String(), filter) ||
 			strings.Contains(strings.ToLower(t.ShownAgent(s.agent(hit.Client))), filter) {
 			rows = append(rows, row)
 		}

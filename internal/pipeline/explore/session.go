@@ -45,7 +45,7 @@ type Session struct {
 	sorted map[request.Key][]traffic.Timelines // by batch, for two keys at most
 	marked string                              // the action that marks are for
 	marks  [][]uint64                          // of the batches that are held, as far as they are made
-	crowds map[scope]*crowd                    // of whole logs, and the last of a part
+	crowds map[scope]*crowd                    // of all requests, and of the last part of them
 }
 
 // mostHeld is the most requests that stay in memory: each takes about 60 bytes.
@@ -92,8 +92,12 @@ func Open(ctx context.Context, q *pipeline.Suggest, logs []string) (*Session, er
 	return s, err
 }
 
-// Close frees the requests.
-func (s *Session) Close() error { return s.suggest.Release() }
+// Close frees the requests, once no question is being answered.
+func (s *Session) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.suggest.Release()
+}
 
 // hold unpacks the requests.
 func (s *Session) hold() error {
@@ -149,15 +153,18 @@ func (s *Session) unpack(do func(*traffic.Batch) error) error {
 	}
 }
 
-// each hands over the requests.
-func (s *Session) each(do func(i int, b *traffic.Batch) error) error {
+// each hands over the requests, as long as an answer is wanted.
+func (s *Session) each(ctx context.Context, do func(i int, b *traffic.Batch) error) error {
 	if s.held == nil {
 		return s.unpack(func(b *traffic.Batch) error {
 			own := *b
-			return do(0, &own)
+			return cmp.Or(ctx.Err(), do(0, &own))
 		})
 	}
 	for i := range s.held {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		b := *s.held[i] // what is done may mark the rows
 		if err := do(i, &b); err != nil {
 			return err
@@ -177,8 +184,8 @@ type Request struct {
 	Since  int64  `json:"since"`  // of a Move: only what came from this moment on, in microseconds since 1970
 	Until  int64  `json:"until"`  // of a Move: and before this one; 0: to the end
 
-	Sort   string `json:"sort"`   // of a Move: refused, requests, share or client; "" for refused
-	Filter string `json:"filter"` // of a Move: part of the name, the identity or the agent of a client
+	Sort   string `json:"sort"`   // of a Move: refused, requests, share, client or identity; "" for refused
+	Filter string `json:"filter"` // of a Move: part of the name, the identity or the agent of a client, in any case
 	From   int    `json:"from"`   // of a Move: the first row
 	Rows   int    `json:"rows"`   // of a Move: at most mostRows
 }
@@ -200,7 +207,7 @@ func (s *Session) Answer(ctx context.Context, q Request) (json.RawMessage, error
 	case "move":
 		answer, err = s.move(ctx, &q)
 	case "curve":
-		answer, err = s.curve(&q)
+		answer, err = s.curve(ctx, &q)
 	case "times":
 		answer, err = s.times(ctx, &q)
 	case "client":
@@ -266,6 +273,9 @@ func (s *Session) policy(q *Request) ([]policy.Policy, error) {
 		return nil, fmt.Errorf("limit %q stands for %d limits; want one", q.Limit, len(policies))
 	}
 	if q.Action != "" {
+		if _, known := s.tables().Actions.Find([]byte(q.Action)); !known {
+			return nil, fmt.Errorf("no request is of the action %q", q.Action)
+		}
 		for i := range policies[0].Parts {
 			policies[0].Parts[i].Match, policies[0].Parts[i].Count = 1, 1
 		}
@@ -292,7 +302,7 @@ func (s *Session) judge(ctx context.Context, q *Request, o replay.Options) (*rep
 		s.marked, s.marks = q.Action, make([][]uint64, len(s.held))
 	}
 	wanted := match.FindActions(s.tables().Actions, q.Action)
-	if err := s.each(func(i int, b *traffic.Batch) error {
+	if err := s.each(ctx, func(i int, b *traffic.Batch) error {
 		at = i
 		if q.Action != "" {
 			b.Marks = s.marksOf(i, b, wanted)
@@ -324,14 +334,14 @@ func (s *Session) marksOf(i int, b *traffic.Batch, wanted match.ActionIDs) []uin
 }
 
 // crowd returns who sent the requests of a scope.
-func (s *Session) crowd(of scope) (*crowd, error) {
+func (s *Session) crowd(ctx context.Context, of scope) (*crowd, error) {
 	if c := s.crowds[of]; c != nil {
 		return c, nil
 	}
-	maps.DeleteFunc(s.crowds, func(other scope, _ *crowd) bool { return other.partial() })
+	maps.DeleteFunc(s.crowds, func(other scope, _ *crowd) bool { return other != scope{} }) // they are large
 	c := &crowd{sent: make([]int64, s.tables().Clients.Len())}
 	wanted := match.FindActions(s.tables().Actions, of.action)
-	if err := s.each(func(_ int, b *traffic.Batch) error {
+	if err := s.each(ctx, func(_ int, b *traffic.Batch) error {
 		for row, client := range b.Client {
 			if (of.action == "" || wanted.Has(b.Action[row])) && of.has(b.At[row]) {
 				c.sent[client]++

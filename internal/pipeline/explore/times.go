@@ -60,7 +60,7 @@ func (s *Session) times(ctx context.Context, q *Request) (*Times, error) {
 		}
 	}
 	wanted := match.FindActions(s.tables().Actions, q.Action)
-	return t, s.each(func(_ int, b *traffic.Batch) error {
+	return t, s.each(ctx, func(_ int, b *traffic.Batch) error {
 		for row, at := range b.At {
 			if q.Action == "" || wanted.Has(b.Action[row]) {
 				t.Requests[stretch(at)]++

@@ -3,7 +3,12 @@
 
 // ask returns the answer to a question.
 async function ask(question) {
-  const reply = await fetch("ask", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(question) });
+  let reply;
+  try {
+    reply = await fetch("ask", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(question) });
+  } catch {
+    throw new Error("The program has ended. Start shadow explore again, and open the address that it prints.");
+  }
   const answer = await reply.json();
   if (!reply.ok) throw new Error(answer.error);
   return answer;
@@ -18,13 +23,13 @@ function latest(show) {
       return;
     }
     busy = true;
+    let wrong = "";
     try {
-      const answer = await ask(question);
-      show(answer, question);
-      byId("state").textContent = "";
+      show(await ask(question), question);
     } catch (error) {
-      byId("state").textContent = error.message;
+      wrong = error.message;
     }
+    complain(question.ask, wrong);
     busy = false;
     if (waiting) {
       const again = waiting;
@@ -34,32 +39,56 @@ function latest(show) {
   };
 }
 
+// complain shows what is wrong with the questions of each kind. Without a move all figures are old.
+const wrongs = new Map();
+function complain(what, wrong) {
+  wrongs.set(what, wrong);
+  byId("state").textContent = [...new Set(wrongs.values())].filter(Boolean).join(" ");
+  root.classList.toggle("stale", Boolean(wrongs.get("move")));
+}
+
 const rowsAtOnce = 20;
 const field = (id) => byId(id);
 const kind = field("kind"), rate = field("rate"), per = field("per"), by = field("by"), action = field("action");
 const slider = field("slider"), number = field("number"), limit = field("limit");
 const since = field("since"), until = field("until"), other = field("other");
-let curve = null, move = null, sort = "refused", from = 0, client = null, oneCharts = [], times = null, timeChart = null;
+let curve = null, move = null, sort = "refused", from = 0, client = null, oneCharts = [], top = 100, stops = [1], times = null, timeChart = null, curveChart = null;
 
-// most is the largest N of the slider, which moves on the scale of the chart.
-const most = () => Math.max(10, Number(number.value), ...(curve?.points.slice(-1).map((p) => p.n) ?? []));
-const toSlider = (n) => Math.round((1000 * Math.log(n)) / Math.log(most()));
-const fromSlider = (at) => Math.max(1, Math.round(Math.exp((at / 1000) * Math.log(most()))));
+// reach makes top the largest N of the slider and of the chart, whose scale is the same: that of the curve, or N itself where
+// it lies beyond. The slider stops at different N only.
+function reach() {
+  top = Math.max(10, Number(number.value), ...(curve?.points.slice(-1).map((p) => p.n) ?? [100]));
+  stops = [];
+  for (let i = 0; i <= 400; i++) {
+    const n = Math.round(Math.exp((i / 400) * Math.log(top)));
+    if (stops.length === 0 || n > stops[stops.length - 1]) stops.push(n);
+  }
+  slider.max = stops.length - 1;
+  slider.value = Math.max(0, stops.findLastIndex((n) => n <= Number(number.value)));
+}
+
+// wholeNumber makes a field hold a whole number from 1 on, and returns it.
+function wholeNumber(of) {
+  const n = Math.max(1, Math.round(Number(of.value) || 1));
+  if (of.value !== String(n)) of.value = n;
+  return n;
+}
 
 // written is the limit that the controls say.
 function written() {
-  const n = Math.max(1, Math.round(Number(number.value) || 1)), count = Math.max(1, Math.round(Number(rate.value) || 1));
+  const n = wholeNumber(number), count = wholeNumber(rate);
+  if (kind.value === "nginx" && per.value !== "1s") per.value = "1m"; // it has no other
   switch (kind.value) {
     case "token": return `token:${count}/${per.value},burst=${n}`;
     case "nginx": return `nginx:${count}r/${per.value === "1s" ? "s" : "m"}${n > 1 ? `,burst=${n - 1},nodelay` : ""}`;
     case "window": case "fixed": return `${kind.value}:${n}/${per.value}`;
   }
-  return limit.value;
+  return curve?.limit.before ? `${curve.limit.before}${n + curve.limit.add}${curve.limit.after}` : limit.value;
 }
 
 // spread sets the controls to a limit as it is written.
 function spread(text) {
-  const bucket = /^(token|nginx):(\d+)(?:r)?\/(\w+?)(?:,burst=(\d+))?(?:,nodelay)?$/.exec(text);
+  const bucket = /^(token):(\d+)\/(\w+),burst=(\d+)$/.exec(text) ?? /^(nginx):(\d+)r\/(s|m)(?:,burst=(\d+),nodelay)?$/.exec(text);
   const window = /^(window|fixed):(\d+)\/(\w+)$/.exec(text);
   const period = bucket ? { s: "1s", m: "1m" }[bucket[3]] ?? bucket[3] : window?.[3];
   const known = [...per.options].some((o) => o.value === period);
@@ -68,7 +97,7 @@ function spread(text) {
     kind.value = bucket[1];
     rate.value = bucket[2];
     per.value = period;
-    number.value = bucket[1] === "nginx" ? Number(bucket[4] ?? 0) + 1 : (bucket[4] ?? bucket[2]);
+    number.value = bucket[1] === "nginx" ? Number(bucket[4] ?? 0) + 1 : bucket[4];
   } else if (window && known) {
     kind.value = window[1];
     number.value = window[2];
@@ -91,15 +120,17 @@ function momentOf(text) {
   return Number.isNaN(at) ? 0 : at * 1e3;
 }
 
-// change asks about the limit that is chosen; about its curve only where that is another one.
-function change(shape) {
-  if (kind.value !== "other") limit.value = written();
-  const bucket = kind.value === "token" || kind.value === "nginx";
-  rate.disabled = !bucket;
+// change asks about the limit that is chosen; about its curve only where that is another one. A limit that was typed stays as
+// it was.
+function change(shape, typed) {
+  if (!typed) limit.value = written();
+  if (shape) curve = null;
+  rate.disabled = kind.value !== "token" && kind.value !== "nginx";
   per.disabled = kind.value === "other";
-  slider.disabled = number.disabled = kind.value === "other";
+  slider.disabled = number.disabled = kind.value === "other" && !curve?.limit.before;
   from = 0;
-  slider.value = toSlider(Math.max(1, Number(number.value)));
+  if (shape || Number(number.value) > top) reach();
+  else slider.value = Math.max(0, stops.findLastIndex((n) => n <= Number(number.value)));
   askMove(moving());
   askTimes(question("times"));
   if (shape) askCurve(question("curve"));
@@ -145,7 +176,7 @@ function showMove(answer) {
   byId("groups").tBodies[0].replaceChildren(...rows);
   showRows();
   showCompared();
-  if (curve) drawCurve();
+  curveChart?.redraw(false);
 }
 
 function showCompared() {
@@ -216,8 +247,11 @@ function showRows() {
     head.append(open);
     open.addEventListener("click", () => {
       client = c;
+      byId("one-title").textContent = `One client: ${c.client}`;
+      byId("one-words").textContent = "Its requests are being looked for …";
       askClient({ ...question("client"), client: c.id });
       byId("one").scrollIntoView();
+      byId("one-title").focus({ preventScroll: true });
     });
     return row(head, [[c.identity, {}], [c.short, { title: c.agent }], num(c.requests), num(c.refused), num(percent(c.refused, c.requests)), [c.reasons.join("\n"), { class: "why" }]]);
   }));
@@ -237,11 +271,11 @@ function newChart(box, height, options, columns) {
   }, columns, box);
 }
 
-let curveChart = null;
-
 function showCurve(answer) {
   curve = answer;
-  slider.value = toSlider(Math.max(1, Number(number.value)));
+  if (kind.value === "other") number.value = curve.is;
+  slider.disabled = number.disabled = kind.value === "other" && !curve.limit.before;
+  reach();
   drawCurve();
 }
 
@@ -249,16 +283,15 @@ function drawCurve() {
   const box = byId("chart");
   curveChart?.destroy();
   curveChart = null;
-  if (!curve || !move || curve.points.length === 0 || kind.value === "other") {
+  if (!curve || curve.points.length === 0) {
     byId("chart-words").textContent = "";
     return;
   }
-  const target = sumOf(move.groups.filter((g) => g.target), "requests"), clients = sumOf(move.groups.filter((g) => g.protected), "clients");
   const share = (part, all) => (all ? (100 * part) / all : 0);
-  const counted = curve.points.map((p) => (p.refused_counted ? share(p.target_refused, target) : null));
-  const hit = curve.points.map((p) => share(p.protected_hit, clients));
+  const counted = curve.points.map((p) => (p.refused_counted ? share(p.target_refused, curve.target_requests) : null));
+  const hit = curve.points.map((p) => share(p.protected_hit, curve.protected_clients));
   curveChart = newChart(box, Math.round(Math.min(340, Math.max(220, box.clientWidth * 0.36))), {
-    scales: { x: { time: false, distr: 3, range: [1, most()] }, y: { range: [0, 100] } },
+    scales: { x: { time: false, distr: 3, range: [1, top] }, y: { range: [0, 100] } },
     axes: [
       axis({ values: (u, ticks) => ticks.map((v) => (v === null || Math.log10(v) % 1 > 1e-9 ? "" : thousands(v))), label: "N", labelSize: 20, size: 36 }),
       axis({ values: (u, ticks) => ticks.map((v) => `${v} %`), size: 58 }),
@@ -266,12 +299,17 @@ function drawCurve() {
     series: [{}, { stroke: color("refused"), width: 2.25, spanGaps: true, points: { show: false } }, { stroke: color("browser"), width: 2.25, dash: [6, 4], points: { show: false } }],
     hooks: { draw: [markCurve], ready: [handle] },
   }, [curve.points.map((p) => p.n), counted, hit]);
-  byId("chart-words").textContent = `Red: target requests refused. Blue, dashed: protected clients hit. N of ${curve.shape} from 1 to ${thousands(most())}; drag in the chart to move it.`
-    + (data.bound === null ? "" : ` The dotted line is the bound: under the promise no limit by client refuses more than ${percent(data.bound, 100)} %.`);
+  byId("chart-words").textContent = `Red: target requests refused. Blue, dashed: protected clients hit. The curve is that of ${curve.shape}, N from 1 to ${thousands(top)}; it joins the N that were counted. Drag in the chart to move N.`
+    + (!bounded() ? "" : ` The dotted line is the bound: under the promise no limit by client refuses more than ${percent(data.bound, 100)} %.`);
 }
+
+// bounded reports whether the bound is about what is chosen, and answered whether the answer is.
+const answered = () => by.value === "client" && action.value === data.answer.action;
+const bounded = () => data.bound !== null && answered();
 
 // markCurve draws the bound, the answer, and where N stands.
 function markCurve(u) {
+  if (!curve) return; // another one is being drawn
   const ctx = u.ctx, line = (x1, y1, x2, y2, tone, dash) => {
     ctx.strokeStyle = ctx.fillStyle = color(tone);
     ctx.setLineDash(dash);
@@ -284,11 +322,11 @@ function markCurve(u) {
   ctx.lineWidth = 1.5 * dot();
   ctx.font = `${12 * dot()}px system-ui, sans-serif`;
   const { left, top, width, height } = u.bbox;
-  if (data.bound !== null) {
+  if (bounded()) {
     const y = Math.round(u.valToPos(data.bound, "y", true));
     line(left, y, left + width, y, "monitor", [3 * dot(), 3 * dot()]);
   }
-  if (data.answer.shape === curve.shape && action.value === data.answer.action) {
+  if (data.answer.shape === curve.shape && answered()) {
     const x = Math.round(u.valToPos(data.answer.n, "x", true));
     line(x, top, x, top + height, "soft", [2 * dot(), 4 * dot()]);
     ctx.fillText("the answer", x + 4 * dot(), top + 14 * dot());
@@ -302,20 +340,22 @@ function markCurve(u) {
 function handle(u) {
   const go = (event) => {
     const n = Math.round(u.posToVal(event.clientX - u.over.getBoundingClientRect().left, "x"));
-    number.value = Math.min(Math.max(1, n), most());
+    if (slider.disabled) return;
+    number.value = Math.min(Math.max(1, n), top);
     change(false);
   };
-  u.over.addEventListener("pointerdown", (event) => {
-    go(event);
-    const moved = (e) => go(e);
-    addEventListener("pointermove", moved);
-    addEventListener("pointerup", () => removeEventListener("pointermove", moved), { once: true });
+  // A finger that goes up or down scrolls the page: then the browser takes the pointer away, and there is no click.
+  u.over.addEventListener("pointerdown", (event) => u.over.setPointerCapture(event.pointerId));
+  u.over.addEventListener("pointermove", (event) => {
+    if (u.over.hasPointerCapture(event.pointerId)) go(event);
   });
+  u.over.addEventListener("click", go);
 }
 
 // One client.
 
-function showClient(answer) {
+function showClient(answer, asked) {
+  if (client?.id !== asked.client) return; // another one was pressed meanwhile
   const account = answer.account, policy = account.policies[0], of = policy.limits[0];
   byId("one-title").textContent = `One client: ${account.client}`;
   byId("one-words").textContent = `${thousands(account.requests)} requests, ${thousands(policy.refused)} refused by ${policy.policy}. Each dot is a request, the later the higher; red ones are refused.`
@@ -371,13 +411,13 @@ function drawClient(answer) {
 kind.addEventListener("change", () => change(true));
 for (const control of [rate, per, by, action]) control.addEventListener("change", () => change(true));
 slider.addEventListener("input", () => {
-  number.value = fromSlider(Number(slider.value));
+  number.value = stops[Number(slider.value)];
   change(false);
 });
 number.addEventListener("change", () => change(false));
 limit.addEventListener("change", () => {
   spread(limit.value.trim());
-  change(true);
+  change(true, true);
 });
 byId("filter").addEventListener("input", () => {
   from = 0;
@@ -388,6 +428,7 @@ byId("earlier").addEventListener("click", () => {
   list();
 });
 byId("later").addEventListener("click", () => {
+  if (!move || from + rowsAtOnce >= move.found) return;
   from += rowsAtOnce;
   list();
 });
@@ -407,7 +448,7 @@ byId("back").addEventListener("click", () => {
   by.value = "client";
   action.value = data.answer.action;
   spread(data.answer.limit);
-  change(true);
+  change(true, true);
 });
 byId("worst").addEventListener("click", () => choose(times.worst_minute.at, times.worst_minute.at + 60e6));
 byId("whole").addEventListener("click", () => {
@@ -438,6 +479,7 @@ function begin() {
   if (state.get("by")) by.value = state.get("by");
   if (state.has("limit")) action.value = state.get("action") ?? "";
   spread(state.get("limit") ?? limit.value);
-  change(true);
+  change(true, true);
 }
+addEventListener("hashchange", begin);
 begin();

@@ -7,8 +7,10 @@ import (
 	"crypto/rand"
 	"crypto/subtle"
 	"encoding/json"
+	"fmt"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,12 +20,11 @@ import (
 // A Server listens on the loopback interface. Three walls stand before the log:
 //
 //	the address   its path is a secret of 128 bits or more, which no other page and no other user knows
-//	Host          must be the address itself, so that no name of a stranger's can be made to lead here
+//	Host          must be this machine, by whatever port (ssh -L): no name of a stranger's can be made to lead here
 //	Origin        of what asks must be the page: a script of another page cannot ask
 type Server struct {
 	session *explore.Session
 	listen  net.Listener
-	host    string
 	path    string // /SECRET/
 	page    []byte
 }
@@ -31,22 +32,22 @@ type Server struct {
 // mostQuestion is the most bytes of a question.
 const mostQuestion = 16 << 10
 
-// Listen makes a server that listens, and does not answer yet.
-func Listen(ctx context.Context, s *explore.Session) (*Server, error) {
+// Listen makes a server that listens at a port, 0 for any that is free, and does not answer yet.
+func Listen(ctx context.Context, s *explore.Session, port uint16) (*Server, error) {
 	var page bytes.Buffer
 	if err := s.WritePage(&page); err != nil {
 		return nil, err
 	}
 	var config net.ListenConfig
-	listener, err := config.Listen(ctx, "tcp", "127.0.0.1:0")
+	listener, err := config.Listen(ctx, "tcp", fmt.Sprintf("127.0.0.1:%d", port))
 	if err != nil {
 		return nil, err
 	}
-	return &Server{s, listener, listener.Addr().String(), "/" + rand.Text() + "/", page.Bytes()}, nil
+	return &Server{s, listener, "/" + rand.Text() + "/", page.Bytes()}, nil
 }
 
 // Address returns where the page is.
-func (s *Server) Address() string { return "http://" + s.host + s.path }
+func (s *Server) Address() string { return "http://" + s.listen.Addr().String() + s.path }
 
 // Serve answers until ctx ends.
 func (s *Server) Serve(ctx context.Context) error {
@@ -73,8 +74,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		head.Set(name, value)
 	}
 	rest, known := s.belowPath(r.URL.Path)
+	host, _, err := net.SplitHostPort(r.Host)
 	switch origin := r.Header.Get("Origin"); {
-	case r.Host != s.host || origin != "" && origin != "http://"+s.host:
+	case err != nil || !slices.Contains([]string{"127.0.0.1", "localhost", "::1"}, host) || origin != "" && origin != "http://"+r.Host:
 		http.Error(w, "this page is for the machine that it is on", http.StatusForbidden)
 	case !known:
 		http.Error(w, "not found: open the address that shadow explore has printed, all of it", http.StatusNotFound)
