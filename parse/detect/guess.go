@@ -2,7 +2,6 @@ package detect
 
 import (
 	"fmt"
-	"net/http"
 	"net/netip"
 	"regexp"
 	"slices"
@@ -81,13 +80,31 @@ func isForwarded(value string) bool {
 // isStatus reports whether a value is a status that servers send, as few other numbers of three digits are.
 func isStatus(value string) bool {
 	status, err := strconv.Atoi(value)
-	switch {
-	case err != nil || len(value) != 3:
+	if err != nil || len(value) != 3 {
 		return value == "-"
-	case http.StatusText(status) != "":
-		return true
 	}
-	return status == 0 || status == 444 || status == 460 || status >= 494 && status <= 499 || status >= 520 && status <= 530
+	return status == 0 || slices.ContainsFunc(statuses, func(s [2]int) bool { return s[0] <= status && status <= s[1] })
+}
+
+// statuses holds the statuses that servers send, from and to: those that are registered, which a test compares with
+// net/http, and those of nginx, of load balancers and of CDNs. net/http itself would bring TLS into every program.
+var statuses = [][2]int{
+	{100, 103},
+	{200, 208},
+	{226, 226},
+	{300, 305},
+	{307, 308},
+	{400, 418},
+	{421, 426},
+	{428, 429},
+	{431, 431},
+	{444, 444},
+	{451, 451},
+	{460, 460},
+	{494, 499},
+	{500, 508},
+	{510, 511},
+	{520, 530},
 }
 
 // versioned matches agents, and no words of other columns: a name with a version.
