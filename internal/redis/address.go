@@ -2,13 +2,9 @@ package redis
 
 import (
 	"cmp"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
-	"net"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -45,7 +41,7 @@ type Address struct {
 	master   string   // what sentinels call the server
 	database int
 	user     string
-	tls      *tls.Config // nil: none
+	tls      *tlsConfig // nil: none
 }
 
 var errPassword = errors.New("a password does not belong into the address, which others can read; " +
@@ -157,36 +153,10 @@ func (a *Address) readHosts(text string) (database string, err error) {
 		if host == "" {
 			return "", errors.New("lacks the name of a host")
 		}
-		if _, _, err := net.SplitHostPort(host); err != nil {
-			host = net.JoinHostPort(strings.Trim(host, "[]"), port)
-		}
-		a.hosts = append(a.hosts, host)
+		a.hosts = append(a.hosts, withPort(host, port))
 	}
 	if a.topology == single && len(a.hosts) > 1 {
 		a.topology = ring
 	}
 	return database, nil
-}
-
-// readTLS reads the options of TLS.
-func readTLS(take func(name string) string) (*tls.Config, error) {
-	config := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: take("server-name")}
-	if name := take("ca"); name != "" {
-		pem, err := os.ReadFile(name)
-		if err != nil {
-			return nil, err
-		}
-		config.RootCAs = x509.NewCertPool()
-		if !config.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("%s holds no certificate", name)
-		}
-	}
-	if cert, key := take("cert"), take("key"); cert != "" || key != "" {
-		pair, err := tls.LoadX509KeyPair(cert, key)
-		if err != nil {
-			return nil, err
-		}
-		config.Certificates = []tls.Certificate{pair}
-	}
-	return config, nil
 }

@@ -1,4 +1,4 @@
-//go:build nostore
+//go:build nostore || js
 
 package redis
 
@@ -31,6 +31,18 @@ func (*Conn) Ping(context.Context) error { return errNotBuilt }
 
 // Judge fails.
 func (*Conn) Judge(context.Context, []*Call) error { return errNotBuilt }
+
+type tlsConfig struct{}
+
+// readTLS takes the options of TLS, and looks at none.
+func readTLS(take func(name string) string) (*tlsConfig, error) {
+	for _, name := range []string{"server-name", "ca", "cert", "key"} {
+		take(name)
+	}
+	return nil, nil
+}
+
+func withPort(host, _ string) string { return host }
 
 func (*Conn) remove([]string) error { return errNotBuilt }
 

@@ -1,4 +1,4 @@
-//go:build !nostore
+//go:build !nostore && !js
 
 package duck
 
