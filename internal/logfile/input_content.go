@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"sync/atomic"
-	"syscall"
 	"time"
 )
 
@@ -331,7 +330,7 @@ func (in *Input) openPipe() (*os.File, error) {
 // already, and fails when it is only about to.
 func (in *Input) wakeReader(opened <-chan struct{}) {
 	for {
-		w, err := os.OpenFile(in.name, os.O_WRONLY|syscall.O_NONBLOCK, 0)
+		w, err := os.OpenFile(in.name, os.O_WRONLY|nonblock, 0)
 		switch {
 		case err == nil:
 			w.Close()

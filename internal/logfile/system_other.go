@@ -4,6 +4,8 @@ package logfile
 
 import "io/fs"
 
+const nonblock = 0 // files that are read are no pipes
+
 // NodeOf returns the Node of a file.
 func NodeOf(fs.FileInfo) Node { return Node{} }
 

@@ -7,6 +7,9 @@ import (
 	"syscall"
 )
 
+// nonblock has a pipe be opened at once or not at all.
+const nonblock = syscall.O_NONBLOCK
+
 // NodeOf returns the Node of a file.
 func NodeOf(info fs.FileInfo) (n Node) {
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {
