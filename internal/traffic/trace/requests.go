@@ -7,6 +7,7 @@ import (
 	"hash/crc32"
 	"io"
 	"os"
+	"runtime"
 	"sync/atomic"
 
 	"shadow/internal/traffic"
@@ -33,6 +34,9 @@ type Requests struct {
 
 	lendable atomic.Pointer[[]*traffic.Batch] // see lend
 }
+
+// hasFiles reports whether there may be a folder for a file. In a browser, memory holds all frames.
+const hasFiles = runtime.GOOS != "js"
 
 const (
 	frameRows   = 64 << 10
@@ -88,7 +92,7 @@ func (r *Requests) Add(b *traffic.Batch) {
 		binary.LittleEndian.PutUint32(head[4:], uint32(j-i))
 		binary.LittleEndian.PutUint32(head[8:], flags)
 		binary.LittleEndian.PutUint32(head[12:], checksum(head, rows))
-		if len(r.memory) > r.most() && r.lost == nil {
+		if len(r.memory) > r.most() && r.lost == nil && hasFiles {
 			r.flush()
 		}
 	}
