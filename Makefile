@@ -1,9 +1,12 @@
 # The commands that people type. Each is a line or two; what they do lies in scripts/ and bench/.
 
-.PHONY: build test lint fuzz mutate check profile bench soak kills endurance samples licenses release home
+.PHONY: build site test lint fuzz mutate check profile bench soak kills endurance samples licenses release home
 
 build: ## the program, as ./shadow
 	go build -o shadow ./cmd/shadow
+
+site: ## the page on which a log is dropped, in dist/site/: static files, for any server
+	scripts/site
 
 test: ## installs what the tests need and runs all of them
 	scripts/test

@@ -11,7 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
+	"sync"
 	"testing"
 
 	"shadow/internal/commands"
@@ -25,26 +25,37 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asCommand) != "" {
 		commands.Run(commands.Release{})
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	if building {
+		if folder, _ := built(); folder != "" {
+			os.RemoveAll(folder)
+		}
+	}
+	os.Exit(code)
 }
 
-// buildSite builds the program for browsers, beside the worker and what both need.
-func buildSite(t *testing.T) (folder string) {
-	t.Helper()
-	folder = t.TempDir()
-	build := exec.Command("go", "build", "-pgo=off", "-ldflags=-s -w", "-o", filepath.Join(folder, "shadow.wasm"), ".")
-	build.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+// built builds the site as people do, once for all tests.
+var built = sync.OnceValues(func() (folder string, err error) {
+	if folder, err = os.MkdirTemp("", "shadow-site-"); err != nil {
+		return "", err
 	}
-	root, err := exec.Command("go", "env", "GOROOT").Output()
+	if out, err := exec.Command("../../scripts/site", folder).CombinedOutput(); err != nil {
+		return folder, fmt.Errorf("%w\n%s", err, out)
+	}
+	return folder, nil
+})
+
+// buildSite returns the folder of the site.
+func buildSite(t *testing.T) string {
+	t.Helper()
+	building = true
+	folder, err := built()
 	must(t, err)
-	must(t, os.CopyFS(folder, os.DirFS("site")))
-	script, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(root)), "lib/wasm/wasm_exec.js"))
-	must(t, err)
-	must(t, os.WriteFile(filepath.Join(folder, "wasm_exec.js"), script, 0o600))
 	return folder
 }
+
+// building reports whether there may be a site to remove.
+var building bool
 
 func must(t *testing.T, err error) {
 	t.Helper()

@@ -1,24 +1,27 @@
-// The worker in which logs are read. It gets the program first, then questions:
+// The worker in which logs are read, behind wasm_exec.js and files.js in one script. It gets the program first, then
+// questions. Without files a question is about those of the question before:
 //
-//	{program: ArrayBuffer | WebAssembly.Module, scripts: ["wasm_exec.js", "files.js"]}   it answers {ready: true}
+//	{program: ArrayBuffer}                      it answers {ready: true}
 //	{id, ask, options, files: [{name, file}]}   it answers with texts, see main.go
 //
-// Without files a question is about those of the question before.
+// When something is wrong with the program itself, it answers {failed: text}.
 "use strict";
 
 let names = [];
 
-async function start({ program, scripts }) {
-	importScripts(...scripts);
+const fail = (error) => self.postMessage({ failed: String(error) });
+
+async function start(program) {
 	const go = new Go();
-	const { instance = undefined, ...rest } = await WebAssembly.instantiate(program, go.importObject);
-	go.run(instance || rest).catch((error) => self.postMessage({ failed: String(error) }));
+	go.exit = (code) => fail(`the engine has ended with code ${code}`);
+	const { instance } = await WebAssembly.instantiate(program, go.importObject);
+	go.run(instance).catch(fail);
 	self.postMessage({ ready: true });
 }
 
 self.onmessage = ({ data }) => {
 	if (data.program) {
-		start(data).catch((error) => self.postMessage({ failed: String(error) }));
+		start(data.program).catch(fail);
 		return;
 	}
 	const { id, ask, options } = data;

@@ -1,9 +1,10 @@
-// Runs worker.js in Node: node worker.mjs SITE, with a question a line on standard input, {"id", "ask", "options",
-// "files": [paths]}. What the worker posts goes to standard output, a line each, as {"post": …} or as the text it is.
+// Runs the engine of a site in Node, as its worker does: node worker.mjs SITE. Standard input has a question a line, {"id",
+// "ask", "options", "files": [paths]}. Each text that the worker posts goes to standard output, as a text of JSON.
 import fs from "node:fs";
 import path from "node:path";
 import readline from "node:readline";
 import vm from "node:vm";
+import zlib from "node:zlib";
 
 const site = process.argv[2];
 const memory = process.env.WORKER_MEMORY; // whether to say how much memory there was
@@ -36,7 +37,6 @@ const { exit, stdin, resourceUsage } = process;
 const began = performance.now();
 let answered;
 globalThis.self = globalThis;
-globalThis.importScripts = (...names) => names.forEach((name) => vm.runInThisContext(fs.readFileSync(path.join(site, name), "utf8"), name));
 globalThis.postMessage = (message) => {
 	if (typeof message !== "string") {
 		if (message.failed) {
@@ -54,8 +54,9 @@ const ask = (data) => new Promise((resolve) => {
 	globalThis.onmessage({ data });
 });
 
-importScripts("worker.js");
-await ask({ program: fs.readFileSync(path.join(site, "shadow.wasm")), scripts: ["wasm_exec.js", "files.js"] });
+vm.runInThisContext(fs.readFileSync(path.join(site, "engine.js"), "utf8"), "engine.js");
+const program = zlib.gunzipSync(fs.readFileSync(path.join(site, "shadow.wasm.gz")));
+await ask({ program: program.buffer.slice(program.byteOffset, program.byteOffset + program.length) });
 if (memory) console.error(`started after ${Math.round(performance.now() - began)} ms`);
 for await (const line of readline.createInterface({ input: stdin })) {
 	const question = JSON.parse(line);
