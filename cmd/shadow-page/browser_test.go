@@ -105,7 +105,8 @@ func TestBrowserAnswers(t *testing.T) {
 			t.Errorf("%s: the page says %s, %s, want %+v", name, verdict, limit, want.Answer)
 		}
 	}
-	must(t, chromedp.Do(ctx, chromedp.SetUploadFiles(chromedp.CSS("#files"), []string{filepath.Join(logs, "shop-combined.log")})))
+	shop := []string{filepath.Join(logs, "shop-combined.log")}
+	must(t, chromedp.Do(ctx, chromedp.SetUploadFiles(chromedp.CSS("#files"), shop)))
 	same("shop-combined.log")
 	must(t, chromedp.Do(ctx, chromedp.Evaluate[chromedp.Void](`document.getElementById("answer").hidden = true`)))
 	drop(t, ctx, filepath.Join(logs, "rotated"))

@@ -20,8 +20,8 @@ import (
 	"shadow/limit"
 )
 
-// Questions go to the pipeline as the command asks them: the same values where a page says nothing, and flags of the same
-// names and words where it does.
+// Questions go to the pipeline as the command asks them: the same values where a page says nothing, and flags of the
+// same names and words where it does.
 
 // mostMemory is the most memory that an answer may take, in bytes. WebAssembly has 4 GB, and ends without a word there.
 const mostMemory = 3 << 30

@@ -1,5 +1,5 @@
-// Files that were dropped, as Go's wasm_exec.js wants them: globalThis.fs with the calls of Node. Reading is synchronous
-// (FileReaderSync, which only workers have), so a file is never in memory as a whole. Nothing can be written.
+// Files that were dropped, as Go's wasm_exec.js wants them: globalThis.fs with the calls of Node. Reading is
+// synchronous (FileReaderSync, which only workers have), so a file is never in memory as a whole. Nothing can be written.
 "use strict";
 
 (() => {

@@ -1,5 +1,5 @@
-// Fetches the engine for a page that may not connect. A worker with an address of its own has rules of its own; this one
-// never sees a log. It answers {script: text, program: ArrayBuffer}, or {failed: text}.
+// Fetches the engine for a page that may not connect. A worker with an address of its own has rules of its own; this
+// one never sees a log. It answers {script: text, program: ArrayBuffer}, or {failed: text}.
 "use strict";
 
 // part returns a part of the engine. Some servers decompress what is compressed, and others do not.
