@@ -3,13 +3,18 @@
 package main_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -18,6 +23,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"shadow/internal/testneeds"
+	"shadow/report/format"
 )
 
 // A served is a site on a server that notes what it is asked for.
@@ -68,17 +74,37 @@ func value[T any](t *testing.T, ctx context.Context, expression string) T {
 	return v
 }
 
-// answered waits for the answer of the page.
-func answered(t *testing.T, ctx context.Context) (verdict, limit string) {
+// frameOf returns the page of the answer, which is in a frame of its own process, once the page around says so of the log.
+func frameOf(t *testing.T, ctx context.Context, said string) context.Context {
 	t.Helper()
-	for deadline := time.Now().Add(5 * time.Minute); value[bool](t, ctx, `document.getElementById("answer").hidden`); {
-		if time.Now().After(deadline) {
-			t.Fatal("no answer; the page says ", value[string](t, ctx, `document.getElementById("state").textContent`))
+	state := ""
+	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
+		if state = value[string](t, ctx, `document.getElementById("state").textContent`); state != said {
+			continue
 		}
-		time.Sleep(100 * time.Millisecond)
+		targets, err := chromedp.Targets(ctx)
+		must(t, err)
+		for _, info := range targets {
+			if info.Type == "iframe" {
+				frame, _ := chromedp.NewContext(ctx, chromedp.WithTargetID(info.TargetID)) // it ends with the page
+				return frame
+			}
+		}
 	}
-	return value[string](t, ctx, `document.getElementById("verdict").textContent`),
-		value[string](t, ctx, `document.getElementById("limit").textContent`)
+	t.Fatalf("no answer; the page says %q, want %q", state, said)
+	return nil
+}
+
+// until waits until an expression is not "", and returns it.
+func until(t *testing.T, ctx context.Context, expression string) (text string) {
+	t.Helper()
+	for deadline := time.Now().Add(2 * time.Minute); text == ""; time.Sleep(100 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("never %s", expression)
+		}
+		text = value[string](t, ctx, expression)
+	}
+	return text
 }
 
 // A log that is chosen or dropped gets the answer of the command, and nothing leaves the page.
@@ -95,20 +121,26 @@ func TestBrowserAnswers(t *testing.T) {
 
 	same := func(name string) {
 		t.Helper()
-		verdict, limit := answered(t, ctx)
 		text, _ := byCommand(t, logs, &question{Files: []string{name}})
 		var want struct {
-			Answer struct{ Verdict, Limit string }
+			Input  struct{ Requests, Clients int64 }
+			Answer struct{ Limit string }
 		}
 		must(t, json.Unmarshal(text, &want))
-		if verdict != want.Answer.Verdict || limit != want.Answer.Limit {
-			t.Errorf("%s: the page says %s, %s, want %+v", name, verdict, limit, want.Answer)
+		frame := frameOf(t, ctx, fmt.Sprintf("%s requests by %s clients", format.Thousands(want.Input.Requests), format.Thousands(want.Input.Clients)))
+		limit := until(t, frame, `document.querySelector("#groups .sum") ? document.getElementById("hit-limit").textContent : ""`)
+		if limit != cmp.Or(want.Answer.Limit, "window:60/1m") {
+			t.Errorf("%s: the page begins with %s, want %s", name, limit, want.Answer.Limit)
+		}
+		must(t, chromedp.Do(frame, chromedp.Evaluate[chromedp.Void](`document.getElementById("limit").value = "window:6/30s"; document.getElementById("limit").dispatchEvent(new Event("change"))`)))
+		refused := until(t, frame, `document.getElementById("hit-limit").textContent === "window:6/30s" ? document.querySelector("#groups .sum td:nth-child(7)").textContent : ""`)
+		if want := refusedBy(t, logs, name); strings.ReplaceAll(refused, ",", "") != want {
+			t.Errorf("%s: window:6/30s refuses %s on the page, want %s", name, refused, want)
 		}
 	}
 	shop := []string{filepath.Join(logs, "shop-combined.log")}
 	must(t, chromedp.Do(ctx, chromedp.SetUploadFiles(chromedp.CSS("#files"), shop)))
 	same("shop-combined.log")
-	must(t, chromedp.Do(ctx, chromedp.Evaluate[chromedp.Void](`document.getElementById("answer").hidden = true`)))
 	drop(t, ctx, filepath.Join(logs, "rotated"))
 	same("rotated")
 
@@ -131,12 +163,27 @@ func TestBrowserAnswers(t *testing.T) {
 	}
 }
 
+// refusedBy returns how many requests window:6/30s refuses by a replay.
+func refusedBy(t *testing.T, dir, name string) string {
+	t.Helper()
+	self, err := os.Executable()
+	must(t, err)
+	cmd := exec.Command(self)
+	cmd.Args = []string{"shadow", "replay", name, "--limit", "window:6/30s", "--no-store", "--output", "json"}
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), asCommand+"=1", "XDG_CONFIG_HOME="+t.TempDir())
+	text, err := cmd.Output()
+	must(t, err)
+	var report struct{ Policies []struct{ Refused int64 } }
+	must(t, json.Unmarshal(text, &report))
+	return strconv.FormatInt(report.Policies[0].Refused, 10)
+}
+
 // drop drops files and folders on the page.
 func drop(t *testing.T, ctx context.Context, paths ...string) {
 	t.Helper()
 	for _, kind := range []input.DispatchDragEventType{"dragEnter", "dragOver", "drop"} {
 		_, err := chromedp.Call(ctx, input.DispatchDragEvent, input.DispatchDragEventParams{
-			Type: kind, X: 50, Y: 50, Data: &input.DragData{Items: []*input.DragDataItem{}, Files: paths, DragOperationsMask: 1},
+			Type: kind, X: 50, Y: 5, Data: &input.DragData{Items: []*input.DragDataItem{}, Files: paths, DragOperationsMask: 1},
 		})
 		must(t, err)
 	}

@@ -1,7 +1,8 @@
 //go:build js && wasm
 
-// Command shadow-page is the engine in a browser: a question about logs comes in as JSON, and the JSON of the command
-// goes out. It runs in a worker, and reads what the worker's files.js serves as files.
+// Command shadow-page is the engine in a browser: a question about logs comes in as JSON, and its answer goes out as JSON.
+// It runs in a worker, and reads what the worker's files.js serves as files. The first question is suggest, which opens
+// logs; then page has the page that asks all others, see package explore.
 //
 //	shadowAsk(question, tell)   tell(text) is called for each step, and in the end for the answer
 //
@@ -9,6 +10,9 @@
 //	{"id":1,"progress":{"name":"reading","pass":1,"passes":0,"done":1048576,"all":5242880}}
 //	{"id":1,"answer":{"schema":"shadow.suggest/1", … }}
 //	{"id":1,"error":"--scale \"x\": want …"}
+//	{"id":2,"ask":"page"}
+//	{"id":2,"answer":"<!DOCTYPE html> … "}
+//	{"id":3,"ask":"move","limit":"window:6/30s"}
 package main
 
 import (
@@ -19,6 +23,7 @@ import (
 	"time"
 
 	"shadow/internal/pipeline"
+	"shadow/internal/pipeline/explore"
 )
 
 // A release states its version: -ldflags "-X main.version=1.2.3".
@@ -35,8 +40,8 @@ func main() {
 
 // A question is what a page asks.
 type question struct {
+	explore.Request
 	ID      int64               `json:"id"`
-	Ask     string              `json:"ask"`
 	Files   []string            `json:"files"`
 	Options map[string][]string `json:"options"` // flags of the command, without dashes
 }

@@ -5,6 +5,8 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -12,6 +14,7 @@ import (
 	"time"
 
 	"shadow/internal/pipeline"
+	"shadow/internal/pipeline/explore"
 	"shadow/internal/pipeline/flagvalue"
 	"shadow/internal/servers"
 	"shadow/internal/suggest"
@@ -26,25 +29,50 @@ import (
 // mostMemory is the most memory that an answer may take, in bytes. WebAssembly has 4 GB, and ends without a word there.
 const mostMemory = 3 << 30
 
-// ask answers a question as the command does, in JSON.
+// session holds the logs that were opened last; nil: none are.
+var session *explore.Session
+
+// ask answers a question, in JSON.
 func ask(ctx context.Context, q *question, show func(pipeline.Pass) func()) ([]byte, error) {
-	if q.Ask != "suggest" {
-		return nil, fmt.Errorf("%q is no question: want suggest", q.Ask)
+	if q.Ask == "suggest" {
+		if err := open(ctx, q, show); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case session == nil:
+		return nil, errors.New("no log is open")
+	case q.Ask == "page":
+		var page strings.Builder
+		if err := session.WritePage(&page); err != nil {
+			return nil, err
+		}
+		return json.Marshal(page.String())
+	}
+	answer, err := session.Answer(ctx, q.Request)
+	return bytes.TrimSpace(answer), err
+}
+
+// open opens logs in the place of those that were opened before.
+func open(ctx context.Context, q *question, show func(pipeline.Pass) func()) error {
+	if session != nil {
+		if err := session.Close(); err != nil {
+			return err
+		}
+		session = nil
 	}
 	s, err := suggestOf(q)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	s.Progress, s.Memory = show, &pipeline.Memory{Most: mostMemory}
-	var out bytes.Buffer
-	err = s.Memory.Within(ctx, nil, func(ctx context.Context) error {
-		report, err := s.Model(ctx, q.Files)
-		if report == nil { // else err says what of the logs the answer leaves out, and so do its figures
-			return err
+	return s.Memory.Within(ctx, nil, func(ctx context.Context) (err error) {
+		session, err = explore.Open(ctx, s, q.Files)
+		if session != nil { // then err says what of the logs the answer leaves out, and so do its figures
+			return nil
 		}
-		return report.Write(&out, s.Output)
+		return err
 	})
-	return bytes.TrimSpace(out.Bytes()), err
 }
 
 // suggestOf returns the pipeline of a question.

@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -75,5 +74,5 @@ func runExplore(ctx context.Context, f *pipeline.Suggest, logs []string, port ui
 	if !noOpen && f.Width > 0 {
 		defer server.Open(ctx)()
 	}
-	return cmp.Or(server.Serve(ctx), incomplete)
+	return server.Serve(ctx)
 }

@@ -101,7 +101,7 @@ func addGoals(cmd *cobra.Command, f *pipeline.Suggest) {
 }
 
 // again returns the flags of a command that suggests another one, as they were given: as far as the other has them and
-// they mean the same there. Its own are all but those that choose the action or the look.
+// they mean the same there. For suggest they are all but those that choose the action or the look.
 func again(cmd *cobra.Command) func(command string) []string {
 	shared := &cobra.Command{}
 	addReading(shared, new(pipeline.Reading))
@@ -118,12 +118,12 @@ func again(cmd *cobra.Command) func(command string) []string {
 			case "action", "each-action", "output", "details", "quiet", "verbose":
 				return
 			}
-			if other != cmd && (shared.Flags().Lookup(f.Name) == nil || other.Flags().Lookup(f.Name) == nil) {
+			if other.Flags().Lookup(f.Name) == nil || command != "suggest" && shared.Flags().Lookup(f.Name) == nil {
 				return
 			}
 			words = append(words, option.WordsOf(f)...)
 		})
-		if command != "doctor" && other != cmd && cmd.Flags().Changed("since") && !cmd.Flags().Changed("cold") {
+		if command != "doctor" && command != "suggest" && cmd.Flags().Changed("since") && !cmd.Flags().Changed("cold") {
 			words = append(words, "--cold") // suggest always starts cold
 		}
 		return words

@@ -61,7 +61,7 @@ const fullEvents = 1 << 20
 
 func TestFileMayNotGrow(t *testing.T) {
 	var stored, refused int
-	for kB := 400; kB <= 5200; kB += 800 {
+	for _, kB := range []int{400, 1200, 2000, 2800, 3600, 4400, 5200, 400_000} { // of the last DuckDB may also sort in a file
 		dir := t.TempDir()
 		if storesWhole(t, dir, fmt.Sprint(kB)) == "stored" {
 			stored++

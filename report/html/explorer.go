@@ -8,7 +8,7 @@ import (
 )
 
 // An Explorer is the page of an answer whose log can still be asked: explorer.js posts questions to the address "ask"
-// below that of the page. It holds no figures but those of the answer.
+// below that of the page, or as messages to the page that it stands in. It holds no figures but those of the answer.
 type Explorer struct {
 	*Answer
 	Keys    []string // by which limits may count
@@ -42,6 +42,12 @@ func (e *Explorer) Write(w io.Writer) error {
 		view, err := e.view()
 		return view, false, err
 	})
+}
+
+// ExplorerHashes returns the hashes of the script and of the style of such a page, for the rules of one that it stands in.
+func ExplorerHashes() (script, style string) {
+	f := explorerFrame()
+	return hashOf(string(f.Script)), hashOf(string(f.Style))
 }
 
 // explorerView holds what the templates write.

@@ -22,43 +22,69 @@ const engine = new Promise((resolve, reject) => {
 });
 engine.then(() => say("Ready."), (error) => say(String(error)));
 
-let latest = 0; // question
+let last = 0; // question
+const waiting = new Map(); // by question: who wants the answer
 
-async function ask(files) {
-	const id = ++latest;
-	if (files.length === 0) return;
-	element("answer").hidden = true;
-	const worker = await engine;
+// put asks the engine, and returns the answer.
+async function put(question) {
+	const worker = await engine, id = ++last;
 	worker.onmessage = ({ data }) => {
-		if (data.failed) {
-			say(data.failed);
+		const { id, progress, error, answer } = data.failed ? { id: last, error: data.failed } : JSON.parse(data);
+		if (progress) {
+			move(progress);
 			return;
 		}
-		const reply = JSON.parse(data);
-		if (reply.id === latest) show(reply);
+		const { resolve, reject } = waiting.get(id);
+		waiting.delete(id);
+		if (error) reject(new Error(error));
+		else resolve(answer);
 	};
-	worker.postMessage({ id, ask: "suggest", options: {}, files });
+	return new Promise((resolve, reject) => {
+		waiting.set(id, { resolve, reject });
+		worker.postMessage({ ...question, id });
+	});
 }
 
-function show({ progress, error, answer }) {
+function move(progress) {
 	const bar = element("progress");
-	bar.hidden = !progress;
-	if (progress) {
-		bar.max = progress.all || 1;
-		bar.value = progress.done;
-		say(`${progress.name} …`);
-		return;
-	}
-	if (error) {
-		say(error);
-		return;
-	}
-	say(`${answer.input.requests.toLocaleString("en")} requests by ${answer.input.clients.toLocaleString("en")} clients`);
-	element("verdict").textContent = answer.answer.verdict;
-	element("limit").textContent = answer.answer.limit || "none";
-	element("reason").textContent = answer.answer.reason;
-	element("answer").hidden = false;
+	bar.hidden = false;
+	bar.max = progress.all || 1;
+	bar.value = progress.done;
+	say(`${progress.name} …`);
 }
+
+// open has the engine read logs, and shows the page of the answer: in a frame, which can do no more than this page, and has
+// its questions passed on. The page is made of texts as any other of this program, by the engine.
+let opened = 0;
+async function open(files) {
+	if (files.length === 0) return;
+	const mine = ++opened;
+	element("page").hidden = true;
+	document.body.classList.remove("answered");
+	say("Reading …");
+	try {
+		const { input } = await put({ ask: "suggest", options: {}, files });
+		const page = await put({ ask: "page" });
+		if (mine !== opened) return;
+		say(`${input.requests.toLocaleString("en")} requests by ${input.clients.toLocaleString("en")} clients`);
+		element("page").srcdoc = page;
+		element("page").hidden = false;
+		document.body.classList.add("answered");
+	} catch (error) {
+		if (mine === opened) say(error.message);
+	}
+	element("progress").hidden = true;
+}
+
+addEventListener("message", async ({ source, data: { number, question, dragged } }) => {
+	if (source !== element("page").contentWindow) return;
+	if (dragged) { // the frame gives way, so that this page takes what is dropped
+		document.body.classList.add("over");
+		return;
+	}
+	const reply = await put(question).then((answer) => ({ number, answer }), (error) => ({ number, error: error.message }));
+	source.postMessage(reply, "*"); // to the frame, which has no origin
+});
 
 // within returns the files of what was dropped, folders and all that is in them, under their names there.
 async function within(entry) {
@@ -75,7 +101,10 @@ async function within(entry) {
 	}
 }
 
-element("files").onchange = ({ target }) => ask([...target.files].map((file) => ({ name: file.name, file })));
+element("files").onchange = async ({ target }) => {
+	await open([...target.files].map((file) => ({ name: file.name, file })));
+	target.value = ""; // so that the same log can be chosen again
+};
 
 document.ondragover = (event) => {
 	event.preventDefault();
@@ -87,7 +116,7 @@ document.ondrop = async (event) => {
 	document.body.classList.remove("over");
 	const entries = [...event.dataTransfer.items].map((item) => item.webkitGetAsEntry()).filter((entry) => entry);
 	try {
-		ask((await Promise.all(entries.map(within))).flat());
+		open((await Promise.all(entries.map(within))).flat());
 	} catch (error) {
 		say(String(error));
 	}

@@ -2,7 +2,7 @@
 // questions. Without files a question is about those of the question before:
 //
 //	{program: ArrayBuffer}                      it answers {ready: true}
-//	{id, ask, options, files: [{name, file}]}   it answers with texts, see main.go
+//	{id, ask, …, files: [{name, file}]}         it answers with texts, see main.go
 //
 // When something is wrong with the program itself, it answers {failed: text}.
 "use strict";
@@ -24,7 +24,7 @@ self.onmessage = ({ data }) => {
 		start(data.program).catch(fail);
 		return;
 	}
-	const { id, ask, options } = data;
-	if (data.files) names = serveFiles(data.files);
-	shadowAsk(JSON.stringify({ id, ask, options, files: names }), (text) => self.postMessage(text));
+	const { files, ...question } = data;
+	if (files) names = serveFiles(files);
+	shadowAsk(JSON.stringify({ ...question, files: names }), (text) => self.postMessage(text));
 };

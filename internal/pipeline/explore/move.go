@@ -17,7 +17,6 @@ import (
 type Move struct {
 	Limit  string  `json:"limit"`
 	By     string  `json:"by"`
-	Action string  `json:"action"` // "" for all
 	All    Group   `json:"all"`
 	Groups []Group `json:"groups"` // by identity, those that sent something
 	Hit    []Row   `json:"hit"`    // some of the clients hit
@@ -78,7 +77,7 @@ func (s *Session) move(ctx context.Context, q *Request) (*Move, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Move{Limit: name, By: cmp.Or(q.By, "client"), Action: q.Action, All: Group{Identity: "all"}}
+	m := &Move{Limit: name, By: cmp.Or(q.By, "client"), All: Group{Identity: "all"}}
 	m.Groups = s.groups(crowd, suggest.Count(hits, s.found.Who.Identities), &m.All)
 	rows := s.rows(crowd, hits, nil, strings.ToLower(strings.TrimSpace(q.Filter)))
 	slices.SortFunc(rows, order(q.Sort))

@@ -9,6 +9,9 @@ const firstLimit = "window:60/1m"
 func (s *Session) WritePage(w io.Writer) error {
 	p := s.Report.Explorer()
 	p.Keys, p.Actions = s.Keys(), s.Actions()
+	if id, known := s.tables().Actions.Find([]byte(p.Action)); known && p.Action != "" {
+		p.Action = s.tables().ShownAction(id)
+	}
 	shown := p.Limit
 	if shown == "" {
 		p.Limit = firstLimit

@@ -179,7 +179,7 @@ type Request struct {
 	Limit  string `json:"limit"`
 	Other  string `json:"other"`  // of a Move: a limit to compare with; "": none
 	By     string `json:"by"`     // "" for client
-	Action string `json:"action"` // requests of this action only; "" for all
+	Action string `json:"action"` // requests of this action only, by the name that is shown; "" for all
 	Client int32  `json:"client"` // by its number in a Move
 	Since  int64  `json:"since"`  // of a Move: only what came from this moment on, in microseconds since 1970
 	Until  int64  `json:"until"`  // of a Move: and before this one; 0: to the end
@@ -199,6 +199,11 @@ func (s *Session) Answer(ctx context.Context, q Request) (json.RawMessage, error
 	}
 	var answer any
 	var err error
+	if q.Action != "" {
+		if q.Action, err = s.actionNamed(q.Action); err != nil {
+			return nil, err
+		}
+	}
 	switch q.Ask {
 	case "suggest":
 		var b bytes.Buffer
@@ -244,7 +249,7 @@ func (s *Session) Keys() (names []string) {
 // mostActions is the most actions that are named.
 const mostActions = 100
 
-// Actions names the actions with most requests.
+// Actions returns the names that are shown of the actions with most requests.
 func (s *Session) Actions() (names []string) {
 	var ids []int32
 	for id, n := range s.found.Actions {
@@ -254,9 +259,20 @@ func (s *Session) Actions() (names []string) {
 	}
 	slices.SortStableFunc(ids, func(x, y int32) int { return cmp.Compare(s.found.Actions[y], s.found.Actions[x]) })
 	for _, id := range ids[:min(len(ids), mostActions)] {
-		names = append(names, s.tables().Actions.Name(id))
+		names = append(names, s.tables().ShownAction(id))
 	}
 	return names
+}
+
+// actionNamed returns the name of an action in the log, which may be shown under another.
+func (s *Session) actionNamed(shown string) (name string, err error) {
+	t := s.tables()
+	for id := range int32(t.Actions.Len()) {
+		if t.ShownAction(id) == shown {
+			return t.Actions.Name(id), nil
+		}
+	}
+	return "", fmt.Errorf("no request is of the action %q", shown)
 }
 
 // policy is the limit of a question, for the requests of its action.
@@ -273,9 +289,6 @@ func (s *Session) policy(q *Request) ([]policy.Policy, error) {
 		return nil, fmt.Errorf("limit %q stands for %d limits; want one", q.Limit, len(policies))
 	}
 	if q.Action != "" {
-		if _, known := s.tables().Actions.Find([]byte(q.Action)); !known {
-			return nil, fmt.Errorf("no request is of the action %q", q.Action)
-		}
 		for i := range policies[0].Parts {
 			policies[0].Parts[i].Match, policies[0].Parts[i].Count = 1, 1
 		}

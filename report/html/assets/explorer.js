@@ -1,8 +1,28 @@
 // Any limit: what is chosen here is asked of the program that holds the log, and what it answers is shown. No figure is
 // computed but shares.
 
+// Where the page stands in another one, that one passes questions on to an engine.
+const within = location.href === "about:srcdoc", wanting = new Map();
+let asked = 0;
+addEventListener("message", ({ source, data: { number, answer, error } }) => {
+  if (!within || source !== parent) return;
+  const { resolve, reject } = wanting.get(number);
+  wanting.delete(number);
+  if (error) reject(new Error(error));
+  else resolve(answer);
+});
+
+// What is dragged is for the page around.
+if (within) addEventListener("dragenter", () => parent.postMessage({ dragged: true }, "*"));
+
 // ask returns the answer to a question.
 async function ask(question) {
+  if (within) {
+    return new Promise((resolve, reject) => {
+      wanting.set(++asked, { resolve, reject });
+      parent.postMessage({ number: asked, question }, "*"); // there is no secret in a question
+    });
+  }
   let reply;
   try {
     reply = await fetch("ask", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(question) });
@@ -141,6 +161,7 @@ const list = () => askMove(moving());
 
 // remember keeps the state in the address.
 function remember() {
+  if (within) return; // it has no address
   history.replaceState(null, "", `#${new URLSearchParams({ limit: limit.value, by: by.value, action: action.value })}`);
 }
 
