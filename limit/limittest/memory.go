@@ -64,7 +64,7 @@ func (s Suite) copies(t trial) string {
 
 // allocations: a warm limiter allocates nothing, even when keys are forgotten and come back.
 func (s Suite) allocations(t trial) string {
-	if raceEnabled {
+	if RaceEnabled {
 		return "" // the race detector makes free lists forget at random
 	}
 	var state, slow limit.State

@@ -2,4 +2,5 @@
 
 package limittest
 
-const raceEnabled = false
+// RaceEnabled reports whether the race detector runs, under which pools forget at random.
+const RaceEnabled = false

@@ -2,4 +2,5 @@
 
 package limittest
 
-const raceEnabled = true
+// RaceEnabled reports whether the race detector runs, under which pools forget at random.
+const RaceEnabled = true

@@ -15,6 +15,7 @@ import (
 	"shadow/internal/traffic"
 	"shadow/internal/traffic/match"
 	"shadow/internal/traffic/useragent"
+	"shadow/limit/limittest"
 	"shadow/parse"
 )
 
@@ -305,7 +306,7 @@ func TestMarksAllocateNothing(t *testing.T) {
 		block.Data = append(block.Data[:0], log.String()...)
 		in.fill(&r, &block, format)
 	}
-	if n := allocations(fill); n > 0 || len(r.Marks) != 3_000 {
+	if n := allocations(fill); n > 0 && !limittest.RaceEnabled || len(r.Marks) != 3_000 { // regexps have pools
 		t.Errorf("%v allocations for %d marks", n, len(r.Marks))
 	}
 }
