@@ -55,17 +55,18 @@ Requests stay in memory, about 60 bytes each; of more than 16 million a move tak
 
 // runExplore finds the answer, and serves the page until it is told to stop.
 func runExplore(ctx context.Context, f *pipeline.Suggest, logs []string, port uint16, noOpen bool) (err error) {
+	server, err := local.Listen(ctx, port) // before logs are read, which may take minutes
+	if err != nil {
+		return err
+	}
+	defer server.Close()
 	session, incomplete := explore.Open(ctx, f, logs)
 	if session == nil {
 		return incomplete
 	}
 	defer func() { err = errors.Join(err, session.Close()) }()
-	server, err := local.Listen(ctx, session, port)
-	if err != nil {
-		return err
-	}
 	if incomplete != nil {
-		fmt.Fprintf(f.Err, "shadow: %v\n", incomplete)
+		fmt.Fprintln(f.Err, "shadow: "+complaint(ctx, incomplete))
 	}
 	fmt.Fprintln(f.Out, server.Address())
 	if !f.Quiet {
@@ -74,5 +75,5 @@ func runExplore(ctx context.Context, f *pipeline.Suggest, logs []string, port ui
 	if !noOpen && f.Width > 0 {
 		defer server.Open(ctx)()
 	}
-	return server.Serve(ctx)
+	return server.Serve(ctx, session)
 }

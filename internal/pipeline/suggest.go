@@ -91,7 +91,7 @@ func (r *Suggest) Hold(ctx context.Context, logs []string) (*advice.Report, erro
 // Found returns what is known of the clients and actions of the log, once there is an answer.
 func (r *Suggest) Found() *replay.Result { return r.advisor.Found }
 
-// KeysThere are the keys that limits may count by, other than the client, once there is an answer.
+// KeysThere returns the keys that limits may count by, the client first, once there is an answer.
 func (r *Suggest) KeysThere() []request.Key { return r.advisor.Keys }
 
 // Release frees the requests.

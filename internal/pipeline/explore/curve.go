@@ -21,7 +21,7 @@ import (
 // A Curve is what limits do that differ from one another in their size only.
 type Curve struct {
 	Limit  Pattern      `json:"limit"` // the limit that was asked about
-	Shape  string       `json:"shape"` // the limits of which the figures are, with N in the place of the size
+	Shape  string       `json:"shape"` // the limits that the figures are about, with N in the place of the size
 	Is     int64        `json:"is"`    // the size of the limit that was asked about
 	Points []CurvePoint `json:"points"`
 
@@ -148,7 +148,7 @@ func patternOf(spec limit.Spec) (p Pattern) {
 	return p
 }
 
-// bursts are sizes of buckets, ever further from one another, of which it is counted what they refuse.
+// bursts returns the sizes of buckets whose refusals are counted, ever further from one another.
 func bursts(most, is int64) (sizes []int64) {
 	for n := int64(1); n <= min(most, 100_000); n = max(n+1, n*5/4) {
 		sizes = append(sizes, n)

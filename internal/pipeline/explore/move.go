@@ -136,7 +136,7 @@ func (s *Session) compare(ctx context.Context, q *Request, c *crowd, hits *repla
 	return d, nil
 }
 
-// some returns the clients hit that others spare: those of which most is refused, and how many there are.
+// some returns the clients hit that others spare, the most refused first, and how many there are.
 func (s *Session) some(c *crowd, hits, others *replay.Hits) (rows []Row, n int) {
 	rows = s.rows(c, hits, others, "")
 	slices.SortFunc(rows, order(""))

@@ -26,8 +26,8 @@ import (
 	"shadow/report/advice"
 )
 
-// A Session is a log that suggest has answered about. Its requests stay in memory, as long as they are few enough, sorted by
-// client and by the key that was asked about last; else each question unpacks and sorts them again:
+// A Session is a log that suggest has answered about. As long as they are few enough, its requests stay in memory, sorted
+// by client and by the key that was asked about last; else each question unpacks and sorts them again:
 //
 //	suggest ──▶ answer
 //	        └─▶ batches ──▶ timelines by key ──▶ move, curve, client: a replay of what is asked
@@ -81,9 +81,8 @@ func Open(ctx context.Context, q *pipeline.Suggest, logs []string) (*Session, er
 	}
 	s := &Session{
 		Report: page, suggest: q, found: q.Found(), crowds: map[scope]*crowd{}, sorted: map[request.Key][]traffic.Timelines{},
-		keys: append([]request.Key{request.ByClient}, q.KeysThere()...),
+		keys: q.KeysThere(),
 	}
-	s.keys = slices.Compact(s.keys)
 	if s.found.Stats.Taken() <= mostHeld {
 		if failed := s.hold(); failed != nil {
 			return nil, errors.Join(failed, q.Release())

@@ -2,7 +2,7 @@
 
 package duck
 
-// DuckDB's module has the linker show all names to libraries that are loaded later, of which there are none. They are
+// DuckDB's module has the linker show all names to libraries that are loaded later. There are none. They are
 // 7 MB of the program, and what the system looks for among them is a seventh of its start.
 
 // #cgo LDFLAGS: -Wl,--no-export-dynamic

@@ -8,7 +8,7 @@ import (
 )
 
 // NginxURI returns a path as nginx has it in $uri, where it chooses locations too: decoded once, with one slash for
-// several, without the segments . and … of which the latter takes the segment before it away:
+// several, without the segments . and … The latter takes the segment before it away:
 //
 //	//a  /%61  /x/../a  /./a    all are /a
 //

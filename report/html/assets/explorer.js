@@ -68,10 +68,9 @@ function complain(what, wrong) {
 }
 
 const rowsAtOnce = 20;
-const field = (id) => byId(id);
-const kind = field("kind"), rate = field("rate"), per = field("per"), by = field("by"), action = field("action");
-const slider = field("slider"), number = field("number"), limit = field("limit");
-const since = field("since"), until = field("until"), other = field("other");
+const kind = byId("kind"), rate = byId("rate"), per = byId("per"), by = byId("by"), action = byId("action");
+const slider = byId("slider"), number = byId("number"), limit = byId("limit");
+const since = byId("since"), until = byId("until"), other = byId("other");
 let curve = null, move = null, sort = "refused", from = 0, client = null, oneCharts = [], top = 100, stops = [1], times = null, timeChart = null, curveChart = null;
 
 // reach makes top the largest N of the slider and of the chart, whose scale is the same: that of the curve, or N itself where

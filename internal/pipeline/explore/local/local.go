@@ -32,25 +32,29 @@ type Server struct {
 // mostQuestion is the most bytes of a question.
 const mostQuestion = 16 << 10
 
-// Listen makes a server that listens at a port, 0 for any that is free, and does not answer yet.
-func Listen(ctx context.Context, s *explore.Session, port uint16) (*Server, error) {
-	var page bytes.Buffer
-	if err := s.WritePage(&page); err != nil {
-		return nil, err
-	}
+// Listen makes a server that listens at a port, 0 for any that is free. Who asks waits until Serve.
+func Listen(ctx context.Context, port uint16) (*Server, error) {
 	var config net.ListenConfig
 	listener, err := config.Listen(ctx, "tcp", fmt.Sprintf("127.0.0.1:%d", port))
 	if err != nil {
 		return nil, err
 	}
-	return &Server{s, listener, "/" + rand.Text() + "/", page.Bytes()}, nil
+	return &Server{listen: listener, path: "/" + rand.Text() + "/"}, nil
 }
 
 // Address returns where the page is.
 func (s *Server) Address() string { return "http://" + s.listen.Addr().String() + s.path }
 
-// Serve answers until ctx ends.
-func (s *Server) Serve(ctx context.Context) error {
+// Close ends a server that does not serve.
+func (s *Server) Close() { _ = s.listen.Close() } // no question was asked
+
+// Serve answers for a session until ctx ends.
+func (s *Server) Serve(ctx context.Context, session *explore.Session) error {
+	var page bytes.Buffer
+	if err := session.WritePage(&page); err != nil {
+		return err
+	}
+	s.session, s.page = session, page.Bytes()
 	server := &http.Server{
 		Handler: s, MaxHeaderBytes: 64 << 10, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 10 * time.Second,
 		IdleTimeout: 10 * time.Minute, BaseContext: func(net.Listener) context.Context { return ctx },
@@ -75,8 +79,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	rest, known := s.belowPath(r.URL.Path)
 	host, _, err := net.SplitHostPort(r.Host)
+	here := err == nil && slices.Contains([]string{"127.0.0.1", "localhost", "::1"}, host)
 	switch origin := r.Header.Get("Origin"); {
-	case err != nil || !slices.Contains([]string{"127.0.0.1", "localhost", "::1"}, host) || origin != "" && origin != "http://"+r.Host:
+	case !here || origin != "" && origin != "http://"+r.Host:
 		http.Error(w, "this page is for the machine that it is on", http.StatusForbidden)
 	case !known:
 		http.Error(w, "not found: open the address that shadow explore has printed, all of it", http.StatusNotFound)
