@@ -16,6 +16,6 @@ import (
 var index string
 
 func main() {
-	script, style := html.ExplorerHashes()
+	script, style := html.AskedHashes()
 	fmt.Print(strings.NewReplacer("SCRIPT", script, "STYLE", style).Replace(index))
 }

@@ -13,28 +13,22 @@ import (
 	"shadow/internal/testneeds"
 )
 
-// upToTheReading hides what stands below the figures of the chosen limit, and returns that limit.
-const upToTheReading = `
-	for (let e = document.getElementById("curve-reading"); e.id !== "curves"; e = e.parentElement)
-		for (let next = e.nextElementSibling; next; next = next.nextElementSibling) next.hidden = true
-	document.getElementById("curve-limit").textContent`
-
-// The picture in README.md: the page of a sweep, in a browser. With -update it is taken again; fonts differ from
+// The picture in README.md: the page of an answer, in a browser. With -update it is taken again; fonts differ from
 // machine to machine, so what is tested is that the page shows what the picture is about.
 func TestPictureOfReadme(t *testing.T) {
 	ctx := openBrowser(t)
-	page := filepath.Join(t.TempDir(), "curves.html")
-	html := run(t, rootOfSamples(t), "sweep", "sample-logs/shop-combined.log", "--evidence", "--no-store", "--output", "html")
+	page := filepath.Join(t.TempDir(), "answer.html")
+	html := run(t, rootOfSamples(t), "suggest", "sample-logs/shop-combined.log", "--output", "html")
 	must(t, os.WriteFile(page, html, 0o600))
 	must(t, chromedp.Do(ctx, chromedp.EmulateViewport(1000, 1130), chromedp.Navigate((&url.URL{Scheme: "file", Path: page}).String())))
-	limit, err := chromedp.Run(ctx, chromedp.Evaluate[string](upToTheReading))
+	limit, err := chromedp.Run(ctx, chromedp.Evaluate[string](`document.getElementById("limit").value`))
 	must(t, err)
-	if limit != "window:16/1m" {
+	if limit != "nginx:6r/m,burst=16,nodelay" {
 		t.Errorf("the slider stands at %s", limit)
 	}
-	picture, err := chromedp.Run(ctx, chromedp.Screenshot(chromedp.CSS("#curves")))
+	picture, err := chromedp.Run(ctx, chromedp.Screenshot(chromedp.CSS("#explore")))
 	must(t, err)
-	const name = "../../docs/sweep.png"
+	const name = "../../docs/answer.png"
 	if *update {
 		must(t, os.WriteFile(name, picture, 0o644))
 	}

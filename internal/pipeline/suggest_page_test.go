@@ -18,19 +18,22 @@ import (
 
 // An island is what the scripts of the page go by.
 type island struct {
-	Groups []struct {
-		Name              string
-		Clients, Requests int64
+	Answer struct {
+		Limit, Shape string
+		N            int64
 	}
-	Protected, Target []int
-	Percents          []string
-	First, Stop       int
-	Shapes            []struct {
-		Key          string
+	Percents []string
+	Stored   storedLimits
+}
+
+type storedLimits struct {
+	Groups []html.Group
+	Shapes []struct {
+		Shape        string
 		Stops        []int64
 		Limits       []string
 		Hit, Refused [][]int64
-		Keeps        []int
+		Keeps        []int64
 		Listed       [][]json.RawMessage
 		Lines        [][]json.RawMessage
 		Other        map[int]any
@@ -53,8 +56,8 @@ func pageOf(t *testing.T, s Suggest, log string) (text string, data island) {
 	if err := json.Unmarshal([]byte(inner), &data); err != nil {
 		t.Fatal(err)
 	}
-	for i := range data.Shapes {
-		s := &data.Shapes[i]
+	for i := range data.Stored.Shapes {
+		s := &data.Stored.Shapes[i]
 		for _, column := range slices.Concat([][]int64{s.Stops}, s.Hit, s.Refused) {
 			for k := 1; k < len(column); k++ {
 				column[k] += column[k-1]
@@ -83,17 +86,17 @@ func TestPageListsLikesByName(t *testing.T) {
 	s.Logs.Wanted = true
 	_, page := pageOf(t, s, file)
 	rows := 0
-	for i := range page.Shapes {
+	for i := range page.Stored.Shapes {
 		var names []string
-		for _, row := range page.Shapes[i].Listed {
+		for _, row := range page.Stored.Shapes[i].Listed {
 			var client int
 			if err := json.Unmarshal(row[0], &client); err != nil {
 				t.Fatal(err)
 			}
-			names = append(names, string(page.Clients[client][0]))
+			names = append(names, string(page.Stored.Clients[client][0]))
 		}
 		if rows += len(names); !slices.IsSorted(names) {
-			t.Errorf("%s lists %s", page.Shapes[i].Key, names)
+			t.Errorf("%s lists %s", page.Stored.Shapes[i].Shape, names)
 		}
 	}
 	if rows < 100 {
@@ -112,19 +115,19 @@ func TestPageOfAnswerIsReplayed(t *testing.T) {
 			s.Logs.Wanted = true
 			_, page := pageOf(t, s, shop)
 			var limits []string
-			for i := range page.Shapes {
-				limits = append(limits, page.Shapes[i].Limits...)
+			for i := range page.Stored.Shapes {
+				limits = append(limits, page.Stored.Shapes[i].Limits...)
 			}
 			if len(limits) < 200 || len(page.Percents) < 4 {
 				t.Fatalf("%d limits, %v", len(limits), page.Percents)
 			}
 			found := refusedTo(t, limits)
-			for i := range page.Shapes {
-				shape := &page.Shapes[i]
+			for i := range page.Stored.Shapes {
+				shape := &page.Stored.Shapes[i]
 				lists := listsOf(t, &page, i)
 				for k, limit := range shape.Limits {
 					hit, refused := int64(0), int64(0)
-					for g := range page.Groups {
+					for g := range page.Stored.Groups {
 						hit, refused = hit+shape.Hit[g][k], refused+shape.Refused[g][k]
 					}
 					all := found[limit]
@@ -170,18 +173,18 @@ func listsOf(t *testing.T, page *island, shape int) map[string]listed {
 			t.Fatal(err)
 		}
 	}
-	for _, l := range page.Shapes[shape].Listed {
+	for _, l := range page.Stored.Shapes[shape].Listed {
 		var client int
 		var name string
 		one := listed{}
 		read(l[0], &client)
 		read(l[1], &one.need)
 		read(l[2], &one.refused)
-		read(page.Clients[client][0], &name)
+		read(page.Stored.Clients[client][0], &name)
 		for k := 1; k < len(one.refused); k++ {
 			one.refused[k] += one.refused[k-1]
 		}
-		for len(one.refused) < len(page.Shapes[shape].Stops) {
+		for len(one.refused) < len(page.Stored.Shapes[shape].Stops) {
 			one.refused = append(one.refused, 0)
 		}
 		all[name] = one
@@ -235,13 +238,24 @@ func TestPageOfAnswerBeginsAtIt(t *testing.T) {
 		json := Suggest{Logs: l, Holdout: DefaultHoldout, Band: true, Output: "json"}
 		return json.Run(t.Context(), []string{shop})
 	}, Logs{Caller: called(&out, &errs)}, &out, &report)
-	shape := &page.Shapes[page.First]
 	refused := int64(0)
-	for _, g := range page.Target {
-		refused += shape.Refused[g][page.Stop]
+	for i := range page.Stored.Shapes {
+		shape := &page.Stored.Shapes[i]
+		if shape.Shape != page.Answer.Shape {
+			continue
+		}
+		stop := slices.Index(shape.Limits, page.Answer.Limit)
+		if stop < 0 || shape.Stops[stop] != page.Answer.N {
+			t.Fatalf("%+v is not among %v", page.Answer, shape.Limits)
+		}
+		for g := range page.Stored.Groups {
+			if page.Stored.Groups[g].Target {
+				refused += shape.Refused[g][stop]
+			}
+		}
 	}
-	if a := &report.Answer; shape.Limits[page.Stop] != a.Limit || refused != a.Targets.Refused {
-		t.Errorf("the page begins at %s, which refuses %d; the answer is %s, with %d", shape.Limits[page.Stop], refused, a.Limit, a.Targets.Refused)
+	if a := &report.Answer; page.Answer.Limit != a.Limit || refused != a.Targets.Refused {
+		t.Errorf("the page begins at %s, which refuses %d; the answer is %s, with %d", page.Answer.Limit, refused, a.Limit, a.Targets.Refused)
 	}
 	for _, b := range report.Answer.Paste {
 		for _, line := range b.Lines {
@@ -250,14 +264,16 @@ func TestPageOfAnswerBeginsAtIt(t *testing.T) {
 			}
 		}
 	}
-	for i := range page.Shapes {
-		s := &page.Shapes[i]
+	for i := range page.Stored.Shapes {
+		s := &page.Stored.Shapes[i]
 		for p, keeps := range s.Keeps {
-			if keeps > 0 && p+1 == len(page.Percents) && s.Hit[page.Protected[0]][keeps] != 0 {
-				t.Errorf("%s: %s %% of browsers are not spared at %d", s.Key, page.Percents[p], s.Stops[keeps])
+			for g := range page.Stored.Groups {
+				if keeps > 0 && p+1 == len(page.Percents) && page.Stored.Groups[g].Protected && s.Hit[g][slices.Index(s.Stops, keeps)] != 0 {
+					t.Errorf("%s: %s %% of %s are not spared at %d", s.Shape, page.Percents[p], page.Stored.Groups[g].Name, keeps)
+				}
 			}
 			if keeps > 0 && p > 0 && s.Keeps[p-1] > keeps {
-				t.Errorf("%s: a smaller promise takes a higher N", s.Key)
+				t.Errorf("%s: a smaller promise takes a higher N", s.Shape)
 			}
 		}
 	}
@@ -274,10 +290,10 @@ func TestLinesOfThePage(t *testing.T) {
 			t.Fatal(err)
 		}
 		made, others := 0, 0
-		for i := range page.Shapes {
-			shape := &page.Shapes[i]
+		for i := range page.Stored.Shapes {
+			shape := &page.Stored.Shapes[i]
 			if shape.Lines == nil && shape.Lack == "" {
-				t.Errorf("%s: neither lines for %s nor why", name, shape.Key)
+				t.Errorf("%s: neither lines for %s nor why", name, shape.Shape)
 			}
 			for k, limit := range shape.Limits {
 				if shape.Lines == nil {

@@ -76,15 +76,7 @@ func (s *ExploredShape) Text(by Scale, n int64) (string, bool) { return s.family
 // explore finds out what limits near those of the answer, and all windows, do to the whole log.
 func (d *Advisor) explore(ctx context.Context, t *track) error {
 	a := t.advice
-	e := &Exploration{}
-	if a.Whole.Groups.Of(a.Protected()) > 0 {
-		e.Percents = slices.Clone(percents)
-		for _, g := range a.Goals {
-			e.Percents = append(e.Percents, g.Percent)
-		}
-		slices.Sort(e.Percents)
-		e.Percents = slices.Compact(e.Percents)
-	}
+	e := &Exploration{Percents: a.Percents()}
 	placements, _, _ := Curves(t.whole, d.labels)
 	curves := placements[0]
 	x := explorer{Advisor: d, track: t, e: e, index: map[int32]int{}}
@@ -125,6 +117,37 @@ func (d *Advisor) explore(ctx context.Context, t *track) error {
 	return nil
 }
 
+// Percents are shares of protected clients that people ask for, ascending; none if there is no client to protect.
+func (a *Advice) Percents() (shares []Percent) {
+	if a.Whole.Groups.Of(a.Protected()) == 0 {
+		return nil
+	}
+	shares = slices.Clone(percents)
+	for _, g := range a.Goals {
+		shares = append(shares, g.Percent)
+	}
+	slices.Sort(shares)
+	return slices.Compact(shares)
+}
+
+// Keeping returns the least limit of a curve that spares each of the Percents of some clients; 0: none does.
+func (a *Advice) Keeping(c *Curve, clients *who.Groups) (limits []int64) {
+	for _, p := range a.Percents() {
+		n, ok := Strictest([]*Curve{c}, func(f *Figures) bool { return a.keepsPercent(f, p, clients) })
+		if !ok {
+			n = 0
+		}
+		limits = append(limits, n)
+	}
+	return limits
+}
+
+// keeping are the least limits of a curve that keep each of the percents, as far as they can be kept.
+func (x *explorer) keeping(c *Curve) []int64 {
+	a := x.track.advice
+	return slices.DeleteFunc(a.Keeping(c, &a.Whole.Groups), func(n int64) bool { return n == 0 })
+}
+
 // foremost are the best suggestions, the answer's among them, in their order, and how many others there are.
 func (a *Advice) foremost(all []Suggestion) (best []*Suggestion, left int) {
 	for i := range all {
@@ -147,10 +170,10 @@ func (a *Advice) foremost(all []Suggestion) (best []*Suggestion, left int) {
 	return shown, len(best) - len(shown)
 }
 
-// keepsPercent reports whether a limit spares such a share of the protected clients of the whole log.
-func (a *Advice) keepsPercent(f *Figures, p Percent) bool {
+// keepsPercent reports whether a limit spares such a share of the protected ones of some clients.
+func (a *Advice) keepsPercent(f *Figures, p Percent, clients *who.Groups) bool {
 	for _, g := range a.Goals {
-		if f.Hit.Of(g.Who) > (Goal{g.Who, p, g.OneOf}).MayHit(a.Whole.Groups.Of(g.Who)) {
+		if f.Hit.Of(g.Who) > (Goal{g.Who, p, g.OneOf}).MayHit(clients.Of(g.Who)) {
 			return false
 		}
 	}
@@ -160,7 +183,7 @@ func (a *Advice) keepsPercent(f *Figures, p Percent) bool {
 // firstKeeping is the first stop from which on all keep a promise; −1 if the last breaks it.
 func (a *Advice) firstKeeping(stops []Stop, p Percent) int {
 	i := len(stops)
-	for i > 0 && a.keepsPercent(&stops[i-1].Figures, p) {
+	for i > 0 && a.keepsPercent(&stops[i-1].Figures, p, &a.Whole.Groups) {
 		i--
 	}
 	if i == len(stops) {
@@ -188,17 +211,6 @@ func round(last int64, tenths ...int64) (numbers []int64) {
 			}
 		}
 	}
-}
-
-// keeping are the least limits of a curve that keep each of the percents.
-func (x *explorer) keeping(c *Curve) (limits []int64) {
-	for _, p := range x.e.Percents {
-		n, ok := Strictest([]*Curve{c}, func(f *Figures) bool { return x.track.advice.keepsPercent(f, p) })
-		if ok {
-			limits = append(limits, n)
-		}
-	}
-	return limits
 }
 
 // window is a shape whose curve says all.

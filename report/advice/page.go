@@ -1,7 +1,6 @@
 package advice
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -47,12 +46,12 @@ func (s *Report) page() *html.Answer {
 	if v.Reach != nil {
 		p.Bound = &v.Reach.RequestsPercent
 	}
+	for _, percent := range advice.Percents() {
+		p.Percents = append(p.Percents, strings.TrimSuffix(percent.String(), "%"))
+	}
 	e := advice.Explored
 	if e == nil {
 		return p
-	}
-	for _, percent := range e.Percents {
-		p.Percents = append(p.Percents, strings.TrimSuffix(percent.String(), "%"))
 	}
 	var groups []who.Identity
 	for g := range who.Count {
@@ -74,26 +73,18 @@ func (s *Report) page() *html.Answer {
 	return p
 }
 
-// Explorer returns the page of a report with one answer whose log is held open.
-func (s *Report) Explorer() *html.Explorer {
-	a := s.Answers[0].Advice
-	return &html.Explorer{Answer: s.page(), Limit: a.Answer.Limit, Action: a.Action}
+// Asked returns the page of a report with one answer whose log is held open.
+func (s *Report) Asked() *html.Answer {
+	a, page := s.Answers[0].Advice, s.page()
+	page.Asked = &html.Asked{Limit: a.Answer.Limit, Action: a.Action}
+	return page
 }
 
-func groupOf(a *suggest.Advice, g who.Identity) html.AnswerGroup {
-	group := html.AnswerGroup{
+func groupOf(a *suggest.Advice, g who.Identity) html.Group {
+	return html.Group{
 		Name: g.String(), Clients: a.Whole.Groups[g], Requests: a.Whole.Requests[g],
 		Protected: a.Protected().Has(g), Target: a.Target.Has(g),
 	}
-	var is []string
-	if group.Protected {
-		is = append(is, "protected")
-	}
-	if group.Target {
-		is = append(is, "target")
-	}
-	group.Role = cmp.Or(strings.Join(is, ", "), "neither")
-	return group
 }
 
 // pageNotes say what the figures are, and are not.
@@ -124,13 +115,13 @@ func (s *Answer) pageShape(of *suggest.ExploredShape, groups []who.Identity) htm
 	p := html.AnswerShape{Keeps: of.Keeps, Listed: of.Listed, Title: of.Name()}
 	switch kind := of.Kind; {
 	case of.Own:
-		p.Key, p.Kind = a.Server.Server.Name+":"+of.Name(), s.Server
+		p.Kind = s.Server
 		p.Why = [3]string{"needs room for ", " at once, the limit has ", ""}
 	case kind == sweep.Token:
-		p.Key, p.Kind = "token:"+of.Name(), html.KindTitle(kind)
+		p.Kind = html.KindTitle(kind)
 		p.Why = [3]string{"needs a bucket of ", ", this one holds ", ""}
 	default:
-		p.Key, p.Kind = strings.ReplaceAll(kind.String(), ",charge=", "-")+":"+of.Name(), html.KindTitle(kind)
+		p.Kind = html.KindTitle(kind)
 		p.Why = [3]string{"", " requests in " + format.Brief(of.Per) + ", the window allows ", ""}
 	}
 	for i := range of.Stops {

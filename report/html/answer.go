@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"net/url"
 	"strconv"
 	"strings"
 	"sync"
@@ -14,9 +15,10 @@ import (
 	"shadow/report/table"
 )
 
-// The answer to what a limit should be, as a page. On top is what suggest says on a terminal. Below it N can be moved. The
-// figures of all stops lie in an island of JSON, and answer.js only looks them up. Without a script there are the answer,
-// the clients that it hits, and the map, which has the N of each shape and promise.
+// The answer to what a limit should be, as a page. On top is what suggest says on a terminal. Below it any limit can be
+// chosen: of a page that is served, or stands in another one, each is asked and computed; else those of some shapes lie in an
+// island of JSON (stored.go). Without a script there are the answer, the clients that it hits, and the map, which has the N
+// of each shape and promise.
 
 // An Answer is such a page. Texts and figures are those of the report that it is made from.
 type Answer struct {
@@ -36,7 +38,8 @@ type Answer struct {
 
 	Protects, Targets string   // which clients
 	Bound             *float64 // percent of the target requests that any limit could refuse; nil: unknown
-	Groups            []AnswerGroup
+	Asked             *Asked   // how any limit can be asked about; nil: those of Shapes are on the page
+	Groups            []Group
 	Percents          []string // of protected clients; none: no client is protected
 	Shapes            []AnswerShape
 	Clients           []AnswerClient
@@ -49,13 +52,15 @@ type Alert struct{ Tone, Text string } // stop, warn, info
 // Lines are lines that go to one place.
 type Lines struct{ Place, Text string }
 
-// An AnswerGroup is a group of clients.
-type AnswerGroup struct {
-	Name              string `json:"name"`
-	Clients           int64  `json:"clients"`
-	Requests          int64  `json:"requests"`
-	Protected, Target bool   `json:"-"`
-	Role              string `json:"role"`
+// Asked holds what a page that asks begins with. Its questions go to the address "ask" below that of the page, or as messages
+// to the page that it stands in.
+type Asked struct {
+	Keys    []string // by which limits may count
+	Actions []string // whose requests may be looked at alone
+	Limit   string   // that is shown first
+	Size    int64    // its size
+	Action  string   // for which it is; "" for all requests
+	Shape   string   // the curve that it lies on; "": none
 }
 
 // An AnswerClient is a client that lists name.
@@ -66,7 +71,6 @@ type AnswerClient struct {
 
 // An AnswerShape is limits that differ in their N only.
 type AnswerShape struct {
-	Key         string // in the address
 	Kind, Title string
 	Why         [3]string // around what a client needs, and N
 	Stops       []AnswerStop
@@ -103,7 +107,18 @@ func (p *PatternLines) With(n int64) Lines {
 	return Lines{p.Place, b.String()}
 }
 
-var answerFrame = sync.OnceValue(func() frame { return framed("page.js", "tables.js", "copy.js", "answer.js") })
+var (
+	answerFrame = sync.OnceValue(func() frame { return framed("page.js", "copy.js", "charts.js", "explorer.js", "stored.js") })
+	askedFrame  = sync.OnceValue(func() frame {
+		return served("page.js", "copy.js", "charts.js", "explorer.js", "asked.js", "log.js")
+	})
+)
+
+// AskedHashes returns the hashes of the script and of the style of a page that asks, for the rules of one that it stands in.
+func AskedHashes() (script, style string) {
+	f := askedFrame()
+	return hashOf(string(f.Script)), hashOf(string(f.Style))
+}
 
 // Write writes the page, all of it or nothing. A page that would be too large is made with less room for lists.
 func (p *Answer) Write(w io.Writer) error {
@@ -118,19 +133,11 @@ func (p *Answer) Write(w io.Writer) error {
 type answerView struct {
 	*Answer
 	frame
-	Alerts []Alert
-	Notes  []string
-	Kinds  []curveGroup
-	Limit  string // at first
-	Groups []groupRow
-	Hit    []hitRow
-	HitBy  string // what is shown of them
-	Map    []mapKind
+	Alerts   []Alert
+	Notes    []string
+	Explorer *explorerView // nil: there is nothing to choose
+	Map      []mapKind
 }
-
-type groupRow struct{ Name, Role, Clients, Hit, HitPercent, Requests, Refused, RefusedPercent string }
-
-type hitRow struct{ Client, Short, Agent, Group, Requests, Refused, From, Why string }
 
 type mapKind struct {
 	Kind string
@@ -151,34 +158,61 @@ type mapCell struct {
 const mostListed = 20
 
 func (p *Answer) view(most int) (*answerView, error) {
-	v := &answerView{Answer: p, frame: answerFrame()}
+	v := &answerView{Answer: p, frame: answerFrame(), Alerts: p.alerts(), Notes: clippedAll(p.Notes, 40)}
+	island := island{Bound: p.Bound, Protects: p.Protects, Percents: append([]string{}, p.Percents...)}
+	about := fmt.Sprintf("Each figure is that of a replay of the whole log. Protected: %s. Target: %s.", p.Protects, p.Targets)
+	switch {
+	case p.Asked != nil:
+		v.frame = askedFrame()
+		v.Explorer = &explorerView{Asked: p.Asked, Limit: p.Asked.Limit}
+		island.Answer = start{p.Asked.Limit, "client", p.Asked.Action, p.Asked.Shape, p.Asked.Size}
+	case len(p.Shapes) > 0:
+		shape := &p.Shapes[p.First]
+		stop := &shape.Stops[p.FirstStop]
+		v.Explorer = &explorerView{Kinds: p.kinds(), Limit: stop.Limit, Groups: groupRows(p.Groups, stop.Hit, stop.Refused), Hit: p.hitRows(most)}
+		island.Answer = start{Limit: stop.Limit, Shape: shape.name(), N: stop.N}
+		island.Stored = p.stored(most)
+	}
+	if v.Explorer != nil {
+		v.Explorer.About, v.Explorer.Grouped, v.Explorer.Listed, v.Explorer.Percents = about, "identity", true, p.Percents
+	}
+	if len(p.Percents) > 0 && p.Asked == nil {
+		v.Map = p.maps()
+	}
 	v.Title = "What should the limit be?"
-	v.Alerts = p.alerts()
-	v.Notes = clippedAll(p.Notes, 40)
+	var err error
+	v.Data, err = island.text()
+	return v, err
+}
+
+// kinds are the names of the shapes, by kind.
+func (p *Answer) kinds() (kinds []curveGroup) {
 	for i := range p.Shapes {
 		s := &p.Shapes[i]
-		if n := len(v.Kinds); n == 0 || v.Kinds[n-1].Kind != s.Kind {
-			v.Kinds = append(v.Kinds, curveGroup{Kind: s.Kind})
-			v.Map = append(v.Map, mapKind{Kind: s.Kind})
+		if n := len(kinds); n == 0 || kinds[n-1].Kind != s.Kind {
+			kinds = append(kinds, curveGroup{Kind: s.Kind})
 		}
-		kind := &v.Kinds[len(v.Kinds)-1]
+		kind := &kinds[len(kinds)-1]
 		kind.Curves = append(kind.Curves, curveName{i, s.Title, i == p.First})
+	}
+	return kinds
+}
+
+// maps are the least limits of each shape that keep each promise, by kind.
+func (p *Answer) maps() (kinds []mapKind) {
+	for i := range p.Shapes {
+		s := &p.Shapes[i]
+		if n := len(kinds); n == 0 || kinds[n-1].Kind != s.Kind {
+			kinds = append(kinds, mapKind{Kind: s.Kind})
+		}
 		row := mapRow{Name: s.Title}
 		for k := range p.Percents {
 			row.Cells = append(row.Cells, p.mapCell(s, k))
 		}
-		rows := &v.Map[len(v.Map)-1].Rows
+		rows := &kinds[len(kinds)-1].Rows
 		*rows = append(*rows, row)
 	}
-	if len(p.Percents) == 0 {
-		v.Map = nil
-	}
-	if len(p.Shapes) > 0 {
-		p.first(v, most)
-	}
-	var err error
-	v.Data, err = p.data(most)
-	return v, err
+	return kinds
 }
 
 // alerts returns what is notable of the log, as far as there is room.
@@ -196,7 +230,7 @@ func (p *Answer) mapCell(s *AnswerShape, percent int) mapCell {
 	}
 	stop := &s.Stops[s.Keeps[percent]]
 	refused, all := p.targeted(stop)
-	address := fmt.Sprintf("#kind=%s&n=%d&protect=%s", s.Key, stop.N, p.Percents[percent])
+	address := "#" + url.Values{"limit": {stop.Limit}}.Encode()
 	share := table.Share(format.PercentOf(refused, all))
 	c := mapCell{
 		N: format.Thousands(stop.N), Class: share.Heated().Class,
@@ -217,58 +251,30 @@ func (p *Answer) targeted(stop *AnswerStop) (refused, all int64) {
 	return refused, all
 }
 
-// first fills in what is shown before anything is moved.
-func (p *Answer) first(v *answerView, most int) {
+// hitRows are clients that the first limit hits, of those that lists have room for.
+func (p *Answer) hitRows(most int) (rows []hitRow) {
 	s := &p.Shapes[p.First]
-	stop := &s.Stops[p.FirstStop]
-	v.Limit = stop.Limit
-	var sum AnswerGroup
-	var hit, refused int64
-	row := func(g AnswerGroup, hit, refused int64) groupRow {
-		return groupRow{
-			g.Name, g.Role, format.Thousands(g.Clients), format.Thousands(hit), format.Percent(format.PercentOf(hit, g.Clients)),
-			format.Thousands(g.Requests), format.Thousands(refused), format.Percent(format.PercentOf(refused, g.Requests)),
-		}
-	}
-	for i, g := range p.Groups {
-		v.Groups = append(v.Groups, row(g, stop.Hit[i], stop.Refused[i]))
-		sum.Clients, sum.Requests = sum.Clients+g.Clients, sum.Requests+g.Requests
-		hit, refused = hit+stop.Hit[i], refused+stop.Refused[i]
-	}
-	sum.Name = "all"
-	v.Groups = append(v.Groups, row(sum, hit, refused))
 	for _, l := range p.listed(s, most) {
-		if l.Refused[p.FirstStop] == 0 || len(v.Hit) == mostListed {
+		if l.Refused[p.FirstStop] == 0 || len(rows) == mostListed {
 			continue
 		}
 		c := &p.Clients[l.Client]
-		r := hitRow{
+		need := format.Thousands(l.Need)
+		if l.Need == 0 {
+			need = "more than " + format.Thousands(s.Stops[len(s.Stops)-1].N)
+		}
+		rows = append(rows, hitRow{
 			Client: name(c.Name), Short: name(c.Short), Agent: table.Clip(c.Agent, table.PageLong), Group: c.Group,
 			Requests: format.Thousands(c.Requests), Refused: format.Thousands(l.Refused[p.FirstStop]),
-			From: format.Thousands(l.Need),
-		}
-		need := r.From
-		if l.Need == 0 {
-			last := format.Thousands(s.Stops[len(s.Stops)-1].N)
-			r.From, need = "> "+last, "more than "+last
-		}
-		r.Why = s.Why[0] + need + s.Why[1] + format.Thousands(stop.N) + s.Why[2]
-		v.Hit = append(v.Hit, r)
+			Percent: format.Percent(format.PercentOf(l.Refused[p.FirstStop], c.Requests)),
+			Why:     s.Why[0] + need + s.Why[1] + format.Thousands(s.Stops[p.FirstStop].N) + s.Why[2],
+		})
 	}
-	v.HitBy = hitText(len(v.Hit), hit)
+	return rows
 }
 
-// hitText says how many of the clients hit are shown; answer.js says the same.
-func hitText(shown int, hit int64) string {
-	switch {
-	case hit == 0:
-		return "It hits no client."
-	case int64(shown) == hit:
-		return "All " + format.Count(hit, "client") + " that it hits."
-	}
-	return fmt.Sprintf("%s of the %s that it hits: protected ones first, then those that need the highest N.",
-		format.Thousands(int64(shown)), format.Count(hit, "client"))
-}
+// name tells one shape from others.
+func (s *AnswerShape) name() string { return s.Kind + " " + s.Title }
 
 // listed are the clients of a list, so many of those to protect and as many others.
 func (p *Answer) listed(s *AnswerShape, most int) (some []suggest.Listed) {

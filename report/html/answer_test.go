@@ -28,10 +28,10 @@ func madeAnswer(texts []string) *Answer {
 		Facts:    []document.Fact{{Label: "limit", Text: text(0)}, {Label: "protects", Text: text(4)}},
 		Paste:    []Lines{{"http", text(1)}, {"server", "limit_req zone=a burst=5;\nlimit_req_status 429;"}},
 		Protects: "browsers", Targets: "tools", Bound: &bound, Percents: []string{"50", "90", "100"},
-		Groups: []AnswerGroup{
-			{Name: "browsers", Clients: each, Requests: 5000, Protected: true, Role: "protected"},
-			{Name: "tools", Clients: each, Requests: 70_000, Target: true, Role: "target"},
-			{Name: "search", Clients: 2, Requests: 30, Role: "neither"},
+		Groups: []Group{
+			{Name: "browsers", Clients: each, Requests: 5000, Protected: true},
+			{Name: "tools", Clients: each, Requests: 70_000, Target: true},
+			{Name: "search", Clients: 2, Requests: 30},
 		},
 	}
 	for i := range 2 * each {
@@ -43,16 +43,16 @@ func madeAnswer(texts []string) *Answer {
 		p.Alerts = append(p.Alerts, Alert{"warn", alert})
 	}
 	for i := range 4 {
-		s := AnswerShape{Key: fmt.Sprintf("window:%dm", i+1), Kind: "Rolling window", Title: fmt.Sprintf("%dm", i+1), Keeps: []int{-1, -1, -1}}
+		s := AnswerShape{Kind: "Rolling window", Title: fmt.Sprintf("%dm", i+1), Keeps: []int{-1, -1, -1}}
 		s.Why = [3]string{"", " requests in " + s.Title + ", the window allows ", ""}
 		s.Lack = "nginx has no limit of this shape."
 		if i == 0 {
-			s.Kind, s.Key, s.Lack = "nginx", "nginx:1r/s", ""
+			s.Kind, s.Lack = "nginx", ""
 			s.Lines = []PatternLines{{Place: "server", Parts: []string{"burst=", " nodelay; # ", ""}, Adds: []int64{-1, 0}}}
 		}
 		needs := func(client int) int64 { return int64(10*(client%each+1) + i) }
 		for n := int64(1); n <= 650; n += 24 {
-			stop := AnswerStop{N: n, Scaled: n, Limit: fmt.Sprintf("%s:%d", s.Key, n), Hit: make([]int64, 3), Refused: make([]int64, 3)}
+			stop := AnswerStop{N: n, Scaled: n, Limit: fmt.Sprintf("window:%d/%s", n, s.Title), Hit: make([]int64, 3), Refused: make([]int64, 3)}
 			if n == 25 && i == 0 {
 				stop.Lines = []Lines{{"server", "no burst at all"}}
 			}
@@ -89,7 +89,7 @@ var plainTexts = []string{"198.51.100.7", "203.0.113.9", "curl/8.5.0"}
 
 // An answerReading is what the page shows of a limit.
 type answerReading struct {
-	N, Limit, HitBy string
+	N, Limit        string
 	Groups, Clients [][]string
 	Lines           []string
 }
@@ -98,7 +98,7 @@ const readAnswer = `(() => {
 	const rows = (id) => [...document.querySelectorAll("#" + id + " tbody tr")].map((row) => [...row.cells].map((cell) => cell.textContent));
 	return {
 		N: document.getElementById("number").value, Limit: document.getElementById("hit-limit").textContent,
-		HitBy: document.getElementById("hit-by").textContent, Groups: rows("groups"), Clients: rows("clients"),
+		Groups: rows("groups"), Clients: rows("clients"),
 		Lines: [...document.querySelectorAll("#lines pre, #lines .note")].map((e) => e.textContent),
 	};
 })()`
@@ -109,12 +109,12 @@ func (p *Answer) reads(shape, stop int) answerReading {
 	at.First, at.FirstStop = shape, stop
 	v, _ := at.view(suggest.MostListed)
 	s := &p.Shapes[shape]
-	r := answerReading{N: format.Plain(s.Stops[stop].N), Limit: v.Limit, HitBy: v.HitBy, Groups: [][]string{}, Clients: [][]string{}}
-	for _, g := range v.Groups {
+	r := answerReading{N: format.Plain(s.Stops[stop].N), Limit: v.Explorer.Limit, Groups: [][]string{}, Clients: [][]string{}}
+	for _, g := range v.Explorer.Groups {
 		r.Groups = append(r.Groups, []string{g.Name, g.Role, g.Clients, g.Hit, g.HitPercent, g.Requests, g.Refused, g.RefusedPercent})
 	}
-	for _, h := range v.Hit {
-		r.Clients = append(r.Clients, []string{h.Client, h.Short, h.Group, h.Requests, h.Refused, h.From, h.Why})
+	for _, h := range v.Explorer.Hit {
+		r.Clients = append(r.Clients, []string{h.Client, h.Group, h.Short, h.Requests, h.Refused, h.Percent, h.Why})
 	}
 	for _, l := range s.Stops[stop].Lines {
 		r.Lines = append(r.Lines, l.Text)
@@ -129,6 +129,9 @@ func (p *Answer) reads(shape, stop int) answerReading {
 	}
 	return r
 }
+
+// found says how many clients there are.
+const found = `document.getElementById("found").textContent`
 
 // shows compares what the page shows with a limit.
 func (b *tab) shows(p *Answer, shape, stop int) {
@@ -146,11 +149,10 @@ func TestBrowserAnswerSlider(t *testing.T) {
 	b := openTab(t, p, 1280, 900)
 	b.shows(p, 0, 12)
 	for stop := range p.Shapes[0].Stops {
-		b.slide("slider", stop)
+		b.slide(p.Shapes[0].Stops[stop].N)
 		b.shows(p, 0, stop)
 	}
-	last := len(p.Shapes[0].Stops) - 1
-	if !strings.Contains(fmt.Sprint(p.reads(0, 0).Clients), "more than") || p.reads(0, last).HitBy != "It hits no client." {
+	if !strings.Contains(fmt.Sprint(p.reads(0, 0).Clients), "more than") || eval[string](b, found) != "It hits no client." {
 		t.Error("the made answer does not show what was to be tested")
 	}
 	set := `(() => { const f = document.getElementById("%s"); f.value = "%d"; f.dispatchEvent(new Event("%s")); return true; })()`
@@ -176,11 +178,11 @@ func TestBrowserAnswerProtectsNobody(t *testing.T) {
 	}
 	b := openTab(t, p, 1280, 900)
 	b.shows(p, 0, 12)
-	b.slide("slider", 0)
+	b.slide(1)
 	b.shows(p, 0, 0)
 	eval[bool](b, `(() => { const f = document.getElementById("which"); f.value = "2"; f.dispatchEvent(new Event("change")); return true; })()`)
 	b.shows(p, 2, 0)
-	if at := eval[string](b, hash); at != "#kind=window:3m&n=1" {
+	if at := eval[string](b, hash); at != "#limit=window%3A1%2F3m" {
 		t.Errorf("the address is %q", at)
 	}
 }
@@ -199,7 +201,7 @@ func TestBrowserAnswerChosenMeanwhile(t *testing.T) {
 		slider.value = 0;
 		slider.dispatchEvent(new Event("input"));
 	})`)
-	if want := "2 #kind=window:3m&n=1"; at != want {
+	if want := "2 #limit=window%3A1%2F3m"; at != want {
 		t.Errorf("the page shows %s, want %s", at, want)
 	}
 }
@@ -214,30 +216,22 @@ func TestBrowserAnswerAddress(t *testing.T) {
 	goTo := func(to string) {
 		eval[bool](b, "new Promise((done) => { location.hash = %q; setTimeout(() => done(true), 50); })", to)
 	}
-	goTo("#kind=window:3m&n=49")
+	goTo("#limit=window:49/3m")
 	b.shows(p, 2, 2)
-	goTo("#kind=window:4m&protect=90")
-	b.shows(p, 3, p.Shapes[3].Keeps[1])
-	goTo("#kind=window:2m&n=60&protect=50") // between two stops: the lower
+	goTo("#limit=window%3A49%2F2m&by=nonsense")
 	b.shows(p, 1, 2)
 	for _, nonsense := range []string{
-		"#kind=<img src=x onerror=window.owned=1>", "#kind=__proto__&n=1", "#%E0%A4%A", "#n=3", "#map", "#kind=constructor",
+		"#limit=<img src=x onerror=window.owned=1>", "#limit=__proto__", "#%E0%A4%A", "#n=3", "#map", "#limit=", "#limit=window:50/2m", "#limit=window:-5/2m",
 	} {
 		goTo(nonsense)
 		b.shows(p, 1, 2)
 	}
-	for _, odd := range []string{"n=-5", "n=1e999", "n=NaN", "n=99999999999999999999", "n=%00", "protect=7"} {
-		goTo("#kind=window:2m&" + odd)
-		b.shows(p, 1, 0)
-	}
-	goTo("#kind=window:2m&n=999999999999999")
-	b.shows(p, 1, len(p.Shapes[1].Stops)-1)
-	b.slide("slider", 0)
-	if at := eval[string](b, hash); at != "#kind=window:2m&n=1" {
+	b.slide(1)
+	if at := eval[string](b, hash); at != "#limit=window%3A1%2F2m" {
 		t.Errorf("the address is %q", at)
 	}
-	b.slide("slider", 1)
-	if at := eval[string](b, hash); at != "#kind=window:2m&n=25" {
+	b.slide(25)
+	if at := eval[string](b, hash); at != "#limit=window%3A25%2F2m" {
 		t.Errorf("the address is %q", at)
 	}
 	eval[string](b, "history.back(), "+hash)
@@ -289,7 +283,7 @@ func TestBrowserAnswerWithoutScripts(t *testing.T) {
 		return chromedp.Void{}, err
 	})
 	shown := eval[string](b, `document.querySelector("main").innerText`)
-	want := []string{p.Reason, "limit_req zone=a burst=5;", p.Shapes[0].Stops[12].Limit, "20 of the", table.Clip(p.Clients[59].Name, 80)}
+	want := []string{p.Reason, "limit_req zone=a burst=5;", p.Shapes[0].Stops[12].Limit, table.Clip(p.Clients[59].Name, 80)}
 	for _, text := range want {
 		if !strings.Contains(shown, text) {
 			t.Errorf("%q is not to be seen", text)
@@ -330,7 +324,7 @@ func TestBrowserAnswerHostile(t *testing.T) {
 		}
 	}
 	b := openTab(t, p, 1280, 900)
-	b.slide("slider", 0)
+	b.slide(1)
 	if eval[bool](b, `"owned" in window`) {
 		t.Error("a stranger's script ran")
 	}
@@ -367,8 +361,8 @@ func TestAnswerIsSmall(t *testing.T) {
 		}
 		p.Shapes = append(p.Shapes, s)
 	}
-	if text := pageText(t, p); len(text) > MostBytes || strings.Count(text, `"key":`) != 60 {
-		t.Errorf("%d bytes with %d shapes", len(text), strings.Count(text, `"key":`))
+	if text := pageText(t, p); len(text) > MostBytes || strings.Count(text, `"stepped":`) != 60 {
+		t.Errorf("%d bytes with %d shapes", len(text), strings.Count(text, `"stepped":`))
 	}
 	p.Shapes, p.Percents, p.Groups = nil, nil, nil
 	if text := pageText(t, p); !strings.Contains(text, "</html>") {

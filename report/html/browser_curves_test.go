@@ -22,23 +22,26 @@ type reading struct {
 	N     string     // in the field
 	Limit string     // as --limit takes it
 	Words string     // of the slider, for those who cannot see it
-	Rows  [][]string // class, refused, %, hit, %
+	Rows  [][]string // class, is, clients, hit, %, requests, refused, %
 }
 
 const readPage = `({
-	N: document.getElementById("curve-number").value,
-	Limit: document.getElementById("curve-limit").textContent,
-	Words: document.getElementById("curve-slider").getAttribute("aria-valuetext"),
-	Rows: [...document.querySelectorAll("#curve-reading tbody tr")].map((row) => [...row.cells].map((cell) => cell.textContent)),
+	N: document.getElementById("number").value,
+	Limit: document.getElementById("hit-limit").textContent,
+	Words: document.getElementById("slider").getAttribute("aria-valuetext"),
+	Rows: [...document.querySelectorAll("#groups tbody tr")].map((row) => [...row.cells].map((cell) => cell.textContent)),
 })`
 
 // expected returns what the page should say of a limit.
 func (c *Curves) expected(curve *sweep.Curve, n int64) reading {
 	p := curve.At(n)
 	row := func(name string, refused, requests, hit, clients int64) []string {
-		cells := []string{name, "–", "–", format.Thousands(hit), format.Percent(format.PercentOf(hit, clients))}
+		is := map[bool]string{true: "protected"}[name == "browser"]
+		cells := []string{
+			name, is, format.Thousands(clients), format.Thousands(hit), format.Percent(format.PercentOf(hit, clients)), format.Thousands(requests), "–", "–",
+		}
 		if p.Counted {
-			cells[1], cells[2] = format.Thousands(refused), format.Percent(format.PercentOf(refused, requests))
+			cells[6], cells[7] = format.Thousands(refused), format.Percent(format.PercentOf(refused, requests))
 		}
 		return cells
 	}
@@ -95,8 +98,8 @@ func TestBrowserSlider(t *testing.T) {
 	b := openTab(t, p, 1280, 900)
 	long := &p.Curves.Curves[0]
 	seen := map[int64]bool{b.same(p.Curves, long): true}
-	b.do(chromedp.ScrollIntoView(chromedp.CSS("#curve-slider")))
-	box := eval[[]float64](b, `(() => { const r = document.getElementById("curve-slider").getBoundingClientRect(); return [r.left, r.top + r.height / 2, r.width]; })()`)
+	b.do(chromedp.ScrollIntoView(chromedp.CSS("#slider")))
+	box := eval[[]float64](b, `(() => { const r = document.getElementById("slider").getBoundingClientRect(); return [r.left, r.top + r.height / 2, r.width]; })()`)
 	b.do(chromedp.MouseEvent(chromedp.MousePressed, box[0]+box[2]/2, box[1], chromedp.ButtonLeft, chromedp.ClickCount(1)))
 	for _, part := range []float64{0.5, 0.1, 0.101, 0.33, 0.77, 0.9, 1, 0} {
 		b.do(chromedp.MouseEvent(chromedp.MouseMoved, box[0]+box[2]*part, box[1], chromedp.ButtonLeft))
@@ -113,17 +116,17 @@ func TestBrowserOtherWaysToMove(t *testing.T) {
 	p := steepPage()
 	b := openTab(t, p, 1280, 900)
 	long := &p.Curves.Curves[0]
-	b.slide("curve-slider", 0)
+	b.slide(1)
 	if n := b.same(p.Curves, long); n != 1 {
 		t.Errorf("Home goes to %d", n)
 	}
-	b.slide("curve-slider", 2)
+	b.slide(3)
 	if n := b.same(p.Curves, long); n != 3 {
 		t.Errorf("two arrows go to %d", n)
 	}
 	kept := thinned(long.Points, MostPoints, p.Curves.worthKeeping(long, long.Points)).points
 	for _, typed := range []int64{17, 12_345, 29_999, 99_999, 0} {
-		eval[bool](b, `(() => { const f = document.getElementById("curve-number"); f.value = "%d"; f.dispatchEvent(new Event("change")); return true; })()`, typed)
+		eval[bool](b, `(() => { const f = document.getElementById("number"); f.value = "%d"; f.dispatchEvent(new Event("change")); return true; })()`, typed)
 		want := kept[0].Limit
 		for _, k := range kept {
 			if k.Limit <= typed {
@@ -140,8 +143,8 @@ func TestBrowserOtherWaysToMove(t *testing.T) {
 // pressChart presses somewhere on the chart: the point is where the pointer is.
 func (b *tab) pressChart(c *Curves, curve *sweep.Curve) {
 	b.t.Helper()
-	b.do(chromedp.ScrollIntoView(chromedp.CSS("#curve-chart")))
-	box := eval[[]float64](b, `(() => { const r = document.querySelector("#curve-chart .u-over").getBoundingClientRect(); return [r.left, r.top, r.width, r.height]; })()`)
+	b.do(chromedp.ScrollIntoView(chromedp.CSS("#chart")))
+	box := eval[[]float64](b, `(() => { const r = document.querySelector("#chart .u-over").getBoundingClientRect(); return [r.left, r.top, r.width, r.height]; })()`)
 	b.do(chromedp.MouseClickXY(box[0]+box[2]/2, box[1]+box[3]/2))
 	middle := math.Sqrt(float64(curve.Points[len(curve.Points)-1].Limit)) // of a logarithmic axis
 	if n := b.same(c, curve); math.Abs(float64(n)-middle) > middle/20 {
@@ -153,25 +156,25 @@ func (b *tab) pressChart(c *Curves, curve *sweep.Curve) {
 func TestBrowserChoosesACurve(t *testing.T) {
 	p := steepPage()
 	b := openTab(t, p, 1280, 900)
-	told := eval[string](b, `document.getElementById("curve-thin").textContent`)
+	told := eval[string](b, `document.getElementById("chart-words").textContent`)
 	if !strings.Contains(told, "of the 30,000 limits") {
 		t.Errorf("the reader is not told of thinning: %q", told)
 	}
 	p.Curves.Changes = []int64{50_000}
-	if text := pageText(t, p); !strings.Contains(text, `"changes":50000,"points":30000`) {
+	if text := pageText(t, p); !strings.Contains(text, `This curve changes at 50,000 limits; the database keeps a selection.`) {
 		t.Error("the page does not know of points that the database has not kept")
 	}
 	token := &p.Curves.Curves[1]
-	eval[bool](b, `(() => { const f = document.getElementById("curve-which"); f.value = "1"; f.dispatchEvent(new Event("change")); return true; })()`)
+	eval[bool](b, `(() => { const f = document.getElementById("which"); f.value = "1"; f.dispatchEvent(new Event("change")); return true; })()`)
 	for i := range token.Points {
-		b.slide("curve-slider", i)
+		b.slide(token.Points[i].Limit)
 		if n := b.same(p.Curves, token); n != token.Points[i].Limit {
 			t.Errorf("point %d is at %d", i, n)
 		}
 	}
-	b.slide("curve-slider", 0)
-	if text := eval[string](b, `document.getElementById("curve-between").textContent`); !strings.Contains(text, "not counted") {
-		t.Errorf("of a burst that was not counted the page says %q", text)
+	b.slide(1)
+	if !eval[bool](b, `document.getElementById("uncounted").checkVisibility()`) {
+		t.Error("of a burst that was not counted the page says nothing")
 	}
 }
 
@@ -180,9 +183,9 @@ func TestBrowserChart(t *testing.T) {
 	p := sweptPage(reporttest.SweptTown(400))
 	p.Times = townTimes()
 	b := openTab(t, p, 1280, 900)
-	inked := `(() => { const c = document.querySelector("#curve-chart canvas"); const d = c.getContext("2d").getImageData(0, 0, c.width, c.height).data; let n = 0; for (let i = 0; i < d.length; i += 4) n += d[i] > 150 && d[i + 1] < 80 && d[i + 3] > 200; return n; })()`
+	inked := `(() => { const c = document.querySelector("#chart canvas"); const d = c.getContext("2d").getImageData(0, 0, c.width, c.height).data; let n = 0; for (let i = 0; i < d.length; i += 4) n += d[i] > 150 && d[i + 1] < 80 && d[i + 3] > 200; return n; })()`
 	red := eval[int](b, inked)
-	b.do(chromedp.Click(chromedp.CSS("#curve-legend label:first-child")))
+	b.do(chromedp.Click(chromedp.CSS("#legend label:first-child")))
 	if without := eval[int](b, inked); red < 300 || without > red/10 {
 		t.Errorf("%d red pixels with the line, %d without", red, without)
 	}

@@ -155,7 +155,7 @@ func TestBrowserWidths(t *testing.T) {
 		if wide := eval[int64](b, `document.documentElement.scrollWidth`); wide > width {
 			t.Errorf("%d pixels of %d: %s", wide, width, eval[string](b, `[...document.querySelectorAll("body *")].filter((e) => e.getBoundingClientRect().right > %d && !e.closest(".scroll *, nav *")).map((e) => e.tagName + "." + e.className + e.id).slice(0, 9).join(" ")`, width))
 		}
-		for _, chart := range []string{"curve-chart", "times-chart"} {
+		for _, chart := range []string{"chart", "times-chart"} {
 			sizes := eval[[]int64](b, `(() => { const c = document.getElementById("%s"); return [c.clientWidth, c.querySelector("canvas").clientWidth]; })()`, chart)
 			if sizes[0] != sizes[1] || sizes[0] < width*6/10 {
 				t.Errorf("at %d the chart %s is %d pixels in a box of %d", width, chart, sizes[1], sizes[0])

@@ -146,28 +146,27 @@ func eval[T any](b *tab, expression string, arguments ...any) T {
 	return result(b, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
 }
 
-// slide moves a slider by the keyboard, key by key, until it stands at a place. A browser that is short of time may show what a
+// slide moves the slider of N by the keyboard, key by key, until N is as wanted. A browser that is short of time may show what a
 // key did only later, or drop a key.
-func (b *tab) slide(id string, to int) {
+func (b *tab) slide(to int64) {
 	b.t.Helper()
-	at := func() int { return eval[int](b, `Number(document.getElementById(%q).value)`, id) }
+	at := func() int64 { return eval[int64](b, `Number(document.getElementById("number").value)`) }
 	for range 100 {
-		key := kb.ArrowRight
-		switch from := at(); {
+		from, key := at(), kb.ArrowRight
+		switch {
 		case from == to:
 			return
-		case to == 0:
+		case to == 1:
 			key = kb.Home
 		case from > to:
 			key = kb.ArrowLeft
 		}
-		from := at()
-		b.do(chromedp.Focus(chromedp.CSS("#"+id)), chromedp.KeyEvent(key))
+		b.do(chromedp.Focus(chromedp.CSS("#slider")), chromedp.KeyEvent(key))
 		for deadline := time.Now().Add(2 * time.Second); at() == from && time.Now().Before(deadline); {
 			time.Sleep(5 * time.Millisecond)
 		}
 	}
-	b.t.Fatalf("the slider is at %d and does not come to %d", at(), to)
+	b.t.Fatalf("N is %d and does not come to %d", at(), to)
 }
 
 // shoot takes a picture of the whole page. SHADOW_SCREENSHOTS names a folder to keep it in.

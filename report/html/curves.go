@@ -186,8 +186,7 @@ func Plotted(curves []*sweep.Curve) (nearest *sweep.Curve) {
 // What a page shows of curves: which ones, by kind, and what is left out of them.
 
 type curvesView struct {
-	About      string
-	Groups     []curveGroup
+	Explorer   *explorerView
 	Heat       [][]heatMap // by kind
 	Protecting []*table.Page
 	Left       string // what is left out
@@ -215,7 +214,10 @@ func (c *Curves) view(room room) *curvesView {
 	if len(shown) == 0 {
 		return nil
 	}
-	v := &curvesView{About: c.about()}
+	v := &curvesView{Explorer: &explorerView{
+		Grouped: "class", Limit: c.start().Limit, About: c.about() + " The figures are exact, and those of a real replay of these requests " +
+			"with that limit. One that goes on from the night before (--resume) remembers that night, and may refuse a little more.",
+	}}
 	v.Left, v.Kept = c.missing(shown)
 	for kind := range sweep.KindCount {
 		var of []*sweep.Curve
@@ -229,7 +231,7 @@ func (c *Curves) view(room room) *curvesView {
 		if len(of) == 0 {
 			continue
 		}
-		v.Groups = append(v.Groups, group)
+		v.Explorer.Kinds = append(v.Explorer.Kinds, group)
 		v.Protecting = append(v.Protecting, c.protectingTable(of))
 		if len(of) > 1 {
 			v.Heat = append(v.Heat, c.heatMaps(of))

@@ -1,7 +1,7 @@
 package html
 
 import (
-	"encoding/json"
+	"fmt"
 	"html/template"
 	"math"
 	"slices"
@@ -13,35 +13,7 @@ import (
 	"shadow/report/format"
 )
 
-// What the charts of a page draw, as an island of JSON: no script, and without "<", as encoding/json writes "<".
-// Numbers that come one after the other are written as their differences: most are short.
-
-// data is the island.
-type data struct {
-	Classes  []string    `json:"classes"`
-	Judged   int64       `json:"judged"`   // requests
-	Requests []int64     `json:"requests"` // of all, by class; 0 throughout: not known
-	Clients  []int64     `json:"clients"`
-	Curves   []curveData `json:"curves"`
-	First    int         `json:"first"` // the curve to show first
-	Times    *times      `json:"times"` // null: there are none
-}
-
-// A htmlCurve is a curve, thinned.
-type curveData struct {
-	Group   string `json:"group"`
-	Name    string `json:"name"`
-	Before  string `json:"before"`  // what the limit is called, before and after N
-	After   string `json:"after"`   //
-	Changes int64  `json:"changes"` // at how many limits it changes
-	Points  int    `json:"points"`  // of those, that have come here
-	Columns int    `json:"columns"` // of pixels on which it is drawn without loss; 0: any number
-
-	Limits  []int64   `json:"limits"`  // differences
-	Counted []int     `json:"counted"` // indices of points whose Refused is known; null: all
-	Refused [][]int64 `json:"refused"` // by class, then by point or by Counted: differences; null: none at all
-	Hit     [][]int64 `json:"hit"`     // by class, then by point: differences; null: none at all
-}
+// What the charts of a report draw.
 
 // times are requests and refusals over time.
 type times struct {
@@ -57,28 +29,48 @@ type refusals struct {
 	Refused []int64 `json:"refused"`
 }
 
-// dataOf is the island of a page, and the curves as it has them.
+// dataOf is the island of a page.
 func (p *Page) dataOf(room room) (template.JS, error) {
-	d := data{Classes: []string{}, Curves: []curveData{}, Requests: []int64{}, Clients: []int64{}}
-	if c := p.Curves; c != nil {
-		d.Judged = c.Judged
-		for _, class := range c.classes() {
-			d.Classes = append(d.Classes, class.name)
-			d.Requests = append(d.Requests, class.of(&c.ByClass, c.hidden().Requests))
-			d.Clients = append(d.Clients, class.of(&c.Clients, c.hidden().Clients))
-		}
-		for _, curve := range c.shown(room) {
-			if curve == c.first() {
-				d.First = len(d.Curves)
-			}
-			d.Curves = append(d.Curves, c.htmlCurve(curve, room.points))
-		}
+	d := island{Percents: []string{}}
+	if c := p.Curves; c != nil && len(c.shown(room)) > 0 {
+		_, _, d.Protects = c.protected()
+		d.Stored, d.Answer = c.stored(room)
 	}
 	if p.Times != nil {
 		d.Times = timesOf(p.Times, room)
 	}
-	text, err := json.Marshal(d)
-	return template.JS(text), err //nolint:gosec // JSON, without "<"
+	return d.text()
+}
+
+// stored returns what the limits of the curves do, and the one to show first.
+func (c *Curves) stored(room room) (*stored, start) {
+	d := &stored{Requests: c.Judged, Groups: []Group{}, Shapes: []shapeData{}, Clients: [][]any{}, Agents: []string{}}
+	var groups []pageClass // those that have clients
+	for _, class := range c.classes() {
+		clients := class.of(&c.Clients, c.hidden().Clients)
+		if clients == 0 {
+			continue
+		}
+		groups = append(groups, class)
+		d.Groups = append(d.Groups, Group{
+			Name: class.name, Clients: clients, Requests: class.of(&c.ByClass, c.hidden().Requests), Protected: class.name == request.Browser.String(),
+		})
+	}
+	for _, curve := range c.shown(room) {
+		d.Shapes = append(d.Shapes, c.shape(curve, groups, room.points))
+	}
+	return d, c.start()
+}
+
+// start is the first limit of the first curve that hits few enough clients for something to be seen.
+func (c *Curves) start() start {
+	curve := c.first()
+	for i := range curve.Points {
+		if p := &curve.Points[i]; p.HitAny()*20 <= c.Clients.Sum() {
+			return start{Limit: curve.Limit(p.Limit)}
+		}
+	}
+	return start{Limit: curve.Limit(curve.Points[0].Limit)}
 }
 
 // shown are the curves that have something to show and room on the page: of those of a kind, the first ones.
@@ -107,31 +99,30 @@ func (c *Curves) first() *sweep.Curve {
 // mostExact is the largest integer up to which JavaScript has all of them.
 const mostExact = 1 << 53
 
-func (c *Curves) htmlCurve(curve *sweep.Curve, most int) curveData {
+// shape is a curve, thinned.
+func (c *Curves) shape(curve *sweep.Curve, groups []pageClass, most int) shapeData {
 	points := curve.Points
 	for len(points) > 1 && points[len(points)-1].Limit > mostExact {
 		points = points[:len(points)-1]
 	}
 	thin := thinned(points, most, c.worthKeeping(curve, points))
-	h := curveData{
-		Group: KindTitle(curve.Kind), Name: shapeTitle(&curve.Shape), Points: len(curve.Points),
-		Columns: thin.columns,
+	h := shapeData{
+		Shape: KindTitle(curve.Kind) + " " + shapeTitle(&curve.Shape), Stepped: true, Keeps: []int64{}, Note: c.note(curve, &thin),
+		Stops: make([]int64, len(thin.points)),
 	}
-	h.Changes = c.changes(curve)
 	h.Before, h.After = aroundLimit(&curve.Shape)
-	h.Limits = make([]int64, len(thin.points))
 	counted := make([]int, 0, len(thin.points))
 	for i := range thin.points {
-		h.Limits[i] = thin.points[i].Limit
+		h.Stops[i] = thin.points[i].Limit
 		if thin.points[i].Counted {
 			counted = append(counted, i)
 		}
 	}
-	differences(h.Limits)
+	differences(h.Stops)
 	if len(counted) < len(thin.points) {
 		h.Counted = counted
 	}
-	for _, class := range c.classes() {
+	for _, class := range groups {
 		h.Hit = append(h.Hit, columnOfPoints(thin.points, func(p *sweep.Point) (int64, bool) {
 			return class.of(&p.Hit, p.Hidden.Clients), true
 		}))
@@ -140,6 +131,20 @@ func (c *Curves) htmlCurve(curve *sweep.Curve, most int) curveData {
 		}))
 	}
 	return h
+}
+
+// note tells what the slider passes over.
+func (c *Curves) note(curve *sweep.Curve, thin *thinning) string {
+	stops, changes := format.Thousands(int64(len(thin.points))), c.changes(curve)
+	switch {
+	case changes > int64(len(curve.Points)):
+		return fmt.Sprintf("This curve changes at %s limits; the database keeps a selection. The slider stops at %s of them. Each is exact.",
+			format.Thousands(changes), stops)
+	case thin.columns > 0:
+		return fmt.Sprintf("The slider stops at %s of the %s limits at which this curve changes. Each is exact, and up to %s pixels wide "+
+			"the drawing is that of all; --output json has every one.", stops, format.Thousands(changes), format.Thousands(int64(thin.columns)))
+	}
+	return fmt.Sprintf("The slider stops at each of the %s limits at which this curve changes; between two of them the lower one holds.", stops)
 }
 
 // changes is at how many limits one of the curves changes.

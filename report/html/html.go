@@ -81,7 +81,12 @@ type frame struct {
 	Title  string
 }
 
-var pageFrame = sync.OnceValue(func() frame { return framed("page.js", "tables.js", "curves.js", "times.js") })
+var (
+	pageFrame  = sync.OnceValue(func() frame { return framed("page.js", "tables.js", "charts.js", "times.js") })
+	sweepFrame = sync.OnceValue(func() frame {
+		return framed("page.js", "tables.js", "copy.js", "charts.js", "times.js", "explorer.js", "stored.js")
+	})
+)
 
 // framed returns the frame of pages with some scripts, without a title and data.
 func framed(scripts ...string) frame { return framedBy("", scripts...) }

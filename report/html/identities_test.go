@@ -42,13 +42,13 @@ func TestIdentitiesOnPage(t *testing.T) {
 // The slider has the doubted as a class of their own, where it is known who the clients are.
 func TestDoubtedOnPage(t *testing.T) {
 	r := reporttest.SweptTown(30)
-	if text := pageText(t, sweptPage(r)); strings.Contains(text, `"browser","doubted"`) ||
+	if text := pageText(t, sweptPage(r)); strings.Contains(text, `{"identity":"doubted"`) ||
 		!strings.Contains(text, "it is not known who the clients are") {
 		t.Error("the page divides what is not known")
 	}
 	r.Hidden = &sweep.Doubted{Requests: 900, Clients: 300}
 	text := pageText(t, sweptPage(r))
-	for _, want := range []string{`"browser","doubted"`, "300 of 1,000 that claim to be one do not"} {
+	for _, want := range []string{`{"identity":"doubted"`, "300 of 1,000 that claim to be one do not"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %s on the page", want)
 		}

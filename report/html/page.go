@@ -106,7 +106,10 @@ func (p *Page) view(room room) (*pageView, error) {
 	if n := len(p.Sections); n > len(v.Sections) {
 		v.Warnings = append(v.Warnings, fmt.Sprintf("The page has room for the first %d of %d sections; other outputs have all.", len(v.Sections), n))
 	}
-	v.Curves = p.Curves.view(room)
+	if v.Curves = p.Curves.view(room); v.Curves != nil {
+		frame := sweepFrame()
+		v.Style, v.Script, v.CSP = frame.Style, frame.Script, frame.CSP
+	}
 	var err error
 	v.Data, err = p.dataOf(room)
 	return v, err

@@ -85,24 +85,24 @@ func TestHTMLCurveComesBack(t *testing.T) {
 	r.Curves[1].Points = []sweep.Point{{Limit: 1, Hit: sweep.Classes{5, 1}}, {Limit: 5, Counted: true, Refused: sweep.Classes{7}, Hit: sweep.Classes{2}}, {Limit: 9, Hit: sweep.Classes{1}}, {Limit: 12, Counted: true}}
 	c := &Curves{Result: r}
 	for i := range c.Curves {
-		text, err := json.Marshal(c.htmlCurve(&c.Curves[i], MostPoints))
+		text, err := json.Marshal(c.shape(&c.Curves[i], c.classes(), MostPoints))
 		if err != nil {
 			t.Fatal(err)
 		}
-		var h curveData
+		var h shapeData
 		if err := json.Unmarshal(text, &h); err != nil {
 			t.Fatal(err)
 		}
 		if got := unpacked(h); !slices.Equal(got, c.Curves[i].Points) {
-			t.Errorf("%s: %v\nwant %v", h.Name, got, c.Curves[i].Points)
+			t.Errorf("%s: %v\nwant %v", h.Shape, got, c.Curves[i].Points)
 		}
 	}
 }
 
 // unpacked are the points of a curve of the island.
-func unpacked(h curveData) []sweep.Point {
-	points := make([]sweep.Point, len(h.Limits))
-	for i, n := range summed(h.Limits) {
+func unpacked(h shapeData) []sweep.Point {
+	points := make([]sweep.Point, len(h.Stops))
+	for i, n := range summed(h.Stops) {
 		points[i].Limit, points[i].Counted = n, h.Counted == nil
 	}
 	counted := h.Counted
@@ -151,8 +151,8 @@ func TestHTMLNumbers(t *testing.T) {
 	curve := &sweep.Curve{Shape: sweep.Shape{Kind: sweep.Token, Rate: sweep.Rate{Count: 1, Per: limit.Second}}, Points: []sweep.Point{
 		{Limit: 1, Hit: sweep.Classes{1}}, {Limit: 2, Counted: true}, {Limit: math.MaxInt64, Counted: true},
 	}}
-	if h := c.htmlCurve(curve, 10); !slices.Equal(h.Limits, []int64{1, 1}) {
-		t.Errorf("limits %v", h.Limits)
+	if h := c.shape(curve, c.classes(), 10); !slices.Equal(h.Stops, []int64{1, 1}) {
+		t.Errorf("limits %v", h.Stops)
 	}
 	h := timesOf(&Times{Step: limit.Minute, Policies: []Refusals{{"p", []int64{1, 2, 3, 4, 5}}}}, room{steps: 2, details: 1})
 	if !slices.Equal(h.Policies[0].Refused, []int64{10, 5}) || h.Step != 240 || !strings.Contains(h.Length, "4 min") {
@@ -172,11 +172,19 @@ func TestCurvesOutOfADatabase(t *testing.T) {
 	}
 	text := pageText(t, &Page{Model: report.New(reporttest.Town(), townOptions), Curves: c})
 	for _, want := range []string{
-		`"judged":80,"requests":[0,0,0,0,0]`, "80 requests from 4 clients, counted by client. From run 3.", "window:9/1m affects none of the browsers",
+		`"requests":80,"shapes"`, "80 requests from 4 clients, counted by client. From run 3.", "window:9/1m affects none of the browsers",
 		"Of 1 curve the database has a selection of points", "25.00",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page does not say %q", want)
+		}
+	}
+	b := openTab(t, &Page{Model: report.New(reporttest.Town(), townOptions), Curves: c}, 1280, 900)
+	b.slide(1)
+	for _, row := range []string{"browser", "all"} {
+		want := map[string]string{"browser": "browser protected 4 4 100.00 – 20 –", "all": "all  4 4 100.00 80 20 25.00"}[row]
+		if got := eval[string](b, `[...document.querySelectorAll("#groups tbody tr")].map((tr) => [...tr.cells].map((c) => c.textContent).join(" ")).find((text) => text.startsWith(%q))`, row); got != want {
+			t.Errorf("the page says %q, want %q", got, want)
 		}
 	}
 	c.Changes = []int64{2}

@@ -20,13 +20,13 @@ import (
 
 // A Curve is what limits do that differ from one another in their size only.
 type Curve struct {
-	Limit  Pattern      `json:"limit"` // the limit that was asked about
-	Shape  string       `json:"shape"` // the limits that the figures are about, with N in the place of the size
-	Is     int64        `json:"is"`    // the size of the limit that was asked about
+	Limit  Pattern      `json:"limit"`  // the limit that was asked about
+	Shape  string       `json:"shape"`  // the limits that the figures are about, with N in the place of the size
+	Is     int64        `json:"is"`     // the size of the limit that was asked about
+	Groups []Group      `json:"groups"` // by identity, those that sent something
 	Points []CurvePoint `json:"points"`
-
-	Target    int64 `json:"target_requests"`
-	Protected int64 `json:"protected_clients"`
+	Keeps  []int64      `json:"keeps"` // the least N that spares each of the page's percents of protected clients; 0: none
+	Note   string       `json:"note"`  // what the curve is
 }
 
 // A Pattern is a limit into which other sizes can be put.
@@ -36,14 +36,12 @@ type Pattern struct {
 	After  string `json:"after"`
 }
 
-// A CurvePoint is one limit of a curve.
+// A CurvePoint is one limit of a curve. Its figures are by group.
 type CurvePoint struct {
-	N       int64 `json:"n"`
-	Target  int64 `json:"target_refused"`  // requests of the target
-	Hit     int64 `json:"protected_hit"`   // protected clients
-	Refused int64 `json:"refused"`         // requests of all
-	Clients int64 `json:"clients_hit"`     // of all
-	Counted bool  `json:"refused_counted"` // whether it is known what it refuses
+	N       int64   `json:"n"`
+	Hit     []int64 `json:"hit"`     // clients
+	Refused []int64 `json:"refused"` // requests
+	Counted bool    `json:"counted"` // whether it is known what it refuses
 }
 
 // mostPoints is about the most points of a curve: a screen shows no more.
@@ -81,13 +79,13 @@ func (s *Session) curve(ctx context.Context, q *Request) (*Curve, error) {
 	}
 	placements, _, _ := suggest.Curves(drawn, labels)
 	c := &Curve{Limit: patternOf(policies[0].Parts[0].Spec), Shape: shape.String(), Is: is, Points: []CurvePoint{}}
-	question := &s.Report.Answers[0].Advice.Question
 	crowd, err := s.crowd(ctx, scope{action: q.Action})
 	if err != nil {
 		return nil, err
 	}
-	c.Target, c.Protected = crowd.Requests.Of(question.Target), crowd.Clients.Of(question.Protected())
+	c.Groups = s.groups(crowd, suggest.Figures{})
 	points := placements[0][0].Points
+	c.Keeps = append([]int64{}, s.Report.Answers[0].Advice.Keeping(&placements[0][0], &crowd.Clients)...)
 	next := 0.0 // the size from which on a further point shows
 	for i := range points {
 		p := &points[i]
@@ -99,12 +97,15 @@ func (s *Session) curve(ctx context.Context, q *Request) (*Curve, error) {
 			continue
 		}
 		next = max(float64(p.Limit)+1, float64(p.Limit)*math.Pow(float64(points[len(points)-1].Limit), 1.0/mostPoints))
-		c.Points = append(c.Points, CurvePoint{
-			N: p.Limit, Target: p.Refused.Of(question.Target), Hit: p.Hit.Of(question.Protected()),
-			Refused: p.Refused.Of(who.Everybody), Clients: p.Hit.Of(who.Everybody),
-			Counted: counted,
-		})
+		shown := CurvePoint{N: p.Limit, Counted: counted}
+		for is := range who.Count {
+			if crowd.Clients[is] > 0 {
+				shown.Hit, shown.Refused = append(shown.Hit, p.Hit[is]), append(shown.Refused, p.Refused[is])
+			}
+		}
+		c.Points = append(c.Points, shown)
 	}
+	c.Note = fmt.Sprintf("The curve is that of %s; it joins the N that were counted.", c.Shape)
 	return c, nil
 }
 

@@ -3,6 +3,7 @@ package explore
 import (
 	"cmp"
 	"context"
+	"net/netip"
 	"slices"
 	"strings"
 
@@ -17,20 +18,20 @@ import (
 type Move struct {
 	Limit  string  `json:"limit"`
 	By     string  `json:"by"`
-	All    Group   `json:"all"`
 	Groups []Group `json:"groups"` // by identity, those that sent something
 	Hit    []Row   `json:"hit"`    // some of the clients hit
 	Found  int     `json:"found"`  // clients hit that fit the filter
 
 	Compared *Compared `json:"compared"` // nil: with nothing
 
-	Command string `json:"command"` // that replays the limit; "": none does for an action or a time alone
+	Lines   [][2]string `json:"lines"`   // for the server that was asked for: where they go, and they
+	Lack    string      `json:"lack"`    // why there are none
+	Command string      `json:"command"` // that replays the limit; "": none does for an action or a time alone
 }
 
 // A Compared is what another limit does to the same requests.
 type Compared struct {
 	Limit        string  `json:"limit"`
-	All          Group   `json:"all"`
 	Groups       []Group `json:"groups"`
 	NewlyHit     int     `json:"newly_hit"` // clients that the limit hits, and the other does not
 	Released     int     `json:"released"`  // the other way round
@@ -77,10 +78,13 @@ func (s *Session) move(ctx context.Context, q *Request) (*Move, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Move{Limit: name, By: cmp.Or(q.By, "client"), All: Group{Identity: "all"}}
-	m.Groups = s.groups(crowd, suggest.Count(hits, s.found.Who.Identities), &m.All)
+	m := &Move{Limit: name, By: cmp.Or(q.By, "client"), Lines: [][2]string{}}
+	m.Groups = s.groups(crowd, suggest.Count(hits, s.found.Who.Identities))
 	rows := s.rows(crowd, hits, nil, strings.ToLower(strings.TrimSpace(q.Filter)))
 	slices.SortFunc(rows, order(q.Sort))
+	if q.Reverse {
+		slices.Reverse(rows)
+	}
 	m.Found = len(rows)
 	from := min(max(0, q.From), len(rows))
 	m.Hit = rows[from:min(from+min(max(0, q.Rows), mostRows), len(rows))]
@@ -93,7 +97,28 @@ func (s *Session) move(ctx context.Context, q *Request) (*Move, error) {
 	if of == (scope{}) {
 		m.Command = s.suggest.CommandLine("replay", "--limit", q.Limit, "--by", m.By)
 	}
+	s.addLines(m, q)
 	return m, nil
+}
+
+// addLines adds what to paste for the limit.
+func (s *Session) addLines(m *Move, q *Request) {
+	answer := &s.Report.Answers[0]
+	switch {
+	case answer.Lines == nil:
+		return
+	case m.By != "client" || q.Action != answer.Advice.Action:
+		m.Lack = "Lines are there for limits by client and for the requests that the answer is about: shadow export writes others."
+		return
+	}
+	blocks, err := answer.Lines(q.Limit)
+	if err != nil {
+		m.Lack = answer.Server + " has no such limit."
+		return
+	}
+	for _, b := range blocks {
+		m.Lines = append(m.Lines, [2]string{b.Place, strings.Join(b.Lines, "\n")})
+	}
 }
 
 // hits replays the limit of a question, and returns its name and which clients it hits.
@@ -129,8 +154,8 @@ func (s *Session) compare(ctx context.Context, q *Request, c *crowd, hits *repla
 	if err != nil {
 		return nil, err
 	}
-	d := &Compared{Limit: name, All: Group{Identity: "all"}}
-	d.Groups = s.groups(c, suggest.Count(others, s.found.Who.Identities), &d.All)
+	d := &Compared{Limit: name}
+	d.Groups = s.groups(c, suggest.Count(others, s.found.Who.Identities))
 	d.NewlyHitSome, d.NewlyHit = s.some(c, hits, others)
 	d.ReleasedSome, d.Released = s.some(c, others, hits)
 	return d, nil
@@ -146,21 +171,18 @@ func (s *Session) some(c *crowd, hits, others *replay.Hits) (rows []Row, n int) 
 	return rows, n
 }
 
-// groups returns the figures of each identity, and adds them up.
-func (s *Session) groups(c *crowd, f suggest.Figures, all *Group) (groups []Group) {
+// groups returns the figures of each identity.
+func (s *Session) groups(c *crowd, f suggest.Figures) (groups []Group) {
 	question := &s.Report.Answers[0].Advice.Question
 	groups = []Group{}
 	for is := range who.Count {
 		if c.Clients[is] == 0 {
 			continue
 		}
-		g := Group{
+		groups = append(groups, Group{
 			Identity: is.String(), Protected: question.Protected().Has(is), Target: question.Target.Has(is),
 			Clients: c.Clients[is], Hit: f.Hit[is], Requests: c.Requests[is], Refused: f.Refused[is],
-		}
-		all.Clients, all.Hit = all.Clients+g.Clients, all.Hit+g.Hit
-		all.Requests, all.Refused = all.Requests+g.Requests, all.Refused+g.Refused
-		groups = append(groups, g)
+		})
 	}
 	return groups
 }
@@ -169,6 +191,7 @@ func (s *Session) groups(c *crowd, f suggest.Figures, all *Group) (groups []Grou
 func (s *Session) rows(c *crowd, hits, others *replay.Hits, filter string) (rows []Row) {
 	t := s.tables()
 	rows = make([]Row, 0, hits.Len())
+	network, _ := netip.ParsePrefix(filter)
 	for hit := range hits.All() {
 		if others != nil {
 			if _, both := others.Find(hit.Client); both {
@@ -179,13 +202,19 @@ func (s *Session) rows(c *crowd, hits, others *replay.Hits, filter string) (rows
 			ID: hit.Client, Client: t.ShownClient(hit.Client), Identity: s.found.Who.Of(hit.Client).One(),
 			Requests: c.sent[hit.Client], Refused: hit.Refused,
 		}
-		if filter == "" || strings.Contains(strings.ToLower(row.Client), filter) || strings.Contains(row.Identity, filter) ||
+		if filter == "" || within(network, row.Client) || strings.Contains(strings.ToLower(row.Client), filter) || strings.Contains(row.Identity, filter) ||
 			strings.Contains(s.found.Who.Of(hit.Client).String(), filter) ||
 			strings.Contains(strings.ToLower(t.ShownAgent(s.agent(hit.Client))), filter) {
 			rows = append(rows, row)
 		}
 	}
 	return rows
+}
+
+// within reports whether a client is an address of a network.
+func within(network netip.Prefix, client string) bool {
+	address, err := netip.ParseAddr(client)
+	return err == nil && network.Contains(address)
 }
 
 // describe adds to rows what nothing is sorted by.

@@ -7,7 +7,8 @@ const firstLimit = "window:60/1m"
 
 // WritePage writes the page that asks the session.
 func (s *Session) WritePage(w io.Writer) error {
-	p := s.Report.Explorer()
+	page := s.Report.Asked()
+	p := page.Asked
 	p.Keys, p.Actions = s.Keys(), s.Actions()
 	if id, known := s.tables().Actions.Find([]byte(p.Action)); known && p.Action != "" {
 		p.Action = s.tables().ShownAction(id)
@@ -25,5 +26,5 @@ func (s *Session) WritePage(w io.Writer) error {
 			p.Shape = shape.String()
 		}
 	}
-	return p.Write(w)
+	return page.Write(w)
 }

@@ -183,10 +183,11 @@ type Request struct {
 	Since  int64  `json:"since"`  // of a Move: only what came from this moment on, in microseconds since 1970
 	Until  int64  `json:"until"`  // of a Move: and before this one; 0: to the end
 
-	Sort   string `json:"sort"`   // of a Move: refused, requests, share, client or identity; "" for refused
-	Filter string `json:"filter"` // of a Move: part of the name, the identity or the agent of a client, in any case
-	From   int    `json:"from"`   // of a Move: the first row
-	Rows   int    `json:"rows"`   // of a Move: at most mostRows
+	Sort    string `json:"sort"`    // of a Move: refused, requests, share, client or identity; "" for refused
+	Reverse bool   `json:"reverse"` // of a Move: the other way round
+	Filter  string `json:"filter"`  // of a Move: part of the name, the identity or the agent of a client, in any case; or its network
+	From    int    `json:"from"`    // of a Move: the first row
+	Rows    int    `json:"rows"`    // of a Move: at most mostRows
 }
 
 // Answer returns the JSON that answers a question.

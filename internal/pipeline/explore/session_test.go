@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -74,6 +75,14 @@ func TestSessionSaysWhatSuggestSays(t *testing.T) {
 	}
 }
 
+// sumUp adds groups up.
+func sumUp(groups []Group) (sum Group) {
+	for _, g := range groups {
+		sum.Clients, sum.Hit, sum.Requests, sum.Refused = sum.Clients+g.Clients, sum.Hit+g.Hit, sum.Requests+g.Requests, sum.Refused+g.Refused
+	}
+	return sum
+}
+
 // A move has the figures of a replay of the same limit, whether the requests stay in memory or are unpacked.
 func TestMovesAreReplays(t *testing.T) {
 	s := open(t, shop)
@@ -96,10 +105,10 @@ func TestMovesAreReplays(t *testing.T) {
 				m := answer[Move](t, s, Request{Ask: "move", Limit: limit, By: by, Rows: mostRows})
 				for _, action := range s.Actions()[:2] { // these come between, and go by marks of their own
 					one := answer[Move](t, s, Request{Ask: "move", Limit: limit, By: by, Action: action})
-					if before := sums[limit+by+action]; i > 0 && one.All != before || one.All.Refused > one.All.Requests {
-						t.Errorf("%s: %+v unpacked, %+v held", action, one.All, before)
+					if before := sums[limit+by+action]; i > 0 && sumUp(one.Groups) != before || before.Refused > before.Requests {
+						t.Errorf("%s: %+v unpacked, %+v held", action, sumUp(one.Groups), before)
 					}
-					sums[limit+by+action] = one.All
+					sums[limit+by+action] = sumUp(one.Groups)
 				}
 				compareMove(t, &m, &model.Policies[0])
 				if t.Failed() {
@@ -112,8 +121,8 @@ func TestMovesAreReplays(t *testing.T) {
 
 func compareMove(t *testing.T, m *Move, p *report.Policy) {
 	t.Helper()
-	if m.All.Refused != p.Refused || m.All.Hit != p.ClientsHit || m.Found != int(p.ClientsHit) {
-		t.Errorf("refuses %d requests of %d clients, a replay %d of %d", m.All.Refused, m.All.Hit, p.Refused, p.ClientsHit)
+	if sumUp(m.Groups).Refused != p.Refused || sumUp(m.Groups).Hit != p.ClientsHit || m.Found != int(p.ClientsHit) {
+		t.Errorf("refuses %d requests of %d clients, a replay %d of %d", sumUp(m.Groups).Refused, sumUp(m.Groups).Hit, p.Refused, p.ClientsHit)
 	}
 	want := map[string]int64{}
 	for _, c := range p.TopClients {
@@ -140,13 +149,62 @@ func TestCurvesAreMoves(t *testing.T) {
 				}
 				tried++
 				q := Request{Ask: "move", Action: action, Limit: strings.Replace(c.Shape, "N", itoa(p.N), 1)}
-				if m := answer[Move](t, s, q); m.All.Refused != p.Refused || m.All.Hit != p.Clients {
-					t.Errorf("%s of %q refuses %d of %d clients, by the curve %d of %d", q.Limit, action, m.All.Refused, m.All.Hit, p.Refused, p.Clients)
+				for i, g := range answer[Move](t, s, q).Groups {
+					if g.Refused != p.Refused[i] || g.Hit != p.Hit[i] {
+						t.Errorf("%s of %q refuses %d of %d %s, by the curve %d of %d", q.Limit, action, g.Refused, g.Hit, g.Identity, p.Refused[i], p.Hit[i])
+					}
 				}
 			}
 			if tried == 0 && !strings.HasPrefix(limit, "nginx") || len(c.Points) < 3 {
 				t.Errorf("%s of %q: %d points tried of %+v", limit, action, tried, c.Points)
 			}
+		}
+	}
+}
+
+// The least N that a curve names for a share of protected clients spares it, and the one below does not.
+func TestCurvesKeep(t *testing.T) {
+	s := open(t, shop)
+	percents := s.Report.Answers[0].Advice.Percents()
+	if len(percents) < 4 {
+		t.Fatalf("%v", percents)
+	}
+	kept := func(n int64) (part, all int64) {
+		for _, g := range answer[Move](t, s, Request{Ask: "move", Limit: "window:" + itoa(n) + "/1m"}).Groups {
+			if g.Protected {
+				part, all = part+g.Clients-g.Hit, all+g.Clients
+			}
+		}
+		return part, all
+	}
+	for i, n := range answer[Curve](t, s, Request{Ask: "curve", Limit: "window:6/1m"}).Keeps {
+		share := strings.TrimSuffix(percents[i].String(), "%")
+		wanted := must(strconv.ParseFloat(share, 64))
+		if part, all := kept(n); float64(part) < wanted/100*float64(all) {
+			t.Errorf("%d spares %d of %d, less than %s %%", n, part, all, share)
+		}
+		if part, all := kept(n - 1); float64(part) >= wanted/100*float64(all) {
+			t.Errorf("%d spares %d of %d, not less than %s %%", n-1, part, all, share)
+		}
+	}
+}
+
+// A move has the lines of suggest for the same limit; where there can be none, it says why.
+func TestMovesHaveLines(t *testing.T) {
+	s := open(t, shop)
+	answered := &s.Report.Answers[0]
+	m := answer[Move](t, s, Request{Ask: "move", Limit: answered.Advice.Answer.Limit})
+	var want [][2]string
+	for _, b := range answered.Verdict.Paste {
+		want = append(want, [2]string{b.Place, strings.Join(b.Lines, "\n")})
+	}
+	if !slices.Equal(m.Lines, want) || len(want) == 0 || m.Lack != "" {
+		t.Errorf("%q, want %q", m.Lines, want)
+	}
+	for _, q := range []Request{{Limit: "window:6/30s"}, {Limit: "nginx:30r/m", By: "client+agent"}, {Limit: "nginx:30r/m", Action: s.Actions()[0]}} {
+		q.Ask = "move"
+		if m := answer[Move](t, s, q); len(m.Lines) > 0 || m.Lack == "" {
+			t.Errorf("%+v has %q, %q", q, m.Lines, m.Lack)
 		}
 	}
 }
@@ -206,19 +264,19 @@ func TestTimesAddUp(t *testing.T) {
 		for i := range times.Requests {
 			requests, refused = requests+times.Requests[i], refused+times.Refused[i]
 		}
-		if requests != whole.All.Requests || refused != whole.All.Refused || len(times.Requests) > mostStretches {
-			t.Errorf("%q: %d of %d refused in %d stretches, by a move %d of %d", action, refused, requests, len(times.Requests), whole.All.Refused, whole.All.Requests)
+		if requests != sumUp(whole.Groups).Requests || refused != sumUp(whole.Groups).Refused || len(times.Requests) > mostStretches {
+			t.Errorf("%q: %d of %d refused in %d stretches, by a move %d of %d", action, refused, requests, len(times.Requests), sumUp(whole.Groups).Refused, sumUp(whole.Groups).Requests)
 		}
 		middle := times.Start + times.Step*int64(len(times.Requests)/2)
 		before, after := q, q
 		before.Until, after.Since = middle, middle
 		first, second := answer[Move](t, s, before), answer[Move](t, s, after)
-		if first.All.Refused+second.All.Refused != refused || first.All.Requests+second.All.Requests != requests || first.All.Refused == 0 || second.All.Refused == 0 {
-			t.Errorf("%q: %+v and %+v are not %+v", action, first.All, second.All, whole.All)
+		if sumUp(first.Groups).Refused+sumUp(second.Groups).Refused != refused || sumUp(first.Groups).Requests+sumUp(second.Groups).Requests != requests || sumUp(first.Groups).Refused == 0 || sumUp(second.Groups).Refused == 0 {
+			t.Errorf("%q: %+v and %+v are not %+v", action, sumUp(first.Groups), sumUp(second.Groups), sumUp(whole.Groups))
 		}
 		q.Since, q.Until = times.Worst.At, times.Worst.At+60_000_000
-		if worst := answer[Move](t, s, q); worst.All.Refused != times.Worst.Refused || worst.Hit[0].First < q.Since || worst.Hit[0].Last >= q.Until {
-			t.Errorf("%q: the worst minute refuses %d, %+v", action, times.Worst.Refused, worst.All)
+		if worst := answer[Move](t, s, q); sumUp(worst.Groups).Refused != times.Worst.Refused || worst.Hit[0].First < q.Since || worst.Hit[0].Last >= q.Until {
+			t.Errorf("%q: the worst minute refuses %d, %+v", action, times.Worst.Refused, sumUp(worst.Groups))
 		}
 	}
 	r := &pipeline.Replay{Logs: caller(io.Discard)}
@@ -257,7 +315,7 @@ func TestCompared(t *testing.T) {
 			released++
 		}
 	}
-	if d := m.Compared; d.All != other.All || d.NewlyHit != newly || d.Released != released || newly+released == 0 {
+	if d := m.Compared; sumUp(d.Groups) != sumUp(other.Groups) || d.NewlyHit != newly || d.Released != released || newly+released == 0 {
 		t.Errorf("%+v, want %d newly hit and %d released", d, newly, released)
 	}
 	for _, row := range m.Compared.NewlyHitSome {
@@ -282,6 +340,15 @@ func TestRows(t *testing.T) {
 			if row.Client != sorted[3+i].Client {
 				t.Errorf("by %s, row %d is %s, want %s", column, 3+i, row.Client, sorted[3+i].Client)
 			}
+		}
+	}
+	up := answer[Move](t, s, Request{Ask: "move", Limit: "window:3/30s", Reverse: true, Rows: 1})
+	if up.Hit[0].Client != all[len(all)-1].Client {
+		t.Errorf("the other way round, the first is %+v, not %+v", up.Hit[0], all[len(all)-1])
+	}
+	for _, row := range answer[Move](t, s, Request{Ask: "move", Limit: "window:3/30s", Filter: all[0].Client + "/32", Rows: mostRows}).Hit {
+		if row.Client != all[0].Client {
+			t.Errorf("%s is not in %s/32", row.Client, all[0].Client)
 		}
 	}
 	some := answer[Move](t, s, Request{Ask: "move", Limit: "window:3/30s", Filter: " " + strings.ToUpper(all[0].Identity) + " ", Rows: mostRows})
