@@ -350,9 +350,8 @@ func TestExploreStaysUnnamed(t *testing.T) {
 		}
 		ask(`{"ask":"suggest"}`)
 		var move struct{ Hit []struct{ ID int } }
-		must(t, json.Unmarshal([]byte(ask(`{"ask":"move","limit":"window:1/1h","other":"window:2/1m","rows":200}`)), &move))
+		must(t, json.Unmarshal([]byte(ask(`{"ask":"move","limit":"window:1/1h","other":"window:2/1m","times":true,"rows":200}`)), &move))
 		ask(`{"ask":"curve","limit":"window:1/1h"}`)
-		ask(`{"ask":"times","limit":"window:1/1h"}`)
 		for _, c := range move.Hit {
 			ask(fmt.Sprintf(`{"ask":"client","limit":"window:1/1h","client":%d}`, c.ID))
 		}

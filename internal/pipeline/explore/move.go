@@ -23,6 +23,7 @@ type Move struct {
 	Found  int     `json:"found"`  // clients hit that fit the filter
 
 	Compared *Compared `json:"compared"` // nil: with nothing
+	Times    *Times    `json:"times"`    // of the whole log, if they are wanted
 
 	Lines   [][2]string `json:"lines"`   // for the server that was asked for: where they go, and they
 	Lack    string      `json:"lack"`    // why there are none
@@ -69,16 +70,24 @@ const mostRows = 200
 
 // move replays a limit. Of a part of the time it tells what a replay of the whole log does in it.
 func (s *Session) move(ctx context.Context, q *Request) (*Move, error) {
-	name, hits, err := s.hits(ctx, q)
+	var times *Times
+	var err error
+	if q.Times {
+		if times, err = s.newTimes(ctx, q.Action); err != nil {
+			return nil, err
+		}
+	}
+	name, hits, err := s.hits(ctx, q, times)
 	if err != nil {
 		return nil, err
 	}
+	times.close()
 	of := q.scope()
 	crowd, err := s.crowd(ctx, of)
 	if err != nil {
 		return nil, err
 	}
-	m := &Move{Limit: name, By: cmp.Or(q.By, "client"), Lines: [][2]string{}}
+	m := &Move{Limit: name, By: cmp.Or(q.By, "client"), Times: times, Lines: [][2]string{}}
 	m.Groups = s.groups(crowd, suggest.Count(hits, s.found.Who.Identities))
 	rows := s.rows(crowd, hits, nil, strings.ToLower(strings.TrimSpace(q.Filter)))
 	slices.SortFunc(rows, order(q.Sort))
@@ -121,13 +130,20 @@ func (s *Session) addLines(m *Move, q *Request) {
 	}
 }
 
-// hits replays the limit of a question, and returns its name and which clients it hits.
-func (s *Session) hits(ctx context.Context, q *Request) (name string, hits *replay.Hits, err error) {
+// hits replays the limit of a question, and returns its name and which clients it hits. Times that are not nil count what
+// is refused.
+func (s *Session) hits(ctx context.Context, q *Request, times *Times) (name string, hits *replay.Hits, err error) {
 	o, of := replay.Options{Bare: true}, q.scope()
 	if of.partial() {
 		hits = new(replay.Hits)
+	}
+	if hits != nil || times != nil {
 		o.Observer = observer(func(b *traffic.Batch, row int32) {
-			if at := b.At[row]; of.has(at) {
+			at := b.At[row]
+			if times != nil {
+				times.refuse(at)
+			}
+			if hits != nil && of.has(at) {
 				hits.Add(b.Client[row], 1, at, at)
 			}
 		})
@@ -150,7 +166,7 @@ const mostCompared = 20
 func (s *Session) compare(ctx context.Context, q *Request, c *crowd, hits *replay.Hits) (*Compared, error) {
 	other := *q
 	other.Limit = q.Other
-	name, others, err := s.hits(ctx, &other)
+	name, others, err := s.hits(ctx, &other, nil)
 	if err != nil {
 		return nil, err
 	}

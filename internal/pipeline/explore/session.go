@@ -71,6 +71,7 @@ func (c scope) has(at limit.Time) bool {
 type crowd struct {
 	Requests, Clients who.Groups
 	sent              []int64 // by client
+	when              []int64 // by stretch of the chart
 }
 
 // Open finds the answer for some logs, and keeps their requests. An IncompleteError comes with a Session.
@@ -174,12 +175,13 @@ func (s *Session) each(ctx context.Context, do func(i int, b *traffic.Batch) err
 
 // A Request is a question.
 type Request struct {
-	Ask    string `json:"ask"` // suggest, move, curve, times or client
+	Ask    string `json:"ask"` // suggest, move, curve or client
 	Limit  string `json:"limit"`
 	Other  string `json:"other"`  // of a Move: a limit to compare with; "": none
 	By     string `json:"by"`     // "" for client
 	Action string `json:"action"` // requests of this action only, by the name that is shown; "" for all
 	Client int32  `json:"client"` // by its number in a Move
+	Times  bool   `json:"times"`  // of a Move: whether it tells when the limit refuses as well
 	Since  int64  `json:"since"`  // of a Move: only what came from this moment on, in microseconds since 1970
 	Until  int64  `json:"until"`  // of a Move: and before this one; 0: to the end
 
@@ -213,12 +215,10 @@ func (s *Session) Answer(ctx context.Context, q Request) (json.RawMessage, error
 		answer, err = s.move(ctx, &q)
 	case "curve":
 		answer, err = s.curve(ctx, &q)
-	case "times":
-		answer, err = s.times(ctx, &q)
 	case "client":
 		return s.client(ctx, &q)
 	default:
-		err = fmt.Errorf("ask %q: want suggest, move, curve, times or client", q.Ask)
+		err = fmt.Errorf("ask %q: want suggest, move, curve or client", q.Ask)
 	}
 	if err != nil {
 		return nil, err
@@ -351,13 +351,17 @@ func (s *Session) crowd(ctx context.Context, of scope) (*crowd, error) {
 	if c := s.crowds[of]; c != nil {
 		return c, nil
 	}
-	maps.DeleteFunc(s.crowds, func(other scope, _ *crowd) bool { return other != scope{} }) // they are large
-	c := &crowd{sent: make([]int64, s.tables().Clients.Len())}
+	maps.DeleteFunc(s.crowds, func(other scope, _ *crowd) bool { // they are large
+		return other.partial() || other.action != "" && other.action != of.action
+	})
+	chart := s.stretches()
+	c := &crowd{sent: make([]int64, s.tables().Clients.Len()), when: make([]int64, chart.n)}
 	wanted := match.FindActions(s.tables().Actions, of.action)
 	if err := s.each(ctx, func(_ int, b *traffic.Batch) error {
 		for row, client := range b.Client {
 			if (of.action == "" || wanted.Has(b.Action[row])) && of.has(b.At[row]) {
 				c.sent[client]++
+				c.when[chart.at(b.At[row])]++
 			}
 		}
 		return nil

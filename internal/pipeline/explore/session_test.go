@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"os"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -256,10 +257,9 @@ func TestClientIsExplained(t *testing.T) {
 func TestTimesAddUp(t *testing.T) {
 	s := open(t, shop)
 	for _, action := range []string{"", s.Actions()[1]} {
-		q := Request{Ask: "times", Limit: "window:6/30s", Action: action}
-		times := answer[Times](t, s, q)
-		q.Ask, q.Rows = "move", mostRows
+		q := Request{Ask: "move", Limit: "window:6/30s", Action: action, Rows: mostRows, Times: true}
 		whole := answer[Move](t, s, q)
+		times := whole.Times
 		var requests, refused int64
 		for i := range times.Requests {
 			requests, refused = requests+times.Requests[i], refused+times.Refused[i]
@@ -271,6 +271,9 @@ func TestTimesAddUp(t *testing.T) {
 		before, after := q, q
 		before.Until, after.Since = middle, middle
 		first, second := answer[Move](t, s, before), answer[Move](t, s, after)
+		if !reflect.DeepEqual(first.Times, times) || !reflect.DeepEqual(second.Times, times) {
+			t.Errorf("%q: a part of the time has other times than the whole log", action)
+		}
 		if sumUp(first.Groups).Refused+sumUp(second.Groups).Refused != refused || sumUp(first.Groups).Requests+sumUp(second.Groups).Requests != requests || sumUp(first.Groups).Refused == 0 || sumUp(second.Groups).Refused == 0 {
 			t.Errorf("%q: %+v and %+v are not %+v", action, sumUp(first.Groups), sumUp(second.Groups), sumUp(whole.Groups))
 		}
@@ -285,7 +288,7 @@ func TestTimesAddUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, want := answer[Times](t, s, Request{Ask: "times", Limit: "window:6/30s"}).Worst, model.Policies[0].WorstMinute
+	got, want := answer[Move](t, s, Request{Ask: "move", Limit: "window:6/30s", Times: true}).Times.Worst, model.Policies[0].WorstMinute
 	if got.Refused != want.Refused {
 		t.Errorf("the worst minute refuses %d, in a report %d", got.Refused, want.Refused)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"shadow/internal/traffic"
-	"shadow/internal/traffic/match"
 	"shadow/limit"
 	"shadow/replay"
 )
@@ -16,6 +15,11 @@ type Times struct {
 	Requests []int64 `json:"requests"`
 	Refused  []int64 `json:"refused"`
 	Worst    *Worst  `json:"worst_minute"` // nil: nothing is refused
+
+	chart   stretches
+	minutes map[limit.Time]int64 // refused, but for those of the minute at hand
+	minute  limit.Time
+	within  int64 // that minute
 }
 
 // A Worst is the minute in which most requests are refused, the first of several.
@@ -33,8 +37,10 @@ var steps = []limit.Time{
 	30 * limit.Minute, limit.Hour, 3 * limit.Hour, 6 * limit.Hour, 24 * limit.Hour,
 }
 
-// times replays a limit, and counts by time.
-func (s *Session) times(ctx context.Context, q *Request) (*Times, error) {
+// stretches cut the time of a log for a chart.
+type stretches struct{ start, step, n limit.Time }
+
+func (s *Session) stretches() stretches {
 	stats := &s.found.Stats
 	span, step := stats.LastAt-stats.FirstAt, steps[len(steps)-1]
 	for i := len(steps) - 1; i >= 0 && span/steps[i] < mostStretches; i-- {
@@ -44,30 +50,47 @@ func (s *Session) times(ctx context.Context, q *Request) (*Times, error) {
 		step *= 2
 	}
 	start := stats.FirstAt - stats.FirstAt%step
-	n := (stats.LastAt-start)/step + 1
-	stretch := func(at limit.Time) limit.Time { return min(max(0, (at-start)/step), n-1) }
-	t := &Times{Start: int64(start), Step: int64(step), Requests: make([]int64, n), Refused: make([]int64, n)}
-	minutes := map[limit.Time]int64{}
-	if _, err := s.judge(ctx, q, replay.Options{Bare: true, Observer: observer(func(b *traffic.Batch, row int32) {
-		t.Refused[stretch(b.At[row])]++
-		minutes[b.At[row]/limit.Minute]++
-	})}); err != nil {
+	return stretches{start, step, (stats.LastAt-start)/step + 1}
+}
+
+// at returns the stretch that a moment lies in.
+func (c stretches) at(at limit.Time) limit.Time { return min(max(0, (at-c.start)/c.step), c.n-1) }
+
+// newTimes returns those of the requests of an action, of which none is refused yet.
+func (s *Session) newTimes(ctx context.Context, action string) (*Times, error) {
+	all, err := s.crowd(ctx, scope{action: action})
+	if err != nil {
 		return nil, err
 	}
-	for minute, refused := range minutes {
-		if at := int64(minute * limit.Minute); t.Worst == nil || refused > t.Worst.Refused || refused == t.Worst.Refused && at < t.Worst.At {
+	chart := s.stretches()
+	return &Times{
+		Start: int64(chart.start), Step: int64(chart.step), Requests: all.when, Refused: make([]int64, chart.n),
+		chart: chart, minutes: map[limit.Time]int64{},
+	}, nil
+}
+
+// refuse counts a request.
+func (t *Times) refuse(at limit.Time) {
+	t.Refused[t.chart.at(at)]++
+	if minute := at / limit.Minute; minute != t.minute { // most are in that of the one before
+		t.minutes[t.minute] += t.within
+		t.minute, t.within = minute, 0
+	}
+	t.within++
+}
+
+// close finds the worst minute, once all is counted.
+func (t *Times) close() {
+	if t == nil {
+		return
+	}
+	t.minutes[t.minute] += t.within
+	for minute, refused := range t.minutes {
+		at := int64(minute * limit.Minute)
+		if t.Worst == nil && refused > 0 || t.Worst != nil && (refused > t.Worst.Refused || refused == t.Worst.Refused && at < t.Worst.At) {
 			t.Worst = &Worst{at, refused}
 		}
 	}
-	wanted := match.FindActions(s.tables().Actions, q.Action)
-	return t, s.each(ctx, func(_ int, b *traffic.Batch) error {
-		for row, at := range b.At {
-			if q.Action == "" || wanted.Has(b.Action[row]) {
-				t.Requests[stretch(at)]++
-			}
-		}
-		return nil
-	})
 }
 
 // An observer is called for each request that the only policy refuses.

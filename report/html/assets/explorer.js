@@ -138,7 +138,7 @@ function row(head, cells) {
   return tr;
 }
 
-function showMove(answer) {
+function showMove(answer, asked) {
   move = answer;
   const { groups } = move, target = some(groups, "target"), spared = some(groups, "protected");
   const all = { identity: "all", ...Object.fromEntries(["clients", "hit", "requests", "refused"].map((figure) => [figure, sumOf(groups, figure)])) };
@@ -162,7 +162,7 @@ function showMove(answer) {
   byId("uncounted").hidden = all.refused !== null;
   showLines();
   if (byId("clients")) showRows(all.hit);
-  for (const act of onMove) act();
+  for (const act of onMove) act(asked);
   showProtected();
   chart?.redraw(false);
 }

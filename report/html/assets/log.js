@@ -1,8 +1,9 @@
 // What only a log that is still there can tell: when a limit refuses, what becomes of one client, and what another limit does.
 
 const since = byId("since"), until = byId("until"), other = byId("other");
-const askClient = latest(showClient), askTimes = latest(showTimes);
-let times = null, timesChart = null, client = null, shownClient = null, clientCharts = [];
+const askClient = latest(showClient);
+let times = null, timesAre = ""; // what they are about: they come with a move that is about something else
+let timesChart = null, client = null, shownClient = null, clientCharts = [];
 
 // Moments are microseconds since 1970 for the program, and UTC without a zone for people.
 const momentText = (at) => (at ? moment(at / 1e6) : "");
@@ -11,14 +12,18 @@ function momentOf(text) {
   return Number.isNaN(at) ? 0 : at * 1e3;
 }
 
-const chosenTime = () => ({ other: other.value.trim(), since: momentOf(since.value), until: momentOf(until.value) });
-onChange.push(() => askTimes(questionOf("times")));
-onMove.push(showCompared);
+const timed = (about) => [about.limit, about.by, about.action].join(" ");
+const chosenTime = () => ({
+  other: other.value.trim(), since: momentOf(since.value), until: momentOf(until.value), times: timesAre !== timed(stateOf()),
+});
+onMove.push(showTimes, showCompared);
 
 // Over time.
 
-function showTimes(answer) {
-  times = answer;
+function showTimes(asked) {
+  if (!move.times) return;
+  times = move.times;
+  timesAre = timed(asked);
   drawTimes();
 }
 
