@@ -23,7 +23,8 @@ type ClientLog struct {
 	all    *intern.Dict // the clients of the run
 	id     int32        // among them
 	known  bool
-	looked int // the first so many of them are others
+	looked int     // the first so many of them are others
+	places []int32 // by row of the batch at hand: where it went; means something for rows of the client
 }
 
 // A ClientName says which client is meant.
@@ -83,29 +84,25 @@ func (g *ClientLog) Observe(b *traffic.Batch, verdicts []Verdicts) error {
 	if b.Warm {
 		g.Warm = g.Batch.Len()
 	}
-	to := make(map[int32]int, len(rows)) // where the rows went
+	g.places = grow(g.places, b.Len())
 	for i, row := range rows {
-		to[row] = first + i
+		g.places[row] = int32(first + i)
 	}
 	for i := range g.Outcomes {
-		g.Outcomes[i].take(&verdicts[i], to, g.Batch.Len())
+		f, v := &g.Outcomes[i], &verdicts[i]
+		f.Refused, f.Delayed = grow(f.Refused, g.Batch.Len()), grow(f.Delayed, g.Batch.Len())
+		for _, row := range v.Refused {
+			if b.Client[row] == id {
+				f.Refused[g.places[row]] = true
+			}
+		}
+		for _, d := range v.Delayed {
+			if b.Client[d.Index] == id {
+				f.Delayed[g.places[d.Index]] = d.By
+			}
+		}
 	}
 	return nil
-}
-
-// take notes the verdicts on some rows.
-func (f *Outcome) take(v *Verdicts, to map[int32]int, n int) {
-	f.Refused, f.Delayed = grow(f.Refused, n), grow(f.Delayed, n)
-	for _, row := range v.Refused {
-		if i, ours := to[row]; ours {
-			f.Refused[i] = true
-		}
-	}
-	for _, d := range v.Delayed {
-		if i, ours := to[d.Index]; ours {
-			f.Delayed[i] = d.By
-		}
-	}
 }
 
 // batch returns the first n requests, to be judged again.

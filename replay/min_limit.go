@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"shadow/internal/policy"
+	"shadow/internal/request"
 	"shadow/internal/traffic"
 	"shadow/internal/traffic/match"
 	"shadow/limit"
@@ -20,7 +21,7 @@ import (
 // A MinLimit finds the smallest numbers with which one limit never refuses a client.
 type MinLimit struct {
 	part     policy.Part
-	batch    *traffic.Batch
+	pieces   []piece // of the requests, each longer than those before it
 	tables   *traffic.Tables
 	lateness limit.Time
 	cost     int64           // of all requests together, or more than any number can be
@@ -29,21 +30,39 @@ type MinLimit struct {
 
 // MinLimit returns a MinLimit for a limit that must not be shared, and the first n requests.
 func (g *ClientLog) MinLimit(p policy.Part, n int, lateness limit.Time) *MinLimit {
-	need := &MinLimit{part: p, batch: g.batch(n), tables: g.Tables, lateness: lateness, first: map[int64]int32{}}
+	batch := g.batch(n)
+	need := &MinLimit{part: p, tables: g.Tables, lateness: lateness, first: map[int64]int32{}}
 	costs := match.NewCosts(p.Costs, g.Tables)
 	for row := range n {
 		cost, marks := int64(1), uint64(0)
-		if need.batch.Marks != nil {
-			marks = need.batch.Marks[row]
+		if batch.Marks != nil {
+			marks = batch.Marks[row]
 		}
 		if p.Costs != nil {
-			cost = costs.At(need.batch, int32(row), marks)
+			cost = costs.At(batch, int32(row), marks)
 		}
 		need.cost = sum(need.cost, cost)
 	}
 	need.cost = min(need.cost, math.MaxInt64/8)
+	for first := 0; first < n; {
+		rows := batch.Rows(first, min(n, 2*first+shortest))
+		sorted := traffic.Timelines{By: p.By}
+		sorted.Take(rows, g.Tables)
+		need.pieces = append(need.pieces, piece{rows, &sorted, int32(first)})
+		first += rows.Len()
+	}
 	return need
 }
+
+// A piece is some of the requests, sorted once for all numbers. Most numbers refuse one of the first already.
+type piece struct {
+	*traffic.Batch
+	sorted *traffic.Timelines
+	first  int32 // its first row, among all
+}
+
+// shortest is the length of the first piece.
+const shortest = 16
 
 // nothingRefused is the first row refused when none is.
 const nothingRefused = math.MaxInt32
@@ -83,15 +102,28 @@ func (n *MinLimit) firstRefused(number int64) int32 {
 	}
 	row := int32(0)
 	if part, err := n.part.WithNumber(number); err == nil {
-		alone := firstRefusal{row: nothingRefused}
-		e := New(Options{
-			Tables: n.tables, Policies: []policy.Policy{{Parts: []policy.Part{part}}}, Lateness: n.lateness, Observer: &alone,
-		})
-		_ = e.Judge(n.batch) // neither has anything to complain about
-		row = alone.row
+		row = n.alone(part)
 	}
 	n.first[number] = row
 	return row
+}
+
+// alone returns the first row that a limit refuses.
+func (n *MinLimit) alone(part policy.Part) int32 {
+	refused := firstRefusal{row: nothingRefused}
+	var sorted *traffic.Timelines
+	e := New(Options{
+		Tables: n.tables, Policies: []policy.Policy{{Parts: []policy.Part{part}}}, Lateness: n.lateness, Observer: &refused,
+		Bare: true, Sorted: func(request.Key) *traffic.Timelines { return sorted },
+	})
+	for _, p := range n.pieces {
+		sorted = p.sorted
+		_ = e.Judge(p.Batch) // neither has anything to complain about
+		if refused.row != nothingRefused {
+			return p.first + refused.row
+		}
+	}
+	return nothingRefused
 }
 
 // A firstRefusal is an Observer that finds the first row refused.

@@ -4,7 +4,6 @@ package client
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 
@@ -186,11 +185,13 @@ func (a *Account) count(tables *traffic.Tables, g *replay.ClientLog, most int) {
 
 // top returns the most frequent values of a column, those that are equally frequent by name, and how many are left out.
 func top[T any](column []uint16, name func(int32) string, most int, count func(int32, int64) T) (tops []T, more int) {
-	counts := map[int32]int64{}
+	counts, ids := make([]int64, math.MaxUint16+1), []int32(nil)
 	for _, id := range column {
-		counts[int32(id)]++
+		if counts[id]++; counts[id] == 1 {
+			ids = append(ids, int32(id))
+		}
 	}
-	ids := slices.SortedFunc(maps.Keys(counts), func(x, y int32) int {
+	slices.SortFunc(ids, func(x, y int32) int {
 		return cmp.Or(cmp.Compare(counts[y], counts[x]), cmp.Compare(name(x), name(y)))
 	})
 	tops = []T{}

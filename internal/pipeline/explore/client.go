@@ -5,7 +5,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
+	"shadow/internal/policy"
+	"shadow/internal/traffic"
 	"shadow/replay"
 	"shadow/report/client"
 )
@@ -37,12 +40,16 @@ func (s *Session) client(ctx context.Context, q *Request) (json.RawMessage, erro
 	if q.Client < 0 || int(q.Client) >= t.Clients.Len() {
 		return nil, fmt.Errorf("there is no client %d", q.Client)
 	}
-	log := replay.NewClientLog(t, replay.ClientName{Name: t.Clients.Name(q.Client)}, 1)
-	result, err := s.judge(ctx, q, replay.Options{Observer: log})
+	policies, err := s.policy(q)
 	if err != nil {
 		return nil, err
 	}
-	policies, err := s.policy(q)
+	log := replay.NewClientLog(t, replay.ClientName{Name: t.Clients.Name(q.Client)}, 1)
+	each := s.each
+	if !slices.ContainsFunc(policies[0].Parts, func(p policy.Part) bool { return p.By.Shared() }) {
+		each = s.eachOf(q.Client)
+	}
+	result, err := s.judge(ctx, q, replay.Options{Observer: log}, each)
 	if err != nil {
 		return nil, err
 	}
@@ -61,4 +68,26 @@ func (s *Session) client(ctx context.Context, q *Request) (json.RawMessage, erro
 		})
 	}
 	return json.Marshal(c)
+}
+
+// eachOf returns an each that hands over the requests of one client only: nothing else is in the buckets of a key that
+// has the client in it.
+func (s *Session) eachOf(client int32) each {
+	return func(ctx context.Context, do func(int, *traffic.Batch) error) error {
+		return s.each(ctx, func(i int, b *traffic.Batch) error {
+			var rows []int32
+			for row, is := range b.Client {
+				if is == client {
+					rows = append(rows, int32(row))
+				}
+			}
+			if len(rows) == 0 {
+				return nil
+			}
+			own := &traffic.Batch{Stamps: b.Stamps, Warm: b.Warm}
+			own.Append(b, rows)
+			own.DropSeq()
+			return do(-1, own)
+		})
+	}
 }

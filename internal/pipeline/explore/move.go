@@ -148,7 +148,7 @@ func (s *Session) hits(ctx context.Context, q *Request, times *Times) (name stri
 			}
 		})
 	}
-	result, err := s.judge(ctx, q, o)
+	result, err := s.judge(ctx, q, o, s.each)
 	if err != nil {
 		return "", nil, err
 	}

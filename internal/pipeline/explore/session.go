@@ -113,7 +113,7 @@ func (s *Session) hold() error {
 
 // timelines returns those of the batches in memory by a key.
 func (s *Session) timelines(by request.Key) []traffic.Timelines {
-	if all := s.sorted[by]; all != nil || s.held == nil {
+	if all := s.sorted[by]; all != nil {
 		return all
 	}
 	for key := range s.sorted {
@@ -153,12 +153,15 @@ func (s *Session) unpack(do func(*traffic.Batch) error) error {
 	}
 }
 
-// each hands over the requests, as long as an answer is wanted.
+// An each hands over requests, as long as an answer is wanted, with the number of a batch that is held or −1.
+type each func(ctx context.Context, do func(i int, b *traffic.Batch) error) error
+
+// each hands over all requests.
 func (s *Session) each(ctx context.Context, do func(i int, b *traffic.Batch) error) error {
 	if s.held == nil {
 		return s.unpack(func(b *traffic.Batch) error {
 			own := *b
-			return cmp.Or(ctx.Err(), do(0, &own))
+			return cmp.Or(ctx.Err(), do(-1, &own))
 		})
 	}
 	for i := range s.held {
@@ -297,7 +300,7 @@ func (s *Session) policy(q *Request) ([]policy.Policy, error) {
 }
 
 // judge replays the limit of a question.
-func (s *Session) judge(ctx context.Context, q *Request, o replay.Options) (*replay.Result, error) {
+func (s *Session) judge(ctx context.Context, q *Request, o replay.Options, each each) (*replay.Result, error) {
 	var err error
 	if o.Policies, err = s.policy(q); err != nil {
 		return nil, err
@@ -305,17 +308,17 @@ func (s *Session) judge(ctx context.Context, q *Request, o replay.Options) (*rep
 	var at int // the batch at hand
 	o.Tables, o.Lateness, o.Stop = s.tables(), s.suggest.Read.Lateness, ctx.Err
 	o.Sorted = func(by request.Key) *traffic.Timelines {
-		if all := s.timelines(by); all != nil {
-			return &all[at]
+		if at < 0 {
+			return nil
 		}
-		return nil
+		return &s.timelines(by)[at]
 	}
 	engine := replay.New(o)
 	if q.Action != s.marked {
 		s.marked, s.marks = q.Action, make([][]uint64, len(s.held))
 	}
 	wanted := match.FindActions(s.tables().Actions, q.Action)
-	if err := s.each(ctx, func(i int, b *traffic.Batch) error {
+	if err := each(ctx, func(i int, b *traffic.Batch) error {
 		at = i
 		if q.Action != "" {
 			b.Marks = s.marksOf(i, b, wanted)
@@ -331,7 +334,7 @@ func (s *Session) judge(ctx context.Context, q *Request, o replay.Options) (*rep
 
 // marksOf returns the marks of batch i: of the requests of an action.
 func (s *Session) marksOf(i int, b *traffic.Batch, wanted match.ActionIDs) []uint64 {
-	if s.held != nil && s.marks[i] != nil {
+	if i >= 0 && s.marks[i] != nil {
 		return s.marks[i]
 	}
 	marks := make([]uint64, b.Len())
@@ -340,7 +343,7 @@ func (s *Session) marksOf(i int, b *traffic.Batch, wanted match.ActionIDs) []uin
 			marks[row] = 1
 		}
 	}
-	if s.held != nil {
+	if i >= 0 {
 		s.marks[i] = marks
 	}
 	return marks
