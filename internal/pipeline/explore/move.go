@@ -60,8 +60,6 @@ type Row struct {
 	Agent    string   `json:"agent"`
 	Requests int64    `json:"requests"`
 	Refused  int64    `json:"refused"`
-	First    int64    `json:"first_refused"` // microseconds since 1970, UTC
-	Last     int64    `json:"last_refused"`
 	Reasons  []string `json:"reasons"` // why it is of that identity
 }
 
@@ -97,7 +95,7 @@ func (s *Session) move(ctx context.Context, q *Request) (*Move, error) {
 	m.Found = len(rows)
 	from := min(max(0, q.From), len(rows))
 	m.Hit = rows[from:min(from+min(max(0, q.Rows), mostRows), len(rows))]
-	s.describe(m.Hit, hits)
+	s.describe(m.Hit)
 	if q.Other != "" {
 		if m.Compared, err = s.compare(ctx, q, crowd, hits); err != nil {
 			return nil, err
@@ -183,7 +181,7 @@ func (s *Session) some(c *crowd, hits, others *replay.Hits) (rows []Row, n int) 
 	slices.SortFunc(rows, order(""))
 	n = len(rows)
 	rows = rows[:min(n, mostCompared)]
-	s.describe(rows, hits)
+	s.describe(rows)
 	return rows, n
 }
 
@@ -234,13 +232,11 @@ func within(network netip.Prefix, client string) bool {
 }
 
 // describe adds to rows what nothing is sorted by.
-func (s *Session) describe(rows []Row, hits *replay.Hits) {
+func (s *Session) describe(rows []Row) {
 	for i := range rows {
 		row := &rows[i]
-		hit, _ := hits.Find(row.ID)
 		row.Agent = s.tables().ShownAgent(s.agent(row.ID))
 		row.Short = useragent.Short(row.Agent)
-		row.First, row.Last = int64(hit.First), int64(hit.Last)
 		row.Reasons = append([]string{}, s.found.Who.Reasons(row.ID)...)
 	}
 }
