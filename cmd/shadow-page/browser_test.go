@@ -107,7 +107,7 @@ func until(t *testing.T, ctx context.Context, expression string) (text string) {
 	return text
 }
 
-// A log that is chosen or dropped gets the answer of the command, and nothing leaves the page.
+// Logs that are chosen or dropped, and the sample, get the answers of the command, and nothing leaves the page.
 func TestBrowserAnswers(t *testing.T) {
 	testneeds.Program(t, "chromium", "chromium-browser", "google-chrome")
 	site := serve(t, buildSite(t))
@@ -116,12 +116,14 @@ func TestBrowserAnswers(t *testing.T) {
 		t.Fatal("the engine does not start: ", value[string](t, ctx, `engine.then(() => "ready", String)`))
 	}
 	parts := site.since(0)
-	logs, err := filepath.Abs("../../sample-logs")
-	must(t, err)
+	logs := t.TempDir()
+	must(t, os.CopyFS(logs, os.DirFS("../../sample-logs")))
+	compress(t, logs, "gzip", "nginx-timed.log")
+	compress(t, logs, "zstd", "vhosts.log")
 
-	same := func(name string) {
+	same := func(names ...string) {
 		t.Helper()
-		text, _ := byCommand(t, logs, &question{Files: []string{name}})
+		text, _ := byCommand(t, logs, &question{Files: names})
 		var want struct {
 			Input  struct{ Requests, Clients int64 }
 			Answer struct{ Limit string }
@@ -130,17 +132,21 @@ func TestBrowserAnswers(t *testing.T) {
 		frame := frameOf(t, ctx, fmt.Sprintf("%s requests by %s clients", format.Thousands(want.Input.Requests), format.Thousands(want.Input.Clients)))
 		limit := until(t, frame, `document.querySelector("#groups .sum") ? document.getElementById("hit-limit").textContent : ""`)
 		if limit != cmp.Or(want.Answer.Limit, "window:60/1m") {
-			t.Errorf("%s: the page begins with %s, want %s", name, limit, want.Answer.Limit)
+			t.Errorf("%q: the page begins with %s, want %s", names, limit, want.Answer.Limit)
 		}
 		must(t, chromedp.Do(frame, chromedp.Evaluate[chromedp.Void](`document.getElementById("limit").value = "window:6/30s"; document.getElementById("limit").dispatchEvent(new Event("change"))`)))
 		refused := until(t, frame, `document.getElementById("hit-limit").textContent === "window:6/30s" ? document.querySelector("#groups .sum td:nth-child(7)").textContent : ""`)
-		if want := refusedBy(t, logs, name); strings.ReplaceAll(refused, ",", "") != want {
-			t.Errorf("%s: window:6/30s refuses %s on the page, want %s", name, refused, want)
+		if want := refusedBy(t, logs, names); strings.ReplaceAll(refused, ",", "") != want {
+			t.Errorf("%q: window:6/30s refuses %s on the page, want %s", names, refused, want)
 		}
 	}
-	shop := []string{filepath.Join(logs, "shop-combined.log")}
-	must(t, chromedp.Do(ctx, chromedp.SetUploadFiles(chromedp.CSS("#files"), shop)))
+	must(t, chromedp.Do(ctx, chromedp.Click(chromedp.CSS("#sample"))))
 	same("shop-combined.log")
+	several := []string{"nginx-timed.log.gz", "vhosts.log.zst"}
+	must(t, chromedp.Do(ctx, chromedp.SetUploadFiles(chromedp.CSS("#files"), []string{
+		filepath.Join(logs, several[0]), filepath.Join(logs, several[1]),
+	})))
+	same(several...)
 	drop(t, ctx, filepath.Join(logs, "rotated"))
 	same("rotated")
 
@@ -164,12 +170,12 @@ func TestBrowserAnswers(t *testing.T) {
 }
 
 // refusedBy returns how many requests window:6/30s refuses by a replay.
-func refusedBy(t *testing.T, dir, name string) string {
+func refusedBy(t *testing.T, dir string, names []string) string {
 	t.Helper()
 	self, err := os.Executable()
 	must(t, err)
 	cmd := exec.Command(self)
-	cmd.Args = []string{"shadow", "replay", name, "--limit", "window:6/30s", "--no-store", "--output", "json"}
+	cmd.Args = append([]string{"shadow", "replay", "--limit", "window:6/30s", "--no-store", "--output", "json"}, names...)
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), asCommand+"=1", "XDG_CONFIG_HOME="+t.TempDir())
 	text, err := cmd.Output()
 	must(t, err)
@@ -202,7 +208,9 @@ func TestSiteIsSmall(t *testing.T) {
 		must(t, err)
 		names, size = append(names, file.Name()), size+info.Size()
 	}
-	want := []string{"engine.js", "index.html", "loader.js", "page.js", "shadow.wasm.gz", "style.css"}
+	want := []string{
+		"engine.js", "index.html", "licenses.txt", "loader.js", "page.js", "sample.log.gz", "shadow.wasm.gz", "style.css",
+	}
 	if !slices.Equal(names, want) || size > most {
 		t.Errorf("%d bytes in %q, want at most %d in %q", size, names, most, want)
 	}

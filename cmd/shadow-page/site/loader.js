@@ -1,5 +1,5 @@
-// Fetches the engine for a page that may not connect. A worker with an address of its own has rules of its own; this
-// one never sees a log. It answers {script: text, program: ArrayBuffer}, or {failed: text}.
+// Fetches the engine and a sample log for a page that may not connect. A worker with an address of its own has rules of its own; this
+// one never sees a log. It answers {script: text, program: ArrayBuffer, sample: Blob}, or {failed: text}.
 "use strict";
 
 // part returns a part of the engine. Some servers decompress what is compressed, and others do not.
@@ -13,7 +13,7 @@ async function part(name) {
 }
 
 (async () => {
-	const [script, program] = await Promise.all([part("engine.js"), part("shadow.wasm.gz")]);
-	const message = { script: await script.text(), program: await program.arrayBuffer() };
+	const [script, program, sample] = await Promise.all(["engine.js", "shadow.wasm.gz", "sample.log.gz"].map(part));
+	const message = { script: await script.text(), program: await program.arrayBuffer(), sample: await sample.blob() };
 	self.postMessage(message, [message.program]);
 })().catch((error) => self.postMessage({ failed: String(error) }));

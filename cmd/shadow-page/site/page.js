@@ -5,6 +5,7 @@ const element = (id) => document.getElementById(id);
 const say = (text) => { element("state").textContent = text; };
 
 // engine is the worker that reads logs, once it is ready. Its script comes as a blob, so it has the rules of this page.
+let sample; // a log to try, which comes with the engine: later nothing can be fetched
 const engine = new Promise((resolve, reject) => {
 	const loader = new Worker("loader.js");
 	loader.onerror = () => reject(new Error("the engine cannot be loaded"));
@@ -14,13 +15,17 @@ const engine = new Promise((resolve, reject) => {
 			reject(new Error(data.failed));
 			return;
 		}
+		sample = new File([data.sample], "shop-combined.log");
 		const worker = new Worker(URL.createObjectURL(new Blob([data.script], { type: "text/javascript" })));
 		worker.onerror = (event) => reject(new Error(event.message));
 		worker.onmessage = ({ data: { ready, failed } }) => (ready ? resolve(worker) : reject(new Error(failed)));
 		worker.postMessage({ program: data.program }, [data.program]);
 	};
 });
-engine.then(() => say("Ready."), (error) => say(String(error)));
+engine.then(() => {
+	element("sample").disabled = false;
+	say("Ready.");
+}, (error) => say(String(error)));
 
 let last = 0; // question
 const waiting = new Map(); // by question: who wants the answer
@@ -105,6 +110,8 @@ element("files").onchange = async ({ target }) => {
 	await open([...target.files].map((file) => ({ name: file.name, file })));
 	target.value = ""; // so that the same log can be chosen again
 };
+
+element("sample").onclick = () => open([{ name: sample.name, file: sample }]);
 
 document.ondragover = (event) => {
 	event.preventDefault();
