@@ -3,8 +3,11 @@
 package main_test
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -33,12 +36,19 @@ type served struct {
 	asked []string
 }
 
-func serve(t *testing.T, folder string) *served {
-	s, files := new(served), http.FileServer(http.Dir(folder))
+// under is where on its host a site is.
+const under = "/some/folder/"
+
+// serve serves a site. Encoded, it says of compressed files that they are, as some servers do.
+func serve(t *testing.T, folder string, encoded bool) *served {
+	s, files := new(served), http.StripPrefix(under, http.FileServer(http.Dir(folder)))
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.mu.Lock()
 		s.asked = append(s.asked, r.Method+" "+r.URL.String())
 		s.mu.Unlock()
+		if encoded && strings.HasSuffix(r.URL.Path, ".gz") {
+			w.Header().Set("Content-Encoding", "gzip")
+		}
 		files.ServeHTTP(w, r)
 	}))
 	t.Cleanup(s.Close)
@@ -110,11 +120,9 @@ func until(t *testing.T, ctx context.Context, expression string) (text string) {
 // Logs that are chosen or dropped, and the sample, get the answers of the command, and nothing leaves the page.
 func TestBrowserAnswers(t *testing.T) {
 	testneeds.Program(t, "chromium", "chromium-browser", "google-chrome")
-	site := serve(t, buildSite(t))
-	ctx := openBrowser(t, site.URL)
-	for value[string](t, ctx, `engine.then(() => "ready", String)`) != "ready" {
-		t.Fatal("the engine does not start: ", value[string](t, ctx, `engine.then(() => "ready", String)`))
-	}
+	site := serve(t, buildSite(t), false)
+	ctx := openBrowser(t, site.URL+under)
+	until(t, ctx, isKept)
 	parts := site.since(0)
 	logs := t.TempDir()
 	must(t, os.CopyFS(logs, os.DirFS("../../sample-logs")))
@@ -169,6 +177,48 @@ func TestBrowserAnswers(t *testing.T) {
 	}
 }
 
+// isKept tells of a page when the browser has kept its site.
+const isKept = `document.getElementById("kept").hidden ? "" : "kept"`
+
+// A site opens and answers once its server is gone, and a new one takes its place at the next visit.
+func TestBrowserKeepsSite(t *testing.T) {
+	testneeds.Program(t, "chromium", "chromium-browser", "google-chrome")
+	folder := t.TempDir()
+	must(t, os.CopyFS(folder, os.DirFS(buildSite(t))))
+	site := serve(t, folder, true)
+	ctx := openBrowser(t, site.URL+under)
+	until(t, ctx, isKept)
+	old := value[string](t, ctx, `caches.keys().then(String)`)
+
+	style, worker := filepath.Join(folder, "style.css"), filepath.Join(folder, "sw.js")
+	before, err := os.ReadFile(style)
+	must(t, err)
+	after := append(slices.Clone(before), "h1 { color: rgb(1, 2, 3); }\n"...)
+	must(t, os.WriteFile(style, after, 0o600))
+	hashes, err := os.ReadFile(worker)
+	must(t, err)
+	must(t, os.WriteFile(worker, bytes.Replace(hashes, []byte(hashOf(before)), []byte(hashOf(after)), 1), 0o600))
+	must(t, chromedp.Do(ctx, chromedp.Reload()))
+	until(t, ctx, fmt.Sprintf(`caches.keys().then((names) => names.length === 1 && String(names) !== %q ? "new" : "")`, old))
+
+	site.CloseClientConnections()
+	site.Close()
+	must(t, chromedp.Do(ctx, chromedp.Navigate(site.URL+under+"index.html?again")))
+	if color := value[string](t, ctx, `getComputedStyle(document.querySelector("h1")).color`); color != "rgb(1, 2, 3)" {
+		t.Errorf("the title is %s, so it is that of the site before", color)
+	}
+	until(t, ctx, `engine.then(() => "ready")`)
+	log, err := filepath.Abs("../../sample-logs/api.json")
+	must(t, err)
+	drop(t, ctx, log)
+	frameOf(t, ctx, "668 requests by 27 clients")
+}
+
+func hashOf(content []byte) string {
+	sum := sha256.Sum256(content)
+	return base64.StdEncoding.EncodeToString(sum[:])
+}
+
 // refusedBy returns how many requests window:6/30s refuses by a replay.
 func refusedBy(t *testing.T, dir string, names []string) string {
 	t.Helper()
@@ -210,6 +260,7 @@ func TestSiteIsSmall(t *testing.T) {
 	}
 	want := []string{
 		"engine.js", "index.html", "licenses.txt", "loader.js", "page.js", "sample.log.gz", "shadow.wasm.gz", "style.css",
+		"sw.js",
 	}
 	if !slices.Equal(names, want) || size > most {
 		t.Errorf("%d bytes in %q, want at most %d in %q", size, names, most, want)

@@ -25,7 +25,16 @@ const engine = new Promise((resolve, reject) => {
 engine.then(() => {
 	element("sample").disabled = false;
 	say("Ready.");
+	keep().catch(() => {}); // browsers may forbid it
 }, (error) => say(String(error)));
+
+// keep has the browser keep the site, now that all of it was fetched, and says when it has.
+async function keep() {
+	if (!navigator.serviceWorker) return; // as on http:
+	await navigator.serviceWorker.register("sw.js");
+	await navigator.serviceWorker.ready;
+	element("kept").hidden = false;
+}
 
 let last = 0; // question
 const waiting = new Map(); // by question: who wants the answer
