@@ -18,6 +18,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"shadow/internal/servers"
 	"shadow/report/html"
 )
 
@@ -40,7 +41,9 @@ func main() {
 
 func complete(folder string) error {
 	script, style := html.AskedHashes()
-	page := strings.NewReplacer("SCRIPT", script, "STYLE", style).Replace(index)
+	page := strings.NewReplacer(
+		"SCRIPT", script, "STYLE", style, "SERVERS", "<option>"+strings.Join(servers.Names(), "</option><option>")+"</option>",
+	).Replace(index)
 	if err := os.WriteFile(filepath.Join(folder, "index.html"), []byte(page), 0o644); err != nil {
 		return err
 	}

@@ -66,13 +66,18 @@ func open(ctx context.Context, q *question, show func(pipeline.Pass) func()) err
 		return err
 	}
 	s.Progress, s.Memory = show, &pipeline.Memory{Most: mostMemory}
-	return s.Memory.Within(ctx, nil, func(ctx context.Context) (err error) {
+	err = s.Memory.Within(ctx, nil, func(ctx context.Context) (err error) {
 		session, err = explore.Open(ctx, s, q.Files)
 		if session != nil { // then err says what of the logs the answer leaves out, and so do its figures
 			return nil
 		}
 		return err
 	})
+	var short *pipeline.MemoryError
+	if errors.As(err, &short) {
+		return errors.New("these logs take more memory than a page has (3 GB): shadow suggest reads them on a terminal")
+	}
+	return err
 }
 
 // suggestOf returns the pipeline of a question.
@@ -130,6 +135,7 @@ var flags = []flag{
 	{"lateness", true, one(limit.ParsePeriod, func(s *pipeline.Suggest) *limit.Time { return &s.Lateness })},
 	{"not-http", true, one(parseNotHTTP, func(s *pipeline.Suggest) *ingest.NotHTTP { return &s.NotHTTP })},
 	{"protect", false, list(suggest.ParseGoal, func(s *pipeline.Suggest) *[]suggest.Goal { return &s.Protect })},
+	{"recover", false, one(limit.ParsePeriod, func(s *pipeline.Suggest) *limit.Time { return &s.Recover })},
 	{"scale", false, one(suggest.ParseScale, func(s *pipeline.Suggest) *suggest.Scale { return &s.Scale })},
 	{"since", true, one(flagvalue.ParseMoment, func(s *pipeline.Suggest) *flagvalue.Moment { return &s.Since })},
 	{"target", false, list(who.ParseSet, func(s *pipeline.Suggest) *[]who.Set { return &s.Target })},

@@ -148,7 +148,7 @@ func TestWorkerAnswersAsTheCommand(t *testing.T) {
 		{Files: []string{"rotated"}},
 		{Files: []string{"shop-combined.log.xz"}},
 		{Files: []string{"shop-combined.log"}, Options: map[string][]string{
-			"exclude": {"203.0.113.204", "/health"}, "for": {"haproxy"}, "protect": {"browsers=99%"}, "scale": {"2"},
+			"exclude": {"203.0.113.204", "/health"}, "for": {"haproxy"}, "protect": {"browsers=99%"}, "recover": {"1m"}, "scale": {"2"},
 			"since": {"2026-03-02T06:00:00Z"}, "target": {"attackers"},
 		}},
 		{Files: []string{"shop-combined.log"}, Options: map[string][]string{"action": {"login"}}},

@@ -59,28 +59,63 @@ async function put(question) {
 	});
 }
 
+let cost = ""; // what is said of the memory that reading takes
+
 function move(progress) {
 	const bar = element("progress");
 	bar.hidden = false;
 	bar.max = progress.all || 1;
 	bar.value = progress.done;
-	say(`${progress.name} …`);
+	say(`${progress.name} …${cost}`);
 }
 
-// open has the engine read logs, and shows the page of the answer: in a frame, which can do no more than this page, and has
-// its questions passed on. The page is made of texts as any other of this program, by the engine.
+// options returns what was chosen, as flags of the command.
+function options() {
+	const chosen = [...new FormData(element("options"))].filter(([, value]) => value);
+	return Object.fromEntries(chosen.map(([name, value]) => [name, [value]]));
+}
+
+// summary says what was read, and what the answer is for.
+function summary({ input, answer, answers }) {
+	const [n, m] = [input.requests, input.clients].map((number) => number.toLocaleString("en"));
+	const goals = answers[0].spare.map(({ who, percent }) => `${percent} % of ${who}`).join(", ");
+	const recover = element("options").elements.recover.selectedOptions[0].text;
+	const server = answer.for === "any" ? "any server" : answer.for;
+	return `${n} requests by ${m} clients; for ${server}, protects ${goals}, forgives within ${recover}`;
+}
+
+// memoryOf returns about the most memory that reading takes, in bytes, as measured: logs are the larger part, compressed ones
+// hold about ten times their size, and twice as much is needed where most clients come a few times only.
+const memoryOf = (files) => files.reduce((sum, { name, file }) => (
+	sum + 2 * file.size * (/\.(gz|zst|xz|bz2)$/i.test(name) ? 10 : 1)), 4e8);
+const mostMemory = 3 * 2 ** 30; // as the engine has it
+
+// open has the engine read logs, or those of before again, and shows the page of the answer: in a frame, which can do no
+// more than this page, and has its questions passed on. The page is made of texts as any other of this program, by the
+// engine. Logs that may be too large are read if the visitor is sure.
 let opened = 0;
-async function open(files) {
-	if (files.length === 0) return;
+async function open(files, sure) {
+	if (files?.length === 0) return;
+	element("anyway").hidden = true;
+	if (files) {
+		const memory = memoryOf(files);
+		cost = memory > 1e9 ? ` It may take ${(memory / 1e9).toFixed(1)} GB of memory.` : "";
+		if (memory > mostMemory && !sure) {
+			say(`These logs are large.${cost} A page has 3 GB: shadow suggest reads them on a terminal.`);
+			element("anyway").hidden = false;
+			element("anyway").onclick = () => open(files, true);
+			return;
+		}
+	}
 	const mine = ++opened;
 	element("page").hidden = true;
 	document.body.classList.remove("answered");
-	say("Reading …");
+	say(`Reading …${cost}`);
 	try {
-		const { input } = await put({ ask: "suggest", options: {}, files });
+		const found = await put({ ask: "suggest", options: options(), files });
 		const page = await put({ ask: "page" });
 		if (mine !== opened) return;
-		say(`${input.requests.toLocaleString("en")} requests by ${input.clients.toLocaleString("en")} clients`);
+		say(summary(found));
 		element("page").srcdoc = page;
 		element("page").hidden = false;
 		document.body.classList.add("answered");
@@ -119,6 +154,8 @@ element("files").onchange = async ({ target }) => {
 	await open([...target.files].map((file) => ({ name: file.name, file })));
 	target.value = ""; // so that the same log can be chosen again
 };
+
+element("options").onchange = () => { if (opened > 0) open(); };
 
 element("sample").onclick = () => open([{ name: sample.name, file: sample }]);
 
