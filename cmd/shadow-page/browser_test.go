@@ -40,7 +40,7 @@ type served struct {
 const under = "/some/folder/"
 
 // serve serves a site. Encoded, it says of compressed files that they are, as some servers do.
-func serve(t *testing.T, folder string, encoded bool) *served {
+func serve(tb testing.TB, folder string, encoded bool) *served {
 	s, files := new(served), http.StripPrefix(under, http.FileServer(http.Dir(folder)))
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.mu.Lock()
@@ -51,7 +51,7 @@ func serve(t *testing.T, folder string, encoded bool) *served {
 		}
 		files.ServeHTTP(w, r)
 	}))
-	t.Cleanup(s.Close)
+	tb.Cleanup(s.Close)
 	return s
 }
 
@@ -63,37 +63,37 @@ func (s *served) since(n int) []string {
 }
 
 // openBrowser opens an address in Chromium without a window.
-func openBrowser(t *testing.T, address string) context.Context {
-	path := testneeds.Program(t, "chromium", "chromium-browser", "google-chrome")
+func openBrowser(tb testing.TB, address string) context.Context {
+	path := testneeds.Program(tb, "chromium", "chromium-browser", "google-chrome")
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox)
-	ctx, cancel := chromedp.NewExecAllocator(t.Context(), options...)
-	t.Cleanup(cancel)
+	ctx, cancel := chromedp.NewExecAllocator(tb.Context(), options...)
+	tb.Cleanup(cancel)
 	ctx, cancel = chromedp.NewContext(ctx)
-	t.Cleanup(cancel)
+	tb.Cleanup(cancel)
 	ctx, cancel = context.WithTimeout(ctx, 10*time.Minute) // a busy machine takes minutes
-	t.Cleanup(cancel)
-	must(t, chromedp.Do(ctx, chromedp.Navigate(address)))
+	tb.Cleanup(cancel)
+	must(tb, chromedp.Do(ctx, chromedp.Navigate(address)))
 	return ctx
 }
 
 // value returns the value of an expression.
-func value[T any](t *testing.T, ctx context.Context, expression string) T {
-	t.Helper()
+func value[T any](tb testing.TB, ctx context.Context, expression string) T {
+	tb.Helper()
 	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
-	must(t, err)
+	must(tb, err)
 	return v
 }
 
 // frameOf returns the page of the answer, which is in a frame of its own process, once what the page around says begins so.
-func frameOf(t *testing.T, ctx context.Context, said string) context.Context {
-	t.Helper()
+func frameOf(tb testing.TB, ctx context.Context, said string) context.Context {
+	tb.Helper()
 	state := ""
 	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
-		if state = value[string](t, ctx, `document.getElementById("state").textContent`); !strings.HasPrefix(state, said) {
+		if state = value[string](tb, ctx, `document.getElementById("state").textContent`); !strings.HasPrefix(state, said) {
 			continue
 		}
 		targets, err := chromedp.Targets(ctx)
-		must(t, err)
+		must(tb, err)
 		for _, info := range targets {
 			if info.Type == "iframe" {
 				frame, _ := chromedp.NewContext(ctx, chromedp.WithTargetID(info.TargetID)) // it ends with the page
@@ -101,18 +101,18 @@ func frameOf(t *testing.T, ctx context.Context, said string) context.Context {
 			}
 		}
 	}
-	t.Fatalf("no answer; the page says %q, want %q", state, said)
+	tb.Fatalf("no answer; the page says %q, want %q", state, said)
 	return nil
 }
 
 // until waits until an expression is not "", and returns it.
-func until(t *testing.T, ctx context.Context, expression string) (text string) {
-	t.Helper()
+func until(tb testing.TB, ctx context.Context, expression string) (text string) {
+	tb.Helper()
 	for deadline := time.Now().Add(2 * time.Minute); text == ""; time.Sleep(100 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("never %s", expression)
+			tb.Fatalf("never %s", expression)
 		}
-		text = value[string](t, ctx, expression)
+		text = value[string](tb, ctx, expression)
 	}
 	return text
 }
@@ -287,13 +287,13 @@ func refusedBy(t *testing.T, dir string, names []string) string {
 }
 
 // drop drops files and folders on the page.
-func drop(t *testing.T, ctx context.Context, paths ...string) {
-	t.Helper()
+func drop(tb testing.TB, ctx context.Context, paths ...string) {
+	tb.Helper()
 	for _, kind := range []input.DispatchDragEventType{"dragEnter", "dragOver", "drop"} {
 		_, err := chromedp.Call(ctx, input.DispatchDragEvent, input.DispatchDragEventParams{
 			Type: kind, X: 50, Y: 5, Data: &input.DragData{Items: []*input.DragDataItem{}, Files: paths, DragOperationsMask: 1},
 		})
-		must(t, err)
+		must(tb, err)
 	}
 }
 

@@ -46,21 +46,21 @@ var built = sync.OnceValues(func() (folder string, err error) {
 })
 
 // buildSite returns the folder of the site.
-func buildSite(t *testing.T) string {
-	t.Helper()
+func buildSite(tb testing.TB) string {
+	tb.Helper()
 	building = true
 	folder, err := built()
-	must(t, err)
+	must(tb, err)
 	return folder
 }
 
 // building reports whether there may be a site to remove.
 var building bool
 
-func must(t *testing.T, err error) {
-	t.Helper()
+func must(tb testing.TB, err error) {
+	tb.Helper()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 }
 
