@@ -1,13 +1,22 @@
 package commands
 
 import (
+	"bytes"
 	"context"
+	"fmt"
+	"image"
+	"image/color"
+	"image/gif"
+	"image/png"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 
 	"shadow/internal/testneeds"
@@ -35,6 +44,151 @@ func TestPictureOfReadme(t *testing.T) {
 	if _, err := os.Stat(name); err != nil {
 		t.Errorf("README.md has no picture (-update makes it): %v", err)
 	}
+}
+
+// The recording of the page of shadow explore, which -update makes: the answer, N dragged in the chart, a part of the time,
+// one client.
+func TestRecordingOfExplore(t *testing.T) {
+	if !*update {
+		t.Skip("-update makes docs/explore.gif")
+	}
+	v := visitPage(t, serve(t, rootOfSamples(t), "sample-logs/shop-combined.log"), 1000)
+	must(t, chromedp.Do(v.ctx, chromedp.EmulateViewport(960, 760)))
+	v.until(`document.querySelectorAll("#chart canvas, #time-chart canvas").length === 2`)
+	r := &recording{v: v}
+	v.do(`{
+		const arrow = document.createElement("div");
+		arrow.style.cssText = "position: fixed; z-index: 99; width: 16px; height: 20px; background: #000; pointer-events: none; "
+			+ "clip-path: polygon(0 0, 0 90%, 30% 68%, 55% 100%, 72% 92%, 48% 62%, 85% 60%)";
+		addEventListener("pointermove", (e) => { arrow.style.left = e.clientX + "px"; arrow.style.top = e.clientY + "px"; });
+		document.body.append(arrow);
+	}`)
+	r.take(250)
+	r.show("#explore")
+	r.take(100)
+	r.drag("#chart .u-over", 0.45, 0.2, 0.55, 0.3)
+	r.take(150)
+	r.show("#time")
+	r.take(50)
+	r.drag("#time-chart .u-over", 0.4, 0.5)
+	r.take(200)
+	r.show("#hit")
+	r.take(100)
+	r.press("#clients tbody .open")
+	v.until(`document.getElementById("one-title").textContent.includes(":") && document.querySelector("#one-chart canvas") !== null`)
+	r.show("#one")
+	r.take(400)
+	r.write("../../docs/explore.gif")
+}
+
+// A recording is of a page: what is seen, and for how long.
+type recording struct {
+	v      *visit
+	frames []image.Image
+	delays []int // in hundredths of a second
+}
+
+// take adds what is seen now. If it is what was seen before, that lasts longer.
+func (r *recording) take(delay int) {
+	r.v.t.Helper()
+	time.Sleep(100 * time.Millisecond) // the page draws
+	shot, err := chromedp.Run(r.v.ctx, chromedp.CaptureScreenshot())
+	must(r.v.t, err)
+	frame, err := png.Decode(bytes.NewReader(shot))
+	must(r.v.t, err)
+	r.frames, r.delays = append(r.frames, frame), append(r.delays, delay)
+}
+
+// show scrolls to an element, in a few steps.
+func (r *recording) show(selector string) {
+	r.v.t.Helper()
+	for range 5 {
+		r.v.do(fmt.Sprintf(`{
+			const to = document.querySelector(%q).getBoundingClientRect().top - 60;
+			scrollBy({top: Math.abs(to) < 40 ? to : to * 0.6, behavior: "instant"});
+		}`, selector))
+		r.take(7)
+	}
+}
+
+// mouse moves the pointer to a place in an element, or presses or releases it there.
+func (r *recording) mouse(kind input.DispatchMouseEventType, selector string, x float64) {
+	r.v.t.Helper()
+	box, err := chromedp.Run(r.v.ctx, chromedp.Evaluate[[]float64](fmt.Sprintf(
+		`(({left, top, width, height}) => [left, top + height / 2, width])(document.querySelector(%q).getBoundingClientRect())`, selector)))
+	must(r.v.t, err)
+	must(r.v.t, chromedp.Do(r.v.ctx, chromedp.MouseEvent(kind, box[0]+x*box[2], box[1], chromedp.ButtonLeft)))
+}
+
+// drag presses the pointer at the first place of a chart, and takes it to the others.
+func (r *recording) drag(selector string, at float64, to ...float64) {
+	r.v.t.Helper()
+	r.mouse(input.DispatchMouseEventTypeMouseMoved, selector, at)
+	r.take(50)
+	r.mouse(input.DispatchMouseEventTypeMousePressed, selector, at)
+	for _, to := range to {
+		const steps = 14
+		for i := range steps {
+			r.mouse(input.DispatchMouseEventTypeMouseMoved, selector, at+(to-at)*float64(i+1)/steps)
+			r.take(9)
+		}
+		at = to
+	}
+	r.mouse(input.DispatchMouseEventTypeMouseReleased, selector, at)
+}
+
+// press points at an element, and presses it.
+func (r *recording) press(selector string) {
+	r.v.t.Helper()
+	r.mouse(input.DispatchMouseEventTypeMouseMoved, selector, 0.5)
+	r.take(80)
+	r.v.do(fmt.Sprintf(`document.querySelector(%q).click()`, selector))
+}
+
+// write writes the recording as a GIF, with the colours that most of it has. Each frame has the rectangle of what is new.
+func (r *recording) write(name string) {
+	r.v.t.Helper()
+	often := map[color.Color]int{}
+	for _, frame := range r.frames {
+		for y := range frame.Bounds().Dy() {
+			for x := range frame.Bounds().Dx() {
+				often[frame.At(x, y)]++
+			}
+		}
+	}
+	colors := slices.SortedFunc(maps.Keys(often), func(a, b color.Color) int { return often[b] - often[a] })
+	palette := append(color.Palette{color.Transparent}, colors[:min(len(colors), 255)]...)
+	index := map[color.Color]uint8{}
+	for _, c := range colors {
+		index[c] = uint8(palette[1:].Index(c) + 1)
+	}
+	film, length := new(gif.GIF), 0
+	for i, frame := range r.frames {
+		length += r.delays[i]
+		all := image.NewPaletted(frame.Bounds(), palette)
+		var changed image.Rectangle
+		for y := range frame.Bounds().Dy() {
+			for x := range frame.Bounds().Dx() {
+				if i == 0 || frame.At(x, y) != r.frames[i-1].At(x, y) {
+					all.SetColorIndex(x, y, index[frame.At(x, y)])
+					changed = changed.Union(image.Rect(x, y, x+1, y+1))
+				}
+			}
+		}
+		if changed.Empty() {
+			film.Delay[len(film.Delay)-1] += r.delays[i]
+			continue
+		}
+		film.Image = append(film.Image, all.SubImage(changed).(*image.Paletted))
+		film.Delay = append(film.Delay, r.delays[i])
+	}
+	var text bytes.Buffer
+	must(r.v.t, gif.EncodeAll(&text, film))
+	r.v.t.Logf("%s: %d bytes, %d frames, %d.%02d s", name, text.Len(), len(film.Image), length/100, length%100)
+	if text.Len() > 2<<20 {
+		r.v.t.Errorf("%s has %d bytes, want at most 2 MB", name, text.Len())
+	}
+	must(r.v.t, os.WriteFile(name, text.Bytes(), 0o644))
 }
 
 // openBrowser starts a browser without a window, in which a test may go to pages.
