@@ -18,7 +18,8 @@ func (m *Model) Write(w io.Writer, output string) error {
 // Begin writes a title, and what is known of the input.
 func (h *Head) Begin(w *document.Writer, title string, more ...document.Fact) {
 	w.Title(title)
-	w.Facts(append(h.Facts(), more...)...)
+	w.Input(h.Facts()...)
+	w.Facts(more...)
 	h.alert(w.Alert)
 }
 

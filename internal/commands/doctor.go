@@ -17,6 +17,7 @@ refuses already, a clock that steps back. For each it says what it found, what t
 flags to add. Every other command finds the same, and shows the gravest.`,
 		Example: `  shadow doctor access.log
   shadow doctor /var/log/nginx
+  shadow doctor access.log --output html > log.html
   shadow doctor access.log --output json | jq '.findings[] | select(.severity == "stop")'`,
 		Args: logArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -27,7 +28,7 @@ flags to add. Every other command finds the same, and shows the gravest.`,
 	cmd.AddCommand(newParse(), newFormats())
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	addOutput(cmd, &f.Output, "report", format.Outputs())
+	addOutput(cmd, &f.Output, "report", format.PageOutputs())
 	addReading(cmd, &f.Reading)
 	addConfig(cmd, &f.Source, "actions")
 	addLogs(cmd, &f.Logs, "print nothing but the report and errors", "report on standard error what is chosen")

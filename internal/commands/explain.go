@@ -8,7 +8,6 @@ import (
 	"shadow/internal/commands/option"
 	"shadow/internal/pipeline"
 	"shadow/report/client"
-	"shadow/report/explain"
 )
 
 func newExplainClient() *cobra.Command {
@@ -29,6 +28,7 @@ smallest count. Of several limits each needs its own. A limit that other clients
 action) judges by what they do, too; it is not told what that one would have needed.`,
 		Example: `  shadow explain 203.0.113.201 access.log --limit token:6/30s
   shadow explain 203.0.113.201 access.log --limit token:6/30s --lines --top 5
+  shadow explain 203.0.113.201 access.log --limit token:6/30s --output html > client.html
   shadow explain alice access.log --client user --limit 10/s+window:1000/1h --output json`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -49,7 +49,7 @@ action) judges by what they do, too; it is not told what that one would have nee
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	addPolicies(cmd, &f.Choice)
-	addOutput(cmd, &f.Output, "account", explain.CalcFormats())
+	addOutput(cmd, &f.Output, "account", client.Outputs())
 	f.Top = client.DefaultRefusals
 	option.AtLeast(1, "").Add(cmd, &f.Top, "top", "`refusals` to list for each policy")
 	flags.BoolVar(&f.Lines, "lines", false, "show the log lines of the listed refusals, "+

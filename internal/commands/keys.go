@@ -39,6 +39,7 @@ limit that is judged under each key.`,
   shadow keys access.log --per 10s,1m,1h --refuse 80%
   shadow keys access.log --action login --target programs,disguised --refuse 95%
   shadow keys access.log --limit token:1/s,burst=20 --by client,client/64,client+agent
+  shadow keys access.log --output html > keys.html
   shadow keys access.log --output json | jq '.answers[] | {refuse_percent, per, best}'`,
 		Args: logArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -74,7 +75,7 @@ limit that is judged under each key.`,
 	clients.AddList(cmd, &f.Protect, true, "protect", "which `clients` must not be hit (default as shadow suggest)")
 	flags.StringVar(&f.Action, "action", "", "only requests of this action (`name`)")
 	flags.BoolVar(&f.Details, "details", false, "bound what any limit can reach by all keys, not only by the best")
-	addOutput(cmd, &f.Output, "report", format.Outputs())
+	addOutput(cmd, &f.Output, "report", format.PageOutputs())
 	addEvidencePaths(cmd, &f.Evidence, "")
 	addReading(cmd, &f.Reading)
 	addConfig(cmd, &f.Source, "actions")

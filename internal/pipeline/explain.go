@@ -24,7 +24,7 @@ type Explain struct {
 	NoPlot bool
 }
 
-// jsonMoments is the number of moments at which JSON tells levels: each hundredth of the client's time.
+// jsonMoments is the number of moments at which JSON and pages tell levels: each hundredth of the client's time.
 const jsonMoments = 101
 
 // Run verifies what is asked, replays, and reports. Nothing is kept.
@@ -49,7 +49,7 @@ func (e *Explain) Run(ctx context.Context, logs []string) error {
 		return err
 	}
 	g := client.Source{ClientLog: log, Policies: e.Policies, Lateness: e.Read.Lateness, Moments: jsonMoments}
-	if e.Output != "json" {
+	if e.Output == "table" {
 		g.Moments = plot.Moments(e.Width)
 	}
 	if e.Lines {

@@ -1,4 +1,5 @@
-// Package client reports on one client: what it sent and what became of it comes in; text or JSON goes out.
+// Package client reports on one client: what it sent and what became of it comes in; text, JSON or a page
+// goes out.
 package client
 
 import (

@@ -11,17 +11,31 @@ import (
 	"shadow/limit"
 	"shadow/report/document"
 	"shadow/report/format"
+	"shadow/report/html"
 	"shadow/report/plot"
 	"shadow/report/table"
 )
 
-// Write writes the account as a table for people or as JSON.
+// Outputs returns the formats of an account.
+func Outputs() []string { return []string{"table", "json", "html"} }
+
+// Write writes the account in one of Outputs.
 func (a *Account) Write(w io.Writer, output string, plots bool) error {
-	if output == "json" {
+	switch output {
+	case "json":
 		return format.WriteJSON(w, format.ExplainSchema, a)
+	case "html":
+		return html.NewDocument(&a.Head, "", func(w *document.Writer) { a.writeTo(w, plots) }).Write(w)
 	}
 	t := &document.Writer{View: a.View}
-	a.Begin(t, "")
+	a.writeTo(t, plots)
+	_, err := w.Write(t.Bytes())
+	return err
+}
+
+// writeTo writes the account for people.
+func (a *Account) writeTo(t *document.Writer, plots bool) {
+	a.Begin(t, "What one client did")
 	t.Space()
 	t.Facts(a.facts()...)
 	if plots && a.Span != nil && a.Span.Seconds > 0 {
@@ -38,8 +52,6 @@ func (a *Account) Write(w io.Writer, output string, plots bool) error {
 			a.Policies[i].writeTo(t, a, plots)
 		}
 	}
-	_, err := w.Write(t.Bytes())
-	return err
 }
 
 // facts say who the client is.
@@ -131,15 +143,16 @@ func (p *Policy) writeTo(t *document.Writer, a *Account, plots bool) {
 	if len(p.Refusals) > 0 {
 		t.Table(p.table(a))
 		if p.MoreRefusals > 0 {
-			fmt.Fprintf(t, "… and %s more; --top %d shows all\n", format.Thousands(p.MoreRefusals), p.Refused)
+			t.Note(fmt.Sprintf("… and %s more; --top %d shows all", format.Thousands(p.MoreRefusals), p.Refused))
 		}
-		between := "\n"
+		var lines []string
 		for i := range p.Refusals {
 			if l := p.Refusals[i].Line; l != nil {
-				text := table.Cut(escape.Visible(l.Text), mostLine)
-				fmt.Fprintf(t, "%s%s:%d: %s\n", between, escape.Visible(l.File), l.Line, text)
-				between = ""
+				lines = append(lines, fmt.Sprintf("%s:%d: %s", l.File, l.Line, table.Cut(escape.Visible(l.Text), mostLine)))
 			}
+		}
+		if lines != nil {
+			t.Lines(lines)
 		}
 	}
 	t.Space()

@@ -1,5 +1,5 @@
 // Package diff reports on what changes when one policy gives way to another: a replay.Comparison comes in; text,
-// JSON, CSV or Markdown goes out.
+// JSON, CSV, Markdown or a page goes out.
 package diff
 
 import (

@@ -10,6 +10,7 @@ import (
 	"shadow/report"
 	"shadow/report/document"
 	"shadow/report/format"
+	"shadow/report/html"
 	"shadow/report/table"
 )
 
@@ -130,7 +131,7 @@ func (d *Report) Text(w *document.Writer) {
 	for _, s := range d.sections() {
 		s.Write(w, 2)
 	}
-	w.Space()
+	w.Part(2, "What the limits mean")
 	for i, p := range policies {
 		var means document.Facts
 		means.Add("AB"[i:i+1]+" means", p.Meanings()...)
@@ -205,7 +206,10 @@ func (c *Counts) cells(level, name string, requests int64) table.Record {
 	}
 }
 
-// Write writes the comparison in one of Formats, all of it or nothing.
+// Write writes the comparison in one of format.PageOutputs, all of it or nothing.
 func (d *Report) Write(w io.Writer, output string) error {
-	return document.Write(w, d, d.View, output, format.Outputs())
+	if output == "html" {
+		return html.NewDocument(&d.Head, "", d.Text).Write(w)
+	}
+	return document.Write(w, d, d.View, output, format.PageOutputs())
 }

@@ -1,4 +1,4 @@
-// Package doctor reports on what a log is like: findings come in; text, JSON, CSV or Markdown goes out.
+// Package doctor reports on what a log is like: findings come in; text, JSON, CSV, Markdown or a page goes out.
 package doctor
 
 import (
@@ -10,6 +10,7 @@ import (
 	"shadow/report"
 	"shadow/report/document"
 	"shadow/report/format"
+	"shadow/report/html"
 	"shadow/report/table"
 )
 
@@ -24,9 +25,12 @@ func New(s *ingest.Stats, who *report.Population, site findings.Site, o report.O
 	return &Report{report.NewHead(s, who, o), site}
 }
 
-// Write writes the report in one of format.Outputs, all of it or nothing.
+// Write writes the report in one of format.PageOutputs, all of it or nothing.
 func (r *Report) Write(w io.Writer, output string) error {
-	return document.Write(w, r, r.View, output, format.Outputs())
+	if output == "html" {
+		return html.NewDocument(&r.Head, "What in this log would mislead an answer, and which flags help.", r.Text).Write(w)
+	}
+	return document.Write(w, r, r.View, output, format.PageOutputs())
 }
 
 // Schema implements document.Report.

@@ -1,5 +1,5 @@
 // Package document writes reports for people: facts, warnings, headings, tables and plots come in; text for a
-// terminal or Markdown goes out.
+// terminal, Markdown or the parts of a page go out.
 package document
 
 import (
@@ -97,12 +97,13 @@ const (
 	labelWidth = 14
 )
 
-// A Writer collects a report from top to bottom: for a terminal or, where Markdown is set, for a wiki or a pull
-// request. In Markdown nothing is folded, and long texts are cut as on a page.
+// A Writer collects a report from top to bottom: for a terminal; where Markdown is set, for a wiki or a pull request;
+// where Page is, for that. In Markdown nothing is folded, and long texts are cut as on a page.
 type Writer struct {
 	bytes.Buffer
 	View
 	Markdown bool
+	Page     *Page
 	list     bool // the last thing written is a list of Markdown
 }
 
@@ -114,13 +115,29 @@ func (w *Writer) printf(layout string, arguments ...any) {
 
 // Title begins the report. A terminal has none.
 func (w *Writer) Title(text string) {
-	if w.Markdown {
+	switch {
+	case w.Page != nil:
+		w.Page.Title = text
+	case w.Markdown:
 		w.printf("# %s\n", text)
 	}
 }
 
+// Input lists what was read, at the foot of a page.
+func (w *Writer) Input(facts ...Fact) {
+	if w.Page != nil {
+		w.Page.Input = append(w.Page.Input, facts...)
+		return
+	}
+	w.Facts(facts...)
+}
+
 // Facts lists facts. Of several with one label, a terminal shows it once.
 func (w *Writer) Facts(facts ...Fact) {
+	if w.Page != nil {
+		w.Page.facts(facts)
+		return
+	}
 	label := ""
 	for _, f := range facts {
 		if w.Markdown {
@@ -191,28 +208,32 @@ func (w *Writer) wrapped(text string, indent int) []string {
 // A Level says how loud an alert is.
 type Level struct {
 	label string
+	Tone  string // on a page
 	color color
 }
 
 // The levels.
 var (
-	Stop    = Level{"stop", Red}
-	Warning = Level{"warning", Yellow}
-	Note    = Level{"note", Dim}
+	Stop    = Level{"stop", "stop", Red}
+	Warning = Level{"warning", "warn", Yellow}
+	Note    = Level{"note", "info", Dim}
 )
 
 // Alert writes a text as a fact that one sees, or as a quotation.
 func (w *Writer) Alert(l Level, text string) {
-	if w.Markdown {
+	switch {
+	case w.Page != nil:
+		w.Page.Alerts = append(w.Page.Alerts, Alert{l, text})
+	case w.Markdown:
 		w.printf("\n> **%s**: %s\n", format.Sentence(l.label), table.MarkdownText(text))
-	} else {
+	default:
 		w.labelled(l.label, table.Wrap(escape.Visible(text), cmp.Or(w.Width, pipeWidth)-labelWidth), l.color)
 	}
 }
 
-// Part begins a part of the report, which only Markdown gives a title.
+// Part begins a part of the report, which a terminal gives no title.
 func (w *Writer) Part(level int, title string) {
-	if w.Markdown {
+	if w.Markdown || w.Page != nil {
 		w.Section(level, title)
 	} else {
 		w.Space()
@@ -221,6 +242,10 @@ func (w *Writer) Part(level int, title string) {
 
 // Heading begins a section on what has a name, and says something of it. In Markdown its level is from 1.
 func (w *Writer) Heading(level int, name, text string) {
+	if w.Page != nil {
+		w.Page.begin(name, format.Sentence(text)+".")
+		return
+	}
 	if w.Markdown {
 		w.Section(level, name)
 		w.Remark(format.Sentence(text) + ".")
@@ -236,7 +261,7 @@ func (w *Writer) Heading(level int, name, text string) {
 
 // Topic is a Heading with a colon on a terminal.
 func (w *Writer) Topic(level int, name, text string) {
-	if !w.Markdown {
+	if !w.Markdown && w.Page == nil {
 		name += ":"
 	}
 	w.Heading(level, name, text)
@@ -245,6 +270,8 @@ func (w *Writer) Topic(level int, name, text string) {
 // Section begins a section. In Markdown level 0 is a line.
 func (w *Writer) Section(level int, title string) {
 	switch {
+	case w.Page != nil:
+		w.Page.begin(title, "")
 	case !w.Markdown:
 		fmt.Fprintf(w, "\n%s\n", w.Paint(Bold, escape.Visible(title)))
 	case level == 0:
@@ -256,15 +283,22 @@ func (w *Writer) Section(level int, title string) {
 
 // Name writes what the facts below are about.
 func (w *Writer) Name(name string) {
-	if w.Markdown {
+	switch {
+	case w.Page != nil:
+		w.Page.add(Block{Title: name})
+	case w.Markdown:
 		w.Remark(name)
-	} else {
+	default:
 		fmt.Fprintf(w, "\n%s\n", escape.Visible(name))
 	}
 }
 
 // Table writes a table: on a terminal its blocks, with an empty line above each.
 func (w *Writer) Table(t *table.Table) {
+	if w.Page != nil {
+		w.Page.add(Block{Table: t})
+		return
+	}
 	if w.list = false; w.Markdown {
 		t.Markdown(w)
 		return
@@ -286,14 +320,18 @@ func (w *Writer) Table(t *table.Table) {
 
 // Plot draws a curve, below an empty line and a title if it has one, and above notes. Markdown has none.
 func (w *Writer) Plot(title string, p plot.Drawing, notes ...string) {
-	if w.Markdown {
+	switch {
+	case w.Page != nil:
+		w.Page.add(Block{Title: title, Plot: p})
+	case w.Markdown:
 		return
-	}
-	if title != "" {
-		w.Remark(title)
-	}
-	for _, line := range p.Draw(w.Color) {
-		w.WriteString(line + "\n")
+	default:
+		if title != "" {
+			w.Remark(title)
+		}
+		for _, line := range p.Draw(w.Color) {
+			w.WriteString(line + "\n")
+		}
 	}
 	for _, note := range notes {
 		w.Note(note)
@@ -302,7 +340,7 @@ func (w *Writer) Plot(title string, p plot.Drawing, notes ...string) {
 
 // Note writes a sentence below a table.
 func (w *Writer) Note(text string) {
-	if w.Markdown {
+	if w.Markdown || w.Page != nil {
 		w.Remark(text)
 		return
 	}
@@ -313,9 +351,12 @@ func (w *Writer) Note(text string) {
 
 // Remark writes a sentence by itself, below an empty line.
 func (w *Writer) Remark(text string) {
-	if w.Markdown {
+	switch {
+	case w.Page != nil:
+		w.Page.add(Block{Text: text})
+	case w.Markdown:
 		w.printf("\n%s\n", table.MarkdownText(text))
-	} else {
+	default:
 		fmt.Fprintf(w, "\n%s\n", w.Paint(Dim, escape.Visible(text)))
 	}
 }
@@ -325,7 +366,7 @@ func (w *Writer) Paragraph(text string) { w.WriteString(strings.Join(w.wrapped(t
 
 // Space sets facts apart from what is above them on a terminal.
 func (w *Writer) Space() {
-	if !w.Markdown {
+	if !w.Markdown && w.Page == nil {
 		w.WriteByte('\n')
 	}
 }
@@ -342,6 +383,10 @@ func (w *Writer) Stored(where string) {
 
 // Lines writes lines that are to be copied, below an empty one.
 func (w *Writer) Lines(lines []string) {
+	if w.Page != nil {
+		w.Page.add(Block{Lines: lines})
+		return
+	}
 	indent := "  "
 	if w.list = false; w.Markdown {
 		indent = "    " // as code

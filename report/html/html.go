@@ -68,7 +68,8 @@ const MostBytes = 1_500_000
 var files embed.FS
 
 var templates = sync.OnceValue(func() *template.Template {
-	pages := template.New("").Funcs(template.FuncMap{"slug": slug})
+	brief := func(s string) string { return table.Clip(s, 40) }
+	pages := template.New("").Funcs(template.FuncMap{"slug": slug, "brief": brief})
 	return template.Must(template.Must(pages.ParseFS(files, "assets/*.html")).Parse(table.PageTemplates))
 })
 
@@ -89,16 +90,23 @@ var (
 )
 
 // framed returns the frame of pages with some scripts, without a title and data.
-func framed(scripts ...string) frame { return framedBy("", scripts...) }
+func framed(scripts ...string) frame { return framedBy("", charts(), scripts...) }
+
+// plain is framed for a page whose charts need no script.
+func plain(scripts ...string) frame { return framedBy("", "", scripts...) }
 
 // served is framed for a page that may ask the server that it comes from.
-func served(scripts ...string) frame { return framedBy("; connect-src 'self'", scripts...) }
+func served(scripts ...string) frame { return framedBy("; connect-src 'self'", charts(), scripts...) }
 
-// framedBy is framed with more rules.
-func framedBy(rules string, scripts ...string) frame {
+// charts returns the library that draws charts.
+func charts() string {
+	return "/*\n" + assembled("uplot/LICENSE") + "*/\n" + assembled("uplot/uPlot.iife.min.js")
+}
+
+// framedBy is framed with more rules, and a library.
+func framedBy(rules, library string, scripts ...string) frame {
 	style := assembled("uplot/uPlot.min.css", "style.css")
-	script := "/*\n" + assembled("uplot/LICENSE") + "*/\n" + assembled("uplot/uPlot.iife.min.js") +
-		"(() => {\n\"use strict\";\n" + assembled(scripts...) + "})();\n"
+	script := library + "(() => {\n\"use strict\";\n" + assembled(scripts...) + "})();\n"
 	policy := fmt.Sprintf("default-src 'none'; script-src '%s'; style-src '%s'; base-uri 'none'; form-action 'none'%s",
 		hashOf(script), hashOf(style), rules)
 	return frame{
@@ -221,7 +229,7 @@ func clippedAll(texts []string, most int) (some []string) {
 
 func clippedFacts(facts []document.Fact, most int) (some []document.Fact) {
 	for _, f := range facts {
-		some = append(some, document.Fact{Label: f.Label, Text: clipped(f.Text), Details: clippedAll(f.Details, most)})
+		some = append(some, document.Fact{Label: f.Label, Text: clipped(f.Text), Details: clippedAll(f.Details, most), Prose: f.Prose})
 	}
 	return some
 }

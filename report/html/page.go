@@ -70,7 +70,7 @@ type card struct{ Figure, Label string }
 func (p *Page) view(room room) (*pageView, error) {
 	m := p.Model
 	v := &pageView{
-		frame: pageFrame(), Lede: ledeOf(m), Cards: p.cards(), Safe: p.safe(),
+		frame: pageFrame(), Lede: ledeOf(&m.Head), Cards: p.cards(), Safe: p.safe(),
 		Warnings: clippedAll(m.Alerts(), room.notes),
 		Facts:    clippedFacts(m.Facts(), room.notes),
 		Shadow:   strings.TrimSpace("shadow " + m.Version), Command: clipped(m.Command),
@@ -103,8 +103,8 @@ func (p *Page) view(room room) (*pageView, error) {
 		}
 		v.Sections = append(v.Sections, section)
 	}
-	if n := len(p.Sections); n > len(v.Sections) {
-		v.Warnings = append(v.Warnings, fmt.Sprintf("The page has room for the first %d of %d sections; other outputs have all.", len(v.Sections), n))
+	if left := leftOut(len(v.Sections), len(p.Sections)); left != "" {
+		v.Warnings = append(v.Warnings, left)
 	}
 	if v.Curves = p.Curves.view(room); v.Curves != nil {
 		frame := sweepFrame()
@@ -115,9 +115,17 @@ func (p *Page) view(room room) (*pageView, error) {
 	return v, err
 }
 
+// leftOut says that not all sections are shown.
+func leftOut(shown, all int) string {
+	if shown == all {
+		return ""
+	}
+	return fmt.Sprintf("The page has room for the first %d of %d sections; other outputs have all.", shown, all)
+}
+
 // ledeOf says what the page is.
-func ledeOf(m *report.Model) string {
-	in := &m.Input
+func ledeOf(h *report.Head) string {
+	in := &h.Input
 	if in.Span == nil {
 		return "The log has no request to judge."
 	}
@@ -127,8 +135,8 @@ func ledeOf(m *report.Model) string {
 		in.Span.First.Format(layout), in.Span.Last.Format(layout))
 }
 
-func (p *Page) cards() []card {
-	in := &p.Model.Input
+// cardsOf returns what was read.
+func cardsOf(in *report.Input) []card {
 	cards := []card{
 		{format.Thousands(in.Requests), "requests"},
 		{format.Thousands(in.Clients), "clients"},
@@ -136,6 +144,12 @@ func (p *Page) cards() []card {
 	if in.Span != nil {
 		cards = append(cards, card{format.Span(in.Span.Length()), "of log"})
 	}
+	return cards
+}
+
+func (p *Page) cards() []card {
+	in := &p.Model.Input
+	cards := cardsOf(in)
 	if n := len(p.Model.Policies); n > 0 {
 		cards = append(cards, card{format.Thousands(int64(n)), format.Plural(n, "candidate limit")})
 	}

@@ -1,5 +1,5 @@
-// Package keys reports on what limits cost by what they count by: a sweep.KeysResult comes in; text, JSON, CSV or
-// Markdown goes out.
+// Package keys reports on what limits cost by what they count by: a sweep.KeysResult comes in; text, JSON, CSV,
+// Markdown or a page goes out.
 package keys
 
 import (

@@ -9,6 +9,7 @@ import (
 
 	"shadow/report/document"
 	"shadow/report/format"
+	"shadow/report/html"
 	"shadow/report/table"
 )
 
@@ -132,9 +133,12 @@ func (k *Report) bound(key string) *Bound {
 	return &k.Bounds.Keys[i]
 }
 
-// Write writes the report in one of Formats, all of it or nothing.
+// Write writes the report in one of format.PageOutputs, all of it or nothing.
 func (k *Report) Write(w io.Writer, output string) error {
-	return document.Write(w, k, k.View, output, format.Outputs())
+	if output == "html" {
+		return html.NewDocument(&k.Head, "", k.Text).Write(w)
+	}
+	return document.Write(w, k, k.View, output, format.PageOutputs())
 }
 
 // One answer for people: what was asked, a table of the keys, and which is best.

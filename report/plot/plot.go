@@ -98,6 +98,26 @@ func niceTop(top float64, most int) (end float64, steps int) {
 	return top, most
 }
 
+// A Tick is a value of an axis.
+type Tick struct {
+	Value float64
+	Text  string
+}
+
+// Ticks returns the values of an axis of counts from 0 to top or above it, in at most so many steps.
+func Ticks(top float64, most int) (ticks []Tick) {
+	steps := max(int(math.Ceil(min(top, float64(most)))), 1)
+	end := float64(steps)
+	if top > end {
+		end, steps = niceTop(top, most)
+	}
+	for i := range steps + 1 {
+		value := end * float64(i) / float64(steps)
+		ticks = append(ticks, Tick{value, short(value, end)})
+	}
+	return ticks
+}
+
 // A timeUnit is what an axis of time counts in.
 type timeUnit struct {
 	name   string

@@ -1,0 +1,132 @@
+package html
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"shadow/limit"
+	"shadow/report/format"
+	"shadow/report/plot"
+)
+
+// A chart of columns as SVG, so that it needs no script. All that lies in it is placed by percentages: it is as wide as
+// there is room, and its texts keep their size.
+
+// A chart is what the template writes.
+type chart struct {
+	Name, Title string // of what, as code, and what of it
+	Words       string // what it shows, for those who cannot see it
+	Class       string // of columns
+	Room        string // for the values of the axis, in em
+	Ticks       []chartText
+	Marks       []chartText // below the columns
+	Bars        []chartBar
+}
+
+type chartText struct {
+	At, Text, Anchor string
+	Extra            bool // only where there is room
+}
+
+type chartBar struct {
+	X, Y, Width, Height string
+	Gap                 bool
+	Text                string // "": none
+}
+
+// A column is one of a chart.
+type column struct {
+	value float64
+	gap   bool   // there is no value
+	text  string // that names it, with its value
+	mark  string // below it, where there is room
+}
+
+const (
+	mostTicks   = 3    // above 0
+	manyColumns = 9    // from which on more than three have room for their names
+	leastShown  = 0.02 // of the height, for what is more than nothing
+	tickEm      = 0.62 // of one character
+)
+
+// draw draws columns. least is what the axis reaches at least; apart leaves room between columns.
+func (c *chart) draw(columns []column, least float64, apart bool) {
+	for i := range columns {
+		least = max(least, columns[i].value)
+	}
+	ticks := plot.Ticks(least, mostTicks)
+	top := ticks[len(ticks)-1].Value
+	longest := 0
+	for _, t := range ticks {
+		c.Ticks = append(c.Ticks, chartText{At: percentOf(1-t.Value/top, 1), Text: t.Text})
+		longest = max(longest, len(t.Text))
+	}
+	c.Room = strconv.FormatFloat(tickEm*float64(longest)+0.4, 'f', 1, 64)
+	n := float64(len(columns))
+	width := 1.0
+	if apart {
+		width = 0.9
+	}
+	for i, column := range columns {
+		height := column.value / top
+		switch {
+		case column.gap:
+			height = 1
+		case column.value <= 0:
+			height = 0
+		default:
+			height = max(height, leastShown)
+		}
+		c.Bars = append(c.Bars, chartBar{
+			X: percentOf(float64(i), n), Y: percentOf(1-height, 1), Width: percentOf(width, n), Height: percentOf(height, 1), Gap: column.gap, Text: column.text,
+		})
+	}
+	c.mark(columns)
+}
+
+// mark names the first column, the one in the middle and the last one. Where there is room, two more.
+func (c *chart) mark(columns []column) {
+	last := len(columns) - 1
+	at := []int{0, last / 2, last}
+	if len(columns) >= manyColumns {
+		at = []int{0, last / 4, last / 2, last - last/4, last}
+	}
+	for k, i := range slices.Compact(at) {
+		m := chartText{At: percentOf(float64(i)+0.5, float64(len(columns))), Text: columns[i].mark, Anchor: "middle", Extra: k%2 == 1 && len(at) > 3}
+		switch i {
+		case 0:
+			m.At, m.Anchor = "0%", "start"
+		case last:
+			m.At, m.Anchor = "100%", "end"
+		}
+		c.Marks = append(c.Marks, m)
+	}
+}
+
+func percentOf(part, whole float64) string {
+	return strconv.FormatFloat(float64(int64(10_000*part/whole+0.5))/100, 'f', -1, 64) + "%"
+}
+
+// curveChart draws a curve over the time of day.
+func curveChart(title string, p *plot.Curve) *chart {
+	first, last := p.Start, p.Start+format.Moment(p.Length)
+	layout := "2 Jan 15:04"
+	switch {
+	case p.Length < 10*limit.Second:
+		layout = "15:04:05.0"
+	case first.Format(layout[:5]) == last.Format(layout[:5]):
+		layout = "15:04:05"
+	}
+	columns := make([]column, len(p.Values))
+	for i, v := range p.Values {
+		at := first + format.Moment(float64(p.Length)*float64(i)/float64(len(p.Values)-1))
+		columns[i] = column{value: v, mark: at.Format(layout)}
+	}
+	c := &chart{Title: title, Class: "all"}
+	c.draw(columns, p.Top, false)
+	most := slices.Max(p.Values)
+	c.Words = fmt.Sprintf("%s: from %s to %s, at most %s at %s", title, columns[0].mark, columns[len(columns)-1].mark, format.Amount(most),
+		columns[slices.Index(p.Values, most)].mark)
+	return c
+}
