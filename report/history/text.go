@@ -180,6 +180,33 @@ func (p *Policy) Headline(h *History, refusedPercent float64) string {
 		format.Percentage(p.Before.RefusedPercent), p.NewlyHit.text(), p.Released.text())
 }
 
+// Newest returns how the newest run stands against those before it, in a sentence, and whether it refuses or hits more
+// than each of them; "" where they are fewer than two, or the limits are not the same.
+func (p *Policy) Newest() (text string, more bool) {
+	n := len(p.Trend) - 1
+	if n < 2 || p.Changed {
+		return "", false
+	}
+	against := func(of string, figure func(*Trend) float64) string {
+		now, least, most := figure(&p.Trend[n]), figure(&p.Trend[0]), figure(&p.Trend[0])
+		for i := range p.Trend[:n] {
+			least, most = min(least, figure(&p.Trend[i])), max(most, figure(&p.Trend[i]))
+		}
+		before := format.Percentage(least) + " to " + format.Percentage(most)
+		switch {
+		case now > most:
+			more = true
+			return fmt.Sprintf("%s of %s, more than each (%s)", format.Percentage(now), of, before)
+		case now < least:
+			return fmt.Sprintf("%s of %s, less than each (%s)", format.Percentage(now), of, before)
+		}
+		return fmt.Sprintf("%s of %s, as they did (%s)", format.Percentage(now), of, before)
+	}
+	refused := against("requests", func(t *Trend) float64 { return t.RefusedPercent })
+	hit := against("clients", func(t *Trend) float64 { return t.ClientsHitPercent })
+	return fmt.Sprintf("against the %d runs before, the newest refuses %s, and hits %s", n, refused, hit), more
+}
+
 // The history in the table of the report: rows of level "trend" (name is the run), "newly hit", "released", "repeat
 // offender" and "new action".
 

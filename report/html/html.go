@@ -35,6 +35,7 @@ type Page struct {
 	Times    *Times             // refusals over time; nil: none
 	Untimed  string             // whose refusals over time are not known: a sentence
 	Sections []document.Section // whatever else there is to say, before the curves
+	news     []string           // what has changed since earlier runs
 }
 
 // Curves holds what a sweep found.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"shadow/internal/request"
 	"shadow/limit"
@@ -13,12 +14,12 @@ import (
 	"shadow/report/table"
 )
 
-// What stored runs found, night by night: for each policy a chart of refused requests and one of clients hit, drawn here
-// as SVG, so that they need no script; and each night folded, with a sentence that says what it was. The newest is open.
+// What stored runs found, night by night: for each policy a chart of refused requests and one of clients hit; and each
+// night folded, with a sentence that says what it was. The newest is open.
 
 // A nightsView is the trend of all policies.
 type nightsView struct {
-	Charts []trendChart
+	Charts []*chart
 	Nights []nightView // the newest first
 }
 
@@ -28,26 +29,7 @@ type nightView struct {
 	Table   *table.Page
 }
 
-// A trendChart is one figure of a policy: a column for each night, none where a night is missing.
-type trendChart struct {
-	Policy, What, Words string // what the columns are, and in words what they show
-	Class               string
-	Width               int // of the drawing; each night is trendSlot wide
-	Bars                []trendBar
-	From, To, Most      string
-}
-
-type trendBar struct {
-	X, Y, Height int
-	Gap          bool
-	Text         string
-}
-
-const (
-	trendSlot   = 20 // units of the drawing
-	trendHeight = 80
-	mostGaps    = 30 // nights in a row that are drawn as missing
-)
+const mostGaps = 30 // nights in a row that are drawn as missing
 
 // nightsOf is nil where there are fewer than two nights.
 func nightsOf(h *history.History, room room, agents bool) *nightsView {
@@ -127,45 +109,33 @@ func nightText(t *history.Trend) string {
 	return from + " to " + to
 }
 
-// chartOf draws a figure. Nights are as far apart as most are; where two are further apart, nights are missing.
-func chartOf(p *history.Policy, what, class string, figure func(*history.Trend) int64) trendChart {
-	c := trendChart{Policy: name(p.Policy), What: what, Class: class}
-	most, gaps := int64(0), 0
-	for i := range p.Trend {
-		most = max(most, figure(&p.Trend[i]))
-	}
-	usual, words := usualNight(p.Trend), []string(nil)
+// chartOf draws a figure: a column for each night. Nights are as far apart as most are; where two are further apart,
+// nights are missing.
+func chartOf(p *history.Policy, what, class string, figure func(*history.Trend) int64) *chart {
+	c := &chart{Name: name(p.Policy), Title: what, Class: class}
+	usual, gaps, words := usualNight(p.Trend), 0, []string(nil)
+	var columns []column
 	var before *history.Trend
 	for i := range p.Trend {
 		t := &p.Trend[i]
 		if before != nil && t.First != nil {
 			missing := int((nightOfDay(t)-nightOfDay(before)+usual/2)/usual) - 1
-			for range min(missing, mostGaps) {
-				c.Bars = append(c.Bars, trendBar{X: c.Width, Height: trendHeight, Gap: true, Text: "no run"})
-				c.Width, gaps = c.Width+trendSlot, gaps+1
+			for night := range min(missing, mostGaps) {
+				at := format.Moment(nightOfDay(before) + limit.Time(night+1)*usual)
+				columns = append(columns, column{gap: true, text: "no run", mark: at.Format(time.DateOnly)})
+				gaps++
 			}
 		}
 		n := figure(t)
-		height := 0
-		if most > 0 {
-			height = int(n * trendHeight / most)
-		}
-		if n > 0 {
-			height = max(height, 2)
-		}
-		text := fmt.Sprintf("run %d, %s: %s", t.Run, nightText(t), format.Thousands(n))
-		c.Bars = append(c.Bars, trendBar{X: c.Width, Y: trendHeight - height, Height: height, Text: text})
-		c.Width += trendSlot
+		shown := column{value: float64(n), text: fmt.Sprintf("run %d, %s: %s", t.Run, nightText(t), format.Thousands(n))}
 		words = append(words, format.Thousands(n))
 		if t.First != nil {
-			if before == nil {
-				c.From = t.First.Format("2006-01-02")
-			}
-			before, c.To = t, t.First.Format("2006-01-02")
+			before, shown.mark = t, t.First.Format(time.DateOnly)
 		}
+		columns = append(columns, shown)
 	}
-	c.Most = format.Thousands(most)
-	c.Words = fmt.Sprintf("%s of %s by night: %s", what, c.Policy, strings.Join(words, ", "))
+	c.draw(columns, 0, true)
+	c.Words = fmt.Sprintf("%s of %s by night: %s", what, c.Name, strings.Join(words, ", "))
 	if gaps > 0 {
 		c.Words += fmt.Sprintf("; %s without a run", format.Count(int64(gaps), "night"))
 	}

@@ -38,10 +38,21 @@ func TestNightsAreDrawn(t *testing.T) {
 	c := v.Charts[0]
 	var got []string
 	for _, b := range c.Bars {
-		got = append(got, map[bool]string{true: "gap", false: fmt.Sprint(b.Height)}[b.Gap])
+		got = append(got, map[bool]string{true: "gap", false: b.X + ":" + b.Height}[b.Gap])
 	}
-	if want := strings.Fields("8 16 gap gap 40 48 gap gap gap 80"); !slices.Equal(got, want) || c.Width != 10*trendSlot || c.Most != "100" {
-		t.Errorf("%v of %d, want %v", got, c.Width, want)
+	if want := strings.Fields("0%:10% 10%:20% gap gap 40%:50% 50%:60% gap gap gap 90%:100%"); !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	if want := fmt.Sprint([]chartText{{At: "100%", Text: "0"}, {At: "50%", Text: "50"}, {At: "0%", Text: "100"}}); fmt.Sprint(c.Ticks) != want {
+		t.Errorf("ticks %v, want %v", c.Ticks, want)
+	}
+	var marks []string
+	for _, m := range c.Marks {
+		marks = append(marks, fmt.Sprint(m.At, " ", m.Text, " ", m.Anchor, " ", m.Extra))
+	}
+	dates := []string{"0% 2025-11-02 start false", "25% 2025-11-04 middle true", "45% 2025-11-06 middle false", "75% 2025-11-09 middle true", "100% 2025-11-11 end false"}
+	if !slices.Equal(marks, dates) {
+		t.Errorf("marks %v, want %v", marks, dates)
 	}
 	if want := "refused requests of token:6/30s by night: 10, 20, 50, 60, 100; 5 nights without a run"; c.Words != want {
 		t.Errorf("in words: %q", c.Words)
@@ -58,6 +69,36 @@ func TestNightsAreDrawn(t *testing.T) {
 	}
 }
 
+// The page begins with what is new: first the limits of which the newest night is the highest. One with other limits under its
+// name is not held against itself.
+func TestNewsComeFirst(t *testing.T) {
+	p := nightly(1, 2, 3).Model
+	calm := &p.History.Policies[0]
+	calm.Trend[2].Totals = history.NewTotals(1000, 15, 50, 0)
+	page := NewPage(p)
+	want := []string{
+		p.Policies[1].Policy + ": refuses", "the newest refuses 3.00 % of requests, more than each (1.00 % to 2.00 %), and hits 6.00 % of clients, more than each",
+		calm.Policy + ": refuses", "Against the 2 runs before, the newest refuses 1.50 % of requests, as they did (1.00 % to 2.00 %), and hits 0.00 % of clients, less than each (2.00 % to 4.00 %).",
+	}
+	for i, text := range want {
+		if !strings.Contains(page.news[i/2], text) {
+			t.Errorf("%q has no %q", page.news[i/2], text)
+		}
+	}
+	text := pageText(t, page)
+	if news, nights := strings.Index(text, `<section id="news"`), strings.Index(text, `<section id="nights"`); news < 0 || nights < news {
+		t.Errorf("news at %d, nights at %d", news, nights)
+	}
+	calm.Changed = true
+	if newest, _ := calm.Newest(); newest != "" {
+		t.Errorf("other limits: %s", newest)
+	}
+	calm.Changed, calm.Trend = false, calm.Trend[1:]
+	if newest, _ := calm.Newest(); newest != "" {
+		t.Errorf("one night before: %s", newest)
+	}
+}
+
 // Nights are folded, also without scripts, and the page of two weeks is short on a telephone.
 func TestBrowserNights(t *testing.T) {
 	var all []int
@@ -65,15 +106,13 @@ func TestBrowserNights(t *testing.T) {
 		all = append(all, night+night/5)
 	}
 	b := openTab(t, nightly(all...), 390, 844)
-	if got := eval[[]int](b, `[document.querySelectorAll("#nights svg rect:not(.gap)").length, document.querySelectorAll("#nights .gap").length, document.querySelectorAll(".night").length, document.querySelectorAll(".night[open]").length]`); !slices.Equal(got, []int{4 * 14, 4 * 2, 14, 1}) {
+	if got := eval[[]int](b, `[document.querySelectorAll("#nights .plot rect:not(.gap)").length, document.querySelectorAll("#nights .gap").length, document.querySelectorAll(".night").length, document.querySelectorAll(".night[open]").length]`); !slices.Equal(got, []int{4 * 14, 4 * 2, 14, 1}) {
 		t.Errorf("columns, gaps, nights, open ones: %v", got)
 	}
 	if height := eval[int](b, `document.getElementById("nights").offsetHeight + [...document.querySelectorAll("section[id^='s-']")].reduce((n, s) => n + s.offsetHeight, 0)`); height > 4*844 {
 		t.Errorf("%d pixels, %d screens", height, height/844)
 	}
-	if wide := eval[int](b, `document.documentElement.scrollWidth`); wide > 390 {
-		t.Errorf("%d pixels wide", wide)
-	}
+	b.inside(390)
 	b.shoot("nights-390")
 	b.accessible("nights at 390")
 }

@@ -30,6 +30,7 @@ type pageView struct {
 	Bands    []*table.Page // the ranges of the figures of Policies
 	Times    []*table.Page // behind the chart of refusals over time
 	Untimed  []string      // what the chart leaves out
+	News     []string      // what has changed since earlier runs
 	Nights   *nightsView   // of stored runs; nil: fewer than two
 	Sections []sectionView // that others have handed in
 	Curves   *curvesView
@@ -94,6 +95,7 @@ func (p *Page) view(room room) (*pageView, error) {
 			v.Times, v.Untimed = p.Times.table(room), clippedAll(p.untimed(), room.notes)
 		}
 	}
+	v.News = clippedAll(p.news, room.notes)
 	v.Nights = nightsOf(m.History, room, m.Input.AgentsLogged)
 	for _, s := range p.Sections[:min(len(p.Sections), room.sections)] {
 		section := sectionView{Title: name(s.Title), Notes: clippedAll(s.Notes, room.notes), Folded: m.History != nil && s.Table != nil}
@@ -167,22 +169,31 @@ func (p *Page) cards() []card {
 // stands in nightsView.
 func NewPage(m *report.Model) *Page {
 	page := &Page{Model: m}
-	if m.History == nil {
+	h := m.History
+	if h == nil {
 		return page
 	}
-	changed := document.Section{Title: "What has changed"}
-	for _, f := range m.History.Facts() {
-		changed.Notes = append(changed.Notes, f.Label+": "+f.Text)
-	}
-	page.Sections = append(page.Sections, changed)
+	var more, others []string // policies of which the newest run is the highest, and the others
 	for i := range m.Policies[:m.Detailed] {
-		p := &m.History.Policies[i]
-		headline := p.Policy + ": " + format.Sentence(p.Headline(m.History, m.Policies[i].RefusedPercent)) + "."
-		page.Sections[0].Notes = append(page.Sections[0].Notes, headline)
-		for _, s := range p.Moves(m.History) {
+		p := &h.Policies[i]
+		text := p.Policy + ": " + p.Headline(h, m.Policies[i].RefusedPercent) + "."
+		newest, rises := p.Newest()
+		if newest != "" {
+			text += " " + format.Sentence(newest) + "."
+		}
+		if rises {
+			more = append(more, text)
+		} else {
+			others = append(others, text)
+		}
+		for _, s := range p.Moves(h) {
 			s.Title = p.Policy + ": " + s.Title
 			page.Sections = append(page.Sections, s)
 		}
+	}
+	page.news = append(more, others...)
+	for _, f := range h.Facts() {
+		page.news = append(page.news, format.Sentence(f.Label)+": "+f.Text+".")
 	}
 	return page
 }
