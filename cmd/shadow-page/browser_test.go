@@ -222,7 +222,7 @@ func TestBrowserTellsMemory(t *testing.T) {
 		must(t, chromedp.Do(ctx, chromedp.Evaluate[chromedp.Void](fmt.Sprintf(
 			`open([{ name: %q, file: Object.defineProperty(sample, "size", { value: %s, configurable: true }) }])`, log.name, log.size))))
 		if said := value[string](t, ctx, `document.getElementById("state").textContent`); !strings.Contains(said, log.said) {
-			t.Errorf("%s: the page says %q, want %q", log.name, said, log.said)
+			t.Fatalf("%s: the page says %q, want %q", log.name, said, log.said)
 		}
 	}
 	must(t, chromedp.Do(ctx, chromedp.Click(chromedp.CSS("#anyway"))))
