@@ -166,6 +166,17 @@ func (a *Advice) pick() {
 	}
 }
 
+// WhyLooser says why the answer may be looser than the least limit that hits no client to protect.
+func (a *Answer) WhyLooser() string {
+	switch {
+	case a.loose:
+		return "the next client may be busier than any of these"
+	case a.Broke != "":
+		return "a stricter one failed on the part of the log where it was not chosen"
+	}
+	return "the promise is kept on each part of the log, and at least 95 % of what the strictest such limit refuses is refused"
+}
+
 // farAbove reports whether those that a limit hits send far more than it admits: twice the limit refuses at least half
 // as much. Where all clients are protected and all are the target, any limit that hits one in a hundred hits some
 // client. Only those who stand out are worth it.

@@ -37,6 +37,7 @@ type Answer struct {
 	Notes           []string // what the figures below are, and are not
 
 	Protects, Targets string   // which clients
+	WhyLooser         string   // than the least limit that hits no protected client
 	Bound             *float64 // percent of the target requests that any limit could refuse; nil: unknown
 	Asked             *Asked   // how any limit can be asked about; nil: those of Shapes are on the page
 	Groups            []Group
@@ -165,12 +166,12 @@ func (p *Answer) view(most int) (*answerView, error) {
 	case p.Asked != nil:
 		v.frame = askedFrame()
 		v.Explorer = &explorerView{Asked: p.Asked, Limit: p.Asked.Limit}
-		island.Answer = start{p.Asked.Limit, "client", p.Asked.Action, p.Asked.Shape, p.Asked.Size}
+		island.Answer = start{p.Asked.Limit, "client", p.Asked.Action, p.Asked.Shape, p.Asked.Size, p.WhyLooser}
 	case len(p.Shapes) > 0:
 		shape := &p.Shapes[p.First]
 		stop := &shape.Stops[p.FirstStop]
 		v.Explorer = &explorerView{Kinds: p.kinds(), Limit: stop.Limit, Groups: groupRows(p.Groups, stop.Hit, stop.Refused), Hit: p.hitRows(most)}
-		island.Answer = start{Limit: stop.Limit, Shape: shape.name(), N: stop.N}
+		island.Answer = start{Limit: stop.Limit, Shape: shape.name(), N: stop.N, Why: p.WhyLooser}
 		island.Stored = p.stored(most)
 	}
 	if v.Explorer != nil {

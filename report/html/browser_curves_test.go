@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 
@@ -143,9 +144,12 @@ func TestBrowserOtherWaysToMove(t *testing.T) {
 // pressChart presses somewhere on the chart: the point is where the pointer is.
 func (b *tab) pressChart(c *Curves, curve *sweep.Curve) {
 	b.t.Helper()
-	b.do(chromedp.ScrollIntoView(chromedp.CSS("#chart")))
+	eval[bool](b, `document.getElementById("chart").scrollIntoView({ block: "center", behavior: "instant" }), true`)
 	box := eval[[]float64](b, `(() => { const r = document.querySelector("#chart .u-over").getBoundingClientRect(); return [r.left, r.top, r.width, r.height]; })()`)
 	b.do(chromedp.MouseClickXY(box[0]+box[2]/2, box[1]+box[3]/2))
+	for deadline := time.Now().Add(10 * time.Second); eval[string](b, `document.getElementById("number").value`) == "1" && time.Now().Before(deadline); {
+		time.Sleep(5 * time.Millisecond) // a busy machine
+	}
 	middle := math.Sqrt(float64(curve.Points[len(curve.Points)-1].Limit)) // of a logarithmic axis
 	if n := b.same(c, curve); math.Abs(float64(n)-middle) > middle/20 {
 		b.t.Errorf("the middle of the chart is %d, want about %.0f", n, middle)

@@ -93,6 +93,7 @@ type start struct {
 	Action string `json:"action"`
 	Shape  string `json:"shape"`
 	N      int64  `json:"n"`
+	Why    string `json:"why"` // it may be looser than the least that hits no protected client
 }
 
 // stored holds what the limits of some shapes do.

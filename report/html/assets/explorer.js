@@ -298,7 +298,7 @@ function drawCurve() {
   chart?.destroy();
   chart = null;
   const some = curve && curve.points.length > 0;
-  byId("chart-words").textContent = !some ? "" : `${curve.note ?? ""} Drag in the chart to move N.`
+  byId("chart-words").textContent = !some ? "" : `${curve.note ?? ""} Drag in the chart to move N.${looserWords()}`
     + (boundOf() === null ? "" : ` The dotted line is the bound: under the promise no limit by client refuses more than ${percent(data.bound, 100)} %.`);
   if (!some) return;
   const sizes = curve.points.map((p) => p.n), knob = 16; // pixels
@@ -310,6 +310,13 @@ function drawCurve() {
   slider.style.width = `${chart.bbox.width / dot() + knob}px`;
 }
 
+// looserWords says why the answer is not the least limit that hits no protected client.
+function looserWords() {
+  const least = curve.keeps[curve.keeps.length - 1];
+  if (!least || answerOf() <= least) return "";
+  return ` The answer is looser than N = ${thousands(least)}, the least that hits no protected client: ${data.answer.why}.`;
+}
+
 // What was found is about the requests that the answer is about, counted as it counts them.
 const isAnswers = () => Object.entries(stateOf()).every(([name, value]) => name === "limit" || value === data.answer[name]);
 const answerOf = () => (isAnswers() && data.answer.shape && data.answer.shape === curve?.shape ? data.answer.n : 0);
@@ -319,15 +326,17 @@ zoom.addEventListener("change", drawCurve);
 drawers.push(drawCurve);
 
 // The address has the state, once it has stayed for a moment: each one is a place to come back to. The browser reports such a
-// change later; own is what it will report, and what was chosen meanwhile must stay.
-let pending = 0, own = "";
+// change later; own is what it will report, and what was chosen meanwhile must stay. So must an address that was given meanwhile.
+let pending = 0, own = "", last = "";
 const addressOf = () => `#${new URLSearchParams(stateOf())}`;
 function remember() {
   clearTimeout(pending);
   if (within) return; // it has no address
+  const before = location.hash;
   pending = setTimeout(() => {
-    if (location.hash === addressOf() || (location.hash === "" && limit.value === data.answer.limit)) return;
-    location.hash = addressOf();
+    const at = location.hash;
+    if ((at !== before && at !== last) || at === addressOf() || (at === "" && limit.value === data.answer.limit)) return;
+    location.hash = last = addressOf();
     own = location.href;
   }, 250);
 }
@@ -337,7 +346,9 @@ function restore() {
   clearTimeout(pending);
   const state = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
   if (state.limit !== undefined) {
-    if (recall({ ...data.answer, ...state })) change(true, true);
+    if (!recall({ ...data.answer, ...state })) return;
+    change(true, true);
+    clearTimeout(pending); // it is there
   } else if (location.hash === "" || !move) {
     backToAnswer();
   }
