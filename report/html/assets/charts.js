@@ -5,7 +5,8 @@ const dot = () => devicePixelRatio;
 function newChart(box, height, options, columns) {
   return new uPlot({
     width: box.clientWidth, height, legend: { show: false },
-    cursor: { drag: { x: false, y: false }, points: { show: false }, x: false, y: false },
+    // uPlot holds clicks back that it takes for the end of a drag, as where the page was scrolled meanwhile.
+    cursor: { drag: { x: false, y: false, click: () => {} }, points: { show: false }, x: false, y: false },
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1e3), "Etc/UTC"), ...options,
   }, columns, box);
 }
