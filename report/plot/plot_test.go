@@ -109,7 +109,7 @@ func TestNiceTop(t *testing.T) {
 }
 
 func TestTicks(t *testing.T) {
-	for top, want := range map[float64]string{0: "0 1", 0.4: "0 1", 2: "0 1 2", 3: "0 1 2 3", 4: "0 2 4", 7: "0 5 10", 1234: "0 500 1,000 1,500", 250_000: "0 100k 200k 300k"} {
+	for top, want := range map[float64]string{0: "0 1", 0.4: "0 1", 1: "0 1", 2: "0 1 2", 3: "0 1 2 3", 4: "0 2 4", 7: "0 5 10", 1234: "0 500 1,000 1,500", 250_000: "0 100k 200k 300k"} {
 		var texts []string
 		for _, tick := range Ticks(top, 3) {
 			texts = append(texts, tick.Text)
