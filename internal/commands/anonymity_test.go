@@ -2,7 +2,10 @@ package commands
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -160,4 +163,55 @@ func namedBy(t *testing.T, dir string, words []string, by, output, how string) s
 		}
 	}
 	return ""
+}
+
+// With --anonymize neither the page nor an answer has a client under its own name, or what names a person in another text.
+func TestExploreStaysUnnamed(t *testing.T) {
+	dir := t.TempDir()
+	must(t, os.WriteFile(filepath.Join(dir, "log"), []byte(peopleLog()), 0o600))
+	all := func(more ...string) (text string) {
+		address := serve(t, dir, append([]string{"log", "--max-bad", "100%"}, more...)...)
+		get, err := http.Get(address)
+		must(t, err)
+		page, err := io.ReadAll(get.Body)
+		must(t, err)
+		must(t, get.Body.Close())
+		answers := []string{string(page)}
+		ask := func(question string) string {
+			reply, err := http.Post(address+"ask", "application/json", strings.NewReader(question))
+			must(t, err)
+			body, err := io.ReadAll(reply.Body)
+			must(t, err)
+			must(t, reply.Body.Close())
+			if reply.StatusCode != http.StatusOK {
+				t.Fatalf("%s: %s", question, body)
+			}
+			answers = append(answers, string(body))
+			return string(body)
+		}
+		ask(`{"ask":"suggest"}`)
+		var move struct{ Hit []struct{ ID int } }
+		must(t, json.Unmarshal([]byte(ask(`{"ask":"move","limit":"window:1/1h","other":"window:2/1m","times":true,"rows":200}`)), &move))
+		ask(`{"ask":"curve","limit":"window:1/1h"}`)
+		for _, c := range move.Hit {
+			ask(fmt.Sprintf(`{"ask":"client","limit":"window:1/1h","client":%d}`, c.ID))
+		}
+		if len(move.Hit) < 3 {
+			t.Fatalf("%d clients are hit", len(move.Hit))
+		}
+		return strings.ToLower(strings.Join(answers, "\n"))
+	}
+	if open := all(); !strings.Contains(open, people[0]) {
+		t.Error("it names no one without --anonymize either")
+	}
+	for _, how := range []string{"hash", "prefix"} {
+		for _, by := range []string{"addr", "user"} {
+			text := all("--anonymize", how, "--client", by)
+			for _, name := range people {
+				if at := strings.Index(text, name); at >= 0 {
+					t.Errorf("--client %s --anonymize %s: %s is named: …%s…", by, how, name, text[max(0, at-100):at+60])
+				}
+			}
+		}
+	}
 }

@@ -2,7 +2,6 @@ package commands
 
 import (
 	"bufio"
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -26,7 +25,8 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// serve has the program hold a log open, and returns the address of the page. It must end by itself at the first signal.
+// serve has the program hold a log open, and returns the address of the page. It must end by itself at the first signal,
+// and soon.
 func serve(t *testing.T, dir string, args ...string) (address string) {
 	t.Helper()
 	cmd := command(t, dir, append([]string{"explore", "--no-open"}, args...)...)
@@ -37,6 +37,8 @@ func serve(t *testing.T, dir string, args ...string) (address string) {
 	must(t, cmd.Start())
 	t.Cleanup(func() {
 		must(t, cmd.Process.Signal(syscall.SIGINT))
+		late := time.AfterFunc(20*time.Second, func() { _ = cmd.Process.Kill() })
+		defer late.Stop()
 		if err := cmd.Wait(); err != nil {
 			t.Errorf("shadow explore ends with %v\n%s", err, errs.String())
 		}
@@ -194,74 +196,49 @@ func TestExplorePage(t *testing.T) {
 	}
 }
 
-// On real logs the page begins with the answer of suggest, and shows of that limit and of another one what a replay says.
-func TestExploreKnowsRealLogs(t *testing.T) {
-	logs, err := filepath.Glob("../../../shared/logs/*/*")
+// As the log grows, the page shows all of it, and what was chosen stays.
+func TestExploreFollows(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(rootOfSamples(t), "sample-logs/shop-combined.log"))
 	must(t, err)
-	if len(logs) == 0 {
-		t.Skip("the real logs are not here")
-	}
-	before, seen := "", 0
-	for _, log := range logs {
-		folder, name := filepath.Split(log)
-		is := strings.Contains(name, "log") && !strings.HasSuffix(name, ".txt")
-		if !is || folder == before && !strings.Contains(folder, "odd-formats") {
-			continue // of several files of one site the first will do
-		}
-		before = folder
-		log, err := filepath.Abs(log)
+	lines := strings.SplitAfter(string(text), "\n")
+	dir := t.TempDir()
+	file, err := os.Create(filepath.Join(dir, "access.log"))
+	must(t, err)
+	defer file.Close()
+	grow := func(lines []string) {
+		_, err := file.WriteString(strings.Join(lines, ""))
 		must(t, err)
-		cmd := command(t, t.TempDir(), "suggest", log, "--output", "json")
-		out, err := cmd.Output()
-		if err != nil {
-			continue // suggest has no answer, or wants a format
-		}
-		seen++
-		t.Run(filepath.Base(folder)+"/"+name, func(t *testing.T) { explored(t, log, out) })
 	}
-	if seen < 20 {
-		t.Errorf("%d logs have an answer", seen)
+	grow(lines[:800])
+	v := visitPage(t, serve(t, dir, "access.log", "--follow"), 1280)
+	v.until(`document.getElementById("limit") !== null`)
+	v.do(`document.getElementById("limit").value = "window:2/30s"; document.getElementById("limit").dispatchEvent(new Event("change"))`)
+	v.do(`document.getElementById("filter").value = "person"; document.getElementById("filter").dispatchEvent(new Event("input"))`)
+	v.until(`document.getElementById("hit-limit").textContent === "window:2/30s" && document.querySelectorAll("#clients tbody tr").length > 0`)
+	sum := `document.querySelector("#groups .sum td:nth-child(6)").textContent.replaceAll(",", "")`
+	v.until(sum + ` === "800"`)
+	if said := v.text("#following"); strings.TrimSpace(said) != "" {
+		t.Errorf("before anything has come, it says %q", said)
 	}
-}
-
-func explored(t *testing.T, log string, suggested []byte) {
-	t.Helper()
-	var want struct{ Answer struct{ Limit string } }
-	must(t, json.Unmarshal(suggested, &want))
-	limits := []string{cmp.Or(want.Answer.Limit, "window:60/1m"), "window:3/1m"}
-	v := visitPage(t, serve(t, t.TempDir(), log), 1200)
-	var replayed struct {
-		Policies []struct {
-			Refused, Requests, Clients int64
-			ClientsHit                 int64 `json:"clients_hit"`
-			TopClients                 []struct {
-				Client  string
-				Refused int64
-			} `json:"top_clients"`
-		}
+	grow(lines[800:])
+	v.until(sum + " === " + strconv.Quote(strconv.Itoa(len(lines)-1)))
+	v.until(fmt.Sprintf(`document.getElementById("following").textContent.startsWith("%d more requests have come; as of ")`, len(lines)-1-800))
+	if at := v.text("#filter") + v.text("#hit-limit"); at != "window:2/30s" {
+		t.Errorf("it is about %q", at)
 	}
-	out := run(t, t.TempDir(), "replay", log, "--limit", limits[0], "--limit", limits[1], "--top", "1", "--no-store", "--output", "json")
-	must(t, json.Unmarshal(out, &replayed))
-	for i, limit := range limits {
-		if i > 0 {
-			v.do(fmt.Sprintf(`document.getElementById("limit").value = %q; document.getElementById("limit").dispatchEvent(new Event("change"))`, limit))
-		}
-		v.until(fmt.Sprintf(`document.querySelectorAll("#groups .sum").length === 1 && document.getElementById("hit-limit").textContent === %q`, limit))
-		p := &replayed.Policies[i]
-		want := fmt.Sprint(p.Clients, p.ClientsHit, p.Requests, p.Refused)
-		if len(p.TopClients) > 0 && p.Refused > 0 {
-			want += fmt.Sprint(" ", p.TopClients[0].Refused)
-		}
-		got := strings.Join([]string{
-			v.text("#groups .sum td:nth-child(3)"), v.text("#groups .sum td:nth-child(4)"), v.text("#groups .sum td:nth-child(6)"), v.text("#groups .sum td:nth-child(7)"),
-		}, " ")
-		if len(p.TopClients) > 0 && p.Refused > 0 {
-			got += " " + v.text("#clients tbody tr td:nth-child(5)")
-		}
-		if strings.ReplaceAll(got, ",", "") != want {
-			t.Errorf("%s: the page has %s, a replay %s", limit, got, want)
-		}
+	v.until(`document.getElementById("filter").value === "person" && [...document.querySelectorAll("#clients tbody tr")].every((tr) => tr.cells[1].textContent === "person")`)
+	v.until(`document.getElementById("following").textContent.includes("The answer is another one.")`)
+	v.do(`document.querySelector("#following button").click()`)
+	v.until(`document.querySelector("#following")?.textContent === "" && document.getElementById("hit-limit").textContent === "window:2/30s"`)
+	var answer struct {
+		Answer struct{ Limit string }
 	}
+	must(t, json.Unmarshal(run(t, dir, "suggest", "access.log", "--output", "json"), &answer))
+	if said := v.text("#summary"); !strings.Contains(said, answer.Answer.Limit) {
+		t.Errorf("the new answer is %s, and the page says %s", answer.Answer.Limit, said)
+	}
+	must(t, file.Truncate(1000))
+	v.until(`document.getElementById("following").textContent.includes("access.log is gone or shorter than before")`)
 }
 
 // No other machine, page or user gets at the log.
@@ -392,56 +369,5 @@ func TestExploreAccessible(t *testing.T) {
 		must(t, chromedp.Do(v.ctx, chromedp.KeyEvent(key)))
 		v.until(`document.getElementById("hit-limit").textContent !== ` + strconv.Quote(before))
 		before = v.text("#hit-limit")
-	}
-}
-
-// With --anonymize neither the page nor an answer has a client under its own name, or what names a person in another text.
-func TestExploreStaysUnnamed(t *testing.T) {
-	dir := t.TempDir()
-	must(t, os.WriteFile(filepath.Join(dir, "log"), []byte(peopleLog()), 0o600))
-	all := func(more ...string) (text string) {
-		address := serve(t, dir, append([]string{"log", "--max-bad", "100%"}, more...)...)
-		get, err := http.Get(address)
-		must(t, err)
-		page, err := io.ReadAll(get.Body)
-		must(t, err)
-		must(t, get.Body.Close())
-		answers := []string{string(page)}
-		ask := func(question string) string {
-			reply, err := http.Post(address+"ask", "application/json", strings.NewReader(question))
-			must(t, err)
-			body, err := io.ReadAll(reply.Body)
-			must(t, err)
-			must(t, reply.Body.Close())
-			if reply.StatusCode != http.StatusOK {
-				t.Fatalf("%s: %s", question, body)
-			}
-			answers = append(answers, string(body))
-			return string(body)
-		}
-		ask(`{"ask":"suggest"}`)
-		var move struct{ Hit []struct{ ID int } }
-		must(t, json.Unmarshal([]byte(ask(`{"ask":"move","limit":"window:1/1h","other":"window:2/1m","times":true,"rows":200}`)), &move))
-		ask(`{"ask":"curve","limit":"window:1/1h"}`)
-		for _, c := range move.Hit {
-			ask(fmt.Sprintf(`{"ask":"client","limit":"window:1/1h","client":%d}`, c.ID))
-		}
-		if len(move.Hit) < 3 {
-			t.Fatalf("%d clients are hit", len(move.Hit))
-		}
-		return strings.ToLower(strings.Join(answers, "\n"))
-	}
-	if open := all(); !strings.Contains(open, people[0]) {
-		t.Error("it names no one without --anonymize either")
-	}
-	for _, how := range []string{"hash", "prefix"} {
-		for _, by := range []string{"addr", "user"} {
-			text := all("--anonymize", how, "--client", by)
-			for _, name := range people {
-				if at := strings.Index(text, name); at >= 0 {
-					t.Errorf("--client %s --anonymize %s: %s is named: …%s…", by, how, name, text[max(0, at-100):at+60])
-				}
-			}
-		}
 	}
 }

@@ -2,6 +2,7 @@ package commands
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -954,5 +955,75 @@ func (q *inquiry) history() {
 			}
 		}
 		q.say("report, before", name+"refused", p.at("before", "refused").text())
+	}
+}
+
+// On real logs the page begins with the answer of suggest, and shows of that limit and of another one what a replay says.
+func TestExploreKnowsRealLogs(t *testing.T) {
+	logs, err := filepath.Glob("../../../shared/logs/*/*")
+	must(t, err)
+	if len(logs) == 0 {
+		t.Skip("the real logs are not here")
+	}
+	before, seen := "", 0
+	for _, log := range logs {
+		folder, name := filepath.Split(log)
+		is := strings.Contains(name, "log") && !strings.HasSuffix(name, ".txt")
+		if !is || folder == before && !strings.Contains(folder, "odd-formats") {
+			continue // of several files of one site the first will do
+		}
+		before = folder
+		log, err := filepath.Abs(log)
+		must(t, err)
+		cmd := command(t, t.TempDir(), "suggest", log, "--output", "json")
+		out, err := cmd.Output()
+		if err != nil {
+			continue // suggest has no answer, or wants a format
+		}
+		seen++
+		t.Run(filepath.Base(folder)+"/"+name, func(t *testing.T) { explored(t, log, out) })
+	}
+	if seen < 20 {
+		t.Errorf("%d logs have an answer", seen)
+	}
+}
+
+func explored(t *testing.T, log string, suggested []byte) {
+	t.Helper()
+	var want struct{ Answer struct{ Limit string } }
+	must(t, json.Unmarshal(suggested, &want))
+	limits := []string{cmp.Or(want.Answer.Limit, "window:60/1m"), "window:3/1m"}
+	v := visitPage(t, serve(t, t.TempDir(), log), 1200)
+	var replayed struct {
+		Policies []struct {
+			Refused, Requests, Clients int64
+			ClientsHit                 int64 `json:"clients_hit"`
+			TopClients                 []struct {
+				Client  string
+				Refused int64
+			} `json:"top_clients"`
+		}
+	}
+	out := run(t, t.TempDir(), "replay", log, "--limit", limits[0], "--limit", limits[1], "--top", "1", "--no-store", "--output", "json")
+	must(t, json.Unmarshal(out, &replayed))
+	for i, limit := range limits {
+		if i > 0 {
+			v.do(fmt.Sprintf(`document.getElementById("limit").value = %q; document.getElementById("limit").dispatchEvent(new Event("change"))`, limit))
+		}
+		v.until(fmt.Sprintf(`document.querySelectorAll("#groups .sum").length === 1 && document.getElementById("hit-limit").textContent === %q`, limit))
+		p := &replayed.Policies[i]
+		want := fmt.Sprint(p.Clients, p.ClientsHit, p.Requests, p.Refused)
+		if len(p.TopClients) > 0 && p.Refused > 0 {
+			want += fmt.Sprint(" ", p.TopClients[0].Refused)
+		}
+		got := strings.Join([]string{
+			v.text("#groups .sum td:nth-child(3)"), v.text("#groups .sum td:nth-child(4)"), v.text("#groups .sum td:nth-child(6)"), v.text("#groups .sum td:nth-child(7)"),
+		}, " ")
+		if len(p.TopClients) > 0 && p.Refused > 0 {
+			got += " " + v.text("#clients tbody tr td:nth-child(5)")
+		}
+		if strings.ReplaceAll(got, ",", "") != want {
+			t.Errorf("%s: the page has %s, a replay %s", limit, got, want)
+		}
 	}
 }

@@ -62,6 +62,7 @@ type Asked struct {
 	Size    int64    // its size
 	Action  string   // for which it is; "" for all requests
 	Shape   string   // the curve that it lies on; "": none
+	State   any      // of a log that grows, as the question "state" tells it; nil: it does not
 }
 
 // An AnswerClient is a client that lists name.
@@ -166,6 +167,7 @@ func (p *Answer) view(most int) (*answerView, error) {
 	case p.Asked != nil:
 		v.frame = askedFrame()
 		v.Explorer = &explorerView{Asked: p.Asked, Limit: p.Asked.Limit}
+		island.State = p.Asked.State
 		island.Answer = start{p.Asked.Limit, "client", p.Asked.Action, p.Asked.Shape, p.Asked.Size, p.WhyLooser}
 	case len(p.Shapes) > 0:
 		shape := &p.Shapes[p.First]

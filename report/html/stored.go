@@ -79,6 +79,7 @@ type island struct {
 	Percents []string `json:"percents"`
 	Stored   *stored  `json:"stored"` // null: what is asked is computed
 	Times    *times   `json:"times"`  // null: there are none
+	State    any      `json:"state"`  // of a log that grows; null: it does not
 }
 
 func (i *island) text() (template.JS, error) {

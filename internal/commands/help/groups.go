@@ -47,7 +47,7 @@ var Groups = []Group{
 	}},
 	{"Output", []string{
 		"output", "tables", "details", "top", "sort", "lines", "no-plot", "verdicts", "would-blocks", "every", "listen", "ui", "compare", "fail-if",
-		"notify-command", "no-open", "port", "anonymize", "anonymize-key", "quiet", "verbose", "help",
+		"notify-command", "no-open", "follow", "port", "anonymize", "anonymize-key", "quiet", "verbose", "help",
 	}},
 	{"Storage", []string{
 		"db", "no-store", "events", "run", "resume", "resume-as", "sweep", "retain", "state", "save-every",

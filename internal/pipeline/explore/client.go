@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -37,6 +38,9 @@ const (
 // client replays a limit, and collects what became of one client.
 func (s *Session) client(ctx context.Context, q *Request) (json.RawMessage, error) {
 	t := s.tables()
+	if q.Version != s.version {
+		return nil, errors.New("more requests have come: press the client again")
+	}
 	if q.Client < 0 || int(q.Client) >= t.Clients.Len() {
 		return nil, fmt.Errorf("there is no client %d", q.Client)
 	}

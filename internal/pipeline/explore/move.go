@@ -25,6 +25,7 @@ type Move struct {
 	Compared *Compared `json:"compared"` // nil: with nothing
 	Times    *Times    `json:"times"`    // of the whole log, if they are wanted
 
+	Version int         `json:"version"` // of the log, where it grows: clients have other numbers in others
 	Lines   [][2]string `json:"lines"`   // for the server that was asked for: where they go, and they
 	Lack    string      `json:"lack"`    // why there are none
 	Command string      `json:"command"` // that replays the limit; "": none does for an action or a time alone
@@ -85,7 +86,7 @@ func (s *Session) move(ctx context.Context, q *Request) (*Move, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Move{Limit: name, By: cmp.Or(q.By, "client"), Times: times, Lines: [][2]string{}}
+	m := &Move{Limit: name, By: cmp.Or(q.By, "client"), Times: times, Version: s.version, Lines: [][2]string{}}
 	m.Groups = s.groups(crowd, suggest.Count(hits, s.found.Who.Identities))
 	rows := s.rows(crowd, hits, nil, strings.ToLower(strings.TrimSpace(q.Filter)))
 	slices.SortFunc(rows, order(q.Sort))

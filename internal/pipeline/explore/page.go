@@ -1,12 +1,24 @@
 package explore
 
-import "io"
+import (
+	"io"
+
+	"shadow/report/html"
+)
 
 // firstLimit is shown first where the answer has none.
 const firstLimit = "window:60/1m"
 
 // WritePage writes the page that asks the session.
 func (s *Session) WritePage(w io.Writer) error {
+	p, err := s.page()
+	if err != nil {
+		return err
+	}
+	return p.Write(w)
+}
+
+func (s *Session) page() (*html.Answer, error) {
 	page := s.Report.Asked()
 	p := page.Asked
 	p.Keys, p.Actions = s.Keys(), s.Actions()
@@ -19,12 +31,12 @@ func (s *Session) WritePage(w io.Writer) error {
 	}
 	policies, err := s.policy(&Request{Limit: p.Limit})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if shape, size, err := shapeOf(policies[0].Parts[0]); err == nil {
 		if p.Size = size; shown != "" {
 			p.Shape = shape.String()
 		}
 	}
-	return page.Write(w)
+	return page, nil
 }

@@ -39,6 +39,8 @@ type Session struct {
 	suggest *pipeline.Suggest
 	found   *replay.Result
 	keys    []request.Key // by which limits may count
+	version int           // among those of a Following; 0: there is none
+	missing error         // an IncompleteError, or nil
 
 	mu     sync.Mutex
 	held   []*traffic.Batch                    // nil: there are too many requests
@@ -82,7 +84,7 @@ func Open(ctx context.Context, q *pipeline.Suggest, logs []string) (*Session, er
 	}
 	s := &Session{
 		Report: page, suggest: q, found: q.Found(), crowds: map[scope]*crowd{}, sorted: map[request.Key][]traffic.Timelines{},
-		keys: q.KeysThere(),
+		keys: q.KeysThere(), missing: err,
 	}
 	if s.found.Stats.Taken() <= mostHeld {
 		if failed := s.hold(); failed != nil {
@@ -91,6 +93,9 @@ func Open(ctx context.Context, q *pipeline.Suggest, logs []string) (*Session, er
 	}
 	return s, err
 }
+
+// Incomplete returns the error of what the answer leaves out of the logs, nil if that is nothing.
+func (s *Session) Incomplete() error { return s.missing }
 
 // Close frees the requests, once no question is being answered.
 func (s *Session) Close() error {
@@ -178,15 +183,16 @@ func (s *Session) each(ctx context.Context, do func(i int, b *traffic.Batch) err
 
 // A Request is a question.
 type Request struct {
-	Ask    string `json:"ask"` // suggest, move, curve or client
-	Limit  string `json:"limit"`
-	Other  string `json:"other"`  // of a Move: a limit to compare with; "": none
-	By     string `json:"by"`     // "" for client
-	Action string `json:"action"` // requests of this action only, by the name that is shown; "" for all
-	Client int32  `json:"client"` // by its number in a Move
-	Times  bool   `json:"times"`  // of a Move: whether it tells when the limit refuses as well
-	Since  int64  `json:"since"`  // of a Move: only what came from this moment on, in microseconds since 1970
-	Until  int64  `json:"until"`  // of a Move: and before this one; 0: to the end
+	Ask     string `json:"ask"` // suggest, move, curve or client
+	Limit   string `json:"limit"`
+	Other   string `json:"other"`  // of a Move: a limit to compare with; "": none
+	By      string `json:"by"`     // "" for client
+	Action  string `json:"action"` // requests of this action only, by the name that is shown; "" for all
+	Client  int32  `json:"client"` // by its number in a Move, whose Version goes with it
+	Version int    `json:"version"`
+	Times   bool   `json:"times"` // of a Move: whether it tells when the limit refuses as well
+	Since   int64  `json:"since"` // of a Move: only what came from this moment on, in microseconds since 1970
+	Until   int64  `json:"until"` // of a Move: and before this one; 0: to the end
 
 	Sort    string `json:"sort"`    // of a Move: refused, requests, share, client or identity; "" for refused
 	Reverse bool   `json:"reverse"` // of a Move: the other way round

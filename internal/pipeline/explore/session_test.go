@@ -2,6 +2,7 @@ package explore
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"io"
 	"os"
@@ -51,8 +52,12 @@ func open(t *testing.T, logs ...string) *Session {
 	return s
 }
 
+type asked interface {
+	Answer(ctx context.Context, q Request) (json.RawMessage, error)
+}
+
 // answer asks, and reads the answer into a value.
-func answer[T any](t *testing.T, s *Session, q Request) (value T) {
+func answer[T any](t *testing.T, s asked, q Request) (value T) {
 	t.Helper()
 	text, err := s.Answer(t.Context(), q)
 	if err != nil {

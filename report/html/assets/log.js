@@ -80,7 +80,7 @@ function openingOf(c) {
     client = c;
     byId("one-title").textContent = `One client: ${c.client}`;
     byId("one-words").textContent = "Its requests are being looked for …";
-    askClient({ ...questionOf("client"), client: c.id });
+    askClient({ ...questionOf("client"), client: c.id, version: move.version });
     byId("one").scrollIntoView();
     byId("one-title").focus({ preventScroll: true });
   });
@@ -149,4 +149,33 @@ drawers.push(() => {
   drawTimes();
   drawClient();
 });
+
+// A log that grows. All is asked again, by what is chosen, once its requests are others than those of the move.
+
+const following = make("p", "", { id: "following", class: "note", role: "status" });
+const askState = latest(showState);
+let stateShown = "";
+
+function showState(now) {
+  if (stateShown === JSON.stringify(now)) return; // a button keeps the focus
+  stateShown = JSON.stringify(now);
+  const more = now.requests - data.state.requests, last = momentText(now.last).slice(11);
+  const parts = [more > 0 && `${thousands(more)} more requests have come; as of ${last} UTC.`, now.problem, now.limit !== data.state.limit && "The answer is another one."];
+  following.textContent = `${parts.filter(Boolean).join(" ")} `;
+  if (now.limit !== data.state.limit) {
+    const button = make("button", "Show the new answer", { type: "button", class: "plain" });
+    button.addEventListener("click", () => location.reload());
+    following.append(button);
+  }
+  if (!move || now.version === move.version) return;
+  timesAre = "";
+  list();
+  askCurve(questionOf("curve"));
+}
+
+if (data.state) {
+  byId("explore").before(following);
+  setInterval(() => askState({ ask: "state" }), 2000);
+}
+
 restore();

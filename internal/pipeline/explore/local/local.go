@@ -8,6 +8,7 @@ import (
 	"crypto/subtle"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"slices"
@@ -23,10 +24,15 @@ import (
 //	Host          must be this machine, by whatever port (ssh -L): no name of a stranger's can be made to lead here
 //	Origin        of what asks must be the page: a script of another page cannot ask
 type Server struct {
-	session *explore.Session
-	listen  net.Listener
-	path    string // /SECRET/
-	page    []byte
+	asked  Asked
+	listen net.Listener
+	path   string // /SECRET/
+}
+
+// Asked answers the questions of a page, and writes it.
+type Asked interface {
+	Answer(ctx context.Context, q explore.Request) (json.RawMessage, error)
+	WritePage(w io.Writer) error
 }
 
 // mostQuestion is the most bytes of a question.
@@ -48,13 +54,9 @@ func (s *Server) Address() string { return "http://" + s.listen.Addr().String() 
 // Close ends a server that does not serve.
 func (s *Server) Close() { _ = s.listen.Close() } // no question was asked
 
-// Serve answers for a session until ctx ends.
-func (s *Server) Serve(ctx context.Context, session *explore.Session) error {
-	var page bytes.Buffer
-	if err := session.WritePage(&page); err != nil {
-		return err
-	}
-	s.session, s.page = session, page.Bytes()
+// Serve has it answered until ctx ends.
+func (s *Server) Serve(ctx context.Context, asked Asked) error {
+	s.asked = asked
 	server := &http.Server{
 		Handler: s, MaxHeaderBytes: 64 << 10, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 10 * time.Second,
 		IdleTimeout: 10 * time.Minute, BaseContext: func(net.Listener) context.Context { return ctx },
@@ -86,8 +88,13 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case !known:
 		http.Error(w, "not found: open the address that shadow explore has printed, all of it", http.StatusNotFound)
 	case rest == "" && (r.Method == http.MethodGet || r.Method == http.MethodHead):
+		var page bytes.Buffer
+		if err := s.asked.WritePage(&page); err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
 		head.Set("Content-Type", "text/html; charset=utf-8")
-		_, _ = w.Write(s.page) // who asked may be gone
+		_, _ = w.Write(page.Bytes()) // who asked may be gone
 	case rest == "ask" && r.Method == http.MethodPost:
 		s.ask(w, r)
 	default:
@@ -109,7 +116,7 @@ func (s *Server) ask(w http.ResponseWriter, r *http.Request) {
 	status, answer := http.StatusOK, []byte(nil)
 	err := json.NewDecoder(http.MaxBytesReader(w, r.Body, mostQuestion)).Decode(&q)
 	if err == nil {
-		answer, err = s.session.Answer(r.Context(), q)
+		answer, err = s.asked.Answer(r.Context(), q)
 	}
 	if err != nil {
 		status = http.StatusBadRequest
