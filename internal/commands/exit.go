@@ -31,10 +31,11 @@ func exitCode(ctx context.Context, err error) int {
 	var left moves.NotWantedError
 	var loss *tail.LossError
 	var held pipeline.HeldError
+	var served *servedError
 	switch {
 	case err == nil:
 		return exitDone
-	case errors.As(err, &loss): // also when a signal has ended the tail, as it should
+	case errors.As(err, &loss), errors.As(err, &served): // also when a signal has ended the command, as it should
 		return exitIncomplete
 	case ctx.Err() != nil:
 		return exitInterrupted
@@ -59,7 +60,7 @@ func complaint(ctx context.Context, err error) string {
 	case err == nil:
 		return ""
 	case ctx.Err() != nil && !errors.Is(err, pipeline.ErrInterrupted) && !errors.As(err, new(*tail.LossError)) &&
-		!errors.As(err, new(*pipeline.DoneError)):
+		!errors.As(err, new(*servedError)) && !errors.As(err, new(*pipeline.DoneError)):
 		return "interrupted"
 	}
 	// The package that a text begins with tells people nothing; parse and report are commands as well.

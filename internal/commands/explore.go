@@ -96,7 +96,9 @@ func runExplore(ctx context.Context, f *pipeline.Suggest, logs []string, port ui
 	defer func() {
 		stop()
 		runs.Wait()
-		err = errors.Join(err, held.Close())
+		if err = errors.Join(err, held.Close()); err == nil && held.Incomplete() != nil {
+			err = &servedError{held.Incomplete()}
+		}
 	}()
 	if incomplete != nil {
 		fmt.Fprintln(f.Err, "shadow: "+complaint(ctx, incomplete))
@@ -110,3 +112,6 @@ func runExplore(ctx context.Context, f *pipeline.Suggest, logs []string, port ui
 	}
 	return server.Serve(ctx, held)
 }
+
+// A servedError says what the answer left out of the logs, once its page was served for as long as it was wanted.
+type servedError struct{ error }
