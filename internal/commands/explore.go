@@ -83,7 +83,7 @@ func runExplore(ctx context.Context, f *pipeline.Suggest, logs []string, port ui
 	if follow {
 		next = func() *pipeline.Suggest {
 			q := unasked
-			q.Started, q.Progress = time.Now(), nil
+			q.Started, q.Quiet, q.Verbose = time.Now(), true, false // what is chosen was told
 			return &q
 		}
 	}

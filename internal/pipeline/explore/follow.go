@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"io"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
+	"shadow/internal/logfile/object"
 	"shadow/internal/pipeline"
 	"shadow/internal/traffic/ingest"
 )
@@ -37,6 +39,9 @@ type State struct {
 
 // VerifyFollowed reports what cannot be followed among the names of logs.
 func VerifyFollowed(logs []string) error {
+	if i := slices.IndexFunc(logs, object.IsName); i >= 0 {
+		return pipeline.Usage("--follow reads files of this machine, and %s is none: copy it first", logs[i])
+	}
 	if once := ingest.Once(logs); once != "" {
 		if once == "-" {
 			once = "standard input"

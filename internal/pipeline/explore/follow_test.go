@@ -132,10 +132,12 @@ func TestFollowingKeepsWhatWasRotated(t *testing.T) {
 	g.until("grown", func(s *State) bool { return s.Version > 1 && s.Requests > before.Requests && s.Problem == "" })
 }
 
-// What can be read only once is not followed.
+// What can be read only once, or lies elsewhere, is not followed.
 func TestFollowedOnce(t *testing.T) {
-	if err := VerifyFollowed([]string{shop, "-"}); err == nil || !strings.Contains(err.Error(), "standard input can be read only once") {
-		t.Error(err)
+	for name, want := range map[string]string{"-": "standard input can be read only once", "s3://logs/access.log": "s3://logs/access.log is none"} {
+		if err := VerifyFollowed([]string{shop, name}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Error(err)
+		}
 	}
 	if err := VerifyFollowed([]string{shop}); err != nil {
 		t.Error(err)
