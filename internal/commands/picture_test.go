@@ -49,8 +49,20 @@ func TestPictureOfReadme(t *testing.T) {
 // The recording of the page of shadow explore, which -update makes: the answer, N dragged in the chart, a part of the time,
 // one client.
 func TestRecordingOfExplore(t *testing.T) {
+	const name = "../../docs/explore.gif"
 	if !*update {
-		t.Skip("-update makes docs/explore.gif")
+		text, err := os.ReadFile(name)
+		must(t, err)
+		film, err := gif.DecodeAll(bytes.NewReader(text))
+		must(t, err)
+		length := 0
+		for _, delay := range film.Delay {
+			length += delay
+		}
+		if len(text) > 2<<20 || length < 1500 || length > 2500 || len(film.Image) < 30 {
+			t.Errorf("%d bytes, %d frames, %d hundredths of a second", len(text), len(film.Image), length)
+		}
+		return
 	}
 	v := visitPage(t, serve(t, rootOfSamples(t), "sample-logs/shop-combined.log"), 1000)
 	must(t, chromedp.Do(v.ctx, chromedp.EmulateViewport(960, 760)))
@@ -78,7 +90,7 @@ func TestRecordingOfExplore(t *testing.T) {
 	v.until(`document.getElementById("one-title").textContent.includes(":") && document.querySelector("#one-chart canvas") !== null`)
 	r.show("#one")
 	r.take(400)
-	r.write("../../docs/explore.gif")
+	r.write(name)
 }
 
 // A recording is of a page: what is seen, and for how long.
