@@ -609,7 +609,7 @@ func (q *inquiry) compared(format string, text []byte) {
 	q.Helper()
 	source := "diff as " + format
 	q.head(source, format, text)
-	for _, m := range refusesLine.FindAllSubmatch(text, -1) {
+	for _, m := range refusesLine.FindAllSubmatch(tags.ReplaceAll(text, []byte(" ")), -1) {
 		q.refuses(source, m)
 	}
 	if format == "csv" {
@@ -820,12 +820,12 @@ func (q *inquiry) read() {
 		text := q.shadow(q.judged("replay", append(with, "--sweep", "--db", fmt.Sprintf("night%d.db", i))...)...)
 		q.replayed("replay --sweep", format, text)
 		q.swept("sweep", format, q.shadow("sweep", q.log, "--evidence", "--output", format, "--db", "swept.db"))
+		q.compared(format, q.shadow(q.judged("diff", "--evidence", "--output", format)...))
+		q.keyed(format, q.shadow("keys", q.log, "--limit", q.policies[1], "--output", format))
 		if format == "html" {
 			q.page("replay --sweep", text)
 			continue
 		}
-		q.compared(format, q.shadow(q.judged("diff", "--evidence", "--output", format)...))
-		q.keyed(format, q.shadow("keys", q.log, "--limit", q.policies[1], "--output", format))
 		if q.reading == nil || slices.Contains(q.reading, "--cold") { // suggest starts cold
 			q.suggested(format, q.shadow("suggest", q.log, "--holdout", "0", "--band=false",
 				"--kind", "window", "--per", "1m", "--details", "--output", format))

@@ -148,11 +148,16 @@ func (p *Policy) writeTo(t *document.Writer, a *Account, plots bool) {
 		var lines []string
 		for i := range p.Refusals {
 			if l := p.Refusals[i].Line; l != nil {
-				lines = append(lines, fmt.Sprintf("%s:%d: %s", l.File, l.Line, table.Cut(escape.Visible(l.Text), mostLine)))
+				text := table.Cut(escape.Visible(l.Text), mostLine)
+				lines = append(lines, fmt.Sprintf("%s:%d: %s", escape.Visible(l.File), l.Line, text))
 			}
 		}
-		if lines != nil {
+		switch {
+		case lines == nil:
+		case t.Page != nil:
 			t.Lines(lines)
+		default: // from the margin, as editors read them
+			fmt.Fprintf(t, "\n%s\n", strings.Join(lines, "\n"))
 		}
 	}
 	t.Space()

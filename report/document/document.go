@@ -84,12 +84,6 @@ func Write(w io.Writer, r Report, v View, output string, outputs []string) error
 	return err
 }
 
-// A View is how a report meets its reader.
-type View struct {
-	Width int  // of the terminal; 0 without one
-	Color bool // whether the terminal may be told to change colour
-}
-
 const (
 	pipeWidth  = 100 // columns of findings and warnings that do not go to a terminal
 	pageWidth  = 120 // columns of tables that do not go to a terminal
@@ -395,23 +389,4 @@ func (w *Writer) Lines(lines []string) {
 	for _, line := range lines {
 		fmt.Fprintf(w, "%s%s\n", indent, escape.Visible(line))
 	}
-}
-
-// A color is the number of a Select Graphic Rendition sequence.
-type color int
-
-// The colours.
-const (
-	Bold   color = 1
-	Dim    color = 2
-	Red    color = 31
-	Yellow color = 33
-)
-
-// Paint returns a text in a colour, if the terminal may be told to.
-func (v View) Paint(c color, s string) string {
-	if !v.Color || s == "" {
-		return s
-	}
-	return fmt.Sprintf("\x1b[%dm%s\x1b[0m", c, s)
 }

@@ -204,7 +204,8 @@ func (p *Policy) Newest() (text string, more bool) {
 	}
 	refused := against("requests", func(t *Trend) float64 { return t.RefusedPercent })
 	hit := against("clients", func(t *Trend) float64 { return t.ClientsHitPercent })
-	return fmt.Sprintf("against the %d runs before, the newest refuses %s, and hits %s", n, refused, hit), more
+	text = fmt.Sprintf("against the %d runs before, the newest refuses %s, and hits %s", n, refused, hit)
+	return text, more
 }
 
 // The history in the table of the report: rows of level "trend" (name is the run), "newly hit", "released", "repeat

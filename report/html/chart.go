@@ -79,7 +79,8 @@ func (c *chart) draw(columns []column, least float64, apart bool) {
 			height = max(height, leastShown)
 		}
 		c.Bars = append(c.Bars, chartBar{
-			X: percentOf(float64(i), n), Y: percentOf(1-height, 1), Width: percentOf(width, n), Height: percentOf(height, 1), Gap: column.gap, Text: column.text,
+			X: percentOf(float64(i), n), Y: percentOf(1-height, 1), Width: percentOf(width, n), Height: percentOf(height, 1),
+			Gap: column.gap, Text: column.text,
 		})
 	}
 	c.mark(columns)
@@ -93,7 +94,10 @@ func (c *chart) mark(columns []column) {
 		at = []int{0, last / 4, last / 2, last - last/4, last}
 	}
 	for k, i := range slices.Compact(at) {
-		m := chartText{At: percentOf(float64(i)+0.5, float64(len(columns))), Text: columns[i].mark, Anchor: "middle", Extra: k%2 == 1 && len(at) > 3}
+		m := chartText{
+			At: percentOf(float64(i)+0.5, float64(len(columns))), Text: columns[i].mark, Anchor: "middle",
+			Extra: k%2 == 1 && len(at) > 3,
+		}
 		switch i {
 		case 0:
 			m.At, m.Anchor = "0%", "start"
@@ -126,7 +130,7 @@ func curveChart(title string, p *plot.Curve) *chart {
 	c := &chart{Title: title, Class: "all"}
 	c.draw(columns, p.Top, false)
 	most := slices.Max(p.Values)
-	c.Words = fmt.Sprintf("%s: from %s to %s, at most %s at %s", title, columns[0].mark, columns[len(columns)-1].mark, format.Amount(most),
-		columns[slices.Index(p.Values, most)].mark)
+	c.Words = fmt.Sprintf("%s: from %s to %s, at most %s at %s", title, columns[0].mark, columns[len(columns)-1].mark,
+		format.Amount(most), columns[slices.Index(p.Values, most)].mark)
 	return c
 }

@@ -71,8 +71,9 @@ func (d *Document) Write(w io.Writer) error {
 
 func (d *Document) view(p *document.Page, room room) *documentView {
 	v := &documentView{
-		frame: documentFrame(), Lede: d.lede, Cards: cardsOf(&d.head.Input), Shadow: strings.TrimSpace("shadow " + d.head.Version),
-		Command: clipped(d.head.Command), Strong: clippedFacts(p.Strong, room.notes), Input: clippedFacts(p.Input, room.notes),
+		frame: documentFrame(), Lede: d.lede, Cards: cardsOf(&d.head.Input),
+		Strong: clippedFacts(p.Strong, room.notes), Input: clippedFacts(p.Input, room.notes),
+		Shadow: strings.TrimSpace("shadow " + d.head.Version), Command: clipped(d.head.Command),
 	}
 	v.Title, v.Data = p.Title, "{}"
 	for _, a := range p.Alerts[:min(len(p.Alerts), room.notes)] {
