@@ -13,8 +13,8 @@ function newChart(box, height, options, columns) {
 
 // A limitChart shows what limits do that differ in their size only: lines of shares in percent, on a logarithmic scale of sizes
 // from 1 to top. marks() tells where the limit stands, and the answer and the bound, if they are known; pick(n) is called
-// where the chart is pressed or dragged.
-function limitChart(box, { sizes, lines, top, most, stepped, marks, pick }) {
+// where the chart is pressed or dragged, and placed(box) with where the lines are drawn.
+function limitChart(box, { sizes, lines, top, most, stepped, marks, pick, placed }) {
   const paths = stepped ? uPlot.paths.stepped({ align: 1 }) : undefined;
   const go = (u, event) => pick(u.posToVal(event.clientX - u.over.getBoundingClientRect().left, "x"));
   return newChart(box, Math.round(Math.min(340, Math.max(220, box.clientWidth * 0.36))), {
@@ -28,7 +28,7 @@ function limitChart(box, { sizes, lines, top, most, stepped, marks, pick }) {
       points: { show: sizes.length < 40 || line.values.includes(null), size: 5, fill: color(line.color) },
     }))],
     hooks: {
-      draw: [(u) => markLimit(u, lines, marks())],
+      draw: [(u) => markLimit(u, lines, marks()), (u) => placed(u.bbox)],
       ready: [(u) => {
         // A finger that goes up or down scrolls the page: then the browser takes the pointer away, and there is no click.
         u.over.addEventListener("pointerdown", (event) => u.over.setPointerCapture(event.pointerId));

@@ -301,13 +301,18 @@ function drawCurve() {
   byId("chart-words").textContent = !some ? "" : `${curve.note ?? ""} Drag in the chart to move N.${looserWords()}`
     + (boundOf() === null ? "" : ` The dotted line is the bound: under the promise no limit by client refuses more than ${percent(data.bound, 100)} %.`);
   if (!some) return;
-  const sizes = curve.points.map((p) => p.n), knob = 16; // pixels
+  const sizes = curve.points.map((p) => p.n);
   chart = limitChart(byId("chart"), {
-    sizes, lines: drawn.filter((line) => line.on), top: top(), most: Number(zoom.value), stepped: curve.stepped, pick: choose,
+    sizes, lines: drawn.filter((line) => line.on), top: top(), most: Number(zoom.value), stepped: curve.stepped, pick: choose, placed: below,
     marks: () => ({ n: Number(number.value), at: sizes.findLastIndex((n) => n <= Number(number.value)), answer: answerOf(), bound: boundOf() }),
   });
-  slider.style.marginLeft = `${chart.bbox.left / dot() - knob / 2}px`; // below the chart
-  slider.style.width = `${chart.bbox.width / dot() + knob}px`;
+}
+
+// below puts the slider below what the chart draws in.
+function below({ left, width: wide }) {
+  const knob = 16; // pixels
+  slider.style.marginLeft = `${left / dot() - knob / 2}px`;
+  slider.style.width = `${wide / dot() + knob}px`;
 }
 
 // looserWords says why the answer is not the least limit that hits no protected client.
