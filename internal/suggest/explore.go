@@ -133,7 +133,7 @@ func (a *Advice) Percents() (shares []Percent) {
 // Keeping returns the least limit of a curve that spares each of the Percents of some clients; 0: none does.
 func (a *Advice) Keeping(c *Curve, clients *who.Groups) (limits []int64) {
 	for _, p := range a.Percents() {
-		n, ok := Strictest([]*Curve{c}, func(f *Figures) bool { return a.keepsPercent(f, p, clients) })
+		n, ok := Strictest([]*Curve{c}, func(f *Figures) bool { return a.SparesPercent(f, p, clients) })
 		if !ok {
 			n = 0
 		}
@@ -170,8 +170,8 @@ func (a *Advice) foremost(all []Suggestion) (best []*Suggestion, left int) {
 	return shown, len(best) - len(shown)
 }
 
-// keepsPercent reports whether a limit spares such a share of the protected ones of some clients.
-func (a *Advice) keepsPercent(f *Figures, p Percent, clients *who.Groups) bool {
+// SparesPercent reports whether a limit spares such a share of the protected ones of some clients.
+func (a *Advice) SparesPercent(f *Figures, p Percent, clients *who.Groups) bool {
 	for _, g := range a.Goals {
 		if f.Hit.Of(g.Who) > (Goal{g.Who, p, g.OneOf}).MayHit(clients.Of(g.Who)) {
 			return false
@@ -183,7 +183,7 @@ func (a *Advice) keepsPercent(f *Figures, p Percent, clients *who.Groups) bool {
 // firstKeeping is the first stop from which on all keep a promise; −1 if the last breaks it.
 func (a *Advice) firstKeeping(stops []Stop, p Percent) int {
 	i := len(stops)
-	for i > 0 && a.keepsPercent(&stops[i-1].Figures, p, &a.Whole.Groups) {
+	for i > 0 && a.SparesPercent(&stops[i-1].Figures, p, &a.Whole.Groups) {
 		i--
 	}
 	if i == len(stops) {

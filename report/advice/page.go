@@ -31,7 +31,7 @@ func (s *Report) page() *html.Answer {
 	p := &html.Answer{
 		Shadow: strings.TrimSpace("shadow " + s.Version), Command: s.Command, What: s.whatText(a),
 		Verdict: a.wording().words, Tone: v.Verdict, Reason: v.Reason, Facts: a.briefFacts(pageWidth),
-		Note: v.Note, Next: v.Next, WhyLooser: advice.Answer.WhyLooser(),
+		Note: v.Note, Next: v.Next, Limit: advice.Answer.Limit, InWords: a.limitText(), WhyLooser: advice.Answer.WhyLooser(),
 		Protects: advice.Protected().String(), Targets: advice.Target.String(),
 	}
 	for _, f := range s.Findings {

@@ -27,6 +27,7 @@ type Answer struct {
 	Alerts          []Alert
 	Verdict         string // in a word or two
 	Tone            string // deploy, ceiling, no_limit_can, not_judgeable
+	Limit, InWords  string // the answer; "": there is none
 	Reason          string
 	Facts           []document.Fact // the limit, and what it does
 	Note            string
@@ -173,11 +174,17 @@ func (p *Answer) view(most int) (*answerView, error) {
 		shape := &p.Shapes[p.First]
 		stop := &shape.Stops[p.FirstStop]
 		v.Explorer = &explorerView{Kinds: p.kinds(), Limit: stop.Limit, Groups: groupRows(p.Groups, stop.Hit, stop.Refused), Hit: p.hitRows(most)}
-		island.Answer = start{Limit: stop.Limit, Shape: shape.name(), N: stop.N, Why: p.WhyLooser}
+		island.Answer = start{Limit: stop.Limit, N: stop.N, Why: p.WhyLooser}
+		if p.Limit != "" {
+			island.Answer.Shape = shape.name()
+		}
 		island.Stored = p.stored(most)
 	}
 	if v.Explorer != nil {
 		v.Explorer.About, v.Explorer.Grouped, v.Explorer.Listed, v.Explorer.Percents = about, "identity", true, p.Percents
+		v.Explorer.Answered = p.Limit != ""
+	} else {
+		v.frame = documentFrame()
 	}
 	if len(p.Percents) > 0 && p.Asked == nil {
 		v.Map = p.maps()

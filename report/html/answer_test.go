@@ -2,6 +2,8 @@ package html
 
 import (
 	"context"
+	"encoding/csv"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -158,7 +160,7 @@ func TestBrowserAnswerSlider(t *testing.T) {
 	set := `(() => { const f = document.getElementById("%s"); f.value = "%d"; f.dispatchEvent(new Event("%s")); return true; })()`
 	eval[bool](b, set, "number", 100, "change")
 	b.shows(p, 0, 4)
-	eval[bool](b, set, "protect", 1, "input")
+	eval[bool](b, set, "protect", 2, "input")
 	b.shows(p, 0, p.Shapes[0].Keeps[1])
 	if text := eval[string](b, `document.getElementById("protect-words").textContent`); text != "90 % of 60" {
 		t.Errorf("spares %q", text)
@@ -271,6 +273,47 @@ func TestBrowserAnswerCopies(t *testing.T) {
 		}
 		if text := eval[string](b, "document.querySelector(%q).textContent", selector); text != "Copied" {
 			t.Errorf("the button says %q", text)
+		}
+	}
+}
+
+// All clients that are listed can be taken away. No cell is a formula.
+func TestBrowserAnswerIsTaken(t *testing.T) {
+	p := madeAnswer([]string{"=1+1|cmd", "a, \"b\"", "curl/8.5.0"})
+	b := openTab(t, p, 1280, 900)
+	taken := func(id string) string {
+		return eval[string](b, `new Promise((done) => {
+			HTMLAnchorElement.prototype.click = () => {};
+			URL.createObjectURL = (blob) => { blob.text().then(done); return "#"; };
+			document.getElementById(%q).click();
+		})`, id)
+	}
+	rows, err := csv.NewReader(strings.NewReader(taken("save-csv"))).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all struct {
+		Limit string
+		Hit   []struct {
+			Client  string
+			Refused int64
+		}
+	}
+	if err := json.Unmarshal([]byte(taken("save-json")), &all); err != nil {
+		t.Fatal(err)
+	}
+	stop := p.Shapes[0].Stops[12]
+	hit := slices.DeleteFunc(slices.Clone(p.Shapes[0].Listed), func(l suggest.Listed) bool { return l.Refused[12] == 0 })
+	if len(rows)-1 != len(hit) || len(all.Hit) != len(hit) || all.Limit != stop.Limit || len(hit) <= mostListed {
+		t.Fatalf("%d rows and %d clients of %s, want %d of %s", len(rows)-1, len(all.Hit), all.Limit, len(hit), stop.Limit)
+	}
+	for i, l := range hit {
+		row, name := rows[i+1], p.Clients[l.Client].Name
+		if all.Hit[i].Client != name || all.Hit[i].Refused != l.Refused[12] || row[7] != fmt.Sprint(l.Refused[12]) || row[0] != stop.Limit {
+			t.Errorf("%+v and %q, want %s with %d", all.Hit[i], row, name, l.Refused[12])
+		}
+		if want := strings.Replace(name, "=", "'=", 1); row[3] != want {
+			t.Errorf("%q, want %q", row[3], want)
 		}
 	}
 }

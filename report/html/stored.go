@@ -21,6 +21,7 @@ type explorerView struct {
 	Limit    string
 	Grouped  string // what clients are grouped by
 	Listed   bool   // whether clients are listed
+	Answered bool   // whether Limit is an answer
 	Groups   []groupRow
 	Hit      []hitRow
 }

@@ -17,7 +17,10 @@ const engine = new Promise((resolve, reject) => {
 		}
 		sample = new File([data.sample], "shop-combined.log");
 		const worker = new Worker(URL.createObjectURL(new Blob([data.script], { type: "text/javascript" })));
-		worker.onerror = (event) => reject(new Error(event.message));
+		worker.onerror = (event) => {
+			reject(new Error(event.message));
+			end(event.message);
+		};
 		worker.onmessage = ({ data: { ready, failed } }) => (ready ? resolve(worker) : reject(new Error(failed)));
 		worker.postMessage({ program: data.program }, [data.program]);
 	};
@@ -38,12 +41,25 @@ async function keep() {
 
 let last = 0; // question
 const waiting = new Map(); // by question: who wants the answer
+let ended = null; // why the engine answers no more
+
+// end tells all who wait that the engine has ended, as where there is no memory left.
+function end(why) {
+	ended = new Error(`${why}. Load this page again.`);
+	for (const { reject } of waiting.values()) reject(ended);
+	waiting.clear();
+}
 
 // put asks the engine, and returns the answer.
 async function put(question) {
 	const worker = await engine, id = ++last;
+	if (ended) throw ended;
 	worker.onmessage = ({ data }) => {
-		const { id, progress, error, answer } = data.failed ? { id: last, error: data.failed } : JSON.parse(data);
+		if (data.failed) {
+			end(data.failed);
+			return;
+		}
+		const { id, progress, error, answer } = JSON.parse(data);
 		if (progress) {
 			move(progress);
 			return;

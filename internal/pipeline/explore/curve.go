@@ -78,7 +78,7 @@ func (s *Session) curve(ctx context.Context, q *Request) (*Curve, error) {
 		return nil, err
 	}
 	placements, _, _ := suggest.Curves(drawn, labels)
-	c := &Curve{Limit: patternOf(policies[0].Parts[0].Spec), Shape: shape.String(), Is: is, Points: []CurvePoint{}}
+	c := &Curve{Note: fmt.Sprintf("The curve is that of %s; it joins the N that were counted.", shape), Limit: patternOf(policies[0].Parts[0].Spec), Shape: shape.String(), Is: is, Points: []CurvePoint{}}
 	crowd, err := s.crowd(ctx, scope{action: q.Action})
 	if err != nil {
 		return nil, err
@@ -86,6 +86,9 @@ func (s *Session) curve(ctx context.Context, q *Request) (*Curve, error) {
 	c.Groups = s.groups(crowd, suggest.Figures{})
 	points := placements[0][0].Points
 	c.Keeps = append([]int64{}, s.Report.Answers[0].Advice.Keeping(&placements[0][0], &crowd.Clients)...)
+	if err := s.fit(ctx, q, c, &crowd.Clients); err != nil {
+		return nil, err
+	}
 	next := 0.0 // the size from which on a further point shows
 	for i := range points {
 		p := &points[i]
@@ -105,8 +108,76 @@ func (s *Session) curve(ctx context.Context, q *Request) (*Curve, error) {
 		}
 		c.Points = append(c.Points, shown)
 	}
-	c.Note = fmt.Sprintf("The curve is that of %s; it joins the N that were counted.", c.Shape)
 	return c, nil
+}
+
+// exact are the limits that lie on their curve; others are near it.
+var exact = []string{"token", "window", "fixed"}
+
+// mostFitted is the most steps in which a limit that is near its curve is looked for.
+const mostFitted = 8
+
+// fit makes Keeps those of the limit that was asked about, where its curve is only near it: by replays.
+func (s *Session) fit(ctx context.Context, q *Request, c *Curve, clients *who.Groups) error {
+	if slices.Contains(exact, strings.SplitN(q.Limit, ":", 2)[0]) {
+		return nil
+	}
+	c.Note = fmt.Sprintf("The curve is that of %s, which is near; it joins the N that were counted.", c.Shape)
+	advice, replayed := s.Report.Answers[0].Advice, map[int64]suggest.Figures{}
+	for i, share := range advice.Percents() {
+		spares := func(n int64) (bool, error) {
+			f, known := replayed[n]
+			if !known {
+				one := *q
+				one.Limit = c.Limit.with(n)
+				_, hits, err := s.hits(ctx, &one, nil)
+				if err != nil {
+					return false, err
+				}
+				f = suggest.Count(hits, s.found.Who.Identities)
+				replayed[n] = f
+			}
+			return advice.SparesPercent(&f, share, clients), nil
+		}
+		var err error
+		if c.Keeps[i], err = nearest(c.Keeps[i], c.Limit.Before != "", spares); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// nearest returns the least number from which on something holds, near n; 0 if it is not found there.
+func nearest(n int64, able bool, holds func(int64) (bool, error)) (int64, error) {
+	if n == 0 || !able {
+		return 0, nil
+	}
+	for range mostFitted {
+		here, err := holds(n)
+		if err != nil {
+			return 0, err
+		}
+		if !here {
+			n++
+			continue
+		}
+		if n == 1 {
+			return 1, nil
+		}
+		if below, err := holds(n - 1); err != nil || !below {
+			return n, err
+		}
+		n--
+	}
+	return 0, nil
+}
+
+// with returns the limit of another size.
+func (p *Pattern) with(n int64) string {
+	if n+p.Add == 0 { // nginx without a burst
+		return strings.TrimSuffix(p.Before, ",burst=")
+	}
+	return p.Before + strconv.FormatInt(n+p.Add, 10) + p.After
 }
 
 // kinds has the curves nearest to limits of servers that are no buckets.

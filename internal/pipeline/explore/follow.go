@@ -98,9 +98,13 @@ func (f *Following) look() (grown bool, problem string) {
 
 // renew opens the logs, and has the new session answer from now on.
 func (f *Following) renew(ctx context.Context) {
-	next, _ := Open(ctx, f.question(), f.logs) // what is incomplete is told in the end
+	next, err := Open(ctx, f.question(), f.logs) // what is incomplete is told in the end
 	if next == nil {
-		f.say("The logs cannot be read now: the figures are older.")
+		problem := "The logs cannot be read now: the figures are older."
+		if f.session.suggest.Anonymizer == nil && err != nil {
+			problem += " " + err.Error()
+		}
+		f.say(problem)
 		return
 	}
 	next.version = f.session.version + 1

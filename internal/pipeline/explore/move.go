@@ -34,6 +34,7 @@ type Move struct {
 // A Compared is what another limit does to the same requests.
 type Compared struct {
 	Limit        string  `json:"limit"`
+	Problem      string  `json:"problem"` // why it cannot be compared with; "": it is
 	Groups       []Group `json:"groups"`
 	NewlyHit     int     `json:"newly_hit"` // clients that the limit hits, and the other does not
 	Released     int     `json:"released"`  // the other way round
@@ -65,7 +66,7 @@ type Row struct {
 }
 
 // mostRows is the most clients that a Move lists.
-const mostRows = 200
+const mostRows = 100_000
 
 // move replays a limit. Of a part of the time it tells what a replay of the whole log does in it.
 func (s *Session) move(ctx context.Context, q *Request) (*Move, error) {
@@ -98,8 +99,10 @@ func (s *Session) move(ctx context.Context, q *Request) (*Move, error) {
 	m.Hit = rows[from:min(from+min(max(0, q.Rows), mostRows), len(rows))]
 	s.describe(m.Hit)
 	if q.Other != "" {
-		if m.Compared, err = s.compare(ctx, q, crowd, hits); err != nil {
-			return nil, err
+		if m.Compared, err = s.compare(ctx, q, crowd, hits); ctx.Err() != nil {
+			return nil, ctx.Err()
+		} else if err != nil {
+			m.Compared = &Compared{Limit: q.Other, Problem: err.Error()}
 		}
 	}
 	if of == (scope{}) {

@@ -175,22 +175,25 @@ func TestCurvesKeep(t *testing.T) {
 	if len(percents) < 4 {
 		t.Fatalf("%v", percents)
 	}
-	kept := func(n int64) (part, all int64) {
-		for _, g := range answer[Move](t, s, Request{Ask: "move", Limit: "window:" + itoa(n) + "/1m"}).Groups {
-			if g.Protected {
-				part, all = part+g.Clients-g.Hit, all+g.Clients
+	for _, limit := range []string{"window:6/1m", "haproxy:6/1m", "nginx:30r/m,burst=5,nodelay", "caddy:6/1m"} {
+		c := answer[Curve](t, s, Request{Ask: "curve", Limit: limit})
+		kept := func(n int64) (part, all int64) {
+			for _, g := range answer[Move](t, s, Request{Ask: "move", Limit: c.Limit.with(n)}).Groups {
+				if g.Protected {
+					part, all = part+g.Clients-g.Hit, all+g.Clients
+				}
 			}
+			return part, all
 		}
-		return part, all
-	}
-	for i, n := range answer[Curve](t, s, Request{Ask: "curve", Limit: "window:6/1m"}).Keeps {
-		share := strings.TrimSuffix(percents[i].String(), "%")
-		wanted := must(strconv.ParseFloat(share, 64))
-		if part, all := kept(n); float64(part) < wanted/100*float64(all) {
-			t.Errorf("%d spares %d of %d, less than %s %%", n, part, all, share)
-		}
-		if part, all := kept(n - 1); float64(part) >= wanted/100*float64(all) {
-			t.Errorf("%d spares %d of %d, not less than %s %%", n-1, part, all, share)
+		for i, n := range c.Keeps {
+			share := strings.TrimSuffix(percents[i].String(), "%")
+			wanted := must(strconv.ParseFloat(share, 64))
+			if part, all := kept(n); float64(part) < wanted/100*float64(all) {
+				t.Errorf("%s of %d spares %d of %d, less than %s %%", limit, n, part, all, share)
+			}
+			if part, all := kept(n - 1); float64(part) >= wanted/100*float64(all) {
+				t.Errorf("%s of %d spares %d of %d, not less than %s %%", limit, n-1, part, all, share)
+			}
 		}
 	}
 }
@@ -352,6 +355,9 @@ func TestCompared(t *testing.T) {
 	}
 	if d := m.Compared; sumUp(d.Groups) != sumUp(other.Groups) || d.NewlyHit != newly || d.Released != released || newly+released == 0 {
 		t.Errorf("%+v, want %d newly hit and %d released", d, newly, released)
+	}
+	if odd := answer[Move](t, s, Request{Ask: "move", Limit: a, Other: "odd"}); odd.Compared.Problem == "" || sumUp(odd.Groups) != sumUp(m.Groups) {
+		t.Errorf("with an odd limit: %+v", odd)
 	}
 	for _, row := range m.Compared.NewlyHitSome {
 		if ofB[row.Client] || row.Refused == 0 {

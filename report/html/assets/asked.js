@@ -74,7 +74,7 @@ function written() {
     case "nginx": return `nginx:${count}r/${per.value === "1s" ? "s" : "m"}${n > 1 ? `,burst=${n - 1},nodelay` : ""}`;
     case "window": case "fixed": return `${kind.value}:${n}/${per.value}`;
   }
-  return curve?.limit.before ? `${curve.limit.before}${n + curve.limit.add}${curve.limit.after}` : limit.value;
+  return curve?.limit.before && !isOld ? `${curve.limit.before}${n + curve.limit.add}${curve.limit.after}` : limit.value;
 }
 
 // spread sets the controls to a limit as it is written.
@@ -100,7 +100,7 @@ function spread(text) {
 
 
 // Of a limit of another kind the size is known with its curve.
-const fixOther = () => (slider.disabled = number.disabled = kind.value === "other" && !curve?.limit.before);
+const fixOther = () => (slider.disabled = number.disabled = kind.value === "other" && (isOld || !curve?.limit.before));
 onChange.push(() => {
   rate.disabled = kind.value !== "token" && kind.value !== "nginx";
   per.disabled = kind.value === "other";

@@ -15,7 +15,8 @@ function newChart(box, height, options, columns) {
 // from 1 to top. marks() tells where the limit stands, and the answer and the bound, if they are known; pick(n) is called
 // where the chart is pressed or dragged, and placed(box) with where the lines are drawn.
 function limitChart(box, { sizes, lines, top, most, stepped, marks, pick, placed }) {
-  const paths = stepped ? uPlot.paths.stepped({ align: 1 }) : undefined;
+  const steps = uPlot.paths.stepped({ align: 1 }); // what is not known everywhere is no step, but dots
+  const pathsOf = (line) => (!stepped ? undefined : line.values.includes(null) ? () => null : steps);
   const go = (u, event) => pick(u.posToVal(event.clientX - u.over.getBoundingClientRect().left, "x"));
   return newChart(box, Math.round(Math.min(340, Math.max(220, box.clientWidth * 0.36))), {
     scales: { x: { time: false, distr: 3, range: [1, top] }, y: { range: [0, most] } },
@@ -24,7 +25,7 @@ function limitChart(box, { sizes, lines, top, most, stepped, marks, pick, placed
       axis({ values: (u, ticks) => ticks.map((v) => `${v} %`), size: 58 }),
     ],
     series: [{}, ...lines.map((line) => ({
-      stroke: color(line.color), width: line.dashed ? 1.75 : 2.25, dash: line.dashed ? [6, 4] : undefined, paths, spanGaps: true,
+      stroke: color(line.color), width: line.dashed ? 1.75 : 2.25, dash: line.dashed ? [6, 4] : undefined, paths: pathsOf(line), spanGaps: true,
       points: { show: sizes.length < 40 || line.values.includes(null), size: 5, fill: color(line.color) },
     }))],
     hooks: {
@@ -42,7 +43,7 @@ function limitChart(box, { sizes, lines, top, most, stepped, marks, pick, placed
 }
 
 // markLimit draws the bound, the answer, and where the limit stands.
-function markLimit(u, lines, { n, at, answer, bound }) {
+function markLimit(u, lines, { n, shares, answer, bound }) {
   const { ctx } = u, { left, top, width, height } = u.bbox;
   const line = (x1, y1, x2, y2, tone, dash) => {
     ctx.strokeStyle = ctx.fillStyle = color(tone);
@@ -72,8 +73,8 @@ function markLimit(u, lines, { n, at, answer, bound }) {
     ctx.fillText("the answer", x + (right ? -4 : 4) * dot(), top + 14 * dot());
   }
   const x = upright(n, "accent", []);
-  for (const { values, color: tone } of lines) {
-    const share = values[at] ?? null;
+  for (const drawnLine of lines) {
+    const share = shares(drawnLine), { color: tone } = drawnLine;
     if (share === null || share > u.scales.y.max) continue;
     ctx.beginPath();
     ctx.arc(x, u.valToPos(share, "y", true), 4.5 * dot(), 0, 7);

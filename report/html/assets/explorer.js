@@ -6,11 +6,11 @@ const rowsAtOnce = 20;
 const slider = byId("slider"), number = byId("number"), limit = byId("limit"), protect = byId("protect"), zoom = byId("zoom");
 const onChange = [], onCurve = [], onMove = []; // what else is done then
 
-let curve = null, move = null, stops = [1], chart = null, drawn = [];
+let curve = null, isOld = true, move = null, stops = [1], chart = null, drawn = [], drawnTo = 0; // isOld: the curve is of another limit
 let sort = "", reverse = false, from = 0;
 
-// latest asks the last question of those that come while one is answered. Others are never asked.
-function latest(show) {
+// latest asks the last question of those that come while one is answered. Others are never asked. What is wrong is told.
+function latest(show, tell = complain) {
   let busy = false, waiting = null;
   return async function next(question) {
     if (busy) {
@@ -24,7 +24,7 @@ function latest(show) {
     } catch (error) {
       wrong = error.message;
     }
-    complain(question.ask, wrong);
+    tell(question.ask, wrong);
     busy = false;
     if (waiting) {
       const again = waiting;
@@ -38,11 +38,14 @@ function latest(show) {
 const wrongs = new Map();
 function complain(what, wrong) {
   wrongs.set(what, wrong);
-  byId("state").textContent = [...new Set(wrongs.values())].filter(Boolean).join(" ");
+  byId("state").textContent = [...new Set(wrongs.values())].filter(Boolean).join("; ");
   root.classList.toggle("stale", Boolean(wrongs.get("move")));
 }
 
-const askMove = latest(showMove), askCurve = latest(showCurve);
+const askMove = latest(showMove), askCurve = latest(showCurve, (what, wrong) => {
+  if (wrong) clearCurve();
+  complain(what, wrong);
+});
 const listing = (begin, rows) => ({ ...questionOf("move"), sort, reverse, filter: byId("filter")?.value.trim() ?? "", from: begin, rows });
 const list = () => askMove(listing(from, rowsAtOnce));
 
@@ -57,8 +60,12 @@ function relist() {
 function change(other, typed) {
   if (!typed) limit.value = written();
   complain("limit", "");
-  if (other) curve = null;
+  if (other) {
+    isOld = true;
+    byId("explore").classList.add("waiting");
+  }
   scale();
+  if (!other && top() !== drawnTo) drawCurve();
   for (const act of onChange) act();
   relist();
   if (other) askCurve(questionOf("curve"));
@@ -102,18 +109,19 @@ limit.addEventListener("change", () => {
 
 // The second handle: the least N that spares a share of the protected clients.
 protect?.addEventListener("input", () => {
-  if (!curve) return;
-  const n = curve.keeps[Number(protect.value)];
-  choose(n || curve.points[curve.points.length - 1].n);
+  const n = curve.keeps[Number(protect.value) - 1];
+  choose(n || (Number(protect.value) > 0 ? curve.points[curve.points.length - 1].n : 1));
 });
 
 function showProtected() {
   if (!protect) return;
-  protect.disabled = !curve || slider.disabled;
-  if (!curve) return;
+  const able = curve && !isOld && !slider.disabled && curve.keeps.some((n) => n > 0) && curve.groups.some((g) => g.protected);
+  protect.disabled = !able;
+  if (!able) byId("protect-words").textContent = isOld ? "" : "not known";
+  if (!able) return;
   const kept = curve.keeps.findLastIndex((n) => n > 0 && n <= Number(number.value)), clients = sumOf(some(curve.groups, "protected"), "clients");
   const text = `${kept < 0 ? `less than ${data.percents[0]}` : data.percents[kept]} % of ${thousands(clients)}`;
-  protect.value = Math.max(kept, 0);
+  protect.value = kept + 1;
   byId("protect-words").textContent = text;
   protect.setAttribute("aria-valuetext", `${text} ${data.protects}`);
 }
@@ -220,14 +228,17 @@ for (const head of byId("clients")?.tHead.rows[0].cells ?? []) {
 
 // Clients can be taken away: all that are listed, by a file that the browser saves.
 
-async function everyRow() {
-  const rows = [];
-  let answer;
-  do {
-    answer = await ask(listing(rows.length, 200));
-    rows.push(...answer.hit);
-  } while (answer.hit.length > 0 && rows.length < answer.found);
-  return { ...answer, hit: rows };
+const mostRows = 100_000;
+
+// take asks for all clients of the limit that is chosen, and saves what is made of them.
+async function take(name, type, made) {
+  const question = { ...listing(0, mostRows), times: false };
+  try {
+    save(name, type, made(question, await ask(question)));
+    complain("save", "");
+  } catch (error) {
+    complain("save", error.message);
+  }
 }
 
 function save(name, type, text) {
@@ -242,33 +253,33 @@ function cell(value) {
   return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-byId("save-json")?.addEventListener("click", async () => save("shadow-clients.json", "application/json", JSON.stringify(await everyRow(), null, 2)));
-byId("save-csv")?.addEventListener("click", async () => {
-  const head = ["limit", "client", "identity", "agent", "requests", "refused"];
-  const answer = await everyRow();
-  const rows = answer.hit.map((c) => [answer.limit, c.client, c.identity, c.agent, c.requests, c.refused]);
-  save("shadow-clients.csv", "text/csv", [head, ...rows].map((cells) => `${cells.map(cell).join(",")}\n`).join(""));
-});
+byId("save-json")?.addEventListener("click", () => take("shadow-clients.json", "application/json", (question, answer) => JSON.stringify({ question, ...answer }, null, 2)));
+byId("save-csv")?.addEventListener("click", () => take("shadow-clients.csv", "text/csv", ({ by: key, action: name }, answer) => {
+  const head = ["limit", "by", "action", "client", "identity", "agent", "requests", "refused"];
+  const rows = answer.hit.map((c) => [answer.limit, key ?? "client", name ?? data.answer.action, c.client, c.identity, c.agent, c.requests, c.refused]);
+  return [head, ...rows].map((cells) => `${cells.map(cell).join(",")}\n`).join("");
+}));
 
 // The curve.
 
 const tones = ["all", "crawler", "tool", "monitor", "doubted", "unknown"];
 
-// linesOf are the lines that the chart can have: shares in percent, null where they are not known.
+// linesOf are the lines that the chart can have: shares in percent, null where they are not known; and what share a move has.
 function linesOf({ groups, points, requests }) {
-  const share = (role, figure, all) => points.map((p) => {
-    if (figure === "refused" && !p.counted) return null;
-    const whole = sumOf(role, all) ?? requests;
-    return whole ? (100 * role.reduce((sum, g) => sum + p[figure][groups.indexOf(g)], 0)) / whole : 0;
-  });
+  const share = (role, figure, all) => {
+    const whole = sumOf(role, all) ?? requests, indices = role.map((g) => groups.indexOf(g));
+    const part = (n) => (n === null || !whole ? n : (100 * n) / whole);
+    const values = points.map((p) => (figure === "refused" && !p.counted ? null : part(indices.reduce((sum, i) => sum + p[figure][i], 0))));
+    return { values, of: ({ groups: its }) => part(its.length === groups.length ? sumOf(indices.map((i) => its[i]), figure) : null) };
+  };
   const target = some(groups, "target"), spared = some(groups, "protected");
   const lines = [
-    { name: target === groups ? "requests refused" : "target requests refused", color: "refused", on: true, values: share(target, "refused", "requests") },
-    { name: spared === groups ? "clients hit" : `${data.protects} hit`, color: spared === groups ? "all" : "browser", dashed: true, on: true, values: share(spared, "hit", "clients") },
+    { name: target === groups ? "requests refused" : "target requests refused", color: "refused", on: true, ...share(target, "refused", "requests") },
+    { name: spared === groups ? "clients hit" : `${data.protects} hit`, color: spared === groups ? "all" : "browser", dashed: true, on: true, ...share(spared, "hit", "clients") },
   ];
   if (groups.length < 2) return lines;
   for (const [i, g] of groups.entries()) {
-    lines.push({ name: `${g.identity} hit`, color: tones[i % tones.length], dashed: true, on: false, values: share([g], "hit", "clients") });
+    if (spared.length > 1 || spared[0] !== g) lines.push({ name: `${g.identity} hit`, color: tones[i % tones.length], dashed: true, on: false, ...share([g], "hit", "clients") });
   }
   return lines;
 }
@@ -276,6 +287,8 @@ function linesOf({ groups, points, requests }) {
 function showCurve(answer) {
   const shown = new Map(drawn.map((line) => [line.name, line.on]));
   curve = answer;
+  isOld = false;
+  byId("explore").classList.remove("waiting");
   for (const act of onCurve) act();
   drawn = linesOf(curve);
   for (const line of drawn) line.on = shown.get(line.name) ?? line.on;
@@ -294,17 +307,29 @@ function showCurve(answer) {
   drawCurve();
 }
 
+// clearCurve shows none, as none is known.
+function clearCurve() {
+  curve = null;
+  drawn = [];
+  byId("explore").classList.remove("waiting");
+  byId("legend").replaceChildren();
+  scale();
+  showProtected();
+  drawCurve();
+}
+
 function drawCurve() {
   chart?.destroy();
   chart = null;
+  drawnTo = top();
   const some = curve && curve.points.length > 0;
   byId("chart-words").textContent = !some ? "" : `${curve.note ?? ""} Drag in the chart to move N.${looserWords()}`
-    + (boundOf() === null ? "" : ` The dotted line is the bound: under the promise no limit by client refuses more than ${percent(data.bound, 100)} %.`);
+    + (boundOf() === null ? "" : ` The dotted line is the bound: under the promise no limit by client refuses more than ${percent(data.bound, 100)} % of the target requests.`);
   if (!some) return;
   const sizes = curve.points.map((p) => p.n);
   chart = limitChart(byId("chart"), {
     sizes, lines: drawn.filter((line) => line.on), top: top(), most: Number(zoom.value), stepped: curve.stepped, pick: choose, placed: below,
-    marks: () => ({ n: Number(number.value), at: sizes.findLastIndex((n) => n <= Number(number.value)), answer: answerOf(), bound: boundOf() }),
+    marks: () => ({ n: Number(number.value), shares: (line) => (move && !isOld && !isPart() ? line.of(move) : null), answer: answerOf(), bound: boundOf() }),
   });
 }
 
@@ -317,15 +342,21 @@ function below({ left, width: wide }) {
 
 // looserWords says why the answer is not the least limit that hits no protected client.
 function looserWords() {
-  const least = curve.keeps[curve.keeps.length - 1];
+  const least = isOld ? 0 : curve.keeps[curve.keeps.length - 1];
   if (!least || answerOf() <= least) return "";
   return ` The answer is looser than N = ${thousands(least)}, the least that hits no protected client: ${data.answer.why}.`;
 }
 
-// What was found is about the requests that the answer is about, counted as it counts them.
-const isAnswers = () => Object.entries(stateOf()).every(([name, value]) => name === "limit" || value === data.answer[name]);
+// isPart reports whether the figures are those of a part of the time.
+function isPart() {
+  const { since: begin, until: end } = questionOf("move");
+  return Boolean(begin || end);
+}
+
+// What was found is about the requests that the answer is about, counted as it counts them, in the log as it was then.
+const isAnswers = () => (!data.state || move?.version === data.state.version) && Object.entries(stateOf()).every(([name, value]) => name === "limit" || value === data.answer[name]);
 const answerOf = () => (isAnswers() && data.answer.shape && data.answer.shape === curve?.shape ? data.answer.n : 0);
-const boundOf = () => (isAnswers() ? data.bound : null);
+const boundOf = () => (isAnswers() && curve?.groups.some((g) => g.target) ? data.bound : null);
 
 zoom.addEventListener("change", drawCurve);
 drawers.push(drawCurve);
@@ -340,7 +371,7 @@ function remember() {
   const before = location.hash;
   pending = setTimeout(() => {
     const at = location.hash;
-    if ((at !== before && at !== last) || at === addressOf() || (at === "" && limit.value === data.answer.limit)) return;
+    if ((at !== before && at !== last) || at === addressOf() || (at === "" && limit.value === data.answer.limit && isAnswers())) return;
     location.hash = last = addressOf();
     own = location.href;
   }, 250);

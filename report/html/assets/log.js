@@ -1,16 +1,18 @@
 // What only a log that is still there can tell: when a limit refuses, what becomes of one client, and what another limit does.
 
 const since = byId("since"), until = byId("until"), other = byId("other");
-const askClient = latest(showClient);
+const askClient = latest(showClient, (_, wrong) => {
+  if (wrong) byId("one-words").textContent = wrong;
+});
 let times = null, timesAre = ""; // what they are about: they come with a move that is about something else
 let timesChart = null, client = null, shownClient = null, clientCharts = [];
 
 // Moments are microseconds since 1970 for the program, and UTC without a zone for people.
 const momentText = (at) => (at ? moment(at / 1e6) : "");
 function momentOf(text) {
-  const at = Date.parse(`${text.trim().replace(" ", "T")}Z`);
-  return Number.isNaN(at) ? 0 : at * 1e3;
+  return timeIn(text) * 1e3 || 0; // what is no time is told, and is no bound
 }
+const timeIn = (text) => Date.parse(`${text.trim().replace(" ", "T")}Z`);
 
 const timed = (about) => [about.limit, about.by, about.action].join(" ");
 const chosenTime = () => ({
@@ -67,6 +69,8 @@ function chooseTime(begin, end) {
 byId("worst").addEventListener("click", () => chooseTime(times.worst_minute.at, times.worst_minute.at + 60e6));
 byId("whole").addEventListener("click", () => chooseTime(0, 0));
 for (const control of [since, until]) control.addEventListener("change", () => {
+  const odd = [since, until].map((c) => c.value.trim()).find((text) => text !== "" && Number.isNaN(timeIn(text)));
+  complain("time", odd ? `${odd} is no time such as 2026-03-02 10:00:00.` : "");
   drawTimes();
   relist();
 });
@@ -125,9 +129,9 @@ function drawClient() {
 // Compare.
 
 function showCompared() {
-  const { compared } = move;
+  const compared = move.compared?.problem ? null : move.compared;
   byId("both").hidden = byId("either").hidden = !compared;
-  byId("compare-words").textContent = compared ? `${move.limit} hits ${thousands(compared.newly_hit)} clients that ${compared.limit} spares, and spares ${thousands(compared.released)} that it hits.` : "";
+  byId("compare-words").textContent = move.compared?.problem ? move.compared.problem : compared ? `${move.limit} hits ${thousands(compared.newly_hit)} clients that ${compared.limit} spares, and spares ${thousands(compared.released)} that it hits.` : "";
   if (!compared) return;
   const pairs = move.groups.map((g, i) => [g, compared.groups[i]]);
   const sum = (at, figure) => sumOf(pairs.map((pair) => pair[at]), figure);
@@ -154,20 +158,21 @@ drawers.push(() => {
 
 const following = make("p", "", { id: "following", class: "note", role: "status" });
 const askState = latest(showState);
-let stateShown = "";
+let stateShown = "", versionAsked = data.state?.version;
 
 function showState(now) {
   if (stateShown === JSON.stringify(now)) return; // a button keeps the focus
   stateShown = JSON.stringify(now);
   const more = now.requests - data.state.requests, last = momentText(now.last).slice(11);
-  const parts = [more > 0 && `${thousands(more)} more requests have come; as of ${last} UTC.`, now.problem, now.limit !== data.state.limit && "The answer is another one."];
+  const parts = [more > 0 && `${thousands(more)} more requests have come; as of ${last} UTC.`, now.problem, now.limit !== data.state.limit ? "The answer is another one." : now.version !== data.state.version && `The answer above is of the first ${thousands(data.state.requests)}.`];
   following.textContent = `${parts.filter(Boolean).join(" ")} `;
-  if (now.limit !== data.state.limit) {
+  if (now.version !== data.state.version) {
     const button = make("button", "Show the new answer", { type: "button", class: "plain" });
     button.addEventListener("click", () => location.reload());
     following.append(button);
   }
-  if (!move || now.version === move.version) return;
+  if (now.version === versionAsked) return;
+  versionAsked = now.version;
   timesAre = "";
   list();
   askCurve(questionOf("curve"));
