@@ -22,6 +22,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 
@@ -175,6 +176,33 @@ func TestBrowserAnswers(t *testing.T) {
 	if more := site.since(len(parts)); len(more) > 0 {
 		t.Errorf("beyond its rules the page asks for %q", more)
 	}
+}
+
+// Clients can be taken away, though the page of the answer stands in a frame that can do little.
+func TestBrowserSavesClients(t *testing.T) {
+	testneeds.Program(t, "chromium", "chromium-browser", "google-chrome")
+	ctx := openBrowser(t, serve(t, buildSite(t), false).URL+under)
+	until(t, ctx, isKept)
+	must(t, chromedp.Do(ctx, chromedp.Click(chromedp.CSS("#sample"))))
+	frame := frameOf(t, ctx, "1,381 requests")
+	limit := until(t, frame, `document.querySelector("#groups .sum") ? document.getElementById("hit-limit").textContent : ""`)
+	folder := t.TempDir()
+	_, err := chromedp.Call(ctx, browser.SetDownloadBehavior, browser.SetDownloadBehaviorParams{
+		Behavior: browser.SetDownloadBehaviorBehaviorAllow, DownloadPath: folder,
+	})
+	must(t, err)
+	value[bool](t, frame, `document.getElementById("save-csv").click(), true`)
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+		text, err := os.ReadFile(filepath.Join(folder, "shadow-clients.csv"))
+		if err != nil || len(text) == 0 {
+			continue
+		}
+		if want := strconv.Quote(limit) + ",client,,203.0.113."; strings.Count(string(text), want) != 3 {
+			t.Errorf("no three clients of %q in\n%s", want, text)
+		}
+		return
+	}
+	t.Error("nothing was saved")
 }
 
 // What is chosen holds for the log that is open, and what is said of the answer is what was chosen.
