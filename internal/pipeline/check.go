@@ -137,6 +137,7 @@ type Meaning struct {
 	Actions  []string       `json:"actions"` // names
 	Exempt   TierMeant      `json:"exempt"`
 	Tiers    []TierMeant    `json:"tiers"`
+	Paths    string         `json:"paths"`    // whose paths policies see: "nginx", or "" for those of the log
 	Policies []PolicyMeant  `json:"policies"` // one for each count of a range
 	Evidence string         `json:"evidence"` // in words; "": nothing
 }
@@ -170,6 +171,9 @@ func meaningOf(name string, c *policy.Config) *Meaning {
 	m := &Meaning{
 		File: name, Defaults: []DefaultMeant{}, Actions: actionNames(c), Exempt: tier(&c.Exempt), Tiers: []TierMeant{},
 		Policies: []PolicyMeant{}, Evidence: c.Evidence.String(),
+	}
+	if c.NginxPaths {
+		m.Paths = "nginx"
 	}
 	for _, d := range c.Defaults {
 		m.Defaults = append(m.Defaults, DefaultMeant{d.Name, append([]string{}, d.Values...)})
