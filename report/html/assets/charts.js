@@ -46,12 +46,24 @@ function limitChart(box, { sizes, lines, top, most, stepped, marks, pick, placed
 function markLimit(u, lines, { n, shares, answer, bound }) {
   const { ctx } = u, { left, top, width, height } = u.bbox;
   const line = (x1, y1, x2, y2, tone, dash) => {
-    ctx.strokeStyle = ctx.fillStyle = color(tone);
+    ctx.strokeStyle = color(tone);
     ctx.setLineDash(dash.map((length) => length * dot()));
     ctx.beginPath();
     ctx.moveTo(x1, y1);
     ctx.lineTo(x2, y2);
     ctx.stroke();
+  };
+  // A text has a margin, so that it is read where it lies on a line.
+  const write = (text, x, y, tone) => {
+    ctx.save();
+    ctx.setLineDash([]);
+    ctx.lineWidth = 5 * dot();
+    ctx.lineJoin = "round";
+    ctx.strokeStyle = color("card");
+    ctx.strokeText(text, x, y);
+    ctx.fillStyle = color(tone);
+    ctx.fillText(text, x, y);
+    ctx.restore();
   };
   const upright = (size, tone, dash) => {
     const x = Math.round(u.valToPos(size, "x", true));
@@ -65,12 +77,12 @@ function markLimit(u, lines, { n, shares, answer, bound }) {
     const y = Math.round(u.valToPos(bound, "y", true)), below = bound > 0.85 * u.scales.y.max;
     line(left, y, left + width, y, "monitor", [3, 3]);
     ctx.textAlign = "right";
-    ctx.fillText(`bound ${percent(bound, 100)} %`, left + width - 6 * dot(), y + (below ? 15 : -5) * dot());
+    write(`bound ${percent(bound, 100)} %`, left + width - 6 * dot(), y + (below ? 15 : -5) * dot(), "monitor");
   }
   if (answer) {
     const x = upright(answer, "soft", [2, 4]), right = x > left + width * 0.8;
     ctx.textAlign = right ? "right" : "left";
-    ctx.fillText("the answer", x + (right ? -4 : 4) * dot(), top + 14 * dot());
+    write("the answer", x + (right ? -5 : 5) * dot(), top + 14 * dot(), "soft");
   }
   const x = upright(n, "accent", []);
   for (const drawnLine of lines) {
