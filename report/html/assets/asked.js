@@ -11,6 +11,17 @@ addEventListener("message", ({ source, data: { number, answer, error } }) => {
   else resolve(answer);
 });
 
+// A link to a part of this page would lead to that part of the page around: it is gone to by hand.
+if (within) addEventListener("click", (event) => {
+  const link = event.target.closest("a[href^='#']");
+  if (!link) return;
+  event.preventDefault();
+  const part = byId(link.getAttribute("href").slice(1));
+  part.tabIndex = -1;
+  part.focus();
+  part.scrollIntoView();
+});
+
 // What is dragged is for the page around.
 if (within) addEventListener("dragenter", () => parent.postMessage({ dragged: true }, "*"));
 
