@@ -17,23 +17,29 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 
 	"shadow/internal/testneeds"
 )
 
 // The picture in README.md: the page of an answer, in a browser. With -update it is taken again; fonts differ from
-// machine to machine, so what is tested is that the page shows what the picture is about.
+// machine to machine, so what is tested is that the page shows what the picture is about, and is short on paper.
 func TestPictureOfReadme(t *testing.T) {
 	ctx := openBrowser(t)
-	page := filepath.Join(t.TempDir(), "answer.html")
+	file := filepath.Join(t.TempDir(), "answer.html")
 	html := run(t, rootOfSamples(t), "suggest", "sample-logs/shop-combined.log", "--output", "html")
-	must(t, os.WriteFile(page, html, 0o600))
-	must(t, chromedp.Do(ctx, chromedp.EmulateViewport(1000, 1130), chromedp.Navigate((&url.URL{Scheme: "file", Path: page}).String())))
+	must(t, os.WriteFile(file, html, 0o600))
+	must(t, chromedp.Do(ctx, chromedp.EmulateViewport(1000, 1130), chromedp.Navigate((&url.URL{Scheme: "file", Path: file}).String())))
 	limit, err := chromedp.Run(ctx, chromedp.Evaluate[string](`document.getElementById("limit").value`))
 	must(t, err)
 	if limit != "nginx:6r/m,burst=16,nodelay" {
 		t.Errorf("the slider stands at %s", limit)
+	}
+	printed, err := chromedp.Call(ctx, page.PrintToPDF, page.PrintToPDFParams{})
+	must(t, err)
+	if sheets := bytes.Count(printed.Data, []byte("/Type /Page\n")); sheets == 0 || sheets > 3 {
+		t.Errorf("it takes %d sheets of paper, want 3 at most", sheets)
 	}
 	picture, err := chromedp.Run(ctx, chromedp.Screenshot(chromedp.CSS("#explore")))
 	must(t, err)

@@ -173,7 +173,9 @@ func (p *Answer) view(most int) (*answerView, error) {
 	case len(p.Shapes) > 0:
 		shape := &p.Shapes[p.First]
 		stop := &shape.Stops[p.FirstStop]
-		v.Explorer = &explorerView{Kinds: p.kinds(), Limit: stop.Limit, Groups: groupRows(p.Groups, stop.Hit, stop.Refused), Hit: p.hitRows(most)}
+		v.Explorer = &explorerView{
+			Kinds: p.kinds(), Limit: stop.Limit, Groups: groupRows(p.Groups, stop.Hit, stop.Refused), Hit: p.hitRows(most),
+		}
 		island.Answer = start{Limit: stop.Limit, N: stop.N, Why: p.WhyLooser}
 		if p.Limit != "" {
 			island.Answer.Shape = shape.name()

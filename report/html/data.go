@@ -53,7 +53,8 @@ func (c *Curves) stored(room room) (*stored, start) {
 		}
 		groups = append(groups, class)
 		d.Groups = append(d.Groups, Group{
-			Name: class.name, Clients: clients, Requests: class.of(&c.ByClass, c.hidden().Requests), Protected: class.name == request.Browser.String(),
+			Name: class.name, Clients: clients, Requests: class.of(&c.ByClass, c.hidden().Requests),
+			Protected: class.name == request.Browser.String(),
 		})
 	}
 	for _, curve := range c.shown(room) {

@@ -69,7 +69,7 @@ func TestNightsAreDrawn(t *testing.T) {
 	}
 }
 
-// The page begins with what is new: first the limits of which the newest night is the highest. One with other limits under its
+// The page begins with what is new: the limits whose newest night is the highest come first. One with other limits under its
 // name is not held against itself.
 func TestNewsComeFirst(t *testing.T) {
 	p := nightly(1, 2, 3).Model

@@ -173,7 +173,7 @@ func NewPage(m *report.Model) *Page {
 	if h == nil {
 		return page
 	}
-	var more, others []string // policies of which the newest run is the highest, and the others
+	var more, others []string // policies whose newest run is the highest, and the others
 	for i := range m.Policies[:m.Detailed] {
 		p := &h.Policies[i]
 		text := p.Policy + ": " + p.Headline(h, m.Policies[i].RefusedPercent) + "."

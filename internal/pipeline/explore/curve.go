@@ -78,7 +78,10 @@ func (s *Session) curve(ctx context.Context, q *Request) (*Curve, error) {
 		return nil, err
 	}
 	placements, _, _ := suggest.Curves(drawn, labels)
-	c := &Curve{Note: fmt.Sprintf("The curve is that of %s; it joins the N that were counted.", shape), Limit: patternOf(policies[0].Parts[0].Spec), Shape: shape.String(), Is: is, Points: []CurvePoint{}}
+	c := &Curve{
+		Limit: patternOf(policies[0].Parts[0].Spec), Shape: shape.String(), Is: is, Points: []CurvePoint{},
+		Note: fmt.Sprintf("The curve is that of %s; it joins the N that were counted.", shape),
+	}
 	crowd, err := s.crowd(ctx, scope{action: q.Action})
 	if err != nil {
 		return nil, err
@@ -215,7 +218,9 @@ func patternOf(spec limit.Spec) (p Pattern) {
 		p.Before, p.After = begin, strings.TrimPrefix(text, begin+count)
 	}
 	if spec.Algorithm == "nginx" {
-		p.Add = -1
+		if p.Add = -1; p.Before == "" {
+			p.Before, p.After = text+",burst=", ",nodelay"
+		}
 	}
 	return p
 }

@@ -220,7 +220,8 @@ func (s *Session) rows(c *crowd, hits, others *replay.Hits, filter string) (rows
 			ID: hit.Client, Client: t.ShownClient(hit.Client), Identity: s.found.Who.Of(hit.Client).One(),
 			Requests: c.sent[hit.Client], Refused: hit.Refused,
 		}
-		if filter == "" || within(network, row.Client) || strings.Contains(strings.ToLower(row.Client), filter) || strings.Contains(row.Identity, filter) ||
+		if filter == "" || within(network, row.Client) ||
+			strings.Contains(strings.ToLower(row.Client), filter) || strings.Contains(row.Identity, filter) ||
 			strings.Contains(s.found.Who.Of(hit.Client).String(), filter) ||
 			strings.Contains(strings.ToLower(t.ShownAgent(s.agent(hit.Client))), filter) {
 			rows = append(rows, row)

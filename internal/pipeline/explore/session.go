@@ -196,7 +196,7 @@ type Request struct {
 
 	Sort    string `json:"sort"`    // of a Move: refused, requests, share, client or identity; "" for refused
 	Reverse bool   `json:"reverse"` // of a Move: the other way round
-	Filter  string `json:"filter"`  // of a Move: part of the name, the identity or the agent of a client, in any case; or its network
+	Filter  string `json:"filter"`  // of a Move: part of the name, identity or agent of a client, in any case; or its network
 	From    int    `json:"from"`    // of a Move: the first row
 	Rows    int    `json:"rows"`    // of a Move: at most mostRows
 }

@@ -175,7 +175,7 @@ func TestCurvesKeep(t *testing.T) {
 	if len(percents) < 4 {
 		t.Fatalf("%v", percents)
 	}
-	for _, limit := range []string{"window:6/1m", "haproxy:6/1m", "nginx:30r/m,burst=5,nodelay", "caddy:6/1m"} {
+	for _, limit := range []string{"window:6/1m", "haproxy:6/1m", "nginx:30r/m,burst=5,nodelay", "nginx:30r/m", "caddy:6/1m"} {
 		c := answer[Curve](t, s, Request{Ask: "curve", Limit: limit})
 		kept := func(n int64) (part, all int64) {
 			for _, g := range answer[Move](t, s, Request{Ask: "move", Limit: c.Limit.with(n)}).Groups {
@@ -260,7 +260,7 @@ func TestClientIsExplained(t *testing.T) {
 	}
 }
 
-// ofClient reads an account without what is told of the log, and without the moments, of which a page has more.
+// ofClient reads the account of a client. It leaves out what an account says of the log, and the moments: a page has more.
 func ofClient(t *testing.T, account []byte) (all map[string]any) {
 	t.Helper()
 	if err := json.Unmarshal(account, &all); err != nil {

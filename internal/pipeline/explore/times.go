@@ -56,7 +56,7 @@ func (s *Session) stretches() stretches {
 // at returns the stretch that a moment lies in.
 func (c stretches) at(at limit.Time) limit.Time { return min(max(0, (at-c.start)/c.step), c.n-1) }
 
-// newTimes returns those of the requests of an action, of which none is refused yet.
+// newTimes returns when the requests of an action came; none is refused yet.
 func (s *Session) newTimes(ctx context.Context, action string) (*Times, error) {
 	all, err := s.crowd(ctx, scope{action: action})
 	if err != nil {
@@ -87,7 +87,10 @@ func (t *Times) close() {
 	t.minutes[t.minute] += t.within
 	for minute, refused := range t.minutes {
 		at := int64(minute * limit.Minute)
-		if t.Worst == nil && refused > 0 || t.Worst != nil && (refused > t.Worst.Refused || refused == t.Worst.Refused && at < t.Worst.At) {
+		if refused == 0 {
+			continue
+		}
+		if w := t.Worst; w == nil || refused > w.Refused || refused == w.Refused && at < w.At {
 			t.Worst = &Worst{at, refused}
 		}
 	}

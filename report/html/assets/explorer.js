@@ -234,8 +234,10 @@ const mostRows = 100_000;
 async function take(name, type, made) {
   const question = { ...listing(0, mostRows), times: false };
   try {
-    save(name, type, made(question, await ask(question)));
-    complain("save", "");
+    const answer = await ask(question);
+    save(name, type, made(question, answer));
+    const all = answer.hit.length === answer.found;
+    complain("save", all ? "" : `The first ${thousands(answer.hit.length)} of ${thousands(answer.found)} clients were saved; shadow replay --top N has all`);
   } catch (error) {
     complain("save", error.message);
   }
