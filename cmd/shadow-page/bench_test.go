@@ -3,6 +3,7 @@
 package main_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -13,39 +14,44 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"shadow/report/format"
 	samplelogs "shadow/sample-logs"
 )
 
-// BenchmarkBrowser measures what a visitor waits for: the page until it is ready, and 200,000 lines until their answer and
-// the first figures of its page. It tells the most memory of a process of the browser, on Linux.
+// BenchmarkBrowser measures what a visitor waits for: the page until it is ready, and a log until its answer and the first
+// figures of its page. It tells the most memory of a process of the browser, on Linux.
 //
 //	go test ./cmd/shadow-page -run - -bench Browser -benchtime 1x
 func BenchmarkBrowser(b *testing.B) {
-	log := filepath.Join(b.TempDir(), "access.log")
-	file, err := os.Create(log)
-	must(b, err)
-	_, err = samplelogs.New(samplelogs.Config{Lines: 200_000, Seed: 1}).WriteTo(file)
-	must(b, err)
-	must(b, file.Close())
 	site := serve(b, buildSite(b), false)
-	var ready, answer, figures time.Duration
-	for b.Loop() {
-		begin := time.Now()
-		ctx := openBrowser(b, site.URL+under)
-		until(b, ctx, `engine.then(() => "ready")`)
-		ready += lap(&begin)
-		drop(b, ctx, log)
-		frame := frameOf(b, ctx, "200,000 requests by ")
-		answer += lap(&begin)
-		until(b, frame, `document.querySelector("#groups .sum") ? "there" : ""`)
-		figures += lap(&begin)
-		if runtime.GOOS == "linux" {
-			b.ReportMetric(float64(mostMemory(b, chromedp.FromContext(ctx).Browser.Process().Pid))/1000, "MB")
-		}
+	for _, lines := range []int64{200_000, 1_000_000} {
+		b.Run(fmt.Sprintf("lines=%d", lines), func(b *testing.B) {
+			log := filepath.Join(b.TempDir(), "access.log")
+			file, err := os.Create(log)
+			must(b, err)
+			_, err = samplelogs.New(samplelogs.Config{Lines: lines, Seed: 1}).WriteTo(file)
+			must(b, err)
+			must(b, file.Close())
+			var ready, answer, figures time.Duration
+			for b.Loop() {
+				begin := time.Now()
+				ctx := openBrowser(b, site.URL+under)
+				until(b, ctx, `engine.then(() => "ready")`)
+				ready += lap(&begin)
+				drop(b, ctx, log)
+				frame := frameOf(b, ctx, format.Count(lines, "request")+" by ")
+				answer += lap(&begin)
+				until(b, frame, `document.querySelector("#groups .sum") ? "there" : ""`)
+				figures += lap(&begin)
+				if runtime.GOOS == "linux" {
+					b.ReportMetric(float64(mostMemory(b, chromedp.FromContext(ctx).Browser.Process().Pid))/1000, "MB")
+				}
+			}
+			b.ReportMetric(ready.Seconds()/float64(b.N), "s-ready")
+			b.ReportMetric(answer.Seconds()/float64(b.N), "s-answer")
+			b.ReportMetric(figures.Seconds()/float64(b.N), "s-figures")
+		})
 	}
-	b.ReportMetric(ready.Seconds()/float64(b.N), "s-ready")
-	b.ReportMetric(answer.Seconds()/float64(b.N), "s-answer")
-	b.ReportMetric(figures.Seconds()/float64(b.N), "s-figures")
 }
 
 // lap returns the time since a moment, and makes it now.

@@ -5,14 +5,12 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
 	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -25,52 +23,9 @@ import (
 // Two hundred hostile lines go through every command and every output, a real browser and a real terminal. Whatever
 // strangers write stays text: no sequence that drives a terminal, no markup or script, no formula, no SQL.
 
-// hostileTexts are the pieces that hostile texts are made of.
-var hostileTexts = []string{
-	"\x1b]0;owned\x07", "\x1b[2J\x1b[H", "\x1b[?1049l", "\x1bP1$r\x1b\\", "\x9b31m", "\u009b2J", "\x07\x08\x7f", "\r", "\x00", "\v\f\t",
-	"<script>window.owned=1</script>", "\"><img src=x onerror=window.owned=1>", "</script><svg onload=window.owned=1>",
-	"</textarea><iframe src=javascript:window.owned=1>", "<!--", "]]>", "&lt;b&gt;", "javascript:window.owned=1", "{{.}}", "${jndi:ldap://x}", "`window.owned=1`",
-	"'; DROP TABLE events; --", "' OR 1=1 --", "\\'); COPY runs TO 'owned'; --", "$$", "%s%n%d", "%00%0a%1b",
-	"=HYPERLINK(\"http://owned\")", "+cmd|' /C calc'!A0", "-2+3+cmd", "@SUM(1+1)", "|x|y|", "**x** [y](http://owned)",
-	"\u202egnp.exe", "\u2066x\u2069", "\u2028\u2029", "\u200b\u200d\ufeff", "e\u0301\u0302\u0303\u0304", "\U000e0041", "\u3164", "日本語", "שלום", "\xff\xfe\xc0\xaf", "\xed\xa0\x80", "\ufffd",
-	"\\x1b[31m", "\\u001b[31m", "\\\"", "\\", "\"", ",", ";", "'", strings.Repeat("A", 9000), "",
-}
-
-// hostileLog returns as many lines as asked for, in pairs of requests that a limit of one refuses.
-func hostileLog(r *rand.Rand, lines int) []byte {
-	text := func() string {
-		s := ""
-		for range 1 + r.IntN(3) {
-			s += hostileTexts[r.IntN(len(hostileTexts))]
-		}
-		return s
-	}
-	// What a server writes between quotes it escapes; other programs that write logs do not.
-	quoted := func() string {
-		s := text()
-		if r.IntN(2) == 0 {
-			return strings.ReplaceAll(strings.ReplaceAll(s, `\`, `\x5C`), `"`, `\x22`)
-		}
-		return s
-	}
-	var log bytes.Buffer
-	at := time.Date(2026, 11, 16, 8, 0, 0, 0, time.UTC)
-	for n := range lines / 2 {
-		user := strings.ReplaceAll(text(), " ", "_")
-		if n%4 == 0 {
-			user = "=plain@" + fmt.Sprint(n)
-		}
-		for i := range 2 {
-			fmt.Fprintf(&log, "192.0.2.%d - %s [%s] \"GET /%s HTTP/1.1\" %d 12 \"%s\" \"%s\"\n", n%250, user,
-				at.Add(time.Duration(2*n+i)*time.Second).Format("02/Jan/2006:15:04:05 -0700"), strings.ReplaceAll(quoted(), " ", "+"), 200+229*i, quoted(), quoted())
-		}
-	}
-	return log.Bytes()
-}
-
 func TestHostileLines(t *testing.T) {
 	dir := t.TempDir()
-	must(t, os.WriteFile(filepath.Join(dir, "access.log"), hostileLog(testneeds.Rand(t, 3, 7), 200), 0o600))
+	must(t, os.WriteFile(filepath.Join(dir, "access.log"), testneeds.HostileLog(testneeds.Rand(t, 3, 7), 200), 0o600))
 	const log, limit = "access.log", "window:1/1m"
 	user := hostileUser(t, dir, log, limit)
 
@@ -247,12 +202,9 @@ func hostilePages(t *testing.T, pages []string) {
 	ctx := openBrowser(t)
 	for _, page := range pages {
 		must(t, chromedp.Do(ctx, chromedp.Navigate((&url.URL{Scheme: "file", Path: page}).String())))
-		found, err := chromedp.Run(ctx, chromedp.Evaluate[string](`"owned" in window ? "a script ran" :
-			[...document.querySelectorAll("img, iframe, base, link, form, object, embed, [onload], [onerror], [onclick], a:not([href^='#'])")].map((e) => e.outerHTML.slice(0, 200)).join(" ")`))
+		_, err := chromedp.Run(ctx, chromedp.Evaluate[bool](`document.querySelectorAll("button, summary, th, a").forEach((e) => e.click()), true`))
 		must(t, err)
-		if found != "" {
-			t.Errorf("%s: %s", page, found)
-		}
+		harmlessPage(t, ctx, page)
 	}
 }
 
@@ -298,7 +250,7 @@ func hostileScreen(t *testing.T, term *tuitest.Terminal) {
 	}
 	term.Press("Escape")
 	term.Wait(bottom(`q quit   `)) // a terminal takes Esc and a key right behind it for Alt
-	for _, text := range hostileTexts {
+	for _, text := range testneeds.HostileTexts {
 		text = strings.Map(func(r rune) rune {
 			if unicode.IsControl(r) {
 				return -1 // a key that does something

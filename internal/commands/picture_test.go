@@ -222,3 +222,13 @@ func openBrowser(t *testing.T) context.Context {
 	t.Cleanup(cancel)
 	return ctx
 }
+
+// harmlessPage complains about what hostile texts left on a page.
+func harmlessPage(t *testing.T, ctx context.Context, name string) {
+	t.Helper()
+	found, err := chromedp.Run(ctx, chromedp.Evaluate[string](testneeds.HostileTrace))
+	must(t, err)
+	if found != "" {
+		t.Errorf("%s: %s", name, found)
+	}
+}
