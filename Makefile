@@ -18,7 +18,7 @@ fuzz: ## every fuzz target for FUZZTIME each
 	scripts/fuzz $(FUZZTIME)
 
 mutate: ## changes the program a little, 200 times, and reports which changes no test notices (MUTATE='-seed 7 -n 20')
-	go run ./scripts/mutate $(MUTATE) ./limit ./bucket ./leaky ./window ./replay ./internal/sweep ./internal/traffic ./internal/store ./internal/tail
+	go run ./scripts/mutate $(MUTATE) ./limit ./bucket ./leaky ./window ./conn ./replay ./internal/sweep ./internal/traffic ./internal/store ./internal/tail
 
 check: ## everything that CI checks
 	.ci/run

@@ -2,11 +2,16 @@ package limit
 
 import "fmt"
 
-// A Describer is a Limiter that can say what it means, for reports.
-type Describer interface {
+// An Explainer is a Limiter that can say what it means, for reports.
+type Explainer interface {
 	// Semantics is one line, without the numbers of the limit repeated: what fills and empties it, how many it admits
 	// at once, and whether a refused request counts.
 	Semantics() string
+}
+
+// A Describer is an Explainer that a bucket comes close to.
+type Describer interface {
+	Explainer
 
 	// Shape is the continuous bucket that comes closest to the limiter.
 	Shape() Shape

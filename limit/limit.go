@@ -63,11 +63,11 @@ type Delayed struct {
 }
 
 // A Weigher is a Limiter whose requests may cost more than one, or nothing. At a cost of one it does as any Limiter.
+// What requests cost a limit on those under way is how long they take, in microseconds.
 type Weigher interface {
 	Limiter
 
-	// WaitFor is Wait of a request with a cost, which is not negative; Never if the limit never has room for it. A
-	// request that costs nothing is admitted.
+	// WaitFor is Wait of a request with a cost, which is not negative; Never if the limit never has room for it.
 	WaitFor(s *State, t Time, cost int64) Time
 
 	// ChargeFor is Charge of such a request. If it is not refused, WaitFor admits it.

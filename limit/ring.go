@@ -124,6 +124,24 @@ func (s *State) Push(t, age Time) *Ring {
 	return r
 }
 
+// Insert adds t to the ring of s, whose times must be in order, behind those that are not later.
+func (s *State) Insert(t Time) {
+	s.append(t)
+	r := s.ring
+	for n := r.Len() - 1; n > 0 && r.Nth(n-1) > t; n-- {
+		r.set(n, r.Nth(n-1))
+		r.set(n-1, t)
+	}
+}
+
+// DropFirst drops the n oldest times of s, and gives back memory that is no longer needed.
+func (s *State) DropFirst(n int) {
+	if n > 0 {
+		s.ring.Drop(n)
+		s.shrink()
+	}
+}
+
 // append adds t to the ring of s and drops nothing.
 func (s *State) append(t Time) {
 	if r := s.Open(1); r.size == r.full {
@@ -139,7 +157,12 @@ func (s *State) Trim(now, age Time) {
 		return
 	}
 	r.Expire(now, age)
-	switch {
+	s.shrink()
+}
+
+// shrink gives back memory that the ring of s does not need.
+func (s *State) shrink() {
+	switch r := s.ring; {
 	case r.size == 0:
 		s.dropRing()
 	case r.size <= r.full/4:

@@ -12,7 +12,8 @@ import (
 //	[ALGORITHM:]COUNT/PERIOD[,OPTION…]
 //
 // as in 6/30s, token:6/30s or token:10/s,burst=20,initial=0. An option is a name or name=value. What algorithms and
-// options there are is not known here: any name will do until a constructor reads it (see Args and package policy).
+// options there are is not known here: any name will do until a constructor reads it (see Args and package policy). Two
+// are known by name: nginx has its own way to write rates, and conn counts what is under way, so it has no period.
 //
 // Several limits that differ in their count only can be written as one, with a list or a range (see ParseAll).
 
@@ -21,7 +22,7 @@ import (
 type Spec struct {
 	Algorithm string // "token", "leaky", "window" …; "" when the text named none
 	Count     int64  // requests
-	Period    Time   // per this long
+	Period    Time   // per this long; 0: there is no period
 	Options   string // the rest in canonical form, "burst=10,initial=3"; "" when there is none
 }
 
@@ -38,6 +39,7 @@ func (s Spec) String() string {
 		b.WriteString("r/s")
 	case s.Algorithm == "nginx" && s.Period == Minute:
 		b.WriteString("r/m")
+	case s.Period == 0:
 	default:
 		b.WriteByte('/')
 		b.WriteString(FormatPeriod(s.Period))
@@ -93,6 +95,9 @@ func parseAll(text string) ([]Spec, error) {
 	if (algorithm != "" || text[0] == ':') && !isName(algorithm) {
 		return nil, fmt.Errorf("%q is no name of an algorithm; want one such as token, before the colon", algorithm)
 	}
+	if algorithm == "conn" {
+		return parseUnderWay(rest)
+	}
 	counts, rest, found := strings.Cut(rest, "/")
 	if name, _, option := strings.Cut(text, "="); !found && option && isName(name) {
 		return nil, errOption
@@ -101,11 +106,26 @@ func parseAll(text string) ([]Spec, error) {
 		return nil, errNoRate
 	}
 	period, options, _ := strings.Cut(rest, ",")
-	spec, err := specOf(algorithm, period, options, strings.HasSuffix(rest, ","))
+	p, err := ParsePeriod(period)
 	if err != nil {
 		return nil, err
 	}
-	return spec.each(counts)
+	return Spec{Algorithm: algorithm, Period: p}.with(options, counts, strings.HasSuffix(rest, ","))
+}
+
+// parseUnderWay reads what stands behind "conn:", counts and options. Options begin at the first comma before a letter.
+func parseUnderWay(text string) ([]Spec, error) {
+	counts, options := text, ""
+	for i := range len(text) {
+		if text[i] == ',' && (i+1 == len(text) || !isDigit(text[i+1])) {
+			counts, options = text[:i], text[i+1:]
+			break
+		}
+	}
+	if n, _, found := strings.Cut(counts, "/"); found {
+		return nil, fmt.Errorf("has a period, but conn counts requests that are under way at once; want conn:%s", n)
+	}
+	return Spec{Algorithm: "conn"}.with(options, counts, strings.HasSuffix(text, ","))
 }
 
 // CutAlgorithm splits the name of the algorithm, "" if there is none, from the rest of a limit.
@@ -121,20 +141,16 @@ func CutAlgorithm(text string) (algorithm, rest string) {
 	return "", text
 }
 
-// specOf is a Spec that still lacks its count.
-func specOf(algorithm, period, options string, comma bool) (Spec, error) {
-	p, err := ParsePeriod(period)
-	if err != nil {
-		return Spec{}, err
-	}
+// with returns a Spec with options for each of the counts; comma: the text ends with one.
+func (s Spec) with(options, counts string, comma bool) ([]Spec, error) {
 	if options == "" && comma {
-		return Spec{}, errors.New("ends with a comma; want an option after it, such as burst=10")
+		return nil, errors.New("ends with a comma; want an option after it, such as burst=10")
 	}
-	o, err := canonicalOptions(options)
-	if err != nil {
-		return Spec{}, err
+	var err error
+	if s.Options, err = canonicalOptions(options); err != nil {
+		return nil, err
 	}
-	return Spec{Algorithm: algorithm, Period: p, Options: o}, nil
+	return s.each(counts)
 }
 
 func isBlank(r rune) bool { return r <= ' ' || r == 0x7f }

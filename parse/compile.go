@@ -66,9 +66,9 @@ func build(text string, o Options, lenient bool, verify check) (*Format, error) 
 	if err != nil {
 		return nil, err
 	}
-	endStamp := func(t token) bool { return t.kind.stamp() && !t.idle && t.end }
-	prog.endStamp = isNginx || slices.ContainsFunc(tokens, endStamp)
 	feeds := func(k fieldKind) bool { return slices.ContainsFunc(tokens, func(t token) bool { return t.kind == k }) }
+	endStamp := func(t token) bool { return t.kind.stamp() && !t.idle && t.end }
+	prog.endStamp = isNginx && !feeds(kindTimers) || slices.ContainsFunc(tokens, endStamp) // HAProxy's is the beginning
 	prog.timeless = timeless
 	prog.apart = feeds(kindMethod) && feeds(kindPath)
 	f := newFormat(tokens, parser)

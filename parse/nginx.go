@@ -38,6 +38,7 @@ var nginxVariables = map[string]token{
 	"body_bytes_sent":           {kind: kindBytes},
 	"bytes_sent":                {kind: kindBytes, rank: 1},
 	"request_time":              {kind: kindSeconds},
+	"timers":                    {kind: kindTimers}, // of HAProxy
 	"upstream_response_time":    {kind: kindUpstream, list: true},
 	"time_local":                {kind: kindLocal, rank: 3},
 	"time_iso8601":              {kind: kindISO, rank: 2},

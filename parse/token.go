@@ -47,6 +47,7 @@ const (
 	kindSeconds // request time
 	kindMillis  // the same in milliseconds
 	kindMicros  // the same in microseconds
+	kindTimers  // HAProxy's TR/Tw/Tc/Tr/Ta: five numbers of milliseconds, of which the last is the request time
 	kindUpstream
 
 	kindLocal      // dd/Mon/yyyy:hh:mm:ss zone
@@ -84,6 +85,7 @@ var kindInfos = [kindCount]kindInfo{
 	kindSeconds:    {noun: "request time", feeds: FieldRequestTime, bad: "request time is not a number of seconds"},
 	kindMillis:     {noun: "request time", feeds: FieldRequestTime, bad: "request time is not a number of milliseconds"},
 	kindMicros:     {noun: "request time", feeds: FieldRequestTime, bad: "request time is not a number of microseconds"},
+	kindTimers:     {noun: "request time", feeds: FieldRequestTime, bad: "timers do not end in a number of milliseconds"},
 	kindUpstream:   {noun: "upstream time", feeds: FieldUpstreamTime, bad: "upstream time is not a number of seconds"},
 	kindLocal:      {noun: "time", feeds: FieldTime, bad: notLocal},
 	kindISO:        {noun: "time", feeds: FieldTime, bad: notISO},

@@ -90,6 +90,8 @@ func (s *reader) measure(st *step, b []byte, r *Record) (n int, reason string) {
 		t, n = lex.Seconds(b)
 	case kindMillis:
 		t, n = thousandths(b, limit.Millisecond)
+	case kindTimers:
+		t, n = lastTimer(b)
 	default:
 		t, n = thousandths(b, limit.Microsecond)
 	}
@@ -113,6 +115,25 @@ func status(b []byte, r *Record) (n int, reason string) {
 	}
 	r.Status = int32(value)
 	return n, ""
+}
+
+// lastTimer reads the last of HAProxy's timers, 0/0/0/4/4: how many milliseconds the request took. Those before it may be
+// −1. A plus before the last says that the line was written before the end; then the request took as long at least.
+func lastTimer(b []byte) (t limit.Time, n int) {
+	for i := 0; i < len(b); {
+		for i < len(b) && (b[i] == '-' || b[i] == '+') {
+			i++
+		}
+		var digits int
+		if t, digits = thousandths(b[i:], limit.Millisecond); digits <= 0 {
+			return 0, digits
+		}
+		if i += digits; i == len(b) || b[i] != '/' {
+			return t, i
+		}
+		i++
+	}
+	return 0, 0
 }
 
 // thousandths reads a whole number of milli- or microseconds.

@@ -178,9 +178,14 @@ func disorderly(t *testing.T, rng *rand.Rand) (names []string) {
 	return names
 }
 
+// countsTimes returns the algorithms to which it does not matter how long requests take.
+func countsTimes() []policy.Algorithm {
+	return slices.DeleteFunc(slices.Clone(policy.Algorithms), func(a policy.Algorithm) bool { return a.Name == "conn" })
+}
+
 // anyPolicies returns limits of each kind by some keys, and some of several limits.
 func anyPolicies(t *testing.T, rng *rand.Rand) (policies []policy.Policy) {
-	for _, a := range policy.Algorithms {
+	for _, a := range countsTimes() {
 		by := []request.Key{request.ByClient, request.ByClient24, request.BySite, request.ByClientAction}[rng.IntN(4)]
 		p, err := policy.ParseLimits([]string{a.Example}, by)
 		check(t, err)

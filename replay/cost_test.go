@@ -33,6 +33,13 @@ policies:
     combine: in-turn
   - name: crossed
     limits: [{limit: "window:30/10s", cost: {field: bytes, per: 100}}, {limit: "token:60/10s", by: site, cost: {field: bytes, per: 90}}]
+  - {name: under way, limits: {limit: "conn:3"}}
+  - {name: some under way, limits: {limit: "conn:2", match: {action: search}, count: {action: [search, export]}}}
+  - name: under way and more
+    limits: [{limit: "conn:3"}, "token:5/5s", {limit: "conn:5", by: site}]
+  - name: under way in turn
+    limits: [{limit: "conn:3"}, {limit: "window:9/5s", cost: {points: 2}}]
+    combine: in-turn
 `
 
 // The Engine refuses what the reference does, request by request, however the requests are cut into batches.
@@ -73,6 +80,7 @@ func costlyLines(r *rand.Rand, config *policy.Config) (lines []line) {
 		at += limit.Second/5 + limit.Time(r.Int64N(int64(limit.Second)))
 		l := line{at: at, client: fmt.Sprint("c", r.IntN(2)), action: []string{"export", "search", "/…"}[r.IntN(3)], bytes: r.Int64N(1500) - 10}
 		l.tokens = tokenTexts[r.IntN(len(tokenTexts))]
+		l.took = limit.Time(r.Int64N(int64(4 * limit.Second)))
 		for i, scope := range config.Scopes {
 			if len(scope.Actions) == 0 || slices.Contains(scope.Actions, l.action) {
 				l.marks |= 1 << i
@@ -115,13 +123,20 @@ func refusedByCost(lines []line, p policy.Policy) (refused []string) {
 			var last limit.Time
 			for _, c := range book[key(i)] {
 				backlog = max(0, backlog-part.Spec.Count*int64(c.at-last)) + c.cost*int64(part.Spec.Period)
-				if last = c.at; c.at > l.at-part.Spec.Period {
+				if last = c.at; part.Spec.Algorithm == "conn" && c.at+limit.Time(c.cost) > l.at {
+					inside++
+				} else if c.at > l.at-part.Spec.Period {
 					inside += c.cost
 				}
 			}
 			backlog = max(0, backlog-part.Spec.Count*int64(l.at-last)) + costs[i]*int64(part.Spec.Period)
-			if full[i] = backlog > part.Spec.Count*int64(part.Spec.Period); part.Spec.Algorithm == "window" {
+			switch part.Spec.Algorithm {
+			case "conn":
+				full[i] = inside >= part.Spec.Count
+			case "window":
 				full[i] = inside+costs[i] > part.Spec.Count
+			default:
+				full[i] = backlog > part.Spec.Count*int64(part.Spec.Period)
 			}
 			if p.Combine != policy.Together && (!verdict || p.Combine == policy.Each) {
 				charge(i, full[i])
@@ -146,6 +161,8 @@ func costOfLine(costs policy.Costs, l *line) int64 {
 	for _, c := range costs {
 		switch {
 		case !inScope(c.Scope, l.marks):
+		case c.Taken:
+			return int64(l.took)
 		case c.Field.Number:
 			n, ok := new(big.Rat).SetString(l.tokens)
 			if !ok || strings.Contains(l.tokens, "x") {

@@ -30,6 +30,7 @@ type line struct {
 	bytes  int64
 	tokens string     // "": none
 	spent  limit.Time // by upstreams
+	took   limit.Time // from the beginning to the end
 	source uint32
 	marks  uint64
 	warm   bool
@@ -103,6 +104,7 @@ func (b *bench) batch(lines []line) *traffic.Batch {
 		out.Status = append(out.Status, l.status)
 		out.Bytes = append(out.Bytes, l.bytes)
 		out.Upstream = append(out.Upstream, int64(l.spent))
+		out.Took = append(out.Took, int64(l.took))
 		out.Source = append(out.Source, l.source)
 		out.Seq = append(out.Seq, max(l.at, l.place))
 		out.Marks = append(out.Marks, l.marks)

@@ -71,12 +71,13 @@ func explain(p policy.Part, levels int) Explanation {
 	e := Explanation{
 		Limit: p.Spec.String(), Means: p.Spec.String(), Clients: []Client{}, Variants: []Variant{}, Equivalents: []policy.Equivalent{},
 	}
+	e.Means = p.Semantics()
 	d, ok := p.Limiter.(limit.Describer)
 	if !ok {
 		return e
 	}
 	shape := d.Shape()
-	e.Means, e.Bucket, e.AtOnce, e.Count, e.Per = d.Semantics(), shape.Kin, shape.AtOnce, shape.Count, shape.Period
+	e.Bucket, e.AtOnce, e.Count, e.Per = shape.Kin, shape.AtOnce, shape.Count, shape.Period
 	e.Full = limit.Time(mulDivUp(shape.AtOnce, int64(shape.Period), shape.Count))
 	e.Equivalents = policy.Equivalents(p.Spec, shape)
 	approximation, varied := p.Limiter.(limit.Approximation)

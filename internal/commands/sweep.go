@@ -26,6 +26,7 @@ Kinds of limits:
   window             rolling window: at most N admitted in any span of --per
   fixed              at most N in each window of --per on the epoch's grid
   window,charge=all  rolling window in which refused requests count as well
+  conn               at most N requests under way at once, where the log says how long they take
   token              token bucket that refills at --rate and holds N: which clients every N hits, and what
                      the N of --bursts refuse, and those of the table (--exact)
 
@@ -55,7 +56,7 @@ disguised, as in shadow suggest. Limits that spare browsers then spare the rest 
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	profile.Add(flags)
-	addShapes(cmd, &f.Shapes, "all", " for one client")
+	addShapes(cmd, &f.Shapes, everyKind, " for one client")
 	f.Bursts = sweep.DefaultBursts()
 	option.Capacity.AddList(cmd, &f.Bursts, true, "bursts",
 		"`sizes` of token buckets to count refusals for")

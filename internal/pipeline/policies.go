@@ -65,6 +65,7 @@ func explainMissing(err error, policies []policy.Policy) error {
 	place := ""
 	for _, p := range policies {
 		if p.Place == "" || !slices.ContainsFunc(p.Keys(), lacks) && (what != ingest.TheSize || !p.BySize()) &&
+			(what != ingest.TheTime || !p.ByTime()) &&
 			!slices.ContainsFunc(p.CostFields(), isIt) {
 			continue
 		}

@@ -165,7 +165,7 @@ func (f *Reading) need(o *ingest.Options, policies []policy.Policy) {
 	for _, p := range policies {
 		o.Hosts = o.Hosts || slices.ContainsFunc(p.Keys(), request.Key.ByHosts)
 		o.Users = o.Users || slices.ContainsFunc(p.Keys(), request.Key.ByUsers)
-		o.Sizes = o.Sizes || p.BySize()
+		o.Sizes, o.Took = o.Sizes || p.BySize(), o.Took || p.ByTime()
 		o.Paths = o.Paths || slices.ContainsFunc(p.Keys(), request.Key.ByPaths)
 		if !f.Cold {
 			o.Warmup = max(o.Warmup, p.Horizon())

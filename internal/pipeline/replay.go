@@ -148,8 +148,8 @@ func (r *Replay) prepareReplay(ctx context.Context, logs []string) error {
 		return err
 	}
 	if i := slices.IndexFunc(r.Policies, policy.Policy.Weighed); r.Band && i >= 0 {
-		return Usage("--band: the requests of policy %q have costs, and with these its bounds are not known; leave out "+
-			"one of them", r.Policies[i].Name)
+		return Usage("--band: the requests of policy %q have costs, or count for as long as they take, and with these "+
+			"its bounds are not known; leave out one of them", r.Policies[i].Name)
 	}
 	r.Read.Band = r.Band
 	var err error

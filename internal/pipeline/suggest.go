@@ -254,6 +254,9 @@ func (r *Suggest) prepareSuggest(ctx context.Context, logs []string) error {
 	if r.EachAction && r.Output == "html" {
 		return Usage("--output html: a page has one answer; state --action NAME instead of --each-action")
 	}
+	if slices.Contains(r.Kinds, sweep.UnderWay) {
+		return Usage("--kind conn: shadow sweep --kind conn says what each limit on requests under way would do")
+	}
 	r.anyKind = len(r.Kinds) == 0
 	switch m, err := r.market(); {
 	case err != nil:

@@ -91,6 +91,13 @@ func (r *Sweep) prepareSweep(ctx context.Context, logs []string) error {
 	r.options, r.Asked = r.Shapes.options(), r.Action
 	r.Memory.expect(sweepClient)
 	choose := func(*policy.Config) ([]policy.Policy, error) { return longestWindow(r.options.Periods, r.By) }
+	alone := len(r.Chosen) == 0 && slices.Contains(r.Kinds, sweep.UnderWay)
+	if alone {
+		if len(r.Kinds) > 1 || r.Named() {
+			return Usage("--kind conn is swept alone: its N are requests under way, and have no period")
+		}
+		r.Chosen, r.Bursts = []string{sweep.UnderWay.String()}, nil
+	}
 	if len(r.Chosen) > 0 && r.Output == "html" {
 		return Usage("--output html has no limits of policies, since not every N is counted: want table, json, csv or markdown")
 	}
@@ -100,6 +107,13 @@ func (r *Sweep) prepareSweep(ctx context.Context, logs []string) error {
 		}
 		r.options.Kinds, r.options.Periods, r.options.Rates, r.NoStore = nil, nil, nil, true
 		choose = func(c *policy.Config) ([]policy.Policy, error) {
+			if alone {
+				policies, err := policy.ParseLimits([]string{sweep.Shape{Kind: sweep.UnderWay}.Limit(1)}, r.By)
+				if err != nil {
+					return nil, err
+				}
+				c.Policies = []policy.Set{{Name: r.Chosen[0], Policies: policies}}
+			}
 			policies, err := c.Pick(r.Chosen)
 			if err != nil {
 				return nil, Usage("--policy: %w", err)

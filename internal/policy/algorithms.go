@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"shadow/bucket"
+	"shadow/conn"
 	"shadow/leaky"
 	"shadow/limit"
 	"shadow/window"
@@ -45,6 +46,10 @@ var Algorithms = []Algorithm{
 	{
 		"haproxy", window.NewHAProxy, "charge=admitted|all, expire=PERIOD",
 		"http_req_rate of HAProxy, two counters", false, "haproxy:20/10s",
+	},
+	{
+		"conn", conn.New, "queue=N, wait=PERIOD",
+		"requests under way at once, as limit_conn of nginx; with a queue", false, "conn:8",
 	},
 	{"caddy", window.NewCaddy, "", "rate_limit of Caddy, a rolling window", false, "caddy:6/30s"},
 	{

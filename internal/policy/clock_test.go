@@ -13,7 +13,7 @@ import (
 // A limit with a clock is the limit that is told the time of the clock's last tick.
 func TestClock(t *testing.T) {
 	for _, a := range Algorithms {
-		if a.Name == "nginx" || a.Name == "traefik" || strings.HasSuffix(a.Name, "~") {
+		if a.Name == "nginx" || a.Name == "traefik" || a.Name == "conn" || strings.HasSuffix(a.Name, "~") {
 			continue // it takes no clock
 		}
 		for _, options := range []string{"", "cooldown=1500ms,", "cooldown=1500ms/extend,"} {
@@ -62,6 +62,8 @@ func TestClockErrors(t *testing.T) {
 		"aws~:100/5m,clock=1s":    "neither delay nor approximate",
 		"caddy:6/30s,clok=1s":     `did you mean "clock"`,
 		"fixed:6/30s,clock=1s,x":  `unknown option "x"`,
+		"conn:8,clock=1s":         "without cooldown and clock",
+		"conn:8,cooldown=1s":      "without cooldown and clock",
 		"traefik:6/30s,clock=1ms": "neither delay nor approximate",
 	} {
 		if _, err := ParseLimits([]string{text}, request.ByClient); err == nil || !strings.Contains(err.Error(), want) {

@@ -32,7 +32,11 @@ type Cost struct {
 	Per    int64 // how much of the field costs one
 
 	Field request.Part // whose number it is; the zero Part: the bytes sent
+	Taken bool         // whether it is the time that a request takes instead, in microseconds
 }
+
+// taken are the costs of a limit on requests that are under way.
+var taken = Costs{{Per: 1, Taken: true}}
 
 // For returns the index of the cost of a request with these traffic.Batch.Marks; -1: it costs one.
 func (c Costs) For(marks uint64) int {
@@ -63,11 +67,16 @@ func (c Costs) Scoped() bool {
 // BySize reports whether requests cost by the bytes sent.
 func (p Policy) BySize() bool { return slices.Contains(p.CostFields(), request.Part{}) }
 
+// ByTime reports whether a limit counts requests that are under way, so that it matters how long they take.
+func (p Policy) ByTime() bool {
+	return slices.ContainsFunc(p.Parts, func(part Part) bool { return len(part.Costs) > 0 && part.Costs[0].Taken })
+}
+
 // CostFields are the fields by which requests cost; the zero Part is the bytes sent.
 func (p Policy) CostFields() (fields []request.Part) {
 	for i := range p.Parts {
 		for _, cost := range p.Parts[i].Costs {
-			if cost.Per > 0 {
+			if cost.Per > 0 && !cost.Taken {
 				fields = append(fields, cost.Field)
 			}
 		}
@@ -75,7 +84,7 @@ func (p Policy) CostFields() (fields []request.Part) {
 	return fields
 }
 
-// Weighed reports whether requests of any limit may cost more than one.
+// Weighed reports whether requests of any limit may cost more than one, or count for as long as they take.
 func (p Policy) Weighed() bool {
 	return slices.ContainsFunc(p.Parts, func(part Part) bool { return part.Costs != nil })
 }
@@ -120,6 +129,9 @@ func (p *Part) setCosts(costs Costs, c *Config) error {
 
 // weigh makes the limiter one whose requests cost so much.
 func (p *Part) weigh(costs Costs) error {
+	if p.Costs != nil {
+		return fmt.Errorf("limit %q: counts requests that are under way, each as one, so it takes no costs", p.Spec)
+	}
 	l, ok := bucket.Weigh(p.Limiter)
 	if !ok {
 		l, ok = window.Weigh(p.Limiter)

@@ -38,7 +38,13 @@ func newPart(spec limit.Spec, by request.Key) (Part, error) {
 		return Part{}, fmt.Errorf("limit %q: %w", spec, err)
 	}
 	limiter, err := construct(algorithm, spec)
-	return Part{Spec: spec, By: by, Limiter: limiter, Known: known}, err
+	part := Part{Spec: spec, By: by, Limiter: limiter, Known: known}
+	if _, weighs := limiter.(limit.Weigher); weighs {
+		part.Costs = taken
+	} else if algorithm.Name == "conn" && err == nil {
+		err = fmt.Errorf("limit %q: a limit on requests that are under way goes without cooldown and clock", spec)
+	}
+	return part, err
 }
 
 // ParseLimits makes the policies that texts stand for, in their order and each once. Limits joined by '+' are one

@@ -160,6 +160,9 @@ func TestNew(t *testing.T) {
 func TestAlgorithms(t *testing.T) {
 	for _, a := range Algorithms {
 		spec := limit.Spec{Algorithm: a.Name, Count: 60, Period: limit.Minute, Options: "nosuchthing"}
+		if a.Name == "conn" {
+			spec.Period = 0
+		}
 		_, err := a.New(spec)
 		want := a.Name + " takes no options but " + limit.Common
 		if a.Options != "" {
@@ -170,7 +173,7 @@ func TestAlgorithms(t *testing.T) {
 		}
 		spec.Options = ""
 		limiter, err := a.New(spec)
-		if _, ok := limiter.(limit.Describer); !ok || err != nil || a.Summary == "" {
+		if _, ok := limiter.(limit.Explainer); !ok || err != nil || a.Summary == "" {
 			t.Errorf("%s does not describe itself (%v)", a.Name, err)
 		}
 	}

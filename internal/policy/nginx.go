@@ -45,6 +45,15 @@ func nearestRate(count int64, period limit.Time) nginxRate {
 	return best
 }
 
+// nginxConn returns the setting of limit_conn that is a limit on requests under way.
+func nginxConn(spec limit.Spec) string {
+	setting := fmt.Sprintf("limit_conn %d", spec.Count)
+	if spec.Options != "" {
+		return fmt.Sprintf("none (closest: %s; nginx has no queue)", setting)
+	}
+	return setting
+}
+
 // nginxFor returns the limit_req setting closest to the shape and what deviates, or no setting and the reason.
 func nginxFor(s limit.Shape) (setting, deviation string) {
 	rate := nearestRate(s.Count, s.Period)

@@ -179,8 +179,8 @@ func natural(parts []Part) Combine {
 // Semantics is one line that says what the limit means: what it admits at once, and whether a refused request counts.
 func (p Part) Semantics() string {
 	text := p.Spec.String()
-	if d, ok := p.Limiter.(limit.Describer); ok {
-		text = d.Semantics()
+	if e, ok := p.Limiter.(limit.Explainer); ok {
+		text = e.Semantics()
 	}
 	if p.weighed() {
 		text += "; these numbers are costs"
@@ -196,6 +196,9 @@ func (p Part) Nearest() string {
 	}
 	if p.Spec.Algorithm == "nginx" {
 		return fmt.Sprintf("%s (%s)", NginxSetting(p.Spec), presetDeviation(p.Spec))
+	}
+	if p.Spec.Algorithm == "conn" {
+		return nginxConn(p.Spec)
 	}
 	d, ok := p.Limiter.(limit.Describer)
 	if !ok {
@@ -258,7 +261,7 @@ func (p Part) WithNumber(n int64) (Part, error) {
 		spec.Count = n
 	}
 	other, err := newPart(spec, p.By)
-	if err == nil && p.Costs != nil {
+	if err == nil && p.Costs != nil && other.Costs == nil {
 		err = other.weigh(p.Costs)
 	}
 	other.Match, other.Count, other.MatchText, other.CountText = p.Match, p.Count, p.MatchText, p.CountText

@@ -123,7 +123,7 @@ func TestSchemaLimits(t *testing.T) {
 		own    = `^ *nginx:rate=[0-9]+r/[sm]( +(burst=[0-9]+|delay=[0-9]+|nodelay))* *$`
 	)
 	spec := loadSchema(t)["definitions"].(schema)["spec"].(schema)
-	if got, want := spec["pattern"], "^ *([a-z][a-z0-9~-]*:)?"+count+"(,"+count+")*/"+period+"(,[^+ ]+)? *$|"+own; got != want {
+	if got, want := spec["pattern"], "^ *([a-z][a-z0-9~-]*:)?"+count+"(,"+count+")*/"+period+"(,[^+ ]+)? *$|^ *conn:"+count+"(,"+count+")*(,[a-z][^+ ]*)? *$|"+own; got != want {
 		t.Errorf("the pattern of limits is\n%s\nwant\n%s", got, want)
 	}
 	var got, want []string
@@ -131,8 +131,11 @@ func TestSchemaLimits(t *testing.T) {
 		got = append(got, choice.(schema)["pattern"].(string))
 	}
 	add := func(name, options string) {
-		options = strings.Join(append(optionPatterns(options), optionPatterns(limit.Common)...), "|")
-		want = append(want, "^ *"+name+"[0-9][^/]*/[^,]*(,("+options+"))* *$")
+		patterns, period := append(optionPatterns(options), optionPatterns(limit.Common)...), "/[^,]*"
+		if name == "conn:" {
+			patterns, period = optionPatterns(options), ""
+		}
+		want = append(want, "^ *"+name+"[0-9][^/]*"+period+"(,("+strings.Join(patterns, "|")+"))* *$")
 	}
 	for i, a := range Algorithms {
 		name := a.Name + ":"

@@ -20,14 +20,16 @@ const (
 	WindowAll             // window:N/W,charge=all
 	Token                 // token:RATE,burst=N
 	KindCount
+
+	UnderWay = KindCount // conn:N, whose curve is one of a policy: see Weighed
 )
 
-var kindNames = [KindCount]string{"window", "fixed", "window,charge=all", "token"}
+var kindNames = [KindCount + 1]string{"window", "fixed", "window,charge=all", "token", "conn"}
 
 // String is the kind as --kind takes it.
 func (k Kind) String() string { return kindNames[k] }
 
-// Kinds are the names of all kinds.
+// Kinds are the names of all kinds, conn last.
 func Kinds() []string { return kindNames[:] }
 
 // ParseKind reads the name of a kind.
@@ -96,21 +98,23 @@ func (s Shape) with(n string) string {
 	switch s.Kind {
 	case Window, Fixed:
 		return fmt.Sprintf("%s:%s/%s", s.Kind, n, limit.FormatPeriod(s.Per))
+	case UnderWay:
+		return "conn:" + n
 	case WindowAll:
 		return fmt.Sprintf("window:%s/%s,charge=all", n, limit.FormatPeriod(s.Per))
 	}
 	return fmt.Sprintf("token:%s,burst=%s", s.Rate, n)
 }
 
-// PerText returns the period of a window as a limit has it, "" for a bucket.
+// PerText returns the period of a window as a limit has it, "" for other kinds.
 func (s Shape) PerText() string {
-	if s.Kind == Token {
+	if s.Kind >= Token {
 		return ""
 	}
 	return limit.FormatPeriod(s.Per)
 }
 
-// RateText returns the rate of a bucket as a limit has it, "" for a window.
+// RateText returns the rate of a bucket as a limit has it, "" for other kinds.
 func (s Shape) RateText() string {
 	if s.Kind != Token {
 		return ""
@@ -185,8 +189,11 @@ func DefaultBursts() []int64 { return []int64{5, 10, 20, 50, 100, 200, 500, 1000
 // Shapes returns the shapes that options name.
 func (o *Options) Shapes() (all []Shape) {
 	for _, kind := range o.Kinds {
+		if kind == UnderWay {
+			all = append(all, Shape{Kind: kind})
+		}
 		for _, per := range o.Periods {
-			if kind != Token {
+			if kind < Token {
 				all = append(all, Shape{Kind: kind, Per: per})
 			}
 		}

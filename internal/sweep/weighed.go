@@ -15,7 +15,7 @@ import (
 	"shadow/limit"
 )
 
-// The limit of a policy, for every N. Its requests may cost more than one, so N may be a hundred million bytes, and a
+// The limit of a policy, for every N. Its requests may cost more than one, or count for as long as they take, so N may be a hundred million bytes, and a
 // histogram by N is too long. There are two looks instead:
 //
 //	first look ──▶ what clients need ──▶ the N that matter ──▶ second look ──▶ what these refuse
@@ -84,7 +84,7 @@ type weighedKey struct {
 
 // A weighedEntry is a request in a rolling window.
 type weighedEntry struct {
-	at   uint64
+	at   uint64 // when it came; of a limit on requests under way when it ends, and these are in the order of that
 	cost int64
 	of   uint64 // a bit for each limit that admitted it, and ofBacklog
 }
@@ -101,8 +101,8 @@ func NewWeighed(of policy.Set, tables *traffic.Tables, lateness limit.Time) (all
 		part := p.Parts[0]
 		shape, n, ok := shapeOf(part.Spec)
 		if !ok || len(p.Parts) > 1 {
-			return nil, fmt.Errorf("policy %q: a sweep goes over the N of one limit, window:N/W, fixed:N/W or "+
-				"token:RATE,burst=N, and this one is %s", of.Name, p.Text())
+			return nil, fmt.Errorf("policy %q: a sweep goes over the N of one limit, window:N/W, fixed:N/W, token:RATE,burst=N or "+
+				"conn:N, and this one is %s", of.Name, p.Text())
 		}
 		i := slices.IndexFunc(all, func(w *Weighed) bool { return w.Shape == shape })
 		if i < 0 {
@@ -128,6 +128,8 @@ func shapeOf(spec limit.Spec) (s Shape, n int64, ok bool) {
 		}
 	case "token":
 		s, n = Shape{Kind: Token, Rate: Rate{spec.Count, spec.Period}}, args.Int("burst", spec.Count)
+	case "conn":
+		s, n = Shape{Kind: UnderWay}, spec.Count
 	default:
 		return s, 0, false
 	}
@@ -144,9 +146,9 @@ func (w *Weighed) init(lateness limit.Time) {
 		w.unit, w.inflow = int64(w.Shape.Rate.Per)/g, uint64(w.Shape.Rate.Count/g)
 		w.Most = w.Shape.Rate.MostBurst()
 		w.seen.Remember(limit.Never)
-	case Window:
+	case Window, UnderWay:
 		w.Most = limit.MaxRing
-		w.seen.Remember(w.Shape.Per)
+		w.seen.Remember(w.part.Limiter.Horizon())
 	default:
 		w.Most = math.MaxInt64 - 1
 		w.seen.Remember(w.Shape.Per)
@@ -214,13 +216,15 @@ func (w *Weighed) judge(k *weighedKey, b *traffic.Batch, row int32, t limit.Time
 	if !asked && !counted {
 		return
 	}
-	cost := int64(1)
-	if w.part.Costs != nil {
-		cost = w.costs.At(b, row, marks)
-	}
 	now := ordinal(t)
 	if k.last != 0 {
 		now = max(now, k.last) // a request out of order counts as the last one
+	}
+	cost, end := int64(1), now
+	if w.Shape.Kind == UnderWay {
+		end += uint64(min(w.costs.At(b, row, marks), int64(limit.Day)))
+	} else if w.part.Costs != nil {
+		cost = w.costs.At(b, row, marks)
 	}
 	backlog, gone := w.at(k, now)
 	none := cost > w.Most || cost*w.unit > w.Most*w.unit-backlog // whether even the largest has no room
@@ -246,7 +250,7 @@ func (w *Weighed) judge(k *weighedKey, b *traffic.Batch, row int32, t limit.Time
 		k.end = lastOf(limit.Time(now-1<<63), w.Shape.Per)
 	}
 	k.drop(gone)
-	w.charge(k, cost, none, refusing)
+	w.charge(k, weighedEntry{at: end, cost: cost}, none, refusing)
 }
 
 // at is the backlog of a key at some moment, and how many requests have left its rolling window by then. Levels are then those
@@ -280,12 +284,12 @@ func (w *Weighed) at(k *weighedKey, now uint64) (backlog int64, gone int) {
 	return backlog, gone
 }
 
-// left returns the backlog of a rolling window at some moment, and how many requests have left it by then. What they
+// left returns the backlog of a rolling window, or of requests under way, at some moment, and how many have left it by then. What they
 // added to levels is taken off.
 func (w *Weighed) left(k *weighedKey, now uint64) (backlog int64, gone int) {
 	for backlog = k.backlog; k.head+gone < len(k.ring); gone++ {
 		e := &k.ring[k.head+gone]
-		if now-e.at < uint64(w.Shape.Per) {
+		if w.Shape.Kind == UnderWay && e.at > now || w.Shape.Kind == Window && now-e.at < uint64(w.Shape.Per) {
 			break
 		}
 		if e.of&ofBacklog != 0 {
@@ -321,8 +325,12 @@ func (w *Weighed) refusing(k *weighedKey, backlog, cost int64) (which uint64) {
 	return which
 }
 
-// charge adds a cost to what has room for it.
-func (w *Weighed) charge(k *weighedKey, cost int64, none bool, refusing uint64) {
+// charge adds a request to what has room for it. One that is over at once takes none.
+func (w *Weighed) charge(k *weighedKey, e weighedEntry, none bool, refusing uint64) {
+	cost := e.cost
+	if w.Shape.Kind == UnderWay && e.at == k.last {
+		cost = 0
+	}
 	if cost == 0 {
 		copy(k.levels, w.levels)
 		return
@@ -346,8 +354,12 @@ func (w *Weighed) charge(k *weighedKey, cost int64, none bool, refusing uint64) 
 			k.levels[i] += cost * w.unit
 		}
 	}
-	if w.Shape.Kind == Window && of != 0 {
-		k.ring = append(k.ring, weighedEntry{k.last, cost, of})
+	if (w.Shape.Kind == Window || w.Shape.Kind == UnderWay) && of != 0 {
+		e.of = of
+		k.ring = append(k.ring, e)
+		for i := len(k.ring) - 1; i > k.head && k.ring[i-1].at > e.at; i-- {
+			k.ring[i-1], k.ring[i] = k.ring[i], k.ring[i-1]
+		}
 	}
 }
 

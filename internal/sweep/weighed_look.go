@@ -47,10 +47,18 @@ func (w *Weighed) curve(who func(client int32) member) (c WeighedCurve, needs [2
 	return c, needs
 }
 
+// fewUnderWay is up to how many requests under way each N is shown.
+const fewUnderWay = 20
+
 // matter are the N of which people want to know what they refuse: those that are stated, and for each of ProtectedShares
-// the smallest that is enough for such a share of the clients, or of the browsers.
+// the smallest that is enough for such a share of the clients, or of the browsers; of requests under way the first few too.
 func (w *Weighed) matter(needs [2][]int64) []int64 {
 	limits := slices.Concat(w.Named, w.More)
+	if w.Shape.Kind == UnderWay && len(needs[0]) > 0 {
+		for n := range min(needs[0][0], fewUnderWay) {
+			limits = append(limits, n+1)
+		}
+	}
 	for _, all := range needs {
 		for _, share := range ProtectedShares() {
 			if len(all) > 0 {

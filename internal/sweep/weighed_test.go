@@ -3,7 +3,9 @@ package sweep_test
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -69,6 +71,7 @@ func drawWeighedLog(t *rapid.T, config *policy.Config, warm bool) weighedLog {
 			b.At, b.Seq = append(b.At, at), append(b.Seq, now)
 			b.Client = append(b.Client, l.tables.Clients.ID(fmt.Append(nil, "192.0.2.", client)))
 			b.Agent, b.Action = append(b.Agent, uint16(client%2)), append(b.Action, uint16(action))
+			b.Took = append(b.Took, int64(unit)*int64(n(50)))
 			b.Status, b.Bytes = append(b.Status, 200), append(b.Bytes, size*int64(n(20))-1)
 			b.Values[0] = append(b.Values[0], int32(n(len(tokens))-1))
 			marks := uint64(0)
@@ -91,9 +94,14 @@ func TestWeighedAgreesWithReplay(t *testing.T) {
 	testneeds.Rapid(t, func(t *rapid.T) {
 		limits := rapid.SampledFrom([]string{
 			"window:3/10s", "window:1,9,20/30s", "window:1..70:1/10s", "fixed:4/10s", "token:3/10s,burst=4", "token:1,7/5s", "fixed:100000000000000/7s",
+			"conn:2", "conn:1,3,6", "conn:1..70",
 		}).Draw(t, "limit")
 		by := rapid.SampledFrom([]string{"client", "client", "client+action", "site", "agent"}).Draw(t, "by")
-		config, err := policy.ParseConfig("shadow.yaml", fmt.Appendf(nil, weighedConfig, limits, by))
+		text := fmt.Sprintf(weighedConfig, limits, by)
+		if strings.HasPrefix(limits, "conn:") { // each of its requests is one
+			text = regexp.MustCompile(`, cost: .*\}\}`).ReplaceAllString(text, "}}")
+		}
+		config, err := policy.ParseConfig("shadow.yaml", []byte(text))
 		must(t, err)
 		set := config.Policies[rapid.IntRange(0, len(config.Policies)-1).Draw(t, "policy")]
 		log := drawWeighedLog(t, &config, set.Policies[0].Parts[0].Spec.Algorithm != "token" && rapid.IntRange(0, 3).Draw(t, "warm") == 0)

@@ -23,6 +23,7 @@ type Batch struct {
 	User     []int32      // Tables.Users, or NoUser
 	Path     []int32      // Tables.Paths
 	Upstream []int64      // microseconds spent by upstream servers
+	Took     []int64      // microseconds from the beginning of the request to its end
 	Marks    []uint64     // bit i is set when the request fits the i-th of Options.Scopes
 	Clues    []Clue       // what requests show of their senders
 	Origin   []uint32     // a hash of the address that a proxy's header names behind the client; 0: none. See match.Origins

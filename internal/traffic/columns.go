@@ -13,13 +13,13 @@ import (
 
 // Columns says which of the optional columns a run has.
 type Columns struct {
-	Source, Host, User, Path, Upstream, Marks, Clues, Origins, Lines bool
+	Source, Host, User, Path, Upstream, Took, Marks, Clues, Origins, Lines bool
 
 	Values int // how many of Batch.Values
 }
 
 // usualColumns is the number of columns that are not Values.
-const usualColumns = 17
+const usualColumns = 18
 
 // columns returns the columns of b beside Seq.
 func (b *Batch) columns() (all [usualColumns + MaxValues]column) {
@@ -35,6 +35,7 @@ func (b *Batch) columns() (all [usualColumns + MaxValues]column) {
 		{numbers[int32]{series[int32]{&b.User}}, userName, func(c Columns) bool { return c.User }},
 		{numbers[int32]{series[int32]{&b.Path}}, pathName, func(c Columns) bool { return c.Path }},
 		{numbers[int64]{series[int64]{&b.Upstream}}, noName, func(c Columns) bool { return c.Upstream }},
+		{numbers[int64]{series[int64]{&b.Took}}, noName, func(c Columns) bool { return c.Took }},
 		{numbers[uint64]{series[uint64]{&b.Marks}}, noName, func(c Columns) bool { return c.Marks }},
 		{clues{series[Clue]{&b.Clues}}, noName, func(c Columns) bool { return c.Clues }},
 		{numbers[uint32]{series[uint32]{&b.Origin}}, noName, func(c Columns) bool { return c.Origins }},
@@ -238,7 +239,7 @@ func (b *Batch) Verify() error {
 	}
 	seqs := b.Sequence()
 	for i, at := range b.At {
-		if at < MinTime || seqs[i] > MaxTime || seqs[i] < at || b.Upstream != nil && b.Upstream[i] < 0 {
+		if at < MinTime || seqs[i] > MaxTime || seqs[i] < at || b.Upstream != nil && b.Upstream[i] < 0 || b.Took != nil && b.Took[i] < 0 {
 			return errPacked
 		}
 	}

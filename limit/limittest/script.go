@@ -19,6 +19,8 @@ import (
 //	want  . . . . . . x . x .
 //	wait  0 0 0 0 0 0 5 0 5 0
 //
+// A row "took" below that of at has what each request takes, in seconds, for a limit on those under way.
+//
 // Rows of at, want and, if wanted, wait (seconds until the request would be admitted) and late (seconds that an
 // admitted request is kept waiting) may follow each other: time goes on. Of a limit.Approximation, a row "or 2", of
 // the verdicts of its second variant, may end in a text that begins with "if". Lines that begin with # are comments,
@@ -62,6 +64,7 @@ type player struct {
 // A judged is one request of a script.
 type judged struct {
 	stamp string     // its time, as written
+	took  string     // how long it takes, as written
 	wait  limit.Time // 0 if it is admitted
 	late  limit.Time // how long it is then kept waiting
 	width int        // of its column
@@ -72,6 +75,8 @@ func (j judged) cell(row string) string {
 	switch {
 	case row == "at":
 		return j.stamp
+	case row == "took":
+		return j.took
 	case row == "wait":
 		return seconds(j.wait)
 	case row == "late":
@@ -111,13 +116,14 @@ func (p *player) line(line string, below []string) (string, error) {
 	case p.limiter == nil:
 		return "", fmt.Errorf("want a limit first, not %q", line)
 	case fields[0] == "at":
-		if err := p.judge(fields[1:], rows(below)); err != nil {
+		took, below := tookOf(below)
+		if err := p.judge(fields[1:], took, rows(below)); err != nil {
 			return "", err
 		}
 		return p.row("at"), nil
 	case fields[0] == "or" && len(fields) > 1:
 		return p.variant(line, fields[1])
-	case isResult(fields[0]):
+	case fields[0] == "took" || isResult(fields[0]):
 		return p.row(fields[0]), nil
 	}
 	return "", fmt.Errorf("unknown line %q", line)
@@ -138,6 +144,16 @@ func (p *player) variant(line, number string) (string, error) {
 
 // isResult reports whether a row is computed from the times above it.
 func isResult(row string) bool { return row == "want" || row == "wait" || row == "late" }
+
+// tookOf returns what a row "took" says, if lines begins with one, and the lines behind it.
+func tookOf(lines []string) (took, rest []string) {
+	if len(lines) > 0 {
+		if fields := strings.Fields(lines[0]); len(fields) > 0 && fields[0] == "took" {
+			return fields[1:], lines[1:]
+		}
+	}
+	return nil, lines
+}
 
 // rows are the names of the rows of results with which lines begins.
 func rows(lines []string) (names []string) {
@@ -171,14 +187,14 @@ func (p *player) start(text string) error {
 }
 
 // judge plays a row of times, with columns that are wide enough for the rows of results.
-func (p *player) judge(stamps, rows []string) error {
+func (p *player) judge(stamps, took, rows []string) error {
 	for _, v := range p.variants {
-		if err := v.judge(stamps, rows); err != nil {
+		if err := v.judge(stamps, took, rows); err != nil {
 			return err
 		}
 	}
 	p.judged = nil
-	for _, stamp := range stamps {
+	for i, stamp := range stamps {
 		t, err := parseSeconds(stamp)
 		if err != nil {
 			return err
@@ -187,7 +203,16 @@ func (p *player) judge(stamps, rows []string) error {
 		if d, ok := p.limiter.(limit.Delayer); ok && j.wait == 0 {
 			j.late = d.Delay(&p.state, t)
 		}
-		p.limiter.Charge(&p.state, t, j.wait > 0)
+		if i < len(took) {
+			takes, err := parseSeconds(took[i])
+			if err != nil {
+				return err
+			}
+			j.took, j.width = took[i], max(j.width, len(took[i]))
+			p.limiter.(limit.Weigher).ChargeFor(&p.state, t, int64(takes), j.wait > 0)
+		} else {
+			p.limiter.Charge(&p.state, t, j.wait > 0)
+		}
 		for _, row := range rows {
 			j.width = max(j.width, len(j.cell(row)))
 		}

@@ -98,7 +98,7 @@ type Limit struct {
 	Levels []float64 `json:"levels"` // how full, at the moments of the timeline; nil: shared, or it does not tell
 
 	atOnce float64
-	period string
+	period string // "": it has none
 }
 
 // A Refusal is a request that the policy refuses.
@@ -261,7 +261,10 @@ func (f *outcome) limit(i int, timeline *replay.ClientTimeline, refusals []Refus
 	name, is := part.Number()
 	l := Limit{
 		Limit: part.Spec.String(), By: part.By.String(), Shared: part.By.Shared(), Number: name, Is: is,
-		Levels: timeline.Limits[i].Levels, period: limit.FormatPeriod(part.Spec.Period),
+		Levels: timeline.Limits[i].Levels,
+	}
+	if part.Spec.Period != 0 {
+		l.period = limit.FormatPeriod(part.Spec.Period)
 	}
 	if d, ok := part.Limiter.(limit.Describer); ok {
 		l.atOnce = float64(d.Shape().AtOnce)

@@ -215,8 +215,11 @@ func (p *Policy) enoughText(l *Limit) string {
 
 // numberText writes a number to raise as it stands in a limit.
 func numberText(name string, n int64, period string) string {
-	if name == "burst" {
+	switch {
+	case name == "burst":
 		return fmt.Sprintf("burst=%d", n)
+	case period == "":
+		return fmt.Sprintf("conn:%d", n)
 	}
 	return fmt.Sprintf("%d/%s", n, period)
 }

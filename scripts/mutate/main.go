@@ -2,7 +2,7 @@
 
 // Command mutate makes small random changes to the program, one at a time, and reports whether the tests notice.
 //
-//	go run ./scripts/mutate -n 200 -seed 1 ./limit ./bucket ./leaky ./window ./replay ./sweep ./traffic ./store ./tail
+//	go run ./scripts/mutate -n 200 -seed 1 ./limit ./bucket ./leaky ./window ./conn ./replay ./sweep ./traffic ./store ./tail
 //
 // A mutant is one change: a comparison, an operator or a constant that is off by one, a condition that is turned round,
 // a statement that is left out. The tests of its package run first, then those of the packages that import it, the

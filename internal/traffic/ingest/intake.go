@@ -227,9 +227,10 @@ func (in *intake) optional(r *rows, records []parse.Record) {
 		in.value(r, i, records)
 	}
 	if in.columns.Upstream {
-		for i := range records {
-			r.Upstream = append(r.Upstream, max(0, int64(records[i].UpstreamTime)))
-		}
+		r.Upstream = lengths(r.Upstream, records, func(r *parse.Record) limit.Time { return r.UpstreamTime })
+	}
+	if in.columns.Took {
+		r.Took = lengths(r.Took, records, func(r *parse.Record) limit.Time { return r.RequestTime })
 	}
 	if in.columns.Clues {
 		in.clues.Find(extend(&r.Clues, len(records)), records)
@@ -251,6 +252,14 @@ func (in *intake) optional(r *rows, records []parse.Record) {
 		}
 		r.fields |= in.marker.Fields()
 	}
+}
+
+// lengths appends a length of time of each record, 0 where it is not logged.
+func lengths(dst []int64, records []parse.Record, of func(*parse.Record) limit.Time) []int64 {
+	for i := range records {
+		dst = append(dst, max(0, int64(of(&records[i]))))
+	}
+	return dst
 }
 
 // pathKey returns the key of a request where limits count by paths: its path as it was logged, or as nginx has it.

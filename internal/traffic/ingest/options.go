@@ -41,6 +41,7 @@ type Options struct {
 	Trial      *Trial        // of the values; nil: they are asked for
 	Values     *match.Values // what Batch.Values are, as Tables.Parts says; nil: none are needed
 	Sizes      bool          // whether inputs must tell how many bytes were sent
+	Took       bool          // whether the Took column is needed
 	Origins    bool          // whether the columns Origin and Leftmost are wanted where the log has headers of proxies
 	Lines      bool          // whether the Line column is needed: inputs are then read from their beginnings
 	Band       bool          // whether it is wanted to know how coarse stamps are, see Coarseness
@@ -68,12 +69,13 @@ const (
 	TheUser = "the user"
 	ThePath = "the path"
 	TheSize = "the bytes sent"
+	TheTime = "the request time"
 )
 
 // A MissingFieldError reports that no input logs the field that identifies clients, hosts, users or paths, that is a part
 // of a key, or by which requests cost something.
 type MissingFieldError struct {
-	Field string // TheHost, TheUser, ThePath, TheSize, a part of a key, or what a client is
+	Field string // TheHost, TheUser, ThePath, TheSize, TheTime, a part of a key, or what a client is
 	text  string
 }
 
@@ -93,6 +95,9 @@ func (o *Options) lacks(f *parse.Format) string {
 	if o.Sizes && !f.Has(parse.FieldBytes) {
 		return TheSize
 	}
+	if o.Took && !f.Has(parse.FieldRequestTime) {
+		return TheTime
+	}
 	return o.Clients.Lacks(f)
 }
 
@@ -100,7 +105,7 @@ func (o *Options) lacks(f *parse.Format) string {
 // proxies say.
 func (o *Options) Columns(inputs int, upstream, forwarded bool) traffic.Columns {
 	return traffic.Columns{
-		Source: inputs > 1, Host: o.Hosts || o.Scopes.ByHost(), User: o.Users, Path: o.Paths, Upstream: upstream,
+		Source: inputs > 1, Host: o.Hosts || o.Scopes.ByHost(), User: o.Users, Path: o.Paths, Upstream: upstream, Took: o.Took,
 		Marks: o.Scopes != nil, Clues: o.ClueFinder != nil, Origins: forwarded && o.Origins && o.Clients.IsAddress(), Lines: o.Lines,
 		Values: len(o.Values.Parts()),
 	}

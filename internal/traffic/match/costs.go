@@ -42,6 +42,9 @@ func (c *Costs) At(b *traffic.Batch, row int32, marks uint64) int64 {
 	if i < 0 {
 		return 1
 	}
+	if c.Of[i].Taken {
+		return b.Took[row]
+	}
 	n := b.Bytes[row]
 	if column := c.columns[i]; c.Of[i].Field.Number { // never the bytes in its place
 		var none bool
