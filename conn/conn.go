@@ -123,6 +123,9 @@ func (c *Conn) ChargeFor(s *limit.State, t limit.Time, takes int64, refused bool
 	}
 }
 
+// Carries implements limit.Carrier: others that count in the same place may have more room.
+func (c *Conn) Carries(*limit.State, limit.Time) bool { return true }
+
 // now returns the moment at which a request at t counts.
 func (c *Conn) now(s *limit.State, t limit.Time) limit.Time {
 	if s.Extra == 0 {

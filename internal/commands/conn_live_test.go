@@ -34,7 +34,7 @@ func TestConnJudgesAsServersDo(t *testing.T) {
 		server, config string
 		args           []string // of the server, behind which the configuration stands
 		refused        func(line string) bool
-		format         []string
+		limit          []string
 	}{
 		{
 			"nginx", `daemon off; master_process off; pid DIR/pid; error_log DIR/error.log;
@@ -47,7 +47,7 @@ server { listen ADDRESS; access_log DIR/log own; limit_conn z 3; limit_conn_dry_
 }`,
 			[]string{"-e", "stderr", "-c"},
 			func(line string) bool { return strings.HasSuffix(line, " REJECTED_DRY_RUN") },
-			[]string{"--format", `$remote_addr [$time_local] "$request" $status $msec $request_time $limit_conn_status`},
+			[]string{"--limits-from", "config", "--format", `$remote_addr [$time_local] "$request" $status $msec $request_time $limit_conn_status`},
 		},
 		{
 			"haproxy", `global
@@ -68,7 +68,7 @@ frontend all
     default_backend slow
 backend slow
     server slow UPSTREAM
-`, []string{"-db", "-f"}, func(line string) bool { return strings.Contains(line, " 429 ") }, []string{"--format", "haproxy"},
+`, []string{"-db", "-f"}, func(line string) bool { return strings.Contains(line, " 429 ") }, []string{"--limit", "conn:3", "--format", "haproxy"},
 		},
 	} {
 		t.Run(c.server, func(t *testing.T) {
@@ -89,7 +89,7 @@ backend slow
 			_ = server.Wait()
 
 			lines := strings.Split(strings.TrimSpace(string(contentOf(t, log))), "\n")
-			run(t, dir, append([]string{"replay", "log", "--limit", "conn:3", "--no-store", "--verdicts", "verdicts.csv"}, c.format...)...)
+			run(t, dir, append([]string{"replay", "log", "--no-store", "--verdicts", "verdicts.csv"}, c.limit...)...)
 			rows, err := csv.NewReader(strings.NewReader(string(contentOf(t, filepath.Join(dir, "verdicts.csv"))))).ReadAll()
 			must(t, err)
 			agree, refused := 0, 0

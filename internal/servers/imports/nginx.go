@@ -17,8 +17,10 @@ import (
 
 // nginx: the zone of a limit_req has the key and the rate, the place where limit_req stands has the burst. A request is
 // judged by the limits of the one location that it is given to (nginx_choice.go); if any refuses, none is charged. A key
-// that is empty is not limited, which maps make use of (nginx_vars.go).
-// Sources: https://nginx.org/r/limit_req_zone; nginx/nginx 3f6f782, src/http/modules/ngx_http_limit_req_module.c.
+// that is empty is not limited, which maps make use of (nginx_vars.go). limit_conn goes the same ways, in a policy of its
+// own: it is asked behind limit_req, which it leaves charged.
+// Sources: https://nginx.org/r/limit_req_zone; nginx/nginx 3f6f782, src/http/modules/ngx_http_limit_req_module.c and
+// ngx_http_limit_conn_module.c.
 
 var nginxFormat = format{name: "nginx", is: looksLikeNginx, read: readNginx}
 
@@ -45,11 +47,14 @@ type nginxReader struct {
 	asked  map[string]bool       // variables in maps, conditions and keys; directives, and those with their first word
 }
 
-// A zone of limit_req.
+// A zone of limit_req, or of limit_conn, which has no rate.
 type nginxZone struct {
 	*nginxconf.Directive
 	name, rate string
 }
+
+// user is the name of the directives that use the zone.
+func (z *nginxZone) user() string { return strings.TrimSuffix(z.Name, "_zone") }
 
 // A nginxUse is a limit_req that judges some requests: those lines that say the same of the same zone.
 type nginxUse struct {
@@ -128,10 +133,19 @@ func (i *Import) takeNginx() {
 		for _, level := range f.Levels() {
 			r.readHTTP(level)
 		}
-		i.Policies[f.policy] = r.policy()
+		i.Policies[f.policy] = r.policy("limit_req")
+		if p := r.policy("limit_conn"); len(p.Limits) > 0 && r.tellsTimes() {
+			p.Name = "nginx limit_conn"
+			i.Policies = append(i.Policies, p)
+		}
 		i.checkFrom(f.policy)
 	}
 	i.nginx = nil
+}
+
+// tellsTimes reports whether a log_format has how long requests take.
+func (i *Import) tellsTimes() bool {
+	return slices.ContainsFunc(i.Logged, func(format string) bool { return strings.Contains(format, "$request_time") })
 }
 
 // unescape undoes the escapes in all words.
@@ -148,7 +162,7 @@ func unescape(all []*nginxconf.Directive) {
 func (r *nginxReader) declare(all []*nginxconf.Directive) {
 	for _, d := range all {
 		switch {
-		case d.Name == "limit_req_zone" && len(d.Args) > 1:
+		case strings.HasPrefix(d.Name, "limit_") && strings.HasSuffix(d.Name, "_zone") && len(d.Args) > 1:
 			r.ask(d.Args[0])
 			r.declareZone(d)
 		case (d.Name == "map" || d.Name == "geo") && len(d.Args) > 0:
@@ -163,14 +177,15 @@ func (r *nginxReader) declare(all []*nginxconf.Directive) {
 			r.ask(d.Args[1])
 		case d.Name == "if":
 			r.ask(d.Args...)
-		case d.Name == "limit_req", d.Name == "set_real_ip_from", d.Name == "auth_request":
+		case d.Name == "limit_conn" && !r.tellsTimes():
+			r.lose(d.Place(), "limit_conn bounds how many requests are under way at once, which is judged where a log_format with "+
+				"$request_time is beside it")
+		case d.Name == "limit_conn", d.Name == "limit_req", d.Name == "set_real_ip_from", d.Name == "auth_request":
 			r.asked[d.Name+" "+namedFirst(d)], r.asked[d.Name] = true, true
 		case d.Name == "limit_req_whitelist":
 			r.white = append(r.white, d)
 		case d.Name == "merge_slashes" && namedFirst(d) == "off":
 			r.lose(d.Place(), "merge_slashes off leaves several slashes, which are one here")
-		case d.Name == "limit_conn":
-			r.lose(d.Place(), "limit_conn bounds how many requests are under way at once, which no limit here does")
 		}
 		if endsByLua().MatchString(d.Name + " " + strings.Join(d.Args, " ")) {
 			r.lose(d.Place(), "%s may limit or end requests, and Lua is not read", d.Name)
@@ -244,17 +259,18 @@ func (r *nginxReader) tellUnknown(all []*nginxconf.Directive) {
 // declareZone reads limit_req_zone KEY zone=NAME:SIZE rate=RATE.
 func (r *nginxReader) declareZone(d *nginxconf.Directive) {
 	z := &nginxZone{Directive: d, rate: "1r/s"}
+	requests := d.Name == "limit_req_zone"
 	for _, word := range d.Args[1:] {
 		name, value, _ := strings.Cut(word, "=")
-		switch name {
-		case "zone":
+		switch {
+		case name == "zone":
 			z.name, _, _ = strings.Cut(value, ":")
-		case "rate":
+		case name == "rate" && requests:
 			z.rate = value
-		case "sync":
+		case name == "sync":
 			r.lose(d.Place(), "sync shares the zone with other machines; here one counts for all")
 		default:
-			r.lose(d.Place(), "limit_req_zone: %q is not understood", word)
+			r.lose(d.Place(), "%s: %q is not understood", d.Name, word)
 		}
 	}
 	first, twice := r.zones[z.name]
@@ -307,16 +323,17 @@ func (r *nginxReader) readHTTP(level []*nginxconf.Directive) {
 // use returns what a limit_req says; nil if that is not understood.
 func (r *nginxReader) use(d *nginxconf.Directive, around nginxLimits) *nginxUse {
 	use := &nginxUse{burst: "0"}
+	words, dry, status := d.Args, around.dry, around.status
 	var options []string
-	for _, word := range d.Args {
+	if d.Name == "limit_conn" {
+		use.zone, use.burst, words, dry, status = r.zone(d, d.Args[0]), d.Args[1], nil, around.connDry, around.connStatus
+		options = append(options, d.Args[1])
+	}
+	for _, word := range words {
 		name, value, _ := strings.Cut(word, "=")
 		switch name {
 		case "zone":
-			use.zone = r.zones[value]
-			if use.zone == nil {
-				r.lose(d.Place(), "limit_req: there is no zone %q", value)
-				return nil
-			}
+			use.zone = r.zone(d, value)
 		case "burst":
 			use.burst = value
 			options = append(options, word)
@@ -327,16 +344,15 @@ func (r *nginxReader) use(d *nginxconf.Directive, around nginxLimits) *nginxUse 
 		}
 	}
 	if use.zone == nil {
-		r.lose(d.Place(), "limit_req names no zone")
 		return nil
 	}
 	slices.Sort(options)
 	use.options = strings.Join(options, " ")
-	about := d.Place() + " limit_req " + strings.Join(d.Args, " ")
-	if around.dry == "on" {
+	about := d.Place() + " " + d.Name + " " + strings.Join(d.Args, " ")
+	if dry == "on" {
 		about += ", which is a dry run there"
 	} else {
-		about += ", refused with " + cmp.Or(around.status, "503")
+		about += ", refused with " + cmp.Or(status, "503")
 	}
 	i := slices.IndexFunc(r.uses, func(u *nginxUse) bool { return u.zone == use.zone && u.options == use.options })
 	if i < 0 {
@@ -352,12 +368,25 @@ func (r *nginxReader) use(d *nginxconf.Directive, around nginxLimits) *nginxUse 
 	return use
 }
 
-// policy are the limits of all uses: one for each way in which the key of a zone is made. Uses of a zone share what it
-// counts.
-func (r *nginxReader) policy() Policy {
+// zone returns the zone that a directive names; nil if there is none, or it is one for other directives.
+func (r *nginxReader) zone(d *nginxconf.Directive, name string) *nginxZone {
+	z := r.zones[name]
+	if z == nil || z.user() != d.Name {
+		r.lose(d.Place(), "%s: there is no zone %q", d.Name, name)
+		return nil
+	}
+	return z
+}
+
+// policy are the limits of all uses of limit_req, or of limit_conn: one for each way in which the key of a zone is made.
+// Uses of a zone share what it counts.
+func (r *nginxReader) policy(of string) Policy {
 	p := Policy{Name: "nginx", nginx: true}
 	for _, name := range slices.Sorted(maps.Keys(r.zones)) {
 		z := r.zones[name]
+		if z.user() != of {
+			continue
+		}
 		var uses []*nginxUse
 		for _, u := range r.uses {
 			if u.zone == z && len(u.sets) > 0 {
@@ -365,15 +394,17 @@ func (r *nginxReader) policy() Policy {
 			}
 		}
 		if len(uses) == 0 {
-			why := "no limit_req uses the zone %s"
-			if r.asked["limit_req zone="+name] {
-				why = "no request is found that comes to a limit_req of the zone %s"
+			why := "no %s uses the zone %s"
+			if r.asked["limit_req zone="+name] || r.asked["limit_conn "+name] {
+				why = "no request is found that comes to a %s of the zone %s"
 			}
-			r.tell(z.Place(), why, name)
+			r.tell(z.Place(), why, of, name)
 			continue
 		}
 		spec, ok := nginxLimit(z.rate)
-		if !ok {
+		if of == "limit_conn" {
+			spec = ""
+		} else if !ok {
 			r.lose(z.Place(), "rate=%s is not understood", z.rate)
 			continue
 		}

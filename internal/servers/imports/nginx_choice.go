@@ -26,27 +26,40 @@ type nginxPlace struct {
 	inside  bool // only other locations lead there
 }
 
-// A nginxLimits is what a level says of limit_req: a level that has some does not inherit those around it.
+// A nginxLimits is what a level says of limit_req and limit_conn: one that has some of a name does not inherit those
+// around it.
 type nginxLimits struct {
-	limits      []*nginxconf.Directive
-	dry, status string
+	limits                           []*nginxconf.Directive // all, those of limit_req first
+	requests                         int                    // how many these are
+	dry, status, connDry, connStatus string
 }
 
 func (l nginxLimits) inherit(level []*nginxconf.Directive) nginxLimits {
-	var own []*nginxconf.Directive
+	requests, conns := l.limits[:l.requests], l.limits[l.requests:]
+	var ownRequests, ownConns []*nginxconf.Directive
 	for _, d := range level {
 		switch {
 		case d.Name == "limit_req" && len(d.Args) > 0:
-			own = append(own, d)
+			ownRequests = append(ownRequests, d)
+		case d.Name == "limit_conn" && len(d.Args) == 2:
+			ownConns = append(ownConns, d)
+		case d.Name == "limit_conn_dry_run" && len(d.Args) == 1:
+			l.connDry = d.Args[0]
+		case d.Name == "limit_conn_status" && len(d.Args) == 1:
+			l.connStatus = d.Args[0]
 		case d.Name == "limit_req_dry_run" && len(d.Args) == 1:
 			l.dry = d.Args[0]
 		case d.Name == "limit_req_status" && len(d.Args) == 1:
 			l.status = d.Args[0]
 		}
 	}
-	if own != nil {
-		l.limits = own
+	if ownRequests != nil {
+		requests = ownRequests
 	}
+	if ownConns != nil {
+		conns = ownConns
+	}
+	l.limits, l.requests = slices.Concat(requests, conns), len(requests)
 	return l
 }
 

@@ -385,8 +385,12 @@ func (k nginxKey) limits(z *nginxZone, spec string, uses []*nginxUse) (limits []
 		if u.size() < largest.size() { // both count in one place
 			options = append(options, "max="+largest.burst)
 		}
+		text := strings.Join(options, ",")
+		if spec == "" {
+			text = "conn:" + u.options
+		}
 		limits = append(limits, Limit{
-			Text: strings.Join(options, ","), By: k.by, Match: union(sets...),
+			Text: text, By: k.by, Match: union(sets...),
 			Told: append([]string{fmt.Sprintf("%s zone %s by %s", z.Place(), z.name, z.Args[0])}, u.about...),
 		})
 	}

@@ -204,9 +204,9 @@ func (r *nginxReader) decidedByPort(servers []*nginxconf.Directive, sets []Set) 
 	return decided
 }
 
-// hasLimits reports whether a limit_req stands in a server.
+// hasLimits reports whether a limit_req or limit_conn stands in a server.
 func hasLimits(d *nginxconf.Directive) bool {
-	return d.Name == "limit_req" || slices.ContainsFunc(d.Block, hasLimits)
+	return d.Name == "limit_req" || d.Name == "limit_conn" || slices.ContainsFunc(d.Block, hasLimits)
 }
 
 // answersAll reports whether a server answers everything by itself, as one that redirects does.
