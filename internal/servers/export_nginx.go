@@ -8,16 +8,20 @@ import (
 
 	"shadow/internal/policy"
 	"shadow/internal/request"
+	"shadow/limit"
 )
 
 // For nginx all stands in the block http, so that it holds in every server and location that has no limit_req of its own:
 // maps make a flag of the requests that a limit is for, and a key that is empty for all others, which are not limited.
 
 var nginxTarget = Target{
-	Name: "nginx", Title: "nginx", Comment: "#", Ending: ".conf", own: algorithm("nginx"),
+	Name: "nginx", Title: "nginx", Comment: "#", Ending: ".conf",
+	own: func(s limit.Spec) bool {
+		return s.Algorithm == "nginx" || s.Algorithm == "conn" && s.Options == ""
+	},
 	Grid: "whole requests per second or minute; a burst of any size",
 	Enforce: "it refuses nothing yet, and logs what it would refuse: `grep 'dry run' error.log`. To enforce it, take out " +
-		"limit_req_dry_run. A server or location with a limit_req of its own keeps that, and does not get these",
+		"limit_req_dry_run, or limit_conn_dry_run. A server or location with a limit_req of its own keeps that, and does not get these",
 	nearest: nearestNginx, write: writeNginx, around: aroundNginx, judge: "nginx -t -e stderr -p DIR -c FILE",
 	judgedBy: "--nginx-conf FILE",
 }
@@ -31,7 +35,7 @@ func writeNginx(e *Export, all []setting) error {
 	}
 	e.note("%s", key.note)
 	lines := append(key.proxies, key.network...)
-	var places []string
+	var places, conns []string // of limit_req, and of limit_conn
 	made := map[string]string{}
 	for _, s := range all {
 		counts, err := s.counts()
@@ -62,16 +66,32 @@ func writeNginx(e *Export, all []setting) error {
 		if !strings.HasPrefix(counted, "$") || strings.ContainsAny(counted, "|") || len(counts) > 1 {
 			counted = `"` + counted + `"`
 		}
+		if s.spec.Algorithm == "conn" {
+			lines = append(lines, fmt.Sprintf("limit_conn_zone %s zone=%s:10m;", counted, s.name))
+			conns = append(conns, fmt.Sprintf("limit_conn %s %d;", s.name, s.spec.Count))
+			continue
+		}
 		rate, burst, _ := strings.Cut(policy.NginxSetting(s.spec), " ")
 		lines = append(lines, fmt.Sprintf("limit_req_zone %s zone=%s:10m %s;", counted, s.name, rate))
 		places = append(places, strings.TrimSpace("limit_req zone="+s.name+" "+burst)+";")
 	}
-	places = append(places, "limit_req_status 429;", "limit_req_dry_run on;")
-	comments, more, err := e.where.Within.nginxInto("http", places)
-	if err != nil {
-		return err
+	var comments []string
+	var more []Block
+	if len(places) > 0 {
+		var err error
+		places = append(places, "limit_req_status 429;", "limit_req_dry_run on;")
+		if comments, more, err = e.where.Within.nginxInto("http", places); err != nil {
+			return err
+		}
 	}
-	e.block(nginxHTTP, slices.Concat(lines, comments, places)...)
+	if len(conns) > 0 {
+		only, err := e.where.Within.nginxConns()
+		if err != nil {
+			return err
+		}
+		conns = slices.Concat(only, conns, []string{"limit_conn_status 429;", "limit_conn_dry_run on;"})
+	}
+	e.block(nginxHTTP, slices.Concat(lines, comments, places, conns)...)
 	for _, b := range more {
 		b.Place = "in " + b.Place
 		e.Blocks = append(e.Blocks, b)

@@ -27,6 +27,7 @@ type nginxPlace struct {
 	title  string // with the file and the line
 	outer  *nginxPlace
 	states stated
+	conns  bool // whether a limit_conn stands in it
 }
 
 // stated are the values of directives.
@@ -55,16 +56,31 @@ func readNginxWithin(file string) (*Within, error) {
 // addNginx adds a block, and those in it.
 func (w *Within) addNginx(d *nginxconf.Directive, outer *nginxPlace) {
 	title := escape.Visible(fmt.Sprintf("%s (%s)", strings.Join(append([]string{d.Name}, d.Args...), " "), d.Place()))
-	p := &nginxPlace{d.Name, title, outer, stated{}}
+	p := &nginxPlace{kind: d.Name, title: title, outer: outer, states: stated{}}
 	w.places = append(w.places, p)
 	for _, inner := range d.Block {
 		switch inner.Name {
 		case "server", "location":
 			w.addNginx(inner, p)
 		default:
+			p.conns = p.conns || inner.Name == "limit_conn"
 			p.states.add(inner.Name, strings.Join(inner.Args, " "))
 		}
 	}
+}
+
+// nginxConns returns comments for lines of limit_conn that go into http. An error says that some place has limits of that
+// kind: these would be switched off, or not get the lines.
+func (w *Within) nginxConns() (comments []string, err error) {
+	if w == nil || w.places == nil {
+		return []string{"# only if no limit_conn is there, around or inside: it would be switched off. See --nginx-conf"}, nil
+	}
+	for _, p := range w.places {
+		if p.conns {
+			return nil, fmt.Errorf("%s has a limit_conn already: add one there by hand, beside it", p.title)
+		}
+	}
+	return nil, nil
 }
 
 func (s stated) add(name, value string) {

@@ -19,13 +19,14 @@ func wantedOf(c *policy.Config, p policy.Policy) (all []servers.Wanted) {
 	for i := range p.Parts {
 		part := &p.Parts[i]
 		w := servers.Wanted{Spec: part.Spec, By: part.By, Text: part.String()}
+		underWay := part.Spec.Algorithm == "conn"
 		if d, ok := part.Limiter.(limit.Describer); ok {
 			w.Shape = d.Shape()
-		} else {
+		} else if !underWay {
 			w.Broken = "it is no limit that can be compared with others"
 		}
 		switch {
-		case part.Costs != nil:
+		case part.Costs != nil && !underWay:
 			w.Broken = "its requests differ in cost, and a request costs one there"
 		case part.Count != part.Match:
 			w.Broken = "it counts other requests than it refuses"

@@ -362,7 +362,11 @@ func (r *haproxyReader) rate(rule haproxycfg.Rule, parts []string, sample string
 	}
 	if !slices.Contains([]string{"http_req_rate", "gpc0_rate", "http_err_rate", "http_fail_rate"}, t.rate) {
 		r.unknown++
-		r.lose(r.place(rule), "%s counts what no limit here does", parts[0])
+		if t.rate == "conn_cur" {
+			r.lose(r.place(rule), "%s bounds how many requests are under way: --limit conn:N judges that", parts[0])
+		} else {
+			r.lose(r.place(rule), "%s counts what no limit here does", parts[0])
+		}
 		return none, []rateTerm{}, true
 	}
 	if len(values) < 2 {

@@ -292,7 +292,7 @@ func TestHAProxyTells(t *testing.T) {
 		ip + "http-request track-sc0 src" + deny + "\nuse_backend slow if { sc_http_req_rate(0) gt 3 }":                      "haproxy.cfg:5: use_backend slow goes by a rate",
 		ip + "http-request track-sc0 src" + deny + "\nhttp-request allow if { sc_http_req_rate(0) gt 3 }":                    "haproxy.cfg:5: http-request allow goes by a rate",
 		ip + "http-request track-sc0 src" + deny + "\nhttp-request deny unless { sc_http_req_rate(0) gt 3 }":                 "haproxy.cfg:5: unless { sc_http_req_rate(0) gt 3 } asks for a rate",
-		ip + "http-request track-sc0 src" + deny + "\nhttp-request set-var(req.a) int(1) if { sc_conn_cur(0) gt 3 }":         "haproxy.cfg:5: sc_conn_cur(0) counts what no limit here does",
+		ip + "http-request track-sc0 src" + deny + "\nhttp-request set-var(req.a) int(1) if { sc_conn_cur(0) gt 3 }":         "haproxy.cfg:5: sc_conn_cur(0) bounds how many requests are under way",
 		ip + "http-request track-sc0 src" + deny + "\nhttp-request sc-inc-gpc1(0)":                                           "haproxy.cfg:5: sc-inc-gpc1 is not understood",
 		ip + "http-request track-sc0 src" + deny + "\nhttp-response sc-inc-gpc0(0) if { status 401 }":                        "haproxy.cfg:5: http-response sc-inc-gpc0 is not understood",
 		ip + "http-request track-sc0 src" + deny + "\nhttp-request denny if { path /a }":                                     "haproxy.cfg:5: denny is a word that is not known",
