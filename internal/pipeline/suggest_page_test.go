@@ -58,6 +58,13 @@ func pageOf(t *testing.T, s Suggest, log string) (text string, data island) {
 	}
 	for i := range data.Stored.Shapes {
 		s := &data.Stored.Shapes[i]
+		for _, columns := range [][][]int64{s.Hit, s.Refused} {
+			for g := range columns {
+				if columns[g] == nil {
+					columns[g] = make([]int64, len(s.Stops)) // 0 throughout
+				}
+			}
+		}
 		for _, column := range slices.Concat([][]int64{s.Stops}, s.Hit, s.Refused) {
 			for k := 1; k < len(column); k++ {
 				column[k] += column[k-1]

@@ -61,7 +61,7 @@ func (s *Report) page() *html.Answer {
 		}
 	}
 	for _, c := range e.Clients {
-		p.Clients = append(p.Clients, html.AnswerClient{
+		p.Clients = append(p.Clients, html.Client{
 			Name: c.Name, Short: useragent.Short(c.Agent), Agent: c.Agent, Group: c.Group.String(), Requests: c.Requests,
 		})
 	}
@@ -110,9 +110,9 @@ func (s *Answer) pageNotes() []string {
 }
 
 // pageShape is a shape with the figures of some groups.
-func (s *Answer) pageShape(of *suggest.ExploredShape, groups []who.Identity) html.AnswerShape {
+func (s *Answer) pageShape(of *suggest.ExploredShape, groups []who.Identity) html.Shape {
 	a := s.Advice
-	p := html.AnswerShape{Keeps: of.Keeps, Listed: of.Listed, Title: of.Name()}
+	p := html.Shape{Keeps: of.Keeps, Listed: of.Listed, Title: of.Name()}
 	switch kind := of.Kind; {
 	case of.Own:
 		p.Kind = s.Server
@@ -127,7 +127,7 @@ func (s *Answer) pageShape(of *suggest.ExploredShape, groups []who.Identity) htm
 	for i := range of.Stops {
 		stop := &of.Stops[i]
 		text, _ := of.Text(a.Scale, stop.N)
-		shown := html.AnswerStop{N: stop.N, Scaled: a.Scale.Up(stop.N), Limit: text}
+		shown := html.Stop{N: stop.N, Scaled: a.Scale.Up(stop.N), Limit: text}
 		for _, g := range groups {
 			shown.Hit, shown.Refused = append(shown.Hit, stop.Hit[g]), append(shown.Refused, stop.Refused[g])
 		}
@@ -141,7 +141,7 @@ func (s *Answer) pageShape(of *suggest.ExploredShape, groups []who.Identity) htm
 const aNumber = 24_681
 
 // pageLines fills in the lines of the server: a pattern in which N is put, and for limits that it does not fit theirs.
-func (s *Answer) pageLines(of *suggest.ExploredShape, p *html.AnswerShape) {
+func (s *Answer) pageLines(of *suggest.ExploredShape, p *html.Shape) {
 	if s.Lines == nil {
 		p.Lack = "No server is named, so there are no lines: --for nginx, haproxy, envoy, traefik, caddy or apache gives them."
 		return

@@ -2,12 +2,9 @@ package html
 
 import (
 	"fmt"
-	"html/template"
 	"io"
 	"net/url"
-	"strconv"
-	"strings"
-	"sync"
+	"slices"
 
 	"shadow/internal/suggest"
 	"shadow/report/document"
@@ -16,9 +13,9 @@ import (
 )
 
 // The answer to what a limit should be, as a page. On top is what suggest says on a terminal. Below it any limit can be
-// chosen: of a page that is served, or stands in another one, each is asked and computed; else those of some shapes lie in an
-// island of JSON (stored.go). Without a script there are the answer, the clients that it hits, and the map, which has the N
-// of each shape and promise.
+// chosen: of a page that is served, or stands in another one, each is asked and computed; else those of some shapes lie
+// in an island of JSON. Without a script there are the answer, the clients that it hits, and the map, which has the N of
+// each shape and promise.
 
 // An Answer is such a page. Texts and figures are those of the report that it is made from.
 type Answer struct {
@@ -40,22 +37,13 @@ type Answer struct {
 	Protects, Targets string   // which clients
 	WhyLooser         string   // than the least limit that hits no protected client
 	Bound             *float64 // percent of the target requests that any limit could refuse; nil: unknown
-	Asked             *Asked   // how any limit can be asked about; nil: those of Shapes are on the page
-	Groups            []Group
+	Asked             *Asked   // how any limit can be asked about; nil: those of Explored are on the page
 	Percents          []string // of protected clients; none: no client is protected
-	Shapes            []AnswerShape
-	Clients           []AnswerClient
-	First, FirstStop  int // what is shown first
+	Explored
 }
 
-// An Alert is something notable of the log.
-type Alert struct{ Tone, Text string } // stop, warn, info
-
-// Lines are lines that go to one place.
-type Lines struct{ Place, Text string }
-
-// Asked holds what a page that asks begins with. Its questions go to the address "ask" below that of the page, or as messages
-// to the page that it stands in.
+// Asked holds what a page that asks begins with. Its questions go to the address "ask" below that of the page, or as
+// messages to the page that it stands in.
 type Asked struct {
 	Keys    []string // by which limits may count
 	Actions []string // whose requests may be looked at alone
@@ -66,242 +54,161 @@ type Asked struct {
 	State   any      // of a log that grows, as the question "state" tells it; nil: it does not
 }
 
-// An AnswerClient is a client that lists name.
-type AnswerClient struct {
-	Name, Short, Agent, Group string
-	Requests                  int64
-}
-
-// An AnswerShape is limits that differ in their N only.
-type AnswerShape struct {
-	Kind, Title string
-	Why         [3]string // around what a client needs, and N
-	Stops       []AnswerStop
-	Keeps       []int // by percent: the first stop that keeps it; −1: none
-	Listed      []suggest.Listed
-	Lines       []PatternLines // of the server
-	Lack        string         // why there are none
-}
-
-// An AnswerStop is one limit, and what it does.
-type AnswerStop struct {
-	N, Scaled    int64
-	Limit        string  // as --limit takes it, the scale in it
-	Hit, Refused []int64 // by group
-	Lines        []Lines // if they are not those of the pattern
-}
-
-// PatternLines are lines of a server in which N may be put: pieces of text, and between them numbers to add to it.
-type PatternLines struct {
-	Place string
-	Parts []string
-	Adds  []int64 // one less than Parts
-}
-
-// With puts a limit in.
-func (p *PatternLines) With(n int64) Lines {
-	var b strings.Builder
-	for i, part := range p.Parts {
-		if i > 0 {
-			b.WriteString(strconv.FormatInt(n+p.Adds[i-1], 10))
-		}
-		b.WriteString(part)
-	}
-	return Lines{p.Place, b.String()}
-}
-
 var (
-	answerFrame = sync.OnceValue(func() frame { return framed("page.js", "copy.js", "charts.js", "explorer.js", "stored.js") })
-	askedFrame  = sync.OnceValue(func() frame {
-		return served("page.js", "copy.js", "charts.js", "explorer.js", "asked.js", "log.js")
-	})
+	storedScripts = []string{"charts.js", "explorer.js", "stored.js"}
+	askedScripts  = []string{"charts.js", "explorer.js", "asked.js", "log.js"}
 )
 
-// AskedHashes returns the hashes of the script and of the style of a page that asks, for the rules of one that it stands in.
+// AskedHashes returns the hashes of the script and of the style of a page that asks, for the rules of one that it stands
+// in.
 func AskedHashes() (script, style string) {
-	f := askedFrame()
+	f := framed(askedScripts...)
 	return hashOf(string(f.Script)), hashOf(string(f.Style))
 }
 
 // Write writes the page, all of it or nothing. A page that would be too large is made with less room for lists.
 func (p *Answer) Write(w io.Writer) error {
-	return write(w, "answer.html", func(halvings int) (any, bool, error) {
+	return write(w, func(halvings int) (*view, bool) {
 		most := suggest.MostListed >> halvings
-		view, err := p.view(most)
-		return view, most > 0, err
+		return p.view(most), most > 0
 	})
 }
 
-// answerView holds what the templates write.
-type answerView struct {
-	*Answer
-	frame
-	Alerts   []Alert
-	Notes    []string
-	Explorer *explorerView // nil: there is nothing to choose
-	Map      []mapKind
+// view returns the page, with so many clients in the lists of each shape.
+func (p *Answer) view(most int) *view {
+	v := &view{
+		section: section{Title: "What should the limit be?"}, Lede: p.What, Begin: "Answer", Shadow: p.Shadow, Command: p.Command,
+		Lacks:  "N cannot be moved. The answer, the clients that it hits, and the map with the N of each shape are here.",
+		Island: &island{Bound: p.Bound, Protects: p.Protects, Percents: append([]string{}, p.Percents...)},
+	}
+	v.add("answer", p)
+	v.alert("What was found in the log", roomAfter(0).alerts(p.Alerts), p.Tone == "not_judgeable")
+	p.explore(v, most)
+	if len(p.Percents) > 0 && p.Asked == nil && len(p.Shapes) > 0 {
+		s := v.begin("map", "Map: the least N that leaves so many unhurt", "Map")
+		s.add("map", p.Protects)
+		s.add("maps", p.maps())
+	}
+	v.begin("means", "What it means", "What it means").add("words", words{true, clippedAll(p.Notes, 40)})
+	return v
 }
 
-type mapKind struct {
-	Kind string
-	Rows []mapRow
+// words tell what the words of an answer mean, or of a replay.
+type words struct {
+	Answer bool
+	Notes  []string
 }
 
-type mapRow struct {
-	Name  string
-	Cells []mapCell
+// Blocks returns what the answer does, and how to begin with it.
+func (p *Answer) Blocks() []block {
+	var s section
+	s.add("facts", p.Facts)
+	if len(p.Paste) > 0 {
+		s.add("note", p.Note)
+		s.add("paste", p.Paste)
+		s.add("text", p.Watch)
+		s.add("paste", pasted(Lines{Text: p.Count, what: "A command"}, Lines{Text: p.Log, what: "Lines for the log"}))
+	}
+	var next []Lines
+	for _, command := range p.Next {
+		next = append(next, Lines{Text: command, what: "A command"})
+	}
+	if next != nil {
+		s.add("title", "Next")
+	}
+	s.add("paste", next)
+	return s.Blocks
 }
 
-type mapCell struct {
-	N, Percent, Class, Words string
-	Address                  template.URL
+// pasted returns those lines that have a text.
+func pasted(all ...Lines) []Lines {
+	return slices.DeleteFunc(all, func(l Lines) bool { return l.Text == "" })
 }
 
-// mostListed is the most clients that a page names of those that a limit hits.
-const mostListed = 20
-
-func (p *Answer) view(most int) (*answerView, error) {
-	v := &answerView{Answer: p, frame: answerFrame(), Alerts: p.alerts(), Notes: clippedAll(p.Notes, 40)}
-	island := island{Bound: p.Bound, Protects: p.Protects, Percents: append([]string{}, p.Percents...)}
-	about := fmt.Sprintf("Each figure is that of a replay of the whole log. Protected: %s. Target: %s.", p.Protects, p.Targets)
-	switch {
-	case p.Asked != nil:
-		v.frame = askedFrame()
-		v.Explorer = &explorerView{Asked: p.Asked, Limit: p.Asked.Limit}
-		island.State = p.Asked.State
-		island.Answer = start{p.Asked.Limit, "client", p.Asked.Action, p.Asked.Shape, p.Asked.Size, p.WhyLooser}
+// explore adds what can be chosen.
+func (p *Answer) explore(v *view, most int) {
+	e := &explorer{Percents: p.Percents, Answered: p.Limit != "", Asked: p.Asked}
+	e.About = fmt.Sprintf("Each figure is that of a replay of the whole log. Protected: %s. Target: %s.", p.Protects, p.Targets)
+	switch a := p.Asked; {
+	case a != nil:
+		e.Limit, e.Groups = a.Limit, groupTable("identity", nil, nil)
+		e.Clients = new(Explored).clientTable("Clients that the limit hits; press one to see its requests", 0)
+		v.Island.State = a.State
+		v.Island.Answer = start{a.Limit, "client", a.Action, a.Shape, a.Size, p.WhyLooser}
+		v.show(e, askedScripts...)
+		v.ask()
 	case len(p.Shapes) > 0:
-		shape := &p.Shapes[p.First]
-		stop := &shape.Stops[p.FirstStop]
-		v.Explorer = &explorerView{
-			Kinds: p.kinds(), Limit: stop.Limit, Groups: groupRows(p.Groups, stop.Hit, stop.Refused), Hit: p.hitRows(most),
-		}
-		island.Answer = start{Limit: stop.Limit, N: stop.N, Why: p.WhyLooser}
+		first := p.first()
+		e.Kinds, e.Limit, e.Groups = p.kinds(), first.Limit, groupTable("identity", p.Groups, first)
+		e.Clients = p.clientTable("Clients that the limit hits", most)
+		v.Island.Stored = p.stored(most)
+		v.Island.Answer = start{Limit: first.Limit, N: first.N, Why: p.WhyLooser}
 		if p.Limit != "" {
-			island.Answer.Shape = shape.name()
+			v.Island.Answer.Shape = p.Shapes[p.First].name()
 		}
-		island.Stored = p.stored(most)
+		v.show(e, storedScripts...)
 	}
-	if v.Explorer != nil {
-		v.Explorer.About, v.Explorer.Grouped, v.Explorer.Listed, v.Explorer.Percents = about, "identity", true, p.Percents
-		v.Explorer.Answered = p.Limit != ""
-	} else {
-		v.frame = documentFrame()
-	}
-	if len(p.Percents) > 0 && p.Asked == nil {
-		v.Map = p.maps()
-	}
-	v.Title = "What should the limit be?"
-	var err error
-	v.Data, err = island.text()
-	return v, err
 }
 
-// kinds are the names of the shapes, by kind.
-func (p *Answer) kinds() (kinds []curveGroup) {
-	for i := range p.Shapes {
-		s := &p.Shapes[i]
-		if n := len(kinds); n == 0 || kinds[n-1].Kind != s.Kind {
-			kinds = append(kinds, curveGroup{Kind: s.Kind})
-		}
-		kind := &kinds[len(kinds)-1]
-		kind.Curves = append(kind.Curves, curveName{i, s.Title, i == p.First})
+// ask adds what only a log that is still there can tell.
+func (v *view) ask() {
+	for _, part := range [][2]string{{"time", "Over time"}, {"one", "One client"}, {"compare", "Compare"}} {
+		s := v.begin(part[0], part[1], part[1])
+		s.Scripted = true
+		s.add(part[0], true)
 	}
-	return kinds
+	both := table.New(table.Words("identity"))
+	both.Title = "What both limits do to the clients of each identity"
+	both.Head(table.Numbers("hit", "by the other", "refused", "by the other")...)
+	either := table.New(table.Words("client"), table.Words("is"), table.Words("identity"), table.Long("agent"))
+	either.Title = "Clients that only one of the limits hits"
+	either.Head(table.Numbers("requests", "refused")...)
+	compare := v.Sections[len(v.Sections)-1]
+	compare.add("grid", grid("both", both))
+	compare.add("grid", grid("either", either))
 }
 
-// maps are the least limits of each shape that keep each promise, by kind.
-func (p *Answer) maps() (kinds []mapKind) {
+// maps returns the least limits of each shape that keep each promise, by kind.
+func (p *Answer) maps() (maps []*table.Page) {
 	for i := range p.Shapes {
 		s := &p.Shapes[i]
-		if n := len(kinds); n == 0 || kinds[n-1].Kind != s.Kind {
-			kinds = append(kinds, mapKind{Kind: s.Kind})
+		if n := len(maps); n == 0 || maps[n-1].Title != s.Kind {
+			t := table.New(table.Words("limit"))
+			t.Title = s.Kind
+			for _, percent := range p.Percents {
+				t.Head(table.Number(percent + " %"))
+			}
+			maps = append(maps, t.Page(0, "", 0))
+			maps[n].Class = "heat steer"
 		}
-		row := mapRow{Name: s.Title}
+		row := []table.PageCell{{Text: s.Title}}
 		for k := range p.Percents {
-			row.Cells = append(row.Cells, p.mapCell(s, k))
+			row = append(row, p.mapCell(s, k))
 		}
-		rows := &kinds[len(kinds)-1].Rows
-		*rows = append(*rows, row)
+		last := maps[len(maps)-1]
+		last.Rows = append(last.Rows, row)
 	}
-	return kinds
+	return maps
 }
 
-// alerts returns what is notable of the log, as far as there is room.
-func (p *Answer) alerts() (some []Alert) {
-	for _, alert := range p.Alerts[:min(len(p.Alerts), 40)] {
-		some = append(some, Alert{alert.Tone, clipped(alert.Text)})
-	}
-	return some
-}
-
-// mapCell is the least limit of a shape that keeps a promise.
-func (p *Answer) mapCell(s *AnswerShape, percent int) mapCell {
+// mapCell returns the least limit of a shape that keeps a promise.
+func (p *Answer) mapCell(s *Shape, percent int) table.PageCell {
 	if s.Keeps[percent] < 0 {
-		return mapCell{N: "–", Words: "no N keeps it"}
+		return table.PageCell{Text: "–", Class: "num"}
 	}
 	stop := &s.Stops[s.Keeps[percent]]
-	refused, all := p.targeted(stop)
-	address := "#" + url.Values{"limit": {stop.Limit}}.Encode()
-	share := table.Share(format.PercentOf(refused, all))
-	c := mapCell{
-		N: format.Thousands(stop.N), Class: share.Heated().Class,
-		Percent: format.Percentage(format.PercentOf(refused, all)),
-		Address: template.URL(address), //nolint:gosec // of our own words
-	}
-	c.Words = fmt.Sprintf("%s, %s %%: N = %s refuses %s of the target", s.Title, p.Percents[percent], c.N, c.Percent)
-	return c
-}
-
-// targeted returns how many requests of the target a stop refuses, and how many there are.
-func (p *Answer) targeted(stop *AnswerStop) (refused, all int64) {
+	refused, all := int64(0), int64(0)
 	for g := range p.Groups {
 		if p.Groups[g].Target {
 			refused, all = refused+stop.Refused[g], all+p.Groups[g].Requests
 		}
 	}
-	return refused, all
-}
-
-// hitRows are clients that the first limit hits, of those that lists have room for.
-func (p *Answer) hitRows(most int) (rows []hitRow) {
-	s := &p.Shapes[p.First]
-	for _, l := range p.listed(s, most) {
-		if l.Refused[p.FirstStop] == 0 || len(rows) == mostListed {
-			continue
-		}
-		c := &p.Clients[l.Client]
-		need := format.Thousands(l.Need)
-		if l.Need == 0 {
-			need = "more than " + format.Thousands(s.Stops[len(s.Stops)-1].N)
-		}
-		rows = append(rows, hitRow{
-			Client: name(c.Name), Short: name(c.Short), Agent: table.Clip(c.Agent, table.PageLong), Group: c.Group,
-			Requests: format.Thousands(c.Requests), Refused: format.Thousands(l.Refused[p.FirstStop]),
-			Percent: format.Percent(format.PercentOf(l.Refused[p.FirstStop], c.Requests)),
-			Why:     s.Why[0] + need + s.Why[1] + format.Thousands(s.Stops[p.FirstStop].N) + s.Why[2],
-		})
+	share := format.PercentOf(refused, all)
+	c := table.PageCell{Lead: format.Thousands(stop.N), Text: format.Percentage(share), Class: "num"}
+	if n := table.Twentieths(share); n > 0 {
+		c.Class = fmt.Sprintf("num bar b%d", n)
 	}
-	return rows
-}
-
-// name tells one shape from others.
-func (s *AnswerShape) name() string { return s.Kind + " " + s.Title }
-
-// listed are the clients of a list, so many of those to protect and as many others.
-func (p *Answer) listed(s *AnswerShape, most int) (some []suggest.Listed) {
-	protected := map[string]bool{}
-	for _, g := range p.Groups {
-		protected[g.Name] = g.Protected
-	}
-	for _, want := range []bool{true, false} {
-		left := most
-		for _, l := range s.Listed {
-			if left > 0 && protected[p.Clients[l.Client].Group] == want {
-				left--
-				some = append(some, l)
-			}
-		}
-	}
-	return some
+	c.Title = fmt.Sprintf("%s, %s %%: N = %s refuses %s of the target", s.Title, p.Percents[percent], c.Lead, c.Text)
+	c.Link = "#" + url.Values{"limit": {stop.Limit}}.Encode()
+	return c
 }

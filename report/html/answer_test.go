@@ -28,16 +28,16 @@ func madeAnswer(texts []string) *Answer {
 		Shadow: "shadow 1.2.3", Command: "shadow suggest " + text(2), What: "9 requests of " + text(0), Verdict: "deploy", Tone: "deploy",
 		Reason: "the target sends faster", Watch: "Count.", Count: "grep -c " + text(0), Log: text(1), Note: text(1), Next: []string{"shadow replay " + text(0)}, Notes: []string{text(3)},
 		Facts:    []document.Fact{{Label: "limit", Text: text(0)}, {Label: "protects", Text: text(4)}},
-		Paste:    []Lines{{"http", text(1)}, {"server", "limit_req zone=a burst=5;\nlimit_req_status 429;"}},
+		Paste:    []Lines{{Place: "http", Text: text(1)}, {Place: "server", Text: "limit_req zone=a burst=5;\nlimit_req_status 429;"}},
 		Protects: "browsers", Targets: "tools", Bound: &bound, Percents: []string{"50", "90", "100"},
-		Groups: []Group{
+		Explored: Explored{Groups: []Group{
 			{Name: "browsers", Clients: each, Requests: 5000, Protected: true},
 			{Name: "tools", Clients: each, Requests: 70_000, Target: true},
 			{Name: "search", Clients: 2, Requests: 30},
-		},
+		}},
 	}
 	for i := range 2 * each {
-		p.Clients = append(p.Clients, AnswerClient{
+		p.Clients = append(p.Clients, Client{
 			Name: fmt.Sprint(text(i), i), Short: "Chrome 143 / Windows", Agent: text(i + 1), Group: p.Groups[i/each].Name, Requests: int64(1000 + i),
 		})
 	}
@@ -45,7 +45,7 @@ func madeAnswer(texts []string) *Answer {
 		p.Alerts = append(p.Alerts, Alert{"warn", alert})
 	}
 	for i := range 4 {
-		s := AnswerShape{Kind: "Rolling window", Title: fmt.Sprintf("%dm", i+1), Keeps: []int{-1, -1, -1}}
+		s := Shape{Kind: "Rolling window", Title: fmt.Sprintf("%dm", i+1), Keeps: []int{-1, -1, -1}}
 		s.Why = [3]string{"", " requests in " + s.Title + ", the window allows ", ""}
 		s.Lack = "nginx has no limit of this shape."
 		if i == 0 {
@@ -54,9 +54,9 @@ func madeAnswer(texts []string) *Answer {
 		}
 		needs := func(client int) int64 { return int64(10*(client%each+1) + i) }
 		for n := int64(1); n <= 650; n += 24 {
-			stop := AnswerStop{N: n, Scaled: n, Limit: fmt.Sprintf("window:%d/%s", n, s.Title), Hit: make([]int64, 3), Refused: make([]int64, 3)}
+			stop := Stop{N: n, Scaled: n, Limit: fmt.Sprintf("window:%d/%s", n, s.Title), Hit: make([]int64, 3), Refused: make([]int64, 3)}
 			if n == 25 && i == 0 {
-				stop.Lines = []Lines{{"server", "no burst at all"}}
+				stop.Lines = []Lines{{Place: "server", Text: "no burst at all"}}
 			}
 			for c := range 2 * each {
 				if needs(c) > n {
@@ -67,7 +67,7 @@ func madeAnswer(texts []string) *Answer {
 			s.Stops = append(s.Stops, stop)
 		}
 		for k, share := range []int64{each / 2, each / 10, 0} {
-			s.Keeps[k] = slices.IndexFunc(s.Stops, func(stop AnswerStop) bool { return stop.Hit[0] <= share })
+			s.Keeps[k] = slices.IndexFunc(s.Stops, func(stop Stop) bool { return stop.Hit[0] <= share })
 		}
 		for _, end := range []int{each, 2 * each} {
 			for c := end - 1; c >= end-suggest.MostListed; c-- {
@@ -107,16 +107,12 @@ const readAnswer = `(() => {
 
 // reads returns what the page should show: what Go writes of that limit.
 func (p *Answer) reads(shape, stop int) answerReading {
-	at := *p
+	at := p.Explored
 	at.First, at.FirstStop = shape, stop
-	v, _ := at.view(suggest.MostListed)
 	s := &p.Shapes[shape]
-	r := answerReading{N: format.Plain(s.Stops[stop].N), Limit: v.Explorer.Limit, Groups: [][]string{}, Clients: [][]string{}}
-	for _, g := range v.Explorer.Groups {
-		r.Groups = append(r.Groups, []string{g.Name, g.Role, g.Clients, g.Hit, g.HitPercent, g.Requests, g.Refused, g.RefusedPercent})
-	}
-	for _, h := range v.Explorer.Hit {
-		r.Clients = append(r.Clients, []string{h.Client, h.Group, h.Short, h.Requests, h.Refused, h.Percent, h.Why})
+	r := answerReading{
+		N: format.Plain(s.Stops[stop].N), Limit: s.Stops[stop].Limit,
+		Groups: textsOf(groupTable("identity", p.Groups, at.first())), Clients: textsOf(at.clientTable("", suggest.MostListed)),
 	}
 	for _, l := range s.Stops[stop].Lines {
 		r.Lines = append(r.Lines, l.Text)
@@ -130,6 +126,19 @@ func (p *Answer) reads(shape, stop int) answerReading {
 		r.Lines = []string{s.Lack}
 	}
 	return r
+}
+
+// textsOf returns the texts of the cells of a table.
+func textsOf(t *table.Page) [][]string {
+	rows := [][]string{}
+	for _, row := range t.Rows {
+		var texts []string
+		for _, cell := range row {
+			texts = append(texts, cell.Text)
+		}
+		rows = append(rows, texts)
+	}
+	return rows
 }
 
 // found says how many clients there are.
@@ -362,7 +371,7 @@ func TestBrowserAnswerHostile(t *testing.T) {
 	p := madeAnswer(evilTexts)
 	text := pageText(t, p)
 	for _, markup := range []string{"<img", "<svg onload", "<script>window", "onerror=window.owned=1>", "\u2028", "\u2029"} {
-		if strings.Contains(strings.ReplaceAll(text, string(answerFrame().Script), ""), markup) {
+		if strings.Contains(beforeScript(text), markup) {
 			t.Errorf("the page has %q", markup)
 		}
 	}
@@ -394,7 +403,7 @@ func TestAnswerIsSmall(t *testing.T) {
 		for c := range 2 * suggest.MostListed {
 			group := p.Groups[c/suggest.MostListed].Name
 			l := suggest.Listed{Client: len(p.Clients), Need: 1000}
-			p.Clients = append(p.Clients, AnswerClient{
+			p.Clients = append(p.Clients, Client{
 				Name: fmt.Sprint(i, c, strings.Repeat("n", 90)), Agent: fmt.Sprint(i, c, strings.Repeat("a", 300)), Group: group,
 			})
 			for k := range s.Stops {

@@ -27,7 +27,7 @@ func townPage() *Page {
 
 func townTimes() *Times {
 	return &Times{
-		Start: format.Moment(reporttest.Noon), Step: 5 * limit.Minute, Requests: []int64{110, 600, 480, 300, 2000, 900, 40}, Left: 3,
+		Start: reporttest.Noon, Step: 5 * limit.Minute, Requests: []int64{110, 600, 480, 300, 2000, 900, 40}, Left: 3,
 		Policies: []Refusals{{"token:6/30s", []int64{0, 7, 0, 0, 90, 2, 0}}, {"window:5/1m", []int64{0, 70, 0, 0, 900, 20, 0}}},
 	}
 }

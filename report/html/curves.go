@@ -2,17 +2,26 @@ package html
 
 import (
 	"fmt"
-	"math"
 	"slices"
+	"sort"
 
 	"shadow/internal/request"
 	"shadow/internal/sweep"
+	"shadow/limit"
 	"shadow/report/format"
-	"shadow/report/table"
 )
 
 // Of the curves, tables tell without any script: the smallest limit that affects none of so many clients, and a map of
 // limit × window, the darker the more is refused.
+
+// Curves holds what a sweep found.
+type Curves struct {
+	*sweep.Result
+	From string // where they come from, if that is not where the rest of the page does: a sentence
+	// Changes are at how many limits each curve changes, if it has lost points on its way here, as in the database; nil:
+	// none has.
+	Changes []int64
+}
 
 // KindTitle returns what a page calls limits of a kind.
 func KindTitle(k sweep.Kind) string {
@@ -22,260 +31,216 @@ func KindTitle(k sweep.Kind) string {
 	}[k]
 }
 
-// protected are the clients that limits should not affect: people, or all clients where there are none.
-func (c *Curves) protected() (clients int64, hit func(*sweep.Point) int64, who string) {
-	if people := c.Browsers(); people > 0 {
-		return people, (*sweep.Point).HitBrowsers, "browsers"
-	}
-	return c.Clients.Sum(), (*sweep.Point).HitAny, "clients"
-}
-
-// whoText says what a browser is where there are any.
-func (c *Curves) whoText() string {
-	switch {
-	case c.Clients[request.Browser] == 0:
-		return ""
-	case c.Hidden == nil && c.From != "":
-		return "Browsers are clients that say they are: claims are counted, as of that run it is not known who its clients are."
-	case c.Hidden == nil:
-		return "Browsers are clients that say they are: claims are counted, as it is not known who the clients are."
-	case c.Hidden.Clients == 0:
-		return "Of the browsers none does what no browser does."
-	}
-	return fmt.Sprintf("Browsers are clients that behave like one; %s of %s that claim to be one do not.",
-		format.Thousands(c.Hidden.Clients), format.Thousands(c.Clients[request.Browser]))
-}
-
-func shapeTitle(s *sweep.Shape) string {
-	if s.Kind == sweep.Token {
-		return "refilled at " + s.Rate.String()
-	}
-	return "N per " + s.PerText()
-}
-
-// protectingTable tells of each curve the smallest limit that protects some share of the clients, and what it refuses.
-func (c *Curves) protectingTable(curves []*sweep.Curve) *table.Page {
-	t := table.New(table.Words("limit"), table.Words("clients"))
-	t.Title = KindTitle(curves[0].Kind)
-	for _, share := range sweep.ProtectedShares() {
-		t.Head(table.Numbers("N for "+format.ShareText(share), "refuses %")...)
-	}
-	add := func(curve *sweep.Curve, whose string, clients int64, hit func(*sweep.Point) int64) {
-		key := format.Plain(int64(curve.Per)) // to sort by
-		if curve.Kind == sweep.Token {
-			key = fmt.Sprintf("%g", float64(curve.Rate.Count)/float64(curve.Rate.Per))
-		}
-		row := []table.Cell{table.Shown(shapeTitle(&curve.Shape), key), table.Text(whose)}
-		for _, share := range sweep.ProtectedShares() {
-			if p := curve.Protecting(clients, share, hit); p != nil {
-				row = append(row, table.Count(p.Limit), c.refusedCell(p))
-			} else {
-				row = append(row, table.None, table.None)
-			}
-		}
-		t.Add(row...)
-	}
-	for _, curve := range curves {
-		if people := c.Browsers(); 0 < people && people < c.Clients.Sum() {
-			add(curve, "browsers", people, (*sweep.Point).HitBrowsers)
-		}
-		add(curve, "all", c.Clients.Sum(), (*sweep.Point).HitAny)
-	}
-	return t.Page(len(t.Rows), "", 0)
-}
-
-func (c *Curves) refusedCell(p *sweep.Point) table.Cell {
-	if !p.Counted {
-		return table.None
-	}
-	return table.Share(format.PercentOf(p.Refused.Sum(), c.Judged))
-}
-
-// A heatMap is limit × window: for each curve of a kind, what some limits do.
-type heatMap struct {
-	Title string
-	Of    string // what the figures are of
-	Head  []string
-	Rows  []heatRow
-}
-
-type heatRow struct {
-	Head  string
-	Cells []table.PageCell
-}
-
-// heatMaps are two for each kind with two curves or more: what is refused, and which people are hit.
-func (c *Curves) heatMaps(curves []*sweep.Curve) []heatMap {
-	limits := heatLimits(curves)
-	title := KindTitle(curves[0].Kind)
-	people, hit, who := c.protected()
-	maps := []heatMap{
-		{Title: title, Of: "% of requests refused"},
-		{Title: title, Of: "% of " + who + " hit"},
-	}
-	for i := range maps {
-		for _, n := range limits {
-			maps[i].Head = append(maps[i].Head, format.Thousands(n))
-		}
-	}
-	for _, curve := range curves {
-		requests, clients := heatRow{Head: shapeTitle(&curve.Shape)}, heatRow{Head: shapeTitle(&curve.Shape)}
-		for _, n := range limits {
-			p := curve.At(n)
-			requests.Cells = append(requests.Cells, c.refusedCell(&p).Heated())
-			clients.Cells = append(clients.Cells, table.Share(format.PercentOf(hit(&p), people)).Heated())
-		}
-		maps[0].Rows, maps[1].Rows = append(maps[0].Rows, requests), append(maps[1].Rows, clients)
-	}
-	return maps
-}
-
-// mostHeat is the most columns that a map has.
-const mostHeat = 16
-
-// heatLimits are round limits from 1 to where nothing is refused; of token buckets those whose refusals were counted.
-func heatLimits(curves []*sweep.Curve) (limits []int64) {
-	last := int64(1)
-	for _, curve := range curves {
-		last = max(last, curve.Points[len(curve.Points)-1].Limit)
-	}
-	if curves[0].Kind == sweep.Token {
-		return countedBursts(curves)
-	}
-	for size := int64(1); len(limits) < mostHeat; size *= 10 {
-		for _, n := range []int64{1, 2, 5} {
-			if limits = append(limits, n*size); n*size >= last || len(limits) == mostHeat {
-				return limits
-			}
-		}
-	}
-	return limits
-}
-
-// countedBursts are the bursts whose refusals all curves know, as far as there is room.
-func countedBursts(curves []*sweep.Curve) (bursts []int64) {
-	in := map[int64]int{}
-	for _, curve := range curves {
-		for i := range curve.Points {
-			if curve.Points[i].Counted {
-				in[curve.Points[i].Limit]++
-			}
-		}
-	}
-	for burst, n := range in {
-		if n >= (len(curves)+1)/2 {
-			bursts = append(bursts, burst)
-		}
-	}
-	slices.Sort(bursts)
-	return bursts[:min(len(bursts), mostHeat)]
-}
-
-// Plotted returns the curve to draw: that of the first kind, and of the window nearest to a minute; no token bucket, as
-// not every burst was counted.
-func Plotted(curves []*sweep.Curve) (nearest *sweep.Curve) {
-	far := func(c *sweep.Curve) float64 { return math.Abs(math.Log(float64(c.Per) / 60e6)) }
-	for _, c := range curves {
-		if c.Kind == curves[0].Kind && c.Kind != sweep.Token && (nearest == nil || far(c) < far(nearest)) {
-			nearest = c
-		}
-	}
-	return nearest
-}
-
-// What a page shows of curves: which ones, by kind, and what is left out of them.
-
-type curvesView struct {
-	Explorer   *explorerView
-	Heat       [][]heatMap // by kind
-	Protecting []*table.Page
-	Left       string // what is left out
-	Kept       string // what the database has left out
-}
-
-// A curveGroup is the curves of a kind, for the field that chooses one.
-type curveGroup struct {
-	Kind   string
-	Curves []curveName
-}
-
-type curveName struct {
-	Index    int
-	Name     string
-	Selected bool
-}
-
-// view returns what the page shows of the curves, nil if nothing.
-func (c *Curves) view(room room) *curvesView {
+// show adds what the page shows of the curves, if anything.
+func (c *Curves) show(v *view, room room) {
 	if c == nil {
-		return nil
+		return
 	}
 	shown := c.shown(room)
 	if len(shown) == 0 {
-		return nil
+		return
 	}
-	v := &curvesView{Explorer: &explorerView{
-		Grouped: "class", Limit: c.start().Limit, About: c.about() + " The figures are exact, and those of a real replay of these requests " +
-			"with that limit. One that goes on from the night before (--resume) remembers that night, and may refuse a little more.",
-	}}
-	v.Left, v.Kept = c.missing(shown)
+	explored := c.explored(shown, room.points)
+	e := &explorer{Kinds: explored.kinds(), Limit: explored.first().Limit, Groups: groupTable("class", nil, nil)}
+	e.About = c.about() + " The figures are exact, and those of a real replay of these requests with that limit. One that " +
+		"goes on from the night before (--resume) remembers that night, and may refuse a little more."
+	_, _, v.Island.Protects = c.protected()
+	v.Island.Stored, v.Island.Answer = explored.stored(0), start{Limit: e.Limit}
+	v.show(e, "explorer.js", "stored.js")
+	s := v.begin("curves", "The smallest N that affects no clients", "Smallest N")
+	s.add("text", "Each column is a share of clients that no request is refused of, and what that N refuses of all requests.")
+	heat := v.begin("map", "Map: limit × window", "Map")
 	for kind := range sweep.KindCount {
-		var of []*sweep.Curve
-		group := curveGroup{Kind: KindTitle(kind)}
-		for i, curve := range shown {
-			if curve.Kind == kind {
-				of = append(of, curve)
-				group.Curves = append(group.Curves, curveName{i, shapeTitle(&curve.Shape), curve == c.first()})
+		of := slices.DeleteFunc(slices.Clone(shown), func(curve *sweep.Curve) bool { return curve.Kind != kind })
+		if len(of) > 0 {
+			t := c.protectingTable(of)
+			s.add("fold", &fold{Class: "kind", Title: t.Title, Open: len(s.Blocks) == 1, Blocks: []block{{"table", t}}})
+		}
+		if len(of) > 1 {
+			if len(heat.Blocks) == 0 {
+				heat.add("text", "The stronger the colour, the more is refused, or hit.")
+			}
+			heat.add("maps", c.heatMaps(of))
+		}
+	}
+	for _, text := range c.missing(shown) {
+		s.add("note", text)
+	}
+}
+
+// shown returns the curves that have something to show and room on the page: of those of a kind, the first ones.
+func (c *Curves) shown(room room) (curves []*sweep.Curve) {
+	for kind := range sweep.KindCount {
+		for i := range c.Curves {
+			if c.Curves[i].Kind == kind && len(c.Curves[i].Points) > 0 && len(curves) < room.curves {
+				curves = append(curves, &c.Curves[i])
 			}
 		}
-		if len(of) == 0 {
+	}
+	return curves
+}
+
+// explored returns what the limits of some curves do. The first one is that of the first curve which hits few enough
+// clients for something to be seen.
+func (c *Curves) explored(curves []*sweep.Curve, most int) *Explored {
+	e := &Explored{Requests: c.Judged}
+	var classes []pageClass // those that have clients
+	for _, class := range c.classes() {
+		clients := class.of(&c.Clients, c.hidden().Clients)
+		if clients == 0 {
 			continue
 		}
-		v.Explorer.Kinds = append(v.Explorer.Kinds, group)
-		v.Protecting = append(v.Protecting, c.protectingTable(of))
-		if len(of) > 1 {
-			v.Heat = append(v.Heat, c.heatMaps(of))
+		classes = append(classes, class)
+		e.Groups = append(e.Groups, Group{
+			Name: class.name, Clients: clients, Requests: class.of(&c.ByClass, c.hidden().Requests),
+			Protected: class.name == request.Browser.String(),
+		})
+	}
+	for i, curve := range curves {
+		e.Shapes = append(e.Shapes, c.shape(curve, classes, most))
+		if curve == c.first() {
+			e.First = i
 		}
 	}
-	return v
+	few := func(s Stop) bool { return sum(s.Hit)*20 <= c.Clients.Sum() }
+	e.FirstStop = max(0, slices.IndexFunc(e.Shapes[e.First].Stops, few))
+	return e
 }
 
-func (c *Curves) about() string {
-	text := fmt.Sprintf("%s from %s, counted by %s", format.Count(c.Judged, "request"),
-		format.Count(c.Clients.Sum(), "client"), c.By)
-	if c.Action != "" {
-		text += ", of action " + name(c.Action)
+func sum(numbers []int64) (sum int64) {
+	for _, n := range numbers {
+		sum += n
 	}
-	text += "."
-	if c.Hidden != nil {
-		text += " " + c.whoText()
-	}
-	if c.From != "" {
-		text += " " + c.From
-	}
-	return text
+	return sum
 }
 
-// missing tells of curves that have no room on the page, and of those that have lost points on their way here.
-func (c *Curves) missing(shown []*sweep.Curve) (curves, points string) {
-	some, lost := 0, int64(0)
+// first returns the curve to show first: that of the window nearest to a minute.
+func (c *Curves) first() *sweep.Curve {
+	var windows []*sweep.Curve
 	for i := range c.Curves {
 		if len(c.Curves[i].Points) > 0 {
-			some++
+			windows = append(windows, &c.Curves[i])
 		}
 	}
-	if some > len(shown) {
-		curves = fmt.Sprintf("The first %d of %d curves; --output json has all.", len(shown), some)
+	return Plotted(windows)
+}
+
+// mostExact is the largest integer up to which JavaScript has all of them.
+const mostExact = 1 << 53
+
+// shape returns a curve, thinned.
+func (c *Curves) shape(curve *sweep.Curve, classes []pageClass, most int) Shape {
+	points := curve.Points
+	for len(points) > 1 && points[len(points)-1].Limit > mostExact {
+		points = points[:len(points)-1]
 	}
-	for _, curve := range shown {
-		if c.changes(curve) > int64(len(curve.Points)) {
-			lost++
+	thin := thinned(points, most, c.worthKeeping(curve, points))
+	s := Shape{Kind: KindTitle(curve.Kind), Title: shapeTitle(&curve.Shape), Stepped: true, Note: c.note(curve, &thin)}
+	s.Before, s.After = aroundLimit(&curve.Shape)
+	for i := range thin.points {
+		p := &thin.points[i]
+		stop := Stop{N: p.Limit, Scaled: p.Limit, Limit: curve.Limit(p.Limit), Hit: make([]int64, len(classes))}
+		if p.Counted {
+			stop.Refused = make([]int64, len(classes))
+		}
+		for g, class := range classes {
+			stop.Hit[g] = class.of(&p.Hit, p.Hidden.Clients)
+			if p.Counted {
+				stop.Refused[g] = class.of(&p.Refused, p.Hidden.Requests)
+			}
+		}
+		s.Stops = append(s.Stops, stop)
+	}
+	return s
+}
+
+// note tells what the slider passes over.
+func (c *Curves) note(curve *sweep.Curve, thin *thinning) string {
+	stops, changes := format.Thousands(int64(len(thin.points))), c.changes(curve)
+	switch {
+	case changes > int64(len(curve.Points)):
+		return fmt.Sprintf("This curve changes at %s limits; the database keeps a selection. The slider stops at %s of them. "+
+			"Each is exact.", format.Thousands(changes), stops)
+	case thin.columns > 0:
+		return fmt.Sprintf("The slider stops at %s of the %s limits at which this curve changes. Each is exact, and up to %s pixels wide "+
+			"the drawing is that of all; --output json has every one.", stops, format.Thousands(changes), format.Thousands(int64(thin.columns)))
+	}
+	return fmt.Sprintf("The slider stops at each of the %s limits at which this curve changes; between two of them the lower one holds.", stops)
+}
+
+// changes is at how many limits one of the curves changes.
+func (c *Curves) changes(curve *sweep.Curve) int64 {
+	n := int64(len(curve.Points))
+	for i := range c.Changes {
+		if i < len(c.Curves) && curve == &c.Curves[i] {
+			n = max(n, c.Changes[i])
 		}
 	}
-	if lost > 0 {
-		points = fmt.Sprintf("Of %s the database has a selection of points, all exact. Between two of them the map shows "+
-			"the lower, which refuses no less, "+
-			"and the smallest N is the smallest of those.", format.Count(lost, "curve"))
+	return n
+}
+
+// worthKeeping are points that people ask for: those that leave some share of clients alone, and of token buckets
+// those whose refusals were counted. Who is hit never grows with the limit.
+func (c *Curves) worthKeeping(curve *sweep.Curve, points []sweep.Point) (indices []int) {
+	for _, share := range sweep.ProtectedShares() {
+		all, people := sweep.MayHit(c.Clients.Sum(), share), sweep.MayHit(c.Browsers(), share)
+		for _, i := range []int{
+			sort.Search(len(points), func(i int) bool { return points[i].HitAny() <= all }),
+			sort.Search(len(points), func(i int) bool { return points[i].HitBrowsers() <= people }),
+		} {
+			if i < len(points) {
+				indices = append(indices, i)
+			}
+		}
 	}
-	return curves, points
+	for i := range points {
+		if curve.Kind == sweep.Token && points[i].Counted {
+			indices = append(indices, i)
+		}
+	}
+	return indices
+}
+
+// aroundLimit returns what stands before and after N in the text of a limit, as Shape.Limit writes it.
+func aroundLimit(s *sweep.Shape) (before, after string) {
+	switch s.Kind {
+	case sweep.Token:
+		return "token:" + s.Rate.String() + ",burst=", ""
+	case sweep.WindowAll:
+		return "window:", "/" + limit.FormatPeriod(s.Per) + ",charge=all"
+	}
+	return s.Kind.String() + ":", "/" + limit.FormatPeriod(s.Per)
+}
+
+// The classes of a page's charts: those of clients, and where it is known who is doubted, these as a class of their
+// own beside the browsers that are not.
+
+// A pageClass is one of them.
+type pageClass struct {
+	name string
+	// what is its own; hidden is what the doubted have of the browsers'
+	of func(numbers *sweep.Classes, hidden int64) int64
+}
+
+func (c *Curves) classes() (classes []pageClass) {
+	for class := range request.ClassCount {
+		own := func(numbers *sweep.Classes, _ int64) int64 { return numbers[class] }
+		if class != request.Browser || c.Hidden == nil {
+			classes = append(classes, pageClass{class.String(), own})
+			continue
+		}
+		// 0: requests that are not known
+		rest := func(numbers *sweep.Classes, hidden int64) int64 { return max(0, numbers[class]-hidden) }
+		classes = append(classes, pageClass{class.String(), rest},
+			pageClass{"doubted", func(_ *sweep.Classes, hidden int64) int64 { return hidden }})
+	}
+	return classes
+}
+
+// hidden returns the doubted, none where clients are not classified.
+func (c *Curves) hidden() sweep.Doubted {
+	if c.Hidden == nil {
+		return sweep.Doubted{}
+	}
+	return *c.Hidden
 }

@@ -2,12 +2,13 @@ package html
 
 import (
 	"cmp"
+	"fmt"
 	"io"
 	"strings"
-	"sync"
 
 	"shadow/report"
 	"shadow/report/document"
+	"shadow/report/format"
 	"shadow/report/plot"
 	"shadow/report/table"
 )
@@ -27,95 +28,117 @@ func NewDocument(head *report.Head, lede string, text func(*document.Writer)) *D
 	return &Document{head, cmp.Or(lede, ledeOf(head)), text}
 }
 
-// documentView holds what the templates write.
-type documentView struct {
-	frame
-	Lede    string
-	Cards   []card
-	Alerts  []Alert
-	Strong  []document.Fact
-	Parts   []partView
-	Left    string // what there is no room for
-	Input   []document.Fact
-	Shadow  string
-	Command string
-}
-
-type partView struct {
-	Title, Text string
-	Blocks      []blockView
-}
-
-// A blockView has one of these; a drawing that is no chart has lines.
-type blockView struct {
-	Facts  []document.Fact
-	Title  string
-	Text   string
-	Tables []*table.Page
-	Chart  *chart
-	Lines  []string
-	Drawn  []string
-}
-
-var documentFrame = sync.OnceValue(func() frame { return plain("page.js", "tables.js", "copy.js") })
-
 // Write writes the page, all of it or nothing.
 func (d *Document) Write(w io.Writer) error {
 	text := document.Writer{Page: &document.Page{}}
 	d.text(&text)
-	return write(w, "document.html", func(halvings int) (any, bool, error) {
+	return write(w, func(halvings int) (*view, bool) {
 		room := roomAfter(2 * halvings)
-		return d.view(text.Page, room), room.rows > 1, nil
+		return d.view(text.Page, room), room.rows > 1
 	})
 }
 
-func (d *Document) view(p *document.Page, room room) *documentView {
-	v := &documentView{
-		frame: documentFrame(), Lede: d.lede, Cards: cardsOf(&d.head.Input),
-		Strong: clippedFacts(p.Strong, room.notes), Input: clippedFacts(p.Input, room.notes),
-		Shadow: strings.TrimSpace("shadow " + d.head.Version), Command: clipped(d.head.Command),
-	}
-	v.Title, v.Data = p.Title, "{}"
-	for _, a := range p.Alerts[:min(len(p.Alerts), room.notes)] {
-		v.Alerts = append(v.Alerts, Alert{a.Level.Tone, clipped(a.Text)})
+func (d *Document) view(p *document.Page, room room) *view {
+	var alerts []Alert
+	for _, a := range p.Alerts {
+		alerts = append(alerts, Alert{a.Level.Tone, a.Text})
 	}
 	parts, tables := p.Parts[:min(len(p.Parts), room.sections)], 0
-	for _, part := range parts {
-		for i := range part.Blocks {
-			if part.Blocks[i].Table != nil {
+	alerts = append(room.alerts(alerts), leftOut(len(parts), len(p.Parts))...)
+	v := reported(d.head, p.Title, d.lede, cardsOf(&d.head.Input), alerts)
+	v.Lacks = "tables cannot be sorted or searched. All figures are here."
+	v.add("strong", room.facts(p.Strong))
+	for i := range parts {
+		for _, b := range parts[i].Blocks {
+			if b.Table != nil {
 				tables++
 			}
 		}
 	}
-	for _, part := range parts {
-		shown := partView{Title: table.Clip(part.Title, table.PageLong), Text: clipped(part.Text)}
-		for i := range part.Blocks {
-			shown.add(&part.Blocks[i], room, tables)
+	for i := range parts {
+		s, part := &v.section, &parts[i]
+		if part.Title != "" {
+			s = v.begin(fmt.Sprint("s-", i), table.Clip(part.Title, table.PageLong), table.Clip(part.Title, 40))
 		}
-		v.Parts = append(v.Parts, shown)
+		s.add("text", clipped(part.Text))
+		s.addAll(part, room, tables)
 	}
-	v.Left = leftOut(len(v.Parts), len(p.Parts))
+	v.begin("read", "What was read", "What was read").add("facts", room.facts(p.Input))
 	return v
 }
 
-// add adds a block. Facts that follow facts are one list.
-func (v *partView) add(b *document.Block, room room, tables int) {
-	shown := blockView{Title: clipped(b.Title), Text: clipped(b.Text), Facts: clippedFacts(b.Facts, room.notes)}
-	if last := len(v.Blocks) - 1; len(b.Facts) > 0 && last >= 0 && len(v.Blocks[last].Facts) > 0 {
-		v.Blocks[last].Facts = append(v.Blocks[last].Facts, shown.Facts...)
-		return
+// addAll adds the blocks of a part of a report. Facts that follow facts are one list.
+func (s *section) addAll(part *document.Part, room room, tables int) {
+	var facts []document.Fact
+	for i := range part.Blocks {
+		b := &part.Blocks[i]
+		facts = append(facts, room.facts(b.Facts)...)
+		if i+1 < len(part.Blocks) && b.Facts != nil && part.Blocks[i+1].Facts != nil {
+			continue
+		}
+		curve, drawn := b.Plot.(plot.Curve)
+		if drawn = drawn && curve.Clock; !drawn {
+			s.add("title", clipped(b.Title))
+		}
+		s.add("text", clipped(b.Text))
+		s.add("facts", facts)
+		facts = nil
+		if b.Table != nil {
+			t := *b.Table
+			t.Title = table.Clip(part.Title, table.PageLong)
+			s.add("tables", t.Pages(room.of(tables), "rows", int64(len(t.Rows))))
+		}
+		switch {
+		case drawn:
+			s.add("chart", curveChart(clipped(b.Title), &curve))
+		case b.Plot != nil:
+			s.add("drawn", b.Plot.Draw(false))
+		}
+		if b.Lines != nil {
+			s.add("lines", Lines{Text: strings.Join(clippedAll(b.Lines, room.list), "\n") + "\n", what: "Lines"})
+		}
 	}
-	switch curve, drawn := b.Plot.(plot.Curve); {
-	case drawn && curve.Clock:
-		shown.Chart, shown.Title = curveChart(shown.Title, &curve), ""
-	case b.Plot != nil:
-		shown.Drawn = b.Plot.Draw(false)
+}
+
+// reported returns the page of a report on a log, with what stands on top of it.
+func reported(h *report.Head, title, lede string, cards []card, alerts []Alert) *view {
+	v := &view{
+		section: section{Title: title}, Lede: lede, Begin: "Summary",
+		Shadow: strings.TrimSpace("shadow " + h.Version), Command: clipped(h.Command),
 	}
-	if b.Table != nil {
-		t := *b.Table
-		t.Title = v.Title
-		shown.Tables = t.Pages(room.of(tables), "rows", int64(len(t.Rows)))
+	v.add("cards", cards)
+	v.alert("Before you trust the figures", alerts, false)
+	return v
+}
+
+// leftOut says that not all sections are shown.
+func leftOut(shown, all int) (alerts []Alert) {
+	if shown < all {
+		text := fmt.Sprintf("The page has room for the first %d of %d sections; other outputs have all.", shown, all)
+		alerts = append(alerts, Alert{"warn", text})
 	}
-	shown.Lines = clippedAll(b.Lines, room.list)
-	v.Blocks = append(v.Blocks, shown)
+	return alerts
+}
+
+// ledeOf says what the page is.
+func ledeOf(h *report.Head) string {
+	in := &h.Input
+	if in.Span == nil {
+		return "The log has no request to judge."
+	}
+	const layout = "2 January 2006 15:04"
+	return fmt.Sprintf("A replay of what was logged from %s to %s UTC. No client was blocked: this page tells who would "+
+		"have been.", in.Span.First.Format(layout), in.Span.Last.Format(layout))
+}
+
+// A card is a figure and what it counts.
+type card struct{ Figure, Label string }
+
+// cardsOf returns what was read.
+func cardsOf(in *report.Input) []card {
+	cards := []card{{format.Thousands(in.Requests), "requests"}, {format.Thousands(in.Clients), "clients"}}
+	if in.Span != nil {
+		cards = append(cards, card{format.Span(in.Span.Length()), "of log"})
+	}
+	return cards
 }

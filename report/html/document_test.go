@@ -71,8 +71,8 @@ func TestDocumentHasItsParts(t *testing.T) {
 	at := 0
 	for _, want := range []string{
 		"<h1 id=\"summary-title\">Two limits</h1>", "No client was blocked", "<dt>best</dt><dd>by client</dd>", "<dt>site</dt>",
-		"<h2 id=\"t-1\">Requests refused by</h2>", "<h2 id=\"t-2\">Requests refused by</h2>", "<h2 id=\"t-3\">Clients</h2>",
-		"<dl><dt>a</dt><dd>A</dd><dt>b</dt><dd>B</dd></dl>", "<code>paste\nme\n</code>", "<h2 id=\"read-title\">What was read</h2>", "<dt>read</dt><dd>one file</dd>",
+		"<h2 id=\"s-1-title\">Requests refused by</h2>", "<h2 id=\"s-2-title\">Requests refused by</h2>", "<h2 id=\"s-3-title\">Clients</h2>",
+		"<dl>\n  <dt>a</dt><dd>A</dd>\n  <dt>b</dt><dd>B</dd>\n</dl>", "<code>paste\nme\n</code>", "<h2 id=\"read-title\">What was read</h2>", "<dt>read</dt><dd>one file</dd>",
 	} {
 		n := strings.Index(page[at:], want)
 		if n < 0 {

@@ -20,7 +20,6 @@ import (
 	"shadow/replay"
 	"shadow/report"
 	"shadow/report/document"
-	"shadow/report/format"
 	"shadow/report/reporttest"
 	"shadow/report/table"
 )
@@ -85,7 +84,7 @@ func evilPage(t testing.TB, logged string, top int) *Page {
 	evilTable.Add(table.Text(evilTexts[2]), table.Shown(evilTexts[3], evilTexts[4]))
 	p := &Page{Model: m, Curves: &Curves{Result: sweptFile(t, path)}, Sections: []document.Section{{Title: "What is new", Notes: evilTexts, Table: evilTable}}}
 	p.Curves.Action = evilTexts[0]
-	p.Times = &Times{Start: format.Moment(reporttest.Noon), Step: limit.Minute, Requests: []int64{9, 8, 7, 11, 8, 9}}
+	p.Times = &Times{Start: reporttest.Noon, Step: limit.Minute, Requests: []int64{9, 8, 7, 11, 8, 9}}
 	for i := range m.Policies {
 		p.Times.Policies = append(p.Times.Policies, Refusals{evilTexts[i%len(evilTexts)], []int64{1, 0, 5, 9, 0, 2}})
 	}

@@ -1,4 +1,5 @@
-// Package html writes a report as a page: a report.Model and curves come in, one file of HTML goes out.
+// Package html writes a report as a page: a report.Model and curves, an answer, or another report comes in, one file of
+// HTML goes out.
 package html
 
 import (
@@ -9,114 +10,144 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 
-	"shadow/internal/sweep"
-	"shadow/limit"
-	"shadow/report"
 	"shadow/report/document"
-	"shadow/report/format"
 	"shadow/report/table"
 )
 
 // The report as a page: one file that needs nothing else, opens from an e-mail, and can be read without JavaScript.
-// Go writes the text and the tables (page.go says what is on it); the scripts below assets/ add sorting,
-// searching and the charts, whose figures lie in an island of JSON (data.go).
+// A page is a heading and sections, a section is a heading and blocks, and a block is a value with the template that
+// writes it. Go makes these (page.go, answer.go, document.go); the scripts below assets/ add sorting, searching and the
+// charts, whose figures lie in an island of JSON (explorer.go).
 //
-// Three walls stand between a stranger's text and the reader of the page: html/template escapes by context, the JSON
-// has no "<", and the page's own policy (CSP) lets no script or style run but those whose hashes it names, and nothing
-// be loaded from anywhere.
+// Three walls stand between a stranger's text and the reader of the page: html/template escapes by context, also the
+// JSON, and the page's own policy (CSP) lets no script or style run but those whose hashes it names, and nothing be
+// loaded from anywhere.
 
-// A Page is a report in HTML. Only Model must be there; whatever else is there is shown.
-type Page struct {
-	Model    *report.Model
-	Curves   *Curves            // what every limit would refuse
-	Times    *Times             // refusals over time; nil: none
-	Untimed  string             // whose refusals over time are not known: a sentence
-	Sections []document.Section // whatever else there is to say, before the curves
-	news     []string           // what has changed since earlier runs
+// A view is all that page.html writes: the section on top, which has the title of the page, and the others.
+type view struct {
+	section
+	Lede     string
+	Begin    string // the section on top, in the contents
+	Sections []*section
+	Shadow   string // the program, and how it was called
+	Command  string
+	Stored   string // where the run is
+	Lacks    string // what cannot be done without a script: a sentence
+	Scripts  []string
+	Island   *island // nil: the page has none
+	frame
 }
 
-// Curves holds what a sweep found.
-type Curves struct {
-	*sweep.Result
-	From string // where they come from, if that is not where the rest of the page does: a sentence
-	// Changes are at how many limits each curve changes, if it has lost points on its way here, as in the database; nil:
-	// none has.
-	Changes []int64
+// A section is a part of a page, under a heading. It is written if it has blocks.
+type section struct {
+	ID, Title string
+	Limit     string // whose hits the section tells; "": it tells something else
+	Link      string // in the contents; "": none
+	Scripted  bool   // of no use without a script
+	Folded    bool
+	Blocks    []block
 }
 
-// Times are requests and refusals over time: how many in each of some stretches of the same length.
-type Times struct {
-	Start    format.Moment // of the first stretch
-	Step     limit.Time    // length of each
-	Requests []int64       // in each; nil: not known
-	Left     int64         // requests before and after
-	Policies []Refusals    // of those that refused something; at least one
+// A block is a value, and the template that writes it.
+type block struct {
+	Template string
+	Value    any
 }
 
-// Refusals holds the refusals of one policy.
-type Refusals struct {
-	Policy  string
-	Refused []int64 // in each stretch
+// add adds a block, if there is anything in it.
+func (s *section) add(name string, value any) {
+	if some, _ := template.IsTrue(value); some {
+		s.Blocks = append(s.Blocks, block{name, value})
+	}
 }
 
-// MostBytes is the largest size of a page, in bytes.
-const MostBytes = 1_500_000
+// begin adds a section.
+func (v *view) begin(id, title, link string) *section {
+	s := &section{ID: id, Title: title, Link: link}
+	v.Sections = append(v.Sections, s)
+	return s
+}
+
+// A fold is blocks that can be folded.
+type fold struct {
+	Class, Title string
+	Level        int // of the heading; 0: none
+	Open         bool
+	Blocks       []block
+}
+
+// An Alert is something notable of the log.
+type Alert struct{ Tone, Text string } // stop, warn, info
+
+// alert adds what is notable, folded.
+func (s *section) alert(title string, alerts []Alert, open bool) {
+	if len(alerts) > 0 {
+		title = fmt.Sprintf("%s: %d", title, len(alerts))
+		s.add("fold", &fold{Class: "findings fold", Title: title, Level: 2, Open: open, Blocks: []block{{"alerts", alerts}}})
+	}
+}
+
+// Lines are lines that go to one place.
+type Lines struct {
+	Place, Text string
+	what        string // they are, if they have no place
+}
+
+// What says what the lines are.
+func (l Lines) What() string {
+	if l.what != "" {
+		return l.what
+	}
+	return "Lines for " + l.Place
+}
 
 //go:embed assets/*.html assets/style.css assets/*.js assets/uplot
 var files embed.FS
 
 var templates = sync.OnceValue(func() *template.Template {
-	brief := func(s string) string { return table.Clip(s, 40) }
-	pages := template.New("").Funcs(template.FuncMap{"slug": slug, "brief": brief})
+	pages := template.New("").Funcs(template.FuncMap{"lower": strings.ToLower})
 	return template.Must(template.Must(pages.ParseFS(files, "assets/*.html")).Parse(table.PageTemplates))
 })
+
+// HTML returns the block as its template writes it.
+func (b block) HTML() (template.HTML, error) {
+	var text bytes.Buffer
+	err := templates().ExecuteTemplate(&text, b.Template, b.Value)
+	return template.HTML(text.String()), err //nolint:gosec // html/template wrote it
+}
 
 // A frame holds what each page has around what it shows.
 type frame struct {
 	CSP    template.HTML // the page's Content Security Policy
 	Style  template.CSS
 	Script template.JS
-	Data   template.JS // the island of JSON
-	Title  string
 }
 
-var (
-	pageFrame  = sync.OnceValue(func() frame { return framed("page.js", "tables.js", "charts.js", "times.js") })
-	sweepFrame = sync.OnceValue(func() frame {
-		return framed("page.js", "tables.js", "copy.js", "charts.js", "times.js", "explorer.js", "stored.js")
-	})
-)
-
-// framed returns the frame of pages with some scripts, without a title and data.
-func framed(scripts ...string) frame { return framedBy("", charts(), scripts...) }
-
-// plain is framed for a page whose charts need no script.
-func plain(scripts ...string) frame { return framedBy("", "", scripts...) }
-
-// served is framed for a page that may ask the server that it comes from.
-func served(scripts ...string) frame { return framedBy("; connect-src 'self'", charts(), scripts...) }
-
-// charts returns the library that draws charts.
-func charts() string {
-	return "/*\n" + assembled("uplot/LICENSE") + "*/\n" + assembled("uplot/uPlot.iife.min.js")
-}
-
-// framedBy is framed with more rules, and a library.
-func framedBy(rules, library string, scripts ...string) frame {
-	style := assembled("uplot/uPlot.min.css", "style.css")
-	script := library + "(() => {\n\"use strict\";\n" + assembled(scripts...) + "})();\n"
+// framed returns the frame of pages with some more scripts.
+func framed(more ...string) frame {
+	scripts := append([]string{"page.js", "tables.js", "copy.js"}, more...)
+	style, script, rules := assembled("uplot/uPlot.min.css", "style.css"), "", ""
+	if slices.Contains(scripts, "charts.js") {
+		script = "/*\n" + assembled("uplot/LICENSE") + "*/\n" + assembled("uplot/uPlot.iife.min.js")
+	}
+	if slices.Contains(scripts, "asked.js") {
+		rules = "; connect-src 'self'" // the server that it comes from
+	}
+	script += "(() => {\n\"use strict\";\n" + assembled(scripts...) + "})();\n"
 	policy := fmt.Sprintf("default-src 'none'; script-src '%s'; style-src '%s'; base-uri 'none'; form-action 'none'%s",
 		hashOf(script), hashOf(style), rules)
 	return frame{
-		CSP:   template.HTML(`<meta http-equiv="Content-Security-Policy" content="` + policy + `">`), //nolint:gosec // made of hashes
-		Style: template.CSS(style), Script: template.JS(script),                                      //nolint:gosec // our own files
+		CSP:    template.HTML(`<meta http-equiv="Content-Security-Policy" content="` + policy + `">`), //nolint:gosec // hashes
+		Style:  template.CSS(style),                                                                   //nolint:gosec // our own
+		Script: template.JS(script),                                                                   //nolint:gosec // our own
 	}
 }
 
-// assembled is the text of some files below assets/, one after the other.
+// assembled returns the text of some files below assets/, one after the other.
 func assembled(names ...string) (text string) {
 	for _, name := range names {
 		b, err := files.ReadFile("assets/" + name)
@@ -133,26 +164,17 @@ func hashOf(text string) string {
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// Write writes the page, all of it or nothing. A page that would be too large is made with less room for lists and
-// curves, and says so.
-func (p *Page) Write(w io.Writer) error {
-	return write(w, "page.html", func(halvings int) (any, bool, error) {
-		room := roomAfter(halvings)
-		view, err := p.view(room)
-		return view, room.points >= 2, err
-	})
-}
+// MostBytes is the largest size of a page, in bytes.
+const MostBytes = 1_500_000
 
-// write writes a page, all of it or nothing. What it shows is viewed after more and more halvings of the room for it, as
-// long as the page is too large, and more of it can be left out.
-func write(w io.Writer, page string, viewed func(halvings int) (view any, more bool, err error)) error {
+// write writes a page, all of it or nothing. It is viewed after more and more halvings of the room for lists and
+// curves, as long as it is too large and more can be left out.
+func write(w io.Writer, viewed func(halvings int) (v *view, more bool)) error {
 	for halvings := 0; ; halvings++ {
+		v, more := viewed(halvings)
+		v.frame = framed(v.Scripts...)
 		var b bytes.Buffer
-		view, more, err := viewed(halvings)
-		if err == nil {
-			err = templates().ExecuteTemplate(&b, page, view)
-		}
-		if err != nil {
+		if err := templates().ExecuteTemplate(&b, "page.html", v); err != nil {
 			return fmt.Errorf("report: %w", err)
 		}
 		if b.Len() <= MostBytes || !more {
@@ -162,18 +184,8 @@ func write(w io.Writer, page string, viewed func(halvings int) (view any, more b
 	}
 }
 
-// slug is a text as part of an id.
-func slug(s string) string {
-	return strings.Map(func(r rune) rune {
-		if 'a' <= r && r <= 'z' || '0' <= r && r <= '9' {
-			return r
-		}
-		return '-'
-	}, strings.ToLower(s))
-}
-
-// What a page has room for. Names are cut and lists bounded before anything is written, so that no log makes the page
-// large; where even that comes to too much, everything is halved again and again.
+// Names are cut and lists bounded before anything is written, so that no log makes the page large; where even that
+// comes to too much, everything is halved again and again.
 
 // room says how much of everything a page shows.
 type room struct {
@@ -211,13 +223,13 @@ func (r room) of(lists int) int { return min(r.list, r.rows/max(lists, 1)) }
 
 const textLength = 600 // characters of a sentence
 
-// clipped is a sentence as the page may have it.
+// clipped returns a sentence as the page may have it.
 func clipped(text string) string { return table.Clip(text, textLength) }
 
-// name is a name as the page may have it.
+// name returns a name as the page may have it.
 func name(text string) string { return table.Clip(text, table.PageName) }
 
-// clippedAll are some texts as the page may have them.
+// clippedAll returns some texts as the page may have them.
 func clippedAll(texts []string, most int) (some []string) {
 	for _, text := range texts[:min(len(texts), most)] {
 		some = append(some, clipped(text))
@@ -228,9 +240,20 @@ func clippedAll(texts []string, most int) (some []string) {
 	return some
 }
 
-func clippedFacts(facts []document.Fact, most int) (some []document.Fact) {
+// facts returns some facts as the page may have them.
+func (r room) facts(facts []document.Fact) (some []document.Fact) {
 	for _, f := range facts {
-		some = append(some, document.Fact{Label: f.Label, Text: clipped(f.Text), Details: clippedAll(f.Details, most), Prose: f.Prose})
+		some = append(some, document.Fact{
+			Label: f.Label, Text: clipped(f.Text), Details: clippedAll(f.Details, r.notes), Prose: f.Prose,
+		})
+	}
+	return some
+}
+
+// alerts returns some alerts as the page may have them.
+func (r room) alerts(alerts []Alert) (some []Alert) {
+	for _, a := range alerts[:min(len(alerts), r.notes)] {
+		some = append(some, Alert{a.Tone, clipped(a.Text)})
 	}
 	return some
 }

@@ -17,33 +17,22 @@ import (
 // What stored runs found, night by night: for each policy a chart of refused requests and one of clients hit; and each
 // night folded, with a sentence that says what it was. The newest is open.
 
-// A nightsView is the trend of all policies.
-type nightsView struct {
-	Charts []*chart
-	Nights []nightView // the newest first
-}
-
-type nightView struct {
-	Summary string
-	Open    bool
-	Table   *table.Page
-}
-
 const mostGaps = 30 // nights in a row that are drawn as missing
 
-// nightsOf is nil where there are fewer than two nights.
-func nightsOf(h *history.History, room room, agents bool) *nightsView {
+// nights adds the trend of all policies where there are two nights or more, the newest first.
+func (v *view) nights(h *history.History, room room, agents bool) {
 	if h == nil {
-		return nil
+		return
 	}
-	v := &nightsView{}
 	shown := h.Policies[:min(len(h.Policies), room.details)]
 	byRun := map[int32][]int{} // policies
 	var runs []history.Trend
+	var charts []*chart
 	for i := range shown {
 		p := &shown[i]
 		if len(p.Trend) > 1 {
-			v.Charts = append(v.Charts, chartOf(p, "refused requests", "refused", func(t *history.Trend) int64 { return t.Refused }),
+			charts = append(charts,
+				chartOf(p, "refused requests", "refused", func(t *history.Trend) int64 { return t.Refused }),
 				chartOf(p, "clients hit", "hit", func(t *history.Trend) int64 { return t.ClientsHit }))
 		}
 		for j := range p.Trend {
@@ -54,19 +43,22 @@ func nightsOf(h *history.History, room room, agents bool) *nightsView {
 			byRun[run] = append(byRun[run], i)
 		}
 	}
-	if v.Charts == nil {
-		return nil
+	if charts == nil {
+		return
 	}
+	s := v.begin("nights", "Night by night", "Nights")
+	s.add("text", "A column for each run; where a night has no run, there is a gap.")
+	s.add("charts", charts)
 	slices.SortFunc(runs, func(a, b history.Trend) int { return cmp.Compare(b.Run, a.Run) })
 	for i := range runs {
-		v.Nights = append(v.Nights, nightOf(&runs[i], shown, byRun[runs[i].Run], agents))
+		night := nightOf(&runs[i], shown, byRun[runs[i].Run], agents)
+		night.Open = i == 0
+		s.add("fold", night)
 	}
-	v.Nights[0].Open = true
-	return v
 }
 
-func nightOf(run *history.Trend, policies []history.Policy, of []int, agents bool) nightView {
-	n := nightView{}
+// nightOf returns what a run found, folded, below a sentence.
+func nightOf(run *history.Trend, policies []history.Policy, of []int, agents bool) *fold {
 	t := table.New(table.Name("limit"))
 	t.Title = fmt.Sprintf("What run %d found", run.Run)
 	t.Head(table.Numbers("requests", "refused", "% of requests", "clients hit", "% of clients")...)
@@ -79,25 +71,26 @@ func nightOf(run *history.Trend, policies []history.Policy, of []int, agents boo
 	for _, i := range of {
 		p := &policies[i]
 		r := &p.Trend[slices.IndexFunc(p.Trend, func(t history.Trend) bool { return t.Run == run.Run })]
-		texts = append(texts, fmt.Sprintf("%s %s refused, %s hit", name(p.Policy), format.Thousands(r.Refused), format.Count(r.ClientsHit, "client")))
+		hit := format.Count(r.ClientsHit, "client")
+		texts = append(texts, fmt.Sprintf("%s %s refused, %s hit", name(p.Policy), format.Thousands(r.Refused), hit))
 		row := []table.Cell{
-			table.Text(p.Policy), table.Count(r.Requests), table.Count(r.Refused), table.Share(r.RefusedPercent), table.Count(r.ClientsHit),
-			table.Share(r.ClientsHitPercent),
+			table.Text(p.Policy), table.Count(r.Requests), table.Count(r.Refused), table.Share(r.RefusedPercent),
+			table.Count(r.ClientsHit), table.Share(r.ClientsHitPercent),
 		}
-		for _, hit := range r.ByClass {
-			if agents {
-				row = append(row, table.Count(hit))
-			}
+		if agents {
+			row = append(row, table.Counts(r.ByClass[:]...)...)
 		}
 		t.Add(row...)
 	}
-	n.Table = t.Page(len(t.Rows), "", 0)
-	n.Summary = clipped(fmt.Sprintf("Run %d, %s: %s of %s", run.Run, nightText(run), strings.Join(texts[:min(len(texts), 3)], "; "),
-		format.Count(run.Requests, "request")))
-	return n
+	few := strings.Join(texts[:min(len(texts), 3)], "; ")
+	return &fold{
+		Class:  "kind night",
+		Title:  clipped(fmt.Sprintf("Run %d, %s: %s of %s", run.Run, nightText(run), few, format.Count(run.Requests, "request"))),
+		Blocks: []block{{"table", t.Page(len(t.Rows), "", 0)}},
+	}
 }
 
-// nightText is the time of a run.
+// nightText returns the time of a run.
 func nightText(t *history.Trend) string {
 	if t.First == nil {
 		return "no requests"

@@ -14,6 +14,22 @@ import (
 // database keeps events, maybe of some policies only; so for a page the events of all policies are counted on their
 // way. All bars of a page are of the same stretches of time.
 
+// Times are requests and refusals over time: how many in each of some stretches of the same length.
+type Times struct {
+	Start    limit.Time `json:"start"` // of the first stretch
+	Step     limit.Time `json:"step"`  // length of each
+	Length   string     `json:"length"`
+	Requests []int64    `json:"requests"` // in each; nil: not known
+	Left     int64      `json:"-"`        // requests before and after
+	Policies []Refusals `json:"policies"` // of those that refused something; at least one
+}
+
+// Refusals holds the refusals of one policy.
+type Refusals struct {
+	Policy  string  `json:"policy"`
+	Refused []int64 `json:"refused"` // in each stretch
+}
+
 // An OverTime counts events by time and hands them on.
 type OverTime struct {
 	to     replay.Sink        // nil: nowhere
@@ -70,7 +86,7 @@ func (o *OverTime) Times(policies []report.Policy, requests *replay.Stretches) *
 	}
 	step := span.step()
 	first := replay.FloorTo(span.first, step)
-	t := &Times{Start: format.Moment(first), Step: step}
+	t := &Times{Start: first, Step: step}
 	bars := int((span.last-first)/step) + 1
 	count := func(s *replay.Stretches) (n []int64, left int64) {
 		n = make([]int64, bars)
@@ -137,6 +153,9 @@ func (e *extent) coverMiddle(s *replay.Stretches) {
 func (t *Times) joined(most int, room room) *Times {
 	j := *t
 	j.Policies = slices.Clone(t.Policies[:min(len(t.Policies), room.details)])
+	for i := range j.Policies {
+		j.Policies[i].Policy = name(j.Policies[i].Policy)
+	}
 	for j.bars() > max(most, 1) {
 		j.Step *= 2
 		j.Requests = pairs(j.Requests)
@@ -144,6 +163,7 @@ func (t *Times) joined(most int, room room) *Times {
 			j.Policies[i].Refused = pairs(j.Policies[i].Refused)
 		}
 	}
+	j.Length = format.Brief(j.Step)
 	return &j
 }
 
@@ -165,16 +185,16 @@ const rowsOfTimes = 100
 // table has the figures of the chart, in longer stretches where there are many.
 func (t *Times) table(room room) []*table.Page {
 	j := t.joined(min(rowsOfTimes, room.rows), room)
-	all := table.New(table.Words(format.Brief(j.Step) + " from (UTC)"))
+	all := table.New(table.Words(j.Length + " from (UTC)"))
 	all.Title = "Requests and refusals over time"
 	if j.Requests != nil {
 		all.Head(table.Number("requests"))
 	}
 	for _, p := range j.Policies {
-		all.Head(table.Number("refused by " + name(p.Policy)))
+		all.Head(table.Number("refused by " + p.Policy))
 	}
 	for i := range j.bars() {
-		at := j.Start + format.Moment(limit.Time(i)*j.Step)
+		at := format.Moment(j.Start + limit.Time(i)*j.Step)
 		row := []table.Cell{table.Shown(at.Format("2006-01-02 15:04"), at.String())}
 		if j.Requests != nil {
 			row = append(row, table.Count(j.Requests[i]))

@@ -10,7 +10,6 @@ import (
 	"shadow/limit"
 	"shadow/replay"
 	"shadow/report"
-	"shadow/report/format"
 	"shadow/report/reporttest"
 )
 
@@ -44,20 +43,13 @@ func TestOverTimeLosesNothing(t *testing.T) {
 			refused, all = refused+n, all+n+2
 		}
 		got := o.Times([]report.Policy{{Policy: "none"}, {Policy: "some"}}, &requests)
-		if len(got.Policies) != 1 || got.Policies[0].Policy != "some" || sumOf(got.Policies[0].Refused) != refused || sumOf(got.Requests)+got.Left != all || got.Left > 0 {
-			t.Errorf("over %d: %d of %d refusals, %d and %d of %d requests", span, sumOf(got.Policies[0].Refused), refused, sumOf(got.Requests), got.Left, all)
+		if len(got.Policies) != 1 || got.Policies[0].Policy != "some" || sum(got.Policies[0].Refused) != refused || sum(got.Requests)+got.Left != all || got.Left > 0 {
+			t.Errorf("over %d: %d of %d refusals, %d and %d of %d requests", span, sum(got.Policies[0].Refused), refused, sum(got.Requests), got.Left, all)
 		}
-		if len(got.Requests) > mostBars || limit.Time(got.Start)%got.Step != 0 || got.Requests[0] == 0 || got.Requests[len(got.Requests)-1] == 0 {
+		if len(got.Requests) > mostBars || got.Start%got.Step != 0 || got.Requests[0] == 0 || got.Requests[len(got.Requests)-1] == 0 {
 			t.Errorf("over %d: %d bars of %d from %d", span, len(got.Requests), got.Step, got.Start)
 		}
 	}
-}
-
-func sumOf(numbers []int64) (sum int64) {
-	for _, n := range numbers {
-		sum += n
-	}
-	return sum
 }
 
 // The bars of a short log are the minutes of the clock, also before 1970, from the first request to the last.
@@ -70,7 +62,7 @@ func TestOverTimeCountsByTheMinute(t *testing.T) {
 	requests.AddAll([]limit.Time{-61 * limit.Second, -1, 0, 59 * limit.Second, 60 * limit.Second, 3 * limit.Minute, 1, 4 * limit.Minute})
 	got := o.Times([]report.Policy{{Policy: "p"}}, &requests)
 	want := &Times{
-		Start: format.Moment(-2 * limit.Minute), Step: limit.Minute, Requests: []int64{1, 1, 3, 1, 0, 1, 1},
+		Start: -2 * limit.Minute, Step: limit.Minute, Requests: []int64{1, 1, 3, 1, 0, 1, 1},
 		Policies: []Refusals{{"p", []int64{0, 1, 2, 1, 0, 1, 0}}},
 	}
 	if !reflect.DeepEqual(got, want) {
@@ -99,14 +91,14 @@ func TestOverTimeLeavesStraysOut(t *testing.T) {
 		t.Errorf("%d bars of %d, %d left out", len(got.Requests), got.Step, got.Left)
 	}
 	o.Add(0, -30_000*limit.Day, 1)
-	if got := o.Times(policies, &requests); got.Left > 2 || sumOf(got.Policies[0].Refused) != 8 {
-		t.Errorf("%d left out, %d refusals", got.Left, sumOf(got.Policies[0].Refused))
+	if got := o.Times(policies, &requests); got.Left > 2 || sum(got.Policies[0].Refused) != 8 {
+		t.Errorf("%d left out, %d refusals", got.Left, sum(got.Policies[0].Refused))
 	}
 }
 
 // The table has the figures of the chart, in longer stretches.
 func TestTimesTable(t *testing.T) {
-	long := &Times{Start: format.Moment(reporttest.Noon), Step: limit.Minute, Requests: make([]int64, 900), Policies: []Refusals{{"p", make([]int64, 900)}}}
+	long := &Times{Start: reporttest.Noon, Step: limit.Minute, Requests: make([]int64, 900), Policies: []Refusals{{"p", make([]int64, 900)}}}
 	for i := range long.Requests {
 		long.Requests[i], long.Policies[0].Refused[i] = int64(i), 1
 	}

@@ -3,7 +3,7 @@ package html
 import (
 	"cmp"
 	"fmt"
-	"strings"
+	"io"
 
 	"shadow/internal/request"
 	"shadow/internal/traffic/who"
@@ -13,160 +13,22 @@ import (
 	"shadow/report/table"
 )
 
-// What is on the page, from top to bottom: a summary that can be read by who knows nothing of rate limits, then what
-// the candidates did, refusals over time, whatever else was handed in, the curves, the clients and actions, and at
-// last what all of it means.
+// What is on the page of a replay, from top to bottom: a summary that can be read by who knows nothing of rate limits,
+// then what the candidates did, refusals over time, what has changed, whatever else was handed in, the curves, the
+// clients and actions, and at last what all of it means.
 
-// A pageView is all that the templates write.
-type pageView struct {
-	frame
-	Lede     string
-	Cards    []card
-	Verdicts []verdict
-	Safe     []string // sentences on limits that leave people alone
-	Warnings []string
-
-	Policies []*table.Page
-	Bands    []*table.Page // the ranges of the figures of Policies
-	Times    []*table.Page // behind the chart of refusals over time
-	Untimed  []string      // what the chart leaves out
-	News     []string      // what has changed since earlier runs
-	Nights   *nightsView   // of stored runs; nil: fewer than two
-	Sections []sectionView // that others have handed in
-	Curves   *curvesView
-	Details  []detailView
-	More     string // what has no section of its own
-
-	Facts   []document.Fact
-	Means   []meaning
-	Shadow  string // the program, and how it was called
-	Command string
-	Stored  string
+// A Page is a report in HTML. Only Model must be there; whatever else is there is shown.
+type Page struct {
+	Model    *report.Model
+	Curves   *Curves            // what every limit would refuse
+	Times    *Times             // refusals over time; nil: none
+	Untimed  string             // whose refusals over time are not known: a sentence
+	Sections []document.Section // whatever else there is to say, before the curves
+	news     []string           // what has changed since earlier runs
 }
 
-// untimed says what the chart of refusals over time leaves out.
-func (p *Page) untimed() (notes []string) {
-	if p.Times.Requests == nil {
-		notes = append(notes, "When all requests came is not in the database: a run of shadow tail does not keep it.")
-	}
-	if p.Times.Left > 0 {
-		notes = append(notes, format.Count(p.Times.Left, "request")+" of another time would make the bars longer and are left out.")
-	}
-	if p.Untimed != "" {
-		notes = append(notes, p.Untimed)
-	}
-	return notes
-}
-
-type sectionView struct {
-	Title  string
-	Folded bool
-	Notes  []string
-	Table  *table.Page
-}
-
-// A card is a figure and what it counts.
-type card struct{ Figure, Label string }
-
-func (p *Page) view(room room) (*pageView, error) {
-	m := p.Model
-	v := &pageView{
-		frame: pageFrame(), Lede: ledeOf(&m.Head), Cards: p.cards(), Safe: p.safe(),
-		Warnings: clippedAll(m.Alerts(), room.notes),
-		Facts:    clippedFacts(m.Facts(), room.notes),
-		Shadow:   strings.TrimSpace("shadow " + m.Version), Command: clipped(m.Command),
-	}
-	v.Title = "What the limits would have done"
-	if len(m.Policies) == 0 && p.Curves != nil {
-		v.Title = "What every limit would have done"
-	}
-	if m.Stored != nil {
-		v.Stored = clipped(m.Stored.String())
-	}
-	if len(m.Policies) > 0 && m.Input.Requests > 0 {
-		v.Verdicts = verdicts(m)
-		v.Policies = report.PolicyTable(m).Pages(room.policies, "candidates", int64(len(m.Policies)))
-		if m.Banded() {
-			v.Bands = report.BandTable(m).Pages(room.policies, "candidates", int64(len(m.Policies)))
-		}
-		v.Details, v.More = details(m, room)
-		v.Means = meanings(m, room)
-		if p.Times != nil {
-			v.Times, v.Untimed = p.Times.table(room), clippedAll(p.untimed(), room.notes)
-		}
-	}
-	v.News = clippedAll(p.news, room.notes)
-	v.Nights = nightsOf(m.History, room, m.Input.AgentsLogged)
-	for _, s := range p.Sections[:min(len(p.Sections), room.sections)] {
-		section := sectionView{Title: name(s.Title), Notes: clippedAll(s.Notes, room.notes), Folded: m.History != nil && s.Table != nil}
-		if s.Table != nil {
-			s.Table.Title = s.Title
-			section.Table = s.Table.Page(room.of(len(p.Sections)), "rows", int64(len(s.Table.Rows)))
-		}
-		v.Sections = append(v.Sections, section)
-	}
-	if left := leftOut(len(v.Sections), len(p.Sections)); left != "" {
-		v.Warnings = append(v.Warnings, left)
-	}
-	if v.Curves = p.Curves.view(room); v.Curves != nil {
-		frame := sweepFrame()
-		v.Style, v.Script, v.CSP = frame.Style, frame.Script, frame.CSP
-	}
-	var err error
-	v.Data, err = p.dataOf(room)
-	return v, err
-}
-
-// leftOut says that not all sections are shown.
-func leftOut(shown, all int) string {
-	if shown == all {
-		return ""
-	}
-	return fmt.Sprintf("The page has room for the first %d of %d sections; other outputs have all.", shown, all)
-}
-
-// ledeOf says what the page is.
-func ledeOf(h *report.Head) string {
-	in := &h.Input
-	if in.Span == nil {
-		return "The log has no request to judge."
-	}
-	const layout = "2 January 2006 15:04"
-	return fmt.Sprintf("A replay of what was logged from %s to %s UTC. No client was blocked: this page tells who would "+
-		"have been.",
-		in.Span.First.Format(layout), in.Span.Last.Format(layout))
-}
-
-// cardsOf returns what was read.
-func cardsOf(in *report.Input) []card {
-	cards := []card{
-		{format.Thousands(in.Requests), "requests"},
-		{format.Thousands(in.Clients), "clients"},
-	}
-	if in.Span != nil {
-		cards = append(cards, card{format.Span(in.Span.Length()), "of log"})
-	}
-	return cards
-}
-
-func (p *Page) cards() []card {
-	in := &p.Model.Input
-	cards := cardsOf(in)
-	if n := len(p.Model.Policies); n > 0 {
-		cards = append(cards, card{format.Thousands(int64(n)), format.Plural(n, "candidate limit")})
-	}
-	if p.Curves != nil {
-		n := len(p.Curves.Curves)
-		cards = append(cards, card{format.Thousands(int64(n)), format.Plural(n, "curve")})
-	}
-	if in.Unreadable > 0 {
-		cards = append(cards, card{format.Percentage(in.UnreadablePercent), "of lines unreadable"})
-	}
-	return cards
-}
-
-// NewPage is the report as a page, with what has changed: the lists that Markdown shows, each folded. What each run found
-// stands in nightsView.
+// NewPage is the report as a page, with what has changed: the lists that Markdown shows, each folded. What each run
+// found stands night by night.
 func NewPage(m *report.Model) *Page {
 	page := &Page{Model: m}
 	h := m.History
@@ -198,82 +60,184 @@ func NewPage(m *report.Model) *Page {
 	return page
 }
 
-// What a page has of each candidate by itself: which clients it hits, what it means, how a server is told.
-
-type detailView struct {
-	Name, Text       string
-	Facts            []document.Fact
-	Means            []string
-	Nginx            []string
-	Clients, Actions *table.Page
+// Write writes the page, all of it or nothing. A page that would be too large is made with less room for lists and
+// curves, and says so.
+func (p *Page) Write(w io.Writer) error {
+	return write(w, func(halvings int) (*view, bool) {
+		room := roomAfter(halvings)
+		return p.view(room), room.points >= 2
+	})
 }
 
-// A meaning is what some policies mean.
-type meaning struct{ Name, Semantics, Nginx string }
+func (p *Page) view(room room) *view {
+	m := p.Model
+	title := "What the limits would have done"
+	if len(m.Policies) == 0 && p.Curves != nil {
+		title = "What every limit would have done"
+	}
+	var alerts []Alert
+	for _, text := range clippedAll(m.Alerts(), room.notes) {
+		alerts = append(alerts, Alert{"warn", text})
+	}
+	sections := p.Sections[:min(len(p.Sections), room.sections)]
+	alerts = append(alerts, leftOut(len(sections), len(p.Sections))...)
+	v := reported(&m.Head, title, ledeOf(&m.Head), p.cards(), alerts)
+	v.Scripts = append(v.Scripts, "charts.js", "times.js")
+	v.Island = &island{Percents: []string{}}
+	v.Lacks = "tables cannot be sorted or searched, and there are no charts with a slider. All figures of the tables are here."
+	if m.Stored != nil {
+		v.Stored = clipped(m.Stored.String())
+	}
+	judged := len(m.Policies) > 0 && m.Input.Requests > 0
+	if judged {
+		v.add("verdicts", verdicts(m))
+	}
+	v.add("safe", p.Curves.safe())
+	if judged {
+		p.candidates(v, room)
+	}
+	v.begin("news", "What has changed", "What has changed").add("list", clippedAll(p.news, room.notes))
+	v.nights(m.History, room, m.Input.AgentsLogged)
+	for i := range sections {
+		p.handedIn(v, i, room)
+	}
+	p.Curves.show(v, room)
+	if judged {
+		details(v.begin("who", "Clients and actions", "Clients and actions"), m, room)
+	}
+	s := v.begin("means", "What it means, and what it cannot tell", "What it means")
+	s.add("words", words{})
+	if judged {
+		s.add("meanings", meanings(m, room))
+	}
+	s.add("title", "What was read")
+	s.add("facts", room.facts(m.Facts()))
+	return v
+}
 
-func details(m *report.Model, room room) (views []detailView, more string) {
+// candidates adds the candidates side by side, and their refusals over time.
+func (p *Page) candidates(v *view, room room) {
+	m := p.Model
+	s := v.begin("candidates", "Candidates side by side", "Candidates")
+	s.add("text", "Each row is a limit and what it would have done with the same requests.")
+	s.add("tables", report.PolicyTable(m).Pages(room.policies, "candidates", int64(len(m.Policies))))
+	if m.Banded() {
+		s.add("tables", report.BandTable(m).Pages(room.policies, "candidates", int64(len(m.Policies))))
+	}
+	if p.Times == nil {
+		return
+	}
+	v.Island.Times = p.Times.joined(room.steps, room)
+	s = v.begin("times", "Requests and refusals over time", "")
+	s.add("times", true)
+	for _, text := range clippedAll(p.untimed(), room.notes) {
+		s.add("note", text)
+	}
+	s.add("fold", &fold{Class: "kind", Title: "The figures of the chart", Blocks: []block{{"tables", p.Times.table(room)}}})
+}
+
+// untimed says what the chart of refusals over time leaves out.
+func (p *Page) untimed() (notes []string) {
+	if p.Times.Requests == nil {
+		notes = append(notes, "When all requests came is not in the database: a run of shadow tail does not keep it.")
+	}
+	if p.Times.Left > 0 {
+		notes = append(notes, format.Count(p.Times.Left, "request")+" of another time would make the bars longer and are left out.")
+	}
+	if p.Untimed != "" {
+		notes = append(notes, p.Untimed)
+	}
+	return notes
+}
+
+// handedIn adds a section that others have handed in. Of lists of what has changed there are many, which are folded.
+func (p *Page) handedIn(v *view, i int, room room) {
+	s, link := p.Sections[i], ""
+	if i == 0 {
+		link = name(s.Title)
+	}
+	shown := v.begin(fmt.Sprint("s-", i), name(s.Title), link)
+	shown.Folded = p.Model.History != nil && s.Table != nil
+	for _, text := range clippedAll(s.Notes, room.notes) {
+		shown.add("text", text)
+	}
+	if s.Table != nil {
+		s.Table.Title = s.Title
+		shown.add("table", s.Table.Page(room.of(len(p.Sections)), "rows", int64(len(s.Table.Rows))))
+	}
+}
+
+func (p *Page) cards() []card {
+	in := &p.Model.Input
+	cards := cardsOf(in)
+	add := func(n int, what string) {
+		cards = append(cards, card{format.Thousands(int64(n)), format.Plural(n, what)})
+	}
+	if n := len(p.Model.Policies); n > 0 {
+		add(n, "candidate limit")
+	}
+	if p.Curves != nil {
+		add(len(p.Curves.Curves), "curve")
+	}
+	if in.Unreadable > 0 {
+		cards = append(cards, card{format.Percentage(in.UnreadablePercent), "of lines unreadable"})
+	}
+	return cards
+}
+
+// details adds what a page has of each candidate by itself: which clients it hits, what it means, how a server is told.
+func details(s *section, m *report.Model, room room) {
 	shown := min(len(m.Policies), room.details)
 	rows := room.of(shown)
 	for i := range m.Policies[:shown] {
 		p := &m.Policies[i]
-		d := detailView{
-			Name: name(p.Policy), Text: format.Sentence(report.Headline(p)) + ".",
-			Facts: clippedFacts(append(p.RetryFacts(), p.HarmFacts(m.Input.Span.Layouts())...), room.notes),
-			Means: clippedAll(p.Meanings(), room.notes),
-			Nginx: clippedAll(p.NginxTexts(), room.notes),
-		}
+		blocks := []block{{"text", format.Sentence(report.Headline(p)) + "."}}
 		if len(p.TopClients) > 0 {
-			d.Clients = report.ClientTable(m, p).Page(rows, "clients", p.ClientsHit)
+			blocks = append(blocks, block{"table", report.ClientTable(m, p).Page(rows, "clients", p.ClientsHit)})
 		}
-		if len(p.TopActions) > 0 {
-			d.Actions = report.ActionTable(p).Page(rows, "actions", 0) // how many there are in all is not known
+		if len(p.TopActions) > 0 { // how many there are in all is not known
+			blocks = append(blocks, block{"table", report.ActionTable(p).Page(rows, "actions", 0)})
 		}
-		views = append(views, d)
+		facts := document.Facts(room.facts(append(p.RetryFacts(), p.HarmFacts(m.Input.Span.Layouts())...)))
+		facts.Add("means", clippedAll(p.Meanings(), room.notes)...)
+		facts.Add("in nginx", clippedAll(p.NginxTexts(), room.notes)...)
+		blocks = append(blocks, block{"facts", facts})
+		s.add("fold", &fold{Class: "detail", Title: name(p.Policy), Level: 3, Open: true, Blocks: blocks})
 	}
-	if shown < len(m.Policies) {
-		more = fmt.Sprintf("The first %d of %d candidates have their clients and actions here; --output json has those of "+
-			"all.", shown, len(m.Policies))
+	if all := len(m.Policies); shown < all {
+		s.add("note", fmt.Sprintf("The first %d of %d candidates have their clients and actions here; --output json has those of "+
+			"all.", shown, all))
 	}
-	return views, more
 }
 
 // meanings say once for each kind of limit what it means, of those without a section of their own.
-func meanings(m *report.Model, room room) (all []meaning) {
+func meanings(m *report.Model, room room) (all []document.Fact) {
 	explained := map[string]bool{}
 	for i := range m.Policies {
 		p := &m.Policies[i]
 		kind := cmp.Or(p.Kind, p.Policy)
 		if i >= room.details && !explained[kind] && len(all) < room.notes {
-			all = append(all, meaning{name(p.Policy), clipped(p.Semantics), clipped(p.Nginx)})
+			all = append(all, document.Fact{
+				Label: name(p.Policy), Text: clipped(p.Semantics), Details: []string{"In nginx: " + clipped(p.Nginx)},
+			})
 		}
 		explained[kind] = true
 	}
 	return all
 }
 
-// The summary at the top of a page, for who knows nothing of rate limits: a few candidates in a sentence each, with
-// bars that say how many clients of each class they hit, and which limits affect no people.
-
-// A verdict is a policy in a sentence.
+// A verdict is a policy in a sentence, for who knows nothing of rate limits.
 type verdict struct {
 	Name, Text string
 	Percent    string
-	Parts      []bar
-	Tag        string // loosest, strictest
-}
-
-// A bar is a class of clients in a verdict.
-type bar struct {
-	Class      string
-	Hit        string // clients hit, of all
-	Percent    string
-	Twentieths int
+	Hit        *table.Page // clients, by what they are; nil: not known
+	Tag        string      // loosest, strictest
 }
 
 // fewVerdicts is the most candidates that the summary speaks of.
 const fewVerdicts = 4
 
-// verdicts are the first few candidates; of many, also the loosest and the strictest of all.
+// verdicts returns the first few candidates; of many, also the loosest and the strictest of all.
 func verdicts(m *report.Model) (all []verdict) {
 	loosest, strictest := 0, 0
 	for i := range m.Policies {
@@ -291,46 +255,45 @@ func verdicts(m *report.Model) (all []verdict) {
 		p := &m.Policies[i]
 		v := verdict{Name: name(p.Policy), Percent: format.Percent(p.RefusedPercent), Text: verdictText(p)}
 		if m.Input.AgentsLogged {
-			v.addBars(p)
+			v.Hit = hitTable(p)
 		}
-		if loosest != strictest {
-			switch i {
-			case loosest:
-				v.Tag = "loosest"
-			case strictest:
-				v.Tag = "strictest"
-			}
+		switch {
+		case loosest == strictest:
+		case i == loosest:
+			v.Tag = "loosest"
+		case i == strictest:
+			v.Tag = "strictest"
 		}
 		all = append(all, v)
 	}
 	return all
 }
 
-// addBars tells how many of each class are hit, of the classes that are there.
-func (v *verdict) addBars(p *report.Policy) {
-	add := func(whose string, f report.ClassFigures) {
-		if f.Clients == 0 {
-			return
-		}
-		share := format.PercentOf(f.ClientsHit, f.Clients)
-		v.Parts = append(v.Parts, bar{
-			Class: whose, Percent: format.Percent(share), Twentieths: table.Twentieths(share),
-			Hit: format.Thousands(f.ClientsHit) + " of " + format.Thousands(f.Clients),
-		})
-	}
-	for class, f := range p.ByClass {
-		if p.ByIdentity == nil {
-			add(report.ClassTitle(request.Class(class)), f)
+// hitTable returns a table of how many of each class, or identity, are hit, of those that are there.
+func hitTable(p *report.Policy) *table.Page {
+	t := table.New(table.Words("kind"), table.Words("clients hit"), table.Number("share in %"))
+	t.Title = "Clients hit, of each kind"
+	add := func(whose string, f *report.ClassFigures) {
+		if f.Clients > 0 {
+			hit := format.Thousands(f.ClientsHit) + " of " + format.Thousands(f.Clients)
+			t.Add(table.Text(whose), table.Text(hit), table.Share(format.PercentOf(f.ClientsHit, f.Clients)))
 		}
 	}
 	if p.ByIdentity != nil {
 		for is, f := range p.ByIdentity {
-			add(who.Identity(is).String(), f)
+			add(who.Identity(is).String(), &f)
+		}
+	} else {
+		for class, f := range p.ByClass {
+			add(report.ClassTitle(request.Class(class)), &f)
 		}
 	}
+	page := t.Page(len(t.Rows), "", 0)
+	page.Class = "bars"
+	return page
 }
 
-// verdictText is the policy for those who have never heard of one.
+// verdictText returns the policy for those who have never heard of one.
 func verdictText(p *report.Policy) string {
 	if p.Refused == 0 && p.Delayed == 0 && p.Range == nil {
 		return "It would have refused nothing."
@@ -345,36 +308,4 @@ func verdictText(p *report.Policy) string {
 			format.Wait(p.Delay.P50))
 	}
 	return text
-}
-
-// safe says which limits affect next to no people, by the curve that is looked at first.
-func (p *Page) safe() (sentences []string) {
-	c := p.Curves
-	if c == nil || c.first() == nil {
-		return nil
-	}
-	curve, last := c.first(), int64(0)
-	clients, hit, who := c.protected()
-	for _, share := range []int64{1000, 999, 990} {
-		at := curve.Protecting(clients, share, hit)
-		if at == nil || at.Limit == last {
-			continue
-		}
-		last = at.Limit
-		affects := "none"
-		if share < 1000 {
-			affects = "at most " + format.ShareText(1000-share)
-		}
-		sentences = append(sentences, fmt.Sprintf("%s affects %s of the %s, and refuses %s of all requests.",
-			curve.Limit(at.Limit), affects, who, format.Percentage(format.PercentOf(at.Refused.Sum(), c.Judged))))
-	}
-	if sentences == nil {
-		return nil
-	}
-	for _, text := range []string{c.whoText(), c.From} {
-		if text != "" {
-			sentences = append(sentences, text)
-		}
-	}
-	return sentences
 }

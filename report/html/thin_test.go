@@ -85,7 +85,8 @@ func TestHTMLCurveComesBack(t *testing.T) {
 	r.Curves[1].Points = []sweep.Point{{Limit: 1, Hit: sweep.Classes{5, 1}}, {Limit: 5, Counted: true, Refused: sweep.Classes{7}, Hit: sweep.Classes{2}}, {Limit: 9, Hit: sweep.Classes{1}}, {Limit: 12, Counted: true}}
 	c := &Curves{Result: r}
 	for i := range c.Curves {
-		text, err := json.Marshal(c.shape(&c.Curves[i], c.classes(), MostPoints))
+		shape := c.shape(&c.Curves[i], c.classes(), MostPoints)
+		text, err := json.Marshal(shape.data(int(request.ClassCount)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -151,11 +152,12 @@ func TestHTMLNumbers(t *testing.T) {
 	curve := &sweep.Curve{Shape: sweep.Shape{Kind: sweep.Token, Rate: sweep.Rate{Count: 1, Per: limit.Second}}, Points: []sweep.Point{
 		{Limit: 1, Hit: sweep.Classes{1}}, {Limit: 2, Counted: true}, {Limit: math.MaxInt64, Counted: true},
 	}}
-	if h := c.shape(curve, c.classes(), 10); !slices.Equal(h.Stops, []int64{1, 1}) {
+	shape := c.shape(curve, c.classes(), 10)
+	if h := shape.data(1); !slices.Equal(h.Stops, []int64{1, 1}) {
 		t.Errorf("limits %v", h.Stops)
 	}
-	h := timesOf(&Times{Step: limit.Minute, Policies: []Refusals{{"p", []int64{1, 2, 3, 4, 5}}}}, room{steps: 2, details: 1})
-	if !slices.Equal(h.Policies[0].Refused, []int64{10, 5}) || h.Step != 240 || !strings.Contains(h.Length, "4 min") {
+	h := (&Times{Step: limit.Minute, Policies: []Refusals{{"p", []int64{1, 2, 3, 4, 5}}}}).joined(2, room{details: 1})
+	if !slices.Equal(h.Policies[0].Refused, []int64{10, 5}) || h.Step != 4*limit.Minute || !strings.Contains(h.Length, "4 min") {
 		t.Errorf("%+v", h)
 	}
 }

@@ -14,7 +14,8 @@ import (
 // A table of a page stands there whole, without any script; tables.js makes its heads into buttons that sort and puts
 // a field for searching above it. What a cell is sorted by stands beside its text where the two differ.
 
-// PageTemplates are templates of html/template: "table" writes a Page, "cell" a PageCell.
+// PageTemplates are templates of html/template: "table" writes a Page, "grid" one that is neither sorted nor searched, "bare" one that never
+// moves sideways.
 //
 //go:embed table.html
 var PageTemplates string
@@ -30,6 +31,7 @@ const (
 
 // A Page is a table as a page has it.
 type Page struct {
+	ID, Class           string // of its element
 	Title, Search, Note string
 	Heads               []PageHead
 	Rows                [][]PageCell
@@ -132,6 +134,8 @@ type PageCell struct {
 	Title string // what Text stands for; "": nothing else
 	Key   string // what to sort by; "" is the text
 	Class string // of its element
+	Lead  string // stands out before Text
+	Link  string // where Lead and Text lead to; "": nowhere
 }
 
 func (c Cell) page(column Column) PageCell {
@@ -160,18 +164,6 @@ func (c Cell) page(column Column) PageCell {
 		classes = append(classes, "bar", fmt.Sprintf("b%d", n))
 	}
 	p.Class = strings.Join(classes, " ")
-	return p
-}
-
-// Heated returns the cell of a map: it is the darker the higher its percentage is.
-func (c Cell) Heated() PageCell {
-	p := PageCell{Text: c.String(), Class: "num"}
-	if c.kind != words {
-		p.Key = c.Value()
-	}
-	if n := Twentieths(c.share); n > 0 {
-		p.Class += fmt.Sprintf(" h%d", n)
-	}
 	return p
 }
 

@@ -125,8 +125,9 @@ function moment(seconds) {
 const apart = ({ requests, refused }) => requests.length > 0 && Math.max(...refused) * 5 < Math.max(...requests);
 
 // A timeChart shows requests in stretches of time, none where these are not known, and before them those that are refused.
+// Times are microseconds.
 function timeChart(box, times, options) {
-  const { start, step, requests, refused } = times, own = apart(times);
+  const { requests, refused } = times, start = times.start / 1e6, step = times.step / 1e6, own = apart(times);
   const upTo = (n) => [0, Math.max(n * 1.05, 1)], most = Math.max(...refused), mostRequests = Math.max(0, ...requests);
   const counts = (more) => axis({ size: 64, values: (u, ticks) => ticks.map((v) => (v % 1 ? "" : thousands(v))), ...more });
   const bars = uPlot.paths.bars({ size: [0.9, 100], align: 1 });

@@ -189,7 +189,6 @@ function showLines() {
 }
 
 function showRows(hit) {
-  byId("clients").hidden = move.found === 0;
   byId("clients").tBodies[0].replaceChildren(...move.hit.map((c) => {
     const head = make("th", c.id === undefined ? c.client : "", { scope: "row" });
     if (c.id !== undefined) head.append(openingOf(c));
@@ -213,7 +212,8 @@ byId("later")?.addEventListener("click", () => {
   list();
 });
 for (const head of byId("clients")?.tHead.rows[0].cells ?? []) {
-  if (!head.dataset.sort) continue;
+  if (["agent", "why"].includes(head.textContent)) continue;
+  head.dataset.sort = head.textContent === "%" ? "share" : head.textContent;
   const button = make("button", head.textContent, { type: "button" });
   head.replaceChildren(button);
   button.addEventListener("click", () => {

@@ -33,8 +33,7 @@ function drawTimes() {
   timesChart?.destroy();
   timesChart = null;
   if (!times) return;
-  const shown = { start: times.start / 1e6, step: times.step / 1e6, requests: times.requests, refused: times.refused };
-  timesChart = timeChart(byId("time-chart"), shown, {
+  timesChart = timeChart(byId("time-chart"), times, {
     cursor: { drag: { x: true, y: false, setScale: false }, points: { show: false }, x: true, y: false },
     hooks: {
       setSelect: [(u) => {
@@ -44,7 +43,7 @@ function drawTimes() {
     },
   });
   byId("worst").disabled = !times.worst_minute;
-  byId("time-words").textContent = `Requests, and in red those that are refused${apart(shown) ? " (scale on the left)" : ""}, in stretches of ${thousands(shown.step)} s. Drag to choose a part of the time: the figures and clients are those of a replay of the whole log within it.`
+  byId("time-words").textContent = `Requests, and in red those that are refused${apart(times) ? " (scale on the left)" : ""}, in stretches of ${thousands(times.step / 1e6)} s. Drag to choose a part of the time: the figures and clients are those of a replay of the whole log within it.`
     + (times.worst_minute ? ` In the worst minute, ${momentText(times.worst_minute.at).slice(0, 16)} UTC, ${thousands(times.worst_minute.refused)} are refused.` : "");
 }
 
@@ -130,8 +129,8 @@ function drawClient() {
 
 function showCompared() {
   const compared = move.compared?.problem ? null : move.compared;
-  byId("both").hidden = byId("either").hidden = !compared;
   byId("compare-words").textContent = move.compared?.problem ? move.compared.problem : compared ? `${move.limit} hits ${thousands(compared.newly_hit)} clients that ${compared.limit} spares, and spares ${thousands(compared.released)} that it hits.` : "";
+  for (const id of ["both", "either"]) byId(id).tBodies[0].replaceChildren();
   if (!compared) return;
   const pairs = move.groups.map((g, i) => [g, compared.groups[i]]);
   const sum = (at, figure) => sumOf(pairs.map((pair) => pair[at]), figure);

@@ -70,10 +70,10 @@ function ask(question) {
 // hitRows are the clients in the page's list that a limit hits.
 function hitRows(s, at) {
   return s.listed.filter((l) => l.refused[at] > 0).map((l) => {
-    const [client, short, agent, group, requests] = stored.clients[l.client];
+    const [client, short, agent, identity, requests] = stored.clients[l.client];
     const need = l.need ? thousands(l.need) : `more than ${thousands(s.sizes[s.sizes.length - 1])}`;
     const reasons = [s.why[0] + need + s.why[1] + thousands(s.sizes[at]) + s.why[2]];
-    return { client, short, agent: stored.agents[agent], identity: stored.groups[group].identity, requests, refused: l.refused[at], reasons };
+    return { client, short, agent, identity, requests, refused: l.refused[at], reasons };
   });
 }
 

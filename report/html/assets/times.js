@@ -4,7 +4,7 @@ function refusalsOverTime() {
   const which = byId("times-which"), t = data.times;
   if (!which || !t) return;
   t.policies.forEach((p, i) => which.append(make("option", p.policy, { value: i })));
-  const shown = () => ({ start: t.start, step: t.step, requests: t.requests ?? [], refused: t.policies[Number(which.value)].refused });
+  const shown = () => ({ ...t, requests: t.requests ?? [], refused: t.policies[Number(which.value)].refused });
   let chart;
 
   function draw() {
@@ -22,7 +22,7 @@ function refusalsOverTime() {
     const of = requests.length ? ` of ${thousands(requests[at] ?? 0)} requests` : "";
     const pale = requests.length ? `, the pale ones of all requests${apart(times) ? " (scale on the right)" : ""}` : "";
     byId("times-words").textContent = `Each bar is ${t.length}${pale}. ${index == null ? "The most" : "Here"}: `
-      + `${thousands(refused[at] ?? 0)}${of} refused in the ${t.length} from ${moment(t.start + at * t.step).slice(0, -3)} UTC.`;
+      + `${thousands(refused[at] ?? 0)}${of} refused in the ${t.length} from ${moment((t.start + at * t.step) / 1e6).slice(0, -3)} UTC.`;
   }
 
   which.addEventListener("change", draw);

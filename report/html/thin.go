@@ -1,0 +1,80 @@
+package html
+
+import (
+	"math"
+	"slices"
+
+	"shadow/internal/sweep"
+)
+
+// A curve may have a point for each of hundreds of thousands of limits, and a drawing has some thousand columns of
+// pixels. Between two of its points a curve is flat, and it never rises; so within one column of pixels, what is
+// drawn is a line from where the curve came in down to its last point there. That last point is all that is kept of a
+// column:
+//
+//	───┐                   ───┐
+//	   └┐      │ column │     │
+//	    └─┐    │        │     │        the same pixels
+//	      └──  │        │     └──
+//
+// So a thinned curve, drawn on as many columns as it was thinned for, is the same picture, whichever of its figures
+// is drawn and however much it is stretched upwards. The points that are kept are exact.
+
+// A thinning is what is left of a curve.
+type thinning struct {
+	points  []sweep.Point
+	columns int // on which the drawing is the same; 0: all points are kept
+}
+
+// thinned keeps at most so many points, among them those at must, which are indices, as far as there is room for them.
+func thinned(points []sweep.Point, most int, must []int) thinning {
+	if len(points) <= most {
+		return thinning{points: points}
+	}
+	slices.Sort(must)
+	must = slices.Compact(must)
+	must = must[:min(len(must), most/4)]
+	places := placesOf(points)
+	columns := most - len(must)
+	kept := columnEnds(places, columns, columns)
+	for more := columns + columns/4 + 1; more < 16*most; more += more / 4 {
+		ends := columnEnds(places, more, most-len(must))
+		if ends == nil {
+			break
+		}
+		kept, columns = ends, more
+	}
+	kept = append(kept, must...)
+	slices.Sort(kept)
+	t := thinning{columns: columns}
+	for _, i := range slices.Compact(kept) {
+		t.points = append(t.points, points[i])
+	}
+	return t
+}
+
+// placesOf returns the places of points on a logarithmic axis: from 0 at the first to 1 at the last.
+func placesOf(points []sweep.Point) []float64 {
+	first := float64(points[0].Limit)
+	length := math.Log(float64(points[len(points)-1].Limit) / first)
+	places := make([]float64, len(points))
+	for i := range points {
+		places[i] = math.Log(float64(points[i].Limit)/first) / length
+	}
+	return places
+}
+
+// columnEnds are the last points in each column of a drawing, nil if there are more than so many.
+func columnEnds(places []float64, columns, most int) (kept []int) {
+	before := 0
+	for i, place := range places {
+		column := min(int(place*float64(columns)), columns-1)
+		if column != before {
+			kept = append(kept, i-1)
+		}
+		if before = column; len(kept) >= most {
+			return nil
+		}
+	}
+	return append(kept, len(places)-1)
+}
