@@ -33,13 +33,13 @@ type storedLimits struct {
 		Stops        []int64
 		Limits       []string
 		Hit, Refused [][]int64
-		Keeps        []int64
-		Listed       [][]json.RawMessage
-		Lines        [][]json.RawMessage
+		Keeps        []int
+		Listed       []html.Listed
+		Lines        []html.PatternLines
 		Other        map[int]any
 		Lack         string
 	}
-	Clients [][]json.RawMessage
+	Clients []*html.Client
 }
 
 // pageOf is the page of an answer.
@@ -58,20 +58,24 @@ func pageOf(t *testing.T, s Suggest, log string) (text string, data island) {
 	}
 	for i := range data.Stored.Shapes {
 		s := &data.Stored.Shapes[i]
-		for _, columns := range [][][]int64{s.Hit, s.Refused} {
-			for g := range columns {
-				if columns[g] == nil {
-					columns[g] = make([]int64, len(s.Stops)) // 0 throughout
-				}
-			}
-		}
-		for _, column := range slices.Concat([][]int64{s.Stops}, s.Hit, s.Refused) {
-			for k := 1; k < len(column); k++ {
-				column[k] += column[k-1]
-			}
+		s.Stops = summed(s.Stops, len(s.Stops))
+		for g := range s.Hit {
+			s.Hit[g], s.Refused[g] = summed(s.Hit[g], len(s.Stops)), summed(s.Refused[g], len(s.Stops))
 		}
 	}
 	return text, data
+}
+
+// summed returns so many numbers by their differences. The last one stays.
+func summed(differences []int64, length int) (numbers []int64) {
+	n := int64(0)
+	for i := range length {
+		if i < len(differences) {
+			n += differences[i]
+		}
+		numbers = append(numbers, n)
+	}
+	return numbers
 }
 
 // Clients that are alike are listed by their names, whichever was read first.
@@ -95,12 +99,8 @@ func TestPageListsLikesByName(t *testing.T) {
 	rows := 0
 	for i := range page.Stored.Shapes {
 		var names []string
-		for _, row := range page.Stored.Shapes[i].Listed {
-			var client int
-			if err := json.Unmarshal(row[0], &client); err != nil {
-				t.Fatal(err)
-			}
-			names = append(names, string(page.Stored.Clients[client][0]))
+		for _, l := range page.Stored.Shapes[i].Listed {
+			names = append(names, page.Stored.Clients[l.Client].Name)
 		}
 		if rows += len(names); !slices.IsSorted(names) {
 			t.Errorf("%s lists %s", page.Stored.Shapes[i].Shape, names)
@@ -131,7 +131,7 @@ func TestPageOfAnswerIsReplayed(t *testing.T) {
 			found := refusedTo(t, limits)
 			for i := range page.Stored.Shapes {
 				shape := &page.Stored.Shapes[i]
-				lists := listsOf(t, &page, i)
+				lists := listsOf(&page, i)
 				for k, limit := range shape.Limits {
 					hit, refused := int64(0), int64(0)
 					for g := range page.Stored.Groups {
@@ -146,11 +146,11 @@ func TestPageOfAnswerIsReplayed(t *testing.T) {
 						t.Errorf("%s: the page has %d requests of %d clients, a replay %d of %d", limit, refused, hit, sum, len(all))
 					}
 					for client, list := range lists {
-						if list.refused[k] != all[client] {
-							t.Errorf("%s: the page has %d requests of %s, a replay %d", limit, list.refused[k], client, all[client])
+						if list.Refused[k] != all[client] {
+							t.Errorf("%s: the page has %d requests of %s, a replay %d", limit, list.Refused[k], client, all[client])
 						}
-						if list.need > 0 && (shape.Stops[k] >= list.need) != (all[client] == 0) {
-							t.Errorf("%s: %s needs %d, and a replay refuses it %d", limit, client, list.need, all[client])
+						if list.Need > 0 && (shape.Stops[k] >= list.Need) != (all[client] == 0) {
+							t.Errorf("%s: %s needs %d, and a replay refuses it %d", limit, client, list.Need, all[client])
 						}
 					}
 					if hit <= suggest.MostListed { // all of them are listed
@@ -166,35 +166,12 @@ func TestPageOfAnswerIsReplayed(t *testing.T) {
 	}
 }
 
-type listed struct {
-	need    int64
-	refused []int64
-}
-
-// listsOf are the clients that a shape lists.
-func listsOf(t *testing.T, page *island, shape int) map[string]listed {
-	t.Helper()
-	all := map[string]listed{}
-	read := func(raw json.RawMessage, to any) {
-		if err := json.Unmarshal(raw, to); err != nil {
-			t.Fatal(err)
-		}
-	}
+// listsOf are the clients that a shape lists, by name.
+func listsOf(page *island, shape int) map[string]html.Listed {
+	all := map[string]html.Listed{}
 	for _, l := range page.Stored.Shapes[shape].Listed {
-		var client int
-		var name string
-		one := listed{}
-		read(l[0], &client)
-		read(l[1], &one.need)
-		read(l[2], &one.refused)
-		read(page.Stored.Clients[client][0], &name)
-		for k := 1; k < len(one.refused); k++ {
-			one.refused[k] += one.refused[k-1]
-		}
-		for len(one.refused) < len(page.Stored.Shapes[shape].Stops) {
-			one.refused = append(one.refused, 0)
-		}
-		all[name] = one
+		l.Refused = summed(l.Refused, len(page.Stored.Shapes[shape].Stops))
+		all[page.Stored.Clients[l.Client].Name] = l
 	}
 	return all
 }
@@ -275,11 +252,11 @@ func TestPageOfAnswerBeginsAtIt(t *testing.T) {
 		s := &page.Stored.Shapes[i]
 		for p, keeps := range s.Keeps {
 			for g := range page.Stored.Groups {
-				if keeps > 0 && p+1 == len(page.Percents) && page.Stored.Groups[g].Protected && s.Hit[g][slices.Index(s.Stops, keeps)] != 0 {
+				if keeps >= 0 && p+1 == len(page.Percents) && page.Stored.Groups[g].Protected && s.Hit[g][keeps] != 0 {
 					t.Errorf("%s: %s %% of %s are not spared at %d", s.Shape, page.Percents[p], page.Stored.Groups[g].Name, keeps)
 				}
 			}
-			if keeps > 0 && p > 0 && s.Keeps[p-1] > keeps {
+			if keeps >= 0 && p > 0 && s.Keeps[p-1] > keeps {
 				t.Errorf("%s: a smaller promise takes a higher N", s.Shape)
 			}
 		}
@@ -316,13 +293,7 @@ func TestLinesOfThePage(t *testing.T) {
 				}
 				made++
 				for b, block := range blocksOf(want, true) {
-					var l html.PatternLines
-					for at, to := range []any{&l.Place, &l.Parts, &l.Adds} {
-						if err := json.Unmarshal(shape.Lines[b][at], to); err != nil {
-							t.Fatal(err)
-						}
-					}
-					if got := l.With(shape.Stops[k]); got.Text != strings.Join(block.Lines, "\n") || got.Place != block.Place {
+					if got := shape.Lines[b].With(shape.Stops[k]); got.Text != strings.Join(block.Lines, "\n") || got.Place != block.Place {
 						t.Errorf("%s: the page has %q, want %q", limit, got.Text, block.Lines)
 					}
 				}

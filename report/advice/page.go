@@ -61,7 +61,7 @@ func (s *Report) page() *html.Answer {
 		}
 	}
 	for _, c := range e.Clients {
-		p.Clients = append(p.Clients, html.Client{
+		p.Clients = append(p.Clients, &html.Client{
 			Name: c.Name, Short: useragent.Short(c.Agent), Agent: c.Agent, Group: c.Group.String(), Requests: c.Requests,
 		})
 	}
@@ -76,7 +76,9 @@ func (s *Report) page() *html.Answer {
 // Asked returns the page of a report with one answer whose log is held open.
 func (s *Report) Asked() *html.Answer {
 	a, page := s.Answers[0].Advice, s.page()
-	page.Asked = &html.Asked{Limit: a.Answer.Limit, Action: a.Action}
+	page.Asked = &html.Asked{Start: html.Start{
+		Limit: a.Answer.Limit, By: "client", Action: a.Action, Why: a.Answer.WhyLooser(),
+	}}
 	return page
 }
 
@@ -112,7 +114,7 @@ func (s *Answer) pageNotes() []string {
 // pageShape is a shape with the figures of some groups.
 func (s *Answer) pageShape(of *suggest.ExploredShape, groups []who.Identity) html.Shape {
 	a := s.Advice
-	p := html.Shape{Keeps: of.Keeps, Listed: of.Listed, Title: of.Name()}
+	p := html.Shape{Keeps: of.Keeps, Title: of.Name(), Other: map[int][]html.Lines{}}
 	switch kind := of.Kind; {
 	case of.Own:
 		p.Kind = s.Server
@@ -124,15 +126,21 @@ func (s *Answer) pageShape(of *suggest.ExploredShape, groups []who.Identity) htm
 		p.Kind = html.KindTitle(kind)
 		p.Why = [3]string{"", " requests in " + format.Brief(of.Per) + ", the window allows ", ""}
 	}
+	p.Hit, p.Refused = make([]html.Column, len(groups)), make([]html.Column, len(groups))
 	for i := range of.Stops {
 		stop := &of.Stops[i]
 		text, _ := of.Text(a.Scale, stop.N)
-		shown := html.Stop{N: stop.N, Scaled: a.Scale.Up(stop.N), Limit: text}
-		for _, g := range groups {
-			shown.Hit, shown.Refused = append(shown.Hit, stop.Hit[g]), append(shown.Refused, stop.Refused[g])
+		p.Limits, p.Stops, p.Scaled = append(p.Limits, text), append(p.Stops, stop.N), append(p.Scaled, a.Scale.Up(stop.N))
+		for k, g := range groups {
+			p.Hit[k], p.Refused[k] = append(p.Hit[k], stop.Hit[g]), append(p.Refused[k], stop.Refused[g])
 		}
-		p.Stops = append(p.Stops, shown)
 	}
+	for _, l := range of.Listed {
+		p.Listed = append(p.Listed, html.Listed{Client: l.Client, Need: l.Need, Refused: l.Refused})
+	}
+	first, last := of.Stops[0].N, of.Stops[len(of.Stops)-1].N
+	p.Note = fmt.Sprintf("Lines join the %s N that are shown, from %s to %s.", format.Thousands(int64(len(of.Stops))),
+		format.Thousands(first), format.Thousands(last))
 	s.pageLines(of, &p)
 	return p
 }
@@ -153,26 +161,25 @@ func (s *Answer) pageLines(of *suggest.ExploredShape, p *html.Shape) {
 			}
 		}
 	}
-	for i := range p.Stops {
-		stop := &p.Stops[i]
-		blocks, err := s.Lines(stop.Limit)
+	for i, limit := range p.Limits {
+		blocks, err := s.Lines(limit)
 		if err != nil {
 			p.Lack = s.Server + " has no limit of this shape. Those that it has come first in the list."
 			return
 		}
 		var made []html.Lines
 		for k := range p.Lines {
-			made = append(made, p.Lines[k].With(stop.Scaled))
+			made = append(made, p.Lines[k].With(p.Scaled[i]))
 		}
 		if lines := linesOf(blocks); !slices.Equal(lines, made) {
-			stop.Lines = lines
+			p.Other[i] = lines
 		}
 	}
 }
 
 // patternOf cuts lines wherever n, or the number below or above it, stands.
 func patternOf(l html.Lines, n int64) html.PatternLines {
-	p := html.PatternLines{Place: l.Place}
+	p := html.PatternLines{Place: l.Place, Adds: []int64{}}
 	rest := l.Text
 	for {
 		at, add := -1, int64(0)

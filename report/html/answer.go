@@ -47,11 +47,8 @@ type Answer struct {
 type Asked struct {
 	Keys    []string // by which limits may count
 	Actions []string // whose requests may be looked at alone
-	Limit   string   // that is shown first
-	Size    int64    // its size
-	Action  string   // for which it is; "" for all requests
-	Shape   string   // the curve that it lies on; "": none
 	State   any      // of a log that grows, as the question "state" tells it; nil: it does not
+	Start
 }
 
 var (
@@ -131,20 +128,19 @@ func (p *Answer) explore(v *view, most int) {
 	e.About = fmt.Sprintf("Each figure is that of a replay of the whole log. Protected: %s. Target: %s.", p.Protects, p.Targets)
 	switch a := p.Asked; {
 	case a != nil:
-		e.Limit, e.Groups = a.Limit, groupTable("identity", nil, nil)
-		e.Clients = new(Explored).clientTable("Clients that the limit hits; press one to see its requests", 0)
-		v.Island.State = a.State
-		v.Island.Answer = start{a.Limit, "client", a.Action, a.Shape, a.Size, p.WhyLooser}
+		e.Limit, e.Groups = a.Limit, groupTable("identity", nil, nil, 0)
+		e.Clients = clientTable("Clients that the limit hits; press one to see its requests", nil, new(Shape), 0)
+		v.Island.State, v.Island.Answer = a.State, a.Start
 		v.show(e, askedScripts...)
 		v.ask()
 	case len(p.Shapes) > 0:
-		first := p.first()
-		e.Kinds, e.Limit, e.Groups = p.kinds(), first.Limit, groupTable("identity", p.Groups, first)
-		e.Clients = p.clientTable("Clients that the limit hits", most)
 		v.Island.Stored = p.stored(most)
-		v.Island.Answer = start{Limit: first.Limit, N: first.N, Why: p.WhyLooser}
+		first, stop := &v.Island.Stored.Shapes[p.First], p.FirstStop
+		e.Stored, e.Limit, e.Groups = &p.Explored, first.limit(stop), groupTable("identity", p.Groups, first, stop)
+		e.Clients = clientTable("Clients that the limit hits", v.Island.Stored.Clients, first, stop)
+		v.Island.Answer = Start{Limit: e.Limit, N: first.Stops[stop], Why: p.WhyLooser}
 		if p.Limit != "" {
-			v.Island.Answer.Shape = p.Shapes[p.First].name()
+			v.Island.Answer.Shape = first.Name
 		}
 		v.show(e, storedScripts...)
 	}
@@ -196,19 +192,18 @@ func (p *Answer) mapCell(s *Shape, percent int) table.PageCell {
 	if s.Keeps[percent] < 0 {
 		return table.PageCell{Text: "–", Class: "num"}
 	}
-	stop := &s.Stops[s.Keeps[percent]]
-	refused, all := int64(0), int64(0)
+	stop, refused, all := s.Keeps[percent], int64(0), int64(0)
 	for g := range p.Groups {
 		if p.Groups[g].Target {
-			refused, all = refused+stop.Refused[g], all+p.Groups[g].Requests
+			refused, all = refused+s.Refused[g][stop], all+p.Groups[g].Requests
 		}
 	}
 	share := format.PercentOf(refused, all)
-	c := table.PageCell{Lead: format.Thousands(stop.N), Text: format.Percentage(share), Class: "num"}
+	c := table.PageCell{Lead: format.Thousands(s.Stops[stop]), Text: format.Percentage(share), Class: "num"}
 	if n := table.Twentieths(share); n > 0 {
 		c.Class = fmt.Sprintf("num bar b%d", n)
 	}
 	c.Title = fmt.Sprintf("%s, %s %%: N = %s refuses %s of the target", s.Title, p.Percents[percent], c.Lead, c.Text)
-	c.Link = "#" + url.Values{"limit": {stop.Limit}}.Encode()
+	c.Link = "#" + url.Values{"limit": {s.limit(stop)}}.Encode()
 	return c
 }

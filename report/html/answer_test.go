@@ -37,7 +37,7 @@ func madeAnswer(texts []string) *Answer {
 		}},
 	}
 	for i := range 2 * each {
-		p.Clients = append(p.Clients, Client{
+		p.Clients = append(p.Clients, &Client{
 			Name: fmt.Sprint(text(i), i), Short: "Chrome 143 / Windows", Agent: text(i + 1), Group: p.Groups[i/each].Name, Requests: int64(1000 + i),
 		})
 	}
@@ -53,30 +53,34 @@ func madeAnswer(texts []string) *Answer {
 			s.Lines = []PatternLines{{Place: "server", Parts: []string{"burst=", " nodelay; # ", ""}, Adds: []int64{-1, 0}}}
 		}
 		needs := func(client int) int64 { return int64(10*(client%each+1) + i) }
+		s.Hit, s.Refused = make([]Column, 3), make([]Column, 3)
 		for n := int64(1); n <= 650; n += 24 {
-			stop := Stop{N: n, Scaled: n, Limit: fmt.Sprintf("window:%d/%s", n, s.Title), Hit: make([]int64, 3), Refused: make([]int64, 3)}
 			if n == 25 && i == 0 {
-				stop.Lines = []Lines{{Place: "server", Text: "no burst at all"}}
+				s.Other = map[int][]Lines{len(s.Stops): {{Place: "server", Text: "no burst at all"}}}
 			}
+			s.Stops, s.Limits = append(s.Stops, n), append(s.Limits, fmt.Sprintf("window:%d/%s", n, s.Title))
+			hit, refused := make([]int64, 3), make([]int64, 3)
 			for c := range 2 * each {
 				if needs(c) > n {
-					stop.Hit[c/each]++
-					stop.Refused[c/each] += needs(c) - n
+					hit[c/each]++
+					refused[c/each] += needs(c) - n
 				}
 			}
-			s.Stops = append(s.Stops, stop)
+			for g := range hit {
+				s.Hit[g], s.Refused[g] = append(s.Hit[g], hit[g]), append(s.Refused[g], refused[g])
+			}
 		}
 		for k, share := range []int64{each / 2, each / 10, 0} {
-			s.Keeps[k] = slices.IndexFunc(s.Stops, func(stop Stop) bool { return stop.Hit[0] <= share })
+			s.Keeps[k] = slices.IndexFunc(s.Hit[0], func(hit int64) bool { return hit <= share })
 		}
 		for _, end := range []int{each, 2 * each} {
 			for c := end - 1; c >= end-suggest.MostListed; c-- {
-				l := suggest.Listed{Client: c, Need: needs(c)}
+				l := Listed{Client: c, Need: needs(c)}
 				if c == end-1 {
 					l.Need = 0
 				}
-				for k := range s.Stops {
-					l.Refused = append(l.Refused, max(0, needs(c)-s.Stops[k].N))
+				for _, n := range s.Stops {
+					l.Refused = append(l.Refused, max(0, needs(c)-n))
 				}
 				s.Listed = append(s.Listed, l)
 			}
@@ -107,19 +111,18 @@ const readAnswer = `(() => {
 
 // reads returns what the page should show: what Go writes of that limit.
 func (p *Answer) reads(shape, stop int) answerReading {
-	at := p.Explored
-	at.First, at.FirstStop = shape, stop
-	s := &p.Shapes[shape]
+	stored := p.stored(suggest.MostListed)
+	s := &stored.Shapes[shape]
 	r := answerReading{
-		N: format.Plain(s.Stops[stop].N), Limit: s.Stops[stop].Limit,
-		Groups: textsOf(groupTable("identity", p.Groups, at.first())), Clients: textsOf(at.clientTable("", suggest.MostListed)),
+		N: format.Plain(s.Stops[stop]), Limit: s.limit(stop),
+		Groups: textsOf(groupTable("identity", p.Groups, s, stop)), Clients: textsOf(clientTable("", stored.Clients, s, stop)),
 	}
-	for _, l := range s.Stops[stop].Lines {
+	for _, l := range s.Other[stop] {
 		r.Lines = append(r.Lines, l.Text)
 	}
 	for i := range s.Lines {
-		if s.Stops[stop].Lines == nil {
-			r.Lines = append(r.Lines, s.Lines[i].With(s.Stops[stop].Scaled).Text)
+		if s.Other[stop] == nil {
+			r.Lines = append(r.Lines, s.Lines[i].With(s.Stops[stop]).Text)
 		}
 	}
 	if r.Lines == nil {
@@ -160,7 +163,7 @@ func TestBrowserAnswerSlider(t *testing.T) {
 	b := openTab(t, p, 1280, 900)
 	b.shows(p, 0, 12)
 	for stop := range p.Shapes[0].Stops {
-		b.slide(p.Shapes[0].Stops[stop].N)
+		b.slide(p.Shapes[0].Stops[stop])
 		b.shows(p, 0, stop)
 	}
 	if !strings.Contains(fmt.Sprint(p.reads(0, 0).Clients), "more than") || eval[string](b, found) != "It hits no client." {
@@ -311,14 +314,14 @@ func TestBrowserAnswerIsTaken(t *testing.T) {
 	if err := json.Unmarshal([]byte(taken("save-json")), &all); err != nil {
 		t.Fatal(err)
 	}
-	stop := p.Shapes[0].Stops[12]
-	hit := slices.DeleteFunc(slices.Clone(p.Shapes[0].Listed), func(l suggest.Listed) bool { return l.Refused[12] == 0 })
-	if len(rows)-1 != len(hit) || len(all.Hit) != len(hit) || all.Limit != stop.Limit || len(hit) <= mostListed {
-		t.Fatalf("%d rows and %d clients of %s, want %d of %s", len(rows)-1, len(all.Hit), all.Limit, len(hit), stop.Limit)
+	limit := p.Shapes[0].Limits[12]
+	hit := slices.DeleteFunc(slices.Clone(p.Shapes[0].Listed), func(l Listed) bool { return l.Refused[12] == 0 })
+	if len(rows)-1 != len(hit) || len(all.Hit) != len(hit) || all.Limit != limit || len(hit) <= mostListed {
+		t.Fatalf("%d rows and %d clients of %s, want %d of %s", len(rows)-1, len(all.Hit), all.Limit, len(hit), limit)
 	}
 	for i, l := range hit {
 		row, name := rows[i+1], p.Clients[l.Client].Name
-		if all.Hit[i].Client != name || all.Hit[i].Refused != l.Refused[12] || row[7] != fmt.Sprint(l.Refused[12]) || row[0] != stop.Limit {
+		if all.Hit[i].Client != name || all.Hit[i].Refused != l.Refused[12] || row[7] != fmt.Sprint(l.Refused[12]) || row[0] != limit {
 			t.Errorf("%+v and %q, want %s with %d", all.Hit[i], row, name, l.Refused[12])
 		}
 		if want := strings.Replace(name, "=", "'=", 1); row[3] != want {
@@ -335,7 +338,7 @@ func TestBrowserAnswerWithoutScripts(t *testing.T) {
 		return chromedp.Void{}, err
 	})
 	shown := eval[string](b, `document.querySelector("main").innerText`)
-	want := []string{p.Reason, "limit_req zone=a burst=5;", p.Shapes[0].Stops[12].Limit, table.Clip(p.Clients[59].Name, 80)}
+	want := []string{p.Reason, "limit_req zone=a burst=5;", p.Shapes[0].Limits[12], table.Clip(p.Clients[59].Name, 80)}
 	for _, text := range want {
 		if !strings.Contains(shown, text) {
 			t.Errorf("%q is not to be seen", text)
@@ -394,16 +397,18 @@ func TestAnswerIsSmall(t *testing.T) {
 	p.Shapes, p.Clients = nil, nil
 	for i := range 60 {
 		s := shapes[i%4]
-		s.Stops, s.Listed = nil, nil
+		s.Stops, s.Limits, s.Listed, s.Hit, s.Refused = nil, nil, nil, make([]Column, 3), make([]Column, 3)
 		for n := range int64(110) {
-			stop := shapes[0].Stops[0]
-			stop.N, stop.Hit, stop.Refused = n+1, []int64{1e6 - n, 2e6 - n, 3e6 - n}, []int64{1e8 - 99*n, 2e8 - 77*n, 3e8 - 55*n}
-			s.Stops = append(s.Stops, stop)
+			s.Stops, s.Limits = append(s.Stops, n+1), append(s.Limits, shapes[0].Limits[0])
+			for g := range s.Hit {
+				many := int64(g + 1)
+				s.Hit[g], s.Refused[g] = append(s.Hit[g], many*1e6-n), append(s.Refused[g], many*1e8-(121-22*many)*n)
+			}
 		}
 		for c := range 2 * suggest.MostListed {
 			group := p.Groups[c/suggest.MostListed].Name
-			l := suggest.Listed{Client: len(p.Clients), Need: 1000}
-			p.Clients = append(p.Clients, Client{
+			l := Listed{Client: len(p.Clients), Need: 1000}
+			p.Clients = append(p.Clients, &Client{
 				Name: fmt.Sprint(i, c, strings.Repeat("n", 90)), Agent: fmt.Sprint(i, c, strings.Repeat("a", 300)), Group: group,
 			})
 			for k := range s.Stops {

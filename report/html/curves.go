@@ -41,11 +41,12 @@ func (c *Curves) show(v *view, room room) {
 		return
 	}
 	explored := c.explored(shown, room.points)
-	e := &explorer{Kinds: explored.kinds(), Limit: explored.first().Limit, Groups: groupTable("class", nil, nil)}
+	first := &explored.Shapes[explored.First]
+	e := &explorer{Stored: explored, Limit: first.limit(explored.FirstStop), Groups: groupTable("class", nil, nil, 0)}
 	e.About = c.about() + " The figures are exact, and those of a real replay of these requests with that limit. One that " +
 		"goes on from the night before (--resume) remembers that night, and may refuse a little more."
 	_, _, v.Island.Protects = c.protected()
-	v.Island.Stored, v.Island.Answer = explored.stored(0), start{Limit: e.Limit}
+	v.Island.Stored, v.Island.Answer = explored.stored(0), Start{Limit: e.Limit}
 	v.show(e, "explorer.js", "stored.js")
 	s := v.begin("curves", "The smallest N that affects no clients", "Smallest N")
 	s.add("text", "Each column is a share of clients that no request is refused of, and what that N refuses of all requests.")
@@ -83,35 +84,19 @@ func (c *Curves) shown(room room) (curves []*sweep.Curve) {
 // explored returns what the limits of some curves do. The first one is that of the first curve which hits few enough
 // clients for something to be seen.
 func (c *Curves) explored(curves []*sweep.Curve, most int) *Explored {
-	e := &Explored{Requests: c.Judged}
-	var classes []pageClass // those that have clients
-	for _, class := range c.classes() {
-		clients := class.of(&c.Clients, c.hidden().Clients)
-		if clients == 0 {
-			continue
-		}
-		classes = append(classes, class)
-		e.Groups = append(e.Groups, Group{
-			Name: class.name, Clients: clients, Requests: class.of(&c.ByClass, c.hidden().Requests),
-			Protected: class.name == request.Browser.String(),
-		})
-	}
+	classes, groups := c.groups()
+	e := &Explored{Groups: groups, Requests: c.Judged}
 	for i, curve := range curves {
 		e.Shapes = append(e.Shapes, c.shape(curve, classes, most))
 		if curve == c.first() {
 			e.First = i
 		}
 	}
-	few := func(s Stop) bool { return sum(s.Hit)*20 <= c.Clients.Sum() }
-	e.FirstStop = max(0, slices.IndexFunc(e.Shapes[e.First].Stops, few))
+	e.FirstStop = max(0, slices.IndexFunc(e.Shapes[e.First].Stops, func(n int64) bool {
+		p := c.first().At(n)
+		return p.HitAny()*20 <= c.Clients.Sum()
+	}))
 	return e
-}
-
-func sum(numbers []int64) (sum int64) {
-	for _, n := range numbers {
-		sum += n
-	}
-	return sum
 }
 
 // first returns the curve to show first: that of the window nearest to a minute.
@@ -137,19 +122,23 @@ func (c *Curves) shape(curve *sweep.Curve, classes []pageClass, most int) Shape 
 	thin := thinned(points, most, c.worthKeeping(curve, points))
 	s := Shape{Kind: KindTitle(curve.Kind), Title: shapeTitle(&curve.Shape), Stepped: true, Note: c.note(curve, &thin)}
 	s.Before, s.After = aroundLimit(&curve.Shape)
+	s.Hit, s.Refused = make([]Column, len(classes)), make([]Column, len(classes))
+	s.Counted = []int{}
 	for i := range thin.points {
 		p := &thin.points[i]
-		stop := Stop{N: p.Limit, Scaled: p.Limit, Limit: curve.Limit(p.Limit), Hit: make([]int64, len(classes))}
+		s.Stops = append(s.Stops, p.Limit)
 		if p.Counted {
-			stop.Refused = make([]int64, len(classes))
+			s.Counted = append(s.Counted, i)
 		}
 		for g, class := range classes {
-			stop.Hit[g] = class.of(&p.Hit, p.Hidden.Clients)
+			s.Hit[g] = append(s.Hit[g], class.of(&p.Hit, p.Hidden.Clients))
 			if p.Counted {
-				stop.Refused[g] = class.of(&p.Refused, p.Hidden.Requests)
+				s.Refused[g] = append(s.Refused[g], class.of(&p.Refused, p.Hidden.Requests))
 			}
 		}
-		s.Stops = append(s.Stops, stop)
+	}
+	if len(s.Counted) == len(s.Stops) {
+		s.Counted = nil
 	}
 	return s
 }
@@ -217,30 +206,47 @@ func aroundLimit(s *sweep.Shape) (before, after string) {
 
 // A pageClass is one of them.
 type pageClass struct {
-	name string
-	// what is its own; hidden is what the doubted have of the browsers'
-	of func(numbers *sweep.Classes, hidden int64) int64
+	request.Class
+	doubted bool
 }
 
-func (c *Curves) classes() (classes []pageClass) {
+func (k pageClass) name() string {
+	if k.doubted {
+		return "doubted"
+	}
+	return k.String()
+}
+
+// of returns a number of the class. hidden is what the doubted have of the browsers'.
+func (k pageClass) of(numbers *sweep.Classes, hidden int64) int64 {
+	switch {
+	case k.doubted:
+		return hidden
+	case k.Class == request.Browser:
+		return max(0, numbers[k.Class]-hidden) // 0: requests that are not known
+	}
+	return numbers[k.Class]
+}
+
+// groups returns the classes that have clients, and the groups that they are.
+func (c *Curves) groups() (classes []pageClass, groups []Group) {
+	var hidden sweep.Doubted
+	if c.Hidden != nil {
+		hidden = *c.Hidden
+	}
 	for class := range request.ClassCount {
-		own := func(numbers *sweep.Classes, _ int64) int64 { return numbers[class] }
-		if class != request.Browser || c.Hidden == nil {
-			classes = append(classes, pageClass{class.String(), own})
-			continue
+		for _, doubted := range []bool{false, true} {
+			k := pageClass{class, doubted}
+			n := k.of(&c.Clients, hidden.Clients)
+			if n == 0 || doubted && class != request.Browser {
+				continue
+			}
+			classes = append(classes, k)
+			groups = append(groups, Group{
+				Name: k.name(), Clients: n, Requests: k.of(&c.ByClass, hidden.Requests),
+				Protected: class == request.Browser && !doubted,
+			})
 		}
-		// 0: requests that are not known
-		rest := func(numbers *sweep.Classes, hidden int64) int64 { return max(0, numbers[class]-hidden) }
-		classes = append(classes, pageClass{class.String(), rest},
-			pageClass{"doubted", func(_ *sweep.Classes, hidden int64) int64 { return hidden }})
 	}
-	return classes
-}
-
-// hidden returns the doubted, none where clients are not classified.
-func (c *Curves) hidden() sweep.Doubted {
-	if c.Hidden == nil {
-		return sweep.Doubted{}
-	}
-	return *c.Hidden
+	return classes, groups
 }

@@ -118,21 +118,16 @@ func (c *Curves) heatMaps(curves []*sweep.Curve) []*table.Page {
 
 // heatMap returns a table of what some limits of each curve do.
 func heatMap(of string, curves []*sweep.Curve, cell func(*sweep.Point) table.Cell) *table.Page {
-	limits := heatLimits(curves)
-	t := table.New(table.Words("N"))
+	var t table.Of[*sweep.Curve]
 	t.Title = KindTitle(curves[0].Kind) + ": " + of
-	for _, n := range limits {
-		t.Head(table.Number(format.Thousands(n)))
+	t.Head(table.Words("N"), func(c **sweep.Curve) table.Cell { return table.Text(shapeTitle(&(*c).Shape)) })
+	for _, n := range heatLimits(curves) {
+		t.Head(table.Number(format.Thousands(n)), func(c **sweep.Curve) table.Cell {
+			p := (*c).At(n)
+			return cell(&p)
+		})
 	}
-	for _, curve := range curves {
-		row := []table.Cell{table.Text(shapeTitle(&curve.Shape))}
-		for _, n := range limits {
-			p := curve.At(n)
-			row = append(row, cell(&p))
-		}
-		t.Add(row...)
-	}
-	page := t.Page(len(t.Rows), "", 0)
+	page := t.Fill(curves).Page(len(curves), "", 0)
 	page.Class = "heat"
 	return page
 }

@@ -1,10 +1,10 @@
 package html
 
 import (
-	"strconv"
+	"encoding/json"
+	"slices"
 	"strings"
 
-	"shadow/internal/suggest"
 	"shadow/report/format"
 	"shadow/report/table"
 )
@@ -13,11 +13,12 @@ import (
 
 // Explored holds limits that a page has, what each does, and which one is shown first.
 type Explored struct {
-	Groups           []Group
-	Requests         int64 // of all groups, where it is not known which sent how many
-	Shapes           []Shape
-	Clients          []Client
-	First, FirstStop int
+	Groups    []Group   `json:"groups"`
+	Requests  int64     `json:"requests"` // of all groups, where it is not known which sent how many
+	Shapes    []Shape   `json:"shapes"`
+	Clients   []*Client `json:"clients"` // null: no shape lists it
+	First     int       `json:"-"`       // shape
+	FirstStop int       `json:"-"`
 }
 
 // A Group is a group of clients.
@@ -43,40 +44,72 @@ func (g *Group) role() string {
 
 // A Client is one that lists name.
 type Client struct {
-	Name, Short, Agent, Group string
-	Requests                  int64
+	Name     string `json:"client"`
+	Short    string `json:"short"` // agent
+	Agent    string `json:"agent"`
+	Group    string `json:"identity"`
+	Requests int64  `json:"requests"`
 }
 
 // A Shape is limits that differ in their N only.
 type Shape struct {
-	Kind, Title   string
-	Before, After string // around N in the text of a limit; both "": each stop has its own
-	Stepped       bool   // what a limit does holds up to the next stop
-	Note          string // what the curve is
-	Stops         []Stop
-	Why           [3]string // around what a client needs, and N
-	Keeps         []int     // by percent: the first stop that keeps it; −1: none
-	Listed        []suggest.Listed
-	Lines         []PatternLines // of the server
-	Lack          string         // why there are none
+	Kind    string          `json:"-"`
+	Title   string          `json:"-"`
+	Name    string          `json:"shape"`  // of both
+	Before  string          `json:"before"` // N in the text of a limit
+	After   string          `json:"after"`
+	Limits  []string        `json:"limits"`  // or all of it, by stop, the scale in it
+	Stops   Column          `json:"stops"`   // N
+	Scaled  Column          `json:"scaled"`  // N in lines; null: the same
+	Stepped bool            `json:"stepped"` // what a limit does holds up to the next stop
+	Counted []int           `json:"counted"` // stops whose Refused is known; null: all
+	Hit     []Column        `json:"hit"`     // clients by group, then by stop
+	Refused []Column        `json:"refused"` // requests by group, then by stop or by Counted
+	Keeps   []int           `json:"keeps"`   // the first stop that keeps each of the percents; −1: none
+	Why     [3]string       `json:"why"`     // around what a client needs, and N
+	Listed  []Listed        `json:"listed"`
+	Lines   []PatternLines  `json:"lines"` // of the server
+	Other   map[int][]Lines `json:"other"` // by stop, where they are not those of the pattern
+	Lack    string          `json:"lack"`  // why there are none
+	Note    string          `json:"note"`  // what the curve is
 }
 
-// name tells one shape from others.
-func (s *Shape) name() string { return s.Kind + " " + s.Title }
+// A Column is numbers that come one after the other. In JSON they are differences, most of which are short; the last
+// number is written once.
+type Column []int64
 
-// A Stop is one limit, and what it does.
-type Stop struct {
-	N, Scaled    int64
-	Limit        string  // as --limit takes it, the scale in it
-	Hit, Refused []int64 // by group; Refused is nil where that was not counted
-	Lines        []Lines // if they are not those of the pattern
+// MarshalJSON returns the differences.
+func (c Column) MarshalJSON() ([]byte, error) {
+	differences := slices.Clone([]int64(c))
+	for i := len(c) - 1; i > 0; i-- {
+		differences[i] -= c[i-1]
+	}
+	for n := len(differences); n > 0 && differences[n-1] == 0; n-- {
+		differences = differences[:n-1]
+	}
+	return json.Marshal(differences)
+}
+
+// A Listed is a client that some stops hit.
+type Listed struct {
+	Client  int    `json:"client"`  // index
+	Need    int64  `json:"need"`    // the least N that does not hit it; 0: the last stop hits it
+	Refused Column `json:"refused"` // by stop
+}
+
+// limit returns the text of a limit.
+func (s *Shape) limit(stop int) string {
+	if s.Limits != nil {
+		return s.Limits[stop]
+	}
+	return s.Before + format.Plain(s.Stops[stop]) + s.After
 }
 
 // PatternLines are lines of a server in which N may be put: pieces of text, and between them numbers to add to it.
 type PatternLines struct {
-	Place string
-	Parts []string
-	Adds  []int64 // one less than Parts
+	Place string   `json:"place"`
+	Parts []string `json:"parts"`
+	Adds  []int64  `json:"adds"` // one less than Parts
 }
 
 // With puts a limit in.
@@ -84,36 +117,52 @@ func (p *PatternLines) With(n int64) Lines {
 	var b strings.Builder
 	for i, part := range p.Parts {
 		if i > 0 {
-			b.WriteString(strconv.FormatInt(n+p.Adds[i-1], 10))
+			b.WriteString(format.Plain(n + p.Adds[i-1]))
 		}
 		b.WriteString(part)
 	}
 	return Lines{Place: p.Place, Text: b.String()}
 }
 
+// stored returns the limits with so many clients of each shape at most, those to protect and others.
+func (e *Explored) stored(most int) *Explored {
+	d := &Explored{Requests: e.Requests, Clients: make([]*Client, len(e.Clients))}
+	protected := map[string]bool{}
+	for _, g := range e.Groups {
+		protected[g.Name] = g.Protected
+	}
+	d.Groups = append([]Group{}, e.Groups...)
+	for _, s := range e.Shapes {
+		all := s.Listed
+		s.Name, s.Listed = s.Kind+" "+s.Title, []Listed{}
+		for _, want := range []bool{true, false} {
+			left := most
+			for _, l := range all {
+				c := e.Clients[l.Client]
+				if left == 0 || protected[c.Group] != want {
+					continue
+				}
+				left--
+				s.Listed = append(s.Listed, l)
+				d.Clients[l.Client] = &Client{name(c.Name), name(c.Short), table.Clip(c.Agent, table.PageLong), c.Group, c.Requests}
+			}
+		}
+		d.Shapes = append(d.Shapes, s)
+	}
+	return d
+}
+
 // An explorer is what the templates write of it. Groups and clients are those of the first limit, for readers without a
 // script.
 type explorer struct {
 	About    string
-	Asked    *Asked   // nil: the limits of Kinds are on the page
-	Kinds    []kind   // to choose from
+	Asked    *Asked // nil: the limits of Stored are on the page
+	Stored   *Explored
 	Percents []string // of protected clients that the least N for them is known of
 	Limit    string
 	Answered bool // whether Limit is an answer
 	Groups   *table.Page
 	Clients  *table.Page // nil: none are listed
-}
-
-// A kind is shapes under one heading.
-type kind struct {
-	Name   string
-	Shapes []choice
-}
-
-type choice struct {
-	Index    int
-	Name     string
-	Selected bool
 }
 
 // show adds what can be chosen, and which clients it hits, with scripts that say how.
@@ -134,43 +183,25 @@ func grid(id string, t *table.Table) *table.Page {
 	return p
 }
 
-// kinds returns the names of the shapes, by kind.
-func (e *Explored) kinds() (kinds []kind) {
-	for i := range e.Shapes {
-		s := &e.Shapes[i]
-		if n := len(kinds); n == 0 || kinds[n-1].Name != s.Kind {
-			kinds = append(kinds, kind{Name: s.Kind})
-		}
-		last := &kinds[len(kinds)-1]
-		last.Shapes = append(last.Shapes, choice{i, s.Title, i == e.First})
-	}
-	return kinds
-}
-
-// first returns the stop that is shown first.
-func (e *Explored) first() *Stop { return &e.Shapes[e.First].Stops[e.FirstStop] }
-
-// groupTable returns a table of what a limit does to groups, and to all of them; without a limit, its heads.
-func groupTable(of string, groups []Group, at *Stop) *table.Page {
+// groupTable returns a table of what a limit does to groups, and to all of them; without groups, its heads.
+func groupTable(of string, groups []Group, s *Shape, stop int) *table.Page {
 	t := table.New(table.Words(of), table.Words("is"))
 	t.Title = "What the limit does to the clients of each " + of
 	t.Head(table.Numbers("clients", "hit", "%", "requests", "refused", "%")...)
-	add := func(g *Group, hit, refused int64) {
+	add := func(g Group, hit, refused int64) {
 		t.Add(
 			table.Text(g.Name), table.Text(g.role()), table.Count(g.Clients), table.Count(hit), percentCell(hit, g.Clients),
 			table.Count(g.Requests), table.Count(refused), percentCell(refused, g.Requests),
 		)
 	}
-	all := Stop{Hit: []int64{0}, Refused: []int64{0}}
-	sum := Group{Name: "all"}
-	for i := range groups {
-		g := &groups[i]
-		add(g, at.Hit[i], at.Refused[i])
+	sum, hit, refused := Group{Name: "all"}, int64(0), int64(0)
+	for i, g := range groups {
+		add(g, s.Hit[i][stop], s.Refused[i][stop])
 		sum.Clients, sum.Requests = sum.Clients+g.Clients, sum.Requests+g.Requests
-		all.Hit[0], all.Refused[0] = all.Hit[0]+at.Hit[i], all.Refused[0]+at.Refused[i]
+		hit, refused = hit+s.Hit[i][stop], refused+s.Refused[i][stop]
 	}
-	if at != nil {
-		add(&sum, all.Hit[0], all.Refused[0])
+	if groups != nil {
+		add(sum, hit, refused)
 	}
 	return grid("groups", t)
 }
@@ -181,54 +212,47 @@ func percentCell(n, of int64) table.Cell { return table.Text(format.Percent(form
 // mostListed is the most clients that a page names of those that a limit hits.
 const mostListed = 20
 
-// clientTable returns a table of the clients that the first limit hits, of those that lists have room for; without
-// limits, its heads.
-func (e *Explored) clientTable(title string, most int) *table.Page {
+// clientTable returns a table of the clients of a list that a limit hits; without a list, its heads.
+func clientTable(title string, clients []*Client, s *Shape, stop int) *table.Page {
 	t := table.New(table.Words("client"), table.Words("identity"), table.Long("agent"))
 	t.Title = title
 	t.Head(append(table.Numbers("requests", "refused", "%"), table.Words("why"))...)
-	var listed []suggest.Listed
-	if len(e.Shapes) > 0 {
-		listed = e.listed(&e.Shapes[e.First], most)
-	}
-	for _, l := range listed {
-		refused := l.Refused[e.FirstStop]
+	for _, l := range s.Listed {
+		refused := l.Refused[stop]
 		if refused == 0 || len(t.Rows) == mostListed {
 			continue
 		}
-		c := &e.Clients[l.Client]
+		need := format.Thousands(l.Need)
+		if l.Need == 0 {
+			need = "more than " + format.Thousands(s.Stops[len(s.Stops)-1])
+		}
+		c := clients[l.Client]
 		t.Add(
-			table.Text(c.Name), table.Text(c.Group), table.Brief(table.Clip(c.Agent, table.PageLong), c.Short),
+			table.Text(c.Name), table.Text(c.Group), table.Brief(c.Agent, c.Short),
 			table.Count(c.Requests), table.Count(refused), percentCell(refused, c.Requests),
-			table.Text(e.Shapes[e.First].why(l.Need, e.first().N)),
+			table.Text(s.Why[0]+need+s.Why[1]+format.Thousands(s.Stops[stop])+s.Why[2]),
 		)
 	}
 	return grid("clients", t)
 }
 
-// why says why a limit hits a client.
-func (s *Shape) why(need, n int64) string {
-	text := format.Thousands(need)
-	if need == 0 {
-		text = "more than " + format.Thousands(s.Stops[len(s.Stops)-1].N)
-	}
-	return s.Why[0] + text + s.Why[1] + format.Thousands(n) + s.Why[2]
+// An island is what the scripts of a page need, as JSON.
+type island struct {
+	Answer   Start     `json:"answer"`
+	Bound    *float64  `json:"bound"`    // percent of the target requests that any limit could refuse; null: unknown
+	Protects string    `json:"protects"` // which clients
+	Percents []string  `json:"percents"`
+	Stored   *Explored `json:"stored"` // null: what is asked is computed
+	Times    *Times    `json:"times"`  // null: there are none
+	State    any       `json:"state"`  // of a log that grows; null: it does not
 }
 
-// listed returns the clients of a list, so many of those to protect and as many others.
-func (e *Explored) listed(s *Shape, most int) (some []suggest.Listed) {
-	protected := map[string]bool{}
-	for _, g := range e.Groups {
-		protected[g.Name] = g.Protected
-	}
-	for _, want := range []bool{true, false} {
-		left := most
-		for _, l := range s.Listed {
-			if left > 0 && protected[e.Clients[l.Client].Group] == want {
-				left--
-				some = append(some, l)
-			}
-		}
-	}
-	return some
+// A Start is the limit that is shown first.
+type Start struct {
+	Limit  string `json:"limit"`
+	By     string `json:"by"`
+	Action string `json:"action"` // for which it is; "": all requests
+	Shape  string `json:"shape"`  // the curve that it lies on, if it is an answer; "": none
+	N      int64  `json:"n"`
+	Why    string `json:"why"` // it may be looser than the least that hits no protected client
 }

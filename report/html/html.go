@@ -93,8 +93,9 @@ func (s *section) alert(title string, alerts []Alert, open bool) {
 
 // Lines are lines that go to one place.
 type Lines struct {
-	Place, Text string
-	what        string // they are, if they have no place
+	Place string `json:"place"`
+	Text  string `json:"text"`
+	what  string // they are, if they have no place
 }
 
 // What says what the lines are.

@@ -3,6 +3,7 @@ package html
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -25,8 +26,7 @@ func (v *view) nights(h *history.History, room room, agents bool) {
 		return
 	}
 	shown := h.Policies[:min(len(h.Policies), room.details)]
-	byRun := map[int32][]int{} // policies
-	var runs []history.Trend
+	runs := map[int32]*history.Trend{}
 	var charts []*chart
 	for i := range shown {
 		p := &shown[i]
@@ -36,11 +36,7 @@ func (v *view) nights(h *history.History, room room, agents bool) {
 				chartOf(p, "clients hit", "hit", func(t *history.Trend) int64 { return t.ClientsHit }))
 		}
 		for j := range p.Trend {
-			run := p.Trend[j].Run
-			if byRun[run] == nil {
-				runs = append(runs, p.Trend[j])
-			}
-			byRun[run] = append(byRun[run], i)
+			runs[p.Trend[j].Run] = cmp.Or(runs[p.Trend[j].Run], &p.Trend[j])
 		}
 	}
 	if charts == nil {
@@ -49,16 +45,15 @@ func (v *view) nights(h *history.History, room room, agents bool) {
 	s := v.begin("nights", "Night by night", "Nights")
 	s.add("text", "A column for each run; where a night has no run, there is a gap.")
 	s.add("charts", charts)
-	slices.SortFunc(runs, func(a, b history.Trend) int { return cmp.Compare(b.Run, a.Run) })
-	for i := range runs {
-		night := nightOf(&runs[i], shown, byRun[runs[i].Run], agents)
-		night.Open = i == 0
+	for i, run := range slices.Backward(slices.Sorted(maps.Keys(runs))) {
+		night := nightOf(runs[run], shown, agents)
+		night.Open = i == len(runs)-1
 		s.add("fold", night)
 	}
 }
 
 // nightOf returns what a run found, folded, below a sentence.
-func nightOf(run *history.Trend, policies []history.Policy, of []int, agents bool) *fold {
+func nightOf(run *history.Trend, policies []history.Policy, agents bool) *fold {
 	t := table.New(table.Name("limit"))
 	t.Title = fmt.Sprintf("What run %d found", run.Run)
 	t.Head(table.Numbers("requests", "refused", "% of requests", "clients hit", "% of clients")...)
@@ -68,9 +63,13 @@ func nightOf(run *history.Trend, policies []history.Policy, of []int, agents boo
 		}
 	}
 	var texts []string
-	for _, i := range of {
+	for i := range policies {
 		p := &policies[i]
-		r := &p.Trend[slices.IndexFunc(p.Trend, func(t history.Trend) bool { return t.Run == run.Run })]
+		at := slices.IndexFunc(p.Trend, func(t history.Trend) bool { return t.Run == run.Run })
+		if at < 0 {
+			continue
+		}
+		r := &p.Trend[at]
 		hit := format.Count(r.ClientsHit, "client")
 		texts = append(texts, fmt.Sprintf("%s %s refused, %s hit", name(p.Policy), format.Thousands(r.Refused), hit))
 		row := []table.Cell{

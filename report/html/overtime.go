@@ -185,24 +185,24 @@ const rowsOfTimes = 100
 // table has the figures of the chart, in longer stretches where there are many.
 func (t *Times) table(room room) []*table.Page {
 	j := t.joined(min(rowsOfTimes, room.rows), room)
-	all := table.New(table.Words(j.Length + " from (UTC)"))
+	var all table.Of[int]
 	all.Title = "Requests and refusals over time"
+	all.Head(table.Words(j.Length+" from (UTC)"), func(i *int) table.Cell {
+		at := format.Moment(j.Start + limit.Time(*i)*j.Step)
+		return table.Shown(at.Format("2006-01-02 15:04"), at.String())
+	})
+	add := func(head string, counts []int64) {
+		all.Head(table.Number(head), func(i *int) table.Cell { return table.Count(counts[*i]) })
+	}
 	if j.Requests != nil {
-		all.Head(table.Number("requests"))
+		add("requests", j.Requests)
 	}
 	for _, p := range j.Policies {
-		all.Head(table.Number("refused by " + p.Policy))
+		add("refused by "+p.Policy, p.Refused)
 	}
-	for i := range j.bars() {
-		at := format.Moment(j.Start + limit.Time(i)*j.Step)
-		row := []table.Cell{table.Shown(at.Format("2006-01-02 15:04"), at.String())}
-		if j.Requests != nil {
-			row = append(row, table.Count(j.Requests[i]))
-		}
-		for _, p := range j.Policies {
-			row = append(row, table.Count(p.Refused[i]))
-		}
-		all.Add(row...)
+	rows := make([]int, j.bars())
+	for i := range rows {
+		rows[i] = i
 	}
-	return all.Pages(len(all.Rows), "", 0)
+	return all.Fill(rows).Pages(len(rows), "", 0)
 }

@@ -52,6 +52,13 @@ func TestOverTimeLosesNothing(t *testing.T) {
 	}
 }
 
+func sum(numbers []int64) (sum int64) {
+	for _, n := range numbers {
+		sum += n
+	}
+	return sum
+}
+
 // The bars of a short log are the minutes of the clock, also before 1970, from the first request to the last.
 func TestOverTimeCountsByTheMinute(t *testing.T) {
 	o := NewOverTime(nil, 1)

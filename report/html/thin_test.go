@@ -84,26 +84,30 @@ func TestHTMLCurveComesBack(t *testing.T) {
 	r := reporttest.SweptTown(300)
 	r.Curves[1].Points = []sweep.Point{{Limit: 1, Hit: sweep.Classes{5, 1}}, {Limit: 5, Counted: true, Refused: sweep.Classes{7}, Hit: sweep.Classes{2}}, {Limit: 9, Hit: sweep.Classes{1}}, {Limit: 12, Counted: true}}
 	c := &Curves{Result: r}
+	for class := range c.Clients {
+		c.Clients[class]++ // none is left out
+	}
+	classes, _ := c.groups()
 	for i := range c.Curves {
-		shape := c.shape(&c.Curves[i], c.classes(), MostPoints)
-		text, err := json.Marshal(shape.data(int(request.ClassCount)))
+		shape := c.shape(&c.Curves[i], classes, MostPoints)
+		text, err := json.Marshal(shape)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var h shapeData
+		var h Shape
 		if err := json.Unmarshal(text, &h); err != nil {
 			t.Fatal(err)
 		}
 		if got := unpacked(h); !slices.Equal(got, c.Curves[i].Points) {
-			t.Errorf("%s: %v\nwant %v", h.Shape, got, c.Curves[i].Points)
+			t.Errorf("%s: %v\nwant %v", h.Title, got, c.Curves[i].Points)
 		}
 	}
 }
 
 // unpacked are the points of a curve of the island.
-func unpacked(h shapeData) []sweep.Point {
+func unpacked(h Shape) []sweep.Point {
 	points := make([]sweep.Point, len(h.Stops))
-	for i, n := range summed(h.Stops) {
+	for i, n := range summed(h.Stops, len(h.Stops)) {
 		points[i].Limit, points[i].Counted = n, h.Counted == nil
 	}
 	counted := h.Counted
@@ -113,10 +117,10 @@ func unpacked(h shapeData) []sweep.Point {
 		}
 	}
 	for class := range request.ClassCount {
-		for i, n := range summed(h.Hit[class]) {
+		for i, n := range summed(h.Hit[class], len(points)) {
 			points[i].Hit[class] = n
 		}
-		for j, n := range summed(h.Refused[class]) {
+		for j, n := range summed(h.Refused[class], len(counted)) {
 			points[counted[j]].Refused[class] = n
 		}
 	}
@@ -126,10 +130,13 @@ func unpacked(h shapeData) []sweep.Point {
 	return points
 }
 
-func summed(differences []int64) (numbers []int64) {
+// summed returns so many numbers by their differences. The last one stays.
+func summed(differences []int64, length int) (numbers []int64) {
 	n := int64(0)
-	for _, d := range differences {
-		n += d
+	for i := range length {
+		if i < len(differences) {
+			n += differences[i]
+		}
 		numbers = append(numbers, n)
 	}
 	return numbers
@@ -152,8 +159,7 @@ func TestHTMLNumbers(t *testing.T) {
 	curve := &sweep.Curve{Shape: sweep.Shape{Kind: sweep.Token, Rate: sweep.Rate{Count: 1, Per: limit.Second}}, Points: []sweep.Point{
 		{Limit: 1, Hit: sweep.Classes{1}}, {Limit: 2, Counted: true}, {Limit: math.MaxInt64, Counted: true},
 	}}
-	shape := c.shape(curve, c.classes(), 10)
-	if h := shape.data(1); !slices.Equal(h.Stops, []int64{1, 1}) {
+	if h := c.shape(curve, nil, 10); !slices.Equal(h.Stops, Column{1, 2}) {
 		t.Errorf("limits %v", h.Stops)
 	}
 	h := (&Times{Step: limit.Minute, Policies: []Refusals{{"p", []int64{1, 2, 3, 4, 5}}}}).joined(2, room{details: 1})

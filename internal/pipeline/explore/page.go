@@ -34,7 +34,7 @@ func (s *Session) page() (*html.Answer, error) {
 		return nil, err
 	}
 	if shape, size, err := shapeOf(policies[0].Parts[0]); err == nil {
-		if p.Size = size; shown != "" {
+		if p.N = size; shown != "" {
 			p.Shape = shape.String()
 		}
 	}

@@ -201,6 +201,9 @@ function showRows(hit) {
   byId("later").disabled = last >= move.found;
 }
 
+// isName reports whether a column begins with the first name when it is sorted; others begin with the largest number.
+const isName = (column) => column === "client" || column === "identity";
+
 byId("filter")?.addEventListener("input", relist);
 byId("earlier")?.addEventListener("click", () => {
   from = Math.max(0, from - rowsAtOnce);
@@ -217,11 +220,9 @@ for (const head of byId("clients")?.tHead.rows[0].cells ?? []) {
   const button = make("button", head.textContent, { type: "button" });
   head.replaceChildren(button);
   button.addEventListener("click", () => {
-    const names = ["client", "identity"].includes(head.dataset.sort);
     reverse = sort === head.dataset.sort && !reverse;
     sort = head.dataset.sort;
-    for (const other of byId("clients").tHead.rows[0].cells) other.removeAttribute("aria-sort");
-    head.setAttribute("aria-sort", names === reverse ? "descending" : "ascending");
+    markSorted(head, isName(sort) === reverse);
     relist();
   });
 }
@@ -302,7 +303,9 @@ function showCurve(answer) {
       line.on = box.checked;
       drawCurve();
     });
-    label.append(box, make("i", "", { class: `c-${line.color}${line.dashed ? " dashed" : ""}` }), line.name);
+    const mark = make("i", "", { class: line.dashed ? "dashed" : "" });
+    mark.style.borderColor = `var(--${line.color})`;
+    label.append(box, mark, line.name);
     return label;
   }));
   showProtected();

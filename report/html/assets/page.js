@@ -14,9 +14,6 @@ function percent(part, whole) {
   return p.toFixed(2);
 }
 
-// plural is how several of a class are called.
-const plural = (name) => (name === "unknown" || name === "doubted" ? name : `${name}s`);
-
 // make builds an element with a text and attributes.
 function make(tag, text, attributes = {}) {
   const element = document.createElement(tag);
@@ -33,10 +30,10 @@ function color(name) {
   return getComputedStyle(probe).color;
 }
 
-// sums are the numbers that differences were made of.
-function sums(differences) {
+// sums are so many numbers, by their differences. Where there are no more, the last number stays.
+function sums(differences, length = differences.length) {
   let n = 0;
-  return differences.map((d) => (n += d));
+  return Array.from({ length }, (_, i) => (n += differences[i] ?? 0));
 }
 
 // Each drawer is called again when the theme or the width changes, and before and after printing.

@@ -5,14 +5,13 @@ const { stored } = data, which = byId("which"), unpacked = new Map();
 // unpack makes the points of a shape out of its columns, once.
 function unpack(index) {
   if (unpacked.has(index)) return unpacked.get(index);
-  const s = stored.shapes[index], sizes = sums(s.stops), zeros = () => stored.groups.map(() => 0);
-  const points = sizes.map((n) => ({ n, counted: !s.counted, hit: zeros(), refused: zeros() }));
-  const counted = s.counted ? s.counted.map((at) => points[at]) : points;
-  for (const p of counted) p.counted = true;
-  s.hit.forEach((column, g) => column && sums(column).forEach((n, at) => (points[at].hit[g] = n)));
-  s.refused.forEach((column, g) => column && sums(column).forEach((n, at) => (counted[at].refused[g] = n)));
-  const listed = (s.listed ?? []).map(([client, need, refused]) => ({ client, need, refused: sums(refused) }));
-  const whole = { ...s, sizes, points, listed, scaled: s.scaled ? sums(s.scaled) : sizes };
+  const s = stored.shapes[index], sizes = sums(s.stops), counted = s.counted ?? [...sizes.keys()];
+  const hit = s.hit.map((column) => sums(column, sizes.length)), refused = s.refused.map((column) => sums(column, counted.length));
+  const points = sizes.map((n, at) => ({ n, counted: false, hit: hit.map((column) => column[at]), refused: stored.groups.map(() => 0) }));
+  counted.forEach((at, i) => Object.assign(points[at], { counted: true, refused: refused.map((column) => column[i]) }));
+  const keeps = (s.keeps ?? []).map((at) => sizes[at] ?? 0), scaled = s.scaled ? sums(s.scaled) : sizes;
+  const listed = (s.listed ?? []).map((l) => ({ ...l, refused: sums(l.refused, sizes.length) }));
+  const whole = { ...s, sizes, points, listed, keeps, scaled };
   unpacked.set(index, whole);
   return whole;
 }
@@ -62,7 +61,8 @@ function ask(question) {
   sortRows(rows, question);
   return {
     limit: limitAt(s, at), groups, requests: stored.requests, found: rows.length, hit: rows.slice(question.from, question.from + question.rows),
-    lines: s.other?.[at] ?? (s.lines ?? []).map(([place, parts, adds]) => [place, parts.reduce((text, part, i) => text + (s.scaled[at] + adds[i - 1]) + part)]),
+    lines: (s.other?.[at] ?? (s.lines ?? []).map(({ place, parts, adds }) => (
+      { place, text: parts.reduce((text, part, i) => text + (s.scaled[at] + adds[i - 1]) + part) }))).map(({ place, text }) => [place, text]),
     lack: s.lack,
   };
 }
@@ -70,21 +70,16 @@ function ask(question) {
 // hitRows are the clients in the page's list that a limit hits.
 function hitRows(s, at) {
   return s.listed.filter((l) => l.refused[at] > 0).map((l) => {
-    const [client, short, agent, identity, requests] = stored.clients[l.client];
     const need = l.need ? thousands(l.need) : `more than ${thousands(s.sizes[s.sizes.length - 1])}`;
     const reasons = [s.why[0] + need + s.why[1] + thousands(s.sizes[at]) + s.why[2]];
-    return { client, short, agent, identity, requests, refused: l.refused[at], reasons };
+    return { ...stored.clients[l.client], refused: l.refused[at], reasons };
   });
 }
 
 // sortRows leaves rows as they are listed until a column is chosen.
 function sortRows(rows, { sort, reverse }) {
-  const columns = {
-    client: (x, y) => x.client.localeCompare(y.client), identity: (x, y) => x.identity.localeCompare(y.identity),
-    requests: (x, y) => y.requests - x.requests, refused: (x, y) => y.refused - x.refused,
-    share: (x, y) => y.refused / y.requests - x.refused / x.requests,
-  };
-  if (columns[sort]) rows.sort(columns[sort]);
+  const keyOf = (c) => (sort === "share" ? c.refused / c.requests : c[sort]);
+  if (sort) rows.sort((x, y) => (isName(sort) ? compare(keyOf(x), keyOf(y)) : keyOf(y) - keyOf(x)));
   if (reverse) rows.reverse();
 }
 

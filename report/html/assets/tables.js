@@ -16,13 +16,18 @@ function compare(a, b) {
   return collator.compare(a, b);
 }
 
+// markSorted says that a column is sorted, and no other of its table.
+function markSorted(head, down) {
+  for (const other of head.parentElement.cells) other.removeAttribute("aria-sort");
+  head.setAttribute("aria-sort", down ? "descending" : "ascending");
+}
+
 function sortBy(table, column) {
   const head = table.tHead.rows[0].cells[column];
   const numbers = head.classList.contains("num");
   const was = head.getAttribute("aria-sort");
   const down = was ? was === "ascending" : numbers;
-  for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
-  head.setAttribute("aria-sort", down ? "descending" : "ascending");
+  markSorted(head, down);
   const body = table.tBodies[0];
   const rows = [...body.rows].map((row) => [keyOf(row, column), row]);
   rows.sort((a, b) => (down ? compare(b[0], a[0]) : compare(a[0], b[0])));
