@@ -14,8 +14,8 @@ import (
 
 // The answer to what a limit should be, as a page. On top is what suggest says on a terminal. Below it any limit can be
 // chosen: of a page that is served, or stands in another one, each is asked and computed; else those of some shapes lie
-// in an island of JSON. Without a script there are the answer, the clients that it hits, and the map, which has the N of
-// each shape and promise.
+// in an island of JSON. Without a script there are the answer, the clients that it hits, and the map, which has the N
+// of each shape and promise.
 
 // An Answer is such a page. Texts and figures are those of the report that it is made from.
 type Answer struct {
@@ -56,8 +56,8 @@ var (
 	askedScripts  = []string{"charts.js", "explorer.js", "asked.js", "log.js"}
 )
 
-// AskedHashes returns the hashes of the script and of the style of a page that asks, for the rules of one that it stands
-// in.
+// AskedHashes returns the hashes of the script and of the style of a page that asks, for the rules of one that it
+// stands in.
 func AskedHashes() (script, style string) {
 	f := framed(askedScripts...)
 	return hashOf(string(f.Script)), hashOf(string(f.Style))
@@ -74,19 +74,20 @@ func (p *Answer) Write(w io.Writer) error {
 // view returns the page, with so many clients in the lists of each shape.
 func (p *Answer) view(most int) *view {
 	v := &view{
-		section: section{Title: "What should the limit be?"}, Lede: p.What, Begin: "Answer", Shadow: p.Shadow, Command: p.Command,
+		section: section{Title: "What should the limit be?"}, Lede: p.What, Begin: "Answer",
+		Shadow: p.Shadow, Command: p.Command,
 		Lacks:  "N cannot be moved. The answer, the clients that it hits, and the map with the N of each shape are here.",
 		Island: &island{Bound: p.Bound, Protects: p.Protects, Percents: append([]string{}, p.Percents...)},
 	}
 	v.add("answer", p)
-	v.alert("What was found in the log", roomAfter(0).alerts(p.Alerts), p.Tone == "not_judgeable")
+	v.alert("What was found in the log", room(0).alerts(p.Alerts), p.Tone == "not_judgeable")
 	p.explore(v, most)
 	if len(p.Percents) > 0 && p.Asked == nil && len(p.Shapes) > 0 {
 		s := v.begin("map", "Map: the least N that leaves so many unhurt", "Map")
 		s.add("map", p.Protects)
 		s.add("maps", p.maps())
 	}
-	v.begin("means", "What it means", "What it means").add("words", words{true, clippedAll(p.Notes, 40)})
+	v.begin("means", "What it means", "What it means").add("words", words{true, room(0).texts(p.Notes)})
 	return v
 }
 
@@ -125,7 +126,8 @@ func pasted(all ...Lines) []Lines {
 // explore adds what can be chosen.
 func (p *Answer) explore(v *view, most int) {
 	e := &explorer{Percents: p.Percents, Answered: p.Limit != "", Asked: p.Asked}
-	e.About = fmt.Sprintf("Each figure is that of a replay of the whole log. Protected: %s. Target: %s.", p.Protects, p.Targets)
+	e.About = fmt.Sprintf("Each figure is that of a replay of the whole log. Protected: %s. Target: %s.",
+		p.Protects, p.Targets)
 	switch a := p.Asked; {
 	case a != nil:
 		e.Limit, e.Groups = a.Limit, groupTable("identity", nil, nil, 0)

@@ -79,8 +79,8 @@ func (c *chart) draw(columns []column, least float64, apart bool) {
 			height = max(height, leastShown)
 		}
 		c.Bars = append(c.Bars, chartBar{
-			X: percentOf(float64(i), n), Y: percentOf(1-height, 1), Width: percentOf(width, n), Height: percentOf(height, 1),
-			Gap: column.gap, Text: column.text,
+			X: percentOf(float64(i), n), Width: percentOf(width, n), Gap: column.gap, Text: column.text,
+			Y: percentOf(1-height, 1), Height: percentOf(height, 1),
 		})
 	}
 	c.mark(columns)

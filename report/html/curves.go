@@ -18,8 +18,8 @@ import (
 type Curves struct {
 	*sweep.Result
 	From string // where they come from, if that is not where the rest of the page does: a sentence
-	// Changes are at how many limits each curve changes, if it has lost points on its way here, as in the database; nil:
-	// none has.
+	// Changes are at how many limits each curve changes, if it has lost points on its way here, as in the database;
+	// nil: none has.
 	Changes []int64
 }
 
@@ -40,16 +40,17 @@ func (c *Curves) show(v *view, room room) {
 	if len(shown) == 0 {
 		return
 	}
-	explored := c.explored(shown, room.points)
+	explored := c.explored(shown, room.drawn(MostPoints))
 	first := &explored.Shapes[explored.First]
 	e := &explorer{Stored: explored, Limit: first.limit(explored.FirstStop), Groups: groupTable("class", nil, nil, 0)}
-	e.About = c.about() + " The figures are exact, and those of a real replay of these requests with that limit. One that " +
-		"goes on from the night before (--resume) remembers that night, and may refuse a little more."
+	e.About = c.about() + " The figures are exact, and those of a real replay of these requests with that limit. " +
+		"One that goes on from the night before (--resume) remembers that night, and may refuse a little more."
 	_, _, v.Island.Protects = c.protected()
 	v.Island.Stored, v.Island.Answer = explored.stored(0), Start{Limit: e.Limit}
 	v.show(e, "explorer.js", "stored.js")
 	s := v.begin("curves", "The smallest N that affects no clients", "Smallest N")
-	s.add("text", "Each column is a share of clients that no request is refused of, and what that N refuses of all requests.")
+	s.add("text", "Each column is a share of clients that no request is refused of, and what that N refuses of all "+
+		"requests.")
 	heat := v.begin("map", "Map: limit × window", "Map")
 	for kind := range sweep.KindCount {
 		of := slices.DeleteFunc(slices.Clone(shown), func(curve *sweep.Curve) bool { return curve.Kind != kind })
@@ -73,7 +74,7 @@ func (c *Curves) show(v *view, room room) {
 func (c *Curves) shown(room room) (curves []*sweep.Curve) {
 	for kind := range sweep.KindCount {
 		for i := range c.Curves {
-			if c.Curves[i].Kind == kind && len(c.Curves[i].Points) > 0 && len(curves) < room.curves {
+			if c.Curves[i].Kind == kind && len(c.Curves[i].Points) > 0 && len(curves) < room.drawn(120) {
 				curves = append(curves, &c.Curves[i])
 			}
 		}
@@ -148,13 +149,15 @@ func (c *Curves) note(curve *sweep.Curve, thin *thinning) string {
 	stops, changes := format.Thousands(int64(len(thin.points))), c.changes(curve)
 	switch {
 	case changes > int64(len(curve.Points)):
-		return fmt.Sprintf("This curve changes at %s limits; the database keeps a selection. The slider stops at %s of them. "+
-			"Each is exact.", format.Thousands(changes), stops)
+		return fmt.Sprintf("This curve changes at %s limits; the database keeps a selection. The slider stops at %s of "+
+			"them. Each is exact.", format.Thousands(changes), stops)
 	case thin.columns > 0:
-		return fmt.Sprintf("The slider stops at %s of the %s limits at which this curve changes. Each is exact, and up to %s pixels wide "+
-			"the drawing is that of all; --output json has every one.", stops, format.Thousands(changes), format.Thousands(int64(thin.columns)))
+		return fmt.Sprintf("The slider stops at %s of the %s limits at which this curve changes. Each is exact, and up to "+
+			"%s pixels wide the drawing is that of all; --output json has every one.", stops, format.Thousands(changes),
+			format.Thousands(int64(thin.columns)))
 	}
-	return fmt.Sprintf("The slider stops at each of the %s limits at which this curve changes; between two of them the lower one holds.", stops)
+	return fmt.Sprintf("The slider stops at each of the %s limits at which this curve changes; between two of them the "+
+		"lower one holds.", stops)
 }
 
 // changes is at how many limits one of the curves changes.

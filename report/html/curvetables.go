@@ -25,7 +25,8 @@ func (c *Curves) whoText() string {
 	case c.Clients[request.Browser] == 0:
 		return ""
 	case c.Hidden == nil && c.From != "":
-		return "Browsers are clients that say they are: claims are counted, as of that run it is not known who its clients are."
+		return "Browsers are clients that say they are: claims are counted, as of that run it is not known who its " +
+			"clients are."
 	case c.Hidden == nil:
 		return "Browsers are clients that say they are: claims are counted, as it is not known who the clients are."
 	case c.Hidden.Clients == 0:
@@ -110,9 +111,9 @@ func (c *Curves) refusedCell(p *sweep.Point) table.Cell {
 // heatMaps returns two for curves of a kind: what is refused, and which people are hit, by limit × window.
 func (c *Curves) heatMaps(curves []*sweep.Curve) []*table.Page {
 	people, hit, who := c.protected()
+	hitCell := func(p *sweep.Point) table.Cell { return table.Share(format.PercentOf(hit(p), people)) }
 	return []*table.Page{
-		heatMap("% of requests refused", curves, c.refusedCell),
-		heatMap("% of "+who+" hit", curves, func(p *sweep.Point) table.Cell { return table.Share(format.PercentOf(hit(p), people)) }),
+		heatMap("% of requests refused", curves, c.refusedCell), heatMap("% of "+who+" hit", curves, hitCell),
 	}
 }
 
@@ -218,8 +219,9 @@ func (c *Curves) missing(shown []*sweep.Curve) (notes []string) {
 		}
 	}
 	if lost > 0 {
-		notes = append(notes, fmt.Sprintf("Of %s the database has a selection of points, all exact. Between two of them the map "+
-			"shows the lower, which refuses no less, and the smallest N is the smallest of those.", format.Count(lost, "curve")))
+		notes = append(notes, fmt.Sprintf("Of %s the database has a selection of points, all exact. Between two of them "+
+			"the map shows the lower, which refuses no less, and the smallest N is the smallest of those.",
+			format.Count(lost, "curve")))
 	}
 	return notes
 }

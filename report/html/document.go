@@ -13,8 +13,8 @@ import (
 	"shadow/report/table"
 )
 
-// A report that is written for people, as a page: what is worth reading first on top, then its parts in their order, and
-// at the foot what was read.
+// A report that is written for people, as a page: what is worth reading first on top, then its parts in their order,
+// and at the foot what was read.
 
 // A Document is such a page.
 type Document struct {
@@ -33,8 +33,8 @@ func (d *Document) Write(w io.Writer) error {
 	text := document.Writer{Page: &document.Page{}}
 	d.text(&text)
 	return write(w, func(halvings int) (*view, bool) {
-		room := roomAfter(2 * halvings)
-		return d.view(text.Page, room), room.rows > 1
+		room := room(2 * halvings)
+		return d.view(text.Page, room), room.listed(900) > 1
 	})
 }
 
@@ -43,7 +43,7 @@ func (d *Document) view(p *document.Page, room room) *view {
 	for _, a := range p.Alerts {
 		alerts = append(alerts, Alert{a.Level.Tone, a.Text})
 	}
-	parts, tables := p.Parts[:min(len(p.Parts), room.sections)], 0
+	parts, tables := p.Parts[:min(len(p.Parts), room.listed(60))], 0
 	alerts = append(room.alerts(alerts), leftOut(len(parts), len(p.Parts))...)
 	v := reported(d.head, p.Title, d.lede, cardsOf(&d.head.Input), alerts)
 	v.Lacks = "tables cannot be sorted or searched. All figures are here."
@@ -86,7 +86,7 @@ func (s *section) addAll(part *document.Part, room room, tables int) {
 		if b.Table != nil {
 			t := *b.Table
 			t.Title = table.Clip(part.Title, table.PageLong)
-			s.add("tables", t.Pages(room.of(tables), "rows", int64(len(t.Rows))))
+			s.add("tables", t.Pages(room.rows(tables), "rows", int64(len(t.Rows))))
 		}
 		switch {
 		case drawn:
@@ -95,7 +95,8 @@ func (s *section) addAll(part *document.Part, room room, tables int) {
 			s.add("drawn", b.Plot.Draw(false))
 		}
 		if b.Lines != nil {
-			s.add("lines", Lines{Text: strings.Join(clippedAll(b.Lines, room.list), "\n") + "\n", what: "Lines"})
+			lines := clippedAll(b.Lines, room.listed(MostRows))
+			s.add("lines", Lines{Text: strings.Join(lines, "\n") + "\n", what: "Lines"})
 		}
 	}
 }
@@ -127,8 +128,8 @@ func ledeOf(h *report.Head) string {
 		return "The log has no request to judge."
 	}
 	const layout = "2 January 2006 15:04"
-	return fmt.Sprintf("A replay of what was logged from %s to %s UTC. No client was blocked: this page tells who would "+
-		"have been.", in.Span.First.Format(layout), in.Span.Last.Format(layout))
+	return fmt.Sprintf("A replay of what was logged from %s to %s UTC. No client was blocked: this page tells who "+
+		"would have been.", in.Span.First.Format(layout), in.Span.Last.Format(layout))
 }
 
 // A card is a figure and what it counts.

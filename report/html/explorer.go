@@ -144,7 +144,8 @@ func (e *Explored) stored(most int) *Explored {
 				}
 				left--
 				s.Listed = append(s.Listed, l)
-				d.Clients[l.Client] = &Client{name(c.Name), name(c.Short), table.Clip(c.Agent, table.PageLong), c.Group, c.Requests}
+				agent := table.Clip(c.Agent, table.PageLong)
+				d.Clients[l.Client] = &Client{name(c.Name), name(c.Short), agent, c.Group, c.Requests}
 			}
 		}
 		d.Shapes = append(d.Shapes, s)
@@ -190,7 +191,8 @@ func groupTable(of string, groups []Group, s *Shape, stop int) *table.Page {
 	t.Head(table.Numbers("clients", "hit", "%", "requests", "refused", "%")...)
 	add := func(g Group, hit, refused int64) {
 		t.Add(
-			table.Text(g.Name), table.Text(g.role()), table.Count(g.Clients), table.Count(hit), percentCell(hit, g.Clients),
+			table.Text(g.Name), table.Text(g.role()),
+			table.Count(g.Clients), table.Count(hit), percentCell(hit, g.Clients),
 			table.Count(g.Requests), table.Count(refused), percentCell(refused, g.Requests),
 		)
 	}

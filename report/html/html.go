@@ -87,7 +87,8 @@ type Alert struct{ Tone, Text string } // stop, warn, info
 func (s *section) alert(title string, alerts []Alert, open bool) {
 	if len(alerts) > 0 {
 		title = fmt.Sprintf("%s: %d", title, len(alerts))
-		s.add("fold", &fold{Class: "findings fold", Title: title, Level: 2, Open: open, Blocks: []block{{"alerts", alerts}}})
+		blocks := []block{{"alerts", alerts}}
+		s.add("fold", &fold{Class: "findings fold", Title: title, Level: 2, Open: open, Blocks: blocks})
 	}
 }
 
@@ -141,11 +142,8 @@ func framed(more ...string) frame {
 	script += "(() => {\n\"use strict\";\n" + assembled(scripts...) + "})();\n"
 	policy := fmt.Sprintf("default-src 'none'; script-src '%s'; style-src '%s'; base-uri 'none'; form-action 'none'%s",
 		hashOf(script), hashOf(style), rules)
-	return frame{
-		CSP:    template.HTML(`<meta http-equiv="Content-Security-Policy" content="` + policy + `">`), //nolint:gosec // hashes
-		Style:  template.CSS(style),                                                                   //nolint:gosec // our own
-		Script: template.JS(script),                                                                   //nolint:gosec // our own
-	}
+	policy = `<meta http-equiv="Content-Security-Policy" content="` + policy + `">`
+	return frame{template.HTML(policy), template.CSS(style), template.JS(script)} //nolint:gosec // hashes, and our own files
 }
 
 // assembled returns the text of some files below assets/, one after the other.
@@ -188,39 +186,30 @@ func write(w io.Writer, viewed func(halvings int) (v *view, more bool)) error {
 // Names are cut and lists bounded before anything is written, so that no log makes the page large; where even that
 // comes to too much, everything is halved again and again.
 
-// room says how much of everything a page shows.
-type room struct {
-	policies int // rows of the table of candidates
-	details  int // policies with lists of their own
-	rows     int // of clients, or of actions, in all lists of the page together
-	list     int // in one list
-	curves   int
-	points   int // of one curve
-	steps    int // of one policy's refusals over time
-	notes    int // warnings, and sentences of a section
-	sections int // that others have handed in
-}
+// A room says how much of everything a page shows: how often what charts draw has been halved, and lists half as often.
+type room int
 
-// MostPoints is the most points of a curve on a page.
-const MostPoints = 2000
+const (
+	// MostPoints is the most points of a curve on a page.
+	MostPoints = 2000
+	// MostRows is the most rows of a list of clients or actions on a page.
+	MostRows = 250
+)
 
-// MostRows is the most rows of a list of clients or actions on a page.
-const MostRows = 250
+// drawn returns how many of so many things a chart draws.
+func (r room) drawn(most int) int { return most >> r }
 
-// roomAfter returns what is left after what charts draw has been halved so many times, and lists half as often.
-func roomAfter(halvings int) room {
-	half := func(n int) int { return n >> halvings }
-	some := func(n, times int) int { return (n + 1<<times - 1) >> times } // 1 at least
-	lists := halvings / 2
-	return room{
-		policies: some(300, lists), details: some(12, lists), rows: some(900, lists), list: some(MostRows, lists),
-		notes: some(40, lists), sections: some(60, lists),
-		curves: some(120, halvings), points: half(MostPoints), steps: half(1000),
-	}
-}
+// listed returns how many of so many things a page lists, 1 at least.
+func (r room) listed(most int) int { return (most + 1<<(r/2) - 1) >> (r / 2) }
 
-// of returns how many rows each of some lists may have.
-func (r room) of(lists int) int { return min(r.list, r.rows/max(lists, 1)) }
+// rows returns how many rows each of some lists may have.
+func (r room) rows(lists int) int { return min(r.listed(MostRows), r.listed(900)/max(lists, 1)) }
+
+// details returns how many policies have charts and lists of their own.
+func (r room) details() int { return r.listed(12) }
+
+// notes returns how many warnings a page has, and sentences a section.
+func (r room) notes() int { return r.listed(40) }
 
 const textLength = 600 // characters of a sentence
 
@@ -229,6 +218,9 @@ func clipped(text string) string { return table.Clip(text, textLength) }
 
 // name returns a name as the page may have it.
 func name(text string) string { return table.Clip(text, table.PageName) }
+
+// texts returns some sentences as the page may have them.
+func (r room) texts(texts []string) []string { return clippedAll(texts, r.notes()) }
 
 // clippedAll returns some texts as the page may have them.
 func clippedAll(texts []string, most int) (some []string) {
@@ -244,16 +236,15 @@ func clippedAll(texts []string, most int) (some []string) {
 // facts returns some facts as the page may have them.
 func (r room) facts(facts []document.Fact) (some []document.Fact) {
 	for _, f := range facts {
-		some = append(some, document.Fact{
-			Label: f.Label, Text: clipped(f.Text), Details: clippedAll(f.Details, r.notes), Prose: f.Prose,
-		})
+		f.Text, f.Details = clipped(f.Text), r.texts(f.Details)
+		some = append(some, f)
 	}
 	return some
 }
 
 // alerts returns some alerts as the page may have them.
 func (r room) alerts(alerts []Alert) (some []Alert) {
-	for _, a := range alerts[:min(len(alerts), r.notes)] {
+	for _, a := range alerts[:min(len(alerts), r.notes())] {
 		some = append(some, Alert{a.Tone, clipped(a.Text)})
 	}
 	return some

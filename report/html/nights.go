@@ -25,7 +25,7 @@ func (v *view) nights(h *history.History, room room, agents bool) {
 	if h == nil {
 		return
 	}
-	shown := h.Policies[:min(len(h.Policies), room.details)]
+	shown := h.Policies[:min(len(h.Policies), room.details())]
 	runs := map[int32]*history.Trend{}
 	var charts []*chart
 	for i := range shown {
@@ -81,12 +81,10 @@ func nightOf(run *history.Trend, policies []history.Policy, agents bool) *fold {
 		}
 		t.Add(row...)
 	}
-	few := strings.Join(texts[:min(len(texts), 3)], "; ")
-	return &fold{
-		Class:  "kind night",
-		Title:  clipped(fmt.Sprintf("Run %d, %s: %s of %s", run.Run, nightText(run), few, format.Count(run.Requests, "request"))),
-		Blocks: []block{{"table", t.Page(len(t.Rows), "", 0)}},
-	}
+	title := fmt.Sprintf("Run %d, %s: %s of %s", run.Run, nightText(run), strings.Join(texts[:min(len(texts), 3)], "; "),
+		format.Count(run.Requests, "request"))
+	blocks := []block{{"table", t.Page(len(t.Rows), "", 0)}}
+	return &fold{Class: "kind night", Title: clipped(title), Blocks: blocks}
 }
 
 // nightText returns the time of a run.
@@ -119,7 +117,8 @@ func chartOf(p *history.Policy, what, class string, figure func(*history.Trend) 
 			}
 		}
 		n := figure(t)
-		shown := column{value: float64(n), text: fmt.Sprintf("run %d, %s: %s", t.Run, nightText(t), format.Thousands(n))}
+		text := fmt.Sprintf("run %d, %s: %s", t.Run, nightText(t), format.Thousands(n))
+		shown := column{value: float64(n), text: text}
 		words = append(words, format.Thousands(n))
 		if t.First != nil {
 			before, shown.mark = t, t.First.Format(time.DateOnly)

@@ -36,7 +36,7 @@ func nightly(nights ...int) *Page {
 func TestNightsAreDrawn(t *testing.T) {
 	nights := func(nights ...int) []block {
 		var v view
-		if v.nights(nightly(nights...).Model.History, roomAfter(0), true); v.Sections == nil {
+		if v.nights(nightly(nights...).Model.History, room(0), true); v.Sections == nil {
 			return nil
 		}
 		return v.Sections[0].Blocks

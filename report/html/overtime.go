@@ -152,7 +152,7 @@ func (e *extent) coverMiddle(s *replay.Stretches) {
 // joined puts stretches together until there are at most so many, of the policies that there is room for.
 func (t *Times) joined(most int, room room) *Times {
 	j := *t
-	j.Policies = slices.Clone(t.Policies[:min(len(t.Policies), room.details)])
+	j.Policies = slices.Clone(t.Policies[:min(len(t.Policies), room.details())])
 	for i := range j.Policies {
 		j.Policies[i].Policy = name(j.Policies[i].Policy)
 	}
@@ -184,7 +184,7 @@ const rowsOfTimes = 100
 
 // table has the figures of the chart, in longer stretches where there are many.
 func (t *Times) table(room room) []*table.Page {
-	j := t.joined(min(rowsOfTimes, room.rows), room)
+	j := t.joined(min(rowsOfTimes, room.listed(900)), room)
 	var all table.Of[int]
 	all.Title = "Requests and refusals over time"
 	all.Head(table.Words(j.Length+" from (UTC)"), func(i *int) table.Cell {

@@ -109,7 +109,7 @@ func TestTimesTable(t *testing.T) {
 	for i := range long.Requests {
 		long.Requests[i], long.Policies[0].Refused[i] = int64(i), 1
 	}
-	got := long.table(roomAfter(0))[0]
+	got := long.table(room(0))[0]
 	if len(got.Rows) != 57 || got.Heads[0].Text != "16 min from (UTC)" || got.Rows[1][1].Text != "376" || got.Rows[0][2].Text != "16" || got.Rows[56][2].Text != "4" {
 		t.Errorf("%d rows, %v, %v", len(got.Rows), got.Heads, got.Rows[:2])
 	}

@@ -5,12 +5,9 @@ import (
 	"fmt"
 	"io"
 
-	"shadow/internal/request"
-	"shadow/internal/traffic/who"
 	"shadow/report"
 	"shadow/report/document"
 	"shadow/report/format"
-	"shadow/report/table"
 )
 
 // What is on the page of a replay, from top to bottom: a summary that can be read by who knows nothing of rate limits,
@@ -64,8 +61,8 @@ func NewPage(m *report.Model) *Page {
 // curves, and says so.
 func (p *Page) Write(w io.Writer) error {
 	return write(w, func(halvings int) (*view, bool) {
-		room := roomAfter(halvings)
-		return p.view(room), room.points >= 2
+		room := room(halvings)
+		return p.view(room), room.drawn(MostPoints) >= 2
 	})
 }
 
@@ -76,15 +73,16 @@ func (p *Page) view(room room) *view {
 		title = "What every limit would have done"
 	}
 	var alerts []Alert
-	for _, text := range clippedAll(m.Alerts(), room.notes) {
+	for _, text := range room.texts(m.Alerts()) {
 		alerts = append(alerts, Alert{"warn", text})
 	}
-	sections := p.Sections[:min(len(p.Sections), room.sections)]
+	sections := p.Sections[:min(len(p.Sections), room.listed(60))]
 	alerts = append(alerts, leftOut(len(sections), len(p.Sections))...)
 	v := reported(&m.Head, title, ledeOf(&m.Head), p.cards(), alerts)
 	v.Scripts = append(v.Scripts, "charts.js", "times.js")
 	v.Island = &island{Percents: []string{}}
-	v.Lacks = "tables cannot be sorted or searched, and there are no charts with a slider. All figures of the tables are here."
+	v.Lacks = "tables cannot be sorted or searched, and there are no charts with a slider. All figures of the tables " +
+		"are here."
 	if m.Stored != nil {
 		v.Stored = clipped(m.Stored.String())
 	}
@@ -96,7 +94,7 @@ func (p *Page) view(room room) *view {
 	if judged {
 		p.candidates(v, room)
 	}
-	v.begin("news", "What has changed", "What has changed").add("list", clippedAll(p.news, room.notes))
+	v.begin("news", "What has changed", "What has changed").add("list", room.texts(p.news))
 	v.nights(m.History, room, m.Input.AgentsLogged)
 	for i := range sections {
 		p.handedIn(v, i, room)
@@ -120,34 +118,25 @@ func (p *Page) candidates(v *view, room room) {
 	m := p.Model
 	s := v.begin("candidates", "Candidates side by side", "Candidates")
 	s.add("text", "Each row is a limit and what it would have done with the same requests.")
-	s.add("tables", report.PolicyTable(m).Pages(room.policies, "candidates", int64(len(m.Policies))))
+	s.add("tables", report.PolicyTable(m).Pages(room.listed(300), "candidates", int64(len(m.Policies))))
 	if m.Banded() {
-		s.add("tables", report.BandTable(m).Pages(room.policies, "candidates", int64(len(m.Policies))))
+		s.add("tables", report.BandTable(m).Pages(room.listed(300), "candidates", int64(len(m.Policies))))
 	}
 	if p.Times == nil {
 		return
 	}
-	v.Island.Times = p.Times.joined(room.steps, room)
+	v.Island.Times = p.Times.joined(room.drawn(1000), room)
 	s = v.begin("times", "Requests and refusals over time", "")
 	s.add("times", true)
-	for _, text := range clippedAll(p.untimed(), room.notes) {
-		s.add("note", text)
-	}
-	s.add("fold", &fold{Class: "kind", Title: "The figures of the chart", Blocks: []block{{"tables", p.Times.table(room)}}})
-}
-
-// untimed says what the chart of refusals over time leaves out.
-func (p *Page) untimed() (notes []string) {
 	if p.Times.Requests == nil {
-		notes = append(notes, "When all requests came is not in the database: a run of shadow tail does not keep it.")
+		s.add("note", "When all requests came is not in the database: a run of shadow tail does not keep it.")
 	}
-	if p.Times.Left > 0 {
-		notes = append(notes, format.Count(p.Times.Left, "request")+" of another time would make the bars longer and are left out.")
+	if left := format.Count(p.Times.Left, "request"); p.Times.Left > 0 {
+		s.add("note", left+" of another time would make the bars longer and are left out.")
 	}
-	if p.Untimed != "" {
-		notes = append(notes, p.Untimed)
-	}
-	return notes
+	s.add("note", clipped(p.Untimed))
+	table := []block{{"tables", p.Times.table(room)}}
+	s.add("fold", &fold{Class: "kind", Title: "The figures of the chart", Blocks: table})
 }
 
 // handedIn adds a section that others have handed in. Of lists of what has changed there are many, which are folded.
@@ -158,12 +147,12 @@ func (p *Page) handedIn(v *view, i int, room room) {
 	}
 	shown := v.begin(fmt.Sprint("s-", i), name(s.Title), link)
 	shown.Folded = p.Model.History != nil && s.Table != nil
-	for _, text := range clippedAll(s.Notes, room.notes) {
+	for _, text := range room.texts(s.Notes) {
 		shown.add("text", text)
 	}
 	if s.Table != nil {
 		s.Table.Title = s.Title
-		shown.add("table", s.Table.Page(room.of(len(p.Sections)), "rows", int64(len(s.Table.Rows))))
+		shown.add("table", s.Table.Page(room.rows(len(p.Sections)), "rows", int64(len(s.Table.Rows))))
 	}
 }
 
@@ -187,8 +176,8 @@ func (p *Page) cards() []card {
 
 // details adds what a page has of each candidate by itself: which clients it hits, what it means, how a server is told.
 func details(s *section, m *report.Model, room room) {
-	shown := min(len(m.Policies), room.details)
-	rows := room.of(shown)
+	shown := min(len(m.Policies), room.details())
+	rows := room.rows(shown)
 	for i := range m.Policies[:shown] {
 		p := &m.Policies[i]
 		blocks := []block{{"text", format.Sentence(report.Headline(p)) + "."}}
@@ -199,14 +188,14 @@ func details(s *section, m *report.Model, room room) {
 			blocks = append(blocks, block{"table", report.ActionTable(p).Page(rows, "actions", 0)})
 		}
 		facts := document.Facts(room.facts(append(p.RetryFacts(), p.HarmFacts(m.Input.Span.Layouts())...)))
-		facts.Add("means", clippedAll(p.Meanings(), room.notes)...)
-		facts.Add("in nginx", clippedAll(p.NginxTexts(), room.notes)...)
+		facts.Add("means", room.texts(p.Meanings())...)
+		facts.Add("in nginx", room.texts(p.NginxTexts())...)
 		blocks = append(blocks, block{"facts", facts})
 		s.add("fold", &fold{Class: "detail", Title: name(p.Policy), Level: 3, Open: true, Blocks: blocks})
 	}
 	if all := len(m.Policies); shown < all {
-		s.add("note", fmt.Sprintf("The first %d of %d candidates have their clients and actions here; --output json has those of "+
-			"all.", shown, all))
+		s.add("note", fmt.Sprintf("The first %d of %d candidates have their clients and actions here; --output json has "+
+			"those of all.", shown, all))
 	}
 }
 
@@ -216,7 +205,7 @@ func meanings(m *report.Model, room room) (all []document.Fact) {
 	for i := range m.Policies {
 		p := &m.Policies[i]
 		kind := cmp.Or(p.Kind, p.Policy)
-		if i >= room.details && !explained[kind] && len(all) < room.notes {
+		if i >= room.details() && !explained[kind] && len(all) < room.notes() {
 			all = append(all, document.Fact{
 				Label: name(p.Policy), Text: clipped(p.Semantics), Details: []string{"In nginx: " + clipped(p.Nginx)},
 			})
@@ -224,88 +213,4 @@ func meanings(m *report.Model, room room) (all []document.Fact) {
 		explained[kind] = true
 	}
 	return all
-}
-
-// A verdict is a policy in a sentence, for who knows nothing of rate limits.
-type verdict struct {
-	Name, Text string
-	Percent    string
-	Hit        *table.Page // clients, by what they are; nil: not known
-	Tag        string      // loosest, strictest
-}
-
-// fewVerdicts is the most candidates that the summary speaks of.
-const fewVerdicts = 4
-
-// verdicts returns the first few candidates; of many, also the loosest and the strictest of all.
-func verdicts(m *report.Model) (all []verdict) {
-	loosest, strictest := 0, 0
-	for i := range m.Policies {
-		if m.Policies[i].Refused < m.Policies[loosest].Refused {
-			loosest = i
-		}
-		if m.Policies[i].Refused > m.Policies[strictest].Refused {
-			strictest = i
-		}
-	}
-	for i := range m.Policies {
-		if i >= fewVerdicts && i != loosest && i != strictest {
-			continue
-		}
-		p := &m.Policies[i]
-		v := verdict{Name: name(p.Policy), Percent: format.Percent(p.RefusedPercent), Text: verdictText(p)}
-		if m.Input.AgentsLogged {
-			v.Hit = hitTable(p)
-		}
-		switch {
-		case loosest == strictest:
-		case i == loosest:
-			v.Tag = "loosest"
-		case i == strictest:
-			v.Tag = "strictest"
-		}
-		all = append(all, v)
-	}
-	return all
-}
-
-// hitTable returns a table of how many of each class, or identity, are hit, of those that are there.
-func hitTable(p *report.Policy) *table.Page {
-	t := table.New(table.Words("kind"), table.Words("clients hit"), table.Number("share in %"))
-	t.Title = "Clients hit, of each kind"
-	add := func(whose string, f *report.ClassFigures) {
-		if f.Clients > 0 {
-			hit := format.Thousands(f.ClientsHit) + " of " + format.Thousands(f.Clients)
-			t.Add(table.Text(whose), table.Text(hit), table.Share(format.PercentOf(f.ClientsHit, f.Clients)))
-		}
-	}
-	if p.ByIdentity != nil {
-		for is, f := range p.ByIdentity {
-			add(who.Identity(is).String(), &f)
-		}
-	} else {
-		for class, f := range p.ByClass {
-			add(report.ClassTitle(request.Class(class)), &f)
-		}
-	}
-	page := t.Page(len(t.Rows), "", 0)
-	page.Class = "bars"
-	return page
-}
-
-// verdictText returns the policy for those who have never heard of one.
-func verdictText(p *report.Policy) string {
-	if p.Refused == 0 && p.Delayed == 0 && p.Range == nil {
-		return "It would have refused nothing."
-	}
-	text := fmt.Sprintf("It would have refused %s of %s, of %s of %s.",
-		p.RefusedText(), format.Count(p.Requests, "request"), p.HitText(), format.Count(p.Clients, "client"))
-	if p.Range != nil {
-		text += " An approximation: in brackets, what it may also be."
-	}
-	if p.Delayed > 0 {
-		text += fmt.Sprintf(" %s would have had to wait, half of them for %s at most.", format.Count(p.Delayed, "request"),
-			format.Wait(p.Delay.P50))
-	}
-	return text
 }

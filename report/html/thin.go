@@ -35,14 +35,11 @@ func thinned(points []sweep.Point, most int, must []int) thinning {
 	must = slices.Compact(must)
 	must = must[:min(len(must), most/4)]
 	places := placesOf(points)
-	columns := most - len(must)
-	kept := columnEnds(places, columns, columns)
-	for more := columns + columns/4 + 1; more < 16*most; more += more / 4 {
-		ends := columnEnds(places, more, most-len(must))
-		if ends == nil {
-			break
-		}
-		kept, columns = ends, more
+	left, columns := most-len(must), 16*most
+	kept := columnEnds(places, columns, left)
+	for kept == nil {
+		columns = max(columns*4/5, left)
+		kept = columnEnds(places, columns, left)
 	}
 	kept = append(kept, must...)
 	slices.Sort(kept)

@@ -162,7 +162,7 @@ func TestHTMLNumbers(t *testing.T) {
 	if h := c.shape(curve, nil, 10); !slices.Equal(h.Stops, Column{1, 2}) {
 		t.Errorf("limits %v", h.Stops)
 	}
-	h := (&Times{Step: limit.Minute, Policies: []Refusals{{"p", []int64{1, 2, 3, 4, 5}}}}).joined(2, room{details: 1})
+	h := (&Times{Step: limit.Minute, Policies: []Refusals{{"p", []int64{1, 2, 3, 4, 5}}}}).joined(2, room(0))
 	if !slices.Equal(h.Policies[0].Refused, []int64{10, 5}) || h.Step != 4*limit.Minute || !strings.Contains(h.Length, "4 min") {
 		t.Errorf("%+v", h)
 	}
