@@ -36,7 +36,7 @@ func (c *Curves) show(v *view, room room) {
 	if c == nil {
 		return
 	}
-	shown := c.shown(room)
+	shown := c.shown(room.drawn(120))
 	if len(shown) == 0 {
 		return
 	}
@@ -70,11 +70,11 @@ func (c *Curves) show(v *view, room room) {
 	}
 }
 
-// shown returns the curves that have something to show and room on the page: of those of a kind, the first ones.
-func (c *Curves) shown(room room) (curves []*sweep.Curve) {
+// shown returns the first curves by kind that have something to show.
+func (c *Curves) shown(most int) (curves []*sweep.Curve) {
 	for kind := range sweep.KindCount {
 		for i := range c.Curves {
-			if c.Curves[i].Kind == kind && len(c.Curves[i].Points) > 0 && len(curves) < room.drawn(120) {
+			if c.Curves[i].Kind == kind && len(c.Curves[i].Points) > 0 && len(curves) < most {
 				curves = append(curves, &c.Curves[i])
 			}
 		}
@@ -101,15 +101,7 @@ func (c *Curves) explored(curves []*sweep.Curve, most int) *Explored {
 }
 
 // first returns the curve to show first: that of the window nearest to a minute.
-func (c *Curves) first() *sweep.Curve {
-	var windows []*sweep.Curve
-	for i := range c.Curves {
-		if len(c.Curves[i].Points) > 0 {
-			windows = append(windows, &c.Curves[i])
-		}
-	}
-	return Plotted(windows)
-}
+func (c *Curves) first() *sweep.Curve { return Plotted(c.shown(len(c.Curves))) }
 
 // mostExact is the largest integer up to which JavaScript has all of them.
 const mostExact = 1 << 53

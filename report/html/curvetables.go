@@ -204,12 +204,7 @@ func (c *Curves) about() string {
 
 // missing tells of curves that have no room on the page, and of those that have lost points on their way here.
 func (c *Curves) missing(shown []*sweep.Curve) (notes []string) {
-	some, lost := 0, int64(0)
-	for i := range c.Curves {
-		if len(c.Curves[i].Points) > 0 {
-			some++
-		}
-	}
+	some, lost := len(c.shown(len(c.Curves))), int64(0)
 	if some > len(shown) {
 		notes = append(notes, fmt.Sprintf("The first %d of %d curves; --output json has all.", len(shown), some))
 	}

@@ -109,7 +109,6 @@ function spread(text) {
   }
 }
 
-
 // Of a limit of another kind the size is known with its curve.
 const fixOther = () => (slider.disabled = number.disabled = kind.value === "other" && (isOld || !curve?.limit.before));
 onChange.push(() => {
@@ -118,7 +117,7 @@ onChange.push(() => {
   fixOther();
 });
 onCurve.push(() => {
-  if (kind.value === "other") number.value = curve.is;
+  if (kind.value === "other" && curve) number.value = curve.is;
   fixOther();
 });
 for (const control of [kind, rate, per, by, action]) control.addEventListener("change", () => change(true));

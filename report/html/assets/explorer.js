@@ -12,25 +12,22 @@ let sort = "", reverse = false, from = 0;
 // latest asks the last question of those that come while one is answered. Others are never asked. What is wrong is told.
 function latest(show, tell = complain) {
   let busy = false, waiting = null;
-  return async function next(question) {
-    if (busy) {
-      waiting = question;
-      return;
-    }
+  return async (question) => {
+    waiting = question;
+    if (busy) return;
     busy = true;
-    let wrong = "";
-    try {
-      show(await ask(question), question);
-    } catch (error) {
-      wrong = error.message;
-    }
-    tell(question.ask, wrong);
-    busy = false;
-    if (waiting) {
-      const again = waiting;
+    while (waiting) {
+      const now = waiting;
+      let wrong = "";
       waiting = null;
-      next(again);
+      try {
+        show(await ask(now), now);
+      } catch (error) {
+        wrong = error.message;
+      }
+      tell(now.ask, wrong);
     }
+    busy = false;
   };
 }
 
@@ -43,7 +40,7 @@ function complain(what, wrong) {
 }
 
 const askMove = latest(showMove), askCurve = latest(showCurve, (what, wrong) => {
-  if (wrong) clearCurve();
+  if (wrong) showCurve(null);
   complain(what, wrong);
 });
 const listing = (begin, rows) => ({ ...questionOf("move"), sort, reverse, filter: byId("filter")?.value.trim() ?? "", from: begin, rows });
@@ -205,13 +202,8 @@ function showRows(hit) {
 const isName = (column) => column === "client" || column === "identity";
 
 byId("filter")?.addEventListener("input", relist);
-byId("earlier")?.addEventListener("click", () => {
-  from = Math.max(0, from - rowsAtOnce);
-  list();
-});
-byId("later")?.addEventListener("click", () => {
-  if (!move || from + rowsAtOnce >= move.found) return;
-  from += rowsAtOnce;
+for (const [id, by] of [["earlier", -rowsAtOnce], ["later", rowsAtOnce]]) byId(id)?.addEventListener("click", () => {
+  from = Math.max(0, from + by);
   list();
 });
 for (const head of byId("clients")?.tHead.rows[0].cells ?? []) {
@@ -287,13 +279,14 @@ function linesOf({ groups, points, requests }) {
   return lines;
 }
 
+// showCurve shows a curve, or that none is known.
 function showCurve(answer) {
   const shown = new Map(drawn.map((line) => [line.name, line.on]));
   curve = answer;
-  isOld = false;
+  isOld = !curve;
   byId("explore").classList.remove("waiting");
   for (const act of onCurve) act();
-  drawn = linesOf(curve);
+  drawn = curve ? linesOf(curve) : [];
   for (const line of drawn) line.on = shown.get(line.name) ?? line.on;
   scale();
   byId("legend").replaceChildren(...drawn.map((line) => {
@@ -308,17 +301,6 @@ function showCurve(answer) {
     label.append(box, mark, line.name);
     return label;
   }));
-  showProtected();
-  drawCurve();
-}
-
-// clearCurve shows none, as none is known.
-function clearCurve() {
-  curve = null;
-  drawn = [];
-  byId("explore").classList.remove("waiting");
-  byId("legend").replaceChildren();
-  scale();
   showProtected();
   drawCurve();
 }
