@@ -94,7 +94,7 @@ func (c *Curves) explored(curves []*sweep.Curve, most int) *Explored {
 		}
 	}
 	e.FirstStop = max(0, slices.IndexFunc(e.Shapes[e.First].Stops, func(n int64) bool {
-		p := c.first().At(n)
+		p := curves[e.First].At(n)
 		return p.HitAny()*20 <= c.Clients.Sum()
 	}))
 	return e

@@ -88,7 +88,7 @@ func (s *section) alert(title string, alerts []Alert, open bool) {
 	if len(alerts) > 0 {
 		title = fmt.Sprintf("%s: %d", title, len(alerts))
 		blocks := []block{{"alerts", alerts}}
-		s.add("fold", &fold{Class: "findings fold", Title: title, Level: 2, Open: open, Blocks: blocks})
+		s.add("fold", &fold{Class: "findings", Title: title, Level: 2, Open: open, Blocks: blocks})
 	}
 }
 
