@@ -130,7 +130,8 @@ func (s *Answer) pageShape(of *suggest.ExploredShape, groups []who.Identity) htm
 	for i := range of.Stops {
 		stop := &of.Stops[i]
 		text, _ := of.Text(a.Scale, stop.N)
-		p.Limits, p.Stops, p.Scaled = append(p.Limits, text), append(p.Stops, stop.N), append(p.Scaled, a.Scale.Up(stop.N))
+		p.Limits, p.Stops = append(p.Limits, text), append(p.Stops, stop.N)
+		p.Scaled = append(p.Scaled, a.Scale.Up(stop.N))
 		for k, g := range groups {
 			p.Hit[k], p.Refused[k] = append(p.Hit[k], stop.Hit[g]), append(p.Refused[k], stop.Refused[g])
 		}

@@ -79,7 +79,7 @@ func (p *Answer) view(most int) *view {
 		Lacks:  "N cannot be moved. The answer, the clients that it hits, and the map with the N of each shape are here.",
 		Island: &island{Bound: p.Bound, Protects: p.Protects, Percents: append([]string{}, p.Percents...)},
 	}
-	v.add("answer", p)
+	v.add("answer", answered{p, p.blocks()})
 	v.alert("What was found in the log", room(0).alerts(p.Alerts), p.Tone == "not_judgeable")
 	p.explore(v, most)
 	if len(p.Percents) > 0 && p.Asked == nil && len(p.Shapes) > 0 {
@@ -97,8 +97,14 @@ type words struct {
 	Notes  []string
 }
 
-// Blocks returns what the answer does, and how to begin with it.
-func (p *Answer) Blocks() []block {
+// An answered is an answer, and what it does and how to begin with it.
+type answered struct {
+	*Answer
+	Blocks []block
+}
+
+// blocks returns what the answer does, and how to begin with it.
+func (p *Answer) blocks() []block {
 	var s section
 	s.add("facts", p.Facts)
 	if len(p.Paste) > 0 {

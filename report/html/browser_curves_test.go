@@ -125,7 +125,7 @@ func TestBrowserOtherWaysToMove(t *testing.T) {
 	if n := b.same(p.Curves, long); n != 3 {
 		t.Errorf("two arrows go to %d", n)
 	}
-	kept := thinned(long.Points, MostPoints, p.Curves.worthKeeping(long, long.Points)).points
+	kept, _ := thinned(long.Points, MostPoints, p.Curves.worthKeeping(long, long.Points))
 	for _, typed := range []int64{17, 12_345, 29_999, 99_999, 0} {
 		eval[bool](b, `(() => { const f = document.getElementById("number"); f.value = "%d"; f.dispatchEvent(new Event("change")); return true; })()`, typed)
 		want := kept[0].Limit

@@ -112,13 +112,14 @@ func (c *Curves) shape(curve *sweep.Curve, classes []pageClass, most int) Shape 
 	for len(points) > 1 && points[len(points)-1].Limit > mostExact {
 		points = points[:len(points)-1]
 	}
-	thin := thinned(points, most, c.worthKeeping(curve, points))
-	s := Shape{Kind: KindTitle(curve.Kind), Title: shapeTitle(&curve.Shape), Stepped: true, Note: c.note(curve, &thin)}
+	thin, columns := thinned(points, most, c.worthKeeping(curve, points))
+	s := Shape{Kind: KindTitle(curve.Kind), Title: shapeTitle(&curve.Shape), Stepped: true}
+	s.Note = c.note(curve, len(thin), columns)
 	s.Before, s.After = aroundLimit(&curve.Shape)
 	s.Hit, s.Refused = make([]Column, len(classes)), make([]Column, len(classes))
 	s.Counted = []int{}
-	for i := range thin.points {
-		p := &thin.points[i]
+	for i := range thin {
+		p := &thin[i]
 		s.Stops = append(s.Stops, p.Limit)
 		if p.Counted {
 			s.Counted = append(s.Counted, i)
@@ -137,16 +138,16 @@ func (c *Curves) shape(curve *sweep.Curve, classes []pageClass, most int) Shape 
 }
 
 // note tells what the slider passes over.
-func (c *Curves) note(curve *sweep.Curve, thin *thinning) string {
-	stops, changes := format.Thousands(int64(len(thin.points))), c.changes(curve)
+func (c *Curves) note(curve *sweep.Curve, shown, columns int) string {
+	stops, changes := format.Thousands(int64(shown)), c.changes(curve)
 	switch {
 	case changes > int64(len(curve.Points)):
 		return fmt.Sprintf("This curve changes at %s limits; the database keeps a selection. The slider stops at %s of "+
 			"them. Each is exact.", format.Thousands(changes), stops)
-	case thin.columns > 0:
+	case columns > 0:
 		return fmt.Sprintf("The slider stops at %s of the %s limits at which this curve changes. Each is exact, and up to "+
 			"%s pixels wide the drawing is that of all; --output json has every one.", stops, format.Thousands(changes),
-			format.Thousands(int64(thin.columns)))
+			format.Thousands(int64(columns)))
 	}
 	return fmt.Sprintf("The slider stops at each of the %s limits at which this curve changes; between two of them the "+
 		"lower one holds.", stops)

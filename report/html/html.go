@@ -143,7 +143,7 @@ func framed(more ...string) frame {
 	policy := fmt.Sprintf("default-src 'none'; script-src '%s'; style-src '%s'; base-uri 'none'; form-action 'none'%s",
 		hashOf(script), hashOf(style), rules)
 	policy = `<meta http-equiv="Content-Security-Policy" content="` + policy + `">`
-	return frame{template.HTML(policy), template.CSS(style), template.JS(script)} //nolint:gosec // hashes, and our own files
+	return frame{template.HTML(policy), template.CSS(style), template.JS(script)} //nolint:gosec // our own files
 }
 
 // assembled returns the text of some files below assets/, one after the other.

@@ -20,22 +20,18 @@ import (
 // So a thinned curve, drawn on as many columns as it was thinned for, is the same picture, whichever of its figures
 // is drawn and however much it is stretched upwards. The points that are kept are exact.
 
-// A thinning is what is left of a curve.
-type thinning struct {
-	points  []sweep.Point
-	columns int // on which the drawing is the same; 0: all points are kept
-}
-
-// thinned keeps at most so many points, among them those at must, which are indices, as far as there is room for them.
-func thinned(points []sweep.Point, most int, must []int) thinning {
+// thinned returns at most so many points, among them those at must, which are indices, as far as there is room for
+// them; and on how many columns the drawing is the same, 0 where all points are kept.
+func thinned(points []sweep.Point, most int, must []int) (some []sweep.Point, columns int) {
 	if len(points) <= most {
-		return thinning{points: points}
+		return points, 0
 	}
 	slices.Sort(must)
 	must = slices.Compact(must)
 	must = must[:min(len(must), most/4)]
 	places := placesOf(points)
-	left, columns := most-len(must), 16*most
+	left := most - len(must)
+	columns = 16 * most
 	kept := columnEnds(places, columns, left)
 	for kept == nil {
 		columns = max(columns*4/5, left)
@@ -43,11 +39,10 @@ func thinned(points []sweep.Point, most int, must []int) thinning {
 	}
 	kept = append(kept, must...)
 	slices.Sort(kept)
-	t := thinning{columns: columns}
 	for _, i := range slices.Compact(kept) {
-		t.points = append(t.points, points[i])
+		some = append(some, points[i])
 	}
-	return t
+	return some, columns
 }
 
 // placesOf returns the places of points on a logarithmic axis: from 0 at the first to 1 at the last.

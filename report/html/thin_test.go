@@ -40,9 +40,9 @@ func TestThinnedIsTheSamePicture(t *testing.T) {
 		for _, most := range []int{5, 50, 200, MostPoints} {
 			points := wildCurve(random, size).Points
 			must := []int{0, size / 2, size - 1, size / 2, 7}
-			thin := thinned(points, most, must)
-			if len(thin.points) > most || len(thin.points) == 0 || thin.columns < most-len(must) {
-				t.Fatalf("%d of %d points for %d columns, want at most %d points", len(thin.points), size, thin.columns, most)
+			kept, columns := thinned(points, most, must)
+			if len(kept) > most || len(kept) == 0 || columns < most-len(must) {
+				t.Fatalf("%d of %d points for %d columns, want at most %d points", len(kept), size, columns, most)
 			}
 			first, last := float64(points[0].Limit), float64(points[size-1].Limit)
 			for class := range request.ClassCount {
@@ -50,8 +50,8 @@ func TestThinnedIsTheSamePicture(t *testing.T) {
 					"refused": func(p *sweep.Point) int64 { return p.Refused[class] },
 					"hit":     func(p *sweep.Point) int64 { return p.Hit[class] },
 				} {
-					if !slices.Equal(pixels(points, thin.columns, first, last, figure), pixels(thin.points, thin.columns, first, last, figure)) {
-						t.Errorf("%s of %v: %d of %d points make another picture", name, class, len(thin.points), size)
+					if !slices.Equal(pixels(points, columns, first, last, figure), pixels(kept, columns, first, last, figure)) {
+						t.Errorf("%s of %v: %d of %d points make another picture", name, class, len(kept), size)
 					}
 				}
 			}
@@ -59,11 +59,11 @@ func TestThinnedIsTheSamePicture(t *testing.T) {
 				if most < 20 {
 					break // no room for them
 				}
-				if !slices.Contains(thin.points, points[i]) {
+				if !slices.Contains(kept, points[i]) {
 					t.Errorf("point %d is not kept", i)
 				}
 			}
-			for _, p := range thin.points {
+			for _, p := range kept {
 				if i, found := slices.BinarySearchFunc(points, p.Limit, func(p sweep.Point, n int64) int { return int(p.Limit - n) }); !found || points[i] != p {
 					t.Errorf("%+v is no point of the curve", p)
 				}
@@ -74,8 +74,8 @@ func TestThinnedIsTheSamePicture(t *testing.T) {
 
 func TestShortCurvesAreWhole(t *testing.T) {
 	points := wildCurve(testneeds.Rand(t, 5, 6), MostPoints).Points
-	if thin := thinned(points, MostPoints, nil); len(thin.points) != len(points) || thin.columns != 0 {
-		t.Errorf("%d points, %d columns", len(thin.points), thin.columns)
+	if kept, columns := thinned(points, MostPoints, nil); len(kept) != len(points) || columns != 0 {
+		t.Errorf("%d points, %d columns", len(kept), columns)
 	}
 }
 

@@ -14,8 +14,8 @@ import (
 // A table of a page stands there whole, without any script; tables.js makes its heads into buttons that sort and puts
 // a field for searching above it. What a cell is sorted by stands beside its text where the two differ.
 
-// PageTemplates are templates of html/template: "table" writes a Page, "grid" one that is neither sorted nor searched, "bare" one that never
-// moves sideways.
+// PageTemplates are templates of html/template: "table" writes a Page, "grid" one that is neither sorted nor searched,
+// "bare" one that never moves sideways.
 //
 //go:embed table.html
 var PageTemplates string
