@@ -58,7 +58,7 @@ func compile(text string, scopes []Scope, who bool) (*vm.Program, error) {
 // whereKnown says of figures that are not known everywhere where they are.
 var whereKnown = [scopeCount]string{
 	WithIdentities: "known of logs only, and of runs that a replay stored",
-	WithHistory:    "known to shadow report only, which compares runs",
+	WithHistory:    "known where runs or policies are compared: to shadow report, diff and migrate",
 	WithVerdict:    "known to shadow suggest only",
 }
 

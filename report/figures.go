@@ -50,7 +50,7 @@ type Scope uint8
 const (
 	Always         Scope = iota
 	WithIdentities       // where it is known who the clients are
-	WithHistory          // where runs are compared
+	WithHistory          // where runs or policies are compared
 	WithVerdict          // where a limit is suggested
 	scopeCount
 )

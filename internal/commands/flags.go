@@ -228,6 +228,12 @@ func addNightly(cmd *cobra.Command, f *pipeline.Nightly) {
 	flags.StringVar(&f.Notify, "notify-command", "", "shell `command` that gets the report as JSON on its standard input")
 }
 
+// addFailIf adds --fail-if to a command that compares two policies.
+func addFailIf(cmd *cobra.Command, f *pipeline.Nightly, second string) {
+	cmd.Flags().StringArrayVar(&f.FailIf, "fail-if", nil, "exit code 4 if this `condition` holds for "+second+
+		", such as 'newly_hit_people > 0'; may be repeated; shadow help fail-if lists the names")
+}
+
 // addAnonymity adds the flags that say under which names people are shown.
 func addAnonymity(cmd *cobra.Command, f *pipeline.Anonymity) {
 	option.OneOf(report.Anonymizations()...).Add(cmd, &f.Anonymize, "anonymize", "show clients under other names: `how` "+

@@ -45,6 +45,7 @@ larger burst, or a larger count where there is no burst. The report ends in line
 	goal := option.Domain[suggest.Goal]{Parse: suggest.ParseGoal, Text: suggest.Goal.String}
 	goal.AddList(cmd, &f.Protect, true, "protect", "the share of which clients must not be newly hit (`who=share`, repeatable; "+
 		"default browsers=100%)")
+	addFailIf(cmd, &f.Nightly, "the limits that are written")
 	addCheck(cmd, &f.Check)
 	addOutput(cmd, &f.Output, "report", format.Outputs())
 	addTop(cmd, &f.Top)

@@ -2,10 +2,12 @@ package pipeline
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"shadow/internal/policy"
 	"shadow/internal/traffic"
+	"shadow/internal/traffic/ingest"
 	"shadow/replay"
 	"shadow/report"
 	"shadow/report/diff"
@@ -19,6 +21,7 @@ func (d *Diff) Run(ctx context.Context, logs []string) error {
 	if len(d.Limits) > 1 && len(d.Chosen) == 0 {
 		d.Chosen = []string{policy.NoPolicy}
 	}
+	d.compares = true
 	if err := d.prepareReplay(ctx, logs); err != nil {
 		return err
 	}
@@ -33,15 +36,17 @@ func (d *Diff) Run(ctx context.Context, logs []string) error {
 	}
 	o := d.reportOptions(d.warnings(&result.Stats))
 	o.Top = d.Top
-	if err := diff.New(result, comparison, o).Write(d.Out, d.Output); err != nil {
+	made := diff.New(result, comparison, o)
+	if err := made.Write(d.Out, d.Output); err != nil {
 		return err
 	}
-	return d.Incomplete(&result.Stats)
+	return errors.Join(d.Held(made.Changed()), d.Incomplete(&result.Stats))
 }
 
 // Judge replays logs by the policies that are chosen or derived, and shows verdicts to observers. The result comes with how
 // to report on it, and the requests are kept until Release.
 func (d *Diff) Judge(ctx context.Context, logs []string, watch func(*traffic.Tables) replay.Observer) (*replay.Result, report.Options, error) {
+	d.compares = true
 	if err := d.prepareReplay(ctx, logs); err != nil {
 		return nil, report.Options{}, err
 	}
@@ -56,15 +61,20 @@ func (d *Diff) Judge(ctx context.Context, logs []string, watch func(*traffic.Tab
 	return result, o, d.Incomplete(&result.Stats)
 }
 
-// Again judges the same requests by other policies, whose limits are for the same requests by the same keys.
-func (d *Diff) Again(ctx context.Context, policies []policy.Policy, o replay.Observer) error {
+// Again judges the same requests by other policies, whose limits are for the same requests by the same keys, and returns
+// what these did.
+func (d *Diff) Again(ctx context.Context, policies []policy.Policy, o replay.Observer) ([]replay.PolicyTally, error) {
 	pass := d.requests.Pass().Ahead()
 	defer pass.Close()
 	src, stop := d.passing("trying limits", pass, d.handed)
 	defer stop()
-	return replay.New(replay.Options{
+	e := replay.New(replay.Options{
 		Tables: d.Read.Tables, Policies: policies, Lateness: d.Read.Lateness, Observer: o, Stop: ctx.Err,
-	}).Run(src)
+	})
+	if err := e.Run(src); err != nil {
+		return nil, err
+	}
+	return e.Result(ingest.Stats{}).Policies, nil
 }
 
 // Release frees the requests.

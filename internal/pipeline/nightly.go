@@ -43,9 +43,9 @@ func (n *Nightly) Verify(scopes ...report.Scope) error {
 func (n *Nightly) Finish(
 	ctx context.Context, c *Caller, quiet bool, m *report.Model, pressing error, write func() error,
 ) error {
-	held, err := n.held(m)
-	if err != nil {
-		return errors.Join(pressing, err)
+	held := n.Held(m)
+	if held != nil && !errors.As(held, new(HeldError)) {
+		return errors.Join(pressing, held)
 	}
 	failed := errors.Join(pressing, held)
 	worth := failed != nil || len(n.Conditions) == 0 && m.WorthSaying()
@@ -61,22 +61,22 @@ func (n *Nightly) Finish(
 	return errors.Join(failed, n.tell(ctx, c, m))
 }
 
-// held is an error that says which conditions hold, or nil.
-func (n *Nightly) held(m *report.Model) (held, err error) {
+// Held returns a HeldError that says which conditions hold, another error if one cannot be decided, or nil.
+func (n *Nightly) Held(m *report.Model) error {
 	var texts []string
 	for _, c := range n.Conditions {
 		policies, err := c.Holds(m)
 		if err != nil {
-			return nil, fmt.Errorf("--fail-if %w", err)
+			return fmt.Errorf("--fail-if %w", err)
 		}
 		if len(policies) > 0 {
 			texts = append(texts, fmt.Sprintf("--fail-if %s holds for %s", c, escape.Visible(strings.Join(policies, "; "))))
 		}
 	}
 	if texts == nil {
-		return nil, nil
+		return nil
 	}
-	return HeldError{texts}, nil
+	return HeldError{texts}
 }
 
 // tell runs the command that wants to know. What it prints goes where complaints go.

@@ -43,6 +43,7 @@ type Replay struct {
 	HarmAction string // implies Harm
 	harmMeant  string // as reports call it
 	Band       bool
+	compares   bool // whether conditions may ask what the second policy changes
 	Sweep      bool   // draw the curves as well
 	Verdicts   string // a file that verdicts on all requests are written to; "": none is
 	Retries    string // how refused requests come back, one of calibrate.RetryWords
@@ -128,7 +129,11 @@ func (r *Replay) prepareReplay(ctx context.Context, logs []string) error {
 	if err := r.verifyResume(logs); err != nil {
 		return err
 	}
-	if err := r.Nightly.Verify(report.WithIdentities); err != nil {
+	scopes := []report.Scope{report.WithIdentities}
+	if r.compares {
+		scopes = append(scopes, report.WithHistory)
+	}
+	if err := r.Nightly.Verify(scopes...); err != nil {
 		return err
 	}
 	if r.Sweep && r.NoStore && r.Output != "html" {

@@ -9,6 +9,7 @@ import (
 	"shadow/internal/traffic/who"
 	"shadow/replay"
 	"shadow/report"
+	"shadow/report/history"
 )
 
 // A Report says what changes for which clients when policy A gives way to policy B. Requests are compared one by one.
@@ -121,6 +122,27 @@ func New(res *replay.Result, c *replay.Comparison, o report.Options) *Report {
 	d.TopNewlyHit, d.TopReleased, d.TopHitByBoth = list(is(newlyHit)), list(is(released)), list(is(hitByBoth))
 	d.TopActionsHit = actionsOf(res, c, o)
 	return d
+}
+
+// Changed returns the model of policy B alone, with what it changes as history: conditions ask it as they ask a night.
+func (d *Report) Changed() *report.Model {
+	m, a := *d.model, &d.model.Policies[0]
+	m.Policies = m.Policies[1:]
+	change := history.Policy{Policy: d.B.Policy, By: d.B.By, Before: &history.Totals{
+		Requests: a.Requests, Refused: a.Refused, RefusedPercent: a.RefusedPercent,
+		Clients: a.Clients, ClientsHit: a.ClientsHit, ClientsHitPercent: a.ClientsHitPercent,
+	}}
+	change.NewlyHit.Clients, change.Released.Clients = d.Clients.OnlyB, d.Clients.OnlyA
+	for class, c := range d.ByClass {
+		change.NewlyHit.ByClass[class], change.Released.ByClass[class] = c.Clients.OnlyB, c.Clients.OnlyA
+	}
+	if d.ByIdentity != nil {
+		for is, c := range d.ByIdentity {
+			change.NewlyHit.ByIdentity[is], change.Released.ByIdentity[is] = c.Clients.OnlyB, c.Clients.OnlyA
+		}
+	}
+	m.History = &history.History{Policies: []history.Policy{change}}
+	return &m
 }
 
 func policyOf(p *report.Policy) Policy {

@@ -111,7 +111,7 @@ var scopeTitles = []struct {
 }{
 	{report.Always, "Of the policy and the logs"},
 	{report.WithIdentities, "Of who the clients are, in logs and in stored runs of replays"},
-	{report.WithHistory, "Of what has changed, in shadow report only"},
+	{report.WithHistory, "Of what has changed: in shadow report since other runs, in diff and migrate from A to B"},
 	{report.WithVerdict, "Of the answer, in shadow suggest only"},
 }
 

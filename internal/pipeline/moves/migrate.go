@@ -94,15 +94,20 @@ func (m *Migrate) run(ctx context.Context, logs []string) (err error) {
 	}
 	defer m.Release() //nolint:errcheck // a temporary file
 	var report *moves.Report
+	var held error
 	if len(m.Policies) < 2 {
 		report = moves.New(m.written, nil)
 	} else {
 		m.label(result)
-		correction, err := m.correct(ctx, comparison)
+		correction, best, err := m.correct(ctx, comparison)
 		if err != nil {
 			return err
 		}
-		report = moves.New(m.written, diff.New(result, comparison, o))
+		if best != nil { // all that follows is about the limits that are written
+			comparison, result.Policies[1] = best.comparison, best.tally
+		}
+		changes := diff.New(result, comparison, o)
+		report, held = moves.New(m.written, changes), m.Held(changes.Changed())
 		correction.Judged = slices.ContainsFunc(m.Policies[0].Parts, func(p policy.Part) bool { return p.Match.Holds(result.Stats.Marked) })
 		report.Correction = correction
 	}
@@ -117,7 +122,7 @@ func (m *Migrate) run(ctx context.Context, logs []string) (err error) {
 	if err == nil && lost > 0 {
 		err = pipeline.NotUnderstoodError(lost)
 	}
-	return cmp.Or(err, unreadable)
+	return errors.Join(held, cmp.Or(err, unreadable))
 }
 
 // label says who the clients are.
@@ -150,6 +155,7 @@ type trial struct {
 	texts      []string
 	policy     policy.Policy
 	comparison *replay.Comparison
+	tally      replay.PolicyTally
 }
 
 // Observe implements replay.Observer, for several trials behind the first policy.
@@ -170,7 +176,7 @@ const mostTrials = 12
 
 // correct looks for the smallest correction on the target's grid that keeps the promise. What comes out is verified by a
 // replay; that no smaller one does is known of those that were tried, between the largest that fails and the one found.
-func (m *Migrate) correct(ctx context.Context, as *replay.Comparison) (*moves.Correction, error) {
+func (m *Migrate) correct(ctx context.Context, as *replay.Comparison) (*moves.Correction, *trial, error) {
 	c := &moves.Correction{Limits: []string{}}
 	for _, g := range m.Protect {
 		c.Promise = append(c.Promise, g.String())
@@ -178,14 +184,14 @@ func (m *Migrate) correct(ctx context.Context, as *replay.Comparison) (*moves.Co
 	kept, hit, released := m.keeps(as)
 	if c.Before.Take(&hit, &released); kept {
 		c.Kept, c.Found, c.After = true, true, c.Before
-		return c, nil
+		return c, nil, nil
 	}
 	best, err := m.smallest(ctx, as.Requests)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if best == nil {
-		return c, nil
+		return c, nil, nil
 	}
 	c.Found = true
 	c.Limits = best.texts
@@ -195,7 +201,8 @@ func (m *Migrate) correct(ctx context.Context, as *replay.Comparison) (*moves.Co
 	for i := range m.written.Limits {
 		m.written.Limits[i].Deviation = "corrected, so that the promise is kept"
 	}
-	return c, nil
+	best.tally.Policy.Name = m.Policies[1].Name
+	return c, best, nil
 }
 
 // A bracket holds the largest number that is known to fail, and the smallest correction that is known to keep the
@@ -325,5 +332,12 @@ func (m *Migrate) try(ctx context.Context, all trials) error {
 	for _, t := range all {
 		policies = append(policies, t.policy)
 	}
-	return m.Again(ctx, policies, all)
+	tallies, err := m.Again(ctx, policies, all)
+	if err != nil {
+		return err
+	}
+	for i, t := range all {
+		t.tally = tallies[i+1]
+	}
+	return nil
 }
