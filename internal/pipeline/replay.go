@@ -43,7 +43,7 @@ type Replay struct {
 	HarmAction string // implies Harm
 	harmMeant  string // as reports call it
 	Band       bool
-	compares   bool // whether conditions may ask what the second policy changes
+	compares   bool   // whether conditions may ask what the second policy changes
 	Sweep      bool   // draw the curves as well
 	Verdicts   string // a file that verdicts on all requests are written to; "": none is
 	Retries    string // how refused requests come back, one of calibrate.RetryWords

@@ -10,6 +10,7 @@ import (
 	"shadow/internal/pipeline"
 	"shadow/internal/policy"
 	"shadow/internal/request"
+	"shadow/internal/servers"
 	"shadow/internal/traffic"
 	"shadow/internal/traffic/ingest"
 	"shadow/limit"
@@ -267,10 +268,18 @@ func (t *intake) prefer(s *ingest.Stats) string {
 	if t.nginx {
 		return "nginx"
 	}
+	if len(s.Inputs) == 0 {
+		return ""
+	}
+	format := s.Inputs[0].Format
 	for _, a := range policy.Algorithms {
-		if len(s.Inputs) > 0 && strings.Contains(s.Inputs[0].Format, strings.TrimSuffix(a.Name, "~")) {
+		if strings.Contains(format, strings.TrimSuffix(a.Name, "~")) {
 			return a.Name
 		}
+	}
+	// Servers write these; what frameworks write has names of its own.
+	if strings.HasPrefix(format, "combined") || strings.HasPrefix(format, "custom '$") {
+		return servers.OfFormat(format, s.Inputs[0].FormatText).Name
 	}
 	return ""
 }

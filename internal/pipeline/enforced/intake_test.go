@@ -104,3 +104,19 @@ func TestWords(t *testing.T) {
 		}
 	}
 }
+
+// Where several limits explain as much, that of the server that wrote the log is meant. A framework's log tells none.
+func TestPrefer(t *testing.T) {
+	for _, c := range []struct{ format, text, want string }{
+		{"combined with $msec, $request_time", `$remote_addr - $remote_user [$time_local] "$request" $status $msec $request_time`, "nginx"},
+		{"custom '$remote_addr [$msec]'", `$remote_addr [$msec]`, "nginx"},
+		{"haproxy", `$remote_addr:$remote_port [$time_local]`, "haproxy"},
+		{"gin", `[GIN] $time`, ""},
+		{"json", "", ""},
+	} {
+		s := &ingest.Stats{Inputs: []ingest.InputStats{{Format: c.format, FormatText: c.text}}}
+		if got := new(intake).prefer(s); got != c.want {
+			t.Errorf("%s: %q is preferred, want %q", c.format, got, c.want)
+		}
+	}
+}
