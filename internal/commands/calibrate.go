@@ -43,17 +43,7 @@ Where no limit explains all requests, those of hosts and of paths with refusals 
 	f.Verdict = enforced.DefaultVerdict
 	option.Domain[enforced.Verdict]{Parse: enforced.ParseVerdict, Text: enforced.Verdict.String}.Add(cmd, &f.Verdict, "verdict",
 		"the `field` with the server's decision, and optionally its words for refused: blocked=yes,captcha")
-	status := option.Domain[uint16]{
-		Parse: func(text string) (uint16, error) {
-			n, err := strconv.ParseUint(text, 10, 16)
-			if err != nil || n < 100 || n > 999 {
-				return 0, errors.New("want statuses, such as 429")
-			}
-			return uint16(n), nil
-		},
-		Text: func(s uint16) string { return strconv.Itoa(int(s)) },
-	}
-	status.AddList(cmd, &f.Statuses, true, "refused-status", "`statuses` of refused requests, where no field of the line tells "+
+	statusDomain.AddList(cmd, &f.Statuses, true, "refused-status", "`statuses` of refused requests, where no field of the line tells "+
 		"(default 429, or 503 if there is none)")
 	addOutput(cmd, &f.Output, "report", format.Outputs())
 	addTop(cmd, &f.Top)
@@ -61,4 +51,16 @@ Where no limit explains all requests, those of hosts and of paths with refusals 
 	addConfig(cmd, &f.Source, "actions")
 	addLogs(cmd, &f.Logs, "print nothing but the report and errors", "report on standard error what is chosen")
 	return cmd
+}
+
+// statusDomain takes statuses of answers.
+var statusDomain = option.Domain[uint16]{
+	Parse: func(text string) (uint16, error) {
+		n, err := strconv.ParseUint(text, 10, 16)
+		if err != nil || n < 100 || n > 999 {
+			return 0, errors.New("want statuses, such as 429")
+		}
+		return uint16(n), nil
+	},
+	Text: func(s uint16) string { return strconv.Itoa(int(s)) },
 }

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -190,5 +191,31 @@ func TestKilledWhileStoring(t *testing.T) {
 	}
 	if out := run(t, dir, "replay", sample, "--limit", "token:6/30s"); !regexp.MustCompile(`stored +shadow\.db, run 2`).Match(out) {
 		t.Errorf("the next run says\n%s", out)
+	}
+}
+
+// The first Ctrl-C ends a drill, which reports on what it has sent.
+func TestInterruptADrill(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	const line = `198.51.100.7 - - [02/Mar/2026:10:00:0N +0000] "GET / HTTP/1.1" 200 1 "-" "-"` + "\n"
+	text := strings.ReplaceAll(line, "0N", "00") + strings.ReplaceAll(line, "0N", "01") + strings.ReplaceAll(line, "0N", "59")
+	must(t, os.WriteFile(filepath.Join(dir, "log"), []byte(text), 0o600))
+	var out, errs safeBuffer
+	cmd := command(t, dir, "drill", "log", "--limit", "window:1/1m", "--target", unlimited(t))
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	must(t, cmd.Start())
+	waitFor(t, "the drill", func() bool { return strings.Contains(errs.String(), "sending 3 requests of 1 client") })
+	time.Sleep(3 * time.Second / 2)
+	must(t, cmd.Process.Signal(syscall.SIGINT))
+	began := time.Now()
+	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != exitInterrupted || time.Since(began) > 5*time.Second {
+		t.Errorf("%v after %v", err, time.Since(began))
+	}
+	if said := out.String(); !strings.Contains(said, "; interrupted before the other 2\n") && !strings.Contains(said, "; interrupted before the other 1\n") {
+		t.Errorf("%s\n%s", said, errs.String())
+	}
+	if !strings.Contains(errs.String(), "shadow: interrupted\n") {
+		t.Error(errs.String())
 	}
 }

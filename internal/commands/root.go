@@ -98,7 +98,7 @@ func groups() []group {
 			newSuggest(), newExplore(), newReplay(), newSweep(), newKeys(), newExplainClient(), newDiff(), newDoctor(),
 		}},
 		{"Live and nightly", []*cobra.Command{newTail(), newReport(), newQuery(), newMerge()}},
-		{"Servers", []*cobra.Command{newImport(), newExport(), newMigrate(), newCalibrate()}},
+		{"Servers", []*cobra.Command{newImport(), newExport(), newMigrate(), newCalibrate(), newDrill()}},
 		{"Reference", []*cobra.Command{newLimits(), newConfig()}},
 	}
 }

@@ -33,6 +33,7 @@ import (
 	"shadow/report/curves"
 	"shadow/report/diff"
 	"shadow/report/doctor"
+	"shadow/report/drill"
 	"shadow/report/format"
 	"shadow/report/keys"
 	"shadow/report/moves"
@@ -167,6 +168,7 @@ var printed = map[format.Schema]struct {
 	format.ConfigSchema:        {listOf[defaultRow]{}, "the defaults in force: shadow config"},
 	format.DiffSchema:          {diff.Report{}, "what changes from one policy to another: shadow diff"},
 	format.DoctorSchema:        {doctor.Report{}, "what is odd about a log: shadow doctor"},
+	format.DrillSchema:         {drill.Report{}, "whether a server refuses what is foreseen: shadow drill"},
 	format.ExplainSchema:       {client.Account{}, "what became of one client: shadow explain"},
 	format.ExportSchema:        {moves.Report{}, "a limit as a server is told it: shadow export, shadow migrate"},
 	format.FormatsSchema:       {listOf[formatRow]{}, "the log formats that have names: shadow doctor formats"},
@@ -473,6 +475,7 @@ func TestOutputsConform(t *testing.T) {
 			seen[conforms(t, line)] = true
 		}
 	}
+	ask("drill", "refused.log", "--limit", "window:2/10s", "--until", "2026-03-02T10:00:03Z", "--target", unlimited(t))
 	run(t, dir, "replay", "shop-combined.log", "--limit", "nginx:2/1s,burst=2", "--no-store", "--verdicts", "verdicts.jsonl", "--quiet")
 	verdicts, err := os.ReadFile(filepath.Join(dir, "verdicts.jsonl"))
 	must(t, err)

@@ -47,10 +47,13 @@ func BadFlag(name, value string, err error) error {
 	return Usage("--%s %q: %s", name, value, text)
 }
 
-// A HeldError says that --fail-if conditions held, a line each.
+// A HeldError says which conditions held, of --fail-if or of the command itself, a line each.
 type HeldError struct{ texts []string }
 
 func (e HeldError) Error() string { return strings.Join(e.texts, "\n") }
+
+// Held makes an error of a condition of the command itself that held.
+func Held(format string, args ...any) error { return HeldError{[]string{fmt.Sprintf(format, args...)}} }
 
 // Ctrl-C must end the program at once, and a read from a quiet pipe ends when the pipe says something: such a read is
 // not waited for. It dies with the process.

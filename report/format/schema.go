@@ -14,6 +14,7 @@ const (
 	ConfigSchema
 	DiffSchema
 	DoctorSchema
+	DrillSchema
 	ExplainSchema
 	ExportSchema // of migrate as well
 	FormatsSchema
@@ -37,7 +38,7 @@ const (
 )
 
 var schemaNames = [schemaCount]string{
-	"calc", "calibrate", "check-config", "config", "diff", "doctor", "explain", "export", "formats", "import", "keys", "limits",
+	"calc", "calibrate", "check-config", "config", "diff", "doctor", "drill", "explain", "export", "formats", "import", "keys", "limits",
 	"limits.explain", "merge", "parse", "query", "report", "runs", "runs.delete", "suggest", "sweep", "tail", "verdict",
 	"would-block", "version",
 }

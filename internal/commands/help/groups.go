@@ -45,6 +45,7 @@ var Groups = []Group{
 		"rate", "bursts", "exact", "refuse", "scale", "recover", "holdout", "band", "cold", "harm", "harm-action", "retries", "redis",
 		"redis-password-file", "redis-timeout", "max-lag", "clock",
 	}},
+	{"Sending", []string{"client-header", "client-source", "minutes", "methods", "max-rate", "yes-it-is-mine"}},
 	{"Output", []string{
 		"output", "tables", "details", "top", "sort", "lines", "no-plot", "verdicts", "would-blocks", "every", "listen", "ui", "compare", "fail-if",
 		"notify-command", "no-open", "follow", "port", "anonymize", "anonymize-key", "quiet", "verbose", "help",

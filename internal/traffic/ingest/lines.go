@@ -20,10 +20,14 @@ type Line struct {
 	Text   []byte // without its line ending; valid until the next line
 	At     limit.Time
 	Status uint16
+	Record *parse.Record // what else it tells; valid until the next line
 }
 
+// AnyClient stands for all clients.
+const AnyClient = -1
+
 // Lines reads inputs once more, and calls see with each line that tells a request that takes part, of a client known to
-// o.Tables, input by input as they stand. It ends when see returns false. Inputs that are read twice must be files.
+// o.Tables or of AnyClient, input by input as they stand. It ends when see returns false. Inputs that are read twice must be files.
 func Lines(ctx context.Context, names []string, o Options, client int32, see func(Line) bool) error {
 	for i, name := range names {
 		more, err := o.lines(ctx, i, name, client, see)
@@ -53,7 +57,7 @@ func (o *Options) lines(ctx context.Context, index int, name string, client int3
 		return false, err
 	}
 	r := lineReader{parser: found.Format.NewParser(), clients: o.Clients.NewExtractor(), tables: o.Tables, client: client, takesPart: o.takesPart()}
-	r.Input = index
+	r.Input, r.Line.Record = index, &r.record
 	var block logfile.Block
 	for err == nil {
 		if err = ctx.Err(); err == nil {
@@ -94,7 +98,7 @@ func (r *lineReader) read(data []byte, see func(Line) bool) bool {
 		if !r.parser.Parse(line, &r.record).OK() || !r.takesPart(&r.record) {
 			continue
 		}
-		if id, known := r.tables.Clients.Find(r.clients.Key(&r.record)); !known || id != r.client {
+		if id, known := r.tables.Clients.Find(r.clients.Key(&r.record)); r.client != AnyClient && (!known || id != r.client) {
 			continue
 		}
 		r.At, r.Status = r.record.Start, uint16(r.record.Status)

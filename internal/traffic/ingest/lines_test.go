@@ -105,6 +105,14 @@ func TestLinesCountAsEditorsDo(t *testing.T) {
 	if want := "[1 192.0.2.1 5 192.0.2.1]"; fmt.Sprint(got) != want {
 		t.Errorf("%v, want %s", got, want)
 	}
+	got = nil
+	check(t, Lines(context.Background(), []string{name}, o, AnyClient, func(l Line) bool {
+		got = append(got, fmt.Sprintf("%d %s %s", l.Number, l.Record.Method, l.Record.Path))
+		return true
+	}))
+	if want := "[1 GET /a 4 GET /b 5 GET /c]"; fmt.Sprint(got) != want {
+		t.Errorf("%v, want %s", got, want)
+	}
 }
 
 // Reading lines ends when its context does.
