@@ -47,23 +47,27 @@ of the answers are as foreseen by the moments at which requests were really sent
 	addPolicies(cmd, &f.Choice)
 	flags.StringVar(&f.Target, "target", "", "the `server` that has the limit: http://127.0.0.1:8080")
 	f.ClientHeader = "X-Forwarded-For"
-	option.Domain[string]{What: "string", Parse: headerName, Text: func(name string) string { return name }}.Add(cmd, &f.ClientHeader,
-		"client-header", "the `header` that tells the server who the client is")
-	flags.BoolVar(&f.ClientSource, "client-source", false, "tell it by the source address instead: 127.1.0.1, 127.1.0.2 … for a "+
-		"target on 127.0.0.1 (Linux)")
+	header := option.Domain[string]{What: "string", Parse: headerName, Text: func(name string) string { return name }}
+	header.Add(cmd, &f.ClientHeader, "client-header", "the `header` that tells the server who the client is")
+	flags.BoolVar(&f.ClientSource, "client-source", false, "tell it by the source address instead: 127.1.0.1, "+
+		"127.1.0.2 … for a target on 127.0.0.1 (Linux)")
 	f.Minutes = 1
 	minutes := option.AtLeast(1, "")
 	minutes.Parse = atMost(minutes.Parse, 60)
 	minutes.Add(cmd, &f.Minutes, "minutes", "how many `minutes` of the log to send; the last is the worst")
 	f.Methods = drill.MethodWords[0]
-	option.OneOf(drill.MethodWords...).Add(cmd, &f.Methods, "methods", "`which` requests to send: safe (GET and HEAD), or all")
+	option.OneOf(drill.MethodWords...).Add(cmd, &f.Methods, "methods", "`which` requests to send: safe (GET and "+
+		"HEAD), or all")
 	f.MaxRate = 200
-	option.Domain[int64]{What: "rate", Parse: perSecond, Text: func(n int64) string { return fmt.Sprintf("%d/s", n) }}.Add(cmd, &f.MaxRate,
-		"max-rate", "send nothing if a second has more requests than this `rate`")
+	rate := option.Domain[int64]{
+		What: "rate", Parse: perSecond, Text: func(n int64) string { return fmt.Sprintf("%d/s", n) },
+	}
+	rate.Add(cmd, &f.MaxRate, "max-rate", "send nothing if a second has more requests than this `rate`")
 	flags.BoolVar(&f.Mine, "yes-it-is-mine", false, "send to an address on the public internet")
 	f.Refused = drill.DefaultRefused
 	statusDomain.AddList(cmd, &f.Refused, true, "refused-status", "`statuses` with which the server refuses")
-	option.OneOf(drill.Tools...).Add(cmd, &f.To, "to", "send nothing, but write the requests for this `tool`: vegeta or k6")
+	option.OneOf(drill.Tools...).Add(cmd, &f.To, "to", "send nothing, but write the requests for this `tool`: vegeta "+
+		"or k6")
 	addOutput(cmd, &f.Output, "report", format.PageOutputs())
 	addTop(cmd, &f.Top)
 	addReading(cmd, &f.Reading)

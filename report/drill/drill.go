@@ -1,5 +1,5 @@
-// Package drill reports on whether a server refuses what was foreseen: requests with what was foreseen, what came and what
-// their moments explain come in; text, JSON, CSV, Markdown or a page goes out.
+// Package drill reports on whether a server refuses what was foreseen: requests with what was foreseen, what came and
+// what their moments explain come in; text, JSON, CSV, Markdown or a page goes out.
 package drill
 
 import (
@@ -155,7 +155,8 @@ func (r *Report) Proven() bool {
 func New(result *replay.Result, o report.Options, s Source) *Report {
 	m := report.New(result, o)
 	r := &Report{
-		Head: m.Head, Policy: m.Policies[0].Policy, By: m.Policies[0].By, Target: s.Target, ClientIn: cmp.Or(s.Header, "source"),
+		Head: m.Head, Policy: m.Policies[0].Policy, By: m.Policies[0].By, Target: s.Target,
+		ClientIn:  cmp.Or(s.Header, "source"),
 		RefusedIs: []int{}, Stretch: s.Stretch, Planned: s.Planned, Sent: int64(len(s.Requests)), Interrupted: s.Interrupted,
 		Stopped: s.Stopped, Reasons: []ReasonCount{}, Answers: []Answer{}, Differs: []Difference{},
 	}

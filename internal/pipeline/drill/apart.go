@@ -19,8 +19,8 @@ func (d *Drill) apart(c *policy.Config, policies []policy.Policy) error {
 		for _, p := range policies {
 			names = append(names, p.Name)
 		}
-		return pipeline.Usage("a drill holds a server against one policy, and these are %d: %s; choose with --policy NAME, or one "+
-			"limit such as --limit token:6/30s", len(policies), strings.Join(names, ", "))
+		return pipeline.Usage("a drill holds a server against one policy, and these are %d: %s; choose with --policy "+
+			"NAME, or one limit such as --limit token:6/30s", len(policies), strings.Join(names, ", "))
 	}
 	p := &policies[0]
 	if p.Weighed() {
@@ -29,27 +29,34 @@ func (d *Drill) apart(c *policy.Config, policies []policy.Policy) error {
 	for _, key := range p.Keys() {
 		for _, part := range key.Parts() {
 			if !d.canSend(part.Kind) {
-				return pipeline.Usage("policy %q counts by %s, which a drill cannot keep apart: it sends clients, methods and paths%s",
+				return pipeline.Usage("policy %q counts by %s, which a drill cannot keep apart: it sends clients, methods and "+
+					"paths%s",
 					p.Name, key, d.hint(part.Kind))
 			}
 		}
 	}
+	tiers := []request.Tier{c.Exempt}
 	for i := range p.Parts {
 		for _, scope := range p.Parts[i].Scopes() {
 			if scope == 0 {
 				continue
 			}
 			if what := d.unsent(&c.Scopes[scope-1]); what != "" {
-				return pipeline.Usage("policy %q asks for the %s of requests, which a drill does not send: it sends clients, methods and paths",
+				return pipeline.Usage("policy %q asks for the %s of requests, which a drill does not send: it sends clients, "+
+					"methods and paths",
 					p.Name, what)
+			}
+			if c.Scopes[scope-1].ByTier() {
+				tiers = append(tiers, c.Tiers...)
 			}
 		}
 	}
-	for _, t := range append([]request.Tier{c.Exempt}, c.Tiers...) {
-		if len(t.Users) > 0 || t.Field != "" || d.ClientSource && len(t.Networks) > 0 {
-			return pipeline.Usage("tier %q goes by more than the addresses that a drill sends; leave out tiers with --policy and --limit of "+
-				"another --config", t.Name)
-		}
+	if slices.ContainsFunc(tiers, func(t request.Tier) bool {
+		return len(t.Users) > 0 || t.Field != "" || d.ClientSource && len(t.Networks) > 0
+	}) {
+		return pipeline.Usage("policy %q spares clients, or has tiers of clients, by more than a drill sends: it sends "+
+			"their addresses%s",
+			p.Name, map[bool]string{true: ", without --client-source"}[d.ClientSource])
 	}
 	return nil
 }

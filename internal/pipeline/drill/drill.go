@@ -18,8 +18,8 @@ import (
 	"shadow/report/format"
 )
 
-// A Drill sends the worst minutes of a log to a server, and holds its answers against what a policy foresees. The stretch
-// is judged by itself, from empty limiters, which is how a server begins that has not seen these clients:
+// A Drill sends the worst minutes of a log to a server, and holds its answers against what a policy foresees. The
+// stretch is judged by itself, from empty limiters, which is how a server begins that has not seen these clients:
 //
 //	log ──▶ worst minute ──▶ stretch ──▶ requests ──▶ server ──▶ statuses ─┐
 //	                                        ├─▶ verdicts as planned ───────┼─▶ report
@@ -102,7 +102,8 @@ func (d *Drill) verify(logs []string) (err error) {
 		return pipeline.Usage("a drill reads the logs twice, and %s can be read only once: name files", escape.Visible(once))
 	}
 	if d.To != "" && d.Anonymize != "" {
-		return pipeline.Usage("--to: the requests have the addresses of clients in them, which --anonymize hides; leave out one of them")
+		return pipeline.Usage("--to: the requests have the addresses of clients in them, which --anonymize hides; leave " +
+			"out one of them")
 	}
 	return nil
 }
@@ -122,7 +123,8 @@ func (d *Drill) drill(ctx context.Context, p *plan, result *replay.Result, o rep
 		return err
 	}
 	if foreseen.refused == 0 {
-		return pipeline.Usage("%s refuses none of these %s when it starts empty, as a server does: --minutes takes more of the log, now %d",
+		return pipeline.Usage("%s refuses none of these %s when it starts empty, as a server does: --minutes takes more "+
+			"of the log, now %d",
 			d.Policies[0].Name, format.Count(int64(len(p.requests)), "request"), d.Minutes)
 	}
 	if !d.Quiet {

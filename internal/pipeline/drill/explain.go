@@ -11,11 +11,12 @@ import (
 	shown "shadow/report/drill"
 )
 
-// A server decides on a request at some moment between its writing and the answer. Of two requests that come nearly at once
-// it may take either first, and a limit that has room for one at a certain moment may see a request just before or behind
-// it. So its verdicts are as foreseen if there are moments in these spans at which the policy decides as it did, on all
-// requests of a client together. They are looked for from the moments of writing on: of each client with a verdict that
-// does not fit, one of these requests and some before it are moved, and stay so unless fewer verdicts fit.
+// A server decides on a request at some moment between its writing and the answer. Of two requests that come nearly
+// at once it may take either first, and a limit that has room for one at a certain moment may see a request just
+// before or behind it. So its verdicts are as foreseen if there are moments in these spans at which the policy
+// decides as it did, on all requests of a client together. They are looked for from the moments of writing on: of
+// each client with a verdict that does not fit, one of these requests and some before it are moved, and stay so
+// unless fewer verdicts fit.
 
 // An explanation looks for moments that explain the verdicts of a server.
 type explanation struct {
@@ -32,7 +33,7 @@ const (
 	clockStep    = limit.Millisecond // how much older the clock of a server may be: nginx's has milliseconds
 	leastUnknown = 20 * limit.Millisecond
 	soon         = 3 * limit.Millisecond // in which most requests are judged
-	tries        = 400
+	tries        = 3000
 	farthest     = 8               // bits of how many requests before the one that does not fit may be moved
 	moved        = 4               // of these, about
 	patient      = 3 * time.Second // that the search may take
@@ -109,14 +110,11 @@ func (e *explanation) try(rng *rand.Rand, odd []*part) error {
 	places := make([][]int32, len(odd)) // of the rows of each part among these
 	for i, p := range odd {
 		last, reach := p.odd[rng.IntN(len(p.odd))], 1<<rng.IntN(farthest)
+		move := e.mover(rng)
 		for j, row := range p.rows {
 			at := e.moments[row]
-			if j == last || j < last && j >= last-reach && rng.IntN(max(2, reach/moved)) == 0 {
-				span := max(0, e.last[row]-e.first[row])
-				if rng.IntN(2) == 0 {
-					span = min(span, soon)
-				}
-				at = e.first[row] + limit.Time(rng.Int64N(int64(span)+1))
+			if j == last || j < last && j >= last-reach && move.chance(reach) {
+				at = move.moment(row)
 			}
 			places[i] = append(places[i], int32(len(rows)))
 			rows, moments = append(rows, row), append(moments, at)
@@ -144,4 +142,35 @@ func (e *explanation) try(rng *rand.Rand, odd []*part) error {
 		e.note(p, places[i], v.is)
 	}
 	return nil
+}
+
+// A mover draws moments: each by itself, most of them soon after the writing; or, as where this machine or the server
+// was held up for a while, all at the same share of what is possible.
+type mover struct {
+	*explanation
+	rng   *rand.Rand
+	share float64 // of the span; below 0: each by itself
+}
+
+func (e *explanation) mover(rng *rand.Rand) mover {
+	m := mover{e, rng, -1}
+	if rng.IntN(3) == 0 {
+		m.share = min(1, 1.5*rng.Float64())
+	}
+	return m
+}
+
+// chance reports whether one of so many requests is moved.
+func (m *mover) chance(of int) bool { return m.share >= 0 || m.rng.IntN(max(2, of/moved)) == 0 }
+
+// moment returns one at which the request of a row may have been judged.
+func (m *mover) moment(row int32) limit.Time {
+	first, span := m.first[row], max(0, m.last[row]-m.first[row])
+	switch {
+	case m.share >= 0:
+		return first + limit.Time(m.share*float64(span))
+	case m.rng.IntN(2) == 0:
+		span = min(span, soon)
+	}
+	return first + limit.Time(m.rng.Int64N(int64(span)+1))
 }

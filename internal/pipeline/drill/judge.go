@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"shadow/internal/escape"
 	"shadow/internal/request"
 	"shadow/internal/traffic"
 	"shadow/limit"
@@ -62,7 +63,9 @@ type comparison struct {
 }
 
 // compare holds the answers against what was foreseen, and what the moments of sending explain.
-func (d *Drill) compare(ctx context.Context, p *plan, foreseen *verdicts, all []answer, begin limit.Time) (*comparison, error) {
+func (d *Drill) compare(ctx context.Context, p *plan, foreseen *verdicts, all []answer,
+	begin limit.Time,
+) (*comparison, error) {
 	c := &comparison{Source: shown.Source{
 		Target: d.server.url(), Header: d.server.header, Stretch: p.stretch, Planned: int64(len(p.requests)), Top: d.Top,
 		Statuses: d.Refused,
@@ -83,7 +86,7 @@ func (d *Drill) compare(ctx context.Context, p *plan, foreseen *verdicts, all []
 			q.Path = d.Read.Tables.ShownAction(int32(p.batch.Action[i]))
 		}
 		if a.err != nil {
-			q.Failure, c.failure = d.Anonymizer.Text(harmless(a.err)), a.err
+			q.Failure, c.failure = d.Anonymizer.Text(escape.Visible(a.err.Error())), a.err
 		} else {
 			c.answered++
 		}
@@ -98,7 +101,7 @@ func (d *Drill) compare(ctx context.Context, p *plan, foreseen *verdicts, all []
 	for _, row := range rows {
 		a := &all[row]
 		e.moments = append(e.moments, begin+a.wrote)
-		e.first, e.last = append(e.first, begin+a.wrote-clockStep), append(e.last, begin+a.wrote+min(most, a.done-a.wrote))
+		e.first, e.last = append(e.first, begin+a.early), append(e.last, begin+a.wrote+min(most, a.done-a.wrote))
 	}
 	for _, key := range d.Policies[0].Keys() {
 		e.together = e.together || !key.Has(request.PartClient)
@@ -106,8 +109,8 @@ func (d *Drill) compare(ctx context.Context, p *plan, foreseen *verdicts, all []
 	return c, e.find(ctx)
 }
 
-// undelayed returns how long at most a decision may take: the answer tells, unless the limit delays it. Refusals are never
-// delayed, so that of these the slowest tells.
+// undelayed returns how long at most a decision may take: the answer tells, unless the limit delays it. Refusals are
+// never delayed, so that of these the slowest tells.
 func undelayed(requests []shown.Request, all []answer, foreseen *verdicts) limit.Time {
 	if foreseen.longest == 0 {
 		return limit.Never

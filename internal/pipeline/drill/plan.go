@@ -40,7 +40,8 @@ type outgoing struct {
 func (d *Drill) plan(ctx context.Context, result *replay.Result) (*plan, error) {
 	worst := &result.Policies[0]
 	if worst.WorstMinuteRefused == 0 {
-		return nil, pipeline.Usage("%s refuses no request of the log, so that a drill can prove nothing: a stricter --limit does",
+		return nil, pipeline.Usage("%s refuses no request of the log, so that a drill can prove nothing: a stricter "+
+			"--limit does",
 			d.Policies[0].Name)
 	}
 	end := worst.WorstMinute + limit.Minute
@@ -49,25 +50,28 @@ func (d *Drill) plan(ctx context.Context, result *replay.Result) (*plan, error) 
 		return nil, err
 	}
 	p := &plan{stretch: shown.Stretch{
-		First: format.Moment(end - limit.Time(d.Minutes)*limit.Minute), Minutes: d.Minutes, WorstMinute: format.Moment(worst.WorstMinute),
+		First: format.Moment(end - limit.Time(d.Minutes)*limit.Minute), Minutes: d.Minutes,
+		WorstMinute:        format.Moment(worst.WorstMinute),
 		WorstMinuteRefused: worst.WorstMinuteRefused, Requests: int64(b.Len()),
 	}}
 	if result.Stats.Resolution >= limit.Second { // as calibrate reads whole seconds
 		p.stretch.Spread = true
 		(&calibrate.Requests{At: b.At}).Spread()
 	}
-	all, err := d.lines(ctx, b, result.Stats.Inputs)
+	all, err := d.lines(ctx, b, result.Stats.Inputs, &p.stretch.LeftOut)
 	if err != nil {
 		return nil, err
 	}
 	p.take(b, all)
 	if len(p.requests) == 0 {
-		return nil, pipeline.Usage("none of the %s of these minutes can be sent: %s; --methods all sends others than GET and HEAD",
+		return nil, pipeline.Usage("none of the %s of these minutes can be sent: %s; --methods all sends others than "+
+			"GET and HEAD",
 			format.Count(p.stretch.Requests, "request"), p.stretch.LeftOut.String())
 	}
 	if n := busiest(p.after); n > d.MaxRate {
-		return nil, pipeline.Usage("%s in the busiest second are more than --max-rate %d/s: fewer --minutes or another part of the log "+
-			"(--since, --until) may have less, or raise --max-rate if the server can take that", format.Count(n, "request"), d.MaxRate)
+		return nil, pipeline.Usage("%s in the busiest second are more than --max-rate %d/s: fewer --minutes or another "+
+			"part of the log (--since, --until) may have less, or raise --max-rate if the server can take that",
+			format.Count(n, "request"), d.MaxRate)
 	}
 	return p, nil
 }
@@ -121,18 +125,10 @@ func source(b *traffic.Batch, row int) uint32 {
 	return b.Source[row]
 }
 
-// A why says for what reason a request cannot be sent.
-type why uint8
-
-const (
-	sendable  why = iota
-	method        // it may change something
-	unfit         // it has what no request may have, or would reach another host
-	notInLine     // its line was not found again
-)
-
-// lines reads the logs again for the methods and paths of rows.
-func (d *Drill) lines(ctx context.Context, b *traffic.Batch, inputs []ingest.InputStats) ([]sending, error) {
+// lines reads the logs again for the methods and paths of rows. Of requests that cannot be sent there is nil.
+func (d *Drill) lines(ctx context.Context, b *traffic.Batch, inputs []ingest.InputStats,
+	out *shown.LeftOut,
+) ([]*outgoing, error) {
 	type place struct {
 		input uint32
 		line  int64
@@ -145,19 +141,24 @@ func (d *Drill) lines(ctx context.Context, b *traffic.Batch, inputs []ingest.Inp
 	for i := range inputs {
 		names[i] = inputs[i].Name
 	}
-	all := make([]sending, b.Len())
-	for i := range all {
-		all[i].why = notInLine
-	}
+	all := make([]*outgoing, b.Len())
 	err := ingest.Lines(ctx, names, d.Read, ingest.AnyClient, func(l ingest.Line) bool {
-		row, wanted := rows[place{uint32(l.Input), l.Number}]
-		if wanted {
-			delete(rows, place{uint32(l.Input), l.Number})
+		at := place{uint32(l.Input), l.Number}
+		if row, wanted := rows[at]; wanted {
+			delete(rows, at)
 			id := b.Client[row]
-			r := outgoing{
-				method: string(l.Record.Method), path: string(l.Record.Path), id: id, client: address(d.Read.Tables.Clients.Name(id)),
+			r := &outgoing{
+				method: string(l.Record.Method), path: string(l.Record.Path), id: id,
+				client: address(d.Read.Tables.Clients.Name(id)),
 			}
-			all[row] = sending{r, d.whether(&r)}
+			switch {
+			case d.Methods != MethodWords[1] && r.method != "GET" && r.method != "HEAD":
+				out.Methods++
+			case !d.fit(r):
+				out.Unfit++
+			default:
+				all[row] = r
+			}
 		}
 		return len(rows) > 0
 	})
@@ -167,26 +168,11 @@ func (d *Drill) lines(ctx context.Context, b *traffic.Batch, inputs []ingest.Inp
 	return all, err
 }
 
-// A sending is a request, and whether it can be sent.
-type sending struct {
-	outgoing
-	why why
-}
-
-// whether says whether a request can be sent, as it is and to the target alone: a target in another form than /path names
-// a host.
-func (d *Drill) whether(r *outgoing) why {
-	switch {
-	case d.Methods != MethodWords[1] && r.method != "GET" && r.method != "HEAD":
-		return method
-	case r.path == "" || r.path[0] != '/' || r.method == "CONNECT" || !isToken(r.method):
-		return unfit
-	case hasControl(r.path, ' '+1):
-		return unfit
-	case !d.ClientSource && (r.client == "" || hasControl(r.client, ' ')):
-		return unfit
-	}
-	return sendable
+// fit reports whether a request can be sent as it is, and to the target alone: one for another thing than a /path
+// names a host.
+func (d *Drill) fit(r *outgoing) bool {
+	return strings.HasPrefix(r.path, "/") && !hasControl(r.path, ' '+1) && r.method != "CONNECT" && isToken(r.method) &&
+		d.takes(r.path) && (d.ClientSource || r.client != "" && !hasControl(r.client, ' '))
 }
 
 // hasControl reports whether a text has a byte below first, or the one that deletes.
@@ -196,7 +182,9 @@ func hasControl(text string, first byte) bool {
 
 // isToken reports whether a text can be a method: capital letters, as all known ones have.
 func isToken(text string) bool {
-	return text != "" && !strings.ContainsFunc(text, func(c rune) bool { return (c < 'A' || c > 'Z') && c != '-' && c != '_' })
+	return text != "" && !strings.ContainsFunc(text, func(c rune) bool {
+		return (c < 'A' || c > 'Z') && c != '-' && c != '_'
+	})
 }
 
 // address returns a client as a header tells it: of a network, which is a client too, its address.
@@ -207,35 +195,20 @@ func address(client string) string {
 	return client
 }
 
-// take plans the requests that can be sent, and counts the others.
-func (p *plan) take(b *traffic.Batch, all []sending) {
-	var rows []int32
-	var at []limit.Time
+// take plans the requests that can be sent, in the order of time.
+func (p *plan) take(b *traffic.Batch, all []*outgoing) {
+	order := slices.DeleteFunc(inOrder(b.At, func(int32, int32) int { return 0 }),
+		func(row int32) bool { return all[row] == nil })
 	numbers := map[int32]int{}
-	for row := range all {
-		r := &all[row]
-		switch r.why {
-		case method:
-			p.stretch.LeftOut.Methods++
-			continue
-		case unfit:
-			p.stretch.LeftOut.Unfit++
-			continue
+	for _, row := range order {
+		r := all[row]
+		if _, known := numbers[r.id]; !known {
+			numbers[r.id] = len(numbers)
 		}
-		number, known := numbers[r.id]
-		if !known {
-			number = len(numbers)
-			numbers[r.id] = number
-		}
-		r.number = number
-		rows, at = append(rows, int32(row)), append(at, b.At[row])
+		r.number = numbers[r.id]
+		p.requests, p.after = append(p.requests, *r), append(p.after, b.At[row]-b.At[order[0]])
 	}
 	p.batch, p.clients = new(traffic.Batch), len(numbers)
-	order := inOrder(at, func(int32, int32) int { return 0 })
-	for i, place := range order {
-		p.requests, p.after = append(p.requests, all[rows[place]].outgoing), append(p.after, at[place]-at[order[0]])
-		order[i] = rows[place]
-	}
 	if len(order) > 0 {
 		p.batch.Append(b, order)
 	}

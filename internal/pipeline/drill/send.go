@@ -17,6 +17,7 @@ import (
 // An answer holds what became of a request. Moments count from the planned one of the first request.
 type answer struct {
 	sent   bool
+	early  limit.Time // the earliest moment at which the server may have judged it
 	wrote  limit.Time // just before it was written
 	done   limit.Time // when the head of the answer was there, or failed to come
 	status int        // 0: none
@@ -26,14 +27,15 @@ type answer struct {
 const (
 	ahead     = 200 * time.Millisecond // how long before a request its connection is opened
 	deadAfter = 20                     // requests in a row without an answer, after which the server is given up
+	settled   = 50 * limit.Millisecond // after which a server has accepted a connection, and waits for a request
 	bodyRead  = 64 << 10               // bytes of an answer that are read, so that the server can end as it would
 )
 
 // errDead ends a drill whose server has gone.
 var errDead = errors.New("the server does not answer any more")
 
-// sendAll sends each request at its moment, over a connection of its own, and waits for the answers. It ends early when ctx
-// ends, or, with a reason, when the server does not answer any more.
+// sendAll sends each request at its moment, over a connection of its own, and waits for the answers. It ends early
+// when ctx ends, or, with a reason, when the server does not answer any more.
 func (s *server) sendAll(ctx context.Context, begin time.Time, p *plan) (all []answer, stopped string) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -80,16 +82,22 @@ func (s *server) send(ctx context.Context, r *outgoing, begin, due time.Time) (a
 	if s.header == "" {
 		source = from(r.number)
 	}
+	dialed := since()
 	conn, err := s.dial(ctx, source)
 	if err != nil {
 		return answer{err: err, sent: ctx.Err() == nil, wrote: since(), done: since()}
 	}
 	defer conn.Close()
 	defer context.AfterFunc(ctx, func() { conn.Close() })() //nolint:errcheck // its reader gets the error
+	opened := since()
 	if !sleep(ctx, due) {
 		return answer{err: ctx.Err()}
 	}
 	a.wrote = since()
+	a.early = a.wrote - clockStep
+	if a.wrote-opened < settled { // the server may read as soon as it accepts, by the clock of before
+		a.early = dialed - clockStep
+	}
 	a.status, a.err = exchange(conn, s.text(r), r.method, s.timeout)
 	a.done = since()
 	a.sent = a.err == nil || ctx.Err() == nil

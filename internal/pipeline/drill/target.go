@@ -8,11 +8,11 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
 
-	"shadow/internal/escape"
 	"shadow/internal/pipeline"
 )
 
@@ -32,7 +32,8 @@ const patience = 10 * time.Second
 // parseTarget reads a target.
 func parseTarget(text string) (s server, err error) {
 	u, err := url.Parse(text)
-	plain := err == nil && u.Host != "" && u.User == nil && strings.Trim(u.Path, "/") == "" && u.RawQuery == "" && u.Fragment == ""
+	plain := err == nil && u.Host != "" && u.User == nil && strings.Trim(u.Path, "/") == "" && u.RawQuery == "" &&
+		u.Fragment == ""
 	switch {
 	case text == "":
 		return s, pipeline.Usage("which server? Say, for instance, --target http://127.0.0.1:8080")
@@ -41,9 +42,17 @@ func parseTarget(text string) (s server, err error) {
 	}
 	s.host, s.port, s.secure = u.Hostname(), u.Port(), u.Scheme == "https"
 	if s.port == "" {
-		s.port = map[bool]string{false: "80", true: "443"}[s.secure]
+		s.port = s.usual()
 	}
 	return s, nil
+}
+
+// usual returns the port of servers that name none.
+func (s *server) usual() string {
+	if s.secure {
+		return "443"
+	}
+	return "80"
 }
 
 // url returns the server as --target names it.
@@ -56,7 +65,7 @@ func (s *server) url() string {
 
 // authority returns what the header Host has.
 func (s *server) authority() string {
-	if s.port == map[bool]string{false: "80", true: "443"}[s.secure] {
+	if s.port == s.usual() {
 		return strings.TrimSuffix(net.JoinHostPort(s.host, ""), ":")
 	}
 	return net.JoinHostPort(s.host, s.port)
@@ -70,11 +79,14 @@ func (s *server) find(ctx context.Context, mine, sources bool) error {
 	}
 	for _, a := range all {
 		if a = a.Unmap(); !isNear(a) && !mine {
-			return pipeline.Usage("--target %s is %s, an address on the public internet: --yes-it-is-mine sends requests to it, which only "+
-				"its owner may do", s.url(), a)
+			return pipeline.Usage("--target %s is %s, an address on the public internet: --yes-it-is-mine sends requests "+
+				"to it, which only its owner may do", s.url(), a)
 		}
 	}
-	for _, a := range all { // 127.0.0.1 before ::1, as far as one answers
+	slices.SortStableFunc(all, func(x, y netip.Addr) int { // 127.0.0.1 before ::1
+		return x.Unmap().BitLen() - y.Unmap().BitLen()
+	})
+	for _, a := range all {
 		s.address = a.Unmap()
 		conn, failed := s.dial(ctx, "")
 		if failed == nil {
@@ -84,7 +96,8 @@ func (s *server) find(ctx context.Context, mine, sources bool) error {
 		err = failed
 	}
 	if errors.Is(err, syscall.ECONNREFUSED) {
-		return fmt.Errorf("nothing listens at %s (connection refused): start the server with the limit, and then the drill", s.url())
+		return fmt.Errorf("nothing listens at %s (connection refused): start the server with the limit, and then the "+
+			"drill", s.url())
 	}
 	return fmt.Errorf("--target %s: %w", s.url(), err)
 }
@@ -97,7 +110,8 @@ func isNear(a netip.Addr) bool {
 // canTell refuses addresses of clients that no connection can have.
 func (s *server) canTell(sources bool) error {
 	if sources && !(s.address.Is4() && s.address.IsLoopback()) {
-		return pipeline.Usage("--client-source sends from 127.1.0.1, 127.1.0.2 …, which reach only a --target on 127.0.0.1, not %s", s.address)
+		return pipeline.Usage("--client-source sends from 127.1.0.1, 127.1.0.2 …, which reach only a --target on "+
+			"127.0.0.1, not %s", s.address)
 	}
 	return nil
 }
@@ -137,6 +151,3 @@ func (s *server) text(r *outgoing) []byte {
 	b.WriteString("Connection: close\r\n\r\n")
 	return []byte(b.String())
 }
-
-// harmless returns an error as a terminal may show it.
-func harmless(err error) string { return escape.Visible(err.Error()) }

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/url"
 	"strings"
+	"unicode/utf8"
 
 	"shadow/internal/pipeline"
 	"shadow/limit"
@@ -31,7 +33,8 @@ func (d *Drill) write(p *plan) error {
 		return err
 	}
 	if !d.Quiet {
-		fmt.Fprintf(d.Err, "%s, of which %s refuses %s when it starts empty\n", format.Count(int64(len(p.requests)), "request"),
+		fmt.Fprintf(d.Err, "%s, of which %s refuses %s when it starts empty\n",
+			format.Count(int64(len(p.requests)), "request"),
 			d.Policies[0].Name, format.Thousands(int64(foreseen.refused)))
 	}
 	return out.Flush()
@@ -47,14 +50,15 @@ func (d *Drill) vegeta(out io.Writer, p *plan) error {
 			Method string              `json:"method"`
 			URL    string              `json:"url"`
 			Header map[string][]string `json:"header"`
-		}{r.method, d.server.url() + r.path, map[string][]string{d.server.header: {r.client}}}
+		}{r.method, d.server.url() + plain(r.path), map[string][]string{d.server.header: {r.client}}}
 		if err := lines.Encode(target); err != nil {
 			return err
 		}
 	}
 	length := p.after[len(p.after)-1]/limit.Second + 1
 	if !d.Quiet {
-		fmt.Fprintf(d.Err, "note: vegeta sends at an even rate, not at the moments of the log, so its refusals will differ from those foreseen: "+
+		fmt.Fprintf(d.Err, "note: vegeta sends at an even rate, not at the moments of the log, so its refusals will "+
+			"differ from those foreseen: "+
 			"vegeta attack -format=json -targets=FILE -rate=%d/%ds -duration=%[2]ds -redirects=-1\n", len(p.requests), length)
 	}
 	return nil
@@ -67,7 +71,10 @@ func (d *Drill) k6(out io.Writer, p *plan, foreseen *verdicts) error {
 	names := make([]string, p.clients)
 	for i := range p.requests {
 		r := &p.requests[i]
-		byClient[r.number] = append(byClient[r.number], []any{p.after[i] / limit.Millisecond, r.method, r.path, foreseen.is[i]})
+		byClient[r.number] = append(byClient[r.number], []any{
+			p.after[i] / limit.Millisecond, r.method, plain(r.path),
+			foreseen.is[i],
+		})
 		names[r.number] = r.client
 	}
 	var clients strings.Builder
@@ -82,11 +89,13 @@ func (d *Drill) k6(out io.Writer, p *plan, foreseen *verdicts) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(out, k6Script, d.server.url(), d.server.header, refused, clients.String(), p.after[len(p.after)-1]/limit.Second+60)
+	_, err = fmt.Fprintf(out, k6Script, d.server.url(), d.server.header, refused, clients.String(),
+		p.after[len(p.after)-1]/limit.Second+60)
 	return err
 }
 
-// k6Script gets the target, the header, the statuses of refusals, the clients, and the seconds that the script may take.
+// k6Script gets the target, the header, the statuses of refusals, the clients, and the seconds that the script may
+// take.
 const k6Script = `// k6 run FILE sends each request at its moment, and checks whether it is refused as foreseen.
 import http from 'k6/http';
 import exec from 'k6/execution';
@@ -118,6 +127,25 @@ export default function () {
   }
 }
 `
+
+// plain returns a path in ASCII, as JSON and the tools have no other bytes.
+func plain(path string) string {
+	var b strings.Builder
+	for _, c := range []byte(path) {
+		if c < utf8.RuneSelf {
+			b.WriteByte(c)
+		} else {
+			fmt.Fprintf(&b, "%%%02X", c)
+		}
+	}
+	return b.String()
+}
+
+// takes reports whether a tool takes a path, which it parses.
+func (d *Drill) takes(path string) bool {
+	_, err := url.Parse(d.server.url() + plain(path))
+	return d.To == "" || err == nil
+}
 
 // tool refuses what a tool cannot do.
 func (d *Drill) tool() error {
