@@ -85,7 +85,7 @@ func TestOutputs(t *testing.T) {
 	r := drilled(some, func(s *Source) { s.Top = 3; s.Planned = 10; s.Interrupted = true })
 	for output, wants := range map[string][]string{
 		"table": {
-			"2 of 7 as predicted; 3 by the moments at which they were really sent (42.86 %)", "2 foreseen, 4 by the server", "interrupted before the other 3",
+			"2 of 7 as predicted; 3 by the moments at which they were really sent (42.86 %)", "2 foreseen, 4 by the server", "interrupted before the other 3", "7 requests, at most 3 ms late;",
 			"2 have another method than GET and HEAD, 1 have a path", "it must count by X-Forwarded-For", "several workers or hosts", "no answer  ", "reset",
 			"the first 3 of 5", "passed    refused (503)  clock", "1 minute from ",
 		},

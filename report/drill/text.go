@@ -57,8 +57,7 @@ func (r *Report) facts() (f document.Facts) {
 	if s.Spread {
 		f.Add("times", "whole seconds: requests are sent evenly in theirs, in the order of the log")
 	}
-	sent := fmt.Sprintf("%s, at most %s late", format.Count(r.Sent, "request"),
-		format.Span(format.OfSeconds(seconds(r.LatestMS))))
+	sent := fmt.Sprintf("%s, at most %.0f ms late", format.Count(r.Sent, "request"), r.LatestMS)
 	switch {
 	case r.Interrupted:
 		sent += fmt.Sprintf("; interrupted before the other %s", format.Thousands(r.Planned-r.Sent))
@@ -75,11 +74,6 @@ func (r *Report) facts() (f document.Facts) {
 		format.Thousands(r.AsPredicted),
 		format.Thousands(r.Sent), format.Thousands(r.ByMomentsSent), format.Percentage(r.ByMomentsPercent))
 	return append(f, document.Strong("verdicts", verdict))
-}
-
-func seconds(ms float64) *float64 {
-	ms /= 1000
-	return &ms
 }
 
 func (r *Report) clientIn() string {
