@@ -38,33 +38,9 @@ func writeNginx(e *Export, all []setting) error {
 	var places, conns []string // of limit_req, and of limit_conn
 	made := map[string]string{}
 	for _, s := range all {
-		counts, err := s.counts()
+		counted, err := s.nginxCounted(key.variable, &lines, made)
 		if err != nil {
 			return err
-		}
-		counted := "" // the variable with the key
-		for i, c := range counts {
-			n := &nginxNames{stem: c.name, sets: &lines, made: made}
-			text, err := n.key(c.parts, key.variable)
-			if err != nil {
-				return err
-			}
-			flag, err := n.flag(c.when)
-			if err != nil {
-				return err
-			}
-			if flag != "" {
-				lines = append(lines, fmt.Sprintf(`map %s $%s_key { 1 "%s"; default ""; }`, flag, n.stem, text))
-				text = "$" + n.stem + "_key"
-			}
-			if i == 0 {
-				counted = text
-			} else {
-				counted += text // one of them is empty
-			}
-		}
-		if !strings.HasPrefix(counted, "$") || strings.ContainsAny(counted, "|") || len(counts) > 1 {
-			counted = `"` + counted + `"`
 		}
 		if s.spec.Algorithm == "conn" {
 			lines = append(lines, fmt.Sprintf("limit_conn_zone %s zone=%s:10m;", counted, s.name))
@@ -75,28 +51,60 @@ func writeNginx(e *Export, all []setting) error {
 		lines = append(lines, fmt.Sprintf("limit_req_zone %s zone=%s:10m %s;", counted, s.name, rate))
 		places = append(places, strings.TrimSpace("limit_req zone="+s.name+" "+burst)+";")
 	}
-	var comments []string
 	var more []Block
 	if len(places) > 0 {
-		var err error
 		places = append(places, "limit_req_status 429;", "limit_req_dry_run on;")
-		if comments, more, err = e.where.Within.nginxInto("http", places); err != nil {
-			return err
-		}
-	}
-	if len(conns) > 0 {
-		only, err := e.where.Within.nginxConns()
+		comments, others, err := e.where.Within.nginxInto("http", places)
 		if err != nil {
 			return err
 		}
-		conns = slices.Concat(only, conns, []string{"limit_conn_status 429;", "limit_conn_dry_run on;"})
+		places, more = append(comments, places...), others
 	}
-	e.block(nginxHTTP, slices.Concat(lines, comments, places, conns)...)
+	if len(conns) > 0 {
+		comments, err := e.where.Within.nginxConns()
+		if err != nil {
+			return err
+		}
+		conns = slices.Concat(comments, conns, []string{"limit_conn_status 429;", "limit_conn_dry_run on;"})
+	}
+	e.block(nginxHTTP, slices.Concat(lines, places, conns)...)
 	for _, b := range more {
 		b.Place = "in " + b.Place
 		e.Blocks = append(e.Blocks, b)
 	}
 	return nil
+}
+
+// nginxCounted returns the key of the setting's zone, by lines that make its variables.
+func (s *setting) nginxCounted(client string, lines *[]string, made map[string]string) (counted string, err error) {
+	counts, err := s.counts()
+	if err != nil {
+		return "", err
+	}
+	for i, c := range counts {
+		n := &nginxNames{stem: c.name, sets: lines, made: made}
+		text, err := n.key(c.parts, client)
+		if err != nil {
+			return "", err
+		}
+		flag, err := n.flag(c.when)
+		if err != nil {
+			return "", err
+		}
+		if flag != "" {
+			*lines = append(*lines, fmt.Sprintf(`map %s $%s_key { 1 "%s"; default ""; }`, flag, n.stem, text))
+			text = "$" + n.stem + "_key"
+		}
+		if i == 0 {
+			counted = text
+		} else {
+			counted += text // one of them is empty
+		}
+	}
+	if !strings.HasPrefix(counted, "$") || strings.ContainsAny(counted, "|") || len(counts) > 1 {
+		counted = `"` + counted + `"`
+	}
+	return counted, nil
 }
 
 // nginxNames makes variables, and takes down the lines that make them.
