@@ -192,5 +192,8 @@ func NewLimiter(text string) (limit.Limiter, error) {
 	if len(policies) != 1 || len(policies[0].Parts) != 1 {
 		return nil, pipeline.Usage("%q is more than one limit", text)
 	}
+	if policies[0].ByTime() {
+		return nil, pipeline.Usage("%q goes by how long requests take: Replay judges it, with a log that tells", text)
+	}
 	return policies[0].Parts[0].Limiter, nil
 }

@@ -114,6 +114,9 @@ func (c *Conn) ChargeFor(s *limit.State, t limit.Time, takes int64, refused bool
 	waits := start > now && s.Ring().Len()-gone-c.count < c.queue
 	s.DropFirst(gone)
 	s.At, s.Level, s.Extra = now, int64(admitted), 1
+	if c.queue == 0 {
+		start = now // also of one that another limit admits beyond count
+	}
 	switch takes := limit.Time(min(max(takes, 0), int64(longest))); {
 	case refused && waits && start-now > c.wait:
 		s.Insert((now+c.wait)<<1 | 1)

@@ -74,7 +74,7 @@ func (s *reader) measure(st *step, b []byte, r *Record) (n int, reason string) {
 	if st.kind.stamp() {
 		return s.measureStamp(st, b)
 	}
-	if len(b) > 0 && b[0] == '-' && st.kind != kindUpstream {
+	if len(b) > 0 && b[0] == '-' && st.kind != kindUpstream && st.kind != kindTimers {
 		return 1, ""
 	}
 	var t limit.Time

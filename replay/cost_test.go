@@ -110,7 +110,7 @@ func refusedByCost(lines []line, p policy.Policy) (refused []string) {
 			}
 			return fmt.Sprint(i, l.client)
 		}
-		costs, full := make([]int64, len(p.Parts)), make([]bool, len(p.Parts))
+		costs, full, carries := make([]int64, len(p.Parts)), make([]bool, len(p.Parts)), make([]bool, len(p.Parts))
 		verdict := false
 		charge := func(i int, refused bool) {
 			if !refused && inScope(p.Parts[i].Count, l.marks) {
@@ -118,6 +118,7 @@ func refusedByCost(lines []line, p policy.Policy) (refused []string) {
 			}
 		}
 		for i, part := range p.Parts {
+			carries[i] = part.Spec.Algorithm == "conn" && !inScope(part.Match, l.marks)
 			costs[i] = costOfLine(part.Costs, &l)
 			var backlog, inside int64 // of a bucket in tokens times the period; of a window
 			var last limit.Time
@@ -139,14 +140,14 @@ func refusedByCost(lines []line, p policy.Policy) (refused []string) {
 				full[i] = backlog > part.Spec.Count*int64(part.Spec.Period)
 			}
 			if p.Combine != policy.Together && (!verdict || p.Combine == policy.Each) {
-				charge(i, full[i])
+				charge(i, full[i] && !carries[i])
 				verdict = verdict || full[i] && inScope(part.Match, l.marks)
 			}
 			verdict = verdict || p.Combine == policy.Together && full[i] && inScope(part.Match, l.marks)
 		}
 		for i := range p.Parts {
 			if p.Combine == policy.Together {
-				charge(i, verdict || full[i])
+				charge(i, verdict || full[i] && !carries[i])
 			}
 		}
 		if verdict {

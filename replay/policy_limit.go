@@ -113,7 +113,7 @@ func (s *limitState) decide(t limit.Time, marks uint64) (refused bool, delay lim
 		delay = s.delayer.Delay(s.state, t)
 	}
 	if counts {
-		s.charge(t, full)
+		s.charge(t, full && (matches || s.carrier == nil || !s.carrier.Carries(s.state, t)))
 	} else if full {
 		s.bar(t, marks)
 	}

@@ -59,6 +59,7 @@ func compile(text string, scopes []Scope, who bool) (*vm.Program, error) {
 var whereKnown = [scopeCount]string{
 	WithIdentities: "known of logs only, and of runs that a replay stored",
 	WithHistory:    "known where runs or policies are compared: to shadow report, diff and migrate",
+	WithRuns:       "known to shadow report only, which compares runs",
 	WithVerdict:    "known to shadow suggest only",
 }
 

@@ -61,7 +61,7 @@ func TestConditions(t *testing.T) {
 		"browsers_hit + crawlers_hit + tools_hit + monitors_hit + unknown_hit == clients_hit": 2,
 		"browsers_refused/requests >= 0 and worst_minute_refused > 0":                         2,
 	} {
-		c, err := ParseCondition(text, WithHistory)
+		c, err := ParseCondition(text, WithHistory, WithRuns)
 		if err != nil {
 			t.Errorf("%s: %v", text, err)
 			continue
@@ -102,7 +102,7 @@ func TestConditionsNeverPanic(t *testing.T) {
 		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom(words), 0, 8).Draw(t, "words"), " ")
 		var scopes []Scope
 		if rapid.Bool().Draw(t, "history") {
-			scopes = append(scopes, WithHistory)
+			scopes = append(scopes, WithHistory, WithRuns)
 		}
 		c, err := ParseCondition(text, scopes...)
 		if err != nil {

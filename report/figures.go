@@ -51,6 +51,7 @@ const (
 	Always         Scope = iota
 	WithIdentities       // where it is known who the clients are
 	WithHistory          // where runs or policies are compared
+	WithRuns             // where runs are compared
 	WithVerdict          // where a limit is suggested
 	scopeCount
 )
@@ -327,14 +328,18 @@ func historyFigures() []Figure {
 		func(h *history.Policy) *history.Moved { return &h.NewlyHit })...)
 	all = append(all, relocated("released", "clients that it hit in a base run and does not hit any more",
 		func(h *history.Policy) *history.Moved { return &h.Released })...)
-	all = append(all, relocated("repeat_offenders", "clients that it hit on 3 of the last 7 days",
-		func(h *history.Policy) *history.Moved { return &h.Repeating })...)
-	return append(all,
+	ofRuns := relocated("repeat_offenders", "clients that it hit on 3 of the last 7 days",
+		func(h *history.Policy) *history.Moved { return &h.Repeating })
+	ofRuns = append(ofRuns,
 		since("new_actions", Number, "actions that no base run has",
 			func(t *source) any { return t.allHistory().NewActions }),
 		since("safe_limits_changed", Number, "safe limits that have moved",
 			func(t *source) any { return int64(len(t.allHistory().SafeLimits.Changed())) }),
 	)
+	for i := range ofRuns {
+		ofRuns[i].Scope = WithRuns
+	}
+	return append(all, ofRuns...)
 }
 
 func since(name string, unit Unit, help string, of func(t *source) any) Figure {

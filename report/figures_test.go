@@ -17,7 +17,8 @@ func TestFiguresAreListed(t *testing.T) {
 	for scope, title := range []string{
 		Always:         "Of the policy and the logs:",
 		WithIdentities: "By [who the clients are](evidence.md), where that is known:",
-		WithHistory:    "Of what has changed, in `shadow report` only:",
+		WithHistory:    "Of what has changed; in `diff` and `migrate` the base run is A:",
+		WithRuns:       "In `shadow report` only:",
 	} {
 		fmt.Fprintf(&b, "\n%s\n\n", title)
 		for _, f := range Figures() {

@@ -190,6 +190,12 @@ func (r *Sweep) instead(policies []policy.Policy) (all []policy.Policy, err erro
 		}
 		for _, other := range others {
 			part := first
+			if p.ByTime() != other.ByTime() {
+				if first.Costs != nil && !p.ByTime() {
+					return nil, Usage("--kind conn: requests under way count as one each, and those of policy %q have costs", p.Name)
+				}
+				part.Costs = other.Parts[0].Costs
+			}
 			part.By, part.Spec, part.Limiter = *by, other.Parts[0].Spec, other.Parts[0].Limiter
 			p.Parts = append([]policy.Part{part}, p.Parts[1:]...)
 			all = append(all, p)

@@ -131,11 +131,11 @@ func TestSchemaLimits(t *testing.T) {
 		got = append(got, choice.(schema)["pattern"].(string))
 	}
 	add := func(name, options string) {
-		patterns, period := append(optionPatterns(options), optionPatterns(limit.Common)...), "/[^,]*"
+		patterns, numbers := append(optionPatterns(options), optionPatterns(limit.Common)...), "[0-9][^/]*/[^,]*"
 		if name == "conn:" {
-			patterns, period = optionPatterns(options), ""
+			patterns, numbers = optionPatterns(options), "[0-9][0-9.,:r]*"
 		}
-		want = append(want, "^ *"+name+"[0-9][^/]*"+period+"(,("+strings.Join(patterns, "|")+"))* *$")
+		want = append(want, "^ *"+name+numbers+"(,("+strings.Join(patterns, "|")+"))* *$")
 	}
 	for i, a := range Algorithms {
 		name := a.Name + ":"

@@ -17,7 +17,7 @@ import (
 var nginxTarget = Target{
 	Name: "nginx", Title: "nginx", Comment: "#", Ending: ".conf",
 	own: func(s limit.Spec) bool {
-		return s.Algorithm == "nginx" || s.Algorithm == "conn" && s.Options == ""
+		return s.Algorithm == "nginx" || s.Algorithm == "conn" && s.Options == "" && s.Count < 1<<16
 	},
 	Grid: "whole requests per second or minute; a burst of any size",
 	Enforce: "it refuses nothing yet, and logs what it would refuse: `grep 'dry run' error.log`. To enforce it, take out " +
@@ -59,6 +59,9 @@ func writeNginx(e *Export, all []setting) error {
 			return err
 		}
 		places, more = append(comments, places...), others
+	}
+	if len(conns) > 0 && len(places) > 0 {
+		e.note("limit_req is asked first there, and stays charged for what limit_conn refuses")
 	}
 	if len(conns) > 0 {
 		comments, err := e.where.Within.nginxConns()

@@ -27,7 +27,7 @@ type nginxPlace struct {
 	title  string // with the file and the line
 	outer  *nginxPlace
 	states stated
-	conns  bool // whether a limit_conn stands in it
+	conns  bool // whether a limit_conn stands in it, or how they refuse
 }
 
 // stated are the values of directives.
@@ -63,7 +63,7 @@ func (w *Within) addNginx(d *nginxconf.Directive, outer *nginxPlace) {
 		case "server", "location":
 			w.addNginx(inner, p)
 		default:
-			p.conns = p.conns || inner.Name == "limit_conn"
+			p.conns = p.conns || strings.HasPrefix(inner.Name, "limit_conn") && inner.Name != "limit_conn_zone"
 			p.states.add(inner.Name, strings.Join(inner.Args, " "))
 		}
 	}
@@ -77,7 +77,7 @@ func (w *Within) nginxConns() (comments []string, err error) {
 	}
 	for _, p := range w.places {
 		if p.conns {
-			return nil, fmt.Errorf("%s has a limit_conn already: add one there by hand, beside it", p.title)
+			return nil, fmt.Errorf("%s has limit_conn, or how it refuses, already: add one there by hand, beside it", p.title)
 		}
 	}
 	return nil, nil

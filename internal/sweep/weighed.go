@@ -100,6 +100,9 @@ func NewWeighed(of policy.Set, tables *traffic.Tables, lateness limit.Time) (all
 	for _, p := range of.Policies {
 		part := p.Parts[0]
 		shape, n, ok := shapeOf(part.Spec)
+		if shape.Kind == UnderWay && part.Match != part.Count {
+			return nil, fmt.Errorf("policy %q: its limit counts other requests under way than it refuses; shadow replay judges each N", of.Name)
+		}
 		if !ok || len(p.Parts) > 1 {
 			return nil, fmt.Errorf("policy %q: a sweep goes over the N of one limit, window:N/W, fixed:N/W, token:RATE,burst=N or "+
 				"conn:N, and this one is %s", of.Name, p.Text())

@@ -219,7 +219,7 @@ func numberText(name string, n int64, period string) string {
 	case name == "burst":
 		return fmt.Sprintf("burst=%d", n)
 	case period == "":
-		return fmt.Sprintf("conn:%d", n)
+		return fmt.Sprintf("%d at once", n)
 	}
 	return fmt.Sprintf("%d/%s", n, period)
 }

@@ -90,7 +90,7 @@ func (w *watchedWriter) Write(text []byte) (int, error) {
 var Config string
 
 const failIfIntro = `--fail-if CONDITION makes the exit code of shadow replay and shadow report 4 when the condition holds for
-any policy, and that of shadow suggest when it holds for an answer. The report is printed, and the run is stored, all
+any policy, that of shadow diff and migrate when it holds for B, and that of suggest for an answer. The report is printed, and the run is stored, all
 the same. It may be repeated.
 
   shadow replay access.log --limit 6/30s --fail-if 'browsers_hit_share > 0.001'
@@ -112,6 +112,7 @@ var scopeTitles = []struct {
 	{report.Always, "Of the policy and the logs"},
 	{report.WithIdentities, "Of who the clients are, in logs and in stored runs of replays"},
 	{report.WithHistory, "Of what has changed: in shadow report since other runs, in diff and migrate from A to B"},
+	{report.WithRuns, "Of what has changed since other runs, in shadow report only"},
 	{report.WithVerdict, "Of the answer, in shadow suggest only"},
 }
 

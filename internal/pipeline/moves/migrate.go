@@ -50,9 +50,7 @@ func (m *Migrate) Run(ctx context.Context, logs []string) error {
 			i+1, len(several), escape.Visible(name))
 		each := fresh
 		each.Chosen = []string{name}
-		if failed := each.run(ctx, logs); failed != nil {
-			err = failed
-		}
+		err = errors.Join(err, each.run(ctx, logs))
 		fmt.Fprintln(m.Out)
 	}
 	if !m.Quiet {

@@ -36,7 +36,7 @@ type Report struct {
 func (f *Report) Run(ctx context.Context) error {
 	scopes := []report.Scope{report.WithIdentities}
 	if f.Compare != CompareNone {
-		scopes = append(scopes, report.WithHistory)
+		scopes = append(scopes, report.WithHistory, report.WithRuns)
 	}
 	if err := f.Nightly.Verify(scopes...); err != nil {
 		return err

@@ -143,9 +143,11 @@ func (i *Import) takeNginx() {
 	i.nginx = nil
 }
 
+var requestTime = lazy.Regexp(`\$\{?request_time\b`)
+
 // tellsTimes reports whether a log_format has how long requests take.
 func (i *Import) tellsTimes() bool {
-	return slices.ContainsFunc(i.Logged, func(format string) bool { return strings.Contains(format, "$request_time") })
+	return slices.ContainsFunc(i.Logged, requestTime().MatchString)
 }
 
 // unescape undoes the escapes in all words.

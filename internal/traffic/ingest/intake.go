@@ -63,6 +63,7 @@ type rows struct {
 	comments            int64
 	strange             strangers
 	refusals            int64
+	untimed             int64      // that do not tell how long they took, where that is needed
 	marked              uint64     // the scopes that some request is in
 	valued              uint64     // the parts of keys that some request had
 	fields              uint64     // the fields that tiers go by and some request had
@@ -231,6 +232,7 @@ func (in *intake) optional(r *rows, records []parse.Record) {
 	}
 	if in.columns.Took {
 		r.Took = lengths(r.Took, records, func(r *parse.Record) limit.Time { return r.RequestTime })
+		r.untimed += untimed(records)
 	}
 	if in.columns.Clues {
 		in.clues.Find(extend(&r.Clues, len(records)), records)
@@ -260,6 +262,16 @@ func lengths(dst []int64, records []parse.Record, of func(*parse.Record) limit.T
 		dst = append(dst, max(0, int64(of(&records[i]))))
 	}
 	return dst
+}
+
+// untimed counts the records that do not tell how long the request took.
+func untimed(records []parse.Record) (n int64) {
+	for i := range records {
+		if records[i].RequestTime == parse.NotLogged {
+			n++
+		}
+	}
+	return n
 }
 
 // pathKey returns the key of a request where limits count by paths: its path as it was logged, or as nginx has it.

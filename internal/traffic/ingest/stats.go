@@ -32,6 +32,7 @@ type Stats struct {
 	Resolution    limit.Time // of the stamps: limit.Second, Millisecond or Microsecond
 	HasAgents     bool       // whether any format that was read has a user agent
 	HasUpstream   bool       // whether any has upstream times
+	Untimed       int64      // requests that do not tell how long they took; 0 unless Options.Took
 	ForwardedBy   string     // the header in which a format that was read has what proxies say; "": none
 	SiteHosts     [][]byte   // names of the site, as far as the log or a flag tells them, without "www."
 	Inputs        []InputStats
@@ -74,6 +75,7 @@ func (s *Stats) count(j *job, sum added) {
 	s.Late += sum.late
 	s.LateBy = max(s.LateBy, sum.lateBy)
 	s.Refusals += r.refusals
+	s.Untimed += r.untimed
 	if f.whole {
 		s.Whole += int64(r.Len()) - sum.dropped - sum.warm
 	}
