@@ -90,8 +90,8 @@ func (w *watchedWriter) Write(text []byte) (int, error) {
 var Config string
 
 const failIfIntro = `--fail-if CONDITION makes the exit code of shadow replay and shadow report 4 when the condition holds for
-any policy, that of shadow diff and migrate when it holds for B, and that of suggest for an answer. The report is printed, and the run is stored, all
-the same. It may be repeated.
+any policy, that of shadow diff and migrate when it holds for B, and that of suggest for an answer. The report is
+printed, and the run is stored, all the same. It may be repeated.
 
   shadow replay access.log --limit 6/30s --fail-if 'browsers_hit_share > 0.001'
   shadow replay access.log --limit 6/30s --fail-if 'people_hit > 0'
