@@ -41,7 +41,8 @@ func New(spec limit.Spec) (limit.Limiter, error) {
 	case spec.Count < 1:
 		return nil, fmt.Errorf("limit %q: at least one request must be allowed at once, such as conn:8", spec)
 	case spec.Period != 0:
-		return nil, fmt.Errorf("limit %q: has a period, but conn counts requests that are under way at once; want conn:%d", spec, spec.Count)
+		return nil, fmt.Errorf("limit %q: has a period, but conn counts requests that are under way at once; want conn:%d",
+			spec, spec.Count)
 	case spec.Count > limit.MaxRing || queue > limit.MaxRing-spec.Count:
 		return nil, fmt.Errorf("limit %q: at most %d requests can be under way or waiting", spec, limit.MaxRing)
 	case queue == 0 && wait != endless:
@@ -67,23 +68,22 @@ func (c *Conn) under(s *limit.State, now limit.Time) (gone, admitted int) {
 	return gone, admitted
 }
 
-// start returns when a request at now would start, and how many numbers have run out by then; now itself if there is
-// room.
-func (c *Conn) start(s *limit.State, now limit.Time) (start limit.Time, gone int) {
-	gone, admitted := c.under(s, now)
+// start returns when a request at now would start, now itself if there is room; and what under does.
+func (c *Conn) start(s *limit.State, now limit.Time) (start limit.Time, gone, admitted int) {
+	gone, admitted = c.under(s, now)
 	before := admitted - c.count // so many of the others end before a place is free
 	if before < 0 {
-		return now, gone
+		return now, gone, admitted
 	}
 	ring := s.Ring()
 	if ring.Len()-gone == admitted { // none gives up
-		return ring.Nth(gone+before) >> 1, gone
+		return ring.Nth(gone+before) >> 1, gone, admitted
 	}
 	for i := gone; ; i++ {
 		if end := ring.Nth(i); end&1 == 1 {
 			continue
 		} else if before == 0 {
-			return end >> 1, gone
+			return end >> 1, gone, admitted
 		}
 		before--
 	}
@@ -92,7 +92,7 @@ func (c *Conn) start(s *limit.State, now limit.Time) (start limit.Time, gone int
 // WaitFor implements limit.Weigher.
 func (c *Conn) WaitFor(s *limit.State, t limit.Time, _ int64) limit.Time {
 	now := c.now(s, t)
-	start, gone := c.start(s, now)
+	start, gone, _ := c.start(s, now)
 	free := start
 	if c.queue > 0 && start > now {
 		free = start - c.wait // from when on it would not wait for too long
@@ -109,8 +109,7 @@ func (c *Conn) WaitFor(s *limit.State, t limit.Time, _ int64) limit.Time {
 // ChargeFor implements limit.Weigher.
 func (c *Conn) ChargeFor(s *limit.State, t limit.Time, takes int64, refused bool) {
 	now := c.now(s, t)
-	start, gone := c.start(s, now)
-	_, admitted := c.under(s, now)
+	start, gone, admitted := c.start(s, now)
 	waits := start > now && s.Ring().Len()-gone-c.count < c.queue
 	s.DropFirst(gone)
 	s.At, s.Level, s.Extra = now, int64(admitted), 1

@@ -10,17 +10,17 @@ import "shadow/limit"
 //	conn:2,queue=1,wait=3s     .    .    x    x    d    d    x
 //	starts at                  0    0              5    7          the third would start at 5, and gives up at 4
 //
-// Requests leave the queue in the order in which they came, so when a new one starts is known when it comes: when all of
-// those before it but count−1 have ended. One that would wait for longer than allowed is refused, and holds its place in
-// the queue until it gives up. In the ring of a State that is one more than the moment doubled.
+// Requests leave the queue in the order in which they came, so when a new one starts is known when it comes: when all
+// of those before it but count−1 have ended. One that would wait for longer than allowed is refused, and holds its place
+// in the queue until it gives up. In the ring of a State that is one more than the moment doubled.
 //
-// The sources are src/queue.c of HAProxy, pendconn_add and pendconn_redistribute, and its documentation of timeout queue.
+// The sources are src/queue.c of HAProxy, pendconn_add and pendconn_redistribute, and what it says of timeout queue.
 type Queue struct{ Conn }
 
 // Delay implements limit.Delayer.
 func (q *Queue) Delay(s *limit.State, t limit.Time) limit.Time {
 	now := q.now(s, t)
-	start, _ := q.start(s, now)
+	start, _, _ := q.start(s, now)
 	return start - now
 }
 
@@ -28,7 +28,9 @@ func (q *Queue) Delay(s *limit.State, t limit.Time) limit.Time {
 func (q *Queue) LongestDelay() limit.Time { return q.wait }
 
 // RefuseAndDelay implements limit.Delayer.
-func (q *Queue) RefuseAndDelay(dst []int32, late []limit.Delayed, s *limit.State, at []limit.Time) ([]int32, []limit.Delayed) {
+func (q *Queue) RefuseAndDelay(dst []int32, late []limit.Delayed, s *limit.State, at []limit.Time) (
+	[]int32, []limit.Delayed,
+) {
 	for i, t := range at {
 		refused := q.Wait(s, t) > 0
 		if refused {
@@ -46,5 +48,6 @@ func (q *Queue) Horizon() limit.Time { return q.wait + longest }
 
 // Semantics implements limit.Explainer.
 func (q *Queue) Semantics() string {
-	return "admits a request while fewer than so many are under way, and has more wait for a place; one that gives up holds its place until then"
+	return "admits a request while fewer than so many are under way, and has more wait for a place; " +
+		"one that gives up holds its place until then"
 }

@@ -26,6 +26,13 @@ type Spec struct {
 	Options   string // the rest in canonical form, "burst=10,initial=3"; "" when there is none
 }
 
+// underWay is the algorithm whose limits have no period.
+const underWay = "conn"
+
+// UnderWay reports whether the limit is one on requests that are under way at once, for which it matters how long they
+// take.
+func (s Spec) UnderWay() bool { return s.Algorithm == underWay }
+
 // String is the canonical text of the limit. That of nginx has its rate in the words of limit_req_zone.
 func (s Spec) String() string {
 	var b strings.Builder
@@ -95,7 +102,7 @@ func parseAll(text string) ([]Spec, error) {
 	if (algorithm != "" || text[0] == ':') && !isName(algorithm) {
 		return nil, fmt.Errorf("%q is no name of an algorithm; want one such as token, before the colon", algorithm)
 	}
-	if algorithm == "conn" {
+	if algorithm == underWay {
 		return parseUnderWay(rest)
 	}
 	counts, rest, found := strings.Cut(rest, "/")
@@ -125,7 +132,7 @@ func parseUnderWay(text string) ([]Spec, error) {
 	if n, _, found := strings.Cut(counts, "/"); found {
 		return nil, fmt.Errorf("has a period, but conn counts requests that are under way at once; want conn:%s", n)
 	}
-	return Spec{Algorithm: "conn"}.with(options, counts, strings.HasSuffix(text, ","))
+	return Spec{Algorithm: underWay}.with(options, counts, strings.HasSuffix(text, ","))
 }
 
 // CutAlgorithm splits the name of the algorithm, "" if there is none, from the rest of a limit.

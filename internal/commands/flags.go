@@ -195,7 +195,8 @@ func addShapes(cmd *cobra.Command, f *pipeline.Shapes, kinds, rates string) {
 		words = words[:sweep.KindCount]
 	}
 	kind := option.Domain[sweep.Kind]{Parse: sweep.ParseKind, Text: sweep.Kind.String, Words: words}
-	kind.AddList(cmd, &f.Kinds, false, "kind", "`kind` of limits: "+strings.Join(words, "; ")+" (repeatable; default "+kinds+")")
+	kind.AddList(cmd, &f.Kinds, false, "kind",
+		"`kind` of limits: "+strings.Join(words, "; ")+" (repeatable; default "+kinds+")")
 	rate := option.Domain[sweep.Rate]{Text: sweep.Rate.String}
 	rate.AddLists(cmd, &f.Rates, true, sweep.ParseRates, "rate", "`rates` of token buckets: 10/s,30/m (default 20, "+
 		"from 6/h to 100/s"+rates+")")

@@ -61,8 +61,8 @@ func (d *Diff) Judge(ctx context.Context, logs []string, watch func(*traffic.Tab
 	return result, o, d.Incomplete(&result.Stats)
 }
 
-// Again judges the same requests by other policies, whose limits are for the same requests by the same keys, and returns
-// what these did.
+// Again judges the same requests by other policies, whose limits are for the same requests by the same keys, and
+// returns what these did.
 func (d *Diff) Again(ctx context.Context, policies []policy.Policy, o replay.Observer) ([]replay.PolicyTally, error) {
 	pass := d.requests.Pass().Ahead()
 	defer pass.Close()

@@ -277,7 +277,8 @@ func (r *Keys) part(b *traffic.Batch, first bool) *traffic.Batch {
 		}
 	}
 	from := *b // no key goes by the following
-	from.Bytes, from.Upstream, from.Took, from.Marks, from.Clues, from.Origin, from.Leftmost, from.Line = nil, nil, nil, nil, nil, nil, nil, nil
+	from.Bytes, from.Upstream, from.Took, from.Marks = nil, nil, nil, nil
+	from.Clues, from.Origin, from.Leftmost, from.Line = nil, nil, nil, nil
 	part := &traffic.Batch{Warm: b.Warm, Stamps: b.Stamps}
 	part.Append(&from, rows)
 	part.DropSeq()

@@ -31,10 +31,12 @@ func (l *Logs) warnings(s *ingest.Stats) []string {
 // underWay tells of requests that limits on those under way do not count as the server does.
 func underWay(o *ingest.Options, s *ingest.Stats) (texts []string) {
 	if s.Untimed > 0 {
-		texts = append(texts, fmt.Sprintf("how long %s took is not logged: that counts as under way for no time", format.Count(s.Untimed, "request")))
+		texts = append(texts, fmt.Sprintf("how long %s took is not logged: that counts as under way for no time",
+			format.Count(s.Untimed, "request")))
 	}
 	if o.Took && s.Late > 0 {
-		texts = append(texts, "a request that took longer than --lateness has its key begin again, as if nothing were under way: choose more than any takes")
+		texts = append(texts, "a request that took longer than --lateness has its key begin again, as if nothing were "+
+			"under way: choose more than any takes")
 	}
 	return texts
 }

@@ -69,7 +69,7 @@ func (p Policy) BySize() bool { return slices.Contains(p.CostFields(), request.P
 
 // ByTime reports whether a limit counts requests that are under way, so that it matters how long they take.
 func (p Policy) ByTime() bool {
-	return slices.ContainsFunc(p.Parts, func(part Part) bool { return len(part.Costs) > 0 && part.Costs[0].Taken })
+	return slices.ContainsFunc(p.Parts, func(part Part) bool { return part.Spec.UnderWay() })
 }
 
 // CostFields are the fields by which requests cost; the zero Part is the bytes sent.

@@ -41,7 +41,7 @@ func newPart(spec limit.Spec, by request.Key) (Part, error) {
 	part := Part{Spec: spec, By: by, Limiter: limiter, Known: known}
 	if _, weighs := limiter.(limit.Weigher); weighs {
 		part.Costs = taken
-	} else if algorithm.Name == "conn" && err == nil {
+	} else if spec.UnderWay() && err == nil {
 		err = fmt.Errorf("limit %q: a limit on requests that are under way goes without cooldown and clock", spec)
 	}
 	return part, err

@@ -197,7 +197,7 @@ func (p Part) Nearest() string {
 	if p.Spec.Algorithm == "nginx" {
 		return fmt.Sprintf("%s (%s)", NginxSetting(p.Spec), presetDeviation(p.Spec))
 	}
-	if p.Spec.Algorithm == "conn" {
+	if p.Spec.UnderWay() {
 		return nginxConn(p.Spec)
 	}
 	d, ok := p.Limiter.(limit.Describer)

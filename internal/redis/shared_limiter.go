@@ -111,7 +111,8 @@ func (r *SharedLimiter) share(p policy.Policy) (sharedPolicy, error) {
 		return sharedPolicy{}, errors.New("cannot be shared: it counts other requests than it refuses; let count be as match")
 	}
 	if p.ByTime() {
-		return sharedPolicy{}, errors.New("cannot be shared: a log tells of a request when it is over, so that hosts cannot count together what is under way")
+		return sharedPolicy{}, errors.New("cannot be shared: a log tells of a request when it is over, so that hosts " +
+			"cannot count together what is under way")
 	}
 	if part.Costs != nil {
 		return sharedPolicy{}, errors.New("cannot be shared: its requests differ in cost, and in Redis each costs one")

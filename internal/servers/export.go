@@ -112,7 +112,7 @@ func (t *Target) Nearest(spec limit.Spec, shape limit.Shape) (text, deviation st
 			}
 		}
 	}
-	if text = spec.String(); spec.Algorithm == "conn" && !t.own(spec) {
+	if text = spec.String(); spec.UnderWay() && !t.own(spec) {
 		return "", "no limit on requests under way is written for it here"
 	} else if !t.own(spec) {
 		text, deviation = t.nearest(spec, shape)

@@ -17,11 +17,12 @@ import (
 var nginxTarget = Target{
 	Name: "nginx", Title: "nginx", Comment: "#", Ending: ".conf",
 	own: func(s limit.Spec) bool {
-		return s.Algorithm == "nginx" || s.Algorithm == "conn" && s.Options == "" && s.Count < 1<<16
+		return s.Algorithm == "nginx" || s.UnderWay() && s.Options == "" && s.Count < 1<<16
 	},
 	Grid: "whole requests per second or minute; a burst of any size",
 	Enforce: "it refuses nothing yet, and logs what it would refuse: `grep 'dry run' error.log`. To enforce it, take out " +
-		"limit_req_dry_run, or limit_conn_dry_run. A server or location with a limit_req of its own keeps that, and does not get these",
+		"limit_req_dry_run, or limit_conn_dry_run. A server or location with a limit_req of its own keeps that, and does " +
+		"not get these",
 	nearest: nearestNginx, write: writeNginx, around: aroundNginx, judge: "nginx -t -e stderr -p DIR -c FILE",
 	judgedBy: "--nginx-conf FILE",
 }
@@ -42,7 +43,7 @@ func writeNginx(e *Export, all []setting) error {
 		if err != nil {
 			return err
 		}
-		if s.spec.Algorithm == "conn" {
+		if s.spec.UnderWay() {
 			lines = append(lines, fmt.Sprintf("limit_conn_zone %s zone=%s:10m;", counted, s.name))
 			conns = append(conns, fmt.Sprintf("limit_conn %s %d;", s.name, s.spec.Count))
 			continue

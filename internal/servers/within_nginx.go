@@ -69,8 +69,8 @@ func (w *Within) addNginx(d *nginxconf.Directive, outer *nginxPlace) {
 	}
 }
 
-// nginxConns returns comments for lines of limit_conn that go into http. An error says that some place has limits of that
-// kind: these would be switched off, or not get the lines.
+// nginxConns returns comments for lines of limit_conn that go into http. An error says that some place has limits of
+// that kind: these would be switched off, or not get the lines.
 func (w *Within) nginxConns() (comments []string, err error) {
 	if w == nil || w.places == nil {
 		return []string{"# only if no limit_conn is there, around or inside: it would be switched off. See --nginx-conf"}, nil

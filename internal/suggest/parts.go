@@ -66,7 +66,8 @@ func (c *cuts) divide(b *traffic.Batch, do func(part int, b *traffic.Batch) erro
 	}
 	like := traffic.Columns{
 		Source: b.Source != nil, Host: b.Host != nil, User: b.User != nil, Path: b.Path != nil,
-		Upstream: b.Upstream != nil, Took: b.Took != nil, Marks: b.Marks != nil, Clues: b.Clues != nil, Origins: b.Origin != nil,
+		Upstream: b.Upstream != nil, Took: b.Took != nil, Marks: b.Marks != nil, Clues: b.Clues != nil,
+		Origins: b.Origin != nil,
 	}
 	side := func(row int) int { // PartCount: none
 		if p := c.part(b.At[row]); p == c.part(seqs[row]) {

@@ -15,8 +15,8 @@ import (
 	"shadow/limit"
 )
 
-// The limit of a policy, for every N. Its requests may cost more than one, or count for as long as they take, so N may be a hundred million bytes, and a
-// histogram by N is too long. There are two looks instead:
+// The limit of a policy, for every N. Its requests may cost more than one, or count for as long as they take, so N may be
+// a hundred million bytes, and a histogram by N is too long. There are two looks instead:
 //
 //	first look ──▶ what clients need ──▶ the N that matter ──▶ second look ──▶ what these refuse
 //
@@ -101,11 +101,12 @@ func NewWeighed(of policy.Set, tables *traffic.Tables, lateness limit.Time) (all
 		part := p.Parts[0]
 		shape, n, ok := shapeOf(part.Spec)
 		if shape.Kind == UnderWay && part.Match != part.Count {
-			return nil, fmt.Errorf("policy %q: its limit counts other requests under way than it refuses; shadow replay judges each N", of.Name)
+			return nil, fmt.Errorf("policy %q: its limit counts other requests under way than it refuses; shadow replay "+
+				"judges each N", of.Name)
 		}
 		if !ok || len(p.Parts) > 1 {
-			return nil, fmt.Errorf("policy %q: a sweep goes over the N of one limit, window:N/W, fixed:N/W, token:RATE,burst=N or "+
-				"conn:N, and this one is %s", of.Name, p.Text())
+			return nil, fmt.Errorf("policy %q: a sweep goes over the N of one limit, window:N/W, fixed:N/W, "+
+				"token:RATE,burst=N or conn:N, and this one is %s", of.Name, p.Text())
 		}
 		i := slices.IndexFunc(all, func(w *Weighed) bool { return w.Shape == shape })
 		if i < 0 {
@@ -287,8 +288,8 @@ func (w *Weighed) at(k *weighedKey, now uint64) (backlog int64, gone int) {
 	return backlog, gone
 }
 
-// left returns the backlog of a rolling window, or of requests under way, at some moment, and how many have left it by then. What they
-// added to levels is taken off.
+// left returns the backlog of a rolling window, or of requests under way, at some moment, and how many have left it by
+// then. What they added to levels is taken off.
 func (w *Weighed) left(k *weighedKey, now uint64) (backlog int64, gone int) {
 	for backlog = k.backlog; k.head+gone < len(k.ring); gone++ {
 		e := &k.ring[k.head+gone]

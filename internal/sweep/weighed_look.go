@@ -51,7 +51,8 @@ func (w *Weighed) curve(who func(client int32) member) (c WeighedCurve, needs [2
 const fewUnderWay = 20
 
 // matter are the N of which people want to know what they refuse: those that are stated, and for each of ProtectedShares
-// the smallest that is enough for such a share of the clients, or of the browsers; of requests under way the first few too.
+// the smallest that is enough for such a share of the clients, or of the browsers; of requests under way the first few
+// too.
 func (w *Weighed) matter(needs [2][]int64) []int64 {
 	limits := slices.Concat(w.Named, w.More)
 	if w.Shape.Kind == UnderWay && len(needs[0]) > 0 {

@@ -239,7 +239,8 @@ func (b *Batch) Verify() error {
 	}
 	seqs := b.Sequence()
 	for i, at := range b.At {
-		if at < MinTime || seqs[i] > MaxTime || seqs[i] < at || b.Upstream != nil && b.Upstream[i] < 0 || b.Took != nil && b.Took[i] < 0 {
+		if at < MinTime || seqs[i] > MaxTime || seqs[i] < at || b.Upstream != nil && b.Upstream[i] < 0 ||
+			b.Took != nil && b.Took[i] < 0 {
 			return errPacked
 		}
 	}

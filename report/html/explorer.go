@@ -74,7 +74,7 @@ type Shape struct {
 	Note    string          `json:"note"`  // what the curve is
 }
 
-// A Column is numbers that come one after the other. In JSON they are differences, most of which are short; the last
+// A Column holds numbers that come one after the other. In JSON they are differences, most of which are short; the last
 // number is written once.
 type Column []int64
 

@@ -24,7 +24,8 @@ func (d *Drill) apart(c *policy.Config, policies []policy.Policy) error {
 	}
 	p := &policies[0]
 	if p.Weighed() {
-		return pipeline.Usage("policy %q: its requests have costs, or count for as long as they take, which a drill cannot send", p.Name)
+		return pipeline.Usage("policy %q: its requests have costs, or count for as long as they take, which a drill "+
+			"cannot send", p.Name)
 	}
 	for _, key := range p.Keys() {
 		for _, part := range key.Parts() {

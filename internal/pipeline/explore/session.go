@@ -298,7 +298,8 @@ func (s *Session) policy(q *Request) ([]policy.Policy, error) {
 		return nil, fmt.Errorf("limit %q stands for %d limits; want one", q.Limit, len(policies))
 	}
 	if policies[0].ByTime() {
-		return nil, fmt.Errorf("limit %q goes by how long requests take, which is not kept here; shadow replay judges it", q.Limit)
+		return nil, fmt.Errorf("limit %q goes by how long requests take, which is not kept here; shadow replay judges it",
+			q.Limit)
 	}
 	if q.Action != "" {
 		for i := range policies[0].Parts {

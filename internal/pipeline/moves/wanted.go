@@ -19,7 +19,7 @@ func wantedOf(c *policy.Config, p policy.Policy) (all []servers.Wanted) {
 	for i := range p.Parts {
 		part := &p.Parts[i]
 		w := servers.Wanted{Spec: part.Spec, By: part.By, Text: part.String()}
-		underWay := part.Spec.Algorithm == "conn"
+		underWay := part.Spec.UnderWay()
 		if d, ok := part.Limiter.(limit.Describer); ok {
 			w.Shape = d.Shape()
 		} else if !underWay {

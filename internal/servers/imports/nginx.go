@@ -127,6 +127,9 @@ func (i *Import) takeNginx() {
 			asked: map[string]bool{},
 		}
 		unescape(f.Top)
+		if !slices.ContainsFunc(i.Logged, requestTime().MatchString) {
+			f.Top = r.withoutConns(f.Top)
+		}
 		r.declare(f.Top)
 		r.tellUnknown(f.Top)
 		r.tellMisplaced(f.Top)
@@ -134,7 +137,7 @@ func (i *Import) takeNginx() {
 			r.readHTTP(level)
 		}
 		i.Policies[f.policy] = r.policy("limit_req")
-		if p := r.policy("limit_conn"); len(p.Limits) > 0 && r.tellsTimes() {
+		if p := r.policy("limit_conn"); len(p.Limits) > 0 {
 			p.Name = "nginx limit_conn"
 			i.Policies = append(i.Policies, p)
 		}
@@ -145,9 +148,16 @@ func (i *Import) takeNginx() {
 
 var requestTime = lazy.Regexp(`\$\{?request_time\b`)
 
-// tellsTimes reports whether a log_format has how long requests take.
-func (i *Import) tellsTimes() bool {
-	return slices.ContainsFunc(i.Logged, requestTime().MatchString)
+// withoutConns takes out limit_conn and its zones, which no log is judged by that does not tell how long requests take.
+func (r *nginxReader) withoutConns(all []*nginxconf.Directive) []*nginxconf.Directive {
+	return slices.DeleteFunc(all, func(d *nginxconf.Directive) bool {
+		d.Block = r.withoutConns(d.Block)
+		if d.Name == "limit_conn" {
+			r.lose(d.Place(), "limit_conn bounds how many requests are under way at once, which is judged where a log_format "+
+				"with $request_time is beside it")
+		}
+		return d.Name == "limit_conn" || d.Name == "limit_conn_zone"
+	})
 }
 
 // unescape undoes the escapes in all words.
@@ -179,9 +189,6 @@ func (r *nginxReader) declare(all []*nginxconf.Directive) {
 			r.ask(d.Args[1])
 		case d.Name == "if":
 			r.ask(d.Args...)
-		case d.Name == "limit_conn" && !r.tellsTimes():
-			r.lose(d.Place(), "limit_conn bounds how many requests are under way at once, which is judged where a log_format with "+
-				"$request_time is beside it")
 		case d.Name == "limit_conn", d.Name == "limit_req", d.Name == "set_real_ip_from", d.Name == "auth_request":
 			r.asked[d.Name+" "+namedFirst(d)], r.asked[d.Name] = true, true
 		case d.Name == "limit_req_whitelist":
@@ -380,8 +387,8 @@ func (r *nginxReader) zone(d *nginxconf.Directive, name string) *nginxZone {
 	return z
 }
 
-// policy are the limits of all uses of limit_req, or of limit_conn: one for each way in which the key of a zone is made.
-// Uses of a zone share what it counts.
+// policy are the limits of all uses of limit_req, or of limit_conn: one for each way in which the key of a zone is
+// made. Uses of a zone share what it counts.
 func (r *nginxReader) policy(of string) Policy {
 	p := Policy{Name: "nginx", nginx: true}
 	for _, name := range slices.Sorted(maps.Keys(r.zones)) {

@@ -105,7 +105,8 @@ func (o *Options) lacks(f *parse.Format) string {
 // proxies say.
 func (o *Options) Columns(inputs int, upstream, forwarded bool) traffic.Columns {
 	return traffic.Columns{
-		Source: inputs > 1, Host: o.Hosts || o.Scopes.ByHost(), User: o.Users, Path: o.Paths, Upstream: upstream, Took: o.Took,
+		Source: inputs > 1, Host: o.Hosts || o.Scopes.ByHost(), User: o.Users, Path: o.Paths, Upstream: upstream,
+		Took:  o.Took,
 		Marks: o.Scopes != nil, Clues: o.ClueFinder != nil, Origins: forwarded && o.Origins && o.Clients.IsAddress(), Lines: o.Lines,
 		Values: len(o.Values.Parts()),
 	}

@@ -47,8 +47,8 @@ func NewStream(o Options, several bool) *Stream {
 	o.Batch, o.Waiting = cmp.Or(o.Batch, defaultBatch), cmp.Or(o.Waiting, defaultWaiting)
 	s := &Stream{options: o}
 	s.columns = traffic.Columns{
-		Source: several, Host: o.Hosts || o.Scopes.ByHost(), User: o.Users, Path: o.Paths, Took: o.Took, Marks: o.Scopes != nil,
-		Values: len(o.Values.Parts()),
+		Source: several, Host: o.Hosts || o.Scopes.ByHost(), User: o.Users, Path: o.Paths, Took: o.Took,
+		Marks: o.Scopes != nil, Values: len(o.Values.Parts()),
 	}
 	s.begin()
 	return s

@@ -128,8 +128,9 @@ func occurs(values *match.Values, i int, sample []byte, f *parse.Format) bool {
 // if other logs have it; "" if nothing is missing.
 func (o *Options) lack(f *parse.Format, missing []missingPart) (what, text, instead string) {
 	if what = o.lacks(f); what == TheTime {
-		return what, fmt.Sprintf("the format %s does not tell how long requests take, so it is not known which are under way at once; "+
-			"log it: nginx $request_time, Apache %%D, HAProxy %%Ta, or request_time in JSON", f.Name), "its requests take no time"
+		return what, fmt.Sprintf("the format %s does not tell how long requests take, so it is not known which are under way "+
+				"at once; log it: nginx $request_time, Apache %%D, HAProxy %%Ta, or request_time in JSON", f.Name),
+			"its requests take no time"
 	} else if what != "" {
 		return what, fmt.Sprintf("the format %s does not tell %s; if the log does, state the whole of its format: %s …", f.Name, what, f.Text),
 			`its requests count as those of one, "-"`
