@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"shadow/internal/traffic/ingest"
 )
 
 // called is a caller whose reports are kept.
@@ -79,5 +81,24 @@ func TestErrorsOfReplay(t *testing.T) {
 				t.Errorf("it ends with %v, want %T: …%s…", err, c.target, c.text)
 			}
 		})
+	}
+}
+
+// Where limits count what is under way, a request that came too late or tells no time is told, and only there.
+func TestUnderWayWarns(t *testing.T) {
+	took := &ingest.Options{Took: true}
+	for _, c := range []struct {
+		options *ingest.Options
+		stats   ingest.Stats
+		want    int
+	}{
+		{took, ingest.Stats{}, 0},
+		{took, ingest.Stats{Counts: ingest.Counts{Late: 1}}, 1},
+		{took, ingest.Stats{Counts: ingest.Counts{Late: 1}, Untimed: 2}, 2},
+		{new(ingest.Options), ingest.Stats{Counts: ingest.Counts{Late: 1}}, 0},
+	} {
+		if got := underWay(c.options, &c.stats); len(got) != c.want {
+			t.Errorf("%+v: %q, want %d warnings", c.stats.Counts, got, c.want)
+		}
 	}
 }
