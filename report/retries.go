@@ -8,28 +8,39 @@ import (
 	"shadow/report/format"
 )
 
-// Retries holds what a policy has to bear where refused requests come back: the least and the most over some seeds.
+// Retries holds what a policy has to bear where refused requests come back: what is expected, and the least and the most.
 type Retries struct {
 	How      string   `json:"how"`
-	Wanted   int64    `json:"wanted"` // requests that clients make by themselves
-	Seeds    int      `json:"seeds"`
-	Requests [2]int64 `json:"requests"`
-	Refused  [2]int64 `json:"refused"`
-	Lost     [2]int64 `json:"lost"` // wanted ones that were never admitted
+	Wanted   int64    `json:"wanted"`   // requests that clients make by themselves
+	Requests Expected `json:"requests"` // that come in all
+	Refused  Expected `json:"refused"`
+	Lost     Expected `json:"lost"`    // wanted ones that were never admitted
+	Guessed  int64    `json:"guessed"` // refused requests of which the log hardly shows what their clients do next
+	Cut      bool     `json:"cut"`     // more would come than are counted
 }
 
-// Add takes in what one seed has come to.
-func (r *Retries) Add(l calibrate.Load) {
-	add := func(band *[2]int64, n int64) {
-		if r.Seeds == 0 {
-			*band = [2]int64{n, n}
-		}
-		*band = [2]int64{min(band[0], n), max(band[1], n)}
+// Expected is a number of requests, between a least and a most.
+type Expected struct {
+	Expected int64 `json:"expected"`
+	Low      int64 `json:"low"`
+	High     int64 `json:"high"`
+}
+
+// NewRetries returns the figures of a forecast.
+func NewRetries(how string, wanted int, f calibrate.Forecast) Retries {
+	return Retries{
+		How: how, Wanted: int64(wanted), Guessed: f.Guessed, Cut: f.High.Cut,
+		Requests: Expected{f.Requests, f.Low.Requests, f.High.Requests},
+		Refused:  Expected{f.Refused, f.Low.Refused, f.High.Refused},
+		Lost:     Expected{f.Lost, f.Low.Lost, f.High.Lost},
 	}
-	add(&r.Requests, l.Requests)
-	add(&r.Refused, l.Refused)
-	add(&r.Lost, l.Lost)
-	r.Seeds++
+}
+
+func (e Expected) String() string {
+	if e.Low == e.High {
+		return format.Thousands(e.Expected)
+	}
+	return fmt.Sprintf("%s (%s)", format.Thousands(e.Expected), format.FromTo([2]int64{e.Low, e.High}))
 }
 
 // RetryFacts say it in words.
@@ -39,6 +50,12 @@ func (p *Policy) RetryFacts() (facts document.Facts) {
 		return nil
 	}
 	facts.Add("retries", fmt.Sprintf("%s: of %s wanted come %s, %s of them refused; %s are never admitted",
-		r.How, format.Count(r.Wanted, "request"), format.FromTo(r.Requests), format.FromTo(r.Refused), format.FromTo(r.Lost)))
+		r.How, format.Count(r.Wanted, "request"), r.Requests, r.Refused, r.Lost))
+	if r.Guessed > r.Refused.Expected/20 {
+		facts.Add("not known", fmt.Sprintf("how clients come back after %s of the refusals: they were hardly refused in this log", format.Thousands(r.Guessed)))
+	}
+	if r.Cut {
+		facts.Add("not counted", "more requests, of clients that send the next one as soon as one is admitted")
+	}
 	return facts
 }

@@ -1,43 +1,24 @@
 package calibrate
 
 import (
-	"container/heap"
-	"math/rand/v2"
+	"cmp"
 	"slices"
 
-	"shadow/internal/policy"
-	"shadow/internal/request"
 	"shadow/limit"
 )
 
 // Refused requests that come back. A log of a server that refuses has two kinds of requests: those that clients wanted by
-// themselves, and those that are there since others were refused:
+// themselves, and those that are there since others were refused. A job is a wanted request with all that follows:
 //
 //	wanted      /a ✗            /b ✓     /c ✗
 //	again          └▶ /a ✗ ─▶ /a ✓          └▶ (given up)
+//	jobs        ├──────────────┤  ┤        ┤
 //
-// A request is one again if its client was refused one for the same path within the horizon, and not admitted since. What
-// is wanted is judged by another limit, and what that refuses comes back as the model says: one of the ways that the log
-// shows, drawn by chance for each request.
-
-// horizon is the time after a refusal in which a request for the same path still counts as the same one, come again.
-const horizon = 5 * limit.Minute
-
-// A Habit is what a client does with a refused request, try by try.
-type Habit struct{ tries []try }
-
-// A try is what became of requests refused for the nth time.
-type try struct {
-	refused int64
-	after   []limit.Time // of those that came again
-}
-
-// Habits holds the habits of clients, as far as the log shows them, and of classes.
-type Habits struct {
-	fixed   *Habit // of everybody; nil: learned
-	clients map[int32]*Habit
-	classes map[request.Class]*Habit
-}
+// A request is one again if its client was refused one for the same path within the horizon, and not admitted since.
+//
+// Clients differ in two ways: in what they do with a refused request (a Habit), and in when they want something else.
+// Some want it at its time, whatever became of the job before; others once that is done, after a pause: a queue's worker,
+// a script. The log tells them apart where there were delays: of the first kind jobs begin while others wait.
 
 // The kinds of habits, as --retries names them.
 const (
@@ -50,14 +31,11 @@ const (
 // RetryWords are the kinds.
 var RetryWords = []string{NoRetries, Immediate, Backoff, Learned}
 
-// mostLearned is the most times that a request comes back where the log does not show when clients give up.
-const mostLearned = 20
-
 // mostTries is the most times that a refused request comes back where that is not learned.
 const mostTries = 5
 
-// stated are the habits that need no log: at once, or after 1, 2, 4, 8 and 16 seconds, a quarter more or less.
-func stated(how string) *Habits {
+// stated is the habit that needs no log: at once, or after 1, 2, 4, 8 and 16 seconds, a quarter more or less.
+func stated(how string) *Habit {
 	h := &Habit{}
 	for n := range mostTries {
 		one := try{refused: 1, after: []limit.Time{10 * limit.Millisecond}}
@@ -67,221 +45,162 @@ func stated(how string) *Habits {
 		}
 		h.tries = append(h.tries, one)
 	}
-	return &Habits{fixed: h}
+	return h
 }
 
-// A refusal is one that its client may still react to.
-type refusal struct {
+// horizon is the time after a refusal in which a request for the same path still counts as the same one, come again.
+const horizon = 5 * limit.Minute
+
+// A job is something that a client wanted.
+type job struct {
+	row   int32      // its first request
+	opens bool       // whether the client did more at a time than before
+	pause limit.Time // else: from the end of the job that made way for it
+	end   limit.Time // when it was admitted, or given up
+}
+
+// A client is what the log shows of one client.
+type client struct {
+	habit   Habit
+	like    *pool
+	jobs    []job
+	overlap overlap
+	paths   int  // different ones
+	endless bool // it wanted things until the log ended
+}
+
+// Demand holds the jobs of the clients of a log, and what they do with refused requests.
+type Demand struct {
+	requests *Requests
+	end      limit.Time // of the log
+	clients  []client
+	pools    []*pool
+	wishes   []wish // what is wanted, in the order of time
+	fixed    *Habit // of everybody; nil: learned
+}
+
+// A wish is a job of a client.
+type wish struct{ client, job, row int32 }
+
+// Wanted returns the number of requests that clients want by themselves.
+func (d *Demand) Wanted() int { return len(d.wishes) }
+
+// Learn finds what is wanted, and how refused requests come back.
+func (r *Requests) Learn(how string) *Demand {
+	d := &Demand{requests: r, end: r.last()}
+	for _, t := range r.timelines(r.Client, nil) {
+		d.clients = append(d.clients, r.watch(&t, d.end))
+	}
+	for i, c := range d.clients {
+		for n := range c.jobs {
+			d.wishes = append(d.wishes, wish{int32(i), int32(n), c.jobs[n].row})
+		}
+	}
+	d.gather()
+	slices.SortFunc(d.wishes, func(x, y wish) int { return cmp.Or(r.before(x.row, y.row), cmp.Compare(x.row, y.row)) })
+	if how != Learned {
+		d.fixed = stated(how)
+	}
+	return d
+}
+
+// An open job waits for its next try.
+type open struct {
+	job int
 	at  limit.Time
 	try int
 }
 
-// Learn finds what is wanted, row by row in the order of time, and how refused requests come back.
-func (r *Requests) Learn(how string) (wanted []int32, h *Habits) {
-	h = &Habits{clients: map[int32]*Habit{}, classes: map[request.Class]*Habit{}}
-	last := r.last()
-	for _, t := range r.timelines(r.Client, nil) {
-		var open map[int32]refusal
-		wanted, open = r.learn(h, &t, wanted)
-		// Whether requests refused at the end of the log would have come again is unknown.
-		for _, o := range open {
-			if last-o.at < min(patience, (last-r.At[0])/20) {
-				for _, habit := range h.of(r.Client[t.rows[0]], r.Class[t.rows[0]]) {
-					habit.at(o.try).refused--
-				}
-			}
-		}
-	}
-	slices.SortFunc(wanted, func(x, y int32) int { return r.before(x, y) })
-	if how != Learned {
-		h = stated(how)
-	}
-	return wanted, h
-}
-
-// learn takes in the requests of a client. It returns the wanted ones behind those of others, and by path the refusals
-// that no request came after.
-func (r *Requests) learn(h *Habits, t *timeline, before []int32) (wanted []int32, open map[int32]refusal) {
-	wanted, open = before, map[int32]refusal{}
-	client, own := r.Client[t.rows[0]], r.repeats(t)
+// watch goes through the requests of a client, in a log that ends at a moment.
+func (r *Requests) watch(t *timeline, end limit.Time) (c client) {
+	waiting, paths := map[int32]open{}, map[int32]bool{}
+	within := r.within(t)
+	var longest limit.Time
 	for j, row := range t.rows {
 		path, at := r.Path[row], t.at[j]
-		former, again := open[path]
-		if again = again && path >= 0 && !own && at-former.at <= horizon; again {
-			for _, habit := range h.of(client, r.Class[row]) {
-				habit.at(former.try).after = append(habit.at(former.try).after, at-former.at)
-			}
+		o, again := waiting[path]
+		if again = again && path >= 0 && at-o.at <= within; again {
+			known := c.habit.at(o.try)
+			known.after = append(known.after, at-o.at)
+			longest = max(longest, at-o.at)
+			o.try++
 		} else {
-			wanted = append(wanted, row)
-			former.try = -1
+			c.jobs = append(c.jobs, job{row: row})
+			o, paths[path] = open{job: len(c.jobs) - 1}, true
 		}
-		delete(open, path)
-		if t.verdict[j] != Refused {
-			continue
-		}
-		open[path] = refusal{at, former.try + 1}
-		for _, habit := range h.of(client, r.Class[row]) {
-			habit.at(former.try+1).refused++
+		delete(waiting, path)
+		c.jobs[o.job].end = at
+		if t.verdict[j] == Refused {
+			c.habit.at(o.try).refused++
+			o.at = at
+			waiting[path] = o
 		}
 	}
-	return wanted, open
+	// Whether requests refused at the end of the log would have come again is unknown.
+	if longest == 0 {
+		longest = min(patience, (end-t.at[0])/20)
+	}
+	for _, o := range waiting {
+		if end-o.at < 2*longest {
+			c.habit.at(o.try).refused--
+		}
+	}
+	last, n := t.at[len(t.at)-1], limit.Time(len(c.jobs))
+	c.endless = n >= few && end-last <= 3*(last-t.at[0])/n
+	c.paths = len(paths)
+	c.pauses(r)
+	return c
 }
 
-// repeats reports whether a client asks for the same path again after it was admitted nearly as often as after a refusal:
-// then that is what it wants.
-func (r *Requests) repeats(t *timeline) bool {
-	var again, of [2]int
+// within returns how long after a refusal a request of the client for the same path is taken for the same one, come again:
+// up to where most more of them come than after an admission. A client that asks for a path as soon after it was admitted
+// has none, one that waits longer after refusals goes slower by them.
+func (r *Requests) within(t *timeline) limit.Time {
 	type seen struct {
 		at      limit.Time
-		refused int
+		verdict Verdict
 	}
+	var gaps [2][]limit.Time // after admissions, refusals
+	var of [2]float64
 	last := map[int32]seen{}
 	for j, row := range t.rows {
-		path, refused := r.Path[row], 0
+		path, which := r.Path[row], 0
 		if s, known := last[path]; known && t.at[j]-s.at <= horizon {
-			again[s.refused]++
+			if s.verdict == Refused {
+				which = 1
+			}
+			gaps[which] = append(gaps[which], t.at[j]-s.at)
 		}
+		which = 0
 		if t.verdict[j] == Refused {
-			refused = 1
+			which = 1
 		}
-		of[refused]++
-		last[path] = seen{t.at[j], refused}
+		of[which]++
+		last[path] = seen{t.at[j], t.verdict[j]}
 	}
-	const nearly = 2
-	return nearly*again[0]*of[1] > again[1]*of[0]
+	slices.Sort(gaps[0])
+	slices.Sort(gaps[1])
+	more, less, cut := 0.0, 0.0, limit.Time(0)
+	all := slices.Concat(gaps[0], gaps[1], []limit.Time{horizon})
+	slices.Sort(all)
+	for _, gap := range slices.Compact(all) {
+		d := part(gaps[1], gap, of[1]) - part(gaps[0], gap, of[0])
+		if less = max(less, -d); d > more {
+			more, cut = d, gap
+		}
+	}
+	const reacts = 0.15
+	switch {
+	case more >= less && more > reacts:
+		return cut
+	case less > reacts:
+		return horizon
+	}
+	return 0
 }
 
-// of are the habits that a request of a client is one more case of.
-func (h *Habits) of(client int32, class request.Class) [2]*Habit {
-	if h.clients[client] == nil {
-		h.clients[client] = new(Habit)
-	}
-	if h.classes[class] == nil {
-		h.classes[class] = new(Habit)
-	}
-	return [2]*Habit{h.clients[client], h.classes[class]}
-}
-
-func (h *Habit) at(n int) *try {
-	for len(h.tries) <= n {
-		h.tries = append(h.tries, try{})
-	}
-	return &h.tries[n]
-}
-
-// enough is the number of known refusals of a client from which its own habit counts, rather than that of its class;
-// and of a try, rather than the try before it.
-const enough = 10
-
-// again draws whether a request comes again that was refused for the nth time, from 0, and after how long.
-func (h *Habits) again(client int32, class request.Class, n int, random *rand.Rand) (after limit.Time, again bool) {
-	habit := h.fixed
-	if habit != nil && n >= len(habit.tries) {
-		return 0, false
-	}
-	if n >= mostLearned {
-		return 0, false
-	}
-	if habit == nil {
-		habit = h.clients[client]
-		if habit == nil || len(habit.tries) == 0 || habit.tries[0].refused < enough {
-			habit = h.classes[class]
-		}
-		if habit == nil || len(habit.tries) == 0 {
-			return 0, false
-		}
-		n = min(n, len(habit.tries)-1)
-		for n > 0 && habit.tries[n].refused == 0 {
-			n--
-		}
-	}
-	t := &habit.tries[n]
-	i := random.Int64N(max(t.refused, 1))
-	if i >= int64(len(t.after)) {
-		return 0, false
-	}
-	return t.after[i], true
-}
-
-// A Load is what a limit has to bear where refused requests come back.
-type Load struct {
-	Requests int64 // all of them
-	Refused  int64
-	Lost     int64 // wanted requests that were never admitted
-}
-
-// A coming is a request that comes again.
-type coming struct {
-	at  limit.Time
-	row int32
-	try int
-}
-
-// comings are ordered by time, then by row.
-type comings []coming
-
-func (c comings) Len() int { return len(c) }
-
-func (c comings) Less(i, j int) bool {
-	return c[i].at < c[j].at || c[i].at == c[j].at && c[i].row < c[j].row
-}
-
-func (c comings) Swap(i, j int) { c[i], c[j] = c[j], c[i] }
-
-// Push implements heap.Interface.
-func (c *comings) Push(x any) { *c = append(*c, x.(coming)) }
-
-// Pop implements heap.Interface.
-func (c *comings) Pop() any {
-	last := len(*c) - 1
-	x := (*c)[last]
-	*c = (*c)[:last]
-	return x
-}
-
-// Simulate judges what is wanted by a policy that counts by a column of keys, and has refused requests come back until the
-// log ends.
-func (r *Requests) Simulate(wanted []int32, h *Habits, p *policy.Policy, keys []int32, seed uint64) (l Load) {
-	if len(wanted) == 0 {
-		return l
-	}
-	random := rand.New(rand.NewPCG(seed, 1))
-	states := map[int32][]limit.State{}
-	var again comings
-	end := r.At[wanted[len(wanted)-1]]
-	for i := 0; i < len(wanted) || len(again) > 0; {
-		var now coming
-		if i < len(wanted) && (len(again) == 0 || r.At[wanted[i]] <= again[0].at) {
-			now = coming{r.At[wanted[i]], wanted[i], 0}
-			i++
-		} else {
-			now = heap.Pop(&again).(coming)
-		}
-		state := states[keys[now.row]]
-		if state == nil {
-			state = make([]limit.State, len(p.Parts))
-			states[keys[now.row]] = state
-		}
-		refused := false
-		for k := range p.Parts {
-			refused = refused || p.Parts[k].Limiter.Wait(&state[k], now.at) > 0
-		}
-		for k := range p.Parts {
-			p.Parts[k].Limiter.Charge(&state[k], now.at, refused)
-		}
-		l.Requests++
-		if !refused {
-			continue
-		}
-		l.Refused++
-		after, comes := h.again(r.Client[now.row], r.Class[now.row], now.try, random)
-		if !comes {
-			l.Lost++
-			continue
-		}
-		if now.at+after <= end {
-			heap.Push(&again, coming{now.at + after, now.row, now.try + 1})
-		}
-	}
-	return l
+// part is the share of some that sorted gaps up to a length are.
+func part(gaps []limit.Time, length limit.Time, of float64) float64 {
+	n, _ := slices.BinarySearch(gaps, length+1)
+	return float64(n) / max(1, of)
 }

@@ -16,12 +16,13 @@ import (
 	"shadow/internal/testneeds"
 )
 
-// A real nginx has two limits, and clients that come back at once, that back off, and that give up. How they do is learned
-// from the log of the one; the requests and the refusals of the other must come out to within a tenth.
+// A real nginx has three limits, and clients of four kinds: they back off by chance, come back thrice, work through a queue,
+// and give up. How they do is learned from the log of one limit. The requests of two others, half and twice
+// as strict, must come out to within 15 %, and they and the refusals lie between the least and the most.
 func TestRetriesAreForeseen(t *testing.T) {
 	testneeds.Program(t, "nginx")
 	dir := t.TempDir()
-	zones := []struct{ rate, burst int }{{4, 4}, {2, 2}, {7, 5}}
+	zones := []struct{ rate, burst int }{{6, 6}, {3, 3}, {12, 12}}
 	var addresses []string
 	limits, servers := "", ""
 	must(t, os.Mkdir(filepath.Join(dir, "www"), 0o755))
@@ -54,14 +55,29 @@ limit_req_status 429;
 		}
 	}
 	r := testneeds.Rand(t, 18, 5)
+	const length = 15 * time.Second
+	end := time.Now().Add(length)
 	var all sync.WaitGroup
-	for client, kind := range []string{"at once", "backs off", "gives up", "at once", "backs off", "gives up", "at once", "backs off", "gives up"} {
-		demand := demandOf(r)
+	for client := range 24 {
+		name, kind := fmt.Sprintf("c%d", client), []string{"backs off", "thrice", "works", "gives up"}[client%4]
+		demand := demandOf(r, length)
+		var luck [6]float64
 		for _, address := range addresses {
+			if kind == "works" {
+				all.Go(func() {
+					for n := 0; time.Now().Before(end); n++ {
+						wants(address, name, kind, fmt.Sprintf("/%d", n), luck, end)
+					}
+				})
+				continue
+			}
 			for n, at := range demand {
+				for i := range luck {
+					luck[i] = r.Float64()
+				}
 				all.Go(func() {
 					time.Sleep(at)
-					wants(address, fmt.Sprintf("c%d", client), kind, fmt.Sprintf("/%d", n))
+					wants(address, name, kind, fmt.Sprintf("/%d", n), luck, end)
 				})
 			}
 		}
@@ -77,8 +93,7 @@ limit_req_status 429;
 			Policies []struct {
 				Refused int64
 				Retries struct {
-					Requests, Refused, Lost [2]int64
-					Wanted                  int64
+					Requests, Refused struct{ Expected, Low, High int64 }
 				}
 			}
 		}
@@ -87,19 +102,18 @@ limit_req_status 429;
 		must(t, json.Unmarshal(out, &report))
 		got := report.Policies[0].Retries
 		t.Logf("%s: %d requests, %d refused; foreseen %+v, without retries %d refused", limit, requests, refused, got, report.Policies[0].Refused)
-		within := func(what string, is int64, band [2]int64) {
-			if 10*band[0] < 9*is || 10*band[1] > 11*is {
-				t.Errorf("%s: %d %s, foreseen are %d to %d", limit, is, what, band[0], band[1])
-			}
+		if of := got.Requests; 100*of.Expected < 85*requests || 100*of.Expected > 115*requests || requests < of.Low || requests > of.High {
+			t.Errorf("%s: %d requests, foreseen are %+v", limit, requests, of)
 		}
-		within("requests", requests, got.Requests)
-		within("refused", refused, got.Refused)
+		if of := got.Refused; refused < of.Low || refused > of.High {
+			t.Errorf("%s: %d refused, foreseen are %+v", limit, refused, of)
+		}
 	}
 }
 
 // demandOf returns the times at which a client wants something: now and then, sometimes several things at once.
-func demandOf(r *rand.Rand) (all []time.Duration) {
-	for at := time.Duration(0); at < 9*time.Second; at += time.Duration(r.IntN(500)) * time.Millisecond {
+func demandOf(r *rand.Rand, length time.Duration) (all []time.Duration) {
+	for at := time.Duration(0); at < length; at += time.Duration(r.IntN(500)) * time.Millisecond {
 		for range 1 + r.IntN(3) {
 			all = append(all, at+time.Duration(r.IntN(20))*time.Millisecond)
 		}
@@ -107,30 +121,29 @@ func demandOf(r *rand.Rand) (all []time.Duration) {
 	return all
 }
 
-// wants asks for something, in the way of a client of a kind.
-func wants(address, client, kind, path string) {
-	agents := map[string]string{
-		"at once": "curl/8.5.0", "backs off": "python-requests/2.31", "gives up": "Mozilla/5.0 (X11; Linux x86_64; rv:125.0) Gecko/20100101 Firefox/125.0",
-	}
-	for try := range 5 {
+// wants asks for something, in the way of a client of a kind, until it is admitted, gives up or is out of time.
+func wants(address, client, kind, path string, luck [6]float64, end time.Time) {
+	for try := 0; time.Now().Before(end); try++ {
 		request, err := http.NewRequest(http.MethodGet, "http://"+address+path, nil)
 		if err != nil {
 			return
 		}
 		request.Header.Set("X-Client", client)
-		request.Header.Set("User-Agent", agents[kind])
+		request.Header.Set("User-Agent", "Go-http-client/1.1")
 		answer, err := http.DefaultClient.Do(request)
 		if err != nil {
 			return
 		}
 		answer.Body.Close()
 		switch {
-		case answer.StatusCode == http.StatusOK || kind == "gives up":
+		case answer.StatusCode == http.StatusOK || kind == "gives up" || kind == "thrice" && try == 3 || kind == "backs off" && try == 6:
 			return
-		case kind == "at once":
-			time.Sleep(20 * time.Millisecond)
+		case kind == "thrice":
+			time.Sleep(time.Second)
+		case kind == "works":
+			time.Sleep(300 * time.Millisecond)
 		default:
-			time.Sleep(150 * time.Millisecond << try)
+			time.Sleep(time.Duration(luck[try] * float64(min(4*time.Second, 250*time.Millisecond<<try))))
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"shadow/internal/logfile"
 	"shadow/internal/policy"
 	"shadow/internal/traffic"
+	"shadow/limit"
 	"shadow/parse"
 	"shadow/replay"
 	"shadow/report"
@@ -14,9 +15,6 @@ import (
 
 // mostRetried is the most requests that are kept for --retries, at some 60 bytes each and 4 for each key.
 const mostRetried = 20_000_000
-
-// retrySeeds is the number of times that chance is asked.
-const retrySeeds = 5
 
 // A retried keeps the requests of a replay whose refused ones are to come back.
 type retried struct {
@@ -105,14 +103,13 @@ func (w *retried) loads() ([]report.Retries, error) {
 	if w.how == calibrate.Learned && !slices.Contains(w.all.Verdict, calibrate.Refused) {
 		return nil, Usage("--retries learned: the log has no refusals (429 or 503) to learn from; immediate and backoff need none")
 	}
-	wanted, habits := w.all.Learn(w.how)
+	if !slices.ContainsFunc(w.all.At, func(at limit.Time) bool { return at%limit.Second != 0 }) {
+		w.all.Spread()
+	}
+	demand := w.all.Learn(w.how)
 	var all []report.Retries
 	for i := range w.policies {
-		l := report.Retries{How: w.how, Wanted: int64(len(wanted))}
-		for seed := range uint64(retrySeeds) {
-			l.Add(w.all.Simulate(wanted, habits, &w.policies[i], w.all.Keys[i], seed))
-		}
-		all = append(all, l)
+		all = append(all, report.NewRetries(w.how, demand.Wanted(), demand.Foresee(&w.policies[i], w.all.Keys[i])))
 	}
 	return all, nil
 }
