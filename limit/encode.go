@@ -8,13 +8,18 @@ import (
 
 // A State is written as numbers of variable length (encoding/binary): At, Level, Extra, how many times the ring
 // holds, its oldest time, and for each later one how much later it is. The zero State takes four bytes. The ring of a
-// bound has more than times, in no order: disordered is then added to their number.
+// bound has more than times, in no order: disordered is then added to their number. Of parts there is their number,
+// added to manyParts, and each as a State.
 
-const disordered = MaxRing + 1
+const (
+	disordered = MaxRing + 1
+	manyParts  = 2 * disordered
+)
 
 var (
 	errTruncated = errors.New("limit: state: ends too early")
 	errTimes     = errors.New("limit: state: a time in the ring is out of range")
+	errParts     = errors.New("limit: state: parts that have parts, or more than there are bytes for")
 )
 
 // AppendBinary appends the encoded State to b. The error is always nil.
@@ -22,6 +27,13 @@ func (s *State) AppendBinary(b []byte) ([]byte, error) {
 	b = binary.AppendVarint(b, int64(s.At))
 	b = binary.AppendVarint(b, s.Level)
 	b = binary.AppendVarint(b, s.Extra)
+	if n := s.Parts(); n > 0 {
+		b = binary.AppendUvarint(b, uint64(manyParts+n))
+		for i := range n {
+			b, _ = s.Part(i).AppendBinary(b) // it has no error
+		}
+		return b, nil
+	}
 	n := s.ring.Len()
 	if n == 0 {
 		return append(b, 0), nil
@@ -46,12 +58,7 @@ func (s *State) AppendBinary(b []byte) ([]byte, error) {
 // DecodeState reads the State at the beginning of b and returns what follows it.
 func DecodeState(b []byte) (s State, rest []byte, err error) {
 	d := decoder{rest: b}
-	s.At = Time(d.varint())
-	s.Level = d.varint()
-	s.Extra = d.varint()
-	if n := d.uvarint(); n > 0 && d.err == nil {
-		s.ring = d.ring(n)
-	}
+	d.state(&s, false)
 	if d.err != nil {
 		s.Release()
 		return State{}, b, d.err
@@ -64,6 +71,27 @@ type decoder struct {
 	rest []byte
 	err  error
 }
+
+// state reads s, which may be a part of another State.
+func (d *decoder) state(s *State, part bool) {
+	s.At = Time(d.varint())
+	s.Level = d.varint()
+	s.Extra = d.varint()
+	switch n := d.uvarint(); {
+	case n == 0 || d.err != nil:
+	case n <= manyParts || n > manyParts+MaxParts:
+		s.ring = d.ring(n)
+	case part || n-manyParts > uint64(len(d.rest)/leastState):
+		d.err = errParts
+	default:
+		for i := range int(n - manyParts) {
+			d.state(s.Part(i), true)
+		}
+	}
+}
+
+// leastState is the least number of bytes that a State takes.
+const leastState = 4
 
 func (d *decoder) varint() int64 {
 	v, n := binary.Varint(d.rest)

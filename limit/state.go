@@ -7,7 +7,8 @@ package limit
 // The fields mean what the limiter that uses them says; no other code looks inside. They are few, because there is one
 // State per key and policy: 32 bytes.
 //
-// A State may have a ring. Two States must not share one: copy with Clone, and forget with Release.
+// A State may have a ring, or parts (see parts.go). Two States must not share one: copy with Clone, and forget with
+// Release.
 type State struct {
 	At    Time  // the limiter's latest moment for this key, in the limiter's own unit
 	Level int64 // how full, or how empty, in the limiter's own unit
@@ -18,15 +19,27 @@ type State struct {
 // Clone returns a State that goes its own way.
 func (s *State) Clone() State {
 	c := *s
-	if s.ring != nil {
+	switch {
+	case s.ring == nil:
+	case s.ring.class == partsClass:
+		c.ring = nil
+		for i := range s.Parts() {
+			*c.Part(i) = s.Part(i).Clone()
+		}
+	default:
 		c.ring = takeRing(s.ring.class)
 		s.ring.copyTo(c.ring)
 	}
 	return c
 }
 
-// Release makes s the zero State, a key never seen, and gives its ring back.
+// Release makes s the zero State, a key never seen, and gives its ring or its parts back.
 func (s *State) Release() {
+	if p := s.parts(); p != nil {
+		s.DropParts(0)
+		s.ring = nil
+		freeParts.Put(p)
+	}
 	s.dropRing()
 	*s = State{}
 }

@@ -154,6 +154,9 @@ func FuzzDecodeState(f *testing.F) {
 		text, _ := s.AppendBinary(nil)
 		f.Add(text)
 	}
+	parts := withParts(3)
+	text, _ := parts.AppendBinary(nil)
+	f.Add(text)
 	f.Fuzz(func(t *testing.T, text []byte) {
 		s, rest, err := DecodeState(text)
 		if err != nil {
