@@ -130,12 +130,21 @@ func (a *Args) fail(format string, args ...any) {
 
 // Common are the options that go with every algorithm, as help shows them. Package policy takes them off before a
 // constructor sees them.
-const Common = "cooldown=PERIOD[/extend], clock=PERIOD"
+const Common = "cooldown=PERIOD[/extend], clock=PERIOD, replicas=N[/hash|turn|connection], cache=PERIOD, drift=PERIOD, " +
+	"outage=open|closed|fixed"
+
+// CommonNames returns the names of these options.
+func CommonNames() (names []string) {
+	for option := range strings.SplitSeq(Common, ", ") {
+		names = append(names, optionName(option))
+	}
+	return names
+}
 
 func unknownOption(algorithm, name string, names, known []string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "unknown option %q", name)
-	b.WriteString(Hint(name, append(slices.Clone(names), "cooldown", "clock")))
+	b.WriteString(Hint(name, append(slices.Clone(names), CommonNames()...)))
 	if len(known) == 0 {
 		fmt.Fprintf(&b, "; %s takes no options but %s", algorithm, Common)
 	} else {

@@ -70,7 +70,8 @@ func TestPartsErrors(t *testing.T) {
 		"cut":      append(head(manyParts+1), 0x80, 0x80, 0x80, 0x80),
 		"nested":   append(append(head(manyParts+1), head(manyParts+1)...), zeros...),
 	} {
-		if s, _, err := DecodeState(text); err == nil || s != (State{}) {
+		s, _, err := DecodeState(text)
+		if err == nil || s != (State{}) || (err == errParts) != (name == "short" || name == "nested") {
 			t.Errorf("%s: %+v, %v", name, s, err)
 		}
 	}

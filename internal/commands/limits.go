@@ -33,7 +33,7 @@ that its example is read as.
 
 The option cooldown goes with every algorithm: with cooldown=30s a client that is refused stays out for 30 s, with
 cooldown=30s/extend until it has sent nothing for 30 s. So does clock, for limiters that read whole seconds (clock=1s)
-or milliseconds.`,
+or milliseconds, and what says that several hosts count: replicas=3, with a cache, or drift and outage.`,
 		Example: `  shadow limits
   shadow limits explain token:6/30s,burst=10`,
 		Args: noCommand,
@@ -67,16 +67,32 @@ or milliseconds.`,
 // anyAlgorithm are rows for the options that go with every algorithm.
 var anyAlgorithm = []policy.Algorithm{
 	{
-		Name: "(any)", Options: cooldownOption, Summary: "keeps out for a while who was refused",
+		Name: "(any)", Options: commonOptions[0], Summary: "keeps out for a while who was refused",
 		Example: "token:6/30s,cooldown=5m",
 	},
 	{
-		Name: "(any)", Options: clockOption, Summary: "reads a clock of whole milliseconds, or seconds",
+		Name: "(any)", Options: commonOptions[1], Summary: "reads a clock of whole milliseconds, or seconds",
 		Example: "fixed:6/30s,clock=1ms",
+	},
+	{
+		Name: "(any)", Options: commonOptions[2], Summary: "is counted on several hosts",
+		Example: "token:6/30s,replicas=3",
+	},
+	{
+		Name: "(any)", Options: commonOptions[3], Summary: "these judge by copies of one count",
+		Example: "token:6/30s,cache=100ms,replicas=3",
+	},
+	{
+		Name: "(any)", Options: commonOptions[4], Summary: "hosts have clocks that differ",
+		Example: "token:6/30s,drift=50ms",
+	},
+	{
+		Name: "(any)", Options: commonOptions[5], Summary: "the store of its count is away",
+		Example: "token:6/30s,outage=fixed",
 	},
 }
 
-var cooldownOption, clockOption, _ = strings.Cut(limit.Common, ", ")
+var commonOptions = strings.Split(limit.Common, ", ")
 
 // listedLimits returns the algorithms, the options that go with all of them, and the names of libraries and servers,
 // each as one that says what its example means.

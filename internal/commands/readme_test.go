@@ -163,7 +163,7 @@ func algorithmsTable() string {
 	for _, a := range anyAlgorithm {
 		name, _, _ := strings.Cut(a.Options, "=")
 		_, example, _ := strings.Cut(a.Example, ",")
-		fmt.Fprintf(&b, "| `…,%s` | on any of them: [%s](#%s) | `%s` |\n", example, a.Summary, name, a.Options)
+		fmt.Fprintf(&b, "| `…,%s` | on any: [%s](#%s) | `%s` |\n", example, a.Summary, name, strings.ReplaceAll(a.Options, "|", `\|`))
 	}
 	return b.String()
 }

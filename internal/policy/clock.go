@@ -2,7 +2,6 @@ package policy
 
 import (
 	"errors"
-	"fmt"
 
 	"shadow/limit"
 )
@@ -24,12 +23,8 @@ import (
 type coarse struct {
 	limit limit.Limiter
 	tick  limit.Time // microseconds
-}
-
-// coarseBarrer is one with a cooldown.
-type coarseBarrer struct {
-	coarse
-	barrer limit.Barrer
+	says  string     // about the clock
+	alone string     // why no hosts share the limit
 }
 
 // tickTo puts a limiter behind a clock with a tick.
@@ -38,11 +33,8 @@ func tickTo(l limit.Limiter, tick limit.Time) (limit.Limiter, error) {
 	case limit.Delayer, limit.Approximation:
 		return nil, errors.New("the option clock is for limits that neither delay nor approximate")
 	}
-	c := coarse{l, tick}
-	if b, ok := l.(limit.Barrer); ok {
-		return &coarseBarrer{c, b}, nil
-	}
-	return &c, nil
+	says := "its clock ticks once in " + limit.FormatPeriod(tick)
+	return &coarse{l, tick, says, "its clock is coarse; without clock= it can be"}, nil
 }
 
 // read returns what the clock says at t.
@@ -54,8 +46,8 @@ func (c *coarse) read(t limit.Time) limit.Time {
 	return t - past // which wraps around at the beginning of time; so does the difference with it
 }
 
-// Horizon is the limit's, and the tick in which the last request came.
-func (c *coarse) Horizon() limit.Time { return on(c.limit.Horizon(), c.tick) }
+// Horizon is the limit's, and the rest of the tick in which the last request came.
+func (c *coarse) Horizon() limit.Time { return on(c.limit.Horizon(), c.tick-1) }
 
 // Wait implements limit.Limiter. The limit is free from a tick on.
 func (c *coarse) Wait(s *limit.State, t limit.Time) limit.Time {
@@ -92,9 +84,9 @@ func (c *coarse) CountsRefused() bool {
 	return ok && l.CountsRefused()
 }
 
-// Bounds implements limit.Bounder: the clock may add a tick to what is not known of two requests.
+// Bounds implements limit.Bounder: the clock may add less than a tick to what is not known of two requests.
 func (c *coarse) Bounds(slack limit.Time) (low, high limit.Limiter) {
-	return limit.Bounds(c.limit, on(slack, c.tick))
+	return limit.Bounds(c.limit, on(slack, c.tick-1))
 }
 
 // Level implements limit.Leveler, with what the limit says.
@@ -108,11 +100,10 @@ func (c *coarse) Level(s *limit.State, t limit.Time) float64 {
 
 // Semantics implements limit.Describer.
 func (c *coarse) Semantics() string {
-	text := fmt.Sprintf("its clock ticks once in %s", limit.FormatPeriod(c.tick))
-	if d, ok := c.limit.(limit.Describer); ok {
-		text = d.Semantics() + "; " + text
+	if e, ok := c.limit.(limit.Explainer); ok {
+		return e.Semantics() + "; " + c.says
 	}
-	return text
+	return c.says
 }
 
 // Shape implements limit.Describer.
@@ -125,8 +116,12 @@ func (c *coarse) Shape() limit.Shape {
 
 // Sharing implements limit.Sharer.
 func (c *coarse) Sharing() (limit.Sharing, error) {
-	return limit.Sharing{}, errors.New("its clock is coarse; without clock= it can be")
+	return limit.Sharing{}, errors.New(c.alone)
 }
 
 // Bar implements limit.Barrer.
-func (c *coarseBarrer) Bar(s *limit.State, t limit.Time) { c.barrer.Bar(s, c.read(t)) }
+func (c *coarse) Bar(s *limit.State, t limit.Time) {
+	if b, ok := c.limit.(limit.Barrer); ok {
+		b.Bar(s, c.read(t))
+	}
+}

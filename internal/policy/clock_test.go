@@ -56,14 +56,14 @@ func clockSuite(algorithm, options string) limittest.Suite {
 
 func TestClockErrors(t *testing.T) {
 	for text, want := range map[string]string{
-		"fixed:6/30s,clock=x":     `clock wants a length of time, such as clock=1ms, not "x"`,
+		"fixed:6/30s,clock=x":     `clock wants a length of time, such as clock=100ms, not "x"`,
 		"fixed:6/30s,clock=0s":    "clock wants a length of time",
 		"nginx:10r/s,clock=1s":    "neither delay nor approximate",
 		"aws~:100/5m,clock=1s":    "neither delay nor approximate",
 		"caddy:6/30s,clok=1s":     `did you mean "clock"`,
 		"fixed:6/30s,clock=1s,x":  `unknown option "x"`,
-		"conn:8,clock=1s":         "without cooldown and clock",
-		"conn:8,cooldown=1s":      "without cooldown and clock",
+		"conn:8,clock=1s":         "under way goes without clock=1s",
+		"conn:8,cooldown=1s":      "under way goes without cooldown=1s",
 		"traefik:6/30s,clock=1ms": "neither delay nor approximate",
 	} {
 		if _, err := ParseLimits([]string{text}, request.ByClient); err == nil || !strings.Contains(err.Error(), want) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"shadow/limit"
@@ -254,19 +255,18 @@ func (c *coolingDown) Sharing() (limit.Sharing, error) {
 // How the option cooldown comes to a limit: it is taken off the text before the algorithm's constructor sees it, and
 // what that makes is wrapped. The text of the policy keeps it.
 
-// construct makes the limiter that spec describes, with a cooldown and a clock if it has these options. The constructor
-// of the algorithm does not see them.
-func construct(a *Algorithm, spec limit.Spec) (limit.Limiter, error) {
+// constructTicking makes the limiter with a clock, if spec has one.
+func constructTicking(a *Algorithm, spec limit.Spec) (limit.Limiter, error) {
 	rest, value, ticks := CutOption(spec, "clock")
 	limiter, err := constructCooling(a, rest)
 	if err != nil || !ticks {
 		return limiter, err
 	}
-	tick, err := limit.ParsePeriod(value)
-	if err != nil || value[0] < '0' || value[0] > '9' {
-		return nil, fmt.Errorf("limit %q: the option clock wants a length of time, such as clock=1ms, not %q", spec, value)
+	tick, err := lengthOf("clock", value)
+	if err == nil {
+		limiter, err = tickTo(limiter, tick)
 	}
-	if limiter, err = tickTo(limiter, tick); err != nil {
+	if err != nil {
 		err = fmt.Errorf("limit %q: %w", spec, err)
 	}
 	return limiter, err
@@ -275,7 +275,11 @@ func construct(a *Algorithm, spec limit.Spec) (limit.Limiter, error) {
 // constructCooling makes the limiter with a cooldown, if spec has one.
 func constructCooling(a *Algorithm, spec limit.Spec) (limit.Limiter, error) {
 	rest, value, cools := CutOption(spec, "cooldown")
+	rest, how, out := CutOption(rest, "outage")
 	limiter, err := a.New(rest)
+	if err == nil && out {
+		limiter, err = outage(rest, how)
+	}
 	if err != nil || !cools {
 		return limiter, err
 	}
@@ -290,16 +294,23 @@ func constructCooling(a *Algorithm, spec limit.Spec) (limit.Limiter, error) {
 
 // CutOption takes the option called name off a limit.
 func CutOption(spec limit.Spec, name string) (rest limit.Spec, value string, found bool) {
-	var others []string
+	rest, taken := CutOptions(spec, name)
+	_, value, _ = strings.Cut(taken, "=")
+	return rest, value, taken != ""
+}
+
+// CutOptions takes options off a limit, and returns their text as well.
+func CutOptions(spec limit.Spec, names ...string) (rest limit.Spec, taken string) {
+	var others, cut []string
 	for option := range strings.SplitSeq(spec.Options, ",") {
-		if n, v, _ := strings.Cut(option, "="); n == name {
-			value, found = v, true
+		if name, _, _ := strings.Cut(option, "="); slices.Contains(names, name) {
+			cut = append(cut, option)
 		} else {
 			others = append(others, option)
 		}
 	}
 	spec.Options = strings.Join(others, ",")
-	return spec, value, found
+	return spec, strings.Join(cut, ",")
 }
 
 // cool puts a cooldown on a limiter, which stays what else it is.

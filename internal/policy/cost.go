@@ -132,16 +132,37 @@ func (p *Part) weigh(costs Costs) error {
 	if p.Costs != nil {
 		return fmt.Errorf("limit %q: counts requests that are under way, each as one, so it takes no costs", p.Spec)
 	}
-	l, ok := bucket.Weigh(p.Limiter)
-	if !ok {
-		l, ok = window.Weigh(p.Limiter)
+	weigh := func(l limit.Limiter) (limit.Weigher, bool) {
+		if w, ok := bucket.Weigh(l); ok {
+			return w, true
+		}
+		return window.Weigh(l)
+	}
+	l, ok := weigh(p.Limiter)
+	if r, is := p.Limiter.(reweighed); is {
+		l, ok = r.reweighed(weigh)
 	}
 	if !ok {
 		return fmt.Errorf("limit %q: each of its requests costs one; costs go with token, window and fixed, "+
-			"without debt, refill=step, step, charge=all and cooldown", p.Spec)
+			"without debt, refill=step, step, charge=all, cooldown, clock, drift and outage", p.Spec)
 	}
 	p.Limiter, p.Costs = l, costs
 	return nil
+}
+
+// A reweighed limit is one around another, whose requests may have costs.
+type reweighed interface {
+	reweighed(weigh func(limit.Limiter) (limit.Weigher, bool)) (limit.Weigher, bool)
+}
+
+// reweighed puts the replicas on what weigh makes of the limit.
+func (r *replicated) reweighed(weigh func(limit.Limiter) (limit.Weigher, bool)) (limit.Weigher, bool) {
+	l, ok := weigh(r.is)
+	if !ok {
+		return nil, false
+	}
+	w, ok := replicas{n: r.n, how: r.how, cell: r.cell}.around(l).(limit.Weigher)
+	return w, ok
 }
 
 // costEntry is one entry of the list.

@@ -39,10 +39,11 @@ func newPart(spec limit.Spec, by request.Key) (Part, error) {
 	}
 	limiter, err := construct(algorithm, spec)
 	part := Part{Spec: spec, By: by, Limiter: limiter, Known: known}
-	if _, weighs := limiter.(limit.Weigher); weighs {
+	if spec.UnderWay() && err == nil {
 		part.Costs = taken
-	} else if spec.UnderWay() && err == nil {
-		err = fmt.Errorf("limit %q: a limit on requests that are under way goes without cooldown and clock", spec)
+		if _, common := CutOptions(spec, limit.CommonNames()...); common != "" {
+			err = fmt.Errorf("limit %q: a limit on requests that are under way goes without %s", spec, common)
+		}
 	}
 	return part, err
 }
@@ -93,7 +94,8 @@ func tooRough(parts []Part) error {
 	if n <= maxApproximations {
 		return nil
 	}
-	return fmt.Errorf("a policy may have at most two approximations (~), this one has %d", n)
+	return fmt.Errorf("a policy may have at most two approximations (~), this one has %d; replicas and drift make one, "+
+		"replicas=3/turn does not", n)
 }
 
 // parseCombinations reads limits joined by '+', the rest of text behind an explicit way to combine: the parts of one

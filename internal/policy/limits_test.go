@@ -102,7 +102,7 @@ func TestParseLimitsErrors(t *testing.T) {
 		"1..200/s+1..200/m":                   "stands for more than 10000 policies",
 		"tokn:6/30s":                          `unknown algorithm "tokn" (did you mean "token"?); there are token, leaky, window`,
 		"6":                                   "has no period",
-		"token:6/30s,drip=3s":                 "unknown option \"drip\"; token takes burst=N, initial=N",
+		"token:6/30s,drip=3s":                 "unknown option \"drip\" (did you mean \"drift\"?); token takes burst=N, initial=N",
 		"window:6/30s,step=7s":                "cannot be cut into steps of 7s",
 		"token:6/s,cooldwn=30s":               `unknown option "cooldwn" (did you mean "cooldown"?); token takes burst=N`,
 		"cloudflare~:6/m,b=1":                 `unknown option "b"; cloudflare~ takes no options but cooldown=PERIOD[/extend]`,

@@ -259,12 +259,9 @@ func presetOf(name string) *Preset {
 
 // inOurWords is the limit that a preset stands for.
 func (p *Preset) inOurWords(spec limit.Spec) (limit.Spec, error) {
-	own, common := spec, ""
-	for _, name := range []string{"cooldown", "clock"} {
-		rest, value, found := CutOption(own, name)
-		if own = rest; found {
-			common += "," + name + "=" + value
-		}
+	own, common := CutOptions(spec, limit.CommonNames()...)
+	if common != "" {
+		common = "," + common
 	}
 	args := own.Args()
 	text, err := p.Limit(own, args)

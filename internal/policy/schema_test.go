@@ -162,7 +162,7 @@ func optionPatterns(help string) (patterns []string) {
 			patterns = append(patterns, strings.TrimSuffix(name, "[")+"(=[0-9]+)?")
 		case value == "N":
 			patterns = append(patterns, name+"=[0-9]+")
-		case strings.HasPrefix(value, "PERIOD"):
+		case strings.HasPrefix(value, "PERIOD"), strings.HasPrefix(value, "N["):
 			patterns = append(patterns, name+"=[^,+ ]+")
 		case hasValue:
 			patterns = append(patterns, name+"=("+value+")")

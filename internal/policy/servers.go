@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"regexp"
 	"strings"
 
+	"shadow/internal/request"
 	"shadow/limit"
 )
 
@@ -62,6 +64,9 @@ func (v Server) equivalent(spec limit.Spec, s limit.Shape) Equivalent {
 	s.Count, s.Period = s.Count/g, s.Period/limit.Time(g)
 	setting, deviation := v.Nearest(s)
 	if spec.Algorithm == v.Preset {
+		if one, _ := CutOptions(spec, HostOptions...); one != spec { // of one of several hosts
+			return v.equivalentOnHost(one, presetDeviation(spec))
+		}
 		if v.Own != nil {
 			setting = v.Own(spec)
 		}
@@ -78,17 +83,31 @@ func (v Server) equivalent(spec limit.Spec, s limit.Shape) Equivalent {
 	unlike := s.Unlike // which compares with a continuous bucket
 	if !v.Bucket {
 		unlike = ""
-		if hasOption(spec, "initial") {
+		if hasOption(spec, "replicas") {
+			unlike = s.Unlike
+		} else if hasOption(spec, "initial") {
 			unlike = "new keys have nothing used up there"
 		}
 	}
 	return Equivalent{Setting: setting, Deviation: cmp.Or(join(unlike, deviation), "exact"), Closest: !v.Bucket || !s.Kin}
 }
 
-// presetDeviation is about a server's own limit, to which we may have added a cooldown.
+// equivalentOnHost returns what to set for a limit on each of its hosts.
+func (v Server) equivalentOnHost(spec limit.Spec, deviation string) (e Equivalent) {
+	if p, err := New(spec, request.ByClient); err == nil {
+		if d, ok := p.Parts[0].Limiter.(limit.Describer); ok {
+			e = v.equivalent(spec, d.Shape())
+		}
+	}
+	e.Deviation = deviation
+	return e
+}
+
+// presetDeviation is about a server's own limit, to which we may have added options.
 func presetDeviation(spec limit.Spec) string {
-	if hasOption(spec, "cooldown") {
-		return "exact but for the cooldown, which it has not"
+	if _, ours := CutOptions(spec, limit.CommonNames()...); ours != "" {
+		names := regexp.MustCompile("=[^,]*").ReplaceAllString(ours, "")
+		return "exact but for the " + strings.ReplaceAll(names, ",", " and the ") + ", which it has not"
 	}
 	return "exact"
 }
@@ -126,12 +145,8 @@ func NginxSetting(spec limit.Spec) string {
 		unit = "m"
 	}
 	setting := fmt.Sprintf("rate=%dr/%s", spec.Count, unit)
-	for option := range strings.SplitSeq(spec.Options, ",") {
-		if option != "" && !strings.HasPrefix(option, "cooldown") {
-			setting += " " + option
-		}
-	}
-	return setting
+	own, _ := CutOptions(spec, limit.CommonNames()...)
+	return strings.TrimSpace(setting + " " + strings.ReplaceAll(own.Options, ",", " "))
 }
 
 // nginxNearest is nginxFor, with the grain of its clock.

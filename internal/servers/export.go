@@ -105,7 +105,8 @@ type setting struct {
 // Nearest is the limit of the target that is nearest to one, as --limit takes it; "" and the reason if none is.
 func (t *Target) Nearest(spec limit.Spec, shape limit.Shape) (text, deviation string) {
 	spec, cooldown, cools := policy.CutOption(spec, "cooldown")
-	if cools {
+	spec, hosts := policy.CutOptions(spec, policy.HostOptions...)
+	if cools || hosts != "" {
 		if plain, err := policy.New(spec, request.ByClient); err == nil {
 			if d, ok := plain.Parts[0].Limiter.(limit.Describer); ok {
 				shape = d.Shape()
@@ -167,7 +168,7 @@ func (t *Target) ExportAs(all []Wanted, as []string, w Where) *Export {
 			e.Lost = append(e.Lost, fmt.Sprintf("%s is left out: %v", want.Text, err))
 		} else {
 			settings = append(settings, s)
-			e.loseCooldown(want, s.spec)
+			e.loseOptions(want, s.spec)
 		}
 		e.Limits = append(e.Limits, x)
 	}
@@ -181,8 +182,11 @@ func (t *Target) ExportAs(all []Wanted, as []string, w Where) *Export {
 	return e
 }
 
-// loseCooldown says that a wanted cooldown is not in the limit of the target.
-func (e *Export) loseCooldown(want Wanted, has limit.Spec) {
+// loseOptions says which options that go with every limit are not in that of the target.
+func (e *Export) loseOptions(want Wanted, has limit.Spec) {
+	if _, hosts := policy.CutOptions(want.Spec, policy.HostOptions...); hosts != "" {
+		e.lose("%s: %s is left out: it is of several hosts, and these lines are for one", want.Text, hosts)
+	}
 	_, length, wanted := policy.CutOption(want.Spec, "cooldown")
 	if _, _, there := policy.CutOption(has, "cooldown"); wanted && !there {
 		e.lose("%s: its cooldown of %s is left out: there is none there", want.Text, length)

@@ -98,13 +98,11 @@ func (s *Server) spec(text string) (limit.Spec, error) {
 	return limit.Spec{}, fmt.Errorf("limit %q: %s does not have it; want one such as %s", text, s.Title, s.example())
 }
 
-// settable reports whether a limit is made of settings of the server: a cooldown is ours, of token buckets Envoy has only
+// settable reports whether a limit is made of settings of the server: a cooldown and what is of hosts is ours, of token buckets Envoy has only
 // those that its own limit has too, and of fixed windows Apache those that the first request opens.
 func (s *Server) settable(spec limit.Spec) bool {
-	for option := range strings.SplitSeq(spec.Options, ",") {
-		if name, _, _ := strings.Cut(option, "="); name == "cooldown" {
-			return false
-		}
+	if _, ours := policy.CutOptions(spec, append(policy.HostOptions, "cooldown")...); ours != "" {
+		return false
 	}
 	if spec.Algorithm == "fixed" {
 		return apacheHas(spec)
