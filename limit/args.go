@@ -131,7 +131,7 @@ func (a *Args) fail(format string, args ...any) {
 // Common are the options that go with every algorithm, as help shows them. Package policy takes them off before a
 // constructor sees them.
 const Common = "cooldown=PERIOD[/extend], clock=PERIOD, replicas=N[/hash|turn|connection], cache=PERIOD, drift=PERIOD, " +
-	"outage=open|closed|fixed"
+	"store=down:open|down:closed|down:fixed"
 
 // CommonNames returns the names of these options.
 func CommonNames() (names []string) {

@@ -34,7 +34,7 @@ const (
 	mostFutures  = 20
 	leastFutures = 5
 	endedFutures = 2
-	inFutures    = 10_000_000 // requests of all
+	inFutures    = 5_000_000 // requests of all
 )
 
 // What a forecast may be wrong by beside chance: parts of the requests, of how many more or fewer than in the log there

@@ -33,7 +33,7 @@ that its example is read as.
 
 The option cooldown goes with every algorithm: with cooldown=30s a client that is refused stays out for 30 s, with
 cooldown=30s/extend until it has sent nothing for 30 s. So does clock, for limiters that read whole seconds (clock=1s)
-or milliseconds, and what says that several hosts count: replicas=3, with a cache, or drift and outage.`,
+or milliseconds, and what says that several hosts count: replicas=3, with a cache, or drift and store.`,
 		Example: `  shadow limits
   shadow limits explain token:6/30s,burst=10`,
 		Args: noCommand,
@@ -88,7 +88,7 @@ var anyAlgorithm = []policy.Algorithm{
 	},
 	{
 		Name: "(any)", Options: commonOptions[5], Summary: "the store of its count is away",
-		Example: "token:6/30s,outage=fixed",
+		Example: "token:6/30s,store=down:fixed",
 	},
 }
 

@@ -313,7 +313,7 @@ func (r *Replay) report(ctx context.Context, result *replay.Result, database, ru
 
 // warnings returns the warnings about logs, and what is unusual about policies.
 func (r *Replay) warnings(s *ingest.Stats) []string {
-	texts := slices.Concat(r.Logs.warnings(s), idleScopes(r.Policies, s), smallBursts(r.Policies))
+	texts := slices.Concat(r.Logs.warnings(s), idleScopes(r.Policies, s), armed(r.Policies, s), smallBursts(r.Policies))
 	if r.resumed != nil {
 		texts = append(texts, r.resumed.notes...)
 	}

@@ -315,7 +315,7 @@ func (r *Sweep) warnings(result *sweep.Result) []string {
 	}
 	texts = append(texts, noUsers(&r.Read, s)...)
 	texts = append(texts, FoldedPaths(&r.Read, PolicyKeys(r.Policies))...)
-	texts = append(texts, idleScopes(r.Policies, s)...)
+	texts = append(append(texts, idleScopes(r.Policies, s)...), armed(r.Policies, s)...)
 	texts = append(texts, beyondAny(r.ofPolicies)...)
 	if len(r.Chosen) == 0 {
 		texts = append(texts, r.countsRequests()...)

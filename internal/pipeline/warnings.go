@@ -155,6 +155,20 @@ func idleScopes(policies []policy.Policy, s *ingest.Stats) (texts []string) {
 	return texts
 }
 
+// armed tells how long limits held that hold only while the site is busy.
+func armed(policies []policy.Policy, s *ingest.Stats) (texts []string) {
+	for _, a := range s.Armed {
+		for _, p := range policies {
+			i := slices.IndexFunc(p.Parts, func(part policy.Part) bool { return int(part.Match) == a.Scope+1 })
+			if i >= 0 && a.Requests > 0 {
+				texts = append(texts, fmt.Sprintf("policy %s: %s held in %s, for %s of all requests (%s)", p.Name, p.Parts[i].Spec,
+					format.Count(a.Minutes, "minute"), format.Percentage(format.PercentOf(a.Requests, s.Taken())), p.Parts[i].MatchText))
+			}
+		}
+	}
+	return texts
+}
+
 // countsRequests tells of costs in the configuration where figures do not go by them.
 func (p *Pipeline) countsRequests() []string {
 	var names []string

@@ -271,7 +271,11 @@ func (r *configReader) groups(stated list[conditionEntries], from request.Condit
 // each are several groups of conditions.
 func (r *configReader) each(stated list[conditionEntries]) (all []request.Conditions) {
 	for _, group := range stated {
-		all = append(all, r.conditions(group.value, request.Conditions{}))
+		c := r.conditions(group.value, request.Conditions{})
+		if len(c.Busy) > 0 {
+			r.fail(group.at, "busy stands in no group of several, and not below either and not; give it a limit of its own")
+		}
+		all = append(all, c)
 	}
 	return all
 }
@@ -298,6 +302,10 @@ func (r *configReader) conditions(stated conditionEntries, from request.Conditio
 				r.checkTier(v.at, text)
 			case key == "action":
 				r.checkAction(v.at, text)
+			case key == "busy":
+				if _, err := limit.Parse(text); err != nil {
+					r.fail(v.at, "%v", err)
+				}
 			}
 		}
 		*values = texts(list)

@@ -275,10 +275,10 @@ func constructTicking(a *Algorithm, spec limit.Spec) (limit.Limiter, error) {
 // constructCooling makes the limiter with a cooldown, if spec has one.
 func constructCooling(a *Algorithm, spec limit.Spec) (limit.Limiter, error) {
 	rest, value, cools := CutOption(spec, "cooldown")
-	rest, how, out := CutOption(rest, "outage")
+	rest, store, out := CutOption(rest, "store")
 	limiter, err := a.New(rest)
 	if err == nil && out {
-		limiter, err = outage(rest, how)
+		limiter, err = down(rest, store)
 	}
 	if err != nil || !cools {
 		return limiter, err
@@ -299,11 +299,12 @@ func CutOption(spec limit.Spec, name string) (rest limit.Spec, value string, fou
 	return rest, value, taken != ""
 }
 
-// CutOptions takes options off a limit, and returns their text as well.
+// CutOptions takes options off a limit, and returns their text as well. A store that is not down is the option of a preset.
 func CutOptions(spec limit.Spec, names ...string) (rest limit.Spec, taken string) {
 	var others, cut []string
 	for option := range strings.SplitSeq(spec.Options, ",") {
-		if name, _, _ := strings.Cut(option, "="); slices.Contains(names, name) {
+		if name, _, _ := strings.Cut(option, "="); slices.Contains(names, name) &&
+			(name != "store" || strings.HasPrefix(option, "store=down")) {
 			cut = append(cut, option)
 		} else {
 			others = append(others, option)

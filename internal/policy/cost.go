@@ -144,7 +144,7 @@ func (p *Part) weigh(costs Costs) error {
 	}
 	if !ok {
 		return fmt.Errorf("limit %q: each of its requests costs one; costs go with token, window and fixed, "+
-			"without debt, refill=step, step, charge=all, cooldown, clock, drift and outage", p.Spec)
+			"without debt, refill=step, step, charge=all, cooldown, clock, drift and store", p.Spec)
 	}
 	p.Limiter, p.Costs = l, costs
 	return nil

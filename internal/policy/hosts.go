@@ -11,11 +11,11 @@ import (
 	"shadow/window"
 )
 
-// Options of limits that several hosts have, on any limit. From the inside out a limit has its outage, its cooldown, its
+// Options of limits that several hosts have, on any limit. From the inside out a limit has its store, its cooldown, its
 // clock, and its replicas or its drift.
 
 // HostOptions are the names of these.
-var HostOptions = []string{"replicas", "cache", "drift", "outage"}
+var HostOptions = []string{"replicas", "cache", "drift", "store"}
 
 // construct makes the limiter that spec describes, with the options that go with every algorithm.
 func construct(a *Algorithm, spec limit.Spec) (l limit.Limiter, err error) {
@@ -160,17 +160,17 @@ func drift(l limit.Limiter, apart string) (limit.Limiter, error) {
 // away is a limit whose store is not there: how long each request waits.
 type away limit.Time
 
-// outage makes what takes the place of a limit whose store is away, on any: …,outage=open, closed, or fixed for windows.
-func outage(spec limit.Spec, how string) (limit.Limiter, error) {
-	switch how {
-	case "open":
+// down makes what takes the place of a limit whose store is away, on any: …,store=down:open, closed, or fixed for windows.
+func down(spec limit.Spec, store string) (limit.Limiter, error) {
+	switch store {
+	case "down:open":
 		return away(0), nil
-	case "closed":
+	case "down:closed":
 		return away(limit.Never), nil
-	case "fixed":
+	case "down:fixed":
 		return window.NewFixed(limit.Spec{Algorithm: "fixed", Count: spec.Count, Period: spec.Period})
 	}
-	return nil, fmt.Errorf("limit %q: the option outage wants open, closed or fixed, not %q", spec, how)
+	return nil, fmt.Errorf("limit %q: the option store wants down:open, down:closed or down:fixed, not %q", spec, store)
 }
 
 // Wait implements limit.Limiter.

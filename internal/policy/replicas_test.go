@@ -21,7 +21,7 @@ func replicable() (tests [][2]string) {
 		{"token", "debt,"},
 		{"token", "cooldown=1500ms/extend,"},
 		{"token", "clock=1s,cooldown=2s,"},
-		{"token", "outage=fixed,"},
+		{"token", "store=down:fixed,"},
 		{"window", "charge=all,"},
 		{"nginx", "burst=3,delay=1,"},
 		{"nginx", "burst=3,nodelay,cooldown=2s,"},
@@ -400,8 +400,8 @@ func TestDrift(t *testing.T) {
 func TestOutage(t *testing.T) {
 	at := []limit.Time{0, 0, 0, limit.Second, 31 * limit.Second}
 	for text, want := range map[string][]int32{
-		"token:1/30s,burst=9,outage=open": nil, "token:1/30s,outage=closed": {0, 1, 2, 3, 4}, "token:1/30s,burst=9,outage=fixed": {1, 2, 3},
-		"token:1/30s,outage=fixed,replicas=2/turn": {2, 3},
+		"token:1/30s,burst=9,store=down:open": nil, "token:1/30s,store=down:closed": {0, 1, 2, 3, 4}, "token:1/30s,burst=9,store=down:fixed": {1, 2, 3},
+		"token:1/30s,store=down:fixed,replicas=2/turn": {2, 3},
 	} {
 		if got := cooled(t, text).Refuse(nil, new(limit.State), at); !slices.Equal(got, want) {
 			t.Errorf("%s refuses %v, want %v", text, got, want)
@@ -426,10 +426,9 @@ func TestReplicasErrors(t *testing.T) {
 		"aws~:100/5m,replicas=3":                             "approximates (~)",
 		"cloudflare~:100/1m,drift=1s":                        "approximates (~)",
 		"conn:8,replicas=3":                                  "under way goes without replicas=3",
-		"conn:8,outage=open":                                 "under way goes without outage=open",
-		"6/30s,outage=up":                                    `wants open, closed or fixed, not "up"`,
-		"6/30s,outage":                                       "wants open, closed or fixed",
-		"6/30s,burst=0,outage=open":                          "burst",
+		"conn:8,store=down:open":                             "under way goes without store=down:open",
+		"6/30s,store=down:up":                                `wants down:open, down:closed or down:fixed, not "down:up"`,
+		"6/30s,burst=0,store=down:open":                      "burst",
 		"laravel:6/30s,replicas=3,x=3":                       `unknown option "x"`,
 		"6/30s,replicas=3+7/30s,replicas=3+8/30s,replicas=3": "at most two approximations (~), this one has 3; replicas and drift make one",
 	} {
@@ -439,7 +438,7 @@ func TestReplicasErrors(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"express-rate-limit:100/15m,replicas=3":             "fixed:100/15m,align=first,clock=1ms,replicas=3",
-		"laravel:6/1m,store=redis,outage=open":              "fixed:6/1m,align=first,clock=1ms,outage=open",
+		"laravel:6/1m,store=down:open":                      "fixed:6/1m,align=first,clock=1s,store=down:open",
 		"6/30s,replicas=03,cache=1000ms":                    "token:6/30s,cache=1s,replicas=3",
 		"nginx:rate=10r/s burst=20 nodelay replicas=3/turn": "nginx:10r/s,burst=20,nodelay,replicas=3/turn",
 	} {

@@ -25,6 +25,7 @@ type Conditions struct {
 	With      []string // texts of parts of keys: header:NAME=TEXT, or, as Rule.Regexp, field:NAME~EXPRESSION
 	Without   []string // parts of keys that a request must all lack: user, header:NAME
 	Statuses  []string // of the answer: 401, 4xx
+	Busy      []string // a rate of the site that is exceeded: 500/s; one at most, and not within Any and Not
 
 	Any []Conditions // one of these must fit, if there are any
 	Not []Conditions // and none of these
@@ -62,6 +63,7 @@ func (c *Conditions) Each(do func(key string, values *[]string)) {
 	do("with", &c.With)
 	do(withoutKey, &c.Without)
 	do("status", &c.Statuses)
+	do("busy", &c.Busy)
 }
 
 // String is the conditions in words: "action login or search, method POST, not path /login/reset".

@@ -148,6 +148,7 @@ func (s *Set) Offers(o *ingest.Options) error {
 		{o.Users, has.User, "the user"},
 		{o.Paths, has.Path, "the path"},
 		{o.Scopes != nil, has.Marks, "conditions of the configuration"},
+		{o.Scopes.Busy() != 0, false, "the load of the whole site"},
 		{o.ClueFinder != nil, has.Clues, "clues of clients"},
 	} {
 		if c.wanted && !c.has {

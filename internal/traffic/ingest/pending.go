@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"shadow/internal/traffic"
+	"shadow/internal/traffic/match"
 	"shadow/limit"
 )
 
@@ -44,8 +45,10 @@ func (w *progress) pass(t, lateness limit.Time) limit.Time {
 type pending struct {
 	traffic.Batch
 	lateness  limit.Time
-	since     limit.Time // requests from here on are counted, those before it only warm the limiters
-	watermark limit.Time // requests before it have been handed out
+	since     limit.Time  // requests from here on are counted, those before it only warm the limiters
+	watermark limit.Time  // requests before it have been handed out
+	load      *match.Load // nil: no scope asks for it
+	held      uint64      // scopes that do, which some request was in
 }
 
 // added counts the requests of one block, by what became of them.
@@ -123,6 +126,9 @@ func (p *pending) release(watermark limit.Time, out *traffic.Batch, few int) {
 	p.Truncate(kept)
 	if copyOthers {
 		p.Batch, *out = *out, p.Batch
+	}
+	if p.load != nil {
+		p.held |= p.load.Mark(out)
 	}
 	p.DropSeq()
 	out.DropSeq()

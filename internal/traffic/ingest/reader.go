@@ -97,6 +97,7 @@ func (r *Reader) prepare() error {
 	}
 	r.pending = pending{
 		Batch: *r.newBatch(), lateness: r.options.Lateness, since: r.options.span().since, watermark: traffic.MinTime,
+		load: r.options.Scopes.NewLoad(),
 	}
 	if r.options.Resume == nil || r.options.Resume.Carried == nil {
 		return nil

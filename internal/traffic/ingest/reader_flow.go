@@ -148,6 +148,8 @@ func (r *Reader) finish(ctx context.Context) {
 		r.stats.Whole -= r.wholeHeld()
 		r.stats.FirstAt, r.stats.LastAt = r.judged.first, r.judged.last
 	}
+	r.stats.Marked = r.stats.Marked&^r.options.Scopes.Busy() | r.pending.held
+	r.stats.Armed = r.pending.load.Armed()
 	r.stats.close(r.feeds)
 }
 

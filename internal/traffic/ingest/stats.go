@@ -8,6 +8,7 @@ import (
 
 	"shadow/internal/logfile"
 	"shadow/internal/traffic"
+	"shadow/internal/traffic/match"
 	"shadow/limit"
 	"shadow/parse"
 	"shadow/report/format"
@@ -17,15 +18,16 @@ import (
 // lines that are not HTTP where these are not judged.
 type Stats struct {
 	Counts
-	JudgesNotHTTP bool       // whether lines that are not HTTP were judged
-	Warm          int64      // judged before --since and not counted
-	Carried       int64      // had been held back by an earlier run
-	Held          int64      // are held back for a later one
-	HeldFrom      limit.Time // the earliest moment of these
-	LateBy        limit.Time // the lateness that would have put all of these in order; 0: none came late
-	Marked        uint64     // the scopes, as in Batch.Marks, that some request is in
-	Refusals      int64      // requests that the server itself had answered with 429 or 503, excluded ones not among them
-	FirstAt       limit.Time // of the requests that were neither excluded nor warm
+	JudgesNotHTTP bool          // whether lines that are not HTTP were judged
+	Warm          int64         // judged before --since and not counted
+	Carried       int64         // had been held back by an earlier run
+	Held          int64         // are held back for a later one
+	HeldFrom      limit.Time    // the earliest moment of these
+	LateBy        limit.Time    // the lateness that would have put all of these in order; 0: none came late
+	Marked        uint64        // the scopes, as in Batch.Marks, that some request is in
+	Armed         []match.Armed `json:"-"` // scopes that hold only while the site is busy
+	Refusals      int64         // requests that the server itself had answered with 429 or 503, excluded ones not among them
+	FirstAt       limit.Time    // of the requests that were neither excluded nor warm
 	LastAt        limit.Time
 	Days          int64      // with such a request; 0: not known
 	Whole         int64      // of the requests that count: from inputs stamped in whole seconds; 0 unless Options.Band

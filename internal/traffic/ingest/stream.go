@@ -60,7 +60,7 @@ func (s *Stream) begin() {
 	s.intake = newIntake(o, o.span(), s.columns)
 	s.rows = rows{Batch: *traffic.NewBatch(0, s.columns)}
 	s.out = traffic.NewBatch(0, s.columns)
-	s.pending = pending{Batch: *traffic.NewBatch(0, s.columns), lateness: o.Lateness, since: traffic.MinTime, watermark: traffic.MinTime}
+	s.pending = pending{Batch: *traffic.NewBatch(0, s.columns), lateness: o.Lateness, since: traffic.MinTime, watermark: traffic.MinTime, load: o.Scopes.NewLoad()}
 }
 
 // Format chooses the format for a source from the beginning of its log, with what is odd about it.

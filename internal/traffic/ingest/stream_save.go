@@ -22,6 +22,7 @@ func savePending(to *traffic.Encoder, sources []*progress, p *pending) {
 	}
 	to.Int(int64(p.watermark))
 	p.Batch.Save(to)
+	p.load.Save(to)
 }
 
 // Restore reads what Save has written, into a Stream that nothing has come to. It must have as many sources as were saved.
@@ -41,6 +42,7 @@ func restorePending(from *traffic.Decoder, sources []*progress, p *pending) {
 	}
 	p.watermark = traffic.Bounded(from.Int())
 	p.Batch.Restore(from)
+	p.load.Restore(from)
 }
 
 // Fresh returns a Stream as this one was at its beginning, with as many sources, for other tables, whose Actions must be the

@@ -38,6 +38,8 @@ type Scopes struct {
 	networks networkBits
 	tiers    []uint64 // by tier; nil when they are not asked for
 
+	busy []loadScope
+
 	byClass, byStatus bool
 	nginxPaths        bool
 	portAt            int // in Record.Extra
@@ -60,7 +62,7 @@ func NewScopes(scopes []request.Conditions, tiers *Tiers, extra []string, owners
 	s.actions = newNameBits(scopes, func(c *request.Conditions) []string { return c.Actions })
 	s.methods = newNameBits(scopes, func(c *request.Conditions) []string { return c.Methods })
 	s.prefixes, _ = newPatternBits(scopes, func(c *request.Conditions) []string { return c.Prefixes }, newPrefix)
-	var errs [10]error
+	var errs [12]error
 	s.paths, errs[0] = newPatternBits(scopes, func(c *request.Conditions) []string { return c.Paths }, newPath)
 	s.regexps, errs[1] = newPatternBits(scopes, func(c *request.Conditions) []string { return c.Regexps }, newRegexp)
 	s.hosts, errs[2] = newPatternBits(scopes, func(c *request.Conditions) []string { return c.Hosts }, newHost)
@@ -71,6 +73,8 @@ func NewScopes(scopes []request.Conditions, tiers *Tiers, extra []string, owners
 	s.values, s.extra, errs[7] = newValueBits(scopes, extra)
 	errs[8] = s.addPorts(scopes)
 	errs[9] = s.addUpstreams(scopes)
+	errs[10] = s.addBusy(scopes)
+	errs[11] = plainBusy(scopes, groups)
 	if err := errors.Join(errs[:]...); err != nil {
 		return nil, err
 	}

@@ -1,0 +1,68 @@
+package match
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"shadow/internal/request"
+	"shadow/internal/testneeds"
+	"shadow/internal/traffic"
+	"shadow/limit"
+)
+
+// A scope that asks for the load holds for the requests that more than N of all were in the period up to, each counted afresh,
+// however the rows of a batch lie, and over what is saved and restored between two batches.
+func TestLoad(t *testing.T) {
+	s, err := NewScopes([]request.Conditions{{Busy: []string{"3/10s"}}, {Methods: []string{"GET"}}}, nil, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	testneeds.Rapid(t, func(t *rapid.T) {
+		load, from := s.NewLoad(), limit.Time(0)
+		var all []limit.Time
+		for range rapid.IntRange(1, 4).Draw(t, "batches") {
+			b := traffic.NewBatch(0, traffic.Columns{Marks: true})
+			for _, after := range rapid.SliceOfN(rapid.IntRange(0, 20), 1, 12).Draw(t, "seconds") {
+				b.At, b.Marks = append(b.At, from+limit.Time(after)*limit.Second), append(b.Marks, 3)
+			}
+			held := load.Mark(b)
+			any := false
+			for row, at := range b.At {
+				before := func(other limit.Time) bool { return other > at-10*limit.Second && other <= at }
+				n, upTo := 0, 0
+				for _, other := range all {
+					if before(other) {
+						n++
+					}
+				}
+				for i, other := range b.At {
+					if before(other) && (other < at || i <= row) {
+						upTo++
+					}
+				}
+				busy := n+upTo > 3
+				any = any || busy
+				if b.Marks[row] != 2|map[bool]uint64{true: 1}[busy] {
+					t.Fatalf("request %d at %v after %v: marks %b, busy is %t", row, b.At, all, b.Marks[row], busy)
+				}
+			}
+			if held&1 == 1 != any {
+				t.Fatalf("held %b, some busy: %t", held, any)
+			}
+			all = append(all, b.At...)
+			from += 20 * limit.Second
+		}
+	})
+}
+
+func TestBusyIsRefused(t *testing.T) {
+	for text, c := range map[string]request.Conditions{
+		`busy "token:3/s": want a number of requests of the site per period, such as 500/s`: {Busy: []string{"token:3/s"}},
+		"busy stands beside either and not, not inside":                                     {Not: []request.Conditions{{Busy: []string{"3/s"}}}},
+	} {
+		if _, err := NewScopes([]request.Conditions{c}, nil, nil, nil); err == nil || err.Error() != text {
+			t.Errorf("%+v: %v, want %s", c, err, text)
+		}
+	}
+}
