@@ -32,6 +32,10 @@ import (
 //
 //	2·previous·(W−elapsed) < (2·(N−current)−1)·W
 //
+// round=down rounds it down, which leaves room for the fraction:
+//
+//	previous·(W−elapsed) < (N−current)·W
+//
 // State: At is the latest moment in microseconds, Level what counts in its window, Extra 1 + what counts in the
 // previous one.
 
@@ -44,19 +48,27 @@ type Counter struct {
 }
 
 // A rounding is how the estimate becomes a number. It admits while factor·previous·(W−elapsed) is at most
-// (factor·(N−current)−1)·W, or if strict less than that.
+// (factor·(N−current)−less)·W, or if strict less than that.
 type rounding struct {
-	factor int64
-	strict int64 // 0 or 1
+	factor, less int64
+	strict       int64 // 0 or 1
+	text         string
 }
 
-var exactly, toNearest = rounding{1, 0}, rounding{2, 1}
+var (
+	exactly = rounding{factor: 1, less: 1}
+	rounded = map[string]rounding{
+		"no":      exactly,
+		"nearest": {2, 1, 1, " and rounded to a whole number"},
+		"down":    {1, 0, 1, " and rounded down"},
+	}
+)
 
 // NewCounter makes the counter that spec describes: counter:N/W with the options charge and round.
 func NewCounter(spec limit.Spec) (limit.Limiter, error) {
 	args := spec.Args()
 	all := chargesAll(args)
-	round := args.Choice("round", "no", "no", "nearest")
+	round := args.Choice("round", "no", "no", "nearest", "down")
 	if err := args.Err(); err != nil {
 		return nil, err
 	}
@@ -64,9 +76,7 @@ func NewCounter(spec limit.Spec) (limit.Limiter, error) {
 		return nil, err
 	}
 	w := newCounter(spec, 0, all)
-	if round == "nearest" {
-		w.rounding = toNearest
-	}
+	w.rounding = rounded[round]
 	if w.count > math.MaxInt64/w.factor {
 		return nil, fmt.Errorf("limit %q: with round=nearest the count is at most %d", spec, math.MaxInt64/w.factor)
 	}
@@ -124,7 +134,7 @@ func (w *Counter) room(current int64) int64 {
 	if current >= w.count {
 		return -1
 	}
-	return w.factor*(w.count-current) - 1
+	return w.factor*(w.count-current) - w.less
 }
 
 // most is the largest factor·previous·(W−elapsed) for which there is room. room must not be below strict.
@@ -210,12 +220,8 @@ func (w *Counter) Level(s *limit.State, t limit.Time) float64 {
 
 // Semantics implements limit.Describer.
 func (w *Counter) Semantics() string {
-	rounded := ""
-	if w.rounding == toNearest {
-		rounded = " and rounded to a whole number"
-	}
 	return fmt.Sprintf("sliding counter: at most %d in the last %s, as estimated from this window and a share of the one before%s; a refused request %s",
-		w.count, limit.FormatPeriod(w.grid.step), rounded, chargeText(w.all))
+		w.count, limit.FormatPeriod(w.grid.step), w.text, chargeText(w.all))
 }
 
 // Shape implements limit.Describer.

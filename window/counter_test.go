@@ -20,7 +20,9 @@ func FuzzCounter(f *testing.F) { limittest.Fuzz(f, counterSuite) }
 func drawCounter(r *rand.Rand) limit.Spec {
 	s := draw(r)
 	s.Algorithm = "counter"
-	s.Options = []string{"", "charge=all", "round=nearest", "charge=all,round=nearest"}[r.IntN(4)]
+	s.Options = []string{
+		"", "charge=all", "round=nearest", "charge=all,round=nearest", "round=down", "charge=all,round=down",
+	}[r.IntN(6)]
 	return s
 }
 
@@ -52,6 +54,9 @@ func modelShifted(s limit.Spec, phase limit.Time) limittest.Model {
 		if strings.Contains(s.Options, "round=nearest") {
 			refused = (2*estimate+length)/(2*length)+1 > s.Count
 		}
+		if strings.Contains(s.Options, "round=down") {
+			refused = estimate/length+1 > s.Count
+		}
 		if !refused && !blocked || strings.HasPrefix(s.Options, "charge=all") {
 			counted = append(counted, now)
 		}
@@ -64,7 +69,7 @@ func TestNewCounterErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := NewCounter(spec); err == nil || !strings.HasSuffix(err.Error(), "counter takes charge=admitted|all, round=no|nearest, and "+limit.Common) {
+	if _, err := NewCounter(spec); err == nil || !strings.HasSuffix(err.Error(), "counter takes charge=admitted|all, round=no|nearest|down, and "+limit.Common) {
 		t.Error(err)
 	}
 	if _, err := NewCounter(limit.Spec{}); err == nil {

@@ -36,7 +36,7 @@ var Algorithms = []Algorithm{
 	},
 	{"fixed", window.NewFixed, "align=epoch|first", "fixed windows, counted from nothing", false, "fixed:60/m"},
 	{
-		"counter", window.NewCounter, "charge=admitted|all, round=no|nearest",
+		"counter", window.NewCounter, "charge=admitted|all, round=no|nearest|down",
 		"sliding estimate from two fixed windows", false, "counter:60/m",
 	},
 	{
