@@ -50,6 +50,7 @@ func TestPresets(t *testing.T) {
 	for _, text := range []string{
 		"rate-limiter-flexible:6/30s,block=10s", "spring-cloud-gateway:10/m", "spring-cloud-gateway:10/s,burst=4", "symfony:6/30s",
 		"symfony:6/30s,policy=fixed,burst=3", "lua-resty-limit-req:10/m", "ingress-nginx:10/h", "kong:10/w", "go-limiter:100000/s",
+		"nestjs-throttler:6/30s,block=10s", "guava:10/m", "echo:10/m", "nestjs-throttlr:6/30s",
 		"express-rate-limit:6/30s,burst=3", "expres-rate-limit:6/30s", "fixed:6/30s,block=10s",
 	} {
 		_, err := ParseLimits([]string{text}, request.ByClient)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"testing"
 
 	"shadow/internal/calibrate"
@@ -32,7 +33,7 @@ func oneInFour(t *testing.T, name string) *calibrate.Requests {
 // known to be meant, to one request in a thousand. Servers have recordings of their own.
 func TestRealCodeIsRecovered(t *testing.T) {
 	found, of := 0, 0
-	for _, row := range libraries {
+	for _, row := range slices.Concat(node, libraries) {
 		r := oneInFour(t, row.name)
 		f := r.Search(r.Keys[0], nil, calibrate.Options{})
 		meant := r.Judge(r.Keys[0], nil, []string{row.limit}, calibrate.Options{}).Best
@@ -49,7 +50,7 @@ func TestRealCodeIsRecovered(t *testing.T) {
 		t.Logf("%-25s %-45s %6.2f %% %s %s", row.name, row.limit, f.Percent, f.Best.Limit, mark)
 	}
 	t.Logf("%d of %d recovered", found, of)
-	if of < 46 || found < 40 {
+	if of < 70 || found < 58 {
 		t.Errorf("%d of %d are recovered", found, of)
 	}
 }

@@ -13,58 +13,36 @@ type row struct {
 }
 
 // rows lists the servers and libraries that run on the schedule.
-var rows = slices.Concat(servers, libraries)
+var rows = slices.Concat(servers, node, libraries)
 
 var libraries = []row{
 	{
-		"express-6-30s", "express-rate-limit", "express-rate-limit 8.7.5",
-		"limit: 6, windowMs: 30_000", "express-rate-limit:6/30s",
-		"node.js express 6 30000",
-	},
-	{
-		"express-20-2s", "express-rate-limit", "express-rate-limit 8.7.5",
-		"limit: 20, windowMs: 2000", "express-rate-limit:20/2s",
-		"node.js express 20 2000",
-	},
-	{
-		"flexible-6-30s", "rate-limiter-flexible", "rate-limiter-flexible 11.4.0, memory",
-		"points: 6, duration: 30", "rate-limiter-flexible:6/30s",
-		"node.js flexible 6 30000",
-	},
-	{
-		"flexible-60-1m-block", "rate-limiter-flexible", "rate-limiter-flexible 11.4.0, memory",
-		"points: 60, duration: 60, blockDuration: 120", "rate-limiter-flexible:60/1m,block=2m",
-		"node.js flexible 60 60000 120",
-	},
-	{
-		"fastify-6-30s", "@fastify/rate-limit", "@fastify/rate-limit 11.2.0, LocalStore",
-		"max: 6, timeWindow: 30_000", "fastify-rate-limit:6/30s",
-		"node.js fastify 6 30000",
-	},
-	{
-		"fastify-20-2s-continue", "@fastify/rate-limit", "@fastify/rate-limit 11.2.0, LocalStore",
-		"max: 20, timeWindow: 2000, continueExceeding: true", "fastify-rate-limit:20/2s,continue",
-		"node.js fastify 20 2000 continueExceeding",
-	},
-	{
-		"limits-fixed-6-30s", "Flask-Limiter, slowapi", "limits 2.8.0, memory",
+		"limits-fixed-6-30s", "Flask-Limiter, slowapi", "limits 2.8.0 and 5.8.0, memory",
 		"6 per 30 seconds, fixed-window", "flask-limiter:6/30s",
 		"python.py fixed 6 30",
 	},
 	{
-		"limits-fixed-5-1s", "Flask-Limiter, slowapi", "limits 2.8.0, memory",
+		"limits-fixed-5-1s", "Flask-Limiter, slowapi", "limits 2.8.0 and 5.8.0, memory",
 		"5 per second, fixed-window", "flask-limiter:5/s",
 		"python.py fixed 5 1",
 	},
 	{
-		"limits-moving-6-30s", "Flask-Limiter, slowapi", "limits 2.8.0, memory",
+		"limits-moving-6-30s", "Flask-Limiter, slowapi", "limits 2.8.0 and 5.8.0, memory",
 		"6 per 30 seconds, moving-window", "flask-limiter:6/30s,strategy=moving",
 		"python.py moving 6 30",
 	},
 	{
-		"limits-moving-20-2s", "Flask-Limiter, slowapi", "limits 2.8.0, memory",
+		"limits-moving-20-2s", "Flask-Limiter, slowapi", "limits 2.8.0 and 5.8.0, memory",
 		"20 per 2 seconds, moving-window", "flask-limiter:20/2s,strategy=moving",
 		"python.py moving 20 2",
+	},
+	{
+		"limits-counter-6-30s", "Flask-Limiter, slowapi", "limits 5.8.0, memory",
+		"6 per 30 seconds, sliding-window-counter", "flask-limiter:6/30s,strategy=counter", "python.py counter 6 30",
+	},
+	{
+		"limits-counter-20-2s", "Flask-Limiter, slowapi", "limits 5.8.0, memory",
+		"20 per 2 seconds, sliding-window-counter", "flask-limiter:20/2s,strategy=counter", "python.py counter 20 2",
 	},
 	{
 		"drf-6-30s", "Django REST framework", "djangorestframework 3.14.0",
@@ -75,6 +53,14 @@ var libraries = []row{
 		"drf-60-1m", "Django REST framework", "djangorestframework 3.14.0",
 		"60/min", "django-rest-framework:60/m",
 		"python.py django 60 60",
+	},
+	{
+		"django-ratelimit-5-1s", "django-ratelimit", "django-ratelimit 4.1.0",
+		"5/s", "django-ratelimit:5/s", "python.py django-ratelimit 5 1",
+	},
+	{
+		"django-ratelimit-6-30s", "django-ratelimit", "django-ratelimit 4.1.0",
+		"6/30s", "django-ratelimit:6/30s", "python.py django-ratelimit 6 30",
 	},
 	{
 		"spring-10-1s", "Spring Cloud Gateway", "its script of August 2026 in miniredis", "replenishRate: 10, burstCapacity: 20",
@@ -105,6 +91,14 @@ var libraries = []row{
 		"resilience4j-10-1s", "Resilience4j", "Resilience4j, AtomicRateLimiter, May 2026",
 		"limitForPeriod: 10, limitRefreshPeriod: 1s, timeoutDuration: 0", "resilience4j:10/s",
 		"Runner.java resilience4j 10 1",
+	},
+	{
+		"guava-10-1s", "Guava, RateLimiter", "Guava 33.8.0",
+		"create(10), tryAcquire()", "guava:10/s", "Runner.java guava 10 1",
+	},
+	{
+		"guava-5-1s", "Guava, RateLimiter", "Guava 33.8.0",
+		"create(5), tryAcquire()", "guava:5/s", "Runner.java guava 5 1",
 	},
 	{
 		"laravel-6-30s", "Laravel", "illuminate/cache 8.83",
@@ -142,6 +136,14 @@ var libraries = []row{
 		"ruby.rb 20 2",
 	},
 	{
+		"rails-6-30s", "Rails, rate_limit", "Rails of August 2026, MemoryStore",
+		"to: 6, within: 30.seconds", "rails:6/30s", "rails.rb 6 30",
+	},
+	{
+		"rails-20-2s", "Rails, rate_limit", "Rails of August 2026, MemoryStore",
+		"to: 20, within: 2.seconds", "rails:20/2s", "rails.rb 20 2",
+	},
+	{
 		"ulule-6-30s", "ulule/limiter", "ulule/limiter 3.11.2",
 		"Limit: 6, Period: 30 s, memory store", "ulule-limiter:6/30s",
 		"libraries -kind ulule -count 6 -period 30s",
@@ -175,6 +177,34 @@ var libraries = []row{
 		"xtime-10-1s", "golang.org/x/time/rate", "golang.org/x/time 0.16.0",
 		"Every(100 ms), burst 20", "token:10/s,burst=20",
 		"libraries -kind xtime -count 10 -period 1s -burst 20",
+	},
+	{
+		"fiber-6-30s", "Fiber, limiter", "Fiber 3.1.0, memory",
+		"Max: 6, Expiration: 30 s", "fiber:6/30s", "libraries -kind fiber -count 6 -period 30s",
+	},
+	{
+		"fiber-20-2s", "Fiber, limiter", "Fiber 3.1.0, memory",
+		"Max: 20, Expiration: 2 s", "fiber:20/2s", "libraries -kind fiber -count 20 -period 2s",
+	},
+	{
+		"echo-10-1s", "Echo, RateLimiter", "Echo 5.4.5, memory",
+		"Rate: 10, Burst: 20", "echo:10/s,burst=20", "libraries -kind echo -count 10 -period 1s -burst 20",
+	},
+	{
+		"echo-6-30s", "Echo, RateLimiter", "Echo 5.4.5, memory",
+		"Rate: 0.2, Burst: 20", "echo:6/30s,burst=20", "libraries -kind echo -count 6 -period 30s -burst 20",
+	},
+	{
+		"tollbooth-10-1s", "tollbooth", "tollbooth 7.0.2",
+		"NewLimiter(10, nil)", "tollbooth:10/s", "libraries -kind tollbooth -count 10 -period 1s",
+	},
+	{
+		"gubernator-6-30s", "Gubernator, TOKEN_BUCKET", "Gubernator 2.13.0",
+		"limit: 6, duration: 30000", "gubernator:6/30s", "gubernator -count 6 -period 30s",
+	},
+	{
+		"gubernator-20-2s", "Gubernator, TOKEN_BUCKET", "Gubernator 2.13.0",
+		"limit: 20, duration: 2000", "gubernator:20/2s", "gubernator -count 20 -period 2s",
 	},
 	{
 		"throttled-6-30s", "throttled", "throttled 2.15.0",

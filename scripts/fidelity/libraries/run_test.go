@@ -10,6 +10,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"strings"
@@ -18,15 +19,20 @@ import (
 	"time"
 
 	"github.com/alicebob/miniredis/v2"
+	"github.com/didip/tollbooth/v7"
 	"github.com/go-chi/httprate"
 	"github.com/go-redis/redis_rate/v10"
+	"github.com/gofiber/fiber/v3"
+	fiberlimiter "github.com/gofiber/fiber/v3/middleware/limiter"
 	"github.com/juju/ratelimit"
+	"github.com/labstack/echo/v5/middleware"
 	"github.com/redis/go-redis/v9"
 	"github.com/sethvargo/go-limiter/memorystore"
 	"github.com/throttled/throttled/v2"
 	throttledstore "github.com/throttled/throttled/v2/store/memstore"
 	ulule "github.com/ulule/limiter/v3"
 	"github.com/ulule/limiter/v3/drivers/store/memory"
+	"github.com/valyala/fasthttp"
 	"golang.org/x/time/rate"
 )
 
@@ -96,6 +102,40 @@ var fake = map[string]func() (limiter, error){
 			return all[client].TakeAvailable(1) == 1, nil
 		}, nil
 	},
+	"echo": func() (limiter, error) {
+		store := middleware.NewRateLimiterMemoryStoreWithConfig(middleware.RateLimiterMemoryStoreConfig{
+			Rate: float64(*count) / period.Seconds(), Burst: *burst,
+		})
+		return store.Allow, nil
+	},
+	"tollbooth": func() (limiter, error) {
+		l := tollbooth.NewLimiter(float64(*count)/period.Seconds(), nil)
+		if *burst > 0 {
+			l.SetBurst(*burst)
+		}
+		return func(client string) (bool, error) { return tollbooth.LimitByKeys(l, []string{client}) == nil, nil }, nil
+	},
+	"fiber":         func() (limiter, error) { return fiberBy(fiberlimiter.FixedWindow{}), nil },
+	"fiber-sliding": func() (limiter, error) { return fiberBy(fiberlimiter.SlidingWindow{}), nil },
+}
+
+// fiberBy asks the middleware of Fiber, once its clock has ticked.
+func fiberBy(kind fiberlimiter.Handler) limiter {
+	app := fiber.New()
+	app.Use(fiberlimiter.New(fiberlimiter.Config{
+		Max: *count, Expiration: *period, LimiterMiddleware: kind,
+		KeyGenerator: func(c fiber.Ctx) string { return c.Get("Client") },
+	}))
+	app.Get("/", func(fiber.Ctx) error { return nil })
+	handle := app.Handler()
+	return func(client string) (bool, error) {
+		synctest.Wait()
+		ctx := &fasthttp.RequestCtx{}
+		ctx.Request.Header.Set("Client", client)
+		ctx.Request.SetRequestURI("/")
+		handle(ctx)
+		return ctx.Response.StatusCode() != http.StatusTooManyRequests, nil
+	}
 }
 
 func TestRun(t *testing.T) {

@@ -1,3 +1,6 @@
+import com.google.common.base.Stopwatch;
+import com.google.common.base.Ticker;
+import com.google.common.util.concurrent.RateLimiter;
 import io.github.bucket4j.Bandwidth;
 import io.github.bucket4j.Bucket;
 import io.github.bucket4j.TimeMeter;
@@ -5,6 +8,8 @@ import io.github.resilience4j.ratelimiter.RateLimiterConfig;
 import io.github.resilience4j.ratelimiter.internal.AtomicRateLimiter;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
+import java.lang.reflect.Field;
+import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
@@ -41,6 +46,9 @@ public class Runner {
             AtomicRateLimiter limiter = new AtomicRateLimiter("test", config, () -> micros * 1000);
             return limiter::acquirePermission;
         }
+        if (kind.equals("guava")) {
+            return guava(count / (double) period.toSeconds())::tryAcquire;
+        }
         // As TimeMeter.SYSTEM_MILLISECONDS, which is the clock unless another is given.
         TimeMeter clock = new TimeMeter() {
             public long currentTimeNanos() { return micros / 1000 * 1_000_000; }
@@ -51,5 +59,25 @@ public class Runner {
             : Bandwidth.builder().capacity(burst).refillIntervally(count, period).build();
         Bucket bucket = Bucket.builder().addLimit(limit).withCustomTimePrecision(clock).build();
         return () -> bucket.tryConsume(1);
+    }
+
+    /** Makes a limiter whose stopwatch is another: nothing public sets it. */
+    static RateLimiter guava(double rate) {
+        try {
+            Class<?> kind = Class.forName(RateLimiter.class.getName() + "$SleepingStopwatch");
+            Method system = kind.getDeclaredMethod("createFromSystemTimer");
+            system.setAccessible(true);
+            Object clock = system.invoke(null);
+            Field stopwatch = clock.getClass().getDeclaredField("stopwatch");
+            stopwatch.setAccessible(true);
+            stopwatch.set(clock, Stopwatch.createStarted(new Ticker() {
+                public long read() { return micros * 1000; }
+            }));
+            Method create = RateLimiter.class.getDeclaredMethod("create", double.class, kind);
+            create.setAccessible(true);
+            return (RateLimiter) create.invoke(null, rate, clock);
+        } catch (ReflectiveOperationException e) {
+            throw new IllegalStateException(e);
+        }
     }
 }

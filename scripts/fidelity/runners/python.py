@@ -48,6 +48,20 @@ def django():
     return lambda client: Throttle().allow_request(client, None)
 
 
+def django_ratelimit():
+    """django-ratelimit, with a cache that does not expire."""
+    from django.conf import settings
+    from django.test import RequestFactory
+    settings.configure(CACHES={"default": {
+        "BACKEND": "django.core.cache.backends.locmem.LocMemCache", "OPTIONS": {"MAX_ENTRIES": 1_000_000}}})
+    import django as d
+    d.setup()
+    from django_ratelimit.core import is_ratelimited
+    request = RequestFactory().get("/")
+    return lambda client: not is_ratelimited(
+        request, group="all", key=lambda *_: client, rate=f"{count}/{seconds}s", increment=True)
+
+
 def fail2ban():
     """Failures and bans of fail2ban, without its pauses between looks at the log."""
     from fail2ban.server.failmanager import FailManager, FailManagerEmpty
@@ -82,7 +96,9 @@ def fail2ban():
 ask = {
     "fixed": lambda: limits("fixed-window"),
     "moving": lambda: limits("moving-window"),
+    "counter": lambda: limits("sliding-window-counter"),
     "django": django,
+    "django-ratelimit": django_ratelimit,
     "fail2ban": fail2ban,
 }[kind]()
 out = []
