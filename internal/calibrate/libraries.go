@@ -64,6 +64,7 @@ func (s *search) windowsOfLibraries() {
 		s.try(fmt.Sprintf("fixed:%d/%[2]s,align=first,clock=1ms,cooldown=%[2]s/extend", p.n, per))
 		s.try(fmt.Sprintf("window:%d/%s", p.n, longer))
 		s.try(fmt.Sprintf("counter:%d/%s,round=nearest", p.n, per))
+		s.try(fmt.Sprintf("counter:%d/%s,round=down", p.n, per))
 	}
 }
 
