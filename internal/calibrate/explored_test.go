@@ -52,6 +52,7 @@ func TestWhatIsExplored(t *testing.T) {
 		{"window:8/10s,cooldown=15s", Options{}},
 		{"token:3/1s,burst=6+token:60/1m,burst=40", Options{}},
 		{"nginx:2r/s,burst=8,nodelay", Options{Whole: true, Prefer: "nginx"}},
+		{"nginx:2r/s,burst=8,nodelay", Options{Whole: true, Prefer: "nginx", Only: true}},
 		{"haproxy:15/15s,charge=admitted", Options{Whole: true}},
 	} {
 		all := fewBusy(testneeds.Rand(t, 37, 5))

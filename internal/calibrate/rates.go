@@ -35,7 +35,10 @@ func (s *search) rates() (kept []rate) {
 		scanned, each = 20, 6
 	}
 	least, most := 0.5/seconds(s.span), 5000.0
-	all := sized(simpleRates(least, most), s.few, bucketNeeds)
+	all := slices.DeleteFunc(simpleRates(least, most), func(r rate) bool {
+		return s.Only && (s.Prefer != "nginx" || r.per != limit.Second && r.per != limit.Minute)
+	})
+	all = sized(all, s.few, bucketNeeds)
 	if len(all) == 0 {
 		return nil
 	}

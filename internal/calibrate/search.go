@@ -22,6 +22,7 @@ type Options struct {
 	Delays bool   // the verdicts tell which requests were kept waiting
 	Whole  bool   // stamps are whole seconds, see Requests.Spread
 	Prefer string // the algorithm that is meant where others explain as much; "": the simplest
+	Only   bool   // the log says that it is that one
 }
 
 const (
@@ -146,15 +147,18 @@ func seconds(t limit.Time) float64 { return float64(t) / float64(limit.Second) }
 // usual reports whether people would write a rate by a period.
 func usual(per limit.Time) bool { return slices.Contains(ratePeriods, per) }
 
-// try judges a limit, unless it has been or there is no such.
+// try judges a limit, unless it has been, there is no such, or it is none of the server's.
 func (s *search) try(text string) {
-	if _, known := s.wrong[text]; known {
+	if _, known := s.wrong[text]; known || !s.may(text) {
 		return
 	}
 	if j, err := newJudge(text, s.Delays); err == nil {
 		s.wrong[text] = fit(s.all, j, s.Delays).Wrong
 	}
 }
+
+// may reports whether a limit may be the server's, by the algorithm that its text begins with.
+func (s *search) may(text string) bool { return !s.Only || strings.HasPrefix(text, s.Prefer+":") }
 
 // ranked are the limits judged so far, the best first.
 func (s *search) ranked() []string {

@@ -67,6 +67,9 @@ func rank(all []windowFit) {
 func (s *search) windows() {
 	const scanned = 6
 	for _, kind := range windowKinds {
+		if !s.may(kind.algorithm + ":") {
+			continue
+		}
 		var likely []limit.Time
 		for _, f := range kind.fits(s.periods(), s.few) {
 			likely = append(likely, f.per)

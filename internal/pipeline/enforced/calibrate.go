@@ -56,7 +56,7 @@ func (c *Calibrate) Run(ctx context.Context, logs []string) error {
 	if err != nil {
 		return c.Failed(&stats, err)
 	}
-	o := calibrate.Options{Delays: found.Delays, Prefer: found.Prefer, Whole: found.Whole}
+	o := calibrate.Options{Delays: found.Delays, Prefer: found.Prefer, Only: found.Only, Whole: found.Whole}
 	switch {
 	case len(c.Limits) > 0:
 		found.Locations = found.Requests.Hold(c.Limits, o)

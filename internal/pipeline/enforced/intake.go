@@ -10,7 +10,6 @@ import (
 	"shadow/internal/pipeline"
 	"shadow/internal/policy"
 	"shadow/internal/request"
-	"shadow/internal/servers"
 	"shadow/internal/traffic"
 	"shadow/internal/traffic/ingest"
 	"shadow/limit"
@@ -28,16 +27,18 @@ type intake struct {
 	*Calibrate
 	names []string // of the log's fields
 
-	verdict, segment, retry request.Part
-	columns                 []*traffic.Timelines // of the keys
-	all                     calibrate.Requests
-	status                  []uint16
-	fields                  bool // whether some request has the field
-	words                   map[int32]calibrate.Verdict
-	retries                 map[int32]limit.Time
-	nginx                   bool // whether a word is one of nginx
-	most                    int  // requests that are kept
-	halved                  uint // how often every other client was left out
+	verdict, segment, retry, ended request.Part
+
+	columns []*traffic.Timelines // of the keys
+	all     calibrate.Requests
+	status  []uint16
+	fields  bool // whether some request has the field
+	words   map[int32]calibrate.Verdict
+	retries map[int32]limit.Time
+	nginx   bool           // whether a word is one of nginx
+	denied  map[uint16]int // by status: requests that HAProxy itself answered, as its state at their end says
+	most    int            // requests that are kept
+	halved  uint           // how often every other client was left out
 }
 
 // keys are policies that have the columns read which are needed: those to count by first.
@@ -46,7 +47,8 @@ func (t *intake) keys() ([]policy.Policy, error) {
 	t.segment = request.Part{Kind: request.PartSegment, N: 1}
 	t.retry = request.Part{Kind: request.PartField, Name: retryAfter}
 	keys := slices.Clone(t.By)
-	for _, p := range []request.Part{t.verdict, t.segment, t.retry} {
+	t.ended = request.Part{Kind: request.PartField, Name: "termination"}
+	for _, p := range []request.Part{t.verdict, t.segment, t.retry, t.ended} {
 		key, err := request.ParseKey(p.String())
 		if err != nil {
 			return nil, pipeline.Usage("--verdict: %w", err)
@@ -66,6 +68,7 @@ func (t *intake) keys() ([]policy.Policy, error) {
 	}
 	t.all.Keys, t.all.Places = make([][]int32, len(t.By)), make([][]int32, places)
 	t.words, t.retries = map[int32]calibrate.Verdict{}, map[int32]limit.Time{}
+	t.denied = map[uint16]int{}
 	return all, nil
 }
 
@@ -86,6 +89,7 @@ func (t *intake) take(b *traffic.Batch) error {
 		column.Fill(b, tables)
 	}
 	verdicts, segments, retries := tables.ValuesOf(b, t.verdict), tables.ValuesOf(b, t.segment), tables.ValuesOf(b, t.retry)
+	ended := tables.ValuesOf(b, t.ended)
 	for row, client := range b.Client {
 		if t.halved > 0 && hash(client)>>(32-t.halved) != 0 {
 			continue
@@ -95,6 +99,9 @@ func (t *intake) take(b *traffic.Batch) error {
 		r.Class = append(r.Class, tables.Agents.Class(int32(b.Agent[row])))
 		r.Verdict = append(r.Verdict, t.decided(verdicts[row]))
 		r.Retry = append(r.Retry, t.asked(retries[row]))
+		if end := of(ended, row, traffic.NoValue); end != traffic.NoValue && strings.HasPrefix(tables.Values.Name(end), "P") {
+			t.denied[b.Status[row]]++
+		}
 		r.Line, t.status = append(r.Line, b.Line[row]), append(t.status, b.Status[row])
 		r.Input, r.Path = append(r.Input, of(b.Source, row, 0)), append(r.Path, of(b.Path, row, -1))
 		for i, column := range t.columns {
@@ -204,6 +211,7 @@ type found struct {
 	shown.Source
 	Delays bool
 	Prefer string
+	Only   bool   // the verdicts are that server's
 	Status uint16 // by which refusals are known; 0: by the field
 }
 
@@ -244,6 +252,7 @@ func (t *intake) requests(s *ingest.Stats) (*found, error) {
 		f.From, f.Enforced = "status "+join(statuses), true
 	}
 	f.Prefer = t.prefer(s)
+	f.Only = t.nginx || f.Prefer == "haproxy" && t.byProxy()
 	if t.explicit() && !t.fields || !slices.Contains(t.all.Verdict, calibrate.Refused) && !t.fields {
 		return nil, t.missing()
 	}
@@ -261,41 +270,6 @@ func (t *intake) byStatus(statuses []uint16, these func(row int) bool) {
 			t.all.Verdict[row] = calibrate.Passed
 		}
 	}
-}
-
-// prefer is the algorithm of the server that wrote the log, "" if that is not known.
-func (t *intake) prefer(s *ingest.Stats) string {
-	if t.nginx {
-		return "nginx"
-	}
-	if len(s.Inputs) == 0 {
-		return ""
-	}
-	format := s.Inputs[0].Format
-	for _, a := range policy.Algorithms {
-		if strings.Contains(format, strings.TrimSuffix(a.Name, "~")) {
-			return a.Name
-		}
-	}
-	// Servers write these; what frameworks write has names of its own.
-	if strings.HasPrefix(format, "combined") || strings.HasPrefix(format, "custom '$") {
-		return servers.OfFormat(format, s.Inputs[0].FormatText).Name
-	}
-	return ""
-}
-
-// enforced reports whether requests that the field calls refused were answered so.
-func (t *intake) enforced() bool {
-	var refused, answered int
-	for row, v := range t.all.Verdict {
-		if v == calibrate.Refused {
-			refused++
-			if t.status[row] >= 400 {
-				answered++
-			}
-		}
-	}
-	return 2*answered > refused
 }
 
 // join lists statuses.
