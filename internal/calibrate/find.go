@@ -43,8 +43,8 @@ func (r *Requests) Search(keys []int32, part func(row int32) bool, o Options) *F
 	f.choose(keys, candidates(f.timelines, o), o)
 	if o.Only && (f.Best == nil || f.Best.Wrong > f.Requests/few) {
 		o.Only = false // perhaps the field is another's
-		if any := r.Search(keys, part, o); any.Best != nil && (f.Best == nil || betterBy*any.Best.Wrong < f.Best.Wrong) {
-			return any
+		if other := r.Search(keys, part, o); other.Best != nil && (f.Best == nil || betterBy*other.Best.Wrong < f.Best.Wrong) {
+			return other
 		}
 	}
 	return f

@@ -1,9 +1,11 @@
 package calibrate
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"shadow/limit"
 )
@@ -33,9 +35,51 @@ func (s *search) throttles() {
 	}
 }
 
+// steps judges buckets that are filled in steps, and hold more than one, where no other limit explains the verdicts. In
+// the long run they let through what the best other bucket does, or nearly so.
+func (s *search) steps(best rate) {
+	const kept, oneIn, near = 3, 200, 0.5
+	if !s.unexplained(oneIn) {
+		return
+	}
+	type found struct {
+		limit.Spec
+		size
+	}
+	for _, kind := range []windowKind{{"token", "refill=interval"}, {"envoy-local", ""}} {
+		var all []found
+		for _, per := range s.periods() {
+			middle := best.perSecond * seconds(per)
+			for n := math.Ceil(middle * (1 - near)); n <= min(middle*(1+near), stepMost) && n > 0; n++ {
+				spec := limit.Spec{Algorithm: kind.algorithm, Count: int64(n), Period: per}
+				spec.Options = kind.with(boundless)
+				if l, err := limiterOf(spec); err == nil {
+					needs := windowNeeds(s.few, l)
+					all = append(all, found{spec, needs.best()})
+				}
+			}
+		}
+		slices.SortStableFunc(all, func(x, y found) int { return cmp.Compare(x.wrong, y.wrong) })
+		for _, f := range all[:min(kept, len(all))] {
+			for _, n := range f.sizes() {
+				f.Options = kind.with(n)
+				s.try(f.String())
+			}
+		}
+	}
+}
+
+// stepMost is the largest step that is tried.
+const stepMost = 30
+
+// with are the options of a kind of buckets that hold so many.
+func (k windowKind) with(n int64) string {
+	return strings.TrimSuffix(fmt.Sprintf("burst=%d,%s", n, k.options), ",")
+}
+
 // windowsOfLibraries judges what libraries make of the numbers that explain most so far, if people write them.
 func (s *search) windowsOfLibraries() {
-	const numbers, oneIn = 6, 500 // numbers of each algorithm
+	const numbers, oneIn = 6, 2000 // numbers of each algorithm
 	if !s.unexplained(oneIn) {
 		return
 	}
@@ -50,8 +94,12 @@ func (s *search) windowsOfLibraries() {
 		if err != nil || !slices.Contains(windowPeriods, p.per) || of[spec.Algorithm] == numbers {
 			continue
 		}
-		if of[spec.Algorithm]++; spec.Algorithm == "token" && spec.Options != "" {
+		of[spec.Algorithm]++
+		if spec.Algorithm == "token" || strings.Contains(text, "cooldown") {
 			s.try(text + ",clock=1ms")
+		}
+		if spec.Algorithm == "token" {
+			s.try(afresh(spec))
 		}
 		if seen[p] {
 			continue
@@ -61,6 +109,7 @@ func (s *search) windowsOfLibraries() {
 		s.try(fmt.Sprintf("fixed:%d/%s,align=first,clock=1ms", p.n, per))
 		s.try(fmt.Sprintf("fixed:%d/%s,align=first,clock=1s", p.n, per))
 		s.try(fmt.Sprintf("fixed:%d/%s,align=first", p.n, longer))
+		s.try(fmt.Sprintf("fixed:%d/%s,align=first,clock=1ms", p.n, limit.FormatPeriod(p.per+limit.Millisecond)))
 		s.try(fmt.Sprintf("fixed:%d/%[2]s,align=first,clock=1ms,cooldown=%[2]s/extend", p.n, per))
 		s.try(fmt.Sprintf("window:%d/%s", p.n, longer))
 		s.try(fmt.Sprintf("counter:%d/%s,round=nearest", p.n, per))
@@ -68,100 +117,10 @@ func (s *search) windowsOfLibraries() {
 	}
 }
 
-// bans judges limits that shut a client out for a while. A streak of refusals then lasts as long each time, so the streaks
-// tell how long, and what was admitted before each tells the limit.
-func (s *search) bans() {
-	const kept = 6
-	length := s.banned()
-	if !s.unexplained(explained) || length == 0 {
-		return
+// afresh is a token bucket of the same rate and size that is filled evenly, and holds one token at first.
+func afresh(spec limit.Spec) string {
+	if spec.Period < limit.Second && limit.Second%spec.Period == 0 {
+		spec.Count, spec.Period = spec.Count*int64(limit.Second/spec.Period), limit.Second
 	}
-	ban := limit.FormatPeriod(length)
-	few := free(s.few)
-	type found struct {
-		per limit.Time
-		size
-	}
-	for _, kind := range []windowKind{{"fixed", "align=first"}, {"window", ""}, {"fixed", ""}} {
-		var all []found
-		for _, per := range windowPeriods {
-			if l, err := kind.limiter(per); err == nil && per <= max(s.span, limit.Minute) {
-				n := windowNeeds(few, l)
-				all = append(all, found{per, n.best()})
-			}
-		}
-		slices.SortStableFunc(all, func(x, y found) int { return int(x.wrong - y.wrong) })
-		for _, f := range all[:min(kept, len(all))] {
-			for _, n := range f.sizes() {
-				for n := max(1, n-1); n <= f.high+1 && n <= f.low+3; n++ {
-					rate := fmt.Sprintf("%d/%s", n, limit.FormatPeriod(f.per))
-					s.try("fail2ban:" + rate + ",bantime=" + ban)
-					s.try("mod-evasive:" + rate + ",block=" + ban)
-					s.try("fixed:" + rate + ",align=first,clock=1ms,cooldown=" + ban)
-					s.try("fixed:" + rate + ",align=first,clock=1ms,cooldown=" + ban + "/extend")
-					s.try("window:" + rate + ",cooldown=" + ban)
-				}
-			}
-		}
-	}
-}
-
-// streaks calls of for each streak of refusals: when it begins, its last refusal, and the next request that was admitted.
-func streaks(all []timeline, of func(begin, last, next limit.Time)) {
-	for i := range all {
-		t := &all[i]
-		for j := 0; j < len(t.at); j++ {
-			if t.verdict[j] != Refused {
-				continue
-			}
-			begin := t.at[j]
-			for j+1 < len(t.at) && t.verdict[j+1] == Refused {
-				j++
-			}
-			if j+1 < len(t.at) {
-				of(begin, t.at[j], t.at[j+1])
-			}
-		}
-	}
-}
-
-// banned is the length that most streaks agree on; 0 if there is none. A ban that each refusal extends counts from the last.
-func (s *search) banned() (best limit.Time) {
-	const oneIn = 10
-	least := int64(math.MaxInt64)
-	for _, length := range windowPeriods {
-		for _, extends := range []bool{false, true} {
-			var against, known, of int64
-			streaks(s.few, func(begin, last, next limit.Time) {
-				from := begin
-				if extends {
-					from = last
-				}
-				of++
-				if last-begin >= length && !extends || next-from < length {
-					against++
-				} else if next-from < 2*length {
-					known++
-				}
-			})
-			if of > 0 && against < of/oneIn && known > of/oneIn && against-known < least {
-				best, least = length, against-known
-			}
-		}
-	}
-	return best
-}
-
-// free are the requests that were admitted, and the first of each streak of refusals.
-func free(all []timeline) (some []timeline) {
-	for _, t := range all {
-		var own timeline
-		for j := range t.at {
-			if j == 0 || t.verdict[j] != Refused || t.verdict[j-1] != Refused {
-				own.at, own.verdict = append(own.at, t.at[j]), append(own.verdict, t.verdict[j])
-			}
-		}
-		some = append(some, own)
-	}
-	return some
+	return strings.TrimSuffix(strings.TrimSuffix(spec.String(), "refill=interval"), ",") + ",initial=1"
 }

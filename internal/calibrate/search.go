@@ -60,8 +60,11 @@ func explore(all []timeline, o Options) *search {
 	s.buckets(rates)
 	s.windows()
 	s.throttles()
-	s.windowsOfLibraries()
+	if len(rates) > 0 {
+		s.steps(rates[0])
+	}
 	s.bans()
+	s.windowsOfLibraries()
 	s.polish()
 	if best := s.ranked(); !o.Whole && len(best) > 0 && s.wrong[best[0]] > s.requests()/explained {
 		single := s.wrong[best[0]]
@@ -239,6 +242,7 @@ func (s *search) beside(text string) {
 			s.try(next.String())
 		}
 	}
+	s.besideBan(spec)
 	if s.Whole {
 		s.otherNames(spec)
 	}

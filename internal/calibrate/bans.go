@@ -1,0 +1,142 @@
+package calibrate
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"shadow/internal/policy"
+	"shadow/limit"
+)
+
+// Limits that shut a client out for a while. While that lasts all is refused, and the limit sees nothing: so the refusals
+// tell how long it lasts, and what comes outside tells the limit.
+//
+//	a──a──a──R──r──r──r     a──a──R──r──r──r
+//	         ├───────────┤        ├───────────┤
+//
+// It lasts as long as it can without an admitted request inside. Begin it may with the first refusal, anew with each, or
+// with the request before, which was the last that was admitted.
+
+// A ban is one such while.
+type ban struct {
+	length limit.Time
+	from   int
+}
+
+const (
+	fromFirst    = iota // refusal
+	fromEach            // refusal
+	fromAdmitted        // request
+	fromCount
+)
+
+// outside returns the requests that come while none is in force, and counts what contradicts it.
+func (b ban) outside(all []timeline) (some []timeline, against int64) {
+	for i := range all {
+		var own timeline
+		until, admitted := limit.Time(math.MinInt64), all[i].at[0]
+		for j, at := range all[i].at {
+			refused, inside := all[i].verdict[j] == Refused, at < until
+			switch {
+			case !refused && inside:
+				against++
+			case refused && b.from == fromAdmitted:
+				if until = admitted + b.length; at > until {
+					against++
+				}
+				if n := len(own.at); n > 0 {
+					own.verdict[n-1] = Refused // it was too much
+				}
+				continue
+			case refused && (!inside || b.from == fromEach):
+				until = at + b.length
+			}
+			if !refused {
+				admitted = at
+			}
+			if !inside || !refused {
+				own.at, own.verdict = append(own.at, at), append(own.verdict, all[i].verdict[j])
+			}
+		}
+		some = append(some, own)
+	}
+	return some, against
+}
+
+// likelyBans are the longest that few requests contradict. How few these are depends on how exact stamps are, and how
+// often clients come again.
+func (s *search) likelyBans() (all []ban) {
+	var refused int64
+	for i := range s.few {
+		refused += s.few[i].refused
+	}
+	for from := range fromCount {
+		for _, oneIn := range []int64{math.MaxInt64, 1000, 100} {
+			longest := ban{from: from}
+			for _, length := range windowPeriods {
+				b := ban{length, from}
+				if _, against := b.outside(s.few); against <= refused/oneIn {
+					longest = b
+				}
+			}
+			if longest.length >= limit.Second && !slices.Contains(all, longest) {
+				all = append(all, longest)
+			}
+		}
+	}
+	return all
+}
+
+// bans judges limits with bans.
+func (s *search) bans() {
+	const kept, oneIn = 4, 500
+	if !s.unexplained(oneIn) {
+		return
+	}
+	for _, b := range s.likelyBans() {
+		outside, _ := b.outside(s.all)
+		for _, kind := range []windowKind{{"fixed", "align=first"}, {"window", ""}, {"fixed", ""}, {"haproxy", ""}} {
+			if !s.may(kind.algorithm + ":") {
+				continue
+			}
+			for _, fit := range kind.fits(s.periods(), outside)[:kept] {
+				for n := max(1, fit.low-1); n <= fit.high+1 && n <= fit.low+2; n++ {
+					s.tryBan(b, kind.spec(n, fit.per))
+				}
+			}
+		}
+	}
+}
+
+// tryBan judges a limit with a ban, as those that have such call it.
+func (s *search) tryBan(b ban, spec limit.Spec) {
+	text, length := spec.String(), limit.FormatPeriod(b.length)
+	rate := fmt.Sprintf("%d/%s", spec.Count, limit.FormatPeriod(spec.Period))
+	switch b.from {
+	case fromFirst:
+		s.try(text + ",cooldown=" + length)
+	case fromEach:
+		s.try(text + ",cooldown=" + length + "/extend")
+		s.try("mod-evasive:" + rate + ",block=" + length)
+	case fromAdmitted:
+		s.try("fail2ban:" + rate + ",bantime=" + length)
+	}
+}
+
+// besideBan tries bans that are a little shorter or longer than that of a limit. Few clients come just when one is over,
+// so the longest that nothing contradicts may be too long.
+func (s *search) besideBan(spec limit.Spec) {
+	const near = 2
+	for _, name := range []string{"cooldown", "block", "bantime"} {
+		_, value, _ := policy.CutOption(spec, name)
+		text, _, _ := strings.Cut(value, "/")
+		length, err := limit.ParsePeriod(text)
+		if i := slices.Index(windowPeriods, length); err == nil && i >= 0 {
+			for _, other := range windowPeriods[max(0, i-near):min(len(windowPeriods), i+near+1)] {
+				s.try(strings.Replace(spec.String(), name+"="+text, name+"="+limit.FormatPeriod(other), 1))
+			}
+		}
+	}
+}
