@@ -27,7 +27,7 @@ func (r *Requests) Locate(o Options) []Location {
 		return best
 	}
 	for way := range r.Places {
-		for _, try := range r.divided(way, o) {
+		for _, try := range r.divided(way, wrong(best)/betterBy, o) {
 			if betterBy*wrong(try) < wrong(best) {
 				best = try
 			}
@@ -36,9 +36,9 @@ func (r *Requests) Locate(o Options) []Location {
 	return best
 }
 
-// divided returns the ways to limit only some places: one limit for all that refuse, and one for each of them. It
-// returns none where that divides nothing, or where too many places refuse.
-func (r *Requests) divided(way int, o Options) (tries [][]Location) {
+// divided returns the ways to limit only some places: one limit for all that refuse, and one for each of them, as long as
+// no more requests contradict those. It returns none where that divides nothing, or where too many places refuse.
+func (r *Requests) divided(way int, most int64, o Options) (tries [][]Location) {
 	refusing, places := r.refusing(r.Places[way])
 	if places < 2 || len(refusing) > mostPlaces {
 		return nil
@@ -49,7 +49,9 @@ func (r *Requests) divided(way int, o Options) (tries [][]Location) {
 	if len(refusing) > 1 {
 		var each []Location
 		for _, place := range refusing {
-			each = append(each, r.locate(way, []int32{place}, o))
+			if each = append(each, r.locate(way, []int32{place}, o)); wrong(each) > most {
+				return tries
+			}
 		}
 		tries = append(tries, each)
 	}
