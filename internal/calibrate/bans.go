@@ -16,8 +16,8 @@ import (
 //	a──a──a──R──r──r──r     a──a──R──r──r──r
 //	         ├───────────┤        ├───────────┤
 //
-// It lasts as long as it can without an admitted request inside. Begin it may with the first refusal, anew with each, or
-// with the request before, which was the last that was admitted.
+// It lasts as long as it can without an admitted request inside. It begins with the first refusal, again with each, or
+// with the request before, the last that was admitted.
 
 // A ban is one such while.
 type ban struct {

@@ -11,8 +11,8 @@ type Found struct {
 	Requests, Clients, Refused int64 // by the server; Clients are keys
 
 	Best    *Fit   // nil: the server refused nothing, or nothing fits
-	Equal   []*Fit // limits that agree on as many requests, in the order of their algorithms
-	AsGood  []*Fit // those that agree on fewer, by no more than could well be chance
+	Equal   []*Fit // limits that agree on as many requests, the plainest first
+	AsGood  []*Fit // those that agree on fewer, by no more than could well be chance: plain ones early
 	Percent float64
 	Low     float64 // the interval in which the agreement lies with a probability of 95 %
 	High    float64
@@ -73,13 +73,14 @@ func (r *Requests) begin(keys []int32, part func(row int32) bool) *Found {
 // limit that the server had may look worse by as much again.
 const blurred = 2
 
-// plainer: of limits in usual numbers and in others, those in usual ones may contradict one in so many more verdicts.
+// plainer: of limits in usual numbers and in others, those in usual ones may contradict one in so many more verdicts. Each
+// step of oddness weighs as much.
 const plainer = 20
 
 // choose judges limits on all requests and keeps those that explain them best.
 func (f *Found) choose(keys []int32, limits []string, o Options) {
 	var all []*Fit
-	s := &search{Options: o}
+	s := &search{Options: o, span: span(f.timelines)}
 	for _, text := range limits {
 		if j, err := newJudge(text, o.Delays); err == nil {
 			fit := fit(f.timelines, j, o.Delays)
@@ -109,13 +110,15 @@ func (f *Found) choose(keys []int32, limits []string, o Options) {
 	}
 	if o.Whole { // people rather write usual numbers
 		for _, fit := range good {
-			if s.order(fit.text) == s.order(best.text) && plainer*fit.Wrong <= (plainer+1)*best.Wrong && odd(fit.text) < odd(best.text) &&
+			if s.order(fit.text) == s.order(best.text) && plainer*fit.Wrong <= (plainer+1)*best.Wrong && oddness(fit.text, s.span) < oddness(best.text, s.span) &&
 				fit.asGood(best) {
 				best = fit
 			}
 		}
 	}
 	f.Best = best
+	weight := func(f *Fit) int64 { return (f.Wrong + 1) * int64(plainer+oddness(f.text, s.span)) }
+	slices.SortFunc(good, func(x, y *Fit) int { return cmp.Or(cmp.Compare(weight(x), weight(y)), s.likelier(x.text, y.text)) })
 	for _, fit := range good {
 		switch {
 		case fit == best:

@@ -248,7 +248,7 @@ func TestWholeSeconds(t *testing.T) {
 		t.Logf("%-7s %-40s %-35s %6.2f %%, %d as good: %s", mark, r.name, r.limit, f.Percent, len(f.Equal)+len(f.AsGood), f.Best.Limit)
 	}
 	t.Logf("%d of %d told, %d named", told, of, named)
-	if of > 0 && (told < 10 || named < 12) {
-		t.Errorf("of %d limits %d are told, want 10; and %d named, want 12", of, told, named)
+	if of > 0 && (told < 11 || named < 12) {
+		t.Errorf("of %d limits %d are told, want 11; and %d named, want 12", of, told, named)
 	}
 }

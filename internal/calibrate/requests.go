@@ -87,6 +87,15 @@ func (r *Requests) timelines(keys []int32, part func(row int32) bool) (all []tim
 	return all
 }
 
+// span returns the time from the first request of some timelines to the last.
+func span(all []timeline) limit.Time {
+	first, last := all[0].at[0], all[0].at[0]
+	for _, t := range all {
+		first, last = min(first, t.at[0]), max(last, t.at[len(t.at)-1])
+	}
+	return max(last-first, limit.Second)
+}
+
 // before orders two requests of a key. Of one moment those that were refused come last: of requests that differ by less
 // than a log can tell, the first are admitted.
 func (r *Requests) before(x, y int32) int {

@@ -4,12 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 
-	"shadow/internal/policy"
 	"shadow/limit"
 )
 
@@ -51,11 +48,7 @@ func candidates(all []timeline, o Options) []string {
 // explore tries limits on a sample of the requests.
 func explore(all []timeline, o Options) *search {
 	s := &search{Options: o, all: sampled(all, mostSampled), few: sampled(all, mostScanned), wrong: map[string]int64{}}
-	first, last := limit.Time(math.MaxInt64), limit.Time(math.MinInt64)
-	for _, t := range s.all {
-		first, last = min(first, t.at[0]), max(last, t.at[len(t.at)-1])
-	}
-	s.span = max(last-first, limit.Second)
+	s.span = span(s.all)
 	rates := s.rates()
 	s.buckets(rates)
 	s.windows()
@@ -173,33 +166,6 @@ func (s *search) ranked() []string {
 		return cmp.Or(cmp.Compare(s.wrong[x], s.wrong[y]), s.likelier(x, y))
 	})
 	return all
-}
-
-// likelier orders limits that explain as much: by algorithm, then by how usual their numbers are.
-func (s *search) likelier(x, y string) int {
-	return cmp.Or(cmp.Compare(s.order(x), s.order(y)), cmp.Compare(odd(x), odd(y)), cmp.Compare(len(x), len(y)), strings.Compare(x, y))
-}
-
-// odd returns how unusual the numbers of a limit are: the digits of its count, and how rare its period is.
-func odd(text string) int {
-	spec, err := limit.Parse(text)
-	if err != nil {
-		return 0
-	}
-	rare := slices.Index(ratePeriods, spec.Period)
-	if rare < 0 {
-		rare = len(ratePeriods)
-	}
-	return rare + 4*len(strings.TrimRight(strconv.FormatInt(spec.Count, 10), "0"))
-}
-
-// order is the place of a limit's algorithm among others that explain as much.
-func (s *search) order(text string) int {
-	name, _ := limit.CutAlgorithm(text)
-	if name == s.Prefer {
-		return -1
-	}
-	return slices.IndexFunc(policy.Algorithms, func(a policy.Algorithm) bool { return a.Name == name })
 }
 
 // polish tries what lies beside the best limits of each algorithm.

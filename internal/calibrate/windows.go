@@ -58,9 +58,11 @@ type windowFit struct {
 	size
 }
 
-// rank orders fits, those first that are contradicted least.
-func rank(all []windowFit) {
-	slices.SortStableFunc(all, func(x, y windowFit) int { return cmp.Compare(x.wrong, y.wrong) })
+// rank orders fits, those first that are contradicted least, and of those the usual ones.
+func rank(all []windowFit, span limit.Time) {
+	slices.SortStableFunc(all, func(x, y windowFit) int {
+		return cmp.Or(cmp.Compare(x.wrong, y.wrong), cmp.Compare(rarity(x.per, span), rarity(y.per, span)))
+	})
 }
 
 // windows judges the windows that are contradicted least, of each kind those of the best periods.
@@ -104,7 +106,7 @@ func (k windowKind) fits(periods []limit.Time, by []timeline) (all []windowFit) 
 			all = append(all, windowFit{per, n.best()})
 		}
 	}
-	rank(all)
+	rank(all, span(by))
 	return all
 }
 
@@ -121,7 +123,7 @@ func (s *search) refined(kind windowKind, all []windowFit) []windowFit {
 			}
 		}
 	}
-	rank(all)
+	rank(all, s.span)
 	return all
 }
 

@@ -87,3 +87,19 @@ func TestReactions(t *testing.T) {
 		t.Errorf("%+v, honoured %v, want %+v", c[0], honoured, want)
 	}
 }
+
+// The text names at most a dozen other limits, under the names that their users know.
+func TestFewOtherLimits(t *testing.T) {
+	l := Location{Requests: 9, Refused: 4, Best: &calibrate.Fit{Limit: "fixed:15/5001ms,align=first,clock=1ms"}, AllEqual: 30, AllAsGood: 40}
+	for range 30 {
+		l.Equal, l.AsGood = append(l.Equal, calibrate.Fit{Limit: "token:6/30s,refill=interval"}), append(l.AsGood, calibrate.Fit{Limit: "window:6/30s"})
+	}
+	var text strings.Builder
+	for _, f := range l.facts() {
+		text.WriteString(f.Label + " " + f.Text + "\n")
+	}
+	equal, good := strings.Count(text.String(), "resilience4j:6/30s"), strings.Count(text.String(), "window:6/30s")
+	if equal == 0 || good == 0 || equal+good != 12 || !strings.Contains(text.String(), "known as lua-resty-limit-count:15/5s") {
+		t.Errorf("%d equal, %d as good:\n%s", equal, good, text.String())
+	}
+}

@@ -93,11 +93,13 @@ func (l *Location) facts() (f document.Facts) {
 		text = "none of those tried explains the refusals; the nearest is " + text
 	}
 	f = append(f, document.Strong("limit", text))
+	f.Add("known as", strings.Join(l.Best.Known(), ", "))
 	f.Add("agreement", fmt.Sprintf("%s of the verdicts (95 %% interval %s); %s where the limit was chosen by other keys",
 		format.Percentage(l.AgreementPercent), format.Percentages(l.Interval), format.Percentage(l.UnseenPercent)))
 	if l.explains() {
-		f.Add("equal", names(l.Equal, l.AllEqual, "agree on as many requests"))
-		f.Add("as good", l.asGood())
+		equal := l.Equal[:min(len(l.Equal), mostEqual)]
+		f.Add("equal", names(equal, l.AllEqual, "agree on as many requests"))
+		f.Add("as good", l.asGood(mostNamed-len(equal)))
 		f.Add("trust", l.trust())
 		f.Add("other limits", l.foreseen())
 	}
@@ -111,25 +113,30 @@ func (l *Location) none() string {
 	return "the server refused everything"
 }
 
-// names lists limits, of so many.
+const (
+	mostNamed = 12 // other limits that the text names
+	mostEqual = 8  // of those: that are equal
+)
+
+// names lists limits, of so many, each by its plainest name.
 func names(some []calibrate.Fit, all int, what string) string {
 	if len(some) == 0 {
 		return ""
 	}
 	var texts []string
 	for _, f := range some {
-		texts = append(texts, f.Limit)
+		texts = append(texts, append(f.Known(), f.Limit)[0])
 	}
 	return format.Named(texts, int64(all)) + ": " + what
 }
 
-// asGood names the limits that may be the server's as well.
-func (l *Location) asGood() string {
+// asGood names some limits that may be the server's as well.
+func (l *Location) asGood(most int) string {
 	why := "may be the limit as well: the difference could be chance"
 	if l.whole {
 		why = "may be the limit as well: whole seconds hide which it is"
 	}
-	return names(l.AsGood, l.AllAsGood, why)
+	return names(l.AsGood[:min(most, len(l.AsGood))], l.AllAsGood, why)
 }
 
 // trust says what a prediction for another limit may be off by.
