@@ -4,9 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
-	"shadow/internal/policy"
 	"shadow/limit"
 )
 
@@ -69,15 +67,15 @@ func (b ban) outside(all []timeline) (some []timeline, against int64) {
 // often clients come again.
 func (s *search) likelyBans() (all []ban) {
 	var refused int64
-	for i := range s.few {
-		refused += s.few[i].refused
+	for i := range s.all {
+		refused += s.all[i].refused
 	}
 	for from := range fromCount {
 		for _, oneIn := range []int64{math.MaxInt64, 1000, 100} {
 			longest := ban{from: from}
 			for _, length := range windowPeriods {
 				b := ban{length, from}
-				if _, against := b.outside(s.few); against <= refused/oneIn {
+				if _, against := b.outside(s.all); against <= refused/oneIn {
 					longest = b
 				}
 			}
@@ -122,21 +120,5 @@ func (s *search) tryBan(b ban, spec limit.Spec) {
 		s.try("mod-evasive:" + rate + ",block=" + length)
 	case fromAdmitted:
 		s.try("fail2ban:" + rate + ",bantime=" + length)
-	}
-}
-
-// besideBan tries bans that are a little shorter or longer than that of a limit. Few clients come just when one is over,
-// so the longest that nothing contradicts may be too long.
-func (s *search) besideBan(spec limit.Spec) {
-	const near = 2
-	for _, name := range []string{"cooldown", "block", "bantime"} {
-		_, value, _ := policy.CutOption(spec, name)
-		text, _, _ := strings.Cut(value, "/")
-		length, err := limit.ParsePeriod(text)
-		if i := slices.Index(windowPeriods, length); err == nil && i >= 0 {
-			for _, other := range windowPeriods[max(0, i-near):min(len(windowPeriods), i+near+1)] {
-				s.try(strings.Replace(spec.String(), name+"="+text, name+"="+limit.FormatPeriod(other), 1))
-			}
-		}
 	}
 }

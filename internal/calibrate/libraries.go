@@ -38,43 +38,28 @@ func (s *search) throttles() {
 // steps judges buckets that are filled in steps, and hold more than one, where no other limit explains the verdicts. In
 // the long run they let through what the best other bucket does, or nearly so.
 func (s *search) steps(best rate) {
-	const kept, oneIn, near = 3, 200, 0.5
+	const kept, oneIn, near, most = 3, 200, 0.5, 30
 	if !s.unexplained(oneIn) {
 		return
 	}
-	type found struct {
-		limit.Spec
-		size
-	}
-	for _, kind := range []windowKind{{"token", "refill=interval"}, {"envoy-local", ""}} {
-		var all []found
+	for _, kind := range []string{"token:%d/%s,burst=%d,refill=interval", "envoy-local:%d/%s,burst=%d"} {
+		var all []rate
 		for _, per := range s.periods() {
 			middle := best.perSecond * seconds(per)
-			for n := math.Ceil(middle * (1 - near)); n <= min(middle*(1+near), stepMost) && n > 0; n++ {
-				spec := limit.Spec{Algorithm: kind.algorithm, Count: int64(n), Period: per}
-				spec.Options = kind.with(boundless)
-				if l, err := limiterOf(spec); err == nil {
-					needs := windowNeeds(s.few, l)
-					all = append(all, found{spec, needs.best()})
+			for n := math.Ceil(middle * (1 - near)); n <= min(middle*(1+near), most) && n > 0; n++ {
+				if j, err := newJudge(fmt.Sprintf(kind, int64(n), limit.FormatPeriod(per), boundless), false); err == nil {
+					needs := windowNeeds(s.few, j.limiters[0])
+					all = append(all, rate{n: int64(n), per: per, size: needs.best()})
 				}
 			}
 		}
-		slices.SortStableFunc(all, func(x, y found) int { return cmp.Compare(x.wrong, y.wrong) })
-		for _, f := range all[:min(kept, len(all))] {
-			for _, n := range f.sizes() {
-				f.Options = kind.with(n)
-				s.try(f.String())
+		slices.SortStableFunc(all, func(x, y rate) int { return cmp.Compare(x.wrong, y.wrong) })
+		for _, r := range all[:min(kept, len(all))] {
+			for _, hold := range r.sizes() {
+				s.try(fmt.Sprintf(kind, r.n, limit.FormatPeriod(r.per), hold))
 			}
 		}
 	}
-}
-
-// stepMost is the largest step that is tried.
-const stepMost = 30
-
-// with are the options of a kind of buckets that hold so many.
-func (k windowKind) with(n int64) string {
-	return strings.TrimSuffix(fmt.Sprintf("burst=%d,%s", n, k.options), ",")
 }
 
 // windowsOfLibraries judges what libraries make of the numbers that explain most so far, if people write them.
@@ -110,7 +95,6 @@ func (s *search) windowsOfLibraries() {
 		s.try(fmt.Sprintf("fixed:%d/%s,align=first,clock=1s", p.n, per))
 		s.try(fmt.Sprintf("fixed:%d/%s,align=first", p.n, longer))
 		s.try(fmt.Sprintf("fixed:%d/%s,align=first,clock=1ms", p.n, limit.FormatPeriod(p.per+limit.Millisecond)))
-		s.try(fmt.Sprintf("fixed:%d/%[2]s,align=first,clock=1ms,cooldown=%[2]s/extend", p.n, per))
 		s.try(fmt.Sprintf("window:%d/%s", p.n, longer))
 		s.try(fmt.Sprintf("counter:%d/%s,round=nearest", p.n, per))
 		s.try(fmt.Sprintf("counter:%d/%s,round=down", p.n, per))

@@ -210,7 +210,7 @@ func TestRecordingsAreRecovered(t *testing.T) {
 	}
 }
 
-// In whole seconds, what another algorithm explains as much has a name of the server's too, which the search must try.
+// In whole seconds too the limit of the server is told, as its users write it.
 func TestNamesOfTheServer(t *testing.T) {
 	for _, r := range listed(t, "testdata/whole") {
 		if f := r.search(t, true); !same(t, r.limit, f.Best.Limit) {

@@ -208,10 +208,6 @@ func (s *search) beside(text string) {
 			s.try(next.String())
 		}
 	}
-	s.besideBan(spec)
-	if s.Whole {
-		s.otherNames(spec)
-	}
 	twins := map[string][]string{"window": {"caddy"}, "fixed": {"envoy"}, "counter": {"cloudflare~"}, "token": {"vsthrottle"}}
 	if spec.Options == "" {
 		for _, name := range twins[spec.Algorithm] {
@@ -219,20 +215,6 @@ func (s *search) beside(text string) {
 			next.Algorithm = name
 			s.try(next.String())
 		}
-	}
-}
-
-// otherNames tries what nginx and HAProxy call a limit of another algorithm. In whole seconds the two explain nearly as
-// much, and polishing may come upon the one alone.
-func (s *search) otherNames(spec limit.Spec) {
-	var burst int64
-	if _, err := fmt.Sscanf(spec.Options, "burst=%d", &burst); err == nil && spec.Algorithm == "token" && burst > 1 &&
-		(spec.Period == limit.Second || spec.Period == limit.Minute) {
-		per := limit.FormatPeriod(spec.Period)
-		s.try(fmt.Sprintf("nginx:%dr/%s,burst=%d,nodelay", spec.Count, per[len(per)-1:], burst-1))
-	}
-	if spec.Algorithm == "symfony-sliding" {
-		s.try(fmt.Sprintf("haproxy:%d/%s,charge=admitted", spec.Count, limit.FormatPeriod(spec.Period)))
 	}
 }
 

@@ -146,11 +146,7 @@ func (s *search) kept(all []windowFit) []windowFit {
 
 // limiter returns a limiter of this kind with a size that no key reaches.
 func (k windowKind) limiter(per limit.Time) (limit.Limiter, error) {
-	return limiterOf(k.spec(boundless, per))
-}
-
-func limiterOf(spec limit.Spec) (limit.Limiter, error) {
-	p, err := policy.New(spec, request.ByClient)
+	p, err := policy.New(k.spec(boundless, per), request.ByClient)
 	if err != nil {
 		return nil, err
 	}

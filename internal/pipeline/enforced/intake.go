@@ -27,7 +27,7 @@ type intake struct {
 	*Calibrate
 	names []string // of the log's fields
 
-	verdict, segment, retry, ended request.Part
+	verdict, segment, retry, state request.Part
 
 	columns []*traffic.Timelines // of the keys
 	all     calibrate.Requests
@@ -35,10 +35,10 @@ type intake struct {
 	fields  bool // whether some request has the field
 	words   map[int32]calibrate.Verdict
 	retries map[int32]limit.Time
-	nginx   bool           // whether a word is one of nginx
-	denied  map[uint16]int // by status: requests that HAProxy itself answered, as its state at their end says
-	most    int            // requests that are kept
-	halved  uint           // how often every other client was left out
+	nginx   bool // whether a word is one of nginx
+	own     int  // refusals that HAProxy calls its own, less those of servers behind it
+	most    int  // requests that are kept
+	halved  uint // how often every other client was left out
 }
 
 // keys are policies that have the columns read which are needed: those to count by first.
@@ -47,8 +47,8 @@ func (t *intake) keys() ([]policy.Policy, error) {
 	t.segment = request.Part{Kind: request.PartSegment, N: 1}
 	t.retry = request.Part{Kind: request.PartField, Name: retryAfter}
 	keys := slices.Clone(t.By)
-	t.ended = request.Part{Kind: request.PartField, Name: "termination"}
-	for _, p := range []request.Part{t.verdict, t.segment, t.retry, t.ended} {
+	t.state = request.Part{Kind: request.PartField, Name: "termination"}
+	for _, p := range []request.Part{t.verdict, t.segment, t.retry, t.state} {
 		key, err := request.ParseKey(p.String())
 		if err != nil {
 			return nil, pipeline.Usage("--verdict: %w", err)
@@ -68,7 +68,6 @@ func (t *intake) keys() ([]policy.Policy, error) {
 	}
 	t.all.Keys, t.all.Places = make([][]int32, len(t.By)), make([][]int32, places)
 	t.words, t.retries = map[int32]calibrate.Verdict{}, map[int32]limit.Time{}
-	t.denied = map[uint16]int{}
 	return all, nil
 }
 
@@ -89,7 +88,7 @@ func (t *intake) take(b *traffic.Batch) error {
 		column.Fill(b, tables)
 	}
 	verdicts, segments, retries := tables.ValuesOf(b, t.verdict), tables.ValuesOf(b, t.segment), tables.ValuesOf(b, t.retry)
-	ended := tables.ValuesOf(b, t.ended)
+	states := tables.ValuesOf(b, t.state)
 	for row, client := range b.Client {
 		if t.halved > 0 && hash(client)>>(32-t.halved) != 0 {
 			continue
@@ -99,8 +98,8 @@ func (t *intake) take(b *traffic.Batch) error {
 		r.Class = append(r.Class, tables.Agents.Class(int32(b.Agent[row])))
 		r.Verdict = append(r.Verdict, t.decided(verdicts[row]))
 		r.Retry = append(r.Retry, t.asked(retries[row]))
-		if end := of(ended, row, traffic.NoValue); end != traffic.NoValue && strings.HasPrefix(tables.Values.Name(end), "P") {
-			t.denied[b.Status[row]]++
+		if state := of(states, row, traffic.NoValue); state != traffic.NoValue {
+			t.ended(b.Status[row], tables.Values.Name(state))
 		}
 		r.Line, t.status = append(r.Line, b.Line[row]), append(t.status, b.Status[row])
 		r.Input, r.Path = append(r.Input, of(b.Source, row, 0)), append(r.Path, of(b.Path, row, -1))
@@ -252,7 +251,7 @@ func (t *intake) requests(s *ingest.Stats) (*found, error) {
 		f.From, f.Enforced = "status "+join(statuses), true
 	}
 	f.Prefer = t.prefer(s)
-	f.Only = t.nginx || f.Prefer == "haproxy" && t.byProxy()
+	f.Only = t.nginx || f.Prefer == "haproxy" && t.own > 0
 	if t.explicit() && !t.fields || !slices.Contains(t.all.Verdict, calibrate.Refused) && !t.fields {
 		return nil, t.missing()
 	}

@@ -2,6 +2,7 @@ package enforced
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"shadow/internal/calibrate"
@@ -122,12 +123,18 @@ func TestPrefer(t *testing.T) {
 }
 
 // Refusals that HAProxy's state at their end calls its own tell the algorithm; those of a server behind it do not.
-func TestByProxy(t *testing.T) {
-	for denied, want := range map[int]bool{0: false, 2: false, 3: true} {
-		in := &intake{status: []uint16{200, 429, 429, 429, 429}, denied: map[uint16]int{429: denied, 400: 9}}
-		in.all.Verdict = []calibrate.Verdict{calibrate.Passed, calibrate.Refused, calibrate.Refused, calibrate.Refused, calibrate.Refused}
-		if got := in.byProxy(); got != want {
-			t.Errorf("%d of 4 are its own: %t", denied, got)
+func TestRefusalsOfHAProxy(t *testing.T) {
+	for _, c := range []struct {
+		states string
+		want   int
+	}{{"PR-- PR-- ----", 1}, {"---- SH--", -2}} {
+		in := &intake{Calibrate: new(Calibrate)}
+		for state := range strings.FieldsSeq(c.states) {
+			in.ended(429, state)
+			in.ended(400, "PR--")
+		}
+		if in.own != c.want {
+			t.Errorf("%s: %d", c.states, in.own)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package enforced
 
 import (
+	"slices"
 	"strings"
 
 	"shadow/internal/calibrate"
@@ -32,6 +33,17 @@ func (t *intake) prefer(s *ingest.Stats) string {
 	return ""
 }
 
+// ended notes whether a refusal is HAProxy's own, by its state at the end, and not that of a server behind it.
+func (t *intake) ended(status uint16, state string) {
+	switch {
+	case !slices.Contains(t.wanted(), status):
+	case strings.HasPrefix(state, "P"):
+		t.own++
+	default:
+		t.own--
+	}
+}
+
 // enforced reports whether requests that the field calls refused were answered so.
 func (t *intake) enforced() bool {
 	var refused, answered int
@@ -44,20 +56,4 @@ func (t *intake) enforced() bool {
 		}
 	}
 	return 2*answered > refused
-}
-
-// byProxy reports whether most of the statuses of refused requests are HAProxy's own, and not those of a server behind it.
-func (t *intake) byProxy() bool {
-	var refused, denied int
-	seen := map[uint16]bool{}
-	for row, status := range t.status {
-		if t.all.Verdict[row] != calibrate.Refused {
-			continue
-		}
-		if refused++; !seen[status] {
-			seen[status] = true
-			denied += t.denied[status]
-		}
-	}
-	return 2*denied > refused
 }
