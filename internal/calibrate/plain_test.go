@@ -23,9 +23,9 @@ func TestPlainFirst(t *testing.T) {
 // A limit has the names that its users know, where these are plainer.
 func TestKnown(t *testing.T) {
 	for text, want := range map[string]string{
-		"fixed:15/5000001us,align=first":                "ulule-limiter:15/5s symfony:15/5s,policy=fixed",
-		"fixed:15/5001ms,align=first,clock=1ms":         "lua-resty-limit-count:15/5s apisix-limit-count:15/5s",
-		"fixed:6/30s,align=first,clock=1ms":             "express-rate-limit:6/30s rate-limiter-flexible:6/30s fastify-rate-limit:6/30s laravel:6/30s,store=redis",
+		"fixed:15/5000001us,align=first":                "koa-ratelimit:15/5s ulule-limiter:15/5s symfony:15/5s,policy=fixed",
+		"fixed:15/5001ms,align=first,clock=1ms":         "gubernator:15/5s lua-resty-limit-count:15/5s apisix-limit-count:15/5s",
+		"fixed:6/30s,align=first,clock=1ms":             "express-rate-limit:6/30s rate-limiter-flexible:6/30s fastify-rate-limit:6/30s hono-rate-limiter:6/30s laravel:6/30s,store=redis",
 		"token:6/30s,refill=interval":                   "resilience4j:6/30s go-limiter:6/30s",
 		"counter:20/2s,round=nearest":                   "httprate:20/2s",
 		"fixed:20/2s":                                   "",

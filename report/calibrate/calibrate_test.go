@@ -99,7 +99,7 @@ func TestFewOtherLimits(t *testing.T) {
 		text.WriteString(f.Label + " " + f.Text + "\n")
 	}
 	equal, good := strings.Count(text.String(), "resilience4j:6/30s"), strings.Count(text.String(), "window:6/30s")
-	if equal == 0 || good == 0 || equal+good != 12 || !strings.Contains(text.String(), "known as lua-resty-limit-count:15/5s") {
+	if equal == 0 || good == 0 || equal+good != 12 || !strings.Contains(text.String(), ", lua-resty-limit-count:15/5s") {
 		t.Errorf("%d equal, %d as good:\n%s", equal, good, text.String())
 	}
 }
