@@ -50,6 +50,17 @@ func (b Bucket) Spec() (limit.Spec, error) {
 		b.Capacity, b.Initial))
 }
 
+// Leaving returns the steady client after whose window so many tokens are left: it takes out what was in the bucket and flows
+// in, but for these.
+func (b Bucket) Leaving(left int64) (Pattern, error) {
+	most := b.figures().LeftWithout
+	taken := math.Round(float64(b.Initial) + b.Refill.PerSecond()*seconds(b.Window) - float64(left))
+	if float64(left) > most || taken < 1 {
+		return Pattern{}, fmt.Errorf("at most %.0f are left, after no request", most)
+	}
+	return ParsePattern(fmt.Sprintf("constant:%.0f/%s", taken, limit.FormatPeriod(b.Window)))
+}
+
 // Calc works the numbers out, and lets the limiter itself judge the client's requests. The tokens are sampled
 // at so many moments, at least 2.
 func (b Bucket) Calc(moments int) (Figures, error) {

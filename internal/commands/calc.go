@@ -16,6 +16,7 @@ import (
 // calcFlags are the options of `shadow limits calc` as they are given.
 type calcFlags struct {
 	bucket calc.Bucket
+	left   int64
 	output string
 	noPlot bool
 }
@@ -54,6 +55,7 @@ second for a day, say --pattern constant:10/s --window 24h.`,
   shadow limits calc --capacity 5000 --refill 100/s --pattern constant:150/s
   shadow limits calc --capacity 200 --refill 20/s --initial 100 --pattern burst:50@2s --window 1m
   shadow limits calc --capacity 60 --refill 30/m --pattern random:0.6/s --seed 7 --window 1h --output json
+  shadow limits calc --capacity 5000 --refill 100/s --initial 2500 --left 3750   who leaves so many after five minutes
   shadow limits calc --capacity 5 --refill 5/15m --pattern constant:10/s --window 24h   how many guesses an attacker has in a day`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
@@ -69,6 +71,7 @@ second for a day, say --pattern constant:10/s --window 24h.`,
 		"window", "how long to look at the bucket (`period`)")
 	option.Domain[calc.Pattern]{Parse: calc.ParsePattern, Text: calc.Pattern.String}.Add(cmd, &f.bucket.Pattern, "pattern",
 		"what the client sends (`pattern`): "+strings.Join(calc.Patterns(), ", "))
+	option.AtLeast[int64](0, "").Add(cmd, &f.left, "left", "in place of a pattern, the steady client after whose window so many `tokens` are left")
 	flags.Uint64Var(&f.bucket.Seed, "seed", 1, "`number` that a random pattern is drawn with")
 	addOutput(cmd, &f.output, "answer", explain.CalcFormats())
 	flags.BoolVar(&f.noPlot, "no-plot", false, "draw no plot of the tokens over time")
@@ -108,5 +111,16 @@ func (f *calcFlags) verify(cmd *cobra.Command) error {
 	if !given("initial") {
 		b.Initial = b.Capacity
 	}
+	if !given("left") {
+		return nil
+	}
+	pattern, err := b.Leaving(f.left)
+	switch {
+	case given("pattern"):
+		return pipeline.Usage("--pattern and --left: state one")
+	case err != nil:
+		return pipeline.Usage("--left %d: %w", f.left, err)
+	}
+	b.Pattern = pattern
 	return nil
 }

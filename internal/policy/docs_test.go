@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"shadow/internal/request"
 	"shadow/limit/limittest"
 )
 
@@ -66,6 +67,23 @@ func TestReadmeConfig(t *testing.T) {
 	}
 	if len(blocks) == 0 {
 		t.Error("README.md has no configuration")
+	}
+}
+
+// The limits that docs/articles.md names are such.
+func TestLimitsOfArticles(t *testing.T) {
+	text, err := os.ReadFile("../../docs/articles.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	limits := regexp.MustCompile("`((?:[a-z]+:[0-9]+)[^` ]*)`").FindAllStringSubmatch(string(text), -1)
+	for _, l := range limits {
+		if _, err := ParseLimits([]string{l[1]}, request.ByClient); err != nil {
+			t.Error(err)
+		}
+	}
+	if len(limits) < 8 {
+		t.Errorf("%d limits", len(limits))
 	}
 }
 
