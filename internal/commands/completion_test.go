@@ -60,6 +60,12 @@ func TestCompletionInOtherShells(t *testing.T) {
 	}
 }
 
+// ofHosts are the options of limits on several hosts, behind what was typed.
+func ofHosts(typed string) string {
+	all := []string{"replicas=", "cache=", "drift=", "store=down:open", "store=down:closed", "store=down:fixed"}
+	return typed + strings.Join(all, " "+typed)
+}
+
 // TestCompletions asks what the scripts of all shells ask; they take from it what goes on as the word begins.
 func TestCompletions(t *testing.T) {
 	for _, c := range []struct {
@@ -87,11 +93,12 @@ func TestCompletions(t *testing.T) {
 		{"suggest --config site.yaml --action ", "login search"},
 		{"suggest --config odd.yaml --action ", ""},
 		{"replay --limit token:6/30s,", "token:6/30s,burst= token:6/30s,initial= token:6/30s,refill=even token:6/30s,refill=step " +
-			"token:6/30s,refill=interval token:6/30s,debt token:6/30s,cooldown= token:6/30s,clock="},
+			"token:6/30s,refill=interval token:6/30s,debt token:6/30s,cooldown= token:6/30s,clock= " + ofHosts("token:6/30s,")},
 		{"replay --limit in-turn:window:1/s+nginx:10r/s,burst=5,", "in-turn:window:1/s+nginx:10r/s,burst=5,delay= in-turn:window:1/s+nginx:10r/s,burst=5,nodelay " +
 			"in-turn:window:1/s+nginx:10r/s,burst=5,max= " +
-			"in-turn:window:1/s+nginx:10r/s,burst=5,cooldown= in-turn:window:1/s+nginx:10r/s,burst=5,clock="},
-		{"limits explain caddy:6/30s,cooldown=5s,", "caddy:6/30s,cooldown=5s,clock="},
+			"in-turn:window:1/s+nginx:10r/s,burst=5,cooldown= in-turn:window:1/s+nginx:10r/s,burst=5,clock= " +
+			ofHosts("in-turn:window:1/s+nginx:10r/s,burst=5,")},
+		{"limits explain caddy:6/30s,cooldown=5s,", "caddy:6/30s,cooldown=5s,clock= " + ofHosts("caddy:6/30s,cooldown=5s,")},
 		{"suggest --target ", strings.Join(who.Words(), " ")},
 		{"export --to ", strings.Join(servers.TargetNames(), " ")},
 	} {
