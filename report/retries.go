@@ -17,6 +17,7 @@ type Retries struct {
 	Lost     Expected `json:"lost"`    // wanted ones that were never admitted
 	Guessed  int64    `json:"guessed"` // refused requests of which the log hardly shows what their clients do next
 	Cut      bool     `json:"cut"`     // more would come than are counted
+	Middle   bool     `json:"middle"`  // by the middle assumption of an approximation alone
 }
 
 // Expected is a number of requests, between a least and a most.
@@ -51,11 +52,14 @@ func (p *Policy) RetryFacts() (facts document.Facts) {
 	}
 	facts.Add("retries", fmt.Sprintf("%s: of %s wanted come %s, %s of them refused; %s are never admitted",
 		r.How, format.Count(r.Wanted, "request"), r.Requests, r.Refused, r.Lost))
+	if r.Middle {
+		facts.Add("by", "the middle assumption alone: the range has nothing of the others")
+	}
 	if r.Guessed > r.Refused.Expected/20 {
 		facts.Add("not known", fmt.Sprintf("how clients come back after %s of the refusals: they were hardly refused in this log", format.Thousands(r.Guessed)))
 	}
 	if r.Cut {
-		facts.Add("not counted", "more requests, of clients that send the next one as soon as one is admitted")
+		facts.Add("not counted", "more requests than these: clients come back, or go on, at once")
 	}
 	return facts
 }

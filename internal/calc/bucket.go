@@ -51,14 +51,23 @@ func (b Bucket) Spec() (limit.Spec, error) {
 }
 
 // Leaving returns the steady client after whose window so many tokens are left: it takes out what was in the bucket and flows
-// in, but for these.
+// in, but for these. Where the bucket begins empty its first request is refused, and one more takes them out.
 func (b Bucket) Leaving(left int64) (Pattern, error) {
-	most := b.figures().LeftWithout
 	taken := math.Round(float64(b.Initial) + b.Refill.PerSecond()*seconds(b.Window) - float64(left))
-	if float64(left) > most || taken < 1 {
-		return Pattern{}, fmt.Errorf("at most %.0f are left, after no request", most)
+	if taken > MaxRequests {
+		return Pattern{}, fmt.Errorf("takes more than %d requests; take a shorter window or a lower rate", MaxRequests)
 	}
-	return ParsePattern(fmt.Sprintf("constant:%.0f/%s", taken, limit.FormatPeriod(b.Window)))
+	for _, n := range []float64{taken, taken + 1} {
+		var err error
+		if b.Pattern, err = ParsePattern(fmt.Sprintf("constant:%.0f/%s", max(1, n), limit.FormatPeriod(b.Window))); err != nil {
+			return Pattern{}, err
+		}
+		f, err := b.Calc(2)
+		if err != nil || math.Abs(f.Left-float64(left)) < 1 {
+			return b.Pattern, err
+		}
+	}
+	return Pattern{}, fmt.Errorf("no steady client leaves them; without requests %.0f are left", b.figures().LeftWithout)
 }
 
 // Calc works the numbers out, and lets the limiter itself judge the client's requests. The tokens are sampled

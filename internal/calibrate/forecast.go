@@ -66,9 +66,13 @@ func (d *Demand) Foresee(p *policy.Policy, keys []int32) (f Forecast) {
 	wrong := wrongOfAll*float64(f.Requests) + wrongOfChange*change + wrongOfGuessed*float64(f.Guessed)
 	lost := wrong * float64(f.Lost) / float64(max(1, f.Refused)) // of each refused one too many
 	w := Load{Requests: int64(wrong), Refused: int64(wrong), Lost: int64(lost)}
+	if f.High.Refused == 0 {
+		w.Refused, w.Lost = 0, 0
+	}
+	least := min(f.Low.Requests, int64(d.Wanted())) / 2 // some come, however wrong this is
 	low := func(a, b int64) int64 { return max(0, a-b) }
-	f.Low = f.Low.with(w, low)
-	f.High = f.High.with(w, sum)
+	f.Low, f.High = f.Low.with(w, low), f.High.with(w, sum)
+	f.Low.Requests, f.High.Refused = max(f.Low.Requests, least), min(f.High.Refused, f.High.Requests)
 	return f
 }
 
@@ -105,7 +109,7 @@ func (d *Demand) simulate(p *policy.Policy, keys []int32, seed uint64, ends bool
 		inTurn: make([]bool, len(d.clients)), begun: make([]int32, len(d.clients)), guess: map[*pool]bool{}, ends: ends,
 	}
 	f.choose(seed)
-	most := int64(4*d.requests.Len() + 1_000_000)
+	most := int64(4*d.requests.Len() + 100_000)
 	for i := 0; i < len(d.wishes) || len(f.again) > 0; {
 		var now coming
 		if i < len(d.wishes) && (len(f.again) == 0 || d.requests.At[d.wishes[i].row] <= f.again[0].at) {
@@ -219,7 +223,7 @@ func (f *future) next(now coming) {
 		}
 		j := &c.jobs[int(now.job)%len(c.jobs)]
 		if !j.opens {
-			now.at, now.row, now.try = now.at+max(j.pause, limit.Microsecond), j.row, 0
+			now.at, now.row, now.try = now.at+j.pause, j.row, 0
 			f.push(now)
 			return
 		}
@@ -247,7 +251,7 @@ func (f *future) comesAgain(c *client, n int) (after limit.Time, again bool) {
 	if t := c.known(like, n, enough); t != nil {
 		return t.draw(f.random)
 	}
-	deepest := n
+	deepest := min(n, max(len(c.habit.tries), len(like.habit.tries))-1)
 	for deepest >= 0 && c.known(like, deepest, 1) == nil {
 		deepest--
 	}

@@ -146,7 +146,7 @@ func (r *Requests) watch(t *timeline, end limit.Time) (c client) {
 		}
 	}
 	last, n := t.at[len(t.at)-1], limit.Time(len(c.jobs))
-	c.endless = n >= few && end-last <= 3*(last-t.at[0])/n
+	c.endless = n >= few && last > t.at[0] && end-last <= 3*(last-t.at[0])/n
 	c.paths = len(paths)
 	c.pauses(r)
 	return c

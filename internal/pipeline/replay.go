@@ -156,6 +156,10 @@ func (r *Replay) prepareReplay(ctx context.Context, logs []string) error {
 		return Usage("--band: the requests of policy %q have costs, or count for as long as they take, and with these "+
 			"its bounds are not known; leave out one of them", r.Policies[i].Name)
 	}
+	if r.Band && r.Read.Scopes.Busy() != 0 {
+		return Usage("--band: a policy asks how busy the site is, which depends on when in their seconds all requests came; leave " +
+			"out one of them")
+	}
 	r.Read.Band = r.Band
 	var err error
 	if r.shared, err = r.share(); err != nil {

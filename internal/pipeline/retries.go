@@ -6,6 +6,7 @@ import (
 	"shadow/internal/calibrate"
 	"shadow/internal/logfile"
 	"shadow/internal/policy"
+	"shadow/internal/request"
 	"shadow/internal/traffic"
 	"shadow/limit"
 	"shadow/parse"
@@ -20,6 +21,7 @@ const mostRetried = 20_000_000
 type retried struct {
 	how      string
 	policies []policy.Policy
+	exempts  policy.Scope // all but exempt clients, whose requests no limit sees; 0: there are none
 	tables   *traffic.Tables
 	all      calibrate.Requests
 	keys     []*traffic.Timelines // of the policies
@@ -33,14 +35,19 @@ func (r *Replay) watchRetries() error {
 	w := &retried{how: r.Retries, policies: r.Policies, tables: r.Read.Tables, all: calibrate.Requests{Keys: make([][]int32, len(r.Policies))}}
 	for i := range r.Policies {
 		p := &r.Policies[i]
+		exempts := p.Parts[0].Match
 		plain := len(p.Keys()) == 1 && p.Combine == policy.Together && !p.Weighed() && !slices.ContainsFunc(p.Parts, func(part policy.Part) bool {
-			return slices.ContainsFunc(part.Scopes(), func(s policy.Scope) bool { return s != 0 })
-		})
+			return part.Match != exempts || part.Count != exempts
+		}) && (exempts == 0 || r.Config.Scopes[exempts-1].Is(&request.Conditions{}))
 		if !plain {
 			return Usage("--retries: policy %q has conditions, costs, several keys or another way to combine, with which requests cannot come back; leave out one of them",
 				p.Name)
 		}
+		w.exempts = exempts
 		w.keys = append(w.keys, &traffic.Timelines{By: p.Keys()[0]})
+	}
+	if r.Since != "" && !r.Cold {
+		return Usage("--retries begins with empty limits: with --since it takes --cold")
 	}
 	if r.Read.Paths = r.Read.Paths || r.logsPaths(); !r.Read.Paths && r.Retries == calibrate.Learned {
 		return Usage("--retries learned: the log has no paths, by which requests are known to come again")
@@ -79,9 +86,16 @@ func (w *retried) Observe(b *traffic.Batch, _ []replay.Verdicts) error {
 	}
 	for i, keys := range w.keys {
 		keys.Fill(b, w.tables)
-		r.Keys[i] = append(r.Keys[i], keys.Column...)
+		for row, key := range keys.Column {
+			if w.sees(b, row) {
+				r.Keys[i] = append(r.Keys[i], key)
+			}
+		}
 	}
 	for row, client := range b.Client {
+		if !w.sees(b, row) {
+			continue
+		}
 		verdict, path := calibrate.Passed, int32(-1)
 		if traffic.Refusal(int32(b.Status[row])) {
 			verdict = calibrate.Refused
@@ -93,6 +107,11 @@ func (w *retried) Observe(b *traffic.Batch, _ []replay.Verdicts) error {
 		r.Class, r.Path = append(r.Class, w.tables.Agents.Class(int32(b.Agent[row]))), append(r.Path, path)
 	}
 	return nil
+}
+
+// sees reports whether limits see a request.
+func (w *retried) sees(b *traffic.Batch, row int) bool {
+	return w.exempts == 0 || w.exempts.Holds(b.Marks[row])
 }
 
 // loads returns what the policies have to bear. A nil retried has none.
@@ -109,7 +128,12 @@ func (w *retried) loads() ([]report.Retries, error) {
 	demand := w.all.Learn(w.how)
 	var all []report.Retries
 	for i := range w.policies {
-		all = append(all, report.NewRetries(w.how, demand.Wanted(), demand.Foresee(&w.policies[i], w.all.Keys[i])))
+		one := report.NewRetries(w.how, demand.Wanted(), demand.Foresee(&w.policies[i], w.all.Keys[i]))
+		one.Middle = slices.ContainsFunc(w.policies[i].Parts, func(p policy.Part) bool {
+			_, guessed := p.Limiter.(limit.Approximation)
+			return guessed
+		})
+		all = append(all, one)
 	}
 	return all, nil
 }

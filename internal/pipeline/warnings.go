@@ -155,15 +155,22 @@ func idleScopes(policies []policy.Policy, s *ingest.Stats) (texts []string) {
 	return texts
 }
 
-// armed tells how long limits held that hold only while the site is busy.
+// armed tells how long the site was as busy as limits ask for.
 func armed(policies []policy.Policy, s *ingest.Stats) (texts []string) {
 	for _, a := range s.Armed {
 		for _, p := range policies {
-			i := slices.IndexFunc(p.Parts, func(part policy.Part) bool { return int(part.Match) == a.Scope+1 })
-			if i >= 0 && a.Requests > 0 {
-				texts = append(texts, fmt.Sprintf("policy %s: %s held in %s, for %s of all requests (%s)", p.Name, p.Parts[i].Spec,
-					format.Count(a.Minutes, "minute"), format.Percentage(format.PercentOf(a.Requests, s.Taken())), p.Parts[i].MatchText))
+			i := slices.IndexFunc(p.Parts, func(part policy.Part) bool {
+				return slices.Contains(part.Scopes(), policy.Scope(a.Scope+1))
+			})
+			if i < 0 || a.Requests == 0 {
+				continue
 			}
+			text := fmt.Sprintf("policy %s: the site was that busy in %s, with %s of the requests (%s)", p.Name,
+				format.Count(a.Minutes, "minute"), format.Percentage(format.PercentOf(a.Requests, a.Of)), p.Parts[i].String())
+			if s.Excluded > 0 {
+				text += "; requests that are left out are no load"
+			}
+			texts = append(texts, text)
 		}
 	}
 	return texts

@@ -303,7 +303,7 @@ func (r *configReader) conditions(stated conditionEntries, from request.Conditio
 			case key == "action":
 				r.checkAction(v.at, text)
 			case key == "busy":
-				if _, err := limit.Parse(text); err != nil {
+				if _, err := Busy(text); err != nil {
 					r.fail(v.at, "%v", err)
 				}
 			}

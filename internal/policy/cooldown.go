@@ -206,8 +206,8 @@ func (c *coolingDown) Semantics() string {
 	if c.extend {
 		text += ", counted again from each request in that time"
 	}
-	if d, ok := c.limit.(limit.Describer); ok {
-		text = d.Semantics() + "; " + text
+	if e, ok := c.limit.(limit.Explainer); ok {
+		text = e.Semantics() + "; " + text
 	}
 	return text
 }
@@ -278,7 +278,7 @@ func constructCooling(a *Algorithm, spec limit.Spec) (limit.Limiter, error) {
 	rest, store, out := CutOption(rest, "store")
 	limiter, err := a.New(rest)
 	if err == nil && out {
-		limiter, err = down(rest, store)
+		limiter, err = down(spec, store)
 	}
 	if err != nil || !cools {
 		return limiter, err
@@ -304,7 +304,7 @@ func CutOptions(spec limit.Spec, names ...string) (rest limit.Spec, taken string
 	var others, cut []string
 	for option := range strings.SplitSeq(spec.Options, ",") {
 		if name, _, _ := strings.Cut(option, "="); slices.Contains(names, name) &&
-			(name != "store" || strings.HasPrefix(option, "store=down")) {
+			(name != "store" || option == name || strings.HasPrefix(option, "store=down")) {
 			cut = append(cut, option)
 		} else {
 			others = append(others, option)

@@ -37,6 +37,9 @@ func construct(a *Algorithm, spec limit.Spec) (l limit.Limiter, err error) {
 	case o.n > 0:
 		l = o.around(l)
 	}
+	if _, store, _ := CutOption(spec, "store"); err == nil && (store == "down:open" || store == "down:closed") {
+		l, err = down(spec, store) // nothing else matters then
+	}
 	if err != nil {
 		return nil, fmt.Errorf("limit %q: %w", spec, err)
 	}
@@ -155,6 +158,19 @@ func drift(l limit.Limiter, apart string) (limit.Limiter, error) {
 			&coarse{high, limit.Microsecond, "requests come up to " + apart + " closer together", ""},
 		},
 	}, nil
+}
+
+// Busy returns the rolling window that refuses requests while more than a text says came to it, refused ones too: 500/s.
+func Busy(text string) (limit.Limiter, error) {
+	spec, err := limit.Parse(text)
+	if err != nil || spec.Algorithm != "" || spec.Options != "" {
+		return nil, fmt.Errorf("busy %q: want a number of requests of the site per period, such as 500/s", text)
+	}
+	w, err := window.New(limit.Spec{Algorithm: "window", Count: spec.Count, Period: spec.Period, Options: "charge=all"})
+	if err != nil {
+		return nil, fmt.Errorf("busy %q: %w", text, err)
+	}
+	return w, nil
 }
 
 // away is a limit whose store is not there: how long each request waits.

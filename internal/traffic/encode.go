@@ -16,7 +16,7 @@ import (
 //	rows     names | size | packed columns  likewise
 
 // TraceVersion is the version of all that an Encoder writes, and of packed rows: what has another one is refused.
-const TraceVersion = 6
+const TraceVersion = 7
 
 // An Encoder writes a checkpoint, in pieces: what has to be remembered may be large.
 type Encoder struct {

@@ -7,6 +7,7 @@ import (
 	"shadow/internal/pipeline"
 	"shadow/internal/policy"
 	"shadow/internal/request"
+	"shadow/limit"
 )
 
 // A request of a drill has the method, the path and the client of the log, and nothing else of it. A limit that goes by
@@ -23,9 +24,8 @@ func (d *Drill) apart(c *policy.Config, policies []policy.Policy) error {
 			"NAME, or one limit such as --limit token:6/30s", len(policies), strings.Join(names, ", "))
 	}
 	p := &policies[0]
-	if p.Weighed() {
-		return pipeline.Usage("policy %q: its requests have costs, or count for as long as they take, which a drill "+
-			"cannot send", p.Name)
+	if err := tellable(p); err != nil {
+		return err
 	}
 	for _, key := range p.Keys() {
 		for _, part := range key.Parts() {
@@ -97,4 +97,20 @@ func (d *Drill) unsent(c *request.Conditions) (what string) {
 		}
 	}
 	return what
+}
+
+// tellable refuses a policy whose verdicts do not follow from the requests that a drill sends.
+func tellable(p *policy.Policy) error {
+	if p.Weighed() {
+		return pipeline.Usage("policy %q: its requests have costs, or count for as long as they take, which a drill "+
+			"cannot send", p.Name)
+	}
+	if slices.ContainsFunc(p.Parts, func(part policy.Part) bool {
+		_, guesses := part.Limiter.(limit.Approximation)
+		return guesses
+	}) {
+		return pipeline.Usage("policy %q: what it decides takes a guess, and a drill holds verdicts against those of a server; "+
+			"of replicas say how requests reach them: 3/hash, 3/turn", p.Name)
+	}
+	return nil
 }

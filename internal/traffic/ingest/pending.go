@@ -128,7 +128,7 @@ func (p *pending) release(watermark limit.Time, out *traffic.Batch, few int) {
 		p.Batch, *out = *out, p.Batch
 	}
 	if p.load != nil {
-		p.held |= p.load.Mark(out)
+		p.held |= p.load.Mark(out, p.since)
 	}
 	p.DropSeq()
 	out.DropSeq()

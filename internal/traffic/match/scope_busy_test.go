@@ -24,9 +24,9 @@ func TestLoad(t *testing.T) {
 		for range rapid.IntRange(1, 4).Draw(t, "batches") {
 			b := traffic.NewBatch(0, traffic.Columns{Marks: true})
 			for _, after := range rapid.SliceOfN(rapid.IntRange(0, 20), 1, 12).Draw(t, "seconds") {
-				b.At, b.Marks = append(b.At, from+limit.Time(after)*limit.Second), append(b.Marks, 3)
+				b.At, b.Marks = append(b.At, from+limit.Time(after)*limit.Second+limit.Millisecond), append(b.Marks, 3)
 			}
-			held := load.Mark(b)
+			held := load.Mark(b, 0)
 			any := false
 			for row, at := range b.At {
 				before := func(other limit.Time) bool { return other > at-10*limit.Second && other <= at }
@@ -54,6 +54,28 @@ func TestLoad(t *testing.T) {
 			from += 20 * limit.Second
 		}
 	})
+}
+
+// In a log of whole seconds, requests lie evenly in theirs. Twenty a second are more than nine in a second from the tenth on,
+// and in the next second all.
+func TestLoadOfWholeSeconds(t *testing.T) {
+	s, err := NewScopes([]request.Conditions{{Busy: []string{"9/1s"}}}, nil, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	load, b := s.NewLoad(), traffic.NewBatch(0, traffic.Columns{Marks: true})
+	for i := range 40 {
+		b.At, b.Marks = append(b.At, limit.Time(i/20)*limit.Second), append(b.Marks, 1)
+	}
+	load.Mark(b, limit.Second)
+	for row, marks := range b.Marks {
+		if want := row >= 9; marks == 1 != want {
+			t.Errorf("request %d: marks %b, busy is %t", row, marks, want)
+		}
+	}
+	if got := load.Armed()[0]; got.Requests != 20 || got.Of != 20 || got.Minutes != 1 {
+		t.Errorf("%+v", got)
+	}
 }
 
 func TestBusyIsRefused(t *testing.T) {
