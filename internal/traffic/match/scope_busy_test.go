@@ -1,6 +1,7 @@
 package match
 
 import (
+	"bytes"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -75,6 +76,50 @@ func TestLoadOfWholeSeconds(t *testing.T) {
 	}
 	if got := load.Armed()[0]; got.Requests != 20 || got.Of != 20 || got.Minutes != 1 {
 		t.Errorf("%+v", got)
+	}
+}
+
+// What is saved is restored by the text of a load, whatever else another configuration asks for.
+func TestLoadIsRestored(t *testing.T) {
+	load := func(texts ...string) *Load {
+		var scopes []request.Conditions
+		for _, text := range texts {
+			scopes = append(scopes, request.Conditions{Busy: []string{text}})
+		}
+		s, err := NewScopes(scopes, nil, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s.NewLoad()
+	}
+	batch := func() *traffic.Batch {
+		b := traffic.NewBatch(0, traffic.Columns{Marks: true})
+		b.At, b.Marks = []limit.Time{1, 2}, []uint64{3, 3}
+		return b
+	}
+	before := load("2/1s", "3/1s")
+	before.Mark(batch(), 0)
+	var out bytes.Buffer
+	to := traffic.NewEncoder(traffic.NewTables(), &out)
+	before.Save(to)
+	if err := to.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		load *Load
+		held uint64
+	}{{load("9/1s", "3/1s"), 2}, {load("3/1s", "2/1s"), 3}, {nil, 0}} {
+		from := traffic.NewDecoder(out.Bytes(), traffic.NewTables(), nil)
+		c.load.Restore(from)
+		if from.End(); from.Err() != nil {
+			t.Fatal(from.Err())
+		}
+		if c.load == nil {
+			continue
+		}
+		if held := c.load.Mark(batch(), 0); held != c.held {
+			t.Errorf("%+v: held %b, want %b", c.load.scopes, held, c.held)
+		}
 	}
 }
 
