@@ -30,12 +30,7 @@ func TestConnJudgesAsServersDo(t *testing.T) {
 	}))
 	defer slow.Close()
 	upstream := strings.TrimPrefix(slow.URL, "http://")
-	for _, c := range []struct {
-		server, config string
-		args           []string // of the server, behind which the configuration stands
-		refused        func(line string) bool
-		limit          []string
-	}{
+	for _, c := range []connServer{
 		{
 			"nginx", `daemon off; master_process off; pid DIR/pid; error_log DIR/error.log;
 events { worker_connections 4096; }
@@ -73,44 +68,63 @@ backend slow
 	} {
 		t.Run(c.server, func(t *testing.T) {
 			testneeds.Program(t, c.server)
-			dir, address := t.TempDir(), freeAddress(t)
-			text := strings.NewReplacer("DIR", dir, "ADDRESS", address, "UPSTREAM", upstream).Replace(c.config)
-			must(t, os.WriteFile(filepath.Join(dir, "config"), []byte(text), 0o600))
-			log := filepath.Join(dir, "log")
-			out, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-			must(t, err)
-			defer out.Close()
-			server := exec.Command(c.server, append(c.args, filepath.Join(dir, "config"))...)
-			server.Stdout = out
-			must(t, server.Start())
-			busyClients(t, address)
-			time.Sleep(200 * time.Millisecond)
-			must(t, server.Process.Kill())
-			_ = server.Wait()
-
-			lines := strings.Split(strings.TrimSpace(string(contentOf(t, log))), "\n")
-			run(t, dir, append([]string{"replay", "log", "--no-store", "--verdicts", "verdicts.csv"}, c.limit...)...)
-			rows, err := csv.NewReader(strings.NewReader(string(contentOf(t, filepath.Join(dir, "verdicts.csv"))))).ReadAll()
-			must(t, err)
-			agree, refused := 0, 0
-			for _, row := range rows[1:] {
-				n := 0
-				_, err := fmt.Sscan(row[1], &n)
-				must(t, err)
-				is := c.refused(lines[n-1])
-				if is {
-					refused++
-				}
-				if is == (row[7] == "refused") {
-					agree++
+			// Where the machine has much else to do, the server sees requests later than its log says: another try then.
+			var agree, refused, requests int
+			for range 3 {
+				agree, refused, requests = c.once(t, upstream)
+				t.Logf("%s: %d of %d verdicts agree, %d refused", c.server, agree, requests, refused)
+				if requests >= 300 && refused >= requests/20 && refused <= requests*19/20 && agree*100 >= requests*97 {
+					return
 				}
 			}
-			t.Logf("%s: %d of %d verdicts agree, %d refused", c.server, agree, len(rows)-1, refused)
-			if requests := len(rows) - 1; requests < 300 || refused < requests/20 || refused > requests*19/20 || agree*100 < requests*97 {
-				t.Errorf("%d of %d verdicts agree, %d refused", agree, requests, refused)
-			}
+			t.Errorf("%d of %d verdicts agree, %d refused", agree, requests, refused)
 		})
 	}
+}
+
+// A connServer is a server that limits what is under way, its configuration, and how shadow is told.
+type connServer struct {
+	server, config string
+	args           []string // of the server, behind which the configuration stands
+	refused        func(line string) bool
+	limit          []string
+}
+
+// once has the server judge busy clients, and its log judged.
+func (c *connServer) once(t *testing.T, upstream string) (agree, refused, requests int) {
+	t.Helper()
+	dir, address := t.TempDir(), freeAddress(t)
+	text := strings.NewReplacer("DIR", dir, "ADDRESS", address, "UPSTREAM", upstream).Replace(c.config)
+	must(t, os.WriteFile(filepath.Join(dir, "config"), []byte(text), 0o600))
+	log := filepath.Join(dir, "log")
+	out, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	must(t, err)
+	defer out.Close()
+	server := exec.Command(c.server, append(c.args, filepath.Join(dir, "config"))...)
+	server.Stdout = out
+	must(t, server.Start())
+	busyClients(t, address)
+	time.Sleep(200 * time.Millisecond)
+	must(t, server.Process.Kill())
+	_ = server.Wait()
+
+	lines := strings.Split(strings.TrimSpace(string(contentOf(t, log))), "\n")
+	run(t, dir, append([]string{"replay", "log", "--no-store", "--verdicts", "verdicts.csv"}, c.limit...)...)
+	rows, err := csv.NewReader(strings.NewReader(string(contentOf(t, filepath.Join(dir, "verdicts.csv"))))).ReadAll()
+	must(t, err)
+	for _, row := range rows[1:] {
+		n := 0
+		_, err := fmt.Sscan(row[1], &n)
+		must(t, err)
+		is := c.refused(lines[n-1])
+		if is {
+			refused++
+		}
+		if is == (row[7] == "refused") {
+			agree++
+		}
+	}
+	return agree, refused, len(rows) - 1
 }
 
 func contentOf(t *testing.T, name string) []byte {
