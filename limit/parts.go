@@ -5,8 +5,8 @@ import (
 	"unsafe"
 )
 
-// A limit that is counted at several places remembers a State for each: these are the parts of its State. They lie where
-// its ring would, behind a Ring of a class of its own, which has no times. A part has no parts.
+// A limit that is counted at several places remembers a State for each: these are the parts of its State. They lie
+// where its ring would, behind a Ring of a class of its own, which has no times. A part has no parts.
 
 // MaxParts is the most parts that a State can have.
 const MaxParts = 128
@@ -38,7 +38,8 @@ func (s *State) Parts() int {
 	return 0
 }
 
-// Part returns part i of s, for as long as s gets no more of them. Missing ones are made, and a ring makes way for them.
+// Part returns part i of s, for as long as s gets no more of them. Missing ones are made, and a ring makes way for
+// them.
 func (s *State) Part(i int) *State {
 	p := s.parts()
 	if p == nil {

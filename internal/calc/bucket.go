@@ -50,8 +50,8 @@ func (b Bucket) Spec() (limit.Spec, error) {
 		b.Capacity, b.Initial))
 }
 
-// Leaving returns the steady client after whose window so many tokens are left: it takes out what was in the bucket and flows
-// in, but for these. Where the bucket begins empty its first request is refused, and one more takes them out.
+// Leaving returns the steady client after whose window so many tokens are left: it takes out what was in the bucket and
+// flows in, but for these. Where the bucket begins empty its first request is refused, and one more takes them out.
 func (b Bucket) Leaving(left int64) (Pattern, error) {
 	taken := math.Round(float64(b.Initial) + b.Refill.PerSecond()*seconds(b.Window) - float64(left))
 	if taken > MaxRequests {

@@ -8,8 +8,8 @@ import (
 	"shadow/limit"
 )
 
-// Limits that shut a client out for a while. While that lasts all is refused, and the limit sees nothing: so the refusals
-// tell how long it lasts, and what comes outside tells the limit.
+// Limits that shut a client out for a while. While that lasts all is refused, and the limit sees nothing: so the
+// refusals tell how long it lasts, and what comes outside tells the limit.
 //
 //	a──a──a──R──r──r──r     a──a──R──r──r──r
 //	         ├───────────┤        ├───────────┤
@@ -60,7 +60,8 @@ func (b ban) outside(all []timeline) (some []timeline, against int64) {
 		}
 		some = append(some, own)
 	}
-	return some, against
+	// A client that is refused from the first request on has none outside.
+	return slices.DeleteFunc(some, func(t timeline) bool { return len(t.at) == 0 }), against
 }
 
 // likelyBans are the longest that few requests contradict. How few these are depends on how exact stamps are, and how
@@ -95,11 +96,15 @@ func (s *search) bans() {
 	}
 	for _, b := range s.likelyBans() {
 		outside, _ := b.outside(s.all)
+		if len(outside) == 0 {
+			continue
+		}
 		for _, kind := range []windowKind{{"fixed", "align=first"}, {"window", ""}, {"fixed", ""}, {"haproxy", ""}} {
 			if !s.may(kind.algorithm + ":") {
 				continue
 			}
-			for _, fit := range kind.fits(s.periods(), outside)[:kept] {
+			fits := kind.fits(s.periods(), outside)
+			for _, fit := range fits[:min(kept, len(fits))] {
 				for n := max(1, fit.low-1); n <= fit.high+1 && n <= fit.low+2; n++ {
 					s.tryBan(b, kind.spec(n, fit.per))
 				}

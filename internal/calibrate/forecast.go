@@ -9,9 +9,9 @@ import (
 	"shadow/limit"
 )
 
-// A forecast lets the clients of a log go on under another limit: what is wanted comes at its time or in turn, and what is
-// refused comes again as the log shows. What it does not show is drawn, so that the least and the most of many futures say
-// how much hangs on it.
+// A forecast lets the clients of a log go on under another limit: what is wanted comes at its time or in turn, and what
+// is refused comes again as the log shows. What it does not show is drawn, so that the least and the most of many
+// futures say how much hangs on it.
 
 // A Load is what a limit has to bear where refused requests come back.
 type Load struct {

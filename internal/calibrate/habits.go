@@ -30,7 +30,7 @@ const (
 	few    = 3
 )
 
-// stubborn is the number of tries known of which nearly all came again, from which a client is taken never to give up.
+// stubborn is the number of tries known of which nearly all came again, after which a client is taken never to give up.
 const stubborn = 8
 
 func (h *Habit) at(n int) *try {
@@ -64,8 +64,8 @@ type pool struct {
 	overlap overlap
 }
 
-// A likeness is what clients of a pool have in common: their class, how often their refused requests come back at first,
-// and after how long, by powers of two of a millisecond.
+// A likeness is what clients of a pool have in common: their class, how often their refused requests come back at
+// first, and after how long, by powers of two of a millisecond.
 type likeness struct {
 	class  request.Class
 	inTurn bool // as far as known
@@ -85,8 +85,8 @@ func octave(wait limit.Time) int {
 	return int(math.Round(math.Log2(float64(1 + wait/limit.Millisecond))))
 }
 
-// gather makes pools of the clients of which enough is known, and one of the others of each class. A client of which little
-// is known goes by the pool that most likely does as it did, one that was never refused by none.
+// gather makes pools of the clients of which enough is known, and one of the others of each class. A client of which
+// little is known goes by the pool that most likely does as it did, one that was never refused by none.
 func (d *Demand) gather() {
 	pools := map[likeness]*pool{}
 	var sparse []*client

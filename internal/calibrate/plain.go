@@ -9,9 +9,11 @@ import (
 	"shadow/limit"
 )
 
-// Of limits that explain as much, people rather write the plainer: with few options, in round numbers, by usual periods.
+// Of limits that explain as much, people rather write the plainer: with few options, in round numbers, by usual
+// periods.
 
-// likelier orders limits that explain as much: those that are meant first, then the plainer ones, those of shorter periods.
+// likelier orders limits that explain as much: those that are meant first, then the plainer ones, those of shorter
+// periods.
 func (s *search) likelier(x, y string) int {
 	period := func(text string) limit.Time { spec, _ := limit.Parse(text); return spec.Period }
 	return cmp.Or(cmp.Compare(min(0, s.order(x)), min(0, s.order(y))), cmp.Compare(oddness(x, s.span), oddness(y, s.span)),
@@ -45,8 +47,8 @@ func oddness(text string, span limit.Time) (odd int) {
 	return odd
 }
 
-// rarity is 0 for a period by which limits are usually written, 1 for rarer ones, and 2 for others and those that the log
-// is far too short for.
+// rarity is 0 for a period by which limits are usually written, 1 for rarer ones, and 2 for others and those that the
+// log is far too short for.
 func rarity(per, span limit.Time) int {
 	const usual = 8
 	at := slices.Index(ratePeriods, per)
@@ -56,7 +58,8 @@ func rarity(per, span limit.Time) int {
 	return at / usual
 }
 
-// Known lists what users of libraries and servers call the limit, where that is plainer than its text: the plainest first.
+// Known lists what users of libraries and servers call the limit, where that is plainer than its text: the plainest
+// first.
 func (f *Fit) Known() []string {
 	spec, err := limit.Parse(f.Limit)
 	if err != nil {

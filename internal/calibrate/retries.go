@@ -7,8 +7,8 @@ import (
 	"shadow/limit"
 )
 
-// Refused requests that come back. A log of a server that refuses has two kinds of requests: those that clients wanted by
-// themselves, and those that are there since others were refused. A job is a wanted request with all that follows:
+// Refused requests that come back. A log of a server that refuses has two kinds of requests: those that clients wanted
+// by themselves, and those that are there since others were refused. A job is a wanted request with all that follows:
 //
 //	wanted      /a ✗            /b ✓     /c ✗
 //	again          └▶ /a ✗ ─▶ /a ✓          └▶ (given up)
@@ -17,8 +17,8 @@ import (
 // A request is one again if its client was refused one for the same path within the horizon, and not admitted since.
 //
 // Clients differ in two ways: in what they do with a refused request (a Habit), and in when they want something else.
-// Some want it at its time, whatever became of the job before; others once that is done, after a pause: a queue's worker,
-// a script. The log tells them apart where there were delays: of the first kind jobs begin while others wait.
+// Some want it at its time, whatever became of the job before; others once that is done, after a pause: a queue's
+// worker, a script. The log tells them apart where there were delays: of the first kind jobs begin while others wait.
 
 // The kinds of habits, as --retries names them.
 const (
@@ -152,9 +152,9 @@ func (r *Requests) watch(t *timeline, end limit.Time) (c client) {
 	return c
 }
 
-// within returns how long after a refusal a request of the client for the same path is taken for the same one, come again:
-// up to where most more of them come than after an admission. A client that asks for a path as soon after it was admitted
-// has none, one that waits longer after refusals goes slower by them.
+// within returns how long after a refusal a request of the client for the same path is taken for the same one, come
+// again: up to where most more of them come than after an admission. A client that asks for a path as soon after it was
+// admitted has none, one that waits longer after refusals goes slower by them.
 func (r *Requests) within(t *timeline) limit.Time {
 	type seen struct {
 		at      limit.Time

@@ -25,14 +25,7 @@ func TestAnyLimitIsFound(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		refused := 0
-		for _, line := range all.timelines(all.Keys[0], nil) {
-			for i, v := range j.judge(&line) {
-				if all.Verdict[line.rows[i]] = v; v == Refused {
-					refused++
-				}
-			}
-		}
+		refused := all.decide(j)
 		if refused < 50 {
 			continue
 		}
@@ -137,4 +130,16 @@ func busy(r *rand.Rand) *Requests {
 		}
 	}
 	return all
+}
+
+// decide gives requests the verdicts of a limit by their first key, and counts the refused ones.
+func (r *Requests) decide(j *judge) (refused int) {
+	for _, line := range r.timelines(r.Keys[0], nil) {
+		for i, v := range j.judge(&line) {
+			if r.Verdict[line.rows[i]] = v; v == Refused {
+				refused++
+			}
+		}
+	}
+	return refused
 }

@@ -14,8 +14,8 @@ import (
 //
 // Others want things at their time.
 
-// An overlap counts jobs that wait while others begin. Where they do not take turns, as many wait when one begins as do at
-// any time, in numbers of a Poisson distribution. Where they do, fewer, and no more than some.
+// An overlap counts jobs that wait while others begin. Where they do not take turns, as many wait when one begins as do
+// at any time, in numbers of a Poisson distribution. Where they do, fewer, and no more than some.
 type overlap struct {
 	clients  float64
 	jobs     float64

@@ -100,10 +100,7 @@ func (c *coarse) Level(s *limit.State, t limit.Time) float64 {
 
 // Semantics implements limit.Describer.
 func (c *coarse) Semantics() string {
-	if e, ok := c.limit.(limit.Explainer); ok {
-		return e.Semantics() + "; " + c.says
-	}
-	return c.says
+	return around(c.limit, c.says)
 }
 
 // Shape implements limit.Describer.
@@ -124,4 +121,12 @@ func (c *coarse) Bar(s *limit.State, t limit.Time) {
 	if b, ok := c.limit.(limit.Barrer); ok {
 		b.Bar(s, c.read(t))
 	}
+}
+
+// around returns what a limit means, and what is put around it.
+func around(l limit.Limiter, text string) string {
+	if e, ok := l.(limit.Explainer); ok {
+		return e.Semantics() + "; " + text
+	}
+	return text
 }

@@ -206,10 +206,7 @@ func (c *coolingDown) Semantics() string {
 	if c.extend {
 		text += ", counted again from each request in that time"
 	}
-	if e, ok := c.limit.(limit.Explainer); ok {
-		text = e.Semantics() + "; " + text
-	}
-	return text
+	return around(c.limit, text)
 }
 
 // Shape implements limit.Describer.

@@ -107,12 +107,10 @@ func (r *replicated) Semantics() string {
 	case r.variant:
 		return fmt.Sprintf("%d replicas: %s", r.n, r.how.text)
 	case r.cell > 0:
-		text = fmt.Sprintf("%d replicas with copies of one count, renewed every %s: %s", r.n, limit.FormatPeriod(r.cell), r.how.text)
+		text = fmt.Sprintf("%d replicas with copies of one count, renewed every %s: %s", r.n, limit.FormatPeriod(r.cell),
+			r.how.text)
 	}
-	if e, ok := r.is.(limit.Explainer); ok {
-		text = e.Semantics() + "; " + text
-	}
-	return text
+	return around(r.is, text)
 }
 
 // Shape implements limit.Describer: what replicas admit together, at once and, if they share no count, in the long run.
@@ -138,7 +136,8 @@ func (r *replicated) Sharing() (limit.Sharing, error) {
 }
 
 // drift makes a limit one whose count is shared by hosts with clocks that are up to so much apart, on any that neither
-// delays nor approximates: …,drift=P. In the middle they agree. Variants are the bounds of the limit (see limit.Bounds).
+// delays nor approximates: …,drift=P. In the middle they agree. Variants are the bounds of the limit (see
+// limit.Bounds).
 func drift(l limit.Limiter, apart string) (limit.Limiter, error) {
 	p, err := lengthOf("drift", apart)
 	if err != nil {
@@ -160,7 +159,8 @@ func drift(l limit.Limiter, apart string) (limit.Limiter, error) {
 	}, nil
 }
 
-// Busy returns the rolling window that refuses requests while more than a text says came to it, refused ones too: 500/s.
+// Busy returns the rolling window that refuses requests while more than a text says came to it, refused ones too:
+// 500/s.
 func Busy(text string) (limit.Limiter, error) {
 	spec, err := limit.Parse(text)
 	if err != nil || spec.Algorithm != "" || spec.Options != "" {
@@ -176,7 +176,8 @@ func Busy(text string) (limit.Limiter, error) {
 // away is a limit whose store is not there: how long each request waits.
 type away limit.Time
 
-// down makes what takes the place of a limit whose store is away, on any: …,store=down:open, closed, or fixed for windows.
+// down makes what takes the place of a limit whose store is away, on any: …,store=down:open, closed, or fixed for
+// windows.
 func down(spec limit.Spec, store string) (limit.Limiter, error) {
 	switch store {
 	case "down:open":

@@ -16,12 +16,13 @@ import (
 //	replica 1           b      └ abc    refused, as where a limit counts what it may not refuse
 //
 // No log says where a request went. In the middle each goes to a replica by chance: numbers that begin with the key's
-// first moment, so runs repeat exactly. They begin again when the key was idle for as long as the limit remembers it, so
-// it may be forgotten. In the other ways nothing has to: replicas that remember nothing are alike, whichever is next.
+// first moment, so runs repeat exactly. They begin again when the key was idle for as long as the limit remembers it,
+// so it may be forgotten. In the other ways nothing has to: replicas that remember nothing are alike, whichever is
+// next.
 //
-// State: At is the latest moment, Level how many times the key went to the next replica, or the latest of the numbers, and
-// Extra 1 once there was a request. Parts are what the replicas remember. With a cache these are copies, behind what one
-// limit remembers and what it did on the latest line; where they end, the others are as on that line.
+// State: At is the latest moment, Level how many times the key went to the next replica, or the latest of the numbers,
+// and Extra 1 once there was a request. Parts are what the replicas remember. With a cache these are copies, behind
+// what one limit remembers and what it did on the latest line; where they end, the others are as on that line.
 
 // A dealing is a way to deal requests to replicas: after so long without one, a key goes to the next.
 type dealing struct {
@@ -127,7 +128,8 @@ func (r *replicated) now(s *limit.State, t limit.Time) limit.Time {
 	return max(t, s.At)
 }
 
-// deal returns to which replica a request at t goes, which is not before the latest moment, and the Level of s after it.
+// deal returns to which replica a request at t goes, which is not before the latest moment, and the Level of s after
+// it.
 func (r *replicated) deal(s *limit.State, t limit.Time) (replica int, level int64) {
 	idle := uint64(t - s.At) // as unsigned numbers, differences of times never overflow
 	if level = s.Level; r.how != byChance {

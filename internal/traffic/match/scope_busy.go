@@ -12,9 +12,9 @@ import (
 	"shadow/limit"
 )
 
-// A scope may hold only while the site is busy: while more requests than some came in a period up to now, of all clients.
-// A rolling window that counts all of them would refuse these requests. The condition is asked last, of requests in the
-// order of time:
+// A scope may hold only while the site is busy: while more requests than some came in a period up to now, of all
+// clients. A rolling window that counts all of them would refuse these requests. The condition is asked last, of
+// requests in the order of time:
 //
 //	busy 3/1s      ·   · · · ·    ·         ·
 //	holds              │   ✓ ✓    (3 in the second before)
@@ -77,8 +77,8 @@ func (s *Scopes) NewLoad() *Load {
 	return &Load{scopes: slices.Clone(s.busy)}
 }
 
-// Mark takes scopes from the marks of requests that came while the site was not as busy, and returns the scopes that some
-// request is still in. No request may be older than those of the batch before. Those before since are not counted.
+// Mark takes scopes from the marks of requests that came while the site was not as busy, and returns the scopes that
+// some request is still in. No request may be older than those of the batch before. Those before since are not counted.
 func (l *Load) Mark(b *traffic.Batch, since limit.Time) (held uint64) {
 	l.order = l.order[:0]
 	for row := range b.Len() {
