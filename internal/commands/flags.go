@@ -184,16 +184,10 @@ func addBand(cmd *cobra.Command, band *bool) {
 		"whole-second timestamps")
 }
 
-// everyKind names the default kinds of a sweep.
-const everyKind = "all but conn"
-
 // addShapes adds the flags that say which shapes of limits to look at.
 func addShapes(cmd *cobra.Command, f *pipeline.Shapes, kinds, rates string) {
 	option.Period.AddList(cmd, &f.Per, true, "per", "`lengths` of windows (default 1s,10s,30s,1m,5m,15m,1h,24h)")
 	words := sweep.Kinds()
-	if kinds != everyKind {
-		words = words[:sweep.KindCount]
-	}
 	kind := option.Domain[sweep.Kind]{Parse: sweep.ParseKind, Text: sweep.Kind.String, Words: words}
 	kind.AddList(cmd, &f.Kinds, false, "kind",
 		"`kind` of limits: "+strings.Join(words, "; ")+" (repeatable; default "+kinds+")")

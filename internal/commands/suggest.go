@@ -2,6 +2,7 @@ package commands
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -9,6 +10,7 @@ import (
 	"shadow/internal/commands/option"
 	"shadow/internal/pipeline"
 	"shadow/internal/suggest"
+	"shadow/internal/sweep"
 	"shadow/internal/traffic/who"
 	"shadow/report/format"
 )
@@ -53,6 +55,9 @@ The log is read once. Its requests, about 20 bytes each, wait in a temporary fil
 		Args: logArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.Caller, f.Again = callerOf(cmd), again(cmd)
+			if slices.Contains(f.Kinds, sweep.UnderWay) { // of which there are no bounds
+				unlessGiven(cmd, "band", &f.Band)
+			}
 			f.Verified = profile.Start
 			return errors.Join(f.Run(cmd.Context(), args), profile.Stop())
 		},

@@ -56,7 +56,7 @@ disguised, as in shadow suggest. Limits that spare browsers then spare the rest 
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	profile.Add(flags)
-	addShapes(cmd, &f.Shapes, everyKind, " for one client")
+	addShapes(cmd, &f.Shapes, "all but conn", " for one client")
 	f.Bursts = sweep.DefaultBursts()
 	option.Capacity.AddList(cmd, &f.Bursts, true, "bursts",
 		"`sizes` of token buckets to count refusals for")

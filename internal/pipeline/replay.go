@@ -152,9 +152,8 @@ func (r *Replay) prepareReplay(ctx context.Context, logs []string) error {
 	if err := r.watchRetries(); err != nil {
 		return err
 	}
-	if i := slices.IndexFunc(r.Policies, policy.Policy.Weighed); r.Band && i >= 0 {
-		return Usage("--band: the requests of policy %q have costs, or count for as long as they take, and with these "+
-			"its bounds are not known; leave out one of them", r.Policies[i].Name)
+	if err := noBand(r.Band, r.Policies); err != nil {
+		return err
 	}
 	if r.Band && r.Read.Scopes.Busy() != 0 {
 		return Usage("--band: a policy asks how busy the site is, which depends on when in their seconds all requests came; leave " +
@@ -174,6 +173,15 @@ func (r *Replay) prepareReplay(ctx context.Context, logs []string) error {
 	if r.Resume != "" {
 		now := limit.Time(r.Started.UnixMicro())
 		r.resumed = &resumption{name: r.ResumeAs, how: r.Resume, options: r.resumeOptions(), now: now}
+	}
+	return nil
+}
+
+// noBand refuses bounds of limits of which none are known.
+func noBand(band bool, policies []policy.Policy) error {
+	if i := slices.IndexFunc(policies, policy.Policy.Weighed); band && i >= 0 {
+		return Usage("--band: the requests of policy %q have costs, or count for as long as they take, and with these "+
+			"its bounds are not known; leave out one of them", policies[i].Name)
 	}
 	return nil
 }

@@ -81,7 +81,7 @@ func areMost(some who.Set) bool { return some&who.Users|1<<who.Search == who.Use
 
 // market is where limits come from.
 func (r *Suggest) market() (suggest.Market, error) {
-	if r.For == "" || r.For == anyServer {
+	if r.For == "" || r.For == anyServer || slices.Contains(r.Kinds, sweep.UnderWay) { // export writes these
 		return suggest.Market{}, nil
 	}
 	server, err := servers.Named(r.For)

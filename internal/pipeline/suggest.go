@@ -254,8 +254,8 @@ func (r *Suggest) prepareSuggest(ctx context.Context, logs []string) error {
 	if r.EachAction && r.Output == "html" {
 		return Usage("--output html: a page has one answer; state --action NAME instead of --each-action")
 	}
-	if slices.Contains(r.Kinds, sweep.UnderWay) {
-		return Usage("--kind conn: shadow sweep --kind conn says what each limit on requests under way would do")
+	if slices.Contains(r.Kinds, sweep.UnderWay) && r.Output == "html" {
+		return Usage("--output html: the page moves limits that have a period; leave out --kind conn, or take another output")
 	}
 	r.anyKind = len(r.Kinds) == 0
 	switch m, err := r.market(); {
@@ -270,7 +270,7 @@ func (r *Suggest) prepareSuggest(ctx context.Context, logs []string) error {
 	r.Memory.expect(suggestClient)
 	r.names, r.Asked, r.Cold = logs, r.Action, true // no part of the log is warmed
 	r.advisor.HeldOut = r.Holdout
-	err := r.prepare(ctx, logs, func(*policy.Config) ([]policy.Policy, error) { return nil, nil })
+	err := r.prepare(ctx, logs, func(*policy.Config) ([]policy.Policy, error) { return r.underWay(r.Band) })
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"shadow/internal/servers"
 	"shadow/internal/suggest"
+	"shadow/internal/sweep"
 	"shadow/internal/traffic/match"
 	"shadow/internal/traffic/who"
 	"shadow/replay"
@@ -197,6 +198,9 @@ func (r *Suggest) next(v *advice.Verdict, a *suggest.Advice) (lines []string) {
 			}
 		}
 		lines = append(lines, r.CommandLine("replay", append(with, "--evidence")...))
+		if n.Of.Kind == sweep.UnderWay {
+			lines = append(lines, words("shadow", "export", "--limit", n.Limit, "--to", servers.Default))
+		}
 	default: // a replay would judge all actions
 	}
 	var action []string

@@ -90,13 +90,13 @@ func (r *Sweep) Model(ctx context.Context, logs []string) (*sweep.Result, *curve
 func (r *Sweep) prepareSweep(ctx context.Context, logs []string) error {
 	r.options, r.Asked = r.Shapes.options(), r.Action
 	r.Memory.expect(sweepClient)
-	choose := func(*policy.Config) ([]policy.Policy, error) { return longestWindow(r.options.Periods, r.By) }
-	alone := len(r.Chosen) == 0 && slices.Contains(r.Kinds, sweep.UnderWay)
-	if alone {
-		if len(r.Kinds) > 1 || r.Named() {
-			return Usage("--kind conn is swept alone: its N are requests under way, and have no period")
+	choose := func(*policy.Config) ([]policy.Policy, error) {
+		windows, err := longestWindow(r.options.Periods, r.By)
+		if err != nil {
+			return nil, err
 		}
-		r.Chosen, r.Bursts = []string{sweep.UnderWay.String()}, nil
+		underWay, err := r.underWay(r.Band)
+		return append(windows, underWay...), err
 	}
 	if len(r.Chosen) > 0 && r.Output == "html" {
 		return Usage("--output html has no limits of policies, since not every N is counted: want table, json, csv or markdown")
@@ -107,13 +107,6 @@ func (r *Sweep) prepareSweep(ctx context.Context, logs []string) error {
 		}
 		r.options.Kinds, r.options.Periods, r.options.Rates, r.NoStore = nil, nil, nil, true
 		choose = func(c *policy.Config) ([]policy.Policy, error) {
-			if alone {
-				policies, err := policy.ParseLimits([]string{sweep.Shape{Kind: sweep.UnderWay}.Limit(1)}, r.By)
-				if err != nil {
-					return nil, err
-				}
-				c.Policies = []policy.Set{{Name: r.Chosen[0], Policies: policies}}
-			}
 			policies, err := c.Pick(r.Chosen)
 			if err != nil {
 				return nil, Usage("--policy: %w", err)
@@ -340,7 +333,7 @@ func beyondAny(of []sweep.WeighedCurve) (texts []string) {
 // Shapes say which limits are tried.
 type Shapes struct {
 	Per   []limit.Time // lengths of windows; none: those by default
-	Kinds []sweep.Kind // none: all
+	Kinds []sweep.Kind // none: all but conn, which wants logs that tell how long requests take
 	Rates []sweep.Rate // of token buckets; none: those that suit the key
 	By    request.Key  // what limits count by
 }
@@ -354,13 +347,22 @@ func (f *Shapes) options() sweep.Options {
 	if len(o.Periods) == 0 {
 		o.Periods = sweep.DefaultPeriods()
 	}
-	for kind := range sweep.KindCount {
-		if len(f.Kinds) == 0 {
-			o.Kinds = append(o.Kinds, kind)
-		}
+	if len(f.Kinds) == 0 {
+		o.Kinds = []sweep.Kind{sweep.Window, sweep.Fixed, sweep.WindowAll, sweep.Token}
 	}
 	if len(o.Rates) == 0 {
 		o.Rates = sweep.DefaultRates(o.By)
 	}
 	return o
+}
+
+// underWay is a limit on requests under way if such are among the kinds: logs are read for it.
+func (f *Shapes) underWay(band bool) (policies []policy.Policy, err error) {
+	if !slices.Contains(f.Kinds, sweep.UnderWay) {
+		return nil, nil
+	}
+	if policies, err = policy.ParseLimits([]string{sweep.Shape{Kind: sweep.UnderWay}.Limit(1)}, f.By); err != nil {
+		return nil, err
+	}
+	return policies, noBand(band, policies)
 }

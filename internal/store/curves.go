@@ -37,9 +37,11 @@ func (r *Run) writeCurves(w *duck.Writer, _ *replay.Result) {
 	for i := range s.Curves {
 		c := &s.Curves[i]
 		var per, count, ratePer, doubted any
-		if c.Kind == sweep.Token {
+		switch c.Kind {
+		case sweep.Token:
 			count, ratePer = c.Rate.Count, int64(c.Rate.Per)
-		} else {
+		case sweep.UnderWay:
+		default:
 			per = int64(c.Per)
 		}
 		if s.Hidden != nil {

@@ -115,11 +115,13 @@ func (d *Advisor) Advise(ctx context.Context) (answers []*Advice, err error) {
 		t.advice.all = d.chosenOn
 		answers = append(answers, t.advice)
 	}
-	if err := d.findBounds(); err != nil {
-		return nil, err
-	}
-	for _, t := range d.tracks {
-		t.advice.Reach = &Reached(t.bounds, clientOnly)[0].Reach
+	if d.bounded() {
+		if err := d.findBounds(); err != nil {
+			return nil, err
+		}
+		for _, t := range d.tracks {
+			t.advice.Reach = &Reached(t.bounds, clientOnly)[0].Reach
+		}
 	}
 	if err := d.countAll(ctx); err != nil {
 		return nil, err
@@ -172,6 +174,9 @@ func (d *Advisor) Bounds(action string, keys []request.Key) *sweep.Bounds {
 	return sweep.NewBounds(o, keys)
 }
 
+// bounded reports whether there are bounds of all limits that are tried.
+func (d *Advisor) bounded() bool { return !slices.Contains(d.Shapes.Kinds, sweep.UnderWay) }
+
 // findBounds has the bounds of all tracks take in the requests as often as they want.
 func (d *Advisor) findBounds() error {
 	for more := true; more; {
@@ -209,7 +214,7 @@ var clientOnly = []request.Key{request.ByClient}
 func (d *Advisor) findOthers() error {
 	for _, t := range d.tracks {
 		a := t.advice
-		if !d.AllKeys && a.Answer.Verdict != NoLimitCan {
+		if !d.bounded() || !d.AllKeys && a.Answer.Verdict != NoLimitCan {
 			continue
 		}
 		var keys []request.Key

@@ -21,7 +21,10 @@ import (
 // Admits is the most that one client is admitted in less than a time; a limit must be at least 1. A number that does not fit is
 // the largest that does.
 func Admits(s sweep.Shape, n int64, time limit.Time) int64 {
-	if s.Kind == sweep.Token {
+	switch s.Kind {
+	case sweep.UnderWay:
+		return math.MaxInt64
+	case sweep.Token:
 		tokens := ceilProduct(s.Rate.Count, int64(time), int64(s.Rate.Per)) - 1
 		return n + min(tokens, math.MaxInt64-n)
 	}

@@ -19,17 +19,16 @@ const (
 	Fixed                 // fixed:N/W
 	WindowAll             // window:N/W,charge=all
 	Token                 // token:RATE,burst=N
+	UnderWay              // conn:N, of logs that tell how long requests take
 	KindCount
-
-	UnderWay = KindCount // conn:N, whose curve is one of a policy: see Weighed
 )
 
-var kindNames = [KindCount + 1]string{"window", "fixed", "window,charge=all", "token", "conn"}
+var kindNames = [KindCount]string{"window", "fixed", "window,charge=all", "token", "conn"}
 
 // String is the kind as --kind takes it.
 func (k Kind) String() string { return kindNames[k] }
 
-// Kinds are the names of all kinds, conn last.
+// Kinds returns the names of all kinds, conn last.
 func Kinds() []string { return kindNames[:] }
 
 // ParseKind reads the name of a kind.

@@ -18,7 +18,7 @@ import (
 // Keys do not interact, so it does not matter when the first request is handed over. Clients get a slot with the first
 // request that is handed over: one without a slot was refused nothing, and needs a limit of 1.
 //
-// A request that is late or warms limits is not kept, and its key gets a slot at once. Where all requests come at once, a key
+// A request that is late, warms limits, or tells how long it takes is not kept, and its key gets a slot at once. Where all requests come at once, a key
 // that comes once is left out, and no other needs a slot of its own.
 type sieve struct {
 	once    bool // whether all requests come in one batch
@@ -86,7 +86,7 @@ func (s *sieve) take(b *traffic.Batch, l *traffic.Timelines, clients int, action
 		}
 		if !s.once {
 			key, row := s.keys.At(l.Keys[i]), rows[0]
-			if key.state == neverSeen && len(rows) == 1 && !b.Warm && seq[row] == at[0] {
+			if key.state == neverSeen && len(rows) == 1 && !b.Warm && b.Took == nil && seq[row] == at[0] {
 				*key = sifted{at: at[0], of: b.Client[row], action: b.Action[row], state: seenOnce}
 				continue
 			}

@@ -97,6 +97,12 @@ func (s *Sweep) init(o Options, edge edge, slack limit.Time) {
 	for _, per := range o.Periods {
 		s.addWindows(per)
 	}
+	if has(o.Kinds, UnderWay) {
+		needs := newHistogram(o.By, o.Group)
+		s.shapes = append(s.shapes, shaped{shape: Shape{Kind: UnderWay}, needs: needs})
+		task := s.addTask(longest)
+		task.counters = append(task.counters, &underWay{needs: needs})
+	}
 	slices.SortStableFunc(s.shapes, func(x, y shaped) int { return int(x.shape.Kind) - int(y.shape.Kind) })
 }
 
@@ -116,7 +122,7 @@ func has(kinds []Kind, kind Kind) bool { return slices.Contains(kinds, kind) }
 func (s *Sweep) addWindows(per limit.Time) {
 	if s.options.TooLong != nil && s.options.TooLong(per) {
 		for _, kind := range s.options.Kinds {
-			if kind != Token {
+			if kind < Token {
 				s.shapes = append(s.shapes, shaped{shape: Shape{Kind: kind, Per: per}})
 			}
 		}

@@ -27,6 +27,7 @@ type segment struct {
 	rows    []int32 // of the batch
 	at      []limit.Time
 	clients []int32 // by row: their slots
+	took    []int64 // by row: how long they take, in microseconds; nil: not asked for
 	warm    bool    // whether they are to be counted nowhere
 }
 
@@ -64,7 +65,7 @@ func (t *task) judge(h *handful, clients int) {
 		c.grow(keys, clients)
 	}
 	t.Update(b, l)
-	t.segment.clients, t.segment.warm = b.Client, b.Warm
+	t.segment.clients, t.segment.took, t.segment.warm = b.Client, b.Took, b.Warm
 	for _, c := range t.counters {
 		t.split(c, h)
 	}

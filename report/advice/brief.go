@@ -164,9 +164,12 @@ func (s *Answer) limitText() string {
 		return fmt.Sprintf("%s per %s", *v.Limit, named(s.Key))
 	}
 	text := fmt.Sprintf("%s %s per %s", format.Count(v.AtRisk.AtOnce, "request"), inPeriod(of.Per), named(s.Key))
-	if of.Kind == sweep.Token {
+	switch of.Kind {
+	case sweep.Token:
 		text = fmt.Sprintf("%s %s per %s, %s at once", format.Count(of.Rate.Count, "request"), inPeriod(of.Rate.Per), named(s.Key),
 			format.Thousands(v.AtRisk.AtOnce))
+	case sweep.UnderWay:
+		text = fmt.Sprintf("%s under way at once per %s", format.Count(v.AtRisk.AtOnce, "request"), named(s.Key))
 	}
 	if s.Server != "" {
 		text = s.Server + ", " + text

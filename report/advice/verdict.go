@@ -6,6 +6,7 @@ import (
 	"shadow/internal/findings"
 	"shadow/internal/servers"
 	"shadow/internal/suggest"
+	"shadow/internal/sweep"
 	"shadow/internal/traffic/who"
 	"shadow/limit"
 	"shadow/report/format"
@@ -31,7 +32,7 @@ type Verdict struct {
 	Validated *Validated    `json:"validated"`        // nil: no part chose nothing
 	Reach     *keys.Reach   `json:"bound"`            // nil: not computed
 	ByKey     []keys.Bound  `json:"bound_by_key"`     // the same by other keys; empty unless no limit can, or --details
-	Allows    *Allows       `json:"allows"`           // nil without a limit
+	Allows    *Allows       `json:"allows"`           // nil without a limit, and of one on requests under way
 	Best      *string       `json:"best_of_any"`      // a limit of any algorithm that stops at least half as much again; nil: none
 	Broke     *string       `json:"broke"`            // the limit that broke its promise where it was validated; nil: none did
 	BrokeOn   *RefusedMost  `json:"broke_on"`         // the protected client that it refused most; nil: not known
@@ -186,7 +187,9 @@ func (s *Answer) fillVerdict() {
 		}
 	}
 	v.AtRisk = s.atRisk()
-	v.Allows = &Allows{a.Admits(limit.Minute), a.Admits(limit.Hour), a.Admits(limit.Day)}
+	if n.Of.Kind != sweep.UnderWay {
+		v.Allows = &Allows{a.Admits(limit.Minute), a.Admits(limit.Hour), a.Admits(limit.Day)}
+	}
 }
 
 // atRisk counts those who may be hit at all.

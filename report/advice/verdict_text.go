@@ -230,8 +230,13 @@ func (s *Answer) attackerText() string {
 	if match.IsLogin(s.Action) {
 		what = "guesses"
 	}
-	text := fmt.Sprintf("still gets %s %s in the first minute, %s in an hour", format.Thousands(v.Allows.Minute), what,
-		format.Thousands(v.Allows.Hour))
+	var text string
+	if v.Allows == nil {
+		text = fmt.Sprintf("still gets any number of %s, %s at a time", what, format.Thousands(v.AtRisk.AtOnce))
+	} else {
+		text = fmt.Sprintf("still gets %s %s in the first minute, %s in an hour", format.Thousands(v.Allows.Minute), what,
+			format.Thousands(v.Allows.Hour))
+	}
 	n := w.Groups[who.Attacker]
 	if n == 0 {
 		return text

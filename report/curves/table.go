@@ -1,8 +1,10 @@
 package curves
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"strings"
 
 	"shadow/internal/escape"
 	"shadow/internal/sweep"
@@ -93,15 +95,12 @@ var kindTexts = [sweep.KindCount]string{
 	"at most N in each window on the epoch's grid",
 	"rolling: refused while more than N came in the last span of that length, refused ones too",
 	"a bucket of N tokens that refills at a rate",
+	"at most N under way at once, from their beginning to their end",
 }
 
 // percentileTable has a row or two per curve.
 func (s *Report) percentileTable(kind sweep.Kind, curves []int) *table.Table {
-	head := "per"
-	if kind == sweep.Token {
-		head = "rate"
-	}
-	t := table.New(table.Words(head))
+	t := table.New(table.Words([sweep.KindCount]string{"per", "per", "per", "rate", "limit"}[kind]))
 	t.Join(table.Words("protects"))
 	for _, share := range sweep.ProtectedShares() {
 		t.Head(table.Number(format.ShareText(share)))
@@ -123,7 +122,7 @@ func (s *Report) percentileRow(i int, name string, clients int64, hit func(*swee
 	if s.banded() {
 		edges = []*sweep.Curve{&s.result.Band.Low[i], &s.result.Band.High[i]}
 	}
-	row := table.Texts(c.PerText()+c.RateText(), name)
+	row := table.Texts(cmp.Or(c.PerText()+c.RateText(), c.Shape.String()), name)
 	for _, share := range sweep.ProtectedShares() {
 		p := c.Protecting(clients, share, hit)
 		if p == nil {
@@ -195,6 +194,6 @@ func (s *Report) plot(w *document.Writer, c *sweep.Curve, all []*sweep.Curve) {
 	if len(all) > 1 {
 		notes = append(notes, fmt.Sprintf("One of %d curves: %s--output html draws all of them", len(all), another))
 	}
-	title := fmt.Sprintf("%s per %s, by the limit: ─ requests refused, · %s", c.Kind, c.PerText(), legend)
+	title := fmt.Sprintf("%s, by the limit: ─ requests refused, · %s", strings.TrimSuffix(c.Kind.String()+" per "+c.PerText(), " per "), legend)
 	w.Plot(title, plot.Shares{Series: series, Decades: decades}, notes...)
 }

@@ -27,7 +27,7 @@ type Curves struct {
 func KindTitle(k sweep.Kind) string {
 	return [sweep.KindCount]string{
 		"Rolling window", "Fixed window", "Rolling window, refused requests count too",
-		"Token bucket",
+		"Token bucket", "Requests under way at once",
 	}[k]
 }
 
@@ -191,6 +191,8 @@ func aroundLimit(s *sweep.Shape) (before, after string) {
 	switch s.Kind {
 	case sweep.Token:
 		return "token:" + s.Rate.String() + ",burst=", ""
+	case sweep.UnderWay:
+		return "conn:", ""
 	case sweep.WindowAll:
 		return "window:", "/" + limit.FormatPeriod(s.Per) + ",charge=all"
 	}

@@ -64,8 +64,11 @@ func (c *Curves) safe() (sentences []string) {
 }
 
 func shapeTitle(s *sweep.Shape) string {
-	if s.Kind == sweep.Token {
+	switch s.Kind {
+	case sweep.Token:
 		return "refilled at " + s.Rate.String()
+	case sweep.UnderWay:
+		return "N at once"
 	}
 	return "N per " + s.PerText()
 }
