@@ -63,7 +63,7 @@ frontend all
     default_backend slow
 backend slow
     server slow UPSTREAM
-`, []string{"-db", "-f"}, func(line string) bool { return strings.Contains(line, " 429 ") }, []string{"--limit", "conn:3", "--format", "haproxy"},
+`, []string{"-db", "-f"}, func(line string) bool { return strings.Contains(line, " 429 ") }, []string{"--limits-from", "config", "--format", "haproxy"},
 		},
 	} {
 		t.Run(c.server, func(t *testing.T) {

@@ -41,6 +41,7 @@ type haproxyReader struct {
 	asked    []string              // of each limit of the policy, the rate of a table that it asks for
 	places   []haproxyPlace        // of each limit of the policy
 	refusing bool                  // whether the condition that is read is that of a refusal
+	timed    bool                  // whether the log tells how long requests take
 	marking  *rateTerm             // the mark that the condition read last sets; nil: none
 }
 
@@ -51,6 +52,7 @@ func readHAProxy(i *Import, file string, text []byte) error {
 	for _, s := range haproxycfg.Parse(string(text)) {
 		r.sections = append(r.sections, &haproxySection{Section: s})
 		r.readTables(s)
+		r.timed = r.timed || s.Has(logsTimes)
 	}
 	r.addresses()
 	r.tellUnknown()
@@ -305,8 +307,11 @@ func (x *sectionReader) text(f refusal, counter tracked, number string) (text st
 		x.lose(x.place(f.rule), "the table %s stores no %s", table, rate)
 		return "", moves
 	}
-	period = haproxycfg.Period(period)
 	admitted := f.at < counter.at // the request itself is not counted yet, and a refused one never
+	if rate == "conn_cur" {
+		return x.underWay(f, counter, admitted), moves
+	}
+	period = haproxycfg.Period(period)
 	switch rate {
 	case "gpc0_rate":
 		if moves, ok = x.counts[number]; !ok {
@@ -338,6 +343,36 @@ func (x *sectionReader) text(f refusal, counter tracked, number string) (text st
 	}
 	return text, moves
 }
+
+// underWay is the limit on requests that a counter has under way, the one that asks among them unless it asks before that
+// counts it.
+func (x *sectionReader) underWay(f refusal, counter tracked, before bool) string {
+	most := f.term.most
+	if before {
+		most++
+	}
+	switch words := counter.rule.Words; {
+	case !x.timed:
+		x.lose(x.place(f.rule), "conn_cur bounds how many requests are under way at once, which is judged where option httplog, or a "+
+			"log-format with %%Ta, is beside it")
+		return ""
+	case words[0] == "tcp-request" && words[1] != "content":
+		x.lose(x.place(f.rule), "it bounds connections, and a log has requests: it is left out")
+		return ""
+	case most < 1:
+		x.lose(x.place(f.rule), "conn_cur of %d admits nothing", most)
+		return ""
+	}
+	if f.ban != nil {
+		x.lose(x.place(*f.ban), "it shuts out who has too many under way, which no limit here does")
+	}
+	return fmt.Sprintf("conn:%d", most)
+}
+
+var logTimes = lazy.Regexp(`^option https?log\b|^log-format.*%T[art]`)
+
+// logsTimes reports whether a rule has the log tell how long requests take.
+func logsTimes(words []string) bool { return logTimes().MatchString(strings.Join(words, " ")) }
 
 // behind reports whether gpc0 is counted behind the rule that asks for it; counted holds the first and the last rule that
 // count it.

@@ -17,7 +17,7 @@ type rateTerm struct {
 	counter string // the number behind sc; "": by the address, or by the sample
 	sample  string
 	table   string
-	rate    string // http_req_rate, gpc0_rate; gpc0 for whether a client is marked
+	rate    string // http_req_rate, gpc0_rate, conn_cur; gpc0 for whether a client is marked
 	most    int64  // the highest that is admitted
 	set     Set
 }
@@ -360,13 +360,9 @@ func (r *haproxyReader) rate(rule haproxycfg.Rule, parts []string, sample string
 	if t.rate == "gpc0" && any && r.refusing {
 		return Set{}, []rateTerm{t}, true
 	}
-	if !slices.Contains([]string{"http_req_rate", "gpc0_rate", "http_err_rate", "http_fail_rate"}, t.rate) {
+	if !slices.Contains([]string{"http_req_rate", "gpc0_rate", "http_err_rate", "http_fail_rate", "conn_cur"}, t.rate) {
 		r.unknown++
-		if t.rate == "conn_cur" {
-			r.lose(r.place(rule), "%s bounds how many requests are under way: --limit conn:N judges that", parts[0])
-		} else {
-			r.lose(r.place(rule), "%s counts what no limit here does", parts[0])
-		}
+		r.lose(r.place(rule), "%s counts what no limit here does", parts[0])
 		return none, []rateTerm{}, true
 	}
 	if len(values) < 2 {

@@ -180,10 +180,10 @@ type Table struct {
 	Type   string
 	Length int               // in bytes, to which texts are cut; 0: they are none
 	Expire string            // after which time without a request it forgets a client; "": it does not say
-	Rates  map[string]string // the period of each rate that it stores
+	Rates  map[string]string // what it stores, with the period if it is a rate
 }
 
-var storedRate = lazy.Regexp(`^([a-z0-9_]+)\((\w+)\)$`)
+var storedRate = lazy.Regexp(`^(?:([a-z0-9_]+)\((\w+)\)|(conn_cur))$`)
 
 // Read takes in the words of a stick-table, and returns those that it does not know.
 func (t *Table) Read(words []string) (unknown []string) {
@@ -217,14 +217,14 @@ func (t *Table) Read(words []string) (unknown []string) {
 	return unknown
 }
 
-// store takes in the rates behind the word store.
+// store takes in what stands behind the word store.
 func (t *Table) store(words []string) {
 	if len(words) < 2 {
 		return
 	}
 	for item := range strings.SplitSeq(words[1], ",") {
 		if parts := storedRate().FindStringSubmatch(item); parts != nil {
-			t.Rates[parts[1]] = parts[2]
+			t.Rates[parts[1]+parts[3]] = parts[2]
 		}
 	}
 }
