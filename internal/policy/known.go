@@ -19,8 +19,9 @@ func KnownAs(spec limit.Spec) (texts []string) {
 // standsFor returns how a limit is written by the preset, with the fewest options; "" if it cannot be.
 func (p *Preset) standsFor(spec limit.Spec) string {
 	for _, options := range p.settings(spec) {
-		for _, tick := range []limit.Time{0, limit.Microsecond, limit.Millisecond} { // see closed
-			own := limit.Spec{Algorithm: p.Name, Count: spec.Count, Period: spec.Period - tick, Options: options}
+		for i, tick := range []limit.Time{0, limit.Microsecond, limit.Millisecond, limit.Second} { // see closed
+			count := spec.Count + int64(i/3) // see modQos
+			own := limit.Spec{Algorithm: p.Name, Count: count, Period: spec.Period - tick, Options: options}
 			if ours, err := p.inOurWords(own); err == nil && own.Period > 0 && ours == spec {
 				return own.String()
 			}

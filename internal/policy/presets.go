@@ -53,7 +53,7 @@ var Presets = []Preset{
 	},
 	{
 		"upstash-ratelimit", "@upstash/ratelimit", `slidingWindow(10, "10 s")`,
-		"window=sliding|fixed", "upstash-ratelimit:10/10s", upstash,
+		"window=sliding|fixed|token, burst=N", "upstash-ratelimit:10/10s", upstash,
 	},
 	{
 		"flask-limiter", "Flask-Limiter", `@limiter.limit("6/30seconds")`,
@@ -83,12 +83,8 @@ var Presets = []Preset{
 	{"guava", "Guava, RateLimiter", "RateLimiter.create(10).tryAcquire()", "", "guava:10/s", guava},
 	{
 		"laravel", "Laravel, throttle", "throttle:60,1", "store=database|redis", "laravel:60/1m",
-		func(spec limit.Spec, args *limit.Args) (string, error) {
-			if args.Choice("store", "database", "database", "redis") == "redis" {
-				return "fixed:" + rate(spec) + ",align=first,clock=1ms", nil
-			}
-			return "fixed:" + rate(spec) + ",align=first,clock=1s", nil
-		},
+		either("store", [2]string{"database", "redis"},
+			[2]string{"fixed:%s,align=first,clock=1s", "fixed:%s,align=first,clock=1ms"}),
 	},
 	{
 		"symfony", "Symfony RateLimiter", "policy: token_bucket, limit: 20, rate: { interval: '1 minute', amount: 10 }",
@@ -114,14 +110,21 @@ var Presets = []Preset{
 		"", "httprate:100/m", always("counter:%s,round=nearest"),
 	},
 	{
-		"fiber", "Fiber, limiter", "Max: 100, Expiration: time.Minute",
-		"", "fiber:100/m", always("fixed:%s,align=first,clock=1s"),
+		"fiber", "Fiber, limiter", "Max: 100, Expiration: time.Minute", "window=fixed|sliding", "fiber:100/m",
+		either("window", [2]string{"fixed", "sliding"},
+			[2]string{"fixed:%s,align=first,clock=1s", "counter:%s,charge=all,clock=1s"}),
 	},
 	{"echo", "Echo, RateLimiter", "Rate: 10, Burst: 20", "burst=N", "echo:10/s,burst=20", perSecond},
 	{"tollbooth", "tollbooth", "tollbooth.NewLimiter(10, nil)", "burst=N", "tollbooth:10/s", perSecond},
 	{
-		"gubernator", "Gubernator, TOKEN_BUCKET", "limit: 100, duration: 60000", "", "gubernator:100/m", countMillis,
+		"gubernator", "Gubernator", "algorithm: TOKEN_BUCKET, limit: 100, duration: 60000",
+		"algorithm=token|leaky, burst=N", "gubernator:100/m", gubernator,
 	},
+	{
+		"krakend", "KrakenD", "client_max_rate: 10, client_capacity: 20",
+		"burst=N", "krakend:10/s,burst=20", krakend,
+	},
+	{"tyk", "Tyk", "rate: 100, per: 60", "", "tyk:100/m", always("window:%s,charge=all")},
 	{
 		"redis-rate", "go-redis/redis_rate", "redis_rate.Limit{Rate: 10, Burst: 20, Period: time.Second}",
 		"burst=N", "redis-rate:10/s,burst=20",
@@ -151,6 +154,28 @@ var Presets = []Preset{
 	},
 	{
 		"kong", "Kong, rate-limiting", "minute: 100, policy: local", "window=fixed|sliding", "kong:100/m", kong,
+	},
+	{"mod-qos", "mod_qos", "QS_ClientEventLimitCount 100 60", "", "mod-qos:100/m", modQos},
+	{
+		"aspnet-core", "ASP.NET Core", "PermitLimit: 100, Window: 1m",
+		"limiter=fixed|sliding|token, segments=N, burst=N", "aspnet-core:100/m", aspnetCore,
+	},
+	{
+		"aws-api-gateway", "AWS API Gateway", "rateLimit: 10, burstLimit: 20",
+		"burst=N", "aws-api-gateway:10/s,burst=20", perSecond,
+	},
+	{
+		"azure-api-management", "Azure API Management", `rate-limit-by-key calls="100" renewal-period="60"`,
+		"tier=classic|v2", "azure-api-management:100/m",
+		either("tier", [2]string{"classic", "v2"}, [2]string{"window:%s", "token:%s"}),
+	},
+	{
+		"cloud-armor", "Google Cloud Armor", "count: 100, intervalSec: 60, banDurationSec: 600",
+		"ban=PERIOD", "cloud-armor:100/m,ban=10m", withCooldown("window:%s", "ban"),
+	},
+	{
+		"fastly", "Fastly", "ratelimit.check_rate: window 10, limit 10, ttl 2m",
+		"penalty=PERIOD", "fastly:100/10s,penalty=2m", withCooldown("window:%s,charge=all,clock=1s", "penalty"),
 	},
 }
 

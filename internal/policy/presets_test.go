@@ -51,6 +51,8 @@ func TestPresets(t *testing.T) {
 		"rate-limiter-flexible:6/30s,block=10s", "spring-cloud-gateway:10/m", "spring-cloud-gateway:10/s,burst=4", "symfony:6/30s",
 		"symfony:6/30s,policy=fixed,burst=3", "lua-resty-limit-req:10/m", "ingress-nginx:10/h", "kong:10/w", "go-limiter:100000/s",
 		"nestjs-throttler:6/30s,block=10s", "guava:10/m", "echo:10/m", "nestjs-throttlr:6/30s",
+		"mod-qos:1/30s", "mod-qos:6/1500ms", "aspnet-core:6/30s,limiter=sliding,segments=7", "aspnet-core:6/30s,burst=9",
+		"krakend:2000000/s", "krakendd:6/30s", "aws-api-gatway:10/s",
 		"express-rate-limit:6/30s,burst=3", "expres-rate-limit:6/30s", "fixed:6/30s,block=10s",
 	} {
 		_, err := ParseLimits([]string{text}, request.ByClient)

@@ -28,6 +28,25 @@ func always(format string) func(limit.Spec, *limit.Args) (string, error) {
 	return func(spec limit.Spec, _ *limit.Args) (string, error) { return fmt.Sprintf(format, rate(spec)), nil }
 }
 
+// either is a preset with an option that says which of two formats it is: the first, unless it is given.
+func either(option string, words, formats [2]string) func(limit.Spec, *limit.Args) (string, error) {
+	return func(spec limit.Spec, args *limit.Args) (string, error) {
+		i := slices.Index(words[:], args.Choice(option, words[0], words[:]...))
+		return fmt.Sprintf(formats[i], rate(spec)), nil
+	}
+}
+
+// withCooldown is a preset whose option, if it is given, keeps out for a while who was refused.
+func withCooldown(format, option string) func(limit.Spec, *limit.Args) (string, error) {
+	return func(spec limit.Spec, args *limit.Args) (string, error) {
+		text := fmt.Sprintf(format, rate(spec))
+		if ban := args.Duration(option, 0); ban > 0 {
+			text += ",cooldown=" + limit.FormatPeriod(ban)
+		}
+		return text, nil
+	}
+}
+
 // toItsEnd counts in windows that each key opens and that hold to their very end.
 func toItsEnd(spec limit.Spec, _ *limit.Args) (string, error) {
 	return "fixed:" + closed(spec, limit.Microsecond) + ",align=first", nil
@@ -65,7 +84,10 @@ func nestjs(spec limit.Spec, args *limit.Args) (string, error) {
 }
 
 func upstash(spec limit.Spec, args *limit.Args) (string, error) {
-	if args.Choice("window", "sliding", "sliding", "fixed") == "fixed" {
+	switch args.Choice("window", "sliding", "sliding", "fixed", "token") {
+	case "token":
+		return fmt.Sprintf("token:%s,burst=%d,refill=interval,clock=1ms", rate(spec), args.Int("burst", spec.Count)), nil
+	case "fixed":
 		return "fixed:" + rate(spec), nil
 	}
 	return "counter:" + rate(spec) + ",round=down,clock=1ms", nil
@@ -157,6 +179,44 @@ func restyReq(spec limit.Spec, args *limit.Args) (string, error) {
 // countMillis counts in a store in which a key lives until its age in milliseconds is more than the period.
 func countMillis(spec limit.Spec, _ *limit.Args) (string, error) {
 	return "fixed:" + closed(spec, limit.Millisecond) + ",align=first,clock=1ms", nil
+}
+
+func gubernator(spec limit.Spec, args *limit.Args) (string, error) {
+	if args.Choice("algorithm", "token", "token", "leaky") == "leaky" {
+		return fmt.Sprintf("token:%s,burst=%d,clock=1ms", rate(spec), args.Int("burst", spec.Count)), nil
+	}
+	return countMillis(spec, args)
+}
+
+// krakend gives no tokens back until the bucket is empty. Then it has those that have come by now, and may have one more
+// than the capacity.
+func krakend(spec limit.Spec, args *limit.Args) (string, error) {
+	each := limit.FormatPeriod(spec.Period / limit.Time(spec.Count))
+	return fmt.Sprintf("token:1/%s,burst=%d,refill=interval", each, args.Int("burst", 1)+1), nil
+}
+
+// modQos refuses the request that makes N, and counts in whole seconds, the last of which is still in the window.
+func modQos(spec limit.Spec, _ *limit.Args) (string, error) {
+	if spec.Count < 2 || spec.Period%limit.Second != 0 {
+		return "", fmt.Errorf("limit %q: it refuses the request that makes the count, at least 2, in whole seconds", spec)
+	}
+	spec.Count--
+	return "fixed:" + closed(spec, limit.Second) + ",align=first,clock=1s", nil
+}
+
+// aspnetCore gives permits back when a timer of 100 ms finds that it is time.
+func aspnetCore(spec limit.Spec, args *limit.Args) (string, error) {
+	switch args.Choice("limiter", "fixed", "fixed", "sliding", "token") {
+	case "token":
+		return fmt.Sprintf("token:%s,burst=%d,clock=100ms", rate(spec), args.Int("burst", spec.Count)), nil
+	case "sliding":
+		segments := args.Int("segments", 1)
+		if segments < 1 || int64(spec.Period)%segments != 0 {
+			return "", fmt.Errorf("limit %q: segments must divide the window", spec)
+		}
+		return fmt.Sprintf("window:%s,step=%s", rate(spec), limit.FormatPeriod(spec.Period/limit.Time(segments))), nil
+	}
+	return "token:" + rate(spec) + ",refill=step", nil
 }
 
 func ingressNginx(spec limit.Spec, args *limit.Args) (string, error) {
