@@ -50,7 +50,7 @@ func TestRealCodeIsRecovered(t *testing.T) {
 		t.Logf("%-25s %-45s %6.2f %% %s %s", row.name, row.limit, f.Percent, f.Best.Limit, mark)
 	}
 	t.Logf("%d of %d recovered", found, of)
-	if of < 73 || found < 72 {
+	if of < 82 || found < 79 {
 		t.Errorf("%d of %d are recovered", found, of)
 	}
 }

@@ -49,7 +49,8 @@ func TestRowsOfDocs(t *testing.T) {
 		}
 	}
 	for _, w := range twins {
-		b.WriteString(w.line(row{}, w.percent(t, all)))
+		b.WriteString(w.line(last, w.percent(t, all)))
+		last = w.row
 	}
 	text, err := os.ReadFile(page)
 	if err != nil {

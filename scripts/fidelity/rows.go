@@ -68,6 +68,14 @@ var libraries = []row{
 		"libraries -kind spring -count 10 -burst 20",
 	},
 	{
+		"tyk-6-30s", "Tyk", "its script of August 2026 in miniredis",
+		"rate: 6, per: 30", "tyk:6/30s", "libraries -kind tyk -count 6 -period 30s",
+	},
+	{
+		"tyk-20-2s", "Tyk", "its script of August 2026 in miniredis",
+		"rate: 20, per: 2", "tyk:20/2s", "libraries -kind tyk -count 20 -period 2s",
+	},
+	{
 		"bucket4j-greedy-10-1s", "Bucket4j", "Bucket4j 8.19.0, local",
 		"capacity(20), refillGreedy(10, 1 s)", "bucket4j:10/s,burst=20",
 		"Runner.java greedy 10 1 20",
@@ -187,6 +195,24 @@ var libraries = []row{
 		"Max: 20, Expiration: 2 s", "fiber:20/2s", "libraries -kind fiber -count 20 -period 2s",
 	},
 	{
+		"fiber-sliding-6-30s", "Fiber, SlidingWindow", "Fiber 3.1.0, memory",
+		"Max: 6, Expiration: 30 s", "fiber:6/30s,window=sliding", "libraries -kind fiber-sliding -count 6 -period 30s",
+	},
+	{
+		"fiber-sliding-20-2s", "Fiber, SlidingWindow", "Fiber 3.1.0, memory",
+		"Max: 20, Expiration: 2 s", "fiber:20/2s,window=sliding", "libraries -kind fiber-sliding -count 20 -period 2s",
+	},
+	{
+		"krakend-10-1s", "KrakenD", "its module of July 2026",
+		`client_max_rate: 10, every: "1s", client_capacity: 20`, "krakend:10/s,burst=20",
+		"krakend -count 10 -period 1s -burst 20",
+	},
+	{
+		"krakend-6-30s", "KrakenD", "its module of July 2026",
+		`client_max_rate: 6, every: "30s", client_capacity: 6`, "krakend:6/30s,burst=6",
+		"krakend -count 6 -period 30s -burst 6",
+	},
+	{
 		"echo-10-1s", "Echo, RateLimiter", "Echo 5.4.5, memory",
 		"Rate: 10, Burst: 20", "echo:10/s,burst=20", "libraries -kind echo -count 10 -period 1s -burst 20",
 	},
@@ -205,6 +231,15 @@ var libraries = []row{
 	{
 		"gubernator-20-2s", "Gubernator, TOKEN_BUCKET", "Gubernator 2.13.0",
 		"limit: 20, duration: 2000", "gubernator:20/2s", "gubernator -count 20 -period 2s",
+	},
+	{
+		"gubernator-leaky-10-1s", "Gubernator, LEAKY_BUCKET", "Gubernator 2.13.0",
+		"limit: 10, duration: 1000, burst: 20", "gubernator:10/s,algorithm=leaky,burst=20",
+		"gubernator -count 10 -period 1s -burst 20",
+	},
+	{
+		"gubernator-leaky-6-30s", "Gubernator, LEAKY_BUCKET", "Gubernator 2.13.0",
+		"limit: 6, duration: 30000, burst: 6", "gubernator:6/30s,algorithm=leaky", "gubernator -count 6 -period 30s -burst 6",
 	},
 	{
 		"throttled-6-30s", "throttled", "throttled 2.15.0",

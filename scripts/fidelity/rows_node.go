@@ -78,4 +78,9 @@ var node = []row{
 		"upstash-cache-20-2s", "@upstash/ratelimit", "@upstash/ratelimit 2.2.0, Redis 7.0.15",
 		`slidingWindow(20, "2 s")`, "upstash-ratelimit:20/2s,window=sliding", "node.js upstash 20 2000 slidingWindow+cache",
 	},
+	{
+		"upstash-token-6-30s", "@upstash/ratelimit", "@upstash/ratelimit 2.2.0, Redis 7.0.15",
+		`tokenBucket(6, "30 s", 20), ephemeralCache: false`, "upstash-ratelimit:6/30s,window=token,burst=20",
+		"node.js upstash 6 30000 tokenBucket 20",
+	},
 }

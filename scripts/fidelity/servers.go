@@ -101,4 +101,12 @@ var servers = []row{
 		"caddy:20/2s",
 		"caddy -count 20 -period 2s",
 	},
+	{
+		"mod-qos-6-30s", "mod_qos", "mod_qos 11.63, Apache 2.4.71", "QS_ClientEventLimitCount 6 30",
+		"mod-qos:6/30s", "server.py apache QS_ClientEventLimitCount 6 30",
+	},
+	{
+		"mod-qos-20-2s", "mod_qos", "mod_qos 11.63, Apache 2.4.71", "QS_ClientEventLimitCount 20 2",
+		"mod-qos:20/2s", "server.py apache QS_ClientEventLimitCount 20 2",
+	},
 }

@@ -41,7 +41,6 @@ var (
 	count  = flag.Int("count", 0, "requests")
 	period = flag.Duration("period", 0, "in this time")
 	burst  = flag.Int("burst", 0, "at once, where the library wants it")
-	script = flag.String("script", os.Getenv("FIDELITY_SPRING"), "Spring Cloud Gateway's request_rate_limiter.lua")
 )
 
 // A limiter says whether it admits a request of a client now.
@@ -143,7 +142,7 @@ func TestRun(t *testing.T) {
 		t.Skip("no library is named")
 	}
 	out := &strings.Builder{}
-	if *kind == "redis_rate" || *kind == "spring" {
+	if _, ok := inRedis[*kind]; ok {
 		runRedis(t, out)
 	} else {
 		synctest.Test(t, func(t *testing.T) { run(t, out) })
@@ -172,19 +171,23 @@ func run(t *testing.T, out *strings.Builder) {
 	os.Exit(0) // which ends what the libraries do in the background
 }
 
-// runRedis has redis_rate, or the script of Spring Cloud Gateway, ask a server whose clock is moved.
+// inRedis lists what asks Redis, each with the variable that names its script.
+var inRedis = map[string]string{"redis_rate": "", "spring": "FIDELITY_SPRING", "tyk": "FIDELITY_TYK"}
+
+// runRedis has redis_rate, or a script, ask a server whose clock is moved.
 func runRedis(t *testing.T, out *strings.Builder) {
 	server := miniredis.RunT(t)
 	client := redis.NewClient(&redis.Options{Addr: server.Addr()})
 	ask := byRedisRate(client)
-	if *kind == "spring" {
-		text, err := os.ReadFile(*script)
+	var last time.Time
+	if name := inRedis[*kind]; name != "" {
+		text, err := os.ReadFile(os.Getenv(name))
 		if err != nil {
 			t.Fatal(err)
 		}
-		ask = bySpring(client, redis.NewScript(string(text)))
+		script := redis.NewScript(string(text))
+		ask = map[string]limiter{"spring": bySpring(client, script), "tyk": byTyk(client, script, &last)}[*kind]
 	}
-	var last time.Time
 	each(t, func(at time.Time, who string) bool {
 		if !last.IsZero() {
 			server.FastForward(at.Sub(last)) // what expires
@@ -213,6 +216,22 @@ func bySpring(client *redis.Client, script *redis.Script) limiter {
 	return func(who string) (bool, error) {
 		answer, err := script.Run(ctx, client, []string{who + ".tokens", who + ".timestamp"}, *count, *burst, "", 1).Slice()
 		return err == nil && answer[0] == int64(1), err
+	}
+}
+
+// byTyk asks as limitRedis does, without its sentinel. Requests of one moment come a nanosecond after one another: its
+// log holds moments, and no two of a gateway are the same.
+func byTyk(client *redis.Client, script *redis.Script, now *time.Time) limiter {
+	var last time.Time
+	var ties time.Duration
+	return func(who string) (bool, error) {
+		if ties++; !now.Equal(last) {
+			last, ties = *now, 0
+		}
+		at := now.Add(ties)
+		since := at.Add(-*period).UnixNano()
+		answer, err := script.Run(ctx, client, []string{who}, at.UnixNano(), since, *count, int(period.Seconds())).Slice()
+		return err == nil && answer[0].(int64) <= int64(*count)-1, err
 	}
 }
 

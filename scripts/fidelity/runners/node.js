@@ -6,7 +6,7 @@ const os = require('os')
 const path = require('path')
 const fake = require('@sinonjs/fake-timers')
 
-const [kind, count, period, option] = process.argv.slice(2)
+const [kind, count, period, option, most] = process.argv.slice(2)
 const max = Number(count)
 const ms = Number(period)
 const lines = fs.readFileSync(0, 'latin1').trimEnd().split('\n').map(line => line.split(' '))
@@ -112,7 +112,7 @@ const limiters = {
     const { Ratelimit } = require('@upstash/ratelimit')
     const [kind, cached] = option.split('+')
     const ephemeralCache = cached ? undefined : false
-    const limiter = new Ratelimit({ redis: await redis(), limiter: Ratelimit[kind](max, ms + ' ms'), timeout: 0, ephemeralCache })
+    const limiter = new Ratelimit({ redis: await redis(), limiter: Ratelimit[kind](max, ms + ' ms', Number(most)), timeout: 0, ephemeralCache })
     return async client => (await limiter.limit(client)).success
   }
 }
