@@ -152,7 +152,9 @@ func (f *fleet) stop() (all []string) {
 	return all
 }
 
-func asRefused(millis int64, client, policy string) string { return fmt.Sprint(millis, " ", client, " ", policy) }
+func asRefused(millis int64, client, policy string) string {
+	return fmt.Sprint(millis, " ", client, " ", policy)
+}
 
 // replayed returns what one replay of all logs refuses.
 func (f *fleet) replayed() (all []string) {

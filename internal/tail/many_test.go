@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"net"
 	"strings"
 	"sync"
 	"testing"
@@ -38,14 +39,14 @@ type fleet struct {
 	whole bytes.Buffer
 }
 
-func startFleet(t *testing.T, seed uint64, c *redistest.Cluster, name string, limits ...string) *fleet {
+func startFleet(t *testing.T, seed uint64, redisAt, name string, limits ...string) *fleet {
 	f := &fleet{t: t, r: seeded(t, seed)}
 	f.zipf = rand.NewZipf(f.r, 1.2, 20, 400)
 	for i := range f.each {
 		b := newBench(t, limits...)
 		b.change = func(o *Options) {
 			o.Read.Lateness, o.Save, o.From = manyLate, time.Hour, follow.FromStart
-			joinAt(t, c.Address(), o, fmt.Sprint(name, i), 20*time.Second, nil, func(*redis.SharedLimiter) {})
+			joinAt(t, redisAt, o, fmt.Sprint(name, i), 20*time.Second, nil, func(*redis.SharedLimiter) {})
 		}
 		b.start()
 		f.each[i], f.now = b, b.now
@@ -97,7 +98,7 @@ func (f *fleet) stop() (got, want []string, marked int) {
 func TestManyTailsInLockStep(t *testing.T) {
 	t.Parallel()
 	c := redistest.StartCluster(t, 3)
-	f := startFleet(t, 1, c, "host ", manyLimits...)
+	f := startFleet(t, 1, c.Address(), "host ", manyLimits...)
 	const turns = 600
 	var order []int
 	for turn := range turns {
@@ -137,7 +138,7 @@ func TestManyTailsInLockStep(t *testing.T) {
 func TestManyTailsTellWhatIsLost(t *testing.T) {
 	t.Parallel()
 	c := redistest.StartCluster(t, 3)
-	f := startFleet(t, 2, c, "host ", manyLimits...)
+	f := startFleet(t, 2, c.Address(), "host ", manyLimits...)
 	turns := func(n int) {
 		for range n {
 			f.turn(f.r.IntN(tails), 1+f.r.IntN(12))
@@ -192,7 +193,6 @@ func TestManyTailsTellWhatIsLost(t *testing.T) {
 // order of judging differs from that of the merged log.
 func TestManyTailsFedFreely(t *testing.T) {
 	t.Parallel()
-	const lines, gap = 4032, 10 * time.Millisecond
 	c := redistest.StartCluster(t, 3)
 	var want []string
 	t.Log("| turn | would-blocks | by one replay | only the tails refuse | only the replay refuses | other requests |")
@@ -203,50 +203,120 @@ func TestManyTailsFedFreely(t *testing.T) {
 		for _, s := range c.Masters {
 			s.Do("FLUSHALL")
 		}
-		f := startFleet(t, 3, c, fmt.Sprint(turn.length, " host "), manyLimits...)
-		var texts [tails]string
-		begin, fed := f.now, f.now
-		var order []int
-		for n := range lines {
-			if n%tails == 0 {
-				order = f.r.Perm(tails) // as a load balancer spreads them
-			}
-			f.now = begin.Add(time.Duration(n)*gap + time.Duration(f.r.Int64N(int64(gap))))
-			text := f.entry(f.now)
-			f.whole.WriteString(text)
-			if turn.length > 0 && f.now.Sub(fed) >= turn.length {
-				fed = fed.Add(f.now.Sub(fed).Truncate(turn.length))
-				f.feedAll(&texts, fed)
-			}
-			texts[order[n%tails]] += text
-			if turn.length == 0 && n%tails == tails-1 {
-				f.feedAll(&texts, f.now)
-			}
-		}
-		for range 3 {
-			f.now = f.now.Add(10 * time.Second)
-			f.feedAll(&texts, f.now)
-		}
-		got, replayed, marked := f.stop()
-		if want == nil {
-			want = replayed
-		}
-		if strings.Join(want, "\n") != strings.Join(replayed, "\n") || marked > 0 {
-			t.Fatalf("not the same log, or %d are marked", marked)
-		}
-		differ := differences(withoutRetry(got), withoutRetry(want))
-		all := float64(len(want))
-		surplus := (len(differ) + len(got) - len(want)) / 2
 		name := turn.length.String()
 		if turn.length == 0 {
 			name = "1 line"
 		}
-		t.Logf("| %s | %d (%+.1f %%) | %d | %d | %d | %.1f %% |", name, len(got), 100*(float64(len(got))-all)/all, len(want),
-			surplus, len(differ)-surplus, 100*float64(len(differ))/2/all)
-		if float64(len(differ))/2 > turn.most*all {
-			t.Error("that is too much")
+		f := startFleet(t, 3, c.Address(), fmt.Sprint(turn.length, " host "), manyLimits...)
+		want = f.feedFreely(turn.length, turn.most, name, want)
+	}
+}
+
+// A network takes nothing but time: verdicts differ from those of one replay by as much as without it.
+func TestManyTailsFarAway(t *testing.T) {
+	t.Parallel()
+	var want []string
+	for _, there := range []time.Duration{0, time.Millisecond / 2, 5 * time.Millisecond / 2, 10 * time.Millisecond} {
+		s := redistest.StartTCP(t)
+		f := startFleet(t, 3, "redis://"+farAway(t, s.HostPort(), there), "host ", manyLimits...)
+		begin := time.Now()
+		want = f.feedFreely(100*time.Millisecond, .05, fmt.Sprint(2*there, " away"), want)
+		t.Logf("in %.1f s", time.Since(begin).Seconds())
+	}
+}
+
+// farAway returns an address at which a server answers as late as if each way to it took so long.
+func farAway(t *testing.T, server string, way time.Duration) string {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	check(t, err)
+	t.Cleanup(func() { listener.Close() })
+	forward := func(to, from net.Conn) {
+		defer to.Close()
+		type chunk struct {
+			due  time.Time
+			data []byte
+		}
+		under := make(chan chunk, 1<<12)
+		go func() {
+			defer close(under)
+			for {
+				data := make([]byte, 16<<10)
+				n, err := from.Read(data)
+				if err != nil {
+					return
+				}
+				under <- chunk{time.Now().Add(way), data[:n]}
+			}
+		}()
+		for c := range under {
+			time.Sleep(time.Until(c.due))
+			if _, err := to.Write(c.data); err != nil {
+				return
+			}
 		}
 	}
+	go func() {
+		for {
+			client, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			there, err := net.Dial("tcp", server)
+			if err != nil {
+				client.Close()
+				continue
+			}
+			go forward(there, client)
+			go forward(client, there)
+		}
+	}()
+	return listener.Addr().String()
+}
+
+// feedFreely feeds all tails in turns of such a length of the log, and holds them against one replay; most is how many of the
+// would-blocks may be of other requests. It returns what the replay refuses, which must be what is wanted if that is known.
+func (f *fleet) feedFreely(turn time.Duration, most float64, name string, want []string) []string {
+	const lines, gap = 4032, 10 * time.Millisecond
+	t := f.t
+	var texts [tails]string
+	begin, fed := f.now, f.now
+	var order []int
+	for n := range lines {
+		if n%tails == 0 {
+			order = f.r.Perm(tails) // as a load balancer spreads them
+		}
+		f.now = begin.Add(time.Duration(n)*gap + time.Duration(f.r.Int64N(int64(gap))))
+		text := f.entry(f.now)
+		f.whole.WriteString(text)
+		if turn > 0 && f.now.Sub(fed) >= turn {
+			fed = fed.Add(f.now.Sub(fed).Truncate(turn))
+			f.feedAll(&texts, fed)
+		}
+		texts[order[n%tails]] += text
+		if turn == 0 && n%tails == tails-1 {
+			f.feedAll(&texts, f.now)
+		}
+	}
+	for range 3 {
+		f.now = f.now.Add(10 * time.Second)
+		f.feedAll(&texts, f.now)
+	}
+	got, replayed, marked := f.stop()
+	if want == nil {
+		want = replayed
+	}
+	if strings.Join(want, "\n") != strings.Join(replayed, "\n") || marked > 0 {
+		t.Fatalf("not the same log, or %d are marked", marked)
+	}
+	differ := differences(withoutRetry(got), withoutRetry(want))
+	all := float64(len(want))
+	surplus := (len(differ) + len(got) - len(want)) / 2
+	t.Logf("| %s | %d (%+.1f %%) | %d | %d | %d | %.1f %% |", name, len(got), 100*(float64(len(got))-all)/all, len(want),
+		surplus, len(differ)-surplus, 100*float64(len(differ))/2/all)
+	if float64(len(differ))/2 > most*all {
+		t.Error("that is too much")
+	}
+	return want
 }
 
 // feedAll has all tails read what was written until now, and judge it, at the same time.
