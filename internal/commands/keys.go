@@ -54,7 +54,6 @@ limit that is judged under each key.`,
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	profile.Add(flags)
 	f.Per, f.Refuse = []limit.Time{limit.Minute}, []float64{50, 80, 95}
 	option.Period.AddList(cmd, &f.Per, true, "per", "`lengths` of windows (where no key separates by 1m, 10m and 1h are "+
 		"tried as well)")
@@ -80,5 +79,6 @@ limit that is judged under each key.`,
 	addReading(cmd, &f.Reading)
 	addConfig(cmd, &f.Source, "actions")
 	addLogs(cmd, &f.Logs, "print nothing but the report and errors", "report on standard error what is chosen")
+	profile.Add(flags)
 	return cmd
 }

@@ -86,9 +86,9 @@ as well; --policy selects some of them.`,
 	f.Retries = calibrate.NoRetries
 	option.OneOf(calibrate.RetryWords...).Add(cmd, &f.Retries, "retries", "have clients send refused requests again, and report the load; `how`: "+
 		"none, immediate (at once, 5 times), backoff (after 1, 2, 4, 8, 16 s), or learned (as clients in this log do)")
-	profile.Add(flags)
 	option.Needs(cmd, []string{"resume"}, "resume-as")
 	option.Clash(cmd, "--verdicts and --resume: state one: the lines of a log that goes on have no numbers", "verdicts", "resume")
 	option.Clash(cmd, "--retries and --resume: state one: what is still to come back is not kept from night to night", "retries", "resume")
+	profile.Add(flags)
 	return cmd
 }

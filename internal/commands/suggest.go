@@ -64,7 +64,6 @@ The log is read once. Its requests, about 20 bytes each, wait in a temporary fil
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	profile.Add(flags)
 	f.Holdout, f.Scale, f.Recover = pipeline.DefaultHoldout, pipeline.SameScale, suggest.DefaultRecover
 	addGoals(cmd, f)
 	flags.BoolVar(&f.Details, "details", false, "show all limits that were tried")
@@ -90,6 +89,7 @@ The log is read once. Its requests, about 20 bytes each, wait in a temporary fil
 	addEvidencePaths(cmd, &f.Evidence, "")
 	addConfig(cmd, &f.Source, "actions and evidence")
 	addLogs(cmd, &f.Logs, "print nothing but the report and errors", "report on standard error what is chosen")
+	profile.Add(flags)
 	return cmd
 }
 

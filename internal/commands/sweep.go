@@ -55,7 +55,6 @@ disguised, as in shadow suggest. Limits that spare browsers then spare the rest 
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	profile.Add(flags)
 	addShapes(cmd, &f.Shapes, "all but conn", " for one client")
 	f.Bursts = sweep.DefaultBursts()
 	option.Capacity.AddList(cmd, &f.Bursts, true, "bursts",
@@ -75,5 +74,6 @@ disguised, as in shadow suggest. Limits that spare browsers then spare the rest 
 	addBand(cmd, &f.Band)
 	option.Needs(cmd, []string{kindOf(sweep.Token)}, "bursts", "exact")
 	option.Clash(cmd, "--policy and --band: state one: what requests cost has no bounds", "policy", "band")
+	profile.Add(flags)
 	return cmd
 }
