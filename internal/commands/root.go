@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"shadow/contrib"
 	"shadow/internal/commands/help"
 	"shadow/internal/commands/option"
 	"shadow/internal/lazy"
@@ -62,7 +63,7 @@ event in a folder for your own questions.`,
 			root.AddCommand(cmd)
 		}
 	}
-	root.AddCommand(newVersion(), newFailIf())
+	root.AddCommand(newVersion(), newFailIf(), newSchema())
 	for _, add := range tagged {
 		root.AddCommand(add())
 	}
@@ -83,6 +84,14 @@ func newFailIf() *cobra.Command {
 		cmd.Root().HelpFunc()(cmd, args)
 	})
 	return cmd
+}
+
+// newSchema returns a page of help that editors read.
+func newSchema() *cobra.Command {
+	return &cobra.Command{
+		Use: "schema", Short: "The JSON schema of shadow.yaml, for editors",
+		Annotations: map[string]string{help.Text: string(contrib.Schema)},
+	}
 }
 
 // A group is commands that answer the same kind of question, as help shows them.
