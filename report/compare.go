@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"shadow/internal/mapped"
 	"shadow/replay"
 	"shadow/report/document"
 	"shadow/report/format"
@@ -42,10 +43,7 @@ func (m *Model) compare(res *replay.Result, sort string) {
 	m.actions = union(m.Policies[:m.Detailed], sort, func(p *Policy) []Action { return p.TopActions },
 		func(a *Action) (int32, string, int64) { return a.id, a.Action, a.Requests },
 		func(a *Action) (refused []int64) {
-			for i := range tallies {
-				refused = append(refused, tallies[i].ByAction[a.id])
-			}
-			return refused
+			return mapped.Add(refused, tallies, func(p replay.PolicyTally) int64 { return p.ByAction[a.id] })
 		})
 	hit := make([]bool, res.Clients.Len())
 	for i := range tallies {

@@ -3,6 +3,7 @@ package report
 import (
 	"slices"
 
+	"shadow/internal/mapped"
 	"shadow/internal/request"
 	"shadow/internal/traffic/who"
 	"shadow/report/format"
@@ -276,19 +277,13 @@ func namedIdentities() (all []who.Identity) {
 
 // identityNames returns what conditions call the clients of each identity that they may name.
 func identityNames(prefix string) (names []string) {
-	for _, is := range namedIdentities() {
-		names = append(names, prefix+is.String())
-	}
-	return names
+	return mapped.Add(names, namedIdentities(), func(is who.Identity) string { return prefix + is.String() })
 }
 
 // clientFigures are the same figures of some groups of clients.
 func clientFigures(scope Scope, names []string, who string, of func(t *source, group int) ClassFigures) []Figure {
 	figure := func(suffix string, unit Unit, help string, value func(ClassFigures) any) Figure {
-		all := make([]string, len(names))
-		for i, name := range names {
-			all[i] = name + suffix
-		}
+		all := mapped.Of(names, func(name string) string { return name + suffix })
 		return Figure{
 			Scope: scope, Names: all, Unit: unit, Help: help, asks: true,
 			of: func(t *source, i int) any { return value(of(t, i)) },

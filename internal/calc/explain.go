@@ -3,6 +3,7 @@ package calc
 import (
 	"math"
 
+	"shadow/internal/mapped"
 	"shadow/internal/policy"
 	"shadow/limit"
 )
@@ -60,11 +61,7 @@ const mostSent = 10 * mostTried
 
 // Explain explains each part; the levels of the clients are sampled at so many moments, at least 2.
 func Explain(parts []policy.Part, levels int) []Explanation {
-	explained := make([]Explanation, len(parts))
-	for i, part := range parts {
-		explained[i] = explain(part, levels)
-	}
-	return explained
+	return mapped.Of(parts, func(part policy.Part) Explanation { return explain(part, levels) })
 }
 
 func explain(p policy.Part, levels int) Explanation {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"shadow/internal/mapped"
 	"shadow/internal/policy"
 	"shadow/internal/request"
 	"shadow/limit"
@@ -72,10 +73,7 @@ func (s *search) windows() {
 		if !s.may(kind.algorithm + ":") {
 			continue
 		}
-		var likely []limit.Time
-		for _, f := range kind.fits(s.periods(), s.few) {
-			likely = append(likely, f.per)
-		}
+		likely := mapped.Of(kind.fits(s.periods(), s.few), func(f windowFit) limit.Time { return f.per })
 		all := kind.fits(likely[:min(scanned, len(likely))], s.all)
 		for _, f := range s.kept(s.refined(kind, all)) {
 			for _, n := range f.sizes() {

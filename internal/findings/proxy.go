@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"shadow/internal/mapped"
 	"shadow/internal/traffic/ingest"
 	"shadow/internal/traffic/match"
 	"shadow/internal/traffic/who"
@@ -205,10 +206,7 @@ func (l *clients) named(ids []int32) string {
 		return format.Count(int64(len(ids)), "client")
 	}
 	text := addresses(int64(len(ids)))
-	var names []string
-	for _, a := range l.addressesOf(ids[:min(len(ids), most)]) {
-		names = append(names, a.String())
-	}
+	names := mapped.Add(nil, l.addressesOf(ids[:min(len(ids), most)]), netip.Addr.String)
 	if names == nil {
 		return text
 	}
@@ -241,9 +239,7 @@ func trust(proxies []netip.Addr) string {
 		public = proxies
 	}
 	if len(public) <= few {
-		for _, a := range public {
-			names = append(names, a.String())
-		}
+		names = mapped.Add(names, public, netip.Addr.String)
 	} else {
 		for _, is4 := range []bool{true, false} {
 			names = append(names, covering(slices.DeleteFunc(slices.Clone(public), func(a netip.Addr) bool { return a.Is4() != is4 }), networks)...)
@@ -297,10 +293,7 @@ func covering(all []netip.Addr, most int) (names []string) {
 		}
 		i = j + 1
 	}
-	for _, p := range networks {
-		names = append(names, p.String())
-	}
-	return names
+	return mapped.Add(names, networks, netip.Prefix.String)
 }
 
 // commonBits returns how many leading bits two addresses of one kind share.

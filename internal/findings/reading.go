@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"shadow/internal/logfile"
+	"shadow/internal/mapped"
 	"shadow/internal/traffic"
 	"shadow/internal/traffic/ingest"
 	"shadow/parse/detect"
@@ -38,10 +39,7 @@ func (copies) find(s *ingest.Stats) (all []Finding) {
 		})
 	}
 	if n := len(s.Copies.Doubts); n > 0 {
-		var names []string
-		for _, c := range s.Copies.Doubts {
-			names = append(names, c.Name+" begins as "+c.Of)
-		}
+		names := mapped.Of(s.Copies.Doubts, func(c logfile.Copy) string { return c.Name + " begins as " + c.Of })
 		all = append(all, Finding{
 			Code: "copies", Severity: Warn, Share: NoShare,
 			Evidence: fmt.Sprintf("%s may repeat another, too short to prove a copy, so their lines count: %s",

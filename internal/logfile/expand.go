@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"shadow/internal/lazy"
+	"shadow/internal/mapped"
 	"shadow/limit"
 )
 
@@ -295,10 +296,7 @@ func noMatch(pattern string) error {
 
 // nearest returns the entry whose name is closest to base, but for case, or "" when none is close.
 func nearest(base string, entries []os.DirEntry) string {
-	names := make([]string, len(entries))
-	for i, e := range entries {
-		names[i] = strings.ToLower(e.Name())
-	}
+	names := mapped.Of(entries, func(e os.DirEntry) string { return strings.ToLower(e.Name()) })
 	if i := slices.Index(names, limit.Nearest(strings.ToLower(base), names)); i >= 0 {
 		return entries[i].Name()
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 
+	"shadow/internal/mapped"
 	"shadow/internal/policy"
 	"shadow/internal/traffic"
 	"shadow/internal/traffic/ingest"
@@ -88,10 +89,7 @@ func (d *Diff) two() error {
 	case len(d.Policies) == 1 && len(d.Limits)+len(d.Chosen) > 1:
 		return Usage("A and B are both %s: diff compares two different policies", d.Policies[0].Name)
 	}
-	names := make([]string, len(d.Policies))
-	for i, p := range d.Policies {
-		names[i] = p.Name
-	}
+	names := mapped.Of(d.Policies, func(p policy.Policy) string { return p.Name })
 	const shown = 6
 	if len(names) > shown {
 		names = append(names[:shown], "…")

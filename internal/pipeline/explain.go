@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"shadow/internal/escape"
+	"shadow/internal/mapped"
 	"shadow/internal/traffic/ingest"
 	"shadow/internal/traffic/match"
 	"shadow/replay"
@@ -113,10 +114,7 @@ func (e *Explain) ambiguous(name replay.ClientName) error {
 func (e *Explain) find(
 	ctx context.Context, g *replay.ClientLog, inputs []ingest.InputStats,
 ) (map[int32]client.LogLine, error) {
-	names := make([]string, len(inputs))
-	for i := range inputs {
-		names[i] = inputs[i].Name
-	}
+	names := mapped.Of(inputs, func(i ingest.InputStats) string { return i.Name })
 	places := ingest.NewLineFinder(&g.Batch, g.Listed(e.Top))
 	lines := map[int32]client.LogLine{}
 	id, _, _ := g.Client()

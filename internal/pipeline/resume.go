@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"shadow/internal/logfile"
+	"shadow/internal/mapped"
 	"shadow/internal/pipeline/flagvalue"
 	"shadow/internal/policy"
 	"shadow/internal/store"
@@ -101,10 +102,7 @@ func (c *resumption) begin(ctx context.Context, run *store.Run, r *Replay) error
 	}
 	known := func(l logfile.ResumeLog) bool { return l.Saved != nil && l.Given }
 	if len(saved) > 0 && !slices.ContainsFunc(c.plan.Logs, known) { // none that was read the last time
-		var names []string
-		for _, l := range saved[:min(len(saved), filesNamed)] {
-			names = append(names, l.Name)
-		}
+		names := mapped.Of(saved[:min(len(saved), filesNamed)], func(l logfile.SavedLog) string { return l.Name })
 		return Usage("--resume: none of the logs read by run %d (%s) were given; "+
 			"use --resume-as NAME for a different set of logs",
 			c.last.Run, strings.Join(names, ", "))
@@ -112,10 +110,7 @@ func (c *resumption) begin(ctx context.Context, run *store.Run, r *Replay) error
 	c.notes = append(c.notes, c.plan.Notes...)
 	r.tellCopies(c.plan.Copies)
 	c.ranges = c.plan.Ranges()
-	r.found.Names = nil
-	for _, p := range c.ranges {
-		r.found.Names = append(r.found.Names, p.Name)
-	}
+	r.found.Names = mapped.Add(nil, c.ranges, func(p logfile.Range) string { return p.Name })
 	r.sparse = c.last != nil // a log that has not grown since is no fault
 	c.prepare(r, len(saved))
 	return nil

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"shadow/internal/mapped"
 	"shadow/internal/servers"
 	"shadow/internal/suggest"
 	"shadow/internal/sweep"
@@ -57,9 +58,7 @@ func (r *Suggest) paste(to *advice.Answer, first bool) error {
 func (r *Suggest) refusedMost(
 	ctx context.Context, a *suggest.Advice,
 ) (most []advice.RefusedMost, heavy *advice.Heavy, err error) {
-	for _, hit := range a.Whole.Most {
-		most = append(most, *r.client(a, hit))
-	}
+	most = mapped.Add(most, a.Whole.Most, func(hit replay.Hit) advice.RefusedMost { return *r.client(a, hit) })
 	hit, found := a.Whole.Heaviest()
 	if !found || r.EachAction || a.Answer.Of == nil {
 		return most, nil, nil
@@ -156,9 +155,7 @@ func (r *Suggest) exempt(v *advice.Verdict, a *suggest.Advice) (networks []netip
 	}
 	networks = append(networks, r.Read.Exclude.Networks()...)
 	networks = networks[:min(len(networks), mostExempt)]
-	for _, network := range networks {
-		e.Addresses = append(e.Addresses, servers.AddressText(network))
-	}
+	e.Addresses = mapped.Add(e.Addresses, networks, servers.AddressText)
 	if e.Clients > 0 || len(networks) > 0 {
 		v.Exempt = e
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"shadow/internal/mapped"
 	"shadow/internal/policy"
 	"shadow/limit"
 )
@@ -207,9 +208,5 @@ func (d Directives) known(w Where) Directives {
 
 // indent moves lines to the right.
 func indent(by int, lines []string) []string {
-	moved := make([]string, len(lines))
-	for i, line := range lines {
-		moved[i] = strings.Repeat(" ", by) + line
-	}
-	return moved
+	return mapped.Of(lines, func(line string) string { return strings.Repeat(" ", by) + line })
 }

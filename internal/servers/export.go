@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"shadow/internal/escape"
+	"shadow/internal/mapped"
 	"shadow/internal/policy"
 	"shadow/internal/request"
 	"shadow/limit"
@@ -55,7 +56,7 @@ var Targets = []*Target{
 }
 
 // TargetNames are their names.
-func TargetNames() []string { return mapped(Targets, func(t *Target) string { return t.Name }) }
+func TargetNames() []string { return mapped.Of(Targets, func(t *Target) string { return t.Name }) }
 
 // TargetNamed returns a target by its name.
 func TargetNamed(name string) (*Target, error) {
@@ -274,9 +275,7 @@ func (e *Export) Said() (all []string) {
 			all = append(all, fmt.Sprintf("%s: %s (%s)", x.Wanted, x.Set, x.Deviation))
 		}
 	}
-	for _, text := range e.Lost {
-		all = append(all, "NOT AS WANTED: "+text)
-	}
+	all = mapped.Add(all, e.Lost, func(text string) string { return "NOT AS WANTED: " + text })
 	if all = append(all, e.Notes...); len(e.Blocks) > 0 {
 		all = append(all, e.Target.Enforce)
 	}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"shadow/internal/mapped"
 	"shadow/internal/policy"
 	"shadow/internal/request"
 	"shadow/limit"
@@ -306,10 +307,10 @@ func cloudflareTest(t test) (string, error) {
 	not := map[bool]string{true: "not "}[t.not]
 	quoted := func(v string) string { return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(v) + `"` }
 	list := func(field string, quote func(string) string) string {
-		return not + field + " in {" + strings.Join(mapped(t.values, quote), " ") + "}"
+		return not + field + " in {" + strings.Join(mapped.Of(t.values, quote), " ") + "}"
 	}
 	each := func(of func(string) string) (string, error) {
-		return not + "(" + strings.Join(mapped(t.values, of), " or ") + ")", nil
+		return not + "(" + strings.Join(mapped.Of(t.values, of), " or ") + ")", nil
 	}
 	plain := func(v string) string { return v }
 	switch t.kind {

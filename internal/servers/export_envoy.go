@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"shadow/internal/mapped"
 	"shadow/internal/policy"
 	"shadow/internal/request"
 	"shadow/limit"
@@ -128,7 +129,7 @@ func (e *Export) envoyRule(c counted) (r envoyRule, err error) {
 func (e *Export) envoyNetworks(t test, name string) string {
 	e.note("conditions on networks take Envoy 1.38 or newer")
 	e.noteProxies()
-	ranges := mapped(t.values, func(v string) string {
+	ranges := mapped.Of(t.values, func(v string) string {
 		p := prefixOf(v)
 		return fmt.Sprintf(`{address_prefix: "%s", prefix_len: %d}`, p.Addr(), p.Bits())
 	})
@@ -202,12 +203,12 @@ func envoyTests(t test) (all []string, err error) {
 	how, values := header.how, t.values
 	several := len(values) > 1 && !t.not // one of them must fit
 	if several || how == "safe_regex" {
-		how, values = "safe_regex", mapped(values, header.pattern)
+		how, values = "safe_regex", mapped.Of(values, header.pattern)
 	}
 	if several {
 		values = []string{"(" + strings.Join(values, "|") + ")"}
 	}
-	for _, v := range mapped(values, yamlText) {
+	for _, v := range mapped.Of(values, yamlText) {
 		if how == "safe_regex" {
 			v = "{regex: " + v + "}"
 		}
@@ -271,7 +272,7 @@ func writeEnvoyLocal(e *Export, all []setting) error {
 		}
 		for _, r := range rules {
 			rates = append(append(rates, "  - actions:"), indent(6, r.actions)...)
-			entries := mapped(r.entries, func(entry [2]string) string {
+			entries := mapped.Of(r.entries, func(entry [2]string) string {
 				return strings.TrimSuffix("{key: "+entry[0]+", value: "+entry[1], ", value: ") + "}"
 			})
 			descriptors = append(descriptors, "  - entries: ["+strings.Join(entries, ", ")+"]",

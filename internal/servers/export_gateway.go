@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"shadow/internal/mapped"
 	"shadow/internal/request"
 )
 
@@ -89,7 +90,7 @@ func (e *Export) gatewayRules(s setting) (hosts, rules []string, err error) {
 		}
 		var lines []string
 		if own != nil {
-			lines = append([]string{"clientSelectors:"}, mapped(own, func(selector string) string { return "  - " + selector })...)
+			lines = append([]string{"clientSelectors:"}, mapped.Of(own, func(s string) string { return "  - " + s })...)
 		}
 		unit := envoyUnits[s.spec.Period]
 		rules = append(rules, yamlItem(8, append(lines, fmt.Sprintf("limit: {requests: %d, unit: %s}", s.spec.Count,
@@ -146,7 +147,7 @@ func gatewayTest(t test) (string, error) {
 	}
 	switch value := t.values[0]; t.kind {
 	case "method":
-		methods := mapped(t.values, func(v string) string { return "{value: " + v + invert + "}" })
+		methods := mapped.Of(t.values, func(v string) string { return "{value: " + v + invert + "}" })
 		return "methods: [" + strings.Join(methods, ", ") + "]", nil
 	case "path":
 		return "path: {type: Exact, value: " + yamlText(value) + invert + "}", nil

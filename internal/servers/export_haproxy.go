@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"shadow/internal/lazy"
+	"shadow/internal/mapped"
 	"shadow/internal/request"
 	"shadow/limit"
 )
@@ -131,7 +132,7 @@ func haproxyParts(parts []request.Part, client string) (string, error) {
 }
 
 func joinParts(parts []request.Part) string {
-	return strings.Join(mapped(parts, request.Part.String), "+")
+	return strings.Join(mapped.Of(parts, request.Part.String), "+")
 }
 
 // haproxyWhen is the condition for requests of a clause.
@@ -168,7 +169,7 @@ func haproxyTest(t test, source string) (string, error) {
 			return map[bool]string{false: "!"}[t.not] + "{ " + fetch + " -m found }", nil
 		}
 	}
-	sign, quoted := map[bool]string{true: "!"}[t.not], strings.Join(mapped(values, haproxyQuoted), " ")
+	sign, quoted := map[bool]string{true: "!"}[t.not], strings.Join(mapped.Of(values, haproxyQuoted), " ")
 	switch fetch {
 	case "":
 		return "", t.cannot()
@@ -184,7 +185,7 @@ func haproxyHosts(hosts []string) (fetch string, patterns []string) {
 	case !slices.ContainsFunc(hosts, isMask):
 		return haproxyHost, hosts
 	case len(hosts) > 1 || isMask(bare) || bare == "":
-		return haproxyHost + " -m reg", mapped(hosts, hostPattern)
+		return haproxyHost + " -m reg", mapped.Of(hosts, hostPattern)
 	case hosts[0] == "*"+bare:
 		return haproxyHost + " -m end", []string{bare}
 	case hosts[0] == bare+"*":

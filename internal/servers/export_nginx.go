@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"shadow/internal/mapped"
 	"shadow/internal/policy"
 	"shadow/internal/request"
 	"shadow/limit"
@@ -205,9 +206,7 @@ func (n *nginxNames) test(t test, flag string) (made string, err error) {
 	var from, hostnames string
 	var entries []string
 	add := func(values []string, pattern func(string) string) {
-		for _, v := range values {
-			entries = append(entries, nginxQuoted(pattern(v))+" "+fits+";")
-		}
+		entries = mapped.Add(entries, values, func(v string) string { return nginxQuoted(pattern(v)) + " " + fits + ";" })
 	}
 	itself, expression := func(v string) string { return v }, func(v string) string { return "~" + v }
 	switch t.kind {

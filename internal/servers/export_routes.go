@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"shadow/internal/mapped"
 	"shadow/internal/policy"
 	"shadow/internal/request"
 	"shadow/limit"
@@ -144,7 +145,7 @@ func yamlList(key string, values []string) string {
 	if len(values) == 0 {
 		return ""
 	}
-	return key + ": [" + strings.Join(mapped(values, yamlText), ", ") + "]"
+	return key + ": [" + strings.Join(mapped.Of(values, yamlText), ", ") + "]"
 }
 
 // yamlText is a text between quotes.
@@ -200,7 +201,8 @@ func writeKong(e *Export, all []setting) error {
 		if err != nil {
 			return err
 		}
-		paths := append(slices.Clip(r.prefixes), mapped(r.paths, func(p string) string { return "~" + regexp.QuoteMeta(p) + "$" })...)
+		paths := slices.Clip(r.prefixes)
+		paths = mapped.Add(paths, r.paths, func(p string) string { return "~" + regexp.QuoteMeta(p) + "$" })
 		for _, p := range r.patterns {
 			if !strings.HasPrefix(p, "^/") {
 				return fmt.Errorf("its expressions for paths begin with a slash, and not as %s", p)
@@ -249,7 +251,7 @@ func writeAPISIX(e *Export, all []setting) error {
 		if err != nil {
 			return err
 		}
-		uris := append(slices.Clip(r.paths), mapped(r.prefixes, func(p string) string { return p + "*" })...)
+		uris := append(slices.Clip(r.paths), mapped.Of(r.prefixes, func(p string) string { return p + "*" })...)
 		if len(uris) == 0 {
 			uris = []string{"/*"}
 		}

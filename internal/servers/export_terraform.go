@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"shadow/internal/lazy"
+	"shadow/internal/mapped"
 	"shadow/internal/policy"
 )
 
@@ -72,9 +73,9 @@ func oneByOne(when []clause) (all []clause, err error) {
 	for _, c := range when {
 		var factors [][]clause
 		for _, t := range c {
-			one := mapped(t.values, func(v string) clause { return clause{{t.kind, []string{v}, t.not}} })
+			one := mapped.Of(t.values, func(v string) clause { return clause{{t.kind, []string{v}, t.not}} })
 			if t.kind == "network" { // a set has many
-				one = mapped(t.families(), alone)
+				one = mapped.Of(t.families(), alone)
 			}
 			if t.not { // none of them fits
 				one = []clause{slices.Concat(one...)}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"shadow/internal/lazy"
+	"shadow/internal/mapped"
 	"shadow/internal/request"
 )
 
@@ -27,16 +28,7 @@ type clause []test
 
 func alone(t test) clause { return clause{t} }
 
-// mapped returns what f makes of each value.
-func mapped[T, U any](values []T, f func(T) U) []U {
-	all := make([]U, len(values))
-	for i, v := range values {
-		all[i] = f(v)
-	}
-	return all
-}
-
-// tried is mapped, unless f has an error.
+// tried returns what f makes of each value, unless it has an error.
 func tried[T, U any](values []T, f func(T) (U, error)) (all []U, err error) {
 	for _, v := range values {
 		one, err := f(v)
@@ -207,10 +199,10 @@ func fitting(c request.Conditions, not bool) (all []clause, err error) {
 		var tests []test
 		tests, err = testsOf(key, *values)
 		if key == "without" { // all must be lacking
-			factors = append(factors, mapped(tests, func(t test) []clause { return []clause{{t}} })...)
+			factors = append(factors, mapped.Of(tests, func(t test) []clause { return []clause{{t}} })...)
 			return
 		}
-		factors = append(factors, mapped(tests, alone))
+		factors = append(factors, mapped.Of(tests, alone))
 	})
 	var anyOf []clause
 	for _, inner := range c.Any {
@@ -239,9 +231,7 @@ func product(factors [][]clause) ([]clause, error) {
 	for _, factor := range factors {
 		var longer []clause
 		for _, a := range all {
-			for _, b := range factor {
-				longer = append(longer, slices.Concat(a, b))
-			}
+			longer = mapped.Add(longer, factor, func(b clause) clause { return slices.Concat(a, b) })
 		}
 		if all = longer; len(all) > mostClauses {
 			return nil, errClauses
@@ -255,7 +245,7 @@ func opposite(factors [][]clause) (all []clause, err error) {
 	for _, factor := range factors {
 		var negated [][]clause
 		for _, c := range factor {
-			negated = append(negated, mapped(c, func(t test) clause { return clause{t.opposite()} }))
+			negated = append(negated, mapped.Of(c, func(t test) clause { return clause{t.opposite()} }))
 		}
 		more, bad := product(negated)
 		all, err = append(all, more...), errors.Join(err, bad)
@@ -289,14 +279,14 @@ func testsOf(key string, values []string) ([]test, error) {
 		if named := slices.DeleteFunc(slices.Clone(values), request.IsUpstream); len(named) > 0 {
 			values = named // a server knows the host
 		}
-		return []test{{kind: key, values: mapped(values, strings.ToLower)}}, nil
+		return []test{{kind: key, values: mapped.Of(values, strings.ToLower)}}, nil
 	case "network":
 		if at := slices.IndexFunc(values, isOwner); at >= 0 {
 			return nil, fmt.Errorf("it has no condition on who runs a network (%s)", values[at])
 		}
 		return []test{{kind: key, values: values}}, nil
 	case "without":
-		return mapped(values, func(v string) test { return test{kind: key, values: []string{v}} }), nil
+		return mapped.Of(values, func(v string) test { return test{kind: key, values: []string{v}} }), nil
 	case "prefix", "regexp", "method", "agent", "asn", "country":
 		return []test{{kind: key, values: values}}, nil
 	case "port":
@@ -324,7 +314,7 @@ func globTests(values []string) (tests []test) {
 	}
 	if len(whole) < len(values) {
 		globs := slices.DeleteFunc(slices.Clone(values), func(v string) bool { return !isMask(v) })
-		tests = append(tests, test{kind: "regexp", values: mapped(globs, pathPattern)})
+		tests = append(tests, test{kind: "regexp", values: mapped.Of(globs, pathPattern)})
 	}
 	return tests
 }

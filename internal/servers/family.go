@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"shadow/internal/mapped"
 	"shadow/internal/policy"
 	"shadow/internal/request"
 	"shadow/limit"
@@ -42,7 +43,7 @@ type rate struct {
 
 // Families are the rates and periods that are tried on the server, the slowest and longest last.
 func (s *Server) Families() []Family {
-	return mapped(s.grid, func(r rate) Family { return Family{s, s.kind, r.count, r.per} })
+	return mapped.Of(s.grid, func(r rate) Family { return Family{s, s.kind, r.count, r.per} })
 }
 
 // Limit is the limit that admits n requests at once to a client never seen, in the server's own arithmetic, as --limit
@@ -88,10 +89,10 @@ var commonRates = slices.Concat(perPeriod(limit.Second, 100, 50, 20, 10, 5, 3, 2
 
 // perPeriod makes rates of counts per period.
 func perPeriod(per limit.Time, counts ...int64) []rate {
-	return mapped(counts, func(count int64) rate { return rate{count, per} })
+	return mapped.Of(counts, func(count int64) rate { return rate{count, per} })
 }
 
 // periods makes rates of windows.
 func periods(lengths ...limit.Time) []rate {
-	return mapped(lengths, func(length limit.Time) rate { return rate{0, length} })
+	return mapped.Of(lengths, func(length limit.Time) rate { return rate{0, length} })
 }

@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"strings"
 
+	"shadow/internal/mapped"
 	"shadow/limit"
 )
 
@@ -163,7 +164,7 @@ func (w *Where) haproxySources() (lines []string) {
 	if w.forwarded() == "" {
 		return nil
 	}
-	from := strings.Join(mapped(w.Trusted, netip.Prefix.String), " ")
+	from := strings.Join(mapped.Of(w.Trusted, netip.Prefix.String), " ")
 	set := "http-request set-var(" + haproxyVariable + ") "
 	lines = append(lines, set+"src")
 	for hop := 1; hop <= 3; hop++ {

@@ -3,11 +3,13 @@ package servers
 import (
 	"cmp"
 	"fmt"
+	"net/netip"
 	"regexp"
 	"slices"
 	"strings"
 
 	"shadow/internal/lazy"
+	"shadow/internal/mapped"
 	"shadow/internal/policy"
 	"shadow/internal/request"
 	"shadow/limit"
@@ -136,9 +138,7 @@ func nginxNamed(variable string) nginxKey {
 // nginxAddress is the address or its network, taken from the header that proxies write if the log's was.
 func (w *Where) nginxAddress() (key nginxKey) {
 	if w.ClientFrom != "" {
-		for _, network := range w.Trusted {
-			key.proxies = append(key.proxies, "set_real_ip_from "+network.String()+";")
-		}
+		key.proxies = mapped.Of(w.Trusted, func(n netip.Prefix) string { return "set_real_ip_from " + n.String() + ";" })
 		key.proxies = append(key.proxies, "real_ip_header "+headerText(w.ClientFrom)+";", "real_ip_recursive on;")
 	}
 	switch {

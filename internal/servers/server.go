@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"shadow/internal/mapped"
 	"shadow/internal/policy"
 	"shadow/internal/request"
 	"shadow/limit"
@@ -30,7 +31,7 @@ type Server struct {
 var all = []*Server{&nginx, &haproxy, &envoy, &envoyLocal, &traefik, &caddy, &apache}
 
 // Names are the names of all servers, in the order in which they are shown.
-func Names() []string { return mapped(all, func(s *Server) string { return s.Name }) }
+func Names() []string { return mapped.Of(all, func(s *Server) string { return s.Name }) }
 
 // Named returns a server by its name.
 func Named(name string) (*Server, error) {

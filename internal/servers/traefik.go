@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"strings"
 
+	"shadow/internal/mapped"
 	"shadow/limit"
 )
 
@@ -72,7 +73,7 @@ func (w *Where) traefikSource() (d Directives, criterion string) {
 	var strategy []string
 	switch forwarded := w.forwarded(); {
 	case forwarded == "x-forwarded-for":
-		trusted := mapped(w.Trusted, func(network netip.Prefix) string { return `"` + network.String() + `"` })
+		trusted := mapped.Of(w.Trusted, func(network netip.Prefix) string { return `"` + network.String() + `"` })
 		strategy = append(strategy, "excludedIPs: ["+strings.Join(trusted, ", ")+"]")
 		d.Note = "requests without X-Forwarded-For are one client there, and its entry point must trust the proxies " +
 			"(forwardedHeaders.trustedIPs)"

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"shadow/internal/lazy"
+	"shadow/internal/mapped"
 )
 
 // What is pasted must limit by what was judged: by the same client, and in the place that serves the same requests.
@@ -91,7 +92,7 @@ func (w *Where) all() (page string, ok bool) {
 }
 
 // exempt are the exempt addresses and networks, as every server writes them.
-func (w *Where) exempt() []string { return mapped(w.Exempt, AddressText) }
+func (w *Where) exempt() []string { return mapped.Of(w.Exempt, AddressText) }
 
 // AddressText is a network, or the one address that is all of it.
 func AddressText(network netip.Prefix) string {

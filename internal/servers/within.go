@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"shadow/internal/lazy"
+	"shadow/internal/mapped"
 )
 
 // Lines are pasted into a configuration that may limit already. They must not switch that off: where a server hands
@@ -92,7 +93,7 @@ func (w *Within) behind(counters []int) string {
 	if w != nil && w.counters != nil {
 		return place
 	}
-	names := mapped(counters, func(c int) string { return fmt.Sprintf("sc%d", c) })
+	names := mapped.Of(counters, func(c int) string { return fmt.Sprintf("sc%d", c) })
 	return place + ", none of which may take " + strings.Join(names, ", ") + " too: the later rule tracks nothing"
 }
 

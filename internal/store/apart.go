@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"shadow/internal/mapped"
 	"shadow/internal/store/duck"
 	"shadow/limit"
 )
@@ -67,10 +68,7 @@ func (l *loading) findApart() error {
 		return nil
 	}
 	l.warnAlone(pairs)
-	texts := make([]string, len(pairs))
-	for i, p := range pairs {
-		texts[i] = fmt.Sprintf("(%d::INTEGER, %d::INTEGER)", p[0], p[1])
-	}
+	texts := mapped.Of(pairs, func(p [2]int32) string { return fmt.Sprintf("(%d::INTEGER, %d::INTEGER)", p[0], p[1]) })
 	both := `WITH pair(a, b) AS (VALUES ` + strings.Join(texts, ", ") + `),
 		known AS (SELECT run, name, requests FROM clients WHERE run IN ` + l.runs + ` AND requests > 0),
 		met AS (SELECT x.name, x.run AS a, y.run AS b FROM known x JOIN pair ON pair.a = x.run JOIN known y ON y.run = pair.b AND y.name = x.name),

@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"shadow/internal/lazy"
+	"shadow/internal/mapped"
 	"shadow/internal/store/duck"
 )
 
@@ -74,11 +75,7 @@ func tableOf(name string) *tableDef {
 
 // list returns the columns behind the run's number, each after a prefix.
 func (t *tableDef) list(each func(name, is string) string) string {
-	var texts []string
-	for _, c := range t.columns {
-		texts = append(texts, each(c[0], c[1]))
-	}
-	return strings.Join(texts, ", ")
+	return strings.Join(mapped.Of(t.columns, func(c [2]string) string { return each(c[0], c[1]) }), ", ")
 }
 
 // read returns what reads files of a table, or nothing.
@@ -87,10 +84,7 @@ func (t *tableDef) read(files []string) string {
 		none := t.list(func(name, is string) string { return "NULL::" + is + " AS " + name })
 		return "(SELECT NULL::INTEGER AS run, " + none + ", '' AS filename WHERE false)"
 	}
-	var names []string
-	for _, file := range files {
-		names = append(names, literal(globbed(file)))
-	}
+	names := mapped.Of(files, func(file string) string { return literal(globbed(file)) })
 	return "(SELECT run::INTEGER AS run, " + t.list(func(name, _ string) string { return name }) +
 		", filename FROM read_parquet([" + strings.Join(names, ", ") + "], filename = true, " +
 		"hive_partitioning = true, hive_types = {'run': BIGINT}))" // BIGINT: DuckDB fails on max() of a column of paths

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"shadow/internal/mapped"
 	"shadow/internal/policy"
 	"shadow/internal/request"
 	"shadow/internal/store/duck"
@@ -223,10 +224,7 @@ func (l *loading) warn(format string, args ...any) {
 
 // runNumbers names runs: "run 7", "runs 3, 4 and 7".
 func runNumbers(runs []int32) string {
-	texts := make([]string, len(runs))
-	for i, run := range runs {
-		texts[i] = fmt.Sprint(run)
-	}
+	texts := mapped.Of(runs, func(run int32) string { return fmt.Sprint(run) })
 	last := len(texts) - 1
 	if last == 0 {
 		return "run " + texts[0]

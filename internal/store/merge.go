@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"shadow/internal/mapped"
 	"shadow/internal/store/duck"
 	"shadow/limit"
 )
@@ -104,10 +105,7 @@ type copied struct {
 }
 
 func (m *merging) leave() error {
-	var errs []error
-	for _, c := range m.copies {
-		errs = append(errs, c.leave())
-	}
+	errs := mapped.Of(m.copies, func(c *copied) error { return c.leave() })
 	return errors.Join(errs...)
 }
 

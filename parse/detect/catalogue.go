@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"shadow/internal/mapped"
 	"shadow/limit"
 	"shadow/parse"
 )
@@ -218,10 +219,7 @@ func Named(name string, o parse.Options) (*parse.Format, error) {
 			return parse.CompileNamedJSON(k.Name, m, o)
 		}
 	}
-	names := []string{}
-	for _, k := range Catalogue() {
-		names = append(names, k.Name)
-	}
+	names := mapped.Of(Catalogue(), func(k Known) string { return k.Name })
 	if near := otherNames[strings.ToLower(name)]; near != "" {
 		return nil, fmt.Errorf("no format is called %q; %s", name, near)
 	}

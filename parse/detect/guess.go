@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"shadow/internal/lazy"
+	"shadow/internal/mapped"
 	"shadow/parse"
 )
 
@@ -160,10 +161,7 @@ const mostWeighed = 1 << 16
 func weigh(columns [][]string) (is []int) {
 	w := weighing{done: map[weighed]meant{}}
 	for _, values := range columns {
-		shown := make([]int, len(meanings))
-		for i := range meanings {
-			shown[i] = meanings[i].shows(values)
-		}
+		shown := mapped.Of(meanings, func(m meaning) int { return m.shows(values) })
 		w.shown = append(w.shown, shown)
 	}
 	w.best(weighed{last: unknown})

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"shadow/internal/findings"
+	"shadow/internal/mapped"
 	"shadow/internal/servers"
 	"shadow/internal/suggest"
 	"shadow/internal/sweep"
@@ -168,10 +169,7 @@ func (s *Answer) pageLines(of *suggest.ExploredShape, p *html.Shape) {
 			p.Lack = s.Server + " has no limit of this shape. Those that it has come first in the list."
 			return
 		}
-		var made []html.Lines
-		for k := range p.Lines {
-			made = append(made, p.Lines[k].With(p.Scaled[i]))
-		}
+		made := mapped.Of(p.Lines, func(one html.PatternLines) html.Lines { return one.With(p.Scaled[i]) })
 		if lines := linesOf(blocks); !slices.Equal(lines, made) {
 			p.Other[i] = lines
 		}

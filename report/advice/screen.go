@@ -7,6 +7,7 @@ import (
 
 	"shadow/internal/escape"
 	"shadow/internal/lazy"
+	"shadow/internal/mapped"
 	"shadow/internal/servers"
 	"shadow/report/document"
 	"shadow/report/table"
@@ -158,10 +159,7 @@ func continued(command string, width int) (lines []string) {
 
 // indented are lines to paste.
 func indented(lines []string) (all []string) {
-	for _, line := range lines {
-		all = append(all, "    "+escape.Visible(line))
-	}
-	return all
+	return mapped.Add(all, lines, func(line string) string { return "    " + escape.Visible(line) })
 }
 
 // placed are the lines of a block, with its place in a comment.

@@ -4,6 +4,7 @@ package calibrate
 
 import (
 	"shadow/internal/calibrate"
+	"shadow/internal/mapped"
 	"shadow/internal/request"
 	"shadow/internal/traffic"
 	"shadow/internal/traffic/ingest"
@@ -119,9 +120,7 @@ func New(head report.Head, s *Source) *Report {
 	}
 	r.Reactions = []Reaction{}
 	if s.Enforced {
-		for _, c := range s.Requests.Reactions(s.Requests.Waits(s.Locations)) {
-			r.Reactions = append(r.Reactions, newReaction(c))
-		}
+		r.Reactions = mapped.Add(r.Reactions, s.Requests.Reactions(s.Requests.Waits(s.Locations)), newReaction)
 	}
 	return r
 }
@@ -144,9 +143,7 @@ func (s *Source) location(found *calibrate.Location) Location {
 		Place: []string{}, By: s.By[found.Key].String(), Requests: found.Requests, Keys: found.Clients, Refused: found.Refused,
 		Equal: fits(found.Equal, s.Top), AsGood: fits(found.AsGood, s.Top), AllEqual: len(found.Equal), AllAsGood: len(found.AsGood), whole: s.Whole, Contradictions: []Contradiction{},
 	}
-	for _, id := range found.Places {
-		l.Place = append(l.Place, s.Place(found.Way, id))
-	}
+	l.Place = mapped.Add(l.Place, found.Places, func(id int32) string { return s.Place(found.Way, id) })
 	if found.Best == nil {
 		return l
 	}
@@ -159,11 +156,7 @@ func (s *Source) location(found *calibrate.Location) Location {
 }
 
 func fits(all []*calibrate.Fit, most int) []calibrate.Fit {
-	some := []calibrate.Fit{}
-	for _, f := range all[:min(most, len(all))] {
-		some = append(some, *f)
-	}
-	return some
+	return mapped.Of(all[:min(most, len(all))], func(f *calibrate.Fit) calibrate.Fit { return *f })
 }
 
 func (s *Source) contradiction(c calibrate.Contradiction) Contradiction {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"shadow/internal/calibrate"
+	"shadow/internal/mapped"
 	"shadow/report/document"
 	"shadow/report/format"
 	"shadow/report/table"
@@ -123,10 +124,7 @@ func names(some []calibrate.Fit, all int, what string) string {
 	if len(some) == 0 {
 		return ""
 	}
-	var texts []string
-	for _, f := range some {
-		texts = append(texts, append(f.Known(), f.Limit)[0])
-	}
+	texts := mapped.Of(some, func(f calibrate.Fit) string { return append(f.Known(), f.Limit)[0] })
 	return format.Named(texts, int64(all)) + ": " + what
 }
 

@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 
+	"shadow/internal/mapped"
 	"shadow/internal/policy"
 	"shadow/internal/traffic"
 	"shadow/limit"
@@ -196,9 +197,7 @@ func top[T any](column []uint16, name func(int32) string, most int, count func(i
 		return cmp.Or(cmp.Compare(counts[y], counts[x]), cmp.Compare(name(x), name(y)))
 	})
 	tops = []T{}
-	for _, id := range ids[:min(len(ids), most)] {
-		tops = append(tops, count(id, counts[id]))
-	}
+	tops = mapped.Add(tops, ids[:min(len(ids), most)], func(id int32) T { return count(id, counts[id]) })
 	return tops, len(ids) - len(tops)
 }
 
@@ -246,9 +245,7 @@ func (f *outcome) policy(of *report.Policy) Policy {
 	timeline := f.Follow(f.Policies, f.index, f.Lateness, f.Moments)
 	shown := refused[:min(len(refused), f.top)]
 	p.MoreRefusals = int64(len(refused) - len(shown))
-	for _, row := range shown {
-		p.Refusals = append(p.Refusals, f.refusal(row, timeline))
-	}
+	p.Refusals = mapped.Add(p.Refusals, shown, func(row int32) Refusal { return f.refusal(row, timeline) })
 	for i := range f.Policies[f.index].Parts {
 		p.Limits = append(p.Limits, f.limit(i, timeline, p.Refusals))
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"shadow/internal/escape"
+	"shadow/internal/mapped"
 	"shadow/limit"
 	"shadow/report/document"
 	"shadow/report/format"
@@ -39,10 +40,7 @@ func (a *Account) writeTo(t *document.Writer, plots bool) {
 	t.Space()
 	t.Facts(a.facts()...)
 	if plots && a.Span != nil && a.Span.Seconds > 0 {
-		values := make([]float64, len(a.Timeline))
-		for i, n := range a.Timeline {
-			values[i] = float64(n)
-		}
+		values := mapped.Of(a.Timeline, func(n int64) float64 { return float64(n) })
 		column := max(1, a.Span.Length()/limit.Time(len(a.Timeline)-1))
 		t.Plot("requests in each column of "+format.Brief(column),
 			plot.Curve{Values: values, Length: a.Span.Length(), Rows: 6, Clock: true, Start: a.Span.First})

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"shadow/internal/mapped"
 	"shadow/report/document"
 	"shadow/report/format"
 	"shadow/report/html"
@@ -109,11 +110,7 @@ func (r *Report) because(c ReasonCount) string {
 }
 
 func statuses(all []int) string {
-	var texts []string
-	for _, s := range all {
-		texts = append(texts, fmt.Sprint(s))
-	}
-	return strings.Join(texts, " or ")
+	return strings.Join(mapped.Of(all, func(s int) string { return fmt.Sprint(s) }), " or ")
 }
 
 func (r *Report) answerTable() *table.Table {

@@ -10,6 +10,7 @@ import (
 
 	"shadow/internal/calc"
 	"shadow/internal/escape"
+	"shadow/internal/mapped"
 	"shadow/internal/policy"
 	"shadow/limit"
 	"shadow/report/document"
@@ -122,10 +123,7 @@ func variantText(v calc.Variant) string {
 	if len(v.Refused) == 0 {
 		return text
 	}
-	refused := make([]string, len(v.Refused))
-	for i, n := range v.Refused {
-		refused[i] = format.Thousands(n)
-	}
+	refused := mapped.Of(v.Refused, format.Thousands)
 	return text + "; refuses the clients below " + strings.Join(refused, ", ")
 }
 

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"shadow/internal/mapped"
 )
 
 // PercentOf is part of whole in percent, 0 of nothing.
@@ -79,10 +81,7 @@ const SizeUnits = "kMGTPE"
 
 // Runs names stored runs by their numbers: "run 7", "runs 3, 4 and 7".
 func Runs(runs []int32) string {
-	texts := make([]string, len(runs))
-	for i, run := range runs {
-		texts[i] = strconv.Itoa(int(run))
-	}
+	texts := mapped.Of(runs, func(run int32) string { return strconv.Itoa(int(run)) })
 	switch last := len(texts) - 1; {
 	case last < 0:
 		return "no run"

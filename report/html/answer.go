@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 
+	"shadow/internal/mapped"
 	"shadow/internal/suggest"
 	"shadow/report/document"
 	"shadow/report/format"
@@ -113,10 +114,7 @@ func (p *Answer) blocks() []block {
 		s.add("text", p.Watch)
 		s.add("paste", pasted(Lines{Text: p.Count, what: "A command"}, Lines{Text: p.Log, what: "Lines for the log"}))
 	}
-	var next []Lines
-	for _, command := range p.Next {
-		next = append(next, Lines{Text: command, what: "A command"})
-	}
+	next := mapped.Add(nil, p.Next, func(command string) Lines { return Lines{Text: command, what: "A command"} })
 	if next != nil {
 		s.add("title", "Next")
 	}

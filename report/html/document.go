@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"shadow/internal/mapped"
 	"shadow/report"
 	"shadow/report/document"
 	"shadow/report/format"
@@ -39,10 +40,7 @@ func (d *Document) Write(w io.Writer) error {
 }
 
 func (d *Document) view(p *document.Page, room room) *view {
-	var alerts []Alert
-	for _, a := range p.Alerts {
-		alerts = append(alerts, Alert{a.Level.Tone, a.Text})
-	}
+	alerts := mapped.Of(p.Alerts, func(a document.Alert) Alert { return Alert{a.Level.Tone, a.Text} })
 	parts, tables := p.Parts[:min(len(p.Parts), room.listed(60))], 0
 	alerts = append(room.alerts(alerts), leftOut(len(parts), len(p.Parts))...)
 	v := reported(d.head, p.Title, d.lede, cardsOf(&d.head.Input), alerts)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"shadow/internal/mapped"
 	"shadow/report"
 	"shadow/report/document"
 	"shadow/report/format"
@@ -72,10 +73,7 @@ func (p *Page) view(room room) *view {
 	if len(m.Policies) == 0 && p.Curves != nil {
 		title = "What every limit would have done"
 	}
-	var alerts []Alert
-	for _, text := range room.texts(m.Alerts()) {
-		alerts = append(alerts, Alert{"warn", text})
-	}
+	alerts := mapped.Of(room.texts(m.Alerts()), func(text string) Alert { return Alert{"warn", text} })
 	sections := p.Sections[:min(len(p.Sections), room.listed(60))]
 	alerts = append(alerts, leftOut(len(sections), len(p.Sections))...)
 	v := reported(&m.Head, title, ledeOf(&m.Head), p.cards(), alerts)

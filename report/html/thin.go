@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"shadow/internal/mapped"
 	"shadow/internal/sweep"
 )
 
@@ -39,9 +40,7 @@ func thinned(points []sweep.Point, most int, must []int) (some []sweep.Point, co
 	}
 	kept = append(kept, must...)
 	slices.Sort(kept)
-	for _, i := range slices.Compact(kept) {
-		some = append(some, points[i])
-	}
+	some = mapped.Add(some, slices.Compact(kept), func(i int) sweep.Point { return points[i] })
 	return some, columns
 }
 
@@ -49,11 +48,7 @@ func thinned(points []sweep.Point, most int, must []int) (some []sweep.Point, co
 func placesOf(points []sweep.Point) []float64 {
 	first := float64(points[0].Limit)
 	length := math.Log(float64(points[len(points)-1].Limit) / first)
-	places := make([]float64, len(points))
-	for i := range points {
-		places[i] = math.Log(float64(points[i].Limit)/first) / length
-	}
-	return places
+	return mapped.Of(points, func(p sweep.Point) float64 { return math.Log(float64(p.Limit)/first) / length })
 }
 
 // columnEnds are the last points in each column of a drawing, nil if there are more than so many.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"shadow/internal/mapped"
 	"shadow/internal/request"
 	"shadow/internal/sweep"
 	"shadow/report"
@@ -23,9 +24,7 @@ func New(res *sweep.KeysResult, q Question, o report.Options) *Report {
 		Absent:    []AbsentKey{}, Answers: []Answer{},
 		Log: res.ClientStats,
 	}
-	for _, text := range warnings(res, k, q) {
-		k.Warnings = append(k.Warnings, o.Anonymize.Text(text))
-	}
+	k.Warnings = mapped.Add(k.Warnings, warnings(res, k, q), o.Anonymize.Text)
 	for _, by := range q.By {
 		if why := absence(by, &res.ClientStats); why != "" {
 			k.Absent = append(k.Absent, AbsentKey{by.String(), why})
@@ -35,9 +34,7 @@ func New(res *sweep.KeysResult, q Question, o report.Options) *Report {
 		k.answer(res, q)
 	}
 	if s := q.Split; s != nil {
-		for _, key := range s.Found {
-			k.Found = append(k.Found, key.String())
-		}
+		k.Found = mapped.Add(k.Found, s.Found, request.Key.String)
 		k.validate(s, q)
 	}
 	return k

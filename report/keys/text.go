@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"shadow/internal/mapped"
 	"shadow/report/document"
 	"shadow/report/format"
 	"shadow/report/html"
@@ -53,10 +54,7 @@ func (k *Report) absentText() string {
 		}
 		keys[a.Why] = append(keys[a.Why], a.Key)
 	}
-	texts := make([]string, len(reasons))
-	for i, why := range reasons {
-		texts[i] = strings.Join(keys[why], ", ") + ": " + why
-	}
+	texts := mapped.Of(reasons, func(why string) string { return strings.Join(keys[why], ", ") + ": " + why })
 	return strings.Join(texts, "; ")
 }
 

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"shadow/internal/escape"
+	"shadow/internal/mapped"
 	"shadow/report/format"
 )
 
@@ -47,9 +48,7 @@ type PageHead struct {
 // for; "": there is none.
 func (t *Table) Page(most int, things string, all int64) *Page {
 	p := &Page{Title: Clip(t.Title, PageName)}
-	for _, c := range t.Columns {
-		p.Heads = append(p.Heads, c.page())
-	}
+	p.Heads = mapped.Add(p.Heads, t.Columns, Column.page)
 	for _, row := range t.Rows[:min(len(t.Rows), max(most, 0))] {
 		cells := make([]PageCell, len(row))
 		for i, cell := range row {
@@ -84,14 +83,9 @@ func (t *Table) Pages(most int, things string, all int64) (pages []*Page) {
 		if i > 0 {
 			part.Title += ", continued"
 		}
-		for _, j := range block {
-			part.Columns = append(part.Columns, t.Columns[j])
-		}
+		part.Columns = mapped.Add(part.Columns, block, func(j int) Column { return t.Columns[j] })
 		for _, row := range t.Rows {
-			var cells []Cell
-			for _, j := range block {
-				cells = append(cells, row[j])
-			}
+			cells := mapped.Of(block, func(j int) Cell { return row[j] })
 			part.Rows = append(part.Rows, cells)
 		}
 		pages = append(pages, part.Page(most, things, all))

@@ -5,6 +5,7 @@ package table
 import (
 	"strconv"
 
+	"shadow/internal/mapped"
 	"shadow/report/format"
 )
 
@@ -54,10 +55,7 @@ func (t *Of[T]) Join(c Column, cell func(*T) Cell) {
 // Fill returns the table with its rows.
 func (t *Of[T]) Fill(rows []T) *Table {
 	for i := range rows {
-		row := make([]Cell, len(t.cells))
-		for j, cell := range t.cells {
-			row[j] = cell(&rows[i])
-		}
+		row := mapped.Of(t.cells, func(cell func(*T) Cell) Cell { return cell(&rows[i]) })
 		t.Add(row...)
 	}
 	return &t.Table
@@ -92,10 +90,7 @@ func Number(head string) Column { return Column{Head: head, right: true} }
 
 // Numbers returns columns of numbers.
 func Numbers(heads ...string) (columns []Column) {
-	for _, head := range heads {
-		columns = append(columns, Number(head))
-	}
-	return columns
+	return mapped.Add(columns, heads, Number)
 }
 
 // Titled returns the column with another head on pages.
@@ -134,10 +129,7 @@ func Brief(text, brief string) Cell { return Cell{text: text, brief: brief} }
 
 // Texts returns a cell for each text.
 func Texts(texts ...string) (cells []Cell) {
-	for _, text := range texts {
-		cells = append(cells, Text(text))
-	}
-	return cells
+	return mapped.Add(cells, texts, Text)
 }
 
 // Count returns a cell with a number of things.
@@ -145,10 +137,7 @@ func Count(n int64) Cell { return Cell{kind: count, count: n} }
 
 // Counts returns a cell for each number.
 func Counts(numbers ...int64) (cells []Cell) {
-	for _, n := range numbers {
-		cells = append(cells, Count(n))
-	}
-	return cells
+	return mapped.Add(cells, numbers, Count)
 }
 
 // Share returns a cell with a percentage, which a page shows as a bar as well.

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"shadow/internal/mapped"
 	"shadow/internal/pipeline"
 	"shadow/internal/policy"
 	"shadow/internal/request"
@@ -16,10 +17,7 @@ import (
 // apart refuses policies that go by what a drill cannot send.
 func (d *Drill) apart(c *policy.Config, policies []policy.Policy) error {
 	if len(policies) != 1 {
-		var names []string
-		for _, p := range policies {
-			names = append(names, p.Name)
-		}
+		names := mapped.Of(policies, func(p policy.Policy) string { return p.Name })
 		return pipeline.Usage("a drill holds a server against one policy, and these are %d: %s; choose with --policy "+
 			"NAME, or one limit such as --limit token:6/30s", len(policies), strings.Join(names, ", "))
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"shadow/internal/escape"
+	"shadow/internal/mapped"
 	"shadow/internal/pipeline"
 	"shadow/internal/policy"
 	"shadow/internal/traffic"
@@ -114,10 +115,7 @@ const pause = limit.Second / 2
 // drill sends what is planned, and reports.
 func (d *Drill) drill(ctx context.Context, p *plan, result *replay.Result, o report.Options) error {
 	begin := time.Now().Add(time.Duration(pause) * time.Microsecond)
-	planned := make([]limit.Time, len(p.after))
-	for i, after := range p.after {
-		planned[i] = limit.Time(begin.UnixMicro()) + after
-	}
+	planned := mapped.Of(p.after, func(after limit.Time) limit.Time { return limit.Time(begin.UnixMicro()) + after })
 	foreseen, err := d.judge(p.batch, planned)
 	if err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"shadow/internal/calibrate"
+	"shadow/internal/mapped"
 	"shadow/internal/pipeline"
 	"shadow/internal/traffic"
 	"shadow/internal/traffic/ingest"
@@ -137,10 +138,7 @@ func (d *Drill) lines(ctx context.Context, b *traffic.Batch, inputs []ingest.Inp
 	for row, line := range b.Line {
 		rows[place{source(b, row), line}] = row
 	}
-	names := make([]string, len(inputs))
-	for i := range inputs {
-		names[i] = inputs[i].Name
-	}
+	names := mapped.Of(inputs, func(i ingest.InputStats) string { return i.Name })
 	all := make([]*outgoing, b.Len())
 	err := ingest.Lines(ctx, names, d.Read, ingest.AnyClient, func(l ingest.Line) bool {
 		at := place{uint32(l.Input), l.Number}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"shadow/internal/calibrate"
+	"shadow/internal/mapped"
 	"shadow/internal/pipeline"
 	"shadow/internal/policy"
 	"shadow/internal/request"
@@ -273,11 +274,7 @@ func (t *intake) byStatus(statuses []uint16, these func(row int) bool) {
 
 // join lists statuses.
 func join(statuses []uint16) string {
-	var texts []string
-	for _, s := range statuses {
-		texts = append(texts, strconv.Itoa(int(s)))
-	}
-	return strings.Join(texts, " or ")
+	return strings.Join(mapped.Of(statuses, func(s uint16) string { return strconv.Itoa(int(s)) }), " or ")
 }
 
 // place returns the name of a place.

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 
+	"shadow/internal/mapped"
 	"shadow/internal/pipeline"
 	"shadow/internal/policy"
 	"shadow/internal/request"
@@ -249,10 +250,7 @@ func (s *Session) by(q *Request) (request.Key, error) {
 
 // Keys names what limits may count by.
 func (s *Session) Keys() (names []string) {
-	for _, key := range s.keys {
-		names = append(names, key.String())
-	}
-	return names
+	return mapped.Add(names, s.keys, request.Key.String)
 }
 
 // mostActions is the most actions that are named.
@@ -267,10 +265,7 @@ func (s *Session) Actions() (names []string) {
 		}
 	}
 	slices.SortStableFunc(ids, func(x, y int32) int { return cmp.Compare(s.found.Actions[y], s.found.Actions[x]) })
-	for _, id := range ids[:min(len(ids), mostActions)] {
-		names = append(names, s.tables().ShownAction(id))
-	}
-	return names
+	return mapped.Add(names, ids[:min(len(ids), mostActions)], s.tables().ShownAction)
 }
 
 // actionNamed returns the name of an action in the log, which may be shown under another.

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"shadow/internal/escape"
+	"shadow/internal/mapped"
 	"shadow/internal/pipeline"
 	"shadow/internal/policy"
 	"shadow/internal/servers"
@@ -176,9 +177,7 @@ const mostTrials = 12
 // replay; that no smaller one does is known of those that were tried, between the largest that fails and the one found.
 func (m *Migrate) correct(ctx context.Context, as *replay.Comparison) (*moves.Correction, *trial, error) {
 	c := &moves.Correction{Limits: []string{}}
-	for _, g := range m.Protect {
-		c.Promise = append(c.Promise, g.String())
-	}
+	c.Promise = mapped.Add(c.Promise, m.Protect, suggest.Goal.String)
 	kept, hit, released := m.keeps(as)
 	if c.Before.Take(&hit, &released); kept {
 		c.Kept, c.Found, c.After = true, true, c.Before
@@ -327,9 +326,7 @@ func (m *Migrate) try(ctx context.Context, all trials) error {
 		return nil
 	}
 	policies := []policy.Policy{m.Policies[0]}
-	for _, t := range all {
-		policies = append(policies, t.policy)
-	}
+	policies = mapped.Add(policies, all, func(t *trial) policy.Policy { return t.policy })
 	tallies, err := m.Again(ctx, policies, all)
 	if err != nil {
 		return err

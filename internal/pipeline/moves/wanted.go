@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"shadow/internal/mapped"
 	"shadow/internal/pipeline"
 	"shadow/internal/policy"
 	"shadow/internal/request"
@@ -126,9 +127,7 @@ func spelledOut(networks []string) ([]string, error) {
 		return networks, err
 	}
 	networks = slices.Delete(networks, i, i+1)
-	for _, n := range x.Networks() {
-		networks = append(networks, servers.AddressText(n))
-	}
+	networks = mapped.Add(networks, x.Networks(), servers.AddressText)
 	return networks, nil
 }
 
@@ -242,8 +241,6 @@ func one(policies []policy.Policy) error {
 		return nil
 	}
 	var names severalError
-	for _, p := range policies {
-		names = append(names, p.Name)
-	}
+	names = mapped.Add(names, policies, func(p policy.Policy) string { return p.Name })
 	return pipeline.Usage("%w", names)
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"shadow/internal/mapped"
 	"shadow/internal/pipeline"
 	"shadow/internal/store"
 	"shadow/report"
@@ -133,9 +134,5 @@ func apartOf(found *store.Apart) *report.Apart {
 }
 
 func numbersOf(runs []store.RunFact) []int32 {
-	numbers := make([]int32, len(runs))
-	for i := range runs {
-		numbers[i] = runs[i].Run
-	}
-	return numbers
+	return mapped.Of(runs, func(r store.RunFact) int32 { return r.Run })
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"shadow/internal/escape"
+	"shadow/internal/mapped"
 	"shadow/internal/pipeline"
 	"shadow/internal/pipeline/flagvalue"
 	"shadow/internal/store"
@@ -235,11 +236,7 @@ type RunPair struct {
 }
 
 func pairsOf(runs map[int32]int32) []RunPair {
-	pairs := []RunPair{}
-	for _, there := range slices.Sorted(maps.Keys(runs)) {
-		pairs = append(pairs, RunPair{there, runs[there]})
-	}
-	return pairs
+	return mapped.Of(slices.Sorted(maps.Keys(runs)), func(there int32) RunPair { return RunPair{there, runs[there]} })
 }
 
 // Merge merges databases, all of them or none, and writes what it took in, for people or as JSON.
@@ -273,10 +270,7 @@ func (m *Merged) write(w io.Writer) error {
 		fmt.Fprintf(&text, "%s: took in %s (%s)",
 			escape.Visible(took.Database), format.Count(int64(len(took.Runs)), "run"), format.Count(took.Rows, "row"))
 		if len(took.Runs) > 0 {
-			var here []int32
-			for _, pair := range took.Runs {
-				here = append(here, pair.Here)
-			}
+			here := mapped.Of(took.Runs, func(pair RunPair) int32 { return pair.Here })
 			slices.Sort(here)
 			fmt.Fprintf(&text, " as %s", format.Runs(here))
 		}
