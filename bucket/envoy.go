@@ -1,6 +1,7 @@
 package bucket
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -25,10 +26,7 @@ import (
 func NewEnvoyLocal(spec limit.Spec) (limit.Limiter, error) {
 	args := spec.Args()
 	burst := args.Int("burst", spec.Count)
-	if err := args.Err(); err != nil {
-		return nil, err
-	}
-	if err := check(spec, burst, 0); err != nil {
+	if err := cmp.Or(args.Err(), check(spec, burst, 0)); err != nil {
 		return nil, err
 	}
 	switch {

@@ -1,6 +1,7 @@
 package bucket
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -31,10 +32,7 @@ type GCRA struct{ Token }
 func NewGCRA(spec limit.Spec) (limit.Limiter, error) {
 	args := spec.Args()
 	burst := args.Int("burst", 0)
-	if err := args.Err(); err != nil {
-		return nil, err
-	}
-	if err := check(spec, 1, 0); err != nil {
+	if err := cmp.Or(args.Err(), check(spec, 1, 0)); err != nil {
 		return nil, err
 	}
 	if spec.Period > math.MaxInt64/nanoseconds {

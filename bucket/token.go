@@ -1,6 +1,7 @@
 package bucket
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -40,10 +41,7 @@ func NewToken(spec limit.Spec) (limit.Limiter, error) {
 	initial := args.Int("initial", burst)
 	refill := args.Choice("refill", "even", "even", "step", "interval")
 	debt, owes := args.FlagOrInt("debt", boundless)
-	if err := args.Err(); err != nil {
-		return nil, err
-	}
-	if err := check(spec, burst, initial); err != nil {
+	if err := cmp.Or(args.Err(), check(spec, burst, initial)); err != nil {
 		return nil, err
 	}
 	switch {
@@ -64,9 +62,9 @@ func NewToken(spec limit.Spec) (limit.Limiter, error) {
 
 // check returns what is wrong with the tokens of a bucket, if anything is.
 func check(spec limit.Spec, burst, initial int64) error {
-	switch {
-	case spec.Count < 1 || spec.Period < 1:
-		return fmt.Errorf("limit %q: count and period must be positive", spec)
+	switch err := spec.Positive(); {
+	case err != nil:
+		return err
 	case burst < 1:
 		return fmt.Errorf("limit %q: burst=0 would admit nothing; it is the capacity in all, at least 1", spec)
 	case initial > burst:

@@ -1,6 +1,7 @@
 package bucket
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"time"
@@ -39,10 +40,7 @@ type Traefik struct {
 func NewTraefik(spec limit.Spec) (limit.Limiter, error) {
 	args := spec.Args()
 	burst := args.Int("burst", 1)
-	if err := args.Err(); err != nil {
-		return nil, err
-	}
-	if err := check(spec, burst, 0); err != nil {
+	if err := cmp.Or(args.Err(), check(spec, burst, 0)); err != nil {
 		return nil, err
 	}
 	if spec.Count > math.MaxInt64/int64(time.Second) || spec.Period > math.MaxInt64/nanoseconds {

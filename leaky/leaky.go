@@ -1,6 +1,7 @@
 package leaky
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/bits"
@@ -43,11 +44,8 @@ type Leaky struct {
 func New(spec limit.Spec) (limit.Limiter, error) {
 	args := spec.Args()
 	drip := args.Duration("drip", 0)
-	if err := args.Err(); err != nil {
+	if err := cmp.Or(args.Err(), spec.Positive()); err != nil {
 		return nil, err
-	}
-	if spec.Count < 1 || spec.Period < 1 {
-		return nil, fmt.Errorf("limit %q: count and period must be positive", spec)
 	}
 	drop, drain := int64(drip), int64(1)
 	if drip == 0 {

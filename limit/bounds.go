@@ -71,18 +71,18 @@ type bound struct {
 }
 
 // Horizon adds the span of a request at either end to the horizon of the limit.
-func (b *bound) Horizon() Time { return later(b.limit.Horizon(), 2*b.slack) }
+func (b *bound) Horizon() Time { return Later(b.limit.Horizon(), 2*b.slack) }
 
-// later is t + d, or Never.
-func later(t, d Time) Time {
+// Later returns t + d, or Never where there is no such moment. d must not be negative.
+func Later(t, d Time) Time {
 	if t > Never-d {
 		return Never
 	}
 	return t + d
 }
 
-// refuseEach is Refuse by way of Wait and Charge.
-func refuseEach(l Limiter, dst []int32, s *State, at []Time) []int32 {
+// RefuseEach is Refuse by way of Wait and Charge.
+func RefuseEach(l Limiter, dst []int32, s *State, at []Time) []int32 {
 	for i, t := range at {
 		refused := l.Wait(s, t) > 0
 		l.Charge(s, t, refused)
@@ -116,7 +116,7 @@ func (b *earliest) Charge(s *State, t Time, refused bool) {
 }
 
 // Refuse implements Limiter.
-func (b *earliest) Refuse(dst []int32, s *State, at []Time) []int32 { return refuseEach(b, dst, s, at) }
+func (b *earliest) Refuse(dst []int32, s *State, at []Time) []int32 { return RefuseEach(b, dst, s, at) }
 
 // askedLate asks at the end of the span and charges at its beginning.
 type askedLate struct{ bound }
@@ -129,7 +129,7 @@ func (b *askedLate) Charge(s *State, t Time, refused bool) { b.limit.Charge(s, t
 
 // Refuse implements Limiter.
 func (b *askedLate) Refuse(dst []int32, s *State, at []Time) []int32 {
-	return refuseEach(b, dst, s, at)
+	return RefuseEach(b, dst, s, at)
 }
 
 // latest has admitted requests come at the end of their span.
@@ -147,7 +147,7 @@ func (b *latest) Charge(s *State, t Time, refused bool) {
 }
 
 // Refuse implements Limiter.
-func (b *latest) Refuse(dst []int32, s *State, at []Time) []int32 { return refuseEach(b, dst, s, at) }
+func (b *latest) Refuse(dst []int32, s *State, at []Time) []int32 { return RefuseEach(b, dst, s, at) }
 
 // lagging is the high bound of a limiter: a request counts as if it came with the one that is judged, until the end
 // of its span, and from then on as if it had come at that end.

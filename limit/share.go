@@ -23,3 +23,11 @@ type Sharing struct {
 	Cooldown Time // how long a key is kept out after a refusal; 0: not at all
 	Extend   bool // whether requests in that time extend it
 }
+
+// Bit returns a choice as scripts take it: 1 for true.
+func Bit(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}

@@ -33,6 +33,14 @@ const underWay = "conn"
 // take.
 func (s Spec) UnderWay() bool { return s.Algorithm == underWay }
 
+// Positive refuses what no text of a limit can say, but a Spec.
+func (s Spec) Positive() error {
+	if s.Count < 1 || s.Period < 1 {
+		return fmt.Errorf("limit %q: count and period must be positive", s)
+	}
+	return nil
+}
+
 // String is the canonical text of the limit. That of nginx has its rate in the words of limit_req_zone.
 func (s Spec) String() string {
 	var b strings.Builder

@@ -33,7 +33,7 @@ func NewCaddy(spec limit.Spec) (limit.Limiter, error) {
 	if err := spec.Args().Err(); err != nil {
 		return nil, err
 	}
-	if err := positive(spec); err != nil {
+	if err := spec.Positive(); err != nil {
 		return nil, err
 	}
 	if spec.Count > limit.MaxRing || spec.Period == limit.Never {

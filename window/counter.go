@@ -1,6 +1,7 @@
 package window
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/bits"
@@ -69,10 +70,7 @@ func NewCounter(spec limit.Spec) (limit.Limiter, error) {
 	args := spec.Args()
 	all := chargesAll(args)
 	round := args.Choice("round", "no", "no", "nearest", "down")
-	if err := args.Err(); err != nil {
-		return nil, err
-	}
-	if err := positive(spec); err != nil {
+	if err := cmp.Or(args.Err(), spec.Positive()); err != nil {
 		return nil, err
 	}
 	w := newCounter(spec, 0, all)
@@ -89,7 +87,7 @@ func newCounter(spec limit.Spec, phase limit.Time, all bool) *Counter {
 }
 
 // Horizon is the length of two windows: what came at the beginning of one is seen until the end of the next.
-func (w *Counter) Horizon() limit.Time { return on(w.grid.step, w.grid.step) }
+func (w *Counter) Horizon() limit.Time { return limit.Later(w.grid.step, w.grid.step) }
 
 // A pair is what counts against a key in two windows.
 type pair struct {
@@ -161,7 +159,7 @@ func (w *Counter) Wait(s *limit.State, t limit.Time) limit.Time {
 	if room := w.room(c.current); room >= w.strict {
 		return limit.WaitFrom(t, now, rest-w.covered(room, c.previous))
 	}
-	return limit.WaitFrom(t, now, on(rest, w.grid.step-w.covered(w.room(0), c.current)))
+	return limit.WaitFrom(t, now, limit.Later(rest, w.grid.step-w.covered(w.room(0), c.current)))
 }
 
 // covered is the most of a window with so many requests that may be covered for room to be left: ⌊room·W/requests⌋.

@@ -1,6 +1,7 @@
 package window
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -39,10 +40,7 @@ const none = math.MinInt64
 func NewEvasive(spec limit.Spec) (limit.Limiter, error) {
 	args := spec.Args()
 	block := args.Duration("block", 10*limit.Second)
-	if err := args.Err(); err != nil {
-		return nil, err
-	}
-	if err := positive(spec); err != nil {
+	if err := cmp.Or(args.Err(), spec.Positive()); err != nil {
 		return nil, err
 	}
 	if spec.Period%limit.Second != 0 || block%limit.Second != 0 {
@@ -81,10 +79,10 @@ func (e *Evasive) Wait(s *limit.State, t limit.Time) limit.Time {
 	now := e.second(s, t)
 	free := now
 	if e.held(s, now) {
-		free = on(limit.Time(s.Level), e.block)
+		free = limit.Later(limit.Time(s.Level), e.block)
 	}
 	if e.full(s, free) {
-		free = on(s.At, e.period)
+		free = limit.Later(s.At, e.period)
 	}
 	if free == now {
 		return 0

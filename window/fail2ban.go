@@ -1,6 +1,7 @@
 package window
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -40,10 +41,7 @@ type Fail2ban struct {
 func NewFail2ban(spec limit.Spec) (limit.Limiter, error) {
 	args := spec.Args()
 	bantime := args.Duration("bantime", 10*limit.Minute)
-	if err := args.Err(); err != nil {
-		return nil, err
-	}
-	if err := positive(spec); err != nil {
+	if err := cmp.Or(args.Err(), spec.Positive()); err != nil {
 		return nil, err
 	}
 	if spec.Count > math.MaxInt32 {
@@ -55,7 +53,7 @@ func NewFail2ban(spec limit.Spec) (limit.Limiter, error) {
 const banned = -1 // instead of a number of failures
 
 // Horizon is the longer of findtime and bantime, and the moment at its end.
-func (f *Fail2ban) Horizon() limit.Time { return on(max(f.period, f.bantime), 1) }
+func (f *Fail2ban) Horizon() limit.Time { return limit.Later(max(f.period, f.bantime), 1) }
 
 // Wait implements limit.Limiter.
 func (f *Fail2ban) Wait(s *limit.State, t limit.Time) limit.Time {
@@ -63,7 +61,7 @@ func (f *Fail2ban) Wait(s *limit.State, t limit.Time) limit.Time {
 	if s.Level != banned || uint64(now-s.At) > uint64(f.bantime) {
 		return 0
 	}
-	return limit.WaitFrom(t, now, on(f.bantime-(now-s.At), 1))
+	return limit.WaitFrom(t, now, limit.Later(f.bantime-(now-s.At), 1))
 }
 
 // Charge implements limit.Limiter.

@@ -1,6 +1,7 @@
 package window
 
 import (
+	"cmp"
 	"fmt"
 
 	"shadow/limit"
@@ -35,10 +36,7 @@ type Fixed struct {
 func NewFixed(spec limit.Spec) (limit.Limiter, error) {
 	args := spec.Args()
 	align := args.Choice("align", "epoch", "epoch", "first")
-	if err := args.Err(); err != nil {
-		return nil, err
-	}
-	if err := positive(spec); err != nil {
+	if err := cmp.Or(args.Err(), spec.Positive()); err != nil {
 		return nil, err
 	}
 	return &Fixed{count: spec.Count, grid: newGrid(spec.Period, 0), first: align == "first"}, nil
@@ -51,7 +49,7 @@ func (w *Fixed) Horizon() limit.Time { return w.grid.step }
 // window. A window of align=first is there only once it has admitted a request.
 func (w *Fixed) at(s *limit.State, now limit.Time) (count int64, last limit.Time) {
 	if s.Extra > 0 && (s.Level > 0 || !w.first) {
-		if last := on(s.At, w.grid.step-limit.Time(s.Extra)); now <= last {
+		if last := limit.Later(s.At, w.grid.step-limit.Time(s.Extra)); now <= last {
 			return s.Level, last
 		}
 	}
@@ -61,7 +59,7 @@ func (w *Fixed) at(s *limit.State, now limit.Time) (count int64, last limit.Time
 // open is the last moment of a new window at now.
 func (w *Fixed) open(now limit.Time) limit.Time {
 	if w.first {
-		return on(now, w.grid.step-1)
+		return limit.Later(now, w.grid.step-1)
 	}
 	return w.grid.last(now)
 }
@@ -78,7 +76,7 @@ func (w *Fixed) Wait(s *limit.State, t limit.Time) limit.Time {
 	if count < w.count {
 		return 0
 	}
-	return limit.WaitFrom(t, now, on(last-now, 1))
+	return limit.WaitFrom(t, now, limit.Later(last-now, 1))
 }
 
 // Charge implements limit.Limiter.
@@ -148,14 +146,7 @@ func (w *surelyFixed) Charge(s *limit.State, t limit.Time, refused bool) {
 
 // Refuse implements limit.Limiter.
 func (w *surelyFixed) Refuse(dst []int32, s *limit.State, at []limit.Time) []int32 {
-	for i, t := range at {
-		refused := w.Wait(s, t) > 0
-		w.Charge(s, t, refused)
-		if refused {
-			dst = append(dst, int32(i))
-		}
-	}
-	return dst
+	return limit.RefuseEach(w, dst, s, at)
 }
 
 // Level implements limit.Leveler: the requests admitted in the window.

@@ -55,7 +55,7 @@ func (g *grid) mod(t limit.Time) limit.Time {
 // cell is the first and the last moment of the cell of t, as far as there is such time.
 func (g *grid) cell(t limit.Time) (first, last limit.Time) {
 	past := g.past(t)
-	return back(t, past), on(t, g.step-1-past)
+	return back(t, past), limit.Later(t, g.step-1-past)
 }
 
 // first is the first moment of the cell of t, or the first that there is.
@@ -65,15 +65,7 @@ func (g *grid) first(t limit.Time) limit.Time {
 
 // last is the last moment of the cell of t, or the last that there is.
 func (g *grid) last(t limit.Time) limit.Time {
-	return on(t, g.step-1-g.past(t))
-}
-
-// on is t + d, at most the last moment that there is. d must not be negative.
-func on(t, d limit.Time) limit.Time {
-	if t > math.MaxInt64-d {
-		return math.MaxInt64
-	}
-	return t + d
+	return limit.Later(t, g.step-1-g.past(t))
 }
 
 // back is t − d, at least the first moment that there is. d must not be negative.

@@ -1,6 +1,7 @@
 package window
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -56,10 +57,7 @@ func NewHAProxy(spec limit.Spec) (limit.Limiter, error) {
 	args := spec.Args()
 	admitted := args.Choice("charge", "all", "admitted", "all") == "admitted"
 	expire := args.Duration("expire", 0)
-	if err := args.Err(); err != nil {
-		return nil, err
-	}
-	if err := positive(spec); err != nil {
+	if err := cmp.Or(args.Err(), spec.Positive()); err != nil {
 		return nil, err
 	}
 	switch {

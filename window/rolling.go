@@ -26,7 +26,7 @@ type Rolling struct {
 
 // rolling is the window of spec, whatever its options.
 func rolling(spec limit.Spec) (Rolling, error) {
-	if err := positive(spec); err != nil {
+	if err := spec.Positive(); err != nil {
 		return Rolling{}, err
 	}
 	if spec.Count > limit.MaxRing {
@@ -110,7 +110,7 @@ func (w *Rolling) Bounds(slack limit.Time) (low, high limit.Limiter) {
 // within are the windows that judge by the longest and the shortest time that may lie between two requests.
 func (w *Rolling) within(slack limit.Time) (shorter, longer Rolling) {
 	shorter, longer = *w, *w
-	shorter.length, longer.length = max(0, w.length-slack), on(w.length, slack)
+	shorter.length, longer.length = max(0, w.length-slack), limit.Later(w.length, slack)
 	return shorter, longer
 }
 

@@ -30,7 +30,7 @@ func (w *Rolling) sharing(all, edge int64) (limit.Sharing, error) {
 func (w *Fixed) Sharing() (limit.Sharing, error) {
 	s := limit.Sharing{
 		Script:  "fixed",
-		Numbers: []int64{w.count, int64(w.grid.step), bit(w.first)},
+		Numbers: []int64{w.count, int64(w.grid.step), limit.Bit(w.first)},
 		Most:    max(uint64(w.count), uint64(w.grid.step)),
 	}
 	if !w.first {
@@ -51,7 +51,7 @@ func (w *Counter) Sharing() (limit.Sharing, error) {
 	}
 	return limit.Sharing{
 		Script:  "counter",
-		Numbers: []int64{w.count, int64(w.grid.step), bit(w.all)},
+		Numbers: []int64{w.count, int64(w.grid.step), limit.Bit(w.all)},
 		Step:    w.grid.step,
 		Most:    low,
 	}, nil
@@ -87,11 +87,4 @@ func (w AWS) Sharing() (limit.Sharing, error) {
 // Sharing implements limit.Sharer.
 func (w *Stepped) Sharing() (limit.Sharing, error) {
 	return limit.Sharing{}, errors.New("a window in steps has no script; one without step can be")
-}
-
-func bit(b bool) int64 {
-	if b {
-		return 1
-	}
-	return 0
 }

@@ -41,7 +41,7 @@ type Stepped struct {
 }
 
 func newStepped(spec limit.Spec, step limit.Time, most int64, all bool) (limit.Limiter, error) {
-	if err := positive(spec); err != nil {
+	if err := spec.Positive(); err != nil {
 		return nil, err
 	}
 	switch {

@@ -36,7 +36,7 @@ func NewSymfony(spec limit.Spec) (limit.Limiter, error) {
 	if err := spec.Args().Err(); err != nil {
 		return nil, err
 	}
-	if err := positive(spec); err != nil {
+	if err := spec.Positive(); err != nil {
 		return nil, err
 	}
 	switch {
@@ -55,16 +55,16 @@ func (w *Symfony) Horizon() limit.Time { return 2 * w.period }
 // at is the window that a request at t, or at the latest moment, comes into.
 func (w *Symfony) at(s *limit.State, t limit.Time) (now, end limit.Time, before, count int64) {
 	if s.Extra == 0 {
-		return t, on(t, w.period), 0, 0
+		return t, limit.Later(t, w.period), 0, 0
 	}
 	now, end = max(t, s.At), limit.Time(s.Level)
 	before, count = s.Extra>>counterBits, s.Extra&nowMask
-	kept := on(end, w.period) - s.At
+	kept := limit.Later(end, w.period) - s.At
 	switch since := uint64(now - s.At); {
 	case since >= uint64(kept-kept%limit.Second), since >= uint64(kept):
-		return now, on(now, w.period), 0, 0
+		return now, limit.Later(now, w.period), 0, 0
 	case now > end:
-		return now, on(end, w.period), count, 0
+		return now, limit.Later(end, w.period), count, 0
 	}
 	return now, end, before, count
 }
@@ -87,7 +87,7 @@ func (w *Symfony) Wait(s *limit.State, t limit.Time) limit.Time {
 		return 0
 	}
 	if count >= w.count {
-		return limit.WaitFrom(t, now, on(rest, 1))
+		return limit.WaitFrom(t, now, limit.Later(rest, 1))
 	}
 	high, low := bits.Mul64(uint64(w.count-count), uint64(w.period))
 	low, borrow := bits.Sub64(low, 1, 0)

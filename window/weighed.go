@@ -130,13 +130,7 @@ func (w weighedRolling) Charge(s *limit.State, t limit.Time, refused bool) {
 
 // Refuse implements limit.Limiter.
 func (w weighedRolling) Refuse(dst []int32, s *limit.State, at []limit.Time) []int32 {
-	for i, t := range at {
-		refused := w.WaitFor(s, t, 1) > 0
-		if w.ChargeFor(s, t, 1, refused); refused {
-			dst = append(dst, int32(i))
-		}
-	}
-	return dst
+	return limit.RefuseEach(w, dst, s, at)
 }
 
 // Level implements limit.Leveler: what was admitted inside the window.
@@ -157,7 +151,7 @@ func (w weighedFixed) WaitFor(s *limit.State, t limit.Time, cost int64) limit.Ti
 	case cost <= w.count-count:
 		return 0
 	}
-	return limit.WaitFrom(t, now, on(last-now, 1))
+	return limit.WaitFrom(t, now, limit.Later(last-now, 1))
 }
 
 // ChargeFor implements limit.Weigher.

@@ -40,11 +40,3 @@ func New(spec limit.Spec) (limit.Limiter, error) {
 func chargesAll(args *limit.Args) bool {
 	return args.Choice("charge", "admitted", "admitted", "all") == "all"
 }
-
-// positive refuses what no text of a limit can say, but a Spec.
-func positive(spec limit.Spec) error {
-	if spec.Count < 1 || spec.Period < 1 {
-		return fmt.Errorf("limit %q: count and period must be positive", spec)
-	}
-	return nil
-}

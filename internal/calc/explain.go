@@ -128,24 +128,16 @@ func tryOut(l limit.Limiter, start limit.Time, atOnce int64) *Trial {
 		}
 		l.Charge(&s, start, false)
 	}
-	free := after(start, l.Wait(&s, start))
+	free := limit.Later(start, l.Wait(&s, start))
 	l.Charge(&s, start, true)
-	next := after(start, l.Wait(&s, start))
+	next := limit.Later(start, l.Wait(&s, start))
 	t.One = next - free
 	half := start + (next-start)/2
 	for range atOnce {
 		l.Charge(&s, half, true)
 	}
-	t.Many = after(half, l.Wait(&s, half)) - free
+	t.Many = limit.Later(half, l.Wait(&s, half)) - free
 	return t
-}
-
-// after is wait after t, or Never.
-func after(t, wait limit.Time) limit.Time {
-	if t > limit.Never-wait {
-		return limit.Never
-	}
-	return t + wait
 }
 
 // A Client is a made-up client, and what became of its requests.

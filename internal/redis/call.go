@@ -46,7 +46,7 @@ func (c *Call) arguments(host string, clock Clock) []any {
 	if distance(since, c.At[0]) >= reach/4 { // beyond what the script can count
 		since = c.At[0] - reach/4
 	}
-	call := packed(int64(cell), c.Index, int64(since-begin), int64(clock), bit(c.Alone))
+	call := packed(int64(cell), c.Index, int64(since-begin), int64(clock), limit.Bit(c.Alone))
 	return []any{c.Limit.header, host, call, packed(offsets(nil, c.At, begin)...), places, c.packedMemory(begin)}
 }
 

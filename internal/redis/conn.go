@@ -249,8 +249,7 @@ func (r *Conn) explain(err error) error {
 
 // lost reports whether an error means that the connection ended, so that another one may do better at once.
 func lost(err error) bool {
-	var network net.Error
-	if errors.As(err, &network) {
+	if network, is := errors.AsType[net.Error](err); is {
 		return !network.Timeout()
 	}
 	text := err.Error()

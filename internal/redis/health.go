@@ -37,9 +37,6 @@ func newHealth(ping func(context.Context) error) *health {
 // up reports whether to ask Redis.
 func (h *health) up() bool { return !h.down.Load() }
 
-// succeeded notes that a batch was answered as a whole.
-func (h *health) succeeded() { h.pause = 0 }
-
 // failed notes that a batch was not, and begins to ping.
 func (h *health) failed() {
 	if h.down.Swap(true) {

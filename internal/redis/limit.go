@@ -66,7 +66,7 @@ func NewLimit(name string, part *policy.Part, t Terms) (*Limit, error) {
 	}
 	ttl := int64(horizon/limit.Millisecond) + 1 + t.MaxLag.Milliseconds() // of a key without requests
 	l.header = packed(append([]int64{
-		int64(l.cell), int64(t.Lateness), int64(min(t.Idle, reach)), ttl, int64(sharing.Cooldown), bit(sharing.Extend),
+		int64(l.cell), int64(t.Lateness), int64(min(t.Idle, reach)), ttl, int64(sharing.Cooldown), limit.Bit(sharing.Extend),
 	}, sharing.Numbers...)...)
 	return l, nil
 }
@@ -107,13 +107,6 @@ func (l *Limit) key(name string) string {
 		name = "sha256:" + hex.EncodeToString(sum[:])
 	}
 	return l.prefix + name + "}"
-}
-
-func bit(b bool) int64 {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // distance returns how far apart two times are.

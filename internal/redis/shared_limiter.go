@@ -125,7 +125,7 @@ func (r *SharedLimiter) share(p policy.Policy) (sharedPolicy, error) {
 			}
 		}
 	}
-	terms := Terms{Lateness: r.options.Lateness, Idle: later(longest, r.options.Lateness), MaxLag: r.options.MaxLag}
+	terms := Terms{Lateness: r.options.Lateness, Idle: limit.Later(longest, r.options.Lateness), MaxLag: r.options.MaxLag}
 	l, err := NewLimit(p.Name, part, terms)
 	if err != nil {
 		return sharedPolicy{}, err
@@ -142,21 +142,13 @@ func (r *SharedLimiter) share(p policy.Policy) (sharedPolicy, error) {
 	return one, nil
 }
 
-// later is a moment that is so much later, or never.
-func later(t, by limit.Time) limit.Time {
-	if t >= limit.Never-by {
-		return limit.Never
-	}
-	return t + by
-}
-
 // Begin implements replay.Remote.
 func (r *SharedLimiter) Begin(b *traffic.Batch) {
 	first := r.numbers.next.place == math.MinInt64
 	r.numbers.take(b)
 	for i := range r.policies {
 		if p := &r.policies[i]; first {
-			p.until = later(r.numbers.next.place, p.horizon) // Redis has missed what the Engine may remember from before
+			p.until = limit.Later(r.numbers.next.place, p.horizon) // Redis has missed what the Engine may remember from before
 		}
 	}
 }
@@ -240,7 +232,7 @@ func (r *SharedLimiter) behind() bool { return r.options.Behind != nil && r.opti
 // degrade begins a span of degradation, or keeps it from ending until a horizon after now.
 func (p *sharedPolicy) degrade(now limit.Time) {
 	p.degraded, p.lost = true, true
-	p.until = later(now, p.horizon)
+	p.until = limit.Later(now, p.horizon)
 }
 
 func (r *SharedLimiter) watch(trip RoundTrip) {
@@ -258,6 +250,6 @@ func (r *SharedLimiter) send(calls []*Call, requests int) bool {
 		r.health.failed()
 		return false
 	}
-	r.health.succeeded()
+	r.health.pause = 0
 	return true
 }

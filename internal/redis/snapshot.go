@@ -41,7 +41,9 @@ func (c *Call) packedMemory(begin limit.Time) []byte {
 	if l.level {
 		level, extra, high = level-int64(begin), extra&(1<<32-1), extra>>32
 	}
-	list := []int64{int64(s.At - begin/l.unit), level, extra, high, bit(l.level), bit(parked), int64(until - begin)}
+	list := []int64{
+		int64(s.At - begin/l.unit), level, extra, high, limit.Bit(l.level), limit.Bit(parked), int64(until - begin),
+	}
 	for i := range s.Ring().Len() {
 		list = append(list, int64(s.Ring().Nth(i)-begin))
 	}
