@@ -1,11 +1,7 @@
 package redistest
 
 import (
-	"bufio"
 	"fmt"
-	"io"
-	"net"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -122,7 +118,7 @@ func (c *Cluster) TakeOver(replica *Server, how string) {
 // CutOff keeps a replica from getting more of what its master is told.
 func (c *Cluster) CutOff(master, replica *Server) {
 	replica.Signal(sigStop)
-	_ = master.ask("CLIENT KILL TYPE replica") // it answers with a number
+	master.Do("CLIENT KILL TYPE replica")
 	wait(master.t, "the replica is cut off", func() bool { return master.Info("replication")["connected_slaves"] == "0" })
 }
 
@@ -144,42 +140,11 @@ func (s *Server) Info(section string) map[string]string {
 // Query returns the text with which a server answers a command.
 func (s *Server) Query(command string) string {
 	s.t.Helper()
-	text, err := s.query(command)
+	text, err := s.ask(command).Text()
 	if err != nil {
 		s.t.Fatalf("%s: %v", command, err)
 	}
 	return text
-}
-
-func (s *Server) query(command string) (string, error) {
-	conn, err := s.dial()
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = conn.Close() }()
-	if _, err := fmt.Fprintf(conn, "%s\r\n", command); err != nil {
-		return "", err
-	}
-	r := bufio.NewReader(conn)
-	head, err := r.ReadString('\n')
-	if err != nil {
-		return "", err
-	}
-	size, found := strings.CutPrefix(strings.TrimSpace(head), "$")
-	n, err := strconv.Atoi(size)
-	if !found || err != nil {
-		return "", fmt.Errorf("it answers %q", head)
-	}
-	text := make([]byte, n)
-	_, err = io.ReadFull(r, text)
-	return string(text), err
-}
-
-func (s *Server) dial() (net.Conn, error) {
-	if s.Socket == "" {
-		return net.Dial("tcp", s.HostPort())
-	}
-	return net.Dial("unix", s.Socket)
 }
 
 // wait waits for something to come true.

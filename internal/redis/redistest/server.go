@@ -2,7 +2,7 @@
 package redistest
 
 import (
-	"bufio"
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"net"
@@ -14,6 +14,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
+	"shadow/internal/mapped"
 	"shadow/internal/testneeds"
 )
 
@@ -113,7 +116,7 @@ func (s *Server) Start() {
 	s.cmd = exec.Command(s.program, s.Args...)
 	err := s.cmd.Start()
 	for end := time.Now().Add(time.Minute); err == nil && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		if s.ask("PING") == nil {
+		if s.ask("PING").Err() == nil {
 			return
 		}
 	}
@@ -134,28 +137,25 @@ func (s *Server) Kill() {
 // Signal sends the server a signal.
 func (s *Server) Signal(sig syscall.Signal) { _ = s.cmd.Process.Signal(sig) }
 
-// Do has the server do what takes no answer but a word.
+// Do has the server do what takes no answer.
 func (s *Server) Do(command string) {
 	s.t.Helper()
-	if err := s.ask(command); err != nil {
+	if err := s.ask(command).Err(); err != nil {
 		s.t.Fatalf("%s: %v", command, err)
 	}
 }
 
-func (s *Server) ask(command string) error {
-	conn, err := s.dial()
-	if err != nil {
-		return err
+// ask returns what the server answers to a command, for which it may take its time.
+func (s *Server) ask(command string) *redis.Cmd {
+	o := &redis.Options{
+		Addr: s.HostPort(), Protocol: 2, DisableIdentity: true, MaxRetries: -1, DialerRetries: 1, ReadTimeout: -1,
 	}
-	defer func() { _ = conn.Close() }()
-	if _, err := fmt.Fprintf(conn, "%s\r\n", command); err != nil {
-		return err
+	if s.Socket != "" {
+		o.Network, o.Addr = "unix", s.Socket
 	}
-	answer, err := bufio.NewReader(conn).ReadString('\n')
-	if err == nil && !strings.HasPrefix(answer, "+") {
-		err = fmt.Errorf("it answers %q", answer)
-	}
-	return err
+	c := redis.NewClient(o)
+	defer func() { _ = c.Close() }()
+	return c.Do(context.Background(), mapped.Of(strings.Fields(command), func(word string) any { return word })...)
 }
 
 // HostPort is where a server with a port listens.
