@@ -170,7 +170,9 @@ func columns() []Figure {
 // Figures are all that conditions may name, in the order in which they are listed.
 func Figures() []Figure {
 	of := slices.DeleteFunc(columns(), func(f Figure) bool { return !f.asks })
-	return slices.Concat(of, classFigures(), identityFigures(), historyFigures(), answerFigures())
+	classes := clientFigures(Always, classNames(""), "clients of the class that most of their requests claim",
+		func(t *source, class int) ClassFigures { return t.policy.ByClass[class] })
+	return slices.Concat(of, classes, identityFigures(), historyFigures(), answerFigures())
 }
 
 // figure is a figure of its own.
@@ -239,12 +241,6 @@ func field[T, U any](p *T, of func(*T) *U) *U {
 		return nil
 	}
 	return of(p)
-}
-
-// classFigures returns the figures by the class that clients claim.
-func classFigures() []Figure {
-	return clientFigures(Always, classNames(""), "clients of the class that most of their requests claim",
-		func(t *source, class int) ClassFigures { return t.policy.ByClass[class] })
 }
 
 // identityFigures returns the figures by who the clients are.

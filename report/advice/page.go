@@ -58,7 +58,10 @@ func (s *Report) page() *html.Answer {
 	for g := range who.Count {
 		if advice.Whole.Groups[g] > 0 {
 			groups = append(groups, g)
-			p.Groups = append(p.Groups, groupOf(advice, g))
+			p.Groups = append(p.Groups, html.Group{
+				Name: g.String(), Clients: advice.Whole.Groups[g], Requests: advice.Whole.Requests[g],
+				Protected: advice.Protected().Has(g), Target: advice.Target.Has(g),
+			})
 		}
 	}
 	for _, c := range e.Clients {
@@ -81,13 +84,6 @@ func (s *Report) Asked() *html.Answer {
 		Limit: a.Answer.Limit, By: "client", Action: a.Action, Why: a.Answer.WhyLooser(),
 	}}
 	return page
-}
-
-func groupOf(a *suggest.Advice, g who.Identity) html.Group {
-	return html.Group{
-		Name: g.String(), Clients: a.Whole.Groups[g], Requests: a.Whole.Requests[g],
-		Protected: a.Protected().Has(g), Target: a.Target.Has(g),
-	}
 }
 
 // pageNotes say what the figures are, and are not.

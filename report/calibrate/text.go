@@ -96,7 +96,7 @@ func (l *Location) facts() (f document.Facts) {
 	f = append(f, document.Strong("limit", text))
 	f.Add("known as", strings.Join(l.Best.Known(), ", "))
 	f.Add("agreement", fmt.Sprintf("%s of the verdicts (95 %% interval %s); %s where the limit was chosen by other keys",
-		format.Percentage(l.AgreementPercent), format.Percentages(l.Interval), format.Percentage(l.UnseenPercent)))
+		format.Percentage(l.AgreementPercent), format.Percents(l.Interval)+" %", format.Percentage(l.UnseenPercent)))
 	if l.explains() {
 		equal := l.Equal[:min(len(l.Equal), mostEqual)]
 		f.Add("equal", names(equal, l.AllEqual, "agree on as many requests"))

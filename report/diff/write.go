@@ -208,8 +208,5 @@ func (c *Counts) cells(level, name string, requests int64) table.Record {
 
 // Write writes the comparison in one of format.PageOutputs, all of it or nothing.
 func (d *Report) Write(w io.Writer, output string) error {
-	if output == "html" {
-		return html.NewDocument(&d.Head, "", d.Text).Write(w)
-	}
-	return document.Write(w, d, d.View, output, format.PageOutputs())
+	return html.WriteReport(w, d, &d.Head, "", output)
 }

@@ -27,10 +27,7 @@ func New(s *ingest.Stats, who *report.Population, site findings.Site, o report.O
 
 // Write writes the report in one of format.PageOutputs, all of it or nothing.
 func (r *Report) Write(w io.Writer, output string) error {
-	if output == "html" {
-		return html.NewDocument(&r.Head, "What in this log would mislead an answer, and which flags help.", r.Text).Write(w)
-	}
-	return document.Write(w, r, r.View, output, format.PageOutputs())
+	return html.WriteReport(w, r, &r.Head, "What in this log would mislead an answer, and which flags help.", output)
 }
 
 // Schema implements document.Report.

@@ -147,7 +147,7 @@ func (w *Writer) Facts(facts ...Fact) {
 			shown = ""
 		}
 		label = f.Label
-		w.entry(shown, f.Text, c)
+		w.labelled(shown, w.wrapped(escape.Visible(f.Text), labelWidth), c)
 		for _, line := range f.Details {
 			lines := []string{escape.Visible(line)}
 			switch {
@@ -173,11 +173,6 @@ func (w *Writer) item(f Fact) {
 		w.printf("  - %s\n", table.MarkdownText(strings.TrimSpace(line)))
 	}
 	w.list = true
-}
-
-// entry writes a label and a text beside it, which is wrapped at the width of a terminal.
-func (w *Writer) entry(label, text string, c color) {
-	w.labelled(label, w.wrapped(escape.Visible(text), labelWidth), c)
 }
 
 // labelled writes lines with a label beside the first.

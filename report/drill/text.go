@@ -15,10 +15,7 @@ import (
 
 // Write writes the report in one of format.PageOutputs, all of it or nothing.
 func (r *Report) Write(w io.Writer, output string) error {
-	if output == "html" {
-		return html.NewDocument(&r.Head, "A limit on a server, proven by requests of the log.", r.Text).Write(w)
-	}
-	return document.Write(w, r, r.View, output, format.PageOutputs())
+	return html.WriteReport(w, r, &r.Head, "A limit on a server, proven by requests of the log.", output)
 }
 
 // Schema implements document.Report.

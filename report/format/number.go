@@ -32,9 +32,6 @@ func Percent(p float64) string {
 // Percentage writes a share as texts have it: "27.15 %". Flags and conditions take the sign without a space.
 func Percentage(p float64) string { return Percent(p) + " %" }
 
-// Percentages writes a range of shares likewise.
-func Percentages(r [2]float64) string { return Percents(r) + " %" }
-
 // Thousands writes n in groups of three digits: 1,234,567.
 func Thousands(n int64) string {
 	digits := strconv.FormatInt(n, 10)

@@ -24,6 +24,15 @@ type Document struct {
 	text func(*document.Writer)
 }
 
+// WriteReport writes a report in one of format.PageOutputs, all of it or nothing. lede says what it is, unless it is
+// about a replay.
+func WriteReport(w io.Writer, r document.Report, head *report.Head, lede, output string) error {
+	if output == "html" {
+		return NewDocument(head, lede, r.Text).Write(w)
+	}
+	return document.Write(w, r, head.View, output, format.PageOutputs())
+}
+
 // NewDocument returns a report as a page. text writes it; lede says what it is, unless it is about a replay.
 func NewDocument(head *report.Head, lede string, text func(*document.Writer)) *Document {
 	return &Document{head, cmp.Or(lede, ledeOf(head)), text}

@@ -133,10 +133,7 @@ func (k *Report) bound(key string) *Bound {
 
 // Write writes the report in one of format.PageOutputs, all of it or nothing.
 func (k *Report) Write(w io.Writer, output string) error {
-	if output == "html" {
-		return html.NewDocument(&k.Head, "", k.Text).Write(w)
-	}
-	return document.Write(w, k, k.View, output, format.PageOutputs())
+	return html.WriteReport(w, k, &k.Head, "", output)
 }
 
 // One answer for people: what was asked, a table of the keys, and which is best.

@@ -110,7 +110,7 @@ func writePeople(w io.Writer, output string, width int, columns []string, rows R
 			fmt.Fprintln(w, strings.Join(lines, "\n"))
 		}
 	default:
-		fmt.Fprintln(w, strings.Join(t.whole(), "\n"))
+		fmt.Fprintln(w, strings.Join(t.Blocks(Unbounded, 0)[0], "\n"))
 	}
 	switch {
 	case more:

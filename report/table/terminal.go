@@ -48,9 +48,6 @@ func (t *Table) Blocks(width, most int) [][]string {
 	return blocks
 }
 
-// whole sets the grid as it is, however wide.
-func (t *Table) whole() []string { return t.Blocks(Unbounded, 0)[0] }
-
 // deal cuts blocks after every someRows rows, and puts together what belongs to the same ones.
 func deal(blocks [][]string) (dealt [][]string) {
 	end := len(blocks[0])
