@@ -65,7 +65,7 @@ func (l *Lines) Begin(block []byte) {
 	l.data, l.at = block, 0
 	l.marks, l.mark, l.base = l.marks[:0], 0, 0
 	if w, is := l.parser.(*w3cParser); is {
-		w.begin()
+		w.columns = w.first
 	}
 	if l.scanner != nil {
 		l.scanner.unescaped = bytes.IndexByte(block, '\\') < 0

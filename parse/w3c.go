@@ -128,9 +128,6 @@ type w3cParser struct {
 	day            limit.Time
 }
 
-// begin makes the parser ready for another block.
-func (p *w3cParser) begin() { p.columns = p.first }
-
 // Parse implements Parser.
 func (p *w3cParser) Parse(line []byte, r *Record) Fault {
 	*r = blank

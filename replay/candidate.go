@@ -195,16 +195,11 @@ func (c *candidate) tally(requests int64, actions int) PolicyTally {
 
 // delaysTally returns how long the policy kept requests waiting, nil if it cannot.
 func (c *candidate) delaysTally() *Delays {
-	if !c.waits() {
+	if !slices.ContainsFunc(c.limits, func(l policyLimit) bool { return l.delayer != nil }) {
 		return nil
 	}
 	p := c.delays.percentiles(50, 99)
 	return &Delays{Requests: c.delays.n, Total: c.delays.total, P50: p[0], P99: p[1]}
-}
-
-// waits reports whether the policy may keep requests waiting.
-func (c *candidate) waits() bool {
-	return slices.ContainsFunc(c.limits, func(l policyLimit) bool { return l.delayer != nil })
 }
 
 // rangeTally returns the range in which the policy may lie, nil if it is judged exactly.

@@ -44,12 +44,6 @@ type Figures struct {
 	Tokens []float64 `json:"tokens"`
 }
 
-// Spec is the limit that the bucket is.
-func (b Bucket) Spec() (limit.Spec, error) {
-	return limit.Parse(fmt.Sprintf("token:%d/%s,burst=%d,initial=%d", b.Refill.Count, limit.FormatPeriod(b.Refill.Per),
-		b.Capacity, b.Initial))
-}
-
 // Leaving returns the steady client after whose window so many tokens are left: it takes out what was in the bucket and
 // flows in, but for these. Where the bucket begins empty its first request is refused, and one more takes them out.
 func (b Bucket) Leaving(left int64) (Pattern, error) {
@@ -73,7 +67,8 @@ func (b Bucket) Leaving(left int64) (Pattern, error) {
 // Calc works the numbers out, and lets the limiter itself judge the client's requests. The tokens are sampled
 // at so many moments, at least 2.
 func (b Bucket) Calc(moments int) (Figures, error) {
-	spec, err := b.Spec()
+	spec, err := limit.Parse(fmt.Sprintf("token:%d/%s,burst=%d,initial=%d",
+		b.Refill.Count, limit.FormatPeriod(b.Refill.Per), b.Capacity, b.Initial))
 	if err != nil {
 		return Figures{}, err
 	}

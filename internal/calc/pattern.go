@@ -85,7 +85,7 @@ func (p Pattern) Random() bool { return p.kind == random }
 func (p Pattern) Requests(window limit.Time) int64 {
 	switch p.kind {
 	case constant, random:
-		return p.rate.in(window)
+		return mulDivUp(int64(window), p.rate.Count, int64(p.rate.Per)) // from a request on
 	case burst:
 		bursts := limit.CeilDiv(int64(window), int64(p.every))
 		if bursts > math.MaxInt64/p.size {

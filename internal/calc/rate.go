@@ -51,9 +51,6 @@ func (r Rate) PerSecond() float64 {
 	return float64(r.Count) / seconds(r.Per)
 }
 
-// in returns how many requests of a steady client lie in a window that begins with one: ⌈window·count/per⌉.
-func (r Rate) in(window limit.Time) int64 { return mulDivUp(int64(window), r.Count, int64(r.Per)) }
-
 // moment is when request number k of a steady client comes, the first being number 0: ⌈k·per/count⌉. It is rounded up,
 // because the token that it waits for is not there any earlier.
 func (r Rate) moment(k int64) limit.Time { return limit.Time(mulDivUp(k, int64(r.Per), r.Count)) }

@@ -123,7 +123,7 @@ func (s *search) bucketsOf(r rate, hold int64) (all []string) {
 		return all
 	}
 	// A rate of 12/m is written 6/30s where 6 is what the bucket holds.
-	if whole := hold * int64(r.per); whole%r.n == 0 && usual(limit.Time(whole/r.n)) {
+	if whole := hold * int64(r.per); whole%r.n == 0 && slices.Contains(ratePeriods, limit.Time(whole/r.n)) {
 		add("token:%d/%s", hold, limit.FormatPeriod(limit.Time(whole/r.n)))
 	} else {
 		add("token:%d/%s,burst=%d", r.n, per, hold)
@@ -139,9 +139,6 @@ func (s *search) bucketsOf(r rate, hold int64) (all []string) {
 
 // seconds is a length in seconds.
 func seconds(t limit.Time) float64 { return float64(t) / float64(limit.Second) }
-
-// usual reports whether people would write a rate by a period.
-func usual(per limit.Time) bool { return slices.Contains(ratePeriods, per) }
 
 // try judges a limit, unless it has been, there is no such, or it is none of the server's.
 func (s *search) try(text string) {

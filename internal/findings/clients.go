@@ -4,12 +4,12 @@ import (
 	"math/bits"
 	"net/netip"
 	"slices"
-	"strings"
 
 	"shadow/internal/request"
 	"shadow/internal/traffic"
 	"shadow/internal/traffic/ingest"
 	"shadow/internal/traffic/match"
+	"shadow/internal/traffic/who"
 	"shadow/limit"
 )
 
@@ -119,7 +119,7 @@ func (l *clients) learn() {
 	l.ranks = append(l.ranks, make([]uint16, l.all.Len()-len(l.ranks))...)
 	for id := int32(len(l.agents)); int(id) < t.Agents.Len(); id++ {
 		a := agent{class: t.Agents.Class(id)}
-		if nameless(t.Agents.Name(id)) {
+		if who.SaysNothing(t.Agents.Name(id)) {
 			a.none = 1
 		}
 		if kind := t.Agents.Kind(id); kind >= 0 {
@@ -131,11 +131,6 @@ func (l *clients) learn() {
 	if id, known := t.Actions.Find([]byte(match.StaticAction)); known {
 		l.static = id
 	}
-}
-
-// nameless reports whether an agent says nothing: it is missing, or a URL is in its place.
-func nameless(agent string) bool {
-	return agent == "-" || strings.HasPrefix(agent, "http://") || strings.HasPrefix(agent, "https://")
 }
 
 // promote begins to look closer at clients that have become heavy. What they sent before, little, is forgotten.

@@ -86,14 +86,14 @@ var lookers = []func(*seen) looker{
 	func(*seen) looker { return notHTTP{} },
 	func(all *seen) looker { return &anonymous{seen: all} },
 	func(all *seen) looker { return &agents{seen: all} },
-	newFolded,
+	func(all *seen) looker { return &folded{seen: all, counts: slices.ContainsFunc(all.Keys, byActions)} },
 	func(all *seen) looker { return &sample{seen: all} },
 	func(all *seen) looker { return &clock{seen: all} },
 	func(all *seen) looker { return &days{seen: all} },
 	func(all *seen) looker { return &stamps{seen: all} },
 	func(all *seen) looker { return &clients{seen: all} },
 	func(all *seen) looker { return &enforced{seen: all} },
-	newNetworks,
+	func(all *seen) looker { return &networks{seen: all, checked: map[claim]uint32{}} },
 	func(all *seen) looker { return &keyless{seen: all} },
 }
 

@@ -28,10 +28,6 @@ type claim struct {
 	agent  uint16
 }
 
-func newNetworks(all *seen) looker {
-	return &networks{seen: all, checked: map[claim]uint32{}}
-}
-
 func (l *networks) take(b *traffic.Batch, from, to int) {
 	if l.Known.Crawlers == nil {
 		return

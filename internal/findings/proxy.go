@@ -259,7 +259,7 @@ func covering(all []netip.Addr, most int) (names []string) {
 	}
 	shared := make([]int, len(all)-1) // bits with the next one
 	for i := range shared {
-		shared[i] = commonBits(all[i], all[i+1])
+		shared[i] = match.SharedBits(all[i], all[i+1])
 	}
 	gaps := slices.Sorted(slices.Values(shared))
 	cut := -1 // neighbours that share as many bits or fewer are apart
@@ -278,7 +278,7 @@ func covering(all []netip.Addr, most int) (names []string) {
 		for j < len(shared) && shared[j] > cut {
 			j++
 		}
-		p, _ := all[i].Prefix(min(widest, commonBits(all[i], all[j])))
+		p, _ := all[i].Prefix(min(widest, match.SharedBits(all[i], all[j])))
 		networks = append(networks, p)
 		for n := len(networks) - 1; n > 0; n-- { // the same network again, or the other half of one
 			last, before := networks[n], networks[n-1]
@@ -294,16 +294,4 @@ func covering(all []netip.Addr, most int) (names []string) {
 		i = j + 1
 	}
 	return mapped.Add(names, networks, netip.Prefix.String)
-}
-
-// commonBits returns how many leading bits two addresses of one kind share.
-func commonBits(a, b netip.Addr) (n int) {
-	x, y := a.AsSlice(), b.AsSlice()
-	for i := range x {
-		if d := x[i] ^ y[i]; d != 0 {
-			return n + bits.LeadingZeros8(d)
-		}
-		n += 8
-	}
-	return n
 }

@@ -168,10 +168,6 @@ type folded struct {
 	counts bool
 }
 
-func newFolded(all *seen) looker {
-	return &folded{seen: all, counts: slices.ContainsFunc(all.Keys, byActions)}
-}
-
 func (l *folded) find(*ingest.Stats) []Finding {
 	if !l.counts {
 		return nil

@@ -248,8 +248,7 @@ func explain(name string, err error) error {
 		return fmt.Errorf("logfile: %s: %w; run shadow as a user who may read it, or pipe the log in: sudo cat … | shadow replay -",
 			name, fs.ErrPermission)
 	}
-	var path *fs.PathError
-	if errors.As(err, &path) {
+	if path, is := errors.AsType[*fs.PathError](err); is {
 		err = path.Err
 	}
 	return fmt.Errorf("logfile: %s: %w", name, err)

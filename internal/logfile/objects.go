@@ -182,8 +182,7 @@ func storeError(err error) error {
 	if err == nil || err == io.EOF {
 		return nil
 	}
-	var failed *object.Error
-	if errors.As(err, &failed) {
+	if failed, is := errors.AsType[*object.Error](err); is {
 		return failed
 	}
 	return nil

@@ -20,7 +20,7 @@ type Doctor struct {
 
 // Run verifies what is asked, reads, and reports.
 func (r *Doctor) Run(ctx context.Context, logs []string) (err error) {
-	err = r.prepare(ctx, logs, func(*policy.Config) ([]policy.Policy, error) { return nil, nil })
+	err = r.Prepare(ctx, logs, func(*policy.Config) ([]policy.Policy, error) { return nil, nil })
 	if err != nil {
 		return err
 	}

@@ -144,8 +144,7 @@ func (s *Source) withLimits(config *policy.Config) error {
 // explainMissing says of a limit of --limits-from that counts by what no log has where it stands, and what to log; of
 // others what explainMissing says.
 func (s *Source) explainMissing(err error, policies []policy.Policy) error {
-	var missing *ingest.MissingFieldError
-	if errors.As(err, &missing) {
+	if missing, is := errors.AsType[*ingest.MissingFieldError](err); is {
 		var places []string
 		for _, p := range s.limits {
 			for _, l := range p.Limits {

@@ -66,7 +66,7 @@ func (r *Keys) Run(ctx context.Context, logs []string) (err error) {
 	if len(r.By) == 0 && len(r.Limits) == 0 {
 		r.found = foundKeys(r.findFields(logs), r.NetworkDB != nil)
 	}
-	if err := r.prepare(ctx, logs, func(*policy.Config) ([]policy.Policy, error) { return r.ask() }); err != nil {
+	if err := r.Prepare(ctx, logs, func(*policy.Config) ([]policy.Policy, error) { return r.ask() }); err != nil {
 		return err
 	}
 	heap.CollectOftenLater()
@@ -95,7 +95,12 @@ func (r *Keys) Run(ctx context.Context, logs []string) (err error) {
 	a.Tables, a.Lateness = r.Read.Tables, r.Read.Lateness
 	a.Read = func(do func(*traffic.Batch) error) (ingest.Stats, error) {
 		return r.read(ctx, r.Read, func(src replay.Source, _ *ingest.Reader) error {
-			return each(ctx, src, func(b *traffic.Batch) error { return cmp.Or(take(b), unlessWarm(do)(b)) })
+			return each(ctx, src, func(b *traffic.Batch) error {
+				if err := take(b); err != nil || b.Warm { // a suggestion starts cold
+					return err
+				}
+				return do(b)
+			})
 		})
 	}
 	a.Who = r.who
@@ -129,16 +134,6 @@ func (r *Keys) Run(ctx context.Context, logs []string) (err error) {
 		return err
 	}
 	return r.report(result, b.report())
-}
-
-// unlessWarm has do see the requests that count: a suggestion starts cold.
-func unlessWarm(do func(*traffic.Batch) error) func(*traffic.Batch) error {
-	return func(b *traffic.Batch) error {
-		if b.Warm {
-			return nil
-		}
-		return do(b)
-	}
 }
 
 // keyBounds say of some keys how much of the target any limit by them can reach. That is what a suggestion says of its

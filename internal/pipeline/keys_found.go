@@ -60,12 +60,7 @@ func (r *Keys) fieldsOf(name string) (fields []request.Key, err error) {
 	if !logfile.CanBeReadAgain(name) {
 		return nil, nil
 	}
-	input, err := logfile.OpenInput(name, nil)
-	if err != nil {
-		return nil, err
-	}
-	defer input.Close()
-	sample, err := input.PeekInto(nil)
+	sample, err := beginningOf(name)
 	if err != nil {
 		return nil, err
 	}

@@ -82,8 +82,10 @@ type Logs struct {
 	ofPasses      int             // how many there will be; 0: not known yet
 }
 
-// prepare builds the pipeline, and finds the logs.
-func (l *Logs) prepare(ctx context.Context, names []string, choose func(*policy.Config) ([]policy.Policy, error)) (err error) {
+// Prepare builds the pipeline, and finds the logs. Commands begin with it.
+func (l *Logs) Prepare(
+	ctx context.Context, names []string, choose func(*policy.Config) ([]policy.Policy, error),
+) (err error) {
 	if err = l.VerifyAnonymity(); err != nil {
 		return err
 	}

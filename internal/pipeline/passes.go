@@ -2,15 +2,17 @@ package pipeline
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"sync/atomic"
 
+	"shadow/internal/logfile"
 	"shadow/internal/pipeline/heap"
-	"shadow/internal/policy"
 	"shadow/internal/traffic"
 	"shadow/internal/traffic/ingest"
 	"shadow/internal/traffic/trace"
+	"shadow/parse"
 	"shadow/replay"
 	"shadow/report"
 )
@@ -134,13 +136,31 @@ func (k *keeper) Next() (*traffic.Batch, error) {
 
 // What packages need that ask questions of their own.
 
-// Prepare builds the pipeline, and finds the logs. Commands begin with it.
-func (l *Logs) Prepare(ctx context.Context, names []string, choose func(*policy.Config) ([]policy.Policy, error)) error {
-	return l.prepare(ctx, names, choose)
+// Beginning returns how the first log begins that can be looked at and has a known format, and that format; nil where
+// there is none.
+func (l *Logs) Beginning() ([]byte, *parse.Format) {
+	for _, name := range l.found.Names {
+		if sample, err := beginningOf(name); err == nil {
+			if found, err := l.Read.Format.For(sample); err == nil {
+				return sample, found.Format
+			}
+		}
+	}
+	return nil, nil
 }
 
-// Found are the names of the logs.
-func (l *Logs) Found() []string { return l.found.Names }
+// beginningOf returns how a log begins that is not standard input.
+func beginningOf(name string) ([]byte, error) {
+	if name == standardInput {
+		return nil, errors.ErrUnsupported
+	}
+	input, err := logfile.OpenInput(name, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer input.Close()
+	return input.Peek()
+}
 
 // Each hands all requests to do, batch by batch. Where nothing was read, or was meant, that is an error.
 func (l *Logs) Each(ctx context.Context, do func(*traffic.Batch) error) (ingest.Stats, error) {

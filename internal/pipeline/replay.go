@@ -140,7 +140,7 @@ func (r *Replay) prepareReplay(ctx context.Context, logs []string) error {
 		return Usage("--sweep keeps curves in the database, and --no-store keeps nothing: --output html shows them, as does shadow sweep")
 	}
 	r.Asked = r.HarmAction
-	if err := r.prepare(ctx, logs, r.Choose); err != nil {
+	if err := r.Prepare(ctx, logs, r.Choose); err != nil {
 		return err
 	}
 	r.byFlag = len(r.Limits) > 0
@@ -254,7 +254,7 @@ func (r *Replay) newSweep() *sweep.Sweep {
 
 // newEngine returns an engine that judges by the policies. sink may be nil.
 func (r *Replay) newEngine(ctx context.Context, sink replay.Sink) *replay.Engine {
-	kept := r.Events.Of(len(r.Policies))
+	kept := min(int(r.Events), len(r.Policies))
 	if r.Output == "html" {
 		r.overTime = html.NewOverTime(sink, len(r.Policies))
 		sink, kept = r.overTime, len(r.Policies)

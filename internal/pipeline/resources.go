@@ -75,8 +75,7 @@ func (m *Memory) Within(ctx context.Context, warn func(string), run func(context
 	err := run(watched)
 	stop(nil)
 	<-ended
-	var short *MemoryError
-	if err != nil && errors.As(context.Cause(watched), &short) {
+	if short, is := errors.AsType[*MemoryError](context.Cause(watched)); is && err != nil {
 		return short
 	}
 	return err

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"shadow/internal/calibrate"
-	"shadow/internal/logfile"
 	"shadow/internal/policy"
 	"shadow/internal/request"
 	"shadow/internal/traffic"
@@ -59,20 +58,8 @@ func (r *Replay) watchRetries() error {
 
 // logsPaths reports whether the first log that can be looked at has paths.
 func (r *Replay) logsPaths() bool {
-	for _, name := range r.found.Names {
-		input, err := logfile.OpenInput(name, nil)
-		if err != nil || name == standardInput {
-			continue
-		}
-		sample, err := input.PeekInto(nil)
-		input.Close() //nolint:errcheck // it was only looked at
-		if err != nil {
-			continue
-		}
-		found, err := r.Read.Format.For(sample)
-		return err == nil && found.Format.Has(parse.FieldPath)
-	}
-	return false
+	_, format := r.Beginning()
+	return format != nil && format.Has(parse.FieldPath)
 }
 
 // Observe implements replay.Observer.

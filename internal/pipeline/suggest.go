@@ -270,7 +270,7 @@ func (r *Suggest) prepareSuggest(ctx context.Context, logs []string) error {
 	r.Memory.expect(suggestClient)
 	r.names, r.Asked, r.Cold = logs, r.Action, true // no part of the log is warmed
 	r.advisor.HeldOut = r.Holdout
-	err := r.prepare(ctx, logs, func(*policy.Config) ([]policy.Policy, error) { return r.underWay(r.Band) })
+	err := r.Prepare(ctx, logs, func(*policy.Config) ([]policy.Policy, error) { return r.underWay(r.Band) })
 	if err != nil {
 		return err
 	}

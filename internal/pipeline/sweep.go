@@ -114,7 +114,7 @@ func (r *Sweep) prepareSweep(ctx context.Context, logs []string) error {
 			return r.instead(policies)
 		}
 	}
-	if err := r.prepare(ctx, logs, choose); err != nil {
+	if err := r.Prepare(ctx, logs, choose); err != nil {
 		return err
 	}
 	if err := r.weigh(); err != nil {

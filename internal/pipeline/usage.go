@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"shadow/internal/escape"
-	"shadow/internal/logfile"
 	"shadow/internal/store"
 	"shadow/internal/traffic/ingest"
 	"shadow/limit"
@@ -303,15 +302,7 @@ func (l *Logs) unsuited(s *ingest.Stats) string {
 
 // suited returns the format that reads most of the first lines of a log, as --format takes it; "" if none is found.
 func (l *Logs) suited(name string) string {
-	if name == standardInput {
-		return ""
-	}
-	input, err := logfile.OpenInput(name, nil)
-	if err != nil {
-		return ""
-	}
-	defer input.Close()
-	sample, err := input.Peek()
+	sample, err := beginningOf(name)
 	if err != nil || len(sample) == 0 {
 		return ""
 	}

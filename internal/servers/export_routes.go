@@ -68,7 +68,8 @@ func nearestKong(spec limit.Spec, s limit.Shape) (text, deviation string) {
 
 // nearestAPISIX is limit-req, or for what is no bucket limit-count.
 func nearestAPISIX(spec limit.Spec, s limit.Shape) (text, deviation string) {
-	per := limit.Time(math.Max(1, math.Round(fill(s)/float64(limit.Second)))) * limit.Second
+	filled := float64(s.AtOnce) * float64(s.Period) / float64(s.Count) // from empty
+	per := limit.Time(math.Max(1, math.Round(filled/float64(limit.Second)))) * limit.Second
 	if !s.Kin {
 		per += limit.Millisecond
 		text = fmt.Sprintf("fixed:%d/%s,%s", s.AtOnce, limit.FormatPeriod(per), restyOptions)
@@ -79,9 +80,6 @@ func nearestAPISIX(spec limit.Spec, s limit.Shape) (text, deviation string) {
 	}
 	return nearestNginx(spec, s)
 }
-
-// fill returns how long an empty bucket takes to fill.
-func fill(s limit.Shape) float64 { return float64(s.AtOnce) * float64(s.Period) / float64(s.Count) }
 
 // nearestIngress returns the nearest limit of nginx whose burst is a multiple of its rate.
 func nearestIngress(spec limit.Spec, shape limit.Shape) (text, deviation string) {

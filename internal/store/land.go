@@ -95,16 +95,6 @@ func (w *workplace) leave() error {
 	return err
 }
 
-// sync makes all that is in the workplace durable.
-func (w *workplace) sync() error {
-	return filepath.WalkDir(w.path, func(path string, _ fs.DirEntry, err error) error {
-		if err == nil {
-			err = syncPath(path)
-		}
-		return err
-	})
-}
-
 // landRun makes a run of the workplace, which is synced, and returns its number. When the folder is locked, may says
 // whether it still may; nil: it may.
 func (w *workplace) landRun(ctx context.Context, d *duck.Conn, may func() error) (run int32, err error) {

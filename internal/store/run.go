@@ -174,6 +174,3 @@ func (e Events) String() string {
 	}
 	return strconv.Itoa(int(e))
 }
-
-// Of is for how many of so many policies events are kept.
-func (e Events) Of(policies int) int { return min(int(e), policies) }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -134,7 +135,12 @@ func (w *workplace) overflow() string { return filepath.Join(w.path, "overflow")
 func (w *workplace) finish(ctx context.Context) error {
 	err := os.RemoveAll(w.overflow())
 	if err == nil {
-		err = w.sync()
+		err = filepath.WalkDir(w.path, func(path string, _ fs.DirEntry, err error) error {
+			if err == nil {
+				err = syncPath(path)
+			}
+			return err
+		})
 	}
 	if cause := context.Cause(ctx); cause != nil {
 		err = cause

@@ -29,10 +29,6 @@ type clock struct {
 	latest limit.Time // the difference of the last line
 }
 
-func newClock(late limit.Time) clock {
-	return clock{late: time.Duration(late) * time.Microsecond, newer: traffic.MinTime, older: traffic.MinTime, latest: traffic.MinTime}
-}
-
 // ahead returns how far it is ahead, as far as is known.
 func (c *clock) ahead() limit.Time { return max(c.newer, c.older) }
 

@@ -118,7 +118,9 @@ func (t listener) Lost()                          { t.losses, t.tally.Lost = t.l
 func (t listener) Waits(l *follow.Log) bool       { return t.stream.Waits(l.Number) }
 
 func (t listener) Joined(l *follow.Log) {
-	t.logs = append(t.logs, &log{Log: l, clock: newClock(t.options.Read.Lateness)})
+	late := time.Duration(t.options.Read.Lateness) * time.Microsecond
+	begin := clock{late: late, newer: traffic.MinTime, older: traffic.MinTime, latest: traffic.MinTime}
+	t.logs = append(t.logs, &log{Log: l, clock: begin})
 	t.stream.Sources(t.set.Numbers())
 	t.saves.hurry = true
 }

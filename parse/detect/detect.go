@@ -109,7 +109,7 @@ func (d *Detector) detect(sample []byte) (Detection, error) {
 		return Detection{}, err
 	}
 	if header := w3cHeader(sample); header != "" && !parse.Mostly(lines, jsonLike) {
-		format, err := d.w3c(header)
+		format, err := d.once(header, func() (*parse.Format, error) { return parse.CompileW3C(header, d.choice.Options) })
 		if err != nil {
 			return Detection{}, err
 		}
@@ -170,11 +170,6 @@ func w3cHeader(sample []byte) string {
 		}
 	}
 	return ""
-}
-
-// w3c is the format of such a header.
-func (d *Detector) w3c(header string) (*parse.Format, error) {
-	return d.once(header, func() (*parse.Format, error) { return parse.CompileW3C(header, d.choice.Options) })
 }
 
 // mostWrappings is the most wrappings that a line may have: docker compose writes lines of syslog, which write others.

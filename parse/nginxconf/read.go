@@ -86,8 +86,7 @@ func Read(path string, text []byte) (top []*Directive, problems []error, err err
 		return nil, nil, err
 	}
 	for _, e := range payload.Errors {
-		var parse *crossplane.ParseError
-		if errors.As(e.Error, &parse) && parse.File != nil && parse.Line != nil {
+		if parse, is := errors.AsType[*crossplane.ParseError](e.Error); is && parse.File != nil && parse.Line != nil {
 			e.Error = fmt.Errorf("%s:%d: %s", *parse.File, *parse.Line, strings.ReplaceAll(parse.What, "\n", " "))
 		}
 		problems = append(problems, e.Error)

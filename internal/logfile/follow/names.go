@@ -174,8 +174,7 @@ func notThere(name string) string {
 
 // cause returns an error without the path and what was done with it.
 func cause(err error) error {
-	var path *fs.PathError
-	if errors.As(err, &path) {
+	if path, is := errors.AsType[*fs.PathError](err); is {
 		return path.Err
 	}
 	return err

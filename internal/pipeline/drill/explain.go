@@ -113,7 +113,7 @@ func (e *explanation) try(rng *rand.Rand, odd []*part) error {
 		move := e.mover(rng)
 		for j, row := range p.rows {
 			at := e.moments[row]
-			if j == last || j < last && j >= last-reach && move.chance(reach) {
+			if j == last || j < last && j >= last-reach && (move.share >= 0 || rng.IntN(max(2, reach/moved)) == 0) {
 				at = move.moment(row)
 			}
 			places[i] = append(places[i], int32(len(rows)))
@@ -159,9 +159,6 @@ func (e *explanation) mover(rng *rand.Rand) mover {
 	}
 	return m
 }
-
-// chance reports whether one of so many requests is moved.
-func (m *mover) chance(of int) bool { return m.share >= 0 || m.rng.IntN(max(2, of/moved)) == 0 }
 
 // moment returns one at which the request of a row may have been judged.
 func (m *mover) moment(row int32) limit.Time {

@@ -9,7 +9,6 @@ import (
 
 	"shadow/internal/calibrate"
 	"shadow/internal/escape"
-	"shadow/internal/logfile"
 	"shadow/internal/pipeline"
 	"shadow/internal/policy"
 	"shadow/internal/request"
@@ -43,9 +42,7 @@ func (c *Calibrate) Run(ctx context.Context, logs []string) error {
 	if err := c.Prepare(ctx, logs, func(*policy.Config) ([]policy.Policy, error) { return take.keys() }); err != nil {
 		return err
 	}
-	if err := c.fields(take); err != nil {
-		return err
-	}
+	c.fields(take)
 	c.Policies = c.Policies[:len(c.By)]
 	c.Read.Trial, c.Read.Lines = new(ingest.Trial), true
 	stats, err := c.Each(ctx, take.take)
@@ -97,27 +94,12 @@ func (c *Calibrate) verifyLimits() error {
 }
 
 // fields adds what the log has that can be made use of: hosts and paths.
-func (c *Calibrate) fields(t *intake) error {
-	for _, name := range c.Found() {
-		input, err := logfile.OpenInput(name, nil)
-		if err != nil || name == "-" {
-			continue
-		}
-		sample, err := input.PeekInto(nil)
-		input.Close() //nolint:errcheck // it was only looked at
-		if err != nil {
-			continue
-		}
-		found, err := c.Read.Format.For(sample)
-		if err != nil {
-			continue // reading says so
-		}
-		c.Read.Hosts = c.Read.Hosts || found.Format.Has(parse.FieldHost)
-		c.Read.Paths = c.Read.Paths || found.Format.Has(parse.FieldPath)
-		t.names = ingest.FieldsOf(sample, found.Format)
-		return nil
+func (c *Calibrate) fields(t *intake) {
+	if sample, format := c.Beginning(); format != nil {
+		c.Read.Hosts = c.Read.Hosts || format.Has(parse.FieldHost)
+		c.Read.Paths = c.Read.Paths || format.Has(parse.FieldPath)
+		t.names = ingest.FieldsOf(sample, format)
 	}
-	return nil
 }
 
 // A Verdict says which field has what the server decided, and which of its words say that a request was refused.

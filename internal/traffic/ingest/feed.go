@@ -133,7 +133,7 @@ func tellApart(feeds []*feed, o *Options) error {
 
 func closeFeeds(feeds []*feed) {
 	for _, f := range feeds {
-		f.close()
+		f.input.Close()
 	}
 }
 
@@ -169,8 +169,6 @@ func (f *feed) read(b *logfile.Block) error {
 
 // publish tells fetch how far the input has come.
 func (f *feed) publish() { f.reached.Store(int64(max(f.first, f.progress.reached))) }
-
-func (f *feed) close() { f.input.Close() }
 
 // watermarkOf returns the moment before which nothing can come any more.
 func watermarkOf(feeds []*feed, lateness limit.Time) limit.Time {

@@ -39,7 +39,7 @@ func nearestAddresses(address netip.Addr, names []string) (near []string) {
 	shared := map[string]int{}
 	for _, name := range names {
 		if other, ok := leadingAddress(name); ok && other.Is4() == address.Is4() {
-			shared[name] = sharedBits(address, other)
+			shared[name] = SharedBits(address, other)
 			near = append(near, name)
 		}
 	}
@@ -60,9 +60,9 @@ func leadingAddress(name string) (netip.Addr, bool) {
 	return address.Unmap().WithZone(""), err == nil
 }
 
-// sharedBits returns how many leading bits two addresses of one kind share.
-func sharedBits(a, b netip.Addr) (n int) {
-	x, y := a.As16(), b.As16()
+// SharedBits returns how many leading bits two addresses of one kind share.
+func SharedBits(a, b netip.Addr) (n int) {
+	x, y := a.AsSlice(), b.AsSlice()
 	for i := range x {
 		if d := x[i] ^ y[i]; d != 0 {
 			return n + bits.LeadingZeros8(d)

@@ -61,7 +61,10 @@ func NewScopes(scopes []request.Conditions, tiers *Tiers, extra []string, owners
 	s := &Scopes{all: 1<<len(scopes) - 1, membership: tiers, groups: groups, stated: stated}
 	s.actions = newNameBits(scopes, func(c *request.Conditions) []string { return c.Actions })
 	s.methods = newNameBits(scopes, func(c *request.Conditions) []string { return c.Methods })
-	s.prefixes, _ = newPatternBits(scopes, func(c *request.Conditions) []string { return c.Prefixes }, newPrefix)
+	prefixes := func(c *request.Conditions) []string { return c.Prefixes }
+	s.prefixes, _ = newPatternBits(scopes, prefixes, func(text string) (func([]byte) bool, error) {
+		return func(path []byte) bool { return len(path) >= len(text) && string(path[:len(text)]) == text }, nil
+	})
 	var errs [12]error
 	s.paths, errs[0] = newPatternBits(scopes, func(c *request.Conditions) []string { return c.Paths }, newPath)
 	s.regexps, errs[1] = newPatternBits(scopes, func(c *request.Conditions) []string { return c.Regexps }, newRegexp)
@@ -106,10 +109,6 @@ func (s *Scopes) addUpstreams(scopes []request.Conditions) error {
 func newPath(text string) (func([]byte) bool, error) {
 	g, err := NewGlob(text)
 	return g.fits, err
-}
-
-func newPrefix(text string) (func([]byte) bool, error) {
-	return func(path []byte) bool { return len(path) >= len(text) && string(path[:len(text)]) == text }, nil
 }
 
 func newRegexp(text string) (func([]byte) bool, error) {

@@ -36,7 +36,8 @@ func (s *Scopes) NewMarker(tables *traffic.Tables, clients ClientRule) *Marker {
 	}
 	m := &Marker{scopes: s, tables: tables}
 	if s.tiers != nil {
-		m.tiers = s.membership.newFinder(clients)
+		of := s.membership
+		m.tiers = &tierFinder{tiers: of, clients: clients, none: uint8(len(of.tiers)), lasting: clients.lasting()}
 	}
 	if s.networks.asked {
 		m.network = &networkFinder{bits: &s.networks, clients: clients}

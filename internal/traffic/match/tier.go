@@ -160,10 +160,6 @@ type tierFinder struct {
 	seen    uint64  // the fields that some request had, by their place in Tiers.fields
 }
 
-func (t *Tiers) newFinder(clients ClientRule) *tierFinder {
-	return &tierFinder{tiers: t, clients: clients, none: uint8(len(t.tiers)), lasting: clients.lasting()}
-}
-
 // find returns the tier of a request of the client with this id.
 func (f *tierFinder) find(client int32, r *parse.Record) uint8 {
 	tier := f.none

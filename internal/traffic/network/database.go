@@ -96,8 +96,7 @@ func Open(names []string) (*Database, error) {
 
 // explain says what to do about a file that is not what it should be.
 func explain(err error) error {
-	var invalid maxminddb.InvalidDatabaseError
-	if errors.As(err, &invalid) {
+	if errors.As(err, new(maxminddb.InvalidDatabaseError)) {
 		return fmt.Errorf("no MMDB file, or a damaged one (%w); want one such as GeoLite2-ASN.mmdb", err)
 	}
 	return err

@@ -144,7 +144,7 @@ func (o *Observer) learn() {
 		if a.class == request.Crawler {
 			a.crawler = useragent.CrawlerName(name)
 		}
-		if saysNothing(name) {
+		if SaysNothing(name) {
 			a.nameless = 1
 		}
 		if low := strings.ToLower(name); holdsAny(low, ownAgents) {
@@ -167,8 +167,8 @@ func (o *Observer) crawlerName(agent uint16) string {
 	return useragent.CrawlerName(o.Tables.Agents.Name(int32(agent)))
 }
 
-// saysNothing reports whether an agent is missing, or a URL is in its place.
-func saysNothing(agent string) bool {
+// SaysNothing reports whether an agent is missing, or a URL is in its place.
+func SaysNothing(agent string) bool {
 	return agent == "-" || strings.HasPrefix(agent, "http://") || strings.HasPrefix(agent, "https://")
 }
 
