@@ -259,7 +259,7 @@ func patternOf(names []string) string {
 			after = after[1:]
 		}
 	}
-	shortest := len(slices.MinFunc(names, shorter))
+	shortest := len(slices.MinFunc(names, func(x, y string) int { return len(x) - len(y) }))
 	after = after[max(0, len(before)+len(after)-shortest):]
 	found, err := filepath.Glob(before + "*" + after)
 	sorted := slices.Sorted(slices.Values(names))
@@ -268,8 +268,6 @@ func patternOf(names []string) string {
 	}
 	return quotedUnlessEmpty(before) + "*" + quotedUnlessEmpty(after)
 }
-
-func shorter(x, y string) int { return len(x) - len(y) }
 
 func quotedUnlessEmpty(text string) string {
 	if text == "" {

@@ -30,7 +30,10 @@ func (e *UnknownFormatError) Error() string {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "the format of the log is not known\n  first line: %s\n", e.First)
-	near := e.nearest()
+	// Of web servers the one by which most lines make sense; of several the one that breaks furthest to the right.
+	near := slices.MaxFunc(e.tried[:min(len(e.tried), webServers)], func(a, b Detection) int {
+		return cmp.Or(cmp.Compare(a.sound, b.sound), cmp.Compare(a.fault.Column, b.fault.Column))
+	})
 	fmt.Fprintf(&b, "  the nearest is %s, by which %d of %d lines make sense: %s (column %d)\n", near.Format.Name, near.sound, near.Lines,
 		near.fault.Reason, near.fault.Column)
 	if e.guess != "" {
@@ -42,14 +45,6 @@ func (e *UnknownFormatError) Error() string {
 	}
 	return b.String() + "  state it as in the server's configuration: --format '$remote_addr - $remote_user [$time_local] \"$request\" …' (nginx), " +
 		"--format '%h %l %u %t \"%r\" …' (Apache), or --nginx-conf /etc/nginx/nginx.conf --log-name main"
-}
-
-// nearest is the format by which most lines make sense, of those of web servers; of several the one that breaks furthest
-// to the right.
-func (e *UnknownFormatError) nearest() Detection {
-	return slices.MaxFunc(e.tried[:min(len(e.tried), webServers)], func(a, b Detection) int {
-		return cmp.Or(cmp.Compare(a.sound, b.sound), cmp.Compare(a.fault.Column, b.fault.Column))
-	})
 }
 
 // Misfit is the error of a stated format that reads no line of the sample, nil when it reads one or there is none. A

@@ -3,6 +3,7 @@ package calibrate
 import (
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"time"
 
@@ -190,7 +191,7 @@ func (r *Report) CSV(w io.Writer) error {
 		if l.Best == nil {
 			continue
 		}
-		exact := func(p float64) table.Cell { return table.Shown("", format.Exact(p)) }
+		exact := func(p float64) table.Cell { return table.Shown("", strconv.FormatFloat(p, 'f', 4, 64)) }
 		row("best", l.Best, exact(l.AgreementPercent), exact(l.Interval[0]), exact(l.Interval[1]), exact(l.UnseenPercent))
 		for j := range l.Equal {
 			row("equal", &l.Equal[j])

@@ -157,9 +157,6 @@ func Plain(n int64) string { return strconv.FormatInt(n, 10) }
 // PlainSeconds writes seconds for programs.
 func PlainSeconds(s float64) string { return strconv.FormatFloat(s, 'f', -1, 64) }
 
-// Exact is a share for programs.
-func Exact(p float64) string { return strconv.FormatFloat(p, 'f', 4, 64) }
-
 // ShortPercentage writes a share with as many digits as it has.
 func ShortPercentage(p float64) string { return strconv.FormatFloat(p, 'f', -1, 64) + " %" }
 

@@ -78,7 +78,10 @@ func (s *server) find(ctx context.Context, mine, sources bool) error {
 		return fmt.Errorf("--target %s: %w", s.url(), err)
 	}
 	for _, a := range all {
-		if a = a.Unmap(); !isNear(a) && !mine {
+		a = a.Unmap()
+		// Of this machine or of a private network.
+		near := a.IsLoopback() || a.IsPrivate() || a.IsLinkLocalUnicast() || a.IsUnspecified()
+		if !near && !mine {
 			return pipeline.Usage("--target %s is %s, an address on the public internet: --yes-it-is-mine sends requests "+
 				"to it, which only its owner may do", s.url(), a)
 		}
@@ -100,11 +103,6 @@ func (s *server) find(ctx context.Context, mine, sources bool) error {
 			"drill", s.url())
 	}
 	return fmt.Errorf("--target %s: %w", s.url(), err)
-}
-
-// isNear reports whether an address is of this machine or of a private network.
-func isNear(a netip.Addr) bool {
-	return a.IsLoopback() || a.IsPrivate() || a.IsLinkLocalUnicast() || a.IsUnspecified()
 }
 
 // canTell refuses addresses of clients that no connection can have.
