@@ -164,6 +164,7 @@ func pages(to, contact string) []page {
 			"scripts/release", `(HOMEPAGE:-)[^}]*(}\nmaintainer=.* <).*(>)`,
 			"${1}https://" + to + "${2}" + contact + "${3}",
 		},
+		{"contrib/shadow.schema.json", `("\$id": ").*(/shadow.schema.json")`, "${1}https://" + to + "$2"},
 		{"README.md", `\A(# .*\n)(\n(\[!.*\n)+)?`, "$1" + badges(to)},
 		{"SECURITY.md", `(→ "Report a vulnerability"\))(,\nor write to .*)?\.`, "$1,\nor write to " + contact + "."},
 		{
