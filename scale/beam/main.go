@@ -80,6 +80,11 @@ func run() error {
 	if !*verbose {
 		log.SetupLogging("warn", "text")
 	}
+	if *provision != "" {
+		if err := becomeWorker(context.Background()); err != nil {
+			return err
+		}
+	}
 	beam.Init()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
