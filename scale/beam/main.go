@@ -109,6 +109,9 @@ func run() error {
 		heap.UseLargePages(prismRoom)
 		heap.CollectAbove(prismHeap, prismPercent)
 	}
+	if err := chooseWorker(); err != nil {
+		return err
+	}
 	p, s := beam.NewPipelineWithRoot()
 	if err := job.Graph(s, j); err != nil {
 		return err

@@ -5,8 +5,12 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"os"
+	"runtime"
+	"strings"
 
 	"github.com/apache/beam/sdks/v2/go/container/tools"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/util/grpcx"
 )
 
@@ -28,4 +32,17 @@ func becomeWorker(ctx context.Context) error {
 	return errors.Join(err, flag.Set("worker", "true"), flag.Set("options", options),
 		flag.Set("logging_endpoint", info.GetLoggingEndpoint().GetUrl()),
 		flag.Set("control_endpoint", info.GetControlEndpoint().GetUrl()))
+}
+
+// chooseWorker says which program travels to the workers, unless --worker_binary does: this one, as it is, or none where
+// workers are in their places. Beam would compile one, which needs the source where it was built.
+func chooseWorker() (err error) {
+	switch {
+	case *jobopts.WorkerBinary != "":
+	case strings.EqualFold(*jobopts.EnvironmentType, "process"):
+		*jobopts.WorkerBinary = os.DevNull
+	case runtime.GOOS == "linux":
+		*jobopts.WorkerBinary, err = os.Executable()
+	}
+	return err
 }
