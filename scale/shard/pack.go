@@ -100,17 +100,16 @@ func Pack(ctx context.Context, o Options) (blocks [][]byte, facts *ingest.Facts,
 	}
 	facts = reader.Facts()
 	meta := Meta{
-		Set: setOf(&o, inputs), Shards: o.Shards, By: o.By, Part: o.Part.String(), Columns: reader.Columns(), Facts: facts,
-		Slack: p.stamps.Slack, Ends: p.stamps.Ends,
+		Set: setOf(&o, inputs), Shards: o.Shards, By: o.By, Part: o.Part.Number, Of: o.Part.Of, Columns: reader.Columns(),
+		Facts: facts, Slack: p.stamps.Slack, Ends: p.stamps.Ends,
 	}
-	meta.Bounds = o.Bounds
 	for _, part := range o.Read.Tables.Parts {
 		meta.Values = append(meta.Values, part.String())
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}
-	blocks, err = p.finish(&meta)
+	blocks, err = p.finish(meta)
 	return blocks, facts, err
 }
 
@@ -216,7 +215,7 @@ func (p *packing) flush() {
 }
 
 // finish ends the blocks, and returns them by shard.
-func (p *packing) finish(meta *Meta) (blocks [][]byte, err error) {
+func (p *packing) finish(meta Meta) (blocks [][]byte, err error) {
 	p.flush()
 	blocks = make([][]byte, len(p.blocks))
 	for i := range p.blocks {

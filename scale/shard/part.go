@@ -2,7 +2,6 @@ package shard
 
 import (
 	"cmp"
-	"fmt"
 
 	"shadow/internal/logfile"
 )
@@ -12,19 +11,6 @@ type Part struct {
 	Number, Of int // the third of eight parts of the same size: 3, 8
 
 	From, To int64 // or these bytes; a To of 0 is the end
-}
-
-// String returns the name of the part.
-func (p Part) String() string {
-	switch {
-	case p.Of > 0:
-		return fmt.Sprintf("%d-of-%d", p.Number, p.Of)
-	case p.To > 0:
-		return fmt.Sprintf("%d-to-%d", p.From, p.To)
-	case p.From > 0:
-		return fmt.Sprintf("%d-to-end", p.From)
-	}
-	return "all"
 }
 
 // spans returns the bytes of each log that are in the part. What cannot be cut, as it is compressed or says itself how

@@ -2,34 +2,27 @@ package shard
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 
-	"shadow/internal/logfile"
 	"shadow/internal/traffic"
 	"shadow/internal/traffic/ingest"
 )
 
-// A Set is the blocks of some shards that belong together: of each shard all parts, which hold each byte of the logs once.
+// A Set is the blocks of one shard: of each part one, so that they hold each byte of the logs once.
 type Set struct {
-	Meta          // of all blocks, apart from Shard, Part, Rows and Facts
-	Has     []int // the shards, ascending
+	Meta    // of all blocks, apart from Part, Rows, Facts and Frames
 	Parts   []*ingest.Facts
-	readers []*reader        // by shard, in the order of the parts
+	readers []*reader        // in the order of the parts
 	fronts  [][]ingest.Front // by input and part
 }
 
-// An IncompleteError reports that blocks are not a set.
-type IncompleteError struct{ Text string }
-
-func (e *IncompleteError) Error() string { return e.Text }
-
-func incomplete(format string, values ...any) error {
-	return &IncompleteError{fmt.Sprintf(format, values...)}
-}
-
 // Open reads what blocks are, and verifies that they are a set.
-func Open(blocks []Block) (*Set, error) {
+func Open(blocks [][]byte) (*Set, error) {
+	if len(blocks) == 0 {
+		return nil, errors.New("there is no block")
+	}
 	s := new(Set)
 	for _, b := range blocks {
 		r, err := open(b)
@@ -38,55 +31,19 @@ func Open(blocks []Block) (*Set, error) {
 		}
 		s.readers = append(s.readers, r)
 	}
-	return s, s.verify()
-}
-
-// Complete reports whether all shards are there.
-func (s *Set) Complete() bool { return len(s.Has) == s.Shards }
-
-// Rows returns how many requests there are.
-func (s *Set) Rows() (n int64) {
-	for _, r := range s.readers {
-		n += r.Rows
-	}
-	return n
-}
-
-func (s *Set) verify() error {
-	if len(s.readers) == 0 {
-		return incomplete("there is no shard")
-	}
+	slices.SortFunc(s.readers, func(a, b *reader) int { return cmp.Compare(a.Part, b.Part) })
 	first := s.readers[0]
 	s.Meta = first.Meta
-	for _, r := range s.readers {
-		if r.Set != first.Set || r.Shards != first.Shards || r.By != first.By {
-			return incomplete("%s and %s are of different sets: other logs, another key or another number of shards, or the logs "+
-				"have changed between them", first.Name, r.Name)
-		}
-		if r.Columns != first.Columns || !slices.Equal(r.Values, first.Values) || len(r.Facts.Inputs) != len(first.Facts.Inputs) {
-			return incomplete("%s and %s have been packed in different ways", first.Name, r.Name)
-		}
-	}
-	slices.SortStableFunc(s.readers, func(a, b *reader) int {
-		return cmp.Or(cmp.Compare(a.Shard, b.Shard), compareFacts(a.Facts, b.Facts), cmp.Compare(a.Part, b.Part))
-	})
-	var parts []*ingest.Facts
 	for i, r := range s.readers {
-		if n := len(s.Has); n == 0 || s.Has[n-1] != r.Shard {
-			s.Has = append(s.Has, r.Shard)
-			parts = nil
+		switch {
+		case r.Set != first.Set || r.Shard != first.Shard || r.Columns != first.Columns || !slices.Equal(r.Values, first.Values):
+			return nil, fmt.Errorf("shard %d: parts %d and %d have nothing to do with each other: the logs have changed between them",
+				first.Shard, first.Part, r.Part)
+		case r.Part != i+1 || r.Of != len(s.readers):
+			return nil, fmt.Errorf("shard %d has %d blocks: one of %d parts is missing, or is there twice",
+				first.Shard, len(s.readers), r.Of)
 		}
-		if parts = append(parts, r.Facts); i+1 == len(s.readers) || s.readers[i+1].Shard != r.Shard {
-			if err := covers(parts, r.Shard); err != nil {
-				return err
-			}
-			if s.Parts == nil {
-				s.Parts = parts
-			} else if !sameFacts(s.Parts, parts) {
-				return incomplete("shard %d and shard %d have been packed from different parts, or the logs have changed between them: "+
-					"pack all parts again", s.Has[0], r.Shard)
-			}
-		}
+		s.Parts = append(s.Parts, r.Facts)
 	}
 	for i := range first.Facts.Inputs {
 		var of []*ingest.InputFacts
@@ -96,55 +53,19 @@ func (s *Set) verify() error {
 		s.fronts = append(s.fronts, ingest.Fronts(of))
 	}
 	_, err := ingest.Join(s.Parts, 0)
-	return err
+	return s, err
 }
 
-// compareFacts orders parts by where they begin. A part that holds nothing comes last.
-func compareFacts(a, b *ingest.Facts) int {
-	begin := func(f *ingest.Facts) (input int, from int64) {
-		input = len(f.Inputs)
-		for i := range f.Inputs {
-			if in := &f.Inputs[i]; !in.Span.Empty() && in.Index < input {
-				input, from = in.Index, in.Span.From
-			}
-		}
-		return input, from
+// Rows returns how many requests there are.
+func (s *Set) Rows() (n int64) {
+	for _, r := range s.readers {
+		n += r.Rows
 	}
-	i, from := begin(a)
-	j, other := begin(b)
-	return cmp.Or(cmp.Compare(i, j), cmp.Compare(from, other))
+	return n
 }
 
-// covers verifies that parts hold each byte of each input once.
-func covers(parts []*ingest.Facts, shard int) error {
-	for i, in := range parts[0].Inputs {
-		var end int64
-		var spans []logfile.Span
-		for _, p := range parts {
-			if s := p.Inputs[i].Span; !s.Empty() {
-				spans = append(spans, s)
-			}
-		}
-		slices.SortFunc(spans, func(a, b logfile.Span) int { return cmp.Compare(a.From, b.From) })
-		for _, s := range append(spans, logfile.Span{From: in.Size, To: in.Size}) {
-			switch {
-			case s.From > end:
-				return incomplete("shard %d lacks a part: bytes %d to %d of %s were not packed", shard, end, s.From, in.Stats.Name)
-			case s.From < end:
-				return incomplete("shard %d has bytes %d to %d of %s twice: parts overlap", shard, s.From,
-					min(end, s.To), in.Stats.Name)
-			}
-			end = s.To
-		}
-	}
-	return nil
-}
-
-// Stats returns the stats of all parts. late is how many requests were late.
+// Stats returns the stats of all parts. late is the number of late requests.
 func (s *Set) Stats(late int64) (*ingest.Stats, error) { return ingest.Join(s.Parts, late) }
-
-// sameFacts reports whether two lists of parts tell the same.
-func sameFacts(a, b []*ingest.Facts) bool { return factsText(a) == factsText(b) }
 
 // Coarseness returns how coarse the timestamps are.
 func (s *Set) Coarseness() traffic.Coarseness {

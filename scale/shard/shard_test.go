@@ -44,11 +44,8 @@ func writeLog(t *testing.T, name string, lines int) string {
 	return path
 }
 
-// A packed holds what some parts of a log were packed into, by the name of the shard and the part.
-type packed map[string][]byte
-
-// pack adds the blocks of a part of a log.
-func (p packed) pack(t *testing.T, log string, part Part, change func(*Options)) {
+// blocksOf returns the blocks of a part of a log, by shard.
+func blocksOf(t *testing.T, log string, part Part, change func(*Options)) [][]byte {
 	t.Helper()
 	o := Options{Read: reading(t), Names: []string{log}, Shards: 4, Part: part}
 	if change != nil {
@@ -56,17 +53,7 @@ func (p packed) pack(t *testing.T, log string, part Part, change func(*Options))
 	}
 	blocks, _, err := Pack(t.Context(), o)
 	must(t, err)
-	for i, b := range blocks {
-		p[fmt.Sprintf("%d of %s", i, part)] = b
-	}
-}
-
-func (p packed) open() (*Set, error) {
-	var blocks []Block
-	for name, data := range p {
-		blocks = append(blocks, Block{name, data})
-	}
-	return Open(blocks)
+	return blocks
 }
 
 // all reads all requests, and counts them.
@@ -98,45 +85,46 @@ func must(t *testing.T, errs ...error) {
 	}
 }
 
-// All blocks together have each request once, however many parts the log was packed in.
+// All shards together have each request once, however many parts the log was packed in.
 func TestPartsAreWhole(t *testing.T) {
 	log := writeLog(t, "a.log", 1000)
 	for of := 1; of < 5; of++ {
-		p := packed{}
+		var parts [][][]byte
 		for number := 1; number <= of; number++ {
-			p.pack(t, log, Part{Number: number, Of: of}, nil)
+			parts = append(parts, blocksOf(t, log, Part{Number: number, Of: of}, nil))
 		}
-		s, err := p.open()
-		must(t, err)
-		if n, err := all(t, s); n != 1000 || err != nil {
-			t.Errorf("%d parts: %d requests, %v", of, n, err)
+		total := 0
+		for shard := range parts[0] {
+			var blocks [][]byte
+			for _, p := range parts {
+				blocks = append(blocks, p[shard])
+			}
+			s, err := Open(blocks)
+			must(t, err)
+			n, err := all(t, s)
+			must(t, err)
+			total += n
+		}
+		if total != 1000 {
+			t.Errorf("%d parts: %d requests", of, total)
 		}
 	}
 }
 
-// Whatever byte of a block is damaged or missing, it is refused: when it is opened, or when its requests are read.
+// Whatever byte of a block is damaged or missing, it is refused.
 func TestDamagedBlocksAreRefused(t *testing.T) {
-	log, rng := writeLog(t, "a.log", 3000), testneeds.Rand(t, 20, 1)
-	blocks, _, err := Pack(t.Context(), Options{Read: reading(t), Names: []string{log}, Shards: 2})
+	rng := testneeds.Rand(t, 20, 1)
+	block := blocksOf(t, writeLog(t, "a.log", 3000), Part{Number: 1, Of: 1}, nil)[0]
+	_, err := Open([][]byte{block})
 	must(t, err)
-	try := func(data []byte) error {
-		s, err := Open([]Block{{"0", data}, {"1", blocks[1]}})
-		if err == nil {
-			_, err = all(t, s)
-		}
-		return err
-	}
-	must(t, try(blocks[0]))
 	for range 300 {
-		data := append([]byte(nil), blocks[0]...)
-		what := "flipped"
+		data, what := append([]byte(nil), block...), "flipped"
 		if i := rng.IntN(len(data)); rng.IntN(4) == 0 {
 			data, what = data[:i], "cut"
 		} else {
 			data[i] ^= 1 << rng.IntN(8)
 		}
-		var damaged *DamagedError
-		if err := try(data); !errors.As(err, &damaged) {
+		if _, err := Open([][]byte{data}); !errors.Is(err, errDamaged) {
 			t.Fatalf("%s: %v", what, err)
 		}
 	}
@@ -145,49 +133,37 @@ func TestDamagedBlocksAreRefused(t *testing.T) {
 // Blocks that are no set are refused, with the reason.
 func TestRefusesWhatIsNoSet(t *testing.T) {
 	log, other := writeLog(t, "a.log", 1000), writeLog(t, "b.log", 1000)
-	first, second := Part{Number: 1, Of: 2}, Part{Number: 2, Of: 2}
-	for _, c := range []struct {
-		name, want string
-		make       func(packed)
+	part := func(number, of int) Part { return Part{Number: number, Of: of} }
+	first := blocksOf(t, log, part(1, 2), nil)
+	second := func(change func(*Options)) []byte { return blocksOf(t, log, part(2, 2), change)[0] }
+	for name, c := range map[string]struct {
+		want   string
+		blocks [][]byte
 	}{
-		{"nothing at all", "there is no shard", func(packed) {}},
-		{"a part is missing", "lacks a part", func(p packed) { p.pack(t, log, first, nil) }},
-		{"parts overlap", "parts overlap", func(p packed) { p.pack(t, log, Part{}, nil); p.pack(t, log, first, nil) }},
-		{"other logs", "different sets", func(p packed) { p.pack(t, log, first, nil); p.pack(t, other, second, nil) }},
-		{"another key", "different sets", func(p packed) {
-			p.pack(t, log, first, nil)
-			p.pack(t, log, second, func(o *Options) { o.By = request.ByClient24 })
-		}},
-		{"another number of shards", "different sets", func(p packed) {
-			p.pack(t, log, first, nil)
-			p.pack(t, log, second, func(o *Options) { o.Shards = 5 })
-		}},
-		{"a part of one shard is missing", "shard 3 lacks a part", func(p packed) {
-			p.pack(t, log, first, nil)
-			p.pack(t, log, second, nil)
-			delete(p, "3 of "+second.String())
-		}},
+		"nothing at all":           {"there is no block", nil},
+		"a part is missing":        {"missing", first[:1]},
+		"a part is there twice":    {"twice", [][]byte{first[0], first[0]}},
+		"other logs":               {"have changed", [][]byte{first[0], blocksOf(t, other, part(2, 2), nil)[0]}},
+		"another shard":            {"have changed", [][]byte{first[0], first[1]}},
+		"another key":              {"have changed", [][]byte{first[0], second(func(o *Options) { o.By = request.ByClient24 })}},
+		"another number of shards": {"have changed", [][]byte{first[0], second(func(o *Options) { o.Shards = 5 })}},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			p := packed{}
-			c.make(p)
-			if _, err := p.open(); err == nil || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("%v, want %q", err, c.want)
-			}
-		})
+		if _, err := Open(c.blocks); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
 	}
 }
 
 // A log that changes between its parts is noticed.
 func TestRefusesALogThatHasChanged(t *testing.T) {
-	log, p := writeLog(t, "a.log", 1000), packed{}
-	p.pack(t, log, Part{Number: 1, Of: 2}, nil)
+	log := writeLog(t, "a.log", 1000)
+	first := blocksOf(t, log, Part{Number: 1, Of: 2}, nil)[0]
 	f, err := os.OpenFile(log, os.O_APPEND|os.O_WRONLY, 0)
 	must(t, err)
 	_, err = f.WriteString("more\n")
 	must(t, err, f.Close())
-	p.pack(t, log, Part{Number: 2, Of: 2}, nil)
-	if _, err := p.open(); err == nil || !strings.Contains(err.Error(), "changed") {
+	second := blocksOf(t, log, Part{Number: 2, Of: 2}, nil)[0]
+	if _, err := Open([][]byte{first, second}); err == nil || !strings.Contains(err.Error(), "changed") {
 		t.Error(err)
 	}
 }

@@ -3,8 +3,6 @@ package shard
 import (
 	"cmp"
 	"container/heap"
-	"encoding/json"
-	"fmt"
 	"io"
 	"slices"
 
@@ -17,23 +15,14 @@ import (
 
 // From the blocks, requests come in the order of time, as from a Reader of the logs:
 //
-//	chain   shard 17, access.log.1   part 1 │frame│frame│frame│ part 2 │frame│ …    each in the order of the lines
-//	chain   shard 17, access.log     part 1 │frame│ …
+//	chain   access.log.1   part 1 │frame│frame│frame│ part 2 │frame│ …    each in the order of the lines
+//	chain   access.log     part 1 │frame│ …
 //	            │ the frame that is furthest back in time comes next
 //	            ▼
 //	        rows that wait ──▶ those before the watermark, in the order of inputs and lines ──▶ a batch
 //
 // A frame says how far its input had come, so nothing behind it was let in before that less the lateness: see ingest. Rows of
-// one moment stand in the order of the lines, whatever shards they come from.
-
-// factsText returns facts as a text, by which they can be compared.
-func factsText(parts []*ingest.Facts) string {
-	text, err := json.Marshal(parts)
-	if err != nil {
-		return err.Error()
-	}
-	return string(text)
-}
+// one moment stand in the order of the lines.
 
 // A Source hands out the requests of a set. It is a replay.Source.
 type Source struct {
@@ -62,13 +51,12 @@ type Source struct {
 	err      error
 }
 
-// A chain is the frames of one input in one shard.
+// A chain is the frames of one input.
 type chain struct {
-	input   int
-	readers []*reader // part by part
-	part    int
-	next    int        // frame of the part
-	bound   limit.Time // nothing that follows was let in before it
+	input int
+	part  int
+	next  int        // frame of the part
+	bound limit.Time // nothing that follows was let in before it
 }
 
 type chains []*chain
@@ -98,80 +86,37 @@ func (s *Set) Source(o *ingest.Options) (*Source, error) {
 		set: s, lateness: o.Lateness, columns: o.Columns(len(stats.Inputs), stats.HasUpstream, stats.ForwardedBy != ""),
 		wait: new(traffic.Batch), rest: new(traffic.Batch), out: new(traffic.Batch), floor: traffic.MinTime, until: traffic.MaxTime, whole: s.Columns, batch: batchRows,
 	}
-	if err := s.Offers(o); err != nil {
-		return nil, err
-	}
 	for _, part := range o.Tables.Parts {
 		c.values = append(c.values, slices.Index(s.Values, part.String()))
 	}
-	for i, r := range s.readers {
+	for _, r := range s.readers {
 		if err := r.takeNames(o); err != nil {
 			return nil, err
 		}
-		if i > 0 && s.readers[i-1].Shard == r.Shard {
-			continue
-		}
-		j := i
-		for j < len(s.readers) && s.readers[j].Shard == r.Shard {
-			j++
-		}
-		for input := range r.Facts.Inputs {
-			one := &chain{input: input, readers: s.readers[i:j], next: -1}
-			if one.advance(s) {
-				c.chains = append(c.chains, one)
-			}
+	}
+	for input := range s.fronts {
+		one := &chain{input: input, next: -1}
+		if one.advance(s) {
+			c.chains = append(c.chains, one)
 		}
 	}
 	heap.Init(&c.chains)
-	if !s.Complete() && !Refines(request.ByClient, s.By) {
+	if s.Shards > 1 && !Refines(request.ByClient, s.By) {
 		c.Lasts = new(intern.PagedSlice[Place])
 		c.Lasts.Grow(o.Tables.Clients.Len())
 	}
 	return c, nil
 }
 
-// A MissingError reports that a column that is wanted was not packed.
-type MissingError struct{ What string }
-
-func (e *MissingError) Error() string {
-	return fmt.Sprintf("the shards were packed without %s", e.What)
-}
-
-// Offers fails unless all columns that o wants were packed.
-func (s *Set) Offers(o *ingest.Options) error {
-	has := &s.Columns
-	for _, c := range []struct {
-		wanted, has bool
-		what        string
-	}{
-		{o.Hosts || o.Scopes.ByHost(), has.Host, "the host"},
-		{o.Users, has.User, "the user"},
-		{o.Paths, has.Path, "the path"},
-		{o.Scopes != nil, has.Marks, "conditions of the configuration"},
-		{o.Scopes.Busy() != 0, false, "the load of the whole site"},
-		{o.ClueFinder != nil, has.Clues, "clues of clients"},
-	} {
-		if c.wanted && !c.has {
-			return &MissingError{c.what}
-		}
-	}
-	for _, part := range o.Tables.Parts {
-		if !slices.Contains(s.Values, part.String()) {
-			return &MissingError{part.String()}
-		}
-	}
-	return nil
-}
-
 // advance goes on to the next frame, and reports whether there is one.
 func (c *chain) advance(s *Set) bool {
-	for c.next++; c.part < len(c.readers); c.part, c.next = c.part+1, 0 {
-		frames := c.readers[c.part].frames
-		for c.next < len(frames) && frames[c.next].input != c.input {
+	for c.next++; c.part < len(s.readers); c.part, c.next = c.part+1, 0 {
+		frames := s.readers[c.part].Frames
+		for c.next < len(frames) && frames[c.next].Input != c.input {
 			c.next++
 		}
 		if c.next < len(frames) {
-			c.bound = max(frames[c.next].reached, s.fronts[c.input][c.part].Next)
+			c.bound = max(frames[c.next].Reached, s.fronts[c.input][c.part].Next)
 			return true
 		}
 	}
@@ -214,14 +159,14 @@ func (c *Source) Next() (*traffic.Batch, error) {
 // read takes in the frame that is furthest back in time.
 func (c *Source) read() error {
 	one := c.chains[0]
-	r, front := one.readers[one.part], c.set.fronts[one.input][one.part]
+	r, front := c.set.readers[one.part], c.set.fronts[one.input][one.part]
 	b := &c.frame // with the columns of the frame
 	b.Reset()
 	if err := r.rows(b, one.next, &c.room); err != nil {
 		return err
 	}
 	if err := r.known.Translate(b); err != nil {
-		return r.senseless()
+		return err
 	}
 	if c.columns.Source {
 		if b.Source = slices.Grow(b.Source[:0], b.Len())[:b.Len()]; true {
@@ -253,8 +198,8 @@ func (c *Source) read() error {
 		wanted.Lines = true
 		c.wait.Refit(int(min(c.set.Rows(), batchRows+frameRows)), wanted)
 	}
-	if c.wait.Adopt(b, nil) != nil {
-		return r.senseless()
+	if err := c.wait.Adopt(b, nil); err != nil {
+		return err
 	}
 	if one.advance(c.set) {
 		heap.Fix(&c.chains, 0)

@@ -129,7 +129,8 @@ func (t *jobText) judge(
 	if err != nil {
 		return nil, nil, err
 	}
-	return found.encode(), after, nil
+	sum, err = found.encode()
+	return sum, after, err
 }
 
 // together is the key of all that shards came to.
@@ -148,19 +149,19 @@ func (f *endFn) ProcessElement(ctx context.Context, _ int, sums func(*[]byte) bo
 	if err != nil {
 		return err
 	}
-	if len(all.shards) != j.Shards || all.shards[j.Shards-1] != j.Shards-1 || all.facts == "" {
-		return fmt.Errorf("%d of %d shards were judged", len(all.shards), j.Shards)
+	if len(all.Shards) != j.Shards || all.Shards[j.Shards-1] != j.Shards-1 || all.Facts == "" {
+		return fmt.Errorf("%d of %d shards were judged", len(all.Shards), j.Shards)
 	}
-	tallies, err := write(ctx, j.Output, TalliesFile, all.tallies)
+	tallies, err := write(ctx, j.Output, TalliesFile, all.Tallies)
 	if err != nil {
 		return err
 	}
-	files, err := json.Marshal(append(all.files, tallies))
+	files, err := json.Marshal(append(all.Files, tallies))
 	if err != nil {
 		return err
 	}
 	_, err = write(ctx, j.Output, RunFile, []rows.Run{{
-		Version: rows.Version, Job: f.JobText.Job, Files: string(files), Facts: all.facts,
+		Version: rows.Version, Job: f.JobText.Job, Files: string(files), Facts: all.Facts,
 	}})
 	return err
 }

@@ -365,10 +365,15 @@ func TestSpread(t *testing.T) {
 // A job that cannot be spread does not start.
 func TestCrossingKeysAreRefused(t *testing.T) {
 	j := newJob(t, newLog(t, 100))
-	j.Config = "policies: [{name: both, limits: [{limit: 'token:1/1s', by: client}, {limit: 'token:9/1s', by: site}]}]"
-	err := j.Prepare(t.Context(), 1<<20)
-	var refused *SpreadError
-	if !errors.As(err, &refused) || !strings.Contains(err.Error(), `policy "both"`) {
-		t.Error(err)
+	for config, want := range map[string]string{
+		"[{name: both, limits: [{limit: 'token:1/1s', by: client}, {limit: 'token:9/1s', by: site}]}]": `policy "both"`,
+		"[{name: loaded, limits: {limit: 'token:1/1s', match: {busy: 500/s}}}]":                        "load of the whole site",
+	} {
+		j.Config = "policies: " + config
+		err := j.Prepare(t.Context(), 1<<20)
+		var refused *SpreadError
+		if !errors.As(err, &refused) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
 	}
 }

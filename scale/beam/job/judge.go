@@ -36,15 +36,11 @@ func (j *Job) judge(
 	}
 	defer func() { err = errors.Join(err, p.done()) }()
 	s := &judged{job: j, shard: number, tables: p.Read.Tables}
-	var named []shard.Block
-	for i, b := range blocks {
-		named = append(named, shard.Block{Name: fmt.Sprintf("shard %d, block %d", number, i), Data: b})
-	}
-	if s.set, err = shard.Open(named); err != nil {
+	if s.set, err = shard.Open(blocks); err != nil {
 		return nil, nil, err
 	}
-	if len(s.set.Has) != 1 || s.set.Has[0] != number {
-		return nil, nil, fmt.Errorf("shard %d: its blocks are of others", number)
+	if s.set.Shard != number {
+		return nil, nil, fmt.Errorf("shard %d: its blocks are of shard %d", number, s.set.Shard)
 	}
 	if s.source, err = s.set.Source(&p.Read); err != nil {
 		return nil, nil, err
@@ -101,13 +97,13 @@ func (s *judged) result(ctx context.Context) (*found, error) {
 		return nil, err
 	}
 	res := s.engine.Result(*stats)
-	f := &found{shards: []int{s.shard}}
+	f := &found{Shards: []int{s.shard}}
 	if s.shard == 0 {
 		facts, err := json.Marshal(s.set.Parts)
 		if err != nil {
 			return nil, err
 		}
-		f.facts = string(facts)
+		f.Facts = string(facts)
 	}
 	name := func(what string) string { return shardFile(what, s.shard, s.job.Shards) }
 	clients, err := write(ctx, s.job.Output, name("clients"), s.clients(res))
@@ -115,8 +111,8 @@ func (s *judged) result(ctx context.Context) (*found, error) {
 		return nil, err
 	}
 	hits, err := write(ctx, s.job.Output, name("hits"), s.hits(res))
-	f.files = []File{clients, hits}
-	f.tallies = s.tallies(res)
+	f.Files = []File{clients, hits}
+	f.Tallies = s.tallies(res)
 	return f, err
 }
 

@@ -29,6 +29,9 @@ func (j *Job) build() (*built, error) {
 	if err == nil {
 		b.spread, err = SpreadOf(b.Policies)
 	}
+	if err == nil && b.Read.Scopes.Busy() != 0 {
+		err = &SpreadError{"a condition asks for the load of the whole site, which no worker knows; shadow replay judges it"}
+	}
 	return b, err
 }
 

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -103,16 +104,17 @@ func TestHostileParquet(t *testing.T) {
 // What shards came to finds its way back from bytes, and no bytes make it panic.
 func TestFoundThereAndBack(t *testing.T) {
 	f := &found{
-		shards: []int{3}, files: []File{{"a", 5, "x"}}, facts: "{}",
-		tallies: []rows.Tally{
-			{Policy: rows.All, What: rows.Action, Name: "/x", Count: 7},
+		Shards: []int{3}, Files: []File{{"a", 5, "x"}}, Facts: "{}",
+		Tallies: []rows.Tally{
+			{Policy: rows.All, What: rows.Action, Name: "/\xff", Count: 7},
 			{Policy: 1, Variant: 2, What: rows.Minute, Time: -60, Count: 1},
 		},
 	}
-	text := f.encode()
+	text, err := f.encode()
+	check(t, err)
 	back, err := decode(text)
 	check(t, err)
-	if string(back.encode()) != string(text) {
+	if !reflect.DeepEqual(back, f) {
 		t.Errorf("%+v", back)
 	}
 	for i := range text {
@@ -135,16 +137,18 @@ func TestAddUpInAnyOrder(t *testing.T) {
 			}
 			shard, n := order[0], []int64{4, 3, 5}[order[0]]
 			order = order[1:]
-			*to = (&found{shards: []int{shard}, tallies: []rows.Tally{
+			var err error
+			*to, err = (&found{Shards: []int{shard}, Tallies: []rows.Tally{
 				{What: rows.Refused, Policy: 1, Count: 1}, {What: rows.Refused, Count: n}, {What: rows.Coarse, Count: n},
 			}}).encode()
+			check(t, err)
 			return true
 		})
 	}
 	for _, order := range [][]int{{0, 1, 2}, {2, 1, 0}, {1, 2, 0}} {
 		sum, err := add(order...)
 		check(t, err)
-		if of := sum.tallies; len(sum.shards) != 3 || len(of) != 3 || of[0].Count != 5 || of[1].Count != 12 || of[2].Count != 3 {
+		if of := sum.Tallies; len(sum.Shards) != 3 || len(of) != 3 || of[0].Count != 5 || of[1].Count != 12 || of[2].Count != 3 {
 			t.Errorf("%v: %+v", order, sum)
 		}
 	}
