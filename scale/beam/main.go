@@ -80,10 +80,8 @@ func run() error {
 	if !*verbose {
 		log.SetupLogging("warn", "text")
 	}
-	if *provision != "" {
-		if err := becomeWorker(context.Background()); err != nil {
-			return err
-		}
+	if err := becomeWorker(context.Background()); err != nil {
+		return err
 	}
 	beam.Init()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -113,9 +111,7 @@ func run() error {
 		return err
 	}
 	p, s := beam.NewPipelineWithRoot()
-	if err := job.Graph(s, j); err != nil {
-		return err
-	}
+	job.Graph(s, j)
 	if _, err = beam.Run(ctx, *runner, p); err == nil {
 		fmt.Fprintf(os.Stderr, "shadow-finish --db shadow.db %q puts the results into a database\n", j.Output)
 	}

@@ -1,6 +1,7 @@
 package objects
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -50,7 +51,7 @@ func (b *cloudBucket) Explain(err error) (text error, again bool) {
 	case status == http.StatusPreconditionFailed:
 		return object.ErrChanged, false
 	case status >= 500, status == http.StatusTooManyRequests, status == http.StatusRequestTimeout, code == "SlowDown":
-		return fmt.Errorf("the store answers %d %s", status, firstOf(code, http.StatusText(status))), true
+		return fmt.Errorf("the store answers %d %s", status, cmp.Or(code, http.StatusText(status))), true
 	case status == http.StatusMovedPermanently, code == "AuthorizationHeaderMalformed", code == "IllegalLocationConstraintException":
 		return b.inRegion(region), false
 	case code == "NoSuchBucket" || code == "ContainerNotFound":
@@ -61,24 +62,15 @@ func (b *cloudBucket) Explain(err error) (text error, again bool) {
 		return fmt.Errorf("%s (%s)", b.credentials(), short(err)), false
 	case status == http.StatusForbidden || status == http.StatusUnauthorized || gcerrors.Code(err) == gcerrors.PermissionDenied:
 		return fmt.Errorf("access denied (%d %s): reading logs needs the right to list the bucket and to get its objects%s",
-			status, firstOf(code, http.StatusText(status)), b.where()), false
+			status, cmp.Or(code, http.StatusText(status)), b.where()), false
 	case strings.Contains(err.Error(), "region must be set"):
 		return errors.New("no region is known: set AWS_REGION, or name it: ?region=eu-west-1"), false
 	case status > 0:
-		return fmt.Errorf("the store answers %d %s", status, firstOf(code, short(err))), false
+		return fmt.Errorf("the store answers %d %s", status, cmp.Or(code, short(err))), false
 	case isBroken(err):
 		return fmt.Errorf("the connection failed: %s", short(err)), true
 	}
 	return fmt.Errorf("%s", short(err)), false
-}
-
-func firstOf(texts ...string) string {
-	for _, t := range texts {
-		if t != "" {
-			return t
-		}
-	}
-	return ""
 }
 
 // isBroken reports whether a connection has failed.

@@ -15,8 +15,8 @@ import (
 	"shadow/limit"
 )
 
-// A block is the requests of one part that are in one shard, in the order of the lines. A part has a block for each shard, even without a
-// request, so that what is known of the logs is in each shard. A runner may keep it on a disk for a while.
+// A block is the requests of one part that are in one shard, in the order of the lines. A part has a block for each
+// shard, even without a request, so that what is known of the logs is in each shard.
 //
 //	frames   compressed rows of one log, each frame by itself: traffic.Batch.Pack
 //	tail     what the block is and where its frames are, in JSON | names, kind by kind     compressed
@@ -44,8 +44,7 @@ type Meta struct {
 	Part, Of int         // as in a Part
 	Columns  traffic.Columns
 	Values   []string // what Batch.Values are
-	Slack    limit.Time
-	Ends     bool // see traffic.Coarseness
+	Stamps   traffic.Coarseness
 	Rows     int64
 	Facts    *ingest.Facts
 	Frames   []frame

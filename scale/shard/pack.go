@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"slices"
 
 	"shadow/internal/logfile"
 	"shadow/internal/request"
@@ -36,17 +35,17 @@ type Input struct {
 	Whole      bool   // whether it cannot be cut
 }
 
-// InputsOf looks at logs.
-func InputsOf(o *ingest.Options, names []string) (inputs []Input, err error) {
+// InputsOf looks at logs, and says how many bytes all of them have.
+func InputsOf(o *ingest.Options, names []string) (inputs []Input, total int64, err error) {
 	for _, name := range names {
 		in, err := logfile.OpenInput(name, nil)
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		one := Input{Name: name, Whole: in.Compression() != ""}
 		one.Size, one.Head, one.Tail = in.Identity()
 		if one.Size < 0 {
-			return nil, fmt.Errorf("%s: is no file, so that several processes could read other bytes of it", name)
+			return nil, 0, fmt.Errorf("%s: is no file, so that several processes could read other bytes of it", name)
 		}
 		sample, err := in.Peek()
 		if err == nil && len(sample) > 0 {
@@ -56,11 +55,11 @@ func InputsOf(o *ingest.Options, names []string) (inputs []Input, err error) {
 		}
 		in.Close() //nolint:errcheck // it was looked at only
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
-		inputs = append(inputs, one)
+		inputs, total = append(inputs, one), total+one.Size
 	}
-	return inputs, nil
+	return inputs, total, nil
 }
 
 // setOf returns the identity of what is packed together.
@@ -71,17 +70,11 @@ func setOf(o *Options, inputs []Input) string {
 
 // Pack reads a part of logs, and returns a block for each shard, and what the part told of the logs.
 func Pack(ctx context.Context, o Options) (blocks [][]byte, facts *ingest.Facts, err error) {
-	if o.Shards < 1 || o.Shards > MostShards {
-		return nil, nil, fmt.Errorf("%d shards: want 1 to %d", o.Shards, MostShards)
-	}
-	if o.Bounds != nil && (len(o.Bounds) != o.Shards-1 || !slices.IsSorted(o.Bounds)) {
-		return nil, nil, fmt.Errorf("%d shards with %d bounds of slices: want one bound between each two, ascending", o.Shards, len(o.Bounds))
-	}
-	inputs, err := InputsOf(&o.Read, o.Names)
+	inputs, total, err := InputsOf(&o.Read, o.Names)
 	if err != nil {
 		return nil, nil, err
 	}
-	o.Read.Spans, o.Read.AsRead, o.Read.Lines, o.Read.Band = o.Part.spans(inputs), true, true, true
+	o.Read.Spans, o.Read.AsRead, o.Read.Lines, o.Read.Band = o.Part.spans(inputs, total), true, true, true
 	reader, err := ingest.NewReader(ctx, o.Names, nil, o.Read)
 	if err != nil {
 		return nil, nil, err
@@ -101,7 +94,7 @@ func Pack(ctx context.Context, o Options) (blocks [][]byte, facts *ingest.Facts,
 	facts = reader.Facts()
 	meta := Meta{
 		Set: setOf(&o, inputs), Shards: o.Shards, By: o.By, Part: o.Part.Number, Of: o.Part.Of, Columns: reader.Columns(),
-		Facts: facts, Slack: p.stamps.Slack, Ends: p.stamps.Ends,
+		Facts: facts, Stamps: p.stamps,
 	}
 	for _, part := range o.Read.Tables.Parts {
 		meta.Values = append(meta.Values, part.String())

@@ -8,18 +8,13 @@ import (
 
 // A Part is some bytes of logs, as if these stood one behind the other. The zero Part is all of them.
 type Part struct {
-	Number, Of int // the third of eight parts of the same size: 3, 8
-
-	From, To int64 // or these bytes; a To of 0 is the end
+	Number, Of int   // the third of eight parts of the same size: 3, 8
+	From, To   int64 // or these bytes; a To of 0 is the end
 }
 
 // spans returns the bytes of each log that are in the part. What cannot be cut, as it is compressed or says itself how
 // its lines are to be read, is in the part that holds its first byte.
-func (p Part) spans(inputs []Input) []logfile.Span {
-	var total int64
-	for _, in := range inputs {
-		total += in.Size
-	}
+func (p Part) spans(inputs []Input, total int64) []logfile.Span {
 	from, to := p.From, cmp.Or(p.To, total)
 	if p.Of > 0 {
 		from, to = share(total, p.Number-1, p.Of), share(total, p.Number, p.Of)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"shadow/internal/traffic"
 	"shadow/internal/traffic/ingest"
 )
 
@@ -35,11 +34,10 @@ func Open(blocks [][]byte) (*Set, error) {
 	first := s.readers[0]
 	s.Meta = first.Meta
 	for i, r := range s.readers {
-		switch {
-		case r.Set != first.Set || r.Shard != first.Shard || r.Columns != first.Columns || !slices.Equal(r.Values, first.Values):
-			return nil, fmt.Errorf("shard %d: parts %d and %d have nothing to do with each other: the logs have changed between them",
-				first.Shard, first.Part, r.Part)
-		case r.Part != i+1 || r.Of != len(s.readers):
+		if r.Set != first.Set || r.Shard != first.Shard || r.Columns != first.Columns || !slices.Equal(r.Values, first.Values) {
+			return nil, fmt.Errorf("shard %d: the logs have changed between parts %d and %d", first.Shard, first.Part, r.Part)
+		}
+		if r.Part != i+1 || r.Of != len(s.readers) {
 			return nil, fmt.Errorf("shard %d has %d blocks: one of %d parts is missing, or is there twice",
 				first.Shard, len(s.readers), r.Of)
 		}
@@ -66,8 +64,3 @@ func (s *Set) Rows() (n int64) {
 
 // Stats returns the stats of all parts. late is the number of late requests.
 func (s *Set) Stats(late int64) (*ingest.Stats, error) { return ingest.Join(s.Parts, late) }
-
-// Coarseness returns how coarse the timestamps are.
-func (s *Set) Coarseness() traffic.Coarseness {
-	return traffic.Coarseness{Slack: s.Slack, Ends: s.Ends}
-}

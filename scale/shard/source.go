@@ -21,8 +21,8 @@ import (
 //	            ▼
 //	        rows that wait ──▶ those before the watermark, in the order of inputs and lines ──▶ a batch
 //
-// A frame says how far its input had come, so nothing behind it was let in before that less the lateness: see ingest. Rows of
-// one moment stand in the order of the lines.
+// A frame says how far its input had come, so nothing behind it was let in before that less the lateness: see ingest.
+// Rows of one moment stand in the order of the lines.
 
 // A Source hands out the requests of a set. It is a replay.Source.
 type Source struct {
@@ -43,7 +43,6 @@ type Source struct {
 	out      *traffic.Batch
 	until    limit.Time // what was let in from here on is for the next slice, see Slices
 	floor    limit.Time // what was let go before its time: nothing may come before it
-	whole    traffic.Columns
 	rows     []int32
 	others   []int32
 	room     []byte
@@ -84,7 +83,8 @@ func (s *Set) Source(o *ingest.Options) (*Source, error) {
 	}
 	c := &Source{
 		set: s, lateness: o.Lateness, columns: o.Columns(len(stats.Inputs), stats.HasUpstream, stats.ForwardedBy != ""),
-		wait: new(traffic.Batch), rest: new(traffic.Batch), out: new(traffic.Batch), floor: traffic.MinTime, until: traffic.MaxTime, whole: s.Columns, batch: batchRows,
+		wait: new(traffic.Batch), rest: new(traffic.Batch), out: new(traffic.Batch), batch: batchRows,
+		floor: traffic.MinTime, until: traffic.MaxTime,
 	}
 	for _, part := range o.Tables.Parts {
 		c.values = append(c.values, slices.Index(s.Values, part.String()))
@@ -169,10 +169,9 @@ func (c *Source) read() error {
 		return err
 	}
 	if c.columns.Source {
-		if b.Source = slices.Grow(b.Source[:0], b.Len())[:b.Len()]; true {
-			for i := range b.Source {
-				b.Source[i] = uint32(one.input)
-			}
+		b.Source = slices.Grow(b.Source[:0], b.Len())[:b.Len()]
+		for i := range b.Source {
+			b.Source[i] = uint32(one.input)
 		}
 	}
 	for i := range b.Line {
@@ -241,7 +240,7 @@ func (c *Source) release(watermark limit.Time) *traffic.Batch {
 		c.out.Append(w, c.rows)
 	}
 	c.out.DropSeq()
-	c.out.Stamps = c.set.Coarseness()
+	c.out.Stamps = c.set.Stamps
 	if c.Lasts != nil {
 		c.note(c.out)
 	}
@@ -283,8 +282,8 @@ func (c *Source) oldest() limit.Time {
 	return c.floor
 }
 
-// Refines reports whether requests that are alike by a key are alike by another one, by which shards are divided: then each of its
-// timelines is whole in one shard.
+// Refines reports whether requests that are alike by a key are alike by another one, by which shards are divided: then
+// each of its timelines is whole in one shard.
 func Refines(key, by request.Key) bool {
 	for _, p := range by.Parts() {
 		if !slices.ContainsFunc(key.Parts(), func(k request.Part) bool { return tells(k, p) }) {

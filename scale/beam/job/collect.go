@@ -21,9 +21,8 @@ const mostRun = 1 << 30
 
 // A Collection is results that are whole, as what a replay of the logs comes to.
 type Collection struct {
-	Job    *Job
-	Result *replay.Result
-
+	Job      *Job
+	Result   *replay.Result
 	lasts    map[int32]lastOf // by client
 	details  []replay.Details
 	variants [][]replay.Variant
@@ -230,10 +229,6 @@ func (c *Collection) takeTotal(t *rows.Tally, length limit.Time) {
 		r.OverTime.AddStretch(limit.Time(t.Time), length, t.Count)
 	case rows.Late:
 		r.Stats.Late = t.Count
-	case rows.Requests:
-		for i := range r.Policies {
-			r.Policies[i].Requests = t.Count
-		}
 	}
 }
 

@@ -30,32 +30,26 @@ func init() {
 //
 //	ranges ─▶ pack ─┬▶ slice 0 ─▶ judge ─────┬─▶ add up
 //	                └▶ slice 1 ─▶ judge ◀────┘ …
-func Graph(s beam.Scope, j *Job) error {
-	text, err := json.Marshal(j)
-	if err != nil {
-		return err
-	}
+func Graph(s beam.Scope, j *Job) {
 	parts := make([]int, j.Parts)
 	for i := range parts {
 		parts[i] = i
 	}
-	job := jobText{Job: string(text)}
-	blocks := beam.ParDo(s.Scope("pack"), &packFn{job}, beam.Reshuffle(s, beam.CreateList(s, parts)))
+	blocks := beam.ParDo(s.Scope("pack"), &packFn{j}, beam.Reshuffle(s, beam.CreateList(s, parts)))
 	var sums beam.PCollection
 	if j.Bounds == nil {
-		sums = beam.ParDo(s.Scope("judge"), &judgeFn{job}, beam.GroupByKey(s, blocks))
+		sums = beam.ParDo(s.Scope("judge"), &judgeFn{j}, beam.GroupByKey(s, blocks))
 	} else {
-		sums = inTurn(s, job, blocks, j.Shards)
+		sums = inTurn(s, j, blocks)
 	}
-	beam.ParDo0(s.Scope("add up"), &endFn{job}, beam.GroupByKey(s, sums))
-	return nil
+	beam.ParDo0(s.Scope("add up"), &endFn{j}, beam.GroupByKey(s, sums))
 }
 
 // inTurn judges slices of time, each with what the one before has handed on.
-func inTurn(s beam.Scope, job jobText, blocks beam.PCollection, n int) beam.PCollection {
-	all, state := make([]beam.PCollection, n), beam.Create(s, []byte{})
-	for i, slice := range beam.Partition(s, n, sliceOf, blocks) {
-		all[i], state = beam.ParDo2(s.Scope(fmt.Sprintf("judge slice %d", i)), &sliceFn{job},
+func inTurn(s beam.Scope, j *Job, blocks beam.PCollection) beam.PCollection {
+	all, state := make([]beam.PCollection, j.Shards), beam.Create(s, []byte{})
+	for i, slice := range beam.Partition(s, j.Shards, sliceOf, blocks) {
+		all[i], state = beam.ParDo2(s.Scope(fmt.Sprintf("judge slice %d", i)), &sliceFn{j},
 			beam.GroupByKey(s, slice), beam.SideInput{Input: state})
 	}
 	return beam.Flatten(s, all...)
@@ -63,35 +57,22 @@ func inTurn(s beam.Scope, job jobText, blocks beam.PCollection, n int) beam.PCol
 
 func sliceOf(shard int, _ []byte) int { return shard }
 
-// A jobText is a Job on its way to a worker.
-type jobText struct{ Job string }
-
-func (t *jobText) job() (*Job, error) {
-	j := new(Job)
-	if err := json.Unmarshal([]byte(t.Job), j); err != nil {
-		return nil, fmt.Errorf("the job makes no sense: %w", err)
-	}
-	return j, nil
-}
-
 // A packFn turns byte ranges into blocks, one for each shard.
-type packFn struct{ JobText jobText }
+type packFn struct{ Job *Job }
 
 // ProcessElement packs a byte range.
 func (f *packFn) ProcessElement(ctx context.Context, part int, emit func(int, []byte)) error {
-	j, err := f.JobText.job()
-	if err != nil {
-		return err
-	}
-	return j.pack(ctx, part, emit)
+	return f.Job.pack(ctx, part, emit)
 }
 
 // A judgeFn turns the blocks of a shard into what judging them comes to.
-type judgeFn struct{ JobText jobText }
+type judgeFn struct{ Job *Job }
 
 // ProcessElement judges a shard.
-func (f *judgeFn) ProcessElement(ctx context.Context, shard int, blocks func(*[]byte) bool, emit func(int, []byte)) error {
-	found, _, err := f.JobText.judge(ctx, shard, blocks, nil)
+func (f *judgeFn) ProcessElement(
+	ctx context.Context, shard int, blocks func(*[]byte) bool, emit func(int, []byte),
+) error {
+	found, _, err := f.Job.judge(ctx, shard, blocks, nil)
 	if err == nil {
 		emit(together, found)
 	}
@@ -99,14 +80,14 @@ func (f *judgeFn) ProcessElement(ctx context.Context, shard int, blocks func(*[]
 }
 
 // A sliceFn is a judgeFn of slices of time.
-type sliceFn struct{ JobText jobText }
+type sliceFn struct{ Job *Job }
 
 // ProcessElement judges a slice, and hands on what the next one begins with.
 func (f *sliceFn) ProcessElement(
 	ctx context.Context, shard int, blocks func(*[]byte) bool, before []byte, emit func(int, []byte),
 	handOn func([]byte),
 ) error {
-	found, after, err := f.JobText.judge(ctx, shard, blocks, before)
+	found, after, err := f.Job.judge(ctx, shard, blocks, before)
 	if err == nil {
 		emit(together, found)
 		handOn(after)
@@ -114,37 +95,15 @@ func (f *sliceFn) ProcessElement(
 	return err
 }
 
-func (t *jobText) judge(
-	ctx context.Context, shard int, next func(*[]byte) bool, before []byte,
-) (sum, after []byte, err error) {
-	j, err := t.job()
-	if err != nil {
-		return nil, nil, err
-	}
-	var blocks [][]byte
-	for b := []byte(nil); next(&b); b = nil {
-		blocks = append(blocks, b)
-	}
-	found, after, err := j.judge(ctx, shard, blocks, before)
-	if err != nil {
-		return nil, nil, err
-	}
-	sum, err = found.encode()
-	return sum, after, err
-}
-
 // together is the key of all that shards came to.
 const together = 0
 
 // An endFn adds up what all shards came to, writes it, and then that the results are whole.
-type endFn struct{ JobText jobText }
+type endFn struct{ Job *Job }
 
 // ProcessElement writes the last files.
 func (f *endFn) ProcessElement(ctx context.Context, _ int, sums func(*[]byte) bool) error {
-	j, err := f.JobText.job()
-	if err != nil {
-		return err
-	}
+	j := f.Job
 	all, err := addUp(sums)
 	if err != nil {
 		return err
@@ -156,12 +115,16 @@ func (f *endFn) ProcessElement(ctx context.Context, _ int, sums func(*[]byte) bo
 	if err != nil {
 		return err
 	}
+	job, err := json.Marshal(j)
+	if err != nil {
+		return err
+	}
 	files, err := json.Marshal(append(all.Files, tallies))
 	if err != nil {
 		return err
 	}
 	_, err = write(ctx, j.Output, RunFile, []rows.Run{{
-		Version: rows.Version, Job: f.JobText.Job, Files: string(files), Facts: all.Facts,
+		Version: rows.Version, Job: string(job), Files: string(files), Facts: all.Facts,
 	}})
 	return err
 }

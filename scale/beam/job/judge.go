@@ -25,17 +25,21 @@ type judged struct {
 	tables *traffic.Tables
 }
 
-// judge judges a shard, of which blocks are all there is. Of slices of time, before is what the one before has handed
-// on, and after what is handed on to the next.
+// judge judges a shard, of which next returns all blocks, and encodes what that comes to. Of slices of time, before is
+// what the one before has handed on, and after what is handed on to the next.
 func (j *Job) judge(
-	ctx context.Context, number int, blocks [][]byte, before []byte,
-) (result *found, after []byte, err error) {
+	ctx context.Context, number int, next func(*[]byte) bool, before []byte,
+) (sum, after []byte, err error) {
 	p, err := j.build()
 	if err != nil {
 		return nil, nil, err
 	}
 	defer func() { err = errors.Join(err, p.done()) }()
 	s := &judged{job: j, shard: number, tables: p.Read.Tables}
+	var blocks [][]byte
+	for b := []byte(nil); next(&b); b = nil {
+		blocks = append(blocks, b)
+	}
 	if s.set, err = shard.Open(blocks); err != nil {
 		return nil, nil, err
 	}
@@ -53,10 +57,14 @@ func (j *Job) judge(
 	if err := s.engine.Run(s.source); err != nil {
 		return nil, nil, err
 	}
-	if result, err = s.result(ctx); err == nil && number < len(j.Bounds) {
+	found, err := s.result(ctx)
+	if err == nil {
+		sum, err = found.encode()
+	}
+	if err == nil && number < len(j.Bounds) {
 		after, err = s.handOn()
 	}
-	return result, after, err
+	return sum, after, err
 }
 
 // begin gives a slice of time what the one before has handed on.
@@ -131,7 +139,8 @@ func (s *judged) clients(res *replay.Result) (all []rows.Client) {
 		n := &c.ByClass
 		row := rows.Client{
 			Client: s.tables.Clients.Name(id), Agent: agents[c.LastAgent],
-			Browser: n[request.Browser], Crawler: n[request.Crawler], Tool: n[request.Tool], Monitor: n[request.Monitor], Unknown: n[request.Unknown],
+			Browser: n[request.Browser], Crawler: n[request.Crawler], Tool: n[request.Tool], Monitor: n[request.Monitor],
+			Unknown: n[request.Unknown],
 		}
 		if s.job.Bounds != nil {
 			row.Slice = int32(s.shard)

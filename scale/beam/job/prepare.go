@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"strings"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem"
 
@@ -29,13 +26,9 @@ func (j *Job) Prepare(ctx context.Context, rangeBytes int64) error {
 		return err
 	}
 	defer p.done() //nolint:errcheck // it removes a copy of the configuration
-	inputs, err := shard.InputsOf(&p.Read, j.Logs)
+	inputs, total, err := shard.InputsOf(&p.Read, j.Logs)
 	if err != nil {
 		return err
-	}
-	var total int64
-	for _, in := range inputs {
-		total += in.Size
 	}
 	j.Parts = int(max(1, (total+rangeBytes-1)/rangeBytes))
 	if j.Shards == 0 {
@@ -45,7 +38,7 @@ func (j *Job) Prepare(ctx context.Context, rangeBytes int64) error {
 		return fmt.Errorf("--shards %d: want 1 to %d", j.Shards, shard.MostShards)
 	}
 	if p.spread.Slices {
-		if j.Bounds, err = j.SliceTimes(ctx); err != nil {
+		if j.Bounds, err = j.sliceTimes(ctx, p, inputs, total); err != nil {
 			return err
 		}
 		j.Shards = len(j.Bounds) + 1
@@ -59,16 +52,6 @@ const shardBytes = 2 << 30
 
 // fresh verifies that the place of the results is empty: those of two jobs must not mix.
 func (j *Job) fresh(ctx context.Context) (err error) {
-	if !strings.Contains(j.Output, "://") {
-		entries, err := os.ReadDir(j.Output)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		if len(entries) > 0 {
-			return fmt.Errorf("--output %s: is not empty; name a new folder", j.Output)
-		}
-		return nil
-	}
 	there, err := filesystem.New(ctx, j.Output)
 	if err != nil {
 		return err
@@ -76,7 +59,7 @@ func (j *Job) fresh(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, there.Close()) }()
 	names, err := there.List(ctx, join(j.Output, "*"))
 	if err == nil && len(names) > 0 {
-		err = fmt.Errorf("--output %s: has objects; name a new prefix", j.Output)
+		err = fmt.Errorf("--output %s: is not empty; name a new folder or prefix", j.Output)
 	}
 	return err
 }

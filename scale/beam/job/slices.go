@@ -11,22 +11,12 @@ import (
 // sampleBytes is the number of bytes of a log that are read to find its times.
 const sampleBytes = 64 << 10
 
-// SliceTimes finds the bounds of slices of time, by the times that stand at places between byte ranges of as many
+// sliceTimes finds the bounds of slices of time, by the times that stand at places between byte ranges of as many
 // bytes. What cannot be read in part, compressed logs, tells none. Wherever the bounds lie, all that depends on them
 // is how long each slice takes.
-func (j *Job) SliceTimes(ctx context.Context) (bounds []limit.Time, err error) {
-	p, err := j.build()
-	if err != nil {
-		return nil, err
-	}
-	inputs, err := shard.InputsOf(&p.Read, j.Logs)
-	if err != nil {
-		return nil, err
-	}
-	var total int64
-	for _, in := range inputs {
-		total += in.Size
-	}
+func (j *Job) sliceTimes(
+	ctx context.Context, p *built, inputs []shard.Input, total int64,
+) (bounds []limit.Time, err error) {
 	for i := 1; i < j.Shards; i++ {
 		at, start := total/int64(j.Shards)*int64(i), int64(0)
 		for _, in := range inputs {
@@ -50,5 +40,5 @@ func (j *Job) SliceTimes(ctx context.Context) (bounds []limit.Time, err error) {
 	if bounds == nil {
 		bounds = []limit.Time{} // one slice
 	}
-	return bounds, p.done()
+	return bounds, nil
 }

@@ -32,7 +32,7 @@ type Client struct {
 // A Hit is a client that a policy refused at least once, in one shard.
 type Hit struct {
 	Policy  int32  `parquet:"policy,dict,snappy"`  // as in the job
-	Variant int32  `parquet:"variant,dict,snappy"` // of an approximation: under which assumptions, from 1; 0: as it is reported
+	Variant int32  `parquet:"variant,dict,snappy"` // of an approximation: which one, from 1; 0: as it is reported
 	Client  string `parquet:"client,snappy"`
 	Refused int64  `parquet:"refused,snappy"`
 	First   int64  `parquet:"first_refused_us,snappy"`
@@ -67,7 +67,6 @@ const (
 	Delays   = "delay_total"  // how long all of them had to
 	Coarse   = "delay_coarse" // to the power of two of how many microseconds delays are rounded up; the highest counts
 	Length   = "time_length"  // how long each stretch of Time is; the highest counts
-	Most     = "highest"      // no row: Coarse and Length are not added
 )
 
 // A Run is the one row that makes results whole. It is written last.
