@@ -29,9 +29,10 @@ func (r *Suggest) ask() (findings.Site, error) {
 	if r.byLog = r.For == ""; r.byLog {
 		r.For = r.writer()
 	}
+	underWay := slices.Contains(r.Kinds, sweep.UnderWay) && r.For == servers.Default
 	var err error
-	if q.Server, err = r.market(); len(q.Server.Shapes()) == 0 && r.byLog { // such limits were asked for as it does not have
-		r.For, q.Server = anyServer, suggest.Market{}
+	if q.Server, err = r.market(); len(q.Server.Shapes()) == 0 && r.byLog && !underWay { // such as it does not have were asked for
+		r.For, q.Server, err = anyServer, suggest.Market{}, nil
 	}
 	a.Shapes = r.Shapes.options()
 	for _, shape := range q.Server.Shapes() {
@@ -81,8 +82,11 @@ func areMost(some who.Set) bool { return some&who.Users|1<<who.Search == who.Use
 
 // market is where limits come from.
 func (r *Suggest) market() (suggest.Market, error) {
-	if r.For == "" || r.For == anyServer || slices.Contains(r.Kinds, sweep.UnderWay) { // export writes these
+	switch underWay := slices.Contains(r.Kinds, sweep.UnderWay); {
+	case r.For == "" || r.For == anyServer || underWay && r.For == servers.Default: // whose export writes them
 		return suggest.Market{}, nil
+	case underWay:
+		return suggest.Market{}, Usage("--for %s: of limits on requests under way only those of %s are written", r.For, servers.Default)
 	}
 	server, err := servers.Named(r.For)
 	if err != nil {

@@ -254,7 +254,10 @@ func (r *Suggest) prepareSuggest(ctx context.Context, logs []string) error {
 	if r.EachAction && r.Output == "html" {
 		return Usage("--output html: a page has one answer; state --action NAME instead of --each-action")
 	}
-	if slices.Contains(r.Kinds, sweep.UnderWay) && r.Output == "html" {
+	switch underWay := slices.Contains(r.Kinds, sweep.UnderWay); {
+	case underWay && len(r.Kinds) > 1:
+		return Usage("--kind conn: ask for it alone: of others it is known wherever in its second a request came, and not of it")
+	case underWay && r.Output == "html":
 		return Usage("--output html: the page moves limits that have a period; leave out --kind conn, or take another output")
 	}
 	r.anyKind = len(r.Kinds) == 0

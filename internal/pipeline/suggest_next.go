@@ -195,7 +195,7 @@ func (r *Suggest) next(v *advice.Verdict, a *suggest.Advice) (lines []string) {
 			}
 		}
 		lines = append(lines, r.CommandLine("replay", append(with, "--evidence")...))
-		if n.Of.Kind == sweep.UnderWay {
+		if n.Of.Kind == sweep.UnderWay && r.For != anyServer {
 			lines = append(lines, words("shadow", "export", "--limit", n.Limit, "--to", servers.Default))
 		}
 	default: // a replay would judge all actions

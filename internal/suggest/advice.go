@@ -81,6 +81,7 @@ type Advice struct {
 	Explored    *Exploration // nil: not asked for
 	loosenings  []loosening
 	all         int64 // requests of the log, of whatever action, on the parts that choose
+	excess      bool  // whether limits that hit no client to protect refuse more than half of the log
 	room        int64 // percent by which a safety net is looser than the parts that choose want, as the whole log does
 }
 

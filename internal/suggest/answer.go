@@ -215,6 +215,9 @@ func (a *Advice) take(s *Suggestion, c Candidate) {
 func (a *Advice) failed() bool {
 	n := &a.Answer
 	switch {
+	case n.Of == nil && a.excess: // looser ones may refuse less
+		a.room += 50
+		return true
 	case n.Of == nil || len(a.Ceilings) > 0:
 		return false
 	case n.loose && n.Broke == "" && a.Parts[Rest] != nil && !a.hitsNone(&n.Chosen.On[Rest]): // it has a say from now on

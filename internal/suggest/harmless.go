@@ -100,13 +100,18 @@ func (a *Advice) pickHarmless() {
 	}
 	var options []option
 	some := a.market()
+	a.excess = false
 	for i := range some {
 		for _, c := range some[i].tries {
 			none := a.keeps(&c, func(f *Figures, _ *who.Groups) bool { return a.hitsNone(f) })
-			if none && (a.Answer.Broke == "" || a.hitsNone(&c.On[Rest])) && (a.byGuesses() || !a.excessive(&c)) {
+			if !none || a.Answer.Broke != "" && !a.hitsNone(&c.On[Rest]) {
+				continue
+			}
+			if a.byGuesses() || !a.excessive(&c) {
 				options = append(options, option{&some[i], c})
 				break
 			}
+			a.excess = true
 		}
 	}
 	if len(options) == 0 {

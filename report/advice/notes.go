@@ -223,6 +223,8 @@ func (f *notes) separation(a *suggest.Advice) {
 		f.add("There are no %s among the clients: there is no target. The limits below are the strictest that do no harm.",
 			strings.Replace(a.Target.String(), " and ", " or ", 1))
 		return
+	case len(best) == 0 && a.Answer.Verdict == suggest.Deploy: // looser than the strictest that keep the promise
+		return
 	case len(best) == 0:
 		f.add("No limit separates the classes: the strictest that keep the promise refuse nothing of %s. They send no "+
 			"faster than the fastest protected clients.", a.Target)

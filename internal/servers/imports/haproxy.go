@@ -100,6 +100,7 @@ var (
 	countRule  = lazy.Regexp(`^sc-inc-gpc0\((\d)\)$`)
 	setVarRule = lazy.Regexp(`^set-var\(([\w.]+)\)$`)
 	constant   = lazy.Regexp(`^(str|int|bool)\(`)
+	counted    = lazy.Regexp(`_(rate|cur|cnt)\b`)
 	setAnyVar  = lazy.Regexp(`^set-var(?:-fmt)?\(([\w.]+)`)
 )
 
@@ -136,8 +137,11 @@ func (r *haproxyReader) readSection(p *Policy, s *haproxySection) {
 
 // read takes a rule, the n-th of the section.
 func (x *sectionReader) read(n int, rule haproxycfg.Rule) {
-	if rule.Words[0] == "rate-limit" {
-		x.lose(x.place(rule), "%s bounds connections, which no limit here does", strings.Join(rule.Words, " "))
+	switch text := strings.Join(rule.Words, " "); {
+	case rule.Words[0] == "rate-limit":
+		x.lose(x.place(rule), "%s bounds connections, which no limit here does", text)
+	case strings.HasPrefix(text, "http-response deny") && counted().MatchString(text):
+		x.lose(x.place(rule), "http-response deny refuses when the answer is there, which no limit here does")
 	}
 	words := rule.Judging()
 	if words == nil {
@@ -308,6 +312,10 @@ func (x *sectionReader) text(f refusal, counter tracked, number string) (text st
 		return "", moves
 	}
 	admitted := f.at < counter.at // the request itself is not counted yet, and a refused one never
+	if admitted && f.term.counter != "" {
+		x.lose(x.place(f.rule), "it stands before %s, which tracks what it asks for: it never refuses, and is left out", counter.rule.Words[1])
+		return "", moves
+	}
 	if rate == "conn_cur" {
 		return x.underWay(f, counter, admitted), moves
 	}
@@ -351,7 +359,19 @@ func (x *sectionReader) underWay(f refusal, counter tracked, before bool) string
 	if before {
 		most++
 	}
+	twice := 0
+	for _, counters := range x.counters {
+		for _, c := range counters {
+			if c.table == counter.table && c.by == counter.by {
+				twice++
+			}
+		}
+	}
 	switch words := counter.rule.Words; {
+	case twice > 1:
+		x.lose(x.place(f.rule), "several rules track one key in the table %s, so that a request counts as several under way: it is left out",
+			counter.table)
+		return ""
 	case !x.timed:
 		x.lose(x.place(f.rule), "conn_cur bounds how many requests are under way at once, which is judged where option httplog, or a "+
 			"log-format with %%Ta, is beside it")
@@ -366,10 +386,13 @@ func (x *sectionReader) underWay(f refusal, counter tracked, before bool) string
 	if f.ban != nil {
 		x.lose(x.place(*f.ban), "it shuts out who has too many under way, which no limit here does")
 	}
+	if slices.Contains(f.rule.Words, "tarpit") {
+		x.lose(x.place(f.rule), "what tarpit keeps waiting stays under way there, and not here")
+	}
 	return fmt.Sprintf("conn:%d", most)
 }
 
-var logTimes = lazy.Regexp(`^option https?log\b|^log-format.*%T[art]`)
+var logTimes = lazy.Regexp(`^option https?log\b|^log-format .*(%T[at]|txn\.timer|HTTPS?_LOG_FMT)`)
 
 // logsTimes reports whether a rule has the log tell how long requests take.
 func logsTimes(words []string) bool { return logTimes().MatchString(strings.Join(words, " ")) }
