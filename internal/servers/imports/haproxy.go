@@ -352,51 +352,6 @@ func (x *sectionReader) text(f refusal, counter tracked, number string) (text st
 	return text, moves
 }
 
-// underWay is the limit on requests that a counter has under way, the one that asks among them unless it asks before that
-// counts it.
-func (x *sectionReader) underWay(f refusal, counter tracked, before bool) string {
-	most := f.term.most
-	if before {
-		most++
-	}
-	twice := 0
-	for _, counters := range x.counters {
-		for _, c := range counters {
-			if c.table == counter.table && c.by == counter.by {
-				twice++
-			}
-		}
-	}
-	switch words := counter.rule.Words; {
-	case twice > 1:
-		x.lose(x.place(f.rule), "several rules track one key in the table %s, so that a request counts as several under way: it is left out",
-			counter.table)
-		return ""
-	case !x.timed:
-		x.lose(x.place(f.rule), "conn_cur bounds how many requests are under way at once, which is judged where option httplog, or a "+
-			"log-format with %%Ta, is beside it")
-		return ""
-	case words[0] == "tcp-request" && words[1] != "content":
-		x.lose(x.place(f.rule), "it bounds connections, and a log has requests: it is left out")
-		return ""
-	case most < 1:
-		x.lose(x.place(f.rule), "conn_cur of %d admits nothing", most)
-		return ""
-	}
-	if f.ban != nil {
-		x.lose(x.place(*f.ban), "it shuts out who has too many under way, which no limit here does")
-	}
-	if slices.Contains(f.rule.Words, "tarpit") {
-		x.lose(x.place(f.rule), "what tarpit keeps waiting stays under way there, and not here")
-	}
-	return fmt.Sprintf("conn:%d", most)
-}
-
-var logTimes = lazy.Regexp(`^option https?log\b|^log-format .*(%T[at]|txn\.timer|HTTPS?_LOG_FMT)`)
-
-// logsTimes reports whether a rule has the log tell how long requests take.
-func logsTimes(words []string) bool { return logTimes().MatchString(strings.Join(words, " ")) }
-
 // behind reports whether gpc0 is counted behind the rule that asks for it; counted holds the first and the last rule that
 // count it.
 func (x *sectionReader) behind(f refusal, counted [2]int) bool {
