@@ -25,13 +25,16 @@ type cluster struct {
 	rest     string // address of the job manager
 	jobs     string // address of the job server
 	managers []*process
+	started  []*process // all parts
+	memory   int64      // of all parts together, in kB, where it was highest
 }
 
 // A process is one that was started.
 type process struct {
 	number int
 	ended  chan struct{}
-	err    error // how it ended
+	err    error         // how it ended
+	cpu    time.Duration // that it took
 }
 
 const slots = 2 // of a task manager, and parallel parts of a job
@@ -73,7 +76,7 @@ appender.console.name = console
 `
 
 // newCluster starts a cluster, which ends with the test.
-func newCluster(t *testing.T) *cluster {
+func newCluster(t testing.TB) *cluster {
 	t.Helper()
 	fetched, err := exec.Command("../../flink/get", "--there").CombinedOutput()
 	if err != nil {
@@ -98,7 +101,7 @@ func newCluster(t *testing.T) *cluster {
 	return c
 }
 
-func freePort(t *testing.T) int {
+func freePort(t testing.TB) int {
 	t.Helper()
 	l, err := net.Listen("tcp", "localhost:0")
 	check(t, err)
@@ -106,13 +109,13 @@ func freePort(t *testing.T) int {
 	return l.Addr().(*net.TCPAddr).Port
 }
 
-func (c *cluster) write(t *testing.T, name, text string) {
+func (c *cluster) write(t testing.TB, name, text string) {
 	t.Helper()
 	check(t, os.WriteFile(filepath.Join(c.dir, name), []byte(text), 0o600))
 }
 
 // java starts a part of Flink with a heap of so many MiB.
-func (c *cluster) java(t *testing.T, name string, heap int, class string) *process {
+func (c *cluster) java(t testing.TB, name string, heap int, class string) *process {
 	t.Helper()
 	return c.start(t, name, exec.Command("java", fmt.Sprintf("-Xmx%dm", heap), "-XX:MaxDirectMemorySize=384m",
 		"-Dlog4j.configurationFile="+filepath.Join(c.dir, "log4j.properties"), "-cp", c.fetched+"/flink/*",
@@ -121,7 +124,7 @@ func (c *cluster) java(t *testing.T, name string, heap int, class string) *proce
 
 // start starts a process, whose output goes to a file of its name. It and its children end with the test, even if
 // that is killed.
-func (c *cluster) start(t *testing.T, name string, cmd *exec.Cmd) *process {
+func (c *cluster) start(t testing.TB, name string, cmd *exec.Cmd) *process {
 	t.Helper()
 	output, err := os.Create(filepath.Join(c.dir, name+".log"))
 	check(t, err)
@@ -130,8 +133,10 @@ func (c *cluster) start(t *testing.T, name string, cmd *exec.Cmd) *process {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	check(t, cmd.Start())
 	p := &process{number: cmd.Process.Pid, ended: make(chan struct{})}
+	c.started = append(c.started, p)
 	go func() {
 		p.err = cmd.Wait()
+		p.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 		close(p.ended)
 	}()
 	t.Cleanup(func() {
@@ -142,7 +147,7 @@ func (c *cluster) start(t *testing.T, name string, cmd *exec.Cmd) *process {
 }
 
 // showLogs shows the ends of all logs if the test has failed.
-func (c *cluster) showLogs(t *testing.T) {
+func (c *cluster) showLogs(t testing.TB) {
 	if !t.Failed() {
 		return
 	}
@@ -178,8 +183,8 @@ func (c *cluster) ready() bool {
 	return conn.Close() == nil
 }
 
-// failures returns how often a part of the last job failed.
-func (c *cluster) failures(t *testing.T) int {
+// lastJob returns the name of the last job.
+func (c *cluster) lastJob(t testing.TB) string {
 	t.Helper()
 	var all struct {
 		Jobs []struct {
@@ -194,15 +199,21 @@ func (c *cluster) failures(t *testing.T) int {
 			last = j
 		}
 	}
+	return last.ID
+}
+
+// failures returns how often a part of the last job failed.
+func (c *cluster) failures(t testing.TB) int {
+	t.Helper()
 	var found struct {
 		History struct{ Entries []any } `json:"exceptionHistory"`
 	}
-	check(t, c.ask("/jobs/"+last.ID+"/exceptions", &found))
+	check(t, c.ask("/jobs/"+c.lastJob(t)+"/exceptions", &found))
 	return len(found.History.Entries)
 }
 
 // within waits until something holds, or fails the test.
-func within(t *testing.T, most time.Duration, what string, holds func() bool) {
+func within(t testing.TB, most time.Duration, what string, holds func() bool) {
 	t.Helper()
 	for end := time.Now().Add(most); !holds(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {

@@ -118,7 +118,7 @@ func workers(t *testing.T, program string) (all []int) {
 }
 
 // readme returns the command of README.md that has a word in it, with texts in it replaced by others: old, new, ….
-func readme(t *testing.T, word string, oldNew ...string) (command string) {
+func readme(t testing.TB, word string, oldNew ...string) (command string) {
 	t.Helper()
 	text, err := os.ReadFile("../../README.md")
 	check(t, err)

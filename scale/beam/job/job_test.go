@@ -47,7 +47,7 @@ func linesOf(t *testing.T) int64 {
 }
 
 // newLog writes a generated log.
-func newLog(t *testing.T, lines int64) string {
+func newLog(t testing.TB, lines int64) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "access.log")
 	f, err := os.Create(name)
@@ -58,7 +58,7 @@ func newLog(t *testing.T, lines int64) string {
 }
 
 // newJob returns a job that cuts its logs into many ranges.
-func newJob(t *testing.T, logs ...string) *Job {
+func newJob(t testing.TB, logs ...string) *Job {
 	return &Job{
 		Logs: logs, Shards: 3, By: "client", Format: "auto", Timezone: "UTC", Client: "addr", NotHTTP: "skip",
 		Lateness: "20m", Output: filepath.Join(t.TempDir(), "results"), Command: "test", Version: "test",
@@ -174,7 +174,7 @@ func equal(t *testing.T, got, want *replay.Result) {
 	}
 }
 
-func check(t *testing.T, err error) {
+func check(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
