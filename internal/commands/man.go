@@ -20,7 +20,8 @@ import (
 func init() {
 	tagged = append(tagged, func() *cobra.Command {
 		return &cobra.Command{
-			Use: "man FOLDER", Short: "Write the manual pages into man1 and man5 of a folder", Hidden: true, Args: cobra.ExactArgs(1),
+			Use: "man FOLDER", Short: "Write the manual pages into man1 and man5 of a folder", Hidden: true,
+			Args: cobra.ExactArgs(1),
 			RunE: func(_ *cobra.Command, args []string) error { return writeManual(args[0]) },
 		}
 	})

@@ -55,7 +55,7 @@ The log is read once. Its requests, about 20 bytes each, wait in a temporary fil
 		Args: logArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.Caller, f.Again = callerOf(cmd), again(cmd)
-			if slices.Contains(f.Kinds, sweep.UnderWay) { // of which there are no bounds
+			if slices.Contains(f.Kinds, sweep.UnderWay) { // whose bounds are not known
 				unlessGiven(cmd, "band", &f.Band)
 			}
 			f.Verified = profile.Start

@@ -177,7 +177,7 @@ func (r *Replay) prepareReplay(ctx context.Context, logs []string) error {
 	return nil
 }
 
-// noBand refuses bounds of limits of which none are known.
+// noBand refuses --band for policies whose bounds are not known.
 func noBand(band bool, policies []policy.Policy) error {
 	if i := slices.IndexFunc(policies, policy.Policy.Weighed); band && i >= 0 {
 		return Usage("--band: the requests of policy %q have costs, or count for as long as they take, and with these "+

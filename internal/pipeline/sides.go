@@ -31,7 +31,8 @@ func (r *Suggest) ask() (findings.Site, error) {
 	}
 	underWay := slices.Contains(r.Kinds, sweep.UnderWay) && r.For == servers.Default
 	var err error
-	if q.Server, err = r.market(); len(q.Server.Shapes()) == 0 && r.byLog && !underWay { // such as it does not have were asked for
+	q.Server, err = r.market()
+	if len(q.Server.Shapes()) == 0 && r.byLog && !underWay { // such limits were asked for as it does not have
 		r.For, q.Server, err = anyServer, suggest.Market{}, nil
 	}
 	a.Shapes = r.Shapes.options()
@@ -86,7 +87,8 @@ func (r *Suggest) market() (suggest.Market, error) {
 	case r.For == "" || r.For == anyServer || underWay && r.For == servers.Default: // whose export writes them
 		return suggest.Market{}, nil
 	case underWay:
-		return suggest.Market{}, Usage("--for %s: of limits on requests under way only those of %s are written", r.For, servers.Default)
+		return suggest.Market{}, Usage("--for %s: of limits on requests under way only those of %s are written", r.For,
+			servers.Default)
 	}
 	server, err := servers.Named(r.For)
 	if err != nil {

@@ -256,7 +256,7 @@ func (r *Suggest) prepareSuggest(ctx context.Context, logs []string) error {
 	}
 	switch underWay := slices.Contains(r.Kinds, sweep.UnderWay); {
 	case underWay && len(r.Kinds) > 1:
-		return Usage("--kind conn: ask for it alone: of others it is known wherever in its second a request came, and not of it")
+		return Usage("--kind conn: ask for it alone: other kinds allow for stamps in whole seconds, and it cannot")
 	case underWay && r.Output == "html":
 		return Usage("--output html: the page moves limits that have a period; leave out --kind conn, or take another output")
 	}

@@ -195,7 +195,7 @@ func krakend(spec limit.Spec, args *limit.Args) (string, error) {
 	return fmt.Sprintf("token:1/%s,burst=%d,refill=interval", each, args.Int("burst", 1)+1), nil
 }
 
-// modQos refuses the request that makes N, and counts in whole seconds, the last of which is still in the window.
+// modQos refuses the request that makes N, and counts in whole seconds. The last second is still in the window.
 func modQos(spec limit.Spec, _ *limit.Args) (string, error) {
 	if spec.Count < 2 || spec.Period%limit.Second != 0 {
 		return "", fmt.Errorf("limit %q: it refuses the request that makes the count, at least 2, in whole seconds", spec)

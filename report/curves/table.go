@@ -194,6 +194,7 @@ func (s *Report) plot(w *document.Writer, c *sweep.Curve, all []*sweep.Curve) {
 	if len(all) > 1 {
 		notes = append(notes, fmt.Sprintf("One of %d curves: %s--output html draws all of them", len(all), another))
 	}
-	title := fmt.Sprintf("%s, by the limit: ─ requests refused, · %s", strings.TrimSuffix(c.Kind.String()+" per "+c.PerText(), " per "), legend)
+	of := strings.TrimSuffix(c.Kind.String()+" per "+c.PerText(), " per ")
+	title := fmt.Sprintf("%s, by the limit: ─ requests refused, · %s", of, legend)
 	w.Plot(title, plot.Shares{Series: series, Decades: decades}, notes...)
 }

@@ -313,7 +313,8 @@ func (x *sectionReader) text(f refusal, counter tracked, number string) (text st
 	}
 	admitted := f.at < counter.at // the request itself is not counted yet, and a refused one never
 	if admitted && f.term.counter != "" {
-		x.lose(x.place(f.rule), "it stands before %s, which tracks what it asks for: it never refuses, and is left out", counter.rule.Words[1])
+		x.lose(x.place(f.rule), "it stands before %s, which tracks what it asks for: it never refuses, and is left out",
+			counter.rule.Words[1])
 		return "", moves
 	}
 	if rate == "conn_cur" {

@@ -163,8 +163,8 @@ func (r *haproxyReader) shutOut(s *haproxySection, refusals, marks, bans []refus
 	return refusals
 }
 
-// underWay is the limit on requests that a counter has under way, the one that asks among them unless it asks before that
-// counts it.
+// underWay returns the limit on requests that a counter has under way. The one that asks is among them unless it asks
+// before it is counted; "": it is told why there is none.
 func (x *sectionReader) underWay(f refusal, counter tracked, before bool) string {
 	most := f.term.most
 	if before {

@@ -19,15 +19,7 @@ func BenchmarkFlink(b *testing.B) {
 	for _, millions := range []int64{1, 10} {
 		b.Run(fmt.Sprintf("%d million lines", millions), func(b *testing.B) {
 			c := newCluster(b)
-			serve := readme(b, "FlinkJobServerDriver", "$(scale/flink/get)", c.fetched, "HOST:8081", c.rest)
-			_, port, _ := strings.Cut(c.jobs, ":")
-			c.start(b, "job-server", shell(
-				serve+" --artifact-port 0 --expansion-port 0 --artifacts-dir "+c.dir+" --job-port "+port))
-			program := filepath.Join(c.dir, "shadow-beam")
-			said, err := shell(readme(b, "-tags nostore", "../shadow-beam", program)).CombinedOutput()
-			if err != nil {
-				b.Fatalf("%v\n%s", err, said)
-			}
+			program := c.serve(b)
 			log := newLog(b, millions*1_000_000)
 			within(b, 2*time.Minute, "the cluster is ready", c.ready)
 			before := c.cpu(b)

@@ -24,15 +24,7 @@ const (
 // README.md.
 func TestFlink(t *testing.T) {
 	c := newCluster(t)
-	serve := readme(t, "FlinkJobServerDriver", "$(scale/flink/get)", c.fetched, "HOST:8081", c.rest)
-	_, port, _ := strings.Cut(c.jobs, ":")
-	c.start(t, "job-server", shell(
-		serve+" --artifact-port 0 --expansion-port 0 --artifacts-dir "+c.dir+" --job-port "+port))
-	program := filepath.Join(c.dir, "shadow-beam")
-	said, err := shell(readme(t, "-tags nostore", "../shadow-beam", program)).CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, said)
-	}
+	program := c.serve(t)
 	j := newJob(t, newLog(t, flinkLines))
 	j.Limits = manyLimits()
 	want := replayed(t, j)
@@ -74,6 +66,21 @@ func TestFlink(t *testing.T) {
 			break
 		}
 	}
+}
+
+// serve starts the job server, and returns the program that judges, built as README.md says.
+func (c *cluster) serve(t testing.TB) (program string) {
+	t.Helper()
+	serve := readme(t, "FlinkJobServerDriver", "$(scale/flink/get)", c.fetched, "HOST:8081", c.rest)
+	_, port, _ := strings.Cut(c.jobs, ":")
+	c.start(t, "job-server", shell(
+		serve+" --artifact-port 0 --expansion-port 0 --artifacts-dir "+c.dir+" --job-port "+port))
+	program = filepath.Join(c.dir, "shadow-beam")
+	said, err := shell(readme(t, "-tags nostore", "../shadow-beam", program)).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, said)
+	}
+	return program
 }
 
 // killHalfWay kills a process as soon as a shard is judged.

@@ -25,8 +25,8 @@ type judged struct {
 	tables *traffic.Tables
 }
 
-// judge judges a shard, of which next returns all blocks, and encodes what that comes to. Of slices of time, before is
-// what the one before has handed on, and after what is handed on to the next.
+// judge judges a shard and encodes what that comes to; next returns its blocks. Of slices of time, before is what the one
+// before has handed on, and after what is handed on to the next.
 func (j *Job) judge(
 	ctx context.Context, number int, next func(*[]byte) bool, before []byte,
 ) (sum, after []byte, err error) {
