@@ -69,6 +69,9 @@ func TestKubernetes(t *testing.T) {
 	for end := time.Now().Add(time.Minute); !existsFile(filepath.Join(dir, "tail.state")) && time.Now().Before(end); {
 		time.Sleep(20 * time.Millisecond)
 	}
+	if !existsFile(filepath.Join(dir, "tail.state")) {
+		t.Errorf("the tail keeps nothing: %s", said.Bytes())
+	}
 	must(t, tail.Process.Signal(os.Interrupt))
 	if err := tail.Wait(); err != nil {
 		t.Errorf("the tail ended with %v: %s", err, said.Bytes())
