@@ -90,7 +90,7 @@ func (p *jsonParser) fillTexts(r *Record) bool {
 	if p.found[FieldAgent].unit == percentEncoded {
 		r.Agent = percentDecode(r.Agent)
 	}
-	r.Route = text(FieldRoute)
+	r.Route, r.Identity = text(FieldRoute), text(FieldIdentity)
 	cleanAddresses(r)
 	request := p.found[slotRequest].text
 	if request != nil {

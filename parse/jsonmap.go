@@ -47,6 +47,7 @@ var jsonFields = []struct {
 	{"referer_encoded", slot(FieldReferer), percentEncoded},
 	{"forwarded", slot(FieldForwarded), 0},
 	{"route", slot(FieldRoute), 0},
+	{"identity", slot(FieldIdentity), 0},
 	{"status", slot(FieldStatus), 0},
 	{"bytes", slot(FieldBytes), 0},
 	{"request_time", slot(FieldRequestTime), UnitSeconds},
@@ -439,6 +440,12 @@ var KnownJSON = []struct{ Name, Mapping, Example, Summary string }{
 			"bytes=http.response.body.size"),
 		`{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"timeUnixNano":"1767225600250000000","attributes":[{"key":"client.address","value":{"stringValue":"192.0.2.7"}},{"key":"http.request.method","value":{"stringValue":"GET"}},{"key":"url.path","value":{"stringValue":"/users/7"}},{"key":"http.route","value":{"stringValue":"/users/{id}"}},{"key":"http.response.status_code","value":{"intValue":"200"}},{"key":"user_agent.original","value":{"stringValue":"curl/8.5.0"}}]}]}]}]}`,
 		"OpenTelemetry's file exporter, one record in a line",
+	},
+	{
+		"trace json",
+		"start=time,client=client,agent=agent,route=action,identity=identity,status=status",
+		`{"time":"2026-01-01 00:00:00.25+00","client":"client-5f2a90c1d37be846","action":"/users/{id}","identity":"person","agent":"browser","status":200}`,
+		"a trace that shadow wrote, line by line",
 	},
 }
 

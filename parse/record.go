@@ -37,6 +37,7 @@ type Record struct {
 	Host         []byte     // virtual host, without port
 	Forwarded    []byte     // X-Forwarded-For as it came, or the header of Format.ForwardedBy
 	Route        []byte     // the pattern that the server found for the path: /users/{id}
+	Identity     []byte     // who the client is, in a word of package who, where a log says so: traces do
 	RequestTime  limit.Time // NotLogged, or how long the request took
 	UpstreamTime limit.Time // NotLogged, or how long the upstreams took (the sum, if there were several)
 
@@ -83,6 +84,7 @@ const (
 	FieldAgent
 	FieldForwarded
 	FieldRoute
+	FieldIdentity
 	FieldStatus
 	FieldBytes
 	FieldRequestTime

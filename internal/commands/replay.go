@@ -83,11 +83,14 @@ as well; --policy selects some of them.`,
 	addBand(cmd, &f.Band)
 	option.Verified(pipeline.CheckVerdictsName).Add(cmd, &f.Verdicts, "verdicts", "write the verdict of each limit on each request to "+
 		"this `file`, which ends in .csv, .jsonl or .parquet")
+	option.Verified(pipeline.CheckTraceName).Add(cmd, &f.Trace, "trace", "write the requests, with a hash in the place of each "+
+		"client, to this `file`, which ends in .parquet and is read like a log")
 	f.Retries = calibrate.NoRetries
 	option.OneOf(calibrate.RetryWords...).Add(cmd, &f.Retries, "retries", "have clients send refused requests again, and report the load; `how`: "+
 		"none, immediate (at once, 5 times), backoff (after 1, 2, 4, 8, 16 s), or learned (as clients in this log do)")
 	option.Needs(cmd, []string{"resume"}, "resume-as")
 	option.Clash(cmd, "--verdicts and --resume: state one: the lines of a log that goes on have no numbers", "verdicts", "resume")
+	option.Clash(cmd, "--trace and --resume: state one: a trace holds all that was judged", "trace", "resume")
 	option.Clash(cmd, "--retries and --resume: state one: what is still to come back is not kept from night to night", "retries", "resume")
 	profile.Add(flags)
 	return cmd

@@ -42,6 +42,7 @@ var codecs = []*codec{
 	{name: "bzip2", magic: "BZh?1AY&SY", open: openBzip2},
 	{name: "bzip2", magic: "BZh?\x17\x72\x45\x38\x50\x90", open: openBzip2}, // nothing, compressed
 	{name: "xz", magic: "\xfd7zXZ\x00", open: openXz, advice: "xz -dc"},
+	{name: "parquet", magic: "PAR1", open: openParquet, advice: unparquet},
 	{name: "zip", magic: "PK\x03\x04", advice: "unzip -p"},
 	{name: "7z", magic: "7z\xbc\xaf\x27\x1c", advice: "7z x -so"},
 	{name: "compress", magic: "\x1f\x9d", advice: "zcat"},

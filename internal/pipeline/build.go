@@ -16,6 +16,7 @@ import (
 	"shadow/internal/traffic/ingest"
 	"shadow/internal/traffic/match"
 	"shadow/internal/traffic/network"
+	"shadow/internal/traffic/who"
 )
 
 // A Source is what commands that read logs have in common: how lines become requests, and what judges who sent them.
@@ -130,7 +131,10 @@ type Evidence struct {
 func (f *Evidence) choose(c *policy.Config) (*evidence.ClueFinder, *evidence.Rules, error) {
 	f.Wanted = f.Wanted || f.Beacon != "" || f.Robots != ""
 	said := &c.Evidence
-	rules := evidence.ClueRules{Beacon: cmp.Or(f.Beacon, said.Path), Background: said.Background, Hosts: said.Hosts, Purposes: true}
+	rules := evidence.ClueRules{
+		Beacon: cmp.Or(f.Beacon, said.Path), Background: said.Background, Hosts: said.Hosts,
+		Purposes: true, Identities: who.Names(),
+	}
 	if name := cmp.Or(f.Robots, said.Robots); name != "" {
 		text, err := os.ReadFile(name)
 		if err != nil {

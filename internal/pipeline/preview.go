@@ -55,6 +55,7 @@ type PreviewedRecord struct {
 	Client          *string           `json:"client"`
 	Forwarded       *string           `json:"forwarded"`
 	Route           *string           `json:"route"`
+	Identity        *string           `json:"identity"`
 	User            *string           `json:"user"`
 	Host            *string           `json:"host"`
 	Method          *string           `json:"method"`
@@ -240,6 +241,7 @@ func (f *Preview) showRecord(w *bytes.Buffer, line int64, r *parse.Record) Previ
 	field(&shown.Client, "client", r.Client, hide.Name)
 	field(&shown.Forwarded, "forwarded", r.Forwarded, hide.Text)
 	field(&shown.Route, "route", r.Route, hide.Text)
+	field(&shown.Identity, "identity", r.Identity, hide.Text)
 	field(&shown.User, "user", r.User, hide.Name)
 	field(&shown.Host, "host", r.Host, hide.Text)
 	field(&shown.Method, "method", r.Method, hide.Text)

@@ -46,6 +46,7 @@ type Replay struct {
 	compares   bool   // whether conditions may ask what the second policy changes
 	Sweep      bool   // draw the curves as well
 	Verdicts   string // a file that verdicts on all requests are written to; "": none is
+	Trace      string // a file that the requests are written to without their people; "": none is
 	Retries    string // how refused requests come back, one of calibrate.RetryWords
 
 	observers observers      // of verdicts one by one
@@ -59,7 +60,7 @@ type Replay struct {
 }
 
 // Run verifies what is asked, replays, and reports.
-func (r *Replay) Run(ctx context.Context, logs []string) error {
+func (r *Replay) Run(ctx context.Context, logs []string) (err error) {
 	if err := r.prepareReplay(ctx, logs); err != nil {
 		return err
 	}
@@ -67,6 +68,8 @@ func (r *Replay) Run(ctx context.Context, logs []string) error {
 		return err
 	}
 	defer r.verdicts.abandon()
+	r.severalPasses = r.Trace != ""
+	defer func() { err = errors.Join(err, r.release()) }()
 	heap.CollectLate(heap.LargeBatches)
 	var result *replay.Result
 	database, number, err := r.keep(ctx, r.Keeping, r.Events, func(run *store.Run) (err error) {
@@ -108,7 +111,7 @@ func (r *Replay) Run(ctx context.Context, logs []string) error {
 		return err
 	}
 	after := func(err error) error { return Afterwards(database, number, err) }
-	return errors.Join(after(r.verdicts.finish(ctx)), after(r.report(ctx, result, database, number)), after(r.prune(ctx)))
+	return errors.Join(after(r.verdicts.finish(ctx)), after(r.writeTrace(ctx, r.Trace)), after(r.report(ctx, result, database, number)), after(r.prune(ctx)))
 }
 
 // Model judges the logs and returns the report. It stores nothing. An IncompleteError comes with a report of what was read.

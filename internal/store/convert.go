@@ -11,15 +11,14 @@ import (
 	"strings"
 
 	"shadow/internal/lazy"
+	"shadow/internal/logfile"
 	"shadow/internal/store/duck"
 )
 
 // WriteParquet writes what a file of CSV holds, with a head, as Parquet. columns are the names and types of its columns in
 // SQL, in a list as read_csv takes them. The file to is replaced where it is.
 func WriteParquet(ctx context.Context, from, to, columns string) error {
-	d, err := duck.Open(":memory:", slices.Concat(duck.NoExtensions, duck.Settings{
-		{"memory_limit", "512MB"}, {"threads", "1"}, {"temp_directory", ""},
-	}))
+	d, err := inMemory()
 	if err != nil {
 		return err
 	}
@@ -27,6 +26,34 @@ func WriteParquet(ctx context.Context, from, to, columns string) error {
 	defer d.InterruptWith(ctx)()
 	return d.Exec(fmt.Sprintf(`COPY (SELECT * FROM read_csv(%s, header = true, delim = ',', quote = '"', escape = '"', columns = %s))
 		TO %s (FORMAT parquet, COMPRESSION zstd, USE_TMP_FILE false)`, literal(from), columns, literal(to)))
+}
+
+func init() {
+	if duck.Built {
+		logfile.ReadParquet = readParquet
+	}
+}
+
+// readParquet writes what a file of Parquet holds to another one, as lines of JSON.
+func readParquet(from, to *os.File) error {
+	d, err := inMemory()
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	err = d.Exec(fmt.Sprintf("COPY (FROM read_parquet('/dev/fd/%d')) TO '/dev/fd/%d' (FORMAT json, USE_TMP_FILE false)",
+		from.Fd(), to.Fd()))
+	if errors.Is(err, duck.ErrDamaged) {
+		err = errors.New("it is cut, or no Parquet")
+	}
+	return err
+}
+
+// inMemory opens a database that keeps nothing.
+func inMemory() (*duck.Conn, error) {
+	return duck.Open(":memory:", slices.Concat(duck.NoExtensions, duck.Settings{
+		{"memory_limit", "512MB"}, {"threads", "1"}, {"temp_directory", ""},
+	}))
 }
 
 // QueryParquet asks a question as Query does, and writes the answer as Parquet. DuckDB writes Parquet to files only, and

@@ -171,6 +171,18 @@ func (b *Batch) Move(at, i, j int) {
 	}
 }
 
+// InOrder returns all rows in the order of time, in the array of room if that is large enough.
+func (b *Batch) InOrder(room []int32) []int32 {
+	rows := room[:0]
+	for row := range b.Len() {
+		rows = append(rows, int32(row))
+	}
+	if !slices.IsSortedFunc(rows, b.Compare) {
+		slices.SortFunc(rows, b.Compare)
+	}
+	return rows
+}
+
 // RowsOf returns the rows of a client, in the order of time.
 func (b *Batch) RowsOf(client int32) []int32 {
 	var rows []int32

@@ -26,6 +26,7 @@ const (
 	Worked                          // asked for what a site asks of itself
 	Peeked                          // asked with HEAD, as checks do, and sent nothing
 	Managed                         // asked for the administration of the site
+	Told                            // comes with the identity of its sender: From is that, from 1, and no page
 )
 
 // Has reports whether all traits of u are there.

@@ -4,7 +4,6 @@ package verdicts
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"io"
 	"slices"
 	"strconv"
@@ -132,7 +131,7 @@ func (w *Writer) Observe(b *traffic.Batch, verdicts []replay.Verdicts) error {
 	if b.Warm {
 		return nil
 	}
-	w.order(b)
+	w.rows = b.InOrder(w.rows)
 	for i := range verdicts {
 		w.take(i, &verdicts[i], b.Len())
 	}
@@ -144,24 +143,6 @@ func (w *Writer) Observe(b *traffic.Batch, verdicts []replay.Verdicts) error {
 		}
 	}
 	return nil
-}
-
-// order puts the rows of a batch in the order of time.
-func (w *Writer) order(b *traffic.Batch) {
-	w.rows = w.rows[:0]
-	for row := range b.Len() {
-		w.rows = append(w.rows, int32(row))
-	}
-	places := b.Sequence()
-	byTime := func(x, y int32) int {
-		if c := cmp.Compare(places[x], places[y]); c != 0 {
-			return c
-		}
-		return b.Compare(x, y)
-	}
-	if !slices.IsSortedFunc(w.rows, byTime) {
-		slices.SortFunc(w.rows, byTime)
-	}
 }
 
 // take notes the verdicts of a policy on n rows.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"hash/maphash"
+	"slices"
 
 	"shadow/internal/traffic"
 	"shadow/internal/traffic/match"
@@ -27,6 +28,7 @@ type ClueRules struct {
 	Hosts      []string // names of this site, where the log does not tell them; without any they are learned from its beginning
 	Robots     *Robots  // what robots.txt says
 	Purposes   bool     // whether clues say what a target is for
+	Identities []string // the words for who a client is, where a log says so
 }
 
 // NewClueFinder compiles the rules.
@@ -96,6 +98,10 @@ func (t *ClueFinder) NewReader() *ClueReader {
 func (c *ClueReader) Find(clues []traffic.Clue, records []parse.Record) {
 	for i := range records {
 		r := &records[i]
+		if r.Identity != nil {
+			clues[i] = c.told(r)
+			continue
+		}
 		clue := c.ofTarget(r)
 		if len(r.Referer) > 0 && clue.Traits&(traffic.FetchedAsset|traffic.Stepped) != 0 {
 			clue.Traits |= traffic.Referred
@@ -103,6 +109,18 @@ func (c *ClueReader) Find(clues []traffic.Clue, records []parse.Record) {
 		}
 		clues[i] = clue
 	}
+}
+
+// told returns what a request shows whose sender the log knows: beside that, whether it asked for a file.
+func (c *ClueReader) told(r *parse.Record) (clue traffic.Clue) {
+	clue.Traits = traffic.Stepped
+	if string(r.Route) == match.StaticAction {
+		clue.Traits = traffic.FetchedAsset
+	}
+	if at := slices.Index(c.finder.rules.Identities, string(r.Identity)); at >= 0 {
+		clue.Traits, clue.From = clue.Traits|traffic.Told, uint16(at+1)
+	}
+	return clue
 }
 
 // ofTarget returns what a request shows by itself.

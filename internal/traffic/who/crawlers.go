@@ -12,7 +12,11 @@ var searchNames = []string{
 	"naverbot", "sogou", "360spider", "exabot", "msnbot",
 }
 
-func isSearchEngine(name string) bool {
+// SearchEngine returns the beginning of the name of a search engine that a crawler gives itself, "" if it is none.
+func SearchEngine(name string) string {
 	name = strings.ToLower(name)
-	return slices.ContainsFunc(searchNames, func(begin string) bool { return strings.HasPrefix(name, begin) })
+	if i := slices.IndexFunc(searchNames, func(begin string) bool { return strings.HasPrefix(name, begin) }); i >= 0 {
+		return searchNames[i]
+	}
+	return ""
 }

@@ -4,7 +4,7 @@ import "testing"
 
 func TestSearchEngines(t *testing.T) {
 	for name, want := range map[string]bool{"Googlebot-Image": true, "Slurp": true, "AhrefsBot": false} {
-		if isSearchEngine(name) != want {
+		if (SearchEngine(name) != "") != want {
 			t.Errorf("%s: search engine: %v", name, !want)
 		}
 	}

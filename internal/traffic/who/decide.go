@@ -103,8 +103,10 @@ func (o *Observer) Identify(hosts [][]byte) *Census {
 	for id := range c.Identities {
 		c.Identities[id] = c.ask(int32(id)).identity
 	}
-	c.findSwarms()
-	c.findNetworks()
+	if !o.told { // by what shows in a log that is not this one
+		c.findSwarms()
+		c.findNetworks()
+	}
 	return c
 }
 
@@ -113,6 +115,9 @@ func (c *Census) ask(client int32) answer {
 	r := c.observer.records.At(client)
 	if r.requests() == 0 { // of one whose requests only warm limits, or are of another part of the log
 		return since(Undecided, "sent no request that counts")
+	}
+	if r.told > 0 {
+		return since(r.told-1, "the trace says so")
 	}
 	if client == c.missing {
 		return since(Undecided, "requests without a client may be those of many")
@@ -263,7 +268,7 @@ func isCrawler(c *Census, client int32, r *record) answer {
 	switch known := c.observer.Known.Crawlers; {
 	case known.Knows(name) && known.Check(name, c.observer.address(client)) == network.Forged:
 		return since(Disguised, "calls itself %s and comes from another address than it has", name)
-	case isSearchEngine(name):
+	case SearchEngine(name) != "":
 		return since(Search, "calls itself %s", name)
 	default:
 		return since(Crawler, "calls itself %s", name)

@@ -56,6 +56,9 @@ func (i Identity) Counted(n int64) string {
 	return i.String()
 }
 
+// Names returns the words for one client, in the order of identities.
+func Names() []string { return names[:] }
+
 // Parse returns the identity that One gives the name.
 func Parse(name string) (Identity, bool) {
 	for i, known := range names {

@@ -34,6 +34,7 @@ type record struct {
 	delivers uint32             // requests whose agent is that of a delivery network
 	failed   uint64             // of what was asked for in vain: a set of hashes
 	form     majority           // the action of those that send something
+	told     Identity           // who the log says that it is, from 1; 0: it does not
 }
 
 // The outcomes of a try of a password.
