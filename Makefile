@@ -1,6 +1,6 @@
 # The commands that people type. Each is a line or two; what they do lies in scripts/ and bench/.
 
-.PHONY: build site test lint fuzz mutate check profile bench soak kills endurance samples licenses release home
+.PHONY: build site test lint fuzz mutate check profile bench table soak kills endurance samples licenses release home
 
 build: ## the program, as ./shadow
 	go build -o shadow ./cmd/shadow
@@ -25,6 +25,9 @@ check: ## everything that CI checks
 
 profile: ## the profile that go build lays out the hot loops by (cmd/shadow/default.pgo)
 	scripts/profile
+
+table: ## docs/table.md: the best that each limiter can do to the logs of traces/
+	go run -pgo=off ./scripts/table
 
 bench: ## speed and memory beside wc -l, on generated logs (BENCH='-only replay -lines 1000000')
 	go run ./bench $(BENCH)

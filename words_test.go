@@ -134,7 +134,7 @@ func TestSizeOfManual(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if strings.HasPrefix(page, "docs/") {
+		if strings.HasPrefix(page, "docs/") && page != "docs/table.md" { // which a program writes
 			for word := range strings.FieldsSeq(string(text)) {
 				if isWord(word) {
 					total++
