@@ -31,8 +31,12 @@ func TestRowsOfDocs(t *testing.T) {
 	const page = "../../docs/fidelity.md"
 	all := schedule()
 	var b strings.Builder
-	b.WriteString("| system | setting there | limit here | verified with | equal, % |\n|---|---|---|---|---|\n")
+	b.WriteString("| system | setting there | limit here | verified with | last run | equal, % |\n|---|---|---|---|---|---|\n")
 	last := row{}
+	days, err := lastRuns()
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, r := range rows {
 		admitted, err := recorded(all, r.name)
 		if err != nil {
@@ -42,14 +46,14 @@ func TestRowsOfDocs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b.WriteString(r.line(last, a.percent()))
+		b.WriteString(r.line(last, days, a.percent()))
 		last = r
 		if a.refused < 25_000 || a.refused > 190_000 {
 			t.Errorf("%s: %d of %d refused proves little", r.name, a.refused, a.requests)
 		}
 	}
 	for _, w := range twins {
-		b.WriteString(w.line(last, w.percent(t, all)))
+		b.WriteString(w.line(last, days, w.percent(t, all)))
 		last = w.row
 	}
 	text, err := os.ReadFile(page)
@@ -74,7 +78,7 @@ func TestRowsOfDocs(t *testing.T) {
 }
 
 // line is the line of a row in the table. What it shares with the row before, but for numbers, is left out.
-func (r row) line(last row, equal string) string {
+func (r row) line(last row, days map[string]string, equal string) string {
 	r.code, last.code = strings.TrimPrefix(r.code, r.system+" "), strings.TrimPrefix(last.code, last.system+" ")
 	if r.system == last.system {
 		r.system = "″"
@@ -85,7 +89,11 @@ func (r row) line(last row, equal string) string {
 	if r.code == last.code {
 		r.code = "″"
 	}
-	return fmt.Sprintf("| %s | %s | `%s` | %s | %s |\n", r.system, r.setting, r.limit, r.code, equal)
+	day := days[r.name]
+	if day != "" && day == days[last.name] {
+		day = "″"
+	}
+	return fmt.Sprintf("| %s | %s | `%s` | %s | %s | %s |\n", r.system, r.setting, r.limit, r.code, day, equal)
 }
 
 var numbers = regexp.MustCompile(`[\d_]+`)

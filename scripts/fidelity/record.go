@@ -5,9 +5,12 @@ import (
 	"compress/gzip"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
+	"time"
 
 	"shadow/internal/policy"
 	shadow "shadow/internal/request"
@@ -56,10 +59,40 @@ func record(name string, admitted []bool, out io.Writer) error {
 	if err := os.WriteFile(fileOf(name), packed.Bytes(), 0o644); err != nil {
 		return err
 	}
+	days, err := lastRuns()
+	if err == nil {
+		days[name] = time.Now().UTC().Format(time.DateOnly)
+		err = keepRuns(days)
+	}
+	if err != nil {
+		return err
+	}
 	a, err := compare(all, rows[i].limit, admitted)
 	fmt.Fprintf(out, "%-28s %-45s %s %% of %d; refused %d, here %d; %d bytes\n",
 		name, rows[i].limit, a.percent(), a.requests, a.refused, a.here, packed.Len())
 	return err
+}
+
+// runsFile has the day on which the real code of each row ran last: NAME, a tab, 2026-11-29.
+const runsFile = "testdata/runs.tsv"
+
+// lastRuns returns what it has.
+func lastRuns() (map[string]string, error) {
+	text, err := os.ReadFile(runsFile)
+	days := map[string]string{}
+	for line := range strings.Lines(string(text)) {
+		name, day, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		days[name] = day
+	}
+	return days, err
+}
+
+func keepRuns(days map[string]string) error {
+	var text strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(days)) {
+		fmt.Fprintf(&text, "%s\t%s\n", name, days[name])
+	}
+	return os.WriteFile(runsFile, []byte(text.String()), 0o644)
 }
 
 // recorded are the verdicts that were kept of a row.
