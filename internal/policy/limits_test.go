@@ -199,20 +199,20 @@ func TestNearestRate(t *testing.T) {
 	for _, test := range []struct {
 		count     int64
 		period    limit.Time
-		want      string
+		want      nginxRate
 		kept      int64 // thousandths
 		deviation float64
 	}{
-		{6, 30 * limit.Second, "rate=12r/m", 200, 0},
-		{10, limit.Minute, "rate=10r/m", 166, -0.004},
-		{1, limit.Minute, "rate=1r/m", 16, -0.04},
-		{10, limit.Second, "rate=10r/s", 10000, 0},
-		{600, limit.Minute, "rate=10r/s", 10000, 0},
-		{3, 2 * limit.Second, "rate=90r/m", 1500, 0},
+		{6, 30 * limit.Second, nginxRate{12, 60}, 200, 0},
+		{10, limit.Minute, nginxRate{10, 60}, 166, -0.004},
+		{1, limit.Minute, nginxRate{1, 60}, 16, -0.04},
+		{10, limit.Second, nginxRate{10, 1}, 10000, 0},
+		{600, limit.Minute, nginxRate{10, 1}, 10000, 0},
+		{3, 2 * limit.Second, nginxRate{90, 60}, 1500, 0},
 	} {
 		r := nearestRate(test.count, test.period)
 		off := r.deviation(test.count, test.period) - test.deviation
-		if r.String() != test.want || r.thousandths() != test.kept || off > 1e-9 || off < -1e-9 {
+		if r != test.want || r.thousandths() != test.kept || off > 1e-9 || off < -1e-9 {
 			t.Errorf("%d per %v: %v, %d thousandths, off by %v", test.count, test.period, r, r.thousandths(), off)
 		}
 	}

@@ -16,14 +16,11 @@ import (
 // nginxRate is one rate= setting.
 type nginxRate struct {
 	number int64
-	unit   string // "s" or "m"
-	scale  int64  // seconds in the unit
+	scale  int64 // seconds in the unit
 }
 
 // thousandths of a request per second, as nginx keeps the rate.
 func (r nginxRate) thousandths() int64 { return r.number * 1000 / r.scale }
-
-func (r nginxRate) String() string { return fmt.Sprintf("rate=%dr/%s", r.number, r.unit) }
 
 // deviation of the rate that nginx keeps from count per period: 0.01 is one percent faster.
 func (r nginxRate) deviation(count int64, period limit.Time) float64 {
@@ -32,8 +29,8 @@ func (r nginxRate) deviation(count int64, period limit.Time) float64 {
 
 // nearestRate is the setting that deviates least, per second rather than per minute if both do as well.
 func nearestRate(count int64, period limit.Time) nginxRate {
-	best := nginxRate{1, "m", 60}
-	for _, r := range []nginxRate{{0, "m", 60}, {0, "s", 1}} {
+	best := nginxRate{1, 60}
+	for _, r := range []nginxRate{{0, 60}, {0, 1}} {
 		exact := float64(count) * float64(r.scale) * 1e6 / float64(period)
 		lower := int64(min(math.Floor(exact), 1e12))
 		for r.number = max(1, lower); r.number <= lower+1; r.number++ {
@@ -54,18 +51,14 @@ func nginxConn(spec limit.Spec) string {
 	return setting
 }
 
-// nginxFor returns the limit_req setting closest to the shape and what deviates, or no setting and the reason.
-func nginxFor(s limit.Shape) (setting, deviation string) {
+// nginxFor returns the limit_req closest to the shape and what deviates, or the zero limit and the reason.
+func nginxFor(s limit.Shape) (near limit.Spec, deviation string) {
 	rate := nearestRate(s.Count, s.Period)
 	off := rate.deviation(s.Count, s.Period)
 	if math.Abs(off) > 0.5 {
-		return "", "nginx offers whole requests per second or minute, and none comes near"
+		return near, "nginx offers whole requests per second or minute, and none comes near"
 	}
-	setting = rate.String()
-	if s.AtOnce > 1 {
-		setting += fmt.Sprintf(" burst=%d nodelay", s.AtOnce-1)
-	}
-	return setting, rateText(rate, off)
+	return NginxLimit(rate.number, limit.Time(rate.scale)*limit.Second, s.AtOnce-1), rateText(rate, off)
 }
 
 // rateText returns how far a rate is off, if that is noticeable.
@@ -82,16 +75,11 @@ func join(parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), "; ")
 }
 
-// A NginxTwin is a limit_req of nginx, as a limit.
-type NginxTwin struct {
-	Rate  string // 6r/m
-	Burst int64  // on top of the first request; with it goes nodelay
-}
-
-// Limit is the twin as --limit takes it.
-func (t NginxTwin) Limit() string {
-	if t.Burst == 0 {
-		return "nginx:" + t.Rate
+// NginxLimit is a limit_req of nginx that delays nothing; the burst comes on top of the first request.
+func NginxLimit(count int64, period limit.Time, burst int64) limit.Spec {
+	spec := limit.Spec{Algorithm: "nginx", Count: count, Period: period}
+	if burst > 0 {
+		spec.Options = fmt.Sprintf("burst=%d,nodelay", burst)
 	}
-	return fmt.Sprintf("nginx:%s,burst=%d,nodelay", t.Rate, t.Burst)
+	return spec
 }

@@ -205,9 +205,10 @@ func (p Part) Nearest() string {
 		return "none"
 	}
 	shape := d.Shape()
-	setting, deviation := nginxFor(shape)
+	near, deviation := nginxFor(shape)
+	setting := NginxSetting(near)
 	switch {
-	case setting == "":
+	case near.Count == 0:
 		return "none: " + deviation
 	case !shape.Kin:
 		return fmt.Sprintf("none (closest: %s; %s)", setting, join(shape.Unlike, deviation))

@@ -3,6 +3,7 @@ package policy
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"shadow/limit"
@@ -14,9 +15,9 @@ import (
 // whole number of milliseconds. Since 1.31 what it adds flows in evenly; before, it came at the end of the interval.
 // For a limit that refills once in a while we do as it does: before, that came near; since, it is all the same.
 // Source: local_ratelimit_impl.cc, "local rate limit token bucket fill timer must be >= 50ms"; token_bucket.proto.
-func envoyLocalNearest(s limit.Shape) (setting, deviation string) {
+func envoyLocalNearest(s limit.Shape) (near limit.Spec, deviation string) {
 	if s.AtOnce > math.MaxUint32 {
-		return "", "its buckets hold at most 4294967295"
+		return near, "its buckets hold at most 4294967295"
 	}
 	each := float64(s.Period) / float64(s.Count) / float64(limit.Millisecond) // milliseconds per token
 	tokens := envoyFill(each)
@@ -25,10 +26,12 @@ func envoyLocalNearest(s limit.Shape) (setting, deviation string) {
 	}
 	interval := math.Max(envoyLeast, math.Round(tokens*each))
 	if tokens > math.MaxUint32 || interval > math.MaxInt64/1e6 {
-		return "", "its tokens_per_fill and fill_interval have no room for this"
+		return near, "its tokens_per_fill and fill_interval have no room for this"
 	}
-	return fmt.Sprintf("max_tokens: %d, tokens_per_fill: %.0f, fill_interval: %s", s.AtOnce, tokens,
-			secondsText(interval)),
+	return limit.Spec{
+			Algorithm: "envoy-local", Count: int64(tokens), Period: limit.Time(interval) * limit.Millisecond,
+			Options: fmt.Sprintf("burst=%d", s.AtOnce),
+		},
 		join(offText(tokens*each/interval-1), stepText(tokens, float64(s.AtOnce)))
 }
 
@@ -70,9 +73,9 @@ func secondsText(milliseconds float64) string {
 // Traefik takes average requests per period and a burst. A request that comes too early is delayed, up to half an
 // interval or 500 ms; a key that is idle for 2 s (1 + ⌊1/rate⌋ s below one request per second) is forgotten.
 // Source: pkg/middlewares/ratelimiter/rate_limiter.go, New: maxDelay, ttl.
-func traefikNearest(s limit.Shape) (setting, deviation string) {
+func traefikNearest(s limit.Shape) (near limit.Spec, deviation string) {
 	if s.Count > math.MaxInt64/1_000_000_000 || s.Period > limit.Never/1e3 {
-		return "", "its average and period are counted in nanoseconds, where these do not fit"
+		return near, "its average and period are counted in nanoseconds, where these do not fit"
 	}
 	rate := float64(s.Count) / float64(s.Period) * float64(limit.Second) // per second
 	delay, idle := 500*limit.Millisecond, 2*limit.Second
@@ -89,25 +92,40 @@ func traefikNearest(s limit.Shape) (setting, deviation string) {
 	if delay > 0 {
 		early = fmt.Sprintf("requests up to %s early are delayed, not refused", limit.FormatPeriod(delay))
 	}
-	return fmt.Sprintf("average: %d, period: %s, burst: %d", s.Count, limit.FormatPeriod(s.Period), s.AtOnce),
+	return limit.Spec{Algorithm: "traefik", Count: s.Count, Period: s.Period, Options: fmt.Sprintf("burst=%d", s.AtOnce)},
 		join(early, forgets)
+}
+
+func traefikSetting(spec limit.Spec) string {
+	return fmt.Sprintf("average: %d, period: %s, burst: %d", spec.Count, limit.FormatPeriod(spec.Period), spec.Args().Int("burst", 1))
 }
 
 // The module redis-cell takes CL.THROTTLE key max_burst count period, the period in whole seconds, and admits
 // max_burst + 1 at once. It is the generic cell rate algorithm with an interval in whole nanoseconds, rounded down.
 // Source: brandur/redis-cell, src/cell/mod.rs, per_period, delay_variation_tolerance.
-func redisNearest(s limit.Shape) (setting, deviation string) {
-	g := limit.GCD(int64(s.Period), int64(limit.Second))
-	times, period := int64(limit.Second)/g, int64(s.Period)/g // this often the period is so many seconds
+func redisNearest(s limit.Shape) (near limit.Spec, deviation string) {
+	times, period := wholeSeconds(s.Period)
 	if s.Count > math.MaxInt64/times {
-		return "", "its count has no room for this"
+		return near, "its count has no room for this"
 	}
 	count := s.Count * times
 	interval := float64(period) * 1e9 / float64(count) // nanoseconds
 	if interval < 1 || interval*float64(s.AtOnce) > math.MaxInt64 {
-		return "", "it counts in nanoseconds, where this does not fit"
+		return near, "it counts in nanoseconds, where this does not fit"
 	}
-	return fmt.Sprintf("CL.THROTTLE key %d %d %d", s.AtOnce-1, count, period), offText(interval/math.Floor(interval) - 1)
+	return limit.Spec{Algorithm: "gcra", Count: s.Count, Period: s.Period, Options: fmt.Sprintf("burst=%d", s.AtOnce-1)},
+		offText(interval/math.Floor(interval) - 1)
+}
+
+func redisSetting(spec limit.Spec) string {
+	times, period := wholeSeconds(spec.Period)
+	return fmt.Sprintf("CL.THROTTLE key %d %d %d", spec.Args().Int("burst", 0), spec.Count*times, period)
+}
+
+// wholeSeconds returns how often a period is a whole number of seconds, and that number.
+func wholeSeconds(period limit.Time) (times, seconds int64) {
+	g := limit.GCD(int64(period), int64(limit.Second))
+	return int64(limit.Second) / g, int64(period) / g
 }
 
 // Servers whose limiters are windows. A bucket is met by the window that admits as many at once and as many in the long
@@ -117,35 +135,40 @@ func redisNearest(s limit.Shape) (setting, deviation string) {
 // HAProxy: http_req_rate(PERIOD) of a stick-table counts the requests of a key, refused ones too, over this period and
 // the one before, which fades. Periods are whole milliseconds, up to 2³¹−1.
 // Source: src/freq_ctr.c, freq_ctr_total: curr + mul32hi(prev, period − elapsed); stick_table.c, ARG_T_DELAY.
-func haproxyNearest(s limit.Shape) (setting, deviation string) {
+func haproxyNearest(s limit.Shape) (near limit.Spec, deviation string) {
 	exact := fill(s) / float64(limit.Millisecond)
 	period := math.Max(1, math.Round(exact))
 	switch off := exact/period - 1; {
 	case period > math.MaxInt32:
-		return "", "its periods end at 24 days"
+		return near, "its periods end at 24 days"
 	case math.Abs(off) > 0.5:
-		return "", "its periods are whole milliseconds, and 1ms is far too long"
+		return near, "its periods are whole milliseconds, and 1ms is far too long"
 	default:
-		return fmt.Sprintf("http_req_rate(%s) gt %d", limit.FormatPeriod(limit.Time(period)*limit.Millisecond), s.AtOnce),
+		return limit.Spec{Algorithm: "haproxy", Count: s.AtOnce, Period: limit.Time(period) * limit.Millisecond},
 			join("refused requests count too, so who does not slow down stays out; the period before counts as if spread "+
 				"evenly", offText(off))
 	}
 }
 
-// envoyUnits lists the units of Envoy's rate limit service. Source: envoyproxy/ratelimit, src/utils/utilities.go,
+func haproxySetting(spec limit.Spec) string {
+	return fmt.Sprintf("http_req_rate(%s) gt %d", limit.FormatPeriod(spec.Period), spec.Count)
+}
+
+// EnvoyUnits are the units of Envoy's rate limit service. Source: envoyproxy/ratelimit, src/utils/utilities.go,
 // UnitToDivider.
-var envoyUnits = []struct {
-	name   string
-	length limit.Time
-}{{"second", limit.Second}, {"minute", limit.Minute}, {"hour", limit.Hour}, {"day", limit.Day}}
+var EnvoyUnits = map[limit.Time]string{
+	limit.Second: "second", limit.Minute: "minute", limit.Hour: "hour", limit.Day: "day", limit.Week: "week",
+}
+
+// envoyNear holds the units that limits of other kinds are brought to.
+var envoyNear = []limit.Time{limit.Second, limit.Minute, limit.Hour, limit.Day}
 
 // Envoy's rate limit service counts in windows of a unit, on the grid of the epoch, refused requests too, to no effect.
 // Of the units whose whole numbers come within 5 % of the rate, we take the one that admits nearest as many at once.
-func envoyNearest(s limit.Shape) (setting, deviation string) {
-	best, bestOff, bestCost := "", 0.0, math.Inf(1)
-	var bestCount float64
-	for _, unit := range envoyUnits {
-		exact := float64(s.Count) * float64(unit.length) / float64(s.Period)
+func envoyNearest(s limit.Shape) (near limit.Spec, deviation string) {
+	bestOff, bestCost := 0.0, math.Inf(1)
+	for _, unit := range envoyNear {
+		exact := float64(s.Count) * float64(unit) / float64(s.Period)
 		count := math.Round(exact)
 		if count < 1 || count > math.MaxUint32 {
 			continue
@@ -156,18 +179,22 @@ func envoyNearest(s limit.Shape) (setting, deviation string) {
 			cost += 100 * math.Abs(off)
 		}
 		if cost < bestCost {
-			best, bestCount, bestOff, bestCost = unit.name, count, off, cost
+			near = limit.Spec{Algorithm: "envoy", Count: int64(count), Period: unit}
+			bestOff, bestCost = off, cost
 		}
 	}
-	if best == "" {
-		return "", "it offers whole requests per second, minute, hour or day, and none comes near"
+	if near.Count == 0 {
+		return near, "it offers whole requests per second, minute, hour or day, and none comes near"
 	}
 	atOnce := ""
-	if n := int64(bestCount); n != s.AtOnce {
-		atOnce = fmt.Sprintf("%d at once, not %d", n, s.AtOnce)
+	if near.Count != s.AtOnce {
+		atOnce = fmt.Sprintf("%d at once, not %d", near.Count, s.AtOnce)
 	}
-	return fmt.Sprintf("unit: %s, requests_per_unit: %.0f", best, bestCount),
-		join(atOnce, fmt.Sprintf("fixed windows: up to %.0f across a boundary", 2*bestCount), offText(bestOff))
+	return near, join(atOnce, fmt.Sprintf("fixed windows: up to %d across a boundary", 2*near.Count), offText(bestOff))
+}
+
+func envoySetting(spec limit.Spec) string {
+	return fmt.Sprintf("unit: %s, requests_per_unit: %d", EnvoyUnits[spec.Period], spec.Count)
 }
 
 // envoySame: windows of such a unit on the grid of the epoch are what it has.
@@ -175,32 +202,31 @@ func envoySame(spec limit.Spec, _ limit.Shape) (deviation string, same bool) {
 	if spec.Algorithm != "fixed" || spec.Options != "" && spec.Options != "align=epoch" {
 		return "", false
 	}
-	for _, unit := range envoyUnits {
-		if spec.Period == unit.length {
-			return "", true
-		}
-	}
-	return "", false
+	return "", slices.Contains(envoyNear, spec.Period)
 }
 
 // Caddy, with the module mholt/caddy-ratelimit, remembers the times of the latest requests that it admitted in a ring,
 // and refuses one while the oldest is less than the window ago. Source: ringbuffer.go, When, and handler.go, ServeHTTP.
-func caddyNearest(s limit.Shape) (setting, deviation string) {
+func caddyNearest(s limit.Shape) (near limit.Spec, deviation string) {
 	switch {
 	case fill(s) > math.MaxInt64/1e3:
-		return "", "its windows end at 292 years"
+		return near, "its windows end at 292 years"
 	case s.AtOnce > 1<<30:
-		return "", "its ring remembers each request, and these are too many"
+		return near, "its ring remembers each request, and these are too many"
 	}
 	window := limit.Time(math.Max(1, math.Round(fill(s))))
-	setting = fmt.Sprintf("events %d window %s", s.AtOnce, limit.FormatPeriod(window))
+	near = limit.Spec{Algorithm: "caddy", Count: s.AtOnce, Period: window}
 	off := offText(fill(s)/float64(window) - 1)
 	if !s.Kin || s.AtOnce == 1 {
-		return setting, join("an exact rolling window", off)
+		return near, join("an exact rolling window", off)
 	}
-	return setting, join(fmt.Sprintf("an exact rolling window: never more than %d in %s, where this limit admits up to "+
+	return near, join(fmt.Sprintf("an exact rolling window: never more than %d in %s, where this limit admits up to "+
 		"%d in some",
 		s.AtOnce, limit.FormatPeriod(window), 2*s.AtOnce-1), off)
+}
+
+func caddySetting(spec limit.Spec) string {
+	return fmt.Sprintf("events %d window %s", spec.Count, limit.FormatPeriod(spec.Period))
 }
 
 // caddySame: its ring is the exact rolling window, and so a bucket of one, apart from an instant.

@@ -16,14 +16,14 @@ type Server struct {
 	Name   string // and its directive
 	Bucket bool   // whether its limiter is a continuous bucket
 
-	// Preset is the algorithm of ours that is this server's own. Own is its setting; nil: that is also what Nearest
-	// returns.
-	Preset string
-	Own    func(limit.Spec) string
+	// Preset is the algorithm of ours that is this server's own. Setting is what such a limit is there.
+	Preset  string
+	Setting func(limit.Spec) string
+	AsIs    bool // whether a limit of its own is set with its own numbers, and not as Nearest says
 
-	// Nearest returns the setting that comes closest to a shape, and how it deviates ("": in no way that matters); no
-	// setting and the reason, if none comes near.
-	Nearest func(limit.Shape) (setting, deviation string)
+	// Nearest returns the limit of its own that comes closest to a shape, and how it deviates ("": in no way that matters);
+	// the zero limit and the reason, if none comes near.
+	Nearest func(limit.Shape) (near limit.Spec, deviation string)
 
 	// Same reports whether the server also judges by this limit, which is not its preset, when set as Nearest says, and
 	// what little deviates. Nil: by none.
@@ -32,21 +32,25 @@ type Server struct {
 
 // Servers are all that there are, in the order in which they are shown.
 var Servers = []Server{
-	{Name: "nginx limit_req", Preset: "nginx", Own: NginxSetting, Bucket: true, Nearest: nginxNearest},
-	{Name: "HAProxy stick-table", Preset: "haproxy", Nearest: haproxyNearest},
-	{Name: "Envoy local_ratelimit", Preset: "envoy-local", Own: EnvoyLocalSetting, Bucket: true, Nearest: envoyLocalNearest},
-	{Name: "Envoy ratelimit service", Preset: "envoy", Nearest: envoyNearest, Same: envoySame},
-	{Name: "Traefik rateLimit", Preset: "traefik", Bucket: true, Nearest: traefikNearest},
-	{Name: "Caddy rate_limit", Preset: "caddy", Nearest: caddyNearest, Same: caddySame},
-	{Name: "Redis redis-cell", Preset: "gcra", Bucket: true, Nearest: redisNearest},
+	{Name: "nginx limit_req", Preset: "nginx", Setting: NginxSetting, AsIs: true, Bucket: true, Nearest: nginxNearest},
+	{Name: "HAProxy stick-table", Preset: "haproxy", Setting: haproxySetting, Nearest: haproxyNearest},
+	{
+		Name: "Envoy local_ratelimit", Preset: "envoy-local", Setting: EnvoyLocalSetting, AsIs: true, Bucket: true,
+		Nearest: envoyLocalNearest,
+	},
+	{Name: "Envoy ratelimit service", Preset: "envoy", Setting: envoySetting, Nearest: envoyNearest, Same: envoySame},
+	{Name: "Traefik rateLimit", Preset: "traefik", Setting: traefikSetting, Bucket: true, Nearest: traefikNearest},
+	{Name: "Caddy rate_limit", Preset: "caddy", Setting: caddySetting, Nearest: caddyNearest, Same: caddySame},
+	{Name: "Redis redis-cell", Preset: "gcra", Setting: redisSetting, Bucket: true, Nearest: redisNearest},
 }
 
 // An Equivalent is what to set on a server for a limit.
 type Equivalent struct {
-	Server    string `json:"server"`
-	Setting   string `json:"setting"`   // "": nothing comes near
-	Deviation string `json:"deviation"` // "exact", how the setting deviates, or why there is none
-	Closest   bool   `json:"closest"`   // the setting is the closest one, but another kind of limit
+	Server    string     `json:"server"`
+	Limit     limit.Spec `json:"-"`
+	Setting   string     `json:"setting"`   // the limit in the server's words; "": nothing comes near
+	Deviation string     `json:"deviation"` // "exact", how the setting deviates, or why there is none
+	Closest   bool       `json:"closest"`   // the setting is the closest one, but another kind of limit
 }
 
 // Equivalents returns what to set on each server for a limit, whose shape is s.
@@ -55,6 +59,9 @@ func Equivalents(spec limit.Spec, s limit.Shape) []Equivalent {
 	for i, server := range Servers {
 		all[i] = server.equivalent(spec, s)
 		all[i].Server = server.Name
+		if all[i].Limit.Count > 0 {
+			all[i].Setting = server.Setting(all[i].Limit)
+		}
 	}
 	return all
 }
@@ -62,22 +69,22 @@ func Equivalents(spec limit.Spec, s limit.Shape) []Equivalent {
 func (v Server) equivalent(spec limit.Spec, s limit.Shape) Equivalent {
 	g := limit.GCD(s.Count, int64(s.Period))
 	s.Count, s.Period = s.Count/g, s.Period/limit.Time(g)
-	setting, deviation := v.Nearest(s)
+	near, deviation := v.Nearest(s)
 	if spec.Algorithm == v.Preset {
 		if one, _ := CutOptions(spec, HostOptions...); one != spec { // of one of several hosts
 			return v.equivalentOnHost(one, presetDeviation(spec))
 		}
-		if v.Own != nil {
-			setting = v.Own(spec)
+		if v.AsIs {
+			near = spec
 		}
-		return Equivalent{Setting: setting, Deviation: presetDeviation(spec)}
+		return Equivalent{Limit: near, Deviation: presetDeviation(spec)}
 	}
-	if setting == "" {
+	if near.Count == 0 {
 		return Equivalent{Deviation: deviation}
 	}
 	if v.Same != nil {
 		if little, same := v.Same(spec, s); same {
-			return Equivalent{Setting: setting, Deviation: cmp.Or(little, "exact")}
+			return Equivalent{Limit: near, Deviation: cmp.Or(little, "exact")}
 		}
 	}
 	unlike := s.Unlike // which compares with a continuous bucket
@@ -89,7 +96,7 @@ func (v Server) equivalent(spec limit.Spec, s limit.Shape) Equivalent {
 			unlike = "new keys have nothing used up there"
 		}
 	}
-	return Equivalent{Setting: setting, Deviation: cmp.Or(join(unlike, deviation), "exact"), Closest: !v.Bucket || !s.Kin}
+	return Equivalent{Limit: near, Deviation: cmp.Or(join(unlike, deviation), "exact"), Closest: !v.Bucket || !s.Kin}
 }
 
 // equivalentOnHost returns what to set for a limit on each of its hosts.
@@ -150,10 +157,9 @@ func NginxSetting(spec limit.Spec) string {
 }
 
 // nginxNearest is nginxFor, with the grain of its clock.
-func nginxNearest(s limit.Shape) (setting, deviation string) {
-	setting, deviation = nginxFor(s)
-	if setting == "" {
-		return "", deviation
+func nginxNearest(s limit.Shape) (near limit.Spec, deviation string) {
+	if near, deviation = nginxFor(s); near.Count > 0 {
+		deviation = join(deviation, "counts in milliseconds")
 	}
-	return setting, join(deviation, "counts in milliseconds")
+	return near, deviation
 }

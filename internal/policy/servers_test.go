@@ -117,9 +117,12 @@ func TestServersAnyShape(t *testing.T) {
 				for _, kin := range []bool{false, true} {
 					s := limit.Shape{Count: count, Period: limit.Time(period), AtOnce: atOnce, Kin: kin}
 					for _, server := range Servers {
-						setting, deviation := server.Nearest(s)
-						text := setting + "; " + deviation
-						if setting == "" && deviation == "" || strings.Contains(text, "NaN") || strings.Contains(text, "Inf") ||
+						near, deviation := server.Nearest(s)
+						text := "; " + deviation
+						if near.Count > 0 {
+							text = server.Setting(near) + text
+						}
+						if text == "; " || strings.Contains(text, "NaN") || strings.Contains(text, "Inf") ||
 							strings.Contains(text, "0s") && strings.Contains(text, " 0s") || strings.Contains(text, "-") && strings.Contains(text, " -") {
 							t.Fatalf("%s: %+v: %q", server.Name, s, text)
 						}

@@ -48,15 +48,11 @@ var envoyLocal = Server{
 	lines: envoyLocalLines,
 }
 
-var envoyUnits = map[limit.Time]string{
-	limit.Second: "second", limit.Minute: "minute", limit.Hour: "hour", limit.Day: "day", limit.Week: "week",
-}
-
 func envoyLines(spec limit.Spec, w Where) Directives {
 	d, actions := w.envoyActions()
 	descriptor := []string{
 		"  - key: " + d.Key,
-		fmt.Sprintf("    rate_limit: {unit: %s, requests_per_unit: %d}", envoyUnits[spec.Period], spec.Count),
+		fmt.Sprintf("    rate_limit: {unit: %s, requests_per_unit: %d}", policy.EnvoyUnits[spec.Period], spec.Count),
 		"    shadow_mode: true   # blocks no client: take it out when the log names only those you mean",
 	}
 	single := !slices.ContainsFunc(w.Exempt, func(n netip.Prefix) bool { return !n.IsSingleIP() })

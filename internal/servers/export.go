@@ -37,7 +37,7 @@ type Target struct {
 	Ending      string // of a file
 	Grid        string // in words
 
-	nearest func(limit.Spec, limit.Shape) (text, deviation string)
+	nearest func(limit.Spec, limit.Shape) (near limit.Spec, deviation string)
 	up      func(s limit.Spec, n int64) int64 // the least number of the grid that is n or more; nil: n
 	most    func(Where) int                   // how many limits there can be; nil: any number
 	write   func(e *Export, all []setting) error
@@ -114,17 +114,18 @@ func (t *Target) Nearest(spec limit.Spec, shape limit.Shape) (text, deviation st
 			}
 		}
 	}
-	if text = spec.String(); spec.UnderWay() && !t.own(spec) {
+	switch {
+	case t.own(spec):
+	case spec.UnderWay():
 		return "", "no limit on requests under way is written for it here"
-	} else if !t.own(spec) {
-		text, deviation = t.nearest(spec, shape)
+	default:
+		if spec, deviation = t.nearest(spec, shape); spec.Count == 0 {
+			return "", cmp.Or(deviation, "none of its limits comes near")
+		}
 	}
-	if cools && text != "" && t.cools != nil {
+	if text = spec.String(); cools && t.cools != nil {
 		length, off := nearestCooldown(cooldown, t.cools)
 		text, deviation = text+",cooldown="+length, strings.TrimPrefix(deviation+off, "; ")
-	}
-	if text == "" {
-		return "", cmp.Or(deviation, "none of its limits comes near")
 	}
 	parsed, err := policy.ParseLimits([]string{text}, request.ByClient)
 	if err != nil || len(parsed) != 1 {

@@ -17,16 +17,7 @@ var caddyTarget = Target{
 	Beside:  "each rate_limit that is there stays; zones of the same name are one limit, so none may be named shadow",
 	Grid:    "a count over any period, in an exact rolling window",
 	Enforce: "Caddy has no dry run: it refuses at once. It takes the module mholt/caddy-ratelimit",
-	nearest: nearestCaddy, write: writeCaddy,
-}
-
-func nearestCaddy(spec limit.Spec, shape limit.Shape) (text, deviation string) {
-	setting, deviation := equivalent("Caddy rate_limit", spec, shape)
-	words := strings.Fields(setting)
-	if len(words) != 4 {
-		return "", deviation
-	}
-	return fmt.Sprintf("caddy:%s/%s", words[1], words[3]), deviation
+	nearest: nearest("caddy"), write: writeCaddy,
 }
 
 func writeCaddy(e *Export, all []setting) error {

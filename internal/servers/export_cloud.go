@@ -46,13 +46,13 @@ func seconds(all ...limit.Time) []limit.Time {
 	return all
 }
 
-func nearestAWS(spec limit.Spec, s limit.Shape) (text, deviation string) {
-	return fixedWindows("aws~:%d/%s", "counts and refuses approximately, late", spec, s, 10, limit.Minute, 2*limit.Minute, 5*limit.Minute,
+func nearestAWS(spec limit.Spec, s limit.Shape) (near limit.Spec, deviation string) {
+	return fixedWindows("aws~", "counts and refuses approximately, late", spec, s, 10, limit.Minute, 2*limit.Minute, 5*limit.Minute,
 		10*limit.Minute)
 }
 
-func nearestCloudflare(spec limit.Spec, s limit.Shape) (text, deviation string) {
-	return fixedWindows("cloudflare~:%d/%s", "counts and refuses approximately, late", spec, s, 1, 10*limit.Second, limit.Minute,
+func nearestCloudflare(spec limit.Spec, s limit.Shape) (near limit.Spec, deviation string) {
+	return fixedWindows("cloudflare~", "counts and refuses approximately, late", spec, s, 1, 10*limit.Second, limit.Minute,
 		2*limit.Minute, 5*limit.Minute, 10*limit.Minute, limit.Hour)
 }
 

@@ -22,7 +22,7 @@ var envoyTarget = Target{
 		"a filter of its own behind the one that is there",
 	Grid:    "whole requests per second, minute, hour or day, in fixed windows",
 	Enforce: "it refuses nothing yet, and counts in shadow_mode of the service. To enforce it, take out shadow_mode",
-	nearest: nearestEnvoy, write: writeEnvoy,
+	nearest: nearest("envoy"), write: writeEnvoy,
 }
 
 var envoyLocalTarget = Target{
@@ -40,31 +40,16 @@ var gatewayTarget = Target{
 		"the Gateway's own",
 	Grid:    "whole requests per second, minute, hour or day, in fixed windows",
 	Enforce: "it refuses nothing yet: to enforce it, take out shadowMode. Put the name of your route in the place of ROUTE",
-	nearest: nearestEnvoy, write: writeGateway,
+	nearest: nearest("envoy"), write: writeGateway,
 }
 
-func nearestEnvoy(spec limit.Spec, shape limit.Shape) (text, deviation string) {
-	setting, deviation := equivalent("Envoy ratelimit service", spec, shape)
-	var n int64
-	unit, _, _ := strings.Cut(strings.TrimPrefix(setting, "unit: "), ",")
-	if _, err := fmt.Sscanf(strings.TrimPrefix(setting, "unit: "+unit+", "), "requests_per_unit: %d", &n); err != nil {
-		return "", deviation
+// nearestEnvoyLocal fills evenly, as Envoy does since 1.31.
+func nearestEnvoyLocal(spec limit.Spec, shape limit.Shape) (near limit.Spec, deviation string) {
+	if near, deviation = nearest("envoy-local")(spec, shape); near.Count > 0 {
+		near = asToken(near)
+		near.Options = fmt.Sprintf("burst=%d", near.Args().Int("burst", near.Count))
 	}
-	return fmt.Sprintf("envoy:%d/%s", n, unit[:1]), deviation
-}
-
-func nearestEnvoyLocal(spec limit.Spec, shape limit.Shape) (text, deviation string) {
-	setting, deviation := equivalent("Envoy local_ratelimit", spec, shape)
-	var most, fill int64
-	var every string
-	if _, err := fmt.Sscanf(setting, "max_tokens: %d, tokens_per_fill: %d, fill_interval: %s", &most, &fill, &every); err != nil {
-		return "", deviation
-	}
-	period, err := limit.ParsePeriod(every)
-	if err != nil {
-		return "", deviation
-	}
-	return fmt.Sprintf("token:%d/%s,burst=%d", fill, limit.FormatPeriod(period), most), deviation
+	return near, deviation
 }
 
 // envoyRule is the actions of a limit, and the descriptor that they make.
@@ -252,7 +237,7 @@ func writeEnvoy(e *Export, all []setting) error {
 					descriptors = append(descriptors, pad+"  descriptors:")
 				} else {
 					descriptors = append(descriptors, fmt.Sprintf("%s  rate_limit: {unit: %s, requests_per_unit: %d}", pad,
-						envoyUnits[s.spec.Period], s.spec.Count), pad+"  shadow_mode: true")
+						policy.EnvoyUnits[s.spec.Period], s.spec.Count), pad+"  shadow_mode: true")
 				}
 				at += 4
 			}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"shadow/internal/mapped"
+	"shadow/internal/policy"
 	"shadow/internal/request"
 )
 
@@ -92,7 +93,7 @@ func (e *Export) gatewayRules(s setting) (hosts, rules []string, err error) {
 		if own != nil {
 			lines = append([]string{"clientSelectors:"}, mapped.Of(own, func(s string) string { return "  - " + s })...)
 		}
-		unit := envoyUnits[s.spec.Period]
+		unit := policy.EnvoyUnits[s.spec.Period]
 		rules = append(rules, yamlItem(8, append(lines, fmt.Sprintf("limit: {requests: %d, unit: %s}", s.spec.Count,
 			strings.ToUpper(unit[:1])+unit[1:]), "shadowMode: true")...)...)
 	}

@@ -19,7 +19,7 @@ var haproxyTarget = Target{
 	Grid: "a count of requests, refused ones too, over a period in whole milliseconds",
 	Enforce: "it refuses nothing yet, and logs over-limit: `grep -c over-limit /var/log/haproxy.log`. To enforce it, put " +
 		"http-request deny in the place of http-request capture, as the comment says",
-	nearest: nearestHAProxy, write: writeHAProxy, around: aroundHAProxy, judge: "haproxy -c -f FILE",
+	nearest: nearest("haproxy"), write: writeHAProxy, around: aroundHAProxy, judge: "haproxy -c -f FILE",
 	most:     func(w Where) int { return len(w.Within.free()) },
 	judgedBy: "--check=FILE",
 }

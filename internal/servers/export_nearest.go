@@ -11,38 +11,20 @@ import (
 	"shadow/limit"
 )
 
-// The nearest limit of a server is the setting that the table of limits shows for it, read back as a limit.
-
-// setting is the setting of a server for a limit, and how it deviates.
-func equivalent(server string, spec limit.Spec, shape limit.Shape) (setting, deviation string) {
-	all := policy.Equivalents(spec, shape)
-	e := all[slices.IndexFunc(all, func(e policy.Equivalent) bool { return e.Server == server })]
-	deviation = e.Deviation
-	switch {
-	case deviation == "exact":
-		deviation = ""
-	case e.Closest && e.Setting != "":
-		deviation = "the closest of another kind: " + deviation
+// nearest returns the limit of a server that the table of limits shows for another one, by the algorithm that is the server's own,
+// and how it deviates.
+func nearest(algorithm string) func(limit.Spec, limit.Shape) (near limit.Spec, deviation string) {
+	at := slices.IndexFunc(policy.Servers, func(s policy.Server) bool { return s.Preset == algorithm })
+	return func(spec limit.Spec, shape limit.Shape) (near limit.Spec, deviation string) {
+		e := policy.Equivalents(spec, shape)[at]
+		switch deviation = e.Deviation; {
+		case deviation == "exact":
+			deviation = ""
+		case e.Closest && e.Limit.Count > 0:
+			deviation = "the closest of another kind: " + deviation
+		}
+		return e.Limit, deviation
 	}
-	return e.Setting, deviation
-}
-
-func nearestNginx(spec limit.Spec, shape limit.Shape) (text, deviation string) {
-	setting, deviation := equivalent("nginx limit_req", spec, shape)
-	if setting == "" {
-		return "", deviation
-	}
-	return "nginx:" + strings.Join(strings.Fields(strings.TrimPrefix(setting, "rate=")), ","), deviation
-}
-
-func nearestHAProxy(spec limit.Spec, shape limit.Shape) (text, deviation string) {
-	setting, deviation := equivalent("HAProxy stick-table", spec, shape)
-	var n int64
-	period, rest, _ := strings.Cut(strings.TrimPrefix(setting, "http_req_rate("), ")")
-	if _, err := fmt.Sscanf(rest, " gt %d", &n); err != nil {
-		return "", deviation
-	}
-	return fmt.Sprintf("haproxy:%d/%s", n, period), deviation
 }
 
 // inWindows is the nearest of windows of some lengths, each with whole numbers from least on: of those whose rate comes
@@ -68,10 +50,10 @@ func inWindows(s limit.Shape, least int64, lengths ...limit.Time) (n int64, per 
 }
 
 // fixedWindows is the nearest limit in windows, with words on how it deviates.
-func fixedWindows(format string, kind string, spec limit.Spec, s limit.Shape, least int64, lengths ...limit.Time) (text, deviation string) {
+func fixedWindows(algorithm, kind string, spec limit.Spec, s limit.Shape, least int64, lengths ...limit.Time) (near limit.Spec, deviation string) {
 	n, per, off := inWindows(s, least, lengths...)
 	if n == 0 {
-		return "", "its windows have no room for this"
+		return near, "its windows have no room for this"
 	}
 	var words []string
 	if n != s.AtOnce {
@@ -80,11 +62,10 @@ func fixedWindows(format string, kind string, spec limit.Spec, s limit.Shape, le
 	if math.Abs(off) >= 1e-6 {
 		words = append(words, fmt.Sprintf("%.2g %% %s", 100*math.Abs(off), map[bool]string{true: "faster", false: "slower"}[off > 0]))
 	}
-	text = fmt.Sprintf(format, n, limit.FormatPeriod(per))
-	if spec.Algorithm != "fixed" || spec.Period != per || !strings.HasPrefix(format, "fixed") {
+	if spec.Algorithm != "fixed" || spec.Period != per || algorithm != "fixed" {
 		words = append([]string{kind}, words...)
 	}
-	return text, strings.Join(words, "; ")
+	return limit.Spec{Algorithm: algorithm, Count: n, Period: per}, strings.Join(words, "; ")
 }
 
 // nearestCooldown is the nearest of some lengths to a cooldown, and words on how it deviates, behind a semicolon.

@@ -24,7 +24,7 @@ var nginxTarget = Target{
 	Enforce: "it refuses nothing yet, and logs what it would refuse: `grep 'dry run' error.log`. To enforce it, take out " +
 		"limit_req_dry_run, or limit_conn_dry_run. A server or location with a limit_req of its own keeps that, and does " +
 		"not get these",
-	nearest: nearestNginx, write: writeNginx, around: aroundNginx, judge: "nginx -t -e stderr -p DIR -c FILE",
+	nearest: nearest("nginx"), write: writeNginx, around: aroundNginx, judge: "nginx -t -e stderr -p DIR -c FILE",
 	judgedBy: "--nginx-conf FILE",
 }
 

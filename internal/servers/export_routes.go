@@ -47,7 +47,7 @@ var ingressTarget = Target{
 }
 
 func ownKong(s limit.Spec) bool {
-	return s.Algorithm == "fixed" && (s.Options == "" || s.Options == "align=epoch") && envoyUnits[s.Period] != "" && s.Period != limit.Week
+	return s.Algorithm == "fixed" && (s.Options == "" || s.Options == "align=epoch") && policy.EnvoyUnits[s.Period] != "" && s.Period != limit.Week
 }
 
 func ownAPISIX(s limit.Spec) bool {
@@ -62,38 +62,35 @@ func ownIngress(s limit.Spec) bool {
 	return s.Algorithm == "nginx" && burst > 0 && burst%s.Count == 0 && strings.HasSuffix(s.Options, ",nodelay")
 }
 
-func nearestKong(spec limit.Spec, s limit.Shape) (text, deviation string) {
-	return fixedWindows("fixed:%d/%s", "windows of the clock", spec, s, 1, limit.Second, limit.Minute, limit.Hour, limit.Day)
+func nearestKong(spec limit.Spec, s limit.Shape) (near limit.Spec, deviation string) {
+	return fixedWindows("fixed", "windows of the clock", spec, s, 1, limit.Second, limit.Minute, limit.Hour, limit.Day)
 }
 
 // nearestAPISIX is limit-req, or for what is no bucket limit-count.
-func nearestAPISIX(spec limit.Spec, s limit.Shape) (text, deviation string) {
+func nearestAPISIX(spec limit.Spec, s limit.Shape) (near limit.Spec, deviation string) {
 	filled := float64(s.AtOnce) * float64(s.Period) / float64(s.Count) // from empty
 	per := limit.Time(math.Max(1, math.Round(filled/float64(limit.Second)))) * limit.Second
 	if !s.Kin {
 		per += limit.Millisecond
-		text = fmt.Sprintf("fixed:%d/%s,%s", s.AtOnce, limit.FormatPeriod(per), restyOptions)
-		if spec.Algorithm == "fixed" && spec.Period == per && spec.Count == s.AtOnce && spec.Options == restyOptions {
-			return text, ""
+		if near = (limit.Spec{Algorithm: "fixed", Count: s.AtOnce, Period: per, Options: restyOptions}); near == spec {
+			return near, ""
 		}
-		return text, "windows that begin with a request, and end a millisecond late"
+		return near, "windows that begin with a request, and end a millisecond late"
 	}
-	return nearestNginx(spec, s)
+	return nearest("nginx")(spec, s)
 }
 
 // nearestIngress returns the nearest limit of nginx whose burst is a multiple of its rate.
-func nearestIngress(spec limit.Spec, shape limit.Shape) (text, deviation string) {
-	text, deviation = nearestNginx(spec, shape)
-	near, err := limit.Parse(text)
-	if text == "" || err != nil {
-		return "", deviation
+func nearestIngress(spec limit.Spec, shape limit.Shape) (near limit.Spec, deviation string) {
+	if near, deviation = nearest("nginx")(spec, shape); near.Count == 0 {
+		return near, deviation
 	}
-	times := max(1, int64(math.Round(float64(near.Args().Int("burst", 0))/float64(near.Count))))
-	unit := map[bool]string{true: "m", false: "s"}[near.Period == limit.Minute]
-	if own := near.Args().Int("burst", 0); own != times*near.Count {
-		deviation = strings.TrimPrefix(fmt.Sprintf("%s; a burst of %d, not %d", deviation, times*near.Count, own), "; ")
+	own := near.Args().Int("burst", 0)
+	burst := max(1, int64(math.Round(float64(own)/float64(near.Count)))) * near.Count
+	if own != burst {
+		deviation = strings.TrimPrefix(fmt.Sprintf("%s; a burst of %d, not %d", deviation, burst, own), "; ")
 	}
-	return fmt.Sprintf("nginx:%dr/%s,burst=%d,nodelay", near.Count, unit, times*near.Count), deviation
+	return policy.NginxLimit(near.Count, near.Period, burst), deviation
 }
 
 // A route is requests that a route can be for.
@@ -213,7 +210,7 @@ func writeKong(e *Export, all []setting) error {
 		lines = append(lines, "      - name: "+s.name)
 		lines = append(lines, indent(8, r.lines("paths", paths))...)
 		lines = append(lines, "        plugins:", "          - name: rate-limiting",
-			fmt.Sprintf("            config: {%s: %d, policy: local, %s}", envoyUnits[s.spec.Period], s.spec.Count, by))
+			fmt.Sprintf("            config: {%s: %d, policy: local, %s}", policy.EnvoyUnits[s.spec.Period], s.spec.Count, by))
 	}
 	e.note("each node counts for itself")
 	e.block("", lines...)

@@ -20,16 +20,7 @@ var traefikTarget = Target{
 		"middleware there instead",
 	Grid:    "an average over any period, and a burst",
 	Enforce: "Traefik has no dry run: it refuses as soon as the router is there. Put your service in the place of SERVICE",
-	nearest: nearestTraefik, write: writeTraefik,
-}
-
-func nearestTraefik(spec limit.Spec, shape limit.Shape) (text, deviation string) {
-	setting, deviation := equivalent("Traefik rateLimit", spec, shape)
-	parts := strings.FieldsFunc(setting, func(c rune) bool { return c == ',' || c == ' ' })
-	if len(parts) != 6 {
-		return "", deviation
-	}
-	return fmt.Sprintf("traefik:%s/%s,burst=%s", parts[1], parts[3], parts[5]), deviation
+	nearest: nearest("traefik"), write: writeTraefik,
 }
 
 func writeTraefik(e *Export, all []setting) error {

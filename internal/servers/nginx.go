@@ -29,16 +29,10 @@ var nginx = Server{
 	algorithms: []string{"nginx"},
 	kind:       Token,
 	grid:       commonRates[:16], // per second and minute
-	limit:      nginxLimit, lines: nginxLines,
-}
-
-// nginxLimit admits one request beside its burst at once.
-func nginxLimit(r rate, n int64) string {
-	unit := "s"
-	if r.per == limit.Minute {
-		unit = "m"
-	}
-	return policy.NginxTwin{Rate: fmt.Sprintf("%dr/%s", r.count, unit), Burst: n - 1}.Limit()
+	limit: func(r rate, n int64) string { // one request is admitted beside the burst
+		return policy.NginxLimit(r.count, r.per, n-1).String()
+	},
+	lines: nginxLines,
 }
 
 func nginxLines(spec limit.Spec, w Where) Directives {
