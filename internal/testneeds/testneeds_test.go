@@ -3,6 +3,7 @@ package testneeds
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -71,7 +72,26 @@ func TestShared(t *testing.T) {
 		t.Errorf("%s, %+v", path, f)
 	}
 	f = &fake{}
-	if Shared(f, "none"); !strings.Contains(f.skipped, Excused[0]) || f.failed != "" {
+	if Shared(f, "none"); !strings.Contains(f.skipped, noShared) || f.failed != "" {
 		t.Errorf("%+v", f)
+	}
+}
+
+// What scripts/testview counts against a run where CI=true: tests that are skipped for other reasons than these.
+func TestSkipped(t *testing.T) {
+	var events strings.Builder
+	for _, reason := range []string{"logs " + noShared, noMount, "too slow"} {
+		fmt.Fprintf(&events, `{"Action":"output","Package":"x","Test":"Test %[1]s","Output":"=== RUN\n    a_test.go:1: %[1]s\n"}
+{"Action":"skip","Package":"x","Test":"Test %[1]s"}
+`, reason)
+	}
+	events.WriteString(`{"Action":"output","Package":"x","Test":"TestPassed","Output":"chatter"}
+{"Action":"pass","Package":"x","Test":"TestPassed"}
+{"Action":"skip","Package":"y"}`)
+	command := exec.Command(Program(t, "jq"), "-nrf", filepath.Join(Root(t), "scripts", "skipped.jq"))
+	command.Stdin = strings.NewReader(events.String())
+	said, err := command.CombinedOutput()
+	if want := "skip  x Test too slow\n    a_test.go:1: too slow\n\n"; err != nil || string(said) != want {
+		t.Errorf("%q, %v; want %q", said, err, want)
 	}
 }
