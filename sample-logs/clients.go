@@ -4,7 +4,7 @@ import "strconv"
 
 // Addresses: a client's number determines its address, so that millions of them need no memory. Every twentieth
 // client or so comes by IPv6, from the documentation range; the IPv4 addresses of large logs are spread over the
-// unicast space, those of small logs come from the three documentation ranges (RFC 5737).
+// unicast space.
 
 // scatter is odd, so that multiplying by it modulo a power of two maps different numbers to different numbers.
 const scatter = 0x9e3779b1
@@ -20,16 +20,6 @@ func appendAddress(dst []byte, id int32) []byte {
 		first++
 	}
 	return appendIPv4(dst, first, x>>16&255, x>>8&255, x&255)
-}
-
-// appendDocAddress is appendAddress for small logs; it knows 740 clients. Those from fastScraper on have IPv4.
-func appendDocAddress(dst []byte, id int32) []byte {
-	if mix(uint64(id))%20 == 0 && id < fastScraper {
-		return appendIPv6(dst, uint32(id))
-	}
-	nets := [3][3]uint32{{192, 0, 2}, {198, 51, 100}, {203, 0, 113}}
-	n := nets[(id+2)%3]
-	return appendIPv4(dst, n[0], n[1], n[2], 7+uint32(id)/3)
 }
 
 func appendIPv4(dst []byte, a, b, c, d uint32) []byte {

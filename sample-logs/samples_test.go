@@ -17,19 +17,19 @@ var update = flag.Bool("update", false, "write the sample logs again")
 // TestSamples proves that the files of this folder are what the generator makes.
 func TestSamples(t *testing.T) {
 	var total int64
-	for _, sample := range Samples() {
+	for _, sample := range samples() {
 		if *update {
 			write(t, sample)
 		}
-		if got := read(t, sample.File); !bytes.Equal(got, sample.Data) {
-			t.Errorf("%s: the file differs from what the generator makes (go test ./sample-logs -update writes it)", sample.File)
+		if got := read(t, sample.file); !bytes.Equal(got, sample.data) {
+			t.Errorf("%s: the file differs from what the generator makes (go test ./sample-logs -update writes it)", sample.file)
 		}
-		info, err := os.Stat(sample.File)
+		info, err := os.Stat(sample.file)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if total += info.Size(); info.Size() > 300_000 {
-			t.Errorf("%s: %d bytes", sample.File, info.Size())
+			t.Errorf("%s: %d bytes", sample.file, info.Size())
 		}
 	}
 	if total > 1_000_000 {
@@ -37,10 +37,10 @@ func TestSamples(t *testing.T) {
 	}
 }
 
-func write(t *testing.T, s Sample) {
+func write(t *testing.T, s sample) {
 	t.Helper()
-	data := s.Data
-	if strings.HasSuffix(s.File, ".gz") {
+	data := s.data
+	if strings.HasSuffix(s.file, ".gz") {
 		var packed bytes.Buffer
 		zip := gzip.NewWriter(&packed)
 		if _, err := zip.Write(data); err != nil {
@@ -51,10 +51,10 @@ func write(t *testing.T, s Sample) {
 		}
 		data = packed.Bytes()
 	}
-	if err := os.MkdirAll(filepath.Dir(s.File), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(s.file), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(s.File, data, 0o644); err != nil {
+	if err := os.WriteFile(s.file, data, 0o644); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -84,10 +84,10 @@ func TestAddresses(t *testing.T) {
 	address := regexp.MustCompile(`\b\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}\b`)
 	agent := regexp.MustCompile(`(Chrome|Edg)/[0-9.]+`)
 	documentation := regexp.MustCompile(`^(192\.0\.2|198\.51\.100|203\.0\.113)\.`)
-	for _, sample := range Samples() {
-		for _, found := range address.FindAllString(agent.ReplaceAllString(string(sample.Data), ""), -1) {
+	for _, sample := range samples() {
+		for _, found := range address.FindAllString(agent.ReplaceAllString(string(sample.data), ""), -1) {
 			if !documentation.MatchString(found) && found != "999.1.2.3" {
-				t.Errorf("%s: %s", sample.File, found)
+				t.Errorf("%s: %s", sample.file, found)
 			}
 		}
 	}
@@ -96,8 +96,8 @@ func TestAddresses(t *testing.T) {
 // TestPlanted counts the lines of the actors: README.md promises them.
 func TestPlanted(t *testing.T) {
 	data := map[string]string{}
-	for _, sample := range Samples() {
-		data[sample.File] = string(sample.Data)
+	for _, sample := range samples() {
+		data[sample.file] = string(sample.data)
 	}
 	for _, c := range []struct {
 		file, address string

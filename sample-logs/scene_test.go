@@ -7,18 +7,18 @@ import (
 )
 
 // The small logs of this folder. Each is a scene: a crowd of visitors, and actors whose doings a report must find.
-// README.md says what is planted where. The tests write the files again with -update.
+// README.md says what is planted where. The test writes the files again with -update.
 
-// A Sample is one small log.
-type Sample struct {
-	File string // relative to this folder; compressed if its name says so
-	Data []byte // before compression
+// A sample is one small log.
+type sample struct {
+	file string // relative to this folder; compressed if its name says so
+	data []byte // before compression
 }
 
-// Samples makes all small logs.
-func Samples() []Sample {
+// samples makes all small logs.
+func samples() []sample {
 	evening := rotation()
-	return []Sample{
+	return []sample{
 		{"shop-combined.log", shopDay()},
 		{"nginx-timed.log", timedMorning()},
 		{"api.json", apiHours()},
@@ -92,4 +92,15 @@ func agentNamed(text string) int16 {
 		}
 	}
 	panic("samplelogs: no agent " + text)
+}
+
+// appendDocAddress is appendAddress for small logs; it knows 740 clients, of the three
+// documentation ranges (RFC 5737). Those from fastScraper on have IPv4.
+func appendDocAddress(dst []byte, id int32) []byte {
+	if mix(uint64(id))%20 == 0 && id < fastScraper {
+		return appendIPv6(dst, uint32(id))
+	}
+	nets := [3][3]uint32{{192, 0, 2}, {198, 51, 100}, {203, 0, 113}}
+	n := nets[(id+2)%3]
+	return appendIPv4(dst, n[0], n[1], n[2], 7+uint32(id)/3)
 }
