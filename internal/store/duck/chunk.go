@@ -5,6 +5,7 @@ package duck
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"unsafe"
 
 	"shadow/limit"
@@ -16,6 +17,7 @@ import (
 
 // A Chunk is a handful of rows on their way into a table, as one vector per column.
 type Chunk struct {
+	table    string
 	appender mapping.Appender
 	rows     mapping.DataChunk
 	logical  []mapping.LogicalType
@@ -29,7 +31,7 @@ var ChunkRows = int(mapping.VectorSize())
 
 // NewChunk is an empty one for a table.
 func (d *Conn) NewChunk(table string) (*Chunk, error) {
-	c := new(Chunk)
+	c := &Chunk{table: table}
 	if mapping.AppenderCreateExt(d.conn, "", "", table, &c.appender) == mapping.StateError {
 		return nil, errors.Join(problem(mapping.AppenderError(c.appender)), c.Discard())
 	}
@@ -54,31 +56,29 @@ func (c *Chunk) point() {
 
 // Column is column i of the chunk, valid until the next Send. It panics when T is not exactly the column's type.
 func Column[T number](c *Chunk, i int) []T {
-	if want := duckType[T](); c.types[i] != want {
-		panic(fmt.Sprintf("duck: column %d has DuckDB type %d, not %d", i, c.types[i], want))
-	}
+	c.check(i, reflect.TypeFor[T]())
 	return unsafe.Slice((*T)(c.data[i]), ChunkRows)
 }
 
-func duckType[T number]() mapping.Type {
-	switch any(*new(T)).(type) {
-	case bool:
-		return mapping.TypeBoolean
-	case int32:
-		return mapping.TypeInteger
-	case int64:
-		return mapping.TypeBigInt
-	case uint16:
-		return mapping.TypeUSmallInt
-	case uint32:
-		return mapping.TypeUInteger
-	case uint64:
-		return mapping.TypeUBigInt
-	case float64:
-		return mapping.TypeDouble
-	default: // limit.Time: microseconds since the epoch, as DuckDB counts
-		return mapping.TypeTimestamp
+// check panics when a column does not hold values of a Go type.
+func (c *Chunk) check(i int, t reflect.Type) {
+	if want, known := typesInTables[t]; !known || c.types[i] != want {
+		panic(fmt.Sprintf("duck: table %s, column %d has DuckDB type %d, which is not that of %v", c.table, i, c.types[i], t))
 	}
+}
+
+// typesInTables has the type of the columns that hold values of a Go type, to the bit.
+var typesInTables = map[reflect.Type]mapping.Type{
+	reflect.TypeFor[bool]():       mapping.TypeBoolean,
+	reflect.TypeFor[int32]():      mapping.TypeInteger,
+	reflect.TypeFor[int64]():      mapping.TypeBigInt,
+	reflect.TypeFor[uint16]():     mapping.TypeUSmallInt,
+	reflect.TypeFor[uint32]():     mapping.TypeUInteger,
+	reflect.TypeFor[uint64]():     mapping.TypeUBigInt,
+	reflect.TypeFor[float64]():    mapping.TypeDouble,
+	reflect.TypeFor[limit.Time](): mapping.TypeTimestamp, // microseconds since the epoch, as DuckDB counts
+	reflect.TypeFor[string]():     mapping.TypeVarchar,
+	reflect.TypeFor[[]byte]():     mapping.TypeBlob,
 }
 
 // Send hands the first n rows over and empties the chunk.
@@ -125,41 +125,24 @@ func (c *Chunk) Discard() error {
 
 // set puts a value into column i of the row.
 func (t *table) set(i int, value any) {
-	wants := func(want mapping.Type) {
-		if t.types[i] != want {
-			panic(fmt.Sprintf("duck: table %s, column %d has DuckDB type %d, not %d", t.name, i, t.types[i], want))
-		}
-	}
-	switch v := value.(type) {
-	case nil:
+	if value == nil {
 		mapping.VectorEnsureValidityWritable(t.vectors[i])
 		mapping.ValiditySetRowInvalid(mapping.VectorGetValidity(t.vectors[i]), mapping.IdxT(t.row))
+		return
+	}
+	is := reflect.TypeOf(value)
+	t.check(i, is)
+	switch v := value.(type) {
 	case string: // it must be valid UTF-8
-		wants(mapping.TypeVarchar)
 		mapping.VectorAssignStringElement(t.vectors[i], mapping.IdxT(t.row), EncodeText(v))
+		return
 	case []byte:
-		wants(mapping.TypeBlob)
 		mapping.VectorAssignStringElementLen(t.vectors[i], mapping.IdxT(t.row), v)
-	case bool:
-		Column[bool](t.Chunk, i)[t.row] = v
-	case int32:
-		Column[int32](t.Chunk, i)[t.row] = v
-	case int64:
-		Column[int64](t.Chunk, i)[t.row] = v
-	case float64:
-		Column[float64](t.Chunk, i)[t.row] = v
-	case uint16:
-		Column[uint16](t.Chunk, i)[t.row] = v
-	case uint32:
-		Column[uint32](t.Chunk, i)[t.row] = v
-	case uint64:
-		Column[uint64](t.Chunk, i)[t.row] = v
+		return
 	case limit.Time:
 		if err := CheckTime(v); err != nil && t.err == nil {
 			t.err = err
 		}
-		Column[limit.Time](t.Chunk, i)[t.row] = v
-	default:
-		panic(fmt.Sprintf("duck: table %s, column %d: no DuckDB type for %T", t.name, i, value))
 	}
+	reflect.NewAt(is, unsafe.Add(t.data[i], t.row*int(is.Size()))).Elem().Set(reflect.ValueOf(value))
 }

@@ -24,9 +24,8 @@ type Writer struct {
 
 type table struct {
 	*Chunk
-	name string
-	row  int
-	err  error // the first that happened
+	row int
+	err error // the first that happened
 }
 
 // Writer returns a writer of rows.
@@ -37,7 +36,7 @@ func (d *Conn) Writer() *Writer { return &Writer{d, map[string]*table{}} }
 func (w *Writer) Add(name string, values ...any) {
 	t := w.tables[name]
 	if t == nil {
-		t = &table{name: name}
+		t = new(table)
 		t.Chunk, t.err = w.duck.NewChunk(name)
 		w.tables[name] = t
 	}
