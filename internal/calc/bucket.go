@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"shadow/internal/mapped"
 	"shadow/internal/policy"
 	"shadow/internal/request"
 	"shadow/limit"
@@ -87,9 +88,7 @@ func (b Bucket) Calc(moments int) (Figures, error) {
 	f.Limit = spec.String()
 	f.Requests, f.Admitted, f.Refused = run.Requests, run.Admitted, run.Refused
 	f.Left = b.tokens(run.Last)
-	for _, missing := range run.Levels {
-		f.Tokens = append(f.Tokens, b.tokens(missing))
-	}
+	f.Tokens = mapped.Add(f.Tokens, run.Levels, b.tokens)
 	return f, nil
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"shadow/internal/commands/help"
 	"shadow/internal/commands/option"
+	"shadow/internal/mapped"
 	"shadow/internal/pipeline"
 	"shadow/internal/policy"
 	"shadow/report/explain"
@@ -46,9 +47,7 @@ shadow help config prints an example of all that shadow.yaml may have.`
 			if len(values) == 0 {
 				values = []string{""}
 			}
-			for _, value := range values {
-				rows = append(rows, []any{name, value, from})
-			}
+			rows = mapped.Add(rows, values, func(value string) []any { return []any{name, value, from} })
 		}
 		w := cmd.OutOrStdout()
 		return table.WriteRows(w, format.ConfigSchema, output, widthOf(w), []string{"default", "value", "from"}, &rows)

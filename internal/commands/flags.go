@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"shadow/internal/commands/option"
+	"shadow/internal/mapped"
 	"shadow/internal/pipeline"
 	"shadow/internal/pipeline/flagvalue"
 	"shadow/internal/pipeline/stored"
@@ -53,9 +54,7 @@ func addFormat(cmd *cobra.Command, f *pipeline.LineFormat) {
 // formatNames returns the formats that have names.
 var formatNames = sync.OnceValue(func() []string {
 	names := []string{"auto"}
-	for _, known := range detect.Catalogue() {
-		names = append(names, known.Name)
-	}
+	names = mapped.Add(names, detect.Catalogue(), func(known detect.Known) string { return known.Name })
 	return names
 })
 

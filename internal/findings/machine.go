@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"shadow/internal/mapped"
 	"shadow/internal/traffic/match"
 	"shadow/internal/traffic/useragent"
 	"shadow/internal/traffic/who"
@@ -165,9 +166,7 @@ func (l *clients) attack(ids []int32) (found []Finding) {
 			brief += ": " + strings.Join(told[:min(len(told), 2)], ", ")
 		}
 		swarms := l.census.Swarms[:min(len(l.census.Swarms), swarmsNamed)]
-		for _, s := range swarms {
-			parts = append(parts, "a swarm of "+s.Reason)
-		}
+		parts = mapped.Add(parts, swarms, func(s who.Swarm) string { return "a swarm of " + s.Reason })
 		if len(parts) > 0 {
 			text += "; of these " + strings.Join(parts, ", ")
 		}

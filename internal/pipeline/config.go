@@ -12,6 +12,7 @@ import (
 	"runtime/debug"
 	"slices"
 
+	"shadow/internal/mapped"
 	"shadow/internal/pipeline/flagvalue"
 	"shadow/internal/policy"
 )
@@ -99,9 +100,7 @@ func (s *Source) Names() (policies, actions []string) {
 	if err != nil {
 		return nil, nil
 	}
-	for _, set := range config.Policies {
-		policies = append(policies, set.Name)
-	}
+	policies = mapped.Add(policies, config.Policies, func(set policy.Set) string { return set.Name })
 	for _, rule := range config.Actions {
 		if !slices.Contains(actions, rule.Name) {
 			actions = append(actions, rule.Name)

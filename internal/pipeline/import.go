@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"shadow/internal/escape"
+	"shadow/internal/mapped"
 	"shadow/internal/policy"
 	"shadow/internal/servers/imports"
 	"shadow/internal/traffic/ingest"
@@ -125,9 +126,7 @@ func (s *Source) withLimits(config *policy.Config) error {
 		return err
 	}
 	s.imported, s.limits, s.logged, s.lost = nil, i.Policies, i.Logged, len(i.Lost())
-	for _, n := range i.Notes {
-		s.imported = append(s.imported, "--"+flag+": "+n.String())
-	}
+	s.imported = mapped.Add(s.imported, i.Notes, func(n imports.Note) string { return "--" + flag + ": " + n.String() })
 	if len(i.Policies) == 0 {
 		return Usage("--%s: there is no limit in what was read", flag)
 	}

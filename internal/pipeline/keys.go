@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"shadow/internal/mapped"
 	"shadow/internal/pipeline/heap"
 	"shadow/internal/policy"
 	"shadow/internal/request"
@@ -215,9 +216,7 @@ func (b *keyBounds) report() *keys.Bounds {
 	}
 	q := &b.of.advisor.Question
 	all := &keys.Bounds{Target: q.Target.String(), Protect: []string{}, Keys: keys.NewBounds(b.found)}
-	for _, goal := range q.Goals {
-		all.Protect = append(all.Protect, goal.String())
-	}
+	all.Protect = mapped.Add(all.Protect, q.Goals, suggest.Goal.String)
 	return all
 }
 

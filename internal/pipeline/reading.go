@@ -10,6 +10,7 @@ import (
 	"time"
 	_ "time/tzdata" // --timezone works on machines without a zone database
 
+	"shadow/internal/mapped"
 	"shadow/internal/pipeline/flagvalue"
 	"shadow/internal/policy"
 	"shadow/internal/request"
@@ -133,9 +134,7 @@ func (f *Reading) options(
 // excluded returns the requests that are left out by what they have and by their status, nil for none.
 func (f *Reading) excluded(clients match.ClientRule) (*match.Exclude, error) {
 	what := slices.Clone(f.Exclude)
-	for _, status := range f.ExcludeStatus {
-		what = append(what, "status:"+status)
-	}
+	what = mapped.Add(what, f.ExcludeStatus, func(status string) string { return "status:" + status })
 	if len(what) == 0 {
 		return nil, nil
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"shadow/internal/mapped"
 	"shadow/internal/pipeline/heap"
 	"shadow/internal/policy"
 	"shadow/internal/request"
@@ -174,9 +175,7 @@ func (r *Sweep) instead(policies []policy.Policy) (all []policy.Policy, err erro
 		if len(r.shapes) > 0 {
 			texts = nil
 		}
-		for _, s := range r.shapes {
-			texts = append(texts, s.Limit(1))
-		}
+		texts = mapped.Add(texts, r.shapes, func(s sweep.Shape) string { return s.Limit(1) })
 		others, err := policy.ParseLimits(texts, *by)
 		if err != nil {
 			return nil, err

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"shadow/internal/logfile"
+	"shadow/internal/mapped"
 	"shadow/internal/policy"
 	"shadow/internal/request"
 	"shadow/internal/store"
@@ -253,9 +254,7 @@ func inputWarnings(s *ingest.Stats) []string {
 		passed.add(name, reason)
 	}
 	texts := slices.Concat(copyWarnings(s.Copies), c.all())
-	for _, text := range passed.all() {
-		texts = append(texts, "passed over: "+text)
-	}
+	texts = mapped.Add(texts, passed.all(), func(text string) string { return "passed over: " + text })
 	return append(texts, unlikelyNotHTTP(s)...)
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"shadow/bucket"
 	"shadow/conn"
+	"shadow/internal/mapped"
 	"shadow/leaky"
 	"shadow/limit"
 	"shadow/window"
@@ -94,25 +95,15 @@ func algorithmOf(name string) (*Algorithm, error) {
 	if i >= 0 {
 		return &Algorithms[i], nil
 	}
-	var names []string
-	for _, a := range Algorithms {
-		names = append(names, a.Name)
-	}
+	names := mapped.Of(Algorithms, func(a Algorithm) string { return a.Name })
 	return nil, fmt.Errorf("unknown algorithm %q%s; there are %s; shadow limits has the names of libraries and servers",
 		name, limit.Hint(name, append(presetNames(), names...)), strings.Join(names, ", "))
 }
 
 // LimitNames returns the names that limits may have before the colon: algorithms, libraries and servers.
 func LimitNames() (names []string) {
-	for _, a := range Algorithms {
-		names = append(names, a.Name)
-	}
+	names = mapped.Add(names, Algorithms, func(a Algorithm) string { return a.Name })
 	return append(names, presetNames()...)
 }
 
-func presetNames() (names []string) {
-	for _, p := range Presets {
-		names = append(names, p.Name)
-	}
-	return names
-}
+func presetNames() []string { return mapped.Of(Presets, func(p Preset) string { return p.Name }) }

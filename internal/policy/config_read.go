@@ -10,6 +10,7 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 
+	"shadow/internal/mapped"
 	"shadow/internal/request"
 	"shadow/limit"
 )
@@ -318,10 +319,7 @@ func (r *configReader) conditions(stated conditionEntries, from request.Conditio
 
 // checkTier complains about the name of a tier that there is not.
 func (r *configReader) checkTier(at node, name string) {
-	var names []string
-	for _, t := range r.config.Tiers {
-		names = append(names, t.Name)
-	}
+	names := mapped.Of(r.config.Tiers, func(t request.Tier) string { return t.Name })
 	names = append(names, request.DefaultTier)
 	if !slices.Contains(names, name) {
 		r.fail(at, "unknown tier %q%s; there are %s", name, limit.Hint(name, names), strings.Join(names, ", "))
@@ -334,9 +332,7 @@ const below = "/…"
 // checkAction complains about a name that no action can have. Which paths the log has is not known here.
 func (r *configReader) checkAction(at node, name string) {
 	names := []string{"static", "(no path)", "(not http)", "(other)"}
-	for _, rule := range r.config.Actions {
-		names = append(names, rule.Name)
-	}
+	names = mapped.Add(names, r.config.Actions, func(rule request.Rule) string { return rule.Name })
 	if slices.Contains(names, name) {
 		return
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"shadow/internal/mapped"
 	"shadow/limit"
 )
 
@@ -318,10 +319,7 @@ func cool(l limit.Limiter, length limit.Time, extend bool) limit.Limiter {
 	case limit.Delayer:
 		return &coolingDelayer{c, l}
 	case limit.Approximation:
-		var variants []limit.Limiter
-		for _, v := range l.Variants() {
-			variants = append(variants, cool(v, length, extend))
-		}
+		variants := mapped.Of(l.Variants(), func(v limit.Limiter) limit.Limiter { return cool(v, length, extend) })
 		return &coolingApproximation{c, variants}
 	}
 	return &c

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"shadow/internal/mapped"
 	"shadow/internal/request"
 	"shadow/limit"
 )
@@ -35,9 +36,7 @@ type Part struct {
 // Scopes are all that the part asks for.
 func (p *Part) Scopes() []Scope {
 	scopes := []Scope{p.Match, p.Count}
-	for _, cost := range p.Costs {
-		scopes = append(scopes, cost.Scope)
-	}
+	scopes = mapped.Add(scopes, p.Costs, func(cost Cost) Scope { return cost.Scope })
 	return scopes
 }
 
@@ -82,11 +81,7 @@ func (p Policy) Keys() []request.Key {
 
 // By names the keys: "client", or "client, site".
 func (p Policy) By() string {
-	var names []string
-	for _, key := range p.Keys() {
-		names = append(names, key.String())
-	}
-	return strings.Join(names, ", ")
+	return strings.Join(mapped.Of(p.Keys(), request.Key.String), ", ")
 }
 
 // Horizon is the idle time after which a key may be forgotten, or limit.Never.

@@ -8,6 +8,7 @@ import (
 	"github.com/goccy/go-yaml/parser"
 
 	"shadow/contrib"
+	"shadow/internal/mapped"
 )
 
 // The schema in contrib says what a configuration may look like, to editors and here, and what to say where it does
@@ -50,9 +51,7 @@ func said(at node, path ...string) string {
 // keysOf are the properties of an object, in the order of the schema.
 func keysOf(schema node) (keys []string) {
 	if properties, _ := find(schema, []string{"properties"}); properties != nil {
-		for _, entry := range properties.(*ast.MappingNode).Values {
-			keys = append(keys, keyOf(entry))
-		}
+		keys = mapped.Add(keys, properties.(*ast.MappingNode).Values, keyOf)
 	}
 	return keys
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/kaptinlin/jsonschema"
 
 	"shadow/contrib"
+	"shadow/internal/mapped"
 	"shadow/internal/request"
 	"shadow/limit"
 )
@@ -69,9 +70,7 @@ func ascending(v any) bool {
 func listed(schema node, key string) (texts []string) {
 	switch at, _ := find(schema, []string{key}); at := at.(type) {
 	case *ast.SequenceNode:
-		for _, item := range at.Values {
-			texts = append(texts, textOf(item))
-		}
+		texts = mapped.Add(texts, at.Values, textOf)
 	case *ast.StringNode:
 		texts = append(texts, at.Value)
 	}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"slices"
 
+	"shadow/internal/mapped"
+
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
@@ -137,9 +139,7 @@ func treeOf(at node, anchors map[string]*Tree) *Tree {
 		t.add([]*ast.MappingValueNode{n}, anchors)
 	case *ast.SequenceNode:
 		t.Items = []*Tree{}
-		for _, item := range n.Values {
-			t.Items = append(t.Items, treeOf(unsplit(item), anchors))
-		}
+		t.Items = mapped.Add(t.Items, n.Values, func(item ast.Node) *Tree { return treeOf(unsplit(item), anchors) })
 	case *ast.NullNode:
 	default:
 		t.Text = textOf(at)

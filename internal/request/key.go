@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"shadow/internal/mapped"
 	"shadow/limit"
 )
 
@@ -40,12 +41,7 @@ var UsualKeys = []Key{
 }
 
 // Keys are the names of the usual keys.
-func Keys() (names []string) {
-	for _, k := range UsualKeys {
-		names = append(names, k.String())
-	}
-	return names
-}
+func Keys() []string { return mapped.Of(UsualKeys, Key.String) }
 
 // A PartKind is a kind of what requests can be alike in.
 type PartKind uint8

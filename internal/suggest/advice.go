@@ -35,12 +35,7 @@ func (q *Question) bothSides() bool { return q.Target&q.Protected() != 0 }
 
 // Keeps reports whether a limit meets all goals, if there are so many clients.
 func (q *Question) Keeps(f *Figures, clients *who.Groups) bool {
-	for _, p := range q.Goals {
-		if f.Hit.Of(p.Who) > p.MayHit(clients.Of(p.Who)) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(q.Goals, func(p Goal) bool { return f.Hit.Of(p.Who) > p.MayHit(clients.Of(p.Who)) })
 }
 
 // hitsNone reports whether a limit hits no client to protect.

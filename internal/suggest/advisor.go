@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"shadow/internal/mapped"
 	"shadow/internal/request"
 	"shadow/internal/sweep"
 	"shadow/internal/traffic"
@@ -324,10 +325,7 @@ func (d *Advisor) actions() []string {
 	slices.SortFunc(ids, func(x, y int32) int {
 		return cmp.Or(cmp.Compare(requests[y], requests[x]), strings.Compare(name(x), name(y)))
 	})
-	var names []string
-	for _, id := range ids[:min(len(ids), MostActions)] {
-		names = append(names, name(id))
-	}
+	names := mapped.Of(ids[:min(len(ids), MostActions)], name)
 	if d.Action != "" && !slices.Contains(names, d.Action) {
 		names = append(names, d.Action)
 	}

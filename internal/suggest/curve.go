@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"shadow/internal/mapped"
 	"shadow/internal/request"
 	"shadow/internal/sweep"
 	"shadow/internal/traffic/who"
@@ -93,9 +94,7 @@ func together(facets [facetCount]*sweep.Curve) Curve {
 	c := Curve{Shape: facets[0].Shape}
 	var limits []int64
 	for _, f := range facets {
-		for _, p := range f.Points {
-			limits = append(limits, p.Limit)
-		}
+		limits = mapped.Add(limits, f.Points, func(p sweep.Point) int64 { return p.Limit })
 	}
 	slices.Sort(limits)
 	limits = slices.Compact(limits)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"shadow/internal/mapped"
 	"shadow/internal/sweep"
 	"shadow/internal/traffic/who"
 )
@@ -109,9 +110,7 @@ func (d *Advisor) explore(ctx context.Context, t *track) error {
 	}
 	for i := range e.Shapes {
 		s := &e.Shapes[i]
-		for _, p := range e.Percents {
-			s.Keeps = append(s.Keeps, a.firstKeeping(s.Stops, p))
-		}
+		s.Keeps = mapped.Add(s.Keeps, e.Percents, func(p Percent) int { return a.firstKeeping(s.Stops, p) })
 	}
 	a.Explored = e
 	return nil
@@ -123,9 +122,7 @@ func (a *Advice) Percents() (shares []Percent) {
 		return nil
 	}
 	shares = slices.Clone(percents)
-	for _, g := range a.Goals {
-		shares = append(shares, g.Percent)
-	}
+	shares = mapped.Add(shares, a.Goals, func(g Goal) Percent { return g.Percent })
 	slices.Sort(shares)
 	return slices.Compact(shares)
 }
@@ -226,9 +223,7 @@ func (x *explorer) window(c *Curve, i int) ExploredShape {
 		numbers = append(numbers, a.Answer.Chosen.Limit)
 	}
 	s := ExploredShape{Shape: c.Shape, family: family{shape: c.Shape}, curve: i}
-	for _, n := range sorted(numbers) {
-		s.Stops = append(s.Stops, Stop{n, c.At(n)})
-	}
+	s.Stops = mapped.Add(s.Stops, sorted(numbers), func(n int64) Stop { return Stop{n, c.At(n)} })
 	limits := s.limits()
 	type needy struct {
 		client int32

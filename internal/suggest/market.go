@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"shadow/internal/mapped"
 	"shadow/internal/servers"
 	"shadow/internal/sweep"
 	"shadow/limit"
@@ -33,10 +34,7 @@ func MarketOf(s *servers.Server, wanted func(sweep.Shape) bool) Market {
 
 // Shapes returns the shapes of the curves that tell where to look for the market's limits.
 func (m *Market) Shapes() (shapes []sweep.Shape) {
-	for _, f := range m.families {
-		shapes = append(shapes, f.shape)
-	}
-	return shapes
+	return mapped.Of(m.families, func(f family) sweep.Shape { return f.shape })
 }
 
 // shapeOf is the shape whose curve is nearest to a server's limits.

@@ -3,6 +3,7 @@ package sweep
 import (
 	"slices"
 
+	"shadow/internal/mapped"
 	"shadow/internal/traffic/ingest"
 	"shadow/limit"
 )
@@ -98,9 +99,7 @@ func (r *Result) Limits(i int) (limits []int64) {
 		curves = append(curves, &r.Band.Low[i], &r.Band.High[i])
 	}
 	for _, c := range curves {
-		for _, p := range c.Points {
-			limits = append(limits, p.Limit)
-		}
+		limits = mapped.Add(limits, c.Points, func(p Point) int64 { return p.Limit })
 	}
 	slices.Sort(limits)
 	limits = slices.Compact(limits)

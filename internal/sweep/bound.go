@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"slices"
 
+	"shadow/internal/mapped"
 	"shadow/internal/request"
 	"shadow/internal/traffic"
 	"shadow/internal/traffic/intern"
@@ -298,12 +299,7 @@ func (s *Bounds) Sent(clients int, requests func(client int32) int64) {
 }
 
 // Results returns what was found, key by key. Next must have returned false.
-func (s *Bounds) Results() (all []*BoundResult) {
-	for _, d := range s.all[:s.keys] {
-		all = append(all, d.Result())
-	}
-	return all
-}
+func (s *Bounds) Results() []*BoundResult { return mapped.Of(s.all[:s.keys], (*Bound).Result) }
 
 // goals returns how many clients may be hit, now that it is known how many there are, and the most requests that any
 // other sent.

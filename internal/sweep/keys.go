@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"slices"
 
+	"shadow/internal/mapped"
 	"shadow/internal/request"
 	"shadow/internal/traffic"
 	"shadow/internal/traffic/evidence"
@@ -100,9 +101,7 @@ func NewKeys(o KeysOptions) *Keys {
 // begin makes what draws the curves.
 func (k *Keys) begin() {
 	k.work = k.judge
-	for _, by := range k.options.Keys {
-		k.sweeps = append(k.sweeps, k.newKeySweep(by))
-	}
+	k.sweeps = mapped.Add(k.sweeps, k.options.Keys, k.newKeySweep)
 	k.order = k.sweeps
 }
 

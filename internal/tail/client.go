@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"shadow/internal/mapped"
 	"shadow/internal/policy"
 	"shadow/internal/traffic"
 	"shadow/limit"
@@ -185,9 +186,7 @@ func (c *Client) refuse(at time.Time, why []ClientRefusal) {
 func (l *latestRequests) refusalsOf(client int32, first int64, policies []policy.Policy) map[int64][]ClientRefusal {
 	all, limits := map[int64][]ClientRefusal{}, make([][]string, len(policies))
 	for i := range policies {
-		for _, part := range policies[i].Parts {
-			limits[i] = append(limits[i], part.String())
-		}
+		limits[i] = mapped.Add(limits[i], policies[i].Parts, policy.Part.String)
 	}
 	for n := l.refusals.n - int64(len(l.refusals.all)); n < l.refusals.n; n++ {
 		r := &l.refusals.all[n%rememberedRequests]

@@ -6,6 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"shadow/internal/mapped"
 	"shadow/internal/tail"
 )
 
@@ -159,9 +160,7 @@ func (f *Frame) help() []string {
 		}
 	}
 	lines = append(lines, f.paint(bold, "figures"))
-	for _, text := range explained {
-		lines = append(lines, cut("  "+text, f.Width))
-	}
+	lines = mapped.Add(lines, explained, func(text string) string { return cut("  "+text, f.Width) })
 	return lines
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"shadow/internal/escape"
+	"shadow/internal/mapped"
 	"shadow/internal/request"
 	"shadow/internal/suggest"
 	"shadow/internal/sweep"
@@ -275,9 +276,7 @@ func (s *Report) pasteLines(a *Answer, width int) *screen {
 	}
 	b.lines = append(b.lines, "In "+a.Server+others+":")
 	if v.Note != "" {
-		for _, line := range whole(v.Note, width-2) {
-			b.lines = append(b.lines, "# "+line)
-		}
+		b.lines = mapped.Add(b.lines, whole(v.Note, width-2), func(line string) string { return "# " + line })
 	}
 	for _, block := range v.Paste {
 		b.lines = append(b.lines, indented(placed(block, width))...)

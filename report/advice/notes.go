@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"shadow/internal/escape"
+	"shadow/internal/mapped"
 	"shadow/internal/suggest"
 	"shadow/internal/sweep"
 	"shadow/internal/traffic/who"
@@ -120,9 +121,7 @@ func (f *notes) crawlers(a *suggest.Advice) {
 	text += "."
 	if a.Target.Has(who.Crawler) && a.Target&a.Protected() == 0 { // the flags that put crawlers on the other side
 		var promises, stop []string
-		for _, p := range a.Goals {
-			promises = append(promises, p.String())
-		}
+		promises = mapped.Add(promises, a.Goals, suggest.Goal.String)
 		for g := range who.Count {
 			if a.Target.Has(g) && g != who.Crawler {
 				stop = append(stop, g.String())

@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 
+	"shadow/internal/mapped"
 	"shadow/internal/request"
 	"shadow/internal/traffic/who"
 	"shadow/report"
@@ -76,9 +77,7 @@ func (d *Report) changeTable(head string, all Change, of func(*ClassChange) Chan
 		{"neither", func(c Change) int64 { return c.Neither }},
 	} {
 		row := table.Texts(kind.name)
-		for _, c := range changes {
-			row = append(row, table.Count(kind.count(c)))
-		}
+		row = mapped.Add(row, changes, func(c Change) table.Cell { return table.Count(kind.count(c)) })
 		t.Add(row...)
 	}
 	return t

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"shadow/internal/mapped"
 	"shadow/limit"
 	"shadow/replay"
 	"shadow/report"
@@ -160,9 +161,7 @@ func New(result *replay.Result, o report.Options, s Source) *Report {
 		RefusedIs: []int{}, Stretch: s.Stretch, Planned: s.Planned, Sent: int64(len(s.Requests)), Interrupted: s.Interrupted,
 		Stopped: s.Stopped, Reasons: []ReasonCount{}, Answers: []Answer{}, Differs: []Difference{},
 	}
-	for _, status := range s.Statuses {
-		r.RefusedIs = append(r.RefusedIs, int(status))
-	}
+	r.RefusedIs = mapped.Add(r.RefusedIs, s.Statuses, func(status uint16) int { return int(status) })
 	for i := range s.Requests {
 		r.count(&s.Requests[i])
 	}

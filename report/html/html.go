@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 
+	"shadow/internal/mapped"
 	"shadow/report/document"
 	"shadow/report/table"
 )
@@ -224,9 +225,7 @@ func (r room) texts(texts []string) []string { return clippedAll(texts, r.notes(
 
 // clippedAll returns some texts as the page may have them.
 func clippedAll(texts []string, most int) (some []string) {
-	for _, text := range texts[:min(len(texts), most)] {
-		some = append(some, clipped(text))
-	}
+	some = mapped.Add(some, texts[:min(len(texts), most)], clipped)
 	if left := len(texts) - len(some); left > 0 {
 		some = append(some, fmt.Sprintf("… and %d more", left))
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 
+	"shadow/internal/mapped"
 	"shadow/internal/policy"
 	"shadow/internal/traffic"
 	"shadow/internal/traffic/intern"
@@ -110,9 +111,7 @@ func New(out io.Writer, f Format, tables *traffic.Tables, policies []policy.Poli
 
 // Inputs says how the inputs are called, as Batch.Source tells them. It comes before the first batch.
 func (w *Writer) Inputs(names []string) {
-	for _, name := range names {
-		w.inputs = append(w.inputs, string(w.text(w.renames.File(name))))
-	}
+	w.inputs = mapped.Add(w.inputs, names, func(name string) string { return string(w.text(w.renames.File(name))) })
 }
 
 // text is a text as a line has it.

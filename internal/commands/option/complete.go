@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"shadow/internal/mapped"
 	"shadow/internal/pipeline"
 	"shadow/internal/pipeline/stored"
 	"shadow/internal/policy"
@@ -37,9 +38,7 @@ func CompleteLimits(_ *cobra.Command, _ []string, begun string) (words []string,
 		name, given, _ = strings.Cut(given, ":")
 	}
 	if !strings.Contains(last, ",") {
-		for _, name := range policy.LimitNames() {
-			words = append(words, name+":")
-		}
+		words = mapped.Add(words, policy.LimitNames(), func(name string) string { return name + ":" })
 		return words, more
 	}
 	for _, option := range optionsOf(name) {
@@ -139,9 +138,7 @@ func CompleteConfigured(root *cobra.Command) {
 		complete("action", cobra.ShellCompDirectiveNoFileComp, func() []string { _, actions := config(); return actions })
 		complete("target", more, who.Words)
 		complete("protect", more, func() (goals []string) {
-			for _, word := range who.Words() {
-				goals = append(goals, word+"=")
-			}
+			goals = mapped.Add(goals, who.Words(), func(word string) string { return word + "=" })
 			return goals
 		})
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"shadow/internal/lazy"
+	"shadow/internal/mapped"
 	"shadow/internal/pipeline"
 	"shadow/internal/pipeline/stored"
 	"shadow/internal/policy"
@@ -221,10 +222,7 @@ func DefaultWords(cmd *cobra.Command) (words []string) {
 
 // WordsOf returns a flag as it would be given.
 func WordsOf(f *pflag.Flag) (words []string) {
-	for _, v := range ValuesOf(f) {
-		words = append(words, "--"+f.Name+"="+v)
-	}
-	return words
+	return mapped.Of(ValuesOf(f), func(v string) string { return "--" + f.Name + "=" + v })
 }
 
 // ValuesOf returns the values of a flag.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"shadow/internal/mapped"
 	"shadow/internal/pipeline/flagvalue"
 	"shadow/internal/request"
 	"shadow/internal/servers"
@@ -75,9 +76,7 @@ func Verified(problem func(string) error) Domain[string] {
 // OneOf takes one of some words.
 func OneOf[T ~string](words ...T) Domain[T] {
 	d := Domain[T]{What: "string", Text: func(word T) string { return string(word) }}
-	for _, word := range words {
-		d.Words = append(d.Words, string(word))
-	}
+	d.Words = mapped.Add(d.Words, words, func(word T) string { return string(word) })
 	d.Parse = func(text string) (T, error) {
 		if !slices.Contains(d.Words, text) {
 			return "", fmt.Errorf("want one of %s%s", strings.Join(d.Words, ", "), limit.Hint(text, d.Words))
@@ -229,12 +228,7 @@ func (v *several[T]) Replace(texts []string) error {
 }
 
 // GetSlice implements pflag.SliceValue.
-func (v *several[T]) GetSlice() (texts []string) {
-	for _, value := range *v.at {
-		texts = append(texts, v.Text(value))
-	}
-	return texts
-}
+func (v *several[T]) GetSlice() []string { return mapped.Of(*v.at, v.Text) }
 
 // A badItem is an error about one text of a list.
 type badItem struct {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"shadow/internal/logfile"
+	"shadow/internal/mapped"
 )
 
 // Options says what to follow.
@@ -69,9 +70,7 @@ type Set struct {
 // New returns a Set that follows nothing yet.
 func New(o Options) *Set {
 	s := &Set{Options: o, Wake: make(chan struct{}, 1), byKey: map[string]*Log{}}
-	for _, text := range o.Names {
-		s.named = append(s.named, &name{text: text, key: keyOf(text)})
-	}
+	s.named = mapped.Add(s.named, o.Names, func(text string) *name { return &name{text: text, key: keyOf(text)} })
 	return s
 }
 
@@ -274,12 +273,7 @@ func (s *Set) Absent() (count int) {
 
 // Ended reports whether nothing can come any more: all logs are pipes that have ended.
 func (s *Set) Ended() bool {
-	for _, l := range s.logs {
-		if !l.Ended() || l.Unread() > 0 {
-			return false
-		}
-	}
-	return len(s.logs) > 0
+	return len(s.logs) > 0 && !slices.ContainsFunc(s.logs, func(l *Log) bool { return !l.Ended() || l.Unread() > 0 })
 }
 
 // Finish gives up the files of the checkpoint that have not been found again.

@@ -149,12 +149,7 @@ func (v Verdict) of(word string) calibrate.Verdict {
 	}
 	word = strings.ToLower(word)
 	begins := func(all []string) bool {
-		for _, w := range all {
-			if strings.HasPrefix(word, w) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(all, func(w string) bool { return strings.HasPrefix(word, w) })
 	}
 	switch {
 	case begins(refusedWords):

@@ -97,10 +97,7 @@ func (r *apisixReader) read(d doc) {
 
 // resource takes the plugins of a resource of Kubernetes.
 func (r *apisixReader) resource(d doc) {
-	var matches []*policy.Tree
-	for _, route := range d.List("spec", "http") {
-		matches = append(matches, route.Get("match"))
-	}
+	matches := mapped(d.List("spec", "http"), func(route *policy.Tree) *policy.Tree { return route.Get("match") })
 	own := apisixRoutes(matches, "path", "paths")
 	for _, route := range d.List("spec", "http") {
 		r.apisixVars(d, route.Get("match"))

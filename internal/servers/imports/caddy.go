@@ -368,9 +368,6 @@ func (r *caddyReader) share(l caddyLimit) {
 // done puts the limits into the order in which they are asked.
 func (r *caddyReader) done() {
 	slices.SortStableFunc(r.limits, func(a, b caddyLimit) int { return cmp.Compare(b.rate, a.rate) })
-	p := Policy{Name: "caddy"}
-	for _, l := range r.limits {
-		p.Limits = append(p.Limits, l.Limit)
-	}
-	r.Policies = append(r.Policies, p)
+	limits := mapped(r.limits, func(l caddyLimit) Limit { return l.Limit })
+	r.Policies = append(r.Policies, Policy{Name: "caddy", Limits: limits})
 }

@@ -99,11 +99,7 @@ func (r *caddyReader) caddyMatcher(place func(*policy.Tree) string, t *policy.Tr
 
 // either is the requests that fit one of some mappings of matchers.
 func (r *caddyReader) either(place func(*policy.Tree) string, all []*policy.Tree) Set {
-	var sets []Set
-	for _, m := range all {
-		sets = append(sets, r.caddyMatch(place, m))
-	}
-	return union(sets...)
+	return union(mapped(all, func(m *policy.Tree) Set { return r.caddyMatch(place, m) })...)
 }
 
 // matched is the requests of the matcher of a directive.

@@ -135,12 +135,7 @@ func (d doc) place(part *policy.Tree) string {
 var formats = []format{fail2banFormat, evasiveFormat, qosFormat, varnishFormat, haproxyFormat, terraformFormat, nginxFormat, caddyFormat, ingressFormat, haproxyIngressFormat, nginxPolicyFormat, traefikFormat, awsFormat, kongFormat, apisixFormat, envoyFormat, gatewayFormat, aspnetFormat, krakendFormat}
 
 // Formats are the names of the configurations that can be read.
-func Formats() (names []string) {
-	for _, f := range formats {
-		names = append(names, f.name)
-	}
-	return names
-}
+func Formats() []string { return mapped(formats, func(f format) string { return f.name }) }
 
 // templateMark matches what templates of Helm, Ansible, Chef and Go have in them.
 var templateMark = lazy.Regexp(`\{\{-? *[.$"#/\w(].*?\}\}|\{%.*?%\}|<%[=-]? .*?%>`)

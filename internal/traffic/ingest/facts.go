@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"shadow/internal/logfile"
+	"shadow/internal/mapped"
 	"shadow/internal/traffic"
 	"shadow/limit"
 	"shadow/parse"
@@ -71,12 +72,8 @@ func (r *Reader) Facts() *Facts {
 		Resolution: s.Resolution, HasAgents: s.HasAgents, HasUpstream: s.HasUpstream, ForwardedBy: s.ForwardedBy,
 	}
 	f.Late = 0
-	for _, err := range s.Passed {
-		f.Passed = append(f.Passed, err.Error())
-	}
-	for _, feed := range r.feeds {
-		f.Inputs = append(f.Inputs, feed.facts())
-	}
+	f.Passed = mapped.Add(f.Passed, s.Passed, error.Error)
+	f.Inputs = mapped.Add(f.Inputs, r.feeds, (*feed).facts)
 	return f
 }
 
@@ -145,9 +142,7 @@ func Join(parts []*Facts, late int64) (*Stats, error) {
 		s.Inputs = append(s.Inputs, in)
 		s.Faults = append(s.Faults, faults[:min(len(faults), faultsShown-len(s.Faults))]...)
 	}
-	for _, text := range parts[0].Passed {
-		s.Passed = append(s.Passed, errors.New(text))
-	}
+	s.Passed = mapped.Add(s.Passed, parts[0].Passed, errors.New)
 	return s, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"shadow/internal/mapped"
 	"shadow/internal/traffic"
 	"shadow/parse"
 )
@@ -128,12 +129,7 @@ func (r *Reader) start(ctx context.Context) {
 }
 
 // Names returns the names of the inputs, by Batch.Source. Without that column all requests are of the first.
-func (r *Reader) Names() (names []string) {
-	for _, f := range r.feeds {
-		names = append(names, f.name)
-	}
-	return names
-}
+func (r *Reader) Names() []string { return mapped.Of(r.feeds, func(f *feed) string { return f.name }) }
 
 // newBatch returns an empty batch with room for what waits in most logs. It grows where more does.
 func (r *Reader) newBatch() *traffic.Batch { return traffic.NewBatch(2*r.options.Batch, r.columns()) }
