@@ -7,12 +7,15 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
+
+	"shadow/internal/lazy"
 )
 
 // A configuration is parsed into a tree of nodes. The tree is checked against the schema as a whole, so that every
@@ -360,4 +363,21 @@ func (d *document) err() error {
 		return append(d.problems, Problem{File: d.name, Text: fmt.Sprintf("%d problems more", d.further)})
 	}
 	return d.problems
+}
+
+var plainText = lazy.Regexp(`^[/A-Za-z][A-Za-z0-9/._~-]*[A-Za-z0-9/._~-]$|^/$`)
+
+// Quoted returns a text as a configuration has it, between braces too.
+func Quoted(text string) string {
+	switch strings.ToLower(text) {
+	case "true", "false", "null", "yes", "no", "on", "off":
+	default:
+		if plainText().MatchString(text) {
+			return text
+		}
+	}
+	if strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) { // a line feed would become a blank
+		return strconv.QuoteToASCII(text)
+	}
+	return "'" + strings.ReplaceAll(text, "'", "''") + "'"
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"shadow/internal/escape"
-	"shadow/internal/lazy"
+	"shadow/internal/policy"
 	"shadow/internal/request"
 )
 
@@ -30,7 +30,7 @@ func (i *Import) Write(w io.Writer) error {
 		b.WriteString("policies:\n")
 	}
 	for _, p := range i.Policies {
-		fmt.Fprintf(&b, "  - name: %s\n", quoted(p.Name))
+		fmt.Fprintf(&b, "  - name: %s\n", policy.Quoted(p.Name))
 		if p.Combine != "" {
 			fmt.Fprintf(&b, "    combine: %s\n", p.Combine)
 		}
@@ -39,9 +39,9 @@ func (i *Import) Write(w io.Writer) error {
 			for _, text := range l.Told {
 				comment("      ", text)
 			}
-			fmt.Fprintf(&b, "      - limit: %s\n", quoted(l.Text))
+			fmt.Fprintf(&b, "      - limit: %s\n", policy.Quoted(l.Text))
 			if l.By != request.ByClient {
-				fmt.Fprintf(&b, "        by: %s\n", quoted(l.By.String()))
+				fmt.Fprintf(&b, "        by: %s\n", policy.Quoted(l.By.String()))
 			}
 			if !l.Match.isAll() {
 				fmt.Fprintf(&b, "        match: %s\n", groupText(l.Match.c))
@@ -62,9 +62,9 @@ func groupText(c request.Conditions) string {
 		switch len(*values) {
 		case 0:
 		case 1:
-			texts = append(texts, key+": "+quoted((*values)[0]))
+			texts = append(texts, key+": "+policy.Quoted((*values)[0]))
 		default:
-			texts = append(texts, key+": ["+strings.Join(mapped(*values, quoted), ", ")+"]")
+			texts = append(texts, key+": ["+strings.Join(mapped(*values, policy.Quoted), ", ")+"]")
 		}
 	})
 	if len(c.Any) > 0 {
@@ -109,18 +109,4 @@ func countText(match, count request.Conditions) string {
 		gone = append([]string{inner}, gone...)
 	}
 	return "{" + strings.Join(gone, ", ") + "}"
-}
-
-var plainText = lazy.Regexp(`^[/A-Za-z][A-Za-z0-9/._~-]*[A-Za-z0-9/._~-]$|^/$`)
-
-// quoted is a text as YAML has it, between braces too.
-func quoted(text string) string {
-	switch strings.ToLower(text) {
-	case "true", "false", "null", "yes", "no", "on", "off":
-	default:
-		if plainText().MatchString(text) {
-			return text
-		}
-	}
-	return "'" + strings.ReplaceAll(text, "'", "''") + "'"
 }
