@@ -1,4 +1,5 @@
-// Package contrib embeds the JSON schema of shadow.yaml, which editors and the program check configurations by.
+// Package contrib embeds the JSON schema of shadow.yaml, which editors and the program check configurations by, and the
+// files that run a night.
 package contrib
 
 import _ "embed"
@@ -7,3 +8,16 @@ import _ "embed"
 //
 //go:embed shadow.schema.json
 var Schema []byte
+
+// Crontab has shadow-night run by cron.
+//
+//go:embed nightly/crontab
+var Crontab string
+
+// NightService and NightTimer have it run by systemd.
+var (
+	//go:embed nightly/shadow-night.service
+	NightService string
+	//go:embed nightly/shadow-night.timer
+	NightTimer string
+)

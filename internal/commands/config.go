@@ -7,7 +7,9 @@ import (
 	"shadow/internal/commands/option"
 	"shadow/internal/mapped"
 	"shadow/internal/pipeline"
+	"shadow/internal/pipeline/initial"
 	"shadow/internal/policy"
+	"shadow/internal/suggest"
 	"shadow/report/explain"
 	"shadow/report/format"
 	"shadow/report/table"
@@ -17,7 +19,7 @@ func newConfig() *cobra.Command {
 	var output string
 	cmd, f := newSettings()
 	cmd.Use = "config"
-	cmd.AddCommand(newCheckConfig())
+	cmd.AddCommand(newInit(), newCheckConfig())
 	cmd.Short = "Show the defaults in force and where they stand; `shadow help config` explains shadow.yaml"
 	cmd.Long = `Config shows the values of flags that are not given, and where each comes from: a variable such as SHADOW_CLIENT_FROM,
 shadow.yaml in the working directory or the file of --config, or the user's own file, which is
@@ -106,5 +108,48 @@ it, it says what, and where, and ends with exit code 2. - reads standard input.`
 	}
 	cmd.Flags().StringVar(&file, "config", "", "the `file`, as other commands name it")
 	addOutput(cmd, &output, "meaning", explain.CalcFormats())
+	return cmd
+}
+
+func newInit() *cobra.Command {
+	f := new(initial.Init)
+	cmd := &cobra.Command{
+		Use:   "init LOG…",
+		Short: "Write a commented shadow.yaml that fits a log, or the lines that run a night with it",
+		Long: `Init reads a log, and writes a shadow.yaml to begin with: how the log is read, the proxies before the site, which
+clients are its own servers and monitors, and the limit that suggest names as a first policy. Comments say why, and what
+else may mislead.
+
+Flags that are given, and defaults in force, become defaults of the file. It goes to standard output, unless --file says where to.
+--night writes lines for cron or systemd instead: they judge these logs each night by the policies of shadow.yaml.`,
+		Example: `  shadow config init access.log
+  shadow config init /var/log/nginx --file shadow.yaml
+  shadow config init access.log --client-from x-forwarded-for --trusted-proxy private --for haproxy
+  shadow config init /var/log/nginx/access.log --night cron > shadow.cron`,
+		Args: logArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f.Caller = callerOf(cmd)
+			for _, name := range policy.DefaultNames {
+				if flag := cmd.Flags().Lookup(name); flag != nil && flag.Changed {
+					f.Given = append(f.Given, policy.Default{Name: name, Values: option.ValuesOf(flag)})
+				}
+			}
+			return f.Run(cmd.Context(), args)
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	f.Holdout, f.Scale, f.Recover, f.Band = pipeline.DefaultHoldout, pipeline.SameScale, suggest.DefaultRecover, true
+	flags.StringVar(&f.File, "file", "", "write it to this `file`, which must not be there; with --night, where it lies")
+	flags.BoolVar(&f.Replace, "replace", false, "replace that file")
+	option.OneOf("cron", "systemd").Add(cmd, &f.Night, "night", "write lines for `what` runs a night: cron or systemd")
+	option.Needs(cmd, []string{"file"}, "replace")
+	addGoals(cmd, &f.Suggest)
+	addReading(cmd, &f.Reading)
+	if err := flags.MarkHidden("cold"); err != nil {
+		panic(err) // the flag does not exist: a mistake in this program
+	}
+	f.Wanted = true
+	addLogs(cmd, &f.Logs, "print nothing but the file and errors", "report on standard error what is chosen")
 	return cmd
 }

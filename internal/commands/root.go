@@ -112,10 +112,11 @@ func groups() []group {
 	}
 }
 
-// moved says where commands of development versions are now.
+// moved says where commands of development versions are now, and those that people look for.
 var moved = map[string]string{
-	"calc": "now shadow limits calc", "check-config": "now shadow config check", "formats": "now shadow doctor formats",
-	"parse": "now shadow doctor parse", "runs": "now shadow report runs",
+	"init": "shadow config init", "calc": "now shadow limits calc", "check-config": "now shadow config check",
+	"formats": "now shadow doctor formats",
+	"parse":   "now shadow doctor parse", "runs": "now shadow report runs",
 	"shard": "gone: logs too large for one machine are judged with Apache Beam; see docs/scale.md",
 }
 

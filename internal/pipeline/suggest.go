@@ -316,7 +316,7 @@ func (r *Suggest) warnings(answers []*suggest.Advice) []string {
 		texts = append(texts, "the log is too short to hold a part of it out: nothing proves what is suggested")
 	}
 	texts = append(texts, r.anonymousClients()...)
-	if r.Config.Exempt.Len() > 0 {
+	if r.exemptsVisitors() {
 		texts = append(texts, "clients that the configuration exempts are counted like all others")
 	}
 	texts = append(texts, r.takenFor("action", r.Action, r.advisor.Action)...)
@@ -328,4 +328,16 @@ func (r *Suggest) warnings(answers []*suggest.Advice) []string {
 			"any", n, suggest.MostActions))
 	}
 	return texts
+}
+
+// exemptsVisitors reports whether the configuration exempts clients that answers do not leave out anyway.
+func (r *Suggest) exemptsVisitors() bool {
+	exempt := &r.Config.Exempt
+	if r.who() == nil || len(exempt.Networks) < exempt.Len() { // by their users or fields
+		return exempt.Len() > 0
+	}
+	return slices.ContainsFunc(exempt.Networks, func(name string) bool {
+		id, known := r.Read.Tables.Clients.Find([]byte(name))
+		return !known || !who.Bystander.Has(r.who().Of(id))
+	})
 }

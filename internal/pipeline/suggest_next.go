@@ -3,6 +3,7 @@ package pipeline
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"net/netip"
 	"path/filepath"
 	"slices"
@@ -13,9 +14,11 @@ import (
 	"shadow/internal/suggest"
 	"shadow/internal/sweep"
 	"shadow/internal/traffic/match"
+	"shadow/internal/traffic/useragent"
 	"shadow/internal/traffic/who"
 	"shadow/replay"
 	"shadow/report/advice"
+	"shadow/report/format"
 )
 
 // What to do with an answer: lines for the configuration of a server, and commands that can be typed as they are.
@@ -162,6 +165,29 @@ func (r *Suggest) exempt(v *advice.Verdict, a *suggest.Advice) (networks []netip
 	return networks
 }
 
+// A Worker is a client that does the site's own work or monitors it.
+type Worker struct{ Address, Reason string }
+
+// Workers returns those that do not only say so, as far as clients are addresses, once there is an answer.
+func (r *Suggest) Workers() (all []Worker) {
+	if r.who() == nil || !r.Read.Clients.IsAddress() || r.Anonymizer != nil {
+		return nil
+	}
+	census := r.look.Census()
+	for id, is := range census.Identities {
+		id := int32(id)
+		network, err := match.ParseNetwork(r.Read.Tables.Clients.Name(id))
+		if (is != who.Own && is != who.Monitor) || census.Requests(id) == 0 || census.Claims(id) || err != nil || len(all) == mostExempt {
+			continue
+		}
+		_, agent := census.Habits(id)
+		why := fmt.Sprintf("%s, %s: %s, %s", is.One(), format.Count(census.Requests(id), "request"),
+			strings.Join(census.Reasons(id), ", "), useragent.Short(r.Read.Tables.Agents.Name(agent)))
+		all = append(all, Worker{servers.AddressText(network), why})
+	}
+	return all
+}
+
 // blocksOf are the lines of a server, with those that it wants once or without.
 func blocksOf(d servers.Directives, once bool) (blocks []servers.Block) {
 	for _, b := range d.Blocks {
@@ -196,7 +222,7 @@ func (r *Suggest) next(v *advice.Verdict, a *suggest.Advice) (lines []string) {
 		}
 		lines = append(lines, r.CommandLine("replay", append(with, "--evidence")...))
 		if n.Of.Kind == sweep.UnderWay && r.For != anyServer {
-			lines = append(lines, words("shadow", "export", "--limit", n.Limit, "--to", servers.Default))
+			lines = append(lines, Words("shadow", "export", "--limit", n.Limit, "--to", servers.Default))
 		}
 	default: // a replay would judge all actions
 	}
@@ -219,7 +245,7 @@ func (r *Suggest) CommandLine(command string, more ...string) string {
 	if r.Again != nil {
 		again = r.Again(command)
 	}
-	return strings.TrimSpace(words("shadow", command) + " " + logWords(r.names) + " " + words(slices.Concat(more, again)...))
+	return strings.TrimSpace(Words("shadow", command) + " " + logWords(r.names) + " " + Words(slices.Concat(more, again)...))
 }
 
 // Names of logs that take more columns than manyNames are shown as a pattern, if there is one. Of those that take more
@@ -232,7 +258,7 @@ const (
 // logWords are the names of logs as a shell reads them. The shell may have made them of a pattern: if that is to be seen
 // by them, it stands in their place.
 func logWords(names []string) string {
-	text := words(names...)
+	text := Words(names...)
 	switch {
 	case len(names) == 1 && names[0] == standardInput:
 		return text + " < LOG"
@@ -276,8 +302,8 @@ func quotedUnlessEmpty(text string) string {
 	return quoted(text)
 }
 
-// words are some words as a shell reads them.
-func words(all ...string) string {
+// Words returns some words as a shell reads them.
+func Words(all ...string) string {
 	all = slices.Clone(all)
 	for i, word := range all {
 		all[i] = quoted(word)

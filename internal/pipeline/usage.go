@@ -225,11 +225,11 @@ func (l *Logs) whyIdle(s *ingest.Stats) string {
 	case of == "":
 		return "nothing was judged: the log is empty"
 	case o.HasSince && last < o.Since || o.HasUntil && first >= o.Until:
-		return fmt.Sprintf("no request lies in the time of %s: %s", words(l.bounds()...), of)
+		return fmt.Sprintf("no request lies in the time of %s: %s", Words(l.bounds()...), of)
 	}
 	var why []string
 	if s.Excluded > 0 {
-		why = append(why, format.Count(s.Excluded, "line")+" left out by "+words(l.leavesOut()...))
+		why = append(why, format.Count(s.Excluded, "line")+" left out by "+Words(l.leavesOut()...))
 	}
 	if n := s.NotHTTP.Lines(); n > 0 && !s.JudgesNotHTTP {
 		why = append(why, format.Count(n, "line")+" without a request line of HTTP")
@@ -293,9 +293,9 @@ func (f *Reading) leavesOut() []string {
 // unsuited says that the format reads no line, and which one does.
 func (l *Logs) unsuited(s *ingest.Stats) string {
 	in := &s.Inputs[max(0, slices.IndexFunc(s.Inputs, func(in ingest.InputStats) bool { return in.Lines > 0 }))]
-	advice := "`shadow doctor parse " + words(in.Name) + "` shows what they lack"
+	advice := "`shadow doctor parse " + Words(in.Name) + "` shows what they lack"
 	if name := l.suited(in.Name); name != "" {
-		advice = "--format " + words(name) + " reads them"
+		advice = "--format " + Words(name) + " reads them"
 	}
 	return fmt.Sprintf("nothing was judged: format %s reads none of %s: %s", in.Format, format.Count(s.Lines, "line"), advice)
 }

@@ -34,6 +34,22 @@ func DefaultIsFile(name string) bool {
 	return name == "db" || name == "nginx-conf" || name == "network-db" || name == "crawler-ranges"
 }
 
+// Anchor has the names of files begin in a folder.
+func (d *Default) Anchor(folder string) {
+	for i, value := range d.Values {
+		crawler, file, named := strings.Cut(value, "=") // NAME=FILE
+		if named = named && d.Name == "crawler-ranges"; !named {
+			crawler, file = "", value
+		}
+		if DefaultIsFile(d.Name) && !filepath.IsAbs(file) {
+			file = filepath.Join(folder, file)
+		}
+		if d.Values[i] = file; named {
+			d.Values[i] = crawler + "=" + file
+		}
+	}
+}
+
 // ParseDefaults reads the section defaults alone, of a configuration as ParseConfig does. Other sections may be wrong;
 // where alone is set there may be none.
 func ParseDefaults(name string, text []byte, alone bool) ([]Default, error) {
@@ -87,18 +103,7 @@ func (r *configReader) readDefaults(entries defaultEntries) {
 			d.Values = append(append(d.Values, string(v.value)), r.bulk[line]...)
 			delete(r.bulk, line)
 		}
-		for i, value := range d.Values {
-			crawler, file, named := strings.Cut(value, "=") // NAME=FILE
-			if named = named && d.Name == "crawler-ranges"; !named {
-				crawler, file = "", value
-			}
-			if DefaultIsFile(d.Name) && !filepath.IsAbs(file) {
-				file = filepath.Join(filepath.Dir(r.name), file)
-			}
-			if d.Values[i] = file; named {
-				d.Values[i] = crawler + "=" + file
-			}
-		}
+		d.Anchor(filepath.Dir(r.name))
 		r.config.Defaults = append(r.config.Defaults, d)
 	}
 }

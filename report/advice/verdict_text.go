@@ -115,6 +115,9 @@ func (s *Answer) verdictText() string {
 	return text
 }
 
+// Headline returns the verdict in a sentence.
+func (s *Answer) Headline() string { return s.wording().label + " " + s.verdictText() }
+
 // hitsText says how many clients the limit hits, without those that the lines let through.
 func (s *Answer) hitsText() string {
 	n := s.Advice.Answer.Whole.Hit.Of(who.Everybody)

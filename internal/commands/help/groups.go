@@ -47,7 +47,8 @@ var Groups = []Group{
 	}},
 	{"Sending", []string{"client-header", "client-source", "minutes", "methods", "max-rate", "yes-it-is-mine"}},
 	{"Output", []string{
-		"output", "tables", "details", "top", "sort", "lines", "no-plot", "verdicts", "trace", "would-blocks", "every", "listen", "ui", "compare", "fail-if",
+		"output", "file", "replace", "night", "tables", "details", "top", "sort", "lines", "no-plot", "verdicts", "trace", "would-blocks", "every", "listen",
+		"ui", "compare", "fail-if",
 		"notify-command", "no-open", "follow", "port", "anonymize", "anonymize-key", "quiet", "verbose", "help",
 	}},
 	{"Storage", []string{
