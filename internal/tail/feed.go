@@ -84,7 +84,7 @@ const (
 // leaveSnapshot leaves a snapshot, if one is due.
 func (t *Tail) leaveSnapshot(now time.Time) {
 	c := t.events.feed
-	if c == nil || now.Sub(c.shown) < max(snapshotEvery, snapshotShare*c.took) {
+	if t.options.Feed == nil || now.Sub(c.shown) < max(snapshotEvery, snapshotShare*c.took) {
 		return
 	}
 	begin := time.Now()
@@ -168,6 +168,24 @@ func (c *feedCounts) add(policy, client int32, action uint16, class request.Clas
 	p, s := &c.policies[policy], lastRefusal{c.at, action, class}
 	p.clients.add(client, t.ShownClient, s)
 	p.actions.add(int32(action), t.ShownAction, s)
+}
+
+// A hit is how many clients a policy refused within the Span, and how often the one that it refused most.
+type hit struct {
+	clients [request.ClassCount]int64 // by what the agent of the latest request claims to be
+	worst   int64
+}
+
+// hits returns those of each policy.
+func (c *feedCounts) hits() []hit {
+	all := make([]hit, len(c.policies))
+	for i, p := range c.policies {
+		for _, client := range p.clients.counters {
+			all[i].clients[client.last.class]++
+			all[i].worst = max(all[i].worst, client.sum)
+		}
+	}
+	return all
 }
 
 // forget forgets the ids of names: they are about to change.

@@ -26,6 +26,7 @@ type numbers struct {
 	absent   int
 	saved    time.Time // when the last checkpoint was written; the zero time: there is none to be
 	backlog  Backlog
+	hits     []hit
 }
 
 // How often numbers are left, and how often keys are counted, which takes longer.
@@ -49,9 +50,10 @@ func (t *Tail) showMetrics(now time.Time) {
 	if last.shown = now; last.counted.IsZero() || now.Sub(last.counted) >= countEvery {
 		last.counted, last.keys = now, t.judge.Keys()
 	}
+	t.events.feed.advance(now)
 	n := &numbers{
 		at: now, tally: t.tally.copy(), waiting: t.stream.Waiting(), keys: last.keys, logs: t.set.Followed(), absent: t.set.Absent(),
-		backlog: t.spool.backlog(),
+		backlog: t.spool.backlog(), hits: t.events.feed.hits(),
 	}
 	if t.options.State != "" {
 		n.saved = t.saves.at

@@ -34,7 +34,7 @@ func (t *Tail) open() error {
 	t.tally = newTally(t.options.Policies, earlier)
 	t.summary.before = t.tally.copy()
 	t.events = newEvents(t.out, t.options.Policies, t.tally)
-	if t.options.Feed != nil {
+	if t.options.Feed != nil || t.options.Metrics != nil {
 		t.events.feed = newFeedCounts(t.begun, len(t.options.Policies))
 	}
 	if err := t.openSpool(c); err != nil {

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"shadow/internal/request"
 )
 
 // The numbers as Prometheus wants them, and those of Redis.
@@ -52,6 +54,8 @@ var (
 	refusedDesc    = describe("refused_requests_total", "Requests that a policy would have refused, by action and by what their agent claims to be.", "policy", "action", "class")
 	delayedDesc    = describe("delayed_requests_total", "Requests that a policy would have kept waiting.", "policy")
 	degradedDesc   = describe("degraded_requests_total", "Requests judged while the hosts that share a policy's limit might have decided otherwise together.", "policy")
+	hitDesc        = describe("clients_hit", "Clients that a policy would have refused in the last five minutes, by what their agent claims to be.", "policy", "class")
+	worstDesc      = describe("worst_client_refused", "Requests of one client that a policy would have refused in the last five minutes: of the one refused most.", "policy")
 	isDegradedDesc = describe("degraded", "1 while a policy's verdicts are such, else 0.", "policy")
 	savedDesc      = describe("checkpoint_timestamp_seconds", "When the last checkpoint was written; not there without --state.")
 )
@@ -73,7 +77,7 @@ func (m *Metrics) Describe(to chan<- *prometheus.Desc) {
 	for _, m := range plainMetrics {
 		to <- m.Desc
 	}
-	for _, d := range []*prometheus.Desc{notHTTPDesc, refusedDesc, delayedDesc, degradedDesc, isDegradedDesc, savedDesc} {
+	for _, d := range []*prometheus.Desc{notHTTPDesc, refusedDesc, delayedDesc, degradedDesc, hitDesc, worstDesc, isDegradedDesc, savedDesc} {
 		to <- d
 	}
 }
@@ -96,8 +100,12 @@ func (m *Metrics) Collect(to chan<- prometheus.Metric) {
 	for _, s := range n.tally.NotHTTP {
 		count(notHTTPDesc, s.Lines, strconv.Itoa(int(s.Status)))
 	}
-	for _, p := range n.tally.Policies {
+	for i, p := range n.tally.Policies {
 		name := label(p.Name)
+		put(worstDesc, prometheus.GaugeValue, float64(n.hits[i].worst), name)
+		for class, clients := range n.hits[i].clients {
+			put(hitDesc, prometheus.GaugeValue, float64(clients), name, request.Class(class).String())
+		}
 		count(delayedDesc, p.Delayed, name)
 		count(degradedDesc, p.Degraded, name)
 		put(isDegradedDesc, prometheus.GaugeValue, oneIf(p.IsDegraded), name)
