@@ -1,6 +1,7 @@
 package findings
 
 import (
+	"hash/crc32"
 	"math/bits"
 	"net/netip"
 	"slices"
@@ -10,11 +11,10 @@ import (
 	"shadow/internal/traffic/ingest"
 	"shadow/internal/traffic/match"
 	"shadow/internal/traffic/who"
-	"shadow/limit"
 )
 
-// Who the clients are: one small record for each, and a larger one for each of those that send a hundredth of all
-// requests. Neither grows with what a client sends. Lines stand for the questions that are asked of the records:
+// Who the clients are: one small record for each, which does not grow with what a client sends. Lines stand for the
+// questions that are asked of the records:
 //
 //	proxy.go    does an address stand for many people?
 //	forged.go   does a client write entries of its own into the headers of proxies?
@@ -54,16 +54,16 @@ func (c *client) crowd(kinds int) bool { return c.several(kinds) && c.is(c.files
 const (
 	heavyShare = 100
 	heavyLeast = 50
-	mostHeavy  = 1000
 )
+
+// crowdedFrom is the number of kinds of browsers that are several people, where all come in one minute.
+const crowdedFrom = 3
 
 // clients is the looker for all that concerns single clients.
 type clients struct {
 	*seen
-	heavy  []heavy
-	ranks  []uint16 // 1 + index in heavy, by client; 0: not heavy
-	agents []agent  // by id
-	static int32    // the action; −1: unknown
+	agents []agent // by id
+	static int32   // the action; −1: unknown
 	behind behind
 	kind   Site // once it is known
 }
@@ -71,6 +71,7 @@ type clients struct {
 // An agent is what is asked of one for each request.
 type agent struct {
 	kind  uint64 // as a set; 0: no browser
+	mark  uint64 // a set that holds a hash of its name
 	none  uint32 // 1: it is none
 	class request.Class
 }
@@ -93,33 +94,18 @@ func (l *clients) take(b *traffic.Batch, from, to int) {
 			c.errors++
 		}
 	}
-	if to == b.Len() {
-		l.lookCloser(b)
-	}
-}
-
-// lookCloser takes in the requests of heavy clients once all clients of the batch are counted.
-func (l *clients) lookCloser(b *traffic.Batch) {
-	l.promote()
-	if len(l.heavy) > 0 {
-		for row, id := range b.Client {
-			if i := l.ranks[id]; i > 0 {
-				l.heavy[i-1].take(b, row, l.agents[b.Agent[row]].kind, int32(b.Action[row]) == l.static)
-			}
-		}
-	}
-	if b.Origin != nil {
-		l.behind.take(b)
+	if to == b.Len() && b.Origin != nil {
+		l.behind.take(b, l.agents)
 	}
 }
 
 // learn makes room for all that the tables know.
 func (l *clients) learn() {
 	t := l.Read.Tables
-	l.ranks = append(l.ranks, make([]uint16, l.all.Len()-len(l.ranks))...)
 	for id := int32(len(l.agents)); int(id) < t.Agents.Len(); id++ {
-		a := agent{class: t.Agents.Class(id)}
-		if who.SaysNothing(t.Agents.Name(id)) {
+		name := t.Agents.Name(id)
+		a := agent{class: t.Agents.Class(id), mark: 1 << (crc32.ChecksumIEEE([]byte(name)) >> 26)}
+		if who.SaysNothing(name) {
 			a.none = 1
 		}
 		if kind := t.Agents.Kind(id); kind >= 0 {
@@ -133,23 +119,20 @@ func (l *clients) learn() {
 	}
 }
 
-// promote begins to look closer at clients that have become heavy. What they sent before, little, is forgotten.
-func (l *clients) promote() {
+// heavy returns the heavy clients.
+func (l *clients) heavy() (ids []int32) {
 	least := max(heavyLeast, l.total/heavyShare)
-	for id, rank := range l.ranks {
-		if rank == 0 && len(l.heavy) < mostHeavy && l.all.At(int32(id)).requests() >= least {
-			l.heavy = append(l.heavy, heavy{id: int32(id)})
-			l.ranks[id] = uint16(len(l.heavy))
+	for id := range int32(l.all.Len()) {
+		if l.all.At(id).requests() >= least {
+			ids = append(ids, id)
 		}
 	}
+	return ids
 }
 
 func (l *clients) find(s *ingest.Stats) (found []Finding) {
 	if l.total == 0 {
 		return nil
-	}
-	for i := range l.heavy {
-		l.heavy[i].finish()
 	}
 	if l.byAddress() {
 		found = l.proxies(s)
@@ -169,63 +152,4 @@ func (l *clients) address(id int32) netip.Addr {
 		return netip.Addr{}
 	}
 	return a.Unmap()
-}
-
-// A heavy client is looked at closer.
-type heavy struct {
-	id       int32
-	requests int64
-	minutes  [1 << 5]minute
-	active   int64 // minutes with a request
-	crowded  int64 // minutes in which several people seem to be there
-	mixed    int64 // minutes in which several kinds of browsers ask for pages
-	together int   // kinds of browsers in the fullest minute
-}
-
-// A minute holds the kinds of browsers that showed pages and fetched files in it. Requests may come out of order by as
-// many minutes as are kept.
-type minute struct {
-	number       int64 // of the clock, + 1; 0: none
-	pages, files uint64
-}
-
-// crowdedFrom is the number of kinds of browsers, with a page and a file in one minute each, that are several people.
-const crowdedFrom = 3
-
-func (h *heavy) take(b *traffic.Batch, row int, kind uint64, file bool) {
-	at := b.At[row]
-	number := int64(at/limit.Minute) + 1
-	m := &h.minutes[uint64(number)%uint64(len(h.minutes))]
-	if m.number != number {
-		h.close(m)
-		*m = minute{number: number}
-	}
-	if file {
-		m.files |= kind
-	} else {
-		m.pages |= kind
-	}
-	h.requests++
-}
-
-// close counts a minute.
-func (h *heavy) close(m *minute) {
-	if m.number == 0 {
-		return
-	}
-	h.active++
-	if n := bits.OnesCount64(m.pages & m.files); n >= crowdedFrom {
-		h.crowded++
-	}
-	if n := bits.OnesCount64(m.pages); n >= crowdedFrom {
-		h.mixed++
-		h.together = max(h.together, n)
-	}
-	m.number = 0
-}
-
-func (h *heavy) finish() {
-	for i := range h.minutes {
-		h.close(&h.minutes[i])
-	}
 }

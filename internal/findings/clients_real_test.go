@@ -53,16 +53,20 @@ func (r reading) look(t testing.TB, names ...string) (*Look, []Finding) {
 		t.Fatal(err)
 	}
 	defer reader.Close()
-	l := New(Options{Read: &o, Client: r.client, Known: known, By: true})
+	with := Options{Read: &o, Client: r.client, Known: known, By: true}
+	l, parts := New(with), newParts(with)
 	for {
 		b, err := reader.Next()
 		if err != nil {
 			break
 		}
+		parts.take(b)
 		l.Take(b)
 	}
 	s := reader.Stats()
-	return l, l.Findings(&s)
+	found := l.Findings(&s)
+	parts.verify(t, l, found, &s)
+	return l, found
 }
 
 // botNetworks send too little to be told, but are bots, as their lines show: two spiders of a search engine that hide, one

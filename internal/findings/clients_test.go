@@ -545,8 +545,8 @@ func TestHostileClients(t *testing.T) {
 	l, _ := reading{format: mainFormat}.look(t, w.write(t))
 	for _, looker := range l.lookers {
 		if c, ok := looker.(*clients); ok {
-			if len(c.behind.peers) != 1 || len(c.behind.origins) != mostOrigins || len(c.heavy) != 1 {
-				t.Errorf("%d peers, %d origins, %d heavy clients", len(c.behind.peers), len(c.behind.origins), len(c.heavy))
+			if len(c.behind.peers) != 1 || len(c.behind.origins) != mostOrigins || len(c.heavy()) != 1 {
+				t.Errorf("%d peers, %d origins, %d heavy clients", len(c.behind.peers), len(c.behind.origins), len(c.heavy()))
 			}
 		}
 	}

@@ -41,17 +41,22 @@ type day struct {
 func (l *days) take(b *traffic.Batch, from, to int) {
 	for _, at := range b.At[from:to] {
 		if number := dayOf(at); l.latest == nil || number != l.number {
-			if l.by == nil {
-				l.by = map[int64]*day{}
-			}
-			if l.number, l.latest = number, l.by[number]; l.latest == nil {
-				l.latest = &day{first: at, last: at}
-				l.by[number] = l.latest
-			}
+			l.number, l.latest = number, l.day(number, at)
 		}
 		l.latest.requests++
 		l.latest.first, l.latest.last = min(l.latest.first, at), max(l.latest.last, at)
 	}
+}
+
+// day returns a day, on which a request came at a moment.
+func (l *days) day(number int64, at limit.Time) *day {
+	if l.by == nil {
+		l.by = map[int64]*day{}
+	}
+	if l.by[number] == nil {
+		l.by[number] = &day{first: at, last: at}
+	}
+	return l.by[number]
 }
 
 // dayOf numbers days.

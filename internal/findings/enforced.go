@@ -144,11 +144,7 @@ func (p *peak) turn(at limit.Time) {
 func (l *enforced) refuse(client int32, p *peak, status uint16, at limit.Time, action uint16) {
 	p.gone = answers[status] == refusal
 	p.refused = p.refused || p.gone
-	r := l.statuses[status]
-	if r == nil {
-		r = &refused{at: at, inside: map[uint16]int64{}, begins: traffic.MaxTime}
-		l.statuses[status] = r
-	}
+	r := l.refused(status, at)
 	r.n++
 	r.at = min(r.at, at)
 	if p.open && l.open[client].status != status {
@@ -167,6 +163,21 @@ func (l *enforced) refuse(client int32, p *peak, status uint16, at limit.Time, a
 	s := l.open[client]
 	s.n++
 	s.actions[action]++
+}
+
+// refused returns what is known of a status, which first came at a moment.
+func (l *enforced) refused(status uint16, at limit.Time) *refused {
+	if l.statuses[status] == nil {
+		l.statuses[status] = &refused{at: at, inside: map[uint16]int64{}, begins: traffic.MaxTime}
+	}
+	return l.statuses[status]
+}
+
+// closeAll ends all bursts: no request comes any more.
+func (l *enforced) closeAll() {
+	for client := range l.open {
+		l.close(client, &l.all.At(client).peak)
+	}
 }
 
 // close ends the burst of a client, and takes it down if it is a refusal of this client alone.
@@ -201,9 +212,7 @@ func (l *enforced) bursty(r *refused) (n int64) {
 }
 
 func (l *enforced) find(s *ingest.Stats) []Finding {
-	for client := range l.open {
-		l.close(client, &l.all.At(client).peak)
-	}
+	l.closeAll()
 	type told struct {
 		status int
 		n      int64

@@ -43,10 +43,8 @@ const (
 	forgedAgents = 2
 )
 
-func (l *behind) take(b *traffic.Batch) {
-	if l.peers == nil {
-		l.peers, l.origins = map[int32]*entries{}, map[uint32]*entries{}
-	}
+func (l *behind) take(b *traffic.Batch, agents []agent) {
+	l.begin()
 	for row, first := range b.Leftmost {
 		if first == 0 {
 			continue
@@ -58,31 +56,42 @@ func (l *behind) take(b *traffic.Batch) {
 			peer = new(entries)
 			l.peers[b.Client[row]] = peer
 		}
-		peer.add(first, b.Agent[row])
+		peer.add(first, agents[b.Agent[row]].mark)
 		if origin == 0 {
 			continue
 		}
 		peer.origins++
-		at := l.origins[origin]
-		if at == nil {
-			if len(l.origins) == mostOrigins {
-				l.many = true
-				continue
-			}
-			at = new(entries)
-			l.origins[origin] = at
-		}
-		at.add(first, b.Agent[row])
+		l.origin(origin).add(first, agents[b.Agent[row]].mark)
 	}
 }
 
-func (e *entries) add(first uint32, agent uint16) {
+func (l *behind) begin() {
+	if l.peers == nil {
+		l.peers, l.origins = map[int32]*entries{}, map[uint32]*entries{}
+	}
+}
+
+// origin returns the entries of an origin, of one too many some that do not count.
+func (l *behind) origin(of uint32) *entries {
+	at := l.origins[of]
+	if at == nil {
+		at = new(entries)
+		if len(l.origins) == mostOrigins {
+			l.many = true
+			return at
+		}
+		l.origins[of] = at
+	}
+	return at
+}
+
+func (e *entries) add(first uint32, agent uint64) {
 	e.requests++
 	if e.looked == mostLooked {
 		return
 	}
 	e.looked++
-	e.agents |= 1 << (uint32(agent) * 0x9E3779B1 >> 26)
+	e.agents |= agent
 	h := first * 0x9E3779B1 >> 24
 	e.first[h/64] |= 1 << (h % 64)
 }

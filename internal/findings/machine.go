@@ -60,8 +60,7 @@ func (l *clients) senders() (by [who.Count][]int32, inner []int32) {
 
 // unknown returns the heavy clients of which nothing else is told, neither by their identity nor as inner hosts.
 func (l *clients) unknown(inner []int32) (ids []int32) {
-	for i := range l.heavy {
-		id := l.heavy[i].id
+	for _, id := range l.heavy() {
 		if slices.Contains(inner, id) {
 			continue
 		}

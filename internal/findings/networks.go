@@ -32,6 +32,16 @@ func (l *networks) take(b *traffic.Batch, from, to int) {
 	if l.Known.Crawlers == nil {
 		return
 	}
+	l.learn()
+	for row := from; row < to; row++ {
+		if agent := b.Agent[row]; l.names[agent] != "" {
+			l.checked[claim{b.Client[row], agent}]++
+		}
+	}
+}
+
+// learn finds the names of all crawlers that the tables know.
+func (l *networks) learn() {
 	agents := l.Read.Tables.Agents
 	for id := int32(len(l.names)); int(id) < agents.Len(); id++ {
 		name := ""
@@ -42,11 +52,6 @@ func (l *networks) take(b *traffic.Batch, from, to int) {
 			}
 		}
 		l.names = append(l.names, name)
-	}
-	for row := from; row < to; row++ {
-		if agent := b.Agent[row]; l.names[agent] != "" {
-			l.checked[claim{b.Client[row], agent}]++
-		}
 	}
 }
 
@@ -59,6 +64,7 @@ func (l *networks) find(s *ingest.Stats) (found []Finding) {
 
 // forged tells of clients that call themselves a crawler and send from elsewhere.
 func (l *networks) forged() []Finding {
+	l.learn()
 	requests, names, forgers := int64(0), []string{}, map[int32]bool{}
 	for c, n := range l.checked {
 		addr, _ := parse.Addr([]byte(l.Read.Tables.Clients.Name(c.client)))

@@ -87,31 +87,30 @@ func (l *clients) severalAtOnce(s *ingest.Stats) (f Finding, found bool) {
 	var fronts []int32
 	var requests, unusual, largest, proxied int64
 	together, kinds := 0, 0
-	for i := range l.heavy {
-		h := &l.heavy[i]
-		if is := l.is(h.id); is == who.Own || is == who.Monitor || is == who.Attacker {
+	for _, id := range l.heavy() {
+		if is := l.is(id); is == who.Own || is == who.Monitor || is == who.Attacker {
 			continue
 		}
-		c, inner := l.all.At(h.id), match.IsPrivate(l.address(h.id))
+		c, company, inner := l.all.At(id), l.census.Company(id), match.IsPrivate(l.address(id))
 		switch {
-		case l.is(h.id) == who.Proxy:
+		case l.is(id) == who.Proxy:
 			proxied += c.requests()
-		case l.address(h.id).IsUnspecified():
+		case l.address(id).IsUnspecified():
 			inner = true
 			if !c.several(crowdedFrom) {
 				continue
 			}
-		case inner && (!c.several(crowdedFrom) || h.mixed < 3),
-			!inner && (!c.crowd(crowdedFrom) || h.crowded < 3 || 20*h.crowded < h.active):
+		case inner && (!c.several(crowdedFrom) || company.Shown < 3),
+			!inner && (!c.crowd(crowdedFrom) || company.Crowded < 3 || 20*company.Crowded < company.Active):
 			continue
 		}
-		fronts = append(fronts, h.id)
+		fronts = append(fronts, id)
 		requests += c.requests()
 		largest = max(largest, c.requests())
 		if inner {
 			unusual += c.requests()
 		}
-		together, kinds = max(together, h.together), max(kinds, bits.OnesCount64(c.kinds))
+		together, kinds = max(together, company.Most), max(kinds, bits.OnesCount64(c.kinds))
 	}
 	f = Finding{Code: "proxy_as_client", Share: ShareOf(requests, l.total), Severity: Warn}
 	switch {

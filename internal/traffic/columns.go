@@ -25,7 +25,7 @@ const usualColumns = 18
 func (b *Batch) columns() (all [usualColumns + MaxValues]column) {
 	usual := [usualColumns]column{
 		{numbers[limit.Time]{series[limit.Time]{&b.At}}, noName, nil},
-		{numbers[int32]{series[int32]{&b.Client}}, clientName, nil},
+		{numbers[int32]{series[int32]{&b.Client}}, ClientName, nil},
 		{numbers[uint16]{series[uint16]{&b.Agent}}, AgentName, nil},
 		{numbers[uint16]{series[uint16]{&b.Action}}, ActionName, nil},
 		{numbers[uint16]{series[uint16]{&b.Status}}, noName, nil},

@@ -150,8 +150,8 @@ func TestPiecesAreRestored(t *testing.T) {
 	var body bytes.Buffer
 	to := NewEncoder(was, &body)
 	b.Save(to)
-	to.saveIDs(clientName, ids)
-	to.saveIDs(clientName, ids[5:])
+	to.saveIDs(ClientName, ids)
+	to.saveIDs(ClientName, ids[5:])
 	if err := to.Flush(); err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +160,7 @@ func TestPiecesAreRestored(t *testing.T) {
 	}
 	again, from := NewBatch(0, allColumns), NewDecoder(body.Bytes(), is, is.Actions.ID)
 	again.Restore(from)
-	whole, part := from.restoreIDs(clientName, len(ids)), from.restoreIDs(clientName, len(ids)-5)
+	whole, part := from.restoreIDs(ClientName, len(ids)), from.restoreIDs(ClientName, len(ids)-5)
 	if from.End(); from.Err() != nil {
 		t.Fatal(from.Err())
 	}

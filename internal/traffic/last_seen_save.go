@@ -83,16 +83,16 @@ func (l *Timelines) Restore(n int, from *Decoder) (keys []int32) {
 
 // plainNames holds the kind of names of each part whose ids are the ids of a table.
 var plainNames = map[request.PartKind]NameKind{
-	request.PartClient: clientName, request.PartHost: hostName, request.PartAgent: AgentName, request.PartPath: pathName,
+	request.PartClient: ClientName, request.PartHost: hostName, request.PartAgent: AgentName, request.PartPath: pathName,
 	request.PartAction: ActionName,
 }
 
 // senderNames returns the kinds of names that senders have, see valueSender.
 func (p *keyPart) senderNames() [2]NameKind {
 	if p.Kind == request.PartUser {
-		return [...]NameKind{valueSender: userName, clientSender: clientName}
+		return [...]NameKind{valueSender: userName, clientSender: ClientName}
 	}
-	return [...]NameKind{valueSender: valueName, clientSender: clientName}
+	return [...]NameKind{valueSender: valueName, clientSender: ClientName}
 }
 
 func (p *keyPart) save(ids []int32, to *Encoder) {
@@ -107,7 +107,7 @@ func (p *keyPart) save(ids []int32, to *Encoder) {
 		for i, id := range ids {
 			members[i] = p.networks.members[id]
 		}
-		to.saveIDs(clientName, members)
+		to.saveIDs(ClientName, members)
 	default:
 		ids, kinds := p.senders.split(ids)
 		saveNumbers(to, kinds)
@@ -129,7 +129,7 @@ func (p *keyPart) restore(n int, from *Decoder) (ids []int32) {
 	case request.PartSite:
 		return make([]int32, n)
 	case request.PartNetwork, request.PartASN, request.PartCountry, request.PartOwner:
-		ids = from.restoreIDs(clientName, n)
+		ids = from.restoreIDs(ClientName, n)
 		p.networks = from.tables.networksOf(p.Part)
 		for i, client := range ids {
 			ids[i] = p.networks.of[client]

@@ -17,7 +17,7 @@ type NameKind uint8
 
 // The kinds of names.
 const (
-	clientName NameKind = iota
+	ClientName NameKind = iota
 	AgentName
 	ActionName
 	hostName

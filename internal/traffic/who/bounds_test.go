@@ -176,21 +176,25 @@ func TestBoundsOfAttackers(t *testing.T) {
 func TestTogether(t *testing.T) {
 	for name, c := range map[string]struct {
 		kinds []uint64
+		files int // of so many requests the last is for a file; 0: none is
 		every limit.Time
-		want  uint32
+		want  [4]uint32 // minutes: mixed, shown, crowded; kinds
 	}{
-		"at once":             {[]uint64{1, 2, 4}, 10 * limit.Second, 10},
-		"two at once":         {[]uint64{1, 2}, 10 * limit.Second, 0},
-		"more than three":     {[]uint64{1, 2, 4, 8, 16, 32}, 10 * limit.Second, 10},
-		"one after the other": {[]uint64{1, 2, 4}, limit.Minute, 0},
-		"programs beside":     {[]uint64{0, 1, 0, 2}, 10 * limit.Second, 0},
+		"at once":             {[]uint64{1, 2, 4}, 0, 10 * limit.Second, [...]uint32{10, 10, 0, 3}},
+		"two at once":         {[]uint64{1, 2}, 0, 10 * limit.Second, [...]uint32{0, 0, 0, 0}},
+		"more than three":     {[]uint64{1, 2, 4, 8, 16, 32}, 0, 10 * limit.Second, [...]uint32{10, 10, 0, 6}},
+		"one after the other": {[]uint64{1, 2, 4}, 0, limit.Minute, [...]uint32{0, 0, 0, 0}},
+		"programs beside":     {[]uint64{0, 1, 0, 2}, 0, 10 * limit.Second, [...]uint32{0, 0, 0, 0}},
+		"pages and files":     {[]uint64{1, 1, 2, 2, 4, 4}, 2, 10 * limit.Second, [...]uint32{10, 10, 10, 3}},
+		"files alone":         {[]uint64{1, 2, 4}, 1, 10 * limit.Second, [...]uint32{10, 0, 0, 0}},
 	} {
 		var all together
 		for i := range int(10 * limit.Minute / c.every) {
-			all.add(limit.Hour+limit.Time(i)*c.every, c.kinds[i%len(c.kinds)])
+			file := c.files > 0 && i%c.files == c.files-1
+			all.add(limit.Hour+limit.Time(i)*c.every, c.kinds[i%len(c.kinds)], file)
 		}
-		if all.mixed != c.want {
-			t.Errorf("%s: in %d minutes, want %d", name, all.mixed, c.want)
+		if got := [...]uint32{all.mixed, all.shown, all.crowded, all.most}; got != c.want || all.active != 10 {
+			t.Errorf("%s: in %d minutes of %d, want %d", name, got, all.active, c.want)
 		}
 	}
 }

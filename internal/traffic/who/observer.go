@@ -116,16 +116,20 @@ func (o *Observer) spoil(client int32, b *traffic.Batch, row int32) {
 	if _, known := o.spoils[s]; known || len(o.spoils) < mostSpoils {
 		o.spoils[s]++
 	}
-	w := o.welcomes[s.bytes]
-	if w == nil {
-		if len(o.welcomes) == mostSpoils {
-			return
-		}
-		w = new(welcome)
-		o.welcomes[s.bytes] = w
+	if w := o.welcome(s.bytes); w != nil {
+		w.answers++
+		w.pages |= hashed(b.Clues[row].Page)
 	}
-	w.answers++
-	w.pages |= hashed(b.Clues[row].Page)
+}
+
+// welcome returns the answer of a size, nil if there are too many.
+func (o *Observer) welcome(bytes uint32) *welcome {
+	w := o.welcomes[bytes]
+	if w == nil && len(o.welcomes) < mostSpoils {
+		w = new(welcome)
+		o.welcomes[bytes] = w
+	}
+	return w
 }
 
 // A welcome is an answer of one size to what must not be public.

@@ -116,20 +116,39 @@ func (r *rhythm) fixed() bool { return r.gaps >= leastGaps && 5*r.votes >= 3*r.g
 // together counts the minutes in which several kinds of browsers come: behind a proxy they come at once, and one person
 // has one after the other.
 type together struct {
-	kinds  uint64 // in the minute
-	minute uint32
-	mixed  uint32 // minutes with officeKinds of them or more
+	pages, files uint64 // in the minute: kinds that ask for each
+	minute       uint32
+	mixed        uint32 // minutes with officeKinds of them or more
+	active       uint32 // minutes with a request
+	shown        uint32 // minutes in which so many ask for pages
+	crowded      uint32 // minutes in which so many ask for pages and for files
+	most         uint32 // kinds that ask for pages in one minute, of these
 }
 
-func (t *together) add(at limit.Time, kind uint64) {
-	if minute := uint32(at / limit.Minute); minute != t.minute {
-		t.minute, t.kinds = minute, 0
+func (t *together) add(at limit.Time, kind uint64, file bool) {
+	if minute := uint32(at / limit.Minute); minute != t.minute || t.active == 0 {
+		t.minute, t.pages, t.files = minute, 0, 0
+		t.active++
 	}
-	if t.kinds&kind == kind {
+	of := &t.pages
+	if file {
+		of = &t.files
+	}
+	if *of&kind == kind {
 		return
 	}
-	if t.kinds |= kind; some(t.kinds) == officeKinds {
-		t.mixed++
+	all, pages, both := some(t.pages|t.files), some(t.pages), some(t.pages&t.files)
+	*of |= kind
+	reached := func(before int, now uint64, minutes *uint32) {
+		if before < officeKinds && some(now) == officeKinds {
+			*minutes++
+		}
+	}
+	reached(all, t.pages|t.files, &t.mixed)
+	reached(pages, t.pages, &t.shown)
+	reached(both, t.pages&t.files, &t.crowded)
+	if n := uint32(some(t.pages)); n >= officeKinds {
+		t.most = max(t.most, n)
 	}
 }
 
@@ -154,7 +173,7 @@ func (r *record) add(at limit.Time, status, agent, action uint16, a *agentFacts,
 	r.agent.add(agent)
 	r.action.add(action)
 	r.rhythm.add(at)
-	r.together.add(at, a.kind)
+	r.together.add(at, a.kind, t.Traits.Has(traffic.FetchedAsset))
 	if t.Traits.Has(traffic.Worked) {
 		r.worked++
 	}

@@ -1,0 +1,39 @@
+package who
+
+import "shadow/internal/traffic"
+
+// Carry carries what was observed. All requests of a client must be those of one Observer.
+func (o *Observer) Carry(c traffic.Carrier) {
+	c.Sum(&o.total)
+	sent := func(id int32) bool { return o.records.At(id).requests() > 0 }
+	for id := range c.IDs(traffic.ClientName, o.records.Len(), sent) {
+		o.records.Grow(int(id) + 1)
+		o.browsing.Grow(int(id) + 1)
+		r := o.records.At(id)
+		c.Value(r, o.browsing.At(id))
+		c.ID16(traffic.AgentName, &r.agent.value)
+		c.ID16(traffic.ActionName, &r.action.value)
+		if r.posts > 0 {
+			c.ID16(traffic.ActionName, &r.form.value)
+		}
+	}
+	asked := func(id int32) bool { return o.askers[id] != askers{} }
+	for id := range c.IDs(traffic.ActionName, len(o.askers), asked) {
+		o.askers = append(o.askers, make([]askers, max(0, int(id)+1-len(o.askers)))...)
+		c.Sum(&o.askers[id].readers, &o.askers[id].programs)
+	}
+	ids := func(s *spoil) {
+		c.ID(traffic.ClientName, &s.client)
+		c.ID16(traffic.ActionName, &s.action)
+	}
+	for s, n := range traffic.Entries(c, o.spoils, ids) {
+		if len(o.spoils) < mostSpoils {
+			o.spoils[s] = n // a client's, so of one Observer
+		}
+	}
+	for bytes, more := range traffic.Entries(c, o.welcomes, nil) {
+		if w := o.welcome(bytes); w != nil {
+			w.answers, w.pages = w.answers+more.answers, w.pages|more.pages
+		}
+	}
+}
