@@ -207,11 +207,14 @@ func (c *candidate) rangeTally() *Range {
 	if c.variants == nil {
 		return nil
 	}
-	var variants []Variant
+	hit := int64(c.hits.Len())
+	r := &Range{Refused: [2]int64{c.did.Refused, c.did.Refused}, ClientsHit: [2]int64{hit, hit}, hits: []*Hits{&c.hits}}
 	for _, v := range c.variants {
-		variants = append(variants, Variant{v.did.Refused, &v.hits})
+		r.hits = append(r.hits, &v.hits)
+		widen(&r.Refused, v.did.Refused)
+		widen(&r.ClientsHit, int64(v.hits.Len()))
 	}
-	return RangeOf(&PolicyTally{PolicyCounts: c.did, Hits: c.hits}, variants)
+	return r
 }
 
 // widen makes a range from the lowest to the highest hold n.

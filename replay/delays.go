@@ -1,11 +1,9 @@
 package replay
 
 import (
-	"iter"
 	"maps"
 	"slices"
 
-	"shadow/internal/policy"
 	"shadow/limit"
 )
 
@@ -24,12 +22,16 @@ type delays struct {
 
 // add counts a request that was kept waiting.
 func (d *delays) add(by limit.Time) {
+	d.n++
+	d.total = limit.Time(sum(int64(d.total), int64(by)))
+	d.count(by, 1)
+}
+
+func (d *delays) count(by limit.Time, n int64) {
 	if d.counts == nil {
 		d.counts = map[limit.Time]int64{}
 	}
-	d.n++
-	d.total = limit.Time(sum(int64(d.total), int64(by)))
-	d.counts[d.round(by)]++
+	d.counts[d.round(by)] += n
 	for len(d.counts) > maxDelays {
 		d.coarsen()
 	}
@@ -68,47 +70,4 @@ func (d *delays) percentiles(percents ...int64) []limit.Time {
 		}
 	}
 	return found
-}
-
-// Delays returns how long requests were kept waiting, and how many for so long, in order. They are rounded up to
-// multiples of 1<<coarse microseconds, the total is exact.
-func (d *Details) Delays() (coarse uint, total limit.Time, all iter.Seq2[limit.Time, int64]) {
-	return d.delays.coarse, d.delays.total, func(yield func(limit.Time, int64) bool) {
-		for _, by := range slices.Sorted(maps.Keys(d.delays.counts)) {
-			if !yield(by, d.delays.counts[by]) {
-				return
-			}
-		}
-	}
-}
-
-// AddDelays counts requests of other Details: how coarse those are, their total, and then, with each call of add, some
-// of them.
-func (d *Details) AddDelays(coarse uint, total limit.Time) (add func(by limit.Time, n int64)) {
-	to := &d.delays
-	for to.coarse < coarse {
-		to.coarsen()
-	}
-	to.total = limit.Time(sum(int64(to.total), int64(total)))
-	if to.counts == nil {
-		to.counts = map[limit.Time]int64{}
-	}
-	return func(by limit.Time, n int64) {
-		to.n += n
-		to.counts[to.round(by)] += n
-		for len(to.counts) > maxDelays {
-			to.coarsen()
-		}
-	}
-}
-
-// DelayTally returns the delays of a policy that can keep requests waiting.
-func (d *Details) DelayTally() *Delays {
-	p := d.delays.percentiles(50, 99)
-	return &Delays{Requests: d.delays.n, Total: d.delays.total, P50: p[0], P99: p[1]}
-}
-
-// MayDelay reports whether a policy may keep requests waiting.
-func MayDelay(p policy.Policy) bool {
-	return slices.ContainsFunc(p.Parts, func(part policy.Part) bool { _, may := part.Limiter.(limit.Delayer); return may })
 }

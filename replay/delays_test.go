@@ -1,11 +1,13 @@
 package replay
 
 import (
+	"bytes"
 	"math"
 	"slices"
 	"testing"
 
 	"shadow/internal/testneeds"
+	"shadow/internal/traffic"
 	"shadow/limit"
 )
 
@@ -75,23 +77,28 @@ func TestTooManyDelays(t *testing.T) {
 // Delays that are added up differ by as little as those of the parts.
 func TestSumOfDelays(t *testing.T) {
 	for _, c := range []struct{ most, coarse int }{{maxDelays, 0}, {maxDelays + 1, 1}, {4 * maxDelays, 2}} {
-		var part, all Details
+		var part, d delays
 		for i := range c.most {
-			part.delays.add(limit.Time(i + 1))
+			part.add(limit.Time(i + 1))
 		}
 		for range 2 {
-			coarse, total, delays := part.Delays()
-			add := all.AddDelays(coarse, total)
-			for by, n := range delays {
-				add(by, n)
+			var found bytes.Buffer
+			to := traffic.NewEncoder(traffic.NewTables(), &found)
+			part.carry(traffic.Carrier{To: to})
+			if err := to.Flush(); err != nil {
+				t.Fatal(err)
+			}
+			from := traffic.NewDecoder(found.Bytes(), traffic.NewTables(), nil)
+			d.carry(traffic.Carrier{From: from})
+			if from.End(); from.Err() != nil {
+				t.Fatal(from.Err())
 			}
 		}
-		d := &all.delays
-		if d.n != 2*part.delays.n || d.total != 2*part.delays.total || !slices.Equal(d.percentiles(1, 50, 99), part.delays.percentiles(1, 50, 99)) {
+		if d.n != 2*part.n || d.total != 2*part.total || !slices.Equal(d.percentiles(1, 50, 99), part.percentiles(1, 50, 99)) {
 			t.Errorf("%+v: %d delays of steps of 2^%d: %v", c, d.n, d.coarse, d.percentiles(1, 50, 99))
 		}
-		if int(d.coarse) != c.coarse || part.delays.coarse != d.coarse {
-			t.Errorf("%+v: steps of 2^%d, and 2^%d", c, d.coarse, part.delays.coarse)
+		if int(d.coarse) != c.coarse || part.coarse != d.coarse {
+			t.Errorf("%+v: steps of 2^%d, and 2^%d", c, d.coarse, part.coarse)
 		}
 	}
 }

@@ -1,12 +1,6 @@
 package replay
 
-import (
-	"iter"
-	"maps"
-	"slices"
-
-	"shadow/limit"
-)
+import "shadow/limit"
 
 // Minutes counts by the minute, in pages of an hour, so that a quiet year costs little. Of hours that are over only the
 // worst minute is kept, once there are many, so that a century costs no more. The zero value is empty.
@@ -91,41 +85,4 @@ func FloorTo(t, step limit.Time) limit.Time {
 		r += step
 	}
 	return t - r
-}
-
-// Details holds the minutes and delays from which figures of a policy are found that do not add up themselves: the
-// worst minute of a run is none of the worst minutes of its parts. Where several Engines judge requests of one run,
-// their Details add up. The zero value is empty.
-type Details struct {
-	minutes minutes
-	delays  delays
-}
-
-// Details returns the Details of policy i. They must not be used while the Engine is. Of a log that is longer than two
-// years, Options.Minutes has all minutes kept.
-func (e *Engine) Details(i int) *Details {
-	c := e.candidates[i]
-	return &Details{c.minutes, c.delays}
-}
-
-// Minutes returns the minutes in which requests were refused, and how many, in order.
-func (d *Details) Minutes() iter.Seq2[limit.Time, int64] {
-	return func(yield func(limit.Time, int64) bool) {
-		for _, now := range slices.Sorted(maps.Keys(d.minutes.hours)) {
-			for i, n := range d.minutes.hours[now] {
-				if n > 0 && !yield(now+limit.Time(i)*limit.Minute, int64(n)) {
-					return
-				}
-			}
-		}
-	}
-}
-
-// AddMinute counts n requests that were refused in a minute.
-func (d *Details) AddMinute(at limit.Time, n int64) { d.minutes.add(at, uint32(n)) }
-
-// WorstMinute returns the earliest of the minutes with the highest count.
-func (d *Details) WorstMinute() (at limit.Time, refused int64) {
-	p := d.minutes.worst()
-	return p.start, p.n
 }

@@ -29,7 +29,7 @@ type Options struct {
 	Retries  bool     // whether to tell the Observer how long refused clients have to stay away
 	Bare     bool     // policies only are judged: neither what they may mean as well, nor are clients and actions counted
 
-	Minutes bool // whether every minute is kept in which requests are refused, for Engine.Details
+	Minutes bool // whether every minute is kept in which requests are refused, for Engine.CarryVerdicts
 
 	Band   bool   // whether to find the bounds of what policies do, where stamps are coarse
 	Remote Remote // judges all policies, each of which must have a single limit; nil: the Engine does

@@ -107,32 +107,3 @@ func (r *Range) Of(client int32) (refused [2]int64) {
 	}
 	return refused
 }
-
-// A Variant is an approximation under other assumptions than those that its policy is reported by.
-type Variant struct {
-	Refused int64
-	Hits    *Hits
-}
-
-// Variants returns the variants of policy i; none if it is judged exactly.
-func (e *Engine) Variants(i int) (all []Variant) {
-	for _, v := range e.candidates[i].variants {
-		all = append(all, Variant{v.did.Refused, &v.hits})
-	}
-	return all
-}
-
-// VariantsOf returns how many variants a policy has.
-func VariantsOf(p policy.Policy) int { return len(variantsOf(p)) - 1 }
-
-// RangeOf returns the range of an approximation that refuses as t says, or, under other assumptions, as its variants.
-func RangeOf(t *PolicyTally, variants []Variant) *Range {
-	hit := int64(t.Hits.Len())
-	r := &Range{Refused: [2]int64{t.Refused, t.Refused}, ClientsHit: [2]int64{hit, hit}, hits: []*Hits{&t.Hits}}
-	for _, v := range variants {
-		r.hits = append(r.hits, v.Hits)
-		widen(&r.Refused, v.Refused)
-		widen(&r.ClientsHit, int64(v.Hits.Len()))
-	}
-	return r
-}

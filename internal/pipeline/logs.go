@@ -169,13 +169,18 @@ func (l *Logs) read(
 		return judge(tee{src, func(b *traffic.Batch) { l.look.Take(b); l.handed += int64(b.Len()) }}, reader)
 	}
 	stats, err := l.readOnce(ctx, o, do)
-	if t := l.look.Traffic(); err == nil && t.Days > 0 {
-		stats.FirstAt, stats.LastAt, stats.Days = t.First, t.Last, t.Days
-	}
 	if err == nil {
-		l.told, l.idle = l.findings(&stats), l.whyIdle(&stats)
+		l.lookedAt(&stats)
 	}
 	return stats, err
+}
+
+// lookedAt tells what was seen in logs that have been read.
+func (l *Logs) lookedAt(s *ingest.Stats) {
+	if t := l.look.Traffic(); t.Days > 0 {
+		s.FirstAt, s.LastAt, s.Days = t.First, t.Last, t.Days
+	}
+	l.told, l.idle = l.findings(s), l.whyIdle(s)
 }
 
 // readOnce reads the logs.

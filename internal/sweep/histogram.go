@@ -68,8 +68,21 @@ func (h *dense) add(p *segment, needed []uint32) {
 	counts := h.counts.at(classFor(int(most)), c.block)
 	for _, n := range needed {
 		if counts[n-1]++; counts[n-1] == 0 && n > 1 {
-			h.carry(p.client(), n)
+			h.carry(p.client(), n, 1)
 		}
+	}
+}
+
+func (h *dense) put(client int32, need uint32, requests int64) {
+	c := h.clients.At(client)
+	if need > c.most {
+		h.widen(c, need)
+	}
+	count := &h.counts.at(classFor(int(c.most)), c.block)[need-1]
+	requests += int64(*count)
+	*count = uint16(requests)
+	if full := requests >> 16; full > 0 {
+		h.carry(client, need, full)
 	}
 }
 
@@ -94,12 +107,12 @@ func (h *dense) widen(c *denseClient, most uint32) {
 	}
 }
 
-// carry notes that a count of two bytes is full.
-func (h *dense) carry(client int32, need uint32) {
+// carry notes how often a count of two bytes was full.
+func (h *dense) carry(client int32, need uint32, times int64) {
 	if h.full == nil {
 		h.full = map[uint64]int64{}
 	}
-	h.full[uint64(client)<<32|uint64(need)]++
+	h.full[uint64(client)<<32|uint64(need)] += times
 }
 
 func (h *dense) most(client int32) uint32 { return h.clients.At(client).most }
@@ -156,6 +169,13 @@ func (h *sparse) add(p *segment, needed []uint32) {
 		if n > 1 {
 			h.push(c, needCount{n, 1})
 		}
+	}
+}
+
+func (h *sparse) put(client int32, need uint32, requests int64) {
+	c := h.clients.At(client)
+	for c.most = max(c.most, need); requests > 0; requests -= math.MaxUint32 {
+		h.push(c, needCount{need, uint32(min(requests, math.MaxUint32))})
 	}
 }
 

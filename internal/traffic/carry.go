@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// What several processes find of the same logs adds up. A Carrier writes what one of them has found, or reads that and
-// adds it to what is there: one function says both.
+// A Carrier writes what one of several processes has found, or reads that and adds it to what is there: one function says
+// both.
 //
 //	found in part 1 ──▶ To ──▶ bytes ─┐
 //	found in part 2 ──▶ To ──▶ bytes ─┴─▶ From, one after the other ──▶ found in all

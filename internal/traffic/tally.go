@@ -66,3 +66,17 @@ func (s *Tallies) Grow(t *Tables) {
 	}
 	s.Actions = append(s.Actions, make([]int64, max(0, t.Actions.Len()-len(s.Actions)))...)
 }
+
+// Carry carries what was counted. The last agent of a client is that of one of the Tallies that have its requests.
+func (s *Tallies) Carry(c Carrier) {
+	c.Sum(&s.Requests)
+	c.Counts(ActionName, &s.Actions)
+	for id := range c.IDs(ClientName, s.Clients.Len(), func(id int32) bool { return s.Clients.At(id).Requests() > 0 }) {
+		s.Clients.Grow(int(id) + 1)
+		tally := s.Clients.At(id)
+		for class := range tally.ByClass {
+			c.Sum(&tally.ByClass[class])
+		}
+		c.ID(AgentName, &tally.LastAgent)
+	}
+}

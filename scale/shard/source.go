@@ -9,7 +9,6 @@ import (
 	"shadow/internal/request"
 	"shadow/internal/traffic"
 	"shadow/internal/traffic/ingest"
-	"shadow/internal/traffic/intern"
 	"shadow/limit"
 )
 
@@ -26,11 +25,8 @@ import (
 
 // A Source hands out the requests of a set. It is a replay.Source.
 type Source struct {
-	Late int64 // requests so far that came too late
-
-	// Lasts gets the place of the last request of each client; nil: not wanted, as all requests of a client are in one
-	// shard.
-	Lasts *intern.PagedSlice[Place]
+	Late   int64      // requests so far that came too late
+	LateBy limit.Time // the lateness that would have put all of these in order
 
 	set      *Set
 	lateness limit.Time
@@ -101,10 +97,6 @@ func (s *Set) Source(o *ingest.Options) (*Source, error) {
 		}
 	}
 	heap.Init(&c.chains)
-	if s.Shards > 1 && !Refines(request.ByClient, s.By) {
-		c.Lasts = new(intern.PagedSlice[Place])
-		c.Lasts.Grow(o.Tables.Clients.Len())
-	}
 	return c, nil
 }
 
@@ -188,7 +180,7 @@ func (c *Source) read() error {
 		if seq == at {
 			continue
 		}
-		c.Late++
+		c.Late, c.LateBy = c.Late+1, max(c.LateBy, seq+c.lateness-at)
 		b.NeedSeq()
 		b.Seq[i] = seq
 	}
@@ -241,9 +233,6 @@ func (c *Source) release(watermark limit.Time) *traffic.Batch {
 	}
 	c.out.DropSeq()
 	c.out.Stamps = c.set.Stamps
-	if c.Lasts != nil {
-		c.note(c.out)
-	}
 	c.rest.Truncate(0)
 	if len(c.others) > 0 || !sorted {
 		c.rest.Append(w, c.others)
@@ -256,19 +245,6 @@ func (c *Source) release(watermark limit.Time) *traffic.Batch {
 		return &out
 	}
 	return c.out
-}
-
-// note notes where the requests of clients stand.
-func (c *Source) note(b *traffic.Batch) {
-	for row, client := range b.Client {
-		p := Place{Known: true, Seq: b.Sequence()[row], Last: b.ComesLast(int32(row)), Line: b.Line[row]}
-		if b.Source != nil {
-			p.Source = b.Source[row]
-		}
-		if last := c.Lasts.At(client); last.Before(p) {
-			*last = p
-		}
-	}
 }
 
 // oldest returns a watermark that lets about a quarter of what waits go.

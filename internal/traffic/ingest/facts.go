@@ -25,8 +25,8 @@ import (
 
 // Facts counts what a Reader found in the part of its inputs that it has read.
 type Facts struct {
-	Counts          // all but Late
-	Refusals, Whole int64
+	Counts                   // all but Late
+	Refusals, Whole, Untimed int64
 
 	JudgesHTTP  bool // whether lines that are not HTTP are judged
 	Marked      uint64
@@ -36,6 +36,7 @@ type Facts struct {
 	HasAgents   bool
 	HasUpstream bool
 	ForwardedBy string
+	SiteHosts   [][]byte
 	Inputs      []InputFacts // by rank
 	Passed      []string
 }
@@ -68,8 +69,8 @@ type keptZones struct {
 func (r *Reader) Facts() *Facts {
 	s := &r.stats
 	f := &Facts{
-		Counts: s.Counts, Refusals: s.Refusals, Whole: s.Whole, JudgesHTTP: s.JudgesNotHTTP, Marked: s.Marked, FirstAt: s.FirstAt, LastAt: s.LastAt,
-		Resolution: s.Resolution, HasAgents: s.HasAgents, HasUpstream: s.HasUpstream, ForwardedBy: s.ForwardedBy,
+		Counts: s.Counts, Refusals: s.Refusals, Whole: s.Whole, Untimed: s.Untimed, JudgesHTTP: s.JudgesNotHTTP, Marked: s.Marked, FirstAt: s.FirstAt, LastAt: s.LastAt,
+		Resolution: s.Resolution, HasAgents: s.HasAgents, HasUpstream: s.HasUpstream, ForwardedBy: s.ForwardedBy, SiteHosts: s.SiteHosts,
 	}
 	f.Late = 0
 	f.Passed = mapped.Add(f.Passed, s.Passed, error.Error)
@@ -125,6 +126,7 @@ func Join(parts []*Facts, late int64) (*Stats, error) {
 		s.Add(&p.Counts)
 		s.Refusals += p.Refusals
 		s.Whole += p.Whole
+		s.Untimed += p.Untimed
 		s.JudgesNotHTTP, s.Marked = p.JudgesHTTP, s.Marked|p.Marked
 		s.Resolution = Finer(s.Resolution, p.Resolution)
 		s.HasAgents, s.HasUpstream = s.HasAgents || p.HasAgents, s.HasUpstream || p.HasUpstream
@@ -134,6 +136,7 @@ func Join(parts []*Facts, late int64) (*Stats, error) {
 		}
 	}
 	empty(&s.FirstAt, &s.LastAt)
+	s.SiteHosts = parts[0].SiteHosts
 	for i := range parts[0].Inputs {
 		in, faults, err := joinInput(parts, i)
 		if err != nil {

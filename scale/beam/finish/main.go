@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"time"
 
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem/gcs"
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem/local"
@@ -33,9 +32,9 @@ func main() {
 func run(results, db string) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	number, err := job.Store(ctx, results, db, time.Now())
+	number, err := job.Store(ctx, results, db)
 	if err == nil {
-		fmt.Printf("run %d of %s\n", number, db)
+		fmt.Printf("run %s of %s\n", number, db)
 	}
 	return err
 }

@@ -11,36 +11,20 @@ import (
 	"strings"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem"
-
-	"shadow/scale/beam/rows"
 )
 
 // Results are files in a folder, or objects below a prefix, that all workers can write:
 //
-//	clients-00003-of-00016.parquet   what shard 3 found of clients
-//	hits-00003-of-00016.parquet      which of them each policy refused
-//	tallies.parquet                  what all shards add up to
-//	run.parquet                      what was asked, and the names, sizes and checksums of the others
+//	found-00003-of-00016   what shard 3 was found to be: what a traffic.Carrier writes, compressed
+//	run.json               what was asked, and the names, sizes and checksums of the others
 //
 // The last one makes the results whole, and is written last. A worker that runs again writes the same bytes.
 
-// RunFile is the name of the file that makes results whole, TalliesFile that of the sums.
-const (
-	RunFile     = "run.parquet"
-	TalliesFile = "tallies.parquet"
-)
+// RunFile is the name of the file that makes results whole.
+const RunFile = "run.json"
 
-// shardFile returns the name of what one shard found.
-func shardFile(what string, shard, shards int) string {
-	return fmt.Sprintf("%s-%05d-of-%05d.parquet", what, shard, shards)
-}
-
-// isShardFile reports whether a name is one of these.
-func isShardFile(name, what string) bool {
-	var shard, shards int
-	n, err := fmt.Sscanf(name, what+"-%d-of-%d.parquet", &shard, &shards)
-	return err == nil && n == 2 && name == shardFile(what, shard, shards)
-}
+// foundFile returns the name of what one shard was found to be.
+func foundFile(shard, shards int) string { return fmt.Sprintf("found-%05d-of-%05d", shard, shards) }
 
 // A File is one of the results.
 type File struct {
@@ -52,14 +36,9 @@ type File struct {
 // join returns a name in a folder.
 func join(folder, name string) string { return strings.TrimSuffix(folder, "/") + "/" + name }
 
-// write writes rows as a file of the results. Where the file system can, the file gets its name when it is whole.
-func write[T any](ctx context.Context, folder, name string, of []T) (f File, err error) {
-	var text bytes.Buffer
-	if err := rows.Append(&text, of); err != nil {
-		return f, fmt.Errorf("%s: %w", name, err)
-	}
-	sum := sha256.Sum256(text.Bytes())
-	f = File{Name: name, Size: int64(text.Len()), Sum: fmt.Sprintf("%x", sum)}
+// write writes a file of the results. Where the file system can, the file gets its name when it is whole.
+func write(ctx context.Context, folder, name string, text []byte) (f File, err error) {
+	f = File{Name: name, Size: int64(len(text)), Sum: fmt.Sprintf("%x", sha256.Sum256(text))}
 	fs, err := filesystem.New(ctx, folder)
 	if err != nil {
 		return f, err
@@ -74,7 +53,7 @@ func write[T any](ctx context.Context, folder, name string, of []T) (f File, err
 	if err != nil {
 		return f, err
 	}
-	_, err = w.Write(text.Bytes())
+	_, err = w.Write(text)
 	if err = errors.Join(err, w.Close()); err == nil && moves {
 		err = mover.Rename(ctx, to, join(folder, name))
 	}

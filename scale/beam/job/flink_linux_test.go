@@ -26,7 +26,7 @@ func TestFlink(t *testing.T) {
 	c := newCluster(t)
 	program := c.serve(t)
 	j := newJob(t, newLog(t, flinkLines))
-	j.Limits = manyLimits()
+	j.Limits, j.Sweep, j.Started = manyLimits(), true, time.Now()
 	want := replayed(t, j)
 	within(t, 2*time.Minute, "the cluster is ready", c.ready)
 
@@ -42,7 +42,7 @@ func TestFlink(t *testing.T) {
 			results := filepath.Join(t.TempDir(), "results")
 			judge := readme(t, "--runner flink", "/usr/local/bin/shadow-beam", program, "localhost:8099", c.jobs,
 				"/mnt/logs", j.Logs[0], "/mnt/results", results, "--limit 6/30s", "--limit "+strings.Join(j.Limits, " --limit "))
-			judging := c.start(t, "judge", shell(judge+" --part 16MB --shards 12"))
+			judging := c.start(t, "judge", shell(judge+" --sweep --part 16MB --shards 12"))
 			if run.kill != nil {
 				killHalfWay(t, judging, results, run.kill)
 			}
@@ -57,7 +57,7 @@ func TestFlink(t *testing.T) {
 			if got.Job.Parts < 12 || len(got.Result.Policies) != flinkLimits || got.Result.Stats.Lines != flinkLines {
 				t.Errorf("%d ranges, %d limits, %d lines", got.Job.Parts, len(got.Result.Policies), got.Result.Stats.Lines)
 			}
-			equal(t, got.Result, want)
+			equal(t, got, want)
 			if run.name != "a task manager is killed" { // whose workers end a little later
 				within(t, time.Minute, "the workers end", func() bool { return len(workers(t, program)) == 0 })
 			}
@@ -92,7 +92,7 @@ func killHalfWay(t *testing.T, judging *process, results string, number func() i
 			t.Fatal("judging has ended early: ", judging.err)
 		default:
 		}
-		first, err := filepath.Glob(filepath.Join(results, "hits-*"))
+		first, err := filepath.Glob(filepath.Join(results, "found-*"))
 		return err == nil && len(first) > 0
 	})
 	check(t, syscall.Kill(number(), syscall.SIGKILL))

@@ -8,8 +8,6 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem/local" // files of results
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
-
-	"shadow/scale/beam/rows"
 )
 
 func init() {
@@ -26,10 +24,11 @@ func init() {
 // Graph adds the steps of a job to a pipeline. Slices of time are judged one after the other, since each needs what
 // the one before has handed on:
 //
-//	ranges ─▶ pack ─▶ by shard ─▶ judge ─▶ add up
+//	ranges ─▶ pack ─▶ by shard ─▶ judge ─▶ end
 //
-//	ranges ─▶ pack ─┬▶ slice 0 ─▶ judge ─────┬─▶ add up
-//	                └▶ slice 1 ─▶ judge ◀────┘ …
+//	ranges ─▶ pack ─┬▶ slice 0 ─▶ judge ─────┬─▶ end
+//	                ├▶ slice 1 ─▶ judge ◀────┘ …
+//	                └▶ by client ─▶ judge ─────▶ …
 func Graph(s beam.Scope, j *Job) {
 	parts := make([]int, j.Parts)
 	for i := range parts {
@@ -42,17 +41,19 @@ func Graph(s beam.Scope, j *Job) {
 	} else {
 		sums = inTurn(s, j, blocks)
 	}
-	beam.ParDo0(s.Scope("add up"), &endFn{j}, beam.GroupByKey(s, sums))
+	beam.ParDo0(s.Scope("end"), &endFn{j}, beam.GroupByKey(s, sums))
 }
 
 // inTurn judges slices of time, each with what the one before has handed on.
 func inTurn(s beam.Scope, j *Job, blocks beam.PCollection) beam.PCollection {
 	all, state := make([]beam.PCollection, j.Shards), beam.Create(s, []byte{})
-	for i, slice := range beam.Partition(s, j.Shards, sliceOf, blocks) {
+	parts := beam.Partition(s, j.all(), sliceOf, blocks)
+	for i, slice := range parts[:j.Shards] {
 		all[i], state = beam.ParDo2(s.Scope(fmt.Sprintf("judge slice %d", i)), &sliceFn{j},
 			beam.GroupByKey(s, slice), beam.SideInput{Input: state})
 	}
-	return beam.Flatten(s, all...)
+	clients := beam.GroupByKey(s, beam.Flatten(s, parts[j.Shards:]...))
+	return beam.Flatten(s, append(all, beam.ParDo(s.Scope("judge clients"), &judgeFn{j}, clients))...)
 }
 
 func sliceOf(shard int, _ []byte) int { return shard }
@@ -73,10 +74,7 @@ func (f *judgeFn) ProcessElement(
 	ctx context.Context, shard int, blocks func(*[]byte) bool, emit func(int, []byte),
 ) error {
 	found, _, err := f.Job.judge(ctx, shard, blocks, nil)
-	if err == nil {
-		emit(together, found)
-	}
-	return err
+	return tell(found, err, emit)
 }
 
 // A sliceFn is a judgeFn of slices of time.
@@ -89,42 +87,49 @@ func (f *sliceFn) ProcessElement(
 ) error {
 	found, after, err := f.Job.judge(ctx, shard, blocks, before)
 	if err == nil {
-		emit(together, found)
 		handOn(after)
 	}
+	return tell(found, err, emit)
+}
+
+// tell emits where what was found is. All has one key.
+func tell(f *found, err error, emit func(int, []byte)) error {
+	if err != nil {
+		return err
+	}
+	text, err := json.Marshal(f)
+	emit(0, text)
 	return err
 }
 
-// together is the key of all that shards came to.
-const together = 0
-
-// An endFn adds up what all shards came to, writes it, and then that the results are whole.
+// An endFn writes that the results are whole.
 type endFn struct{ Job *Job }
 
-// ProcessElement writes the last files.
-func (f *endFn) ProcessElement(ctx context.Context, _ int, sums func(*[]byte) bool) error {
+// ProcessElement writes the last file.
+func (f *endFn) ProcessElement(ctx context.Context, _ int, next func(*[]byte) bool) error {
 	j := f.Job
-	all, err := addUp(sums)
-	if err != nil {
-		return err
+	r := whole{Version: runVersion, Job: j, Files: make([]File, j.all())}
+	for text := []byte(nil); next(&text); text = nil {
+		var one found
+		if err := json.Unmarshal(text, &one); err != nil {
+			return err
+		}
+		if one.Shard < 0 || one.Shard >= j.all() || r.Files[one.Shard].Name != "" {
+			return fmt.Errorf("shard %d of %d was judged twice", one.Shard, j.all())
+		}
+		r.Files[one.Shard] = one.File
+		if one.Shard == 0 {
+			r.Facts = one.Facts
+		}
 	}
-	if len(all.Shards) != j.Shards || all.Shards[j.Shards-1] != j.Shards-1 || all.Facts == "" {
-		return fmt.Errorf("%d of %d shards were judged", len(all.Shards), j.Shards)
+	for i, file := range r.Files {
+		if file.Name == "" {
+			return fmt.Errorf("shard %d of %d was not judged", i, j.all())
+		}
 	}
-	tallies, err := write(ctx, j.Output, TalliesFile, all.Tallies)
-	if err != nil {
-		return err
+	text, err := json.Marshal(&r)
+	if err == nil {
+		_, err = write(ctx, j.Output, RunFile, text)
 	}
-	job, err := json.Marshal(j)
-	if err != nil {
-		return err
-	}
-	files, err := json.Marshal(append(all.Files, tallies))
-	if err != nil {
-		return err
-	}
-	_, err = write(ctx, j.Output, RunFile, []rows.Run{{
-		Version: rows.Version, Job: string(job), Files: string(files), Facts: all.Facts,
-	}})
 	return err
 }

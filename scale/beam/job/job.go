@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"shadow/internal/logfile"
 	"shadow/internal/pipeline"
 	"shadow/internal/pipeline/flagvalue"
 	"shadow/internal/request"
@@ -21,11 +22,14 @@ type Job struct {
 	Parts  int          // into how many byte ranges they are cut
 	Shards int          // into how many shards their requests are divided
 	Bounds []limit.Time // of slices of time; nil: the shards are none
+	Apart  bool         // whether as many shards more have the requests by client: the others do not
+	Copies logfile.Copies
 
 	Limits   []string
 	By       string // what Limits count by
 	Policies []string
 	Config   string
+	Sweep    bool // whether curves are drawn as well, by the key By
 
 	Format, Fields, Timezone   string
 	Client, ClientFrom         string

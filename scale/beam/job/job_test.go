@@ -8,6 +8,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -21,15 +22,23 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/prism"
 
+	"shadow/internal/commands"
+	"shadow/internal/pipeline"
 	"shadow/internal/policy"
 	"shadow/internal/request"
 	"shadow/internal/testneeds"
 	"shadow/internal/traffic/ingest"
-	"shadow/replay"
 	samplelogs "shadow/sample-logs"
 )
 
+// asProgram has this test be shadow.
+const asProgram = "SHADOW_TEST_IS_PROGRAM"
+
 func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" {
+		commands.Run(commands.Release{})
+		return
+	}
 	flag.Parse()
 	log.SetupLogging("error", "text")
 	beam.Init()
@@ -90,22 +99,30 @@ func prism(t *testing.T, j *Job) error {
 	return err
 }
 
-// replayed returns the result of one replay of the logs.
-func replayed(t *testing.T, j *Job) *replay.Result {
+// replayed returns what one replay of the logs comes to.
+func replayed(t *testing.T, j *Job) *Collection {
 	t.Helper()
 	p, err := j.build()
 	check(t, err)
+	p.see(shape{byClient: true})
 	reader, err := ingest.NewReader(context.Background(), j.Logs, nil, p.Read)
 	check(t, err)
-	engine := replay.New(replay.Options{Tables: p.Read.Tables, Policies: p.Policies, Lateness: p.Read.Lateness})
-	check(t, engine.Run(reader))
+	share := p.Share(t.Context(), true, true)
+	for {
+		b, err := reader.Next()
+		if err == io.EOF {
+			break
+		}
+		check(t, errors.Join(err, share.Take(b)))
+	}
 	check(t, errors.Join(reader.Close(), p.done()))
-	return engine.Result(reader.Stats())
+	return &Collection{j, p.Result(share, reader.Stats(), j.Copies), p.Replay, share}
 }
 
-// text returns all that a result has, by names.
-func text(r *replay.Result) string {
+// text returns all that was found, by names.
+func text(of *Collection) string {
 	var b strings.Builder
+	r := of.Result
 	s := &r.Stats
 	fmt.Fprintln(&b, "read", s.Lines, s.Bytes, s.Parsed, s.Unreadable, s.Excluded, s.NotHTTP, s.Late, s.Refusals, s.Moved,
 		s.FirstAt, s.LastAt, s.Resolution, s.HasAgents, s.HasUpstream)
@@ -118,7 +135,7 @@ func text(r *replay.Result) string {
 	for id := range int32(r.Clients.Len()) {
 		if c := r.Clients.At(id); c.Requests() > 0 {
 			agent := r.Tables.Agents.Name(c.LastAgent)
-			lines = append(lines, fmt.Sprint("client ", r.Tables.Clients.Name(id), " ", c.ByClass, " ", agent))
+			lines = append(lines, fmt.Sprint("client ", r.Tables.Clients.Name(id), " ", c.ByClass, " ", agent, " ", r.Who.Of(id), " ", r.Who.Reasons(id)))
 		}
 	}
 	for id, n := range r.Actions {
@@ -148,12 +165,25 @@ func text(r *replay.Result) string {
 			}
 		}
 	}
+	for _, f := range of.replay.ReportOptions().Findings {
+		fmt.Fprintln(&b, "finding", f.Severity, f.Share, f)
+	}
+	if of.share.Sweep != nil {
+		curves := of.share.Sweep.Result(r.Stats)
+		fmt.Fprintln(&b, "curves", curves.Judged, curves.Clients, curves.ByClass, *curves.Hidden)
+		for _, c := range curves.Curves {
+			fmt.Fprintln(&b, c.Shape, len(c.Points))
+			for _, p := range c.Points {
+				fmt.Fprintln(&b, c.Shape, p)
+			}
+		}
+	}
 	slices.Sort(lines)
 	return b.String() + strings.Join(lines, "\n")
 }
 
 // equal fails unless two results are the same.
-func equal(t *testing.T, got, want *replay.Result) {
+func equal(t *testing.T, got, want *Collection) {
 	t.Helper()
 	g, w := strings.Split(text(got), "\n"), strings.Split(text(want), "\n")
 	differ := 0
@@ -190,14 +220,18 @@ func TestEveryLimiterEqualsReplay(t *testing.T) {
 		}
 		j.Limits = append(j.Limits, a.Example, a.Name+":10/1m")
 	}
+	j.Sweep = true
 	c := run(t, j)
 	want := replayed(t, j)
-	equal(t, c.Result, want)
+	equal(t, c, want)
+	if n := len(want.share.Sweep.Result(want.Result.Stats).Curves); n < 10 || len(want.replay.ReportOptions().Findings) < 3 {
+		t.Errorf("the test is too easy: %d curves, %v", n, want.replay.ReportOptions().Findings)
+	}
 	refusing := 0
-	for i := range want.Policies {
+	for i := range want.Result.Policies {
 		p := &c.Result.Policies[i]
 		t.Logf("%s: %d refused, %d clients hit", p.Policy.Name, p.Refused, p.Hits.Len())
-		if want.Policies[i].Refused > 0 {
+		if want.Result.Policies[i].Refused > 0 {
 			refusing++
 		}
 	}
@@ -219,7 +253,7 @@ func TestUnderWay(t *testing.T) {
 	j.Format = `$remote_addr [$msec] "$request" $status $request_time`
 	j.Limits = append(j.Limits, "conn:2", "conn:4,queue=3,wait=2s")
 	c := run(t, j)
-	equal(t, c.Result, replayed(t, j))
+	equal(t, c, replayed(t, j))
 	if refused := c.Result.Policies[0].Refused; refused < 100 {
 		t.Errorf("the test is too easy: %d refused", refused)
 	}
@@ -286,7 +320,7 @@ func TestKeysAndLateRequests(t *testing.T) {
 	} {
 		t.Run(by, func(t *testing.T) {
 			j := newJob(t, two...)
-			j.By, j.Limits, j.Lateness = by, limits, "10s"
+			j.By, j.Limits, j.Lateness, j.Sweep = by, limits, "10s", by != "site"
 			if by == "client" {
 				j.Config = config
 			}
@@ -295,11 +329,11 @@ func TestKeysAndLateRequests(t *testing.T) {
 			}
 			c := run(t, j)
 			want := replayed(t, j)
-			equal(t, c.Result, want)
+			equal(t, c, want)
 			if by == "site" && c.Job.Shards < 3 {
 				t.Errorf("%d slices", c.Job.Shards)
 			}
-			late, unreadable, refused := want.Stats.Late, want.Stats.Unreadable, want.Policies[0].Refused
+			late, unreadable, refused := want.Result.Stats.Late, want.Result.Stats.Unreadable, want.Result.Policies[0].Refused
 			if late == 0 || unreadable == 0 || refused == 0 {
 				t.Errorf("the test is too easy: %d late, %d unreadable, %d refused", late, unreadable, refused)
 			}
@@ -313,9 +347,9 @@ func TestLateRequestsAreHandedOn(t *testing.T) {
 	j.By, j.Limits, j.Shards, j.Lateness = "site", []string{"window:20/1m"}, 8, "10s"
 	c := run(t, j)
 	want := replayed(t, j)
-	equal(t, c.Result, want)
-	if c.Job.Shards < 6 || want.Stats.Late < 20 {
-		t.Errorf("the test is too easy: %d slices, %d late requests", c.Job.Shards, want.Stats.Late)
+	equal(t, c, want)
+	if c.Job.Shards < 6 || want.Result.Stats.Late < 20 {
+		t.Errorf("the test is too easy: %d slices, %d late requests", c.Job.Shards, want.Result.Stats.Late)
 	}
 }
 
@@ -348,7 +382,7 @@ func TestSpread(t *testing.T) {
 			}
 			policies = append(policies, p)
 		}
-		spread, err := SpreadOf(policies)
+		spread, err := SpreadOf(policies, pipeline.PolicyKeys(policies))
 		got := spread.By.String()
 		if spread.Slices {
 			got = "slices of " + got
@@ -375,5 +409,10 @@ func TestCrossingKeysAreRefused(t *testing.T) {
 		if !errors.As(err, &refused) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
+	}
+	j.Config, j.By, j.Sweep, j.Limits = "", "site", true, []string{"6/30s"}
+	var refused *SpreadError
+	if err := j.Prepare(t.Context(), 1<<20); !errors.As(err, &refused) || !strings.Contains(err.Error(), "--sweep --by site") {
+		t.Error(err)
 	}
 }

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem"
 
 	"shadow/internal/logfile"
+	"shadow/internal/request"
 	"shadow/scale/shard"
 )
 
@@ -18,7 +20,13 @@ func (j *Job) Prepare(ctx context.Context, rangeBytes int64) error {
 	if err != nil {
 		return err
 	}
-	if j.Logs = found.Names; len(j.Logs) == 0 {
+	if j.Copies, err = logfile.FindCopies(ctx, found.Names); err != nil {
+		return err
+	}
+	j.Logs = slices.DeleteFunc(found.Names, func(name string) bool {
+		return slices.ContainsFunc(j.Copies.Found, func(c logfile.Copy) bool { return c.Name == name })
+	})
+	if j.Copies.Found = slices.Concat(found.Links, j.Copies.Found); len(j.Logs) == 0 {
 		return errors.New("there is no log")
 	}
 	p, err := j.build()
@@ -37,6 +45,7 @@ func (j *Job) Prepare(ctx context.Context, rangeBytes int64) error {
 	if j.Shards < 1 || j.Shards > shard.MostShards {
 		return fmt.Errorf("--shards %d: want 1 to %d", j.Shards, shard.MostShards)
 	}
+	j.Apart = p.spread.Slices || !shard.Refines(request.ByClient, p.spread.By)
 	if p.spread.Slices {
 		if j.Bounds, err = j.sliceTimes(ctx, p, inputs, total); err != nil {
 			return err

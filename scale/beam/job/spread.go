@@ -22,21 +22,13 @@ type SpreadError struct{ Reason string }
 func (e *SpreadError) Error() string { return e.Reason }
 
 // SpreadOf finds a key by which requests can be divided so that each timeline of each limit is whole in one shard:
-// what all keys that the policies count by have in common.
+// what all keys that the policies and others count by have in common.
 //
 //	client+action, client+path   client
 //	client/24, client            client/24
 //	site                         nothing: slices of time
 //	client, site                 none
-func SpreadOf(policies []policy.Policy) (Spread, error) {
-	var keys []request.Key
-	for _, p := range policies {
-		for _, k := range p.Keys() {
-			if !slices.Contains(keys, k) {
-				keys = append(keys, k)
-			}
-		}
-	}
+func SpreadOf(policies []policy.Policy, keys []request.Key) (Spread, error) {
 	for _, by := range candidates(keys) {
 		if !slices.ContainsFunc(keys, func(k request.Key) bool { return !shard.Refines(k, by) }) {
 			return Spread{By: by}, nil
@@ -59,8 +51,10 @@ func SpreadOf(policies []policy.Policy) (Spread, error) {
 		"can be divided by: run a pipeline for each key", strings.Join(names, " and by "))}
 }
 
-// candidates returns the keys that requests may be divided by, those that divide them best first.
+// candidates returns the keys that requests may be divided by: by client, which tells who these are as well, then those
+// that divide them best.
 func candidates(keys []request.Key) (all []request.Key) {
+	all = append(all, request.ByClient)
 	for _, k := range keys {
 		if k != request.BySite {
 			all = append(all, k)
