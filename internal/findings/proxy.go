@@ -91,7 +91,7 @@ func (l *clients) severalAtOnce(s *ingest.Stats) (f Finding, found bool) {
 		if is := l.is(id); is == who.Own || is == who.Monitor || is == who.Attacker {
 			continue
 		}
-		c, company, inner := l.all.At(id), l.census.Company(id), match.IsPrivate(l.address(id))
+		c, minutes, inner := l.all.At(id), l.census.Together(id), match.IsPrivate(l.address(id))
 		switch {
 		case l.is(id) == who.Proxy:
 			proxied += c.requests()
@@ -100,8 +100,8 @@ func (l *clients) severalAtOnce(s *ingest.Stats) (f Finding, found bool) {
 			if !c.several(crowdedFrom) {
 				continue
 			}
-		case inner && (!c.several(crowdedFrom) || company.Shown < 3),
-			!inner && (!c.crowd(crowdedFrom) || company.Crowded < 3 || 20*company.Crowded < company.Active):
+		case inner && (!c.several(crowdedFrom) || minutes.Shown < 3),
+			!inner && (!c.crowd(crowdedFrom) || minutes.Crowded < 3 || 20*minutes.Crowded < minutes.Active):
 			continue
 		}
 		fronts = append(fronts, id)
@@ -110,7 +110,7 @@ func (l *clients) severalAtOnce(s *ingest.Stats) (f Finding, found bool) {
 		if inner {
 			unusual += c.requests()
 		}
-		together, kinds = max(together, company.Most), max(kinds, bits.OnesCount64(c.kinds))
+		together, kinds = max(together, int(minutes.Most)), max(kinds, bits.OnesCount64(c.kinds))
 	}
 	f = Finding{Code: "proxy_as_client", Share: ShareOf(requests, l.total), Severity: Warn}
 	switch {

@@ -18,7 +18,7 @@ func (s *Sweep) Carry(c traffic.Carrier) {
 		slot := s.sieve.slotFor(id)
 		for i := range s.shapes {
 			if shape := &s.shapes[i]; shape.rate != nil {
-				shape.rate.carryClient(c, slot)
+				s.carryRefused(c, shape.rate, slot)
 			} else {
 				s.carryNeeds(c, shape.needs, slot)
 			}
@@ -33,7 +33,7 @@ func (s *Sweep) Carry(c traffic.Carrier) {
 	}
 }
 
-var errNeed = errors.New("curves make no sense: a request needs a limit of more than there are requests")
+var errNeed = errors.New("curves make no sense: there are not so many requests")
 
 // carryNeeds carries what the requests of a client need.
 func (s *Sweep) carryNeeds(c traffic.Carrier, h histogram, slot int32) {
@@ -53,21 +53,22 @@ func (s *Sweep) carryNeeds(c traffic.Carrier, h histogram, slot int32) {
 	}
 }
 
-// carryClient carries what buckets refused a client, and which would not have.
-func (r *tokenRate) carryClient(c traffic.Carrier, slot int32) {
+// carryRefused carries what buckets refused a client, and which would not have.
+func (s *Sweep) carryRefused(c traffic.Carrier, r *tokenRate, slot int32) {
 	r.peaks.Grow(int(slot) + 1)
 	need := r.peaks.At(slot).need
 	c.Value(&need)
 	r.peaks.At(slot).need = max(r.peaks.At(slot).need, need)
-	counts := map[int32]int64{}
 	for burst := range r.bursts {
-		if n := r.refused(slot, burst); n > 0 && c.To != nil {
-			counts[int32(burst)] = n
+		n := r.refused(slot, burst)
+		if c.Value(&n); c.From == nil {
+			continue
 		}
-	}
-	for burst, n := range traffic.Entries(c, counts, nil) {
-		for ; n > 0 && burst >= 0 && int(burst) < len(r.bursts); n -= math.MaxUint32 {
-			r.refuse(slot, int(burst), uint32(min(n, math.MaxUint32)))
+		if n > s.requests {
+			c.From.Fail(errNeed)
+		}
+		for ; n > 0 && c.From.Err() == nil; n -= math.MaxUint32 {
+			r.refuse(slot, burst, uint32(min(n, math.MaxUint32)))
 		}
 	}
 }

@@ -120,21 +120,32 @@ func (c Carrier) ID16(kind NameKind, id *uint16) {
 func (c Carrier) IDs(kind NameKind, n int, has func(id int32) bool) iter.Seq[int32] {
 	return func(yield func(int32) bool) {
 		var ids []int32
-		if c.To != nil {
-			for id := range int32(n) {
-				if has(id) {
-					ids = append(ids, id)
-				}
+		for id := range int32(n) {
+			if c.To != nil && has(id) {
+				ids = append(ids, id)
 			}
 		}
-		for i := range c.count(len(ids)) {
+		for i := range c.times(len(ids)) {
 			id := int32(0)
 			if c.To != nil {
 				id = ids[i]
 			}
-			if c.ID(kind, &id); c.failed() || !yield(id) {
+			if c.ID(kind, &id); !yield(id) {
 				return
 			}
+		}
+	}
+}
+
+// times carries a number, and counts up to it.
+func (c Carrier) times(n int) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		if c.To != nil {
+			c.To.Uint(uint64(n))
+		} else {
+			n = c.From.Count()
+		}
+		for i := 0; i < n && (c.From == nil || c.From.err == nil) && yield(i); i++ {
 		}
 	}
 }
@@ -155,7 +166,7 @@ func Entries[K comparable, V any](c Carrier, m map[K]V, ids func(key *K)) iter.S
 		if c.To != nil { // the same bytes each time
 			keys = slices.SortedFunc(maps.Keys(m), func(x, y K) int { return strings.Compare(fmt.Sprint(x), fmt.Sprint(y)) })
 		}
-		for i := range c.count(len(keys)) {
+		for i := range c.times(len(keys)) {
 			var key K
 			var value V
 			if c.To != nil {
@@ -164,19 +175,9 @@ func Entries[K comparable, V any](c Carrier, m map[K]V, ids func(key *K)) iter.S
 			if c.Value(&key, &value); ids != nil {
 				ids(&key)
 			}
-			if c.failed() || c.From != nil && !yield(key, value) {
+			if c.From != nil && !yield(key, value) {
 				return
 			}
 		}
 	}
 }
-
-func (c Carrier) count(n int) int {
-	if c.To != nil {
-		c.To.Uint(uint64(n))
-		return n
-	}
-	return c.From.Count()
-}
-
-func (c Carrier) failed() bool { return c.From != nil && c.From.err != nil }

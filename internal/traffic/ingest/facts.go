@@ -25,20 +25,9 @@ import (
 
 // Facts counts what a Reader found in the part of its inputs that it has read.
 type Facts struct {
-	Counts                   // all but Late
-	Refusals, Whole, Untimed int64
-
-	JudgesHTTP  bool // whether lines that are not HTTP are judged
-	Marked      uint64
-	FirstAt     limit.Time
-	LastAt      limit.Time
-	Resolution  limit.Time
-	HasAgents   bool
-	HasUpstream bool
-	ForwardedBy string
-	SiteHosts   [][]byte
-	Inputs      []InputFacts // by rank
-	Passed      []string
+	Stats               // all but Late, Inputs and Faults
+	Inputs []InputFacts // by rank
+	Passed []string
 }
 
 // InputFacts holds the facts of one input.
@@ -67,13 +56,9 @@ type keptZones struct {
 
 // Facts tells of the part that was read. It must be called after Next has returned io.EOF.
 func (r *Reader) Facts() *Facts {
-	s := &r.stats
-	f := &Facts{
-		Counts: s.Counts, Refusals: s.Refusals, Whole: s.Whole, Untimed: s.Untimed, JudgesHTTP: s.JudgesNotHTTP, Marked: s.Marked, FirstAt: s.FirstAt, LastAt: s.LastAt,
-		Resolution: s.Resolution, HasAgents: s.HasAgents, HasUpstream: s.HasUpstream, ForwardedBy: s.ForwardedBy, SiteHosts: s.SiteHosts,
-	}
-	f.Late = 0
-	f.Passed = mapped.Add(f.Passed, s.Passed, error.Error)
+	f := &Facts{Stats: r.stats}
+	f.Late, f.Stats.Inputs, f.Faults = 0, nil, nil
+	f.Passed = mapped.Add(f.Passed, r.stats.Passed, error.Error)
 	f.Inputs = mapped.Add(f.Inputs, r.feeds, (*feed).facts)
 	return f
 }
@@ -127,7 +112,7 @@ func Join(parts []*Facts, late int64) (*Stats, error) {
 		s.Refusals += p.Refusals
 		s.Whole += p.Whole
 		s.Untimed += p.Untimed
-		s.JudgesNotHTTP, s.Marked = p.JudgesHTTP, s.Marked|p.Marked
+		s.JudgesNotHTTP, s.Marked = p.JudgesNotHTTP, s.Marked|p.Marked
 		s.Resolution = Finer(s.Resolution, p.Resolution)
 		s.HasAgents, s.HasUpstream = s.HasAgents || p.HasAgents, s.HasUpstream || p.HasUpstream
 		s.ForwardedBy = max(s.ForwardedBy, p.ForwardedBy)

@@ -188,13 +188,13 @@ func TestTogether(t *testing.T) {
 		"pages and files":     {[]uint64{1, 1, 2, 2, 4, 4}, 2, 10 * limit.Second, [...]uint32{10, 10, 10, 3}},
 		"files alone":         {[]uint64{1, 2, 4}, 1, 10 * limit.Second, [...]uint32{10, 0, 0, 0}},
 	} {
-		var all together
+		var all Together
 		for i := range int(10 * limit.Minute / c.every) {
 			file := c.files > 0 && i%c.files == c.files-1
 			all.add(limit.Hour+limit.Time(i)*c.every, c.kinds[i%len(c.kinds)], file)
 		}
-		if got := [...]uint32{all.mixed, all.shown, all.crowded, all.most}; got != c.want || all.active != 10 {
-			t.Errorf("%s: in %d minutes of %d, want %d", name, got, all.active, c.want)
+		if got := [...]uint32{all.mixed, all.Shown, all.Crowded, all.Most}; got != c.want || all.Active != 10 {
+			t.Errorf("%s: in %d minutes of %d, want %d", name, got, all.Active, c.want)
 		}
 	}
 }

@@ -104,16 +104,5 @@ func (c *Census) Habits(client int32) (action, agent int32) {
 // Requests returns how many requests a client sent.
 func (c *Census) Requests(client int32) int64 { return c.observer.records.At(client).requests() }
 
-// A Company says how many kinds of browsers come together as one client.
-type Company struct {
-	Active  int64 // minutes with a request
-	Shown   int64 // minutes in which three kinds or more ask for pages
-	Crowded int64 // minutes in which they fetch files as well
-	Most    int   // kinds in the fullest minute of those
-}
-
-// Company returns that of a client.
-func (c *Census) Company(client int32) Company {
-	t := &c.observer.records.At(client).together
-	return Company{int64(t.active), int64(t.shown), int64(t.crowded), int(t.most)}
-}
+// Together returns what is known of the browsers that come as one client.
+func (c *Census) Together(client int32) *Together { return &c.observer.records.At(client).together }

@@ -19,7 +19,7 @@ type record struct {
 	agent    majority                   // of its requests
 	action   majority                   // of its requests
 	rhythm   rhythm
-	together together
+	together Together
 
 	nameless uint32             // requests without an agent, or with a URL in its place
 	errors   uint32             // steps that were answered with 400, 401, 403, 404 or 410
@@ -113,22 +113,22 @@ func (r *rhythm) add(at limit.Time) {
 // fixed reports whether nearly all gaps are the same: more than four of five, which the vote holds at least three fifths of.
 func (r *rhythm) fixed() bool { return r.gaps >= leastGaps && 5*r.votes >= 3*r.gaps && r.every >= 5 }
 
-// together counts the minutes in which several kinds of browsers come: behind a proxy they come at once, and one person
+// Together counts the minutes in which several kinds of browsers come: behind a proxy they come at once, and one person
 // has one after the other.
-type together struct {
+type Together struct {
 	pages, files uint64 // in the minute: kinds that ask for each
 	minute       uint32
 	mixed        uint32 // minutes with officeKinds of them or more
-	active       uint32 // minutes with a request
-	shown        uint32 // minutes in which so many ask for pages
-	crowded      uint32 // minutes in which so many ask for pages and for files
-	most         uint32 // kinds that ask for pages in one minute, of these
+	Active       uint32 // minutes with a request
+	Shown        uint32 // minutes in which so many ask for pages
+	Crowded      uint32 // minutes in which so many ask for pages and for files
+	Most         uint32 // kinds that ask for pages in one minute, of these
 }
 
-func (t *together) add(at limit.Time, kind uint64, file bool) {
-	if minute := uint32(at / limit.Minute); minute != t.minute || t.active == 0 {
+func (t *Together) add(at limit.Time, kind uint64, file bool) {
+	if minute := uint32(at / limit.Minute); minute != t.minute || t.Active == 0 {
 		t.minute, t.pages, t.files = minute, 0, 0
-		t.active++
+		t.Active++
 	}
 	of := &t.pages
 	if file {
@@ -145,10 +145,10 @@ func (t *together) add(at limit.Time, kind uint64, file bool) {
 		}
 	}
 	reached(all, t.pages|t.files, &t.mixed)
-	reached(pages, t.pages, &t.shown)
-	reached(both, t.pages&t.files, &t.crowded)
+	reached(pages, t.pages, &t.Shown)
+	reached(both, t.pages&t.files, &t.Crowded)
 	if n := uint32(some(t.pages)); n >= officeKinds {
-		t.most = max(t.most, n)
+		t.Most = max(t.Most, n)
 	}
 }
 

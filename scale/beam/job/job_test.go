@@ -113,7 +113,7 @@ func replayed(t *testing.T, j *Job) *Collection {
 		if err == io.EOF {
 			break
 		}
-		check(t, errors.Join(err, share.Take(b)))
+		check(t, errors.Join(err, take(share, b)))
 	}
 	check(t, errors.Join(reader.Close(), p.done()))
 	return &Collection{j, p.Result(share, reader.Stats(), j.Copies), p.Replay, share}

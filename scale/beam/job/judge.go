@@ -61,7 +61,7 @@ func (j *Job) judge(
 			break
 		}
 		if err = errors.Join(err, ctx.Err()); err == nil {
-			err = s.share.Take(b)
+			err = take(s.share, b)
 		}
 		if err != nil {
 			return nil, nil, err
@@ -141,6 +141,24 @@ func (s shape) carry(c traffic.Carrier, share *pipeline.Share, late *lateness) {
 		c.Value(&by)
 		late.by = max(late.by, by)
 		c.Sum(&late.requests)
+		share.Engine.CarryRequests(c)
+		share.Look.Carry(c)
 	}
-	share.Carry(c, s.byClient, s.byKey)
+	if s.byKey {
+		share.Engine.CarryVerdicts(c)
+	}
+	if s.byKey && share.Sweep != nil {
+		share.Sweep.Carry(c)
+	}
+}
+
+// take has a share take in a batch.
+func take(s *pipeline.Share, b *traffic.Batch) error {
+	if s.Look != nil { // first: it sorts for the engine
+		s.Look.Take(b)
+	}
+	if s.Sweep != nil {
+		s.Sweep.Take(b)
+	}
+	return s.Engine.Judge(b)
 }
