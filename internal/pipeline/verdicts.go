@@ -12,6 +12,8 @@ import (
 	"shadow/internal/store"
 	"shadow/internal/traffic"
 	"shadow/replay"
+	"shadow/report"
+	"shadow/report/traces"
 	"shadow/report/verdicts"
 )
 
@@ -101,4 +103,57 @@ func (v *verdictFile) abandon() {
 		v.part.Close()           //nolint:errcheck // it is closed, or not wanted
 		os.Remove(v.part.Name()) // it has got its name, unless something failed
 	}
+}
+
+// CheckTraceName reports what is wrong with the name of a trace.
+func CheckTraceName(name string) error {
+	if filepath.Ext(name) != parquet {
+		return errors.New("want a file that ends in .parquet")
+	}
+	return nil
+}
+
+// writeTrace writes the requests that are kept as a trace, whole or not at all. Without a name none is wanted. It comes
+// once all is read, since who a client is shows only then.
+func (l *Logs) writeTrace(ctx context.Context, name string) (err error) {
+	if name == "" {
+		return nil
+	}
+	key, err := l.key()
+	if err != nil {
+		return err
+	}
+	names, err := report.NewAnonymizer("hash", key)
+	if err != nil {
+		return err
+	}
+	names.Know(l.Read.Tables.Clients)
+	w := traces.New(l.Read.Tables, l.who(), names)
+	if err := each(ctx, l.requests.Pass(), w.See); err != nil {
+		return err
+	}
+	part, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*.part")
+	if err != nil {
+		return fmt.Errorf("--trace: %w", err)
+	}
+	defer os.Remove(part.Name()) // it has got its name, unless something failed
+	defer part.Close()           //nolint:errcheck // DuckDB has written it
+	lines, to, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	written := make(chan error, 1)
+	go func() {
+		err := cmp.Or(w.Begin(to), each(ctx, l.requests.Pass(), w.Take), w.Finish())
+		written <- errors.Join(err, to.Close())
+	}()
+	err = store.WriteParquet(ctx, fmt.Sprintf("/dev/fd/%d", lines.Fd()), part.Name(), traces.Columns)
+	lines.Close() //nolint:errcheck // it ends who still writes
+	if err = errors.Join(err, <-written); err == nil {
+		err = os.Rename(part.Name(), name)
+	}
+	if err != nil {
+		err = fmt.Errorf("--trace %s: %w", name, err)
+	}
+	return err
 }
