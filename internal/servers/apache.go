@@ -29,10 +29,8 @@ var apache = Server{
 	algorithms: []string{"fixed"},
 	kind:       Fixed,
 	grid:       periods(10*limit.Second, 30*limit.Second, limit.Minute, 5*limit.Minute, 15*limit.Minute),
-	limit: func(r rate, n int64) string {
-		return fmt.Sprintf("fixed:%d/%s,align=first,clock=1s", n, limit.FormatPeriod(r.per))
-	},
-	lines: apacheLines,
+	options:    "align=first,clock=1s",
+	lines:      apacheLines,
 }
 
 const mostApache = math.MaxInt16
@@ -93,14 +91,10 @@ func (w *Where) apacheKey() (d Directives) {
 		d.Blocks = []Block{{"server config", true, []string{all, "QS_ClientIpFromHeader"}}}
 		return d
 	case w.forwarded() != "":
-		proxies := ""
-		for _, network := range w.Trusted {
-			proxies += " " + network.String()
-		}
 		d.Key = "QS_ClientIpFromHeader"
 		d.Blocks = []Block{{"server config", true, []string{
 			"RemoteIPHeader " + w.forwarded(),
-			"RemoteIPInternalProxy" + proxies,
+			"RemoteIPInternalProxy " + w.trusted(),
 			`SetEnvIf Remote_Addr "(.+)" shadow_client=$1`,
 			"QS_SetReqHeader X-Shadow-Client shadow_client",
 			all, "QS_ClientIpFromHeader X-Shadow-Client",

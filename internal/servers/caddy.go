@@ -2,6 +2,7 @@ package servers
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"shadow/limit"
@@ -21,25 +22,18 @@ var caddy = Server{
 	kind:       Window,
 	grid: periods(limit.Second, 10*limit.Second, 30*limit.Second, limit.Minute, 5*limit.Minute, 15*limit.Minute,
 		limit.Hour, limit.Day),
-	limit: func(r rate, n int64) string {
-		return fmt.Sprintf("caddy:%d/%s", n, limit.FormatPeriod(r.per))
-	},
 	lines: caddyLines,
 }
 
 func caddyLines(spec limit.Spec, w Where) Directives {
 	key, note := w.caddyKey()
 	d := Directives{Key: key, Note: note, Exempts: true}
-	zone := []string{
-		"rate_limit {   # the module mholt/caddy-ratelimit; no dry run: it refuses at once",
-		"    zone " + w.name() + " {",
-	}
 	var match []string
 	if w.Action != "" {
 		pattern, ok := w.Pattern()
-		paths := "            path_regexp `^" + pattern + "$`"
+		paths := "path_regexp `^" + pattern + "$`"
 		if !ok {
-			paths = "            path_regexp   # which, only you know"
+			paths = "path_regexp   # which, only you know"
 			d.Note = notes(d.Note, w.onlyYouKnowPaths("write them behind path_regexp"))
 		}
 		match = append(match, paths)
@@ -49,28 +43,26 @@ func caddyLines(spec limit.Spec, w Where) Directives {
 		if w.forwarded() != "" {
 			from = "client_ip"
 		}
-		match = append(match, "            not "+from+" "+strings.Join(w.exempt(), " "))
+		match = append(match, "not "+from+" "+strings.Join(w.exempt(), " "))
 	}
+	var matches [][]string
 	if match != nil {
-		zone = append(append(append(zone, "        match {"), match...), "        }")
+		matches = append(matches, match)
 	}
 	if key == "" {
 		key = "  # what, only you know"
 	}
-	zone = append(zone, "        key "+key)
+	var cuts []string
 	if w.address() && w.Cut {
-		zone = append(zone, fmt.Sprintf("        ipv4_prefix %d", w.V4), fmt.Sprintf("        ipv6_prefix %d", w.V6))
+		cuts = w.caddyCuts()
 	}
-	zone = append(zone, fmt.Sprintf("        events %d", spec.Count), "        window "+limit.FormatPeriod(spec.Period),
-		"    }", "}")
+	zone := slices.Concat(
+		[]string{"rate_limit {   # the module mholt/caddy-ratelimit; no dry run: it refuses at once"},
+		caddyZone(w.name(), matches, append([]string{"key " + key}, cuts...), spec), []string{"}"})
 	if w.forwarded() != "" {
-		networks := ""
-		for _, network := range w.Trusted {
-			networks += " " + network.String()
-		}
 		d.Blocks = append(d.Blocks, Block{"global options", true, []string{
 			"servers {",
-			"    trusted_proxies static" + networks,
+			"    trusted_proxies static " + w.trusted(),
 			"    trusted_proxies_strict",
 			"    client_ip_headers " + w.forwarded(),
 			"}",
@@ -78,6 +70,21 @@ func caddyLines(spec limit.Spec, w Where) Directives {
 	}
 	d.Blocks = append(d.Blocks, Block{"site", false, zone})
 	return d
+}
+
+// caddyZone has conditions of which one set must fit, and what it counts by.
+func caddyZone(name string, matches [][]string, by []string, spec limit.Spec) []string {
+	lines := []string{"    zone " + name + " {"}
+	for _, match := range matches {
+		lines = slices.Concat(lines, []string{"        match {"}, indent(12, match), []string{"        }"})
+	}
+	by = append(by, fmt.Sprintf("events %d", spec.Count), "window "+limit.FormatPeriod(spec.Period))
+	return append(append(lines, indent(8, by)...), "    }")
+}
+
+// caddyCuts has a zone cut addresses.
+func (w *Where) caddyCuts() []string {
+	return []string{fmt.Sprintf("ipv4_prefix %d", w.V4), fmt.Sprintf("ipv6_prefix %d", w.V6)}
 }
 
 // caddyKey is the placeholder of a client.

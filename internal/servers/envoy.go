@@ -28,10 +28,7 @@ var envoy = Server{
 	algorithms: []string{"envoy"},
 	kind:       Fixed,
 	grid:       periods(limit.Second, limit.Minute, limit.Hour, limit.Day),
-	limit: func(r rate, n int64) string {
-		return fmt.Sprintf("envoy:%d/%s", n, limit.FormatPeriod(r.per))
-	},
-	lines: envoyLines,
+	lines:      envoyLines,
 }
 
 var envoyLocal = Server{
@@ -42,10 +39,7 @@ var envoyLocal = Server{
 	algorithms: []string{"token", "envoy-local"},
 	kind:       Token,
 	grid:       commonRates,
-	limit: func(r rate, n int64) string {
-		return limit.Spec{Algorithm: "token", Count: r.count, Period: r.per, Options: fmt.Sprintf("burst=%d", n)}.String()
-	},
-	lines: envoyLocalLines,
+	lines:      envoyLocalLines,
 }
 
 func envoyLines(spec limit.Spec, w Where) Directives {

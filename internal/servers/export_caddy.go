@@ -7,7 +7,6 @@ import (
 
 	"shadow/internal/policy"
 	"shadow/internal/request"
-	"shadow/limit"
 )
 
 // For Caddy a limit is a zone of rate_limit; of several matchers of a zone one must fit.
@@ -28,20 +27,15 @@ func writeCaddy(e *Export, all []setting) error {
 			return err
 		}
 		for _, c := range counts {
-			lines = append(lines, "    zone "+c.name+" {")
-			for _, clause := range c.when {
-				match, err := e.caddyWhen(clause)
-				if err != nil {
-					return err
-				}
-				lines = append(append(append(lines, "        match {"), indent(12, match)...), "        }")
-			}
-			key, more, err := e.caddyParts(c.parts)
+			matches, err := tried(c.when, e.caddyWhen)
 			if err != nil {
 				return err
 			}
-			lines = append(append(lines, "        key "+key), more...)
-			lines = append(lines, fmt.Sprintf("        events %d", s.spec.Count), "        window "+limit.FormatPeriod(s.spec.Period), "    }")
+			by, err := e.caddyParts(c.parts)
+			if err != nil {
+				return err
+			}
+			lines = append(lines, caddyZone(c.name, matches, by, s.spec)...)
 		}
 	}
 	if e.where.forwarded() != "" {
@@ -58,27 +52,27 @@ var caddyPlaceholders = map[request.PartKind]string{
 }
 
 // caddyParts is the key of a zone, and what cuts addresses.
-func (e *Export) caddyParts(parts []request.Part) (key string, more []string, err error) {
+func (e *Export) caddyParts(parts []request.Part) (by []string, err error) {
 	client, note := e.where.caddyKey()
 	if client == "" {
-		return "", nil, fmt.Errorf("%s", note)
+		return nil, fmt.Errorf("%s", note)
 	}
 	e.note("%s", note)
-	var texts []string
+	var texts, cuts []string
 	for _, p := range parts {
 		text := caddyPlaceholders[p.Kind]
 		switch p.Kind {
 		case request.PartClient:
 			if text = client; e.where.address() && e.where.Cut {
 				if len(parts) > 1 {
-					return "", nil, fmt.Errorf("it cuts addresses only where they are the whole key")
+					return nil, fmt.Errorf("it cuts addresses only where they are the whole key")
 				}
-				more = append(more, fmt.Sprintf("        ipv4_prefix %d", e.where.V4), fmt.Sprintf("        ipv6_prefix %d", e.where.V6))
+				cuts = e.where.caddyCuts()
 			}
 		case request.PartNetwork:
 			if e.where.address() && len(parts) == 1 {
 				text = client
-				more = append(more, fmt.Sprintf("        ipv%d_prefix %d", map[bool]int{true: 4, false: 6}[p.N <= 32], p.N))
+				cuts = []string{fmt.Sprintf("ipv%d_prefix %d", map[bool]int{true: 4, false: 6}[p.N <= 32], p.N)}
 			}
 		case request.PartHeader:
 			text = "{header." + headerText(p.Name) + "}"
@@ -88,11 +82,11 @@ func (e *Export) caddyParts(parts []request.Part) (key string, more []string, er
 			}
 		}
 		if text == "" {
-			return "", nil, cannotCount(p)
+			return nil, cannotCount(p)
 		}
 		texts = append(texts, text)
 	}
-	return strings.Join(texts, "|"), more, nil
+	return append([]string{"key " + strings.Join(texts, "|")}, cuts...), nil
 }
 
 // caddyWhen are matchers that must all fit. Each kind stands once in such a set; more stand inverted twice.

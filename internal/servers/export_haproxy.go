@@ -54,9 +54,7 @@ func writeHAProxy(e *Export, all []setting) error {
 		when, needs, store := haproxyOver(s.spec, s.name, free[i])
 		rules, sets = append(rules, tracks...), append(sets, needs...)
 		over, specs = append(over, when), append(specs, s.spec)
-		_, expire := haproxyOptions(s.spec)
-		backends = append(backends, "backend "+s.name,
-			fmt.Sprintf("    stick-table type %s size 1m expire %s store %s", table, expire, store))
+		backends = append(backends, haproxyBackend(s.name, table, store, s.spec)...)
 	}
 	rules = append(append(rules, sets...), haproxyRules(specs, free, over)...)
 	e.block("in the frontend, "+e.where.Within.behind(free), indent(4, rules)...)

@@ -7,7 +7,6 @@ import (
 
 	"shadow/internal/policy"
 	"shadow/internal/request"
-	"shadow/limit"
 )
 
 // For Traefik a limit is a middleware that a router names, whose rule says for which requests. A request gets to one
@@ -37,11 +36,7 @@ func writeTraefik(e *Export, all []setting) error {
 			return err
 		}
 		name := strings.ReplaceAll(s.name, "_", "-")
-		middlewares = append(middlewares, "    "+name+":", "      rateLimit:", fmt.Sprintf("        average: %d", s.spec.Count),
-			"        period: "+limit.FormatPeriod(s.spec.Period), fmt.Sprintf("        burst: %d", s.spec.Args().Int("burst", 1)))
-		if criterion != "" {
-			middlewares = append(middlewares, "        sourceCriterion:", "          "+criterion)
-		}
+		middlewares = append(middlewares, traefikMiddleware(name+":", s.spec, criterion)...)
 		if rules[rule] == nil {
 			order = append(order, rule)
 		}

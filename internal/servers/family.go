@@ -1,6 +1,7 @@
 package servers
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -52,7 +53,14 @@ func (f Family) Limit(n int64) (text string, ok bool) {
 	if n < 1 {
 		return "", false
 	}
-	text = f.Server.limit(rate{f.Count, f.Per}, n)
+	spec := limit.Spec{Algorithm: f.Server.algorithms[0], Count: n, Period: f.Per, Options: f.Server.options}
+	switch {
+	case f.Server == &nginx: // it admits one beside its burst
+		spec = policy.NginxLimit(f.Count, f.Per, n-1)
+	case f.Kind == Token:
+		spec.Count, spec.Options = f.Count, fmt.Sprintf("burst=%d", n)
+	}
+	text = spec.String()
 	_, err := f.Server.spec(text)
 	return text, err == nil
 }

@@ -2,7 +2,6 @@ package servers
 
 import (
 	"fmt"
-	"net/netip"
 	"strings"
 
 	"shadow/internal/mapped"
@@ -28,9 +27,6 @@ var haproxy = Server{
 	kind:       WindowAll,
 	grid: periods(limit.Second, 10*limit.Second, 30*limit.Second, limit.Minute, 5*limit.Minute, 10*limit.Minute,
 		limit.Hour),
-	limit: func(r rate, n int64) string {
-		return fmt.Sprintf("haproxy:%d/%s", n, limit.FormatPeriod(r.per))
-	},
 	lines: haproxyLines,
 }
 
@@ -47,16 +43,12 @@ func haproxyLines(spec limit.Spec, w Where) Directives {
 	}
 	if w.Action != "" {
 		counter--
-		var paths []string
-		for path := range strings.SplitSeq(w.haproxyPaths(), " || ") {
-			paths = append(paths, strings.TrimSpace(path+" "+exempt))
-		}
+		paths := mapped.Of(strings.Split(w.haproxyPaths(), " || "), func(path string) string { return strings.TrimSpace(path + " " + exempt) })
 		when = " if " + strings.Join(paths, " || ")
 		if _, ok := w.Pattern(); !ok {
 			note = notes(note, w.onlyYouKnowPaths("make an acl "+strings.Trim(w.haproxyPaths(), "{ }")+" of them"))
 		}
 	}
-	_, expire := haproxyOptions(spec)
 	over, sets, store := haproxyOver(spec, name, counter)
 	rules := append([]string{
 		fmt.Sprintf("http-request track-sc%d %s table %s%s", counter, key, name, when),
@@ -71,11 +63,14 @@ func haproxyLines(spec limit.Spec, w Where) Directives {
 	if sources := w.haproxySources(); sources != nil {
 		d.Blocks = append(d.Blocks, Block{"frontend", true, sources})
 	}
-	d.Blocks = append(d.Blocks, Block{"frontend", false, rules}, Block{"backends", false, []string{
-		"backend " + name,
-		fmt.Sprintf("    stick-table type %s size 1m expire %s store %s", table, expire, store),
-	}})
+	d.Blocks = append(d.Blocks, Block{"frontend", false, rules}, Block{"backends", false, haproxyBackend(name, table, store, spec)})
 	return d
+}
+
+// haproxyBackend holds the table of a limit.
+func haproxyBackend(name, table, store string, spec limit.Spec) []string {
+	_, expire := haproxyOptions(spec)
+	return []string{"backend " + name, fmt.Sprintf("    stick-table type %s size 1m expire %s store %s", table, expire, store)}
 }
 
 // haproxyOptions says whether only admitted requests count, and when the table forgets a client.
@@ -164,12 +159,11 @@ func (w *Where) haproxySources() (lines []string) {
 	if w.forwarded() == "" {
 		return nil
 	}
-	from := strings.Join(mapped.Of(w.Trusted, netip.Prefix.String), " ")
 	set := "http-request set-var(" + haproxyVariable + ") "
 	lines = append(lines, set+"src")
 	for hop := 1; hop <= 3; hop++ {
 		lines = append(lines, fmt.Sprintf("%sreq.hdr_ip(%s,-%d) if %s", set, w.forwarded(), hop,
-			haproxyWithin(haproxyAddress, from)))
+			haproxyWithin(haproxyAddress, w.trusted())))
 	}
 	return lines
 }

@@ -29,10 +29,7 @@ var nginx = Server{
 	algorithms: []string{"nginx"},
 	kind:       Token,
 	grid:       commonRates[:16], // per second and minute
-	limit: func(r rate, n int64) string { // one request is admitted beside the burst
-		return policy.NginxLimit(r.count, r.per, n-1).String()
-	},
-	lines: nginxLines,
+	lines:      nginxLines,
 }
 
 func nginxLines(spec limit.Spec, w Where) Directives {

@@ -21,10 +21,10 @@ type Server struct {
 	count string   // NAME stands for the zone; "": there is no such mode
 	Log   []string // lines that have each of these requests logged
 
-	algorithms []string // of its limits, as --limit takes them
+	algorithms []string // of its limits, as --limit takes them; Families are of the first
+	options    string   // that these have
 	kind       Kind
 	grid       []rate
-	limit      func(r rate, n int64) string
 	lines      func(limit.Spec, Where) Directives
 }
 

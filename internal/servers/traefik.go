@@ -21,25 +21,13 @@ var traefik = Server{
 	algorithms: []string{"traefik"},
 	kind:       Token,
 	grid:       commonRates,
-	limit: func(r rate, n int64) string {
-		return limit.Spec{Algorithm: "traefik", Count: r.count, Period: r.per, Options: fmt.Sprintf("burst=%d", n)}.String()
-	},
-	lines: traefikLines,
+	lines:      traefikLines,
 }
 
 func traefikLines(spec limit.Spec, w Where) Directives {
 	name := "shadow-" + w.name()
 	d, criterion := w.traefikSource()
-	middleware := []string{
-		"    " + name + ":   # no dry run: it refuses as soon as a router names it",
-		"      rateLimit:",
-		fmt.Sprintf("        average: %d", spec.Count),
-		"        period: " + limit.FormatPeriod(spec.Period),
-		fmt.Sprintf("        burst: %d", spec.Args().Int("burst", 1)),
-	}
-	if criterion != "" {
-		middleware = append(middleware, "        sourceCriterion:", "          "+criterion)
-	}
+	middleware := traefikMiddleware(name+":   # no dry run: it refuses as soon as a router names it", spec, criterion)
 	router := Block{Place: "router", Lines: []string{"middlewares: [" + name + "]"}}
 	if rule := w.traefikRule(); rule != "" {
 		router.Lines = append([]string{"rule: " + rule + "   # and what the rule says already"}, router.Lines...)
@@ -97,6 +85,21 @@ func (w *Where) traefikSource() (d Directives, criterion string) {
 		return d, ""
 	}
 	return d, "ipStrategy: {" + strings.Join(strategy, ", ") + "}"
+}
+
+// traefikMiddleware is a limit, below a name; without a criterion it is of the peer's address.
+func traefikMiddleware(name string, spec limit.Spec, criterion string) []string {
+	lines := []string{
+		"    " + name,
+		"      rateLimit:",
+		fmt.Sprintf("        average: %d", spec.Count),
+		"        period: " + limit.FormatPeriod(spec.Period),
+		fmt.Sprintf("        burst: %d", spec.Args().Int("burst", 1)),
+	}
+	if criterion != "" {
+		lines = append(lines, "        sourceCriterion:", "          "+criterion)
+	}
+	return lines
 }
 
 // traefikRule is the rule of a router for the paths of an action, or "".

@@ -94,6 +94,11 @@ func (w *Where) all() (page string, ok bool) {
 // exempt are the exempt addresses and networks, as every server writes them.
 func (w *Where) exempt() []string { return mapped.Of(w.Exempt, AddressText) }
 
+// trusted are the proxies, as every server writes them.
+func (w *Where) trusted() string {
+	return strings.Join(mapped.Of(w.Trusted, netip.Prefix.String), " ")
+}
+
 // AddressText is a network, or the one address that is all of it.
 func AddressText(network netip.Prefix) string {
 	if network.IsSingleIP() {
