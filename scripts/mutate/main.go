@@ -17,6 +17,7 @@
 package main
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"os"
@@ -96,17 +97,16 @@ func tryAll(mutants []mutant, o options) error {
 		return err
 	}
 	defer os.RemoveAll(work) //nolint:errcheck // what stays is in the folder for temporary files
-	interrupted := make(chan os.Signal, 1)
-	signal.Notify(interrupted, os.Interrupt, syscall.SIGTERM)
-
-	tester := tester{folder: work, timeout: o.timeout, bound: o.bound, short: o.short, interrupted: interrupted}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	tester := tester{folder: work, timeout: o.timeout, bound: o.bound, short: o.short}
 	var survivors []mutant
 	counts := map[outcome]int{}
 	sound := map[*pkg]bool{}
 	leftOut := 0
 	for i, m := range mutants {
 		if _, known := sound[m.pkg]; !known { // tests that fail or take too long anyway kill every mutant
-			if sound[m.pkg], err = tester.check(m.pkg); err != nil {
+			if sound[m.pkg], err = tester.check(ctx, m.pkg); err != nil {
 				return err
 			}
 		}
@@ -115,7 +115,7 @@ func tryAll(mutants []mutant, o options) error {
 			continue
 		}
 		begin := time.Now()
-		outcome, by, err := tester.try(m)
+		outcome, by, err := tester.try(ctx, m)
 		if err != nil {
 			return err
 		}

@@ -43,7 +43,7 @@ func TestMutants(t *testing.T) {
 	}
 	tester := tester{folder: t.TempDir(), timeout: time.Minute, bound: time.Minute}
 	for _, m := range mutants {
-		got, _, err := tester.try(m)
+		got, _, err := tester.try(t.Context(), m)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -57,7 +57,7 @@ func TestMutants(t *testing.T) {
 	}
 	broken := mutants[0]
 	broken.text = "buffer := 1"
-	if got, _, err := tester.try(broken); err != nil || got != invalid {
+	if got, _, err := tester.try(t.Context(), broken); err != nil || got != invalid {
 		t.Errorf("a mutant that does not compile is %s, %v", got, err)
 	}
 }
@@ -164,7 +164,7 @@ func TestEndless(t *testing.T) {
 	test := strings.Replace(sampleTest, "\tif", "\tfor x := 1; x > 0; {\n\t}\n\tif", 1)
 	mutants := mutantsOf(t, map[string]string{"go.mod": goMod, "sample.go": sample, "sample_test.go": test})
 	tester := tester{folder: t.TempDir(), timeout: 2 * time.Second}
-	if got, by, err := tester.try(mutants[0]); err != nil || got != slow {
+	if got, by, err := tester.try(t.Context(), mutants[0]); err != nil || got != slow {
 		t.Errorf("it is %s by %s, %v", got, by, err)
 	}
 }

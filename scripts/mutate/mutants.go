@@ -73,22 +73,22 @@ func list(patterns []string) ([]pkg, error) {
 
 // A mutant is one change of one file: what stands from begin to end becomes text.
 type mutant struct {
-	pkg          *pkg
-	file         string
-	line, column int
-	begin, end   int // bytes
-	was, text    string
-	around       string // its line
+	pkg       *pkg
+	begin     token.Position
+	end       int // byte
+	was, text string
+	around    string // its line
+	ticket    [sha256.Size]byte
 }
 
 func (m mutant) place() string {
-	name := m.file
+	at := m.begin
 	if folder, err := os.Getwd(); err == nil {
-		if relative, err := filepath.Rel(folder, m.file); err == nil {
-			name = relative
+		if relative, err := filepath.Rel(folder, at.Filename); err == nil {
+			at.Filename = relative
 		}
 	}
-	return fmt.Sprintf("%s:%d:%d", name, m.line, m.column)
+	return at.String()
 }
 
 func (m mutant) String() string {
@@ -132,7 +132,7 @@ func (p *pkg) mutants() ([]mutant, error) {
 		if ast.IsGenerated(tree) {
 			continue
 		}
-		v := visitor{pkg: p, file: file, source: source, files: files}
+		v := visitor{pkg: p, source: source, files: files}
 		ast.Inspect(tree, v.visit)
 		all = append(all, v.found...)
 	}
@@ -142,30 +142,21 @@ func (p *pkg) mutants() ([]mutant, error) {
 // draw orders the mutants by chance. The place of one depends on the seed, its file's name, the text of its line and how
 // often the file has the same mutant before it, but not on other mutants.
 func draw(mutants []mutant, seed uint64) []mutant {
-	type ticket struct {
-		number [sha256.Size]byte
-		mutant mutant
-	}
-	tickets := make([]ticket, len(mutants))
 	before := map[string]int{}
-	for i, m := range mutants {
-		what := fmt.Sprintf("%s/%s\n%s\n%s\n%s", m.pkg.ImportPath, filepath.Base(m.file), m.around, m.was, m.text)
+	for i := range mutants {
+		m := &mutants[i]
+		what := fmt.Sprintf("%s/%s\n%s\n%s\n%s", m.pkg.ImportPath, filepath.Base(m.begin.Filename), m.around, m.was, m.text)
 		before[what]++
-		tickets[i] = ticket{sha256.Sum256(fmt.Appendf(nil, "%d\n%s\n%d", seed, what, before[what])), m}
+		m.ticket = sha256.Sum256(fmt.Appendf(nil, "%d\n%s\n%d", seed, what, before[what]))
 	}
-	slices.SortFunc(tickets, func(a, b ticket) int { return bytes.Compare(a.number[:], b.number[:]) })
-	drawn := make([]mutant, len(mutants))
-	for i := range tickets {
-		drawn[i] = tickets[i].mutant
-	}
-	return drawn
+	slices.SortFunc(mutants, func(a, b mutant) int { return bytes.Compare(a.ticket[:], b.ticket[:]) })
+	return mutants
 }
 
 // A visitor collects the mutants of a file. Numbers from 100 up are left alone: they are sizes and patience, which no
 // test can tell from their neighbours.
 type visitor struct {
 	pkg    *pkg
-	file   string
 	source []byte
 	files  *token.FileSet
 	found  []mutant
@@ -177,8 +168,8 @@ func (v *visitor) add(begin, end token.Pos, text string) {
 	was := string(v.source[from.Offset:to.Offset])
 	line, _, _ := bytes.Cut(v.source[from.Offset-from.Column+1:], []byte("\n"))
 	v.found = append(v.found, mutant{
-		pkg: v.pkg, file: v.file, line: from.Line, column: from.Column, begin: from.Offset, end: to.Offset,
-		was: was, text: strings.ReplaceAll(text, "%s", was), around: string(bytes.TrimSpace(line)),
+		pkg: v.pkg, begin: from, end: to.Offset, was: was, text: strings.ReplaceAll(text, "%s", was),
+		around: string(bytes.TrimSpace(line)),
 	})
 }
 

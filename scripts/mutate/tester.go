@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -28,26 +29,25 @@ const (
 
 // A tester runs tests against one mutant at a time.
 type tester struct {
-	folder      string
-	timeout     time.Duration // of one run of tests, in time of the processor, and five times that on the clock
-	bound       time.Duration // of all runs of a mutant: no further one starts after it
-	short       bool
-	interrupted <-chan os.Signal
+	folder  string
+	timeout time.Duration // of one run of tests, in time of the processor, and five times that on the clock
+	bound   time.Duration // of all runs of a mutant: no further one starts after it
+	short   bool
 }
 
 // try returns what became of a mutant, and by which test.
-func (t tester) try(m mutant) (outcome, string, error) {
+func (t tester) try(ctx context.Context, m mutant) (outcome, string, error) {
 	begin := time.Now()
 	overlay, err := t.overlay(m)
 	if err != nil {
 		return "", "", err
 	}
-	result, by, err := t.test(overlay, m.pkg.ImportPath)
+	result, by, err := t.test(ctx, overlay, m.pkg.ImportPath)
 	for _, importer := range m.pkg.importers {
 		if result != survived || err != nil || time.Since(begin) > t.bound {
 			break
 		}
-		if result, by, err = t.test(overlay, importer); result == invalid {
+		if result, by, err = t.test(ctx, overlay, importer); result == invalid {
 			return "", "", fmt.Errorf("%s does not compile:\n%s", importer, by)
 		}
 	}
@@ -59,14 +59,10 @@ func (t tester) try(m mutant) (outcome, string, error) {
 
 // check reports whether the tests of a package end in time without a mutant, and takes those importers from it whose tests do
 // not. It says which are too slow. Tests that fail are an error.
-func (t tester) check(p *pkg) (ends bool, err error) {
-	name := filepath.Join(t.folder, "overlay.json")
-	if err := os.WriteFile(name, []byte("{}"), 0o600); err != nil {
-		return false, err
-	}
+func (t tester) check(ctx context.Context, p *pkg) (ends bool, err error) {
 	var inTime []string
 	for _, path := range append([]string{p.ImportPath}, p.importers...) {
-		switch result, by, err := t.test(name, path); {
+		switch result, by, err := t.test(ctx, "", path); {
 		case err != nil:
 			return false, err
 		case result == slow:
@@ -86,16 +82,16 @@ func (t tester) check(p *pkg) (ends bool, err error) {
 
 // overlay writes the changed file and returns the name of the file that tells the compiler of it.
 func (t tester) overlay(m mutant) (string, error) {
-	source, err := os.ReadFile(m.file)
+	source, err := os.ReadFile(m.begin.Filename)
 	if err != nil {
 		return "", err
 	}
 	changed := filepath.Join(t.folder, "mutant.go")
-	text := string(source[:m.begin]) + m.text + string(source[m.end:])
+	text := string(source[:m.begin.Offset]) + m.text + string(source[m.end:])
 	if err := os.WriteFile(changed, []byte(text), 0o600); err != nil {
 		return "", err
 	}
-	overlay, err := json.Marshal(map[string]map[string]string{"Replace": {m.file: changed}})
+	overlay, err := json.Marshal(map[string]map[string]string{"Replace": {m.begin.Filename: changed}})
 	if err != nil {
 		return "", err
 	}
@@ -109,45 +105,36 @@ const memory = "6000000"
 var failure = regexp.MustCompile(`(?m)^\s*--- FAIL: (\S+)|^(panic: .*|fatal error: .*)`)
 
 // test runs the tests of a package against the mutant. It returns the first test that failed, or what the compiler says.
-func (t tester) test(overlay, path string) (outcome, string, error) {
+func (t tester) test(ctx context.Context, overlay, path string) (outcome, string, error) {
 	clock := 5 * t.timeout // on a busy machine, and for tests that wait
 	script := `ulimit -d ` + memory + ` && ulimit -S -t ` + strconv.Itoa(int(t.timeout.Seconds())) +
 		` && exec go test -count=1 -failfast -vet=off -pgo=off -timeout=` + clock.String() +
 		` -short=` + strconv.FormatBool(t.short) + ` -overlay "$0" "$1"`
-	command := exec.Command("sh", "-c", script, overlay, path)
+	bounded, cancel := context.WithTimeout(ctx, clock+2*time.Minute) // what go test itself does not end
+	defer cancel()
+	command := exec.CommandContext(bounded, "sh", "-c", script, overlay, path)
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	var output bytes.Buffer
-	command.Stdout, command.Stderr = &output, &output
-	if err := command.Start(); err != nil {
-		return "", "", err
+	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGKILL) } // the tests' own programs with them
+	output, err := command.CombinedOutput()
+	if command.Process != nil {
+		_ = command.Cancel() // what tests left running
 	}
-	end := make(chan error, 1)
-	go func() { end <- command.Wait() }()
-	stop := func() { _ = syscall.Kill(-command.Process.Pid, syscall.SIGKILL) } // the tests' own programs with them
-	select {
-	case err := <-end:
-		stop()
-		var exit *exec.ExitError
-		switch {
-		case err == nil:
-			return survived, "", nil
-		case !errors.As(err, &exit):
-			return "", "", err
-		case bytes.Contains(output.Bytes(), []byte("[setup failed]")):
-			return "", "", fmt.Errorf("go test %s:\n%s", path, output.Bytes())
-		case bytes.Contains(output.Bytes(), []byte("[build failed]")):
-			return invalid, output.String(), nil
-		case bytes.Contains(output.Bytes(), []byte("panic: test timed out")), bytes.Contains(output.Bytes(), []byte("SIGXCPU")):
-			return slow, path, nil
-		}
-		return killed, path + " " + string(bytes.TrimSpace(failure.Find(output.Bytes()))), nil
-	case <-time.After(clock + 2*time.Minute): // what go test itself did not end
-		stop()
-		<-end //nolint:errcheck // it was killed
-		return slow, path, nil
-	case <-t.interrupted:
-		stop()
-		<-end //nolint:errcheck // it was killed
+	says := func(text string) bool { return bytes.Contains(output, []byte(text)) }
+	switch {
+	case err == nil:
+		return survived, "", nil
+	case ctx.Err() != nil:
 		return "", "", errors.New("interrupted")
+	case bounded.Err() != nil:
+		return slow, path, nil
+	case !errors.As(err, new(*exec.ExitError)):
+		return "", "", err
+	case says("[setup failed]"):
+		return "", "", fmt.Errorf("go test %s:\n%s", path, output)
+	case says("[build failed]"):
+		return invalid, string(output), nil
+	case says("panic: test timed out"), says("SIGXCPU"):
+		return slow, path, nil
 	}
+	return killed, path + " " + string(bytes.TrimSpace(failure.Find(output))), nil
 }
