@@ -160,7 +160,7 @@ func (t *Target) ExportAs(all []Wanted, as []string, w Where) *Export {
 		}
 		s, err := t.setting(want, as[i], &x)
 		if s.of, s.name = i, name; err == nil {
-			err = e.try(s)
+			err = t.write(&Export{Target: t, where: w}, []setting{s}) // alone, to see whether it can be written
 		}
 		if err == nil && t.most != nil && len(settings) == t.most(w) {
 			err = fmt.Errorf("there can be %d only", t.most(w))
@@ -193,12 +193,6 @@ func (e *Export) loseOptions(want Wanted, has limit.Spec) {
 	if _, _, there := policy.CutOption(has, "cooldown"); wanted && !there {
 		e.lose("%s: its cooldown of %s is left out: there is none there", want.Text, length)
 	}
-}
-
-// try is the error of a setting that cannot be written.
-func (e *Export) try(s setting) error {
-	alone := &Export{Target: e.Target, where: e.where}
-	return e.Target.write(alone, []setting{s})
 }
 
 // setting rounds a limit, and takes apart for which requests it is.

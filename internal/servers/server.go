@@ -96,7 +96,8 @@ func (s *Server) spec(text string) (limit.Spec, error) {
 			}
 		}
 	}
-	return limit.Spec{}, fmt.Errorf("limit %q: %s does not have it; want one such as %s", text, s.Title, s.example())
+	example, _ := s.Families()[len(s.grid)/2].Limit(10)
+	return limit.Spec{}, fmt.Errorf("limit %q: %s does not have it; want one such as %s", text, s.Title, example)
 }
 
 // settable reports whether a limit is made of settings of the server: a cooldown and what is of hosts is ours, of token buckets Envoy has only
@@ -114,10 +115,4 @@ func (s *Server) settable(spec limit.Spec) bool {
 		return err == nil
 	}
 	return true
-}
-
-// example is one of its limits.
-func (s *Server) example() string {
-	text, _ := s.Families()[len(s.grid)/2].Limit(10)
-	return text
 }

@@ -24,7 +24,7 @@ import (
 
 var (
 	awsFormat       = format{name: "aws-waf", has: isAWS, take: takeAWS}
-	terraformFormat = format{name: "terraform", is: looksLikeTerraform, read: readTerraform}
+	terraformFormat = format{name: "terraform", is: matches(terraformBlock), read: readTerraform}
 )
 
 func isAWS(d doc) bool {
@@ -47,8 +47,6 @@ func takeAWS(i *Import, docs []doc) {
 }
 
 var terraformBlock = lazy.Regexp(`(?m)^\s*(resource|module|variable|terraform|provider|locals|data)\s+("[^"]*"\s*)*\{`)
-
-func looksLikeTerraform(text []byte) bool { return terraformBlock().Match(text) }
 
 func readTerraform(i *Import, file string, text []byte) error {
 	d := doc{hcl.Parse(string(text)), file}

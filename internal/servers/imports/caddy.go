@@ -20,11 +20,9 @@ import (
 // Source: mholt/caddy-ratelimit 5625512, caddyfile.go, handler.go (order of zones, prefixes), ratelimit.go,
 // ringbuffer.go.
 
-var caddyFormat = format{name: "caddy", is: looksLikeCaddyfile, read: readCaddyfile, has: isCaddy, take: takeCaddy}
+var caddyFormat = format{name: "caddy", is: matches(caddyLine), read: readCaddyfile, has: isCaddy, take: takeCaddy}
 
 var caddyLine = lazy.Regexp(`(?m)^\s*(rate_limit\s*(\S+\s*)?\{|(reverse_proxy|file_server|php_fastcgi|encode|tls|handle(_path)?|import|order)(\s+[^;\n]*)?$)`)
-
-func looksLikeCaddyfile(text []byte) bool { return caddyLine().Match(text) }
 
 type caddyReader struct {
 	*Import

@@ -17,11 +17,9 @@ import (
 // Source: haproxy/haproxy 50872da, doc/configuration.txt, track-sc0, sc_http_req_rate, ACL basics, predefined ACLs;
 // src/http_act.c, http_action_track_sc.
 
-var haproxyFormat = format{name: "haproxy", is: looksLikeHAProxy, read: readHAProxy}
+var haproxyFormat = format{name: "haproxy", is: matches(haproxyLine), read: readHAProxy}
 
 var haproxyLine = lazy.Regexp(`(?m)^\s*(stick-table\s+type|http-request\s+(track-sc|deny|tarpit)|default_backend\s|acl\s+\S+\s|(frontend|backend|listen)\s+[^\s;{]+[ \t]*$)`)
-
-func looksLikeHAProxy(text []byte) bool { return haproxyLine().Match(text) }
 
 // A haproxySection is a frontend, a backend or both.
 type haproxySection struct {

@@ -118,6 +118,11 @@ type format struct {
 	take func(i *Import, docs []doc)
 }
 
+// matches reports of a text whether an expression fits it.
+func matches(expression func() *regexp.Regexp) func(text []byte) bool {
+	return func(text []byte) bool { return expression().Match(text) }
+}
+
 // A doc is a document, or a part of one, and the file where it stands.
 type doc struct {
 	*policy.Tree

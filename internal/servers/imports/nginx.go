@@ -22,12 +22,10 @@ import (
 // Sources: https://nginx.org/r/limit_req_zone; nginx/nginx 3f6f782, src/http/modules/ngx_http_limit_req_module.c and
 // ngx_http_limit_conn_module.c.
 
-var nginxFormat = format{name: "nginx", is: looksLikeNginx, read: readNginx}
+var nginxFormat = format{name: "nginx", is: matches(nginxLine), read: readNginx}
 
 var nginxLine = lazy.Regexp(`(?m)^\s*(limit_req(_zone|_status|_dry_run)?\s[^\n]*;|(http|server|events|upstream\s+\S+|location\s[^{\n]+|map\s+\S+\s+\S+|geo\s[^{\n]+)\s*\{([^$\w]|\w+[\s;]|$)|` +
 	`(include|server_name|listen|proxy_pass|worker_processes)\s[^\n]*;)`)
-
-func looksLikeNginx(text []byte) bool { return nginxLine().Match(text) }
 
 // An nginxReader takes apart one configuration.
 type nginxReader struct {

@@ -21,7 +21,7 @@ import (
 // .../http/routing/rules-and-priority.md, pkg/config/dynamic/middlewares.go,
 // pkg/middlewares/ratelimiter/rate_limiter.go.
 
-var traefikFormat = format{name: "traefik", has: isTraefik, take: takeTraefik, is: looksLikeTOML, read: readTOML}
+var traefikFormat = format{name: "traefik", has: isTraefik, take: takeTraefik, is: matches(tomlHead), read: readTOML}
 
 func isTraefik(d doc) bool {
 	kind := d.Say("kind")

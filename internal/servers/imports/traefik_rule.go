@@ -143,8 +143,6 @@ func (c *traefikConfig) ingress(d doc) {
 
 var tomlHead = lazy.Regexp(`(?mi)^[ \t]*\[http\.(routers|middlewares)[^\[\]\n]*\]`)
 
-func looksLikeTOML(text []byte) bool { return tomlHead().Match(text) }
-
 var tomlTable = lazy.Regexp(`(?m)^[ \t]*\[\[?([^\[\]=\n]+)\]\]?[ \t]*(#.*)?$`)
 
 // readTOML reads a dynamic configuration in TOML: tables by their names, whose lines are as in Terraform.
