@@ -155,14 +155,9 @@ func (s *search) may(text string) bool { return !s.Only || strings.HasPrefix(tex
 
 // ranked are the limits judged so far, the best first.
 func (s *search) ranked() []string {
-	all := make([]string, 0, len(s.wrong))
-	for text := range s.wrong {
-		all = append(all, text)
-	}
-	slices.SortFunc(all, func(x, y string) int {
+	return slices.SortedFunc(maps.Keys(s.wrong), func(x, y string) int {
 		return cmp.Or(cmp.Compare(s.wrong[x], s.wrong[y]), s.likelier(x, y))
 	})
-	return all
 }
 
 // polish tries what lies beside the best limits of each algorithm.

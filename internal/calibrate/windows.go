@@ -13,21 +13,15 @@ import (
 // Windows of each kind, by their lengths.
 
 // windowPeriods lists the periods of windows.
-var windowPeriods = func() (all []limit.Time) {
-	for _, n := range []limit.Time{100, 200, 250, 500, 1500, 2500} {
-		all = append(all, n*limit.Millisecond)
-	}
-	for _, n := range []limit.Time{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20, 25, 30, 40, 45, 50} {
-		all = append(all, n*limit.Second)
-	}
-	for _, n := range []limit.Time{60, 75, 90, 120, 150, 180, 240, 300, 360, 420, 480, 600, 720, 900, 1200, 1500, 1800, 2700} {
-		all = append(all, n*limit.Second)
-	}
-	for _, n := range []limit.Time{1, 2, 3, 4, 6, 8, 12, 24} {
-		all = append(all, n*limit.Hour)
-	}
-	return all
-}()
+var windowPeriods = slices.Concat(
+	times(limit.Millisecond, 100, 200, 250, 500, 1500, 2500),
+	times(limit.Second, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20, 25, 30, 40, 45, 50),
+	times(limit.Second, 60, 75, 90, 120, 150, 180, 240, 300, 360, 420, 480, 600, 720, 900, 1200, 1500, 1800, 2700),
+	times(limit.Hour, 1, 2, 3, 4, 6, 8, 12, 24))
+
+func times(unit limit.Time, counts ...limit.Time) []limit.Time {
+	return mapped.Of(counts, func(n limit.Time) limit.Time { return n * unit })
+}
 
 // A windowKind is a kind of windows: its limits by how they are written.
 type windowKind struct{ algorithm, options string }

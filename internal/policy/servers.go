@@ -120,12 +120,8 @@ func presetDeviation(spec limit.Spec) string {
 }
 
 func hasOption(spec limit.Spec, name string) bool {
-	for option := range strings.SplitSeq(spec.Options, ",") {
-		if option == name || strings.HasPrefix(option, name+"=") {
-			return true
-		}
-	}
-	return false
+	_, taken := CutOptions(spec, name)
+	return taken != ""
 }
 
 // fill returns how long an empty bucket of the shape takes to fill, in microseconds; it need not be a whole number. A

@@ -169,12 +169,9 @@ func (a *Advice) foremost(all []Suggestion) (best []*Suggestion, left int) {
 
 // SparesPercent reports whether a limit spares such a share of the protected ones of some clients.
 func (a *Advice) SparesPercent(f *Figures, p Percent, clients *who.Groups) bool {
-	for _, g := range a.Goals {
-		if f.Hit.Of(g.Who) > (Goal{g.Who, p, g.OneOf}).MayHit(clients.Of(g.Who)) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(a.Goals, func(g Goal) bool {
+		return f.Hit.Of(g.Who) > (Goal{g.Who, p, g.OneOf}).MayHit(clients.Of(g.Who))
+	})
 }
 
 // firstKeeping is the first stop from which on all keep a promise; −1 if the last breaks it.

@@ -1,6 +1,7 @@
 package suggest
 
 import (
+	"slices"
 	"strings"
 
 	"shadow/internal/sweep"
@@ -35,12 +36,8 @@ func twoDigits(n int64) int64 {
 
 // isPlain reports whether the numbers in a text have at most two digits that are not zeros behind others.
 func isPlain(text string) bool {
-	for number := range strings.FieldsFuncSeq(text, func(r rune) bool { return r < '0' || r > '9' }) {
-		if len(strings.TrimRight(number, "0")) > 2 {
-			return false
-		}
-	}
-	return true
+	numbers := strings.FieldsFunc(text, func(r rune) bool { return r < '0' || r > '9' })
+	return !slices.ContainsFunc(numbers, func(number string) bool { return len(strings.TrimRight(number, "0")) > 2 })
 }
 
 // leastLoads is the number of page loads that show a pace.

@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"sync"
 
@@ -365,11 +366,7 @@ func inOrder(at map[int64]*Point) (points []Point) {
 
 // spread tells each point how many clients need more than its burst.
 func spread(points []Point, falls map[int64]*step) {
-	needs := make([]int64, 0, len(falls))
-	for need := range falls {
-		needs = append(needs, need)
-	}
-	slices.Sort(needs)
+	needs := slices.Sorted(maps.Keys(falls))
 	var hit step
 	for i := len(points) - 1; i >= 0; i-- {
 		p := &points[i]

@@ -135,10 +135,8 @@ func isLogged(value string) bool { return strings.Trim(value, "-,: ") != "" }
 
 // isDurations reports whether a value is "-" or a list of nginx's durations.
 func (c *column) isDurations(i int) bool {
-	for _, part := range strings.FieldsFunc(c.values[i], func(r rune) bool { return strings.ContainsRune(",: ", r) }) {
-		if part != "-" && (!isMillis(part) || len(part) > 9) {
-			return false
-		}
-	}
-	return c.values[i] != ""
+	parts := strings.FieldsFunc(c.values[i], func(r rune) bool { return strings.ContainsRune(",: ", r) })
+	return c.values[i] != "" && !slices.ContainsFunc(parts, func(part string) bool {
+		return part != "-" && (!isMillis(part) || len(part) > 9)
+	})
 }

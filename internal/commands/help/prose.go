@@ -1,6 +1,7 @@
 package help
 
 import (
+	"slices"
 	"strings"
 
 	"shadow/internal/lazy"
@@ -34,12 +35,7 @@ func Prose(text string, width int) string {
 }
 
 func tooWide(lines []string, width int) bool {
-	for _, line := range lines {
-		if width > 0 && table.ColumnsOf(line) > width {
-			return true
-		}
-	}
-	return false
+	return width > 0 && slices.ContainsFunc(lines, func(line string) bool { return table.ColumnsOf(line) > width })
 }
 
 // firstColumn finds the first column of an indented line with the gap behind it, or the indentation of a single column.

@@ -2,6 +2,7 @@ package object
 
 import (
 	"path"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -17,12 +18,7 @@ var Schemes = []string{"s3", "gs", "azblob", "file"}
 // IsName reports whether the name of an input is that of an object, or stands for objects.
 func IsName(name string) bool {
 	scheme, _, found := strings.Cut(name, "://")
-	for _, s := range Schemes {
-		if found && s == scheme {
-			return true
-		}
-	}
-	return false
+	return found && slices.Contains(Schemes, scheme)
 }
 
 // A Name holds the parts of a URL.

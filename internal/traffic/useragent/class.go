@@ -2,6 +2,7 @@ package useragent
 
 import (
 	"bytes"
+	"slices"
 
 	"shadow/internal/request"
 	"shadow/internal/traffic/intern"
@@ -51,12 +52,7 @@ func Classify(agent []byte) request.Class {
 
 // holdsAny reports whether b contains one of the words.
 func holdsAny(b []byte, words ...string) bool {
-	for _, w := range words {
-		if bytes.Contains(b, []byte(w)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(words, func(w string) bool { return bytes.Contains(b, []byte(w)) })
 }
 
 // notFollowed are patterns of the list that fit people, and why.
@@ -118,12 +114,7 @@ func looksLikeBrowser(words []byte) bool {
 	if bytes.HasPrefix(words, []byte("mozilla/")) {
 		return holdsAny(words, engines...) || holdsAny(words, platforms...)
 	}
-	for _, family := range browserFamilies {
-		if bytes.HasPrefix(words, []byte(family)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(browserFamilies, func(f string) bool { return bytes.HasPrefix(words, []byte(f)) })
 }
 
 var engines = []string{"applewebkit/", "gecko/", "trident/", "msie ", "khtml", "presto/", "goanna/", "servo/"}

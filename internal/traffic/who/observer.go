@@ -2,6 +2,7 @@ package who
 
 import (
 	"net/netip"
+	"slices"
 	"strings"
 
 	"shadow/internal/request"
@@ -197,12 +198,7 @@ var scanners = []string{
 var deliverers = []string{"amazon cloudfront", "bunnycdn", "keycdn", "fastly", "cdn77", "gcore"}
 
 func holdsAny(agent string, parts []string) bool {
-	for _, part := range parts {
-		if strings.Contains(agent, part) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(agent, part) })
 }
 
 // namesHost reports whether an agent names one of the hosts of this site by its address.
@@ -216,12 +212,7 @@ func namesHost(agent string, hosts [][]byte) bool {
 		end = len(rest)
 	}
 	name := strings.TrimPrefix(strings.ToLower(rest[:end]), "www.")
-	for _, host := range hosts {
-		if name == string(host) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(hosts, func(host []byte) bool { return name == string(host) })
 }
 
 // address returns the address of a client; the zero one if it is none.
