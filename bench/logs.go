@@ -107,7 +107,7 @@ func (b *bench) log(lines, clients int64) (string, int64, error) {
 	return name, lines, warm(name)
 }
 
-// packed returns the log compressed at the level that gzip and logrotate use.
+// packed returns the log as gzip compresses it, which logrotate runs.
 func (b *bench) packed(lines int64) (string, int64, error) {
 	log, _, err := b.log(lines, 50_000)
 	if err != nil {
@@ -115,7 +115,11 @@ func (b *bench) packed(lines int64) (string, int64, error) {
 	}
 	name := log + ".gz"
 	if _, err := os.Stat(name); err != nil {
-		if err := pack(log, name); err != nil {
+		if err := create(name, func(w io.Writer) error {
+			gzip := exec.CommandContext(b.ctx, "gzip", "-c", log)
+			gzip.Stdout = w
+			return gzip.Run()
+		}); err != nil {
 			return "", 0, err
 		}
 	}
@@ -131,7 +135,7 @@ func (b *bench) planted(int64) (string, int64, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", 0, err
 	}
-	test := exec.CommandContext(b.ctx, "go", "test", "./pipeline", "-count=1", "-run", "^TestPlantedKeys$")
+	test := exec.CommandContext(b.ctx, "go", "test", "./internal/pipeline", "-count=1", "-run", "^TestPlantedKeys$")
 	test.Env = append(os.Environ(), "SHADOW_PLANTED="+dir)
 	if out, err := test.CombinedOutput(); err != nil {
 		return "", 0, errors.Join(fmt.Errorf("%w\n%s", err, out), os.RemoveAll(dir)) // half of them would look whole
@@ -211,11 +215,7 @@ func create(name string, fill func(io.Writer) error) error {
 	if err != nil {
 		return err
 	}
-	err = fill(file)
-	if closeErr := file.Close(); err == nil {
-		err = closeErr
-	}
-	if err != nil {
+	if err := errors.Join(fill(file), file.Close()); err != nil {
 		os.Remove(part)
 		return err
 	}
@@ -241,25 +241,6 @@ func bytesOf(name string) int64 {
 		return 0
 	}
 	return info.Size()
-}
-
-// pack compresses a file.
-func pack(log, packed string) error {
-	in, err := os.Open(log)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	return create(packed, func(w io.Writer) error {
-		zip, err := gzip.NewWriterLevel(w, 6)
-		if err != nil {
-			return err
-		}
-		if _, err := io.Copy(zip, in); err != nil {
-			return err
-		}
-		return zip.Close()
-	})
 }
 
 // gunzip reads a file and throws away what comes out.

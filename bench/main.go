@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -15,6 +16,8 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+
+	"shadow/internal/mapped"
 )
 
 // A bench is what all groups need.
@@ -41,7 +44,8 @@ func main() {
 
 func run(ctx context.Context) error {
 	b := &bench{ctx: ctx, out: os.Stdout}
-	flag.StringVar(&b.dir, "dir", defaultDir(), "where logs are kept between runs (SHADOW_BENCH_DIR)")
+	dir := cmp.Or(os.Getenv("SHADOW_BENCH_DIR"), filepath.Join(os.TempDir(), "shadow-bench"))
+	flag.StringVar(&b.dir, "dir", dir, "where logs are kept between runs (SHADOW_BENCH_DIR)")
 	flag.StringVar(&b.shadow, "shadow", "", "the program to measure; built from ./cmd/shadow if not given")
 	flag.Int64Var(&b.lines[smaller], "lines", 1_000_000, "lines of the smaller log")
 	flag.Int64Var(&b.lines[larger], "large", 10_000_000, "lines of the larger log; 0 to do without")
@@ -150,19 +154,7 @@ func (b *bench) table(g group, lines int64) error {
 	return nil
 }
 
-func defaultDir() string {
-	if dir := os.Getenv("SHADOW_BENCH_DIR"); dir != "" {
-		return dir
-	}
-	return filepath.Join(os.TempDir(), "shadow-bench")
-}
-
-func groupNames() (names []string) {
-	for _, g := range groups {
-		names = append(names, g.name)
-	}
-	return names
-}
+func groupNames() []string { return mapped.Of(groups, func(g group) string { return g.name }) }
 
 func choose(only string) ([]group, error) {
 	if only == "" {

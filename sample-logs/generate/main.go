@@ -2,6 +2,7 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -41,8 +42,5 @@ func write(log io.WriterTo, name string) error {
 		return err
 	}
 	_, err = log.WriteTo(file)
-	if closeErr := file.Close(); err == nil {
-		err = closeErr
-	}
-	return err
+	return errors.Join(err, file.Close())
 }
