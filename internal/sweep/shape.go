@@ -3,9 +3,11 @@ package sweep
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
+	"shadow/internal/mapped"
 	"shadow/internal/request"
 	"shadow/limit"
 )
@@ -133,53 +135,17 @@ func DefaultPeriods() []limit.Time {
 // DefaultRates are 20 rates of token buckets, each about twice the one before: for one client from one in ten minutes, for
 // keys that clients share from one in ten seconds.
 func DefaultRates(by request.Key) []Rate {
-	m, s := limit.Minute, limit.Second
 	if by.Shared() {
-		return []Rate{
-			{6, m},
-			{12, m},
-			{30, m},
-			{1, s},
-			{2, s},
-			{3, s},
-			{5, s},
-			{10, s},
-			{20, s},
-			{30, s},
-			{50, s},
-			{100, s},
-			{200, s},
-			{300, s},
-			{500, s},
-			{1000, s},
-			{2000, s},
-			{3000, s},
-			{5000, s},
-			{10_000, s},
-		}
+		return slices.Concat(perPeriod(limit.Minute, 6, 12, 30),
+			perPeriod(limit.Second, 1, 2, 3, 5, 10, 20, 30, 50, 100, 200, 300, 500, 1000, 2000, 3000, 5000, 10_000))
 	}
-	return []Rate{
-		{6, limit.Hour},
-		{12, limit.Hour},
-		{30, limit.Hour},
-		{1, m},
-		{2, m},
-		{3, m},
-		{6, m},
-		{10, m},
-		{15, m},
-		{20, m},
-		{30, m},
-		{1, s},
-		{2, s},
-		{3, s},
-		{5, s},
-		{10, s},
-		{20, s},
-		{30, s},
-		{50, s},
-		{100, s},
-	}
+	return slices.Concat(perPeriod(limit.Hour, 6, 12, 30), perPeriod(limit.Minute, 1, 2, 3, 6, 10, 15, 20, 30),
+		perPeriod(limit.Second, 1, 2, 3, 5, 10, 20, 30, 50, 100))
+}
+
+// perPeriod makes rates of counts per period.
+func perPeriod(per limit.Time, counts ...int64) []Rate {
+	return mapped.Of(counts, func(count int64) Rate { return Rate{count, per} })
 }
 
 // DefaultBursts returns the bursts for which it is counted how many requests a token bucket refuses.
