@@ -64,35 +64,21 @@ or milliseconds, and what says that several hosts count: replicas=3, with a cach
 	return cmd
 }
 
-// anyAlgorithm are rows for the options that go with every algorithm.
-var anyAlgorithm = []policy.Algorithm{
-	{
-		Name: "(any)", Options: commonOptions[0], Summary: "keeps out for a while who was refused",
-		Example: "token:6/30s,cooldown=5m",
-	},
-	{
-		Name: "(any)", Options: commonOptions[1], Summary: "reads a clock of whole milliseconds, or seconds",
-		Example: "fixed:6/30s,clock=1ms",
-	},
-	{
-		Name: "(any)", Options: commonOptions[2], Summary: "is counted on several hosts",
-		Example: "token:6/30s,replicas=3",
-	},
-	{
-		Name: "(any)", Options: commonOptions[3], Summary: "these judge by copies of one count",
-		Example: "token:6/30s,cache=100ms,replicas=3",
-	},
-	{
-		Name: "(any)", Options: commonOptions[4], Summary: "hosts have clocks that differ",
-		Example: "token:6/30s,drift=50ms",
-	},
-	{
-		Name: "(any)", Options: commonOptions[5], Summary: "the store of its count is away",
-		Example: "token:6/30s,store=down:fixed",
-	},
-}
-
-var commonOptions = strings.Split(limit.Common, ", ")
+// anyAlgorithm has rows for the options that go with every algorithm, in the order of limit.Common.
+var anyAlgorithm = func() (rows []policy.Algorithm) {
+	options := strings.Split(limit.Common, ", ")
+	for i, of := range []struct{ summary, example string }{
+		{"keeps out for a while who was refused", "token:6/30s,cooldown=5m"},
+		{"reads a clock of whole milliseconds, or seconds", "fixed:6/30s,clock=1ms"},
+		{"is counted on several hosts", "token:6/30s,replicas=3"},
+		{"these judge by copies of one count", "token:6/30s,cache=100ms,replicas=3"},
+		{"hosts have clocks that differ", "token:6/30s,drift=50ms"},
+		{"the store of its count is away", "token:6/30s,store=down:fixed"},
+	} {
+		rows = append(rows, policy.Algorithm{Name: "(any)", Options: options[i], Summary: of.summary, Example: of.example})
+	}
+	return rows
+}()
 
 // listedLimits returns the algorithms, the options that go with all of them, and the names of libraries and servers,
 // each as one that says what its example means.
