@@ -1,5 +1,5 @@
 // Package contrib embeds the JSON schema of shadow.yaml, which editors and the program check configurations by, and the
-// files that run a night.
+// crontab of a night.
 package contrib
 
 import _ "embed"
@@ -13,11 +13,3 @@ var Schema []byte
 //
 //go:embed nightly/crontab
 var Crontab string
-
-// NightService and NightTimer have it run by systemd.
-var (
-	//go:embed nightly/shadow-night.service
-	NightService string
-	//go:embed nightly/shadow-night.timer
-	NightTimer string
-)

@@ -115,17 +115,17 @@ func newInit() *cobra.Command {
 	f := new(initial.Init)
 	cmd := &cobra.Command{
 		Use:   "init LOG…",
-		Short: "Write a commented shadow.yaml that fits a log, or the lines that run a night with it",
+		Short: "Write a commented shadow.yaml that fits a log, or a crontab for it",
 		Long: `Init reads a log, and writes a shadow.yaml to begin with: how the log is read, the proxies before the site, which
 clients are its own servers and monitors, and the limit that suggest names as a first policy. Comments say why, and what
 else may mislead.
 
 Flags that are given, and defaults in force, become defaults of the file. It goes to standard output, unless --file says where to.
---night writes lines for cron or systemd instead: they judge these logs each night by the policies of shadow.yaml.`,
+--cron writes a crontab instead, which judges these logs each night by the policies of shadow.yaml.`,
 		Example: `  shadow config init access.log
   shadow config init /var/log/nginx --file shadow.yaml
   shadow config init access.log --client-from x-forwarded-for --trusted-proxy private --for haproxy
-  shadow config init /var/log/nginx/access.log --night cron > shadow.cron`,
+  shadow config init /var/log/nginx/access.log --cron > shadow.cron`,
 		Args: logArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.Caller = callerOf(cmd)
@@ -140,9 +140,9 @@ Flags that are given, and defaults in force, become defaults of the file. It goe
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	f.Holdout, f.Scale, f.Recover, f.Band = pipeline.DefaultHoldout, pipeline.SameScale, suggest.DefaultRecover, true
-	flags.StringVar(&f.File, "file", "", "write it to this `file`, which must not be there; with --night, where it lies")
+	flags.StringVar(&f.File, "file", "", "write it to this `file`, which must not be there; with --cron, where it lies")
 	flags.BoolVar(&f.Replace, "replace", false, "replace that file")
-	option.OneOf("cron", "systemd").Add(cmd, &f.Night, "night", "write lines for `what` runs a night: cron or systemd")
+	flags.BoolVar(&f.Cron, "cron", false, "write a crontab that runs a night with it instead")
 	option.Needs(cmd, []string{"file"}, "replace")
 	addGoals(cmd, &f.Suggest)
 	addReading(cmd, &f.Reading)

@@ -21,9 +21,9 @@ import (
 // that suggest answers with. With what it finds of proxies it reads the logs again.
 type Init struct {
 	pipeline.Suggest
-	File    string           // where shadow.yaml is to be; "": on Out, and of Night in the working directory
+	File    string           // where shadow.yaml is to be; "": on Out, and with Cron in the working directory
 	Replace bool             // whether it may be there already
-	Night   string           // cron or systemd: lines that run a night with it, in its place; "": none
+	Cron    bool             // a crontab that runs a night with it, in its place
 	Given   []policy.Default // what flags state that can be a default
 }
 
@@ -35,8 +35,8 @@ type setting struct {
 
 // Run verifies what is asked, reads, and writes.
 func (f *Init) Run(ctx context.Context, logs []string) error {
-	if f.Night != "" {
-		return f.writeNight(logs)
+	if f.Cron {
+		return f.writeCrontab(logs)
 	}
 	if once := ingest.Once(logs); once != "" {
 		return pipeline.Usage("%s can be read only once, and a log behind a proxy is read again with what was found: name a file", once)
@@ -52,16 +52,7 @@ func (f *Init) Run(ctx context.Context, logs []string) error {
 		_, err := f.Out.Write([]byte(text))
 		return cmp.Or(err, incomplete)
 	}
-	how := os.O_WRONLY | os.O_CREATE | os.O_EXCL // it may have come meanwhile
-	if f.Replace {
-		how = os.O_WRONLY | os.O_CREATE | os.O_TRUNC
-	}
-	file, err := os.OpenFile(f.File, how, 0o644)
-	if err != nil {
-		return err
-	}
-	_, err = file.WriteString(text)
-	return cmp.Or(err, file.Close(), incomplete)
+	return cmp.Or(os.WriteFile(f.File, []byte(text), 0o644), incomplete)
 }
 
 // mostReadings bounds how often logs are read: behind a proxy may be another one.
@@ -88,8 +79,8 @@ func (f *Init) text(ctx context.Context, logs []string) (string, error) {
 		}
 		if reading == mostReadings || !f.trust(page.Findings, &settings) {
 			if text := guessed(q.Found().Stats.Inputs); text != "" && f.Format == "auto" {
-				settings = append(settings, setting{policy.Default{Name: "format", Values: []string{text}},
-					"No known format reads the log: this one is guessed from its values. `shadow doctor parse` shows each field."})
+				why := "No known format reads the log: this one is guessed from its values. `shadow doctor parse` shows each field."
+				settings = append(settings, setting{policy.Default{Name: "format", Values: []string{text}}, why})
 			}
 			return written(page, settings, q.Workers()), cmp.Or(q.Release(), err)
 		}

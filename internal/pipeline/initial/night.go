@@ -12,8 +12,8 @@ import (
 	"shadow/internal/policy"
 )
 
-// writeNight writes a file of contrib/nightly, for these logs and the policies of shadow.yaml.
-func (f *Init) writeNight(logs []string) error {
+// writeCrontab writes that of contrib/nightly, for these logs and the policies of shadow.yaml.
+func (f *Init) writeCrontab(logs []string) error {
 	f.ConfigFile = f.File
 	var limits []string
 	if _, err := f.Build(f.Started, func(c *policy.Config) ([]policy.Policy, error) {
@@ -32,25 +32,16 @@ func (f *Init) writeNight(logs []string) error {
 		}
 		names = append(names, absolute)
 	}
-	variables := []string{"SHADOW_LOGS=" + pipeline.Words(names[1:]...)}
+	variables := `SHADOW_LOGS="` + pipeline.Words(names[1:]...) + "\"\n"
 	if limits != nil {
-		variables = append(variables, "SHADOW_LIMITS="+pipeline.Words(limits...))
+		variables += `SHADOW_LIMITS="` + pipeline.Words(limits...) + "\"\n"
 	}
-	cron, systemd := "", ""
-	for _, v := range variables {
-		if strings.Contains(v, `"`) || escape.Visible(v) != v {
-			return pipeline.Usage("%s: such a name cannot stand in a crontab: give it another one", v)
-		}
-		name, value, _ := strings.Cut(v, "=")
-		cron += name + `="` + value + "\"\n"
-		systemd += `Environment="` + strings.NewReplacer("%", "%%", `\`, `\\`).Replace(v) + "\"\n"
+	flat := strings.ReplaceAll(variables, "\n", "")
+	if strings.Count(flat, `"`) != 2*strings.Count(variables, "\n") || escape.Visible(flat) != flat {
+		return pipeline.Usage("a name with %q, or with what is not visible, cannot stand in a crontab: give it another one", `"`)
 	}
-	text := strings.Replace(contrib.Crontab, "SHADOW_LOGS=/var/log/nginx\n", cron, 1)
-	if f.Night == "systemd" {
-		text = "# shadow-night.service; contrib/nightly/crontab says how to make its user\n" +
-			strings.Replace(contrib.NightService, "EnvironmentFile=", systemd+"EnvironmentFile=", 1) +
-			"\n# shadow-night.timer\n" + contrib.NightTimer
-	}
-	_, err := io.WriteString(f.Out, "# The night finds it there: install -D -m 644 "+pipeline.Words(names[0])+" /var/lib/shadow/shadow.yaml\n"+text)
+	text := "# The night finds it there: install -D -m 644 " + pipeline.Words(names[0]) + " /var/lib/shadow/shadow.yaml\n" +
+		"# With shadow-night.timer of systemd in the place of cron, SHADOW_… go into /etc/default/shadow-night.\n"
+	_, err := io.WriteString(f.Out, text+strings.Replace(contrib.Crontab, "SHADOW_LOGS=/var/log/nginx\n", variables, 1))
 	return err
 }
