@@ -13,7 +13,7 @@ import (
 
 func newTail() *cobra.Command {
 	f := &live.Tail{
-		Every: limit.Minute, Save: 5 * limit.Second, Flush: 10 * limit.Second, SpoolMax: tail.DefaultSpool,
+		Every: limit.Minute, Save: 5 * limit.Second, Flush: 10 * limit.Second, SpoolMax: tail.DefaultSpool, Page: limit.Hour,
 	}
 	cmd := &cobra.Command{
 		Use:   "tail LOG… --limit LIMIT…",
@@ -58,7 +58,8 @@ SIGINT and SIGTERM end it with exit code 0, or 3 if part of a log was not found;
 	option.Period.Add(cmd, &f.Every, "every", "how often a summary is written to standard error")
 	option.Period.Add(cmd, &f.Save, "save-every", "how often --state is written")
 	option.Address.Add(cmd, &f.Listen, "listen", "serve metrics for Prometheus at this `address`: 127.0.0.1:9598 (/metrics, "+
-		"/healthz)")
+		"/healthz), and to a browser of this machine the page of shadow explore")
+	option.Period.Add(cmd, &f.Page, "page", "how much of the logs (`time`, up to now) that page shows")
 	option.AtLeast(0, "").Add(cmd, &f.MaxKeys, "max-keys", "remember at most this many clients, or other keys of a kind; "+
 		"then forget those idle for longest (`number`, 0: no bound)")
 	addRedis(cmd, &f.Redis)
@@ -75,9 +76,10 @@ SIGINT and SIGTERM end it with exit code 0, or 3 if part of a log was not found;
 	addConfig(cmd, &f.Source, "actions, tiers and policies")
 	addLimitsFrom(cmd, &f.Source)
 	addOutput(cmd, &f.Output, "summaries, as lines on standard error or, as json, on standard output", []string{"text", "json"})
-	flags.BoolVarP(&f.Quiet, "quiet", "q", false, "write no summaries")
+	flags.BoolVarP(&f.Quiet, "quiet", "q", false, "write no summaries, and serve no page")
 	addAnonymity(cmd, &f.Anonymity)
 	option.Needs(cmd, []string{"redis"}, "clock")
+	option.Needs(cmd, []string{"listen"}, "page")
 	option.Needs(cmd, []string{"db"}, "flush", "spool-max")
 	option.Needs(cmd, []string{"state"}, "save-every")
 	return cmd

@@ -62,24 +62,33 @@ func (m *Metrics) handler(version string, now func() time.Time, further ...prome
 	return mux
 }
 
-// Listen serves the metrics at an address, with those of asking Redis unless they are nil, until stop is called.
-func (m *Metrics) Listen(address, version string, redis *RedisMetrics) (stop func(), err error) {
+// Listen serves the metrics at an address, with those of asking Redis unless they are nil, until stop is called; and a page
+// below a path, unless it is nil. It returns where it listens.
+func (m *Metrics) Listen(address, version string, redis *RedisMetrics, path string, page http.Handler) (at string, stop func(), err error) {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
-		return nil, err
+		return "", nil, err
 	}
 	var further []prometheus.Collector
 	if redis != nil {
 		further = append(further, redis)
 	}
 	bounded := &boundedListener{Listener: listener, max: max(2, min(maxConnections, maxFiles()/8)), open: map[net.Conn]bool{}}
+	mux := http.NewServeMux()
+	mux.Handle("/", m.handler(version, time.Now, further...))
+	if page != nil {
+		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
+			_ = http.NewResponseController(w).SetWriteDeadline(time.Time{}) // an answer may take minutes
+			page.ServeHTTP(w, r)
+		})
+	}
 	server := &http.Server{
-		Handler: m.handler(version, time.Now, further...), ConnState: bounded.note, MaxHeaderBytes: 64 << 10,
+		Handler: mux, ConnState: bounded.note, MaxHeaderBytes: 64 << 10,
 		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second,
 		IdleTimeout: 2 * time.Minute, // longer than between two scrapes
 	}
 	go func() { _ = server.Serve(bounded) }() // it ends with stop
-	return func() {
+	return listener.Addr().String(), func() {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
 		_ = server.Shutdown(ctx) // the process ends anyway

@@ -4,6 +4,7 @@ package tail
 
 import (
 	"errors"
+	"net/http"
 	"time"
 
 	"shadow/internal/store/duck"
@@ -18,8 +19,8 @@ func encode(*replay.Addition) ([]byte, error) { return nil, duck.ErrNotBuilt }
 func decode([]byte) (*replay.Addition, error) { return nil, duck.ErrNotBuilt }
 
 // Listen fails.
-func (*Metrics) Listen(string, string, *RedisMetrics) (stop func(), err error) {
-	return nil, errors.New("this shadow was built without metrics (nostore): take the full one, or leave out --listen")
+func (*Metrics) Listen(string, string, *RedisMetrics, string, http.Handler) (at string, stop func(), err error) {
+	return "", nil, errors.New("this shadow was built without metrics (nostore): take the full one, or leave out --listen")
 }
 
 // RedisMetrics are of no Redis.

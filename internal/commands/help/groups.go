@@ -47,7 +47,7 @@ var Groups = []Group{
 	}},
 	{"Sending", []string{"client-header", "client-source", "minutes", "methods", "max-rate", "yes-it-is-mine"}},
 	{"Output", []string{
-		"output", "file", "replace", "cron", "tables", "details", "top", "sort", "lines", "no-plot", "verdicts", "trace", "would-blocks", "every", "listen",
+		"output", "file", "replace", "cron", "tables", "details", "top", "sort", "lines", "no-plot", "verdicts", "trace", "would-blocks", "every", "listen", "page",
 		"ui", "compare", "fail-if",
 		"notify-command", "no-open", "follow", "port", "anonymize", "anonymize-key", "quiet", "verbose", "help",
 	}},

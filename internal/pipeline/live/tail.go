@@ -38,7 +38,8 @@ type Tail struct {
 	Events  string      // the file of would-blocks; "": Out
 	Every   limit.Time
 	Save    limit.Time
-	Listen  string // the address at which metrics are served
+	Listen  string     // the address at which metrics are served
+	Page    limit.Time // how much of the logs the page there shows
 	MaxKeys int
 	Quiet   bool
 	Output  string // of summaries: text, on Err, or json, on Out
@@ -76,7 +77,7 @@ func (f *Tail) Run(ctx context.Context, logs []string) (err error) {
 		if shared != nil {
 			trips = shared.metrics
 		}
-		stop, err := o.Metrics.Listen(f.Listen, f.Version, trips)
+		stop, err := f.listen(ctx, o.Metrics, logs, trips)
 		if err != nil {
 			return fmt.Errorf("--listen: %w", err)
 		}

@@ -48,6 +48,12 @@ func Listen(ctx context.Context, port uint16) (*Server, error) {
 	return &Server{listen: listener, path: "/" + rand.Text() + "/"}, nil
 }
 
+// Handler returns what answers for a page at another server, whose requests for all below a secret path it is to get.
+func Handler(asked Asked) (path string, h http.Handler) {
+	s := &Server{asked: asked, path: "/" + rand.Text() + "/"}
+	return s.path, s
+}
+
 // Address returns where the page is.
 func (s *Server) Address() string { return "http://" + s.listen.Addr().String() + s.path }
 

@@ -1,0 +1,108 @@
+package live
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"shadow/internal/pipeline"
+	"shadow/internal/pipeline/explore"
+	"shadow/internal/pipeline/explore/local"
+	"shadow/internal/pipeline/flagvalue"
+	"shadow/internal/suggest"
+	"shadow/internal/tail"
+	"shadow/internal/traffic/ingest"
+	"shadow/limit"
+)
+
+// A page is that of shadow explore for the last of the logs that a tail follows. The tail keeps no requests, so they are read
+// again when the page is loaded, and freed when it has not asked for a while.
+type page struct {
+	ctx  context.Context
+	tail *Tail
+	logs []string
+
+	mu      sync.Mutex
+	session *explore.Session // nil: it holds no requests
+	free    *time.Timer
+}
+
+// keptFor bounds how long a page that does not ask keeps its requests.
+const keptFor = 10 * time.Minute
+
+// listen serves metrics until stop is called, and the page unless its address is not told, or a log can be read only once.
+func (f *Tail) listen(ctx context.Context, m *tail.Metrics, logs []string, trips *tail.RedisMetrics) (stop func(), err error) {
+	p, path, served := &page{ctx: ctx, tail: f, logs: logs}, "", http.Handler(nil)
+	if ingest.Once(logs) == "" && !f.Quiet {
+		path, served = local.Handler(p)
+	}
+	at, end, err := m.Listen(f.Listen, f.Version, trips, path, served)
+	if err != nil {
+		return nil, err
+	}
+	if _, port, err := net.SplitHostPort(at); err == nil && served != nil {
+		fmt.Fprintf(f.Err, "shadow: the last %s as a page, for this machine: http://127.0.0.1:%s%s\n", limit.FormatPeriod(f.Page), port, path)
+	}
+	return func() { end(); p.close() }, nil
+}
+
+// mostMemory is the most memory of this program in which a page is made: the tail goes before it.
+const mostMemory = 512 << 20
+
+// WritePage implements local.Asked.
+func (p *page) WritePage(w io.Writer) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.release()
+	q := &pipeline.Suggest{Holdout: pipeline.DefaultHoldout, Scale: pipeline.SameScale, Recover: suggest.DefaultRecover, Band: true}
+	q.Caller = pipeline.Caller{Out: io.Discard, Err: io.Discard, Version: p.tail.Version, Command: p.tail.Command, Started: time.Now()}
+	q.Source, q.Anonymity, q.Quiet, q.Wanted, q.MaxBad = p.tail.Source, p.tail.Anonymity, true, true, 100
+	q.Since = flagvalue.Moment(limit.FormatPeriod(p.tail.Page))
+	q.Memory = &pipeline.Memory{Most: mostMemory}
+	err := q.Memory.Within(p.ctx, nil, func(ctx context.Context) (err error) {
+		if p.session, err = explore.Open(ctx, q, p.logs); p.session != nil {
+			err = ctx.Err() // what is left out of the logs is no reason not to show the others
+		}
+		return err
+	})
+	if errors.As(err, new(*pipeline.MemoryError)) {
+		err = errors.New("so many requests take too much memory beside a tail: a shorter --page has fewer")
+	}
+	if err == nil {
+		p.free = time.AfterFunc(keptFor, p.close)
+		return p.session.WritePage(w)
+	}
+	p.release()
+	return err
+}
+
+// Answer implements local.Asked.
+func (p *page) Answer(ctx context.Context, q explore.Request) (json.RawMessage, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.session == nil {
+		return nil, errors.New("its requests were freed: load the page again")
+	}
+	p.free.Reset(keptFor)
+	return p.session.Answer(ctx, q)
+}
+
+// close frees the requests.
+func (p *page) close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.release()
+}
+
+func (p *page) release() {
+	if p.session != nil {
+		_ = p.session.Close() // they were read: nothing is lost
+		p.session = nil
+	}
+}
