@@ -8,7 +8,6 @@ import (
 
 	"shadow/internal/traffic"
 	"shadow/internal/traffic/ingest"
-	"shadow/internal/traffic/match"
 )
 
 // Parts are Looks at the requests of a third of the clients each. What they find is what one Look at all of them finds,
@@ -30,36 +29,52 @@ func (p parts) take(b *traffic.Batch) {
 	}
 }
 
-func (p parts) verify(t testing.TB, one *Look, found []Finding, s *ingest.Stats) {
-	t.Helper()
-	read := *one.Read
+// carried returns what some Looks have found together, in other tables.
+func carried(looks ...*Look) (*Look, error) {
+	o := looks[0].Options
+	read := *o.Read
 	read.Tables = traffic.NewTables()
-	read.Tables.Parts = one.Read.Tables.Parts
-	var err error
-	if read.Actions, err = match.NewActions(nil, read.Tables.Actions); err != nil {
-		t.Fatal(err)
-	}
-	o := one.Options
-	o.Read = &read
-	all := New(o)
-	for _, part := range p {
-		var text bytes.Buffer
-		to := traffic.NewEncoder(one.Read.Tables, &text)
-		part.Carry(traffic.Carrier{To: to})
-		if err := to.Flush(); err != nil {
-			t.Fatal(err)
+	read.Tables.Parts = o.Read.Tables.Parts
+	to := New(o)
+	to.Read = &read
+	to.who.Tables = read.Tables
+	for _, l := range looks {
+		text, err := written(l)
+		if err != nil {
+			return nil, err
 		}
-		from := traffic.NewDecoder(text.Bytes(), read.Tables, read.Actions.Named)
-		all.Carry(traffic.Carrier{From: from})
+		from := traffic.NewDecoder(text, read.Tables, read.Tables.Actions.ID)
+		to.Carry(traffic.Carrier{From: from})
 		if from.End(); from.Err() != nil {
-			t.Fatal(from.Err())
+			return nil, from.Err()
 		}
 	}
-	together := all.Findings(s)
-	if !slices.EqualFunc(together, found, func(x, y Finding) bool {
+	return to, nil
+}
+
+func written(l *Look) ([]byte, error) {
+	var text bytes.Buffer
+	to := traffic.NewEncoder(l.Read.Tables, &text)
+	l.Carry(traffic.Carrier{To: to})
+	err := to.Flush()
+	return text.Bytes(), err
+}
+
+func equal(x, y []Finding) bool {
+	return slices.EqualFunc(x, y, func(x, y Finding) bool {
 		x.Covers, y.Covers = nil, nil
 		return fmt.Sprint(x) == fmt.Sprint(y) && x.Brief == y.Brief
-	}) {
+	})
+}
+
+func (p parts) verify(t testing.TB, one *Look, found []Finding, s *ingest.Stats) {
+	t.Helper()
+	all, err := carried(p...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	together := all.Findings(s)
+	if !equal(together, found) {
 		t.Errorf("in parts %+v\nin one   %+v", together, found)
 	}
 	if all.Site() != one.Site() || all.Traffic() != one.Traffic() || all.Census().Tally() != one.Census().Tally() {
@@ -67,7 +82,7 @@ func (p parts) verify(t testing.TB, one *Look, found []Finding, s *ingest.Stats)
 			one.Traffic(), one.Census().Tally())
 	}
 	for id := range int32(one.all.Len()) {
-		other, known := read.Tables.Clients.Find(one.Read.Tables.Clients.Bytes(id))
+		other, known := all.Read.Tables.Clients.Find(one.Read.Tables.Clients.Bytes(id))
 		if one.all.At(id).requests() == 0 {
 			continue
 		}
@@ -87,15 +102,13 @@ func TestDamagedLook(t *testing.T) {
 		w.hit(float64(i), "198.51.100.67", "POST /login", 429, "curl/8", "-")
 	}
 	l, _ := reading{format: mainFormat}.look(t, w.write(t))
-	var text bytes.Buffer
-	to := traffic.NewEncoder(l.Read.Tables, &text)
-	l.Carry(traffic.Carrier{To: to})
-	if err := to.Flush(); err != nil {
+	text, err := written(l)
+	if err != nil {
 		t.Fatal(err)
 	}
 	damaged := 0
 	for range 2000 {
-		data := bytes.Clone(text.Bytes())
+		data := bytes.Clone(text)
 		if i := w.IntN(len(data)); w.IntN(4) == 0 {
 			data = data[:i]
 		} else {

@@ -98,7 +98,7 @@ type refused struct {
 }
 
 func (l *enforced) take(b *traffic.Batch, from, to int) {
-	l.admitted = append(l.admitted, make([]int64, max(0, l.Read.Tables.Actions.Len()-len(l.admitted)))...)
+	l.learn()
 	for i := from; i < to; i++ {
 		at, client, status := b.At[i], b.Client[i], b.Status[i]
 		p := &l.all.At(client).peak
@@ -114,6 +114,11 @@ func (l *enforced) take(b *traffic.Batch, from, to int) {
 		}
 		l.refuse(client, p, status, at, b.Action[i])
 	}
+}
+
+// learn makes room for all actions that the tables know.
+func (l *enforced) learn() {
+	l.admitted = append(l.admitted, make([]int64, max(0, l.Read.Tables.Actions.Len()-len(l.admitted)))...)
 }
 
 // admit counts a request.
@@ -212,6 +217,7 @@ func (l *enforced) bursty(r *refused) (n int64) {
 }
 
 func (l *enforced) find(s *ingest.Stats) []Finding {
+	l.learn()
 	l.closeAll()
 	type told struct {
 		status int

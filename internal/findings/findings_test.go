@@ -2,6 +2,7 @@ package findings
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -25,12 +26,17 @@ func look(o Options, s ingest.Stats, batches ...*traffic.Batch) map[string]Findi
 	if tables := o.Read.Tables; tables.Actions.Len() == 0 {
 		tables.Actions.ID([]byte("/"))
 	}
-	l := New(o)
+	l, twin := New(o), New(o)
 	for _, b := range batches {
 		l.Take(b)
+		twin.Take(b)
+	}
+	all := l.Findings(&s)
+	if c, err := carried(twin); err != nil || !equal(c.Findings(&s), all) {
+		panic(fmt.Sprintf("carried to another process: %v, want %v: %v", c.Findings(&s), all, err))
 	}
 	found := map[string]Finding{}
-	for _, f := range l.Findings(&s) {
+	for _, f := range all {
 		found[f.Code] = f
 	}
 	return found
