@@ -67,7 +67,7 @@ func ParseConfig(name string, text []byte) (Config, error) {
 // parseConfig takes from bulk what it has read.
 func parseConfig(name, text string, bulk map[int][]string) (Config, error) {
 	r := newReader(name, bulk)
-	r.read([]byte(text))
+	r.readTree(r.parse([]byte(text)))
 	if err := r.err(); err != nil {
 		return Config{}, err
 	}

@@ -106,9 +106,6 @@ type configReader struct {
 	crowded bool // whether there are more scopes than can be told apart
 }
 
-// read goes through the sections in the order in which they need each other.
-func (r *configReader) read(text []byte) { r.readTree(r.parse(text)) }
-
 func (r *configReader) readTree(top node) {
 	value, ok := r.value(&top)
 	if value == nil || !ok {

@@ -66,7 +66,7 @@ func ParseLimits(texts []string, by request.Key) ([]Policy, error) {
 			if !explicit {
 				p.Combine = natural(p.Parts)
 			}
-			p.Name = p.Written()
+			p.Name = p.text((*Part).Written)
 			if err := tooRough(p.Parts); err != nil {
 				return nil, fmt.Errorf("limit %q: %w", p.Name, err)
 			}

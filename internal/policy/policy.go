@@ -50,9 +50,6 @@ func (s Scope) Holds(marks uint64) bool { return s == 0 || marks>>(s-1)&1 == 1 }
 // goes without saying.
 func (p Policy) Text() string { return p.text(func(part *Part) string { return part.Spec.String() }) }
 
-// Written is the same with the names of presets by which limits were written.
-func (p Policy) Written() string { return p.text((*Part).Written) }
-
 // Written is the text of the limit, by the name of the preset if it was written so.
 func (p *Part) Written() string { return cmp.Or(p.Known, p.Spec.String()) }
 

@@ -109,7 +109,8 @@ func (d *Advisor) Advise(ctx context.Context) (answers []*Advice, err error) {
 			} else if !d.cuts.there[i] {
 				continue
 			}
-			parts[i] = d.partOf(t.parts[i], begin, end)
+			placements, clients, requests := Curves(t.parts[i], d.labels)
+			parts[i] = &Part{First: begin, Last: end, Clients: clients, Requests: requests, Placements: placements}
 			end = begin
 		}
 		t.advice = Advise(d.Question, t.action, parts, t.loads.Result())
@@ -234,12 +235,6 @@ func (d *Advisor) findOthers() error {
 		a.ByKey = Reached(others.tracks[0].bounds, keys)
 	}
 	return nil
-}
-
-// partOf returns what a sweep found.
-func (d *Advisor) partOf(s *sweep.Sweep, first, last limit.Time) *Part {
-	placements, clients, requests := Curves(s, d.labels)
-	return &Part{First: first, Last: last, Clients: clients, Requests: requests, Placements: placements}
 }
 
 // draw draws the curves.

@@ -220,8 +220,8 @@ func (x *explorer) window(c *Curve, i int) ExploredShape {
 		numbers = append(numbers, a.Answer.Chosen.Limit)
 	}
 	s := ExploredShape{Shape: c.Shape, family: family{shape: c.Shape}, curve: i}
-	s.Stops = mapped.Add(s.Stops, sorted(numbers), func(n int64) Stop { return Stop{n, c.At(n)} })
-	limits := s.limits()
+	limits := sorted(numbers)
+	s.Stops = mapped.Add(s.Stops, limits, func(n int64) Stop { return Stop{n, c.At(n)} })
 	type needy struct {
 		client int32
 		need   int64
@@ -244,13 +244,6 @@ func (x *explorer) window(c *Curve, i int) ExploredShape {
 		s.Listed = append(s.Listed, Listed{x.listed(n.client), n.need, x.track.whole.RefusedTo(i, n.client, limits)})
 	}
 	return s
-}
-
-func (s *ExploredShape) limits() (limits []int64) {
-	for i := range s.Stops {
-		limits = append(limits, s.Stops[i].N)
-	}
-	return limits
 }
 
 func sorted(numbers []int64) []int64 {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"shadow/internal/mapped"
@@ -97,17 +98,13 @@ func (r *Report) because(c ReasonCount) string {
 	case Missing:
 		return fmt.Sprintf("the server refused nothing: is the limit in its configuration, was that reloaded, and is a "+
 			"refusal answered with %s?",
-			statuses(r.RefusedIs))
+			strings.Join(mapped.Of(r.RefusedIs, strconv.Itoa), " or "))
 	case Looser:
 		return "not refused, though others were: the server has a looser limit, or " +
 			"several workers or hosts that count by themselves"
 	}
 	i := slices.IndexFunc(r.all, func(d Difference) bool { return d.Reason == Connection })
 	return r.all[i].Failure
-}
-
-func statuses(all []int) string {
-	return strings.Join(mapped.Of(all, func(s int) string { return fmt.Sprint(s) }), " or ")
 }
 
 func (r *Report) answerTable() *table.Table {

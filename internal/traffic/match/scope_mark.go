@@ -118,7 +118,7 @@ func (m *Marker) markRecords(marks []uint64, records []parse.Record) {
 			marks[i] &= s.ports.of(logged(records[i].Extra[s.portAt]))
 		}
 	}
-	if s.values.asked() {
+	if s.values.user != 0 || s.values.values != nil {
 		s.values.mark(marks, records)
 	}
 	if s.methods.asked() {

@@ -100,9 +100,6 @@ func CanLack(p request.Part) bool {
 	return p.Kind == request.PartUser || p.IsValue() && p.Kind != request.PartSegment
 }
 
-// asked reports whether any scope has the condition.
-func (a *valueBits) asked() bool { return a.user != 0 || a.values != nil }
-
 // mark takes requests out of the scopes that ask for what they have not, or for the lack of what they have. Of the texts
 // that a scope asks for, one must fit.
 func (a *valueBits) mark(marks []uint64, records []parse.Record) {
