@@ -63,15 +63,24 @@ func (n *needs) best() size {
 const noise = 2 * limit.Millisecond
 
 // bucketNeeds returns how many requests buckets that drain at a rate must hold. Refused ones cost nothing.
-func bucketNeeds(all []timeline, perSecond float64) (n needs) {
+func bucketNeeds(all []timeline, perSecond float64) needs { return drained(all, perSecond, Refused) }
+
+// delayNeeds returns the needs of the requests that a bucket admitted: which of them it kept waiting.
+func delayNeeds(all []timeline, perSecond float64) needs { return drained(all, perSecond, Delayed) }
+
+// drained are the needs of buckets, by which requests had a verdict for want of room.
+func drained(all []timeline, perSecond float64, lacking Verdict) (n needs) {
 	perMicrosecond := perSecond / float64(limit.Second)
 	noise := perMicrosecond * float64(noise)
 	for i := range all {
 		t, level, last := &all[i], 0.0, all[i].at[0]
 		for j, at := range t.at {
 			level, last = max(0, level-perMicrosecond*float64(at-last)), at
-			refused := t.verdict[j] == Refused
-			if n.add(math.Ceil(level+1-noise), refused); !refused {
+			is := t.verdict[j]
+			if is != Refused || lacking == Refused {
+				n.add(math.Ceil(level+1-noise), is == lacking)
+			}
+			if is != Refused {
 				level++
 			}
 		}
@@ -89,23 +98,6 @@ func throttleNeeds(all []timeline, perSecond float64) (n needs) {
 			refused := t.verdict[j] == Refused
 			if n.add(left+1, refused); !refused {
 				missing, last = left+1, at
-			}
-		}
-	}
-	return n
-}
-
-// delayNeeds returns the needs of the requests that a bucket admitted: which of them it kept waiting.
-func delayNeeds(all []timeline, perSecond float64) (n needs) {
-	perMicrosecond := perSecond / float64(limit.Second)
-	noise := perMicrosecond * float64(noise)
-	for i := range all {
-		t, level, last := &all[i], 0.0, all[i].at[0]
-		for j, at := range t.at {
-			level, last = max(0, level-perMicrosecond*float64(at-last)), at
-			if t.verdict[j] != Refused {
-				n.add(math.Ceil(level+1-noise), t.verdict[j] == Delayed)
-				level++
 			}
 		}
 	}
