@@ -48,7 +48,7 @@ var Servers = []Server{
 type Equivalent struct {
 	Server    string     `json:"server"`
 	Limit     limit.Spec `json:"-"`
-	Setting   string     `json:"setting"`   // the limit in the server's words; "": nothing comes near
+	Setting   string     `json:"setting"`   // "": nothing comes near
 	Deviation string     `json:"deviation"` // "exact", how the setting deviates, or why there is none
 	Closest   bool       `json:"closest"`   // the setting is the closest one, but another kind of limit
 }
