@@ -90,6 +90,7 @@ as well; --policy selects some of them.`,
 		"none, immediate (at once, 5 times), backoff (after 1, 2, 4, 8, 16 s), or learned (as clients in this log do)")
 	option.Needs(cmd, []string{"resume"}, "resume-as")
 	option.Clash(cmd, "--verdicts and --resume: state one: the lines of a log that goes on have no numbers", "verdicts", "resume")
+	option.Needs(cmd, []string{"anonymize", "trace"}, "anonymize-key")
 	option.Clash(cmd, "--trace and --resume: state one: a trace holds all that was judged", "trace", "resume")
 	option.Clash(cmd, "--retries and --resume: state one: what is still to come back is not kept from night to night", "retries", "resume")
 	profile.Add(flags)

@@ -38,12 +38,12 @@ func judgedAs(t *testing.T, dir, log string, more ...string) (j judgedLog) {
 	must(t, json.Unmarshal(run(t, dir, append(args, more...)...), &report))
 	j.Requests, j.Clients, j.Identities = report.Input.Requests, report.Input.Clients, report.Input.ByIdentity
 	for _, p := range report.Policies {
-		for _, what := range []string{"clients", "actions"} {
+		for _, what := range []string{"top_clients", "top_actions"} {
 			var texts []string
-			rows, _ := p[what].([]any)
-			for _, row := range rows {
+			for _, row := range p[what].([]any) {
 				row := row.(map[string]any)
-				texts = append(texts, fmt.Sprint(row["requests"], row["refused"], row["identity"], row["first_refused"], row["last_refused"]))
+				is, _ := row["identity"].(map[string]any)
+				texts = append(texts, fmt.Sprint(row["requests"], row["refused"], is["identity"], row["first_refused"], row["last_refused"]))
 			}
 			slices.Sort(texts)
 			j.Refused = append(j.Refused, what+strings.Join(texts, " "))

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"cmp"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 )
@@ -32,10 +33,13 @@ func openParquet(r *bufio.Reader) (_ io.ReadCloser, err error) {
 	}
 	whole, err := os.CreateTemp("", "shadow-*.parquet")
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("no room for a copy of the Parquet: %v", err) //nolint:errorlint // the log can be read
 	}
-	_, err = io.Copy(whole, r)
-	if err = errors.Join(err, os.Remove(whole.Name())); err != nil {
+	err = os.Remove(whole.Name())
+	if err == nil {
+		_, err = io.Copy(whole, r)
+	}
+	if err != nil {
 		return nil, errors.Join(err, whole.Close())
 	}
 	lines, to, err := os.Pipe()

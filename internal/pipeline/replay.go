@@ -51,6 +51,7 @@ type Replay struct {
 
 	observers observers      // of verdicts one by one
 	verdicts  *verdictFile   // nil unless Verdicts
+	trace     *traceFile     // nil unless Trace
 	harmed    *replay.Harm   // nil unless Harm
 	retried   *retried       // nil unless Retries
 	shared    *sharing       // nil unless Redis is
@@ -68,7 +69,10 @@ func (r *Replay) Run(ctx context.Context, logs []string) (err error) {
 		return err
 	}
 	defer r.verdicts.abandon()
-	r.severalPasses = r.Trace != ""
+	if err := r.openTrace(); err != nil {
+		return err
+	}
+	defer r.trace.abandon()
 	defer func() { err = errors.Join(err, r.release()) }()
 	heap.CollectLate(heap.LargeBatches)
 	var result *replay.Result
@@ -111,7 +115,7 @@ func (r *Replay) Run(ctx context.Context, logs []string) (err error) {
 		return err
 	}
 	after := func(err error) error { return Afterwards(database, number, err) }
-	return errors.Join(after(r.verdicts.finish(ctx)), after(r.writeTrace(ctx, r.Trace)), after(r.report(ctx, result, database, number)), after(r.prune(ctx)))
+	return errors.Join(after(r.verdicts.finish(ctx)), after(r.writeTrace(ctx)), after(r.report(ctx, result, database, number)), after(r.prune(ctx)))
 }
 
 // Model judges the logs and returns the report. It stores nothing. An IncompleteError comes with a report of what was read.

@@ -113,47 +113,75 @@ func CheckTraceName(name string) error {
 	return nil
 }
 
-// writeTrace writes the requests that are kept as a trace, whole or not at all. Without a name none is wanted. It comes
-// once all is read, since who a client is shows only then.
-func (l *Logs) writeTrace(ctx context.Context, name string) (err error) {
-	if name == "" {
+// A traceFile is one that requests are written to without their people. It gets its name once it is whole.
+type traceFile struct {
+	name  string
+	part  *os.File
+	names *report.Anonymizer
+}
+
+// openTrace begins the file of --trace, if it is wanted.
+func (r *Replay) openTrace() error {
+	if r.Trace == "" {
 		return nil
 	}
-	key, err := l.key()
+	if r.Trace == r.Verdicts {
+		return Usage("--trace and --verdicts name one file: %s", r.Trace)
+	}
+	key, err := r.key()
 	if err != nil {
 		return err
 	}
-	names, err := report.NewAnonymizer("hash", key)
-	if err != nil {
+	f := &traceFile{name: r.Trace}
+	if f.names, err = report.NewAnonymizer("hash", key); err != nil {
 		return err
 	}
-	names.Know(l.Read.Tables.Clients)
-	w := traces.New(l.Read.Tables, l.who(), names)
-	if err := each(ctx, l.requests.Pass(), w.See); err != nil {
-		return err
-	}
-	part, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*.part")
-	if err != nil {
+	if f.part, err = os.CreateTemp(filepath.Dir(f.name), "."+filepath.Base(f.name)+".*.part"); err != nil {
 		return fmt.Errorf("--trace: %w", err)
 	}
-	defer os.Remove(part.Name()) // it has got its name, unless something failed
-	defer part.Close()           //nolint:errcheck // DuckDB has written it
+	r.trace, r.severalPasses = f, true
+	return nil
+}
+
+// abandon removes what was not finished.
+func (f *traceFile) abandon() {
+	if f != nil {
+		f.part.Close()           //nolint:errcheck // DuckDB has written it, or it is not wanted
+		os.Remove(f.part.Name()) // it has got its name, unless something failed
+	}
+}
+
+// writeTrace writes the requests that are kept as a trace. It comes once all is read, since who a client is shows only
+// then.
+func (r *Replay) writeTrace(ctx context.Context) (err error) {
+	f := r.trace
+	if f == nil {
+		return nil
+	}
+	f.names.Know(r.Read.Tables.Clients)
+	w := traces.New(r.Read.Tables, r.who(), f.names)
 	lines, to, err := os.Pipe()
 	if err != nil {
 		return err
 	}
 	written := make(chan error, 1)
 	go func() {
-		err := cmp.Or(w.Begin(to), each(ctx, l.requests.Pass(), w.Take), w.Finish())
+		err := each(ctx, r.requests.Pass(), w.See)
+		if err == nil {
+			err = w.Begin(to)
+		}
+		if err == nil {
+			err = errors.Join(each(ctx, r.requests.Pass(), w.Take), w.Finish())
+		}
 		written <- errors.Join(err, to.Close())
 	}()
-	err = store.WriteParquet(ctx, fmt.Sprintf("/dev/fd/%d", lines.Fd()), part.Name(), traces.Columns)
+	err = store.WriteParquet(ctx, fmt.Sprintf("/dev/fd/%d", lines.Fd()), f.part.Name(), traces.Columns)
 	lines.Close() //nolint:errcheck // it ends who still writes
-	if err = errors.Join(err, <-written); err == nil {
-		err = os.Rename(part.Name(), name)
+	if err = errors.Join(<-written, err); err == nil {
+		err = os.Rename(f.part.Name(), f.name)
 	}
 	if err != nil {
-		err = fmt.Errorf("--trace %s: %w", name, err)
+		err = fmt.Errorf("--trace %s: %w", f.name, err)
 	}
 	return err
 }

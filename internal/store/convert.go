@@ -43,10 +43,14 @@ func readParquet(from, to *os.File) error {
 	defer d.Close()
 	err = d.Exec(fmt.Sprintf("COPY (FROM read_parquet('/dev/fd/%d')) TO '/dev/fd/%d' (FORMAT json, USE_TMP_FILE false)",
 		from.Fd(), to.Fd()))
-	if errors.Is(err, duck.ErrDamaged) {
-		err = errors.New("it is cut, or no Parquet")
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, duck.ErrDamaged):
+		return errors.New("it is cut, or no Parquet")
 	}
-	return err
+	text, _, _ := strings.Cut(err.Error(), "\n")
+	return errors.New(text)
 }
 
 // inMemory opens a database that keeps nothing.

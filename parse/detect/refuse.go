@@ -46,7 +46,7 @@ var magics = []struct{ bytes, says string }{
 	{"PK\x03\x04", "the file is a ZIP archive: unpack it first"},
 	{"7z\xbc\xaf\x27\x1c", "the file is a 7z archive: unpack it first"},
 	{"\x04\x22\x4d\x18", "the file is lz4 data: decompress it first"},
-	{"PAR1", "the file is Parquet, not a log"},
+	{"PAR1", "the log is Parquet within, which is read unpacked, from files and pipes that end"},
 	{"SQLite format 3\x00", "the file is a SQLite database, not a log"},
 }
 

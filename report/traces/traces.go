@@ -66,7 +66,7 @@ func (w *Writer) See(b *traffic.Batch) error {
 func (w *Writer) Begin(out io.Writer) error {
 	for id, by := range w.askers {
 		name := w.tables.Actions.Name(int32(id))
-		if len(by) < leastAskers && name != match.StaticAction && !strings.HasPrefix(name, "(") {
+		if len(by) < leastAskers && !match.IsCommon(name) {
 			name = "action-" + strings.TrimPrefix(w.names.Name(name), report.AnonymousClient)
 		}
 		w.actions = append(w.actions, table.PlainText(w.names.Text(name)))

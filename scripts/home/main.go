@@ -165,6 +165,10 @@ func pages(to, contact string) []page {
 			"${1}https://" + to + "${2}" + contact + "${3}",
 		},
 		{"contrib/shadow.schema.json", `("\$id": ").*(/shadow.schema.json")`, "${1}https://" + to + "$2"},
+		{
+			"internal/commands/testdata/script/config-init.txtar", `(\$schema=).*(/shadow.schema.json)`,
+			"${1}https://" + to + "$2",
+		},
 		{"README.md", `\A(# .*\n)(\n(\[!.*\n)+)?`, "$1" + badges(to)},
 		{"SECURITY.md", `(→ "Report a vulnerability"\))(,\nor write to .*)?\.`, "$1,\nor write to " + contact + "."},
 		{

@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sort"
 	"strings"
 
 	"shadow"
@@ -22,10 +23,11 @@ import (
 )
 
 // The promise: of a thousand people that a limit could hit at all, it hits at most one.
-const protects = 1000
+const oneIn = 1000
 
-// numbers are tried for N in each shape: from 1 to some thousands in steps of a twelfth.
-var numbers = func() (all []int) {
+// grid has numbers for N that are tried in each shape: from 1 to some thousands in steps of a twelfth. Of the least that keeps
+// the promise, all down to the one before are tried, too.
+var grid = func() (all []int) {
 	for n := 1; n < 5000; n += max(1, n/12) {
 		all = append(all, n)
 	}
@@ -57,6 +59,10 @@ type judged struct {
 	Delay *struct {
 		P99 float64 `json:"p99_seconds"`
 	}
+	TopClients []struct {
+		Identity struct{ Identity string }
+		Requests int64
+	} `json:"top_clients"`
 }
 
 // The clients that a limit is to spare, and those that it is to refuse, as suggest has them for a site that people use.
@@ -103,12 +109,12 @@ const head = `<!-- written by make table -->
 # What each limiter can do
 
 For each limiter the best limit on public logs: of those that keep the promise the one that refuses most of the target's
-requests. The promise: of the people who ever send more than it admits at once, it hits at most one in a thousand. People
-are all who [behave like browsers](evidence.md), the target are programs, disguised clients, attackers and crawlers. The
-first row is the most that any limit by client could refuse that hits one browser in a thousand.
+requests. The promise: of the people at risk, who ever send more than its N, it hits at most one in a thousand; of fewer,
+none. People are all who [behave like browsers](evidence.md), the target are programs, disguised clients, attackers and
+crawlers. The first row is the most that any limit by client could refuse that hits one browser in a thousand.
 
-` + "`make table`" + ` tries each algorithm of ` + "`internal/policy/algorithms.go`" + `, over four periods and four rates. The logs are
-[traces](../traces/README.md).
+` + "`make table`" + ` tries each algorithm of ` + "`internal/policy/algorithms.go`" + ` but ` + "`conn`" + `, over four periods and four rates. N goes in steps of
+a twelfth, and through all below the least that keeps the promise. The logs are [traces](../traces/README.md).
 `
 
 // table writes the table of one log.
@@ -130,8 +136,8 @@ func table(to *os.File, log string) error {
 		fmt.Fprintln(to, "No limit by client refuses any of the target and protects the people.")
 		return nil
 	}
-	fmt.Fprint(to, "| limiter | best limit | refuses of the target | of people's requests | keeps waiting (p99) |\n|---|---|---|---|---|\n")
-	fmt.Fprintf(to, "| any | bound | %s | | |\n", bound)
+	fmt.Fprint(to, "| limiter | best limit | refuses of the target | of people's requests | people at risk | keeps waiting (p99) |\n|---|---|---|---|---|---|\n")
+	fmt.Fprintf(to, "| any | bound | %s | | | |\n", bound)
 	var rows []row
 	for i := range policy.Algorithms {
 		a := &policy.Algorithms[i]
@@ -152,7 +158,7 @@ func table(to *os.File, log string) error {
 	}
 	slices.SortStableFunc(rows, func(x, y row) int { return cmp.Compare(y.stopped, x.stopped) })
 	for _, r := range rows {
-		fmt.Fprintf(to, "| %s | %s | %s | %s | %s |\n", r.name, r.limit, r.target, r.people, r.wait)
+		fmt.Fprintf(to, "| %s | %s | %s | %s | %s | %s |\n", r.name, r.limit, r.target, r.people, r.risk, r.wait)
 	}
 	return nil
 }
@@ -161,42 +167,78 @@ const none = "none"
 
 // A row is the best limit of an algorithm.
 type row struct {
-	name, limit, target, people, wait string
-	stopped                           int64
+	name, limit, target, people, risk, wait string
+	stopped                                 int64
 }
 
-// bestOf tries all limits of some shapes. risk holds the people at risk by N.
-func bestOf(ctx context.Context, log, name string, shapes []string, risk map[int]int64) (row, error) {
-	var limits []string
-	of := map[string]int{}
-	for _, shape := range shapes {
-		for _, n := range numbers {
-			text := fmt.Sprintf(shape, n)
-			if _, err := shadow.NewLimiter(text); err == nil {
-				limits, of[text] = append(limits, text), n
-			}
-		}
-	}
+// bestOf returns the best limit of some shapes. risk holds the requests of each of the people, most first.
+func bestOf(ctx context.Context, log, name string, shapes []string, risk []int64) (row, error) {
 	best := row{name: "`" + name + "`", limit: "refuses none of it"}
-	policies, err := replay(ctx, log, limits)
-	for i := range policies {
-		p := &policies[i]
-		hit, asked, harmed := p.sums(people)
-		_, requests, refused := p.sums(targets)
-		if protects*hit > risk[of[p.Policy]] || refused <= best.stopped {
-			continue
-		}
-		best = row{best.name, "`" + p.Policy + "`", format.Share(refused, requests), format.Share(harmed, asked), "", refused}
-		if p.Delay != nil && p.Delay.P99 > 0 {
-			best.wait = format.Wait(p.Delay.P99)
-		}
+	least, err := best.try(ctx, log, shapes, func(string) []int { return grid }, risk)
+	if err == nil {
+		_, err = best.try(ctx, log, shapes, func(shape string) (between []int) {
+			at := slices.Index(grid, least[shape])
+			for n := least[shape] - 1; at > 0 && n > grid[at-1]; n-- {
+				between = append(between, n)
+			}
+			return between
+		}, risk)
 	}
 	return best, err
 }
 
+// try takes the best of some limits, if it is better, and returns the least number of each shape that keeps the promise.
+func (best *row) try(
+	ctx context.Context, log string, shapes []string, numbers func(shape string) []int, risk []int64,
+) (least map[string]int, err error) {
+	type tried struct {
+		shape string
+		n     int
+	}
+	var limits []string
+	var of []tried
+	for _, shape := range shapes {
+		for _, n := range numbers(shape) {
+			text := fmt.Sprintf(shape, n)
+			if _, err := shadow.NewLimiter(text); err == nil {
+				limits, of = append(limits, text), append(of, tried{shape, n})
+			}
+		}
+	}
+	if len(limits) == 0 {
+		return nil, nil
+	}
+	least = map[string]int{}
+	policies, err := replay(ctx, log, 1, limits)
+	for i := range policies {
+		p := &policies[i]
+		this := of[i]
+		hit, asked, harmed := p.sums(people)
+		_, requests, refused := p.sums(targets)
+		risky := int64(sort.Search(len(risk), func(i int) bool { return risk[i] <= int64(this.n) }))
+		if oneIn*hit > risky {
+			continue
+		}
+		if n := least[this.shape]; n == 0 || this.n < n {
+			least[this.shape] = this.n
+		}
+		if refused <= best.stopped {
+			continue
+		}
+		*best = row{
+			name: best.name, limit: "`" + p.Policy + "`", target: format.Share(refused, requests), people: format.Share(harmed, asked),
+			risk: format.Thousands(risky), stopped: refused,
+		}
+		if p.Delay != nil && p.Delay.P99 > 0 {
+			best.wait = format.Wait(p.Delay.P99)
+		}
+	}
+	return least, err
+}
+
 // replay returns what limits do to a log.
-func replay(ctx context.Context, log string, limits []string) ([]judged, error) {
-	report, err := shadow.Replay(ctx, shadow.Files(log), shadow.Limit(limits...), shadow.Options{Top: 1})
+func replay(ctx context.Context, log string, top int, limits []string) ([]judged, error) {
+	report, err := shadow.Replay(ctx, shadow.Files(log), shadow.Limit(limits...), shadow.Options{Top: top})
 	if err != nil {
 		return nil, err
 	}
@@ -208,21 +250,19 @@ func replay(ctx context.Context, log string, limits []string) ([]judged, error) 
 	return told.Policies, json.Unmarshal(text.Bytes(), &told)
 }
 
-// atRisk counts, for each N, the people who sent more than N requests, which a window longer than any log tells. all has
-// what the log holds.
-func atRisk(ctx context.Context, log string) (risk map[int]int64, all judged, err error) {
-	var limits []string
-	for _, n := range numbers {
-		limits = append(limits, fmt.Sprintf("window:%d/36500d", n))
-	}
-	policies, err := replay(ctx, log, limits)
+// atRisk returns the requests of each of the people that sent more than one, most first: a window longer than any log refuses
+// these clients. all has what the log holds.
+func atRisk(ctx context.Context, log string) (risk []int64, all judged, err error) {
+	policies, err := replay(ctx, log, 1<<20, []string{"window:1/36500d"})
 	if err != nil {
 		return nil, all, err
 	}
-	risk = map[int]int64{}
-	for i, n := range numbers {
-		risk[n], _, _ = policies[i].sums(people)
+	for _, c := range policies[0].TopClients {
+		if slices.Contains([]string{"person", "office", "undecided"}, c.Identity.Identity) {
+			risk = append(risk, c.Requests)
+		}
 	}
+	slices.SortFunc(risk, func(x, y int64) int { return cmp.Compare(y, x) })
 	return risk, policies[0], nil
 }
 

@@ -90,11 +90,18 @@ func (f *Init) text(ctx context.Context, logs []string) (string, error) {
 	}
 }
 
+// sureProxy is the share of the requests that come through what must be a proxy: a client that sends half of them can write
+// a header, too.
+const sureProxy = 0.95
+
 // trust takes over what findings say of proxies without a doubt, and reports whether there was any.
 func (f *Init) trust(found []findings.Finding, settings *[]setting) (some bool) {
 	for i := range found {
 		words := strings.Fields(found[i].Remedy)
-		for w := 0; found[i].Severity == findings.Stop && w+1 < len(words); w += 2 {
+		if found[i].Severity != findings.Stop || found[i].Share < sureProxy {
+			continue
+		}
+		for w := 0; w+1 < len(words); w += 2 {
 			s := setting{policy.Default{Name: strings.TrimPrefix(words[w], "--"), Values: strings.Split(words[w+1], ",")}, found[i].Evidence}
 			switch s.Name {
 			case "client-from":

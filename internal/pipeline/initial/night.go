@@ -36,7 +36,7 @@ func (f *Init) writeCrontab(logs []string) error {
 	if limits != nil {
 		variables += `SHADOW_LIMITS="` + pipeline.Words(limits...) + "\"\n"
 	}
-	flat := strings.ReplaceAll(variables, "\n", "")
+	flat := strings.ReplaceAll(variables, "\n", "") + strings.ReplaceAll(pipeline.Words(names[0]), `"`, "")
 	if strings.Count(flat, `"`) != 2*strings.Count(variables, "\n") || escape.Visible(flat) != flat {
 		return pipeline.Usage("a name with %q, or with what is not visible, cannot stand in a crontab: give it another one", `"`)
 	}

@@ -8,9 +8,13 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
+	"shadow/internal/logfile"
 	"shadow/internal/pipeline"
 	"shadow/internal/pipeline/explore"
 	"shadow/internal/pipeline/explore/local"
@@ -30,8 +34,12 @@ type page struct {
 
 	mu      sync.Mutex
 	session *explore.Session // nil: it holds no requests
+	opened  time.Time
 	free    *time.Timer
 }
+
+// asGood is the age up to which requests serve another load of the page: one after the other would read the logs.
+const asGood = 10 * time.Second
 
 // keptFor bounds how long a page that does not ask keeps its requests.
 const keptFor = 10 * time.Minute
@@ -39,7 +47,8 @@ const keptFor = 10 * time.Minute
 // listen serves metrics until stop is called, and the page unless its address is not told, or a log can be read only once.
 func (f *Tail) listen(ctx context.Context, m *tail.Metrics, logs []string, trips *tail.RedisMetrics) (stop func(), err error) {
 	p, path, served := &page{ctx: ctx, tail: f, logs: logs}, "", http.Handler(nil)
-	if ingest.Once(logs) == "" && !f.Quiet {
+	host, _, _ := net.SplitHostPort(f.Listen)
+	if ingest.Once(logs) == "" && !f.Quiet && slices.Contains([]string{"", "0.0.0.0", "::", "127.0.0.1", "localhost"}, strings.Trim(host, "[]")) {
 		path, served = local.Handler(p)
 	}
 	at, end, err := m.Listen(f.Listen, f.Version, trips, path, served)
@@ -59,6 +68,9 @@ const mostMemory = 512 << 20
 func (p *page) WritePage(w io.Writer) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.session != nil && time.Since(p.opened) < asGood {
+		return p.session.WritePage(w)
+	}
 	p.release()
 	q := &pipeline.Suggest{Holdout: pipeline.DefaultHoldout, Scale: pipeline.SameScale, Recover: suggest.DefaultRecover, Band: true}
 	q.Caller = pipeline.Caller{Out: io.Discard, Err: io.Discard, Version: p.tail.Version, Command: p.tail.Command, Started: time.Now()}
@@ -66,7 +78,7 @@ func (p *page) WritePage(w io.Writer) error {
 	q.Since = flagvalue.Moment(limit.FormatPeriod(p.tail.Page))
 	q.Memory = &pipeline.Memory{Most: mostMemory}
 	err := q.Memory.Within(p.ctx, nil, func(ctx context.Context) (err error) {
-		if p.session, err = explore.Open(ctx, q, p.logs); p.session != nil {
+		if p.session, err = explore.Open(ctx, q, p.recent()); p.session != nil {
 			err = ctx.Err() // what is left out of the logs is no reason not to show the others
 		}
 		return err
@@ -75,7 +87,7 @@ func (p *page) WritePage(w io.Writer) error {
 		err = errors.New("so many requests take too much memory beside a tail: a shorter --page has fewer")
 	}
 	if err == nil {
-		p.free = time.AfterFunc(keptFor, p.close)
+		p.opened, p.free = time.Now(), time.AfterFunc(keptFor, p.close)
 		return p.session.WritePage(w)
 	}
 	p.release()
@@ -100,8 +112,27 @@ func (p *page) close() {
 	p.release()
 }
 
+// recent returns the logs that are there, and what was rotated away from them within the time that the page shows.
+func (p *page) recent() (names []string) {
+	since := time.Now().Add(-time.Duration(p.tail.Page) * time.Microsecond)
+	for _, log := range p.logs {
+		for _, old := range logfile.SiblingsOf(log) {
+			if !old.Beside && old.Info.ModTime().After(since) {
+				names = append(names, old.Path)
+			}
+		}
+		if _, err := os.Stat(log); err == nil {
+			names = append(names, log)
+		}
+	}
+	return names
+}
+
 func (p *page) release() {
 	if p.session != nil {
+		if p.free != nil {
+			p.free.Stop()
+		}
 		_ = p.session.Close() // they were read: nothing is lost
 		p.session = nil
 	}

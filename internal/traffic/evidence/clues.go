@@ -98,7 +98,7 @@ func (t *ClueFinder) NewReader() *ClueReader {
 func (c *ClueReader) Find(clues []traffic.Clue, records []parse.Record) {
 	for i := range records {
 		r := &records[i]
-		if r.Identity != nil {
+		if r.Identity != nil && isHash(r.Client) {
 			clues[i] = c.told(r)
 			continue
 		}
@@ -111,7 +111,13 @@ func (c *ClueReader) Find(clues []traffic.Clue, records []parse.Record) {
 	}
 }
 
-// told returns what a request shows whose sender the log knows: beside that, whether it asked for a file.
+// isHash reports whether a client is called as traces do: others may name themselves in a field that is called identity.
+func isHash(client []byte) bool {
+	digits, is := bytes.CutPrefix(client, []byte("client-"))
+	return is && len(digits) == 16 && len(bytes.Trim(digits, "0123456789abcdef")) == 0
+}
+
+// told returns what a request shows whose sender a trace knows: beside that, whether it asked for a file.
 func (c *ClueReader) told(r *parse.Record) (clue traffic.Clue) {
 	clue.Traits = traffic.Stepped
 	if string(r.Route) == match.StaticAction {

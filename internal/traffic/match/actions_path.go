@@ -29,6 +29,11 @@ const (
 	maxSegment    = 64  // bytes of a segment that go into a name
 )
 
+// IsCommon reports whether an action is one of those that this package names itself, whatever was asked for.
+func IsCommon(name string) bool {
+	return name == StaticAction || name == noPathAction || name == NotHTTPAction || name == otherAction
+}
+
 // PathOf returns the path of a request target: without query and fragment, and in the absolute form that proxies are
 // sent (http://host/path) without the host.
 func PathOf(target []byte) []byte {

@@ -103,10 +103,8 @@ func (o *Observer) Identify(hosts [][]byte) *Census {
 	for id := range c.Identities {
 		c.Identities[id] = c.ask(int32(id)).identity
 	}
-	if !o.told { // by what shows in a log that is not this one
-		c.findSwarms()
-		c.findNetworks()
-	}
+	c.findSwarms()
+	c.findNetworks()
 	return c
 }
 

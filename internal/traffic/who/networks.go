@@ -161,7 +161,7 @@ func OwnerOf(known *network.Database, addr netip.Addr) network.Owner {
 // mayBrowse reports whether a client claims to be a browser, or says nothing of itself.
 func (r *record) mayBrowse() bool {
 	n := r.requests()
-	return n > 0 && 2*int64(r.classes[request.Browser]+r.nameless) >= n
+	return n > 0 && r.told == 0 && 2*int64(r.classes[request.Browser]+r.nameless) >= n
 }
 
 // runs returns the addresses of each prefix of a length that has at least so many; they are in order.

@@ -34,7 +34,6 @@ type Observer struct {
 	welcomes map[uint32]*welcome                 // by the bytes of the answer
 	askers   []askers                            // by action id
 	total    int64
-	told     bool // whether the log says who some client is
 }
 
 // askers are the requests of an action that are no files, by who asks.
@@ -86,11 +85,10 @@ func (o *Observer) Take(b *traffic.Batch, clients *traffic.Group) {
 		agent := b.Agent[row]
 		a, t, status := &o.agents[agent], b.Clues[row], b.Status[row]
 		r := o.records.At(client)
-		r.add(at, status, agent, b.Action[row], a, t)
 		if t.Traits.Has(traffic.Told) && t.From <= uint16(Count) {
 			r.told, t.From = Identity(t.From), 0
-			o.told = true
 		}
+		r.add(at, status, agent, b.Action[row], a, t)
 		if t.From == t.Page {
 			t.From, t.Traits = 0, t.Traits&^traffic.Referred // who names the page itself as its referer follows from nowhere
 		}

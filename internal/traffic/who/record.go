@@ -213,6 +213,9 @@ func (r *record) step(status, action uint16, t traffic.Clue) {
 			r.got++
 		}
 	}
+	if status == 401 && r.told > 0 {
+		return // a trace does not tell what for: a password may have been wrong
+	}
 	switch status {
 	case 400, 401, 403, 404, 410:
 		r.errors++

@@ -93,10 +93,11 @@ func (some *deeds) tried() int64 { return some.wrong + some.right }
 
 // claims reports whether a client may be one of a swarm: it claims to be a browser, and nothing has decided about it yet.
 func (c *Census) claims(client int32) bool {
-	if client == c.missing {
+	r := c.observer.records.At(client)
+	if client == c.missing || r.told > 0 {
 		return false
 	}
-	switch r := c.observer.records.At(client); c.Identities[client] {
+	switch c.Identities[client] {
 	case Person, Undecided, Disguised:
 		return r.is(r.classes[request.Browser], 50) || c.nameless && r.requests() > 0
 	}
