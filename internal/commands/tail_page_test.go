@@ -104,6 +104,14 @@ func TestTailServesPage(t *testing.T) {
 	if n := requests(); n != 250 {
 		t.Errorf("%d requests are in the page, want 250", n)
 	}
+	must(t, os.Rename(filepath.Join(dir, "access.log"), filepath.Join(dir, "access.log.1")))
+	if n := requests(); n != 250 {
+		t.Errorf("%d requests are in the page, want 250, also where the log is rotated and no other is there yet", n)
+	}
+	add(1, 0)
+	if n := requests(); n != 260 {
+		t.Errorf("%d requests are in the page, want 260, of the log and of the rotated one", n)
+	}
 	for what, c := range map[string]struct {
 		address string
 		want    int

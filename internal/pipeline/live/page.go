@@ -34,12 +34,8 @@ type page struct {
 
 	mu      sync.Mutex
 	session *explore.Session // nil: it holds no requests
-	opened  time.Time
 	free    *time.Timer
 }
-
-// asGood is the age up to which requests serve another load of the page: one after the other would read the logs.
-const asGood = 10 * time.Second
 
 // keptFor bounds how long a page that does not ask keeps its requests.
 const keptFor = 10 * time.Minute
@@ -68,9 +64,6 @@ const mostMemory = 512 << 20
 func (p *page) WritePage(w io.Writer) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.session != nil && time.Since(p.opened) < asGood {
-		return p.session.WritePage(w)
-	}
 	p.release()
 	q := &pipeline.Suggest{Holdout: pipeline.DefaultHoldout, Scale: pipeline.SameScale, Recover: suggest.DefaultRecover, Band: true}
 	q.Caller = pipeline.Caller{Out: io.Discard, Err: io.Discard, Version: p.tail.Version, Command: p.tail.Command, Started: time.Now()}
@@ -87,7 +80,7 @@ func (p *page) WritePage(w io.Writer) error {
 		err = errors.New("so many requests take too much memory beside a tail: a shorter --page has fewer")
 	}
 	if err == nil {
-		p.opened, p.free = time.Now(), time.AfterFunc(keptFor, p.close)
+		p.free = time.AfterFunc(keptFor, p.close)
 		return p.session.WritePage(w)
 	}
 	p.release()
