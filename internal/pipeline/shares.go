@@ -39,7 +39,7 @@ func (r *Replay) Share(ctx context.Context, byClient, byKey bool) *Share {
 	return s
 }
 
-// Result returns what all shares together have found in logs with these stats, of which copies were not read.
+// Result returns the result of all shares together, for logs with these stats. Copies were not read.
 func (r *Replay) Result(all *Share, stats ingest.Stats, copies logfile.Copies) *replay.Result {
 	stats.Copies = copies
 	r.lookedAt(&stats)

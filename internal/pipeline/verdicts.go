@@ -40,13 +40,18 @@ type verdictFile struct {
 	part *os.File // without this name yet; it is gone where something fails
 }
 
+// partOf begins a file that is to get a name beside it.
+func partOf(name string) (*os.File, error) {
+	return os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*.part")
+}
+
 // openVerdicts begins the file of --verdicts, if it is wanted.
 func (r *Replay) openVerdicts() (err error) {
 	if r.Verdicts == "" {
 		return nil
 	}
 	v := &verdictFile{name: r.Verdicts}
-	if v.part, err = os.CreateTemp(filepath.Dir(v.name), "."+filepath.Base(v.name)+".*.part"); err != nil {
+	if v.part, err = partOf(v.name); err != nil {
 		return fmt.Errorf("--verdicts: %w", err)
 	}
 	v.Writer = verdicts.New(v.part, verdictFormats[filepath.Ext(v.name)], r.Read.Tables, r.Policies, r.Anonymizer)
@@ -88,7 +93,7 @@ func (v *verdictFile) finish(ctx context.Context) error {
 // toParquet puts Parquet in the place of the plain lines.
 func (v *verdictFile) toParquet(ctx context.Context) error {
 	plain := v.part
-	part, err := os.CreateTemp(filepath.Dir(v.name), "."+filepath.Base(v.name)+".*.part")
+	part, err := partOf(v.name)
 	if err != nil {
 		return err
 	}
@@ -136,7 +141,7 @@ func (r *Replay) openTrace() error {
 	if f.names, err = report.NewAnonymizer("hash", key); err != nil {
 		return err
 	}
-	if f.part, err = os.CreateTemp(filepath.Dir(f.name), "."+filepath.Base(f.name)+".*.part"); err != nil {
+	if f.part, err = partOf(f.name); err != nil {
 		return fmt.Errorf("--trace: %w", err)
 	}
 	r.trace, r.severalPasses = f, true

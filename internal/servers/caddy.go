@@ -72,7 +72,7 @@ func caddyLines(spec limit.Spec, w Where) Directives {
 	return d
 }
 
-// caddyZone has conditions of which one set must fit, and what it counts by.
+// caddyZone holds conditions, of which one set must fit, and the key to count by.
 func caddyZone(name string, matches [][]string, by []string, spec limit.Spec) []string {
 	lines := []string{"    zone " + name + " {"}
 	for _, match := range matches {

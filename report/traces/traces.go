@@ -18,8 +18,8 @@ import (
 	"shadow/report/table"
 )
 
-// Columns names the columns of a trace with their types in SQL, as DuckDB's read_csv takes them. What reads them is a format of
-// package parse.
+// Columns names the columns of a trace with their types in SQL, as DuckDB's read_csv takes them. A format of package parse reads
+// them.
 const Columns = "{'time': 'TIMESTAMPTZ', 'client': 'VARCHAR', 'action': 'VARCHAR', 'identity': 'VARCHAR', " +
 	"'agent': 'VARCHAR', 'status': 'SMALLINT'}"
 

@@ -76,7 +76,7 @@ func record(name string, admitted []bool, out io.Writer) error {
 // runsFile has the day on which the real code of each row ran last: NAME, a tab, 2026-11-29.
 const runsFile = "testdata/runs.tsv"
 
-// lastRuns returns what it has.
+// lastRuns returns the days by the names of rows.
 func lastRuns() (map[string]string, error) {
 	text, err := os.ReadFile(runsFile)
 	days := map[string]string{}

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"os"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -37,6 +36,9 @@ type page struct {
 	free    *time.Timer
 }
 
+// pageHosts are listened at where the page can be reached at 127.0.0.1, which is the address that is told.
+var pageHosts = []string{"", "0.0.0.0", "::", "127.0.0.1", "localhost"}
+
 // keptFor bounds how long a page that does not ask keeps its requests.
 const keptFor = 10 * time.Minute
 
@@ -44,7 +46,7 @@ const keptFor = 10 * time.Minute
 func (f *Tail) listen(ctx context.Context, m *tail.Metrics, logs []string, trips *tail.RedisMetrics) (stop func(), err error) {
 	p, path, served := &page{ctx: ctx, tail: f, logs: logs}, "", http.Handler(nil)
 	host, _, _ := net.SplitHostPort(f.Listen)
-	if ingest.Once(logs) == "" && !f.Quiet && slices.Contains([]string{"", "0.0.0.0", "::", "127.0.0.1", "localhost"}, strings.Trim(host, "[]")) {
+	if ingest.Once(logs) == "" && !f.Quiet && slices.Contains(pageHosts, host) {
 		path, served = local.Handler(p)
 	}
 	at, end, err := m.Listen(f.Listen, f.Version, trips, path, served)
