@@ -335,7 +335,7 @@ func (s *suspect) open() (*content, error) {
 		return nil, err
 	}
 	if o, ok := f.(*objectFile); ok {
-		o.readAhead(false)
+		o.readAhead(o.info.Size, false)
 	}
 	if info, err := f.Stat(); err != nil || !sameFile(info, s.info) {
 		f.Close()

@@ -205,7 +205,7 @@ func (r *fileReader) open() error {
 // readAhead has an object read ahead.
 func (r *fileReader) readAhead() {
 	if o, ok := r.file.(*objectFile); ok {
-		o.readAhead(r.input.lean)
+		o.readAhead(r.input.stop(), r.input.lean)
 	}
 }
 

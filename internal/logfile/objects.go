@@ -84,6 +84,7 @@ type objectFile struct {
 	head  []byte // its beginning, as far as it was read already
 	at    int64
 	ahead bool
+	until int64 // where reading ahead ends
 	lean  bool
 
 	mu     sync.Mutex     // guards what follows
@@ -91,8 +92,8 @@ type objectFile struct {
 	closed bool
 }
 
-// readAhead has the object read from here to its end, ranges in parallel. If lean, it holds no connection meanwhile.
-func (f *objectFile) readAhead(lean bool) { f.ahead, f.lean = true, lean }
+// readAhead has the object read from here to an offset, ranges in parallel. If lean, it holds no connection meanwhile.
+func (f *objectFile) readAhead(until int64, lean bool) { f.ahead, f.until, f.lean = true, until, lean }
 
 // open returns what reads ahead.
 func (f *objectFile) open() (*object.Reader, error) {
@@ -103,6 +104,7 @@ func (f *objectFile) open() (*object.Reader, error) {
 		return nil, fs.ErrClosed
 	case f.reader == nil:
 		f.reader = objects.Open(f.info, f.at, f.lean)
+		f.reader.Until(f.until)
 	}
 	return f.reader, nil
 }

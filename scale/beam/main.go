@@ -25,6 +25,7 @@ import (
 	"shadow/internal/pipeline/flagvalue"
 	"shadow/internal/pipeline/heap"
 	"shadow/scale/beam/job"
+	"shadow/scale/objects"
 )
 
 func main() {
@@ -56,7 +57,7 @@ func run() error {
 	started := time.Now()
 	j := &job.Job{Version: "beam", Command: strings.Join(os.Args, " "), Started: started}
 	several := func(to *[]string, name, usage string) { flag.Var((*list)(to), name, usage+" (may be repeated)") }
-	several(&j.Logs, "input", "log: a file, a glob or a folder, which all workers can read")
+	several(&j.Logs, "input", "log: a file, a glob or a folder, or objects (s3://, gs://, azblob://), which all workers can read")
 	several(&j.Limits, "limit", "limit to judge by, as shadow replay takes it")
 	several(&j.Policies, "policy", "judge by this policy of --config")
 	several(&j.Trusted, "trusted-proxy", "proxies whose entries in --client-from are believed")
@@ -84,7 +85,8 @@ func run() error {
 	if err := becomeWorker(context.Background()); err != nil {
 		return err
 	}
-	beam.Init()
+	objects.Register()
+	beam.Init() // which does not return in a worker
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	if flag.NArg() > 0 || len(j.Logs) == 0 || j.Output == "" {

@@ -24,10 +24,13 @@ const (
 
 // Open returns a reader of an object from an offset on.
 func (s *Store) Open(info Info, offset int64, lean bool) *Reader {
-	r := &Reader{store: s, info: info, next: offset, lean: lean}
+	r := &Reader{store: s, info: info, next: offset, end: info.Size, lean: lean}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	return r
 }
+
+// Until has the object read up to an offset only. It must be called before Read and Start.
+func (r *Reader) Until(end int64) { r.end = min(end, r.info.Size) }
 
 // A Reader must be closed. One goroutine may read, and any may close.
 type Reader struct {
@@ -38,6 +41,7 @@ type Reader struct {
 	cancel context.CancelFunc
 
 	next   int64   // of the next range to ask for
+	end    int64   // of the last one
 	passed int     // ranges that were handed over
 	direct *stream // the range that is read as it comes
 
@@ -70,7 +74,7 @@ func (r *Reader) Read(p []byte) (int, error) {
 		if n > 0 || err != nil {
 			return n, r.orClosed(err)
 		}
-		if r.next >= r.info.Size && r.idle() {
+		if r.next >= r.end && r.idle() {
 			return 0, r.orClosed(io.EOF)
 		}
 	}
@@ -99,8 +103,8 @@ func (r *Reader) orClosed(err error) error {
 func (r *Reader) ask(piece int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for !r.closed && r.direct == nil && r.next < r.info.Size && len(r.queue) < min(r.passed+1, aheadRanges) {
-		n := min(rangeSize, r.info.Size-r.next)
+	for !r.closed && r.direct == nil && r.next < r.end && len(r.queue) < min(r.passed+1, aheadRanges) {
+		n := min(rangeSize, r.end-r.next)
 		src := &stream{store: r.store, ctx: r.ctx, info: r.info, at: r.next, end: r.next + n}
 		select {
 		case r.store.room <- struct{}{}:

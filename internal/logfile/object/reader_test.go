@@ -112,13 +112,16 @@ func TestRangesComeInOrder(t *testing.T) {
 			for _, lean := range []bool{false, true} {
 				s, m, info := storeOf(t, size)
 				offset = min(offset, size)
-				r := s.Open(info, int64(offset), lean)
-				got, err := io.ReadAll(r)
-				if err != nil || !bytes.Equal(got, m.objects["log"][offset:]) {
-					t.Errorf("of %d bytes from %d, lean %t: %d bytes, %v", size, offset, lean, len(got), err)
+				for _, end := range []int{size, max(offset, size-3), offset} {
+					r := s.Open(info, int64(offset), lean)
+					r.Until(int64(end))
+					got, err := io.ReadAll(r)
+					if err != nil || !bytes.Equal(got, m.objects["log"][offset:end]) {
+						t.Errorf("of %d bytes from %d to %d, lean %t: %d bytes, %v", size, offset, end, lean, len(got), err)
+					}
+					r.Close()
+					freed(t, s, m)
 				}
-				r.Close()
-				freed(t, s, m)
 			}
 		}
 	}

@@ -23,12 +23,16 @@ import (
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/prism"
 
 	"shadow/internal/commands"
+	"shadow/internal/logfile"
+	"shadow/internal/logfile/object"
 	"shadow/internal/pipeline"
 	"shadow/internal/policy"
 	"shadow/internal/request"
 	"shadow/internal/testneeds"
 	"shadow/internal/traffic/ingest"
 	samplelogs "shadow/sample-logs"
+	"shadow/scale/objects"
+	"shadow/scale/objects/objecttest"
 )
 
 // asProgram has this test be shadow.
@@ -41,6 +45,7 @@ func TestMain(m *testing.M) {
 	}
 	flag.Parse()
 	log.SetupLogging("error", "text")
+	objects.Register()
 	beam.Init()
 	os.Exit(m.Run())
 }
@@ -86,13 +91,23 @@ func run(t *testing.T, j *Job) *Collection {
 
 func prism(t *testing.T, j *Job) error {
 	t.Helper()
+	prepare(t, j)
+	return onPrism(t, j)
+}
+
+func prepare(t *testing.T, j *Job) {
+	t.Helper()
 	var total int64
 	for _, name := range j.Logs {
-		info, err := os.Stat(name)
+		in, err := logfile.OpenInput(name, nil)
 		check(t, err)
-		total += info.Size()
+		total += in.Size()
+		in.Close()
 	}
 	check(t, j.Prepare(t.Context(), total/4+1))
+}
+
+func onPrism(t *testing.T, j *Job) error {
 	p, s := beam.NewPipelineWithRoot()
 	Graph(s, j)
 	_, err := beam.Run(t.Context(), "prism", p)
@@ -256,6 +271,33 @@ func TestUnderWay(t *testing.T) {
 	equal(t, c, replayed(t, j))
 	if refused := c.Result.Policies[0].Refused; refused < 100 {
 		t.Errorf("the test is too easy: %d refused", refused)
+	}
+}
+
+// Byte ranges of an object are read where it lies. One that is replaced while a job runs fails the job.
+func TestObjects(t *testing.T) {
+	server := objecttest.New(t)
+	text, err := os.ReadFile(newLog(t, linesOf(t)))
+	check(t, err)
+	server.Put(t, "access.log", text)
+	j := newJob(t, "s3://logs/access.log")
+	j.Limits = []string{"6/30s"}
+	equal(t, run(t, j), replayed(t, j))
+	parts := 0
+	for _, asked := range server.Asked() {
+		if strings.Contains(asked, "bytes=") {
+			parts++
+		}
+	}
+	if parts < j.Parts {
+		t.Errorf("%d ranges were asked for", parts)
+	}
+
+	j.Output = filepath.Join(t.TempDir(), "results")
+	prepare(t, j)
+	server.Put(t, "access.log", append([]byte("# another\n"), text...))
+	if err := onPrism(t, j); err == nil || !strings.Contains(err.Error(), object.ErrChanged.Error()) {
+		t.Error("the object was replaced:", err)
 	}
 }
 

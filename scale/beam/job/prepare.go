@@ -55,9 +55,9 @@ func (j *Job) Prepare(ctx context.Context, rangeBytes int64) error {
 	return j.fresh(ctx)
 }
 
-// shardBytes is the number of bytes of the logs that a shard has about, unless told otherwise: some ten million
+// shardBytes is the number of bytes of the logs that a shard has about, unless told otherwise: some two million
 // requests.
-const shardBytes = 2 << 30
+const shardBytes = 512 << 20
 
 // fresh verifies that the place of the results is empty: those of two jobs must not mix.
 func (j *Job) fresh(ctx context.Context) (err error) {
