@@ -1,7 +1,9 @@
 package job
 
 import (
+	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -13,6 +15,7 @@ import (
 	"time"
 
 	"shadow/internal/policy"
+	"shadow/internal/testneeds"
 )
 
 const (
@@ -65,6 +68,44 @@ func TestFlink(t *testing.T) {
 		if !ok {
 			break
 		}
+	}
+}
+
+// A slot may pack more than Flink takes of one bundle, 100 messages of 4 MB. Agents of their own make blocks large.
+func TestFlinkTakesLargeBlocks(t *testing.T) {
+	if os.Getenv("CI_ALL") == "" {
+		t.Skip("takes minutes: CI_ALL=1 runs it")
+	}
+	c := newCluster(t)
+	program := c.serve(t)
+	name := filepath.Join(t.TempDir(), "access.log")
+	f, err := os.Create(name)
+	check(t, err)
+	lines, rng, agent := bufio.NewWriter(f), testneeds.Rand(t, 1, 2), make([]byte, 600)
+	const many = 1_200_000
+	for i := range many {
+		for k := range agent {
+			agent[k] = '0' + byte(rng.UintN(64))
+		}
+		at := time.Unix(1_700_000_000+int64(i)/100, 0).UTC()
+		fmt.Fprintf(lines, "192.0.2.%d - - [%s] \"GET / HTTP/1.1\" 200 1 \"-\" \"%s\"\n", i%200, at.Format("02/Jan/2006:15:04:05 -0700"), agent)
+	}
+	check(t, errors.Join(lines.Flush(), f.Close()))
+	within(t, 2*time.Minute, "the cluster is ready", c.ready)
+	results := filepath.Join(t.TempDir(), "results")
+	judge := readme(t, "--runner flink", "/usr/local/bin/shadow-beam", program, "localhost:8099", c.jobs,
+		"/mnt/logs", name, "/mnt/results", results, "--parallelism 2", "--parallelism 1")
+	judging := c.start(t, "judge", shell(judge+" --part 64MB --shards 40"))
+	select {
+	case <-judging.ended:
+		check(t, judging.err)
+	case <-time.After(10 * time.Minute):
+		t.Fatal("stands still")
+	}
+	got, err := Collect(t.Context(), results)
+	check(t, err)
+	if shuffled := c.shuffled(t); got.Result.Stats.Lines != many || shuffled < 400e6 {
+		t.Errorf("%d lines, %d bytes shuffled", got.Result.Stats.Lines, shuffled)
 	}
 }
 
