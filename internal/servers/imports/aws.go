@@ -85,7 +85,7 @@ func (i *Import) otherLimits(d doc, r *policy.Tree) {
 func (i *Import) awsRules(d doc) {
 	isRateBased := func(rule *policy.Tree) bool { return rateBased(rule) != nil }
 	priority := func(t *policy.Tree) int { n, _ := strconv.Atoi(field(t, "Priority").Say()); return n }
-	for _, rules := range awsLists(d) {
+	for _, rules := range i.awsLists(d) {
 		left := Set{}
 		slices.SortStableFunc(rules, func(a, b *policy.Tree) int { return cmp.Compare(priority(a), priority(b)) })
 		for n, rule := range rules {
@@ -99,7 +99,7 @@ func (i *Import) awsRules(d doc) {
 }
 
 // awsLists are the rules of each list that there is.
-func awsLists(d doc) (lists [][]*policy.Tree) {
+func (i *Import) awsLists(d doc) (lists [][]*policy.Tree) {
 	parents, known := map[*policy.Tree]*policy.Tree{}, map[*policy.Tree]int{}
 	d.Walk(func(_ string, part *policy.Tree) bool {
 		for _, key := range part.Keys() {
@@ -118,6 +118,9 @@ func awsLists(d doc) (lists [][]*policy.Tree) {
 		}
 		at, ok := known[of]
 		if !ok {
+			if field(of, "DefaultAction") != nil {
+				onlyKnown(i.tell, d, of, awsListWords)
+			}
 			at, lists = len(lists), append(lists, nil)
 			known[of] = at
 		}
@@ -167,8 +170,23 @@ func awsValue(d doc, t *policy.Tree) *policy.Tree {
 	return t
 }
 
+// Words of a list of rules, of a rule and of a rate-based statement. Modules have words of their own.
+const (
+	awsListWords = "name id arn scope description defaultaction rule rules visibilityconfig tags tagsall capacity customresponsebody " +
+		"customresponsebodies captchaconfig challengeconfig tokendomains associationconfig dataprotectionconfig ruleslabels labelnamespace " +
+		"managedbyfirewallmanager prep* postp* lockt* count foreach dependson lifecycle provider dynamic source version"
+	awsRuleWords = "name priority action statement visibilityconfig overrideaction rulelabel rulelabels captchaconfig challengeconfig " +
+		"foreach iterator labels content dynamic"
+	awsRateWords = "limit evaluationwindowsec aggregatekeytype scopedownstatement forwardedipconfig customkey customkeys dynamic"
+	awsTextWords = "searchstring searchstringbase64 regexstring fieldtomatch positionalconstraint texttransformation texttransformations"
+)
+
 func (i *Import) awsRule(d doc, rule *policy.Tree, left Set) {
 	s := rateBased(rule)
+	if field(rule, "Statement") != nil {
+		onlyKnown(i.tell, d, rule, awsRuleWords)
+		onlyKnown(i.lose, d, s, awsRateWords)
+	}
 	name := cmp.Or(field(rule, "Name").Say(), "rule")
 	most, err := strconv.ParseInt(awsValue(d, field(s, "Limit")).Say(), 10, 64)
 	seconds, bad := strconv.Atoi(cmp.Or(awsValue(d, field(s, "EvaluationWindowSec")).Say(), "300"))
@@ -296,6 +314,7 @@ func (a *awsStatements) set(s *policy.Tree) Set {
 		}
 		return Set{}
 	case "bytematchstatement", "regexmatchstatement":
+		onlyKnown(a.lose, a.d, part, awsTextWords)
 		if set, ok := textStatement(part); ok {
 			return set
 		}

@@ -184,10 +184,17 @@ func takeCaddy(i *Import, docs []doc) {
 	for _, d := range docs {
 		r := &caddyReader{Import: i}
 		r.servers = d.Get("apps", "http", "servers")
+		for _, name := range r.servers.Keys() {
+			onlyKnown(i.tell, d, r.servers.Get(name), caddyServerWords)
+		}
 		r.routes(d, d.Tree, Set{}, 0)
 		r.done()
 	}
 }
+
+const caddyServerWords = "listen listenerwrappers packetconnwrappers readtimeout readheadertimeout writetimeout idletimeout " +
+	"keepalive* maxheaderbytes enablefullduplex routes errors namedroutes tlsconnectionpolicies automatichttps strictsnihost " +
+	"trustedproxies* clientipheaders logs protocols metrics @*"
 
 // listens are the requests to the ports of a server, beside others with limits on other ports. Those of a log without ports
 // are taken to come to each.
@@ -211,6 +218,9 @@ func (r *caddyReader) listens(d doc, t *policy.Tree) Set {
 	return Set{}
 }
 
+var caddyHandler = lazy.Regexp(`^(acme_server|copy_response(_headers)?|encode|headers|intercept|invoke|log_append|map|metrics|push|` +
+	`request_body|templates|tracing|vars)$`)
+
 // mostRoutes is the depth to which routes may stand in routes.
 const mostRoutes = 50
 
@@ -220,6 +230,9 @@ func (r *caddyReader) routes(d doc, t *policy.Tree, set Set, depth int) {
 		return
 	}
 	set = set.and(r.listens(d, t))
+	if t.Get("handle") != nil {
+		onlyKnown(r.tell, d, t, "match handle group terminal @*")
+	}
 	if match := t.List("match"); match != nil && t.Get("handle") != nil {
 		set = set.and(r.either(d.place, match))
 	}
@@ -234,6 +247,10 @@ func (r *caddyReader) routes(d doc, t *policy.Tree, set Set, depth int) {
 	case "rate_limit":
 		r.rateLimit(d, t, set)
 		return
+	default:
+		if handler != "" && !caddyHandler().MatchString(handler) {
+			r.tell(d.place(t), "%s is a handler that is not known: it is taken to limit nothing", handler)
+		}
 	}
 	for _, item := range t.Items {
 		r.routes(d, item, set, depth+1)
@@ -251,9 +268,11 @@ func (r *caddyReader) rateLimit(d doc, t *policy.Tree, set Set) {
 	if distributed := t.Get("distributed"); distributed != nil {
 		r.tell(d.place(distributed), distributedCaddy)
 	}
+	onlyKnown(r.lose, d, t, "handler ratelimits distributed storage jitter sweepinterval logkey")
 	zones := t.Get("rate_limits")
 	for _, name := range zones.Keys() {
 		z := zones.Get(name)
+		onlyKnown(r.lose, d, z, "match key window maxevents ipv4prefix ipv6prefix")
 		match := Set{}
 		if list := z.List("match"); list != nil {
 			match = r.either(d.place, list)

@@ -162,6 +162,108 @@ spec:
     type: Global
     global: {rules: [{wordrule: 1, limit: {requests: 5, unit: Minute, wordlimit: 1}, clientSelectors: [{wordselector: 1}]}]}
 `,
+		"acl.json": `{"Name": "a", "wordacl": 1, "DefaultAction": {"Allow": {}}, "Rules": [
+ {"Name": "r", "Priority": 1, "wordrule": 1, "Action": {"Block": {}},
+  "Statement": {"RateBasedStatement": {"Limit": 100, "wordrate": 1, "AggregateKeyType": "IP",
+   "ScopeDownStatement": {"ByteMatchStatement": {"SearchString": "/a", "wordmatch": 1, "FieldToMatch": {"UriPath": {}},
+    "PositionalConstraint": "STARTS_WITH"}}}}}]}
+`,
+		"waf.tf": `resource "aws_wafv2_web_acl" "a" {
+  wordacl = 1
+  default_action {
+    allow {}
+  }
+  rule {
+    name = "r"
+    wordrule = 1
+    statement {
+      rate_based_statement {
+        limit = 100
+        wordrate = 1
+      }
+    }
+  }
+}
+resource "cloudflare_ruleset" "r" {
+  wordset = 1
+  rules {
+    action = "block"
+    expression = "true"
+    wordcounted = 1
+    ratelimit {
+      characteristics = ["ip.src"]
+      period = 60
+      requests_per_period = 100
+      wordlimit = 1
+    }
+  }
+}
+`,
+		"default.vcl": `vcl 4.1;
+sub vcl_recv {
+  wordstatement.call("a");
+  set req.http.a = "b";
+  unset req.http.c;
+  if (wordcondition) { return (pass); }
+  if (vsthrottle.is_denied(client.ip, 5, 10s)) { return (synth(429)); }
+  if (vsthrottle.wordcall("a", 5, 10s)) { return (synth(429)); }
+}
+`,
+		"ingress.yaml": `kind: Ingress
+metadata:
+  annotations:
+    nginx.ingress.kubernetes.io/limit-rps: "5"
+    nginx.ingress.kubernetes.io/limit-wordnote: "5"
+    nginx.ingress.kubernetes.io/word-snippet: "more_set_headers a;"
+spec:
+  wordspec: 1
+  rules:
+  - {host: a.example, wordhost: 1, http: {paths: [{path: /a, pathType: Prefix, wordpath: 1}]}}
+`,
+		"haproxy-ingress.yaml": `kind: Ingress
+metadata:
+  annotations:
+    haproxy.org/rate-limit-requests: "5"
+    haproxy.org/rate-limit-wordlimit: "5"
+spec:
+  rules: [{host: a.example}]
+`,
+		"caddy.json": `{"apps": {"http": {"servers": {"s": {"wordserver": 1, "routes": [
+ {"wordroute": 1, "match": [{"path": ["/a"], "wordmatch": ["x"]}], "handle": [
+  {"handler": "rate_limit", "wordhandler": 1, "rate_limits": {"z": {"key": "static", "window": "1m", "max_events": 5, "wordzone": 1}}},
+  {"handler": "wordkind"}]}]}}}}}
+`,
+		"krakend.json": `{"version": 3, "endpoints": [{"endpoint": "/a", "wordendpoint": 1,
+ "backend": [{"url_pattern": "/x", "wordbackend": 1}],
+ "extra_config": {"qos/ratelimit/router": {"max_rate": 5, "wordlimit": 1}, "qos/ratelimit/wordkind": {}}}]}
+`,
+		"appsettings.json": `{"IpRateLimiting": {"wordroot": 1, "GeneralRules": [{"Endpoint": "*", "Period": "1m", "Limit": 5, "wordrule": 1}]}}
+`,
+		"policy.yaml": `apiVersion: k8s.nginx.org/v1
+kind: Policy
+metadata: {name: p}
+spec:
+  wordspec: 1
+  rateLimit: {rate: 5r/s, key: "${binary_remote_addr}", zoneSize: 10M, wordlimit: 1}
+`,
+		"jail.local": `[DEFAULT]
+worddefault = 1
+[nginx-limit-req]
+enabled = true
+maxretry = 5
+findtime = 60
+wordjail = 1
+logpath = /var/log/nginx/access.log
+`,
+		"httpd.conf": `<IfModule mod_evasive24.c>
+DOSPageCount 5
+DOSWordlimit 1
+</IfModule>
+<IfModule mod_qos.c>
+QS_ClientEventBlockCount 20 300
+QS_wordlimit 1
+</IfModule>
+`,
 		"Caddyfile": `shop.example {
 	worddirective a
 	rate_limit {

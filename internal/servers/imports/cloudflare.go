@@ -29,8 +29,10 @@ func (i *Import) cloudflareRules(d doc) {
 		if kind != "cloudflare_ruleset" {
 			continue
 		}
+		onlyKnown(i.tell, d, r, "zoneid accountid name kind description phase rules dynamic count foreach dependson lifecycle provider")
 		for n, rule := range r.List("rules") {
 			if at := rule.Get("ratelimit"); at != nil {
+				onlyKnown(i.tell, d, rule, "action actionparameters expression description enabled ratelimit ref logging id version")
 				what := cmp.Or(rule.Say("description"), rule.Say("ref"), fmt.Sprintf("%s %d", name, n+1))
 				i.cloudflareRule(d, rule, at, what)
 			}

@@ -138,6 +138,7 @@ func (r aspnetRule) holds(other aspnetRule, first bool) bool {
 
 func (i *Import) aspnetRules(d doc, all *policy.Tree, each bool) (rules []aspnetRule) {
 	for _, at := range all.List() {
+		onlyKnown(i.lose, d, at, "endpoint period periodtimespan limit monitormode quotaexceededresponse")
 		r := aspnetRule{at: at}
 		endpoint := field(at, "Endpoint").Say()
 		period, bad := limit.ParsePeriod(field(at, "Period").Say())
@@ -246,6 +247,13 @@ func isKrakenD(d doc) bool {
 	return d.Get("endpoints") != nil && (d.Get("version") != nil || d.Get("$schema") != nil)
 }
 
+const (
+	krakendEndpointWords = "endpoint method backend extraconfig outputencoding timeout cachettl concurrentcalls inputheaders " +
+		"inputquerystrings querystringparams headerstopass @* $* comment"
+	krakendBackendWords = "urlpattern host method encoding extraconfig group target allow deny blacklist whitelist mapping iscollection " +
+		"sd sdscheme disablehostsanitize inputheaders inputquerystrings timeout concurrentcalls @* $* comment"
+)
+
 func takeKrakenD(i *Import, docs []doc) {
 	for _, d := range docs {
 		p := Policy{Name: "krakend", Combine: "in-turn"}
@@ -253,12 +261,14 @@ func takeKrakenD(i *Import, docs []doc) {
 			p.Limits = append(p.Limits, i.krakend(d, part, Set{}, "service")...)
 		}
 		for _, e := range d.List("endpoints") {
+			onlyKnown(i.tell, d, e, krakendEndpointWords)
 			path := e.Say("endpoint")
 			set := krakendPath(path).and(within("method", strings.ToUpper(cmp.Or(e.Say("method"), "GET"))))
 			if part := e.Get("extra_config", krakendRouter); part != nil {
 				p.Limits = append(p.Limits, i.krakend(d, part, set, "endpoint "+path)...)
 			}
 			for _, b := range e.List("backend") {
+				onlyKnown(i.tell, d, b, krakendBackendWords)
 				if part := b.Get("extra_config", krakendProxy); part != nil {
 					i.tell(d.place(part), "calls of the backend count, which are requests to %s where it answers each", path)
 					p.Limits = append(p.Limits, i.krakend(d, part, set, "a backend of "+path)...)

@@ -51,7 +51,11 @@ type ingressLimit struct {
 	spare Set
 }
 
-var notInLimit = lazy.Regexp(`/global-rate-limit$`)
+var (
+	notInLimit         = lazy.Regexp(`/global-rate-limit$`)
+	knownIngressLimits = lazy.Regexp(`/limit-(rp[sm]|connections|rate|rate-after|burst-multiplier|allowlist|whitelist)$`)
+	anyIngressLimit    = lazy.Regexp(`^nginx\.ingress\.kubernetes\.io/limit-`)
+)
 
 // An ingressHost is what Ingresses say of a host.
 type ingressHost struct {
@@ -88,13 +92,16 @@ func (s *ingressHosts) add(host, kind, pattern string, of int) {
 }
 
 // read takes the rules of an Ingress.
-func (s *ingressHosts) read(d doc, of int) {
+func (s *ingressHosts) read(i *Import, d doc, of int) {
+	onlyKnown(i.tell, d, d.Get("spec"), "ingressclassname defaultbackend tls rules backend")
 	notes, rules := d.Get("metadata", "annotations"), d.List("spec", "rules")
 	for _, rule := range rules {
+		onlyKnown(i.tell, d, rule, "host http")
 		name := strings.ToLower(rule.Say("host"))
 		h := s.host(name)
 		h.expressions = h.expressions || ingressNote(notes, "use-regex").Say() == "true" || ingressNote(notes, "rewrite-target") != nil
 		for _, at := range rule.List("http", "paths") {
+			onlyKnown(i.tell, d, at, "path pathtype backend")
 			path := cmp.Or(at.Say("path"), "/")
 			if up := upstream(d, at); up != "" && !slices.Contains(h.upstreams, up) {
 				h.upstreams = append(h.upstreams, up)
@@ -167,7 +174,7 @@ func takeIngresses(i *Import, docs []doc) {
 	servers := ingressHosts{hosts: map[string]*ingressHost{}}
 	for n, d := range ingresses {
 		limits = append(limits, i.ingressLimits(d))
-		servers.read(d, n)
+		servers.read(i, d, n)
 	}
 	sets := make([][]Set, len(limits))
 	for _, host := range servers.names {
@@ -236,8 +243,12 @@ func (i *Import) ingressLimits(d doc) (all []ingressLimit) {
 			i.lose(d.place(at), "%s is none that ingress-nginx reads: the name begins with nginx.", key)
 		case notInLimit().MatchString(key), strings.Contains(key, "rate-limit"), strings.Contains(key, "limit-req-"):
 			i.lose(d.place(at), "%s is no limit that is known here", key)
+		case anyIngressLimit().MatchString(key) && !knownIngressLimits().MatchString(key):
+			i.lose(d.place(at), "%s is no limit that is known here", key)
 		case strings.HasSuffix(key, "-snippet") && strings.Contains(at.Text, "limit_req"):
 			i.lose(d.place(at), "%s has a limit_req, which is not read", key)
+		case strings.HasSuffix(key, "-snippet"):
+			i.tell(d.place(at), "%s has directives of nginx, which are not read", key)
 		}
 	}
 	times := 5

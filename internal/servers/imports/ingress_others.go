@@ -179,6 +179,8 @@ func takeNginxPolicies(i *Import, docs []doc) {
 	p := Policy{Name: "nginx-policy", nginx: true}
 	for _, d := range each(docs, "Policy") {
 		if d.Get("spec", "rateLimit") != nil {
+			onlyKnown(i.tell, d, d.Get("spec"), "ratelimit ingressclassname accesscontrol basicauth jwt ingressmtls egressmtls oidc waf "+
+				"apikey cache cors externalauth")
 			r.policies[d.Say("metadata", "name")] = d
 		}
 	}

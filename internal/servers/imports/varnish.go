@@ -71,8 +71,11 @@ func readVarnish(i *Import, file string, text []byte) error {
 		r.block(Set{})
 	}
 	for n, word := range r.words {
-		if word == isDenied && !r.read[n] {
+		switch {
+		case word == isDenied && !r.read[n]:
 			r.lose(r.place(n), "%s is not read here: only what vcl_recv comes to", isDenied)
+		case word != isDenied && strings.HasPrefix(word, "vsthrottle."):
+			r.lose(r.place(n), "%s is not read", word)
 		}
 	}
 	i.Policies = append(i.Policies, r.policy)
@@ -148,9 +151,17 @@ func (r *vclReader) block(set Set) (left Set) {
 			}
 		case "{":
 			r.at = r.end(r.at) + 1
+		default:
+			if before := r.words[r.at-2]; (before == ";" || before == "{" || before == "}") && !vclStatement().MatchString(word) {
+				r.tell(r.place(r.at-1), "%s is a statement that is not known: it is taken to limit nothing", word)
+			}
 		}
 	}
 }
+
+// vclStatement fits statements that limit nothing, and functions of modules that limit nothing.
+var vclStatement = lazy.Regexp(`^(unset|remove|ban|hash_data|synthetic|rollback|error|esi|[;{}]|C$|` +
+	`(std|cookie|cookieplus|header|headerplus|urlcode|urlplus|querystring|xkey|bodyaccess|var|crypto|digest|saintmode|vha)\..*)$`)
 
 // call reads a sub where it is called.
 func (r *vclReader) call(set Set) (left Set) {
