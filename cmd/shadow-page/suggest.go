@@ -44,7 +44,7 @@ func ask(ctx context.Context, q *question, show func(pipeline.Pass) func()) ([]b
 		return nil, errors.New("no log is open")
 	case q.Ask == "page":
 		var page strings.Builder
-		if err := session.WritePage(&page); err != nil {
+		if err := session.WritePage(ctx, &page); err != nil {
 			return nil, err
 		}
 		return json.Marshal(page.String())

@@ -140,7 +140,7 @@ func (f *Following) state() *State {
 }
 
 // WritePage writes the page of the answer as it is now.
-func (f *Following) WritePage(w io.Writer) error {
+func (f *Following) WritePage(_ context.Context, w io.Writer) error {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	p, err := f.session.page()

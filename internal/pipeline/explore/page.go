@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"context"
 	"io"
 
 	"shadow/report/html"
@@ -10,7 +11,7 @@ import (
 const firstLimit = "window:60/1m"
 
 // WritePage writes the page that asks the session.
-func (s *Session) WritePage(w io.Writer) error {
+func (s *Session) WritePage(_ context.Context, w io.Writer) error {
 	p, err := s.page()
 	if err != nil {
 		return err

@@ -62,10 +62,13 @@ func (f *Tail) listen(ctx context.Context, m *tail.Metrics, logs []string, trips
 // mostMemory is the most memory of this program in which a page is made: the tail goes before it.
 const mostMemory = 512 << 20
 
-// WritePage implements local.Asked.
-func (p *page) WritePage(w io.Writer) error {
+// WritePage implements local.Asked. Who has left while others are served is not.
+func (p *page) WritePage(asked context.Context, w io.Writer) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if err := asked.Err(); err != nil {
+		return err
+	}
 	p.release()
 	q := &pipeline.Suggest{Holdout: pipeline.DefaultHoldout, Scale: pipeline.SameScale, Recover: suggest.DefaultRecover, Band: true}
 	q.Caller = pipeline.Caller{Out: io.Discard, Err: io.Discard, Version: p.tail.Version, Command: p.tail.Command, Started: time.Now()}
@@ -83,7 +86,7 @@ func (p *page) WritePage(w io.Writer) error {
 	}
 	if err == nil {
 		p.free = time.AfterFunc(keptFor, p.close)
-		return p.session.WritePage(w)
+		return p.session.WritePage(asked, w)
 	}
 	p.release()
 	return err

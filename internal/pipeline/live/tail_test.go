@@ -2,7 +2,9 @@ package live
 
 import (
 	"bytes"
+	"context"
 	"errors"
+	"io"
 	"strings"
 	"testing"
 
@@ -50,5 +52,15 @@ func TestErrorsOfTail(t *testing.T) {
 				t.Errorf("it ends with %v", err)
 			}
 		})
+	}
+}
+
+// A page that was left before its turn is not made.
+func TestPageThatWasLeft(t *testing.T) {
+	asked, leave := context.WithCancel(t.Context())
+	leave()
+	p := &page{ctx: t.Context(), tail: new(Tail)}
+	if err := p.WritePage(asked, io.Discard); !errors.Is(err, context.Canceled) {
+		t.Error(err)
 	}
 }

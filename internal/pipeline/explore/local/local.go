@@ -32,7 +32,7 @@ type Server struct {
 // Asked answers the questions of a page, and writes it.
 type Asked interface {
 	Answer(ctx context.Context, q explore.Request) (json.RawMessage, error)
-	WritePage(w io.Writer) error
+	WritePage(ctx context.Context, w io.Writer) error
 }
 
 // mostQuestion is the most bytes of a question.
@@ -95,7 +95,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "not found: open the address that shadow explore has printed, all of it", http.StatusNotFound)
 	case rest == "" && (r.Method == http.MethodGet || r.Method == http.MethodHead):
 		var page bytes.Buffer
-		if err := s.asked.WritePage(&page); err != nil {
+		if err := s.asked.WritePage(r.Context(), &page); err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return
 		}
