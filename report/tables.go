@@ -89,6 +89,9 @@ func savedColumns(t *table.Of[Policy], in *Input) {
 		return table.Count(p.WorstMinute.Refused)
 	})
 	t.Head(table.Number("bytes not sent"), func(p *Policy) table.Cell {
+		if p.BytesSaved == 0 && p.Refused > 0 { // the log has no sizes, or they are all 0
+			return nothing
+		}
 		return table.Shown(format.Size(p.BytesSaved), format.Plain(p.BytesSaved))
 	})
 	if in.UpstreamLogged {
