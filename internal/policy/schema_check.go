@@ -331,7 +331,9 @@ func wrong(m mistake, at node) string {
 	}
 	if message == "" {
 		least, most := said(schema, "minimum"), said(schema, "maximum")
-		message = fmt.Sprintf("does not do; want a number from %s to %s", least, most)
+		if message = fmt.Sprintf("does not do; want a number from %s to %s", least, most); least == "" {
+			message = "is not " + cmp.Or(said(schema, "title"), "understood")
+		}
 		if isType {
 			message += ", in digits alone: without quotes, sign, decimals, or zeros in front"
 		}
