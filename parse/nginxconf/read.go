@@ -81,7 +81,7 @@ func Read(path string, text []byte) (top []*Directive, problems []error, err err
 	if err != nil {
 		return nil, nil, err
 	}
-	c := combiner{configs: payload.Config}
+	c := combiner{configs: payload.Config, base: filepath.Dir(path)}
 	if top, err = c.directives(payload.Config[0].File, payload.Config[0].Parsed); err != nil {
 		return nil, nil, err
 	}
@@ -91,7 +91,7 @@ func Read(path string, text []byte) (top []*Directive, problems []error, err err
 		}
 		problems = append(problems, e.Error)
 	}
-	return top, problems, nil
+	return top, append(problems, c.missing...), nil
 }
 
 // IsKnown reports whether a directive is one of nginx, of NGINX Plus, or of a module that many build in.
@@ -186,6 +186,9 @@ func (f *files) add(name string, from io.Reader) error {
 type combiner struct {
 	configs []crossplane.Config
 	met     int // directives, includes among them
+
+	base    string  // from where patterns go
+	missing []error // folders of patterns
 }
 
 func (c *combiner) directives(file string, parsed crossplane.Directives) (all []*Directive, err error) {
@@ -201,7 +204,7 @@ func (c *combiner) directives(file string, parsed crossplane.Directives) (all []
 			}
 			all = append(all, included...)
 		}
-		if d.IsInclude() {
+		if c.look(file, d); d.IsInclude() {
 			continue
 		}
 		block, err := c.directives(file, d.Block)
@@ -211,4 +214,18 @@ func (c *combiner) directives(file string, parsed crossplane.Directives) (all []
 		all = append(all, &Directive{d.Directive, slices.Clone(d.Args), file, d.Line, block})
 	}
 	return all, nil
+}
+
+// look takes down that the folder of an include is not there. A pattern that fits nothing is no fault elsewhere.
+func (c *combiner) look(file string, d *crossplane.Directive) {
+	if d.Directive != "include" || len(d.Includes) > 0 || len(d.Args) == 0 || !strings.ContainsAny(filepath.Base(d.Args[0]), "*?[") {
+		return
+	}
+	folder := filepath.Dir(d.Args[0])
+	if !filepath.IsAbs(folder) {
+		folder = filepath.Join(c.base, folder)
+	}
+	if _, err := os.Stat(folder); err != nil {
+		c.missing = append(c.missing, fmt.Errorf("%s:%d: open %s: no such folder", file, d.Line, d.Args[0]))
+	}
 }

@@ -146,15 +146,16 @@ func (i *Import) takeNginx() {
 
 var requestTime = lazy.Regexp(`\$\{?request_time\b`)
 
-// withoutConns takes out limit_conn and its zones, which no log is judged by that does not tell how long requests take.
+// withoutConns takes out limit_conn, which no log is judged by that does not tell how long requests take.
 func (r *nginxReader) withoutConns(all []*nginxconf.Directive) []*nginxconf.Directive {
 	return slices.DeleteFunc(all, func(d *nginxconf.Directive) bool {
 		d.Block = r.withoutConns(d.Block)
 		if d.Name == "limit_conn" {
 			r.lose(d.Place(), "limit_conn bounds how many requests are under way at once, which is judged where a log_format "+
 				"with $request_time is beside it")
+			r.asked["taken out "+namedFirst(d)] = true
 		}
-		return d.Name == "limit_conn" || d.Name == "limit_conn_zone"
+		return d.Name == "limit_conn"
 	})
 }
 
@@ -391,7 +392,7 @@ func (r *nginxReader) policy(of string) Policy {
 	p := Policy{Name: "nginx", nginx: true}
 	for _, name := range slices.Sorted(maps.Keys(r.zones)) {
 		z := r.zones[name]
-		if z.user() != of {
+		if z.user() != of || of == "limit_conn" && r.asked["taken out "+name] {
 			continue
 		}
 		var uses []*nginxUse
@@ -415,8 +416,12 @@ func (r *nginxReader) policy(of string) Policy {
 			r.lose(z.Place(), "rate=%s is not understood", z.rate)
 			continue
 		}
+		before := len(p.Limits)
 		for _, key := range keysIn(uses) {
 			p.Limits = append(p.Limits, key.limits(z, spec, uses)...)
+		}
+		if len(p.Limits) == before {
+			r.tell(uses[0].from[0].Place(), "the zone %s has no key for what comes here: %s limits nothing", name, of)
 		}
 	}
 	return p

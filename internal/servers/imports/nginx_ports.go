@@ -69,7 +69,10 @@ func (r *nginxReader) named(servers []*nginxconf.Directive, port string) []Set {
 	if len(servers) < 2 {
 		return sets
 	}
-	several := slices.ContainsFunc(servers, func(d *nginxconf.Directive) bool { return !slices.Equal(portsOf(d), portsOf(servers[0])) })
+	listens := func(d *nginxconf.Directive) bool { return d.Name == "listen" }
+	several := slices.ContainsFunc(servers, func(d *nginxconf.Directive) bool { // also where a file that is not there says it
+		return !slices.Equal(portsOf(d), portsOf(servers[0])) || !slices.ContainsFunc(d.Block, listens)
+	})
 	names, answers := mapped(servers, r.serverNames), make([]bool, len(servers))
 	for i, d := range servers {
 		sets[i], answers[i] = none, port == "" && several && answersAll(d)
@@ -209,11 +212,13 @@ func hasLimits(d *nginxconf.Directive) bool {
 	return d.Name == "limit_req" || d.Name == "limit_conn" || slices.ContainsFunc(d.Block, hasLimits)
 }
 
-// answersAll reports whether a server answers everything by itself, as one that redirects does.
+// answersAll reports whether a server answers everything by itself, as one that redirects does; or all that no location
+// has, of one where none has limits.
 func answersAll(d *nginxconf.Directive) bool {
 	returns := func(d *nginxconf.Directive) bool { return d.Name == "return" }
+	limited := hasLimits(d)
 	return slices.ContainsFunc(d.Block, func(d *nginxconf.Directive) bool {
-		return returns(d) || d.Name == "location" && slices.Equal(d.Args, []string{"/"}) && slices.ContainsFunc(d.Block, returns)
+		return returns(d) || !limited && d.Name == "location" && slices.Equal(d.Args, []string{"/"}) && slices.ContainsFunc(d.Block, returns)
 	})
 }
 
