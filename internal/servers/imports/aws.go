@@ -59,7 +59,7 @@ func readTerraform(i *Import, file string, text []byte) error {
 }
 
 var (
-	otherLimit = lazy.Regexp(`throttl|rate_?limit|rate_based`)
+	otherLimit = lazy.Regexp(`throttl|rate[_-]?limit|rate_based|/limit-(rp[sm]|req)`)
 	readOnes   = lazy.Regexp(`^(aws_wafv2_|cloudflare_(ruleset|rate_limit)\b)`)
 )
 
@@ -69,6 +69,9 @@ func (i *Import) otherLimits(d doc, r *policy.Tree) {
 	r.Walk(func(key string, part *policy.Tree) bool {
 		if key == "" {
 			key, _, _ = strings.Cut(part.Text, " ")
+		}
+		if strings.HasPrefix(r.Text, "kong_plugin ") && kongOther().MatchString(part.Text) {
+			key = part.Text
 		}
 		limits := otherLimit().MatchString(key) || part.Text == "RateLimitRule"
 		if !told && limits && (!module || strings.Contains(key, "throttl")) {

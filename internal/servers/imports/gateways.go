@@ -25,20 +25,21 @@ var (
 	krakendFormat = format{name: "krakend", has: isKrakenD, take: takeKrakenD}
 )
 
-var aspnetSections = []string{"IpRateLimiting", "ClientRateLimiting"}
-
-func isASPNET(d doc) bool {
-	return slices.ContainsFunc(aspnetSections, func(s string) bool { return d.Get(s) != nil })
+// aspnetSection returns the section for addresses or clients; its name is free, and these two are what it is called.
+func aspnetSection(d doc, kind string) *policy.Tree {
+	return cmp.Or(d.Get(kind+"RateLimiting"), d.Get(kind+"RateLimitOptions"))
 }
+
+func isASPNET(d doc) bool { return cmp.Or(aspnetSection(d, "Ip"), aspnetSection(d, "Client")) != nil }
 
 func takeASPNET(i *Import, docs []doc) {
 	for _, d := range docs {
-		for _, section := range aspnetSections {
-			special := d.Get(strings.TrimSuffix(section, "ing") + "Policies")
-			if part := d.Get(section); part != nil {
-				i.aspnet(doc{part, d.file}, section == "IpRateLimiting", special)
+		for _, kind := range []string{"Ip", "Client"} {
+			special := d.Get(kind + "RateLimitPolicies")
+			if part := aspnetSection(d, kind); part != nil {
+				i.aspnet(doc{part, d.file}, kind == "Ip", special)
 			} else if special != nil {
-				i.lose(d.place(special), "rules of some clients are not read without %s", section)
+				i.lose(d.place(special), "rules of some clients are not read without %sRateLimiting", kind)
 			}
 		}
 	}

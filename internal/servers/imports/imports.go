@@ -3,6 +3,7 @@
 package imports
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"regexp"
@@ -23,7 +24,8 @@ type Import struct {
 	Logged   []string // the formats of logs that a configuration names, as --format takes them
 
 	noted map[Note]bool
-	docs  []doc // that were not read yet
+	docs  []doc                   // that were not read yet
+	said  map[*policy.Tree]string // what documents are, as --from has it
 	nginx []*nginxConfig
 }
 
@@ -153,7 +155,7 @@ var documentEnding = lazy.Regexp(`(?i)\.(ya?ml|json)$`)
 // Add reads a configuration whose text is that of a file; it may name others. from "" is found by looking. Documents
 // are only taken in by Done, as they may belong together.
 func (i *Import) Add(file string, text []byte, from string) error {
-	return i.add(file, file, text, from)
+	return i.add(file, file, bytes.TrimPrefix(text, []byte("\ufeff")), from) // with which editors of Windows begin texts
 }
 
 // add reads a configuration that has a name of its own, as a part of a file may have.
@@ -178,7 +180,7 @@ func (i *Import) add(file, name string, text []byte, from string) error {
 	trees, err := policy.Trees(text)
 	known := false
 	for _, t := range trees {
-		known = i.addDoc(doc{t, file}) || known
+		known = i.addDoc(doc{t, file}, from) || known
 	}
 	mark := templateMark().Find(text)
 	switch {
@@ -206,8 +208,12 @@ func (f *format) reads(name string, text []byte, from string) bool {
 
 // addDoc keeps a document until all are there, and reads the files in a ConfigMap, whose lines stay those of the whole. It
 // reports whether a format knows it.
-func (i *Import) addDoc(d doc) bool {
-	known := slices.ContainsFunc(formats, func(f format) bool { return f.has != nil && f.has(d) })
+func (i *Import) addDoc(d doc, from string) bool {
+	if i.said == nil {
+		i.said = map[*policy.Tree]string{}
+	}
+	i.said[d.Tree] = from
+	known := slices.ContainsFunc(formats, func(f format) bool { return i.isOf(d, f) })
 	i.docs = append(i.docs, d)
 	for _, d := range each([]doc{d}, "ConfigMap") {
 		for _, name := range d.Get("data").Keys() {
@@ -218,6 +224,11 @@ func (i *Import) addDoc(d doc) bool {
 		}
 	}
 	return known
+}
+
+// isOf reports whether a document has something of a format, or is said to be one.
+func (i *Import) isOf(d doc, f format) bool {
+	return f.has != nil && (i.said[d.Tree] == f.name || i.said[d.Tree] == "" && f.has(d))
 }
 
 // unreadProducts are known by a word of their configurations, but have no reader: with the limit to write instead.
@@ -251,12 +262,9 @@ func unread(text []byte) error {
 func (i *Import) Done() {
 	i.takeNginx()
 	for _, f := range formats {
-		if f.has == nil {
-			continue
-		}
 		var docs []doc
 		for _, d := range i.docs {
-			if f.has(d) {
+			if i.isOf(d, f) {
 				docs = append(docs, d)
 			}
 		}

@@ -68,6 +68,9 @@ func isKong(d doc) bool {
 	return d.Get("_format_version") != nil || d.Say("kind") == "KongPlugin" || d.Say("kind") == "KongClusterPlugin"
 }
 
+// kongOther fits the names of other plugins that limit, and of copies under names of their own.
+var kongOther = lazy.Regexp(`rate-?limit|throttl|service-protection`)
+
 // A kongReader finds the plugins of a declarative file, and for which requests they are.
 type kongReader struct {
 	*Import
@@ -81,7 +84,7 @@ type kongReader struct {
 func takeKong(i *Import, docs []doc) {
 	var all []plugged
 	for _, d := range docs {
-		if d.Get("_format_version") == nil {
+		if strings.HasPrefix(d.Say("kind"), "Kong") {
 			i.tell(d.place(nil), "which routes the plugin %s is for stands elsewhere: it is judged on all requests", d.Say("metadata", "name"))
 			all = append(all, plugged{d: d, at: d.Get("config"), name: d.Say("plugin")})
 			continue
@@ -94,10 +97,10 @@ func takeKong(i *Import, docs []doc) {
 	all = closest(all)
 	i.refusals(all, all)
 	for _, at := range all {
-		switch at.name {
-		case "rate-limiting":
+		switch {
+		case at.name == "rate-limiting":
 			i.kongLimits(&p, at)
-		case "rate-limiting-advanced", "response-ratelimiting", "graphql-rate-limiting-advanced", "ai-rate-limiting-advanced", "service-protection":
+		case kongOther().MatchString(at.name):
 			i.lose(at.d.place(at.at), "the plugin %s is not read", at.name)
 		}
 	}
