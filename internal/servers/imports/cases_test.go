@@ -303,3 +303,60 @@ QS_wordlimit 1
 		}
 	}
 }
+
+// What stands in public configurations beside what guides have: each has its limit, or is told.
+func TestBesideWhatGuidesHave(t *testing.T) {
+	const zone = "limit_req_zone $binary_remote_addr zone=a:1m rate=1r/s;\n"
+	for _, c := range []struct{ file, from, text, want string }{
+		{"appsettings.json", "", "\ufeff" + `{"IpRateLimitOptions": {"GeneralRules": [{"Endpoint": "*", "Period": "1m", "Limit": 60}]}}`, "limit: 'fixed:60/1m,align=first'\n"},
+		{"kong.yml", "kong", "services:\n- routes:\n  - {paths: [/a], plugins: [{name: rate-limiting, config: {minute: 5}}]}\n", "match: {prefix: /a}\n"},
+		{"kong.yml", "", "_format_version: '3.0'\nplugins:\n- {name: rate-limiting_902, config: {minute: 5}}\n", "kong.yml:3: the plugin rate-limiting_902 is not read"},
+		{"nginx.conf", "", zone + "server { server_name a.example; location / { return 301 https://$host$request_uri; } }\n" +
+			"server { listen 443 ssl; server_name a.example; location / { return 404; } location = /s { limit_req zone=a; } }", "match: {path: /s}\n"},
+		{"nginx.conf", "", zone + "server { include nowhere.conf; server_name a.example; location / { return 301 /a; } }\n" +
+			"server { include nowhere.conf; server_name a.example; limit_req zone=a; }", "limit: 'nginx:1r/s'\n"},
+		{"nginx.conf", "", "http {\ninclude nowhere/*.conf; }", "nginx.conf:2: open nowhere/*.conf: no such folder"},
+		{"nginx.conf", "", "limit_conn_zone $binary_remote_addr zone=c:1m;\nserver { listen 80; }", "nginx.conf:1: no limit_conn uses the zone c"},
+		{"nginx.conf", "", "geo $off {\n10.0.0.0/8 0;\n}\nmap $off $k {\n0 '';\n1 $binary_remote_addr;\n}\nlimit_req_zone $k zone=a:1m rate=1r/s;\n" +
+			"server {\nlimit_req zone=a;\n}\n", "nginx.conf:10: the zone a has no key for what comes here: limit_req limits nothing"},
+		{
+			"haproxy.cfg", "", "backend t\n  stick-table type ip size 1k expire 2h store http_req_rate(1h)\nfrontend f\n" +
+				"  stick-table type ip size 1k expire 1m store http_req_rate(10s)\n  http-request track-sc1 src\n" +
+				"  http-request track-sc1 src table t\n  http-request deny if { sc1_http_req_rate(t) gt 50 }\n",
+			"haproxy.cfg:6: rules before it have taken track-sc1 of all that it is for: it counts nothing there",
+		},
+		{"ingress.yaml", "", "kind: Ingress\nmetadata:\n  annotations:\n    nginx.ingress.kubernetes.io/limit-rps: '4'\n" +
+			"    nginx.ingress.kubernetes.io/server-snippet: |\n      location ~ ^/ping { return 404; }\n" +
+			"spec: {rules: [{host: a.example}]}\n", "server-snippet is not read: what it answers"},
+		{"kong.tf", "", "resource \"kong_plugin\" \"p\" {\n  name = \"rate-limiting\"\n}\n", "kong.tf:2: kong_plugin p: rate-limiting is of a product that is not read"},
+		{"istio.yaml", "", "kind: EnvoyFilter\nspec:\n  configPatches:\n" +
+			"  - match: {routeConfiguration: {vhost: {name: 'shop.svc:80', route: {action: ANY}}}}\n" +
+			"    patch: {value: {token_bucket: {max_tokens: 1, tokens_per_fill: 1, fill_interval: 60s}}}\n", "istio.yaml:4: the patch is for what is called shop.svc:80"},
+		{"root.tf", "", "resource \"cloudflare_ruleset\" \"root\" {\n  phase = \"http_ratelimit\"\n  rules = [{\n    action = \"execute\"\n" +
+			"    expression = \"(cf.zone.plan eq \\\"ENT\\\")\"\n  }]\n}\n", "root.tf:5: rule root 1: the rules that it sends requests to are judged on all"},
+		{"asn.tf", "", "resource \"cloudflare_ruleset\" \"r\" {\n  rules {\n    expression = \"true\"\n    ratelimit {\n" +
+			"      characteristics = [\"ip.src.asnum\"]\n      period = 60\n      requests_per_period = 5\n    }\n  }\n}\n", `"asn" is not a key`},
+		{
+			"key.vcl", "", "sub vcl_recv {\n  set req.http.X-Key = client.ip;\n  if (vsthrottle.is_denied(req.http.X-Key, 5, 1s)) { return (synth(429)); }\n}\n",
+			"key.vcl:2: what req.http.X-Key becomes here is not read: the limit at key.vcl:3 counts by what is logged",
+		},
+		{
+			"if.vcl", "", "sub vcl_recv {\n  unset req.http.X-Bot;\n  if (req.http.X-Bot && vsthrottle.is_denied(client.ip, 5, 1s)) { return (synth(429)); }\n}\n",
+			"if.vcl:2: what req.http.x-bot becomes here is not read: the condition at if.vcl:3 judges by what is logged",
+		},
+		{
+			"policy.yaml", "", "apiVersion: k8s.nginx.org/v1\nkind: Policy\nmetadata: {name: p}\nspec: {rateLimit: {rate: 1r/s, key: '${request_method}', zoneSize: 1M}}\n",
+			"policy.yaml:4: nothing is left of the key of the Policy p: it is left out",
+		},
+	} {
+		i := new(Import)
+		if err := i.Add(c.file, []byte(c.text), c.from); err != nil {
+			t.Errorf("%s: %v", c.text, err)
+			continue
+		}
+		i.Done()
+		if out := written(t, i); !strings.Contains(out, c.want) {
+			t.Errorf("%s\nhas no %s:\n%s", c.text, c.want, out)
+		}
+	}
+}

@@ -31,10 +31,12 @@ func (i *Import) cloudflareRules(d doc) {
 		}
 		onlyKnown(i.tell, d, r, "zoneid accountid name kind description phase rules dynamic count foreach dependson lifecycle provider")
 		for n, rule := range r.List("rules") {
+			what := cmp.Or(rule.Say("description"), rule.Say("ref"), fmt.Sprintf("%s %d", name, n+1))
 			if at := rule.Get("ratelimit"); at != nil {
 				onlyKnown(i.tell, d, rule, "action actionparameters expression description enabled ratelimit ref logging id version")
-				what := cmp.Or(rule.Say("description"), rule.Say("ref"), fmt.Sprintf("%s %d", name, n+1))
 				i.cloudflareRule(d, rule, at, what)
+			} else if on := rule.Get("expression"); r.Say("phase") == "http_ratelimit" && on.Say() != "true" {
+				i.lose(d.place(on), "rule %s: the rules that it sends requests to are judged on all", what)
 			}
 		}
 		if dynamic := r.Get("dynamic"); dynamic != nil {

@@ -84,6 +84,11 @@ func (r *envoyReader) look(d doc, t *policy.Tree, set Set, depth int) {
 		}
 	}
 	set = set.and(within("host", hosts...))
+	for _, at := range []*policy.Tree{t.Get("match", "routeConfiguration", "vhost", "name"), t.Get("match", "routeConfiguration", "vhost", "route", "name")} {
+		if at != nil && isEnvoy(doc{t, d.file}) { // a patch of Istio
+			r.lose(d.place(at), "the patch is for what is called %s: it is judged on all requests", at.Text)
+		}
+	}
 	if t.Get("token_bucket") != nil && t.Get("entries") == nil || t.Get("descriptors") != nil && t.Get("stat_prefix") != nil {
 		onlyKnown(r.lose, d, t, envoyLocalWords)
 		onlyKnown(r.lose, d, t.Get("token_bucket"), "maxtokens tokensperfill fillinterval")

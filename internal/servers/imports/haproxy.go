@@ -185,7 +185,9 @@ func (x *sectionReader) track(n int, rule haproxycfg.Rule, words []string) {
 	set := x.left.and(x.requests(x.s, rule, words))
 	own := set
 	if before, ok := x.taken[number]; ok {
-		own, set = set.and(before.except()), union(before, set)
+		if own, set = set.and(before.except()), union(before, set); own.never {
+			x.tell(x.place(rule), "rules before it have taken %s of all that it is for: it counts nothing there", words[1])
+		}
 	}
 	x.taken[number] = set
 	x.counters[number] = append(x.counters[number], tracked{rule, n, table, words[2], x.haproxyKey(rule, table, words[2], x.s.set.and(own))})

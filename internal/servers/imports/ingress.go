@@ -230,6 +230,9 @@ func annotationName(at *policy.Tree, d doc) string {
 	return ""
 }
 
+// snippetRule are lines of a snippet that keep requests from the limits of an Ingress.
+var snippetRule = lazy.Regexp(`(?m)^\s*(location|return|rewrite|if|deny|allow)\b`)
+
 // ingressLimits are the limits of an Ingress.
 func (i *Import) ingressLimits(d doc) (all []ingressLimit) {
 	notes := d.Get("metadata", "annotations")
@@ -247,6 +250,9 @@ func (i *Import) ingressLimits(d doc) (all []ingressLimit) {
 			i.lose(d.place(at), "%s is no limit that is known here", key)
 		case strings.HasSuffix(key, "-snippet") && strings.Contains(at.Text, "limit_req"):
 			i.lose(d.place(at), "%s has a limit_req, which is not read", key)
+		case strings.HasSuffix(key, "-snippet") && snippetRule().MatchString(at.Text) &&
+			cmp.Or(ingressNote(notes, "limit-rps"), ingressNote(notes, "limit-rpm")) != nil:
+			i.lose(d.place(at), "%s is not read: what it answers, or has a location for, counts in the limits here", key)
 		case strings.HasSuffix(key, "-snippet"):
 			i.tell(d.place(at), "%s has directives of nginx, which are not read", key)
 		}

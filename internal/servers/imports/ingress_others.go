@@ -230,6 +230,7 @@ func (i *Import) nginxPolicy(p *Policy, d doc, set Set) {
 		words = append(words, part.text)
 	}
 	if words == nil {
+		i.lose(d.place(at), "nothing is left of the key of the Policy %s: it is left out", d.Say("metadata", "name"))
 		return
 	}
 	p.add(text, fmt.Sprintf("%s Policy %s by %s, refused with %s", d.place(at), d.Say("metadata", "name"), at.Say("key"),

@@ -28,17 +28,17 @@ var (
 // A vclReader goes through the words of a VCL.
 type vclReader struct {
 	*Import
-	file   string
-	words  []string
-	lines  []int
-	at     int
-	acls   map[string][]string
-	subs   map[string]int // where the words of a sub begin
-	policy Policy
-	calls  map[string]string // arguments, and where they were
-	read   map[int]bool      // calls, by where they stand
-	depth  int
-	called int // subs so far
+	file          string
+	words         []string
+	lines         []int
+	at            int
+	acls          map[string][]string
+	subs          map[string]int // where the words of a sub begin
+	policy        Policy
+	calls         map[string]string // arguments, and where they were
+	read          map[int]bool      // calls, by where they stand
+	made          map[string]string // headers that were set or unset on the way, and where
+	depth, called int               // blocks, and subs so far
 }
 
 // A configuration of ten lines can come to a call more often than can be read, under longer and longer conditions.
@@ -49,7 +49,7 @@ const isDenied = "vsthrottle.is_denied"
 func readVarnish(i *Import, file string, text []byte) error {
 	r := &vclReader{
 		Import: i, file: file, acls: map[string][]string{}, subs: map[string]int{}, calls: map[string]string{},
-		read: map[int]bool{}, policy: Policy{Name: "varnish", Combine: "in-turn"},
+		read: map[int]bool{}, made: map[string]string{}, policy: Policy{Name: "varnish", Combine: "in-turn"},
 	}
 	line := 1
 	for _, word := range vclWord().FindAllString(string(text), -1) {
@@ -145,9 +145,11 @@ func (r *vclReader) block(set Set) (left Set) {
 			set = r.call(set)
 		case "return":
 			set = none
-		case "set":
+		case "set", "unset":
 			if what := r.next(); what == "req.url" || what == "req.method" {
 				r.lose(r.place(r.at), "set %s is not read: conditions below are judged on what is logged", what)
+			} else if strings.HasPrefix(what, "req.http.") && vclPart(what) != "client" {
+				r.made[strings.ToLower(what)] = r.place(r.at)
 			}
 		case "{":
 			r.at = r.end(r.at) + 1
@@ -227,11 +229,15 @@ func (r *vclReader) branches(set Set) (left Set) {
 func (r *vclReader) told(c *vclCondition, text string, inner []string, returns bool) {
 	place := r.place(c.at)
 	behind := slices.Contains(r.words[min(r.at, len(r.words)):], isDenied)
+	limits := len(c.calls) > 0 || slices.Contains(inner, isDenied)
 	for _, term := range c.lost {
-		switch {
-		case len(c.calls) > 0, slices.Contains(inner, isDenied):
+		switch at := r.made[term]; {
+		case !limits && !(returns && behind):
+		case at != "":
+			r.lose(at, "what %s becomes here is not read: the condition at %s judges by what is logged", term, place)
+		case limits:
 			r.lose(place, "no condition says %s: it is taken to fit", term)
-		case returns && behind:
+		default:
 			r.lose(place, "no condition says %s: what it sends elsewhere is taken to come to the limits below", term)
 		}
 	}
@@ -258,7 +264,7 @@ type vclCondition struct {
 	*logic
 	at    int
 	calls []int    // of vsthrottle, by where they stand
-	lost  []string // terms that no condition says
+	lost  []string // terms that no condition says, and headers that were changed
 }
 
 // term returns the requests that a comparison fits. A call of vsthrottle fits all, as its limit decides.
@@ -282,6 +288,9 @@ func (c *vclCondition) term(l *logic) (Set, bool) {
 		}
 	} else {
 		op = ""
+	}
+	if header := strings.ToLower(name); c.made[header] != "" {
+		c.lost = append(c.lost, header)
 	}
 	set, known := c.compared(name, strings.TrimLeft(op, "!"), strings.Trim(strings.ReplaceAll(value, `""`, ""), `"{}`))
 	if !known {
@@ -349,6 +358,9 @@ func (r *vclReader) throttle(at int, set Set) {
 	var words []string
 	for _, part := range strings.Fields(args[0]) {
 		word := vclPart(part)
+		if at := r.made[strings.ToLower(part)]; at != "" {
+			r.lose(at, "what %s becomes here is not read: the limit at %s counts by what is logged", part, place)
+		}
 		switch {
 		case strings.HasPrefix(part, `"`):
 		case word == "":
