@@ -345,6 +345,11 @@ func TestBesideWhatGuidesHave(t *testing.T) {
 			"if.vcl:2: what req.http.x-bot becomes here is not read: the condition at if.vcl:3 judges by what is logged",
 		},
 		{
+			"gateway.yaml", "", "apiVersion: gateway.envoyproxy.io/v1alpha1\nkind: BackendTrafficPolicy\nmetadata: {name: p}\nspec:\n  rateLimit:\n    global:\n" +
+				"      rules: [{limit: {requests: 2, unit: Hour}, clientSelectors: [{sourceCIDR: {value: 0.0.0.0/0, invert: true}}]}]\n",
+			"gateway.yaml:7 rule of p, refused with 429: no request comes to it",
+		},
+		{
 			"policy.yaml", "", "apiVersion: k8s.nginx.org/v1\nkind: Policy\nmetadata: {name: p}\nspec: {rateLimit: {rate: 1r/s, key: '${request_method}', zoneSize: 1M}}\n",
 			"policy.yaml:4: nothing is left of the key of the Policy p: it is left out",
 		},

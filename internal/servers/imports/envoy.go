@@ -196,11 +196,22 @@ func headerMatch(h *policy.Tree) (set Set, known bool) {
 		if h.Say("present_match") != "false" {
 			set = set.except()
 		}
+	case !fold && (how == "" || how == "reg"):
+		set, known = headerText(name, how, text)
 	}
 	if !known {
 		return Set{}, false
 	}
 	return set.unless(h.Say("invert_match") == "true"), true
+}
+
+// headerText is the requests whose header is a text, or fits an expression.
+func headerText(name, how, text string) (set Set, known bool) {
+	_, err := request.ParseKey("header:" + name)
+	if err != nil || text == "" || name == "host" || strings.HasPrefix(name, ":") || how != "" && !compiles(text) {
+		return Set{}, false
+	}
+	return within("with", "header:"+name+map[bool]string{true: "=", false: "~"}[how == ""]+text), true
 }
 
 // action reads what makes a descriptor; false if requests have none that is known.

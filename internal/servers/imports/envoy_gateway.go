@@ -149,14 +149,21 @@ func (i *Import) gatewaySelector(d doc, s *policy.Tree) (set Set, words []string
 	for _, h := range s.List("headers") {
 		key, err := request.ParseKey("header:" + h.Say("name"))
 		switch {
-		case h.Say("invert") == "true":
-			i.lose(d.place(h), "no condition says that the header %s is another: it is taken to fit", h.Say("name"))
-		case err == nil && h.Say("type") == "Distinct":
+		case err == nil && h.Say("type") == "Distinct" && h.Say("invert") != "true":
 			words = append(words, key.String())
 		case err == nil && strings.EqualFold(h.Say("name"), "user-agent") && h.Say("type") != "RegularExpression":
-			set = set.and(within("agent", "^"+regexp.QuoteMeta(h.Say("value"))+"$"))
+			set = set.and(inverted(within("agent", "^"+regexp.QuoteMeta(h.Say("value"))+"$"), h))
 		default:
-			i.lose(d.place(h), "no condition says the header %s: it is taken to fit", h.Say("name"))
+			how, text := "", h.Say("value")
+			if h.Say("type") == "RegularExpression" {
+				how, text = "reg", "^(?:"+text+")$"
+			}
+			one, known := headerText(strings.ToLower(h.Say("name")), how, text)
+			if !known {
+				i.lose(d.place(h), "no condition says the header %s: it is taken to fit", h.Say("name"))
+				continue
+			}
+			set = set.and(inverted(one, h))
 		}
 	}
 	set = set.and(anyOf(mapped(s.List("methods"), func(m *policy.Tree) Set {

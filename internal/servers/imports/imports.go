@@ -321,9 +321,10 @@ func (l Limit) problem() error {
 
 // check leaves out limits that cannot be judged, and says so, and those that stand there twice.
 func (i *Import) check(p *Policy) {
-	var kept []Limit
+	var kept, idle []Limit
 	for _, l := range p.Limits {
 		if l.Match.never || l.Count.never { // a counter that nothing moves refuses nothing
+			idle = append(idle, l)
 			continue
 		}
 		if err := l.problem(); err != nil {
@@ -337,6 +338,11 @@ func (i *Import) check(p *Policy) {
 			continue
 		}
 		kept = append(kept, l)
+	}
+	for _, l := range idle {
+		if !slices.ContainsFunc(kept, func(k Limit) bool { return slices.Contains(k.Told, l.Told[0]) }) {
+			i.tell("", "%s: no request comes to it", strings.Join(l.Told, "; "))
+		}
 	}
 	p.Limits = kept
 }
