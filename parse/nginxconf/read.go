@@ -81,7 +81,7 @@ func Read(path string, text []byte) (top []*Directive, problems []error, err err
 	if err != nil {
 		return nil, nil, err
 	}
-	c := combiner{configs: payload.Config, base: filepath.Dir(path)}
+	c := combiner{configs: payload.Config, base: filepath.Dir(path), looked: map[string]bool{}}
 	if top, err = c.directives(payload.Config[0].File, payload.Config[0].Parsed); err != nil {
 		return nil, nil, err
 	}
@@ -187,8 +187,10 @@ type combiner struct {
 	configs []crossplane.Config
 	met     int // directives, includes among them
 
-	base    string  // from where patterns go
-	missing []error // folders of patterns
+	base    string          // from where patterns go
+	within  int             // blocks around
+	looked  map[string]bool // patterns
+	missing []error         // folders of patterns
 }
 
 func (c *combiner) directives(file string, parsed crossplane.Directives) (all []*Directive, err error) {
@@ -207,7 +209,9 @@ func (c *combiner) directives(file string, parsed crossplane.Directives) (all []
 		if c.look(file, d); d.IsInclude() {
 			continue
 		}
+		c.within++
 		block, err := c.directives(file, d.Block)
+		c.within--
 		if err != nil {
 			return nil, err
 		}
@@ -216,12 +220,18 @@ func (c *combiner) directives(file string, parsed crossplane.Directives) (all []
 	return all, nil
 }
 
-// look takes down that the folder of an include is not there. A pattern that fits nothing is no fault elsewhere.
+// look takes down, once, that the folder of an include within a block is not there. A pattern that fits nothing is no fault
+// elsewhere; and what stands outside of blocks loads modules.
 func (c *combiner) look(file string, d *crossplane.Directive) {
-	if d.Directive != "include" || len(d.Includes) > 0 || len(d.Args) == 0 || !strings.ContainsAny(filepath.Base(d.Args[0]), "*?[") {
+	if d.Directive != "include" || len(d.Includes) > 0 || len(d.Args) == 0 || c.within == 0 || c.looked[d.Args[0]] {
 		return
 	}
-	folder := filepath.Dir(d.Args[0])
+	at := strings.IndexAny(d.Args[0], "*?[")
+	if at < 0 {
+		return
+	}
+	c.looked[d.Args[0]] = true
+	folder := filepath.Dir(d.Args[0][:at] + "x")
 	if !filepath.IsAbs(folder) {
 		folder = filepath.Join(c.base, folder)
 	}

@@ -123,6 +123,9 @@ func (i *Import) awsLists(d doc) (lists [][]*policy.Tree) {
 		if !ok {
 			if field(of, "DefaultAction") != nil {
 				onlyKnown(i.tell, d, of, awsListWords)
+				if text := field(of, "RuleJson"); text != nil {
+					i.lose(d.place(text), "rule_json has rules, which are not read")
+				}
 			}
 			at, lists = len(lists), append(lists, nil)
 			known[of] = at
@@ -177,9 +180,9 @@ func awsValue(d doc, t *policy.Tree) *policy.Tree {
 const (
 	awsListWords = "name id arn scope description defaultaction rule rules visibilityconfig tags tagsall capacity customresponsebody " +
 		"customresponsebodies captchaconfig challengeconfig tokendomains associationconfig dataprotectionconfig ruleslabels labelnamespace " +
-		"managedbyfirewallmanager prep* postp* lockt* count foreach dependson lifecycle provider dynamic source version"
+		"managedbyfirewallmanager prep* postp* lockt* rulejson onsourceddosprotectionconfig applicationconfig retrofittedbyfirewallmanager nameprefix region count foreach dependson lifecycle provider dynamic source version"
 	awsRuleWords = "name priority action statement visibilityconfig overrideaction rulelabel rulelabels captchaconfig challengeconfig " +
-		"foreach iterator labels content dynamic"
+		"foreach iterator labels content dynamic webaclarn region dependson count lifecycle provider"
 	awsRateWords = "limit evaluationwindowsec aggregatekeytype scopedownstatement forwardedipconfig customkey customkeys dynamic"
 	awsTextWords = "searchstring searchstringbase64 regexstring fieldtomatch positionalconstraint texttransformation texttransformations"
 )

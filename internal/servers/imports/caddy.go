@@ -36,6 +36,8 @@ type caddyReader struct {
 	answers  []string // places of what may have answered before, in JSON
 	unknown  int      // matchers that no condition says
 	cased    bool     // that paths have any case was told
+
+	strange map[string]bool // handlers that are not known and were told
 }
 
 // A caddyLimit is one case of a zone, whose count all zones of its name share.

@@ -182,7 +182,7 @@ func isCaddy(d doc) bool {
 
 func takeCaddy(i *Import, docs []doc) {
 	for _, d := range docs {
-		r := &caddyReader{Import: i}
+		r := &caddyReader{Import: i, strange: map[string]bool{}}
 		r.servers = d.Get("apps", "http", "servers")
 		for _, name := range r.servers.Keys() {
 			onlyKnown(i.tell, d, r.servers.Get(name), caddyServerWords)
@@ -194,7 +194,7 @@ func takeCaddy(i *Import, docs []doc) {
 
 const caddyServerWords = "listen listenerwrappers packetconnwrappers readtimeout readheadertimeout writetimeout idletimeout " +
 	"keepalive* maxheaderbytes enablefullduplex routes errors namedroutes tlsconnectionpolicies automatichttps strictsnihost " +
-	"trustedproxies* clientipheaders logs protocols metrics @*"
+	"trustedproxies* clientipheaders logs protocols listenprotocols metrics allowh2c experimentalhttp3 allow0rtt"
 
 // listens are the requests to the ports of a server, beside others with limits on other ports. Those of a log without ports
 // are taken to come to each.
@@ -231,7 +231,7 @@ func (r *caddyReader) routes(d doc, t *policy.Tree, set Set, depth int) {
 	}
 	set = set.and(r.listens(d, t))
 	if t.Get("handle") != nil {
-		onlyKnown(r.tell, d, t, "match handle group terminal @*")
+		onlyKnown(r.tell, d, t, "match handle group terminal")
 	}
 	if match := t.List("match"); match != nil && t.Get("handle") != nil {
 		set = set.and(r.either(d.place, match))
@@ -248,7 +248,8 @@ func (r *caddyReader) routes(d doc, t *policy.Tree, set Set, depth int) {
 		r.rateLimit(d, t, set)
 		return
 	default:
-		if handler != "" && !caddyHandler().MatchString(handler) {
+		if handler != "" && !caddyHandler().MatchString(handler) && !r.strange[handler] {
+			r.strange[handler] = true
 			r.tell(d.place(t), "%s is a handler that is not known: it is taken to limit nothing", handler)
 		}
 	}

@@ -29,14 +29,23 @@ func (i *Import) cloudflareRules(d doc) {
 		if kind != "cloudflare_ruleset" {
 			continue
 		}
-		onlyKnown(i.tell, d, r, "zoneid accountid name kind description phase rules dynamic count foreach dependson lifecycle provider")
+		onlyKnown(i.tell, d, r, "zoneid accountid name kind description phase rules dynamic count foreach dependson lifecycle provider "+
+			"shareableentitlementname")
 		for n, rule := range r.List("rules") {
 			what := cmp.Or(rule.Say("description"), rule.Say("ref"), fmt.Sprintf("%s %d", name, n+1))
 			if at := rule.Get("ratelimit"); at != nil {
-				onlyKnown(i.tell, d, rule, "action actionparameters expression description enabled ratelimit ref logging id version")
+				onlyKnown(i.tell, d, rule, "action actionparameters expression description enabled ratelimit ref logging id version "+
+					"exposedcredentialcheck lastupdated categories")
 				i.cloudflareRule(d, rule, at, what)
-			} else if on := rule.Get("expression"); r.Say("phase") == "http_ratelimit" && on.Say() != "true" {
-				i.lose(d.place(on), "rule %s: the rules that it sends requests to are judged on all", what)
+				continue
+			}
+			on := strings.Trim(rule.Say("expression"), "() ")
+			switch action := rule.Say("action"); {
+			case r.Say("phase") != "http_ratelimit" || rule.Say("enabled") == "false":
+			case action == "skip":
+				i.lose(d.place(rule), "rule %s takes requests out of limits, which is not read", what)
+			case action == "execute" && on != "" && on != "true":
+				i.lose(d.place(rule.Get("expression")), "rule %s: the rules that it sends requests to are judged on all", what)
 			}
 		}
 		if dynamic := r.Get("dynamic"); dynamic != nil {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"shadow/internal/lazy"
 	"shadow/internal/policy"
 	"shadow/internal/request"
 )
@@ -85,7 +86,7 @@ func (r *envoyReader) look(d doc, t *policy.Tree, set Set, depth int) {
 	}
 	set = set.and(within("host", hosts...))
 	for _, at := range []*policy.Tree{t.Get("match", "routeConfiguration", "vhost", "name"), t.Get("match", "routeConfiguration", "vhost", "route", "name")} {
-		if at != nil && isEnvoy(doc{t, d.file}) { // a patch of Istio
+		if at.Say() != "" && isEnvoy(doc{t, d.file}) && !everyHost().MatchString(at.Text) { // a patch of Istio
 			r.lose(d.place(at), "the patch is for what is called %s: it is judged on all requests", at.Text)
 		}
 	}
@@ -168,6 +169,9 @@ func (r *envoyReader) route(d doc, m *policy.Tree) (set Set, known bool) {
 	return set, known
 }
 
+// everyHost fits names of virtual hosts that have all hosts of a port.
+var everyHost = lazy.Regexp(`^(\*(:\d+)?|inbound\|.*)$`)
+
 // headerMatch is the requests of a HeaderMatcher.
 func headerMatch(h *policy.Tree) (set Set, known bool) {
 	how, text := "", cmp.Or(h.Say("exact_match"), h.Say("string_match", "exact"))
@@ -196,8 +200,12 @@ func headerMatch(h *policy.Tree) (set Set, known bool) {
 		if h.Say("present_match") != "false" {
 			set = set.except()
 		}
+	case h.Say("treat_missing_header_as_empty") == "true" && how == "reg": // the expression may fit an empty text
 	case !fold && (how == "" || how == "reg"):
 		set, known = headerText(name, how, text)
+		if known && h.Say("invert_match") == "true" && h.Say("treat_missing_header_as_empty") != "true" { // a header that lacks fits neither way
+			return set.except().having("header:" + name), true
+		}
 	}
 	if !known {
 		return Set{}, false

@@ -38,6 +38,9 @@ func takeASPNET(i *Import, docs []doc) {
 			special := d.Get(kind + "RateLimitPolicies")
 			if part := aspnetSection(d, kind); part != nil {
 				i.aspnet(doc{part, d.file}, kind == "Ip", special)
+				if other := d.Get(kind + "RateLimitOptions"); other != nil && other != part {
+					i.lose(d.place(other), "%sRateLimitOptions is not read beside %sRateLimiting", kind, kind)
+				}
 			} else if special != nil {
 				i.lose(d.place(special), "rules of some clients are not read without %sRateLimiting", kind)
 			}
@@ -250,9 +253,9 @@ func isKrakenD(d doc) bool {
 
 const (
 	krakendEndpointWords = "endpoint method backend extraconfig outputencoding timeout cachettl concurrentcalls inputheaders " +
-		"inputquerystrings querystringparams headerstopass @* $* comment"
+		"inputquerystrings querystringparams headerstopass comment"
 	krakendBackendWords = "urlpattern host method encoding extraconfig group target allow deny blacklist whitelist mapping iscollection " +
-		"sd sdscheme disablehostsanitize inputheaders inputquerystrings timeout concurrentcalls @* $* comment"
+		"sd sdscheme disablehostsanitize inputheaders inputquerystrings timeout concurrentcalls comment"
 )
 
 func takeKrakenD(i *Import, docs []doc) {

@@ -183,9 +183,9 @@ func (x *sectionReader) track(n int, rule haproxycfg.Rule, words []string) {
 		table = words[4]
 	}
 	set := x.left.and(x.requests(x.s, rule, words))
-	own := set
+	own, none := set, set.never
 	if before, ok := x.taken[number]; ok {
-		if own, set = set.and(before.except()), union(before, set); own.never {
+		if own, set = set.and(before.except()), union(before, set); own.never && !none {
 			x.tell(x.place(rule), "rules before it have taken %s of all that it is for: it counts nothing there", words[1])
 		}
 	}

@@ -97,17 +97,29 @@ func (i *Import) note(n Note) {
 }
 
 // onlyKnown tells of the words of a part that are not among some, which stand in lower case without underscores. One with
-// an asterisk behind it stands for all that begin so. note is lose where the part is of a limit, and tell elsewhere.
+// an asterisk behind it stands for all that begin so. What begins as comments do is none. note is lose where the part is of a
+// limit, and tell elsewhere.
 func onlyKnown(note func(place, text string, args ...any), d doc, part *policy.Tree, known string) {
+	told := 0
 	for _, key := range part.Keys() {
+		if key == "" || strings.ContainsAny(key[:1], "@$_#") {
+			continue
+		}
 		if !slices.ContainsFunc(strings.Fields(known), func(word string) bool {
 			begin, open := strings.CutSuffix(word, "*")
 			return plainKey(key) == begin || open && strings.HasPrefix(plainKey(key), begin)
 		}) {
+			if told++; told > mostUnknown {
+				note(d.place(part.Get(key)), "and more words here are not understood")
+				return
+			}
 			note(d.place(part.Get(key)), "%s is not understood", key)
 		}
 	}
 }
+
+// mostUnknown is the most words of a part that are told by name.
+const mostUnknown = 20
 
 // A format is a kind of configuration: a text of its own, or documents in YAML or JSON.
 type format struct {
@@ -228,7 +240,7 @@ func (i *Import) addDoc(d doc, from string) bool {
 
 // isOf reports whether a document has something of a format, or is said to be one.
 func (i *Import) isOf(d doc, f format) bool {
-	return f.has != nil && (i.said[d.Tree] == f.name || i.said[d.Tree] == "" && f.has(d))
+	return f.has != nil && (i.said[d.Tree] == f.name || f.has(d))
 }
 
 // unreadProducts are known by a word of their configurations, but have no reader: with the limit to write instead.

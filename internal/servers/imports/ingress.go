@@ -176,6 +176,13 @@ func takeIngresses(i *Import, docs []doc) {
 		limits = append(limits, i.ingressLimits(d))
 		servers.read(i, d, n)
 	}
+	limited := func(r ingressRoute) bool { return len(limits[r.of]) > 0 }
+	for n, d := range ingresses {
+		i.snippets(d, len(limits[n]) > 0, slices.ContainsFunc(servers.names, func(host string) bool {
+			routes := servers.hosts[host].routes
+			return slices.ContainsFunc(routes, limited) && slices.ContainsFunc(routes, func(r ingressRoute) bool { return r.of == n })
+		}))
+	}
 	sets := make([][]Set, len(limits))
 	for _, host := range servers.names {
 		i.share(servers.hosts[host], servers.server(host), ingresses, func(n int, set Set) { sets[n] = append(sets[n], set) })
@@ -230,8 +237,26 @@ func annotationName(at *policy.Tree, d doc) string {
 	return ""
 }
 
-// snippetRule are lines of a snippet that keep requests from the limits of an Ingress.
-var snippetRule = lazy.Regexp(`(?m)^\s*(location|return|rewrite|if|deny|allow)\b`)
+// snippetRule are lines of a snippet that keep requests from the limits of an Ingress. deny does not: limits come before it.
+var snippetRule = lazy.Regexp(`(?m)^\s*(location|return|rewrite)\b|\bif\s*\([^{]*\{[^}]*\b(return|rewrite)\b`)
+
+// snippets tells of directives of nginx beside limits: those of the Ingress, or of one that is for the same host.
+func (i *Import) snippets(d doc, own, ofHost bool) {
+	notes := d.Get("metadata", "annotations")
+	for _, key := range notes.Keys() {
+		at := notes.Get(key)
+		switch {
+		case !strings.HasPrefix(key, "nginx.") || !strings.HasSuffix(key, "-snippet") || strings.HasSuffix(key, "/modsecurity-snippet"):
+		case strings.Contains(at.Text, "limit_req"):
+			i.lose(d.place(at), "%s has a limit_req, which is not read", key)
+		case !own && !(ofHost && strings.HasSuffix(key, "/server-snippet")):
+		case snippetRule().MatchString(at.Text):
+			i.lose(d.place(at), "%s is not read: what it answers, or has a location for, counts in the limits here", key)
+		default:
+			i.tell(d.place(at), "%s has directives of nginx, which are not read", key)
+		}
+	}
+}
 
 // ingressLimits are the limits of an Ingress.
 func (i *Import) ingressLimits(d doc) (all []ingressLimit) {
@@ -248,13 +273,6 @@ func (i *Import) ingressLimits(d doc) (all []ingressLimit) {
 			i.lose(d.place(at), "%s is no limit that is known here", key)
 		case anyIngressLimit().MatchString(key) && !knownIngressLimits().MatchString(key):
 			i.lose(d.place(at), "%s is no limit that is known here", key)
-		case strings.HasSuffix(key, "-snippet") && strings.Contains(at.Text, "limit_req"):
-			i.lose(d.place(at), "%s has a limit_req, which is not read", key)
-		case strings.HasSuffix(key, "-snippet") && snippetRule().MatchString(at.Text) &&
-			cmp.Or(ingressNote(notes, "limit-rps"), ingressNote(notes, "limit-rpm")) != nil:
-			i.lose(d.place(at), "%s is not read: what it answers, or has a location for, counts in the limits here", key)
-		case strings.HasSuffix(key, "-snippet"):
-			i.tell(d.place(at), "%s has directives of nginx, which are not read", key)
 		}
 	}
 	times := 5

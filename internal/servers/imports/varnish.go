@@ -74,7 +74,7 @@ func readVarnish(i *Import, file string, text []byte) error {
 		switch {
 		case word == isDenied && !r.read[n]:
 			r.lose(r.place(n), "%s is not read here: only what vcl_recv comes to", isDenied)
-		case word != isDenied && strings.HasPrefix(word, "vsthrottle."):
+		case word != isDenied && strings.HasPrefix(word, "vsthrottle.") && word != "vsthrottle.remaining" && word != "vsthrottle.blocked":
 			r.lose(r.place(n), "%s is not read", word)
 		}
 	}
@@ -148,7 +148,7 @@ func (r *vclReader) block(set Set) (left Set) {
 		case "set", "unset":
 			if what := r.next(); what == "req.url" || what == "req.method" {
 				r.lose(r.place(r.at), "set %s is not read: conditions below are judged on what is logged", what)
-			} else if strings.HasPrefix(what, "req.http.") && vclPart(what) != "client" {
+			} else if strings.HasPrefix(what, "req.http.") && !r.plainHost(what) {
 				r.made[strings.ToLower(what)] = r.place(r.at)
 			}
 		case "{":
@@ -161,9 +161,17 @@ func (r *vclReader) block(set Set) (left Set) {
 	}
 }
 
+// plainHost reports whether a set of a variable takes from the host what logs do not have either: its port and its case.
+func (r *vclReader) plainHost(what string) bool {
+	value := strings.Join(r.words[min(r.at, len(r.words)):min(r.at+6, len(r.words))], "")
+	return strings.EqualFold(what, "req.http.host") && hostForm().MatchString(value)
+}
+
+var hostForm = lazy.Regexp(`(?i)^=(std\.tolower\(|regsub(all)?\(req\.http\.host,":)`)
+
 // vclStatement fits statements that limit nothing, and functions of modules that limit nothing.
-var vclStatement = lazy.Regexp(`^(unset|remove|ban|hash_data|synthetic|rollback|error|esi|[;{}]|C$|` +
-	`(std|cookie|cookieplus|header|headerplus|urlcode|urlplus|querystring|xkey|bodyaccess|var|crypto|digest|saintmode|vha)\..*)$`)
+var vclStatement = lazy.Regexp(`^(unset|remove|ban|hash_data|synthetic|rollback|error|esi|purge|new|[;{}]|C$|` +
+	`(std|cookie|cookieplus|header|headerplus|urlcode|urlplus|querystring|xkey|bodyaccess|var|crypto|digest|saintmode|vha|purge|geoip|curl|jwt)\..*)$`)
 
 // call reads a sub where it is called.
 func (r *vclReader) call(set Set) (left Set) {
@@ -358,7 +366,7 @@ func (r *vclReader) throttle(at int, set Set) {
 	var words []string
 	for _, part := range strings.Fields(args[0]) {
 		word := vclPart(part)
-		if at := r.made[strings.ToLower(part)]; at != "" {
+		if at := r.made[strings.ToLower(part)]; at != "" && word != "client" {
 			r.lose(at, "what %s becomes here is not read: the limit at %s counts by what is logged", part, place)
 		}
 		switch {

@@ -47,7 +47,7 @@ func BenchmarkCost(b *testing.B) {
 // cost reports CPU time, and memory in KiB.
 func cost(b *testing.B, millions int64, cpu time.Duration, memory int64) {
 	b.ReportMetric(cpu.Seconds()/float64(millions), "CPU-s/million")
-	b.ReportMetric(float64(memory)/1000, "MB")
+	b.ReportMetric(float64(memory)*1024/1e6, "MB")
 }
 
 func benchmarkFlink(b *testing.B, millions int64, log string) {

@@ -61,9 +61,9 @@ func inTurn(s beam.Scope, j *Job, blocks beam.PCollection) beam.PCollection {
 
 func sliceOf(shard int, _ []byte) int { return shard }
 
-// A packFn turns byte ranges into blocks, one for each shard. It has a state, which it does not use: runners give each key
-// of what has one a bundle of its own. Flink makes one bundle of all that a slot packs otherwise, and stands still when
-// that has handed over 100 messages of 4 MB, which it takes only when the bundle is over.
+// A packFn turns byte ranges into blocks, one for each shard. It has a state, which it does not use: Flink gives each key of
+// what has one a bundle of its own. It makes one bundle of all that a slot packs otherwise, and stands still when that has
+// handed over 100 messages of 4 MB, which it takes only when the bundle is over.
 type packFn struct {
 	Job   *Job
 	Alone state.Value[int]
