@@ -92,6 +92,9 @@ func (i *Import) awsRules(d doc) {
 		left := Set{}
 		slices.SortStableFunc(rules, func(a, b *policy.Tree) int { return cmp.Compare(priority(a), priority(b)) })
 		for n, rule := range rules {
+			if group := field(field(rule, "Statement"), "RuleGroupReferenceStatement"); group != nil && awsCounts(rule) {
+				i.lose(d.place(group), "rule %s only counts what its group refuses: here the group's limits refuse", field(rule, "Name").Say())
+			}
 			if isRateBased(rule) {
 				i.awsRule(d, rule, left)
 			} else if slices.ContainsFunc(rules[n:], isRateBased) {
@@ -112,7 +115,7 @@ func (i *Import) awsLists(d doc) (lists [][]*policy.Tree) {
 				}
 			}
 		}
-		if rateBased(part) == nil && (field(part, "Statement") == nil || field(part, "Action") == nil) {
+		if rateBased(part) == nil && field(part, "OverrideAction") == nil && (field(part, "Statement") == nil || field(part, "Action") == nil) {
 			return true
 		}
 		of := parents[part]
@@ -127,6 +130,7 @@ func (i *Import) awsLists(d doc) (lists [][]*policy.Tree) {
 					i.lose(d.place(text), "rule_json has rules, which are not read")
 				}
 			}
+			i.tellCount(d, of, cmp.Or(of.Say(), "the list"))
 			at, lists = len(lists), append(lists, nil)
 			known[of] = at
 		}
@@ -136,16 +140,25 @@ func (i *Import) awsLists(d doc) (lists [][]*policy.Tree) {
 	return lists
 }
 
+// awsCounts reports whether the rules of a group refuse nothing.
+func awsCounts(rule *policy.Tree) bool {
+	over := field(rule, "OverrideAction")
+	return field(over, "Count") != nil || over.Say() == "count" // as modules have it
+}
+
 // awsLeft are the requests that a rule leaves to those behind it.
 func (i *Import) awsLeft(d doc, rule *policy.Tree) Set {
+	name := cmp.Or(field(rule, "Name").Say(), "rule")
+	if field(rule, "OverrideAction") != nil && !awsCounts(rule) {
+		i.lose(d.place(rule), "rule %s: what its group blocks comes to no later rule there, and counts here", name)
+	}
 	if action := field(rule, "Action"); field(action, "Allow") == nil && field(action, "Block") == nil {
 		return Set{}
 	}
 	a := awsStatements{Import: i, d: d}
 	set := a.set(field(rule, "Statement"))
 	if a.unknown > 0 {
-		i.lose(d.place(rule), "rule %s decides before others, and what it fits is not known: its requests count in theirs",
-			cmp.Or(field(rule, "Name").Say(), "rule"))
+		i.lose(d.place(rule), "rule %s decides before others, and what it fits is not known: its requests count in theirs", name)
 		return Set{}
 	}
 	return set.except()

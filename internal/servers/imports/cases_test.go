@@ -306,7 +306,12 @@ QS_wordlimit 1
 
 // What stands in public configurations beside what guides have: each has its limit, or is told.
 func TestBesideWhatGuidesHave(t *testing.T) {
-	const zone = "limit_req_zone $binary_remote_addr zone=a:1m rate=1r/s;\n"
+	const (
+		zone  = "limit_req_zone $binary_remote_addr zone=a:1m rate=1r/s;\n"
+		flare = "  rules {\n    expression = \"true\"\n    ratelimit {\n      characteristics = [\"ip.src\"]\n      period = 60\n      requests_per_period = 5\n    }\n  }\n}\n"
+		waf   = "  rule {\n    priority = 5\n    action {\n      block {}\n    }\n    statement {\n      rate_based_statement {\n        limit = 100\n" +
+			"        aggregate_key_type = \"IP\"\n      }\n    }\n  }\n}\n"
+	)
 	for _, c := range []struct{ file, from, text, want string }{
 		{"appsettings.json", "", "\ufeff" + `{"IpRateLimitOptions": {"GeneralRules": [{"Endpoint": "*", "Period": "1m", "Limit": 60}]}}`, "limit: 'fixed:60/1m,align=first'\n"},
 		{"kong.yml", "kong", "services:\n- routes:\n  - {paths: [/a], plugins: [{name: rate-limiting, config: {minute: 5}}]}\n", "match: {prefix: /a}\n"},
@@ -362,6 +367,27 @@ func TestBesideWhatGuidesHave(t *testing.T) {
 		{"appsettings.json", "", `{"IpRateLimiting": {"GeneralRules": [{"Endpoint": "*", "Period": "1m", "Limit": 60}]}, "IpRateLimitOptions": {}}`,
 			"IpRateLimitOptions is not read beside IpRateLimiting"},
 		{"nginx.conf", "", "http {\ninclude nowhere/*/x.conf; }", "nginx.conf:2: open nowhere/*/x.conf: no such folder"},
+		{
+			"peers.cfg", "", "peers p\n  table t type ip size 1k expire 1m store http_req_rate(1m)\nfrontend f\n" +
+				"  http-request track-sc1 src table p/t\n  http-request deny if { sc1_http_req_rate(p/t) gt 5 }\n", "limit: 'haproxy:5/1m,expire=1m'\n",
+		},
+		{
+			"errors.cfg", "", "global\n  http-err-codes 404\nfrontend f\n  stick-table type ip size 1k expire 1m store http_err_rate(1m)\n" +
+				"  http-request track-sc1 src\n  http-request deny if { sc1_http_err_rate gt 5 }\n", "NOT AS THERE: errors.cfg:2: http-err-codes is not read",
+		},
+		{"nginx.conf", "", zone + "server { location / { mirror /m; }\nlocation = /m { internal; limit_req zone=a; } }", "nginx.conf:3: mirror sends copies of requests here"},
+		{"count.tf", "", "resource \"cloudflare_ruleset\" \"r\" {\n  count = var.on ? 1 : 0\n" + flare, "NOT AS THERE: count.tf:2: count says how often"},
+		{"before.tf", "", "resource \"cloudflare_ruleset\" \"c\" {\n  phase = \"http_request_firewall_custom\"\n  rules {\n    action = \"skip\"\n" +
+			"    expression = \"ip.src eq 10.0.0.1\"\n  }\n}\nresource \"cloudflare_ruleset\" \"r\" {\n" + flare, "before.tf:2: cloudflare_ruleset c decides before limits"},
+		{"count.tf", "", "resource \"aws_wafv2_web_acl\" \"w\" {\n  count = var.on ? 1 : 0\n  default_action {\n    allow {}\n  }\n" + waf, "NOT AS THERE: count.tf:2: count says how often"},
+		{"managed.tf", "", "resource \"aws_wafv2_web_acl\" \"w\" {\n  rule {\n    priority = 1\n    override_action {\n      none {}\n    }\n    statement {\n" +
+			"      managed_rule_group_statement {\n        name = \"m\"\n      }\n    }\n  }\n" + waf, "managed.tf:2: rule rule: what its group blocks comes to no later rule"},
+		{"module.tf", "", "module \"w\" {\n  rule = [\n    {\n      priority = 1\n      override_action = \"none\"\n    },\n    {\n      priority = 5\n" +
+			"      name = \"r\"\n      action = \"block\"\n      rate_based_statement = {\n        limit = 100\n        aggregate_key_type = \"IP\"\n      }\n    },\n  ]\n}\n", "what its group blocks comes to no later rule"},
+		{"group.tf", "", "resource \"aws_wafv2_web_acl\" \"w\" {\n" + waf[:len(waf)-2] + "  rule {\n    name = \"g\"\n    priority = 9\n    override_action {\n      count {}\n    }\n" +
+			"    statement {\n      rule_group_reference_statement {\n        arn = aws_wafv2_rule_group.g.arn\n      }\n    }\n  }\n}\n", "rule g only counts what its group refuses"},
+		{"traefik.yml", "", "http:\n  routers: {r: {rule: Path(`/a`), middlewares: [b]}}\n  middlewares:\n    a: {rateLimit: {average: 5}}\n" +
+			"    b: {rateLimit: {average: 7}}\n", "it is judged on all requests, before others"},
 	} {
 		i := new(Import)
 		if err := i.Add(c.file, []byte(c.text), c.from); err != nil {

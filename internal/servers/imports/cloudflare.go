@@ -31,6 +31,11 @@ func (i *Import) cloudflareRules(d doc) {
 		}
 		onlyKnown(i.tell, d, r, "zoneid accountid name kind description phase rules dynamic count foreach dependson lifecycle provider "+
 			"shareableentitlementname")
+		if phase := r.Get("phase"); strings.HasPrefix(phase.Say(), "http_request_firewall_") {
+			i.lose(d.place(phase), "%s %s decides before limits, and is not read: what it ends counts here", kind, name)
+			continue
+		}
+		i.tellCount(d, r, kind+" "+name)
 		for n, rule := range r.List("rules") {
 			what := cmp.Or(rule.Say("description"), rule.Say("ref"), fmt.Sprintf("%s %d", name, n+1))
 			if at := rule.Get("ratelimit"); at != nil {
@@ -50,6 +55,15 @@ func (i *Import) cloudflareRules(d doc) {
 		}
 		if dynamic := r.Get("dynamic"); dynamic != nil {
 			i.lose(d.place(dynamic), "cloudflare_ruleset %s: rules that are made of variables are not read", name)
+		}
+	}
+}
+
+// tellCount tells that Terraform makes a list of rules for a condition only, or several times.
+func (i *Import) tellCount(d doc, r *policy.Tree, what string) {
+	for _, key := range []string{"count", "for_each"} {
+		if n := r.Get(key); n != nil && n.Say() != "1" {
+			i.lose(d.place(n), "%s says how often there is %s: its rules are judged as if it were once", key, what)
 		}
 	}
 }

@@ -13,16 +13,20 @@ import (
 	"shadow/internal/servers/imports/haproxycfg"
 )
 
-// readTables reads the stick-table of a section, and tells which of its words are not understood.
+// readTables reads the stick-table of a section or those of peers, and tells which of their words are not understood.
 func (r *haproxyReader) readTables(s *haproxycfg.Section) {
 	for _, rule := range s.Rules {
-		if rule.Words[0] == "stick-table" {
-			table := r.tables[s.Name]
-			for _, word := range table.Read(rule.Words) {
-				r.lose(r.place(rule), "%s is not understood in a stick-table", word)
-			}
-			r.tables[s.Name] = table
+		name, words := s.Name, rule.Words
+		if s.Kind == "peers" && words[0] == "table" && len(words) > 1 {
+			name, words = s.Name+"/"+words[1], words[1:]
+		} else if words[0] != "stick-table" {
+			continue
 		}
+		table := r.tables[name]
+		for _, word := range table.Read(words) {
+			r.lose(r.place(rule), "%s is not understood in a stick-table", word)
+		}
+		r.tables[name] = table
 	}
 }
 
@@ -196,6 +200,8 @@ func (r *haproxyReader) tellWord(rule haproxycfg.Rule, word string, known map[st
 	case word == "" || known[word] || strings.HasPrefix(word, "lua."): // which is told where it is read
 	case lost[word]:
 		r.lose(r.place(rule), "%s changes or ends what rules judge behind it, which is not read", word)
+	case word == "http-err-codes" || word == "http-fail-codes":
+		r.lose(r.place(rule), "%s is not read: errors are what is logged with 4xx here, and failures with 5xx", word)
 	case strings.Contains(word, " ") || limited().MatchString(word):
 		r.lose(r.place(rule), "%s is not understood: what it limits or counts is not judged", word)
 	default:

@@ -188,7 +188,7 @@ func (r *nginxReader) declare(all []*nginxconf.Directive) {
 			r.ask(d.Args[1])
 		case d.Name == "if":
 			r.ask(d.Args...)
-		case d.Name == "limit_conn", d.Name == "limit_req", d.Name == "set_real_ip_from", d.Name == "auth_request":
+		case d.Name == "limit_conn", d.Name == "limit_req", d.Name == "set_real_ip_from", d.Name == "auth_request", d.Name == "mirror":
 			r.asked[d.Name+" "+namedFirst(d)], r.asked[d.Name] = true, true
 		case d.Name == "limit_req_whitelist":
 			r.white = append(r.white, d)
@@ -219,6 +219,8 @@ func (r *nginxReader) tellMisplaced(all []*nginxconf.Directive) {
 			r.lose(d.Place(), "nginx takes no limit_req within if, and refuses this configuration")
 		case d.Name == "location" && hasLimits(d) && len(d.Args) > 0 && r.asked["auth_request "+d.Args[len(d.Args)-1]]:
 			r.lose(d.Place(), "auth_request asks this location first: what its limits refuse is not judged")
+		case d.Name == "location" && hasLimits(d) && len(d.Args) > 0 && r.asked["mirror "+d.Args[len(d.Args)-1]]:
+			r.lose(d.Place(), "mirror sends copies of requests here: only what is logged counts")
 		case d.Name == "limit_req_zone" && r.asked["set_real_ip_from"] && strings.Contains(words, proxied):
 			r.lose(d.Place(), "%s is the address of the proxy, and requests count by the client here", proxied)
 		}

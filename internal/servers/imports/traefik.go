@@ -227,12 +227,15 @@ func (c *traefikConfig) policy() Policy {
 		}
 		c.attach(&p, r, r.middlewares, used, 0)
 	}
+	routed := p.Limits
+	p.Limits = nil // entry points ask their middlewares before routers do
 	for _, name := range slices.Sorted(maps.Keys(c.middlewares)) {
 		if d := c.middlewares[name]; !used[name] && d.Text == "ratelimit" {
-			c.lose(d.place(nil), "no router here names the middleware %s: it is judged on all requests", name)
+			c.lose(d.place(nil), "no router here names the middleware %s: it is judged on all requests, before others", name)
 			c.attach(&p, &traefikRouter{name: "all", at: d.place(nil)}, []string{name}, used, 0)
 		}
 	}
+	p.Limits = append(p.Limits, routed...)
 	return p
 }
 
