@@ -358,14 +358,20 @@ func TestBesideWhatGuidesHave(t *testing.T) {
 			"policy.yaml", "", "apiVersion: k8s.nginx.org/v1\nkind: Policy\nmetadata: {name: p}\nspec: {rateLimit: {rate: 1r/s, key: '${request_method}', zoneSize: 1M}}\n",
 			"policy.yaml:4: nothing is left of the key of the Policy p: it is left out",
 		},
-		{"envoy.yaml", "", "domains: ['*']\nroutes:\n- match: {prefix: /a, headers: [{name: x-plan, string_match: {exact: paid}, invert_match: true}]}\n" +
-			"  route: {rate_limits: [{actions: [{remote_address: {}}]}]}\n---\ndomain: d\ndescriptors: [{key: remote_address, rate_limit: {unit: minute, requests_per_unit: 5}}]\n",
-			"without: 'header:x-plan'"},
-		{"default.vcl", "", "vcl 4.1;\nsub vcl_recv {\n  set req.http.X-Forwarded-For = \"a\";\n" +
-			"  if (req.http.X-Forwarded-For ~ \"^10\" && vsthrottle.is_denied(client.ip, 5, 10s)) { return (synth(429)); }\n}\n",
-			"default.vcl:3: what req.http.x-forwarded-for becomes here is not read"},
-		{"appsettings.json", "", `{"IpRateLimiting": {"GeneralRules": [{"Endpoint": "*", "Period": "1m", "Limit": 60}]}, "IpRateLimitOptions": {}}`,
-			"IpRateLimitOptions is not read beside IpRateLimiting"},
+		{
+			"envoy.yaml", "", "domains: ['*']\nroutes:\n- match: {prefix: /a, headers: [{name: x-plan, string_match: {exact: paid}, invert_match: true}]}\n" +
+				"  route: {rate_limits: [{actions: [{remote_address: {}}]}]}\n---\ndomain: d\ndescriptors: [{key: remote_address, rate_limit: {unit: minute, requests_per_unit: 5}}]\n",
+			"without: 'header:x-plan'",
+		},
+		{
+			"default.vcl", "", "vcl 4.1;\nsub vcl_recv {\n  set req.http.X-Forwarded-For = \"a\";\n" +
+				"  if (req.http.X-Forwarded-For ~ \"^10\" && vsthrottle.is_denied(client.ip, 5, 10s)) { return (synth(429)); }\n}\n",
+			"default.vcl:3: what req.http.x-forwarded-for becomes here is not read",
+		},
+		{
+			"appsettings.json", "", `{"IpRateLimiting": {"GeneralRules": [{"Endpoint": "*", "Period": "1m", "Limit": 60}]}, "IpRateLimitOptions": {}}`,
+			"IpRateLimitOptions is not read beside IpRateLimiting",
+		},
 		{"nginx.conf", "", "http {\ninclude nowhere/*/x.conf; }", "nginx.conf:2: open nowhere/*/x.conf: no such folder"},
 		{
 			"peers.cfg", "", "peers p\n  table t type ip size 1k expire 1m store http_req_rate(1m)\nfrontend f\n" +
