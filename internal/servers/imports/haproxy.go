@@ -176,11 +176,18 @@ func (x *sectionReader) read(n int, rule haproxycfg.Rule) {
 	}
 }
 
+// mostTracked is the most rules for one sample: what each of them is for depends on all before it.
+const mostTracked = 64
+
 // track takes a rule that counts requests by a sample.
 func (x *sectionReader) track(n int, rule haproxycfg.Rule, words []string) {
 	table, number := x.s.Name, trackRule().FindStringSubmatch(words[1])[1]
 	if len(words) > 4 && words[3] == "table" {
 		table = words[4]
+	}
+	if all := x.counters[number]; len(all) == mostTracked {
+		x.lose(x.place(all[mostTracked-1].rule), "of the rules for %s those behind this one, the %dth, are not read", words[1], mostTracked)
+		return
 	}
 	set := x.left.and(x.requests(x.s, rule, words))
 	own, none := set, set.never
