@@ -101,7 +101,7 @@ func groups(all []Conditions) string {
 // Is reports whether both state the same.
 func (c *Conditions) Is(other *Conditions) bool {
 	if len(c.Any) != len(other.Any) || len(c.Not) != len(other.Not) || !slices.Equal(c.Paths, other.Paths) ||
-		!slices.Equal(c.Prefixes, other.Prefixes) || !slices.Equal(c.Regexps, other.Regexps) {
+		!slices.Equal(c.Prefixes, other.Prefixes) || !slices.Equal(c.Regexps, other.Regexps) || !slices.Equal(c.Hosts, other.Hosts) {
 		return false // most differ in these
 	}
 	var mine [][]string
@@ -135,6 +135,9 @@ func Flatten(scopes []Conditions) (flat []Conditions, all []Group) {
 	var enter func(i int)
 	mask := func(inner []Conditions) (bits uint64) {
 		for _, c := range inner {
+			if len(flat) > len(scopes)+MaxScopes { // they are too many
+				return bits
+			}
 			i := len(scopes) + slices.IndexFunc(plain[len(scopes):], func(other Conditions) bool { return c.Is(&other) })
 			if i < len(scopes) {
 				i = len(flat)

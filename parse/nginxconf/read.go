@@ -220,6 +220,9 @@ func (c *combiner) directives(file string, parsed crossplane.Directives) (all []
 	return all, nil
 }
 
+// ErrNoFolder says that the folder of a pattern is not there.
+var ErrNoFolder = errors.New("no such folder")
+
 // look takes down, once, that the folder of an include within a block is not there. A pattern that fits nothing is no fault
 // elsewhere; and what stands outside of blocks loads modules.
 func (c *combiner) look(file string, d *crossplane.Directive) {
@@ -236,6 +239,6 @@ func (c *combiner) look(file string, d *crossplane.Directive) {
 		folder = filepath.Join(c.base, folder)
 	}
 	if _, err := os.Stat(folder); err != nil {
-		c.missing = append(c.missing, fmt.Errorf("%s:%d: open %s: no such folder", file, d.Line, d.Args[0]))
+		c.missing = append(c.missing, fmt.Errorf("%s:%d: open %s: %w", file, d.Line, d.Args[0], ErrNoFolder))
 	}
 }

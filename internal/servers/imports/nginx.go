@@ -2,6 +2,7 @@ package imports
 
 import (
 	"cmp"
+	"errors"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -85,7 +86,9 @@ func readNginx(i *Import, file string, text []byte) error {
 		return err
 	}
 	for _, p := range problems {
-		i.lose("", "%v", p)
+		if !errors.Is(p, nginxconf.ErrNoFolder) || !documentEnding().MatchString(file) { // parts of a ConfigMap are mounted elsewhere
+			i.lose("", "%v", p)
+		}
 	}
 	i.joinNginx(file, top)
 	logged := nginxconf.LogFormats(top)

@@ -82,21 +82,39 @@ func (s Set) and(other Set) Set {
 	if len(c.Any) == 0 {
 		c.Any = other.c.Any
 	}
-	for _, not := range other.c.Not {
-		if !slices.ContainsFunc(c.Not, func(n request.Conditions) bool { return n.Is(&not) }) {
-			c.Not = append(slices.Clip(c.Not), not)
+	c.Not = slices.Clip(c.Not)
+	for i := range other.c.Not {
+		if index(c.Not, &other.c.Not[i]) < 0 {
+			c.Not = append(c.Not, other.c.Not[i])
 		}
 	}
-	for _, not := range c.Not {
-		if len(not.Any)+len(not.Not) == 0 && states(c, not) {
+	for i := range c.Not {
+		if not := &c.Not[i]; len(not.Any)+len(not.Not) == 0 && states(&c, not) {
 			return none
 		}
 	}
 	return Set{c: c}
 }
 
+// index returns where conditions stand among others, or -1. Sets have hundreds of them, and each is large.
+func index(all []request.Conditions, c *request.Conditions) int {
+	for i := range all {
+		if all[i].Is(c) {
+			return i
+		}
+	}
+	return -1
+}
+
 // states reports whether conditions have all those of others, in the same words.
-func states(c, others request.Conditions) bool {
+func states(c, others *request.Conditions) bool {
+	for _, both := range [][2][]string{
+		{others.Paths, c.Paths}, {others.Prefixes, c.Prefixes}, {others.Regexps, c.Regexps}, {others.Hosts, c.Hosts},
+	} {
+		if len(both[0]) > 0 && !slices.Equal(both[0], both[1]) {
+			return false // most differ in these
+		}
+	}
 	mine, all := map[string][]string{}, true
 	c.Each(func(key string, values *[]string) { mine[key] = *values })
 	others.Each(func(key string, values *[]string) {
@@ -138,7 +156,7 @@ func union(sets ...Set) Set {
 			return s
 		}
 		for _, c := range alternatives(s.c) {
-			if !s.never && !slices.ContainsFunc(parts, func(p request.Conditions) bool { return p.Is(&c) }) {
+			if !s.never && index(parts, &c) < 0 {
 				parts = joined(parts, c)
 			}
 		}
@@ -169,7 +187,7 @@ func absorbed(parts []request.Conditions) []request.Conditions {
 		}
 		left, kept := p.Not, []request.Conditions(nil)
 		for _, a := range slices.Concat(parts[:i], parts[i+1:]) {
-			if at := slices.IndexFunc(left, func(n request.Conditions) bool { return n.Is(&a) }); at >= 0 {
+			if at := index(left, &a); at >= 0 {
 				left = mapped(slices.Concat(left[:at], left[at+1:]), func(b request.Conditions) request.Conditions {
 					return without(b, a)
 				})
