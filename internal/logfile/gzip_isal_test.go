@@ -47,18 +47,16 @@ func endsEarly(failed string) bool {
 	return failed == "corrupt" || failed == io.ErrUnexpectedEOF.Error() || failed == gzip.ErrChecksum.Error()
 }
 
-// atOnce is the number of bytes that ISA-L decodes at once. None of them comes out if one is damaged.
-const atOnce = 3
-
 // compareLibraries has both libraries read a gzip file. Where that ends early, ISA-L may read a little further. Where it
-// is damaged in several places, sameError is false: each library may find another one first, or less in front of it.
+// is damaged in several places, sameError is false: each library may find another one first, and ISA-L refuses whole blocks
+// with codes of which Go decodes something.
 func compareLibraries(t *testing.T, stored []byte, buffered, size int, sameError bool) {
 	t.Helper()
 	want, wantFailed := unpack(new(goMember), stored, buffered, size)
 	got, failed := unpack(new(isalMember), stored, buffered, size)
 	same := failed == wantFailed && bytes.Equal(got, want)
 	alike := endsEarly(failed) && endsEarly(wantFailed) && (failed == wantFailed || !sameError) &&
-		(bytes.HasPrefix(got, want) || !sameError && bytes.HasPrefix(want, got) && len(want)-len(got) <= atOnce)
+		(bytes.HasPrefix(got, want) || !sameError && failed == "corrupt" && bytes.HasPrefix(want, got))
 	if !same && !alike {
 		t.Errorf("%d bytes, %d buffered, %d at once: %d bytes, %q; in Go %d bytes, %q",
 			len(stored), buffered, size, len(got), failed, len(want), wantFailed)
@@ -127,6 +125,7 @@ func FuzzIsalIsLikeGo(f *testing.F) {
 	for _, file := range gzipFiles(f)[:60] {
 		f.Add(file, uint16(100), uint16(1000))
 	}
+	f.Add([]byte("\x1f\x8b\b\b000000\x00\x040\x10\x040\xd9\xfbZC2I70\xfb92782Y71212a10"), uint16(100), uint16(1000))
 	f.Add([]byte("\x1f\x8b\b\b0000000000000\x00\xec̱\r\x021\x10Dќ*F\x97\xa2\xf3\xcez#'p\x8e #0\x19\"\xa2\x05Z\x17e$\xfc22"+
 		strings.Repeat("0", 63)), uint16(100), uint16(1000)) // of whose damaged end ISA-L gives two bytes less
 	f.Fuzz(func(t *testing.T, file []byte, buffered, size uint16) {
