@@ -72,7 +72,7 @@ func caddyLines(spec limit.Spec, w Where) Directives {
 	return d
 }
 
-// caddyZone holds conditions, of which one set must fit, and the key to count by.
+// caddyZone returns the lines of a zone, of whose sets of conditions one must fit.
 func caddyZone(name string, matches [][]string, by []string, spec limit.Spec) []string {
 	lines := []string{"    zone " + name + " {"}
 	for _, match := range matches {

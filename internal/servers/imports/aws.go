@@ -193,7 +193,8 @@ func awsValue(d doc, t *policy.Tree) *policy.Tree {
 const (
 	awsListWords = "name id arn scope description defaultaction rule rules visibilityconfig tags tagsall capacity customresponsebody " +
 		"customresponsebodies captchaconfig challengeconfig tokendomains associationconfig dataprotectionconfig ruleslabels labelnamespace " +
-		"managedbyfirewallmanager prep* postp* lockt* rulejson onsourceddosprotectionconfig applicationconfig retrofittedbyfirewallmanager nameprefix region count foreach dependson lifecycle provider dynamic source version"
+		"managedbyfirewallmanager prep* postp* lockt* rulejson onsourceddosprotectionconfig applicationconfig " +
+		"retrofittedbyfirewallmanager nameprefix region count foreach dependson lifecycle provider dynamic source version"
 	awsRuleWords = "name priority action statement visibilityconfig overrideaction rulelabel rulelabels captchaconfig challengeconfig " +
 		"foreach iterator labels content dynamic webaclarn region dependson count lifecycle provider"
 	awsRateWords = "limit evaluationwindowsec aggregatekeytype scopedownstatement forwardedipconfig customkey customkeys dynamic"
