@@ -3,7 +3,9 @@ package findings
 import (
 	"bytes"
 	"fmt"
+	"hash/crc32"
 	"slices"
+	"strings"
 	"testing"
 
 	"shadow/internal/traffic"
@@ -11,7 +13,7 @@ import (
 )
 
 // Parts are Looks at the requests of a third of the clients each. What they find is what one Look at all of them finds,
-// in all logs of the tests.
+// in all logs of the tests, but for bursts of refusals, as Carry says.
 type parts []*Look
 
 func newParts(o Options) parts { return parts{New(o), New(o), New(o)} }
@@ -19,7 +21,8 @@ func newParts(o Options) parts { return parts{New(o), New(o), New(o)} }
 func (p parts) take(b *traffic.Batch) {
 	rows := make([][]int32, len(p))
 	for row, client := range b.Client {
-		rows[int(client)%len(p)] = append(rows[int(client)%len(p)], int32(row))
+		third := crc32.ChecksumIEEE(p[0].Read.Tables.Clients.Bytes(client)) % uint32(len(p))
+		rows[third] = append(rows[third], int32(row))
 	}
 	for i, some := range rows {
 		part := new(traffic.Batch)
@@ -61,6 +64,11 @@ func written(l *Look) ([]byte, error) {
 }
 
 func equal(x, y []Finding) bool {
+	bursts := func(f Finding) bool { return f.Code == "enforced" && strings.Contains(f.Evidence, "behind its peak") }
+	if slices.ContainsFunc(x, bursts) != slices.ContainsFunc(y, bursts) {
+		enforced := func(f Finding) bool { return f.Code == "enforced" }
+		x, y = slices.DeleteFunc(slices.Clone(x), enforced), slices.DeleteFunc(slices.Clone(y), enforced)
+	}
 	return slices.EqualFunc(x, y, func(x, y Finding) bool {
 		x.Covers, y.Covers = nil, nil
 		return fmt.Sprint(x) == fmt.Sprint(y) && x.Brief == y.Brief
