@@ -176,6 +176,17 @@ func (d *Advisor) Bounds(action string, keys []request.Key) *sweep.Bounds {
 	return sweep.NewBounds(o, keys)
 }
 
+// begunBounds are Bounds that need not count what the survey has counted.
+func (d *Advisor) begunBounds(action string, keys []request.Key) *sweep.Bounds {
+	bounds := d.Bounds(action, keys)
+	if action == "" {
+		clients := d.Found.Clients
+		bounds.Sent(clients.Len(), func(client int32) int64 { return clients.At(client).Requests() })
+		bounds.Next()
+	}
+	return bounds
+}
+
 // bounded reports whether there are bounds of all limits that are tried.
 func (d *Advisor) bounded() bool { return !slices.Contains(d.Shapes.Kinds, sweep.UnderWay) }
 
@@ -228,7 +239,7 @@ func (d *Advisor) findOthers() error {
 		if len(keys) == 0 {
 			continue
 		}
-		others := Advisor{Again: d.Again, tracks: []*track{{bounds: d.Bounds(t.action, keys)}}}
+		others := Advisor{Again: d.Again, tracks: []*track{{bounds: d.begunBounds(t.action, keys)}}}
 		if err := others.findBounds(); err != nil {
 			return err
 		}
@@ -257,7 +268,7 @@ func (d *Advisor) draw() error {
 			o.Action, o.Tables, o.Lateness, o.Bursts = action, d.Tables, d.Lateness, nil
 			t.whole = sweep.New(o)
 		}
-		t.bounds = d.Bounds(action, clientOnly)
+		t.bounds = d.begunBounds(action, clientOnly)
 		d.tracks = append(d.tracks, t)
 	}
 	reached := 0 // the part

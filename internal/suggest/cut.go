@@ -20,8 +20,13 @@ func (c *Clock) Observe(b *traffic.Batch, _ []replay.Verdicts) error {
 	if c.seconds == nil {
 		c.seconds = map[limit.Time]int64{}
 	}
-	for _, at := range b.At {
-		c.seconds[at-((at%limit.Second)+limit.Second)%limit.Second]++
+	n := int64(0) // requests of one second, as most follow those of the same
+	for i, at := range b.At {
+		second := at - ((at%limit.Second)+limit.Second)%limit.Second
+		if n++; i+1 == b.Len() || b.At[i+1] < second || b.At[i+1] >= second+limit.Second {
+			c.seconds[second] += n
+			n = 0
+		}
 	}
 	c.requests += int64(b.Len())
 	return nil

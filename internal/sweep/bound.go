@@ -51,6 +51,7 @@ type Bound struct {
 	handful  handful                  // what is being taken in
 	sent     intern.PagedSlice[int64] // by client: its requests that are judged
 	passes   []boundPass              // the current one and those to come; nil: requests are being counted
+	rows     []int32                  // of it that are looked at, where each key belongs to one client; reused
 	task     *task                    // of the current pass
 	peaks    *peaks
 	beyond   *beyond
@@ -80,6 +81,9 @@ type partial interface {
 	counter
 	begin(part, parts int32)
 	end()
+
+	// wants reports whether the requests of a client are looked at.
+	wants(client int32) bool
 }
 
 // BoundOptions say which limits, and who is to be protected from them.
@@ -146,7 +150,18 @@ func (d *Bound) Take(b *traffic.Batch) {
 	case len(d.passes) == 0:
 		return // all is known
 	}
-	d.handful.timelines.Take(b, d.options.Tables)
+	if d.options.By.Shared() {
+		d.handful.timelines.Take(b, d.options.Tables)
+	} else {
+		wanted := d.passes[0].counter.wants
+		d.rows = d.rows[:0]
+		for row, client := range b.Client {
+			if wanted(client) {
+				d.rows = append(d.rows, int32(row))
+			}
+		}
+		d.handful.timelines.TakeSome(b, d.rows, d.options.Tables)
+	}
 	d.judge(b, action)
 }
 

@@ -101,10 +101,11 @@ func (y *beyond) grow(keys, clients int) {
 	}
 }
 
+func (y *beyond) wants(client int32) bool { return y.bound.in(y.bound.options.Target, client) }
+
 // judge looks at the requests of a key.
 func (y *beyond) judge(s *segment) {
-	target := y.bound.options.Target
-	if s.key%y.parts != y.part || y.alone && !y.bound.in(target, s.client()) {
+	if s.key%y.parts != y.part || y.alone && !y.wants(s.client()) {
 		return
 	}
 	k := y.keys.At(s.key)
@@ -115,7 +116,7 @@ func (y *beyond) judge(s *segment) {
 		k.last = max(k.last, t) // a request out of order counts as the last one
 		at := y.add(k)
 		client := s.clients[s.rows[i]]
-		if s.warm || !y.alone && !y.bound.in(target, client) {
+		if s.warm || !y.alone && !y.wants(client) {
 			continue
 		}
 		for j := range y.views {

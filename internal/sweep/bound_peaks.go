@@ -103,6 +103,10 @@ func (p *peaks) grow(keys, _ int) {
 	}
 }
 
+func (p *peaks) wants(client int32) bool {
+	return client%p.parts == p.part && p.bound.in(p.who, client)
+}
+
 // judge notes the requests of protected clients.
 func (p *peaks) judge(s *segment) {
 	k, b := p.keys.At(s.key), &p.bound.handful.batch
@@ -116,7 +120,7 @@ func (p *peaks) judge(s *segment) {
 			p.release(s.key)
 		}
 		k.last = max(k.last, t) // a request out of order counts as the last one
-		if client := s.clients[row]; !s.warm && client%p.parts == p.part && p.bound.in(p.who, client) {
+		if client := s.clients[row]; !s.warm && p.wants(client) {
 			if pair == nil || pair.client != client {
 				pair = p.pairOf(s.key, client)
 			}

@@ -157,7 +157,7 @@ func (k *Keys) newKeySweep(by request.Key) *keySweep {
 		if k.known != nil {
 			needs = &grouped{places: k.places, known: true}
 		}
-		w := &rolling{length: uint64(per), admitted: needs}
+		w := &rolling{span: span{length: uint64(per)}, admitted: needs}
 		task := newTask(o.Lateness, per)
 		task.Once = k.Once
 		task.counters = append(task.counters, w)

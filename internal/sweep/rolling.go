@@ -23,12 +23,17 @@ import (
 
 // rolling is a rolling window of one length, for every key.
 type rolling struct {
-	length   uint64     // microseconds
-	cell     limit.Time // if it is the high bound of a fixed window: its length; else 0
-	slack    uint64     // if so: how much later requests may have come
-	admitted histogram  // nil: not wanted
+	span
+	admitted histogram // nil: not wanted
 	all      histogram
 	ringRoom
+}
+
+// A span is the time in which requests count.
+type span struct {
+	length uint64     // microseconds
+	cell   limit.Time // if it is the high bound of a fixed window: its length; else 0
+	slack  uint64     // if so: how much later requests may have come
 }
 
 // A ringRoom is what a rolling window remembers of keys. Where none is remembered, others can have it afterwards.
@@ -145,7 +150,7 @@ func roomFor(size uint32) uint32 {
 
 // counting is since when requests count at a moment, and until when that stays so. In the high bound of a fixed window
 // those count that may have come in it. They see each other, so slots hold as well.
-func (w *rolling) counting(now uint64) (since, until uint64) {
+func (w *span) counting(now uint64) (since, until uint64) {
 	if w.cell == 0 {
 		return now - min(now, w.length) + 1, now
 	}

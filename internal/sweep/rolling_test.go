@@ -69,7 +69,7 @@ func needsOf(t *rapid.T, w *rolling, key int32, at []limit.Time) (admitted, all 
 func TestRollingAgainstSlowTwin(t *testing.T) {
 	testneeds.Rapid(t, func(rt *rapid.T) {
 		length := rapid.SampledFrom([]limit.Time{1, 7, 10 * limit.Second, limit.Day}).Draw(rt, "length")
-		w := &rolling{length: uint64(length)}
+		w := &rolling{span: span{length: uint64(length)}}
 		w.keys.Grow(3)
 		for key := range int32(3) { // which share arena and overflow
 			at := drawTimes(rt, length)
@@ -90,7 +90,7 @@ func TestNeedsAreNested(t *testing.T) {
 	testneeds.Rapid(t, func(rt *rapid.T) {
 		const length = 10 * limit.Second
 		at := drawTimes(rt, length)
-		w := &rolling{length: uint64(length)}
+		w := &rolling{span: span{length: uint64(length)}}
 		w.keys.Grow(1)
 		admitted, all := needsOf(rt, w, 0, at)
 		f := &fixed{length: length, needs: new(dense)}
@@ -104,6 +104,36 @@ func TestNeedsAreNested(t *testing.T) {
 		for name, needed := range map[string][]uint32{"window": admitted, "window,charge=all": all, "fixed": places} {
 			if got, want := refusedBy(t, name, n, length, at), above(needed, n); !slices.Equal(got, want) {
 				rt.Fatalf("%s of %d at %v refuses %v, want %v", name, n, at, got, want)
+			}
+		}
+	})
+}
+
+// The busiest window has as many requests as the request of a key that needs most, on a grid and off it.
+func TestBusiestAgainstRolling(t *testing.T) {
+	testneeds.Rapid(t, func(rt *rapid.T) {
+		length := rapid.SampledFrom([]limit.Time{1, 7, 10 * limit.Second, limit.Day}).Draw(rt, "length")
+		over := span{length: uint64(length)}
+		if rapid.Bool().Draw(rt, "grid") {
+			over = span{cell: length, slack: uint64(rapid.SampledFrom([]limit.Time{0, 1, limit.Second}).Draw(rt, "slack"))}
+		}
+		slow, quick := &rolling{span: over, admitted: new(dense)}, &busiest{span: over, needs: new(largestNeeds)}
+		slow.grow(2, 2)
+		quick.grow(2, 2)
+		for range rapid.IntRange(1, 4).Draw(rt, "rounds") {
+			key := rapid.Int32Range(0, 1).Draw(rt, "key")
+			cut(rt, drawTimes(rt, length), func(at []limit.Time) {
+				s := &segment{key: key, rows: make([]int32, len(at)), at: at, clients: make([]int32, len(at))}
+				s.clients[0] = key
+				slow.judge(s)
+				quick.judge(s)
+				if got, want := quick.needs.most(key), slow.admitted.most(key); got != want {
+					rt.Fatalf("key %d at %v needs %d, want %d", key, at, got, want)
+				}
+			})
+			if rapid.Bool().Draw(rt, "forget") {
+				slow.release(key)
+				quick.release(key)
 			}
 		}
 	})

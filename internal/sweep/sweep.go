@@ -53,7 +53,7 @@ type Options struct {
 	Lateness limit.Time       // a key whose time steps back by more resets
 
 	Band bool // whether to look at the bounds of limits as well, where stamps are coarse
-	High bool // whether only the high ones are wanted; then keys must belong to one client each
+	High bool // whether of these only the clients are wanted that the high ones hit; keys must be one client's each, and no request warm
 
 	// TooLong reports whether a window is so long that nothing is to be found out about it: its curves stay without
 	// points. nil: none is.
@@ -129,8 +129,12 @@ func (s *Sweep) addWindows(per limit.Time) {
 		return
 	}
 	task := s.addTask(per) // a bound remembers for the slack longer, which the lateness covers
+	if s.edge == high && s.options.High {
+		s.addBusiest(task, per)
+		return
+	}
 	if has(s.options.Kinds, Window) || has(s.options.Kinds, WindowAll) {
-		w := &rolling{length: uint64(s.within(per))}
+		w := &rolling{span: span{length: uint64(s.within(per))}}
 		if has(s.options.Kinds, Window) {
 			w.admitted = newHistogram(s.options.By, s.options.Group)
 			s.shapes = append(s.shapes, shaped{shape: Shape{Kind: Window, Per: per}, needs: w.admitted})
@@ -145,12 +149,34 @@ func (s *Sweep) addWindows(per limit.Time) {
 		needs := newHistogram(s.options.By, s.options.Group)
 		s.shapes = append(s.shapes, shaped{shape: Shape{Kind: Fixed, Per: per}, needs: needs})
 		if s.edge == high {
-			task.counters = append(task.counters, &rolling{cell: per, slack: uint64(s.slack), admitted: needs})
+			task.counters = append(task.counters, &rolling{span: s.cell(per), admitted: needs})
 		} else {
 			task.counters = append(task.counters, &fixed{length: per, slack: s.slack, needs: needs})
 		}
 	}
 }
+
+// addBusiest adds the high bounds of the windows of one length, where only those are wanted.
+func (s *Sweep) addBusiest(task *task, per limit.Time) {
+	add := func(w span, kinds ...Kind) {
+		needs := new(largestNeeds) // windows that count what they refuse need as much
+		for _, kind := range kinds {
+			if has(s.options.Kinds, kind) {
+				s.shapes = append(s.shapes, shaped{shape: Shape{Kind: kind, Per: per}, needs: needs})
+			}
+		}
+		task.counters = append(task.counters, &busiest{span: w, needs: needs})
+	}
+	if has(s.options.Kinds, Window) || has(s.options.Kinds, WindowAll) {
+		add(span{length: uint64(s.within(per))}, Window, WindowAll)
+	}
+	if has(s.options.Kinds, Fixed) {
+		add(s.cell(per), Fixed)
+	}
+}
+
+// cell is the time in which requests may count in the high bound of a fixed window of some length.
+func (s *Sweep) cell(per limit.Time) span { return span{cell: per, slack: uint64(s.slack)} }
 
 // within is the time in which two requests see each other in a window of some length, or in its bound.
 func (s *Sweep) within(per limit.Time) limit.Time {
