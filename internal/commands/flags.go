@@ -225,7 +225,7 @@ func addNightly(cmd *cobra.Command, f *pipeline.Nightly) {
 // addFailIf adds --fail-if to a command that compares two policies.
 func addFailIf(cmd *cobra.Command, f *pipeline.Nightly, second string) {
 	cmd.Flags().StringArrayVar(&f.FailIf, "fail-if", nil, "exit code 4 if this `condition` holds for "+second+
-		", such as 'newly_hit_people > 0'; may be repeated; shadow help fail-if lists the names")
+		", such as 'newly_hit_people + newly_hit_offices > 0'; may be repeated; shadow help fail-if lists the names")
 }
 
 // addAnonymity adds the flags that say under which names people are shown.

@@ -94,7 +94,7 @@ any policy, that of shadow diff and migrate when it holds for B, and that of sug
 printed, and the run is stored, all the same. It may be repeated.
 
   shadow replay access.log --limit 6/30s --fail-if 'browsers_hit_share > 0.001'
-  shadow replay access.log --limit 6/30s --fail-if 'people_hit > 0'
+  shadow replay access.log --limit 6/30s --fail-if 'people_hit + offices_hit > 0'
   shadow suggest access.log --fail-if 'verdict != "deploy"'
   shadow replay access.log --limit 6/30s --fail-if 'requests == 0 or unreadable_share > 0.01'
   shadow report --fail-if 'refused_share > 2 * refused_share_before and refused > 1000'
@@ -102,7 +102,7 @@ printed, and the run is stored, all the same. It may be repeated.
 A condition is an expression with and, or, not, ==, !=, <, <=, >, >=, +, -, *, /, startsWith, contains, matches and
 brackets (https://expr-lang.org/docs/language-definition), over the names below. Shares are from 0 to 1, and 0 of nothing.
 Classes are what agents claim: browsers_hit counts robots that call themselves browsers. Identities are what clients are
-by what they do (docs/evidence.md): people_hit, attackers_hit.
+by what they do (docs/evidence.md): people_hit, attackers_hit. Offices are several people each, and none of people_hit.
 `
 
 var scopeTitles = []struct {

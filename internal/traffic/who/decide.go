@@ -27,6 +27,7 @@ const (
 	leastRequests = 5       // of an attack: of one request or four it cannot be said
 	leastWrong    = 10      // passwords of one client: people mistype some
 	fewPages      = 3       // of a monitor
+	quickest      = 5       // seconds between the requests of a monitor that does not show otherwise that it is one
 	slowest       = 30 * 60 // seconds between its requests; who comes less often reads a feed
 	officeKinds   = 3       // of browsers behind one address
 	proxyKinds    = 12      // likewise
@@ -94,7 +95,7 @@ func (o *Observer) Identify(hosts [][]byte) *Census {
 		r := o.records.At(id)
 		nameless += int64(r.nameless)
 		browsers += int64(r.classes[request.Browser])
-		if 2*r.errors < r.steps || r.steps == 0 { // scanners use no site
+		if 2*r.errors < r.answered() || r.steps == 0 { // scanners use no site
 			programs += int64(r.classes[request.Tool]+r.classes[request.Unknown]) - int64(r.nameless)
 		}
 	}
@@ -210,11 +211,15 @@ func (c *Census) logsInRightly(r *record) bool {
 
 // Claims reports whether a client is a monitor by its own word alone, which is no reason to let it through.
 func (c *Census) Claims(client int32) bool {
-	return c.Identities.Of(client) == Monitor && !c.observer.checksInside(client) && !c.observer.records.At(client).isRegular()
+	return c.Identities.Of(client) == Monitor && !c.observer.checksInside(client) && !c.observer.isRegular(c.observer.records.At(client))
 }
 
-// isRegular reports whether a client asks for few pages at a fixed interval, and for nothing else.
-func (r *record) isRegular() bool {
+// isRegular reports whether a client asks for few pages at a fixed interval, and for nothing else. Pages that renew
+// themselves do so as well, so that of short intervals it must say that it is a monitor, or ask whether the site is up.
+func (o *Observer) isRegular(r *record) bool {
+	if r.rhythm.every < quickest && !r.is(r.classes[request.Monitor], 90) && (!r.checks() || !o.isCheck(int32(r.action.value))) {
+		return false
+	}
 	span := limit.Time(r.rhythm.every) * limit.Time(r.rhythm.gaps) * limit.Second
 	return r.rhythm.fixed() && r.rhythm.every <= slowest && r.files == 0 && some(r.pages) <= fewPages && r.posts == 0 &&
 		span >= 10*limit.Minute && !r.is(r.errors, 50)
@@ -224,7 +229,7 @@ func isMonitor(c *Census, client int32, r *record) answer {
 	switch {
 	case r.is(r.classes[request.Monitor], 90):
 		return since(Monitor, "says that it is one")
-	case r.isRegular():
+	case c.observer.isRegular(r):
 		return since(Monitor, "asks every %v s for %v pages, and for no file", r.rhythm.every, some(r.pages))
 	case c.observer.checksInside(client):
 		return since(Monitor, "asks for one page alone, from an inner address")
@@ -284,12 +289,12 @@ func isAttacker(c *Census, client int32, r *record) answer {
 		return since(Attacker, "got %v answers to what must not be public", r.got)
 	case r.steps >= leastRequests && 2*r.probes >= r.steps, r.probes >= leastRequests && !browses:
 		return since(Attacker, "%v of %v steps are those of a scanner", r.probes, r.steps)
-	case int64(wrong) >= leastWrong && 5*int64(right) < int64(wrong) && 3*tries >= int64(r.steps) && !browses:
+	case int64(wrong) >= leastWrong && 5*int64(right) < int64(wrong) && 3*tries >= int64(r.answered()) && !browses:
 		return since(Attacker, "%v of %v passwords were wrong", wrong, tries)
 	case c.programs && !r.is(r.classes[request.Browser]+r.nameless, 50): // of a mirror, an API
-	case r.steps >= leastRequests && 2*r.errors >= r.steps && some(r.failed) >= leastRequests &&
+	case r.errors >= leastRequests && 2*r.errors >= r.answered() && some(r.failed) >= leastRequests &&
 		!browses && !c.follows(client):
-		return since(Attacker, "%v of %v steps failed, on %v targets or more", r.errors, r.steps, some(r.failed))
+		return since(Attacker, "%v of %v steps failed, on %v targets or more", r.errors, r.answered(), some(r.failed))
 	}
 	return answer{}
 }

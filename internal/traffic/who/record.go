@@ -22,6 +22,7 @@ type record struct {
 	together Together
 
 	nameless uint32             // requests without an agent, or with a URL in its place
+	refused  uint32             // steps that the server turned away, which say nothing of what they ask for
 	errors   uint32             // steps that were answered with 400, 401, 403, 404 or 410
 	probes   uint32             // steps that only scanners take
 	got      uint32             // of these, answered with what must not be public
@@ -52,6 +53,9 @@ func (r *record) requests() (n int64) {
 	}
 	return n
 }
+
+// answered returns how many steps tell what the client is after: all that were not turned away.
+func (r *record) answered() uint32 { return r.steps - r.refused }
 
 // is reports whether a part is at least so many percent of the client's requests.
 func (r *record) is(part uint32, percent int64) bool {
@@ -111,7 +115,7 @@ func (r *rhythm) add(at limit.Time) {
 }
 
 // fixed reports whether nearly all gaps are the same: more than four of five, which the vote holds at least three fifths of.
-func (r *rhythm) fixed() bool { return r.gaps >= leastGaps && 5*r.votes >= 3*r.gaps && r.every >= 5 }
+func (r *rhythm) fixed() bool { return r.gaps >= leastGaps && 5*r.votes >= 3*r.gaps }
 
 // Together counts the minutes in which several kinds of browsers come: behind a proxy they come at once, and one person
 // has one after the other.
@@ -187,6 +191,9 @@ func (r *record) add(at limit.Time, status, agent, action uint16, a *agentFacts,
 
 func (r *record) step(status, action uint16, t traffic.Clue) {
 	r.steps++
+	if traffic.Refusal(int32(status)) {
+		r.refused++
+	}
 	page := hashed(t.Page)
 	r.pages |= page
 	if t.Traits&(traffic.Asked|traffic.Peeked) == 0 {
@@ -195,7 +202,7 @@ func (r *record) step(status, action uint16, t traffic.Clue) {
 	}
 	if t.Traits.Has(traffic.TriedPassword) {
 		switch {
-		case status/100 == 4 && status != 429:
+		case status/100 == 4 && !traffic.Refusal(int32(status)):
 			r.tries[denied]++
 		case status/100 == 2:
 			r.tries[answered]++

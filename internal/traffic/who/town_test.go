@@ -163,6 +163,29 @@ func TestWhoTheClientsAre(t *testing.T) {
 			}
 			w.is("10.100.0.1", Monitor)
 		},
+		"a balancer from outside that says so": func(w *town) {
+			w.people(100)
+			for i := range 900 {
+				w.hit(time.Duration(i)*4*second, "192.0.2.81", "GET /shop/7", 200, "-", "ELB-HealthChecker/2.0")
+				w.hit(time.Duration(i)*4*second, "192.0.2.82", "GET /healthz", 200, "-", curl)
+				w.hit(time.Duration(i)*4*second, "192.0.2.83", "GET /shop/7", 200, "-", curl)
+			}
+			w.is("192.0.2.81", Monitor)
+			w.is("192.0.2.82", Monitor)
+			w.is("192.0.2.83", Program)
+		},
+		"attackers that a limit refuses": func(w *town) {
+			w.people(100)
+			for i := range 300 {
+				status := func(of int) int { return []int{of, 429, 429, 429, 429, 429}[i%6] }
+				w.hit(time.Duration(i)*3*second, "198.51.100.9", "POST /login", status(401), "-", curl)
+				w.hit(time.Duration(i)*3*second, "198.51.100.8", fmt.Sprintf("GET /%d.php", i), status(404), "-", curl)
+				w.hit(time.Duration(i)*3*second, "198.51.100.7", fmt.Sprintf("GET /shop/%d", i%80), status(200), "-", curl)
+			}
+			w.is("198.51.100.9", Attacker)
+			w.is("198.51.100.8", Attacker)
+			w.is("198.51.100.7", Program)
+		},
 		"a check with HEAD": func(w *town) {
 			w.people(100)
 			for i := range 200 {
