@@ -95,7 +95,7 @@ func rankOf(f *findings.Finding) int {
 		return 1
 	case f.Code == "attacker":
 		return 2
-	case leavesOut(f) && f.Share >= 0.1:
+	case leavesOut(f) && f.Share >= 0.1, f.Code == "enforced" && f.Severity == findings.Warn:
 		return 3
 	}
 	return 4

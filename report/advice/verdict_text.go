@@ -157,6 +157,17 @@ func (v *Verdict) heavyText() string {
 		format.Percentage(format.PercentOf(h.Refused, h.RefusedOfAll)), without)
 }
 
+// ownText asks whether the programs that a limit refuses are the operator's, where none of the refused clients attacks or
+// hides; "" elsewhere.
+func (s *Answer) ownText() string {
+	refused := &s.Advice.Answer.Whole.Refused
+	if s.Verdict.Verdict != suggest.Deploy.String() || s.Advice.Protected()&(1<<who.Program) != 0 ||
+		refused.Of(1<<who.Attacker|1<<who.Disguised) > 0 || refused[who.Program] == 0 {
+		return ""
+	}
+	return "are these programs yours, or your customers'? None of what it refuses attacks or hides: --exclude what may go on"
+}
+
 // peopleText says what a limit does to clients to protect.
 func (s *Answer) peopleText() string {
 	v, w, hit := s.Verdict, s.Advice.Whole, &s.Advice.Answer.Whole.Hit
