@@ -2,6 +2,7 @@ package findings
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"shadow/internal/traffic/ingest"
@@ -24,6 +25,8 @@ const (
 	fewLines  = 100       // of which a share says nothing
 	shareLate = 0.01      // of the requests: more is a warning
 	mostOrder = 0.01      // of the lines out of order: less is nothing to speak of
+
+	longest = 31 * limit.Day // that it makes sense to wait for a request: stamps of longer ago are wrong
 )
 
 func (l *clock) find(s *ingest.Stats) (all []Finding) {
@@ -80,9 +83,19 @@ func (l *clock) late(s *ingest.Stats, seams *ingest.Steps) (f Finding, found boo
 	}
 	if s.Late > 0 {
 		f.Evidence = format.Count(s.Late, "request") + " later than --lateness allows, judged as they come"
-		if step := max(seams.Furthest, s.LateBy); step > l.Read.Lateness {
+		if step := max(seams.Furthest, s.LateBy); step > l.Read.Lateness && step <= longest {
 			f.Remedy = "--lateness " + lateness(step)
 		}
+	}
+	if seams.Far > 0 && seams.Furthest <= limit.Hour && !named(s.Inputs) {
+		f.Evidence = fmt.Sprintf("the hour from %s UTC on is there twice, as when summer time ends: timestamps without a zone do not "+
+			"tell one from the other, and a greater --lateness would lay both over each other; %s came late, judged as they come",
+			format.Moment(seams.At).Format(time.DateTime), format.Count(s.Late, "request"))
+		f.Remedy = "--until " + format.Moment(seams.At).Format(time.RFC3339)
+		if after := seams.At + limit.Hour; s.LastAt-after > seams.At-s.FirstAt {
+			f.Remedy = "--since " + format.Moment(after).Format(time.RFC3339)
+		}
+		return f, true
 	}
 	if seams.Far > 0 {
 		times := format.Count(seams.Far, "time")
@@ -95,6 +108,11 @@ func (l *clock) late(s *ingest.Stats, seams *ingest.Steps) (f Finding, found boo
 		f.Evidence = text
 	}
 	return f, f.Evidence != ""
+}
+
+// named reports whether the timestamps of an input name a zone.
+func named(inputs []ingest.InputStats) bool {
+	return slices.ContainsFunc(inputs, func(in ingest.InputStats) bool { return in.Zones.Named() })
 }
 
 // zones tells of stamps whose zone changes, as in spring and autumn. All times are compared in UTC, so nothing moves.

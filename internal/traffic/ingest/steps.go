@@ -51,6 +51,9 @@ type Zones struct {
 	last     parse.Zone
 }
 
+// Named reports whether timestamps name a zone.
+func (z *Zones) Named() bool { return z.first.Named }
+
 // see takes in a line.
 func (z *Zones) see(zone parse.Zone, at limit.Time) {
 	switch {
