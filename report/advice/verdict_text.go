@@ -161,7 +161,7 @@ func (v *Verdict) heavyText() string {
 // hides; "" elsewhere.
 func (s *Answer) ownText() string {
 	refused := &s.Advice.Answer.Whole.Refused
-	if s.Verdict.Verdict != suggest.Deploy.String() || s.Advice.Protected()&(1<<who.Program) != 0 ||
+	if s.Verdict.Limit == nil || s.Advice.Protected()&(1<<who.Program) != 0 ||
 		refused.Of(1<<who.Attacker|1<<who.Disguised) > 0 || refused[who.Program] == 0 {
 		return ""
 	}
