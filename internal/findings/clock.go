@@ -26,7 +26,7 @@ const (
 	shareLate = 0.01      // of the requests: more is a warning
 	mostOrder = 0.01      // of the lines out of order: less is nothing to speak of
 
-	longest = 31 * limit.Day // that it makes sense to wait for a request: stamps of longer ago are wrong
+	longest = 366 * limit.Day // that files lie apart which were joined in another order: stamps of longer ago are wrong
 )
 
 func (l *clock) find(s *ingest.Stats) (all []Finding) {

@@ -116,8 +116,8 @@ func TestClock(t *testing.T) {
 	want(t, "rewritten, of 100 lines", at(few), "clock", Stop, 0.1, "")
 	few.Inputs[0].Parsed = 99
 	want(t, "out of order, of 99 lines", at(few), "clock", Info, 0.026, "")
-	want(t, "a seam", at(ingest.Stats{Inputs: input(1, 1, 16*limit.Day-1), Counts: ingest.Counts{Late: 250}}), "clock", Warn, 0.25, "--lateness 16d")
-	want(t, "another age", at(ingest.Stats{Inputs: input(1, 1, 32*limit.Day), Counts: ingest.Counts{Late: 250}}), "clock", Warn, 0.25, "")
+	want(t, "a seam", at(ingest.Stats{Inputs: input(1, 1, 116*limit.Day-1), Counts: ingest.Counts{Late: 250}}), "clock", Warn, 0.25, "--lateness 116d")
+	want(t, "another age", at(ingest.Stats{Inputs: input(1, 1, 400*limit.Day), Counts: ingest.Counts{Late: 250}}), "clock", Warn, 0.25, "")
 	summer := ingest.Stats{Inputs: input(1, 1, limit.Hour-limit.Second), Counts: ingest.Counts{Late: 250}}
 	summer.Inputs[0].Steps.At = 20 * limit.Hour
 	want(t, "the end of summer", at(summer), "clock", Warn, 0.25, "--until 1970-01-01T20:00:00Z")
