@@ -47,7 +47,7 @@ func (r *Suggest) paste(to *advice.Answer, first bool) error {
 	if err != nil {
 		return err
 	}
-	to.Watch = advice.Watch{How: server.Watch, Count: d.Count, Log: server.Log}
+	to.Watch = advice.Watch{How: server.Watch, Count: d.Count, Log: server.Log, Partly: d.Partly}
 	to.Verdict.Key, to.Verdict.Note = d.Key, d.Note
 	if to.Verdict.Exempt != nil {
 		to.Verdict.Exempt.Pasted = d.Exempts

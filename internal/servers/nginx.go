@@ -57,7 +57,7 @@ func nginxLines(spec limit.Spec, w Where) Directives {
 		counted = "$" + zone + "_key"
 	}
 	http = append(http, fmt.Sprintf("limit_req_zone %s zone=%s:10m %s;", counted, zone, rate))
-	d := Directives{Key: key.variable, Note: key.note, Exempts: true}
+	d := Directives{Key: key.variable, Note: key.note, Exempts: true, Partly: w.Within.limited() != nil}
 	kind, _, _ := strings.Cut(strings.TrimPrefix(place.Place, "the "), " ")
 	comments, more, err := w.Within.nginxInto(kind, slices.Concat(place.Lines, how.Lines))
 	if err != nil {

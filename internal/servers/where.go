@@ -38,6 +38,7 @@ type Directives struct {
 	Blocks []Block
 
 	Exempts bool // whether they let the exempt addresses through
+	Partly  bool // whether some places do not get them
 }
 
 // A Block is lines that go to one place.

@@ -28,6 +28,8 @@ type nginxPlace struct {
 	outer  *nginxPlace
 	states stated
 	conns  bool // whether a limit_conn stands in it, or how they refuse
+	away   bool // whether it answers before limits are asked, or comes after that: a redirect, a named location
+	whole  bool // whether a location in it takes all requests
 }
 
 // stated are the values of directives.
@@ -57,10 +59,13 @@ func readNginxWithin(file string) (*Within, error) {
 func (w *Within) addNginx(d *nginxconf.Directive, outer *nginxPlace) {
 	title := escape.Visible(fmt.Sprintf("%s (%s)", strings.Join(append([]string{d.Name}, d.Args...), " "), d.Place()))
 	p := &nginxPlace{kind: d.Name, title: title, outer: outer, states: stated{}}
+	p.away = outer != nil && outer.away || len(d.Args) > 0 && strings.HasPrefix(d.Args[0], "@") ||
+		slices.ContainsFunc(d.Block, func(inner *nginxconf.Directive) bool { return inner.Name == "return" })
 	w.places = append(w.places, p)
 	for _, inner := range d.Block {
 		switch inner.Name {
 		case "server", "location":
+			p.whole = p.whole || len(inner.Args) > 0 && inner.Args[len(inner.Args)-1] == "/" && inner.Args[0] != "="
 			w.addNginx(inner, p)
 		default:
 			p.conns = p.conns || strings.HasPrefix(inner.Name, "limit_conn") && inner.Name != "limit_conn_zone"
@@ -165,24 +170,37 @@ func statedBy(lines []string) stated {
 	return s
 }
 
+// limited names the places of nginx that have limits of their own, and so do not get those around them.
+func (w *Within) limited() (titles []string) {
+	if w == nil {
+		return nil
+	}
+	for _, p := range w.places {
+		if p.states["limit_req"] != nil {
+			titles = append(titles, p.title)
+		}
+	}
+	return titles
+}
+
 // nginxInto returns comments for lines that go into a kind of place, and what other places need then. An error says
-// that no such place is free of limits: nginx has no dry run beside a limit that refuses.
+// that none that serves requests is free of limits: nginx has no dry run beside a limit that refuses.
 func (w *Within) nginxInto(kind string, lines []string) (comments []string, more []Block, err error) {
 	if w == nil || w.places == nil {
 		const unknown = "# only if no limit_req is there, around or inside: it would be switched off. See --nginx-conf"
 		return []string{unknown}, nil, nil
 	}
-	pasted, taken := paste{}, []string{}
+	pasted, taken, free := paste{}, w.limited(), false
 	for _, p := range w.places {
-		switch from := p.from("limit_req"); {
-		case p.kind != kind && p.outer != nil:
-		case from == nil && p.kind == kind:
-			pasted[p] = statedBy(lines)
-		case from != nil && !slices.Contains(taken, from.title):
-			taken = append(taken, from.title)
+		if p.from("limit_req") != nil {
+			continue
 		}
+		if p.kind == kind {
+			pasted[p] = statedBy(lines)
+		}
+		free = free || p.outer != nil && !p.away && !p.whole && p.values("limit_req", pasted) != nil
 	}
-	if len(pasted) == 0 && len(taken) > 0 {
+	if !free && len(taken) > 0 {
 		return nil, nil, fmt.Errorf("%s limits already, and nginx has no dry run for one of several limits. Replay it on "+
 			"the next days' logs; then add its limit_req there, which refuses at once", strings.Join(taken, ", "))
 	}

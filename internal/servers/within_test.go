@@ -17,15 +17,26 @@ func TestWhatLimitsAlreadyIsSaid(t *testing.T) {
 		{"location", "http {\nserver {\nlimit_req zone=a;\nlocation / {\n}\n}\n}", "error: server (FILE:2) limits already"},
 		{
 			"server", "http {\nserver {\nlimit_req zone=a;\n}\nserver {\nlocation = /a {\nlimit_req zone=a;\nlimit_req_status 444;\n}\n}\n}",
-			"# not in server (FILE:2): limited already\nlocation = /a (FILE:6): limit_req_dry_run off;",
+			"# not in server (FILE:2), location = /a (FILE:6): limited already\nlocation = /a (FILE:6): limit_req_dry_run off;",
 		},
 		{
 			"location", "http {\nserver {\nlocation / {\nlocation /a {\nlimit_req zone=a;\n}\n}\n}\n}",
 			"# not in location /a (FILE:4): limited already\nlocation /a (FILE:4): limit_req_dry_run off; limit_req_status 503;",
 		},
 		{
+			"server", "http {\nserver {\nreturn 301 /;\n}\nserver {\nlocation / {\nlimit_req zone=a;\n}\nlocation @app {\n}\n}\n}",
+			"error: location / (FILE:6) limits already",
+		},
+		{"http", "http {\nserver {\nlocation / {\nlimit_req zone=a;\n}\n}\n}", "error: location / (FILE:3) limits already"},
+		{
+			"http", "http {\nserver {\nlimit_req_dry_run on;\nlocation ^~ /a {\n}\nlocation = / {\nlimit_req zone=a;\n}\n}\n}",
+			"# not in location = / (FILE:6): limited already\n" +
+				"# take limit_req_dry_run out of server (FILE:2), which would refuse at once\n" +
+				"location = / (FILE:6): limit_req_status 503;",
+		},
+		{
 			"http", "http {\nlimit_req_dry_run on;\nserver {\nlimit_req zone=a;\n}\nserver {\nlimit_req_dry_run off;\n}\n}",
-			"# in the place of limit_req_dry_run of http (FILE:1)\n" +
+			"# not in server (FILE:3): limited already\n# in the place of limit_req_dry_run of http (FILE:1)\n" +
 				"# take limit_req_dry_run out of server (FILE:6), which would refuse at once\nserver (FILE:3): limit_req_dry_run on; limit_req_status 503;",
 		},
 	} {

@@ -59,6 +59,8 @@ type Watch struct {
 	How   string   // a sentence without its end
 	Count string   // a command that counts what would be refused
 	Log   []string // lines that have each such request logged
+
+	Partly bool // whether some places do not get the lines, so that fewer may be counted
 }
 
 // A Promise is how many clients are protected, and what it takes.

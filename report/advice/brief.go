@@ -301,11 +301,15 @@ func (s *Report) watchText(a *Answer) string {
 	if e := a.Verdict.Exempt; e != nil && e.Pasted {
 		n -= e.Passed
 	}
+	here := "here " + format.Thousands(n)
+	if a.Watch.Partly {
+		here = "here at most " + format.Thousands(n)
+	}
 	switch {
 	case a.Watch.Count == "":
 		return a.Watch.How
 	case span == nil || span.Length() < nearlyADay:
-		return fmt.Sprintf("After a whole day, as busy hours may be missing here, %s (here %s)", a.Watch.How, format.Thousands(n))
+		return fmt.Sprintf("After a whole day, as busy hours may be missing here, %s (%s)", a.Watch.How, here)
 	}
 	after := "a week"
 	if span.Length() >= 14*limit.Day {
@@ -315,5 +319,5 @@ func (s *Report) watchText(a *Answer) string {
 	if !a.Advice.Scale.One() {
 		unscaled = ", without the scale"
 	}
-	return fmt.Sprintf("After %s, %s (here %s in %s%s)", after, a.Watch.How, format.Thousands(n), s.Input.SpanText(), unscaled)
+	return fmt.Sprintf("After %s, %s (%s in %s%s)", after, a.Watch.How, here, s.Input.SpanText(), unscaled)
 }
