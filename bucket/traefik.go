@@ -70,6 +70,14 @@ func NewTraefik(spec limit.Spec) (limit.Limiter, error) {
 // Horizon is the time after which a key is forgotten, or in which the emptiest bucket refills if that is shorter.
 func (b *Traefik) Horizon() limit.Time { return b.horizon }
 
+// Cycle returns how soon a key can be forgotten again and again, and what it is admitted each time: from a full bucket on, in
+// the first second of the clock.
+func (b *Traefik) Cycle() (every limit.Time, admits int64) {
+	refilled := b.inflow * int64(limit.Second-1)
+	admits = 1 + b.room/b.token + refilled/b.token + (b.room%b.token+refilled%b.token)/b.token
+	return limit.Time(b.age) * limit.Second, admits
+}
+
 // forgets reports whether a key seen at last, and then not for elapsed microseconds, is forgotten at t.
 func (b *Traefik) forgets(last, t limit.Time, elapsed uint64) bool {
 	if elapsed <= (b.age-1)*uint64(limit.Second) {

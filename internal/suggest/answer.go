@@ -347,7 +347,7 @@ func (a *Advice) Admits(time limit.Time) int64 {
 			rate.Count = a.Scale.Up(rate.Count)
 		}
 	}
-	return Admits(shape, a.Scale.Up(a.Answer.Chosen.Limit), time)
+	return admits(a.Answer.Limit, shape, a.Scale.Up(a.Answer.Chosen.Limit), time)
 }
 
 // judge gives the verdict. What the answer does to the whole log must be known.

@@ -5,6 +5,8 @@ import (
 	"math/bits"
 	"slices"
 
+	"shadow/internal/policy"
+	"shadow/internal/request"
 	"shadow/internal/sweep"
 	"shadow/limit"
 )
@@ -33,6 +35,28 @@ func Admits(s sweep.Shape, n int64, time limit.Time) int64 {
 		windows++
 	}
 	return ceilProduct(n, windows, 1)
+}
+
+// admits is Admits of a limit as replay takes it, in its own arithmetic. A server may forget a client that is silent for a
+// while sooner than its bucket is full: then the most comes of a burst, and another one once it is forgotten.
+func admits(text string, s sweep.Shape, n int64, time limit.Time) int64 {
+	most := Admits(s, n, time)
+	policies, err := policy.ParseLimits([]string{text}, request.ByClient)
+	if err != nil {
+		return most
+	}
+	if forgets, ok := policies[0].Parts[0].Limiter.(interface{ Cycle() (limit.Time, int64) }); ok {
+		every, again := forgets.Cycle()
+		again = ceilProduct(again, int64(time/every), 1)
+		return max(most, n+min(again, math.MaxInt64-n)) // the first just before a second ends
+	}
+	return most
+}
+
+// admits is that of the suggestion's limit of a size.
+func (s *Suggestion) admits(n int64, time limit.Time) int64 {
+	text, _ := s.family.text(n)
+	return admits(text, s.Shape, n, time)
 }
 
 // ceilProduct is x·y/z, rounded up.

@@ -3,10 +3,12 @@ package suggest
 import (
 	"math"
 	"slices"
+	"strconv"
 	"testing"
 
 	"pgregory.net/rapid"
 
+	"shadow/bucket"
 	"shadow/internal/policy"
 	"shadow/internal/request"
 	"shadow/internal/servers"
@@ -53,6 +55,42 @@ func TestAdmitsWhatTheGreedyGet(t *testing.T) {
 			rt.Fatalf("%s admits %d from %d on", s.Limit(n), got, start)
 		}
 	})
+}
+
+// Who falls silent until Traefik forgets is admitted so much: a burst at the end of a second, then what comes in the first
+// second of each cycle. It is never less than what the greedy get, but for one request that is delayed.
+func TestAdmitsWhatTheForgottenGet(t *testing.T) {
+	for _, c := range []struct {
+		count int64
+		per   limit.Time
+		n     int64
+	}{{1, limit.Second, 93}, {5, limit.Second, 7}, {10, limit.Minute, 20}, {1, limit.Minute, 3}, {100, limit.Second, 1}} {
+		s := sweep.Shape{Kind: sweep.Token, Rate: sweep.Rate{Count: c.count, Per: c.per}}
+		text := limit.Spec{Algorithm: "traefik", Count: c.count, Period: c.per, Options: "burst=" + strconv.FormatInt(c.n, 10)}.String()
+		policies, err := policy.ParseLimits([]string{text}, request.ByClient)
+		if err != nil {
+			t.Fatal(err)
+		}
+		limiter, state := policies[0].Parts[0].Limiter, new(limit.State)
+		every, _ := limiter.(*bucket.Traefik).Cycle()
+		start := limit.Second - 1
+		want := int64(0)
+		for now := start; now < start+limit.Minute; {
+			if wait := limiter.Wait(state, now); wait > 0 {
+				now += wait
+			} else {
+				limiter.Charge(state, now, false)
+				want++
+			}
+			if now%every >= limit.Second || now == start && want == c.n {
+				now += every - now%every
+			}
+		}
+		most := Admits(s, c.n, limit.Minute)
+		if got := admits(text, s, c.n, limit.Minute); got != max(want, most) {
+			t.Errorf("%s admits %d, want %d, and %d to who is never silent", text, got, want, most)
+		}
+	}
 }
 
 func TestAdmitsDoesNotOverflow(t *testing.T) {

@@ -118,14 +118,12 @@ func (a *Advice) pickHarmless() {
 		return
 	}
 	best := slices.MinFunc(options, func(x, y option) int {
-		admits := func(time limit.Time) int {
-			return cmp.Compare(Admits(x.of.Shape, x.Limit, time), Admits(y.of.Shape, y.Limit, time))
-		}
+		fewer := func(time limit.Time) int { return cmp.Compare(x.of.admits(x.Limit, time), y.of.admits(y.Limit, time)) }
 		stops := cmp.Compare(a.RefusedTarget(&y.Candidate), a.RefusedTarget(&x.Candidate))
 		if a.byGuesses() {
-			return cmp.Or(admits(limit.Day), admits(limit.Hour), admits(limit.Minute), stops)
+			return cmp.Or(fewer(limit.Day), fewer(limit.Hour), fewer(limit.Minute), stops)
 		}
-		return cmp.Or(stops, admits(limit.Minute), admits(limit.Hour))
+		return cmp.Or(stops, fewer(limit.Minute), fewer(limit.Hour))
 	})
 	a.take(best.of, best.Candidate)
 	a.Answer.loose = true
