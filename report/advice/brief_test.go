@@ -142,6 +142,17 @@ func TestContinuedCommands(t *testing.T) {
 	}
 }
 
+// What did not come in the last part says nothing there; what came and was not refused does.
+func TestLastPartWithoutTarget(t *testing.T) {
+	v := &Verdict{Targets: Affected{Requests: 100, RefusedPercent: 50}, Validated: new(Validated)}
+	for requests, want := range map[int64]string{0: "none came in the last part", 9: "0.00 % in the last part, not used to choose"} {
+		v.Validated.Targets.Requests = requests
+		if got := v.botsText(); got != "50.00 % of 100 requests refused; "+want {
+			t.Errorf("%d requests: %s", requests, got)
+		}
+	}
+}
+
 // A finding is whole, with the flags to add, or it is counted.
 func TestFindingsAreWhole(t *testing.T) {
 	f := findings.Finding{Evidence: strings.TrimSpace(strings.Repeat("word ", 40)), Remedy: "--client-from x-forwarded-for --trusted-proxy private"}

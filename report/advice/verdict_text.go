@@ -231,7 +231,9 @@ func (v *Verdict) botsText() string {
 		return "none came"
 	}
 	text := fmt.Sprintf("%s of %s refused", format.Percentage(t.RefusedPercent), format.Count(t.Requests, "request"))
-	if p := v.Validated; p != nil {
+	if p := v.Validated; p != nil && p.Targets.Requests == 0 {
+		text += "; none came in the last part"
+	} else if p != nil {
 		text += fmt.Sprintf("; %s in the last part, not used to choose", format.Percentage(p.Targets.RefusedPercent))
 	}
 	return text
