@@ -115,7 +115,7 @@ func (i *Import) awsLists(d doc) (lists [][]*policy.Tree) {
 				}
 			}
 		}
-		if rateBased(part) == nil && field(part, "OverrideAction") == nil && (field(part, "Statement") == nil || field(part, "Action") == nil) {
+		if rateBased(part) == nil && field(part, "OverrideAction") == nil && (awsStatement(part) == nil || field(part, "Action") == nil) {
 			return true
 		}
 		of := parents[part]
@@ -152,16 +152,32 @@ func (i *Import) awsLeft(d doc, rule *policy.Tree) Set {
 	if field(rule, "OverrideAction") != nil && !awsCounts(rule) {
 		i.lose(d.place(rule), "rule %s: what its group blocks comes to no later rule there, and counts here", name)
 	}
-	if action := field(rule, "Action"); field(action, "Allow") == nil && field(action, "Block") == nil {
+	action := field(rule, "Action")
+	if field(action, "Allow") == nil && field(action, "Block") == nil && action.Say() != "allow" && action.Say() != "block" {
 		return Set{}
 	}
 	a := awsStatements{Import: i, d: d}
-	set := a.set(field(rule, "Statement"))
+	set := a.set(awsStatement(rule))
 	if a.unknown > 0 {
 		i.lose(d.place(rule), "rule %s decides before others, and what it fits is not known: its requests count in theirs", name)
 		return Set{}
 	}
 	return set.except()
+}
+
+// awsStatement is the statement of a rule, which stands beside its name in modules.
+func awsStatement(rule *policy.Tree) *policy.Tree {
+	if s := field(rule, "Statement"); s != nil {
+		return s
+	}
+	for _, key := range rule.Keys() {
+		if part := rule.Get(key); field(rule, "Priority") != nil && strings.HasSuffix(plainKey(key), "statement") {
+			s := policy.NewTree(part.Line)
+			s.Set(key, part)
+			return s
+		}
+	}
+	return nil
 }
 
 // rateBased is the statement of a rule that has one: below statement, or an argument of a module.
@@ -198,7 +214,7 @@ const (
 	awsRuleWords = "name priority action statement visibilityconfig overrideaction rulelabel rulelabels captchaconfig challengeconfig " +
 		"foreach iterator labels content dynamic webaclarn region dependson count lifecycle provider"
 	awsRateWords = "limit evaluationwindowsec aggregatekeytype scopedownstatement forwardedipconfig customkey customkeys dynamic"
-	awsTextWords = "searchstring searchstringbase64 regexstring fieldtomatch positionalconstraint texttransformation texttransformations"
+	awsTextWords = "searchstring searchstringbase64 regexstring fieldtomatch positionalconstraint texttransformation* priority type"
 )
 
 func (i *Import) awsRule(d doc, rule *policy.Tree, left Set) {
@@ -294,7 +310,7 @@ func awsPart(kind, name string) string {
 
 // transformations are the kinds of those that change a text before it is looked at.
 func transformations(of *policy.Tree) (kinds []string) {
-	for _, t := range append(field(of, "TextTransformations").List(), field(of, "TextTransformation").List()...) {
+	for _, t := range append(slices.Concat(field(of, "TextTransformations").List(), field(of, "TextTransformation").List()), of) { // in modules of itself
 		if kind := field(t, "Type").Say(); kind != "" && kind != "NONE" {
 			kinds = append(kinds, kind)
 		}

@@ -392,6 +392,35 @@ func TestBesideWhatGuidesHave(t *testing.T) {
 			"      name = \"r\"\n      action = \"block\"\n      rate_based_statement = {\n        limit = 100\n        aggregate_key_type = \"IP\"\n      }\n    },\n  ]\n}\n", "what its group blocks comes to no later rule"},
 		{"group.tf", "", "resource \"aws_wafv2_web_acl\" \"w\" {\n" + waf[:len(waf)-2] + "  rule {\n    name = \"g\"\n    priority = 9\n    override_action {\n      count {}\n    }\n" +
 			"    statement {\n      rule_group_reference_statement {\n        arn = aws_wafv2_rule_group.g.arn\n      }\n    }\n  }\n}\n", "rule g only counts what its group refuses"},
+		{"module.tf", "", "module \"w\" {\n  rules = [\n    {\n      name = \"b\"\n      priority = 1\n      action = \"block\"\n      byte_match_statement = {\n" +
+			"        field_to_match = {\n          uri_path = \"{}\"\n        }\n        positional_constraint = \"STARTS_WITH\"\n        search_string = \"/A\"\n" +
+			"        priority = 0\n        type = \"LOWERCASE\"\n      }\n    },\n    {\n      name = \"r\"\n      priority = 2\n      action = \"block\"\n" +
+			"      rate_based_statement = {\n        limit = 100\n      }\n    },\n  ]\n}\n", "match: {not: {regexp: '(?i)^/A'}}\n"},
+		{"here.tf", "", "resource \"cloudflare_ruleset\" \"r\" {\n  rules {\n    expression = <<-EOT\n      http.request.uri.path eq \"/a\" and\n" +
+			"      http.request.method eq \"POST\"\n    EOT\n    ratelimit {\n      characteristics = [\"ip.src\"]\n      period = 60\n" +
+			"      requests_per_period = 5\n    }\n  }\n}\n", "match: {method: POST, path: /a}\n"},
+		{
+			"istio.yaml", "", "kind: EnvoyFilter\nspec:\n  configPatches:\n  - patch: {value: {rate_limits: [{actions: [{remote_address: {}}]}]}}\n",
+			"NOT AS THERE: istio.yaml:4: nothing here says what the rate limit service makes of these actions",
+		},
+		{
+			"lone.vcl", "", "sub vcl_recv {\n  if (vsthrottle.is_denied(req.http.X-Key, 5, 1s)) { return (synth(429)); }\n}\n",
+			"NOT AS THERE: lone.vcl:2: requests without req.http.X-Key are all refused there",
+		},
+		{
+			"other.vcl", "varnish", "sub vcl_recv {\n  if (vsf.is_denied(req.http.X-Key, 5, 1s)) { return (synth(429)); }\n}\n",
+			"NOT AS THERE: other.vcl:2: vsf.is_denied is of a module that is not read",
+		},
+		{"nginx.conf", "", zone + "server { if ($http_user_agent != \"-\") { return 403; } limit_req zone=a; }", "nginx.conf:2: logs have - where there is no $http_user_agent"},
+		{"nginx.conf", "", zone + "map $http_user_agent $x {\n- 0; default 1; }\nserver { if ($x) { return 403; } limit_req zone=a; }", "no request is found that comes to a limit_req"},
+		{"nginx.conf", "", zone + "map $http_user_agent $x {\n- 0; default 1; }\nserver { if ($x) { return 403; } limit_req zone=a; }", "nginx.conf:3: logs have - where there is no"},
+		{"nginx.conf", "", "limit_req_zone $binary_remote_addr zone=a:1m rate=10;\nserver { limit_req zone=a; }", "limit: 'nginx:10r/s'\n"},
+		{"counter.cfg", "", "frontend f\n  stick-table type string size 1k expire 1m store http_req_rate(1m)\n  http-request track-sc0 url_param(key)\n" +
+			"  http-request track-sc0 url_param(token)\n  http-request deny if { sc0_http_req_rate gt 5 }\n", "match: {without: 'field:key', not: {without: 'field:token'}}\n"},
+		{"now.cfg", "", "frontend f\n  stick-table type ipv6 size 1k expire 1m store http_req_rate(1m)\n  http-request track-sc0 src\n" +
+			"  http-request set-var(req.most) int(5)\n  http-request set-var(req.now) sc_http_req_rate(0)\n  http-request deny if { var(req.most),sub(req.now) lt 0 }\n", "limit: 'haproxy:5/1m,expire=1m'\n"},
+		{"lost.cfg", "", "frontend f\n  stick-table type ip size 1k expire 1m store http_req_rate(1m)\n  acl over var(req.most),sub(req.now) lt 0\n" +
+			"  http-request track-sc0 src\n  http-request deny if over\n", "lost.cfg:5: no condition says over: it refuses by a rate there, and nothing here"},
 		{"traefik.yml", "", "http:\n  routers: {r: {rule: Path(`/a`), middlewares: [b]}}\n  middlewares:\n    a: {rateLimit: {average: 5}}\n" +
 			"    b: {rateLimit: {average: 7}}\n", "it is judged on all requests, before others"},
 	} {

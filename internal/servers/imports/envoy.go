@@ -56,6 +56,7 @@ type envoyLocal struct {
 type envoyReader struct {
 	*Import
 	actions []envoyAction
+	acting  string // the place of the first of them
 	local   []envoyLocal
 }
 
@@ -66,6 +67,9 @@ func takeEnvoy(i *Import, docs []doc) {
 	}
 	r.filters()
 	r.services(docs)
+	if r.acting != "" && len(r.local) == 0 && !slices.ContainsFunc(docs, func(d doc) bool { return d.Get("domain") != nil }) {
+		r.lose(r.acting, "nothing here says what the rate limit service makes of these actions: give its descriptors too")
+	}
 }
 
 // envoyLocalWords may stand in a local filter.
@@ -98,6 +102,7 @@ func (r *envoyReader) look(d doc, t *policy.Tree, set Set, depth int) {
 	for _, key := range t.Keys() {
 		switch part := t.Get(key); key {
 		case "rate_limits":
+			r.acting = cmp.Or(r.acting, d.place(part))
 			r.actions = append(r.actions, r.actionsOf(d, part.List(), set)...)
 		case "routes":
 			r.routes(d, part.List(), set, depth)

@@ -190,14 +190,22 @@ func (x *sectionReader) track(n int, rule haproxycfg.Rule, words []string) {
 		return
 	}
 	set := x.left.and(x.requests(x.s, rule, words))
-	own, none := set, set.never
-	if before, ok := x.taken[number]; ok {
-		if own, set = set.and(before.except()), union(before, set); own.never && !none {
+	own := set
+	before, again := x.taken[number]
+	if again {
+		if own = set.and(before.except()); own.never && !set.never {
 			x.tell(x.place(rule), "rules before it have taken %s of all that it is for: it counts nothing there", words[1])
 		}
 	}
+	keys := x.haproxyKey(rule, table, words[2], x.s.set.and(own))
+	if len(keys) == 1 && strings.Contains(keys[0].by.String(), ":") { // what is not there does not take the counter
+		set = set.having(keys[0].by.String())
+	}
+	if again {
+		set = union(before, set)
+	}
 	x.taken[number] = set
-	x.counters[number] = append(x.counters[number], tracked{rule, n, table, words[2], x.haproxyKey(rule, table, words[2], x.s.set.and(own))})
+	x.counters[number] = append(x.counters[number], tracked{rule, n, table, words[2], keys})
 }
 
 // refuse takes a rule that ends what it fits, by a rate or without, or that marks it by a rate.
@@ -243,9 +251,15 @@ func (x *sectionReader) ended(rule haproxycfg.Rule, words []string) []rateTerm {
 			x.open = x.open.and(ended)
 		}
 	case terms == nil:
+		left := "what the rule ends counts here"
+		if x.s.Has(func(acl []string) bool { // by a rate, which is not understood
+			return len(acl) > 2 && acl[0] == "acl" && slices.Contains(words, acl[1]) && (counted().MatchString(acl[2]) || mappedRate().MatchString(acl[2]))
+		}) {
+			left = "it refuses by a rate there, and nothing here"
+		}
 		for i := range x.Notes[notes:] {
 			if text, _, ok := strings.Cut(x.Notes[notes+i].Text, "it is taken "); ok {
-				x.Notes[notes+i].Text = text + "what the rule ends counts here"
+				x.Notes[notes+i].Text = text + left
 			}
 		}
 	}

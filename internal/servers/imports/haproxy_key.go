@@ -336,7 +336,10 @@ func (r *haproxyReader) against(rule haproxycfg.Rule, most, now []varCase) (_ Se
 	if len(now) != 1 {
 		return Set{}, nil, false
 	}
-	look := lookedUp().FindStringSubmatch(now[0].sample)
+	look, sample := rateSample().FindStringSubmatch(now[0].sample), ""
+	if m := lookedUp().FindStringSubmatch(now[0].sample); m != nil {
+		look, sample = []string{m[0], "", m[2], m[3]}, m[1]
+	}
 	for _, c := range most {
 		cases := []varCase{c}
 		if m := mapSample().FindStringSubmatch(c.sample); m != nil {
@@ -347,7 +350,7 @@ func (r *haproxyReader) against(rule haproxycfg.Rule, most, now []varCase) (_ Se
 			if look == nil || number == nil || number[1] != "int" {
 				return Set{}, nil, false
 			}
-			_, one, ok := r.rate(rule, []string{look[0], "", look[2], look[3]}, look[1], []string{"gt", number[2]})
+			_, one, ok := r.rate(rule, look, sample, []string{"gt", number[2]})
 			if !ok {
 				return Set{}, nil, false
 			}

@@ -232,6 +232,7 @@ func TestNginxTells(t *testing.T) {
 	for text, want := range map[string]string{
 		"limit_req_zone $binary_remote_addr zone=a:1m rate=1r/s;\nserver { limit_req zone=b; }":                                                      `nginx.conf:2: limit_req: there is no zone "b"`,
 		"limit_req_zone $binary_remote_addr zone=a:1m rate=1r/h;\nserver { limit_req zone=a; }":                                                      "nginx.conf:1: rate=1r/h is not understood",
+		"limit_req_zone $binary_remote_addr zone=a:1m rate=9/s;\nserver { limit_req zone=a; }":                                                       "nginx.conf:1: rate=9/s is not understood",
 		"limit_req_zone $binary_remote_addr zone=a:1m;\nserver { limit_req zone=a bust=5; }":                                                         `nginx.conf:2: limit_req: "bust=5" is not understood`,
 		"limit_req_zone $binary_remote_addr zone=a:1m;\nserver {\nlocation ~ (?!a)b { limit_req zone=a; } limit_req zone=a; }":                       `nginx.conf:3: location ~ (?!a)b cannot be read in Go's syntax`,
 		"limit_req_zone $k zone=a:1m;\nmap $remote_user $k {\n v1 1; default ''; }\nserver { limit_req zone=a; }":                                    `nginx.conf:3: no condition says that $remote_user is v1: this entry is left out`,
@@ -285,6 +286,7 @@ func TestHAProxyTells(t *testing.T) {
 		table("type string size 1k expire 1m store http_req_rate(10s)") + "http-request track-sc0 path" + deny:                                                                      "haproxy.cfg:3: the table f cuts keys to 32 bytes",
 		table("type ip size 1k expire 1m store http_req_rate(10s)") + "http-request track-sc0 req.hdr(X-Key)" + deny:                                                                "haproxy.cfg:3: the table f has addresses",
 		table("type ip size 1k expire 1s store http_req_rate(1s)") + "http-request deny if { src_http_req_rate gt 8 }\nhttp-request track-sc0 src":                                  "haproxy.cfg:4: the table f forgets a client after 1s",
+		table("type ipv4 size 1k expire 1m store http_req_rate(1s)") + "http-request track-sc0 src" + deny:                                                                          "haproxy.cfg:2: type ipv4 is not understood in a stick-table",
 		table("type ip sise 1k expire 1m store http_req_rate(1s)") + "http-request track-sc0 src" + deny:                                                                            "haproxy.cfg:2: sise is not understood in a stick-table",
 		ip + "acl over src_http_req_rate gt 5\nhttp-request track-sc0 src unless over" + deny:                                                                                       "haproxy.cfg:4: unless over asks for a rate that is not exceeded",
 		ip + "http-request track-sc0 src if { sc_http_req_rate(1) gt 5 }" + deny:                                                                                                    "haproxy.cfg:3: http-request track-sc0 goes by a rate",

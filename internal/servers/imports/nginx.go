@@ -442,9 +442,15 @@ func serverName(d *nginxconf.Directive) string {
 	return ""
 }
 
-// nginxLimit is the limit of a rate.
+var zoneRate = lazy.Regexp(`^\d+(r/[sm])?$`)
+
+// nginxLimit is the limit of a rate, which is one a second where it has no unit.
 func nginxLimit(rate string) (text string, ok bool) {
-	text = "nginx:" + rate
+	if text = "nginx:" + rate; !zoneRate().MatchString(rate) {
+		return "", false
+	} else if !strings.Contains(rate, "r") {
+		text += "r/s"
+	}
 	policies, err := policy.ParseLimits([]string{text}, "")
 	return text, err == nil && len(policies) == 1
 }

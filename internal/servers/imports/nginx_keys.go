@@ -290,6 +290,9 @@ func (r *nginxReader) condition(d *nginxconf.Directive) (Set, bool) {
 		operator, negated = strings.CutPrefix(d.Args[1], "!")
 		value = d.Args[2]
 	}
+	if onlyDash(value, strings.HasPrefix(operator, "~")) {
+		r.tell(d.Place(), dash, d.Args[0])
+	}
 	var fitting []Set
 	for _, c := range r.cases(d.Args[0], d) {
 		set, ok := fitsOperator(c.pieces, operator, value)

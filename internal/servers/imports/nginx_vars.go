@@ -197,6 +197,9 @@ func (r *nginxReader) conditioned(d *nginxconf.Directive, pieces []piece, entrie
 			r.lose(e.Place(), "no condition says that %s is %s: this entry is left out", d.Args[0], e.Name)
 			continue
 		}
+		if onlyDash(e.key, e.regexp) {
+			r.tell(e.Place(), dash, d.Args[0])
+		}
 		if pieces[0].variable == "server_port" {
 			r.lose(d.Place(), "only a log with the port tells what $server_port was; else it is taken for none of those here")
 		}
@@ -249,8 +252,17 @@ func conditionOnPart(part part, e entry) (Set, bool) {
 	return within("with", part.text+"~(?i)^"+regexp.QuoteMeta(e.key)+"$"), true
 }
 
+// A dash is what logs have where there is nothing, and so no text that a condition can tell from that.
+func onlyDash(text string, regexp bool) bool {
+	return !regexp && text == "-" || regexp && strings.TrimPrefix(text, "*") == "^-$"
+}
+
+const dash = "logs have - where there is no %s, which is not what this asks for: no request is taken to fit it"
+
 func conditionOnAgent(e entry) (Set, bool) {
 	switch {
+	case onlyDash(e.key, e.regexp):
+		return none, true
 	case e.regexp:
 		re, err := regexp.Compile(insensitive(e.key))
 		set := within("agent", insensitive(e.key))

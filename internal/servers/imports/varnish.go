@@ -46,6 +46,9 @@ const mostCalls, mostWritten = 1000, 64 << 10
 
 const isDenied = "vsthrottle.is_denied"
 
+// otherThrottle fits calls of other modules that limit.
+var otherThrottle = lazy.Regexp(`^\w+\.\w*(is_denied|throttle|rate|limit)\w*$`)
+
 func readVarnish(i *Import, file string, text []byte) error {
 	r := &vclReader{
 		Import: i, file: file, acls: map[string][]string{}, subs: map[string]int{}, calls: map[string]string{},
@@ -76,6 +79,8 @@ func readVarnish(i *Import, file string, text []byte) error {
 			r.lose(r.place(n), "%s is not read here: only what vcl_recv comes to", isDenied)
 		case word != isDenied && strings.HasPrefix(word, "vsthrottle.") && word != "vsthrottle.remaining" && word != "vsthrottle.blocked":
 			r.lose(r.place(n), "%s is not read", word)
+		case word != isDenied && otherThrottle().MatchString(word) && slices.Equal(r.words[n+1:min(n+2, len(r.words))], []string{"("}):
+			r.lose(r.place(n), "%s is of a module that is not read", word)
 		}
 	}
 	i.Policies = append(i.Policies, r.policy)
@@ -377,7 +382,12 @@ func (r *vclReader) throttle(at int, set Set) {
 			words = append(words, word)
 		}
 	}
-	r.policy.add(text, fmt.Sprintf("%s %s by %s", place, isDenied, strings.TrimSpace(args[0])), present(set, words, nil, true)...)
+	keys := present(set, words, nil, true)
+	if n := len(keys) - 1; n >= 0 && keys[n].by == request.BySite && len(words) == 1 && len(strings.Fields(args[0])) == 1 { // the key is no text
+		r.lose(place, "requests without %s are all refused there, and by no limit here", strings.TrimSpace(args[0]))
+		keys = keys[:n]
+	}
+	r.policy.add(text, fmt.Sprintf("%s %s by %s", place, isDenied, strings.TrimSpace(args[0])), keys...)
 }
 
 // throttleText returns the limit that arguments make.

@@ -198,7 +198,9 @@ func (t *Table) Read(words []string) (unknown []string) {
 		word, value := words[n], append(words[n+1:], "")[0]
 		switch n++; word {
 		case "type":
-			t.Type = value
+			if t.Type = value; !slices.Contains([]string{"ip", "ipv6", "integer", "string", "binary"}, value) {
+				unknown = append(unknown, "type "+value)
+			}
 		case "len":
 			length, _ = strconv.Atoi(value)
 		case "expire":

@@ -30,8 +30,9 @@ type parser struct {
 	tokens [][]int
 	text   string
 	at     int
-	breaks []int // where lines end
-	line   int   // of the last token, from 0
+	breaks []int  // where lines end
+	line   int    // of the last token, from 0
+	here   string // the last heredoc
 }
 
 // next is the next token that says something; "" at the end.
@@ -47,6 +48,9 @@ func (p *parser) next(lines bool) string {
 		case strings.HasPrefix(token, "<<"): // up to the line that has the word alone
 			word := regexp.QuoteMeta(strings.TrimSpace(strings.TrimLeft(token, "<-")))
 			end := regexp.MustCompile(`(?m)^\s*` + word + `\s*$`).FindStringIndex(p.text[span[1]:])
+			if p.here = token; end != nil {
+				p.here = p.text[span[1] : span[1]+end[0]]
+			}
 			for end != nil && p.at < len(p.tokens) && p.tokens[p.at][0] < span[1]+end[1] {
 				p.at++
 			}
@@ -109,6 +113,10 @@ func (p *parser) value(depth int) *policy.Tree {
 				at.Items = append(at.Items, p.value(depth+1))
 			}
 		}
+		return at
+	}
+	if strings.HasPrefix(token, "<<") {
+		at.Text = p.here
 		return at
 	}
 	at.Text = unquoted(token)
