@@ -137,6 +137,7 @@ func (i *Import) takeNginx() {
 		for _, level := range f.Levels() {
 			r.readHTTP(level)
 		}
+		r.tellUnreached(f.Top)
 		i.Policies[f.policy] = r.policy("limit_req")
 		if p := r.policy("limit_conn"); len(p.Limits) > 0 {
 			p.Name = "nginx limit_conn"

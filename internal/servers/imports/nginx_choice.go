@@ -99,6 +99,19 @@ func (r *nginxReader) level(d *nginxconf.Directive, p nginxPlace, around nginxLi
 	return p
 }
 
+// tellUnreached tells of named locations whose limits no request is found to come to: a module may send some there.
+func (r *nginxReader) tellUnreached(all []*nginxconf.Directive) {
+	for _, d := range all {
+		if name := strings.Join(d.Args, ""); d.Name == "location" && strings.HasPrefix(name, "@") &&
+			slices.ContainsFunc(d.Block, func(l *nginxconf.Directive) bool {
+				return l.Name == "limit_req" && !slices.ContainsFunc(r.uses, func(u *nginxUse) bool { return slices.Contains(u.from, l) })
+			}) {
+			r.lose(d.Place(), "no request is found that comes to location %s: what it limits is not judged", name)
+		}
+		r.tellUnreached(d.Block)
+	}
+}
+
 // isRegexp reports whether an expression is one in Go too, and says so if not.
 func (r *nginxReader) isRegexp(d *nginxconf.Directive, pattern string) bool {
 	_, err := regexp.Compile(pattern)
