@@ -308,6 +308,8 @@ QS_wordlimit 1
 func TestBesideWhatGuidesHave(t *testing.T) {
 	const (
 		zone  = "limit_req_zone $binary_remote_addr zone=a:1m rate=1r/s;\n"
+		marks = "backend rates\n  stick-table type ip size 1k expire 1m store http_req_rate(1s)\n" +
+			"backend marks\n  stick-table type ip size 1k expire 5s store gpc0\nfrontend f\n"
 		flare = "  rules {\n    expression = \"true\"\n    ratelimit {\n      characteristics = [\"ip.src\"]\n      period = 60\n      requests_per_period = 5\n    }\n  }\n}\n"
 		waf   = "  rule {\n    priority = 5\n    action {\n      block {}\n    }\n    statement {\n      rate_based_statement {\n        limit = 100\n" +
 			"        aggregate_key_type = \"IP\"\n      }\n    }\n  }\n}\n"
@@ -415,6 +417,10 @@ func TestBesideWhatGuidesHave(t *testing.T) {
 		{"nginx.conf", "", zone + "map $http_user_agent $x {\n- 0; default 1; }\nserver { if ($x) { return 403; } limit_req zone=a; }", "no request is found that comes to a limit_req"},
 		{"nginx.conf", "", zone + "map $http_user_agent $x {\n- 0; default 1; }\nserver { if ($x) { return 403; } limit_req zone=a; }", "nginx.conf:3: logs have - where there is no"},
 		{"nginx.conf", "", "limit_req_zone $binary_remote_addr zone=a:1m rate=10;\nserver { limit_req zone=a; }", "limit: 'nginx:10r/s'\n"},
+		{"marks.cfg", "", marks + "  http-request track-sc0 src table rates\n  http-request deny if { src_get_gpc0(marks) gt 0 }\n" +
+			"  http-request deny if { sc0_http_req_rate gt 2 } { src_inc_gpc0(marks) gt 0 }\n", "limit: 'haproxy:2/1s,cooldown=5s'\n"},
+		{"marks.cfg", "", marks + "  http-request track-sc0 src table marks\n  http-request track-sc1 src table rates\n  http-request deny if { sc0_get_gpc0 gt 0 }\n" +
+			"  http-request sc-inc-gpc0(0) if { sc1_http_req_rate gt 2 }\n  http-request deny if { sc1_http_req_rate gt 2 }\n", "limit: 'haproxy:2/1s,cooldown=5s/extend'\n"},
 		{"counter.cfg", "", "frontend f\n  stick-table type string size 1k expire 1m store http_req_rate(1m)\n  http-request track-sc0 url_param(key)\n" +
 			"  http-request track-sc0 url_param(token)\n  http-request deny if { sc0_http_req_rate gt 5 }\n", "match: {without: 'field:key', not: {without: 'field:token'}}\n"},
 		{"now.cfg", "", "frontend f\n  stick-table type ipv6 size 1k expire 1m store http_req_rate(1m)\n  http-request track-sc0 src\n" +

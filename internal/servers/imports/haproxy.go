@@ -128,7 +128,7 @@ func (r *haproxyReader) readSection(p *Policy, s *haproxySection) {
 	for n, rule := range s.Rules {
 		x.read(n, rule)
 	}
-	for _, f := range r.shutOut(s, x.refusals, x.marks, x.bans) {
+	for _, f := range x.shutOut(x.refusals, x.marks, x.bans) {
 		x.limit(p, f)
 	}
 }
@@ -369,7 +369,7 @@ func (x *sectionReader) text(f refusal, counter tracked, number string) (text st
 	// a counter that stands behind, or that some requests alone move, is not kept by what counts here
 	text += x.forgets(counter.rule, table, period, f.at > counter.at && moves.isAll())
 	if f.ban != nil {
-		text += x.cooldown(*f.ban, table)
+		text += x.cooldown(f)
 	}
 	return text, moves
 }

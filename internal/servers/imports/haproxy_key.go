@@ -112,19 +112,18 @@ func (r *haproxyReader) haproxyKey(rule haproxycfg.Rule, table, sample string, s
 	return present(set, words, nil, false)
 }
 
-// HAProxy shuts clients out by a mark: who is over a rate gets gpc0 counted up, and a rule refuses who has any. Each
-// request puts off when the table forgets its client, refused ones too, and with the client the mark. So it is a cooldown
-// that each request extends.
+// HAProxy shuts clients out by a mark: who is over a rate gets gpc0 counted up, and a rule refuses who has any. In a table
+// that rules count in, each request puts off when that forgets its client, refused ones too, and with the client the mark.
+// So it is a cooldown that each request extends.
 // Source: haproxy/haproxy 50872da, doc/configuration.txt, sc_inc_gpc0, expire; src/stick_table.c, stktable_touch_with_exp.
 
 // shutOut finds which refusals by a rate also mark, and which rule shuts out who is marked. A mark without a refusal is one
 // where the rule that shuts out stands behind it.
-func (r *haproxyReader) shutOut(s *haproxySection, refusals, marks, bans []refusal) []refusal {
-	table := func(f refusal, t *rateTerm) string { return cmp.Or(t.table, f.term.table, s.Name) }
+func (x *sectionReader) shutOut(refusals, marks, bans []refusal) []refusal {
 	used := make([]bool, len(bans))
 	ban := func(f refusal, mark *rateTerm) *haproxycfg.Rule {
 		for n, b := range bans {
-			if table(b, &b.term) == table(f, mark) && b.term.set.same(f.term.set) {
+			if x.tableOf(&b.term) == x.tableOf(mark) && b.term.set.same(f.term.set) {
 				used[n] = true
 				return &bans[n].rule
 			}
@@ -143,9 +142,9 @@ func (r *haproxyReader) shutOut(s *haproxySection, refusals, marks, bans []refus
 		switch {
 		case same >= 0 && refusals[same].at > m.at:
 			m.term.set = refusals[same].term.set
-			refusals[same].ban = ban(m, m.mark)
+			refusals[same].ban, refusals[same].mark = ban(m, m.mark), m.mark
 		case same < 0:
-			at := slices.IndexFunc(bans, func(b refusal) bool { return b.at > m.at && table(b, &b.term) == table(m, m.mark) })
+			at := slices.IndexFunc(bans, func(b refusal) bool { return b.at > m.at && x.tableOf(&b.term) == x.tableOf(m.mark) })
 			if at < 0 {
 				continue
 			}
@@ -156,8 +155,8 @@ func (r *haproxyReader) shutOut(s *haproxySection, refusals, marks, bans []refus
 	}
 	for n, b := range bans {
 		if !used[n] {
-			r.unknown++
-			r.lose(r.place(b.rule), "it shuts out who has a mark, and no rate before it in this section is read that sets one")
+			x.unknown++
+			x.lose(x.place(b.rule), "it shuts out who has a mark, and no rate before it in this section is read that sets one")
 		}
 	}
 	return refusals
@@ -208,18 +207,32 @@ var logTimes = lazy.Regexp(`^option https?log\b|^log-format .*(%T[at]|txn\.timer
 // logsTimes reports whether a rule has the log tell how long requests take.
 func logsTimes(words []string) bool { return logTimes().MatchString(strings.Join(words, " ")) }
 
-// cooldown is the option that shuts clients out for as long as a table remembers them.
-func (r *haproxyReader) cooldown(ban haproxycfg.Rule, table string) string {
-	expire := r.tables[table].Expire
+// tableOf is the table that a sample of a counter asks for.
+func (x *sectionReader) tableOf(t *rateTerm) string {
+	if all := x.counters[t.counter]; t.table == "" && len(all) > 0 {
+		return all[0].table
+	}
+	return cmp.Or(t.table, x.s.Name)
+}
+
+// cooldown is the option that shuts clients out for as long as the table of their mark remembers them.
+func (x *sectionReader) cooldown(f refusal) string {
+	table, counts := x.tableOf(f.mark), ""
+	for _, all := range x.counters {
+		if slices.ContainsFunc(all, func(c tracked) bool { return c.table == table }) {
+			counts = "/extend"
+		}
+	}
+	expire := x.tables[table].Expire
 	if expire == "" {
-		r.lose(r.place(ban), "the table %s forgets no client while it has room: no cooldown is that long", table)
+		x.lose(x.place(*f.ban), "the table %s forgets no client while it has room: no cooldown is that long", table)
 		return ""
 	}
 	if _, err := limit.ParsePeriod(expire); err != nil {
-		r.lose(r.place(ban), "the table %s expires after %s: %v", table, expire, err)
+		x.lose(x.place(*f.ban), "the table %s expires after %s: %v", table, expire, err)
 		return ""
 	}
-	return ",cooldown=" + expire + "/extend"
+	return ",cooldown=" + expire + counts
 }
 
 // forgets is the option of a table that forgets a client, and its rate with it, before the rate does. It is told where what
