@@ -201,6 +201,9 @@ const (
 	apisixWords = "key keytype rejectedcode rejectedmsg policy allowdegradation showlimitquotaheader redis* meta"
 )
 
+// apisixOther fits the names of other plugins that limit.
+var apisixOther = lazy.Regexp(`limit|throttl|workflow`)
+
 // apisixLimit returns what a plugin limits.
 func (i *Import) apisixLimit(at plugged) (all []Limit) {
 	config, place := at.at, at.d.place(at.at)
@@ -230,6 +233,10 @@ func (i *Import) apisixLimit(at plugged) (all []Limit) {
 		return i.apisixKeyed(at, config, text)
 	case "limit-conn":
 		i.lose(place, "limit-conn bounds how many requests are under way at once, which no limit here does")
+	default:
+		if apisixOther().MatchString(at.name) {
+			i.lose(place, "the plugin %s may limit or answer requests, and is not read", at.name)
+		}
 	}
 	return nil
 }

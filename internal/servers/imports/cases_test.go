@@ -417,6 +417,14 @@ func TestBesideWhatGuidesHave(t *testing.T) {
 		{"nginx.conf", "", zone + "map $http_user_agent $x {\n- 0; default 1; }\nserver { if ($x) { return 403; } limit_req zone=a; }", "no request is found that comes to a limit_req"},
 		{"nginx.conf", "", zone + "map $http_user_agent $x {\n- 0; default 1; }\nserver { if ($x) { return 403; } limit_req zone=a; }", "nginx.conf:3: logs have - where there is no"},
 		{"nginx.conf", "", "limit_req_zone $binary_remote_addr zone=a:1m rate=10;\nserver { limit_req zone=a; }", "limit: 'nginx:10r/s'\n"},
+		{
+			"apisix.yaml", "", "routes:\n- id: 1\n  uri: /a\n  plugins:\n    workflow: {rules: []}\n    limit-count: {count: 5, time_window: 60}\n",
+			"NOT AS THERE: apisix.yaml:5: the plugin workflow may limit or answer requests, and is not read",
+		},
+		{
+			"apisix.yaml", "", "routes:\n- id: 1\n  uri: /a\n  plugins:\n    tenant-context: {}\n    limit-count: {count: 5, time_window: 60}\n",
+			"apisix.yaml:5: the plugin tenant-context is not known: it is taken to refuse nothing",
+		},
 		{"marks.cfg", "", marks + "  http-request track-sc0 src table rates\n  http-request deny if { src_get_gpc0(marks) gt 0 }\n" +
 			"  http-request deny if { sc0_http_req_rate gt 2 } { src_inc_gpc0(marks) gt 0 }\n", "limit: 'haproxy:2/1s,cooldown=5s'\n"},
 		{"marks.cfg", "", marks + "  http-request track-sc0 src table marks\n  http-request track-sc1 src table rates\n  http-request deny if { sc0_get_gpc0 gt 0 }\n" +
