@@ -259,7 +259,7 @@ func (i *Import) awsRule(d doc, rule *policy.Tree, left Set) {
 		i.lose(d.place(s), "rule %s: %v", name, err)
 		return
 	}
-	how := "block"
+	how := cmp.Or(strings.ToLower(field(rule, "Action").Say()), "block") // a word in modules
 	for _, action := range []string{"Count", "Captcha", "Challenge"} {
 		if field(rule, "Action", action) != nil {
 			how = strings.ToLower(action)
@@ -368,9 +368,13 @@ func (a *awsStatements) set(s *policy.Tree) Set {
 	return Set{}
 }
 
-// inner are the sets of the statements within one.
+// inner are the sets of the statements within one, which stand in it as they are in modules.
 func (a *awsStatements) inner(part *policy.Tree) []Set {
-	return mapped(slices.Concat(field(part, "Statements").List(), field(part, "Statement").List()), a.set)
+	all := slices.Concat(field(part, "Statements").List(), field(part, "Statement").List())
+	if len(all) == 0 {
+		all = append(all, part)
+	}
+	return mapped(all, a.set)
 }
 
 // networks are the addresses of a set that the document has too; false if they are not known.

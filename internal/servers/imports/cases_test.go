@@ -398,6 +398,11 @@ func TestBesideWhatGuidesHave(t *testing.T) {
 			"        field_to_match = {\n          uri_path = \"{}\"\n        }\n        positional_constraint = \"STARTS_WITH\"\n        search_string = \"/A\"\n" +
 			"        priority = 0\n        type = \"LOWERCASE\"\n      }\n    },\n    {\n      name = \"r\"\n      priority = 2\n      action = \"block\"\n" +
 			"      rate_based_statement = {\n        limit = 100\n      }\n    },\n  ]\n}\n", "match: {not: {regexp: '(?i)^/A'}}\n"},
+		{"module.tf", "", "module \"w\" {\n  rules = [\n    {\n      name = \"r\"\n      priority = 2\n      action = \"block\"\n      rate_based_statement = {\n" +
+			"        limit = 100\n        scope_down_statement = {\n          not_statement = {\n            geo_match_statement = {\n" +
+			"              country_codes = [\"NL\"]\n            }\n          }\n        }\n      }\n    },\n  ]\n}\n", "match: {not: {country: NL}}\n"},
+		{"module.tf", "", "module \"w\" {\n  rules = [\n    {\n      name = \"r\"\n      action = \"count\"\n      rate_based_statement = {\n" +
+			"        limit = 100\n      }\n    },\n  ]\n}\n", "rule r, action count\n"},
 		{"here.tf", "", "resource \"cloudflare_ruleset\" \"r\" {\n  rules {\n    expression = <<-EOT\n      http.request.uri.path eq \"/a\" and\n" +
 			"      http.request.method eq \"POST\"\n    EOT\n    ratelimit {\n      characteristics = [\"ip.src\"]\n      period = 60\n" +
 			"      requests_per_period = 5\n    }\n  }\n}\n", "match: {method: POST, path: /a}\n"},
