@@ -60,6 +60,7 @@ func readTerraform(i *Import, file string, text []byte) error {
 
 var (
 	otherLimit = lazy.Regexp(`throttl|rate[_-]?limit|rate_based|/limit-(rp[sm]|req)`)
+	moduleRate = lazy.Regexp(`rate_(\w+_)?based_rules?$`)
 	readOnes   = lazy.Regexp(`^(aws_wafv2_|cloudflare_(ruleset|rate_limit)\b)`)
 )
 
@@ -67,6 +68,10 @@ var (
 func (i *Import) otherLimits(d doc, r *policy.Tree) {
 	module, told := !strings.Contains(r.Text, " "), readOnes().MatchString(r.Text)
 	r.Walk(func(key string, part *policy.Tree) bool {
+		if module && moduleRate().MatchString(key) {
+			i.lose(d.place(part), "module %s: %s is not read: write --limit aws~:LIMIT/300s", r.Text, key)
+			return false
+		}
 		if key == "" {
 			key, _, _ = strings.Cut(part.Text, " ")
 		}
@@ -185,6 +190,9 @@ func rateBased(rule *policy.Tree) *policy.Tree {
 	if s := field(rule, "RateBasedStatement"); s != nil && field(rule, "Name") != nil {
 		return s
 	}
+	if s := field(rule, "Statement"); field(s, "Limit") != nil { // of a module with a list for each kind
+		return s
+	}
 	return field(rule, "Statement", "RateBasedStatement")
 }
 
@@ -210,7 +218,7 @@ const (
 	awsListWords = "name id arn scope description defaultaction rule rules visibilityconfig tags tagsall capacity customresponsebody " +
 		"customresponsebodies captchaconfig challengeconfig tokendomains associationconfig dataprotectionconfig ruleslabels labelnamespace " +
 		"managedbyfirewallmanager prep* postp* lockt* rulejson onsourceddosprotectionconfig applicationconfig " +
-		"retrofittedbyfirewallmanager nameprefix region count foreach dependson lifecycle provider dynamic source version"
+		"retrofittedbyfirewallmanager ratebasedstatementrules nameprefix region count foreach dependson lifecycle provider dynamic source version"
 	awsRuleWords = "name priority action statement visibilityconfig overrideaction rulelabel rulelabels captchaconfig challengeconfig " +
 		"foreach iterator labels content dynamic webaclarn region dependson count lifecycle provider"
 	awsRateWords = "limit evaluationwindowsec aggregatekeytype scopedownstatement forwardedipconfig customkey customkeys dynamic"

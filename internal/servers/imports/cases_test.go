@@ -403,6 +403,10 @@ func TestBesideWhatGuidesHave(t *testing.T) {
 			"              country_codes = [\"NL\"]\n            }\n          }\n        }\n      }\n    },\n  ]\n}\n", "match: {not: {country: NL}}\n"},
 		{"module.tf", "", "module \"w\" {\n  rules = [\n    {\n      name = \"r\"\n      action = \"count\"\n      rate_based_statement = {\n" +
 			"        limit = 100\n      }\n    },\n  ]\n}\n", "rule r, action count\n"},
+		{"module.tf", "", "module \"w\" {\n  rate_based_statement_rules = [\n    {\n      name = \"r\"\n      action = \"block\"\n      statement = {\n" +
+			"        limit = 100\n      }\n    },\n  ]\n  ip_rate_based_rule = {\n    limit = 5\n  }\n}\n", "limit: 'aws~:100/300s'\n"},
+		{"module.tf", "", "module \"w\" {\n  rate_based_statement_rules = [\n    {\n      name = \"r\"\n      action = \"block\"\n      statement = {\n" +
+			"        limit = 100\n      }\n    },\n  ]\n  ip_rate_based_rule = {\n    limit = 5\n  }\n}\n", "NOT AS THERE: module.tf:11: module w: ip_rate_based_rule is not read"},
 		{"here.tf", "", "resource \"cloudflare_ruleset\" \"r\" {\n  rules {\n    expression = <<-EOT\n      http.request.uri.path eq \"/a\" and\n" +
 			"      http.request.method eq \"POST\"\n    EOT\n    ratelimit {\n      characteristics = [\"ip.src\"]\n      period = 60\n" +
 			"      requests_per_period = 5\n    }\n  }\n}\n", "match: {method: POST, path: /a}\n"},
