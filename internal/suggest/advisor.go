@@ -214,7 +214,7 @@ func Reached(bounds *sweep.Bounds, keys []request.Key) (all []KeyReach) {
 	for i, r := range bounds.Results() {
 		all = append(all, KeyReach{keys[i], Reach{
 			Requests: r.Most.Requests, OfRequests: r.Of.Requests, Clients: r.Most.Clients, OfClients: r.Of.Clients,
-		}})
+		}, r.Fullest})
 	}
 	return all
 }

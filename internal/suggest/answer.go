@@ -74,6 +74,7 @@ type Reach struct {
 type KeyReach struct {
 	Key request.Key
 	Reach
+	Fullest int64 // the most clients of the target that share one bucket; 0: none do
 }
 
 // Might is the simplest key by which limits reach nearly as much of the target as by any, nil if none is known by which they

@@ -110,6 +110,8 @@ type BoundResult struct {
 	Most  Reach // no limit that keeps the promise refuses, or hits, more
 	Tried Reach // each is refused by a window,charge=all that keeps the promise, unless requests are warm or late
 	Steps []BoundStep
+
+	Fullest int64 // the most clients of the target that share one key; 0: none do
 }
 
 // A Reach is some requests, and the clients that they are from.

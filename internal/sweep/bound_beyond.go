@@ -18,6 +18,7 @@ type beyond struct {
 
 	keys  intern.PagedSlice[beyondKey]
 	times arena[limit.Time]
+	met   map[uint64]bool // of a key and a client of the target; nil: each key belongs to one client
 }
 
 // A beyondView is what limits must admit by some keys.
@@ -48,10 +49,13 @@ const (
 )
 
 func (y *beyond) begin(part, parts int32) {
+	y.alone = !y.bound.options.By.Shared()
+	if !y.alone {
+		y.met = map[uint64]bool{}
+	}
 	if y.part, y.parts = part, parts; part > 0 {
 		return
 	}
-	y.alone = !y.bound.options.By.Shared()
 	if base := y.bound.base; base != nil {
 		y.peaks.join(base.goals)
 	}
@@ -112,12 +116,17 @@ func (y *beyond) judge(s *segment) {
 	if k.n == 0 {
 		k.last = s.at[0]
 	}
+	before := int32(-1)
 	for i, t := range s.at {
 		k.last = max(k.last, t) // a request out of order counts as the last one
 		at := y.add(k)
 		client := s.clients[s.rows[i]]
 		if s.warm || !y.alone && !y.wants(client) {
 			continue
+		}
+		if !y.alone && client != before {
+			before = client
+			y.met[uint64(s.key)<<32|uint64(client)] = true
 		}
 		for j := range y.views {
 			y.views[j].count(at, client)
@@ -216,5 +225,13 @@ func (y *beyond) release(key int32) {
 func (y *beyond) end() { y.finish() }
 
 func (y *beyond) finish() {
+	clients, fullest := map[int32]int64{}, &y.bound.result.Fullest
+	for both := range y.met {
+		key := int32(both >> 32)
+		if clients[key]++; clients[key] > 1 {
+			*fullest = max(*fullest, clients[key])
+		}
+	}
+	y.met = nil
 	y.keys, y.times = intern.PagedSlice[beyondKey]{}, arena[limit.Time]{}
 }

@@ -36,6 +36,7 @@ type Bounds struct {
 type Bound struct {
 	Key string `json:"key"`
 	Reach
+	SharedBy int64 `json:"shared_by,omitempty"` // the most clients of the target in one bucket; 0: none share one
 }
 
 // Reach says how much of the target any windows and buckets together could reach under the promise.
@@ -56,7 +57,7 @@ func NewReach(r *suggest.Reach) Reach {
 func NewBounds(found []suggest.KeyReach) []Bound {
 	bounds := []Bound{}
 	for i := range found {
-		bounds = append(bounds, Bound{found[i].Key.String(), NewReach(&found[i].Reach)})
+		bounds = append(bounds, Bound{found[i].Key.String(), NewReach(&found[i].Reach), found[i].Fullest})
 	}
 	return bounds
 }

@@ -117,6 +117,32 @@ func TestBestKey(t *testing.T) {
 	}
 }
 
+// A key that makes one client of several is told as such, and is no better than client where that separates.
+func TestSharedKey(t *testing.T) {
+	k := New(keyed(), keysQuestion(80), townOptions)
+	k.Bounds = &Bounds{Keys: []Bound{{Key: "user", Reach: Reach{OfClients: 3}, SharedBy: 2}}}
+	if text := k.Answers[0].verdict(k); !strings.HasSuffix(text, "client hits 80; its fullest bucket has 2 of the 3 clients of the target: these share one limit") {
+		t.Error(text)
+	}
+	for _, want := range []struct {
+		key           request.Key
+		client, other int64
+		better        bool
+	}{
+		{request.ByAction, 4, 0, false},
+		{request.ByAction, 6, 0, true},
+		{request.ByUserAction, 4, 0, true},
+		{request.ByClientAgent, 4, 0, true},
+	} {
+		row := func(key request.Key, hit int64) *Row {
+			return &Row{Key: key.String(), Reached: true, ProtectedHit: hit, ProtectedHitPercent: float64(hit)}
+		}
+		if got := k.clearlyBetter(row(want.key, want.other), row(request.ByClient, want.client)); got != want.better {
+			t.Errorf("%s is better than client, which hits %d: %t", want.key, want.client, got)
+		}
+	}
+}
+
 // Longer windows are needed as long as no key separates by those that were tried.
 func TestNeedsLonger(t *testing.T) {
 	r := keyed()

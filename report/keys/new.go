@@ -142,10 +142,14 @@ func (k *Report) loosest(res *sweep.KeysResult, period int, share float64, q Que
 var clientKey = request.ByClient.String()
 
 // clearlyBetter reports whether a key is better than that of clients by a margin: it separates where that does not, or hits at
-// most half as many of the protected, and a hundredth of all of them fewer.
+// most half as many of the protected, and a hundredth of all of them fewer. Where that separates, none by which clients share a
+// bucket is better, unless it tells users apart: one of them uses up what the others may send.
 func (k *Report) clearlyBetter(r, client *Row) bool {
 	if !client.separates() && r.separates() || !client.Reached {
 		return r.separates()
+	}
+	if key := request.Key(r.Key); client.separates() && key.Shared() && !key.ByUsers() {
+		return false
 	}
 	return 2*r.ProtectedHit <= client.ProtectedHit && 100*(client.ProtectedHit-r.ProtectedHit) >= k.Protected.Visitors
 }

@@ -229,6 +229,8 @@ func (a *Answer) verdict(k *Report) string {
 	text := fmt.Sprintf("for %s: %s, %s, hits %s of %s to protect", format.ShortPercentage(*a.Refuse), best.Key, best.Limit, format.Thousands(best.ProtectedHit),
 		format.Count(k.Protected.Visitors, "visitor"))
 	switch {
+	case best == client && client.separates():
+		text += "; no other key that tells clients apart hits at most half as many and 1 % of them fewer"
 	case best == client:
 		text += "; no other key hits at most half as many and 1 % of them fewer"
 	case client == nil:
@@ -240,10 +242,21 @@ func (a *Answer) verdict(k *Report) string {
 	default:
 		text += "; client hits " + format.Thousands(client.ProtectedHit)
 	}
+	text += k.sharedText(best.Key)
 	if !a.separates() {
 		text += ": no key separates them by such a window" + a.longerText(k)
 	}
 	return text
+}
+
+// sharedText says of how many clients of the target a key makes one: it does not tell these apart.
+func (k *Report) sharedText(key string) string {
+	b := k.bound(key)
+	if b == nil || b.SharedBy == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; its fullest bucket has %s of the %s of the target: these share one limit", format.Thousands(b.SharedBy),
+		format.Count(b.OfClients, "client"))
 }
 
 // separates reports whether the best key refuses the share, and hits few of the protected visitors.
@@ -257,7 +270,7 @@ func (a *Answer) longerText(k *Report) string {
 	switch {
 	case a.longer != nil:
 		return fmt.Sprintf("; --per %s gathers more of what comes slowly: %s, %s, hits %s of %s", a.Longer,
-			a.longer.Key, a.longer.Limit, format.Thousands(a.longer.ProtectedHit), format.Thousands(k.Protected.Visitors))
+			a.longer.Key, a.longer.Limit, format.Thousands(a.longer.ProtectedHit), format.Thousands(k.Protected.Visitors)) + k.sharedText(a.longer.Key)
 	case a.tried != nil:
 		return "; nor does one separate them by " + strings.Join(a.tried, " or ")
 	}
