@@ -68,18 +68,27 @@ func Likely(sample *sweep.KeysResult, q Question, by []request.Key, n int) []req
 	return slices.DeleteFunc(slices.Clone(by), func(key request.Key) bool { return !likely[key.String()] })
 }
 
-// validate says for each answer what the limit that is best on the first part does on the rest.
+// named is the key that the answer names as one that separates, by the window asked for or by a longer one; nil: none does.
+func (a *Answer) named() *Row {
+	if a.separates() {
+		return &a.Keys[0]
+	}
+	return a.longer
+}
+
+// validate says what the limit that is best on the first part does on the rest, for each answer that names a key found in the
+// log. Of any other key it would speak beside the answer.
 func (k *Report) validate(s *Split, q Question) {
 	if s.Rest == nil {
 		return // none separates there
 	}
 	target, protected := s.Rest.Requests.Of(q.Target), s.Rest.Visitors.Of(q.Protected)
 	for i, a := range New(s.First, q.ofFirst(s.Found), report.Options{}).Answers {
-		best := a.longer
-		if best == nil && a.separates() {
-			best = &a.Keys[0]
-		}
+		best := a.named()
 		if best == nil || i >= len(k.Answers) {
+			continue
+		}
+		if named := k.Answers[i].named(); named == nil || !slices.Contains(s.Found, request.Key(named.Key)) {
 			continue
 		}
 		p := pointOf(s.Rest, best)
@@ -109,8 +118,8 @@ func pointOf(res *sweep.KeysResult, row *Row) (p sweep.Point) {
 
 // text says what was validated.
 func (v *Validated) text() string {
-	text := fmt.Sprintf("%s, %s, is the best of %s of the log by the first %d %% of its time; ", v.Key, v.Limit, format.Count(int64(v.Tried), "key"),
-		v.ChosenOnPercent)
+	text := fmt.Sprintf("on the first %d %% of the time alone %s, %s, would be chosen of %s of the log; ", v.ChosenOnPercent, v.Key, v.Limit,
+		format.Count(int64(v.Tried), "key"))
 	if v.TargetRequests == 0 || v.Protected == 0 {
 		return text + "the rest has too little to validate it"
 	}

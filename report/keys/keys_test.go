@@ -78,6 +78,11 @@ func TestValidated(t *testing.T) {
 	if picked := Pick(first, q, []request.Key{request.ByClient, request.ByUser}, 2); !slices.Equal(picked, []request.Key{request.ByUser}) {
 		t.Errorf("picked %v", picked)
 	}
+	q.Split.Found = []request.Key{"agent"}
+	if v := New(keyed(), q, townOptions).Answers[0].Validated; v != nil {
+		t.Errorf("user is named, which was not found in the log, and %+v is validated", *v)
+	}
+	q.Split.Found = found
 	q.Split.Rest.Requests = sweep.Classes{}
 	if text := New(keyed(), q, townOptions).Answers[0].Validated.text(); !strings.HasSuffix(text, "the rest has too little to validate it") {
 		t.Error(text)
