@@ -71,7 +71,8 @@ func CompileNamedColumns(name, header string, o Options) (*Format, error) {
 		return nil, fmt.Errorf("parse: a header with %d columns: at most %d", len(names), mostColumns)
 	}
 	c := &columns{header: []byte(strings.TrimPrefix(header, "\ufeff")), separator: []byte(SeparatorOf(strings.TrimPrefix(header, ZeekHeader))), joined: -1}
-	mapping := o.Fields.WithKnown().Named(names)
+	known := o.Fields.WithKnown()
+	mapping := known.Named(names).Timed(known)
 	for i := range len(names) - 1 {
 		if foldName(names[i]) == "date" && foldName(names[i+1]) == "time" {
 			c.joined = i
@@ -128,22 +129,24 @@ func (p *columnParser) Parse(line []byte, r *Record) Fault {
 // row notes the values of a line.
 func (p *columnParser) row(line []byte) bool {
 	p.begin(line)
-	day := 0
+	var day []byte
 	for i, n := range p.nodes {
 		if p.at > len(line) {
 			return p.fail(errW3CShort.Error())
 		}
-		start := p.at
 		value, from := p.column()
 		switch {
 		case i == p.joined:
-			day = start
+			day = value
 			continue
 		case n == nil:
 			continue
-		case i == p.joined+1 && p.joined >= 0 && from == start:
-			line[start-1], from = ' ', day
-			value = line[day : start+len(value)]
+		case i == p.joined+1 && p.joined >= 0: // the date moves right before the time, over quotes between them
+			end := from + len(value)
+			line[from-1] = ' '
+			from -= len(day) + 1
+			copy(line[from:], day)
+			value = line[from:end]
 		}
 		p.keep(n, value, from)
 	}

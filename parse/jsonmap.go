@@ -198,7 +198,7 @@ func (m FieldMapping) Found(lines [][]byte) FieldMapping {
 			}
 		}
 	}
-	return part.timed(m)
+	return part
 }
 
 // Named is the part of a mapping whose keys are among names, whatever their case and the signs in them.
@@ -218,7 +218,7 @@ func (m FieldMapping) Named(names []string) FieldMapping {
 			}
 		}
 	}
-	return part.timed(m)
+	return part
 }
 
 // folds returns names by what they are without case and signs: those that are no keys themselves, also within objects.
@@ -281,8 +281,8 @@ func foldName(name string) string {
 	}, name)
 }
 
-// timed has the keys of a time of another mapping if it has none itself, so that it is one of requests.
-func (m FieldMapping) timed(other FieldMapping) FieldMapping {
+// Timed has the keys of a time of another mapping if it has none itself, so that it is one of requests.
+func (m FieldMapping) Timed(other FieldMapping) FieldMapping {
 	if !m.has("time") && !m.has("start") {
 		m["time"] = other["time"]
 	}
@@ -295,37 +295,37 @@ func (m FieldMapping) timed(other FieldMapping) FieldMapping {
 var knownJSONKeys = FieldMapping{
 	"time": {
 		"msec", "time_msec", "timestamp_ns", "timestamp(ms)", "time_iso8601", "@timestamp", "ts", "timestamp", "timeUnixNano", "Timestamp", "time_local", "datetime", "date", "time",
-		"_time", "time_stamp", "datetime_utc", "date_time", "event_time", "eventTime", "created_at", "logged_at", "requestTime", "asctime", "@t", "dt",
+		"_time", "time_stamp", "datetime_utc", "date_time", "event_time", "eventTime", "created_at", "logged_at", "requestTime", "asctime", "@t", "dt", "time_micros", "unixtime", "EdgeEndTimestamp",
 	},
-	"start": {"StartUTC", "StartLocal", "start_time", "started_at", "start_timestamp", "begin_time"},
+	"start": {"StartUTC", "StartLocal", "start_time", "started_at", "start_timestamp", "begin_time", "startTimeMs", "EdgeStartTimestamp"},
 	"client": {
 		"remote_addr", "ClientHost", "request.client_ip", "request.remote_ip", "client_ip", "clientip", "client.ip",
 		"source.ip", "client.address", "source.address", "network.peer.address", "remote_ip", "remoteIp", "httpRequest.remoteIp", "client_addr", "ip", "client", "remote_host", "ClientAddr", "fwd", "remote",
-		"src", "src_ip", "source_ip", "sourceIp", "sourceIPAddress", "remoteAddress", "req.remoteAddress", "req.ip", "req.clientIp", "remote_address", "remoteAddr", "remoteip", "clientIP", "clientIp", "ClientIP", "RemoteAddr", "client_address", "clientAddress", "c_ip", "cip", "ip_address", "client_ip_address", "remote_ip_address", "ip_addr", "ipAddress", "network.client.ip", "http.client_ip", "id.orig_h", "peer", "addr", "identity.sourceIp",
+		"src", "src_ip", "source_ip", "sourceIp", "sourceIPAddress", "remoteAddress", "req.remoteAddress", "req.ip", "req.clientIp", "remote_address", "remoteAddr", "remoteip", "clientIP", "clientIp", "ClientIP", "RemoteAddr", "client_address", "clientAddress", "c_ip", "cip", "ip_address", "client_ip_address", "remote_ip_address", "ip_addr", "ipAddress", "network.client.ip", "http.client_ip", "id.orig_h", "peer", "addr", "identity.sourceIp", "callerIpAddress", "request_ip",
 	},
 	"user":    {"remote_user", "ClientUsername", "user_id", "user.name", "username", "auth_user", "user", "user_name", "userName", "remoteUser", "auth"},
 	"request": {"request", "request_line", "req", "requestLine", "http_request", "request.line"},
 	"method": {
 		"request_method", "RequestMethod", "request.method", "http.request.method", "http.method", "httpRequest.requestMethod",
 		"http_method", "method", "verb",
-		"req.method", "httpMethod", "httpRequest.method", "requestMethod", "cs_method", "request_verb", "http_request_method",
+		"req.method", "httpMethod", "httpRequest.method", "requestMethod", "cs_method", "request_verb", "http_request_method", "request_type", "ClientRequestMethod",
 	},
 	"path": {
 		"request_uri", "RequestPath", "request.uri", "url.original", "httpRequest.requestUrl", "uri", "request_path",
 		"url.path", "http.target", "url", "path",
-		"req.url", "req.path", "uri_path", "requestUri", "request_url", "requestUrl", "requestPath", "url_path", "http_path", "http.url_details.path", "originalUrl", "original_url", "cs_uri_stem", "resourcePath", "span.uri", "target", "endpoint", "http.url",
+		"req.url", "req.path", "uri_path", "requestUri", "request_url", "requestUrl", "requestPath", "url_path", "http_path", "http.url_details.path", "originalUrl", "original_url", "cs_uri_stem", "resourcePath", "span.uri", "target", "endpoint", "http.url", "cs_uri", "ClientRequestURI", "ClientRequestPath",
 	},
-	"query": {"args", "query_string", "url.query", "queryString", "query", "uri_query", "cs_uri_query", "httpRequest.args", "requestQuery", "queryStr", "request.query", "request_query"},
-	"host":  {"host", "http_host", "RequestHost", "request.host", "request.headers.host", "url.domain", "server.address", "server_name", "vhost", "authority", "domain", "headers.Host", "headers.host", "req.headers.host", "req.host", "req.hostname", "virtual_host", "domainName", "Host", "site", "cs(Host)"},
+	"query": {"args", "query_string", "url.query", "queryString", "query", "uri_query", "cs_uri_query", "httpRequest.args", "requestQuery", "queryStr", "request.query", "request_query", "uri_param", "ClientRequestQuery"},
+	"host":  {"host", "http_host", "RequestHost", "request.host", "request.headers.host", "url.domain", "server.address", "server_name", "vhost", "authority", "domain", "headers.Host", "headers.host", "req.headers.host", "req.host", "req.hostname", "virtual_host", "domainName", "Host", "site", "cs(Host)", "ClientRequestHost"},
 	"referer": {
 		"http_referer", "request.headers.Referer", "request_Referer", "http.request.referrer", "httpRequest.referer",
 		"http_referrer", "referer", "referrer", "headers.Referer", "headers.referer",
-		"req.headers.referer", "req.headers.referrer", "http.referer", "Referer", "cs_referer", "cs(Referer)",
+		"req.headers.referer", "req.headers.referrer", "http.referer", "Referer", "cs_referer", "cs(Referer)", "request.headers.referer", "ClientRequestReferer",
 	},
 	"agent": {
 		"http_user_agent", "request.headers.User-Agent", "request.headers.user-agent", "request_User-Agent", "user_agent.original", "http.user_agent", "httpRequest.userAgent",
 		"user_agent", "userAgent", "useragent", "user-agent", "headers.User-Agent", "headers.user-agent", "agent", "ua",
-		"req.headers.user-agent", "req.userAgent", "http.useragent", "UserAgent", "User-Agent", "cs_user_agent", "identity.userAgent", "cs(User-Agent)",
+		"req.headers.user-agent", "req.userAgent", "http.useragent", "UserAgent", "User-Agent", "cs_user_agent", "identity.userAgent", "cs(User-Agent)", "clientUa", "ClientRequestUserAgent",
 	},
 	"forwarded": {
 		"http_x_forwarded_for", "request.headers.X-Forwarded-For", "request_X-Forwarded-For", "x_forwarded_for",
@@ -335,12 +335,12 @@ var knownJSONKeys = FieldMapping{
 	"status": {
 		"status", "DownstreamStatus", "http.response.status_code", "http.status_code", "httpRequest.status", "status_code", "statusCode",
 		"response_code", "response_status", "response.status", "response",
-		"res.statusCode", "res.status", "code", "httpStatus", "http_status", "StatusCode", "responseCode", "response_status_code", "resp_status", "sc_status", "httpStatusCode",
+		"res.statusCode", "res.status", "code", "httpStatus", "http_status", "StatusCode", "responseCode", "response_status_code", "resp_status", "sc_status", "httpStatusCode", "http_code", "elb_status_code", "responseStatus", "EdgeResponseStatus",
 	},
 	"bytes": {
 		"body_bytes_sent", "bytes_sent", "DownstreamContentSize", "http.response.body.bytes", "http.response.body.size", "httpRequest.responseSize", "response.size",
 		"response_size", "bytes", "size", "length",
-		"res.headers.content-length", "res.contentLength", "bytes_out", "bytesSent", "body_bytes", "response_bytes", "resp_bytes", "bytes_written", "content_length", "contentLength", "response_body_len", "responseSize", "responseLength", "body_size", "sc_bytes", "response_length",
+		"res.headers.content-length", "res.contentLength", "bytes_out", "bytesSent", "body_bytes", "response_bytes", "resp_bytes", "bytes_written", "content_length", "contentLength", "response_body_len", "responseSize", "responseLength", "body_size", "sc_bytes", "response_length", "sent_bytes", "written_bytes", "txBytes", "http.response.written", "EdgeResponseBytes",
 	},
 	"route":            {"http.route"},
 	"request_time":     {"request_time", "reqtime"},
@@ -371,7 +371,7 @@ var KnownJSON = []struct{ Name, Mapping, Example, Summary string }{
 	},
 	{
 		"envoy json",
-		"start=start_time,client=downstream_remote_address,method=method,path=path|x-envoy-origin-path,host=authority," +
+		"start=start_time,client=downstream_remote_address,method=method,path=path|x-envoy-origin-path,host=authority|:authority," +
 			"agent=user_agent|user-agent,forwarded=x_forwarded_for|x-forwarded-for,status=response_code,bytes=bytes_sent," +
 			"request_time_ms=duration,upstream_time_ms=upstream_service_time|x-envoy-upstream-service-time",
 		`{"start_time":"2026-01-01T00:00:00.250Z","downstream_remote_address":"192.0.2.7:40112","method":"GET","path":"/","authority":"example.org","user_agent":"curl/8.5.0","response_code":200,"bytes_sent":312,"duration":4}`,

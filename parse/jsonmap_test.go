@@ -111,7 +111,7 @@ func TestFieldMappingFound(t *testing.T) {
 		if !want.has("time") && !want.has("start") {
 			want["time"] = m["time"]
 		}
-		if got := m.Found(lines[:n]); got.String() != want.String() {
+		if got := m.Found(lines[:n]).Timed(m); got.String() != want.String() {
 			t.Errorf("%d lines: %s, want %s", n, got, want)
 		}
 	}

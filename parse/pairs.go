@@ -68,7 +68,7 @@ func (x *PairSyntax) Mapping(m FieldMapping, lines [][]byte) FieldMapping {
 			names = append(names, strings.TrimLeft(string(line[at[0]:at[1]-1]), " \t|;,"))
 		}
 	}
-	found := m.Named(names)
+	found := m.Named(names).Timed(m)
 	if x.assign == ':' && !found.has("client") { // what LTSV calls host is the client; the site is vhost
 		for i, name := range found["host"] {
 			if name == "host" {

@@ -17,7 +17,7 @@ import (
 //	CONNECT example.org:443 …   HTTP (3.2.3)
 //	OPTIONS * HTTP/1.1          HTTP (3.2.4)
 //	GET /a 1.1                  HTTP, from Hypercorn
-//	GET /a                      HTTP/0.9, or a log format without the protocol
+//	GET /a                      HTTP/0.9, or a log format without the protocol, as GET http://example.org/a is
 //	(empty) and "-"             not HTTP: the connection was closed, or timed out, before a request line came
 //	\x16\x03\x01 …             not HTTP: the TLS handshake of a client that takes the port for one of HTTPS
 //	<BADREQ>                    not HTTP: what HAProxy logs of a request that it cannot read
@@ -34,7 +34,7 @@ func requestParts(line []byte) (method, target []byte) {
 	method, target = line[:end], line[end+1:]
 	if last := protocol(line); last > end {
 		target = line[end+1 : last]
-	} else if bytes.IndexByte(target, ' ') >= 0 || target[0] != '/' {
+	} else if bytes.IndexByte(target, ' ') >= 0 || target[0] != '/' && !startsWith(target, "http://") && !startsWith(target, "https://") {
 		return nil, line
 	}
 	if len(target) > 0 && target[0] == '/' || otherTarget(method, target) {

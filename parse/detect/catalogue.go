@@ -120,6 +120,16 @@ var catalogue = []Known{
 		"gin's own logger",
 	},
 	{
+		"bunny", `cache|status|time|bytes|zone|client|referer|url|edge|agent|id|country`,
+		`HIT|200|1767225600250|312|390|192.0.2.7|-|https://example.org/|FRA|curl/8.5.0|322b688bd63fb63f2babe9de30a5d262|DE`,
+		"bunny.net's CDN",
+	},
+	{
+		"gitea", `$time_iso8601 $logger [$level] router: completed $request_method $request_uri for $remote_addr:$remote_port, $status`,
+		`2026/01/01 00:00:00 HTTPRequest [I] router: completed GET / for 192.0.2.7:40112, 200 OK in 4.1ms @ web/home.go:32(web.Home)`,
+		"Gitea, Forgejo",
+	},
+	{
 		"squid", `time request_time_ms client status bytes method url user hierarchy type`,
 		`1767225600.250    375 192.0.2.7 TCP_MISS/200 312 GET https://example.org/ - HIER_DIRECT/203.0.113.9 text/html`,
 		"squid's own format",

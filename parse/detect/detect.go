@@ -23,7 +23,7 @@ import (
 
 // detectable are the formats of the catalogue that are tried, the first of equals preferred. The others differ from
 // these in what follows, or lacks, at the end.
-var detectable = []string{"combined", "vhost-combined", "apache-combined", "apache-iso", "nginx-iso", "bare", "haproxy", "alb", "elb", "s3", "envoy", "istio", "apisix", "npm-proxy", "npm-standard", "gin", "squid", "uwsgi"}
+var detectable = []string{"combined", "vhost-combined", "apache-combined", "apache-iso", "nginx-iso", "bare", "haproxy", "alb", "elb", "s3", "envoy", "istio", "apisix", "npm-proxy", "npm-standard", "gin", "bunny", "gitea", "squid", "uwsgi"}
 
 // webServers is the number of these that are formats of web servers.
 const webServers = 6
@@ -113,8 +113,12 @@ func (d *Detector) detect(sample []byte) (Detection, error) {
 		if err != nil {
 			return Detection{}, err
 		}
-		if found := judge(format, lines, nil); 100*found.Read >= minRead*found.Lines {
+		found := judge(format, lines, nil)
+		if 100*found.Read >= minRead*found.Lines {
 			return found, nil
+		}
+		if found.Read == 0 {
+			return found, fmt.Errorf("no line has the columns of %q: %s (column %d); state them with --format '#Fields: …'", showLine([]byte(header)), found.fault.Reason, found.fault.Column)
 		}
 	}
 	if found, ok := d.columns(sample, lines); ok {
@@ -185,6 +189,11 @@ func (d *Detector) unwrap(lines [][]byte, most int) (Detection, error) {
 	var within error
 	if text != nil {
 		found, err := d.within(text, lines, most)
+		if err == nil && text.Name == parse.Timestamped && strings.HasPrefix(found.Format.Name, guessedName) {
+			if own, err := d.find(lines); err == nil && own.sound >= found.sound && !strings.HasPrefix(own.Format.Name, guessedName) {
+				return own, nil // a format whose lines begin with a time
+			}
+		}
 		if err == nil {
 			return found, nil
 		}
@@ -211,9 +220,11 @@ func (d *Detector) within(w *parse.Wrapping, lines [][]byte, most int) (Detectio
 		return found, err
 	}
 	if !found.Format.Has(parse.FieldTime) {
+		warnings := found.Warnings
 		if found = judge(found.Format.In(w), lines, nil); 100*found.sound < minRead*len(lines) {
 			return found, fmt.Errorf("the lines have no time, and there is none %s around them", w.Name)
 		}
+		found.Warnings = warnings
 		return found, nil
 	}
 	found.Lines = len(lines)
@@ -243,7 +254,7 @@ func (d *Detector) find(lines [][]byte) (Detection, error) {
 		format, err := d.named("combined")
 		return Detection{Format: format, Warnings: []string{"no line shows the format: combined is assumed"}}, err
 	}
-	formats, first, err := d.candidates(lines)
+	formats, first, said, err := d.candidates(lines)
 	if err != nil {
 		return Detection{}, err
 	}
@@ -262,6 +273,7 @@ func (d *Detector) find(lines [][]byte) (Detection, error) {
 		d.mu.Lock()
 		d.last = formats[place].Name
 		d.mu.Unlock()
+		best.Warnings = append(best.Warnings, said[best.Format]...)
 		found, err := d.withTail(best, lines)
 		if err != nil {
 			return found, err
@@ -272,7 +284,7 @@ func (d *Detector) find(lines [][]byte) (Detection, error) {
 	if g.Lines >= readGuess && g.Format.Has(parse.FieldStatus) {
 		return g.taken(), nil
 	}
-	unknown := &UnknownFormatError{First: showLine(lines[0]), Lines: len(lines), guess: g.text, read: g.sound}
+	unknown := &UnknownFormatError{First: showLine(lines[0]), Lines: len(lines), guess: g.text, read: g.sound, bare: !slices.ContainsFunc(lines, address().Match)}
 	for _, format := range formats {
 		unknown.tried = append(unknown.tried, judge(format, lines, nil))
 	}
@@ -298,7 +310,7 @@ func (d *Detector) orGuess(found Detection, lines [][]byte) Detection {
 		}
 	}
 	unread := found.leavesQuotes(lines)
-	if !unread && !found.swapped() || !strings.Contains(found.Format.Text, "$") {
+	if !unread && !found.swapped() || !strings.ContainsAny(found.Format.Text, "$%") {
 		return found
 	}
 	if g := d.guess(lines); g.agents > 0 && g.sound >= found.sound && !g.swapped() {
@@ -354,8 +366,10 @@ func (d *Detection) better(other Detection, earlier bool) bool {
 func (d *Detection) score() int { return d.sound - 2*(d.Read-d.sound) }
 
 // candidates are the formats to try: of a log that looks like JSON the servers' own mappings, and all known names as
-// far as the sample has them; else those of text. first is the one that the log before was found with.
-func (d *Detector) candidates(lines [][]byte) (all []*parse.Format, first int, err error) {
+// far as the sample has them; else those of text. first is the one that the log before was found with, said what to
+// tell of one that is chosen.
+func (d *Detector) candidates(lines [][]byte) (all []*parse.Format, first int, said map[*parse.Format][]string, err error) {
+	said = map[*parse.Format][]string{}
 	names := detectable
 	isJSON := parse.Mostly(lines, jsonLike)
 	if isJSON {
@@ -367,7 +381,7 @@ func (d *Detector) candidates(lines [][]byte) (all []*parse.Format, first int, e
 	for _, name := range names {
 		format, err := d.named(name)
 		if err != nil {
-			return nil, 0, err
+			return nil, 0, nil, err
 		}
 		all = append(all, format)
 	}
@@ -379,28 +393,30 @@ func (d *Detector) candidates(lines [][]byte) (all []*parse.Format, first int, e
 				found = more
 			}
 		}
+		found, notes := d.settle(found, lines, parse.CompileJSON)
+		found = found.Timed(known)
 		format, err := d.once("json "+found.String(), func() (*parse.Format, error) {
 			return parse.CompileNamedJSON("json", found, d.choice.Options)
 		})
 		if err != nil {
-			return nil, 0, err
+			return nil, 0, nil, err
 		}
-		all = append(all, format)
+		all, said[format] = append(all, format), notes
 	}
 	if pairs := parse.Pairs(lines); pairs != nil {
-		found := pairs.Mapping(d.choice.Options.Fields.WithKnown(), lines)
+		found, notes := d.settle(pairs.Mapping(d.choice.Options.Fields.WithKnown(), lines), lines, pairs.Compile)
 		format, err := d.once(pairs.Name+" "+found.String(), func() (*parse.Format, error) {
 			return pairs.Compile(found, d.choice.Options)
 		})
 		if err != nil {
-			return nil, 0, err
+			return nil, 0, nil, err
 		}
-		all = append(all, format)
+		all, said[format] = append(all, format), notes
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	first = slices.IndexFunc(all, func(f *parse.Format) bool { return f.Name == d.last })
-	return all, max(first, 0), nil
+	return all, max(first, 0), said, nil
 }
 
 // sampleLines are the lines of a sample without their endings, and without empty lines and comments.

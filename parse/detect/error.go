@@ -18,6 +18,7 @@ type UnknownFormatError struct {
 	looks string // what the log seems to be, "" when unknown
 	guess string // a format that reads most lines, "" if none was found
 	read  int    // how many it reads
+	bare  bool   // whether no line has an address
 }
 
 // maxShown is the most that is shown of a line, in bytes.
@@ -34,8 +35,14 @@ func (e *UnknownFormatError) Error() string {
 	near := slices.MaxFunc(e.tried[:min(len(e.tried), webServers)], func(a, b Detection) int {
 		return cmp.Or(cmp.Compare(a.sound, b.sound), cmp.Compare(a.fault.Column, b.fault.Column))
 	})
+	if i := slices.IndexFunc(e.tried, func(d Detection) bool { return d.Format.Name == "json" }); i >= 0 && near.sound == 0 {
+		near = e.tried[i] // it knows the names of all
+	}
 	fmt.Fprintf(&b, "  the nearest is %s, by which %d of %d lines make sense: %s (column %d)\n", near.Format.Name, near.sound, near.Lines,
 		near.fault.Reason, near.fault.Column)
+	if e.bare {
+		b.WriteString("  no line shows the address of a client, by which limits count: log it, or state what stands for it\n")
+	}
 	if e.guess != "" {
 		return b.String() + fmt.Sprintf("  this reads %d of %d lines; see with shadow doctor parse whether each field is what it is called:\n  --format %s",
 			e.read, e.Lines, quoteShell(e.guess))

@@ -125,7 +125,7 @@ func (m *meaning) shows(values []string) int {
 	switch {
 	case n*100 < guessShare*len(values) || n == 0, !m.nothing && 2*says < len(values) && (!m.behind || says == 0):
 		return 0
-	case m.name == "http_user_agent" && !slices.ContainsFunc(values, versioned().MatchString):
+	case m.name == "http_user_agent" && (!slices.ContainsFunc(values, versioned().MatchString) || strings.HasPrefix(values[0], "HTTP/")):
 		return 0
 	case m.name == "body_bytes_sent" && meanings[meaningOf("status")].shows(values) > 0:
 		return 0
@@ -266,6 +266,9 @@ func constant(values []string) bool {
 	return !slices.ContainsFunc(values, func(v string) bool { return v != values[0] })
 }
 
+// guessedName names formats that are guessed.
+const guessedName = "guessed"
+
 // A guess is a format that the values of lines show.
 type guess struct {
 	Detection
@@ -276,13 +279,13 @@ type guess struct {
 // guess proposes a format that reads the lines; the zero guess if none is found.
 func (d *Detector) guess(lines [][]byte) (best guess) {
 	compile := func(text string, o parse.Options) (*parse.Format, error) {
-		return parse.CompileAs(text, o, "guessed", false)
+		return parse.CompileAs(text, o, guessedName, false)
 	}
 	for _, open := range []string{"", `"`} { // some logs put a quote in front of each line
 		best = best.or(d.guessed(lines, apart(lines, open), (*layout).text, compile))
 	}
 	compile = func(text string, o parse.Options) (*parse.Format, error) {
-		return parse.CompileNamedColumns("guessed", text, o)
+		return parse.CompileNamedColumns(guessedName, text, o)
 	}
 	for _, separator := range parse.Separators() {
 		best = best.or(d.guessed(lines, divided(lines, separator), (*layout).header, compile))

@@ -15,7 +15,7 @@ import (
 // that are left, and then returns the zero Detection; nil never does.
 func judge(format *parse.Format, lines [][]byte, hopeless func(d *Detection, left int) bool) Detection {
 	d := Detection{Format: format, Lines: len(lines)}
-	var agents agentCensus
+	var all census
 	var r parse.Record
 	p, work := format.NewParser(), []byte(nil)
 	for i, line := range lines {
@@ -30,7 +30,7 @@ func judge(format *parse.Format, lines [][]byte, hopeless func(d *Detection, lef
 			if fault = doubt(format, &r); fault.OK() {
 				d.sound++
 				d.count(&r)
-				agents.count(r.Agent)
+				all.count(&r)
 			}
 		}
 		if d.fault.OK() {
@@ -40,7 +40,8 @@ func judge(format *parse.Format, lines [][]byte, hopeless func(d *Detection, lef
 			return Detection{}
 		}
 	}
-	if d.Warnings = agents.warnings(format); doubts[format.Name] != "" {
+	d.Warnings = append(all.agents(format), all.gaps(format)...)
+	if doubts[format.Name] != "" {
 		d.Warnings = append(d.Warnings, doubts[format.Name])
 	}
 	return d
@@ -82,6 +83,8 @@ func doubt(format *parse.Format, r *parse.Record) parse.Fault {
 	switch {
 	case !parse.IsClient(r.Client):
 		return parse.Fault{Reason: "the client is neither an address nor a host name", Column: 1}
+	case format.Name == "gin" && !parsesAsAddress(string(r.Client)): // negroni has the host in its place
+		return parse.Fault{Reason: "the client is no address", Column: 1}
 	case format.Name == parse.Syslogged && r.NotHTTP && len(r.Path) > 0 && r.Path[0] != '<': // HAProxy has <BADREQ> for it
 		return parse.Fault{Reason: "the request is none", Column: 1}
 	case strings.HasPrefix(format.Text, "%h %l %u ") && bytes.IndexByte(r.User, ' ') >= 0:
@@ -90,26 +93,44 @@ func doubt(format *parse.Format, r *parse.Record) parse.Fault {
 	return parse.Fault{}
 }
 
-// An agentCensus counts what stands where the user agent should.
-type agentCensus struct{ lines, none, urls int }
+// A census counts what stands where the user agent should, and lines without a status or a path.
+type census struct{ lines, none, urls, unanswered, pathless int }
 
 const areURLs = " are URLs and "
 
 // censusLines is the number of lines that it takes to say something about the rest of a log.
 const censusLines = 20
 
-func (c *agentCensus) count(agent []byte) {
+func (c *census) count(r *parse.Record) {
 	c.lines++
 	switch {
-	case agent == nil:
+	case r.Agent == nil:
 		c.none++
-	case bytes.HasPrefix(agent, []byte("http://")), bytes.HasPrefix(agent, []byte("https://")):
+	case bytes.HasPrefix(r.Agent, []byte("http://")), bytes.HasPrefix(r.Agent, []byte("https://")):
 		c.urls++
+	}
+	if r.Status == 0 {
+		c.unanswered++
+	}
+	if r.Path == nil && r.Route == nil && !r.NotHTTP {
+		c.pathless++
 	}
 }
 
-// warnings says what is wrong with the agents. Where the referer stands in the agent's place, most are URLs or "-".
-func (c *agentCensus) warnings(format *parse.Format) []string {
+// gaps says what the lines lack.
+func (c *census) gaps(format *parse.Format) (said []string) {
+	if n := c.unanswered; format.Has(parse.FieldStatus) && c.lines >= censusLines && 5*n >= 2*c.lines && 5*n <= 3*c.lines {
+		said = append(said, fmt.Sprintf("of %d lines %d have no status: where a request is logged when it comes and again when it is "+
+			"answered, it counts twice; leave out the lines without a status", c.lines, n))
+	}
+	if c.lines >= readGuess && c.pathless == c.lines {
+		said = append(said, "no value has a name that is known of a path, so requests have none: state it, such as --field path=uri")
+	}
+	return said
+}
+
+// agents says what is wrong with the agents. Where the referer stands in the agent's place, most are URLs or "-".
+func (c *census) agents(format *parse.Format) []string {
 	if !format.Has(parse.FieldAgent) || c.lines < censusLines || 2*(c.none+c.urls) < c.lines {
 		return nil
 	}

@@ -337,7 +337,7 @@ func (k kind) check(t *testing.T, format *parse.Format, log []byte, all []visit)
 
 // Every kind of log is recognised without a flag, and each line of it is read as it was written.
 func TestKinds(t *testing.T) {
-	for _, k := range slices.Concat(kinds, guessed, named, columned, fresh) {
+	for _, k := range slices.Concat(kinds, guessed, named, columned, fresh, later) {
 		t.Run(k.name, func(t *testing.T) {
 			log := k.log(visits())
 			d, err := detected(log, parse.Options{})

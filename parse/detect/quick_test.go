@@ -35,7 +35,7 @@ func findFully(lines [][]byte, o parse.Options) (Detection, error) {
 	if len(lines) == 0 {
 		return d.find(lines)
 	}
-	formats, _, err := d.candidates(lines)
+	formats, _, said, err := d.candidates(lines)
 	if err != nil {
 		return Detection{}, err
 	}
@@ -48,6 +48,7 @@ func findFully(lines [][]byte, o parse.Options) (Detection, error) {
 	if best.sound*100 < minRead*best.Lines {
 		return d.find(lines) // which reads all lines for the error
 	}
+	best.Warnings = append(best.Warnings, said[best.Format]...)
 	best, err = withTailFully(d, best, lines)
 	return d.orGuess(best, lines), err
 }

@@ -7,6 +7,8 @@ import (
 	"math/bits"
 	"regexp"
 	"sync"
+
+	"shadow/internal/lazy"
 )
 
 // Some files are no access logs of a web server that we read, and are better refused by name.
@@ -50,6 +52,9 @@ var magics = []struct{ bytes, says string }{
 	{"SQLite format 3\x00", "the file is a SQLite database, not a log"},
 }
 
+// address matches addresses, IPv6 in part.
+var address = lazy.Regexp(`\d+\.\d+\.\d+\.\d+|[0-9A-Fa-f]*::[0-9A-Fa-f]|([0-9A-Fa-f]{1,4}:){4}`)
+
 func jsonLike(line []byte) bool { return line[0] == '{' }
 
 // mostlyBinary reports whether more than a tenth of the bytes are control characters. Some are normal: bytes of a
@@ -90,6 +95,22 @@ var lookalikes = sync.OnceValue(func() []lookalike {
 		{
 			regexp.MustCompile(`^\{?\s*"status"\s*:\s*"success"`),
 			"this is one answer of Loki with many lines: take them apart with jq -r '.data.result[].values[][1]'",
+		},
+		{
+			regexp.MustCompile(`^(tls|tcp) \d\.\d \d{4}-\d\d-\d\dT`),
+			"this is a log of an AWS network load balancer (NLB), which has connections and no requests",
+		},
+		{
+			regexp.MustCompile(`^\[negroni\] `),
+			"this is a log of negroni, which has the host and no address of a client: add {{.Request.RemoteAddr}} with SetFormat",
+		},
+		{
+			regexp.MustCompile(`^\[?\d\d:\d\d:\d\d\]? `),
+			"the times have no date, as those of Fiber's logger: set its TimeFormat to 2006-01-02 15:04:05",
+		},
+		{
+			regexp.MustCompile(`^(Started [A-Z]+ "|Processing by |  (Parameters|Rendered|Rendering)|Completed \d{3} |Redirected to )`),
+			"this is a log of Rails with several lines for each request: keep those with Started (grep 'Started ' LOG) and state the --format that is then proposed",
 		},
 		{
 			regexp.MustCompile(`^\d{4}/\d\d/\d\d \d\d:\d\d:\d\d \[[a-z]+\] \d+#\d+: `),
