@@ -104,8 +104,8 @@ func (m FieldMapping) String() string {
 	return strings.Join(parts, ",")
 }
 
-// places are objects around the fields of a request, and what OpenTelemetry calls them.
-var places = []string{"_source", "jsonPayload", "attributes", "Attributes", "LogAttributes"}
+// places are objects around the fields of a request, as Elastic, Google and OpenTelemetry call them.
+var places = []string{"_source", "jsonPayload", "protoPayload", "attributes", "Attributes", "LogAttributes"}
 
 // WithKnown is the mapping with the names that are known anyway for each field that it leaves open.
 func (m FieldMapping) WithKnown() FieldMapping {
@@ -301,7 +301,7 @@ var knownJSONKeys = FieldMapping{
 	"client": {
 		"remote_addr", "ClientHost", "request.client_ip", "request.remote_ip", "client_ip", "clientip", "client.ip",
 		"source.ip", "client.address", "source.address", "network.peer.address", "remote_ip", "remoteIp", "httpRequest.remoteIp", "client_addr", "ip", "client", "remote_host", "ClientAddr", "fwd", "remote",
-		"src", "src_ip", "source_ip", "sourceIp", "sourceIPAddress", "remoteAddress", "req.remoteAddress", "req.ip", "req.clientIp", "remote_address", "remoteAddr", "remoteip", "clientIP", "clientIp", "ClientIP", "RemoteAddr", "client_address", "clientAddress", "c_ip", "cip", "ip_address", "client_ip_address", "remote_ip_address", "ip_addr", "ipAddress", "network.client.ip", "http.client_ip", "id.orig_h", "peer", "addr", "identity.sourceIp", "callerIpAddress", "request_ip",
+		"src", "src_ip", "source_ip", "sourceIp", "sourceIPAddress", "remoteAddress", "req.remoteAddress", "req.ip", "req.clientIp", "remote_address", "remoteAddr", "remoteip", "clientIP", "clientIp", "ClientIP", "RemoteAddr", "client_address", "clientAddress", "c_ip", "cip", "ip_address", "client_ip_address", "remote_ip_address", "ip_addr", "ipAddress", "network.client.ip", "http.client_ip", "id.orig_h", "peer", "addr", "identity.sourceIp", "callerIpAddress", "request_ip", "sourceIpPort",
 	},
 	"user":    {"remote_user", "ClientUsername", "user_id", "user.name", "username", "auth_user", "user", "user_name", "userName", "remoteUser", "auth"},
 	"request": {"request", "request_line", "req", "requestLine", "http_request", "request.line"},
@@ -313,10 +313,10 @@ var knownJSONKeys = FieldMapping{
 	"path": {
 		"request_uri", "RequestPath", "request.uri", "url.original", "httpRequest.requestUrl", "uri", "request_path",
 		"url.path", "http.target", "url", "path",
-		"req.url", "req.path", "uri_path", "requestUri", "request_url", "requestUrl", "requestPath", "url_path", "http_path", "http.url_details.path", "originalUrl", "original_url", "cs_uri_stem", "resourcePath", "span.uri", "target", "endpoint", "http.url", "cs_uri", "ClientRequestURI", "ClientRequestPath",
+		"req.url", "req.path", "uri_path", "requestUri", "request_url", "requestUrl", "requestPath", "url_path", "http_path", "http.url_details.path", "originalUrl", "original_url", "cs_uri_stem", "resourcePath", "span.uri", "target", "endpoint", "http.url", "cs_uri", "ClientRequestURI", "ClientRequestPath", "requested_uri", "protoPayload.resource",
 	},
 	"query": {"args", "query_string", "url.query", "queryString", "query", "uri_query", "cs_uri_query", "httpRequest.args", "requestQuery", "queryStr", "request.query", "request_query", "uri_param", "ClientRequestQuery"},
-	"host":  {"host", "http_host", "RequestHost", "request.host", "request.headers.host", "url.domain", "server.address", "server_name", "vhost", "authority", "domain", "headers.Host", "headers.host", "req.headers.host", "req.host", "req.hostname", "virtual_host", "domainName", "Host", "site", "cs(Host)", "ClientRequestHost"},
+	"host":  {"host", "http_host", "RequestHost", "request.host", "request.headers.host", "url.domain", "server.address", "server_name", "vhost", "authority", "domain", "headers.Host", "headers.host", "req.headers.host", "req.host", "req.hostname", "virtual_host", "domainName", "Host", "site", "cs(Host)", "ClientRequestHost", "hostHeader"},
 	"referer": {
 		"http_referer", "request.headers.Referer", "request_Referer", "http.request.referrer", "httpRequest.referer",
 		"http_referrer", "referer", "referrer", "headers.Referer", "headers.referer",
@@ -330,7 +330,7 @@ var knownJSONKeys = FieldMapping{
 	"forwarded": {
 		"http_x_forwarded_for", "request.headers.X-Forwarded-For", "request_X-Forwarded-For", "x_forwarded_for",
 		"x-forwarded-for", "headers.X-Forwarded-For", "headers.x-forwarded-for", "forwarded_for", "xff",
-		"req.headers.x-forwarded-for", "req.forwardedFor", "xforwardedfor", "forwardedfor", "xForwardedFor", "http_xff",
+		"req.headers.x-forwarded-for", "req.forwardedFor", "xforwardedfor", "forwardedfor", "xForwardedFor", "http_xff", "x_forward_for", "xforwordfor",
 	},
 	"status": {
 		"status", "DownstreamStatus", "http.response.status_code", "http.status_code", "httpRequest.status", "status_code", "statusCode",

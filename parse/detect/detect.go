@@ -388,7 +388,7 @@ func (d *Detector) candidates(lines [][]byte) (all []*parse.Format, first int, s
 	if isJSON {
 		known := d.choice.Options.Fields.WithKnown()
 		found := known.Found(lines)
-		if !found.Whole(true) {
+		if !found.Whole(true) || len(found["time"])+len(found["start"]) == 0 {
 			if more := found.Or(known.Named(parse.NamesIn(lines))); more.Whole(false) {
 				found = more
 			}

@@ -85,6 +85,16 @@ var later = []kind{
 		return object("client_ip", v.client, "start_time", v.at.UnixMilli(), "latency", 4.0, "request", map[string]any{"method": v.method, "uri": v.path, "url": "http://example.org:9080" + v.path, "size": 90, "headers": map[string]any{"host": v.host, "user-agent": v.agent, "referer": v.referer}},
 			"response", map[string]any{"status": v.status, "size": v.bytes})
 	}, "json", "route"},
+	{"AWS VPC Lattice", "docs.aws.amazon.com/vpc-lattice/latest/ug/monitoring-access-logs.html", "", func(v visit) string {
+		return object("hostHeader", v.host, "requestMethod", v.method, "userAgent", v.agent, "sourceIpPort", v.client+":40112", "targetIpPort", "10.0.0.5:80", "requestPath", v.path, "startTime", v.iso(), "responseCode", v.status, "bytesReceived", 42, "bytesSent", v.bytes, "duration", 4)
+	}, "json", "route referer"},
+	{"App Engine", "cloud.google.com/appengine/docs: request_log", "", func(v visit) string {
+		return object("protoPayload", map[string]any{"ip": v.client, "startTime": v.iso(), "method": v.method, "resource": v.path, "status": v.status, "responseSize": fmt.Sprint(v.bytes), "userAgent": v.agent, "referrer": v.referer, "host": v.host}, "insertId", "5", "timestamp", v.iso())
+	}, "json", "route"},
+	{"Logback's access events", "github.com/logfellow/logstash-logback-encoder", "", func(v visit) string {
+		stem, _, _ := strings.Cut(v.path, "?")
+		return object("@timestamp", v.iso(), "message", v.client+" - - ["+v.local()+"]", "method", v.method, "status_code", v.status, "requested_uri", stem, "remote_host", v.client, "content_length", v.bytes, "elapsed_time", 4)
+	}, "json", "host route path referer agent"},
 	{"Gitea", "go-gitea/gitea#33814", "", func(v visit) string {
 		return fmt.Sprintf("%s ...eb/routing/logger.go:102:func1() [I] router: completed %s %s for %s:40112, %d %s in 4.1ms @ web/home.go:32(web.Home)", v.at.Format("2006/01/02 15:04:05"), v.method, v.path, v.client, v.status, map[int]string{200: "OK", 404: "Not Found"}[v.status])
 	}, "gitea", "host route ms referer agent bytes"},
