@@ -31,7 +31,7 @@ var w3cFields = map[string]fieldKind{
 	"c-ip": kindClient, "cs-username": kindUser, "cs-method": kindMethod, "cs-uri-stem": kindPath, "cs-uri": kindPath,
 	"cs(host)": kindHost, "x-host-header": kindHost, "cs-host": kindHost, "cs(referer)": kindReferer, "cs(user-agent)": kindAgent,
 	"x-forwarded-for": kindForwarded, "cs(x-forwarded-for)": kindForwarded,
-	"sc-status": kindStatus, "sc-bytes": kindBytes, "time-taken": kindSeconds,
+	"sc-status": kindStatus, "sc-bytes": kindBytes, "bytes": kindBytes, "time-taken": kindSeconds,
 	"date": kindDate, "time": kindTimeOfDay, "cs-uri-query": kindQuery,
 }
 

@@ -95,6 +95,9 @@ var later = []kind{
 		stem, _, _ := strings.Cut(v.path, "?")
 		return object("@timestamp", v.iso(), "message", v.client+" - - ["+v.local()+"]", "method", v.method, "status_code", v.status, "requested_uri", stem, "remote_host", v.client, "content_length", v.bytes, "elapsed_time", 4)
 	}, "json", "host route path referer agent"},
+	{"WebLogic", "docs.oracle.com: extended log format", "#Version:\t1.0\n#Fields:\tc-ip date time time-taken cs-method cs-uri sc-status bytes cs(User-Agent)\n#Software:\tWebLogic\n", func(v visit) string {
+		return fmt.Sprintf("%s\t%s\t%s\t0.004\t%s\t%s\t%d\t%d\t%q", v.client, v.at.Format(time.DateOnly), v.at.Format(time.TimeOnly), v.method, v.path, v.status, v.bytes, v.agent)
+	}, "w3c", "host route ms end referer"},
 	{"Gitea", "go-gitea/gitea#33814", "", func(v visit) string {
 		return fmt.Sprintf("%s ...eb/routing/logger.go:102:func1() [I] router: completed %s %s for %s:40112, %d %s in 4.1ms @ web/home.go:32(web.Home)", v.at.Format("2006/01/02 15:04:05"), v.method, v.path, v.client, v.status, map[int]string{200: "OK", 404: "Not Found"}[v.status])
 	}, "gitea", "host route ms referer agent bytes"},
