@@ -192,6 +192,27 @@ func TestAttackersComeFirst(t *testing.T) {
 	}
 }
 
+// The headline promises a dry run only where the server has one, and lines for it.
+func TestHeadlineOfDryRun(t *testing.T) {
+	paste, count := []servers.Block{{Place: "server"}}, Watch{Count: "grep"}
+	for _, c := range []struct {
+		server string
+		paste  []servers.Block
+		watch  Watch
+		want   bool
+	}{{"nginx", paste, count, true}, {"nginx", nil, count, false}, {"Caddy", paste, Watch{}, false}, {"", nil, Watch{}, true}} {
+		limit := "x:1/1s"
+		v := &Verdict{Limit: &limit, Paste: c.paste, AtRisk: new(AtRisk), Heavy: &Heavy{Limit: "x:2/1s", Verdict: "deploy_unproven"}}
+		for _, v.Verdict = range []string{"deploy", "deploy_unproven"} {
+			a := &Answer{Server: c.server, Watch: c.watch, Verdict: v, Advice: deployed()}
+			text := a.Headline() + a.wording().words + a.heavyText()
+			if got := strings.Contains(text, "dry run"); got != c.want {
+				t.Errorf("%s: %s", c.server, text)
+			}
+		}
+	}
+}
+
 // What too few clients show is called unsure on the screen and on the page alike.
 func TestUnsure(t *testing.T) {
 	a := &Answer{Verdict: &Verdict{Verdict: "ceiling"}, Advice: deployed()}

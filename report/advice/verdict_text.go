@@ -87,8 +87,8 @@ type wording struct {
 }
 
 var wordings = map[string]wording{
-	"deploy":          {"DEPLOY", "deploy", "in dry run: "},
-	"deploy_unproven": {"DEPLOY", "deploy in dry run: few or no people came near it", "in dry run, as few or no people came near: "},
+	"deploy":          {"DEPLOY", "deploy", dryRun + ": "},
+	"deploy_unproven": {"DEPLOY", "deploy " + dryRun + ": few or no people came near it", dryRun + ", as few or no people came near: "},
 	"ceiling":         {"CEILING", "ceiling", "a safety net: "},
 	"no_limit_can":    {"NO LIMIT", "no limit can", ""},
 	"not_judgeable":   {"NO ANSWER", "not judgeable", ""},
@@ -99,8 +99,21 @@ func (s *Answer) wording() wording {
 	if s.Advice.Answer.Because == suggest.FewToProtect {
 		return wording{"UNSURE", "unsure: too few clients to protect", ""}
 	}
-	return wordings[s.Verdict.Verdict]
+	return s.wordingOf(s.Verdict.Verdict)
 }
+
+// wordingOf is that of a verdict on a limit of the answer's server, which may have no dry run.
+func (s *Answer) wordingOf(verdict string) wording {
+	w := wordings[verdict]
+	nothing := s.Verdict.Limit != nil && len(s.Verdict.Paste) == 0
+	if s.Server != "" && (s.Watch.Count == "" || nothing) {
+		const instead = "after a replay of the next days"
+		w.words, w.how = strings.Replace(w.words, dryRun, instead, 1), strings.Replace(w.how, dryRun, instead, 1)
+	}
+	return w
+}
+
+const dryRun = "in dry run"
 
 // verdictText returns the verdict in words, without its label.
 func (s *Answer) verdictText() string {
@@ -141,14 +154,14 @@ func (s *Answer) betterText() string {
 }
 
 // heavyText asks who the client is that is most of what the limit refuses; "" if none is.
-func (v *Verdict) heavyText() string {
-	h := v.Heavy
+func (s *Answer) heavyText() string {
+	v, h := s.Verdict, s.Verdict.Heavy
 	if h == nil {
 		return ""
 	}
 	without := "no limit can"
 	if h.Limit != "" && h.Verdict != "no_limit_can" {
-		without = h.Limit + ": " + wordings[h.Verdict].words
+		without = h.Limit + ": " + s.wordingOf(h.Verdict).words
 	}
 	if v.Limit != nil && h.Limit == *v.Limit {
 		without = "the same limit"
