@@ -37,6 +37,7 @@ type settled struct {
 		Requests, Refused int64
 	} `json:"of_action"`
 	Paste   []struct{ Lines []string }
+	Note    string
 	Next    []string
 	MostHit *float64                     `json:"most_hit_percent"`
 	Allows  *struct{ Minute, Day int64 } `json:"allows"`
@@ -203,6 +204,9 @@ func TestOwnWorkIsExempt(t *testing.T) {
 			}
 			if exclude == nil && (e.Requests < 100 || e.Clients < 1 || e.Clients > 2) {
 				t.Errorf("%s: %+v is exempt", server, e)
+			}
+			if told := strings.Contains(a.Note, "(/favicon.ico): with it, "); told != (exclude != nil && server != "any") {
+				t.Errorf("%s: what is left out is told %t: %s", server, told, a.Note)
 			}
 			if replayed := strings.Contains(strings.Join(a.Next, "\n"), "--exclude 48.20.0.1"); exclude == nil && replayed != e.Pasted {
 				t.Errorf("%s: next is %q", server, a.Next)

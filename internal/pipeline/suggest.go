@@ -143,7 +143,7 @@ func (r *Suggest) answer(
 	if harmed := found.Whole.Harmed; harmed != nil {
 		v.Harmed = r.client(found, *harmed)
 	}
-	err = r.paste(&a, first)
+	err = r.paste(ctx, &a, first)
 	v.Next = r.next(v, found)
 	return a, err
 }

@@ -4,12 +4,15 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"net/netip"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"shadow/internal/mapped"
+	"shadow/internal/policy"
 	"shadow/internal/servers"
 	"shadow/internal/suggest"
 	"shadow/internal/sweep"
@@ -25,7 +28,7 @@ import (
 
 // paste fills in the lines that the server wants, and how to watch what they do. Those that it wants once come with the
 // first answer.
-func (r *Suggest) paste(to *advice.Answer, first bool) error {
+func (r *Suggest) paste(ctx context.Context, to *advice.Answer, first bool) error {
 	a := to.Advice
 	exempt := r.exempt(to.Verdict, a)
 	server := a.Server.Server
@@ -53,7 +56,61 @@ func (r *Suggest) paste(to *advice.Answer, first bool) error {
 		to.Verdict.Exempt.Pasted = d.Exempts
 	}
 	to.Verdict.Paste = blocksOf(d, first)
+	return r.leftOut(ctx, to)
+}
+
+// leftOutNamed is the most flags that are named of those that leave requests out.
+const leftOutNamed = 3
+
+// leftOut says what --exclude leaves out that lines do not exempt, which is all but addresses, and how much the limit would
+// refuse with that. Of one action, or of what is read once, the number is not known.
+func (r *Suggest) leftOut(ctx context.Context, to *advice.Answer) error {
+	var let []string
+	if e := to.Verdict.Exempt; e != nil && e.Pasted {
+		let = slices.Clone(e.Addresses)
+	}
+	what := mapped.Of(r.ExcludeStatus, func(status string) string { return "status " + status })
+	for _, text := range r.Exclude {
+		if x, err := match.ParseExclude([]string{text}); err == nil && len(x.Networks()) > 0 {
+			let = append(let, text)
+		} else {
+			what = append(what, text)
+		}
+	}
+	if len(what) == 0 || len(to.Verdict.Paste) == 0 || r.advisor.Found.Stats.Excluded == 0 {
+		return nil
+	}
+	to.Watch.With = -1
+	more := ""
+	if to.Advice.Action == "" && r.isRegular() {
+		again := &Replay{Choice: Choice{Limits: []string{to.Advice.Whole.Limit}, Chosen: []string{policy.NoPolicy}}}
+		again.Source, again.Quiet, again.Started, again.Out, again.Err = r.Source, true, r.Started, io.Discard, io.Discard
+		again.Exclude, again.ExcludeStatus = let, nil
+		if err := again.prepareReplay(ctx, r.names); err != nil {
+			return err
+		}
+		result, err := again.judge(ctx, nil)
+		if err != nil {
+			return err
+		}
+		to.Watch.With = result.Policies[0].Refused
+		more = fmt.Sprintf(": with it, %s of %s are refused", format.Thousands(to.Watch.With),
+			format.Count(result.Policies[0].Requests, "request"))
+	}
+	note := "what --exclude leaves out is not exempt there (" + format.List(what, leftOutNamed) + ")" + more
+	if to.Verdict.Note != "" {
+		note = to.Verdict.Note + ". " + note
+	}
+	to.Verdict.Note = note
 	return nil
+}
+
+// isRegular reports whether all logs can be read once more.
+func (r *Suggest) isRegular() bool {
+	return !slices.ContainsFunc(r.found.Names, func(name string) bool {
+		info, err := os.Stat(name)
+		return err != nil || !info.Mode().IsRegular()
+	})
 }
 
 // refusedMost names the clients that the answer refuses most. Where one of them is most of what is refused, and nothing shows

@@ -305,11 +305,17 @@ func (s *Report) watchText(a *Answer) string {
 	if a.Watch.Partly {
 		here = "here at most " + format.Thousands(n)
 	}
+	switch with := a.Watch.With; {
+	case with < 0:
+		here += " without what --exclude leaves out,"
+	case with > n:
+		here = fmt.Sprintf("here %s with what --exclude leaves out, %s without,", format.Thousands(with), format.Thousands(n))
+	}
 	switch {
 	case a.Watch.Count == "":
 		return a.Watch.How
 	case span == nil || span.Length() < nearlyADay:
-		return fmt.Sprintf("After a whole day, as busy hours may be missing here, %s (%s)", a.Watch.How, here)
+		return fmt.Sprintf("After a whole day, as busy hours may be missing here, %s (%s)", a.Watch.How, strings.TrimSuffix(here, ","))
 	}
 	after := "a week"
 	if span.Length() >= 14*limit.Day {

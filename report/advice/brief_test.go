@@ -192,6 +192,20 @@ func TestAttackersComeFirst(t *testing.T) {
 	}
 }
 
+// The count to expect is that of all requests that get to the lines.
+func TestCountToExpect(t *testing.T) {
+	for want, w := range map[string]Watch{
+		"(here 7)": {}, "(here at most 7)": {Partly: true}, "(here 7 without what --exclude leaves out)": {With: -1},
+		"(here 9 with what --exclude leaves out, 7 without)": {With: 9},
+	} {
+		a := &Answer{Watch: w, Verdict: new(Verdict), Advice: deployed()}
+		a.Watch.Count, a.Advice.Answer.Whole.Refused = "grep", who.Groups{who.Program: 7}
+		if got := new(Report).watchText(a); !strings.HasSuffix(got, want) {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}
+
 // The headline promises a dry run only where the server has one, and lines for it.
 func TestHeadlineOfDryRun(t *testing.T) {
 	paste, count := []servers.Block{{Place: "server"}}, Watch{Count: "grep"}
