@@ -26,6 +26,7 @@ type Shape struct {
 	Kin    bool   // whether the limiter is such a bucket, apart from what Unlike says
 	Step   Time   // what refills comes together, or most of it, once in so long; 0: it comes evenly
 	Unlike string // how the limiter differs; "" when not at all
+	Span   Time   // in which the limiter never admits more than AtOnce, and a bucket does; 0: there is none
 }
 
 // Interval is the text of the time between two of count requests per period: "5s", or "1/3 of 10s".

@@ -70,6 +70,6 @@ func (w *Attempts) Semantics() string {
 // Shape implements limit.Describer.
 func (w *Attempts) Shape() limit.Shape {
 	s := w.Rolling.Shape()
-	s.Kin, s.Unlike = false, "refused requests cost nothing there"
+	s.Kin, s.Span, s.Unlike = false, 0, "refused requests cost nothing there"
 	return s
 }

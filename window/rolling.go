@@ -124,7 +124,7 @@ func (w *Rolling) Semantics() string {
 func (w *Rolling) Shape() limit.Shape {
 	s := limit.Shape{Count: int64(w.count), Period: w.length, AtOnce: int64(w.count), Kin: w.count == 1}
 	if !s.Kin {
-		s.Unlike = fmt.Sprintf("it admits up to %d in some spans of %s", 2*w.count-1, limit.FormatPeriod(w.length))
+		s.Span = w.length
 	}
 	return s
 }

@@ -203,9 +203,9 @@ func (p Part) Nearest() string {
 	case near.Count == 0:
 		return "none: " + deviation
 	case !shape.Kin:
-		return fmt.Sprintf("none (closest: %s; %s)", setting, join(shape.Unlike, deviation))
+		return fmt.Sprintf("none (closest: %s; %s)", setting, join(unlikeBucket(shape, near), deviation))
 	}
-	return fmt.Sprintf("%s (%s)", setting, join(shape.Unlike, deviation, "nginx counts in milliseconds"))
+	return fmt.Sprintf("%s (%s)", setting, join(unlikeBucket(shape, near), deviation, "nginx counts in milliseconds"))
 }
 
 // String is a limit of a policy in words: "token:5/1m by client, on action login, counting status 401".

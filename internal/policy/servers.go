@@ -87,7 +87,7 @@ func (v Server) equivalent(spec limit.Spec, s limit.Shape) Equivalent {
 			return Equivalent{Limit: near, Deviation: cmp.Or(little, "exact")}
 		}
 	}
-	unlike := s.Unlike // which compares with a continuous bucket
+	unlike := unlikeBucket(s, near)
 	if !v.Bucket {
 		unlike = ""
 		if hasOption(spec, "replicas") {
@@ -97,6 +97,26 @@ func (v Server) equivalent(spec limit.Spec, s limit.Shape) Equivalent {
 		}
 	}
 	return Equivalent{Limit: near, Deviation: cmp.Or(join(unlike, deviation), "exact"), Closest: !v.Bucket || !s.Kin}
+}
+
+// unlikeBucket says how a bucket differs from what it stands in for.
+func unlikeBucket(s limit.Shape, bucket limit.Spec) string {
+	p, err := New(bucket, request.ByClient)
+	if s.Span == 0 || err != nil {
+		return s.Unlike
+	}
+	d, ok := p.Parts[0].Limiter.(limit.Describer)
+	if !ok {
+		return s.Unlike
+	}
+	b := d.Shape()
+	refilled := math.Ceil(float64(b.Count)*float64(s.Span)/float64(b.Period)*(1-1e-12)) - 1 // at an end of the span nothing counts
+	most := float64(b.AtOnce) + refilled
+	if forgets, ok := d.(interface{ Cycle() (limit.Time, int64) }); ok { // a burst, and another one once it is forgotten
+		every, again := forgets.Cycle()
+		most = max(most, float64(b.AtOnce)+float64(again)*float64(s.Span/every))
+	}
+	return join(fmt.Sprintf("it admits up to %.0f in some spans of %s", most, limit.FormatPeriod(s.Span)), s.Unlike)
 }
 
 // equivalentOnHost returns what to set for a limit on each of its hosts.

@@ -88,6 +88,8 @@ func nearestIngress(spec limit.Spec, shape limit.Shape) (near limit.Spec, deviat
 	own := near.Args().Int("burst", 0)
 	burst := max(1, int64(math.Round(float64(own)/float64(near.Count)))) * near.Count
 	if own != burst {
+		shape.AtOnce = burst + 1
+		_, deviation = nearest("nginx")(spec, shape)
 		deviation = strings.TrimPrefix(fmt.Sprintf("%s; a burst of %d, not %d", deviation, burst, own), "; ")
 	}
 	return policy.NginxLimit(near.Count, near.Period, burst), deviation
