@@ -17,6 +17,7 @@ type Found struct {
 	Low     float64 // the interval in which the agreement lies with a probability of 95 %
 	High    float64
 	Unseen  float64 // percent of agreement on keys that were not used to choose
+	Judged  int     // limits on all requests
 
 	Contradictions []Contradiction
 	Contradicted   int64 // keys with some
@@ -129,7 +130,7 @@ func (f *Found) choose(keys []int32, limits []string, o Options) {
 		}
 	}
 	f.Percent, f.Low, f.High = f.interval(best)
-	f.Unseen = f.unseen(all)
+	f.Unseen, f.Judged = f.unseen(all), len(all)
 	f.contradict(keys, o.Delays)
 }
 

@@ -1,6 +1,7 @@
 package calibrate
 
 import (
+	"cmp"
 	"slices"
 
 	"shadow/internal/policy"
@@ -97,6 +98,8 @@ type Fit struct {
 	Looser int64 `json:"looser"`
 	// by it
 	Refused int64 `json:"refused"`
+	// requests, as far as stamps of whole seconds tell
+	WrongBySecond int64 `json:"-"`
 
 	judge *judge
 	text  string
@@ -131,9 +134,38 @@ func fit(all []timeline, j *judge, delays bool) *Fit {
 			}
 			f.of = append(f.of, int32(f.Wrong-begin))
 		}
+		f.WrongBySecond += wrongBySecond(t, j.verdict)
 		f.keys = append(f.keys, int32(f.Wrong-before))
 	}
 	return f
+}
+
+// wrongBySecond counts how many more or fewer requests than the server a limit refuses of a timeline, second by second. One too
+// many in a second makes up for one too few in the next: when in its second a request came decides which it is.
+func wrongBySecond(t *timeline, by []Verdict) (wrong int64) {
+	var open, more int64 // of the second before, and of this one
+	for i := range by {
+		if by[i] == Refused {
+			more++
+		}
+		if t.verdict[i] == Refused {
+			more--
+		}
+		if i+1 < len(by) && t.at[i+1]/limit.Second == t.at[i]/limit.Second {
+			continue
+		}
+		if open > 0 != (more > 0) {
+			both := min(max(open, -open), max(more, -more))
+			wrong -= both
+			more += both * int64(cmp.Compare(open, 0))
+		}
+		wrong += max(more, -more)
+		open, more = more, 0
+		if i+1 < len(by) && t.at[i+1]/limit.Second > t.at[i]/limit.Second+1 {
+			open = 0
+		}
+	}
+	return wrong
 }
 
 // asGood reports whether the requests that speak against f rather than best could well be chance: they are no more than

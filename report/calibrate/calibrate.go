@@ -85,6 +85,7 @@ type Location struct {
 	Contradictions   []Contradiction `json:"contradictions"`
 
 	whole bool // whether stamps are whole seconds
+	alone bool // whether no other limit was judged
 }
 
 // A Contradiction is the first request of a key on which the limit decides otherwise.
@@ -148,6 +149,7 @@ func (s *Source) location(found *calibrate.Location) Location {
 		return l
 	}
 	l.Best, l.AgreementPercent, l.Interval, l.UnseenPercent = found.Best, found.Percent, [2]float64{found.Low, found.High}, found.Unseen
+	l.alone = found.Judged == 1
 	l.ContradictedKeys = found.Contradicted
 	for _, c := range found.Contradictions[:min(s.Top, len(found.Contradictions))] {
 		l.Contradictions = append(l.Contradictions, s.contradiction(c))
@@ -177,4 +179,11 @@ func (s *Source) contradiction(c calibrate.Contradiction) Contradiction {
 func (l *Location) explains() bool {
 	const part = 2
 	return l.Best != nil && part*l.Best.Wrong < min(l.Refused, l.Requests-l.Refused)
+}
+
+// couldBe reports whether whole seconds hide if a limit explains the refusals: it decides otherwise mostly within a second. A
+// request of a busy client then changes place with the next one, and so on.
+func (l *Location) couldBe() bool {
+	const part = 5
+	return l.whole && part*l.Best.WrongBySecond < min(l.Refused, l.Requests-l.Refused)
 }

@@ -103,3 +103,22 @@ func TestFewOtherLimits(t *testing.T) {
 		t.Errorf("%d equal, %d as good:\n%s", equal, good, text.String())
 	}
 }
+
+// In whole seconds a limit that decides otherwise mostly within a second is not denied. Of one limit nothing is chosen.
+func TestCouldBe(t *testing.T) {
+	for _, want := range []struct {
+		bySecond     int64
+		whole, alone bool
+		begins       string
+	}{
+		{7, true, true, "could be nginx:1r/s: whole seconds keep the log from telling, and second by second 93.00 % of the verdicts agree"},
+		{8, true, false, "none of those tried explains the refusals; the nearest is nginx:1r/s"},
+		{7, false, false, "none of those tried explains the refusals; the nearest is nginx:1r/s"},
+	} {
+		l := Location{Requests: 100, Refused: 40, Best: &calibrate.Fit{Limit: "nginx:1r/s", Wrong: 20, WrongBySecond: want.bySecond}, whole: want.whole, alone: want.alone}
+		f := l.facts()
+		if got := strings.Contains(f[len(f)-1].Text, "chosen by other keys"); f[1].Text != want.begins || got == want.alone {
+			t.Errorf("%+v: %+v", want, f)
+		}
+	}
+}

@@ -91,13 +91,21 @@ func (l *Location) facts() (f document.Facts) {
 		return f
 	}
 	text := l.Best.Limit
-	if !l.explains() {
+	switch {
+	case l.explains():
+	case l.couldBe():
+		text = "could be " + text + fmt.Sprintf(": whole seconds keep the log from telling, and second by second %s of the verdicts agree",
+			format.Percentage(100-format.PercentOf(l.Best.WrongBySecond, l.Requests)))
+	default:
 		text = "none of those tried explains the refusals; the nearest is " + text
 	}
 	f = append(f, document.Strong("limit", text))
 	f.Add("known as", strings.Join(l.Best.Known(), ", "))
-	f.Add("agreement", fmt.Sprintf("%s of the verdicts (95 %% interval %s); %s where the limit was chosen by other keys",
-		format.Percentage(l.AgreementPercent), format.Percents(l.Interval)+" %", format.Percentage(l.UnseenPercent)))
+	text = fmt.Sprintf("%s of the verdicts (95 %% interval %s)", format.Percentage(l.AgreementPercent), format.Percents(l.Interval)+" %")
+	if !l.alone {
+		text += fmt.Sprintf("; %s where the limit was chosen by other keys", format.Percentage(l.UnseenPercent))
+	}
+	f.Add("agreement", text)
 	if l.explains() {
 		equal := l.Equal[:min(len(l.Equal), mostEqual)]
 		f.Add("equal", names(equal, l.AllEqual, "agree on as many requests"))
