@@ -287,7 +287,9 @@ func (r *Suggest) next(v *advice.Verdict, a *suggest.Advice) (lines []string) {
 	if a.Action != "" {
 		action = []string{"--action", a.Action}
 	}
-	if n.Verdict == suggest.NoLimitCan || n.Verdict == suggest.SafetyNet && a.Action == "" {
+	if aim, found := a.Aim(); found {
+		lines = append(lines, r.CommandLine("suggest", "--action", r.Read.Tables.ShownAction(aim)))
+	} else if n.Verdict == suggest.NoLimitCan || n.Verdict == suggest.SafetyNet && a.Action == "" {
 		lines = append(lines, r.CommandLine("keys", action...))
 	}
 	if !r.Details {

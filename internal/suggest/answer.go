@@ -78,19 +78,39 @@ type KeyReach struct {
 }
 
 // Might is the simplest key by which limits reach nearly as much of the target as by any, nil if none is known by which they
-// reach a share that matters.
+// reach a share that matters. A key that tells no clients apart is none: protected clients use up what it allows, and the bound
+// does not know.
 func (a *Advice) Might() *KeyReach {
 	most := int64(0)
+	lumps := func(k request.Key) bool { return k == request.ByAction || k == request.BySite }
 	for _, k := range a.ByKey {
-		most = max(most, k.Requests)
+		if !lumps(k.Key) {
+			most = max(most, k.Requests)
+		}
 	}
 	i := slices.IndexFunc(a.ByKey, func(k KeyReach) bool {
-		return share(k.Requests, k.OfRequests, matters) && share(k.Requests, most, nearlyAll)
+		return !lumps(k.Key) && share(k.Requests, k.OfRequests, matters) && share(k.Requests, most, nearlyAll)
 	})
 	if i < 0 {
 		return nil
 	}
 	return &a.ByKey[i]
+}
+
+// mostly is the share of the target's requests, in percent, of an action that the target is there for.
+const mostly = 50
+
+// Aim returns the action that most of the target's requests are for, where neither a limit by client nor one by another key
+// can separate: a limit for that action alone might.
+func (a *Advice) Aim() (action int32, found bool) {
+	if a.Action != "" || a.Answer.Verdict != NoLimitCan || len(a.ByKey) == 0 || a.Might() != nil {
+		return 0, false
+	}
+	busiest := a.Whole.Busiest(mostly)
+	if len(busiest) == 0 {
+		return 0, false
+	}
+	return busiest[0], true
 }
 
 // Shares of the target's requests, in percent.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"shadow/internal/request"
 	"shadow/internal/sweep"
 	"shadow/internal/testneeds"
 	"shadow/internal/traffic"
@@ -239,6 +240,14 @@ func TestMight(t *testing.T) {
 		if got := a.Might(); c.want < 0 && got != nil || c.want >= 0 && got != &a.ByKey[c.want] {
 			t.Errorf("%v: %v", c.reach, got)
 		}
+	}
+	a := &Advice{ByKey: []KeyReach{
+		{Key: request.ByClient24, Reach: Reach{Requests: 6, OfRequests: 100}},
+		{Key: request.ByAction, Reach: Reach{Requests: 100, OfRequests: 100}},
+		{Key: request.BySite, Reach: Reach{Requests: 100, OfRequests: 100}},
+	}}
+	if got := a.Might(); got != &a.ByKey[0] {
+		t.Errorf("of keys that tell no clients apart: %v", got)
 	}
 }
 

@@ -69,9 +69,12 @@ func (s *Answer) brokeText() string {
 // othersText says by which key a limit might separate where none by client can.
 func othersText(a *suggest.Advice) string {
 	best := a.Might()
-	switch {
+	switch aim, found := a.Aim(); {
 	case a.Answer.Verdict != suggest.NoLimitCan || len(a.ByKey) == 0:
 		return ""
+	case found:
+		return ", nor one by another key; most of its requests are for " + a.Whole.Tables.ShownAction(aim) +
+			": ask for that action alone"
 	case best == nil:
 		return ", nor one by another key"
 	}
