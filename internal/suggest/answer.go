@@ -172,7 +172,8 @@ func (a *Advice) pick() {
 	}
 	chosen := best.Chosen
 	for _, c := range best.tries {
-		if c.Limit > chosen.Limit && share(a.RefusedTarget(&c), a.RefusedTarget(&best.Chosen), kept) &&
+		roomy := a.isLogin() && chosen.Limit >= TriesAtOnce // more would be guesses
+		if c.Limit > chosen.Limit && !roomy && share(a.RefusedTarget(&c), a.RefusedTarget(&best.Chosen), kept) &&
 			a.keeps(&c, a.Keeps) {
 			chosen = c
 		}

@@ -29,8 +29,10 @@ func (a *Advice) Compare(s, t *Suggestion) int {
 // offered reports whether a limit may be an answer: it refuses something of the target, and not more than half of the log.
 func (a *Advice) offered(c *Candidate) bool { return a.RefusedTarget(c) > 0 && !a.excessive(c) }
 
-// excessive reports whether a limit refuses more than half of the log.
-func (a *Advice) excessive(c *Candidate) bool { return 2*c.refused(who.Everybody) > a.all }
+// excessive reports whether a limit refuses more than half of the log. What sends so many passwords is not what a site is for.
+func (a *Advice) excessive(c *Candidate) bool {
+	return !a.isLogin() && 2*c.refused(who.Everybody) > a.all
+}
 
 // bestOf is the best of some suggestions that may be an answer, nil if none may.
 func (a *Advice) bestOf(all []Suggestion, some func(*Suggestion) bool) (best *Suggestion) {
@@ -51,7 +53,8 @@ const similar = 80
 const soonest = 10 * limit.Second
 
 // deployable is the answer among some suggestions, nil if there is none: of those that refuse nearly as much of the target as
-// the best the one that remembers least. Clients that it hits by mistake are let in again the sooner.
+// the best the one that remembers least: clients that it hits by mistake are let in again the sooner. Of a login it is the one
+// that leaves the fewest guesses.
 func (a *Advice) deployable(all []Suggestion) *Suggestion {
 	best := a.bestOf(all, func(*Suggestion) bool { return true })
 	if best == nil {
@@ -60,12 +63,21 @@ func (a *Advice) deployable(all []Suggestion) *Suggestion {
 	most := a.RefusedTarget(&best.Chosen)
 	for i := range all {
 		s := &all[i]
-		if s.Why == Found && a.offered(&s.Chosen) && share(a.RefusedTarget(&s.Chosen), most, similar) &&
-			s.memory() < best.memory() && s.memory() >= soonest {
+		better := s.memory() < best.memory() && s.memory() >= soonest
+		if a.isLogin() {
+			better = s.fewerGuesses(s.Chosen.Limit, best, best.Chosen.Limit) < 0
+		}
+		if s.Why == Found && better && a.offered(&s.Chosen) && share(a.RefusedTarget(&s.Chosen), most, similar) {
 			best = s
 		}
 	}
 	return best
+}
+
+// fewerGuesses compares what limits of two sizes leave an attacker: in a day, or else in an hour or a minute.
+func (s *Suggestion) fewerGuesses(n int64, t *Suggestion, m int64) int {
+	fewer := func(time limit.Time) int { return cmp.Compare(s.admits(n, time), t.admits(m, time)) }
+	return cmp.Or(fewer(limit.Day), fewer(limit.Hour), fewer(limit.Minute))
 }
 
 // memory returns how long the chosen limit remembers a request.

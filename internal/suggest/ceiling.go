@@ -53,7 +53,7 @@ func admits(text string, s sweep.Shape, n int64, time limit.Time) int64 {
 	return most
 }
 
-// admits is that of the suggestion's limit of a size.
+// admits returns that of the suggestion's limit of a size.
 func (s *Suggestion) admits(n int64, time limit.Time) int64 {
 	text, _ := s.family.text(n)
 	return admits(text, s.Shape, n, time)

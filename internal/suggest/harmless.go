@@ -121,7 +121,7 @@ func (a *Advice) pickHarmless() {
 		fewer := func(time limit.Time) int { return cmp.Compare(x.of.admits(x.Limit, time), y.of.admits(y.Limit, time)) }
 		stops := cmp.Compare(a.RefusedTarget(&y.Candidate), a.RefusedTarget(&x.Candidate))
 		if a.byGuesses() {
-			return cmp.Or(fewer(limit.Day), fewer(limit.Hour), fewer(limit.Minute), stops)
+			return cmp.Or(x.of.fewerGuesses(x.Limit, y.of, y.Limit), stops)
 		}
 		return cmp.Or(stops, fewer(limit.Minute), fewer(limit.Hour))
 	})

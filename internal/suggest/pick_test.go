@@ -39,6 +39,11 @@ func picking(some ...Suggestion) *Advice {
 // loosened as far as it keeps nearly all that it refuses.
 func TestPick(t *testing.T) {
 	const m = limit.Minute
+	of := func(action string, some ...Suggestion) *Advice {
+		a := picking(some...)
+		a.Action = action
+		return a
+	}
 	for name, c := range map[string]struct {
 		advice *Advice
 		want   string
@@ -55,6 +60,13 @@ func TestPick(t *testing.T) {
 		"no stricter one":           {picking(windowOf(m, 9, 100, candidateOf(8, 0, 99))), "window:9/1m"},
 		"none that hits too many":   {picking(windowOf(m, 9, 100, candidateOf(10, 2, 99))), "window:9/1m"},
 		"more than half of the log": {picking(windowOf(m, 9, 5501), windowOf(m, 20, 60)), "window:20/1m"},
+		"of a login, fewest guesses": {
+			of("/login", windowOf(m, 9, 900), windowOf(limit.Hour, 20, 800), windowOf(2*limit.Hour, 9, 700)), "window:20/1h",
+		},
+		"of a login, no room for more":       {of("/login", windowOf(m, 9, 900, candidateOf(12, 0, 899))), "window:9/1m"},
+		"of a login, room for typing errors": {of("/login", windowOf(m, 3, 900, candidateOf(6, 0, 899))), "window:6/1m"},
+		"most of the requests of a login":    {of("/login", windowOf(m, 9, 5501), windowOf(m, 20, 60)), "window:9/1m"},
+		"most of the requests of an action":  {of("/page", windowOf(m, 9, 5501), windowOf(m, 20, 60)), "window:20/1m"},
 	} {
 		if c.advice.pick(); c.advice.Answer.Limit != c.want {
 			t.Errorf("%s: %q, want %q", name, c.advice.Answer.Limit, c.want)

@@ -105,7 +105,7 @@ func (s *Answer) wording() wording {
 	return s.wordingOf(s.Verdict.Verdict)
 }
 
-// wordingOf is that of a verdict on a limit of the answer's server, which may have no dry run.
+// wordingOf returns that of a verdict on a limit of the answer's server, which may have no dry run.
 func (s *Answer) wordingOf(verdict string) wording {
 	w := wordings[verdict]
 	nothing := s.Verdict.Limit != nil && len(s.Verdict.Paste) == 0
