@@ -248,7 +248,9 @@ func TestFewLogIn(t *testing.T) {
 	}
 	p.machine(address(46, 1), scraper, "/login", 401, 0, plantedDay, 1) // most of the log
 	log := p.write(t, "access.log")
-	for server, most := range map[string]int64{"nginx": 1450, "caddy": 1000, "haproxy": 1000, "traefik": 1000, "envoy": 1000, "any": 1000} {
+	for server, most := range map[string]int64{ // Traefik forgets a guesser, and 12 an hour would be too few
+		"nginx": 1450, "caddy": 1000, "haproxy": 1000, "traefik": 6500, "envoy": 1000, "any": 1000,
+	} {
 		a, _ := settle(t, &Suggest{Action: "login", For: server}, log)
 		if a.Verdict != "deploy_unproven" || a.Protects.Clients != 12 || a.Protects.Hit > 0 || a.Targets.RefusedPercent < 90 ||
 			!strings.Contains(a.Reason, "12 protected clients log in here, and none is hit, so it goes by the guesses") {
