@@ -84,7 +84,7 @@ func TestCaddyDescribe(t *testing.T) {
 	for _, text := range []string{"caddy:10/1m", "caddy:1/1m"} {
 		d := must(t, text).(limit.Describer)
 		shape := d.Shape()
-		if got := d.Semantics(); !strings.Contains(got, "any span of 1m, ") || shape.Period != limit.Minute || shape.Unlike == "" {
+		if got := d.Semantics(); !strings.Contains(got, "any span of 1m, ") || shape.Period != limit.Minute || shape.Unlike == "" && shape.Span != limit.Minute {
 			t.Errorf("%s: %q, %+v", text, got, shape)
 		}
 	}
