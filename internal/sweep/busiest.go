@@ -72,7 +72,8 @@ func (w *busiest) most(most uint32, older, newer []uint64, size int, now []uint6
 		if i == 0 || t > until {
 			since, until = w.counting(t)
 		}
-		back, before := i-int(most), uint64(0)
+		back := i - int(most)
+		var before uint64
 		switch {
 		case back >= 0:
 			before = now[back]
