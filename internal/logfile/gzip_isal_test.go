@@ -32,9 +32,10 @@ func unpack(member gzipMember, stored []byte, buffered, size int) (content []byt
 		n, err := g.Read(room)
 		content = append(content, room[:n]...)
 		var corrupt flate.CorruptInputError
+		var internal flate.InternalError
 		switch {
-		case errors.As(err, &corrupt):
-			return content, "corrupt" // the libraries disagree by some bytes about the place
+		case errors.As(err, &corrupt), errors.As(err, &internal):
+			return content, "corrupt" // the libraries disagree by some bytes about the place, and about what it is
 		case err != nil:
 			return content, err.Error()
 		}
