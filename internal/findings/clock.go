@@ -87,7 +87,7 @@ func (l *clock) late(s *ingest.Stats, seams *ingest.Steps) (f Finding, found boo
 			f.Remedy = "--lateness " + lateness(step)
 		}
 	}
-	if seams.Far > 0 && seams.Furthest <= limit.Hour && !named(s.Inputs) {
+	if repeatsHour(s, seams) {
 		f.Evidence = fmt.Sprintf("the hour from %s UTC on is there twice, as when summer time ends: timestamps without a zone do not "+
 			"tell one from the other, and a greater --lateness would lay both over each other; %s came late, judged as they come",
 			format.Moment(seams.At).Format(time.DateTime), format.Count(s.Late, "request"))
@@ -110,9 +110,12 @@ func (l *clock) late(s *ingest.Stats, seams *ingest.Steps) (f Finding, found boo
 	return f, f.Evidence != ""
 }
 
-// named reports whether the timestamps of an input name a zone.
-func named(inputs []ingest.InputStats) bool {
-	return slices.ContainsFunc(inputs, func(in ingest.InputStats) bool { return in.Zones.Named() })
+// repeatsHour reports whether an hour in the middle of a log is there twice, and its stamps name no zone that could tell
+// one from the other. Files of an hour each that are joined begin or end with theirs.
+func repeatsHour(s *ingest.Stats, seams *ingest.Steps) bool {
+	zoned := slices.ContainsFunc(s.Inputs, func(in ingest.InputStats) bool { return in.Zones.Named() || in.Format == "w3c" })
+	return seams.Far == 1 && seams.Furthest <= limit.Hour && s.Late > 0 && !zoned &&
+		seams.At-s.FirstAt >= limit.Hour && s.LastAt-seams.At >= 2*limit.Hour
 }
 
 // zones tells of stamps whose zone changes, as in spring and autumn. All times are compared in UTC, so nothing moves.

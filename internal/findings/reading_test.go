@@ -123,6 +123,10 @@ func TestClock(t *testing.T) {
 	want(t, "the end of summer", at(summer), "clock", Warn, 0.25, "--until 1970-01-01T20:00:00Z")
 	summer.Inputs[0].Steps.At = 3 * limit.Hour
 	want(t, "the end of summer, early", at(summer), "clock", Warn, 0.25, "--since 1970-01-01T04:00:00Z")
+	summer.Inputs[0].Steps.At = 10 * limit.Minute
+	want(t, "two files of an hour", at(summer), "clock", Warn, 0.25, "--lateness 60m")
+	summer.Inputs[0].Steps.At, summer.Inputs[0].Steps.Far = 3*limit.Hour, 2
+	want(t, "several files", at(summer), "clock", Warn, 0.25, "--lateness 60m")
 	want(t, "one line", at(ingest.Stats{Inputs: input(1, 1, 18*limit.Hour), Counts: ingest.Counts{Late: 1}}), "clock", Info, 0.001, "--lateness 19h")
 	if f, found := at(ingest.Stats{Inputs: input(10, 0, limit.Minute)})["clock"]; found {
 		t.Errorf("a few lines out of order: %+v", f)

@@ -44,9 +44,9 @@ func TestBoundsOfMonitors(t *testing.T) {
 			r.rhythm.every, r.rhythm.gaps, r.rhythm.votes, r.files = 4, 150, 150, 0
 			r.classes[request.Monitor], r.classes[request.Tool] = 100, 0
 		}, true},
-		"more often, as a check": {func(r *record) {
+		"more often, of the first page": {func(r *record) {
 			r.rhythm.every, r.rhythm.gaps, r.rhythm.votes, r.action.votes = 4, 150, 150, 90
-		}, true},
+		}, false},
 		"a file":                {func(r *record) { r.files = 1 }, false},
 		"three pages":           {func(r *record) { r.pages = 0b111 }, true},
 		"four pages":            {func(r *record) { r.pages = 0b1111 }, false},
@@ -149,29 +149,30 @@ func TestBoundsOfAttackers(t *testing.T) {
 		programs bool // whether the site is one of programs
 		want     bool
 	}{
-		"nothing":                         {change: func(*record) {}},
-		"half errors":                     {change: func(r *record) { r.errors, r.failed = 50, 0b11111 }, want: true},
-		"fewer errors":                    {change: func(r *record) { r.errors, r.failed = 49, 0b11111 }},
-		"on four targets":                 {change: func(r *record) { r.errors, r.failed = 50, 0b1111 }},
-		"of five steps":                   {change: func(r *record) { r.steps, r.errors, r.failed = 5, 5, 0b11111 }, want: true},
-		"of four steps":                   {change: func(r *record) { r.steps, r.errors, r.failed = 4, 4, 0b11111 }},
-		"errors of a program's site":      {change: func(r *record) { r.errors, r.failed = 90, 0b11111 }, programs: true},
-		"probes of a program's site":      {change: func(r *record) { r.probes = 5 }, programs: true, want: true},
-		"five probes":                     {change: func(r *record) { r.probes = 5 }, want: true},
-		"four probes":                     {change: func(r *record) { r.probes = 4 }},
-		"half of few steps are probes":    {change: func(r *record) { r.steps, r.probes = 8, 4 }, want: true},
-		"four probes, and nothing else":   {change: func(r *record) { r.steps, r.probes = 4, 4 }},
-		"an answer to one probe":          {change: func(r *record) { r.probes, r.got = 1, 1 }, want: true},
-		"a tenth says that it scans":      {change: func(r *record) { r.scans = 10 }, want: true},
-		"less than that":                  {change: func(r *record) { r.scans = 9 }},
-		"ten wrong passwords":             {change: func(r *record) { r.steps, r.tries[denied] = 30, 10 }, want: true},
-		"nine":                            {change: func(r *record) { r.steps, r.tries[denied] = 27, 9 }},
-		"less than a fifth was right":     {change: func(r *record) { r.steps, r.tries[denied], r.tries[answered] = 20, 11, 2 }, want: true},
-		"a fifth as many were right":      {change: func(r *record) { r.steps, r.tries[denied], r.tries[answered] = 20, 10, 2 }},
-		"half of what was not refused":    {change: func(r *record) { r.refused, r.errors, r.failed = 90, 5, 0b11111 }, want: true},
-		"refused alone":                   {change: func(r *record) { r.refused = 100 }},
-		"passwords, most of them refused": {change: func(r *record) { r.steps, r.refused, r.tries[denied] = 90, 60, 10 }, want: true},
-		"among many other steps":          {change: func(r *record) { r.steps, r.tries[denied] = 31, 10 }},
+		"nothing":                           {change: func(*record) {}},
+		"half errors":                       {change: func(r *record) { r.errors, r.failed = 50, 0b11111 }, want: true},
+		"fewer errors":                      {change: func(r *record) { r.errors, r.failed = 49, 0b11111 }},
+		"on four targets":                   {change: func(r *record) { r.errors, r.failed = 50, 0b1111 }},
+		"of five steps":                     {change: func(r *record) { r.steps, r.errors, r.failed = 5, 5, 0b11111 }, want: true},
+		"of four steps":                     {change: func(r *record) { r.steps, r.errors, r.failed = 4, 4, 0b11111 }},
+		"errors of a program's site":        {change: func(r *record) { r.errors, r.failed = 90, 0b11111 }, programs: true},
+		"probes of a program's site":        {change: func(r *record) { r.probes = 5 }, programs: true, want: true},
+		"five probes":                       {change: func(r *record) { r.probes = 5 }, want: true},
+		"four probes":                       {change: func(r *record) { r.probes = 4 }},
+		"half of few steps are probes":      {change: func(r *record) { r.steps, r.probes = 8, 4 }, want: true},
+		"four probes, and nothing else":     {change: func(r *record) { r.steps, r.probes = 4, 4 }},
+		"an answer to one probe":            {change: func(r *record) { r.probes, r.got = 1, 1 }, want: true},
+		"a tenth says that it scans":        {change: func(r *record) { r.scans = 10 }, want: true},
+		"less than that":                    {change: func(r *record) { r.scans = 9 }},
+		"ten wrong passwords":               {change: func(r *record) { r.steps, r.tries[denied] = 30, 10 }, want: true},
+		"nine":                              {change: func(r *record) { r.steps, r.tries[denied] = 27, 9 }},
+		"less than a fifth was right":       {change: func(r *record) { r.steps, r.tries[denied], r.tries[answered] = 20, 11, 2 }, want: true},
+		"a fifth as many were right":        {change: func(r *record) { r.steps, r.tries[denied], r.tries[answered] = 20, 10, 2 }},
+		"half of what was not refused":      {change: func(r *record) { r.refused, r.errors, r.failed = 80, 10, 0b11111 }, want: true},
+		"half of few that were not refused": {change: func(r *record) { r.refused, r.errors, r.failed = 81, 10, 0b11111 }},
+		"refused alone":                     {change: func(r *record) { r.refused = 100 }},
+		"passwords, most of them refused":   {change: func(r *record) { r.steps, r.refused, r.tries[denied] = 90, 60, 10 }, want: true},
+		"among many other steps":            {change: func(r *record) { r.steps, r.tries[denied] = 31, 10 }},
 	} {
 		census, r := one("192.0.2.1", "curl/8.5.0")
 		census.Logins.Tries, census.programs = denies, c.programs

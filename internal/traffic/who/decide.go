@@ -26,6 +26,7 @@ import (
 const (
 	leastRequests = 5       // of an attack: of one request or four it cannot be said
 	leastWrong    = 10      // passwords of one client: people mistype some
+	leastAnswered = 20      // steps of one that is refused mostly: of a client that is throttled few are left
 	fewPages      = 3       // of a monitor
 	quickest      = 5       // seconds between the requests of a monitor that does not show otherwise that it is one
 	slowest       = 30 * 60 // seconds between its requests; who comes less often reads a feed
@@ -95,7 +96,7 @@ func (o *Observer) Identify(hosts [][]byte) *Census {
 		r := o.records.At(id)
 		nameless += int64(r.nameless)
 		browsers += int64(r.classes[request.Browser])
-		if 2*r.errors < r.answered() || r.steps == 0 { // scanners use no site
+		if 2*r.errors < r.answered() || r.answered() == 0 { // scanners use no site
 			programs += int64(r.classes[request.Tool]+r.classes[request.Unknown]) - int64(r.nameless)
 		}
 	}
@@ -215,9 +216,10 @@ func (c *Census) Claims(client int32) bool {
 }
 
 // isRegular reports whether a client asks for few pages at a fixed interval, and for nothing else. Pages that renew
-// themselves do so as well, so that of short intervals it must say that it is a monitor, or ask whether the site is up.
+// themselves do so as well, so that of short intervals it must be a program or a monitor by name, and ask whether the
+// site is up.
 func (o *Observer) isRegular(r *record) bool {
-	if r.rhythm.every < quickest && !r.is(r.classes[request.Monitor], 90) && (!r.checks() || !o.isCheck(int32(r.action.value))) {
+	if r.rhythm.every < quickest && (!r.checks() && !r.is(r.classes[request.Monitor], 90) || !o.asksIfUp(int32(r.action.value))) {
 		return false
 	}
 	span := limit.Time(r.rhythm.every) * limit.Time(r.rhythm.gaps) * limit.Second
@@ -253,11 +255,31 @@ func (r *record) checks() bool {
 // isCheck reports whether an action is one by which balancers and the like ask whether a site is up: the first page, or
 // what says so.
 func (o *Observer) isCheck(action int32) bool {
-	_, path, found := strings.Cut(o.Tables.Actions.Name(action), " ")
-	if !found {
-		path = o.Tables.Actions.Name(action)
+	path := o.path(action)
+	return path == "/" || holdsAny(path, checks)
+}
+
+// asksIfUp is isCheck of a path that is made for it: a shop has /checkout and /shipping as well.
+func (o *Observer) asksIfUp(action int32) bool {
+	return slices.ContainsFunc(strings.Split(o.path(action), "/"), func(segment string) bool {
+		segment, _, _ = strings.Cut(strings.TrimLeft(segment, "_-."), ".")
+		return slices.Contains(endpoints, segment)
+	})
+}
+
+// endpoints are the usual names of what tells whether a site is up.
+var endpoints = []string{
+	"alive", "health", "health-check", "health_check", "healthcheck", "healthz", "heartbeat", "live", "liveness", "livez",
+	"nginx_status", "ping", "readiness", "ready", "readyz", "server-status", "stub_status", "up",
+}
+
+// path is that of an action, in lower case.
+func (o *Observer) path(action int32) string {
+	name := o.Tables.Actions.Name(action)
+	if _, path, found := strings.Cut(name, " "); found {
+		name = path
 	}
-	return path == "/" || holdsAny(strings.ToLower(path), checks)
+	return strings.ToLower(name)
 }
 
 // checks are parts of what health checks ask for.
@@ -289,6 +311,7 @@ func isAttacker(c *Census, client int32, r *record) answer {
 		return since(Attacker, "got %v answers to what must not be public", r.got)
 	case r.steps >= leastRequests && 2*r.probes >= r.steps, r.probes >= leastRequests && !browses:
 		return since(Attacker, "%v of %v steps are those of a scanner", r.probes, r.steps)
+	case 2*r.refused > r.steps && r.answered() < leastAnswered: // few answers are no sign
 	case int64(wrong) >= leastWrong && 5*int64(right) < int64(wrong) && 3*tries >= int64(r.answered()) && !browses:
 		return since(Attacker, "%v of %v passwords were wrong", wrong, tries)
 	case c.programs && !r.is(r.classes[request.Browser]+r.nameless, 50): // of a mirror, an API

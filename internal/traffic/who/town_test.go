@@ -168,11 +168,13 @@ func TestWhoTheClientsAre(t *testing.T) {
 			for i := range 900 {
 				w.hit(time.Duration(i)*4*second, "192.0.2.81", "GET /shop/7", 200, "-", "ELB-HealthChecker/2.0")
 				w.hit(time.Duration(i)*4*second, "192.0.2.82", "GET /healthz", 200, "-", curl)
-				w.hit(time.Duration(i)*4*second, "192.0.2.83", "GET /shop/7", 200, "-", curl)
+				w.hit(time.Duration(i)*4*second, "192.0.2.83", "GET /checkout/status", 200, "-", curl)
+				w.hit(time.Duration(i)*4*second, "192.0.2.84", "GET /", 200, "-", curl)
 			}
 			w.is("192.0.2.81", Monitor)
 			w.is("192.0.2.82", Monitor)
 			w.is("192.0.2.83", Program)
+			w.is("192.0.2.84", Program)
 		},
 		"attackers that a limit refuses": func(w *town) {
 			w.people(100)
