@@ -56,7 +56,7 @@ func (r *Suggest) paste(ctx context.Context, to *advice.Answer, first bool) erro
 		to.Verdict.Exempt.Pasted = d.Exempts
 	}
 	to.Verdict.Paste = blocksOf(d, first)
-	return r.leftOut(ctx, to)
+	return r.leftOut(ctx, to, d.Exempts, exempt)
 }
 
 // leftOutNamed is the most flags that are named of those that leave requests out.
@@ -64,16 +64,15 @@ const leftOutNamed = 3
 
 // leftOut says what --exclude leaves out that lines do not exempt, which is all but addresses, and how much the limit would
 // refuse with that. Of one action, or of what is read once, the number is not known.
-func (r *Suggest) leftOut(ctx context.Context, to *advice.Answer) error {
+func (r *Suggest) leftOut(ctx context.Context, to *advice.Answer, exempts bool, exempt []netip.Prefix) error {
 	var let []string
-	if e := to.Verdict.Exempt; e != nil && e.Pasted {
-		let = slices.Clone(e.Addresses)
+	if exempts {
+		let = mapped.Of(exempt, netip.Prefix.String)
 	}
 	what := mapped.Of(r.ExcludeStatus, func(status string) string { return "status " + status })
 	for _, text := range r.Exclude {
-		if x, err := match.ParseExclude([]string{text}); err == nil && len(x.Networks()) > 0 {
-			let = append(let, text)
-		} else {
+		x, err := match.ParseExclude([]string{text})
+		if err != nil || len(x.Networks()) == 0 || !slices.Contains(let, x.Networks()[0].String()) {
 			what = append(what, text)
 		}
 	}

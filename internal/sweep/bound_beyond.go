@@ -43,6 +43,9 @@ type beyondKey struct {
 	class uint8
 }
 
+// mostMet is the most pairs of a key and a client that are remembered: of more the fullest key has so many at least.
+const mostMet = 1 << 20
+
 const (
 	inMost = 1 << iota
 	inTried
@@ -124,7 +127,7 @@ func (y *beyond) judge(s *segment) {
 		if s.warm || !y.alone && !y.wants(client) {
 			continue
 		}
-		if !y.alone && client != before {
+		if !y.alone && client != before && len(y.met) < mostMet {
 			before = client
 			y.met[uint64(s.key)<<32|uint64(client)] = true
 		}

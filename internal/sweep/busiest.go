@@ -10,7 +10,8 @@ import (
 // The busiest window, where only the clients are asked for that a limit hits.
 //
 // The smallest limit that refuses a key nothing is the most requests that any one window has of it, if all of them are
-// judged: after a warm one that was refused, less may do. A window that ends with a request has more than the most so far if the request as far back as that most goes lies in it:
+// judged: after a warm one that was refused, less may do. A window that ends with a request has more than the most so
+// far if the request as far back as that most goes lies in it:
 //
 //	window 10s   at    0  1  2  3  11  12  13  14
 //	             most  1  2  3  4   4   4   4   5?   no: 4 back is the request at 3, 11 s before 14

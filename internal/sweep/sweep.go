@@ -53,7 +53,10 @@ type Options struct {
 	Lateness limit.Time       // a key whose time steps back by more resets
 
 	Band bool // whether to look at the bounds of limits as well, where stamps are coarse
-	High bool // whether of these only the clients are wanted that the high ones hit; keys must be one client's each, and no request warm
+
+	// High says that of these only the clients are wanted that the high ones hit. Keys must belong to one client each
+	// then, and no request be warm.
+	High bool
 
 	// TooLong reports whether a window is so long that nothing is to be found out about it: its curves stay without
 	// points. nil: none is.

@@ -301,15 +301,17 @@ func (s *Report) watchText(a *Answer) string {
 	if e := a.Verdict.Exempt; e != nil && e.Pasted {
 		n -= e.Passed
 	}
-	here := "here " + format.Thousands(n)
+	here := "here "
 	if a.Watch.Partly {
-		here = "here at most " + format.Thousands(n)
+		here = "here at most "
 	}
 	switch with := a.Watch.With; {
 	case with < 0:
-		here += " without what --exclude leaves out,"
+		here += format.Thousands(n) + " without what --exclude leaves out,"
 	case with > n:
-		here = fmt.Sprintf("here %s with what --exclude leaves out, %s without,", format.Thousands(with), format.Thousands(n))
+		here += fmt.Sprintf("%s with what --exclude leaves out, %s without,", format.Thousands(with), format.Thousands(n))
+	default:
+		here += format.Thousands(n)
 	}
 	switch {
 	case a.Watch.Count == "":

@@ -178,10 +178,10 @@ func (s *Answer) heavyText() string {
 func (s *Answer) ownText() string {
 	refused := &s.Advice.Answer.Whole.Refused
 	if s.Verdict.Limit == nil || s.Advice.Protected()&(1<<who.Program) != 0 ||
-		refused.Of(1<<who.Attacker|1<<who.Disguised) > 0 || refused[who.Program] == 0 {
+		refused.Of(1<<who.Attacker|1<<who.Disguised) > 0 || 2*refused[who.Program] <= refused.Of(who.Everybody) {
 		return ""
 	}
-	return "are these programs yours, or your customers'? None of what it refuses attacks or hides: --exclude what may go on"
+	return "are the programs it refuses yours, or your customers'? None of them attacks or hides: --exclude what may go on"
 }
 
 // peopleText says what a limit does to clients to protect.

@@ -267,13 +267,13 @@ func (o *Observer) asksIfUp(action int32) bool {
 	})
 }
 
-// endpoints are the usual names of what tells whether a site is up.
+// endpoints are the usual names of what reports whether a site is up.
 var endpoints = []string{
 	"alive", "health", "health-check", "health_check", "healthcheck", "healthz", "heartbeat", "live", "liveness", "livez",
 	"nginx_status", "ping", "readiness", "ready", "readyz", "server-status", "stub_status", "up",
 }
 
-// path is that of an action, in lower case.
+// path returns that of an action, in lower case.
 func (o *Observer) path(action int32) string {
 	name := o.Tables.Actions.Name(action)
 	if _, path, found := strings.Cut(name, " "); found {
