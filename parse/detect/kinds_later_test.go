@@ -152,6 +152,33 @@ func TestStatedNamesStay(t *testing.T) {
 	}
 }
 
+// What servers have of themselves is not a client: their nodes, what they hand on to.
+func TestServersAreNoClients(t *testing.T) {
+	for _, c := range []struct {
+		line   func(i int) string
+		client string
+	}{
+		{func(i int) string {
+			return fmt.Sprintf(`{"@timestamp":"2026-01-01T00:00:00Z","host":"10.0.1.%d","method":"GET","path":"/"}`, i)
+		}, ""},
+		{func(i int) string {
+			return fmt.Sprintf(`{"@timestamp":"2026-01-01T00:00:00Z","host":"192.0.2.%d","method":"GET","path":"/"}`, i%3)
+		}, ""},
+		{func(i int) string {
+			return fmt.Sprintf(`{"@timestamp":"2026-01-01T00:00:00Z","remote_addr":"127.0.0.1","addr":"10.0.9.%d","x_forwarded_for":"192.0.2.7","method":"GET","path":"/"}`, i)
+		}, "client=remote_addr|addr,"},
+	} {
+		var log strings.Builder
+		for i := range 20 {
+			log.WriteString(c.line(i) + "\n")
+		}
+		d, err := detected([]byte(log.String()), parse.Options{})
+		if err != nil || !strings.Contains(d.Format.Text, c.client) || d.Format.Has(parse.FieldClient) != (c.client != "") {
+			t.Errorf("%v, %v of %s", d.Format, err, c.line(0))
+		}
+	}
+}
+
 // A log that cannot be judged is refused by what it lacks.
 func TestWhatIsLackingIsSaid(t *testing.T) {
 	for _, c := range []struct{ line, says string }{

@@ -45,18 +45,20 @@ func (d *Detector) settle(found parse.FieldMapping, lines [][]byte, compile comp
 	return found, said
 }
 
-// settleClient lets another name be that of the client where the first is always one address of the own network, or
-// the host where no name is and hosts are addresses, as Tomcat's JSON has it.
+// settleClient lets another name be that of the client where the first is always one address of the own network, which
+// is left to the header of a proxy if there is one; or the host where no name is, as Tomcat's JSON has it, and hosts are
+// many addresses: those of nodes are few, or of the own network.
 func (d *Detector) settleClient(found parse.FieldMapping, lines [][]byte, compile compiler) string {
 	keys := found["client"]
 	if hosts := found["host"]; len(keys) == 0 && len(hosts) > 0 {
-		if !variedAddresses(d.values(found, "client", hosts[0], lines, compile)) {
+		values := d.values(found, "client", hosts[0], lines, compile)
+		if !variedAddresses(values) || !slices.ContainsFunc(values, isPublic) || !many(values) {
 			return ""
 		}
 		found["client"], found["host"] = hosts[:1], hosts[1:]
 		return fmt.Sprintf("%s holds addresses and counts as the client, since no other name is one of clients", hosts[0])
 	}
-	if len(keys) < 2 {
+	if len(keys) < 2 || len(found["forwarded"]) > 0 {
 		return ""
 	}
 	first := d.values(found, "client", keys[0], lines, compile)
@@ -103,6 +105,11 @@ func zero(values []string) bool {
 
 func variedAddresses(values []string) bool {
 	return len(values) > 0 && !constant(values) && !slices.ContainsFunc(values, func(v string) bool { return !parsesAsAddress(v) })
+}
+
+// many reports whether there are at least ten different values, or a fifth of few.
+func many(values []string) bool {
+	return len(slices.Compact(slices.Sorted(slices.Values(values)))) >= min(10, len(values)/5)
 }
 
 func isPublic(client string) bool {
