@@ -189,6 +189,7 @@ func TestWhatIsLackingIsSaid(t *testing.T) {
 		{"tls 2.0 2026-01-01T00:00:00 net/a/b c 192.0.2.7:40112 10.0.0.5:443 5 2 98 246", "connections and no requests"},
 		{"Processing by UsersController#show as HTML\nCompleted 200 OK in 4ms (Views: 3.1ms)", "a log of Rails"},
 		{"#Fields: date time c-ip cs-method\n2026-01-01 00:00:00 192.0.2.7  GET /", `no line has the columns of "#Fields: date time c-ip cs-method"`},
+		{`Started GET "/a" for 192.0.2.7 at 2026-01-01 00:00:00 +0000`, `--format '$field1 $request_method "$request_uri" $field4 $remote_addr `},
 		{`{"client_ip":"192.0.2.7","path":"/","when":"2026-01-01"}`, "the nearest is json, by which 0 of 20 lines make sense: no time"},
 	} {
 		head, line, found := strings.Cut(c.line, "\n")

@@ -109,7 +109,7 @@ var lookalikes = sync.OnceValue(func() []lookalike {
 			"the times have no date, as those of Fiber's logger: set its TimeFormat to 2006-01-02 15:04:05",
 		},
 		{
-			regexp.MustCompile(`^(Started [A-Z]+ "|Processing by |  (Parameters|Rendered|Rendering)|Completed \d{3} |Redirected to )`),
+			regexp.MustCompile(`^(Processing by |  (Parameters|Rendered|Rendering)|Completed \d{3} |Redirected to )`),
 			"this is a log of Rails with several lines for each request: keep those with Started (grep 'Started ' LOG) and state the --format that is then proposed",
 		},
 		{
