@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"unicode"
 	"unsafe"
 )
 
@@ -34,13 +35,18 @@ func requestParts(line []byte) (method, target []byte) {
 	method, target = line[:end], line[end+1:]
 	if last := protocol(line); last > end {
 		target = line[end+1 : last]
-	} else if bytes.IndexByte(target, ' ') >= 0 || target[0] != '/' && !startsWith(target, "http://") && !startsWith(target, "https://") {
+	} else if bytes.IndexByte(target, ' ') >= 0 || target[0] != '/' && !isAbsolute(method, target) {
 		return nil, line
 	}
 	if len(target) > 0 && target[0] == '/' || otherTarget(method, target) {
 		return method, target
 	}
 	return nil, line
+}
+
+// isAbsolute reports whether a request without a protocol is one as to a proxy. "see http://example.org/a" is none.
+func isAbsolute(method, target []byte) bool {
+	return (startsWith(target, "http://") || startsWith(target, "https://")) && !bytes.ContainsFunc(method, unicode.IsLower)
 }
 
 // otherTarget reports whether a target that is not a path is one that the method may have.

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -26,7 +27,7 @@ import (
 const W3CHeader = "#Fields:"
 
 // w3cFields are the columns that feed a field of a record, in lower case; of those that feed one, the first of a row
-// that says something does.
+// that says something does. Plain bytes, WebLogic's, do only without sc-bytes.
 var w3cFields = map[string]fieldKind{
 	"c-ip": kindClient, "cs-username": kindUser, "cs-method": kindMethod, "cs-uri-stem": kindPath, "cs-uri": kindPath,
 	"cs(host)": kindHost, "x-host-header": kindHost, "cs-host": kindHost, "cs(referer)": kindReferer, "cs(user-agent)": kindAgent,
@@ -79,7 +80,11 @@ func (w *w3cFamily) format(header string) (*Format, error) {
 	columns := make([]w3cColumn, len(names))
 	has := map[fieldKind]bool{}
 	for i, name := range names {
-		kind := w.options.Fields.kindOf(name, w3cFields[strings.ToLower(name)])
+		known := w3cFields[strings.ToLower(name)]
+		if strings.EqualFold(name, "bytes") && slices.ContainsFunc(names, isSent) {
+			known = kindText
+		}
+		kind := w.options.Fields.kindOf(name, known)
 		columns[i] = w3cColumn{kind: kind}
 		if has[kind] = true; kind != kindText && kind < kindCount {
 			f.fields[kindInfos[kind].feeds] = true
@@ -100,6 +105,8 @@ func (w *w3cFamily) format(header string) (*Format, error) {
 	w.formats[header] = f
 	return f, nil
 }
+
+func isSent(name string) bool { return strings.EqualFold(name, "sc-bytes") }
 
 // after is the format in force behind a block of lines that begins with f.
 func (w *w3cFamily) after(f *Format, block []byte) *Format {

@@ -98,6 +98,9 @@ var later = []kind{
 	{"WebLogic", "docs.oracle.com: extended log format", "#Version:\t1.0\n#Fields:\tc-ip date time time-taken cs-method cs-uri sc-status bytes cs(User-Agent)\n#Software:\tWebLogic\n", func(v visit) string {
 		return fmt.Sprintf("%s\t%s\t%s\t0.004\t%s\t%s\t%d\t%d\t%q", v.client, v.at.Format(time.DateOnly), v.at.Format(time.TimeOnly), v.method, v.path, v.status, v.bytes, v.agent)
 	}, "w3c", "host route ms end referer"},
+	{"W3C with two counts of bytes", "", "#Fields: c-ip date time cs-method cs-uri sc-status sc-bytes bytes cs(User-Agent)\n", func(v visit) string {
+		return fmt.Sprintf("%s %s %s %s %s %d %d 9 %s", v.client, v.at.Format(time.DateOnly), v.at.Format(time.TimeOnly), v.method, v.path, v.status, v.bytes, strings.ReplaceAll(v.agent, " ", "+"))
+	}, "w3c", "host route ms end referer"},
 	{"Gitea", "go-gitea/gitea#33814", "", func(v visit) string {
 		return fmt.Sprintf("%s ...eb/routing/logger.go:102:func1() [I] router: completed %s %s for %s:40112, %d %s in 4.1ms @ web/home.go:32(web.Home)", v.at.Format("2006/01/02 15:04:05"), v.method, v.path, v.client, v.status, map[int]string{200: "OK", 404: "Not Found"}[v.status])
 	}, "gitea", "host route ms referer agent bytes"},
@@ -152,8 +155,8 @@ func TestStatedNamesStay(t *testing.T) {
 	}
 }
 
-// What servers have of themselves is not a client: their nodes, what they hand on to.
-func TestServersAreNoClients(t *testing.T) {
+// What servers have of themselves is not a client: their nodes, what they hand on to. Nor is each type of requests a method.
+func TestNamesThatMislead(t *testing.T) {
 	for _, c := range []struct {
 		line   func(i int) string
 		client string
@@ -167,6 +170,9 @@ func TestServersAreNoClients(t *testing.T) {
 		{func(i int) string {
 			return fmt.Sprintf(`{"@timestamp":"2026-01-01T00:00:00Z","remote_addr":"127.0.0.1","addr":"10.0.9.%d","x_forwarded_for":"192.0.2.7","method":"GET","path":"/"}`, i)
 		}, "client=remote_addr|addr,"},
+		{func(i int) string {
+			return fmt.Sprintf(`{"@timestamp":"2026-01-01T00:00:00Z","ip":"192.0.2.%d","request_type":"ajax","path":"/"}`, i)
+		}, "client=ip,path=path"},
 	} {
 		var log strings.Builder
 		for i := range 20 {

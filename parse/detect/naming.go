@@ -30,6 +30,10 @@ func (d *Detector) settle(found parse.FieldMapping, lines [][]byte, compile comp
 			return len(values) > 0 && !slices.ContainsFunc(values, isDigits)
 		})
 	}
+	if slices.Contains(found["method"], requestType) && !slices.Contains(d.choice.Options.Fields["method"], requestType) &&
+		!slices.ContainsFunc(d.values(found, "user", requestType, lines, compile), isMethod) {
+		found["method"] = slices.DeleteFunc(slices.Clone(found["method"]), func(key string) bool { return key == requestType })
+	}
 	if keys := found["request_time"]; len(keys) > 0 && len(d.choice.Options.Fields["request_time"]) == 0 {
 		delete(found, "request_time")
 		switch took := d.values(found, "user", keys[0], lines, compile); {
@@ -43,6 +47,13 @@ func (d *Detector) settle(found parse.FieldMapping, lines [][]byte, compile comp
 		}
 	}
 	return found, said
+}
+
+// requestType is a method with WordPress VIP, and other things elsewhere: ajax, page.
+const requestType = "request_type"
+
+func isMethod(value string) bool {
+	return meanings[meaningOf("request_method")].looks().MatchString(strings.ToUpper(value))
 }
 
 // settleClient lets another name be that of the client where the first is always one address of the own network, which
