@@ -28,7 +28,7 @@ type nginxPlace struct {
 	outer  *nginxPlace
 	states stated
 	conns  bool // whether a limit_conn stands in it, or how they refuse
-	away   bool // whether it answers before limits are asked, or comes after that: a redirect, a named location
+	away   bool // whether lines do not matter there: limits are asked later, or before, or it is for certificates
 	whole  bool // whether a location in it takes all requests
 }
 
@@ -59,8 +59,11 @@ func readNginxWithin(file string) (*Within, error) {
 func (w *Within) addNginx(d *nginxconf.Directive, outer *nginxPlace) {
 	title := escape.Visible(fmt.Sprintf("%s (%s)", strings.Join(append([]string{d.Name}, d.Args...), " "), d.Place()))
 	p := &nginxPlace{kind: d.Name, title: title, outer: outer, states: stated{}}
-	p.away = outer != nil && outer.away || len(d.Args) > 0 && strings.HasPrefix(d.Args[0], "@") ||
-		slices.ContainsFunc(d.Block, func(inner *nginxconf.Directive) bool { return inner.Name == "return" })
+	last := strings.Join(d.Args[max(0, len(d.Args)-1):], "")
+	p.away = strings.HasPrefix(last, "@") || strings.Contains(last, ".well-known") || slices.ContainsFunc(d.Block, answersAll)
+	for o := outer; o != nil; o = o.outer { // a location's return does not hold in those within
+		p.away = p.away || o.kind == "server" && o.away
+	}
 	w.places = append(w.places, p)
 	for _, inner := range d.Block {
 		switch inner.Name {
@@ -72,6 +75,14 @@ func (w *Within) addNginx(d *nginxconf.Directive, outer *nginxPlace) {
 			p.states.add(inner.Name, strings.Join(inner.Args, " "))
 		}
 	}
+}
+
+// redirectsAll matches what a rewrite has if it redirects every request.
+var redirectsAll = lazy.Regexp(`^(\^|\^?/?\(?\.\*\)?\$?|\^?/) (https?://.*|.* (permanent|redirect))$`)
+
+// answersAll reports whether a directive answers every request, before limits are asked.
+func answersAll(d *nginxconf.Directive) bool {
+	return d.Name == "return" || d.Name == "rewrite" && redirectsAll().MatchString(strings.Join(d.Args, " "))
 }
 
 // nginxConns returns comments for lines of limit_conn that go into http. An error says that some place has limits of

@@ -27,6 +27,22 @@ func TestWhatLimitsAlreadyIsSaid(t *testing.T) {
 			"server", "http {\nserver {\nreturn 301 /;\n}\nserver {\nlocation / {\nlimit_req zone=a;\n}\nlocation @app {\n}\n}\n}",
 			"error: location / (FILE:6) limits already",
 		},
+		{
+			"http", "http {\nserver {\nlocation / {\nlimit_req zone=a;\n}\nlocation /a {\nreturn 404;\nlocation /a/b {\n}\n}\n}\n}",
+			"# not in location / (FILE:3): limited already\nlocation / (FILE:3): limit_req_dry_run off; limit_req_status 503;",
+		},
+		{
+			"http", "http {\nserver {\nlocation ^~ /.well-known/acme-challenge/ {\n}\nlocation / {\nreturn 301 /;\n}\n}\nserver {\nlimit_req zone=a;\n}\n}",
+			"error: server (FILE:9) limits already",
+		},
+		{
+			"http", "http {\nserver {\nrewrite ^(.*)$ https://x$1 permanent;\nlocation /a {\nlocation /a/b {\n}\n}\n}\nserver {\nlimit_req zone=a;\n}\n}",
+			"error: server (FILE:9) limits already",
+		},
+		{
+			"http", "http {\nserver {\nrewrite ^/a /b permanent;\n}\nserver {\nlimit_req zone=a;\n}\n}",
+			"# not in server (FILE:5): limited already\nserver (FILE:5): limit_req_dry_run off; limit_req_status 503;",
+		},
 		{"http", "http {\nserver {\nlocation / {\nlimit_req zone=a;\n}\n}\n}", "error: location / (FILE:3) limits already"},
 		{
 			"http", "http {\nserver {\nlimit_req_dry_run on;\nlocation ^~ /a {\n}\nlocation = / {\nlimit_req zone=a;\n}\n}\n}",
