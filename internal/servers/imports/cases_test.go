@@ -410,6 +410,8 @@ func TestBesideWhatGuidesHave(t *testing.T) {
 		{"here.tf", "", "resource \"cloudflare_ruleset\" \"r\" {\n  rules {\n    expression = <<-EOT\n      http.request.uri.path eq \"/a\" and\n" +
 			"      http.request.method eq \"POST\"\n    EOT\n    ratelimit {\n      characteristics = [\"ip.src\"]\n      period = 60\n" +
 			"      requests_per_period = 5\n    }\n  }\n}\n", "match: {method: POST, path: /a}\n"},
+		{"here.tf", "", "resource \"cloudflare_ruleset\" \"r\" {\n  rules {\n    expression = \"true\"\n    description = <<EOT\nno end\n    ratelimit {\n" +
+			"      characteristics = [\"ip.src\"]\n      period = 60\n      requests_per_period = 5\n    }\n  }\n}\n", "name: 'cloudflare <<EOT no end'\n"},
 		{
 			"istio.yaml", "", "kind: EnvoyFilter\nspec:\n  configPatches:\n  - patch: {value: {rate_limits: [{actions: [{remote_address: {}}]}]}}\n",
 			"NOT AS THERE: istio.yaml:4: nothing here says what the rate limit service makes of these actions",
@@ -422,7 +424,8 @@ func TestBesideWhatGuidesHave(t *testing.T) {
 			"other.vcl", "varnish", "sub vcl_recv {\n  if (vsf.is_denied(req.http.X-Key, 5, 1s)) { return (synth(429)); }\n}\n",
 			"NOT AS THERE: other.vcl:2: vsf.is_denied is of a module that is not read",
 		},
-		{"nginx.conf", "", zone + "server { if ($http_user_agent != \"-\") { return 403; } limit_req zone=a; }", "nginx.conf:2: logs have - where there is no $http_user_agent"},
+		{"nginx.conf", "", zone + "server { if ($http_user_agent != \"-\") { return 403; } limit_req zone=a; }", "nginx.conf:2: logs have - where there is no $http_user_agent, which is not what this asks for: every request"},
+		{"nginx.conf", "", zone + "server { if ($http_user_agent = \"-\") { return 403; } limit_req zone=a; }", "nginx.conf:2: logs have - where there is no $http_user_agent, which is not what this asks for: no request"},
 		{"nginx.conf", "", zone + "map $http_user_agent $x {\n- 0; default 1; }\nserver { if ($x) { return 403; } limit_req zone=a; }", "no request is found that comes to a limit_req"},
 		{"nginx.conf", "", zone + "map $http_user_agent $x {\n- 0; default 1; }\nserver { if ($x) { return 403; } limit_req zone=a; }", "nginx.conf:3: logs have - where there is no"},
 		{"nginx.conf", "", "limit_req_zone $binary_remote_addr zone=a:1m rate=10;\nserver { limit_req zone=a; }", "limit: 'nginx:10r/s'\n"},

@@ -291,7 +291,7 @@ func (r *nginxReader) condition(d *nginxconf.Directive) (Set, bool) {
 		value = d.Args[2]
 	}
 	if onlyDash(value, strings.HasPrefix(operator, "~")) {
-		r.tell(d.Place(), dash, d.Args[0])
+		r.tell(d.Place(), dash, d.Args[0], map[bool]string{false: "no", true: "every"}[negated])
 	}
 	var fitting []Set
 	for _, c := range r.cases(d.Args[0], d) {

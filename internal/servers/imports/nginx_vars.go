@@ -198,7 +198,7 @@ func (r *nginxReader) conditioned(d *nginxconf.Directive, pieces []piece, entrie
 			continue
 		}
 		if onlyDash(e.key, e.regexp) {
-			r.tell(e.Place(), dash, d.Args[0])
+			r.tell(e.Place(), dash, d.Args[0], "no")
 		}
 		if pieces[0].variable == "server_port" {
 			r.lose(d.Place(), "only a log with the port tells what $server_port was; else it is taken for none of those here")
@@ -257,7 +257,7 @@ func onlyDash(text string, regexp bool) bool {
 	return !regexp && text == "-" || regexp && strings.TrimPrefix(text, "*") == "^-$"
 }
 
-const dash = "logs have - where there is no %s, which is not what this asks for: no request is taken to fit it"
+const dash = "logs have - where there is no %s, which is not what this asks for: %s request is taken to fit it"
 
 func conditionOnAgent(e entry) (Set, bool) {
 	switch {

@@ -32,7 +32,7 @@ type parser struct {
 	at     int
 	breaks []int  // where lines end
 	line   int    // of the last token, from 0
-	here   string // the last heredoc
+	here   string // the last heredoc; its first line if it has no end
 }
 
 // next is the next token that says something; "" at the end.
@@ -115,11 +115,11 @@ func (p *parser) value(depth int) *policy.Tree {
 		}
 		return at
 	}
-	if strings.HasPrefix(token, "<<") {
+	if strings.HasPrefix(token, "<<") && p.here != token {
 		at.Text = p.here
 		return at
 	}
-	at.Text = unquoted(token)
+	at.Text = unquoted(strings.TrimSpace(token))
 	open := 0
 	for p.at < len(p.tokens) { // what else belongs to an expression
 		span := p.tokens[p.at]
