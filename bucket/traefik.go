@@ -70,12 +70,33 @@ func NewTraefik(spec limit.Spec) (limit.Limiter, error) {
 // Horizon is the time after which a key is forgotten, or in which the emptiest bucket refills if that is shorter.
 func (b *Traefik) Horizon() limit.Time { return b.horizon }
 
-// Cycle returns how soon a key can be forgotten again and again, and what it is admitted each time: from a full bucket on, in
-// the first second of the clock.
+// Cycle returns how soon a key can be forgotten again and again, and what it is admitted each time: from a full bucket
+// on, in the first second of the clock.
 func (b *Traefik) Cycle() (every limit.Time, admits int64) {
 	refilled := b.inflow * int64(limit.Second-1)
 	admits = 1 + b.room/b.token + refilled/b.token + (b.room%b.token+refilled%b.token)/b.token
 	return limit.Time(b.age) * limit.Second, admits
+}
+
+// Most returns how many requests of one key are admitted in a span at most. Who is never silent gets less than who has a
+// burst at the end of a second, and another one in each cycle; the last of these goes on to the end of the span, or one
+// more comes.
+func (b *Traefik) Most(span limit.Time) float64 {
+	every, again := b.Cycle()
+	cycles, rest := float64(span/every), span%every
+	most := b.within(span)
+	if cycles > 0 {
+		most = max(most, b.within(1)+(cycles-1)*float64(again)+b.within(limit.Second-1+rest))
+	}
+	if left := limit.Second - 1 + rest - every; left > 0 {
+		most = max(most, b.within(1)+cycles*float64(again)+b.within(left))
+	}
+	return most
+}
+
+// within returns what a full bucket admits in a span, at whose end nothing counts.
+func (b *Traefik) within(span limit.Time) float64 {
+	return 1 + math.Floor((float64(b.room)+float64(b.inflow)*float64(span-1))/float64(b.token))
 }
 
 // forgets reports whether a key seen at last, and then not for elapsed microseconds, is forgotten at t.

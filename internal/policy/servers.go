@@ -7,8 +7,10 @@ import (
 	"regexp"
 	"strings"
 
+	"shadow/bucket"
 	"shadow/internal/request"
 	"shadow/limit"
+	"shadow/report/format"
 )
 
 // A Server is something that enforces limits and can be configured to come close to one.
@@ -100,8 +102,8 @@ func (v Server) equivalent(spec limit.Spec, s limit.Shape) Equivalent {
 }
 
 // unlikeBucket says how a bucket differs from what it stands in for.
-func unlikeBucket(s limit.Shape, bucket limit.Spec) string {
-	p, err := New(bucket, request.ByClient)
+func unlikeBucket(s limit.Shape, near limit.Spec) string {
+	p, err := New(near, request.ByClient)
 	if s.Span == 0 || err != nil {
 		return s.Unlike
 	}
@@ -112,11 +114,11 @@ func unlikeBucket(s limit.Shape, bucket limit.Spec) string {
 	b := d.Shape()
 	refilled := math.Ceil(float64(b.Count)*float64(s.Span)/float64(b.Period)*(1-1e-12)) - 1 // at an end of the span nothing counts
 	most := float64(b.AtOnce) + refilled
-	if forgets, ok := d.(interface{ Cycle() (limit.Time, int64) }); ok { // a burst, and another one once it is forgotten
-		every, again := forgets.Cycle()
-		most = max(most, float64(b.AtOnce)+float64(again)*float64(s.Span/every))
+	if t, ok := d.(*bucket.Traefik); ok {
+		most = t.Most(s.Span)
 	}
-	return join(fmt.Sprintf("it admits up to %.0f in some spans of %s", most, limit.FormatPeriod(s.Span)), s.Unlike)
+	number := format.Thousands(int64(min(most, math.MaxInt64/2)))
+	return join(fmt.Sprintf("it admits up to %s in some spans of %s", number, limit.FormatPeriod(s.Span)), s.Unlike)
 }
 
 // equivalentOnHost returns what to set for a limit on each of its hosts.

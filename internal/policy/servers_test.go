@@ -10,6 +10,7 @@ import (
 	"shadow/internal/request"
 	"shadow/limit"
 	"shadow/limit/limittest"
+	"shadow/report/format"
 )
 
 // What to set on each server, in a file that -update rewrites: limits at the margin, the servers indented.
@@ -145,4 +146,52 @@ func TestExamples(t *testing.T) {
 			t.Errorf("%s: its example %s makes %v, %v", a.Name, a.Example, p, err)
 		}
 	}
+}
+
+// What Traefik is said to admit at most in a span is what it does admit to who falls silent until it forgets, some times
+// or each time, from the end of a second on.
+func TestMostOfTraefik(t *testing.T) {
+	for text, span := range map[string]limit.Time{
+		"traefik:120/s,burst=600": 5 * limit.Second, "traefik:10/s,burst=50": 6 * limit.Second, "traefik:10/s,burst=51": 5500 * limit.Millisecond,
+		"traefik:10/s,burst=52": 500 * limit.Millisecond, "traefik:1/5s,burst=6": 35 * limit.Second, "traefik:1/5s,burst=7": 35*limit.Second + 1,
+		"traefik:1/5s,burst=8": 35500 * limit.Millisecond, "traefik:7/30s,burst=3": 34 * limit.Second,
+		"traefik:1/36s,burst=100": 200 * limit.Second, "traefik:10/s,burst=1": 6 * limit.Second, "traefik:19/10s,burst=4": 3 * limit.Second,
+	} {
+		spec, err := limit.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		most := 0
+		for cycles := range 9 {
+			most = max(most, admittedToSilent(t, spec, span, cycles))
+		}
+		said := unlikeBucket(limit.Shape{Span: span}, spec)
+		if !strings.Contains(said, " up to "+format.Thousands(int64(most))+" in") || span == 5*limit.Second && most != 2160 {
+			t.Errorf("%s admits %d in %s, but %s", text, most, limit.FormatPeriod(span), said)
+		}
+	}
+}
+
+// admittedToSilent returns what a limit of Traefik admits in a span to who asks all the time, but in some first cycles
+// only in the first second.
+func admittedToSilent(t *testing.T, spec limit.Spec, span limit.Time, cycles int) (n int) {
+	p, err := New(spec, request.ByClient)
+	if err != nil {
+		t.Fatal(err)
+	}
+	limiter, state := p.Parts[0].Limiter, new(limit.State)
+	every, _ := limiter.(interface{ Cycle() (limit.Time, int64) }).Cycle()
+	const start = limit.Second - 1
+	for now := start; now < start+span; {
+		wait := limiter.Wait(state, now)
+		if wait == 0 {
+			limiter.Charge(state, now, false)
+			n++
+		} else if int(now/every) < cycles && (now+wait)%every >= limit.Second {
+			now += every - now%every
+		} else {
+			now += wait
+		}
+	}
+	return n
 }
