@@ -313,7 +313,8 @@ func (d *Detector) orGuess(found Detection, lines [][]byte) Detection {
 	if !unread && !found.swapped() || !strings.ContainsAny(found.Format.Text, "$%") {
 		return found
 	}
-	if g := d.guess(lines); g.agents > 0 && g.sound >= found.sound && !g.swapped() {
+	if g := d.guess(lines); g.agents > 0 && g.sound >= found.sound && !g.swapped() &&
+		(!strings.HasPrefix(found.Format.Text, "%h") || strings.HasPrefix(g.Format.Text, "$remote_addr")) { // another may be the server's
 		return g.taken()
 	}
 	if unread {
