@@ -80,7 +80,7 @@ var groups = []group{
 			{name: "wc -l", command: "wc -l {log}"},
 			{name: "replay", command: three + quiet, cores: 2, targets: []target{cpuRatio("wc -l", 30)}},
 			{name: "sweep", command: "{shadow} sweep {log}" + quiet, targets: []target{cpuRatio("replay", 4)}},
-			{name: "suggest", command: "{shadow} suggest {log} --quiet", targets: []target{cpuRatio("replay", 8)}},
+			{name: "suggest", command: "{shadow} suggest {log} --quiet", targets: []target{cpuRatio("replay", 6.5)}},
 			{name: "keys", command: "{shadow} keys {log} --quiet", targets: []target{cpuRatio("replay", 8)}},
 			{name: "stored", command: three + " --quiet --db {db}", cores: 2, fresh: "{db}", targets: []target{cpuRatio("replay", 2.2)}},
 		},
