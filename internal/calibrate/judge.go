@@ -140,8 +140,8 @@ func fit(all []timeline, j *judge, delays bool) *Fit {
 	return f
 }
 
-// wrongBySecond counts how many more or fewer requests than the server a limit refuses of a timeline, second by second. One too
-// many in a second makes up for one too few in the next: when in its second a request came decides which it is.
+// wrongBySecond counts how many more or fewer requests than the server a limit refuses of a timeline, second by second.
+// One too many in a second makes up for one too few in the next: when in its second a request came decides which it is.
 func wrongBySecond(t *timeline, by []Verdict) (wrong int64) {
 	var open, more int64 // of the second before, and of this one
 	for i := range by {

@@ -49,8 +49,8 @@ func endsEarly(failed string) bool {
 }
 
 // compareLibraries has both libraries read a gzip file. Where that ends early, ISA-L may read a little further. Where it
-// is damaged in several places, sameError is false: each library may find another one first, and ISA-L gave nothing of
-// some blocks of which Go gave a few bytes.
+// is damaged in several places, sameError is false: each library may find another one first, and of some
+// blocks Go gave a few bytes and ISA-L none.
 func compareLibraries(t *testing.T, stored []byte, buffered, size int, sameError bool) {
 	t.Helper()
 	want, wantFailed := unpack(new(goMember), stored, buffered, size)

@@ -62,8 +62,8 @@ func (r *Suggest) paste(ctx context.Context, to *advice.Answer, first bool) erro
 // leftOutNamed is the most flags that are named of those that leave requests out.
 const leftOutNamed = 3
 
-// leftOut says what --exclude leaves out that lines do not exempt, which is all but addresses, and how much the limit would
-// refuse with that. Of one action, or of what is read once, the number is not known.
+// leftOut says what --exclude leaves out that lines do not exempt, which is all but the addresses of some servers, and how
+// much the limit would refuse with that. Of one action, or of what is read once, the number is not known.
 func (r *Suggest) leftOut(ctx context.Context, to *advice.Answer, exempts bool, exempt []netip.Prefix) error {
 	var let []string
 	if exempts {

@@ -45,10 +45,8 @@ func admits(text string, s sweep.Shape, n int64, time limit.Time) int64 {
 	if err != nil {
 		return most
 	}
-	if forgets, ok := policies[0].Parts[0].Limiter.(interface{ Cycle() (limit.Time, int64) }); ok {
-		every, again := forgets.Cycle()
-		again = ceilProduct(again, int64(time/every), 1)
-		return max(most, n+min(again, math.MaxInt64-n)) // the first just before a second ends
+	if forgets, ok := policies[0].Parts[0].Limiter.(interface{ Most(span limit.Time) float64 }); ok {
+		return max(most, int64(min(forgets.Most(time), math.MaxInt64/2)))
 	}
 	return most
 }

@@ -58,7 +58,7 @@ func TestAdmitsWhatTheGreedyGet(t *testing.T) {
 }
 
 // Who falls silent until Traefik forgets is admitted so much: a burst at the end of a second, then what comes in the first
-// second of each cycle. It is never less than what the greedy get, but for one request that is delayed.
+// second of each cycle. It is never less than what the greedy get, and one more where a request is delayed.
 func TestAdmitsWhatTheForgottenGet(t *testing.T) {
 	for _, c := range []struct {
 		count int64
@@ -87,7 +87,7 @@ func TestAdmitsWhatTheForgottenGet(t *testing.T) {
 			}
 		}
 		most := Admits(s, c.n, limit.Minute)
-		if got := admits(text, s, c.n, limit.Minute); got != max(want, most) {
+		if got := admits(text, s, c.n, limit.Minute); got < max(want, most) || got > max(want, most)+1 {
 			t.Errorf("%s admits %d, want %d, and %d to who is never silent", text, got, want, most)
 		}
 	}

@@ -18,7 +18,7 @@ import (
 //
 // So each request is compared with one other, needs no slot, and is counted nowhere.
 
-// busiest is the busiest window of one length, for every key, each of which must belong to one client. No request may be
+// busiest finds the busiest window of one length for every key. Each key must belong to one client, and no request may be
 // warm.
 type busiest struct {
 	span

@@ -10,8 +10,8 @@ import (
 	"shadow/parse"
 )
 
-// Names do not say all. Several may be those of the client, of which one is a proxy's own; and a request_time is in
-// seconds with nginx, in milliseconds with some CDNs. The values show it, or leave it open. What was chosen is said.
+// Names do not say all. Several may name the client, and one of them a proxy. A request_time is in seconds with nginx, in
+// milliseconds with some CDNs. The values show it, or leave it open. What was chosen is said.
 
 // A compiler makes a format of a mapping.
 type compiler func(parse.FieldMapping, parse.Options) (*parse.Format, error)

@@ -181,8 +181,8 @@ func (l *Location) explains() bool {
 	return l.Best != nil && part*l.Best.Wrong < min(l.Refused, l.Requests-l.Refused)
 }
 
-// couldBe reports whether whole seconds hide if a limit explains the refusals: it decides otherwise mostly within a second. A
-// request of a busy client then changes place with the next one, and so on.
+// couldBe reports whether whole seconds hide if a limit explains the refusals: it decides otherwise mostly within a second.
+// A request of a busy client then changes place with the next one, and so on.
 func (l *Location) couldBe() bool {
 	const part = 5
 	return l.whole && part*l.Best.WrongBySecond < min(l.Refused, l.Requests-l.Refused)
