@@ -181,9 +181,29 @@ func (s *redisSoak) compareEach() (m marks) {
 		add(other, 1)
 	}
 	if len(balance) > 0 {
-		s.t.Errorf("%d of %d would-blocks differ", len(balance), m.all)
+		s.t.Errorf("%d of %d would-blocks differ, among them\n%s", len(balance), m.all, s.differing(func(line string) bool {
+			return balance[maphash.String(seed, line)] != 0
+		}))
 	}
 	return m
+}
+
+// differing returns the first lines of each file that the other one does not have, for whoever has to find out why.
+func (s *redisSoak) differing(differs func(line string) bool) string {
+	var text strings.Builder
+	for _, name := range []string{"would-blocks", "alone"} {
+		left, number := 50, 0
+		for line := range s.linesOf(name) {
+			number++
+			if differs(strings.Replace(line, `,"degraded":true`, "", 1)) {
+				fmt.Fprintf(&text, "%s:%d: %s\n", name, number, line)
+				if left--; left == 0 {
+					break
+				}
+			}
+		}
+	}
+	return text.String()
 }
 
 // count takes in a would-block. One of a second and a half before Redis was killed was judged when it was away.
