@@ -3,8 +3,10 @@ package tail
 import (
 	"io"
 	"math/rand/v2"
+	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"shadow/internal/logfile"
 )
@@ -50,5 +52,43 @@ func TestPipeOfLongLines(t *testing.T) {
 		if got := b.tail.Tally(); got.Lines != tally.Lines || got.Unreadable != tally.Unreadable || b.out.String() != want {
 			t.Errorf("seed %d: %d lines, %d unreadable, want %d, %d; or the would-blocks differ", seed, got.Lines, got.Unreadable, tally.Lines, tally.Unreadable)
 		}
+	}
+}
+
+// A slowFile is a file on a disk that keeps its reader waiting, while the clock goes on.
+type slowFile struct {
+	*os.File
+	wait func()
+}
+
+func (f slowFile) Read(b []byte) (int, error) {
+	f.wait()
+	return f.File.Read(b[:min(len(b), 1000)])
+}
+
+// A log that is given as standard input is never silent, however long a disk takes: none of it comes late.
+func TestSlowFileIsNotSilent(t *testing.T) {
+	b := newBench(t, "token:2/10s")
+	r := seeded(t, 1)
+	var text strings.Builder
+	for n := range 300 { // out of order by less than the lateness
+		text.WriteString(line(1+r.IntN(3), b.now.Add(time.Duration(n)*100*time.Millisecond-time.Duration(r.IntN(3000))*time.Millisecond)))
+	}
+	check(t, os.WriteFile(b.path("history"), []byte(text.String()), 0o600))
+	f, err := os.Open(b.path("history"))
+	check(t, err)
+	defer f.Close()
+	b.names = []string{"-"}
+	b.change = func(o *Options) {
+		o.Stdin, o.State, o.Events = slowFile{f, func() { time.Sleep(5 * time.Millisecond) }}, "", ""
+	}
+	b.start()
+	for !b.tail.set.Ended() {
+		b.step(10 * time.Second)
+	}
+	b.stop()
+	want, tally := b.replayed([]byte(text.String()))
+	if got := b.tail.Tally(); got.Late != 0 || got.Lines != tally.Lines || b.out.String() != want {
+		t.Errorf("%d lines, %d late, want %d, 0; or the would-blocks differ", got.Lines, got.Late, tally.Lines)
 	}
 }

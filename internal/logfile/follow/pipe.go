@@ -51,9 +51,14 @@ func (l *Log) openFIFO() error {
 	return nil
 }
 
-// openStdin takes in standard input.
+// openStdin takes in standard input. Of a file all is there: it is never silent, however slow the disk is.
 func (l *Log) openStdin() {
-	l.pipe, l.files = true, []File{openPipe(l.set.Stdin, l.set.Wake, l.set.Now)}
+	p := openPipe(l.set.Stdin, l.set.Wake, l.set.Now)
+	if f, ok := l.set.Stdin.(fs.File); ok {
+		info, err := f.Stat()
+		p.waits = err == nil && info.Mode().IsRegular()
+	}
+	l.pipe, l.files = true, []File{p}
 }
 
 // An endless is a named pipe that has no end: there may be another writer as soon as one is gone.
@@ -75,6 +80,7 @@ type pipe struct {
 	chunks chan []byte
 	queued atomic.Int64 // bytes in chunks
 	held   []byte       // whole lines, and the beginning of one
+	waits  bool         // whether to wait for lines, as for those of a file
 
 	skipping bool // inside a line of which no more is wanted
 	over     bool
@@ -115,12 +121,8 @@ func openPipe(r io.Reader, wake chan<- struct{}, now func() time.Time) *pipe {
 // much that its length tells.
 func (p *pipe) fill() {
 	for !p.over && (len(p.held) < pipeBlock || bytes.IndexByte(p.held, '\n') < 0) {
-		var chunk []byte
-		select {
-		case more, open := <-p.chunks:
-			p.queued.Add(int64(-len(more)))
-			chunk, p.over = more, !open
-		default:
+		chunk, some := p.take()
+		if !some {
 			return
 		}
 		if p.skipping {
@@ -133,6 +135,23 @@ func (p *pipe) fill() {
 			p.skipping = true
 		}
 	}
+}
+
+// take takes the next of what has come; false if there is nothing yet.
+func (p *pipe) take() (chunk []byte, some bool) {
+	var open bool
+	if p.waits {
+		chunk, open = <-p.chunks
+	} else {
+		select {
+		case chunk, open = <-p.chunks:
+		default:
+			return nil, false
+		}
+	}
+	p.queued.Add(int64(-len(chunk)))
+	p.over = !open
+	return chunk, true
 }
 
 func (p *pipe) next(b *logfile.Block) (bool, error) {
