@@ -355,22 +355,58 @@ func (p *nginxPlace) target(text string) (*nginxPlace, bool) {
 	return found, true
 }
 
+// sentTo is the location whose limits judge what is sent to a name or a path, for which the server's directives are run
+// again; false where that is not known.
+func (r *walker) sentTo(text string, w way) (*nginxPlace, bool) {
+	path, _, _ := strings.Cut(text, "?")
+	if !strings.HasPrefix(path, "/") || strings.Contains(path, "$") {
+		return r.root.target(text)
+	}
+	w.place, w.path, w.code, w.over = &r.root, path, "", false
+	found, known := r.root.target(path)
+	for _, v := range r.script(r.root.Block, w) {
+		if next, ok := r.root.target(v.path); ok && v.code == "" && len(next.judging()) > 0 {
+			found, known = next, true
+		}
+	}
+	return found, known
+}
+
+// withoutQuery tells of what leads on without the query, which a log then lacks, though limits count by a part of it.
+func (r *walker) withoutQuery(blocks []*nginxconf.Directive) {
+	for _, name := range slices.Sorted(maps.Keys(r.asked)) {
+		if !strings.HasPrefix(name, "arg_") {
+			continue
+		}
+		for _, d := range blocks {
+			last := d.Args[max(0, len(d.Args)-1):]
+			if (d.Name == "try_files" || d.Name == "error_page") && len(last) > 0 && strings.HasPrefix(last[0], "/") && !strings.Contains(last[0], "args") {
+				r.lose(d.Place(), "%s %s leads on without the query: a log has no $%s of that, by which limits count there", d.Name,
+					strings.Join(d.Args, " "), name)
+			}
+		}
+	}
+}
+
 // aside tells of requests that count in other locations besides: for pages of errors and for folders.
 func (r *walker) aside() {
 	for _, w := range r.all {
-		if w.code == "" && len(w.place.limits.limits) > 0 && r.keyless(w).never {
-			continue // a request is judged once
-		}
 		blocks := w.place.Block
 		if w.place.Directive != r.root.Directive {
 			blocks = slices.Concat(blocks, r.root.Block)
+		}
+		if len(w.place.limits.limits) > 0 {
+			r.withoutQuery(blocks)
+		}
+		if w.code == "" && len(w.place.limits.limits) > 0 && r.keyless(w).never {
+			continue // a request is judged once
 		}
 		passes := slices.ContainsFunc(w.place.Block, func(d *nginxconf.Directive) bool {
 			return strings.HasSuffix(d.Name, "_pass") || d.Name == "try_files"
 		})
 		for _, d := range blocks {
 			for _, name := range w.asideNames(d, passes) {
-				target, known := r.root.target(name)
+				target, known := r.sentTo(name, w)
 				if known && len(target.judging()) > 0 && (w.code != "" || target.title() != w.place.title()) {
 					r.lose(d.Place(), "%s %s: what it sends to location %s counts there as well, and here only what asks for that",
 						d.Name, strings.Join(d.Args, " "), target.title())
