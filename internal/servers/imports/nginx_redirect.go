@@ -388,13 +388,20 @@ func (r *walker) withoutQuery(blocks []*nginxconf.Directive) {
 	}
 }
 
+// around are the directives of a location and of the levels around it, which it may have inherited; false if it is not there.
+func (p *nginxPlace) around(location *nginxconf.Directive) (blocks []*nginxconf.Directive, there bool) {
+	for _, q := range slices.Concat(p.within, p.named) {
+		if inner, there := q.around(location); there {
+			return slices.Concat(inner, p.Block), true
+		}
+	}
+	return p.Block, p.Directive == location
+}
+
 // aside tells of requests that count in other locations besides: for pages of errors and for folders.
 func (r *walker) aside() {
 	for _, w := range r.all {
-		blocks := w.place.Block
-		if w.place.Directive != r.root.Directive {
-			blocks = slices.Concat(blocks, r.root.Block)
-		}
+		blocks, _ := r.root.around(w.place.Directive)
 		if len(w.place.limits.limits) > 0 {
 			r.withoutQuery(blocks)
 		}
