@@ -67,6 +67,7 @@ func (e *entries) join(more *entries) {
 
 func (l *enforced) share(c traffic.Carrier) {
 	l.closeAll()
+	c.Sum(&l.outage.down)
 	c.Counts(traffic.ActionName, &l.admitted)
 	for status := range l.statuses {
 		known := l.statuses[status] != nil

@@ -3,6 +3,7 @@ package findings
 import (
 	"cmp"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -20,7 +21,7 @@ import (
 //	                         a peak, all admitted   │ a burst, all refused
 //
 // while other clients, and the same actions, get other answers. So a directory that is forbidden is no limit, and
-// neither is a server that is down.
+// neither is a server that is down: a limit admits somebody in each minute, an outage nobody.
 
 const (
 	leastPeak     = 10   // requests admitted to a client in this minute of the clock and the one before
@@ -29,6 +30,8 @@ const (
 	leastInBursts = 20   //
 	longBurst     = 50   // one as long as that
 	smallShare    = .001 // of all requests: less is a note
+	leastDown     = 5    // answers of 503, to several clients, in a minute of an outage
+	mostlyDown    = 80   // percent of all of 503 in such minutes: they are none of a limit
 )
 
 // answer says what a status may mean.
@@ -67,6 +70,48 @@ type enforced struct {
 	admitted []int64          // requests by action
 	ok       int64            // of all
 	statuses [1000]*refused
+	outage   outage
+}
+
+// An outage counts the answers of 503 in minutes of the clock in which no request was admitted.
+type outage struct {
+	minute   limit.Time // the one at hand
+	n        int64      // of 503 in it
+	client   int32      // the first that got one
+	several  bool       // whether another one did
+	up       bool       // whether a request was admitted in it
+	admitted limit.Time // when the last one was
+	down     int64      // of 503 in such minutes
+}
+
+// end takes in the minute at hand, which is over.
+func (o *outage) end() {
+	if o.several && !o.up && o.n >= leastDown {
+		o.down += o.n
+	}
+	o.n, o.several = 0, false
+}
+
+// answer takes in a request that was admitted.
+func (o *outage) answer(at limit.Time) {
+	if o.admitted = at; o.n == 0 {
+		return
+	}
+	if at/limit.Minute == o.minute {
+		o.up = true
+	} else {
+		o.end()
+	}
+}
+
+// refuse takes in an answer of 503.
+func (o *outage) refuse(at limit.Time, client int32) {
+	if minute := at / limit.Minute; o.n == 0 || minute != o.minute {
+		o.end()
+		o.minute, o.client, o.up = minute, client, o.admitted/limit.Minute == minute
+	}
+	o.n++
+	o.several = o.several || o.client != client
 }
 
 // A peak is what was admitted to a client of late.
@@ -108,6 +153,7 @@ func (l *enforced) take(b *traffic.Batch, from, to int) {
 			}
 			l.admitted[b.Action[i]]++
 			l.ok++
+			l.outage.answer(at)
 			p.admit(at)
 			p.gone = false
 			continue
@@ -147,7 +193,9 @@ func (p *peak) turn(at limit.Time) {
 
 // refuse counts a request that may have been refused.
 func (l *enforced) refuse(client int32, p *peak, status uint16, at limit.Time, action uint16) {
-	p.gone = answers[status] == refusal
+	if p.gone = answers[status] == refusal; status == http.StatusServiceUnavailable {
+		l.outage.refuse(at, client)
+	}
 	p.refused = p.refused || p.gone
 	r := l.refused(status, at)
 	r.n++
@@ -183,6 +231,7 @@ func (l *enforced) closeAll() {
 	for client := range l.open {
 		l.close(client, &l.all.At(client).peak)
 	}
+	l.outage.end()
 }
 
 // close ends the burst of a client, and takes it down if it is a refusal of this client alone.
@@ -236,6 +285,9 @@ func (l *enforced) find(s *ingest.Stats) []Finding {
 		sure, begins := one.n > 0, r.begins
 		if one.n > 0 {
 			one.text += fmt.Sprintf(" (in %s of one client behind its peak)", format.Count(r.bursts, "burst"))
+		}
+		if status == http.StatusServiceUnavailable && 100*l.outage.down >= mostlyDown*r.n {
+			continue
 		}
 		if answers[status] == refusal {
 			sure, begins = sure || status == 429, r.at

@@ -58,6 +58,28 @@ func TestEnforcedByBursts(t *testing.T) {
 	}
 }
 
+// Where nobody is admitted for minutes, a server that answers with 503 is down; where somebody is, it refuses.
+func TestOutageIsNoLimit(t *testing.T) {
+	for _, admitted := range []bool{false, true} {
+		town := newStreet()
+		for minute := range limit.Time(10) {
+			for _, client := range []string{"192.0.2.1", "192.0.2.2", "192.0.2.3"} {
+				status := uint16(200)
+				if 3 <= minute && minute < 6 {
+					status = 503
+				}
+				town.send(client, "/shop", minute*limit.Minute, 20, status)
+			}
+			if admitted {
+				town.send("192.0.2.4", "/shop", minute*limit.Minute+10*limit.Second, 1, 200)
+			}
+		}
+		if f, found := town.enforced(); found != admitted {
+			t.Errorf("admitted %v: %+v", admitted, f)
+		}
+	}
+}
+
 // Two bursts show a limit from 20 requests on, one from 50 on.
 func TestLeastOfBursts(t *testing.T) {
 	for _, c := range []struct {
