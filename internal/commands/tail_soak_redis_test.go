@@ -188,7 +188,7 @@ func (s *redisSoak) compareEach() (m marks) {
 	return m
 }
 
-// differing returns the first lines of each file that the other one does not have, for whoever has to find out why.
+// differing returns the first lines of each file that the other one does not have, to find out why.
 func (s *redisSoak) differing(differs func(line string) bool) string {
 	var text strings.Builder
 	for _, name := range []string{"would-blocks", "alone"} {

@@ -461,6 +461,30 @@ func TestWhoTheClientsAre(t *testing.T) {
 	}
 }
 
+// Clients of one agent that are much of the log together are asked about, unless they are people.
+func TestHeavyTogether(t *testing.T) {
+	for name, wanted := range map[string]bool{"in one page": true, "as people": false} {
+		w := newTown(t)
+		w.people(100)
+		agent := w.browser()
+		for i := range 12 {
+			client := fmt.Sprintf("%d.51.100.9", 20+13*i)
+			for page := range 60 {
+				if wanted {
+					w.hit(float64(100*page+i)+w.Float64()*90, client, "GET /shop/1", 200, agent, "-")
+				} else {
+					w.visit(7200*w.Float64(), agent, "-", 1, client)
+				}
+			}
+		}
+		_, found := reading{format: mainFormat}.look(t, w.write(t))
+		i := slices.IndexFunc(found, func(f Finding) bool { return f.Code == "heavy_client" })
+		if i >= 0 != wanted || wanted && !strings.Contains(found[i].Evidence, "and 9 more") {
+			t.Errorf("%s: %v", name, found)
+		}
+	}
+}
+
 // What a finding proposes tells the clients apart that are behind the proxies, and is enough.
 func TestRemedyOfProxies(t *testing.T) {
 	for name, edge := range map[string]func(w *town) string{

@@ -21,7 +21,7 @@ import (
 //	                         a peak, all admitted   │ a burst, all refused
 //
 // while other clients, and the same actions, get other answers. So a directory that is forbidden is no limit, and
-// neither is a server that is down: a limit admits somebody in each minute, an outage nobody.
+// neither is a server that is down: a limit admits some requests in each minute, an outage none.
 
 const (
 	leastPeak     = 10   // requests admitted to a client in this minute of the clock and the one before

@@ -58,7 +58,7 @@ func TestEnforcedByBursts(t *testing.T) {
 	}
 }
 
-// Where nobody is admitted for minutes, a server that answers with 503 is down; where somebody is, it refuses.
+// Where no request is admitted for minutes, a server that answers with 503 is down; where some are, it refuses.
 func TestOutageIsNoLimit(t *testing.T) {
 	for _, admitted := range []bool{false, true} {
 		town := newStreet()

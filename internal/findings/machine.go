@@ -58,21 +58,29 @@ func (l *clients) senders() (by [who.Count][]int32, inner []int32) {
 	return by, inner
 }
 
-// unknown returns the heavy clients of which nothing else is told, neither by their identity nor as inner hosts.
+// unknown returns the heavy clients of which nothing else is told, neither by their identity nor as inner hosts: those that
+// sent a fifth of all requests, alone or with others of one agent that nothing shows to be people either.
 func (l *clients) unknown(inner []int32) (ids []int32) {
+	alike := map[int32]int64{} // requests by agent
 	for _, id := range l.heavy() {
-		if slices.Contains(inner, id) {
+		c := l.all.At(id)
+		if slices.Contains(inner, id) || l.name(id) == "-" || c.several(crowdedFrom) {
 			continue
 		}
-		switch c := l.all.At(id); l.is(id) {
+		switch l.is(id) {
 		case who.Own, who.Monitor, who.Attacker, who.Proxy, who.Office:
+			continue
+		case who.Undecided:
+			_, agent := l.census.Habits(id)
+			alike[agent] += c.requests()
 		default:
-			if 5*c.requests() > l.total && l.name(id) != "-" && !c.several(crowdedFrom) {
-				ids = append(ids, id)
-			}
 		}
+		ids = append(ids, id)
 	}
-	return ids
+	return slices.DeleteFunc(ids, func(id int32) bool {
+		_, agent := l.census.Habits(id)
+		return 5*l.all.At(id).requests() <= l.total && (l.is(id) != who.Undecided || 5*alike[agent] <= l.total)
+	})
 }
 
 // worth returns the finding on some clients, if they send enough to be told of.

@@ -98,6 +98,18 @@ func (l *anonymous) find(s *ingest.Stats) []Finding {
 	return []Finding{f}
 }
 
+// OfAccounts tells that a log names accounts, which are another unit than addresses.
+func OfAccounts(a ingest.Accounts) Finding {
+	f := Finding{Code: "accounts", Severity: Warn, Share: NoShare, Remedy: "--client " + a.Field}
+	f.Evidence = fmt.Sprintf("at its beginning the log names %s by %s, behind %s: a limit by address counts several as one",
+		format.Count(int64(a.Values), "account"), a.Field, addresses(int64(a.Shared)))
+	if a.Spread > 0 {
+		f.Evidence = fmt.Sprintf("at its beginning the log names %s by %s, which come from %s: a limit by address counts one as several",
+			format.Count(int64(a.Values), "account"), a.Field, addresses(int64(a.Spread)))
+	}
+	return f
+}
+
 // smallAnonymous is a share of requests without a client that moves no figure.
 const smallAnonymous = 0.01
 

@@ -21,6 +21,7 @@ import (
 	"shadow/internal/traffic/trace"
 	"shadow/internal/traffic/who"
 	"shadow/limit"
+	"shadow/parse"
 	"shadow/replay"
 	"shadow/report"
 	"shadow/report/format"
@@ -334,6 +335,29 @@ func (l *Logs) newLook() *findings.Look {
 	})
 }
 
+// accounts looks for accounts at the beginning of the first log, where clients are addresses.
+func (l *Logs) accounts() (ingest.Accounts, bool) {
+	if l.Client != "addr" {
+		return ingest.Accounts{}, false
+	}
+	for _, name := range l.found.Names[:min(mostPeeked, len(l.found.Names))] {
+		if !logfile.CanBeReadAgain(name) {
+			continue
+		}
+		if sample, err := beginningOf(name); err == nil && len(sample) > 0 {
+			return ingest.AccountsIn(sample, func(fields []string) (*parse.Format, error) {
+				choice, err := l.choice(fields)
+				if err != nil {
+					return nil, err
+				}
+				found, err := choice.For(sample)
+				return found.Format, err
+			})
+		}
+	}
+	return ingest.Accounts{}, false
+}
+
 // findings returns what was found. Those that say what a warning says cover it: people read it once.
 func (l *Logs) findings(s *ingest.Stats) []findings.Finding {
 	keys := PolicyKeys(l.Policies)
@@ -343,6 +367,10 @@ func (l *Logs) findings(s *ingest.Stats) []findings.Finding {
 		"no_agents":      slices.DeleteFunc(inputWarnings(s), func(text string) bool { return !findings.AboutAgents(text) }),
 	}
 	found := l.look.Findings(s)
+	if a, named := l.accounts(); named {
+		found = append(found, findings.OfAccounts(a))
+		slices.SortStableFunc(found, findings.ByEffect)
+	}
 	for i := range found {
 		found[i].Covers = covers[found[i].Code]
 	}

@@ -16,7 +16,7 @@ import (
 
 // kinds has what a screen calls findings, by their codes; others are notes.
 var kinds = map[string]string{
-	"admin_indexed": "indexed", "attacker": "attack", "bot_network": "network", "client_missing": "clients", "clock": "clock", "copies": "copies",
+	"accounts": "accounts", "admin_indexed": "indexed", "attacker": "attack", "bot_network": "network", "client_missing": "clients", "clock": "clock", "copies": "copies",
 	"enforced": "enforced", "few_clients": "few", "forged_crawler": "forged", "forged_forwarded_for": "forged", "health_check": "monitors",
 	"heavy_client": "heavy", "inner_hosts": "inner", "no_agents": "agents", "one_network": "network", "own_server": "own",
 	"password_guessed": "break-in", "proxy_as_client": "proxy", "secrets_served": "leak", "shared_addresses": "offices", "short_log": "short",
@@ -95,7 +95,7 @@ func rankOf(f *findings.Finding) int {
 		return 1
 	case f.Code == "attacker":
 		return 2
-	case leavesOut(f) && f.Share >= 0.1, f.Code == "enforced" && f.Severity == findings.Warn:
+	case leavesOut(f) && f.Share >= 0.1, f.Code == "enforced" && f.Severity == findings.Warn, f.Code == "accounts":
 		return 3
 	}
 	return 4

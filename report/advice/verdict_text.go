@@ -8,6 +8,7 @@ import (
 	"shadow/internal/suggest"
 	"shadow/internal/traffic/match"
 	"shadow/internal/traffic/who"
+	"shadow/limit"
 	"shadow/report/format"
 )
 
@@ -29,9 +30,21 @@ func (s *Answer) reason() string {
 		if a.Target&a.Protected() != 0 {
 			whose = ""
 		}
-		return "no limit that keeps the promise refuses 5 % of the " + whose + "requests"
+		room := "no limit that keeps the promise"
+		if !a.Short && s.Action == "" { // where a flag names periods or rates nothing else is asked of a limit
+			if a.Recover > 0 {
+				room += ", forgets within " + limit.FormatPeriod(a.Recover)
+			}
+			room += " and admits people's pace"
+		}
+		return room + " refuses 5 % of the " + whose + "requests"
 	case suggest.NoTarget:
-		return "the target sent less than 1 % of the requests: the limit guards against what has not come yet"
+		text := "the target, as far as it is known, sent less than 1 % of the requests: the limit guards against what may come"
+		if all := a.Whole.Requests; 2*all[who.Undecided] >= all.Of(who.Everybody) {
+			text += fmt.Sprintf("; nothing shows who sent %s: look with shadow doctor",
+				format.Percentage(format.PercentOf(all[who.Undecided], all.Of(who.Everybody))))
+		}
+		return text
 	case suggest.NoOneThere:
 		if n.Of != nil {
 			return fmt.Sprintf("none of the protected %s sends such requests, so it goes by what it leaves to others", a.Protected())
@@ -244,7 +257,7 @@ func (s *Answer) expectText() string {
 func (v *Verdict) botsText() string {
 	t := &v.Targets
 	if t.Requests == 0 {
-		return "none came"
+		return "none known"
 	}
 	text := fmt.Sprintf("%s of %s refused", format.Percentage(t.RefusedPercent), format.Count(t.Requests, "request"))
 	if p := v.Validated; p != nil && p.Targets.Requests == 0 {

@@ -94,11 +94,14 @@ func (f *Init) text(ctx context.Context, logs []string) (string, error) {
 // a header, too.
 const sureProxy = 0.95
 
+// isSure reports whether a finding leaves no doubt.
+func isSure(f *findings.Finding) bool { return f.Severity == findings.Stop && f.Share >= sureProxy }
+
 // trust takes over what findings say of proxies without a doubt, and reports whether there was any.
 func (f *Init) trust(found []findings.Finding, settings *[]setting) (some bool) {
 	for i := range found {
 		words := strings.Fields(found[i].Remedy)
-		if found[i].Severity != findings.Stop || found[i].Share < sureProxy {
+		if !isSure(&found[i]) {
 			continue
 		}
 		for w := 0; w+1 < len(words); w += 2 {

@@ -60,6 +60,12 @@ func written(page *advice.Report, settings []setting, workers []pipeline.Worker)
 		}
 		b.WriteString("  " + s.Name + ": " + text + "\n")
 	}
+	for i := range page.Findings {
+		if words := strings.Fields(page.Findings[i].Remedy); len(words) == 4 && words[0] == "--client-from" && !isSure(&page.Findings[i]) {
+			fmt.Fprintf(&b, "\n# If these are your proxies, take out the marks:\n# defaults:\n#   client-from: %s\n#   trusted-proxy: [%s]\n",
+				policy.Quoted(words[1]), strings.Join(mapped.Of(strings.Split(words[3], ","), policy.Quoted), ", "))
+		}
+	}
 	if len(workers) > 0 {
 		b.WriteString("\n# Counted and never refused. Anyone can send such requests: make sure that these clients are yours.\n" +
 			"exempt:\n  addresses:\n")

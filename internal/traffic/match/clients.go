@@ -149,9 +149,9 @@ func prefixLength(s string, most int) (int, bool) {
 }
 
 // fieldName returns the name in parse.Options.Extra of a field or, as header:NAME, a header; false if there can be none
-// such.
+// such. A field may be written as --by has it, field:NAME.
 func fieldName(s string) (name string, ok bool) {
-	name = strings.TrimPrefix(s, "$")
+	name = strings.TrimPrefix(strings.TrimPrefix(s, "$"), "field:")
 	return name, s != "header" && isFieldName(strings.TrimPrefix(name, "header:"))
 }
 

@@ -64,7 +64,7 @@ func TestClientRulesByField(t *testing.T) {
 		}
 	}
 	for rule, want := range map[string]string{
-		"addr": "", "user": "", "session": "session", "$cookie_sid": "cookie_sid",
+		"addr": "", "user": "", "session": "session", "$cookie_sid": "cookie_sid", "field:x_key": "x_key",
 		"header:X-Api-Key": "header:X-Api-Key",
 	} {
 		parsed, err := ParseClientRule(rule, "", nil)
