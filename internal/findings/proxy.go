@@ -124,7 +124,7 @@ func (l *clients) severalAtOnce(s *ingest.Stats) (f Finding, found bool) {
 	switch {
 	case l.address(fronts[0]).IsUnspecified():
 		why = "no client has this address, so the log was made without those of its clients"
-	case f.Severity == Warn:
+	case f.Severity == Warn, l.census.Tally()[who.Person].Clients >= mustClients: // people come past it
 		why = "an office or a carrier is behind them, or " + why
 	}
 	f.Evidence = fmt.Sprintf("%s of requests come from %s as %d kinds of browsers, up to %d in one minute: %s",

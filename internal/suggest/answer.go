@@ -107,7 +107,7 @@ func (a *Advice) Aim() (action int32, found bool) {
 		return 0, false
 	}
 	busiest := a.Whole.Busiest(mostly)
-	if len(busiest) == 0 || a.bothSides() {
+	if len(busiest) == 0 || a.bothSides() || !a.Whole.narrows(busiest[0]) {
 		return 0, false
 	}
 	return busiest[0], true

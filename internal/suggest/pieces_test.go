@@ -316,6 +316,11 @@ func TestBusiestActions(t *testing.T) {
 	if got := w.Busiest(60); got != nil {
 		t.Errorf("%v", got)
 	}
+	w.actions.Grow(2)
+	*w.actions.At(0), *w.actions.At(1) = 1000, 25
+	if w.narrows(0) || !w.narrows(1) {
+		t.Error("an action that nearly all ask for is no narrower question")
+	}
 }
 
 // An answer that is taken back leaves no client that a limit would hit.

@@ -32,7 +32,8 @@ type Whole struct {
 	Late     who.Groups               // the same of the rest of the log
 	sent     intern.PagedSlice[int64] // such requests by client
 	sentLate intern.PagedSlice[int64] // likewise, of the rest
-	targets  intern.PagedSlice[int64] // requests of the target by action
+	actions  intern.PagedSlice[int64] // such requests by action
+	targets  intern.PagedSlice[int64] // those of the target
 	Limit    string                   // the answer, without the scale; "" if there is none
 	Answer   Figures
 	Crawlers []CrawlerHit // of the answer: those who send most first
@@ -59,11 +60,13 @@ func (w *Whole) Reset() {
 func (w *Whole) Take(b *traffic.Batch, rest func(row int) bool) {
 	w.sent.Grow(w.Tables.Clients.Len())
 	w.sentLate.Grow(w.Tables.Clients.Len())
+	w.actions.Grow(w.Tables.Actions.Len())
 	w.targets.Grow(w.Tables.Actions.Len())
 	action := match.FindActions(w.Tables.Actions, w.Action)
 	for row, client := range b.Client {
 		if w.Action == "" || action.Has(b.Action[row]) {
 			*w.sent.At(client)++
+			*w.actions.At(int32(b.Action[row]))++
 			if w.Target.Has(w.Labels.Of(client)) {
 				*w.targets.At(int32(b.Action[row]))++
 			}
@@ -173,6 +176,11 @@ func (w *Whole) Busiest(percent int64) (actions []int32) {
 		return cmp.Or(cmp.Compare(*w.targets.At(y), *w.targets.At(x)), strings.Compare(w.Tables.Actions.Name(x), w.Tables.Actions.Name(y)))
 	})
 	return actions
+}
+
+// narrows reports whether a limit for an action alone is another one than that for all: a tenth of the requests are for others.
+func (w *Whole) narrows(action int32) bool {
+	return !share(*w.actions.At(action), w.Requests.Of(who.Everybody), 90)
 }
 
 // mostNamed is the most clients that are named of those that an answer refuses most.
