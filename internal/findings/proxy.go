@@ -75,7 +75,11 @@ func (l *clients) headerDiffers(s *ingest.Stats) (f Finding, found bool) {
 	if f.Severity == Warn {
 		f.Evidence += "; trust them only if they are yours"
 	}
-	f.Remedy = trust(l.addressesOf(peers))
+	if f.Remedy = trust(l.addressesOf(peers)); f.Remedy == "" {
+		f.Evidence += "; they lie too far apart for a few networks to hold them: are they proxies? If so, name their networks " +
+			"with --trusted-proxy, as whoever runs them lists these"
+		return f, true
+	}
 	if len(l.Read.Clients.Trusted()) == 0 {
 		f.Remedy = "--client-from " + cmp.Or(s.ForwardedBy, "x-forwarded-for") + " " + f.Remedy
 	}
@@ -222,9 +226,9 @@ func (l *clients) addressesOf(ids []int32) (all []netip.Addr) {
 }
 
 // trust is the flag that names proxies: private networks by that word, a few addresses one by one, and more of them by the
-// networks that hold them.
+// networks that hold them. It is "" where these would hold many others, who could then name any client.
 func trust(proxies []netip.Addr) string {
-	const few, networks = 3, 8
+	const few = 3
 	var names []string
 	var public []netip.Addr
 	for _, a := range proxies {
@@ -241,16 +245,26 @@ func trust(proxies []netip.Addr) string {
 		names = mapped.Add(names, public, netip.Addr.String)
 	} else {
 		for _, is4 := range []bool{true, false} {
-			names = append(names, covering(slices.DeleteFunc(slices.Clone(public), func(a netip.Addr) bool { return a.Is4() != is4 }), networks)...)
+			kind := slices.DeleteFunc(slices.Clone(public), func(a netip.Addr) bool { return a.Is4() != is4 })
+			networks := covering(kind, 8)
+			if slices.ContainsFunc(networks, tooWide) {
+				networks = covering(kind, 16)
+			}
+			if slices.ContainsFunc(networks, tooWide) {
+				return ""
+			}
+			names = mapped.Add(names, networks, netip.Prefix.String)
 		}
 	}
 	return "--trusted-proxy " + strings.Join(names, ",")
 }
 
+// tooWide tells of a network that nobody who runs proxies has as a whole.
+func tooWide(p netip.Prefix) bool { return p.Bits() < 8 || p.Addr().Is6() && p.Bits() < 20 }
+
 // covering are the smallest networks, at most so many, that hold all addresses, which are of one kind: neighbours that
 // share the most bits share a network.
-func covering(all []netip.Addr, most int) (names []string) {
-	var networks []netip.Prefix
+func covering(all []netip.Addr, most int) (networks []netip.Prefix) {
 	slices.SortFunc(all, netip.Addr.Compare)
 	all = slices.Compact(all)
 	if len(all) == 0 {
@@ -268,16 +282,16 @@ func covering(all []netip.Addr, most int) (names []string) {
 			cut--
 		}
 	}
-	widest := 24
+	longest := 24
 	if all[0].Is6() {
-		widest = 48
+		longest = 48
 	}
 	for i := 0; i < len(all); {
 		j := i
 		for j < len(shared) && shared[j] > cut {
 			j++
 		}
-		p, _ := all[i].Prefix(min(widest, match.SharedBits(all[i], all[j])))
+		p, _ := all[i].Prefix(min(longest, match.SharedBits(all[i], all[j])))
 		networks = append(networks, p)
 		for n := len(networks) - 1; n > 0; n-- { // the same network again, or the other half of one
 			last, before := networks[n], networks[n-1]
@@ -292,5 +306,5 @@ func covering(all []netip.Addr, most int) (names []string) {
 		}
 		i = j + 1
 	}
-	return mapped.Add(names, networks, netip.Prefix.String)
+	return networks
 }

@@ -54,7 +54,7 @@ func TestSharedOddFormats(t *testing.T) {
 		{"lnav-access", "", "combined", 3, 0},
 		{"lnav-bad-access", "", "combined", 3, 1}, // one line lacks the identity
 		{"lnav-shop-access", "", "main", 1000, 0},
-		{"matomo-alb", "", "alb with $http_x_forwarded_for", 1, 0},
+		{"matomo-alb", "", "alb", 1, 0},
 		{"matomo-caddy_json", "", "caddy json", 3, 0},
 		{"matomo-common", "", "common", 1, 0},
 		{"matomo-common_complete", "", "vhost-combined", 1, 0},

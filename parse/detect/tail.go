@@ -11,6 +11,9 @@ import (
 // Many logs are combined with something behind the agent. What stands there is not declared anywhere, so a column is
 // used only if all its values leave no doubt (column.go); everything else is read over.
 
+// documented are the formats of which it is declared what stands there, and is none of what is looked for: target:port_list.
+var documented = map[string]bool{"alb": true, "elb": true, "s3": true}
+
 // tailShare is the percentage of the readable lines that must have the same number of fields behind the agent for these
 // to be looked at.
 const tailShare = 90
@@ -86,7 +89,7 @@ func (d *Detector) withoutAgents(found Detection, lines [][]byte) (Detection, er
 // tell a column from its neighbour, or fewer lines could be read.
 func (d *Detector) longer(found Detection, t tail, lines [][]byte) Detection {
 	text, columns := t.text()
-	if columns == "" {
+	if columns == "" || documented[found.Format.Name] {
 		return found
 	}
 	text = found.Format.Text + text
