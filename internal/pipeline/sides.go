@@ -26,6 +26,9 @@ func (r *Suggest) ask() (findings.Site, error) {
 		return site, err
 	}
 	q.Scale, q.Short, q.Stated, q.Recover = cmp.Or(r.Scale, SameScale), r.Shapes.Named(), r.Protect != nil, r.Recover
+	for _, in := range r.advisor.Found.Stats.Inputs {
+		r.where.Front = cmp.Or(servers.FrontOf(in.Format, in.FormatText), r.where.Front)
+	}
 	if r.byLog = r.For == ""; r.byLog {
 		r.For = r.writer()
 	}

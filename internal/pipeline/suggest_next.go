@@ -50,7 +50,7 @@ func (r *Suggest) paste(ctx context.Context, to *advice.Answer, first bool) erro
 	if err != nil {
 		return err
 	}
-	to.Watch = advice.Watch{How: server.Watch, Count: d.Count, Log: server.Log, Partly: d.Partly}
+	to.Watch = advice.Watch{How: server.Watch, Count: d.Count, Log: server.Log, Partly: d.Partly, Front: d.Front}
 	to.Verdict.Key, to.Verdict.Note = d.Key, d.Note
 	if to.Verdict.Exempt != nil {
 		to.Verdict.Exempt.Pasted = d.Exempts

@@ -31,6 +31,7 @@ var apache = Server{
 	grid:       periods(10*limit.Second, 30*limit.Second, limit.Minute, 5*limit.Minute, 15*limit.Minute),
 	options:    "align=first,clock=1s",
 	lines:      apacheLines,
+	behind:     "QS_ClientIpFromHeader HEADER, if requests come from it alone",
 }
 
 const mostApache = math.MaxInt16

@@ -22,7 +22,8 @@ var caddy = Server{
 	kind:       Window,
 	grid: periods(limit.Second, 10*limit.Second, 30*limit.Second, limit.Minute, 5*limit.Minute, 15*limit.Minute,
 		limit.Hour, limit.Day),
-	lines: caddyLines,
+	lines:  caddyLines,
+	behind: "trusted_proxies with its networks, client_ip_headers HEADER, and the key {client_ip}",
 }
 
 func caddyLines(spec limit.Spec, w Where) Directives {

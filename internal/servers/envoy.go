@@ -29,6 +29,7 @@ var envoy = Server{
 	kind:       Fixed,
 	grid:       periods(limit.Second, limit.Minute, limit.Hour, limit.Day),
 	lines:      envoyLines,
+	behind:     envoyBehind,
 }
 
 var envoyLocal = Server{
@@ -40,7 +41,10 @@ var envoyLocal = Server{
 	kind:       Token,
 	grid:       commonRates,
 	lines:      envoyLocalLines,
+	behind:     envoyBehind,
 }
+
+const envoyBehind = "use_remote_address: true and xff_num_trusted_hops: 1 in the connection manager"
 
 func envoyLines(spec limit.Spec, w Where) Directives {
 	d, actions := w.envoyActions()

@@ -27,7 +27,8 @@ var haproxy = Server{
 	kind:       WindowAll,
 	grid: periods(limit.Second, 10*limit.Second, 30*limit.Second, limit.Minute, 5*limit.Minute, 10*limit.Minute,
 		limit.Hour),
-	lines: haproxyLines,
+	lines:  haproxyLines,
+	behind: "http-request set-src req.hdr_ip(HEADER,-1) if src is of its networks",
 }
 
 const longestExpire = (1<<31 - 1) * limit.Millisecond // as HAProxy keeps lengths of time

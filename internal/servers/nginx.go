@@ -30,6 +30,7 @@ var nginx = Server{
 	kind:       Token,
 	grid:       commonRates[:16], // per second and minute
 	lines:      nginxLines,
+	behind:     "set_real_ip_from each of its networks, real_ip_header HEADER and real_ip_recursive on",
 }
 
 func nginxLines(spec limit.Spec, w Where) Directives {

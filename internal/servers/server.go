@@ -26,6 +26,7 @@ type Server struct {
 	kind       Kind
 	grid       []rate
 	lines      func(limit.Spec, Where) Directives
+	behind     string // what makes its address that of the client that a front names in HEADER
 }
 
 var all = []*Server{&nginx, &haproxy, &envoy, &envoyLocal, &traefik, &caddy, &apache}
@@ -73,6 +74,11 @@ func (s *Server) Lines(text string, w Where) (Directives, error) {
 		return Directives{}, err
 	}
 	d := s.lines(spec, w)
+	if w.Front != nil {
+		if d.Front = w.Front.Name; w.address() && w.ClientFrom == "" {
+			d.Note = notes(w.Front.note(s), d.Note)
+		}
+	}
 	d.Count = strings.ReplaceAll(s.count, "NAME", w.name())
 	_, all := w.all()
 	if _, below, ok := w.path(); (below && ok || all) && s.Name != nginx.Name {

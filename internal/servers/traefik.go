@@ -22,6 +22,7 @@ var traefik = Server{
 	kind:       Token,
 	grid:       commonRates,
 	lines:      traefikLines,
+	behind:     "sourceCriterion: {ipStrategy: {depth: 1}}, and its networks in forwardedHeaders.trustedIPs",
 }
 
 func traefikLines(spec limit.Spec, w Where) Directives {

@@ -26,6 +26,8 @@ type Where struct {
 
 	Within *Within // the configuration that the lines go into; nil: it is not known
 
+	Front *Front // that wrote the log; nil: none
+
 	FromNginx bool   // whether the fields of the log are variables of nginx, all of them
 	Format    string // of the log; a variable of nginx is in it as $name
 }
@@ -35,6 +37,7 @@ type Directives struct {
 	Key    string // what it counts by, in its own words; "": only the operator knows
 	Note   string // about the key, and whatever is not quite as judged; a sentence without its end
 	Count  string // a command that counts what would be refused; "": nothing does
+	Front  string // what stands before the server and wrote the log; "": nothing
 	Blocks []Block
 
 	Exempts bool // whether they let the exempt addresses through

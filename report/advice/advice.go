@@ -60,8 +60,9 @@ type Watch struct {
 	Count string   // a command that counts what would be refused
 	Log   []string // lines that have each such request logged
 
-	Partly bool  // whether some places do not get the lines, so that fewer may be counted
-	With   int64 // what is counted with what --exclude leaves out and lines do not exempt; 0: no such thing, -1: not known
+	Front  string // what stands before the server and wrote the log
+	Partly bool   // whether some places do not get the lines, so that fewer may be counted
+	With   int64  // what is counted with what --exclude leaves out and lines do not exempt; 0: no such thing, -1: not known
 }
 
 // A Promise is how many clients are protected, and what it takes.

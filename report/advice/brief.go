@@ -316,6 +316,8 @@ func (s *Report) watchText(a *Answer) string {
 	switch {
 	case a.Watch.Count == "":
 		return a.Watch.How
+	case a.Watch.Front != "":
+		return fmt.Sprintf("Then %s, which lacks what %s does not pass on", a.Watch.How, a.Watch.Front)
 	case span == nil || span.Length() < nearlyADay:
 		return fmt.Sprintf("After a whole day, as busy hours may be missing here, %s (%s)", a.Watch.How, strings.TrimSuffix(here, ","))
 	}

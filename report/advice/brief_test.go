@@ -195,7 +195,7 @@ func TestAttackersComeFirst(t *testing.T) {
 // The count to expect is that of all requests that get to the lines.
 func TestCountToExpect(t *testing.T) {
 	for want, w := range map[string]Watch{
-		"(here 7)": {}, "(here at most 7)": {Partly: true}, "(here 7 without what --exclude leaves out)": {With: -1},
+		"(here 7)": {}, "(here at most 7)": {Partly: true}, "which lacks what Fastly does not pass on": {Front: "Fastly"}, "(here 7 without what --exclude leaves out)": {With: -1},
 		"(here 9 with what --exclude leaves out, 7 without)": {With: 9},
 	} {
 		a := &Answer{Watch: w, Verdict: new(Verdict), Advice: deployed()}
