@@ -3,6 +3,7 @@ package parse
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"sync"
 
 	"shadow/limit"
@@ -53,6 +54,7 @@ func (m FieldMapping) fields() (has [fieldCount]bool) {
 			has[f.slot] = true
 		}
 	}
+	has[FieldForwarded] = has[FieldForwarded] || slices.ContainsFunc(m["client"], isAppended) && len(m["client"]) == 1
 	return has
 }
 
@@ -91,6 +93,12 @@ func (p *jsonParser) fillTexts(r *Record) bool {
 		r.Agent = percentDecode(r.Agent)
 	}
 	r.Route, r.Identity = text(FieldRoute), text(FieldIdentity)
+	if p.found[FieldClient].unit == appended {
+		if r.Forwarded == nil {
+			r.Forwarded = r.Client
+		}
+		r.Client = bytes.TrimLeft(r.Client[bytes.LastIndexByte(r.Client, ',')+1:], " ")
+	}
 	cleanAddresses(r)
 	request := p.found[slotRequest].text
 	if request != nil {

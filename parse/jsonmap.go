@@ -60,8 +60,12 @@ var jsonFields = []struct {
 	{"upstream_time_ns", slot(FieldUpstreamTime), unitNanos},
 }
 
-// percentEncoded is the unit of a text with %20 for a space, queried that of a path that has its query.
-const percentEncoded, queried = 1, 1
+// percentEncoded is the unit of a text with %20 for a space, queried that of a path that has its query, appended that of a
+// client that is the last of a list: in front of it stands what clients have sent themselves.
+const percentEncoded, queried, appended = 1, 1, 1
+
+// isAppended reports whether a key holds such a client: that of Heroku's router does.
+func isAppended(key string) bool { return strings.HasSuffix("."+key, ".fwd") }
 
 // ParseFieldMapping reads a mapping as --field takes it.
 func ParseFieldMapping(text string) (FieldMapping, error) {

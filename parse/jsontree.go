@@ -63,6 +63,8 @@ func newJSONTree(m FieldMapping, extra []string) (*jsonNode, error) {
 				t.unit = unitOfKey(key)
 			} else if f.slot == slot(FieldPath) && strings.HasSuffix(key, wholeTarget) {
 				t.unit = queried
+			} else if f.slot == slot(FieldClient) && isAppended(key) {
+				t.unit = appended
 			}
 			if err := root.add(key, t); err != nil {
 				return nil, err

@@ -183,6 +183,10 @@ var kinds = []kind{
 		return fmt.Sprintf(`%s heroku[router]: at=info method=%s path="%s" host=%s request_id=0f8f fwd="%s" dyno=web.1 connect=0ms service=4ms status=%d bytes=%d`,
 			v.iso(), v.method, v.path, v.host, v.client, v.status, v.bytes)
 	}, "logfmt behind syslog", "route referer agent end"},
+	{"Heroku's router, with a forged entry", "devcenter.heroku.com/articles/http-routing", "", func(v visit) string {
+		return fmt.Sprintf(`%s heroku[router]: at=info method=%s path="%s" host=%s request_id=0f8f fwd="8.8.8.8, %s" dyno=web.1 connect=0ms service=4ms status=%d bytes=%d`,
+			v.iso(), v.method, v.path, v.host, v.client, v.status, v.bytes)
+	}, "logfmt behind syslog", "route referer agent end"},
 	{"Kong's http-log", "docs.konghq.com/hub/kong-inc/http-log", "", func(v visit) string {
 		return object("client_ip", v.client, "started_at", v.at.UnixMilli(), "request.method", v.method, "request.uri", v.path,
 			"request.headers.user-agent", v.agent, "request.headers.host", v.host, "response.status", v.status, "response.size", fmt.Sprint(v.bytes))

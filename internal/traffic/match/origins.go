@@ -18,6 +18,7 @@ import (
 //	10.0.0.1   10.9.9.9, 192.0.2.7         192.0.2.7      10.9.9.9, which no public host has
 //	10.0.0.1   unknown, 192.0.2.7          192.0.2.7      unknown, which is no address
 //	192.0.2.7  192.0.2.7, 198.51.100.1     none: the log has the client's address already
+//	192.0.2.7  8.8.8.8, 192.0.2.7          none           8.8.8.8, an address that no proxy has vouched for
 
 // An Entry says what the first entry of a list is.
 type Entry uint32
@@ -85,6 +86,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // originOf reads a list from the right: the first public address is the origin, or else the first entry that is one.
 func originOf(peer netip.Addr, list []byte) (at, leftmost uint32) {
 	var found netip.Addr
+	own := false // whether the list names the peer: the log has the client's address already
 	for rest := list; rest != nil; {
 		var entry []byte
 		if comma := bytes.LastIndexByte(rest, ','); comma >= 0 {
@@ -94,7 +96,9 @@ func originOf(peer netip.Addr, list []byte) (at, leftmost uint32) {
 		}
 		addr, ok := parse.Addr(hostOf(entry))
 		if ok && addr == peer {
-			return 0, 0
+			if own = true; rest == nil {
+				return 0, 0
+			}
 		}
 		if ok && (!found.IsValid() || within(privateNetworks, found)) {
 			found = addr
@@ -103,7 +107,7 @@ func originOf(peer netip.Addr, list []byte) (at, leftmost uint32) {
 			leftmost = leftmostOf(entry, addr, ok)
 		}
 	}
-	if !found.IsValid() {
+	if own || !found.IsValid() {
 		return 0, leftmost
 	}
 	return addrHash(found) | 1, leftmost

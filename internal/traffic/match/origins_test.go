@@ -43,6 +43,8 @@ func TestOrigins(t *testing.T) {
 		{plain, "10.0.0.1", `proto=https;FOR=192.0.2.7, for=10.0.0.3`, "192.0.2.7", PublicEntry},
 		{plain, "192.0.2.7", "192.0.2.7, 198.51.100.1", "", PublicEntry},
 		{plain, "192.0.2.7", "", "", PublicEntry},
+		{plain, "192.0.2.7", "unknown, 192.0.2.7", "", NoAddress},
+		{plain, "192.0.2.7", "0.1.2.3, 192.0.2.7, 198.51.100.1", "", NobodysEntry},
 		{plain, "a.example", "192.0.2.7", "", PublicEntry},
 		{behind, "10.0.0.1", "192.0.2.7", "", PublicEntry},
 		{behind, "10.0.0.1", "8.8.8.8, 192.0.2.7", "8.8.8.8", PublicEntry},
@@ -55,7 +57,7 @@ func TestOrigins(t *testing.T) {
 			want = named(c.origin)
 		}
 		for range 2 { // the second time by what was seen before
-			if at, first := o.Of(&r); at != want || EntryOf(first) != c.first || first != 0 != (c.list != "" && (c.origin != "" || c.first == NoAddress)) {
+			if at, first := o.Of(&r); at != want || EntryOf(first) != c.first || first != 0 != (c.list != "" && (c.origin != "" || c.first != PublicEntry)) {
 				t.Errorf("%s, list %q: origin %x, want %x; first entry %x is %d, want %d", c.client, c.list, at, want, first, EntryOf(first), c.first)
 			}
 		}
