@@ -559,6 +559,11 @@ func TestCovering(t *testing.T) {
 				t.Errorf("%s is in none of %q", a, names)
 			}
 		}
+		for i, p := range names {
+			if slices.ContainsFunc(names[i+1:], p.Overlaps) {
+				t.Errorf("%s is in another one of %q", p, names)
+			}
+		}
 		if len(names) > most {
 			t.Errorf("%d networks, want at most %d", len(names), most)
 		}

@@ -293,15 +293,19 @@ func covering(all []netip.Addr, most int) (networks []netip.Prefix) {
 		}
 		p, _ := all[i].Prefix(min(longest, match.SharedBits(all[i], all[j])))
 		networks = append(networks, p)
-		for n := len(networks) - 1; n > 0; n-- { // the same network again, or the other half of one
+		for n := len(networks) - 1; n > 0; n-- { // one in the other, or the other half of one
 			last, before := networks[n], networks[n-1]
 			whole, _ := last.Addr().Prefix(max(0, last.Bits()-1))
-			if last.Bits() != before.Bits() || !whole.Contains(before.Addr()) {
-				break
+			switch {
+			case last.Overlaps(before) && last.Bits() >= before.Bits():
+				whole = before
+			case last.Overlaps(before):
+				whole = last
+			case last.Bits() != before.Bits() || !whole.Contains(before.Addr()):
+				n = 0
+				continue
 			}
-			if last != before {
-				networks[n-1] = whole
-			}
+			networks[n-1] = whole
 			networks = networks[:n]
 		}
 		i = j + 1

@@ -57,6 +57,8 @@ func OfFormat(name, text string) *Server {
 		return &envoy
 	case strings.Contains(text, "%h ") && maker != traefik.Name: // a directive of mod_log_config
 		return &apache
+	case strings.Contains(text, "$timers"): // those of HAProxy
+		return &haproxy
 	}
 	for _, s := range all {
 		if s.Name == maker {

@@ -22,6 +22,8 @@ func TestOfFormat(t *testing.T) {
 		{"envoy", ""}:                               "envoy",
 		{"envoy json", ""}:                          "envoy",
 		{"istio", ""}:                               "envoy",
+		{"custom", `$client:$port [$time_local] $fe $be $timers $status`}: "haproxy",
+		{"haproxy with $http_user_agent", `$remote_addr:$remote_port`}:    "haproxy",
 	} {
 		if got := OfFormat(of[0], of[1]).Name; got != want {
 			t.Errorf("%q: %s, want %s", of, got, want)

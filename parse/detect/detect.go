@@ -228,7 +228,7 @@ func (d *Detector) within(w *parse.Wrapping, lines [][]byte, most int) (Detectio
 		return found, nil
 	}
 	found.Lines = len(lines)
-	if w.Name == "behind syslog" && found.Format.Name == parse.Syslogged {
+	if w.Name == "behind syslog" && isHAProxy(found.Format) {
 		return found, nil
 	}
 	found.Format, err = d.once(w.Name+"\n"+found.Format.Name+"\n"+found.Format.Text, func() (*parse.Format, error) {
@@ -302,6 +302,7 @@ const Unread = "text in quotes is not read, and may be that of referers and user
 // orGuess takes a guess in the place of a format that leaves text in quotes unread, if it finds user agents there; and
 // another format beside one that leaves lines unread, if it reads these.
 func (d *Detector) orGuess(found Detection, lines [][]byte) Detection {
+	found = d.withCaptured(found, lines)
 	if rest := found.unread(lines); len(rest) >= leastOther && 100*len(rest) >= otherShare*len(lines) {
 		if other, err := d.find(rest); err == nil && 100*other.sound >= guessShare*other.Lines {
 			both := judge(parse.Either(found.Format, other.Format), lines, nil)

@@ -85,7 +85,7 @@ func doubt(format *parse.Format, r *parse.Record) parse.Fault {
 		return parse.Fault{Reason: "the client is neither an address nor a host name", Column: 1}
 	case format.Name == "gin" && !parsesAsAddress(string(r.Client)): // negroni has the host in its place
 		return parse.Fault{Reason: "the client is no address", Column: 1}
-	case format.Name == parse.Syslogged && r.NotHTTP && len(r.Path) > 0 && r.Path[0] != '<': // HAProxy has <BADREQ> for it
+	case isHAProxy(format) && r.NotHTTP && len(r.Path) > 0 && r.Path[0] != '<': // HAProxy has <BADREQ> for it
 		return parse.Fault{Reason: "the request is none", Column: 1}
 	case strings.HasPrefix(format.Text, "%h %l %u ") && bytes.IndexByte(r.User, ' ') >= 0:
 		return parse.Fault{Reason: "there are more than three fields before the time", Column: 1}
