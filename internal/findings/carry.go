@@ -52,13 +52,13 @@ func (l *clients) share(c traffic.Carrier) {
 	c.Value(&many)
 	b.many = b.many || many
 	for at, more := range traffic.Entries(c, b.origins, nil) {
-		b.origin(at).join(more)
+		b.origin(at, more.origins).join(more)
 	}
 }
 
 // join adds the entries of one address to others.
 func (e *entries) join(more *entries) {
-	e.requests, e.looked, e.origins = e.requests+more.requests, e.looked+more.looked, e.origins+more.origins
+	e.requests, e.looked = e.requests+more.requests, e.looked+more.looked
 	e.agents |= more.agents
 	for i := range e.first {
 		e.first[i] |= more.first[i]

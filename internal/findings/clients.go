@@ -95,7 +95,7 @@ func (l *clients) take(b *traffic.Batch, from, to int) {
 		}
 	}
 	if to == b.Len() && b.Origin != nil {
-		l.behind.take(b, l.agents)
+		l.behind.take(b, l.agents, l.name)
 	}
 }
 

@@ -269,6 +269,14 @@ func TestWhoTheClientsAre(t *testing.T) {
 				w.hit(float64(i), "10.0.0.1", "GET /shop/1", 200, curl, fmt.Sprintf("%d.%d.3.4, 198.51.100.66", 20+w.IntN(60), w.IntN(256)))
 			}
 		}, "stop proxy_as_client, warn forged_forwarded_for", "61 real ones"},
+		"a client that writes headers, beside proxies": {func(w *town) {
+			for i := range 60 {
+				w.visit(3600*w.Float64(), w.browser(), fmt.Sprintf("203.0.7.%d", i), 6, "10.0.0.1")
+			}
+			for i := range 300 {
+				w.hit(float64(i), "198.51.100.66", "GET /shop/1", 200, curl, fmt.Sprintf("%d.%d.3.4", 20+w.IntN(60), w.IntN(256)))
+			}
+		}, "stop proxy_as_client, warn forged_forwarded_for", "60 real ones behind 1 address"},
 		"entries that are no addresses": {func(w *town) {
 			w.people(150)
 			for i := range 15 {

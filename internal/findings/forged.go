@@ -2,6 +2,7 @@ package findings
 
 import (
 	"fmt"
+	"hash/crc32"
 	"math"
 	"math/bits"
 
@@ -31,7 +32,7 @@ type entries struct {
 	looked   int       // of these, at most mostLooked
 	first    [4]uint64 // a set of the first entries
 	agents   uint64    // a set of the agents
-	origins  int64     // requests whose list names an origin
+	origins  int64     // of a client: requests whose list names an origin; of an origin: the mark of who did, 0: several
 }
 
 // Of the first mostLooked requests of an address, from leastLooked on, so many percent of the first entries must differ
@@ -43,7 +44,7 @@ const (
 	forgedAgents = 2
 )
 
-func (l *behind) take(b *traffic.Batch, agents []agent) {
+func (l *behind) take(b *traffic.Batch, agents []agent, name func(int32) string) {
 	l.begin()
 	for row, first := range b.Leftmost {
 		if first == 0 {
@@ -61,7 +62,11 @@ func (l *behind) take(b *traffic.Batch, agents []agent) {
 			continue
 		}
 		peer.origins++
-		l.origin(origin).add(first, agents[b.Agent[row]].mark)
+		at := l.origins[origin]
+		if at == nil || at.origins != 0 {
+			at = l.origin(origin, markOf(name(b.Client[row])))
+		}
+		at.add(first, agents[b.Agent[row]].mark)
 	}
 }
 
@@ -72,18 +77,24 @@ func (l *behind) begin() {
 }
 
 // origin returns the entries of an origin, of one too many some that do not count.
-func (l *behind) origin(of uint32) *entries {
+func (l *behind) origin(of uint32, mark int64) *entries {
 	at := l.origins[of]
 	if at == nil {
-		at = new(entries)
+		at = &entries{origins: mark}
 		if len(l.origins) == mostOrigins {
 			l.many = true
 			return at
 		}
 		l.origins[of] = at
 	}
+	if at.origins != mark {
+		at.origins = 0
+	}
 	return at
 }
+
+// markOf is a number that a client has in all readings.
+func markOf(client string) int64 { return int64(crc32.ChecksumIEEE([]byte(client))) | 1 }
 
 func (e *entries) add(first uint32, agent uint64) {
 	e.requests++

@@ -66,7 +66,7 @@ func (l *clients) headerDiffers(s *ingest.Stats) (f Finding, found bool) {
 	}
 	l.busiestFirst(peers)
 	header := headerName(s.ForwardedBy)
-	clients := fmt.Sprintf("%s real ones", format.Thousands(int64(len(l.behind.origins))))
+	clients := fmt.Sprintf("%s real ones", format.Thousands(l.real()))
 	if l.behind.many {
 		clients = "more than " + clients
 	}
@@ -84,6 +84,22 @@ func (l *clients) headerDiffers(s *ingest.Stats) (f Finding, found bool) {
 		f.Remedy = "--client-from " + cmp.Or(s.ForwardedBy, "x-forwarded-for") + " " + f.Remedy
 	}
 	return f, true
+}
+
+// real counts the origins, but those that one forger alone names.
+func (l *clients) real() (n int64) {
+	forgers := map[int64]bool{}
+	for id, peer := range l.behind.peers {
+		if l.forger(id, peer) {
+			forgers[markOf(l.name(id))] = true
+		}
+	}
+	for _, origin := range l.behind.origins {
+		if !forgers[origin.origins] {
+			n++
+		}
+	}
+	return n
 }
 
 // severalAtOnce goes by heavy clients that come as several browsers in the same minutes.

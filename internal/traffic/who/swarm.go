@@ -137,8 +137,13 @@ func (c *Census) findSwarms() {
 			s.Agent, s.Action = -1, int32(k.value)
 			sign = c.oneForm(&d, &all)
 		}
-		if sign != "" {
-			s.Reason = fmt.Sprintf("%d addresses with one %s: %s", len(members), map[bool]string{true: "form", false: "agent"}[k.form], sign)
+		if sign != "" { // people may share the agent
+			s.Members = slices.DeleteFunc(slices.Clone(members), func(id int32) bool { return c.observer.records.At(id).files != 0 })
+			s.Reason = fmt.Sprintf("%d addresses", len(s.Members))
+			if len(s.Members) != len(members) {
+				s.Reason += fmt.Sprintf(" of %d", len(members))
+			}
+			s.Reason += fmt.Sprintf(" with one %s: %s", map[bool]string{true: "form", false: "agent"}[k.form], sign)
 			c.Swarms = append(c.Swarms, s)
 		}
 	}
@@ -147,7 +152,7 @@ func (c *Census) findSwarms() {
 	})
 	for i := range c.Swarms {
 		for _, id := range c.Swarms[i].Members {
-			if c.observer.records.At(id).files == 0 && c.Identities[id] != Attacker {
+			if c.Identities[id] != Attacker {
 				c.Identities[id] = Attacker
 				c.swarm[id] = int32(i)
 			}
