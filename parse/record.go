@@ -133,6 +133,13 @@ func (f *Format) After(block []byte) *Format {
 // MayChange reports whether the log itself may say that another format follows.
 func (f *Format) MayChange() bool { return f.after != nil }
 
+// Without is the Format of lines that do not have a field.
+func (f *Format) Without(field Field) *Format {
+	other := *f
+	other.fields[field] = false
+	return &other
+}
+
 // ForwardedBy names the header that is Record.Forwarded, in lower case: x-forwarded-for unless the format has another in
 // its place.
 func (f *Format) ForwardedBy() string { return cmp.Or(f.header, "x-forwarded-for") }

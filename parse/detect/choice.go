@@ -100,7 +100,7 @@ func (d *Detector) stated(c Choice, sample []byte, lines [][]byte) (Detection, e
 	if err != nil {
 		return Detection{}, err
 	}
-	found := judge(format, lines, nil)
+	found := d.withoutUpstream(judge(format, lines, nil), lines)
 	if 100*found.Read < minRead*found.Lines || !format.Has(parse.FieldTime) {
 		found, err = d.statedWithin(found, lines, mostWrappings)
 	}

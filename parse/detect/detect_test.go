@@ -199,3 +199,19 @@ func described(r *parse.Record) string {
 	}
 	return strings.TrimSpace(b.String())
 }
+
+// A log of nginx in JSON has the time of upstreams only if its lines have the key.
+func TestUpstreamOfJSON(t *testing.T) {
+	const line = `{"msec":"1767225600.254","remote_addr":"192.0.2.7","request":"GET / HTTP/1.1","status":"200","request_time":"0.004"`
+	for _, format := range []string{"", "nginx-json"} {
+		for log, want := range map[string]bool{
+			line + "}\n": false, line + "}\n" + line + `,"upstream_response_time":""}` + "\n": true, line + `,"upstream_response_time":"0.003"}` + "\n": true,
+			"web1 | " + line + `,"upstream_response_time":"0.003"}` + "\n": true,
+		} {
+			found, err := Choice{Format: format}.For([]byte(log))
+			if err != nil || found.Format.Has(parse.FieldUpstreamTime) != want {
+				t.Errorf("--format %q: %v, %v, want %v: %s", format, found.Format.Name, err, want, log)
+			}
+		}
+	}
+}

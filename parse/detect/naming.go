@@ -49,6 +49,27 @@ func (d *Detector) settle(found parse.FieldMapping, lines [][]byte, compile comp
 	return found, said
 }
 
+// withoutUpstream is a detection of JSON that does not claim the time of upstreams where no line has its key: what a server
+// may write stands in the mapping of its format, and what it does write its configuration says.
+func (d *Detector) withoutUpstream(found Detection, lines [][]byte) Detection {
+	m, err := parse.ParseFieldMapping(found.Format.Text)
+	if err != nil || !found.Format.Has(parse.FieldUpstreamTime) || !parse.Mostly(lines, jsonLike) {
+		return found
+	}
+	names := parse.NamesIn(lines) // also of values that are empty
+	for field, keys := range m {
+		if strings.HasPrefix(field, "upstream_time") && (len(m.Found(lines)[field]) > 0 ||
+			slices.ContainsFunc(keys, func(key string) bool { return slices.Contains(names, key) })) {
+			return found
+		}
+	}
+	format := found.Format
+	found.Format, _ = d.once("without upstream\n"+format.Name+"\n"+format.Text, func() (*parse.Format, error) {
+		return format.Without(parse.FieldUpstreamTime), nil
+	})
+	return found
+}
+
 // requestType is a method with WordPress VIP, and other things elsewhere: ajax, page.
 const requestType = "request_type"
 
