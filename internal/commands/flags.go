@@ -84,7 +84,7 @@ func addWho(cmd *cobra.Command, f *pipeline.Reading, lateness limit.Time) {
 	f.Lateness = lateness
 	flags.StringVar(&f.Client, "client", "addr", "`who` a client is: addr, addr/24, addr/24,/64, user, header:NAME, or "+
 		"a field of the line")
-	option.CompleteWords(cmd, "client", "addr", "addr/24", "addr/24,/64", "user", "header:")
+	option.CompleteWords(cmd, "client", "addr", "addr/24", "addr/64", "addr/24,/64", "user", "header:")
 	flags.StringVar(&f.ClientFrom, "client-from", "", "take the address from this `header` that proxies write: "+
 		"x-forwarded-for")
 	flags.StringSliceVar(&f.Trusted, "trusted-proxy", nil, "proxies whose entries in --client-from are believed: "+

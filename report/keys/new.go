@@ -217,7 +217,7 @@ func rotatingText(c *sweep.ClientStats) string {
 	}
 	return fmt.Sprintf("IPv6 addresses rotate: %s (/64) had %d or more new addresses on one day, %s in all, and sent "+
 		"%s of all requests; "+
-		"%s had the most, %s: a limit by client gives each of them a fresh start, client/64 does not",
+		"%s had the most, %s: a limit by client gives each of them a fresh start, client/64 (--client addr/64) does not",
 		format.Count(r.Networks, "network"), sweep.RotatingAddresses, format.Thousands(r.Addresses),
 		format.Percentage(format.PercentOf(r.Requests, c.Sent)), r.Most, format.Thousands(r.InMost))
 }

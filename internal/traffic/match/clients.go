@@ -13,6 +13,7 @@ import (
 //
 //	addr              the address, or the host name, as logged; but ::ffff:192.0.2.7 is 192.0.2.7
 //	addr/24           IPv4 addresses by /24; IPv6 stays whole
+//	addr/64           IPv6 addresses by /64, as any length beyond 32; IPv4 stays whole
 //	addr/24,/64       IPv4 by /24, IPv6 by /64
 //	user              the authenticated user
 //	header:X-Api-Key  a request header that the format logs
@@ -128,7 +129,10 @@ func (r *ClientRule) parsePrefixes(s string) error {
 		return nil
 	}
 	v4, v6, both := strings.Cut(s, ",")
-	if !both {
+	switch length, ok := prefixLength(v4, 128); {
+	case !both && ok && length > 32: // which only IPv6 has
+		v4, v6 = "/32", v4
+	case !both:
 		v6 = "/128"
 	}
 	r.prefix = true
@@ -136,7 +140,7 @@ func (r *ClientRule) parsePrefixes(s string) error {
 	r.v4, ok4 = prefixLength(v4, 32)
 	r.v6, ok6 = prefixLength(v6, 128)
 	if !ok4 || !ok6 {
-		return fmt.Errorf("client %q: want addr, addr/24 or addr/24,/64", r.text)
+		return fmt.Errorf("client %q: want addr, addr/24, addr/64 or addr/24,/64", r.text)
 	}
 	return nil
 }

@@ -40,6 +40,9 @@ func TestClientRules(t *testing.T) {
 		{"addr/24,/64", "dialup-7.example.net", "dialup-7.example.net"},
 		{"addr/24,/64", "unix:", "unix:"},
 		{"addr/24,/64", "", "-"},
+		{"addr/64", "2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"},
+		{"addr/64", "203.0.113.7", "203.0.113.7"},
+		{"addr/33", "2001:db8:1:2:3:4:5:6", "2001:db8::/33"},
 		{"addr/0,/0", "203.0.113.7", "0.0.0.0/0"},
 		{"addr/32,/128", "203.0.113.7", "203.0.113.7"},
 		{"addr/12,/48", "198.51.100.7", "198.48.0.0/12"},
@@ -160,7 +163,7 @@ func TestClientRulesThatMakeNoSense(t *testing.T) {
 		trusted      []string
 		want         string
 	}{
-		{"addr/33", "", nil, "want addr"},
+		{"addr/129", "", nil, "want addr"},
 		{"addr/24,64", "", nil, "want addr"},
 		{"addr/24,/129", "", nil, "want addr"},
 		{"addr/-1", "", nil, "want addr"},
