@@ -15,7 +15,7 @@ func TestFrontOf(t *testing.T) {
 		{"alb", "$type $time_iso8601"}: "a load balancer of AWS", {"w3c", "#Fields: date time x-edge-location c-ip"}: "CloudFront",
 		{"logfmt behind syslog", "time=timestamp,client=fwd,method=method"}: "Heroku's router", {"fastly json", ""}: "Fastly",
 		{"json", "time=time,client=properties.clientIp,method=properties.httpMethod"}: "Azure Front Door",
-		{"combined", "$remote_addr"}: "", {"w3c", "#Fields: date time c-ip"}: "", {"json", "client=ClientIP,method=request_method|ClientRequestMethod,"}: "",
+		{"lighttpd", "%h %V %u %t"}: "lighttpd", {"combined", "$remote_addr"}: "", {"w3c", "#Fields: date time c-ip"}: "", {"json", "client=ClientIP,method=request_method|ClientRequestMethod,"}: "",
 		{"nginx json", ""}: "", {"haproxy", ""}: "", {"logfmt", "client=remote_addr"}: "", {"albatross", ""}: "",
 	} {
 		got := ""
@@ -31,6 +31,9 @@ func TestFrontOf(t *testing.T) {
 // Behind a front, lines that count by address say first what makes that the client's; others need not.
 func TestBehindFront(t *testing.T) {
 	proxies := []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}
+	if note := FrontOf("lighttpd", "").note(&nginx); !strings.Contains(note, "has no such limit") {
+		t.Error(note)
+	}
 	for _, s := range all {
 		limit, _ := s.Families()[len(s.grid)/2].Limit(100)
 		for name, c := range map[string]struct {

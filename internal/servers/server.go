@@ -55,6 +55,8 @@ func OfFormat(name, text string) *Server {
 	switch {
 	case name == "istio": // a proxy of Istio is an Envoy
 		return &envoy
+	case maker == "lighttpd": // which has no such limits
+		return &nginx
 	case strings.Contains(text, "%h ") && maker != traefik.Name: // a directive of mod_log_config
 		return &apache
 	case strings.Contains(text, "$timers"): // those of HAProxy
@@ -76,9 +78,12 @@ func (s *Server) Lines(text string, w Where) (Directives, error) {
 		return Directives{}, err
 	}
 	d := s.lines(spec, w)
-	if w.Front != nil {
-		if d.Front = w.Front.Name; w.address() && w.ClientFrom == "" {
-			d.Note = notes(w.Front.note(s), d.Note)
+	if f := w.Front; f != nil {
+		if !f.first {
+			d.Front = f.Name
+		}
+		if f.first || w.address() && w.ClientFrom == "" {
+			d.Note = notes(f.note(s), d.Note)
 		}
 	}
 	d.Count = strings.ReplaceAll(s.count, "NAME", w.name())

@@ -23,6 +23,7 @@ func TestOfFormat(t *testing.T) {
 		{"envoy json", ""}:                          "envoy",
 		{"istio", ""}:                               "envoy",
 		{"custom", `$client:$port [$time_local] $fe $be $timers $status`}: "haproxy",
+		{"lighttpd", `%h %V %u %t "%r" %>s %b`}:                           "nginx",
 		{"haproxy with $http_user_agent", `$remote_addr:$remote_port`}:    "haproxy",
 	} {
 		if got := OfFormat(of[0], of[1]).Name; got != want {

@@ -302,7 +302,7 @@ const Unread = "text in quotes is not read, and may be that of referers and user
 // orGuess takes a guess in the place of a format that leaves text in quotes unread, if it finds user agents there; and
 // another format beside one that leaves lines unread, if it reads these.
 func (d *Detector) orGuess(found Detection, lines [][]byte) Detection {
-	found = d.withoutUpstream(d.withCaptured(found, lines), lines)
+	found = d.ofLighttpd(d.withoutUpstream(d.withCaptured(found, lines), lines), lines)
 	if rest := found.unread(lines); len(rest) >= leastOther && 100*len(rest) >= otherShare*len(lines) {
 		if other, err := d.find(rest); err == nil && 100*other.sound >= guessShare*other.Lines {
 			both := judge(parse.Either(found.Format, other.Format), lines, nil)

@@ -164,7 +164,7 @@ var kinds = []kind{
 	}, "gcp json", "host route"},
 	{"lighttpd", "redmine.lighttpd.net/projects/lighttpd/wiki/Mod_accesslog", "", func(v visit) string {
 		return strings.Replace(v.combined(), " - - ", " example.org - ", 1)
-	}, "apache-combined", "host route ms"},
+	}, "lighttpd", "route ms"},
 	{"Tomcat", "tomcat.apache.org/tomcat-10.1-doc/config/valve.html", "", func(v visit) string {
 		return fmt.Sprintf(`%s - - [%s] "%s %s HTTP/1.1" %d %d`, v.client, v.local(), v.method, v.path, v.status, v.bytes)
 	}, "common", "host route ms referer agent"},

@@ -72,6 +72,30 @@ const (
 	leastShare  = 10
 )
 
+// ofLighttpd takes Apache's formats for lighttpd's, which has the host in the place of the identity, if hosts stand there.
+func (d *Detector) ofLighttpd(found Detection, lines [][]byte) Detection {
+	if !strings.HasPrefix(found.Format.Text, "%h %l %u %t ") {
+		return found
+	}
+	var hosts []string
+	for _, line := range lines {
+		if fields := strings.Fields(string(line[:min(len(line), maxTailLine)])); len(fields) > 1 {
+			hosts = append(hosts, fields[1])
+		}
+	}
+	if len(hosts) == 0 || meanings[meaningOf("host")].shows(hosts) == 0 {
+		return found
+	}
+	text := strings.Replace(found.Format.Text, "%l", "%V", 1)
+	format, err := d.once("lighttpd\n"+text, func() (*parse.Format, error) {
+		return parse.CompileAs(text, d.choice.Options, "lighttpd", true)
+	})
+	if err != nil {
+		return found
+	}
+	return judge(format, lines, nil)
+}
+
 // withoutAgents takes the shorter format where no line has a referer or an agent.
 func (d *Detector) withoutAgents(found Detection, lines [][]byte) (Detection, error) {
 	short := shorter[found.Format.Name]
