@@ -48,7 +48,7 @@ limit that is judged under each key.`,
 			if len(f.Limits) > 0 && f.Per == nil {
 				unlessGiven(cmd, "refuse", &f.Refuse)
 			}
-			f.Verified = profile.Start
+			f.Verified = func() error { return profile.Start(f.Spares) }
 			return errors.Join(f.Run(cmd.Context(), args), profile.Stop())
 		},
 	}

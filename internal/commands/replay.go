@@ -43,7 +43,7 @@ as well; --policy selects some of them.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.Caller = callerOf(cmd)
 			pageTop(cmd, &f.Look)
-			f.Verified = profile.Start
+			f.Verified = func() error { return profile.Start(f.Spares) }
 			return errors.Join(f.Run(cmd.Context(), args), profile.Stop())
 		},
 	}

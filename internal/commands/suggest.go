@@ -58,7 +58,7 @@ The log is read once. Its requests, about 20 bytes each, wait in a temporary fil
 			if slices.Contains(f.Kinds, sweep.UnderWay) { // whose bounds are not known
 				unlessGiven(cmd, "band", &f.Band)
 			}
-			f.Verified = profile.Start
+			f.Verified = func() error { return profile.Start(f.Spares) }
 			return errors.Join(f.Run(cmd.Context(), args), profile.Stop())
 		},
 	}

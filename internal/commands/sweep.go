@@ -49,7 +49,7 @@ disguised, as in shadow suggest. Limits that spare browsers then spare the rest 
 				unlessGiven(cmd, "by", &f.Key)
 				unlessGiven(cmd, "bursts", &f.Bursts)
 			}
-			f.Verified = profile.Start
+			f.Verified = func() error { return profile.Start(f.Spares) }
 			return errors.Join(f.Run(cmd.Context(), args), profile.Stop())
 		},
 	}

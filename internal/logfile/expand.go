@@ -202,6 +202,7 @@ func (e *expansion) walk(dir, place string) (found bool, err error) {
 		switch {
 		case err != nil || IsHidden(name):
 			continue // perhaps a link that leads nowhere, or gone this instant
+		case entry.IsDir() && isDatabase(name):
 		case entry.IsDir():
 			below, err := e.walk(dir, name)
 			if err != nil {
@@ -220,6 +221,16 @@ func (e *expansion) walk(dir, place string) (found bool, err error) {
 		}
 	}
 	return found, nil
+}
+
+// isDatabase reports whether a folder is one in which runs are stored, whatever it is called.
+func isDatabase(folder string) bool {
+	for _, part := range []string{"runs", "lock", "version"} {
+		if _, err := os.Stat(filepath.Join(folder, part)); err != nil {
+			return false
+		}
+	}
+	return true
 }
 
 // tellPassed gathers what was left out and is no input by another argument, each file once.

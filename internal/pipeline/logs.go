@@ -102,6 +102,20 @@ func (l *Logs) Prepare(
 	return err
 }
 
+// Spares is the error that a file which a flag names would be written over a log that is read.
+func (l *Logs) Spares(flag, name string) error {
+	info, err := os.Stat(name)
+	if err != nil || !info.Mode().IsRegular() {
+		return nil //nolint:nilerr // it is not there yet
+	}
+	for _, log := range l.found.Names {
+		if other, err := os.Stat(log); err == nil && os.SameFile(info, other) {
+			return Usage("--%s %s would be written over a log that is read: give it another name", flag, name)
+		}
+	}
+	return nil
+}
+
 // smallLogs is the number of bytes of logs from which on large pages pay.
 const smallLogs = 2 << 20
 

@@ -50,6 +50,9 @@ func (r *Replay) openVerdicts() (err error) {
 	if r.Verdicts == "" {
 		return nil
 	}
+	if err := r.Spares("verdicts", r.Verdicts); err != nil {
+		return err
+	}
 	v := &verdictFile{name: r.Verdicts}
 	if v.part, err = partOf(v.name); err != nil {
 		return fmt.Errorf("--verdicts: %w", err)
@@ -132,6 +135,9 @@ func (r *Replay) openTrace() error {
 	}
 	if r.Trace == r.Verdicts {
 		return Usage("--trace and --verdicts name one file: %s", r.Trace)
+	}
+	if err := r.Spares("trace", r.Trace); err != nil {
+		return err
 	}
 	key, err := r.key()
 	if err != nil {

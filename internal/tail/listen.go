@@ -89,11 +89,14 @@ func (m *Metrics) Listen(address, version string, redis *RedisMetrics, path stri
 	}
 	go func() { _ = server.Serve(bounded) }() // it ends with stop
 	return listener.Addr().String(), func() {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), lastAnswers)
 		defer cancel()
-		_ = server.Shutdown(ctx) // the process ends anyway
+		_, _ = server.Shutdown(ctx), server.Close() // a connection without a request holds nothing up
 	}, nil
 }
+
+// lastAnswers is how long a tail that ends waits for answers that are under way: less than until it is ended by force.
+const lastAnswers = 200 * time.Millisecond
 
 // Programs that may connect to --listen must not be able to take the file descriptors that the tail reads its logs
 // with. There is room for a few connections. When there are too many, the one goes that has been without a request for

@@ -90,6 +90,9 @@ func (o *Options) ownFiles() (names []string) {
 
 // Verify finds names that are used for two things.
 func (o *Options) Verify() error {
+	if info, err := os.Stat(o.State); err == nil && !info.Mode().IsRegular() {
+		return fmt.Errorf("%s: is no ordinary file, and each checkpoint would take its place: name a file for the state", o.State)
+	}
 	own := o.ownFiles()
 	for i, name := range own {
 		if j := slices.IndexFunc(own[:i], func(other string) bool { return sameFile(other, name) }); j >= 0 {

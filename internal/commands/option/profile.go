@@ -21,8 +21,12 @@ func (f *Profile) Add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.memory, "memprofile", "", "write a memory profile to `file`")
 }
 
-// Start begins to profile. Both files are made now: better to know before the replay that one cannot be written.
-func (f *Profile) Start() (err error) {
+// Start begins to profile. Both files are made now: better to know before the replay that one cannot be written. spares is
+// the error that one would be written over what is read.
+func (f *Profile) Start(spares func(flag, name string) error) (err error) {
+	if err := errors.Join(spares("cpuprofile", f.cpu), spares("memprofile", f.memory)); err != nil {
+		return err
+	}
 	if f.memory != "" {
 		if f.live, err = os.Create(f.memory); err != nil {
 			return err

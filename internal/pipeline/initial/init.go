@@ -74,6 +74,9 @@ func (f *Init) text(ctx context.Context, logs []string) (string, error) {
 		q := f.Suggest // which is asked once
 		q.Quiet = q.Quiet || reading > 1
 		page, err := q.Hold(ctx, logs)
+		if over := q.Spares("file", f.File); over != nil {
+			return "", errors.Join(over, q.Release())
+		}
 		if page == nil {
 			return "", errors.Join(err, q.Release())
 		}

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 
+	"shadow/internal/escape"
 	"shadow/internal/pipeline"
 	"shadow/internal/redis"
 	"shadow/internal/tail"
@@ -86,7 +87,7 @@ func (s *sharedTail) see(trip redis.RoundTrip) {
 func (s *sharedTail) tell(err error) {
 	switch {
 	case err != nil && !s.down:
-		fmt.Fprintf(s.err, "shadow: Redis does not answer, so that verdicts are reached here until it does: %v\n", err)
+		fmt.Fprintf(s.err, "shadow: Redis does not answer, so that verdicts are reached here until it does: %s\n", escape.Visible(err.Error()))
 	case err == nil && s.down:
 		fmt.Fprintln(s.err, "shadow: Redis answers again")
 	}
