@@ -194,7 +194,7 @@ func TestWhoTheClientsAre(t *testing.T) {
 			for i := range 60 {
 				w.visit(86400*w.Float64(), w.browser(), fmt.Sprintf("203.0.7.%d", i%4), 9, fmt.Sprintf("%d.%d.0.1", 11+37*i%200, i))
 			}
-		}, "stop proxy_as_client", "name their networks with --trusted-proxy, as whoever runs them lists these"},
+		}, "stop proxy_as_client", "name their networks with --trusted-proxy, from the list of their operator"},
 		"an office among visitors": {func(w *town) {
 			w.people(150)
 			for range 12 {

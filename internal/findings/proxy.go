@@ -77,7 +77,7 @@ func (l *clients) headerDiffers(s *ingest.Stats) (f Finding, found bool) {
 	}
 	if f.Remedy = trust(l.addressesOf(peers)); f.Remedy == "" {
 		f.Evidence += "; they lie too far apart for a few networks to hold them: are they proxies? If so, name their networks " +
-			"with --trusted-proxy, as whoever runs them lists these"
+			"with --trusted-proxy, from the list of their operator"
 		return f, true
 	}
 	if len(l.Read.Clients.Trusted()) == 0 {
@@ -275,7 +275,7 @@ func trust(proxies []netip.Addr) string {
 	return "--trusted-proxy " + strings.Join(names, ",")
 }
 
-// tooWide tells of a network that nobody who runs proxies has as a whole.
+// tooWide reports whether a network is wider than those of proxies are.
 func tooWide(p netip.Prefix) bool { return p.Bits() < 8 || p.Addr().Is6() && p.Bits() < 20 }
 
 // covering are the smallest networks, at most so many, that hold all addresses, which are of one kind: neighbours that

@@ -15,7 +15,7 @@ import (
 // capturedHeaders finds those of a request, and those of its answer.
 var capturedHeaders = lazy.Regexp(` \d+/\d+/\d+/\d+/\+?\d+ \d+/\d+ \{(.*?)\}( \{.*?\})? "`)
 
-// capturable are what headers are looked for, what fewest others look like first.
+// capturable holds the headers that are looked for, what fewest others look like first.
 var capturable = []string{"http_x_forwarded_for", "http_referer", "host", "http_user_agent"}
 
 // withCaptured is a detection of HAProxy's format with the headers that most lines have captured. What it does not read is
