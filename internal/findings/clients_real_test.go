@@ -98,7 +98,7 @@ func TestClientsOfRealLogs(t *testing.T) {
 		"netnea-2015-2016":    "info own_server 127.0.0.1, stop proxy_as_client",
 		"ocatak-scanners":     "info attacker 192.168.4.164, warn secrets_served",
 		"roadmap-nginx-2024":  "info attacker 172.104.4.17, info health_check 138.68.248.85",
-		"sparkdeveloper-2016": "info attacker 184.154.36.177, info health_check 192.0.101.226, info own_server 65.254.225.145, info shared_addresses",
+		"sparkdeveloper-2016": "info attacker 184.154.36.177, info health_check 192.0.101.226, info own_server, info shared_addresses",
 		"sundog-2017":         "info attacker 81.22.242.55, info health_check 178.79.143.171, info own_server 54.210.20.202, info shared_addresses",
 		"webbot-phase1":       "",
 		"webbot-phase2":       "",

@@ -102,6 +102,13 @@ func (l *clients) worth(code string, severity Severity, ids []int32, what string
 
 // brief returns the finding on clients that sent a share of the requests in a few words.
 func (l *clients) brief(code string, ids []int32, share string) string {
+	switch claims := l.census.Claims(ids[0]); code {
+	case "own_server", "health_check":
+		if claims {
+			what := map[string]string{"own_server": "the site's own work", "health_check": "monitors"}[code]
+			return fmt.Sprintf("%s of requests (%s) only call themselves %s: left out", share, l.first(ids), what)
+		}
+	}
 	switch code {
 	case "own_server":
 		return fmt.Sprintf("%s of requests (%s) are the site's own work: left out", share, l.first(ids))

@@ -178,45 +178,47 @@ func TestOwnWorkIsNoTarget(t *testing.T) {
 }
 
 // What the limit would refuse of the site's own work is told, and the lines to paste exempt its address; so they do
-// with one that was left out. Another monitor is told of, and no more: any client can call itself that.
+// with one that was left out. Others who call themselves that are told of, and no more.
 func TestOwnWorkIsExempt(t *testing.T) {
 	p := &planter{Rand: testneeds.Rand(t, 16, 8), people: map[string]bool{}}
 	p.visitors(300, plantedDay)
 	p.scrapers(3, 4)
-	p.machine(address(48, 1), "WordPress/6.4; https://shop.example", "/wp-cron.php", 200, 0, time.Hour, 6)
-	p.machine(address(49, 1), "UptimeRobot/2.0", "/page/%d", 200, 0, time.Minute, 2) // too little for a finding
+	p.machine(address(10, 1), "WordPress/6.4; https://shop.example", "/wp-cron.php", 200, 0, time.Hour, 6)
+	p.machine(address(49, 1), "UptimeRobot/2.0", "/page/%d", 200, 0, time.Minute, 2)                     // too little for a finding
+	p.machine(address(49, 2), "WordPress/6.4; https://shop.example", "/page/%d", 200, 0, time.Minute, 9) // names the site
+	p.machine(address(49, 3), "Go-http-client/1.1", "/wp-cron.php", 200, 0, time.Minute, 9)              // floods it by its own work
 	log := p.write(t, "access.log")
 	for server, line := range map[string]string{
-		"nginx":       "geo $perclient_exempt { default 0; 48.20.0.1 1; }",
-		"haproxy":     "if !{ src 48.20.0.1 }",
-		"envoy":       `{key: remote_address, value: "48.20.0.1", rate_limit: {unlimited: true}}`,
-		"envoy-local": "# it exempts no address: give a route without it to 48.20.0.1",
-		"traefik":     "# it exempts no address: give a router without it to 48.20.0.1",
-		"caddy":       "not remote_ip 48.20.0.1",
+		"nginx":       "geo $perclient_exempt { default 0; 10.20.0.1 1; }",
+		"haproxy":     "if !{ src 10.20.0.1 }",
+		"envoy":       `{key: remote_address, value: "10.20.0.1", rate_limit: {unlimited: true}}`,
+		"envoy-local": "# it exempts no address: give a route without it to 10.20.0.1",
+		"traefik":     "# it exempts no address: give a router without it to 10.20.0.1",
+		"caddy":       "not remote_ip 10.20.0.1",
 		"any":         "",
 	} {
-		for _, exclude := range [][]string{nil, {"48.20.0.1", "/favicon.ico"}} {
+		for _, exclude := range [][]string{nil, {"10.20.0.1", "/favicon.ico"}} {
 			a, _ := settle(t, &Suggest{For: server, Logs: Logs{Source: Source{Reading: Reading{Exclude: exclude}}}}, log)
 			e := a.Exempt
-			if e == nil || !slices.Equal(e.Addresses, []string{"48.20.0.1"}) || e.Pasted != (server != "any" && line[0] != '#') {
+			if e == nil || !slices.Equal(e.Addresses, []string{"10.20.0.1"}) || e.Pasted != (server != "any" && line[0] != '#') {
 				t.Errorf("%s: %+v is exempt of %s", server, e, *a.Limit)
 				continue
 			}
-			if exclude == nil && (e.Requests < 100 || e.Clients < 1 || e.Clients > 2) {
+			if exclude == nil && (e.Requests < 100 || e.Clients < 2 || e.Clients > 3) {
 				t.Errorf("%s: %+v is exempt", server, e)
 			}
 			what := "(/favicon.ico): with it, "
 			if server != "any" && line[0] == '#' {
-				what = "(48.20.0.1, /favicon.ico): with it, "
+				what = "(10.20.0.1, /favicon.ico): with it, "
 			}
 			if told := strings.Contains(a.Note, what); told != (exclude != nil && server != "any") {
 				t.Errorf("%s: what is left out is told %t: %s", server, told, a.Note)
 			}
-			if replayed := strings.Contains(strings.Join(a.Next, "\n"), "--exclude 48.20.0.1"); exclude == nil && replayed != e.Pasted {
+			if replayed := strings.Contains(strings.Join(a.Next, "\n"), "--exclude 10.20.0.1"); exclude == nil && replayed != e.Pasted {
 				t.Errorf("%s: next is %q", server, a.Next)
 			}
 			text := fmt.Sprint(a.Paste)
-			if !strings.Contains(text, line) || strings.Contains(text, "49.20.0.1") {
+			if !strings.Contains(text, line) || strings.Contains(text, "49.20.0.") {
 				t.Errorf("%s: no %q in %s", server, line, text)
 			}
 		}

@@ -200,7 +200,7 @@ func (r *Suggest) exempt(v *advice.Verdict, a *suggest.Advice) (networks []netip
 		e.Requests += hit.Refused
 		e.Clients++
 		if r.look.Census().Claims(hit.Client) {
-			e.Others++
+			e.Others, e.Claimed = e.Others+1, e.Claimed+hit.Refused
 			continue
 		}
 		network, err := match.ParseNetwork(r.Read.Tables.Clients.Name(hit.Client))

@@ -71,7 +71,7 @@ func (s *Answer) briefFacts(width int) (f document.Facts) {
 	f.Add("people", s.peopleText())
 	f.Add("", s.expectText())
 	f.Add("attacker", s.attackerText())
-	f.Add("exempt", v.Exempt.text())
+	f.Add("exempt", v.Exempt.text(len(v.Paste) > 0))
 	f.Add("search", v.searchText())
 	if v.Best != nil {
 		f.Add("of any", *v.Best+" stops at least half as much again; "+v.For+" has no such limit")
@@ -247,15 +247,12 @@ func (s *Answer) bodyLines(w *document.Writer, width, most int) *screen {
 		switch {
 		case client:
 			body.add(f.Label, []string{table.Cut(f.Text, width-briefLabel)})
-		case f.Label == "first" || f.Label == "better": // what must be known before pasting
+		case f.Label == "first", f.Label == "better", f.Label == "exempt": // what must be known before pasting
 			body.add(f.Label, whole(f.Text, width-briefLabel))
 		default:
 			body.say(f.Label, f.Text)
 		}
-		switch {
-		case f.Label == "exempt": // its first line stays, as the first client does
-			body.extra = append(body.extra, extra{min(before+1, len(body.lines)), len(body.lines)})
-		case client && f.Label != "refused", f.Label == "search" && unhurt, f.Label == "of any":
+		if client && f.Label != "refused" || f.Label == "search" && unhurt || f.Label == "of any" {
 			body.extra = append(body.extra, extra{before, len(body.lines)})
 		}
 	}

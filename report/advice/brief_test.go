@@ -90,7 +90,11 @@ func TestBriefFits(t *testing.T) {
 			w := &document.Writer{Markdown: markdown}
 			r.brief(w, a)
 			lines := strings.Split(strings.TrimSuffix(w.String(), "\n"), "\n")
-			if len(lines) > briefLines && !markdown {
+			most := briefLines
+			if v.Exempt != nil && len(v.Paste) == 0 { // addresses that no lines name, for a person to act on
+				most += len(v.Exempt.Addresses)
+			}
+			if len(lines) > most && !markdown {
 				t.Errorf("round %d: %d lines:\n%s", round, len(lines), w.String())
 			}
 			for _, line := range lines {
@@ -284,6 +288,28 @@ func TestNotesAreWhole(t *testing.T) {
 	for word, want := range map[string]int{"reason": 60, "note": 150, "watch": 100} {
 		if n := strings.Count(w.String(), word); n != want {
 			t.Errorf("%d of %d words:\n%s", n, want, w.String())
+		}
+	}
+}
+
+// What is exempt under a condition is told whole, and apart from what only calls itself a monitor.
+func TestExemptIsToldWhole(t *testing.T) {
+	e := &Exempt{Requests: 900, Clients: 6, Through: 4, Others: 2, Claimed: 300, Pasted: true, Addresses: []string{"192.0.2.1", "192.0.2.2", "192.0.2.3", "192.0.2.4"}}
+	const claimed = "300 requests of 2 clients that only say that they monitor the site or work for it are refused"
+	if got, want := e.text(true), "if yours, as it seems: in the lines, else 600 requests are refused: the 4 addresses in the lines; "+claimed; got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+	e.Pasted, e.Others, e.Claimed = false, 0, 0
+	if got, want := e.text(false), "if yours, as it seems: by hand, else 900 requests are refused: 192.0.2.1, 192.0.2.2, 192.0.2.3, 192.0.2.4"; got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+	for _, markdown := range []bool{false, true} {
+		text := "deploy"
+		a := &Answer{Key: "client", Server: "nginx", Verdict: &Verdict{Verdict: text, AtRisk: &AtRisk{}, MostHit: new(float64), Site: findings.People, Limit: &text, Allows: &Allows{1, 2, 3}, Exempt: e}, Advice: deployed()}
+		w := &document.Writer{Markdown: markdown}
+		(&Report{}).brief(w, a)
+		if lines := w.String(); !strings.Contains(lines, "192.0.2.4") {
+			t.Errorf("cut: %s", lines)
 		}
 	}
 }

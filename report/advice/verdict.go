@@ -55,7 +55,8 @@ type Exempt struct {
 	Pasted    bool     `json:"pasted"`    // whether the lines to paste let them through
 	Passed    int64    `json:"-"`         // of Requests, those of the addresses
 	Through   int      `json:"-"`         // of Addresses, the first ones: those that the limit would hit
-	Others    int64    `json:"-"`         // of the clients: those that only claim to be monitors, and stay limited
+	Others    int64    `json:"-"`         // of the clients: those that only say that they are such, and stay limited
+	Claimed   int64    `json:"-"`         // of Requests, theirs
 }
 
 // AtRisk are the protected clients that sent more requests than the limit admits at once: no other can be hit.

@@ -294,23 +294,31 @@ func (s *Answer) attackerText() string {
 }
 
 // text says who should be exempt, and why.
-func (e *Exempt) text() string {
+func (e *Exempt) text(pasted bool) string {
 	if e == nil {
 		return ""
 	}
-	names := format.List(e.Addresses, searchNamed)
-	refused := format.Count(e.Requests, "request")
+	names, claimed := strings.Join(e.Addresses, ", "), ""
+	if e.Others > 0 {
+		claimed = fmt.Sprintf("%s of %s that only say that they monitor the site or work for it are refused",
+			format.Count(e.Claimed, "request"), format.Count(e.Others, "client"))
+	}
+	if n := len(e.Addresses); pasted && n > searchNamed {
+		names = fmt.Sprintf("the %d addresses in the lines", n)
+	}
+	where := map[bool]string{true: "in the lines", false: "by hand"}[e.Pasted]
+	text := fmt.Sprintf("if yours, as it seems: %s, else %s are refused: %s", where, format.Count(e.Requests-e.Claimed, "request"), names)
 	switch {
 	case e.Clients == 0: // none is refused
 		return names + ": what --exclude leaves out"
 	case e.Others == e.Clients:
-		return refused + " of clients that only say that they monitor are refused"
+		return claimed
 	case len(e.Addresses) == 0: // which are not to be named
-		return refused + " of own work or monitors are refused"
-	case e.Pasted:
-		return fmt.Sprintf("if %s is yours, as it seems: in the lines, else %s are refused", names, refused)
+		return format.Count(e.Requests, "request") + " of own work or monitors are refused"
+	case claimed != "":
+		return text + "; " + claimed
 	}
-	return fmt.Sprintf("if %s is yours, as it seems: by hand, else %s are refused", names, refused)
+	return text
 }
 
 // searchNamed is the most search engines that are named.

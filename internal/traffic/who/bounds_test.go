@@ -117,9 +117,10 @@ func TestBoundsOfOwn(t *testing.T) {
 		"another address":           {"192.0.2.1", "curl/8.5.0", nil, false},
 		"a tenth says so":           {"192.0.2.1", "curl/8.5.0", func(r *record) { r.declared = 10 }, true},
 		"less than that":            {"192.0.2.1", "curl/8.5.0", func(r *record) { r.declared = 9 }, false},
-		"a tenth of work":           {"192.0.2.1", "curl/8.5.0", func(r *record) { r.worked = 10 }, true},
-		"less work":                 {"192.0.2.1", "curl/8.5.0", func(r *record) { r.worked = 9 }, false},
-		"work by a browser":         {"192.0.2.1", "curl/8.5.0", func(r *record) { browsers(50)(r); r.worked = 90 }, false},
+		"half of it work":           {"192.0.2.1", "curl/8.5.0", func(r *record) { r.worked, r.rhythm.gaps = 50, 16 }, true},
+		"less work":                 {"192.0.2.1", "curl/8.5.0", func(r *record) { r.worked, r.rhythm.gaps = 49, 49 }, false},
+		"a flood of work":           {"192.0.2.1", "curl/8.5.0", func(r *record) { r.worked, r.rhythm.gaps = 100, 32 }, false},
+		"work by a browser":         {"192.0.2.1", "curl/8.5.0", func(r *record) { browsers(50)(r); r.worked, r.rhythm.gaps = 90, 90 }, false},
 		"its host":                  {"192.0.2.1", "WordPress/6.5; https://shop.example", nil, true},
 		"another host":              {"192.0.2.1", "WordPress/6.5; https://other.example", nil, false},
 		"its host by a browser":     {"192.0.2.1", "WordPress/6.5; https://shop.example", browsers(1), false},
@@ -137,6 +138,27 @@ func TestBoundsOfOwn(t *testing.T) {
 		}
 		if got := isOwn(census, 0, r).identity == Own; got != c.want {
 			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+// Who only says that it works for the site is not let through for that.
+func TestClaimsOfOwn(t *testing.T) {
+	for name, c := range map[string]struct {
+		address string
+		change  func(r *record)
+		want    bool
+	}{
+		"says so":    {"192.0.2.1", func(*record) {}, true},
+		"works":      {"192.0.2.1", func(r *record) { r.worked, r.rhythm.gaps = 90, 90 }, false},
+		"floods":     {"192.0.2.1", func(r *record) { r.worked, r.rhythm.gaps = 100, 9 }, true},
+		"is inside":  {"10.1.0.5", func(*record) {}, false},
+		"is the own": {"127.0.0.1", func(*record) {}, false},
+	} {
+		census, r := one(c.address, "WordPress/6.5; https://shop.example")
+		c.change(r)
+		if census.Identities = (Identities{Own}); census.Claims(0) != c.want {
+			t.Errorf("%s: want %t", name, c.want)
 		}
 	}
 }

@@ -190,10 +190,10 @@ func (c *Census) Reasons(client int32) []string {
 
 func isOwn(c *Census, client int32, r *record) answer {
 	switch browses := r.is(r.classes[request.Browser], 5); { // what costs more is asked last
+	case r.works():
+		return since(Own, "%v of its requests are the site's own work", r.worked)
 	case r.is(r.declared, 10):
 		return since(Own, "its agent names the site's own work")
-	case r.worked > 0 && r.is(r.worked, 10) && !r.is(r.classes[request.Browser], 50):
-		return since(Own, "%v of its requests are the site's own work", r.worked)
 	case r.classes[request.Browser] == 0 && namesHost(c.observer.Tables.Agents.Name(int32(r.agent.value)), c.hosts):
 		return since(Own, "its agent names a host of this site")
 	case !browses && c.observer.address(client).IsLoopback():
@@ -210,9 +210,23 @@ func (c *Census) logsInRightly(r *record) bool {
 	return c.Logins.tell() && int64(right) >= leastWrong && 20*wrong <= right && 2*(wrong+right) >= r.steps
 }
 
-// Claims reports whether a client is a monitor by its own word alone, which is no reason to let it through.
+// works reports whether most of what a client asks for is what a site asks of itself, at the pace of a scheduler. Who
+// asks for that more often floods the site by it.
+func (r *record) works() bool {
+	return r.worked > 0 && r.is(r.worked, 50) && r.worked <= 3*(r.rhythm.gaps+1) && !r.is(r.classes[request.Browser], 50)
+}
+
+// Claims reports whether a client monitors the site or works for it by its own word alone, which is no reason to let it
+// through.
 func (c *Census) Claims(client int32) bool {
-	return c.Identities.Of(client) == Monitor && !c.observer.checksInside(client) && !c.observer.isRegular(c.observer.records.At(client))
+	o, r := c.observer, c.observer.records.At(client)
+	switch c.Identities.Of(client) {
+	case Own:
+		return r.told == 0 && !r.works() && !o.isPrivate(client)
+	case Monitor:
+		return !o.checksInside(client) && !o.isRegular(r)
+	}
+	return false
 }
 
 // isRegular reports whether a client asks for few pages at a fixed interval, and for nothing else. Pages that renew
