@@ -87,7 +87,7 @@ func TestClientsOfRealLogs(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"almhuette-2015-2016": "info attacker 192.227.172.158, info shared_addresses",
-		"almhuette-2018":      "info attacker 46.105.57.86, info health_check 89.139.63.192, info shared_addresses",
+		"almhuette-2018":      "info attacker 46.105.57.86, info shared_addresses",
 		"almhuette-2019":      "info attacker 193.106.31.130",
 		"elastic-apache":      "",
 		"elastic-nginx":       "info api_or_app",
@@ -99,7 +99,7 @@ func TestClientsOfRealLogs(t *testing.T) {
 		"ocatak-scanners":     "info attacker 192.168.4.164, warn secrets_served",
 		"roadmap-nginx-2024":  "info attacker 172.104.4.17, info health_check 138.68.248.85",
 		"sparkdeveloper-2016": "info attacker 184.154.36.177, info health_check 192.0.101.226, info own_server, info shared_addresses",
-		"sundog-2017":         "info attacker 81.22.242.55, info health_check 178.79.143.171, info own_server 54.210.20.202, info shared_addresses",
+		"sundog-2017":         "info attacker 81.22.242.55, info own_server 54.210.20.202, info shared_addresses",
 		"webbot-phase1":       "",
 		"webbot-phase2":       "",
 		"zanbil-sample-2019":  "info health_check 172.20.2.174",

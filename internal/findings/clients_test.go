@@ -324,6 +324,12 @@ func TestWhoTheClientsAre(t *testing.T) {
 			for i := range 120 {
 				w.hit(60*float64(i), "198.51.100.5", "GET /feed.xml", 200, curl, "-")
 			}
+		}, "", ""}, // a program, and no monitor of the site
+		"one that asks for the first page each minute": {func(w *town) {
+			w.people(60)
+			for i := range 120 {
+				w.hit(60*float64(i), "198.51.100.5", "GET /", 200, curl, "-")
+			}
 		}, "info health_check", "--exclude 198.51.100.5"},
 		"passwords are tried": {func(w *town) {
 			w.people(60)

@@ -26,6 +26,7 @@ const (
 	Worked                          // asked for what a site asks of itself
 	Peeked                          // asked with HEAD, as checks do, and sent nothing
 	Managed                         // asked for the administration of the site
+	Checked                         // asked for what says whether the site is up: HEAD, the first page, a health check
 	Told                            // comes with the identity of its sender: From is that, from 1, and no page
 )
 

@@ -196,7 +196,11 @@ func (t *ClueFinder) ofTarget(r *parse.Record) (clue traffic.Clue) {
 			clue.Traits |= traffic.Peeked
 			clue.Page = pageOf(match.AfterHost(r.Path))
 		}
-		clue.Traits |= traitsOf(match.PurposeOf(path), clue.Traits)
+		purpose := match.PurposeOf(path)
+		clue.Traits |= traitsOf(purpose, clue.Traits)
+		if purpose&match.ForMonitors != 0 || string(path) == "/" || clue.Traits.Has(traffic.Peeked) {
+			clue.Traits |= traffic.Checked
+		}
 	}
 	return clue
 }

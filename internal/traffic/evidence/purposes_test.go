@@ -18,12 +18,14 @@ func TestPurposesOfRequests(t *testing.T) {
 	}{
 		{"GET", "/shop", get},
 		{"POST", "/shop", post},
-		{"HEAD", "/shop", head},
+		{"GET", "/", get | traffic.Checked},
+		{"GET", "/healthz", get | traffic.Checked},
+		{"HEAD", "/shop", head | traffic.Checked},
 		{"GET", "/wp-login.php", get},
 		{"POST", "/wp-login.php", post | traffic.TriedPassword},
-		{"HEAD", "/wp-login.php", head},
+		{"HEAD", "/wp-login.php", head | traffic.Checked},
 		{"GET", "/.env", get | traffic.Probed | traffic.Pried},
-		{"HEAD", "/.env", head | traffic.Probed | traffic.Pried},
+		{"HEAD", "/.env", head | traffic.Checked | traffic.Probed | traffic.Pried},
 		{"GET", "/cgi-bin/luci", get | traffic.Probed},
 		{"POST", "/wp-cron.php", post | traffic.Worked},
 	} {

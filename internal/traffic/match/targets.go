@@ -14,6 +14,7 @@ import (
 //	/.git/config          must not be public: who asks for it pries
 //	/cgi-bin/luci         only scanners ask for it
 //	/wp-admin/edit.php    for those who run the site
+//	/api/health           says whether the site is up
 //
 // Names of pages are no sign: a shop may sell a shell, and a blog may have a page /author.
 
@@ -28,6 +29,7 @@ const (
 	ForNobody                        // likewise, and an answer gives something away
 	ForOperators                     // the administration of the site
 	ForVisitors                      // pages ask for it, wherever it lies
+	ForMonitors                      // says whether the site is up
 )
 
 // PurposeOf returns what a path is for, by its segments and its ending. It allocates nothing, and most paths cost it a look at
@@ -69,7 +71,7 @@ const mostOfPath = 256 // bytes that are looked at
 
 // firsts and lasts mark the first and the last two bytes, in lower case, of segments that have a purpose.
 var firsts, lasts = func() (firsts, lasts [1 << 16]bool) {
-	for _, m := range []map[string]Purpose{hidden, lastFiles, folders, atTop} {
+	for _, m := range []map[string]Purpose{hidden, lastFiles, lastStems, folders, atTop} {
 		for name := range m {
 			firsts[pair(name[0], name[1])] = true
 		}
@@ -107,6 +109,9 @@ func purposeOfSegment(segment []byte, last bool) Purpose {
 			return ForScanners | ForNobody
 		}
 		segment = stem // /login.html, /signin.aspx
+		if lastStems[string(stem)] != 0 {
+			return lastStems[string(stem)]
+		}
 	}
 	return folders[string(segment)]
 }
@@ -124,6 +129,8 @@ var (
 		purposes(ForScanners, "eval-stdin.php", "setup.cgi", "adminer.php", "wlwmanifest.xml", "wp-config.php", "shell.php", "wso.php", "c99.php", "alfa.php",
 			"invoker", "sdk", "formlogin", "luci"),
 	)
+	lastStems = purposes(ForMonitors, "alive", "health", "health-check", "health_check", "healthcheck", "healthz", "heartbeat",
+		"liveness", "livez", "metrics", "nginx_status", "ping", "readiness", "ready", "readyz", "server-status", "stub_status", "up")
 	folders = join(
 		purposes(ForPasswords, "login", "signin", "sign-in", "sign_in", "logon", "log-in", "auth", "authenticate", "session",
 			"sessions", "administrator"),
@@ -131,7 +138,10 @@ var (
 			"etc", "proc"),
 		purposes(ForOperators, "wp-admin"),
 	)
-	atTop  = purposes(ForOperators, "admin", "backend", "backoffice", "cpanel", "adminpanel") // elsewhere they may be an author's name
+	atTop = join(
+		purposes(ForOperators, "admin", "backend", "backoffice", "cpanel", "adminpanel"), // elsewhere they may be an author's name
+		purposes(ForMonitors, "status"), // elsewhere it is that of an order
+	)
 	dumps  = setOf(".sql", ".sql.gz", ".sql.zip", ".sql.bz2", ".zip", ".tar.gz", ".tgz", ".rar", ".7z", ".bak", ".old", ".dump")
 	dumped = setOf("backup", "backups", "dump", "database", "db", "www", "site", "public_html", "htdocs", "wwwroot", "html", "web", "old", "mysql")
 	copies = setOf(".php~", ".php.bak", ".php.old", ".php.save", ".php.swp", ".php.txt", ".php.orig")

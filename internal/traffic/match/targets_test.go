@@ -12,10 +12,11 @@ import (
 func TestPurposeOf(t *testing.T) {
 	for purpose, paths := range map[Purpose]string{
 		0: "/ /shop/7 /author/jane /blog/how-to-login-fast /shells/42 /loginhelp /gitlab/x /.well-known/acme-challenge/x /download/site.pdf " +
-			"/a/../b /environment /backup /author/admin/2 /img/db.png /b.zip.html / // /. /.. /x.old/y /etcetera /sdkman",
+			"/a/../b /environment /backup /author/admin/2 /img/db.png /b.zip.html / // /. /.. /x.old/y /etcetera /sdkman /health/tips /live/3 /order/status",
 		ForPasswords:               "/login /user/login/ /WP-Login.php /blog/xmlrpc.php /api/auth/login /Signin.aspx /administrator/index.php /login.html",
 		ForOperators:               "/wp-admin/post.php /blog/wp-admin/ /admin/orders/7 /Admin",
 		ForOperators | ForVisitors: "/wp-admin/admin-ajax.php",
+		ForMonitors:                "/healthz /api/health /site/ping.php /Status /metrics",
 		ForSite:                    "/wp-cron.php /blog/wp-cron.php /CRON.PHP",
 		ForScanners:                "/phpmyadmin/index.php /PMA/ /vendor/phpunit/phpunit/x /a/adminer.php /_ignition/execute /wp-config.php",
 		ForScanners | ForNobody: "/.git/config /x/.GIT/HEAD /.env /api/.env /.env.local /backup.sql /db.sql.gz /www.zip /Backup.tar.gz /wp-config.php.bak " +
@@ -39,7 +40,7 @@ func TestPurposeOf(t *testing.T) {
 // What the tables of two bytes let through is all that has a purpose.
 func TestPurposeOfLooksAtAll(t *testing.T) {
 	var names []string
-	for _, m := range []map[string]Purpose{hidden, lastFiles, folders, atTop} {
+	for _, m := range []map[string]Purpose{hidden, lastFiles, lastStems, folders, atTop} {
 		for name := range m {
 			names = append(names, name)
 		}

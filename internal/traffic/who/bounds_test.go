@@ -47,6 +47,7 @@ func TestBoundsOfMonitors(t *testing.T) {
 		"more often, of the first page": {func(r *record) {
 			r.rhythm.every, r.rhythm.gaps, r.rhythm.votes, r.action.votes = 4, 150, 150, 90
 		}, false},
+		"fewer checks":          {func(r *record) { r.checked = 89 }, false},
 		"a file":                {func(r *record) { r.files = 1 }, false},
 		"three pages":           {func(r *record) { r.pages = 0b111 }, true},
 		"four pages":            {func(r *record) { r.pages = 0b1111 }, false},
@@ -61,7 +62,7 @@ func TestBoundsOfMonitors(t *testing.T) {
 		"less than ten minutes": {func(r *record) { r.rhythm.every, r.rhythm.gaps, r.rhythm.votes = 30, 19, 19 }, false},
 	} {
 		census, r := one("192.0.2.1", "probe/1.0")
-		r.rhythm, r.pages = rhythm{every: 60, gaps: 100, votes: 100}, 1
+		r.rhythm, r.pages, r.checked = rhythm{every: 60, gaps: 100, votes: 100}, 1, 90
 		c.change(r)
 		if got := isMonitor(census, 0, r).identity == Monitor; got != c.want {
 			t.Errorf("%s: %v", name, got)

@@ -16,7 +16,7 @@ import (
 // The rules are asked one after the other; the first that says something decides:
 //
 //	own         the server's own address, agents and targets of its own work
-//	monitor     says so, or asks for few pages at a fixed interval and fetches no file
+//	monitor     says so, or asks at a fixed interval whether the site is up
 //	crawler     most requests say so
 //	attacker    scans, fails, guesses passwords
 //	proxy       as many kinds of browsers as a site has
@@ -29,6 +29,7 @@ const (
 	leastAnswered = 20      // steps of one that is refused mostly: of a client that is throttled few are left
 	fewPages      = 3       // of a monitor
 	quickest      = 5       // seconds between the requests of a monitor that does not show otherwise that it is one
+	renews        = 30      // seconds in which a page on a screen renews itself at the earliest: what does is no sign of a bot
 	slowest       = 30 * 60 // seconds between its requests; who comes less often reads a feed
 	officeKinds   = 3       // of browsers behind one address
 	proxyKinds    = 12      // likewise
@@ -130,6 +131,9 @@ func (c *Census) ask(client int32) answer {
 	if c.nameless && r.is(r.nameless, 50) {
 		return since(Undecided, "the log has no agents")
 	}
+	if polls := r.polls(); polls != "" {
+		return since(Program, polls)
+	}
 	return since(Program, "its agents are no browsers")
 }
 
@@ -224,28 +228,38 @@ func (c *Census) Claims(client int32) bool {
 	case Own:
 		return r.told == 0 && !r.works() && !o.isPrivate(client)
 	case Monitor:
-		return !o.checksInside(client) && !o.isRegular(r)
+		return !o.checksInside(client) && !o.isRegular(client)
 	}
 	return false
 }
 
 // isRegular reports whether a client asks for few pages at a fixed interval, and for nothing else. Pages that renew
-// themselves do so as well, so that of short intervals it must be a program or a monitor by name, and ask whether the
-// site is up.
-func (o *Observer) isRegular(r *record) bool {
+// themselves, scalpers and feed readers do so as well: it must be a monitor by name or come from an inner address, or ask
+// whether the site is up. Of short intervals it must be a program or a monitor by name, and ask for a health check.
+func (o *Observer) isRegular(client int32) bool {
+	r := o.records.At(client)
 	if r.rhythm.every < quickest && (!r.checks() && !r.is(r.classes[request.Monitor], 90) || !o.asksIfUp(int32(r.action.value))) {
 		return false
 	}
 	span := limit.Time(r.rhythm.every) * limit.Time(r.rhythm.gaps) * limit.Second
 	return r.rhythm.fixed() && r.rhythm.every <= slowest && r.files == 0 && some(r.pages) <= fewPages && r.posts == 0 &&
-		span >= 10*limit.Minute && !r.is(r.errors, 50)
+		span >= 10*limit.Minute && !r.is(r.errors, 50) &&
+		(r.is(r.checked, 90) || r.is(r.classes[request.Monitor], 90) || o.isPrivate(client))
+}
+
+// polls returns what a client that asks for few pages at a fixed interval does, "" of another.
+func (r *record) polls() string {
+	if !r.rhythm.fixed() || r.files > 0 || some(r.pages) > fewPages || r.rhythm.every > slowest {
+		return ""
+	}
+	return fmt.Sprintf("asks every %d s for %s: yours?", r.rhythm.every, format.Count(int64(max(1, some(r.pages))), "page"))
 }
 
 func isMonitor(c *Census, client int32, r *record) answer {
 	switch {
 	case r.is(r.classes[request.Monitor], 90):
 		return since(Monitor, "says that it is one")
-	case c.observer.isRegular(r):
+	case c.observer.isRegular(client):
 		return since(Monitor, "asks every %v s for %v pages, and for no file", r.rhythm.every, some(r.pages))
 	case c.observer.checksInside(client):
 		return since(Monitor, "asks for one page alone, from an inner address")
@@ -397,6 +411,8 @@ func isBrowser(c *Census, client int32, r *record) answer {
 	switch {
 	case a.Votes[evidence.BeaconSignal] == evidence.VoteHuman, c.browses(client) && n[evidence.VoteBot] == 0:
 		return answer{Person, reasons}
+	case r.rhythm.every >= renews && r.polls() != "":
+		return since(Undecided, r.polls())
 	case n[evidence.Conclusive] > 0 || n[evidence.VoteBot] >= 2 && n[evidence.VoteBot] > n[evidence.VoteHuman]:
 		return answer{Disguised, reasons}
 	case n[evidence.VoteHuman] >= 2 && n[evidence.VoteBot] == 0:

@@ -30,6 +30,7 @@ type record struct {
 	worked   uint32             // requests for what a site asks of itself
 	declared uint32             // requests whose agent says that it is the site's own
 	posts    uint32             // steps that send something
+	checked  uint32             // requests for what says whether the site is up
 	managed  uint32             // pages of the administration that it was given
 	scans    uint32             // requests whose agent says that it scans
 	delivers uint32             // requests whose agent is that of a delivery network
@@ -180,6 +181,9 @@ func (r *record) add(at limit.Time, status, agent, action uint16, a *agentFacts,
 	r.together.add(at, a.kind, t.Traits.Has(traffic.FetchedAsset))
 	if t.Traits.Has(traffic.Worked) {
 		r.worked++
+	}
+	if t.Traits&(traffic.Checked|traffic.FetchedRobots) != 0 {
+		r.checked++
 	}
 	switch {
 	case t.Traits.Has(traffic.FetchedAsset):

@@ -149,12 +149,22 @@ func TestWhoTheClientsAre(t *testing.T) {
 			}
 			w.is("192.0.2.80", Own)
 		},
-		"a monitor of any page": func(w *town) {
+		"who polls": func(w *town) { // a monitor asks whether the site is up, a scalper for its page
 			w.people(100)
 			for i := range 96 {
-				w.hit(time.Duration(i)*5*60*second+time.Duration(w.IntN(900))*time.Millisecond, "192.0.2.81", "GET /shop/7", 200, "-", browsers[1])
+				at := time.Duration(i)*5*60*second + time.Duration(w.IntN(900))*time.Millisecond
+				w.hit(at, "192.0.2.81", "GET /", 200, "-", browsers[1])
+				w.hit(at, "192.0.2.82", "GET /api/health", 200, "-", curl)
+				w.hit(at, "192.0.2.83", "GET /robots.txt", 200, "-", curl)
+				w.hit(at, "192.0.2.84", "GET /shop/7", 200, "-", "Prometheus/2.53.0")
+				w.hit(at, "192.0.2.85", "GET /shop/7", 200, "-", curl)
+				w.hit(at, "192.0.2.86", "GET /live/3", 200, "-", browsers[1])
+				w.hit(at, "10.1.0.5", "GET /cron/run", 200, "-", curl)
 			}
-			w.is("192.0.2.81", Monitor)
+			for i := range 6 {
+				w.is(fmt.Sprintf("192.0.2.%d", 81+i), []Identity{Monitor, Monitor, Monitor, Monitor, Program, Undecided}[i])
+			}
+			w.is("10.1.0.5", Monitor)
 		},
 		"a balancer that checks": func(w *town) {
 			w.people(100)
