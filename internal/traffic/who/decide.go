@@ -29,6 +29,7 @@ const (
 	leastAnswered = 20      // steps of one that is refused mostly: of a client that is throttled few are left
 	fewPages      = 3       // of a monitor
 	quickest      = 5       // seconds between the requests of a monitor that does not show otherwise that it is one
+	manyGaps      = 20      // between views: of fewer, one person of a hundred looks even by chance
 	renews        = 30      // seconds in which a page on a screen renews itself at the earliest: what does is no sign of a bot
 	slowest       = 30 * 60 // seconds between its requests; who comes less often reads a feed
 	officeKinds   = 3       // of browsers behind one address
@@ -402,6 +403,12 @@ func isBrowser(c *Census, client int32, r *record) answer {
 	}
 	if !e.Traits.Has(traffic.Trespassed) { // people look at robots.txt as well
 		a.Votes[evidence.RobotsSignal] = evidence.Abstain
+	}
+	if rhythm := &a.Votes[evidence.RhythmSignal]; *rhythm == evidence.Conclusive && e.Gaps < manyGaps {
+		*rhythm = evidence.VoteBot
+		if slices.Contains(a.Votes[:], evidence.VoteHuman) {
+			*rhythm = evidence.Abstain
+		}
 	}
 	var n [evidence.Conclusive + 1]int
 	for _, vote := range a.Votes {

@@ -312,6 +312,18 @@ func TestWhoTheClientsAre(t *testing.T) {
 				w.is(client, Attacker)
 			}
 		},
+		"people whose few pages come evenly": func(w *town) { // as those of one of a hundred do by chance
+			w.people(100)
+			for k, n := range []int{9, 30} {
+				client := fmt.Sprintf("198.51.100.%d", k)
+				w.visit(0, client, browsers[1], 1)
+				for i := range n {
+					w.hit(10*second+time.Duration(i)*20*second, client, fmt.Sprintf("GET /shop/%d", i), 200, host+fmt.Sprintf("/shop/%d", max(0, i-1)), browsers[1])
+				}
+			}
+			w.is("198.51.100.0", Undecided, Person)
+			w.is("198.51.100.1", Disguised)
+		},
 		"an office": func(w *town) {
 			w.people(150)
 			for range 15 {
