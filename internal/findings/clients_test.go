@@ -383,7 +383,7 @@ func TestWhoTheClientsAre(t *testing.T) {
 			for i := range 600 {
 				w.hit(float64(i), fmt.Sprintf("198.51.100.%d", i%100), "POST /wp-login.php", 200, w.browser(), "-")
 			}
-		}, "info attacker", "a swarm of 100 addresses with one form: 500 of 600 passwords were wrong"},
+		}, "info attacker", "a swarm of 100 addresses with one form: 600 passwords were tried"},
 		"a password is guessed": {func(w *town) {
 			w.people(60)
 			for i := range 5 { // who are let in

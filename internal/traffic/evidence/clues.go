@@ -209,6 +209,9 @@ func (t *ClueFinder) ofTarget(r *parse.Record) (clue traffic.Clue) {
 func traitsOf(p match.Purpose, step traffic.Trait) (traits traffic.Trait) {
 	if p&match.ForPasswords != 0 && step&(traffic.Asked|traffic.Peeked) == 0 {
 		traits |= traffic.TriedPassword
+		if p&match.ForCalls != 0 {
+			traits |= traffic.Untold
+		}
 	}
 	if p&match.ForScanners != 0 {
 		traits |= traffic.Probed

@@ -30,6 +30,7 @@ const (
 	ForOperators                     // the administration of the site
 	ForVisitors                      // pages ask for it, wherever it lies
 	ForMonitors                      // says whether the site is up
+	ForCalls                         // answers right and wrong passwords alike: the answer is a document that tells
 )
 
 // PurposeOf returns what a path is for, by its segments and its ending. It allocates nothing, and most paths cost it a look at
@@ -121,7 +122,8 @@ var (
 		".vscode", ".idea", ".docker", ".bash_history", ".env.local", ".env.production", ".env.bak", ".env.old", ".env.save", ".env.dev",
 		".kube", ".netrc", ".pgpass", ".git-credentials", ".gitconfig")
 	lastFiles = join(
-		purposes(ForPasswords, "wp-login.php", "xmlrpc.php"),
+		purposes(ForPasswords, "wp-login.php"),
+		purposes(ForPasswords|ForCalls, "xmlrpc.php"),
 		purposes(ForSite, "wp-cron.php", "cron.php", "scheduler.php"),
 		purposes(ForVisitors, "admin-ajax.php", "admin-post.php"),
 		purposes(ForScanners|ForNobody, "id_rsa", "id_ed25519", "phpinfo.php", "docker-compose.yml", "credentials.json",

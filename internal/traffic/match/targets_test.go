@@ -13,7 +13,8 @@ func TestPurposeOf(t *testing.T) {
 	for purpose, paths := range map[Purpose]string{
 		0: "/ /shop/7 /author/jane /blog/how-to-login-fast /shells/42 /loginhelp /gitlab/x /.well-known/acme-challenge/x /download/site.pdf " +
 			"/a/../b /environment /backup /author/admin/2 /img/db.png /b.zip.html / // /. /.. /x.old/y /etcetera /sdkman /health/tips /live/3 /order/status",
-		ForPasswords:               "/login /user/login/ /WP-Login.php /blog/xmlrpc.php /api/auth/login /Signin.aspx /administrator/index.php /login.html",
+		ForPasswords:               "/login /user/login/ /WP-Login.php /api/auth/login /Signin.aspx /administrator/index.php /login.html",
+		ForPasswords | ForCalls:    "/blog/xmlrpc.php",
 		ForOperators:               "/wp-admin/post.php /blog/wp-admin/ /admin/orders/7 /Admin",
 		ForOperators | ForVisitors: "/wp-admin/admin-ajax.php",
 		ForMonitors:                "/healthz /api/health /site/ping.php /Status /metrics",

@@ -191,20 +191,22 @@ func TestLogins(t *testing.T) {
 		all          [triesCount]int64
 		tries        [triesCount]uint32
 		wrong, right uint32
+		open         uint32
 	}{
-		"denied":                 {[triesCount]int64{50, 50, 0}, [triesCount]uint32{3, 1, 1}, 3, 2},
-		"hardly ever denied":     {[triesCount]int64{1, 100, 50}, [triesCount]uint32{0, 3, 1}, 3, 1},
-		"answered again":         {[triesCount]int64{0, 90, 10}, [triesCount]uint32{0, 4, 1}, 4, 1},
-		"always the same answer": {[triesCount]int64{0, 0, 90}, [triesCount]uint32{0, 0, 9}, 8, 1},
-		"nobody tried anything":  {[triesCount]int64{}, [triesCount]uint32{}, 0, 0},
-		"somebody else did":      {[triesCount]int64{0, 50, 0}, [triesCount]uint32{}, 0, 0},
-		"a hundredth was denied": {[triesCount]int64{1, 99, 0}, [triesCount]uint32{0, 5, 0}, 0, 5},
-		"a hundredth was let in": {[triesCount]int64{0, 99, 1}, [triesCount]uint32{0, 5, 0}, 5, 0},
-		"less than that was":     {[triesCount]int64{0, 100, 1}, [triesCount]uint32{0, 5, 0}, 4, 1},
+		"denied":                 {[triesCount]int64{50, 50, 0}, [triesCount]uint32{3, 1, 1}, 3, 2, 0},
+		"hardly ever denied":     {[triesCount]int64{1, 100, 50}, [triesCount]uint32{0, 3, 1}, 3, 1, 0},
+		"answered again":         {[triesCount]int64{0, 90, 10}, [triesCount]uint32{0, 4, 1}, 4, 1, 0},
+		"always the same answer": {[triesCount]int64{0, 0, 90}, [triesCount]uint32{0, 0, 9}, 0, 0, 9},
+		"of some it is not told": {[triesCount]int64{50, 50, 0, 90}, [triesCount]uint32{3, 1, 1, 9}, 3, 2, 9},
+		"nobody tried anything":  {[triesCount]int64{}, [triesCount]uint32{}, 0, 0, 0},
+		"somebody else did":      {[triesCount]int64{0, 50, 0}, [triesCount]uint32{}, 0, 0, 0},
+		"a hundredth was denied": {[triesCount]int64{1, 99, 0}, [triesCount]uint32{0, 5, 0}, 0, 5, 0},
+		"a hundredth was let in": {[triesCount]int64{0, 99, 1}, [triesCount]uint32{0, 5, 0}, 5, 0, 0},
+		"less than that was":     {[triesCount]int64{0, 100, 1}, [triesCount]uint32{0, 5, 0}, 0, 0, 5},
 	} {
 		l := Logins{Tries: c.all}
-		if wrong, right := l.of(&record{tries: c.tries}); wrong != c.wrong || right != c.right {
-			t.Errorf("%s: %d wrong, %d right, want %d and %d", name, wrong, right, c.wrong, c.right)
+		if wrong, right, open := l.of(&record{tries: c.tries}); wrong != c.wrong || right != c.right || open != c.open {
+			t.Errorf("%s: %d wrong, %d right, %d not told, want %d, %d and %d", name, wrong, right, open, c.wrong, c.right, c.open)
 		}
 	}
 }

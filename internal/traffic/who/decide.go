@@ -211,7 +211,7 @@ func isOwn(c *Census, client int32, r *record) answer {
 
 // logsInRightly reports whether most steps of a client are tries of passwords, and hardly one of them is wrong.
 func (c *Census) logsInRightly(r *record) bool {
-	wrong, right := c.Logins.of(r)
+	wrong, right, _ := c.Logins.of(r)
 	return c.Logins.tell() && int64(right) >= leastWrong && 20*wrong <= right && 2*(wrong+right) >= r.steps
 }
 
@@ -331,9 +331,9 @@ func isCrawler(c *Census, client int32, r *record) answer {
 
 // isAttacker looks for what only attackers do: probes, failures on many targets, failed logins.
 func isAttacker(c *Census, client int32, r *record) answer {
-	wrong, right := c.Logins.of(r)
+	wrong, right, open := c.Logins.of(r)
 	browses := c.browses(client)
-	switch tries := int64(wrong + right); {
+	switch tries, guesses := int64(r.tried()), int64(wrong+max(open, 1)-1); { // the last may have been right
 	case r.is(r.scans, 10):
 		return since(Attacker, "its agent says that it scans")
 	case r.got > 0 && !browses:
@@ -341,8 +341,12 @@ func isAttacker(c *Census, client int32, r *record) answer {
 	case r.steps >= leastRequests && 2*r.probes >= r.steps, r.probes >= leastRequests && !browses:
 		return since(Attacker, "%v of %v steps are those of a scanner", r.probes, r.steps)
 	case 2*r.refused > r.steps && r.answered() < leastAnswered: // few answers are no sign
-	case int64(wrong) >= leastWrong && 5*int64(right) < int64(wrong) && 3*tries >= int64(r.answered()) && !browses:
-		return since(Attacker, "%v of %v passwords were wrong", wrong, tries)
+	case guesses >= leastWrong && 5*int64(right) < guesses && 3*tries >= int64(r.answered()) && !browses &&
+		!c.mistypes(client, r) && !c.syncs(r):
+		if wrong == 0 {
+			return since(Attacker, "tried passwords %v times; the answers do not tell which were wrong", tries)
+		}
+		return since(Attacker, "%v of %v passwords were wrong", wrong, wrong+right)
 	case c.programs && !r.is(r.classes[request.Browser]+r.nameless, 50): // of a mirror, an API
 	case r.errors >= leastRequests && 2*r.errors >= r.answered() && some(r.failed) >= leastRequests &&
 		!browses && !c.follows(client):

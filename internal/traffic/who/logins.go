@@ -1,5 +1,7 @@
 package who
 
+import "strings"
+
 // Whether a password was right shows in the answer, and which answer that is differs from site to site:
 //
 //	an API         a wrong one 401 or 403     a right one 200
@@ -8,8 +10,7 @@ package who
 //	Joomla         either one 303
 //
 // Where wrong ones are denied, all other answers are right ones. Where some tries are redirected and some answered, a
-// redirection is a right one. Where all get the same answer, a client's last try may have been right, and no other: who was
-// let in does not try again.
+// redirection is a right one. Where all get the same answer, as by XML-RPC, none is known to be wrong: they were tries.
 
 // Logins are the tries of passwords of a whole log.
 type Logins struct {
@@ -39,16 +40,31 @@ func (l *Logins) in(r *record) uint32 {
 // tell reports whether the answers tell right passwords from wrong ones.
 func (l *Logins) tell() bool { return l.isSome(denied) || l.isSome(answered) && l.isSome(moved) }
 
-// of returns how many passwords of a client were wrong, and how many right.
-func (l *Logins) of(r *record) (wrong, right uint32) {
-	all := r.tries[denied] + r.tries[answered] + r.tries[moved]
+// of returns how many passwords of a client were wrong, how many right, and of how many the answers do not tell.
+func (l *Logins) of(r *record) (wrong, right, open uint32) {
 	switch {
 	case l.isSome(denied):
-		return r.tries[denied], all - r.tries[denied]
+		return r.tries[denied], r.tries[answered] + r.tries[moved], r.tries[untold]
 	case l.isSome(answered) && l.isSome(moved):
-		return r.tries[answered], r.tries[moved]
-	case all == 0:
-		return 0, 0
+		return r.tries[answered], r.tries[moved], r.tries[untold]
 	}
-	return all - 1, 1
+	return 0, 0, r.tried()
 }
+
+// mistypes reports whether a client tries passwords as a person does who mistypes some: not in bursts, then a right one, and
+// then pages with files.
+func (c *Census) mistypes(client int32, r *record) bool {
+	wrong, right, _ := c.Logins.of(r)
+	return right > 0 && wrong < manyWrong && r.tried() <= r.rhythm.gaps+1 && r.later >= 2 && r.files > 0 && c.follows(client)
+}
+
+// syncs reports whether a client is an app of its users that sends their passwords along, at their pace.
+func (c *Census) syncs(r *record) bool {
+	app := holdsAny(strings.ToLower(c.observer.Tables.Agents.Name(int32(r.agent.value))), apps)
+	return app && r.tries[denied] == 0 && r.tried() <= perMinute*r.together.Active
+}
+
+const perMinute = 5 // calls of an app, on average of the minutes in which it calls
+
+// apps are parts of the agents of what speaks XML-RPC for the users of a site.
+var apps = []string{"jetpack by wordpress.com", "wp-iphone", "wp-android"}

@@ -71,7 +71,7 @@ func (c *Census) Guessed() (clients []int32) {
 			continue
 		}
 		r := c.observer.records.At(int32(id))
-		if wrong, _ := c.Logins.of(r); c.Logins.in(r) > 0 && wrong >= manyWrong {
+		if wrong, _, _ := c.Logins.of(r); c.Logins.in(r) > 0 && wrong >= manyWrong {
 			clients = append(clients, int32(id))
 		}
 	}
@@ -88,7 +88,7 @@ func (c *Census) Managed(client int32) int64 { return int64(c.observer.records.A
 func (c *Census) Deeds(clients []int32) (d Deeds) {
 	for _, id := range clients {
 		r := c.observer.records.At(id)
-		d.Passwords += int64(r.tries[denied] + r.tries[answered] + r.tries[moved])
+		d.Passwords += int64(r.tried())
 		d.Probes += int64(r.probes)
 		d.Failures += int64(r.errors)
 	}

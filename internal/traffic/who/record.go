@@ -31,6 +31,7 @@ type record struct {
 	declared uint32             // requests whose agent says that it is the site's own
 	posts    uint32             // steps that send something
 	checked  uint32             // requests for what says whether the site is up
+	later    uint32             // other steps since the last of them
 	managed  uint32             // pages of the administration that it was given
 	scans    uint32             // requests whose agent says that it scans
 	delivers uint32             // requests whose agent is that of a delivery network
@@ -44,6 +45,7 @@ const (
 	denied   = iota // 4xx: 401 or 403 of a login, others of a firewall before it
 	answered        // 2xx: right where a wrong one is denied, else wrong
 	moved           // 3xx: right where a wrong one is answered
+	untold          // 2xx of what answers right and wrong ones alike: XML-RPC
 	triesCount
 )
 
@@ -57,6 +59,11 @@ func (r *record) requests() (n int64) {
 
 // answered returns how many steps tell what the client is after: all that were not turned away.
 func (r *record) answered() uint32 { return r.steps - r.refused }
+
+// tried returns how many passwords the client tried.
+func (r *record) tried() uint32 {
+	return r.tries[denied] + r.tries[answered] + r.tries[moved] + r.tries[untold]
+}
 
 // is reports whether a part is at least so many percent of the client's requests.
 func (r *record) is(part uint32, percent int64) bool {
@@ -208,13 +215,17 @@ func (r *record) step(status, action uint16, t traffic.Clue) {
 		switch {
 		case status/100 == 4 && !traffic.Refusal(int32(status)):
 			r.tries[denied]++
+		case status/100 == 2 && t.Traits.Has(traffic.Untold):
+			r.tries[untold]++
 		case status/100 == 2:
 			r.tries[answered]++
 		case status/100 == 3:
 			r.tries[moved]++
 		}
+		r.later = 0
 		return // whether it failed is known once all of the log is read
 	}
+	r.later++
 	if t.Traits.Has(traffic.Managed) && status == 200 {
 		r.managed++
 	}

@@ -36,7 +36,7 @@ type deeds struct {
 	several                   int64 // members that come as several browsers
 	requests, steps, referred int64
 	errors                    int64                                 // of steps
-	wrong, right              int64                                 // passwords
+	wrong, right, open        int64                                 // passwords
 	most                      int64                                 // requests of one member
 	squares                   float64                               // of their numbers of requests
 	alike                     [33]struct{ members, fetchers int64 } // with as many requests, by the power of two
@@ -45,7 +45,7 @@ type deeds struct {
 func (c *Census) addTo(d *deeds, client int32) {
 	r, e := c.observer.records.At(client), c.observer.browsing.At(client)
 	n := r.requests()
-	wrong, right := c.Logins.of(r)
+	wrong, right, open := c.Logins.of(r)
 	d.count++
 	d.requests += n
 	d.steps += int64(r.steps)
@@ -53,7 +53,7 @@ func (c *Census) addTo(d *deeds, client int32) {
 	d.errors += int64(r.errors)
 	d.most = max(d.most, n)
 	d.squares += float64(n) * float64(n)
-	d.wrong, d.right = d.wrong+int64(wrong), d.right+int64(right)
+	d.wrong, d.right, d.open = d.wrong+int64(wrong), d.right+int64(right), d.open+int64(open)
 	if n <= 2 {
 		d.few++
 	}
@@ -84,12 +84,12 @@ func (some *deeds) without(these *deeds) deeds {
 	return deeds{
 		count: some.count - these.count, fetchers: some.fetchers - these.fetchers, few: some.few - these.few,
 		requests: some.requests - these.requests, steps: some.steps - these.steps, referred: some.referred - these.referred,
-		errors: some.errors - these.errors, wrong: some.wrong - these.wrong, right: some.right - these.right,
+		errors: some.errors - these.errors, wrong: some.wrong - these.wrong, right: some.right - these.right, open: some.open - these.open,
 	}
 }
 
 // tried returns how many passwords were tried.
-func (some *deeds) tried() int64 { return some.wrong + some.right }
+func (some *deeds) tried() int64 { return some.wrong + some.right + some.open }
 
 // claims reports whether a client may be one of a swarm: it claims to be a browser, and nothing has decided about it yet.
 func (c *Census) claims(client int32) bool {
@@ -196,10 +196,12 @@ func (c *Census) oneAgent(d, all *deeds) string {
 func (c *Census) oneForm(d, all *deeds) string {
 	others := all.without(d)
 	switch expected, nothing := d.fetchesNothing(all); {
+	case d.open >= max(leastMembers, 6*d.count) && 10*d.fetchers <= d.count:
+		return fmt.Sprintf("%d passwords were tried, and %d fetched a file", d.tried(), d.fetchers)
 	case d.wrong >= leastMembers && d.wrong >= 5*d.right && 10*d.fetchers <= d.count:
 		return fmt.Sprintf("%d of %d passwords were wrong, and %d fetched a file", d.wrong, d.wrong+d.right, d.fetchers)
-	case d.wrong+d.right > 0 && 20*d.fetchers <= d.count && 5*others.fetchers >= others.count && others.count >= leastMembers:
-		return fmt.Sprintf("%d passwords are tried and %d fetched a file, where of %d others %d did", d.wrong+d.right, d.fetchers, others.count, others.fetchers)
+	case d.tried() > 0 && 20*d.fetchers <= d.count && 5*others.fetchers >= others.count && others.count >= leastMembers:
+		return fmt.Sprintf("%d passwords are tried and %d fetched a file, where of %d others %d did", d.tried(), d.fetchers, others.count, others.fetchers)
 	case nothing && !c.nameless && 2*d.count <= all.count: // what most do is how the site works
 		return fmt.Sprintf("%d fetched a file, where of as many others about %d would", d.fetchers, expected)
 	}

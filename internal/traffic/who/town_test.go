@@ -283,6 +283,41 @@ func TestWhoTheClientsAre(t *testing.T) {
 				w.is(client, Attacker)
 			}
 		},
+		"apps and guessers by XML-RPC": func(w *town) { // which answers right and wrong passwords alike
+			w.people(100)
+			for i := range 60 {
+				at := time.Duration(i) * 10 * 60 * second
+				w.hit(at, "192.0.2.81", "POST /xmlrpc.php", 200, "-", "wp-android/25.1")
+				w.hit(at, "192.0.2.82", "POST /xmlrpc.php?for=jetpack", 200, "-", "Jetpack by WordPress.com")
+				w.hit(at, "192.0.2.83", "POST /xmlrpc.php", 200, "-", browsers[1])
+				w.hit(time.Duration(i)*3*second, "192.0.2.84", "POST /xmlrpc.php", 200, "-", "wp-android/25.1")
+			}
+			w.is("192.0.2.81", Program)
+			w.is("192.0.2.82", Program, Crawler)
+			w.is("192.0.2.83", Attacker)
+			w.is("192.0.2.84", Attacker) // more often than a person
+		},
+		"who mistypes, and who guesses": func(w *town) {
+			w.people(100)
+			for i := range 3 {
+				client, at := fmt.Sprintf("198.51.100.%d", i), hour
+				w.hit(at, client, "GET /login", 200, "-", browsers[1])
+				w.hit(at+second/2, client, "GET /assets/1.css", 200, host+"/login", browsers[1])
+				for range []int{15, 15, 30}[i] {
+					at += 9 * second
+					w.hit(at, client, "POST /login", 200, host+"/login", browsers[1])
+				}
+				w.hit(at+9*second, client, "POST /login", 302, host+"/login", browsers[1])
+				if i != 1 {
+					for k := range 6 { // whose files are known from before
+						w.hit(at+time.Duration(10+k*k*9)*second, client, fmt.Sprintf("GET /account/%d", k), 200, host+"/login", browsers[1])
+					}
+				}
+			}
+			w.is("198.51.100.0", Person, Undecided)
+			w.is("198.51.100.1", Attacker) // who does nothing with a right one
+			w.is("198.51.100.2", Attacker)
+		},
 		"a guesser with rotating agents": func(w *town) {
 			w.people(100)
 			for i := range 300 {
