@@ -30,7 +30,7 @@ var traps = []trap{
 	{set: "elastic-apache", told: "stop clock: times and order contradict each other", after: []string{"not_judgeable"}},
 	{set: "elastic-nginx", told: "stop clock: times and order contradict each other; info api_or_app: no site for people", after: []string{"not_judgeable"}},
 	{set: "farmer-2024-2026", files: []string{"*combined*", "*vhost*", "nginx*", "*common*"}, told: "info attacker: 91.92.241.149; info enforced: 503", after: []string{"deploy", "deploy_unproven"}},
-	{set: "hackers-basjes-2015", after: []string{"no_limit_can"}},
+	{set: "hackers-basjes-2015", after: []string{"no_limit_can", "ceiling"}},
 	{set: "imooc-2016", told: "info health_check: sent 4,720 (47.20 %)", after: []string{"no_limit_can"}},
 	{set: "imooc-2016", args: []string{"--format", `$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent "$host" "$http_referer" $args "$http_user_agent" "$http_x_forwarded_for" $upstream_addr $upstream_status $upstream_response_time $request_time`}, told: "info health_check: 10.100.0.1", after: []string{"no_limit_can"}},
 	{set: "nasa-1995-07-09", told: "warn no_agents: not logged", after: []string{"ceiling", "no_limit_can"}},

@@ -132,6 +132,9 @@ func (c *Census) ask(client int32) answer {
 	if c.nameless && r.is(r.nameless, 50) {
 		return since(Undecided, "the log has no agents")
 	}
+	if c.callsBack(r) {
+		return since(Undecided, "only sends to %s, as services do that the site works with", c.observer.Tables.Actions.Name(int32(r.form.value)))
+	}
 	if polls := r.polls(); polls != "" {
 		return since(Program, polls)
 	}
@@ -324,9 +327,24 @@ func isCrawler(c *Census, client int32, r *record) answer {
 		return since(Disguised, "calls itself %s and comes from another address than it has", name)
 	case SearchEngine(name) != "":
 		return since(Search, "calls itself %s", name)
+	case r.sends(): // a crawler reads
+		return answer{}
 	default:
 		return since(Crawler, "calls itself %s", name)
 	}
+}
+
+// sends reports whether hardly a step of a client asks for a page.
+func (r *record) sends() bool {
+	return r.steps >= leastRequests && 10*r.posts >= 9*r.steps && r.files == 0
+}
+
+// callsBack reports whether a client only sends to one place of a site for people, which takes it, and says what it is: so
+// do payment services and others that the site works with.
+func (c *Census) callsBack(r *record) bool {
+	says := r.classes[request.Crawler] + r.classes[request.Unknown] - min(r.nameless, r.classes[request.Unknown])
+	return !c.programs && r.sends() && r.is(says, 90) && r.tried() == 0 && 10*r.errors < r.steps &&
+		10*r.form.votes >= 8*r.posts && c.observer.path(int32(r.form.value)) != "/"
 }
 
 // isAttacker looks for what only attackers do: probes, failures on many targets, failed logins.
@@ -396,6 +414,13 @@ func (c *Census) assess(client int32) evidence.Assessment {
 	return c.observer.Rules.Assess(c.observer.browsing.At(client), request.Browser, &c.baseline)
 }
 
+// isClock reports whether gaps vary by less than chance makes of people's once in a thousand times.
+func (c *Census) isClock(e *evidence.Summary) bool {
+	least := c.observer.Rules.Rhythm
+	short := least - e.Variation()
+	return short > 0 && short*short*int64(e.Gaps) > 4*least*least
+}
+
 // isBrowser judges who claims to be a browser by signs that have nothing to do with speed.
 func isBrowser(c *Census, client int32, r *record) answer {
 	if !r.is(r.classes[request.Browser], 50) {
@@ -408,7 +433,7 @@ func isBrowser(c *Census, client int32, r *record) answer {
 	if !e.Traits.Has(traffic.Trespassed) { // people look at robots.txt as well
 		a.Votes[evidence.RobotsSignal] = evidence.Abstain
 	}
-	if rhythm := &a.Votes[evidence.RhythmSignal]; *rhythm == evidence.Conclusive && e.Gaps < manyGaps {
+	if rhythm := &a.Votes[evidence.RhythmSignal]; *rhythm == evidence.Conclusive && e.Gaps < manyGaps && !c.isClock(e) {
 		*rhythm = evidence.VoteBot
 		if slices.Contains(a.Votes[:], evidence.VoteHuman) {
 			*rhythm = evidence.Abstain

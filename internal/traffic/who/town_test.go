@@ -349,15 +349,34 @@ func TestWhoTheClientsAre(t *testing.T) {
 		},
 		"people whose few pages come evenly": func(w *town) { // as those of one of a hundred do by chance
 			w.people(100)
+			for i := range 9 { // as a clock
+				w.hit(time.Duration(20+i*20)*second, "198.51.100.2", fmt.Sprintf("GET /shop/%d", i), 200, host+fmt.Sprintf("/shop/%d", max(0, i-1)), browsers[1])
+			}
+			w.is("198.51.100.2", Disguised)
 			for k, n := range []int{9, 30} {
 				client := fmt.Sprintf("198.51.100.%d", k)
 				w.visit(0, client, browsers[1], 1)
 				for i := range n {
-					w.hit(10*second+time.Duration(i)*20*second, client, fmt.Sprintf("GET /shop/%d", i), 200, host+fmt.Sprintf("/shop/%d", max(0, i-1)), browsers[1])
+					w.hit(time.Duration(20+i*20-i%2*8)*second, client, fmt.Sprintf("GET /shop/%d", i), 200, host+fmt.Sprintf("/shop/%d", max(0, i-1)), browsers[1])
 				}
 			}
 			w.is("198.51.100.0", Undecided, Person)
 			w.is("198.51.100.1", Disguised)
+		},
+		"partners that call back": func(w *town) {
+			w.people(100)
+			for i := range 60 {
+				at := time.Duration(i*i) * second
+				w.hit(at, "192.0.2.81", "POST /webhooks/stripe", 200, "-", "Stripe/1.0 (+https://stripe.com/docs/webhooks)")
+				w.hit(at, "192.0.2.82", "POST /webhooks/shop", 200, "-", "Shopify-Captain-Hook")
+				w.hit(at, "192.0.2.83", "POST /comments", 200, "-", "python-requests/2.32.3")
+				w.hit(at, "192.0.2.84", "POST /comments", 403, "-", "Sender/1.0 (+https://sender.example)")
+				w.hit(at, "192.0.2.85", "GET /feed", 200, "-", "Feedly/1.0 (+http://www.feedly.com/fetcher.html)")
+				w.hit(at, "192.0.2.86", fmt.Sprintf("POST /comments-%d", i), 200, "-", "Sender/1.0 (+https://sender.example)")
+			}
+			for i := range 6 {
+				w.is(fmt.Sprintf("192.0.2.%d", 81+i), []Identity{Undecided, Undecided, Program, Program, Crawler, Program}[i], []Identity{Undecided, Undecided, Program, Attacker, Crawler, Program}[i])
+			}
 		},
 		"an office": func(w *town) {
 			w.people(150)
