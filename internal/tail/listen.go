@@ -95,7 +95,7 @@ func (m *Metrics) Listen(address, version string, redis *RedisMetrics, path stri
 	}, nil
 }
 
-// lastAnswers is how long a tail that ends waits for answers that are under way: less than until it is ended by force.
+// lastAnswers bounds the time for answers that are under way when a tail ends: less than until it is ended by force.
 const lastAnswers = 200 * time.Millisecond
 
 // Programs that may connect to --listen must not be able to take the file descriptors that the tail reads its logs

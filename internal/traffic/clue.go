@@ -30,8 +30,8 @@ const (
 	Told                            // comes with the identity of its sender: From is that, from 1, and no page
 )
 
-// Untold stands beside TriedPassword where the answer has the same status for right and wrong ones.
-const Untold = Managed
+// Ambiguous stands beside TriedPassword where the answer has the same status for right and wrong ones.
+const Ambiguous = Managed
 
 // Has reports whether all traits of u are there.
 func (t Trait) Has(u Trait) bool { return t&u == u }

@@ -210,7 +210,7 @@ func traitsOf(p match.Purpose, step traffic.Trait) (traits traffic.Trait) {
 	if p&match.ForPasswords != 0 && step&(traffic.Asked|traffic.Peeked) == 0 {
 		traits |= traffic.TriedPassword
 		if p&match.ForCalls != 0 {
-			traits |= traffic.Untold
+			traits |= traffic.Ambiguous
 		}
 	}
 	if p&match.ForScanners != 0 {

@@ -23,7 +23,7 @@ func TestPurposesOfRequests(t *testing.T) {
 		{"HEAD", "/shop", head | traffic.Checked},
 		{"GET", "/wp-login.php", get},
 		{"POST", "/wp-login.php", post | traffic.TriedPassword},
-		{"POST", "/xmlrpc.php", post | traffic.TriedPassword | traffic.Untold},
+		{"POST", "/xmlrpc.php", post | traffic.TriedPassword | traffic.Ambiguous},
 		{"HEAD", "/wp-login.php", head | traffic.Checked},
 		{"GET", "/.env", get | traffic.Probed | traffic.Pried},
 		{"HEAD", "/.env", head | traffic.Checked | traffic.Probed | traffic.Pried},

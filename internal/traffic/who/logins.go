@@ -44,9 +44,9 @@ func (l *Logins) tell() bool { return l.isSome(denied) || l.isSome(answered) && 
 func (l *Logins) of(r *record) (wrong, right, open uint32) {
 	switch {
 	case l.isSome(denied):
-		return r.tries[denied], r.tries[answered] + r.tries[moved], r.tries[untold]
+		return r.tries[denied], r.tries[answered] + r.tries[moved], r.tries[ambiguous]
 	case l.isSome(answered) && l.isSome(moved):
-		return r.tries[answered], r.tries[moved], r.tries[untold]
+		return r.tries[answered], r.tries[moved], r.tries[ambiguous]
 	}
 	return 0, 0, r.tried()
 }

@@ -42,10 +42,10 @@ type record struct {
 
 // The outcomes of a try of a password.
 const (
-	denied   = iota // 4xx: 401 or 403 of a login, others of a firewall before it
-	answered        // 2xx: right where a wrong one is denied, else wrong
-	moved           // 3xx: right where a wrong one is answered
-	untold          // 2xx of what answers right and wrong ones alike: XML-RPC
+	denied    = iota // 4xx: 401 or 403 of a login, others of a firewall before it
+	answered         // 2xx: right where a wrong one is denied, else wrong
+	moved            // 3xx: right where a wrong one is answered
+	ambiguous        // 2xx of what answers right and wrong ones alike: XML-RPC
 	triesCount
 )
 
@@ -62,7 +62,7 @@ func (r *record) answered() uint32 { return r.steps - r.refused }
 
 // tried returns how many passwords the client tried.
 func (r *record) tried() uint32 {
-	return r.tries[denied] + r.tries[answered] + r.tries[moved] + r.tries[untold]
+	return r.tries[denied] + r.tries[answered] + r.tries[moved] + r.tries[ambiguous]
 }
 
 // is reports whether a part is at least so many percent of the client's requests.
@@ -215,8 +215,8 @@ func (r *record) step(status, action uint16, t traffic.Clue) {
 		switch {
 		case status/100 == 4 && !traffic.Refusal(int32(status)):
 			r.tries[denied]++
-		case status/100 == 2 && t.Traits.Has(traffic.Untold):
-			r.tries[untold]++
+		case status/100 == 2 && t.Traits.Has(traffic.Ambiguous):
+			r.tries[ambiguous]++
 		case status/100 == 2:
 			r.tries[answered]++
 		case status/100 == 3:
