@@ -140,10 +140,15 @@ func (t *Tail) openOutput(c *Checkpoint) (err error) {
 	}
 	t.out = out
 	if t.mayCut(c) {
-		if err := cutOff(name, c.Output); err != nil {
+		missing, err := cutOff(name, c.Output)
+		if err != nil {
 			return about("would-blocks", name, err)
 		}
+		if missing > 0 {
+			t.say("%s: %d bytes are missing that it had when the checkpoint was written: would-blocks are lost", name, missing)
+		}
 	}
+	out.beginLine()
 	return nil
 }
 

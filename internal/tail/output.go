@@ -7,6 +7,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
+	"time"
 
 	"shadow/internal/logfile"
 )
@@ -25,6 +27,9 @@ type output struct {
 	held []byte // what is not written yet
 	err  error  // what was wrong when it was last written
 	told bool   // whether that was told
+
+	looked time.Time // when it was last looked at whether the file has its name
+	absent bool      // whether no file had it then
 }
 
 // A SavedOutput is which file the would-blocks were in, and how long it was.
@@ -128,7 +133,34 @@ func (o *output) reopen() error {
 	if err := o.open(); err != nil || o.file == old {
 		return err // the old one is still open
 	}
+	o.beginLine()
 	return old.Close()
+}
+
+// hasMoved reports whether the file has lost its name, to another one or for a second look on: rotation may be about to
+// create one.
+func (o *output) hasMoved() bool {
+	if o.file == nil {
+		return false
+	}
+	ours, err := o.file.Stat()
+	if err != nil || !ours.Mode().IsRegular() {
+		return false
+	}
+	info, err := os.Stat(o.name)
+	wasAbsent := o.absent
+	o.absent = errors.Is(err, fs.ErrNotExist)
+	return wasAbsent && o.absent || err == nil && info.Mode().IsRegular() && !os.SameFile(ours, info)
+}
+
+// beginLine ends a line that was cut, so that what comes next is one of its own.
+func (o *output) beginLine() {
+	var last [1]byte
+	if info, err := o.file.Stat(); err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
+		return
+	} else if _, err := o.file.ReadAt(last[:], info.Size()-1); err == nil && last[0] != '\n' {
+		o.held = slices.Insert(o.held, 0, '\n')
+	}
 }
 
 // close writes what is held, unless it is known that it cannot be written.
@@ -143,22 +175,29 @@ func (o *output) close() (err error) {
 }
 
 // cutOff cuts off what was written behind a checkpoint, also when log rotation has renamed or copied the file meanwhile. It
-// touches no other file: one that has been given the inode of ours begins with something else.
-func cutOff(name string, s *SavedOutput) error {
+// touches no other file: one that has been given the inode of ours begins with something else. It returns how many
+// bytes the file has lost.
+func cutOff(name string, s *SavedOutput) (missing int64, err error) {
 	if s == nil {
-		return nil
+		return 0, nil
 	}
 	for range cutTries {
 		candidates, _ := new(logfile.Siblings).WithCurrent(name)
 		r, ok := logfile.Find(candidates, s.Identity, nil)
-		if !ok || r.Compressed || r.Info.Size() <= s.Length {
-			return nil
+		if info, err := os.Stat(name); !ok && err == nil && s.SameInode(logfile.NodeOf(info)) { // cut within its beginning
+			return max(0, s.Length-info.Size()), nil
+		}
+		if !ok || r.Compressed {
+			return 0, nil
+		}
+		if r.Info.Size() <= s.Length {
+			return s.Length - r.Info.Size(), nil
 		}
 		if err := cutFile(r, s.Length); !logfile.HasMoved(err) {
-			return err
+			return 0, err
 		}
 	}
-	return fmt.Errorf("is being renamed again and again: %w", logfile.ErrMoved)
+	return 0, fmt.Errorf("is being renamed again and again: %w", logfile.ErrMoved)
 }
 
 // cutTries is the number of times that a file is looked for that has another name by the time it is opened.

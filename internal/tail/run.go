@@ -81,12 +81,32 @@ func (t *Tail) runTimers() {
 	now := t.options.Now()
 	t.showMetrics(now)
 	t.leaveSnapshot(now)
+	t.followOutput(now)
 	if t.options.State != "" && t.out.err == nil && t.mustSave(now) {
 		t.tryToSave(now)
 	}
 	t.sayStored()
 	if t.options.Every > 0 && now.Sub(t.summary.at) >= t.options.Every {
 		_ = t.summarize() // the end says so, if it cannot be written
+	}
+}
+
+const (
+	outputLook  = time.Second // how often it is looked at whether the would-blocks were rotated
+	outputRetry = time.Minute // the same, where the new file could not be opened
+)
+
+// followOutput reopens the would-blocks when they were rotated or deleted.
+func (t *Tail) followOutput(now time.Time) {
+	if now.Sub(t.out.looked) < outputLook {
+		return
+	}
+	t.out.looked = now
+	if t.out.hasMoved() {
+		if err := t.Reopen(); err != nil {
+			t.say("would-blocks go on in the old file: %v", err)
+			t.out.looked = now.Add(outputRetry)
+		}
 	}
 }
 
