@@ -30,7 +30,7 @@ type Log struct {
 	path   string          // of the file that has the name now
 	series *logfile.Series // nil: the log has one name
 	from   From            // where to begin with the file that has the name at first
-	pipe   bool            // it has one file, forever
+	pipe   bool            // the last of files is a pipe, and has the name
 
 	files  []File // oldest first
 	latest File   // the one that was read last
@@ -67,7 +67,7 @@ const mostFiles = 16
 
 // look finds out whether another file has the name.
 func (l *Log) look() error {
-	if l.pipe || l.over {
+	if l.over || l.pipe && !l.leavesPipe() {
 		return nil
 	}
 	if err := l.recover(); err != nil {
@@ -106,7 +106,10 @@ func (l *Log) look() error {
 func (l *Log) lose() {
 	if n := len(l.files); !l.lost && n > 0 {
 		l.set.Turned()
-		if f, ok := l.files[n-1].(*plain); ok {
+		switch f := l.files[n-1].(type) {
+		case *plain:
+			f.read = l.set.Now()
+		case *pipe:
 			f.read = l.set.Now()
 		}
 	}
@@ -304,15 +307,16 @@ func (l *Log) retire(b *logfile.Block) bool {
 
 // isSpent reports whether a file will not be written to any more, as far as one can tell.
 func (l *Log) isSpent(i int) bool {
-	f, grows := l.files[i].(*plain)
+	f, isPlain := l.files[i].(*plain)
+	_, isPipe := l.files[i].(*pipe)
 	last := i == len(l.files)-1
 	quiet := l.set.Now().Sub(l.files[i].since())
 	switch {
 	case last && !l.over && !l.lost:
 		return false
-	case !grows || len(l.files) > mostFiles:
+	case !isPlain && !isPipe || len(l.files) > mostFiles:
 		return true
-	case last && !l.over && !f.isDeleted(): // renamed, and its writer has begun no other one
+	case last && !l.over && isPlain && !f.isDeleted(): // renamed, and its writer has begun no other one
 		return quiet >= 60*l.set.Linger
 	}
 	return quiet >= l.set.Linger

@@ -109,6 +109,8 @@ func (s *Set) Expand() {
 			}
 		} else if l, isNew := s.follow(n.text, from); isNew {
 			s.look(l)
+		} else if _, err := os.Stat(n.text); l.over && err == nil { // a directory had its name
+			l.over, l.lack, n.lack = false, n.lack, ""
 		}
 	}
 	for _, n := range patterns { // behind, since what they match may be left of logs that are named

@@ -37,18 +37,46 @@ func openAtOnce(name string) (*os.File, fs.FileInfo, error) {
 // so that it does not end when one of its writers does.
 func (l *Log) openFIFO() error {
 	var from io.Reader
-	from, err := os.OpenFile(l.path, os.O_RDWR, 0)
+	f, err := os.OpenFile(l.path, os.O_RDWR, 0)
+	from = f
 	if errors.Is(err, fs.ErrPermission) {
-		var f *os.File
 		f, _, err = openAtOnce(l.path)
 		from = &endless{f}
 	}
 	if err != nil {
 		return err
 	}
-	l.pipe, l.lost = true, false
-	l.files = append(l.files, openPipe(from, l.set.Wake, l.set.Now))
+	l.lose()
+	if !l.begun { // a file that follows is read from its start
+		l.know()
+	}
+	l.pipe, l.begun, l.lost = true, true, false
+	p := openPipe(from, l.set.Wake, l.set.Now)
+	p.fifo = f
+	l.files = append(l.files, p)
 	return nil
+}
+
+// leavesPipe reports whether the named pipe of the log has lost its name. It is read until it has been quiet for long.
+func (l *Log) leavesPipe() bool {
+	if n := len(l.files); n > 0 {
+		p, ok := l.files[n-1].(*pipe)
+		if ok && (p.fifo == nil || p.hasName(l.path)) {
+			return false
+		}
+	}
+	l.pipe = false
+	return true
+}
+
+// hasName reports whether a named pipe has a name, as far as can be told.
+func (p *pipe) hasName(name string) bool {
+	info, err := os.Stat(name)
+	if err != nil {
+		return !errors.Is(err, fs.ErrNotExist)
+	}
+	ours, err := p.fifo.Stat()
+	return err == nil && os.SameFile(ours, info)
 }
 
 // openStdin takes in standard input. Of a file all is there: it is never silent, however slow the disk is.
@@ -74,13 +102,14 @@ func (e *endless) Read(b []byte) (int, error) {
 	}
 }
 
-// A pipe is the only file of a log that cannot be read again: standard input, or a named pipe. A goroutine reads it,
+// A pipe is a file of a log that cannot be read again: standard input, or a named pipe. A goroutine reads it,
 // since a read may wait forever. When what it has read is not taken, it waits, and so does in the end the writer.
 type pipe struct {
 	chunks chan []byte
 	queued atomic.Int64 // bytes in chunks
 	held   []byte       // whole lines, and the beginning of one
 	waits  bool         // whether to wait for lines, as for those of a file
+	fifo   *os.File     // nil: standard input
 
 	skipping bool // inside a line of which no more is wanted
 	over     bool
@@ -177,10 +206,21 @@ func (p *pipe) head() []byte {
 	return wholeLines(p.held)
 }
 
-func (p *pipe) rest(*logfile.Block) bool { return false }
+// rest hands over the beginning of a line whose end will not come.
+func (p *pipe) rest(b *logfile.Block) bool {
+	b.Data = append(b.Data[:0], p.held...)
+	p.held = p.held[:0]
+	return len(b.Data) > 0
+}
+
+func (p *pipe) close() {
+	if p.fifo != nil {
+		_ = p.fifo.Close() // it was only read
+	}
+}
+
 func (p *pipe) is(fs.FileInfo) bool      { return false }
 func (p *pipe) saved() logfile.SavedFile { return logfile.SavedFile{} }
 func (p *pipe) unread() int64            { return p.queued.Load() + int64(len(p.held)) }
 func (p *pipe) measure()                 {}
 func (p *pipe) since() time.Time         { return p.read }
-func (p *pipe) close()                   {}
