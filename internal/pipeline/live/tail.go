@@ -129,7 +129,7 @@ func (f *Tail) options(ctx context.Context, logs []string) (o tail.Options, err 
 	}
 	o.Names, o.Stdin, o.Out, o.Err = logs, f.In, f.Out, f.Err
 	o.State, o.Events, o.MaxKeys = f.State, f.Events, f.MaxKeys
-	if real, err := filepath.EvalSymlinks(f.State); err == nil { // by whatever name, it is one file with one lock
+	if real, err := filepath.EvalSymlinks(f.State); err == nil && f.State != "" { // by whatever name, it is one file with one lock
 		o.State = real
 	}
 	o.Save, o.Visible, o.JSON = durationOf(f.Save), escape.Visible, f.Output == "json"
