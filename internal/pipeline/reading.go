@@ -125,7 +125,9 @@ func (f *Reading) options(
 	if o.Format, err = f.choice(extra); err != nil {
 		return o, err
 	}
-	o.Lateness, o.NotHTTP = f.Lateness, f.NotHTTP
+	if o.Lateness, o.NotHTTP = f.Lateness, f.NotHTTP; !now.IsZero() {
+		o.Future = limit.Time(now.UnixMicro()) + limit.Day
+	}
 	f.need(&o, policies)
 	err = f.bound(&o, now)
 	return o, err

@@ -209,6 +209,9 @@ func (f *feed) look(sample []byte, o *Options, formats *detect.Detector) error {
 			f.begins = begins.reached
 		}
 	}
+	if o.Future != 0 && (f.begins <= o.Future || o.Spans != nil) { // a part does not tell how its input begins
+		f.progress.future = o.Future
+	}
 	if o.Spans != nil {
 		if f.span = o.Spans[f.index]; f.format.MayChange() && !f.span.Empty() && f.span != (logfile.Span{To: f.input.Size()}) {
 			return errors.New("its lines say themselves how they are to be read, so it can only be read from its beginning to its end")

@@ -33,6 +33,7 @@ type Options struct {
 	Format     detect.Choice
 	Guessed    map[string]string // inputs found in a directory, and its name: passed over when they cannot be read
 	Lateness   limit.Time
+	Future     limit.Time    // stamps beyond it are those of a wrong clock; 0: none are
 	Hosts      bool          // whether the Host column is needed
 	Users      bool          // whether the User column is needed
 	NoUsers    bool          // whether it may be empty: inputs that do not tell users are as good

@@ -15,7 +15,8 @@ import (
 //	                  watermark = reached − lateness       reached
 //
 // Each input has reached the highest time that two successive lines of it have. A single stamp far in the future, with
-// ordinary lines around it, does not count. A request that lies more than the lateness behind what its own input has
+// ordinary lines around it, does not count, nor do several that are a day or more ahead of the present, as those of a machine
+// that has started with a wrong clock, in an input that does not begin with such. A request that lies more than the lateness behind what its own input has
 // reached is late: its sequence time is the time at which it is let in. So the sequence times depend on the inputs alone,
 // not on how they are cut into blocks, how fast each is read or in which order they were named.
 //
@@ -26,17 +27,20 @@ import (
 type progress struct {
 	reached limit.Time // the highest time that two successive requests have reached
 	last    limit.Time // of the latest request
-	top     limit.Time // what lies beyond it moves nothing; see Stream.Take
+	top     limit.Time // what lies beyond it counts as this; see Stream.Take
+	future  limit.Time // what lies beyond it moves nothing
 }
 
 func newProgress() *progress {
-	return &progress{reached: traffic.MinTime, last: traffic.MinTime, top: traffic.MaxTime}
+	return &progress{reached: traffic.MinTime, last: traffic.MinTime, top: traffic.MaxTime, future: traffic.MaxTime}
 }
 
 // pass lets a request through at t and returns its sequence time.
 func (w *progress) pass(t, lateness limit.Time) limit.Time {
 	seq := max(t, w.reached-lateness)
-	w.reached = max(w.reached, min(w.last, t, w.top))
+	if next := min(w.last, t, w.top); next <= w.future {
+		w.reached = max(w.reached, next)
+	}
 	w.last = t
 	return seq
 }

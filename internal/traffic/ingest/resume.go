@@ -103,6 +103,7 @@ func (r *Reader) takeProgress() {
 			r.logs = append(r.logs, newProgress())
 		}
 		f.progress = r.logs[f.rank]
+		f.progress.future = cmp.Or(r.options.Future, traffic.MaxTime)
 	}
 }
 
