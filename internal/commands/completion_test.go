@@ -81,7 +81,7 @@ func TestCompletions(t *testing.T) {
 		{"replay --events ", "all none"},
 		{"replay --format ", strings.Join(formatNames(), " ")},
 		{"doctor parse --format ", strings.Join(formatNames(), " ")},
-		{"replay --client ", "addr addr/24 addr/24,/64 user header:"},
+		{"replay --client ", "addr addr/24 addr/64 addr/24,/64 user header:"},
 		{"rep", "replay report"},
 		{"help re", "replay report"},
 		{"report --compare ", "previous 7d none"},

@@ -8,7 +8,6 @@ import (
 	"shadow/internal/suggest"
 	"shadow/internal/traffic/match"
 	"shadow/internal/traffic/who"
-	"shadow/limit"
 	"shadow/report/format"
 )
 
@@ -30,14 +29,11 @@ func (s *Answer) reason() string {
 		if a.Target&a.Protected() != 0 {
 			whose = ""
 		}
-		room := "no limit that keeps the promise"
-		if !a.Short && s.Action == "" { // where a flag names periods or rates nothing else is asked of a limit
-			if a.Recover > 0 {
-				room += ", forgets within " + limit.FormatPeriod(a.Recover)
-			}
-			room += " and admits people's pace"
+		fit := "fit to deploy" // by the promise, in pace and in what it forgets
+		if a.Short || s.Action != "" {
+			fit = "that keeps the promise" // of those that a flag names nothing else is asked
 		}
-		return room + " refuses 5 % of the " + whose + "requests"
+		return "no limit " + fit + " refuses 5 % of the " + whose + "requests"
 	case suggest.NoTarget:
 		text := "the target, as far as it is known, sent less than 1 % of the requests: the limit guards against what may come"
 		if all := a.Whole.Requests; 2*all[who.Undecided] >= all.Of(who.Everybody) {

@@ -97,11 +97,11 @@ func several(all map[string]map[string]int) (keys, others, requests int) {
 	return keys, len(seen), requests
 }
 
-// tell says that accounts are another unit: half of the requests name one, by names that come again, and most of these come
-// from addresses with several, or are of accounts with several addresses.
+// tell says that accounts are another unit: nearly all requests name one, by names that come again, and most of these come
+// from addresses with several, or are of accounts with several addresses. Those without one would be one client.
 func (u *accountUse) tell(field string) (a Accounts, is bool) {
 	n := len(u.byAccount)
-	if 2*u.named < u.requests || n < leastAccounts || u.named < 2*n {
+	if 10*u.named < 9*u.requests || n < leastAccounts || u.named < 2*n {
 		return a, false
 	}
 	if keys, others, requests := several(u.byAddress); 2*requests >= u.named {
