@@ -137,14 +137,25 @@ func (c *cutter) skip(data []byte) []byte {
 	return data
 }
 
-// skipMark drops a byte order mark from the beginning of the input.
+// skipMark drops what is no text from the beginning of the input.
 func (c *cutter) skipMark(data []byte) []byte {
-	if c.offset > 0 || !bytes.HasPrefix(data, ByteOrderMark) {
+	if c.offset > 0 {
 		return data
 	}
-	n := len(ByteOrderMark)
-	c.offset = int64(n)
-	return c.fill(data[:copy(data, data[n:])], c.size)
+	for n := notText(data); n > 0; n = notText(data) {
+		c.offset += int64(n)
+		data = c.fill(data[:copy(data, data[n:])], c.size)
+	}
+	return data
+}
+
+// notText returns how many bytes at the beginning of an input are none of its first line: a byte order mark, and the zeros
+// that are left where a log was cut to nothing, and its writer went on where it was.
+func notText(data []byte) int {
+	if bytes.HasPrefix(data, ByteOrderMark) {
+		return len(ByteOrderMark)
+	}
+	return len(data) - len(bytes.TrimLeft(data, "\x00"))
 }
 
 // hand makes data the content of b.
@@ -155,6 +166,14 @@ func (c *cutter) hand(b *Block, data []byte) {
 
 // place returns where reading may go on once the stream has ended.
 func (c *cutter) place() Place { return Place{Offset: c.offset, Skipping: c.skipping} }
+
+// TrimBeginning returns the beginning of an input without what is none of its first line.
+func TrimBeginning(data []byte) []byte {
+	for n := notText(data); n > 0; n = notText(data) {
+		data = data[n:]
+	}
+	return data
+}
 
 // A lastLine says what becomes of a last line that has no line feed.
 type lastLine int

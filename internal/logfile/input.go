@@ -330,7 +330,8 @@ func (in *Input) peekFile(room []byte) ([]byte, error) {
 		if n == 0 && len(data) > 0 {
 			in.problem = in.describe(cmp.Or(shrunk(f, in.id.size), err))
 		}
-		return bytes.TrimPrefix(wholeLines(data[:n], err != nil || in.id.size <= peekSize), ByteOrderMark), nil
+		data, err = fromText(f, data, n, err)
+		return wholeLines(data, err != nil || in.id.size <= peekSize), nil
 	}
 	raw := &limited{f, in.id.size, nil}
 	src, err := openContent(raw, func() { f.Close() })
@@ -353,7 +354,8 @@ func (in *Input) peekFile(room []byte) ([]byte, error) {
 	if gone := shrunk(f, in.id.size); n == 0 && gone != nil || err != nil && err != io.EOF {
 		in.problem = in.describe(cmp.Or(gone, err))
 	}
-	return bytes.TrimPrefix(wholeLines(data[:n], err != nil), ByteOrderMark), nil
+	data, err = fromText(src, data, n, err)
+	return wholeLines(data, err != nil), nil
 }
 
 // A limited reader reads so many bytes, and remembers why it could not. Not every decompressor passes that on.
@@ -389,6 +391,18 @@ func readFull(r io.Reader, data []byte) (n int, err error) {
 		n += k
 	}
 	return n, err
+}
+
+// fromText is what an input begins with, of which n bytes have been read into data, from its first line on: it reads on into
+// the room of what comes before. err is what ended the reading.
+func fromText(r io.Reader, data []byte, n int, err error) ([]byte, error) {
+	for k := notText(data[:n]); k > 0; k = notText(data[:n]) {
+		if n = copy(data, data[k:n]); err == nil {
+			k, err = readFull(r, data[n:])
+			n += k
+		}
+	}
+	return data[:n], err
 }
 
 // wholeLines drops an unfinished line from the end, unless the content ends there or nothing would be left.

@@ -224,7 +224,7 @@ const sampleBytes = 64 << 10
 func (f *plain) head() []byte {
 	sample := make([]byte, sampleBytes)
 	n, _ := f.handle.ReadAt(sample, 0)
-	return wholeLines(bytes.TrimPrefix(sample[:n], logfile.ByteOrderMark))
+	return wholeLines(logfile.TrimBeginning(sample[:n]))
 }
 
 // peek returns what comes next, in whole lines, behind what is not wanted of a line that was too long. Nothing is shown

@@ -207,6 +207,25 @@ func TestCompressedLogEndsInABlockOfALineFeed(t *testing.T) {
 	b.stop()
 }
 
+// A log that is cut to nothing while its writer goes on where it was begins with zeros, which are no part of its first line.
+func TestHoleOfWriter(t *testing.T) {
+	b := newBench(t)
+	b.loses = true
+	b.start()
+	b.append("access.log", line(1, b.now)+line(2, b.now))
+	b.step(time.Second)
+	b.counted(2)
+	check(t, os.Truncate(b.path("access.log"), 0))
+	b.step(time.Second)
+	b.append("access.log", strings.Repeat("\x00", 3<<20)+line(3, b.now))
+	b.step(time.Second)
+	b.counted(3)
+	if b.Unreadable != 0 {
+		t.Errorf("%d lines cannot be read", b.Unreadable)
+	}
+	b.stop()
+}
+
 // A byte order mark before the first line is no part of it, as in a replay.
 func TestByteOrderMark(t *testing.T) {
 	b := newBench(t)
