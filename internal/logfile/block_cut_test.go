@@ -32,7 +32,9 @@ type placedLine struct {
 
 // slowLines cuts lines as cutter does, in the obvious way: it has the whole content at hand.
 func slowLines(content string, max int) (lines []placedLine) {
-	offset := int64(0)
+	offset := int64(len(content))
+	content = string(TrimBeginning([]byte(content)))
+	offset -= int64(len(content))
 	for _, text := range strings.SplitAfter(content, "\n") {
 		if text != "" {
 			lines = append(lines, placedLine{cutLine(strings.TrimSuffix(text, "\n"), max), offset})
