@@ -172,6 +172,13 @@ func (p *opening) look(i int, room []byte) []byte {
 	return room
 }
 
+// boundFuture has stamps of a wrong clock move nothing, unless the input begins with such. A part does not tell that.
+func (f *feed) boundFuture(o *Options) {
+	if o.Future != 0 && (f.begins <= o.Future || o.Spans != nil) {
+		f.progress.future = o.Future
+	}
+}
+
 // look chooses the format from the beginning of the input, and skips what lies before the time that takes part.
 func (f *feed) look(sample []byte, o *Options, formats *detect.Detector) error {
 	found, err := formats.For(sample)
@@ -209,9 +216,7 @@ func (f *feed) look(sample []byte, o *Options, formats *detect.Detector) error {
 			f.begins = begins.reached
 		}
 	}
-	if o.Future != 0 && (f.begins <= o.Future || o.Spans != nil) { // a part does not tell how its input begins
-		f.progress.future = o.Future
-	}
+	f.boundFuture(o)
 	if o.Spans != nil {
 		if f.span = o.Spans[f.index]; f.format.MayChange() && !f.span.Empty() && f.span != (logfile.Span{To: f.input.Size()}) {
 			return errors.New("its lines say themselves how they are to be read, so it can only be read from its beginning to its end")
