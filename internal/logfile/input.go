@@ -393,7 +393,7 @@ func readFull(r io.Reader, data []byte) (n int, err error) {
 	return n, err
 }
 
-// fromText is what an input begins with, of which n bytes have been read into data, from its first line on: it reads on into
+// fromText returns the beginning of an input from its first line on. So far n bytes of it are in data, and it reads on into
 // the room of what comes before. err is what ended the reading.
 func fromText(r io.Reader, data []byte, n int, err error) ([]byte, error) {
 	for k := notText(data[:n]); k > 0; k = notText(data[:n]) {
