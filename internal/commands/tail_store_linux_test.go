@@ -111,8 +111,13 @@ func TestTailEndsOnFullDisk(t *testing.T) {
 			k.begun()
 			k.write(200 * time.Millisecond)
 			fillDisk(t, filler, 0)
-			k.write(200 * time.Millisecond)
-			k.wait("the full disk", func() bool { return strings.Contains(k.stderr.String(), "no space left on device") })
+			tries := 0
+			k.wait("the full disk", func() bool {
+				k.write(200 * time.Millisecond)
+				tries++
+				fillDisk(t, fmt.Sprint(filler, "-", tries), 0) // what was given back meanwhile
+				return strings.Contains(k.stderr.String(), "no space left on device")
+			})
 			if c.exit != exitDone {
 				must(t, os.Remove(k.state()))
 				fillDisk(t, filler+"2", 0)
@@ -125,7 +130,11 @@ func TestTailEndsOnFullDisk(t *testing.T) {
 			if c.exit != exitDone {
 				return
 			}
-			must(t, os.Remove(filler))
+			fillers, err := filepath.Glob(filler + "*")
+			must(t, err)
+			for _, name := range fillers {
+				must(t, os.Remove(name))
+			}
 			k.start()
 			k.end()
 			k.compare()
