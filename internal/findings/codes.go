@@ -5,7 +5,7 @@ const besides = "nothing protects or targets such clients in an answer, and its 
 
 // means says of each code what such a finding does to an answer.
 var means = map[string]string{
-	"accounts":      "what an address sends is not what an account sends, and limits are kept for accounts",
+	"accounts":      "a limit by address is none by account: several share one, or one has several",
 	"admin_indexed": "strangers find these pages by a search: who may see them should have to log in",
 	"api_or_app":    "there are few browsers to protect, or none: all clients are, and those far above the rest are targets",
 	"attacker":      "a limit is for such clients: without them in the log, none that stops them would be found",

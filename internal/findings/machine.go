@@ -58,7 +58,7 @@ func (l *clients) senders() (by [who.Count][]int32, inner []int32) {
 	return by, inner
 }
 
-// unknown returns the heavy clients of which nothing else is told, neither by their identity nor as inner hosts: those that
+// unknown returns the heavy clients that are told neither by their identity nor as inner hosts: those that
 // sent a fifth of all requests, alone or with others of one agent that nothing shows to be people either.
 func (l *clients) unknown(inner []int32) (ids []int32) {
 	alike := map[int32]int64{} // requests by agent

@@ -11,7 +11,7 @@ import (
 // Many logs are combined with something behind the agent. What stands there is not declared anywhere, so a column is
 // used only if all its values leave no doubt (column.go); everything else is read over.
 
-// documented are the formats of which it is declared what stands there, and is none of what is looked for: target:port_list.
+// documented has the formats whose further fields are declared, and are none that is looked for: target:port_list.
 var documented = map[string]bool{"alb": true, "elb": true, "s3": true}
 
 // tailShare is the percentage of the readable lines that must have the same number of fields behind the agent for these

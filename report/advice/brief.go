@@ -121,7 +121,7 @@ func (s *Answer) mostLines(width int) (lines []string) {
 func (c *RefusedMost) tells(width int) string {
 	text := c.Identity
 	reason := escape.Visible(c.mainReason())
-	if reason != "" && (c.Identity != who.Program.One() || strings.HasSuffix(reason, "?")) { // of which the agent says all
+	if reason != "" && (c.Identity != who.Program.One() || strings.HasSuffix(reason, "?")) { // whose agent says all
 		if text += ": " + reason; table.ColumnsOf(text) > width {
 			text = reason
 		}
