@@ -43,6 +43,7 @@ type InputFacts struct {
 	Looked   bool // whether a request has taken part
 
 	Reached, Last       limit.Time // see progress; MinTime: of nothing
+	Future              limit.Time // what lies beyond it moved nothing
 	FirstAt             limit.Time // of the first request that took part; MinTime: there is none
 	FirstStamp, Stamped limit.Time // of the first line that could be read and of the last
 }
@@ -69,7 +70,7 @@ func (f *feed) facts() InputFacts {
 	return InputFacts{
 		Index: f.index, Span: f.span, Size: size, Stats: f.stats, Faults: f.faults, Comments: f.comments, Looked: f.looked,
 		Zones:   keptZones{*z, z.begin, z.first, z.last},
-		Reached: f.progress.reached, Last: f.progress.last, FirstAt: f.firstAt, FirstStamp: f.firstStamp, Stamped: f.stamp,
+		Reached: f.progress.reached, Last: f.progress.last, Future: f.progress.future, FirstAt: f.firstAt, FirstStamp: f.firstStamp, Stamped: f.stamp,
 	}
 }
 
@@ -90,6 +91,7 @@ func Fronts(parts []*InputFacts) []Front {
 		if p.FirstAt == traffic.MinTime {
 			continue
 		}
+		w.future = p.Future
 		w.pass(p.FirstAt, 0)
 		fronts[i].Next = w.reached
 		w.reached, w.last = max(w.reached, p.Reached), p.Last

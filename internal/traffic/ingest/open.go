@@ -172,9 +172,9 @@ func (p *opening) look(i int, room []byte) []byte {
 	return room
 }
 
-// boundFuture has stamps of a wrong clock move nothing, unless the input begins with such. A part does not tell that.
+// boundFuture has stamps of a wrong clock move nothing, unless the input begins with such.
 func (f *feed) boundFuture(o *Options) {
-	if o.Future != 0 && (f.begins <= o.Future || o.Spans != nil) {
+	if o.Future != 0 && f.begins <= o.Future {
 		f.progress.future = o.Future
 	}
 }

@@ -388,6 +388,28 @@ func TestKeysAndLateRequests(t *testing.T) {
 	}
 }
 
+// Lines of a machine whose clock was a year ahead hold no others back, wherever a byte range begins.
+func TestWrongClock(t *testing.T) {
+	name := newLog(t, 4000)
+	text, err := os.ReadFile(name)
+	check(t, err)
+	rows := bytes.SplitAfter(text, []byte("\n"))
+	for i := 1; i < len(rows)-1; i++ {
+		if i%8 == 0 {
+			continue
+		}
+		rows[i] = bytes.Replace(rows[i], []byte("/2026:"), []byte("/2027:"), 1)
+	}
+	check(t, os.WriteFile(name, bytes.Join(rows, nil), 0o600))
+	j := newJob(t, name)
+	j.Limits, j.Started = []string{"6/30s"}, time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)
+	want := replayed(t, j)
+	equal(t, run(t, j), want)
+	if want.Result.Stats.Late != 0 {
+		t.Errorf("%d late", want.Result.Stats.Late)
+	}
+}
+
 // A request that is late by more than a slice is judged in the slice in which it was let in.
 func TestLateRequestsAreHandedOn(t *testing.T) {
 	j := newJob(t, disordered(t, 3, 4000))
