@@ -302,14 +302,16 @@ func differing(t *testing.T, file string, lines [][]string, isRefused func(words
 	}
 	must(t, os.WriteFile(filepath.Join(dir, "log"), []byte(log.String()), 0o600))
 	refused := map[string]bool{}
-	replay := command(t, dir, "replay", "log", "--db", "db", "--quiet", "--format", randomNginxLog, "--limits-from", file)
-	if said, err := replay.CombinedOutput(); err == nil {
+	replay := command(t, dir, "replay", "log", "--db", "db", "--format", randomNginxLog, "--limits-from", file)
+	said, err := replay.CombinedOutput()
+	if strings.Contains(strings.Join(strings.Fields(string(said)), " "), "more than 64 different conditions") {
+		t.Skip("some limits are left out: there are too many conditions")
+	}
+	if err == nil {
 		for _, ms := range lineOfQuery.FindAllString(string(run(t, dir, "query", "--db", "db", "--output", "csv",
 			"SELECT epoch_ms(time) % 1000 AS ms FROM would_blocks")), -1) {
 			refused[ms] = true
 		}
-	} else if strings.Contains(string(said), "more than 64 different conditions") {
-		t.Skip("the whole is refused: it has too many conditions")
 	} else if !strings.Contains(string(said), "there is no limit in what was read") {
 		t.Errorf("%v: %s", err, said)
 	}

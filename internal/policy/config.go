@@ -117,6 +117,9 @@ func (c *Config) Pick(names []string) ([]Policy, error) {
 	return chosen, nil
 }
 
+// ErrConditions says that a run cannot tell all conditions of limits apart.
+var ErrConditions = fmt.Errorf("there are more than %d different conditions of limits", request.MaxScopes)
+
 // Replace takes the policies of another configuration, which has nothing else, in place of its own.
 func (c *Config) Replace(other Config) error {
 	c.Policies, c.Scopes, c.NginxPaths = other.Policies, other.Scopes, other.NginxPaths
@@ -126,7 +129,7 @@ func (c *Config) Replace(other Config) error {
 	c.Scopes = append(slices.Clip(c.Scopes), request.Conditions{})
 	c.everyone = Scope(len(c.Scopes))
 	if flat, _ := request.Flatten(c.Scopes); len(flat) > request.MaxScopes {
-		return fmt.Errorf("there are more than %d different conditions of limits", request.MaxScopes)
+		return ErrConditions
 	}
 	for _, set := range c.Policies {
 		for _, p := range set.Policies {

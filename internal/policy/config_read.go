@@ -356,7 +356,7 @@ func (r *configReader) scope(at node, c request.Conditions) Scope {
 	}
 	if flat, _ := request.Flatten(append(slices.Clip(*scopes), c)); len(flat) > request.MaxScopes {
 		if !r.crowded {
-			r.fail(at, "there are more than %d different conditions of limits", request.MaxScopes)
+			r.fail(at, "%v", ErrConditions)
 		}
 		r.crowded = true
 		return 0

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"sort"
 	"strings"
 
 	"shadow/internal/escape"
@@ -293,6 +294,45 @@ func (i *Import) Done() {
 	if len(i.Policies) == 0 {
 		i.lose("", "there is no limit of requests in it")
 	}
+	i.fit()
+}
+
+// fit leaves out what stands last, from the limit on with which there are more conditions than a run can tell apart.
+func (i *Import) fit() {
+	all := 0
+	for _, p := range i.Policies {
+		all += len(p.Limits)
+	}
+	kept := i.first(sort.Search(all, func(n int) bool {
+		var text bytes.Buffer
+		if err := (&Import{Policies: i.first(n + 1)}).Write(&text); err != nil {
+			return true
+		}
+		_, err := policy.ParseConfig("", text.Bytes())
+		problems, _ := errors.AsType[policy.Problems](err)
+		return slices.ContainsFunc(problems, func(p policy.Problem) bool { return p.Text == policy.ErrConditions.Error() })
+	}))
+	for at, p := range i.Policies {
+		if at < len(kept) {
+			p.Limits = p.Limits[len(kept[at].Limits):]
+		}
+		for _, l := range p.Limits {
+			i.lose("", "%s: %v: this limit is left out", strings.Join(l.Told, "; "), policy.ErrConditions)
+		}
+	}
+	i.Policies = kept
+}
+
+// first are the policies with the first n limits.
+func (i *Import) first(n int) (some []Policy) {
+	for _, p := range i.Policies {
+		if p.Limits = p.Limits[:min(n, len(p.Limits))]; len(p.Limits) == 0 {
+			break
+		}
+		n -= len(p.Limits)
+		some = append(some, p)
+	}
+	return some
 }
 
 func (i *Import) checkFrom(before int) {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"shadow/internal/policy"
+	"shadow/internal/request"
 	"shadow/internal/servers"
 	"shadow/internal/testneeds"
 	"shadow/limit/limittest"
@@ -104,6 +105,35 @@ func TestPublicConfigurations(t *testing.T) {
 		t.Errorf("%d public sources of %d servers: %v", len(sources), len(servers), servers)
 	}
 	t.Logf("%d public configurations: %v", len(sources), servers)
+}
+
+// More conditions than a run can tell apart leave the last limits out, whole and told.
+func TestTooManyConditions(t *testing.T) {
+	text := "frontend f\n stick-table type string len 64 size 1m expire 1m store http_req_rate(1m)\n http-request track-sc0 path\n"
+	for n := range request.MaxScopes + 10 {
+		text += fmt.Sprintf(" http-request deny if { path_beg /p%d/ } { sc_http_req_rate(0) gt 5 }\n", n)
+	}
+	i := new(Import)
+	if err := i.Add("haproxy.cfg", []byte(text), ""); err != nil {
+		t.Fatal(err)
+	}
+	i.Done()
+	var written strings.Builder
+	if err := i.Write(&written); err != nil {
+		t.Fatal(err)
+	}
+	config, err := policy.ParseConfig("", []byte(written.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := len(i.Policies[0].Limits)
+	if flat, _ := request.Flatten(config.Scopes); kept < request.MaxScopes-2 || len(flat) > request.MaxScopes {
+		t.Errorf("%d limits with %d conditions were kept", kept, len(flat))
+	}
+	lost := slices.DeleteFunc(i.Lost(), func(n Note) bool { return !strings.Contains(n.Text, "left out") })
+	if len(lost) != request.MaxScopes+10-kept || !strings.Contains(lost[0].Text, fmt.Sprintf("haproxy.cfg:%d ", kept+4)) {
+		t.Errorf("%d limits were kept, told is %v", kept, lost)
+	}
 }
 
 // pasted are the lines to paste that package servers writes: for each limit the blocks by their places.
