@@ -6,12 +6,12 @@ package pipeline
 import (
 	"cmp"
 	"errors"
-	"os"
 	"time"
 
 	"shadow/internal/policy"
 	"shadow/internal/request"
 	"shadow/internal/servers/imports"
+	"shadow/internal/textfile"
 	"shadow/internal/traffic/evidence"
 	"shadow/internal/traffic/ingest"
 	"shadow/internal/traffic/match"
@@ -136,7 +136,7 @@ func (f *Evidence) choose(c *policy.Config) (*evidence.ClueFinder, *evidence.Rul
 		Purposes: true, Identities: who.Names(),
 	}
 	if name := cmp.Or(f.Robots, said.Robots); name != "" {
-		text, err := os.ReadFile(name)
+		text, err := textfile.Read(name, textfile.Most)
 		if err != nil {
 			return nil, nil, Usage("%w", err)
 		}

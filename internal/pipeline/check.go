@@ -13,6 +13,7 @@ import (
 	"shadow/internal/escape"
 	"shadow/internal/policy"
 	"shadow/internal/request"
+	"shadow/internal/textfile"
 	"shadow/internal/traffic/intern"
 	"shadow/internal/traffic/match"
 	"shadow/report/format"
@@ -33,7 +34,7 @@ func CheckConfig(in io.Reader, w io.Writer, output, name string, fits func([]pol
 	if name == standardInput { // files that it names lie in the working directory
 		name = onceName(name)
 		var text []byte
-		if text, err = io.ReadAll(in); err == nil {
+		if text, err = textfile.ReadFrom(in, 0, mostConfig); err == nil {
 			config, err = policy.ParseConfig(name, text)
 		}
 		err = knownProblems(name, err)

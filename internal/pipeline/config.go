@@ -1,10 +1,7 @@
 package pipeline
 
 import (
-	"bytes"
 	"errors"
-	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,8 +10,8 @@ import (
 	"slices"
 
 	"shadow/internal/mapped"
-	"shadow/internal/pipeline/flagvalue"
 	"shadow/internal/policy"
+	"shadow/internal/textfile"
 )
 
 // A configText is the text of a configuration. It may come from a pipe, so it is read once.
@@ -58,29 +55,12 @@ func (s *Source) readConfig() (*configText, error) {
 		}
 		name = DefaultConfig
 	}
-	text, err := readBounded(name, mostConfig)
+	text, err := textfile.Read(name, mostConfig)
 	if err != nil {
 		return nil, Usage("%w", err)
 	}
 	s.config = &configText{name, text}
 	return s.config, nil
-}
-
-func readBounded(name string, most int64) ([]byte, error) {
-	file, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	var text bytes.Buffer
-	if info, err := file.Stat(); err == nil && info.Mode().IsRegular() {
-		text.Grow(int(min(info.Size(), most)) + bytes.MinRead) // rather than piece by piece, which leaves as much behind
-	}
-	n, err := text.ReadFrom(io.LimitReader(file, most+1))
-	if err == nil && n > most {
-		err = fmt.Errorf("%s: has more than %s, which is no configuration", name, flagvalue.FormatSize(most))
-	}
-	return text.Bytes(), err
 }
 
 // loadConfig returns what the configuration says.
@@ -125,7 +105,7 @@ func (s *Source) Defaults() (levels [][]policy.Default, err error) {
 	}
 	if name := userConfig(); name != "" {
 		if _, err := os.Stat(name); err == nil {
-			text, err := readBounded(name, mostUserConfig)
+			text, err := textfile.Read(name, mostUserConfig)
 			if err != nil {
 				return nil, Usage("%w", err)
 			}

@@ -13,6 +13,7 @@ import (
 	"shadow/internal/mapped"
 	"shadow/internal/policy"
 	"shadow/internal/servers/imports"
+	"shadow/internal/textfile"
 	"shadow/internal/traffic/ingest"
 	"shadow/report/format"
 )
@@ -89,9 +90,9 @@ func importLimits(in io.Reader, from string, files []string) (*imports.Import, e
 		var err error
 		if name == standardInput {
 			name = onceName(name)
-			text, err = io.ReadAll(io.LimitReader(in, mostImport))
+			text, err = textfile.ReadFrom(in, 0, textfile.Most)
 		} else {
-			text, err = readBounded(name, mostImport)
+			text, err = textfile.Read(name, textfile.Most)
 		}
 		if err == nil {
 			err = i.Add(name, text, from)
@@ -107,9 +108,6 @@ func importLimits(in io.Reader, from string, files []string) (*imports.Import, e
 // Imported returns what shadow import notes of LimitsFrom, and on how many places what is judged is not as it is there. The
 // source must have been built.
 func (s *Source) Imported() (notes []string, lost int) { return s.imported, s.lost }
-
-// mostImport is the most bytes that a configuration of a server may have.
-const mostImport = 64 << 20
 
 // withLimits takes the policies of --limits-from in place of those of the configuration.
 func (s *Source) withLimits(config *policy.Config) error {

@@ -14,6 +14,7 @@ import (
 	"shadow/internal/pipeline/flagvalue"
 	"shadow/internal/policy"
 	"shadow/internal/request"
+	"shadow/internal/textfile"
 	"shadow/internal/traffic"
 	"shadow/internal/traffic/ingest"
 	"shadow/internal/traffic/match"
@@ -221,7 +222,7 @@ func (f *Anonymity) key() (key []byte, err error) {
 	switch variable := os.Getenv(keyVariable); {
 	case f.AnonymizeKey != "":
 		where = "--anonymize-key " + f.AnonymizeKey
-		if key, err = os.ReadFile(f.AnonymizeKey); err != nil {
+		if key, err = textfile.Read(f.AnonymizeKey, textfile.Most); err != nil {
 			return nil, Usage("--anonymize-key: %w", err)
 		}
 	case variable != "":

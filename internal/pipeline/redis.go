@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"shadow/internal/redis"
+	"shadow/internal/textfile"
 )
 
 // Redis says where state is shared, and how.
@@ -30,7 +31,7 @@ func (f *Redis) Connection(host string) (o redis.Options, err error) {
 	}
 	o.Host, o.Timeout, o.Password = host, f.Timeout, os.Getenv(PasswordVariable)
 	if f.PasswordFile != "" {
-		text, err := os.ReadFile(f.PasswordFile)
+		text, err := textfile.Read(f.PasswordFile, textfile.Most)
 		if err != nil {
 			return o, Usage("--redis-password-file: %w", err)
 		}

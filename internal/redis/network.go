@@ -7,8 +7,9 @@ import (
 	"crypto/x509"
 	"fmt"
 	"net"
-	"os"
 	"strings"
+
+	"shadow/internal/textfile"
 )
 
 // What addresses need of the network lies here, so that a build without Redis has neither sockets nor TLS in it.
@@ -27,7 +28,7 @@ func withPort(host, usual string) string {
 func readTLS(take func(name string) string) (*tlsConfig, error) {
 	config := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: take("server-name")}
 	if name := take("ca"); name != "" {
-		pem, err := os.ReadFile(name)
+		pem, err := textfile.Read(name, textfile.Most)
 		if err != nil {
 			return nil, err
 		}

@@ -3,7 +3,6 @@ package imports
 import (
 	"cmp"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"shadow/internal/lazy"
 	"shadow/internal/request"
 	"shadow/internal/servers/imports/haproxycfg"
+	"shadow/internal/textfile"
 )
 
 // readTables reads the stick-table of a section or those of peers, and tells which of their words are not understood.
@@ -346,7 +346,7 @@ func (r *haproxyReader) lines(file string) (all []string, err error) {
 	if !filepath.IsAbs(file) {
 		file = filepath.Join(filepath.Dir(r.file), file)
 	}
-	text, err := os.ReadFile(file)
+	text, err := textfile.Read(file, textfile.Most)
 	for line := range strings.Lines(string(text)) {
 		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
 			all = append(all, line)

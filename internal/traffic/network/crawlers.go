@@ -5,10 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"shadow/internal/textfile"
 )
 
 // A Verdict says whether who calls itself a crawler is that crawler.
@@ -76,7 +77,7 @@ func (c *Crawlers) Knows(name string) bool {
 
 // readRanges reads all prefixes and addresses of a JSON document.
 func readRanges(file string) ([]netip.Prefix, error) {
-	text, err := os.ReadFile(file)
+	text, err := textfile.Read(file, textfile.Most)
 	if err != nil {
 		return nil, err
 	}

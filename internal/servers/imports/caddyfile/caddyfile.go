@@ -5,13 +5,13 @@ package caddyfile
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
 	"shadow/internal/lazy"
+	"shadow/internal/textfile"
 )
 
 // A Block is a directive with its words, and those within its braces.
@@ -209,7 +209,7 @@ func (r *Reader) imported(b *Block) (all []*Block) {
 		r.Lose(b.Place, "import %s: there is no such snippet or file here: if it limits, give it too", b.Words[1])
 	}
 	for _, file := range files {
-		text, err := os.ReadFile(file)
+		text, err := textfile.Read(file, textfile.Most)
 		if err == nil {
 			var inner []*Block
 			inner, err = lines(file, r.withDefaults(file, string(text)))
