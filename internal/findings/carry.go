@@ -32,6 +32,9 @@ func (l *days) share(c traffic.Carrier) {
 	for number, more := range traffic.Entries(c, l.by, nil) {
 		d := l.day(number, more.first)
 		d.requests, d.first, d.last = d.requests+more.requests, min(d.first, more.first), max(d.last, more.last)
+		for i, some := range more.minutes {
+			d.minutes[i] |= some
+		}
 	}
 }
 

@@ -15,7 +15,7 @@ var means = map[string]string{
 	"forged_forwarded_for": "a limit that counts by the first entry of the header is evaded by writing another one",
 	"health_check":         besides,
 	"heavy_client":         "every figure about requests is about this client, for a large part",
-	"holes":                "a day without lines may be one without a log, so busy hours may be missing",
+	"holes":                "a time without lines may be one without a log, so busy hours may be missing",
 	"inner_hosts":          "inner services are no visitors: leave them out with --exclude; a proxy's clients stand in its header, which --client-from reads",
 	"key_missing":          "who leaves out what a limit counts by is limited as a client, by address",
 	"one_network":          "limits by address see many small clients where one network sends; one by network would see it",

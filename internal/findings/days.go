@@ -1,6 +1,7 @@
 package findings
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -30,18 +31,25 @@ type days struct {
 	by     map[int64]*day // by the number of the day, UTC
 	latest *day           // of the request before; nil: none
 	number int64          // of that day
+	minute limit.Time     // of that request: when it began
 }
 
 // A day is what came on it.
 type day struct {
 	requests    int64
 	first, last limit.Time
+	minutes     [(limit.Day/limit.Minute + 63) / 64]uint64 // a bit for each in which a request came
 }
 
 func (l *days) take(b *traffic.Batch, from, to int) {
 	for _, at := range b.At[from:to] {
 		if number := dayOf(at); l.latest == nil || number != l.number {
 			l.number, l.latest = number, l.day(number, at)
+		}
+		if at < l.minute || at >= l.minute+limit.Minute || l.latest.requests == 0 {
+			n := (at - limit.Time(l.number)*limit.Day) / limit.Minute
+			l.latest.minutes[n/64] |= 1 << (n % 64)
+			l.minute = limit.Time(l.number)*limit.Day + n*limit.Minute
 		}
 		l.latest.requests++
 		l.latest.first, l.latest.last = min(l.latest.first, at), max(l.latest.last, at)
@@ -102,6 +110,43 @@ func (l *days) traffic() (t Traffic) {
 	return t
 }
 
+// A pause is a time of whole minutes in which no request came.
+type pause struct{ begin, length limit.Time }
+
+// Minutes without a request are a pause if so many follow each other, and so many on either side have one each.
+const (
+	leastPause = 10 * limit.Minute
+	steady     = limit.Hour
+)
+
+// pauses returns those within traffic that comes in each minute, in their order.
+func (l *days) pauses() (all []pause) {
+	var end limit.Time    // of the minutes that have been looked at
+	var before limit.Time // how long they had requests each, up to there
+	var open pause        // the latest that may be one, if such a time follows
+	for _, number := range slices.Sorted(maps.Keys(l.by)) {
+		midnight := limit.Time(number) * limit.Day
+		for n := range limit.Day / limit.Minute {
+			if l.by[number].minutes[n/64]>>(n%64)&1 == 0 {
+				continue
+			}
+			at := midnight + n*limit.Minute
+			if gap := at - end; gap > 0 {
+				open = pause{}
+				if gap >= leastPause && before >= steady {
+					open = pause{end, gap}
+				}
+				before = 0
+			}
+			end, before = at+limit.Minute, before+limit.Minute
+			if before == steady && open.length > 0 {
+				all = append(all, open)
+			}
+		}
+	}
+	return all
+}
+
 func (l *days) sum(numbers []int64) (requests int64) {
 	for _, number := range numbers {
 		requests += l.by[number].requests
@@ -129,6 +174,18 @@ func (l *days) find(*ingest.Stats) (found []Finding) {
 		found = append(found, Finding{
 			Code: "holes", Severity: Info, Share: NoShare,
 			Evidence: fmt.Sprintf("requests came on %s of %s days: figures of the whole log are about these", format.Thousands(t.Days), format.Thousands(spanned)),
+		})
+	}
+	if pauses := l.pauses(); len(pauses) > 0 {
+		longest := slices.MaxFunc(pauses, func(p, q pause) int { return cmp.Compare(p.length, q.length) })
+		more := ""
+		if n := int64(len(pauses) - 1); n > 0 {
+			more = fmt.Sprintf(", and %s", format.Count(n, "shorter pause"))
+		}
+		found = append(found, Finding{
+			Code: "holes", Severity: Info, Share: NoShare,
+			Evidence: fmt.Sprintf("no request came for %d minutes from %s UTC%s, within traffic that has some in each minute: the server was away, or lines are missing",
+				longest.length/limit.Minute, format.Moment(longest.begin).Format("2006-01-02 15:04"), more),
 		})
 	}
 	return found

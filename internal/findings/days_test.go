@@ -1,12 +1,42 @@
 package findings
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"shadow/internal/traffic"
 	"shadow/limit"
 )
+
+// Minutes without a request are told between hours that have one in each, and not where a site is seldom visited.
+func TestPauses(t *testing.T) {
+	for name, c := range map[string]struct {
+		missing [][2]limit.Time // from one minute to another
+		says    string
+	}{
+		"none":           {},
+		"nine minutes":   {missing: [][2]limit.Time{{1430, 1439}}},
+		"over midnight":  {missing: [][2]limit.Time{{1430, 1460}}, says: "no request came for 30 minutes from 1970-01-01 23:50 UTC, within"},
+		"a busy hour":    {missing: [][2]limit.Time{{1300, 1320}, {1380, 1420}}, says: "no request came for 40 minutes from 1970-01-01 23:00 UTC, and 1 shorter pause, within"},
+		"no whole hour":  {missing: [][2]limit.Time{{1300, 1320}, {1379, 1420}}},
+		"hours and days": {missing: [][2]limit.Time{{200, 2000}}, says: "no request came for 1800 minutes from 1970-01-01 03:20 UTC"},
+		"at the end":     {missing: [][2]limit.Time{{1430, 2880}}},
+	} {
+		l := &days{seen: new(seen)}
+		b := new(traffic.Batch)
+		for minute := range 2 * limit.Day / limit.Minute {
+			if !slices.ContainsFunc(c.missing, func(m [2]limit.Time) bool { return minute >= m[0] && minute < m[1] }) {
+				b.At = append(b.At, minute*limit.Minute+59*limit.Second, minute*limit.Minute)
+			}
+		}
+		l.take(b, 0, b.Len())
+		found := l.find(nil)
+		if said := len(found) > 0; said != (c.says != "") || said && !strings.HasPrefix(found[0].Evidence, c.says) {
+			t.Errorf("%s: %v", name, found)
+		}
+	}
+}
 
 // What lies months apart from nearly all requests is left out of the span, at either end; days without a request are told.
 func TestDays(t *testing.T) {
