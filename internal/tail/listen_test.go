@@ -46,7 +46,7 @@ func TestWithout(t *testing.T) {
 	}
 }
 
-// What a tail says is harmless for a terminal, whoever has written it: Redis, too.
+// What a tail says is harmless for a terminal, also what Redis has sent.
 func TestSayEscapes(t *testing.T) {
 	var said strings.Builder
 	(&Tail{options: Options{Err: &said}}).say("Redis: %v", errors.New("ERR \x1b[2J"))

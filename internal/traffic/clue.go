@@ -33,5 +33,8 @@ const (
 // Ambiguous stands beside TriedPassword where the answer has the same status for right and wrong ones.
 const Ambiguous = Managed
 
+// Deniable stands beside TriedPassword where a wrong one shows in the status alone: what else is answered may be no try.
+const Deniable = Worked
+
 // Has reports whether all traits of u are there.
 func (t Trait) Has(u Trait) bool { return t&u == u }

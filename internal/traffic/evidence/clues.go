@@ -103,6 +103,9 @@ func (c *ClueReader) Find(clues []traffic.Clue, records []parse.Record) {
 			continue
 		}
 		clue := c.ofTarget(r)
+		if r.Status == 401 && len(r.User) > 0 && string(r.User) != "-" && clue.Traits.Has(traffic.Stepped) && !clue.Traits.Has(traffic.TriedPassword) {
+			clue.Traits |= traffic.TriedPassword | traffic.Deniable // of HTTP authentication
+		}
 		if len(r.Referer) > 0 && clue.Traits&(traffic.FetchedAsset|traffic.Stepped) != 0 {
 			clue.Traits |= traffic.Referred
 			clue.From = c.ofReferer(r)
@@ -161,11 +164,15 @@ func methodOf(r *parse.Record) uint64 {
 		return 2
 	case string(r.Method) == "HEAD":
 		return 3
-	case len(r.Method) > 0:
+	case string(r.Method) == "POST":
 		return 4
+	case len(r.Method) > 0:
+		return otherMethod
 	}
-	return 5
+	return 6
 }
+
+const otherMethod = 5
 
 // ofTarget returns what a request shows but for its referer. What is not HTTP leaves no clue.
 func (t *ClueFinder) ofTarget(r *parse.Record) (clue traffic.Clue) {
@@ -197,6 +204,9 @@ func (t *ClueFinder) ofTarget(r *parse.Record) (clue traffic.Clue) {
 			clue.Page = pageOf(match.AfterHost(r.Path))
 		}
 		purpose := match.PurposeOf(path)
+		if methodOf(r) == otherMethod {
+			purpose &^= match.ForScanners | match.ForNobody // of a file system on the web, such as macOS' .DS_Store
+		}
 		clue.Traits |= traitsOf(purpose, clue.Traits)
 		if purpose&match.ForMonitors != 0 || string(path) == "/" || clue.Traits.Has(traffic.Peeked) {
 			clue.Traits |= traffic.Checked
@@ -211,6 +221,9 @@ func traitsOf(p match.Purpose, step traffic.Trait) (traits traffic.Trait) {
 		traits |= traffic.TriedPassword
 		if p&match.ForCalls != 0 {
 			traits |= traffic.Ambiguous
+		}
+		if p&match.ForTokens != 0 {
+			traits |= traffic.Deniable
 		}
 	}
 	if p&match.ForScanners != 0 {

@@ -19,7 +19,7 @@ import (
 // Names of pages are no sign: a shop may sell a shell, and a blog may have a page /author.
 
 // A Purpose says what a path is for; several may be.
-type Purpose uint8
+type Purpose uint16
 
 // The purposes.
 const (
@@ -31,6 +31,7 @@ const (
 	ForVisitors                      // pages ask for it, wherever it lies
 	ForMonitors                      // says whether the site is up
 	ForCalls                         // answers right and wrong passwords alike: the answer is a document that tells
+	ForTokens                        // gives tokens for passwords, and renews them without
 )
 
 // PurposeOf returns what a path is for, by its segments and its ending. It allocates nothing, and most paths cost it a look at
@@ -39,7 +40,8 @@ func PurposeOf(path []byte) (p Purpose) {
 	if len(path) > mostOfPath {
 		path = path[:mostOfPath]
 	}
-	for at := 0; ; {
+	path = bytes.TrimSuffix(path, []byte("/"))
+	for at, depth := 0, 0; ; depth++ {
 		next := bytes.IndexByte(path[at:], '/')
 		end := at + next
 		if next < 0 {
@@ -48,6 +50,9 @@ func PurposeOf(path []byte) (p Purpose) {
 		if end-at > 2 && (firsts[pair(path[at], path[at+1])] || next < 0 && lasts[pair(path[end-2], path[end-1])]) {
 			var buf [mostOfPath]byte
 			segment := intern.LowerASCII(buf[:0], path[at:end])
+			if depth > 2 && sources[string(segment)] && next >= 0 { // what follows is the name of a file that is shown
+				return p
+			}
 			if p |= purposeOfSegment(segment, next < 0); at == 1 {
 				p |= atTop[string(segment)]
 			}
@@ -76,6 +81,9 @@ var firsts, lasts = func() (firsts, lasts [1 << 16]bool) {
 		for name := range m {
 			firsts[pair(name[0], name[1])] = true
 		}
+	}
+	for name := range sources {
+		firsts[pair(name[0], name[1])] = true
 	}
 	for _, m := range []map[string]bool{dumps, copies} {
 		for ending := range m {
@@ -131,22 +139,22 @@ var (
 		purposes(ForScanners, "eval-stdin.php", "setup.cgi", "adminer.php", "wlwmanifest.xml", "wp-config.php", "shell.php", "wso.php", "c99.php", "alfa.php",
 			"invoker", "sdk", "formlogin", "luci"),
 	)
-	lastStems = purposes(ForMonitors, "alive", "health", "health-check", "health_check", "healthcheck", "healthz", "heartbeat",
-		"liveness", "livez", "metrics", "nginx_status", "ping", "readiness", "ready", "readyz", "server-status", "stub_status", "up")
+	lastStems = join(purposes(ForPasswords, "auth", "session", "sessions"), purposes(ForPasswords|ForTokens, "token"), purposes(ForMonitors, "alive", "health", "health-check", "health_check", "healthcheck", "healthz", "heartbeat",
+		"liveness", "livez", "metrics", "nginx_status", "ping", "readiness", "ready", "readyz", "server-status", "stub_status", "up"))
 	folders = join(
-		purposes(ForPasswords, "login", "signin", "sign-in", "sign_in", "logon", "log-in", "auth", "authenticate", "session",
-			"sessions", "administrator"),
-		purposes(ForScanners, "phpmyadmin", "pma", "boaform", "hnap1", "_ignition", "phpunit", "mysqladmin", "hudson", "gponform",
-			"etc", "proc"),
+		purposes(ForPasswords, "login", "signin", "sign-in", "sign_in", "logon", "log-in", "authenticate", "administrator"),
+		purposes(ForScanners, "phpmyadmin", "boaform", "hnap1", "_ignition", "phpunit", "mysqladmin", "gponform"),
 		purposes(ForOperators, "wp-admin"),
 	)
 	atTop = join(
 		purposes(ForOperators, "admin", "backend", "backoffice", "cpanel", "adminpanel"), // elsewhere they may be an author's name
-		purposes(ForMonitors, "status"), // elsewhere it is that of an order
+		purposes(ForMonitors, "status"),                       // elsewhere it is that of an order
+		purposes(ForScanners, "pma", "hudson", "etc", "proc"), // elsewhere it may be a river
 	)
-	dumps  = setOf(".sql", ".sql.gz", ".sql.zip", ".sql.bz2", ".zip", ".tar.gz", ".tgz", ".rar", ".7z", ".bak", ".old", ".dump")
-	dumped = setOf("backup", "backups", "dump", "database", "db", "www", "site", "public_html", "htdocs", "wwwroot", "html", "web", "old", "mysql")
-	copies = setOf(".php~", ".php.bak", ".php.old", ".php.save", ".php.swp", ".php.txt", ".php.orig")
+	sources = setOf("blob", "blame", "raw", "tree", "branch", "commit", "tag") // in /owner/project/src/branch/main/.env
+	dumps   = setOf(".sql", ".sql.gz", ".sql.zip", ".sql.bz2", ".zip", ".tar.gz", ".tgz", ".rar", ".7z", ".bak", ".old", ".dump")
+	dumped  = setOf("backup", "backups", "dump", "database", "db", "www", "site", "public_html", "htdocs", "wwwroot", "html", "web", "old", "mysql")
+	copies  = setOf(".php~", ".php.bak", ".php.old", ".php.save", ".php.swp", ".php.txt", ".php.orig")
 )
 
 func purposes(p Purpose, names ...string) map[string]Purpose {

@@ -12,14 +12,16 @@ import (
 func TestPurposeOf(t *testing.T) {
 	for purpose, paths := range map[Purpose]string{
 		0: "/ /shop/7 /author/jane /blog/how-to-login-fast /shells/42 /loginhelp /gitlab/x /.well-known/acme-challenge/x /download/site.pdf " +
-			"/a/../b /environment /backup /author/admin/2 /img/db.png /b.zip.html / // /. /.. /x.old/y /etcetera /sdkman /health/tips /live/3 /order/status",
-		ForPasswords:               "/login /user/login/ /WP-Login.php /api/auth/login /Signin.aspx /administrator/index.php /login.html",
+			"/a/../b /environment /backup /author/admin/2 /img/db.png /b.zip.html / // /. /.. /x.old/y /etcetera /sdkman /health/tips /live/3 /order/status " +
+			"/auth/refresh /api/sessions/7/bookings /ny/hudson/home-7 /jane/shop/src/branch/main/.env /jane/shop/-/blob/main/etc/passwd",
+		ForPasswords:               "/login /user/login/ /WP-Login.php /api/auth/login /Signin.aspx /administrator/index.php /login.html /auth /api/sessions/",
+		ForPasswords | ForTokens:   "/oauth/token /connect/token",
 		ForPasswords | ForCalls:    "/blog/xmlrpc.php",
 		ForOperators:               "/wp-admin/post.php /blog/wp-admin/ /admin/orders/7 /Admin",
 		ForOperators | ForVisitors: "/wp-admin/admin-ajax.php",
 		ForMonitors:                "/healthz /api/health /site/ping.php /Status /metrics",
 		ForSite:                    "/wp-cron.php /blog/wp-cron.php /CRON.PHP",
-		ForScanners:                "/phpmyadmin/index.php /PMA/ /vendor/phpunit/phpunit/x /a/adminer.php /_ignition/execute /wp-config.php",
+		ForScanners:                "/phpmyadmin/index.php /PMA/ /vendor/phpunit/phpunit/x /a/adminer.php /_ignition/execute /wp-config.php /etc/x /proc/self",
 		ForScanners | ForNobody: "/.git/config /x/.GIT/HEAD /.env /api/.env /.env.local /backup.sql /db.sql.gz /www.zip /Backup.tar.gz /wp-config.php.bak " +
 			"/index.php~ /id_rsa /.aws/credentials /a/.DS_Store /x/any.sql",
 	} {

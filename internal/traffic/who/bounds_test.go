@@ -54,12 +54,19 @@ func TestBoundsOfMonitors(t *testing.T) {
 		"a form":                {func(r *record) { r.posts = 1 }, false},
 		"49 % errors":           {func(r *record) { r.errors = 49 }, true},
 		"50 % errors":           {func(r *record) { r.errors = 50 }, false},
-		"12 gaps":               {func(r *record) { r.rhythm.gaps, r.rhythm.votes = 12, 12 }, true},
-		"11 gaps":               {func(r *record) { r.rhythm.gaps, r.rhythm.votes = 11, 11 }, false},
+		"12 gaps":               {func(r *record) { r.classes[request.Tool], r.checked = 39, 39; r.rhythm.gaps, r.rhythm.votes = 12, 12 }, true},
+		"a crowd each time":     {func(r *record) { r.classes[request.Tool], r.checked = 40, 40; r.rhythm.gaps, r.rhythm.votes = 12, 12 }, false},
+		"11 gaps":               {func(r *record) { r.classes[request.Tool] = 20; r.rhythm.gaps, r.rhythm.votes = 11, 11 }, false},
 		"a fifth of other gaps": {func(r *record) { r.rhythm.votes = 60 }, true},
 		"more of them":          {func(r *record) { r.rhythm.votes = 59 }, false},
-		"ten minutes of it":     {func(r *record) { r.rhythm.every, r.rhythm.gaps, r.rhythm.votes = 30, 20, 20 }, true},
-		"less than ten minutes": {func(r *record) { r.rhythm.every, r.rhythm.gaps, r.rhythm.votes = 30, 19, 19 }, false},
+		"ten minutes of it": {func(r *record) {
+			r.classes[request.Tool], r.checked = 60, 60
+			r.rhythm.every, r.rhythm.gaps, r.rhythm.votes = 30, 20, 20
+		}, true},
+		"less than ten minutes": {func(r *record) {
+			r.classes[request.Tool], r.checked = 60, 60
+			r.rhythm.every, r.rhythm.gaps, r.rhythm.votes = 30, 19, 19
+		}, false},
 	} {
 		census, r := one("192.0.2.1", "probe/1.0")
 		r.rhythm, r.pages, r.checked = rhythm{every: 60, gaps: 100, votes: 100}, 1, 90
@@ -118,10 +125,10 @@ func TestBoundsOfOwn(t *testing.T) {
 		"another address":           {"192.0.2.1", "curl/8.5.0", nil, false},
 		"a tenth says so":           {"192.0.2.1", "curl/8.5.0", func(r *record) { r.declared = 10 }, true},
 		"less than that":            {"192.0.2.1", "curl/8.5.0", func(r *record) { r.declared = 9 }, false},
-		"half of it work":           {"192.0.2.1", "curl/8.5.0", func(r *record) { r.worked, r.rhythm.gaps = 50, 16 }, true},
-		"less work":                 {"192.0.2.1", "curl/8.5.0", func(r *record) { r.worked, r.rhythm.gaps = 49, 49 }, false},
-		"a flood of work":           {"192.0.2.1", "curl/8.5.0", func(r *record) { r.worked, r.rhythm.gaps = 100, 32 }, false},
-		"work by a browser":         {"192.0.2.1", "curl/8.5.0", func(r *record) { browsers(50)(r); r.worked, r.rhythm.gaps = 90, 90 }, false},
+		"half of it work":           {"192.0.2.1", "curl/8.5.0", func(r *record) { r.worked, r.together.Active = 50, 17 }, true},
+		"less work":                 {"192.0.2.1", "curl/8.5.0", func(r *record) { r.worked, r.together.Active = 49, 49 }, false},
+		"a flood of work":           {"192.0.2.1", "curl/8.5.0", func(r *record) { r.worked, r.together.Active = 100, 33 }, false},
+		"work by a browser":         {"192.0.2.1", "curl/8.5.0", func(r *record) { browsers(50)(r); r.worked, r.together.Active = 90, 90 }, false},
 		"its host":                  {"192.0.2.1", "WordPress/6.5; https://shop.example", nil, true},
 		"another host":              {"192.0.2.1", "WordPress/6.5; https://other.example", nil, false},
 		"its host by a browser":     {"192.0.2.1", "WordPress/6.5; https://shop.example", browsers(1), false},
@@ -151,8 +158,8 @@ func TestClaimsOfOwn(t *testing.T) {
 		want    bool
 	}{
 		"says so":    {"192.0.2.1", func(*record) {}, true},
-		"works":      {"192.0.2.1", func(r *record) { r.worked, r.rhythm.gaps = 90, 90 }, false},
-		"floods":     {"192.0.2.1", func(r *record) { r.worked, r.rhythm.gaps = 100, 9 }, true},
+		"works":      {"192.0.2.1", func(r *record) { r.worked, r.together.Active = 90, 90 }, false},
+		"floods":     {"192.0.2.1", func(r *record) { r.worked, r.together.Active = 100, 9 }, true},
 		"is inside":  {"10.1.0.5", func(*record) {}, false},
 		"is the own": {"127.0.0.1", func(*record) {}, false},
 	} {

@@ -9,7 +9,6 @@ import (
 	"shadow/internal/traffic"
 	"shadow/internal/traffic/evidence"
 	"shadow/internal/traffic/network"
-	"shadow/limit"
 	"shadow/report/format"
 )
 
@@ -28,7 +27,9 @@ const (
 	leastWrong    = 10      // passwords of one client: people mistype some
 	leastAnswered = 20      // steps of one that is refused mostly: of a client that is throttled few are left
 	fewPages      = 3       // of a monitor
+	manyBeats     = 20      // clients that ask whether the site is up, unknown to each other: an app does for each of its users
 	quickest      = 5       // seconds between the requests of a monitor that does not show otherwise that it is one
+	longDocument  = 1000    // steps of who reads a document of many parts
 	manyGaps      = 20      // between views: of fewer, one person of a hundred looks even by chance
 	renews        = 30      // seconds in which a page on a screen renews itself at the earliest: what does is no sign of a bot
 	slowest       = 30 * 60 // seconds between its requests; who comes less often reads a feed
@@ -72,6 +73,7 @@ type Census struct {
 	hosts    [][]byte
 	nameless bool            // hardly a request has an agent
 	programs bool            // programs send more than browsers: what they ask for is often not there
+	beats    map[uint16]int  // by action: clients that ask for it alone at fixed times, by the word of none that they are monitors
 	missing  int32           // the client of requests that have none, who may be many; −1: there is none
 	swarm    map[int32]int32 // by client: the index of its swarm
 	network  map[int32]int32 // by client: the index of its network
@@ -87,6 +89,7 @@ func (o *Observer) Identify(hosts [][]byte) *Census {
 	c := &Census{
 		Identities: make(Identities, o.records.Len()), Owners: map[network.Owner]Whole{},
 		observer: o, hosts: hosts, swarm: map[int32]int32{}, network: map[int32]int32{}, missing: -1,
+		beats: map[uint16]int{},
 	}
 	if id, known := o.Tables.Clients.Find([]byte("-")); known {
 		c.missing = id
@@ -94,8 +97,11 @@ func (o *Observer) Identify(hosts [][]byte) *Census {
 	var nameless, browsers, programs int64
 	for id := range int32(o.records.Len()) {
 		c.baseline.Add(o.browsing.At(id))
-		c.Logins.add(o.records.At(id))
 		r := o.records.At(id)
+		c.Logins.add(r)
+		if o.isRegular(id) && !r.is(r.classes[request.Monitor], 90) && !o.isPrivate(id) {
+			c.beats[r.action.value]++
+		}
 		nameless += int64(r.nameless)
 		browsers += int64(r.classes[request.Browser])
 		if 2*r.errors < r.answered() || r.answered() == 0 { // scanners use no site
@@ -196,127 +202,6 @@ func (c *Census) Reasons(client int32) []string {
 	return c.ask(client).reasons()
 }
 
-func isOwn(c *Census, client int32, r *record) answer {
-	switch browses := r.is(r.classes[request.Browser], 5); { // what costs more is asked last
-	case r.works():
-		return since(Own, "%v of its requests are the site's own work", r.worked)
-	case r.is(r.declared, 10):
-		return since(Own, "its agent names the site's own work")
-	case r.classes[request.Browser] == 0 && namesHost(c.observer.Tables.Agents.Name(int32(r.agent.value)), c.hosts):
-		return since(Own, "its agent names a host of this site")
-	case !browses && c.observer.address(client).IsLoopback():
-		return since(Own, "comes from the server itself")
-	case !browses && c.logsInRightly(r) && c.observer.isPrivate(client):
-		return since(Own, "logs in from an inner address, with right passwords")
-	}
-	return answer{}
-}
-
-// logsInRightly reports whether most steps of a client are tries of passwords, and hardly one of them is wrong.
-func (c *Census) logsInRightly(r *record) bool {
-	wrong, right, _ := c.Logins.of(r)
-	return c.Logins.tell() && int64(right) >= leastWrong && 20*wrong <= right && 2*(wrong+right) >= r.steps
-}
-
-// works reports whether most of what a client asks for is what a site asks of itself, at the pace of a scheduler. Who
-// asks for that more often floods the site by it.
-func (r *record) works() bool {
-	return r.worked > 0 && r.is(r.worked, 50) && r.worked <= 3*(r.rhythm.gaps+1) && !r.is(r.classes[request.Browser], 50)
-}
-
-// Claims reports whether a client monitors the site or works for it by its own word alone, which is no reason to let it
-// through.
-func (c *Census) Claims(client int32) bool {
-	o, r := c.observer, c.observer.records.At(client)
-	switch c.Identities.Of(client) {
-	case Own:
-		return r.told == 0 && !r.works() && !o.isPrivate(client)
-	case Monitor:
-		return !o.checksInside(client) && !o.isRegular(client)
-	}
-	return false
-}
-
-// isRegular reports whether a client asks for few pages at a fixed interval, and for nothing else. Pages that renew
-// themselves, scalpers and feed readers do so as well: it must be a monitor by name or come from an inner address, or ask
-// whether the site is up. Of short intervals it must be a program or a monitor by name, and ask for a health check.
-func (o *Observer) isRegular(client int32) bool {
-	r := o.records.At(client)
-	if r.rhythm.every < quickest && (!r.checks() && !r.is(r.classes[request.Monitor], 90) || !o.asksIfUp(int32(r.action.value))) {
-		return false
-	}
-	span := limit.Time(r.rhythm.every) * limit.Time(r.rhythm.gaps) * limit.Second
-	return r.rhythm.fixed() && r.rhythm.every <= slowest && r.files == 0 && some(r.pages) <= fewPages && r.posts == 0 &&
-		span >= 10*limit.Minute && !r.is(r.errors, 50) &&
-		(r.is(r.checked, 90) || r.is(r.classes[request.Monitor], 90) || o.isPrivate(client))
-}
-
-// polls returns what a client that asks for few pages at a fixed interval does, "" of another.
-func (r *record) polls() string {
-	if !r.rhythm.fixed() || r.files > 0 || some(r.pages) > fewPages || r.rhythm.every > slowest {
-		return ""
-	}
-	return fmt.Sprintf("asks every %d s for %s: yours?", r.rhythm.every, format.Count(int64(max(1, some(r.pages))), "page"))
-}
-
-func isMonitor(c *Census, client int32, r *record) answer {
-	switch {
-	case r.is(r.classes[request.Monitor], 90):
-		return since(Monitor, "says that it is one")
-	case c.observer.isRegular(client):
-		return since(Monitor, "asks every %v s for %v pages, and for no file", r.rhythm.every, some(r.pages))
-	case c.observer.checksInside(client):
-		return since(Monitor, "asks for one page alone, from an inner address")
-	}
-	return answer{}
-}
-
-// checksInside reports whether a client asks from an inner address whether the site is up.
-func (o *Observer) checksInside(client int32) bool {
-	r := o.records.At(client)
-	return r.checks() && o.isPrivate(client) && o.isCheck(int32(r.action.value))
-}
-
-// checks reports whether a program asks for the same again and again, nine times of ten, and sends nothing. Of such a
-// majority the vote holds eight tenths.
-func (r *record) checks() bool {
-	return r.steps >= leastGaps && r.is(r.action.votes, 80) && r.posts == 0 &&
-		!r.is(r.classes[request.Browser], 5) && !r.is(r.errors, 10)
-}
-
-// isCheck reports whether an action is one by which balancers and the like ask whether a site is up: the first page, or
-// what says so.
-func (o *Observer) isCheck(action int32) bool {
-	path := o.path(action)
-	return path == "/" || holdsAny(path, checks)
-}
-
-// asksIfUp is isCheck of a path that is made for it: a shop has /checkout and /shipping as well.
-func (o *Observer) asksIfUp(action int32) bool {
-	return slices.ContainsFunc(strings.Split(o.path(action), "/"), func(segment string) bool {
-		segment, _, _ = strings.Cut(strings.TrimLeft(segment, "_-."), ".")
-		return slices.Contains(endpoints, segment)
-	})
-}
-
-// endpoints are the usual names of what reports whether a site is up.
-var endpoints = []string{
-	"alive", "health", "health-check", "health_check", "healthcheck", "healthz", "heartbeat", "live", "liveness", "livez",
-	"nginx_status", "ping", "readiness", "ready", "readyz", "server-status", "stub_status", "up",
-}
-
-// path returns that of an action, in lower case.
-func (o *Observer) path(action int32) string {
-	name := o.Tables.Actions.Name(action)
-	if _, path, found := strings.Cut(name, " "); found {
-		name = path
-	}
-	return strings.ToLower(name)
-}
-
-// checks are parts of what health checks ask for.
-var checks = []string{"health", "status", "ping", "alive", "ready", "heartbeat", "probe", "monitor", "check"}
-
 func isCrawler(c *Census, client int32, r *record) answer {
 	if !r.is(r.classes[request.Crawler], 50) {
 		return answer{}
@@ -356,7 +241,7 @@ func isAttacker(c *Census, client int32, r *record) answer {
 		return since(Attacker, "its agent says that it scans")
 	case r.got > 0 && !browses:
 		return since(Attacker, "got %v answers to what must not be public", r.got)
-	case r.steps >= leastRequests && 2*r.probes >= r.steps, r.probes >= leastRequests && !browses:
+	case r.probes >= leastRequests && !browses, r.steps >= leastRequests && 2*r.probes >= r.steps && (!browses || 2*r.errors >= r.steps):
 		return since(Attacker, "%v of %v steps are those of a scanner", r.probes, r.steps)
 	case 2*r.refused > r.steps && r.answered() < leastAnswered: // few answers are no sign
 	case guesses >= leastWrong && 5*int64(right) < guesses && 3*tries >= int64(r.answered()) && !browses &&
@@ -367,11 +252,18 @@ func isAttacker(c *Census, client int32, r *record) answer {
 		return since(Attacker, "%v of %v passwords were wrong", wrong, wrong+right)
 	case c.programs && !r.is(r.classes[request.Browser]+r.nameless, 50): // of a mirror, an API
 	case r.errors >= leastRequests && 2*r.errors >= r.answered() && some(r.failed) >= leastRequests &&
-		!browses && !c.follows(client):
+		!browses && !c.follows(client) && !c.seeksPackages(r):
 		return since(Attacker, "%v of %v steps failed, on %v targets or more", r.errors, r.answered(), some(r.failed))
 	}
 	return answer{}
 }
+
+// seeksPackages reports whether a client is a program that asks one mirror after the other for a package, most in vain.
+func (c *Census) seeksPackages(r *record) bool {
+	return holdsAny(strings.ToLower(c.observer.Tables.Agents.Name(int32(r.agent.value))), builders)
+}
+
+var builders = []string{"apache-maven", "apache-ivy", "gradle/", "coursier", "bazel/", "nuget", "debian apt", "libdnf", "composer/"}
 
 // isProxy looks for one address that brings many kinds of browsers and half of all requests, or that is an inner one.
 func isProxy(c *Census, client int32, r *record) answer {
@@ -421,6 +313,20 @@ func (c *Census) isClock(e *evidence.Summary) bool {
 	return short > 0 && short*short*int64(e.Gaps) > 4*least*least
 }
 
+// excuse takes back votes against what something else explains.
+func (c *Census) excuse(r *record, e *evidence.Summary, a *evidence.Assessment) {
+	if c.observer.agents[r.agent.value].app { // it may ask for data alone, by a timer
+		for _, s := range []evidence.Signal{evidence.AssetsSignal, evidence.RefererSignal, evidence.AgentsSignal, evidence.RhythmSignal} {
+			if a.Votes[s] >= evidence.VoteBot {
+				a.Votes[s] = evidence.Abstain
+			}
+		}
+	}
+	if a.Votes[evidence.RefererSignal] == evidence.VoteHuman && e.Traits.Has(traffic.FetchedAsset) && e.Steps <= longDocument {
+		a.Votes[evidence.RangesSignal] = evidence.Abstain // it shows a document while it loads it
+	}
+}
+
 // isBrowser judges who claims to be a browser by signs that have nothing to do with speed.
 func isBrowser(c *Census, client int32, r *record) answer {
 	if !r.is(r.classes[request.Browser], 50) {
@@ -433,6 +339,7 @@ func isBrowser(c *Census, client int32, r *record) answer {
 	if !e.Traits.Has(traffic.Trespassed) { // people look at robots.txt as well
 		a.Votes[evidence.RobotsSignal] = evidence.Abstain
 	}
+	c.excuse(r, e, &a)
 	if rhythm := &a.Votes[evidence.RhythmSignal]; *rhythm == evidence.Conclusive && e.Gaps < manyGaps && !c.isClock(e) {
 		*rhythm = evidence.VoteBot
 		if slices.Contains(a.Votes[:], evidence.VoteHuman) {

@@ -44,11 +44,11 @@ func (l *Logins) tell() bool { return l.isSome(denied) || l.isSome(answered) && 
 func (l *Logins) of(r *record) (wrong, right, open uint32) {
 	switch {
 	case l.isSome(denied):
-		return r.tries[denied], r.tries[answered] + r.tries[moved], r.tries[ambiguous]
+		return r.tries[denied] + r.tries[rejected], r.tries[answered] + r.tries[moved], r.tries[ambiguous]
 	case l.isSome(answered) && l.isSome(moved):
-		return r.tries[answered], r.tries[moved], r.tries[ambiguous]
+		return r.tries[answered] + r.tries[rejected], r.tries[moved], r.tries[ambiguous]
 	}
-	return 0, 0, r.tried()
+	return r.tries[rejected], 0, r.tried() - r.tries[rejected]
 }
 
 // mistypes reports whether a client tries passwords as a person does who mistypes some: not in bursts, then a right one, and

@@ -62,6 +62,7 @@ type agentFacts struct {
 	own      uint32 // 1: it says that it is the site's own
 	scans    uint32 // 1: it says that it scans
 	delivers uint32 // 1: it says that it is a delivery network
+	app      bool   // whether it says that it is the browser within an app, which need not show pages
 	crawler  string // what it calls itself; "" of what does not say that it is one
 }
 
@@ -162,9 +163,15 @@ func (o *Observer) learn() {
 		} else if holdsAny(low, deliverers) {
 			a.delivers = 1
 		}
+		a.app = isWebView(name)
 		a.says = a.nameless+a.own+a.scans+a.delivers > 0
 		o.agents = append(o.agents, a)
 	}
+}
+
+// isWebView reports whether an agent is that of the browser within an app: on Android it says so, on iOS it is no Safari.
+func isWebView(agent string) bool {
+	return strings.Contains(agent, "; wv)") || strings.Contains(agent, "AppleWebKit/") && strings.Contains(agent, " Mobile/") && !strings.Contains(agent, " Safari/")
 }
 
 // crawlerName returns what an agent calls itself as a crawler.

@@ -46,6 +46,7 @@ const (
 	answered         // 2xx: right where a wrong one is denied, else wrong
 	moved            // 3xx: right where a wrong one is answered
 	ambiguous        // 2xx of what answers right and wrong ones alike: XML-RPC
+	rejected         // 4xx of HTTP authentication, and of what renews tokens as well: wrong, and right ones do not show
 	triesCount
 )
 
@@ -62,7 +63,7 @@ func (r *record) answered() uint32 { return r.steps - r.refused }
 
 // tried returns how many passwords the client tried.
 func (r *record) tried() uint32 {
-	return r.tries[denied] + r.tries[answered] + r.tries[moved] + r.tries[ambiguous]
+	return r.tries[denied] + r.tries[answered] + r.tries[moved] + r.tries[ambiguous] + r.tries[rejected]
 }
 
 // is reports whether a part is at least so many percent of the client's requests.
@@ -125,6 +126,12 @@ func (r *rhythm) add(at limit.Time) {
 // fixed reports whether nearly all gaps are the same: more than four of five, which the vote holds at least three fifths of.
 func (r *rhythm) fixed() bool { return r.gaps >= leastGaps && 5*r.votes >= 3*r.gaps }
 
+// atFixedTimes reports whether a client comes at a fixed interval, with one request or a few. In a stream or a crowd some
+// request always lies the same time behind another.
+func (r *record) atFixedTimes() bool {
+	return r.rhythm.fixed() && r.requests() <= 3*int64(r.rhythm.gaps+1)
+}
+
 // Together counts the minutes in which several kinds of browsers come: behind a proxy they come at once, and one person
 // has one after the other.
 type Together struct {
@@ -186,7 +193,7 @@ func (r *record) add(at limit.Time, status, agent, action uint16, a *agentFacts,
 	r.action.add(action)
 	r.rhythm.add(at)
 	r.together.add(at, a.kind, t.Traits.Has(traffic.FetchedAsset))
-	if t.Traits.Has(traffic.Worked) {
+	if t.Traits.Has(traffic.Worked) && !t.Traits.Has(traffic.TriedPassword) {
 		r.worked++
 	}
 	if t.Traits&(traffic.Checked|traffic.FetchedRobots) != 0 {
@@ -211,9 +218,11 @@ func (r *record) step(status, action uint16, t traffic.Clue) {
 		r.posts++
 		r.form.add(action)
 	}
-	if t.Traits.Has(traffic.TriedPassword) {
+	if rejects := status/100 == 4 && !traffic.Refusal(int32(status)); t.Traits.Has(traffic.TriedPassword) && (rejects || !t.Traits.Has(traffic.Deniable)) {
 		switch {
-		case status/100 == 4 && !traffic.Refusal(int32(status)):
+		case rejects && t.Traits.Has(traffic.Deniable):
+			r.tries[rejected]++
+		case rejects:
 			r.tries[denied]++
 		case status/100 == 2 && t.Traits.Has(traffic.Ambiguous):
 			r.tries[ambiguous]++

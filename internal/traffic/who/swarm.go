@@ -35,6 +35,7 @@ type deeds struct {
 	few                       int64 // members that sent two requests or one
 	several                   int64 // members that come as several browsers
 	requests, steps, referred int64
+	idleSteps, idleReferred   int64                                 // of members that fetched no file
 	errors                    int64                                 // of steps
 	wrong, right, open        int64                                 // passwords
 	most                      int64                                 // requests of one member
@@ -65,6 +66,8 @@ func (c *Census) addTo(d *deeds, client int32) {
 	if r.files > 0 {
 		d.fetchers++
 		alike.fetchers++
+	} else {
+		d.idleSteps, d.idleReferred = d.idleSteps+int64(r.steps), d.idleReferred+int64(e.Referred)
 	}
 }
 
@@ -132,8 +135,10 @@ func (c *Census) findSwarms() {
 			c.addTo(&d, id)
 		}
 		s := Swarm{Agent: int32(k.value), Action: -1, Members: members}
-		sign := c.oneAgent(&d, &all)
-		if k.form {
+		sign := ""
+		if !k.form && !c.observer.agents[k.value].app {
+			sign = c.oneAgent(&d, &all)
+		} else if k.form {
 			s.Agent, s.Action = -1, int32(k.value)
 			sign = c.oneForm(&d, &all)
 		}
@@ -147,6 +152,7 @@ func (c *Census) findSwarms() {
 			c.Swarms = append(c.Swarms, s)
 		}
 	}
+	c.findGuessers()
 	slices.SortFunc(c.Swarms, func(x, y Swarm) int { // by names, as ids differ from run to run
 		return cmp.Or(cmp.Compare(len(y.Members), len(x.Members)), strings.Compare(c.shared(&x), c.shared(&y)))
 	})
@@ -157,6 +163,36 @@ func (c *Census) findSwarms() {
 				c.swarm[id] = int32(i)
 			}
 		}
+	}
+}
+
+// findGuessers makes attackers of the clients, whatever they claim to be, that try passwords at one place, each a few, and do
+// nothing else: users do something with a right one, and of wrong ones there are not so many at once.
+func (c *Census) findGuessers() {
+	known := map[int32]bool{}
+	for _, s := range c.Swarms {
+		for _, id := range s.Members {
+			known[id] = true
+		}
+	}
+	groups := map[uint16][]int32{}
+	var wrong, right int64
+	for id, is := range c.Identities {
+		r := c.observer.records.At(int32(id))
+		w, g, _ := c.Logins.of(r)
+		wrong, right = wrong+int64(w), right+int64(g)
+		if w > 0 && g == 0 && r.tried() == r.steps && r.files == 0 && !known[int32(id)] && (is == Undecided || is == Program || is == Disguised) {
+			groups[r.form.value] = append(groups[r.form.value], int32(id))
+		}
+	}
+	for form, members := range groups {
+		if len(members) < leastMembers || wrong < 3*right {
+			continue
+		}
+		c.Swarms = append(c.Swarms, Swarm{
+			Agent: -1, Action: int32(form), Members: members,
+			Reason: fmt.Sprintf("%d addresses with one form: they try passwords, all wrong, and do nothing else", len(members)),
+		})
 	}
 }
 
@@ -177,7 +213,7 @@ func (some *deeds) fetchesNothing(all *deeds) (expected int64, nothing bool) {
 // oneAgent returns what shows that the addresses with an agent are one client; "" for nothing.
 func (c *Census) oneAgent(d, all *deeds) string {
 	others := all.without(d)
-	if 20*d.referred >= d.steps || others.referred == 0 || 5*others.referred < others.steps {
+	if 20*d.idleReferred >= d.idleSteps || others.referred == 0 || 5*others.referred < others.steps {
 		return ""
 	}
 	// An app with the agent of a browser fetches no file and sends no referer, either, but people use it.

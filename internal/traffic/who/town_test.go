@@ -478,6 +478,106 @@ func TestWhoTheClientsAre(t *testing.T) {
 			}
 			w.is("198.51.100.9", Disguised)
 		},
+		"readers of a document that comes in parts": func(w *town) {
+			w.people(150)
+			at := w.visit(hour, "198.51.100.9", browsers[1], 3)
+			for i := range 300 {
+				w.hit(at+time.Duration(i)*second/5, "198.51.100.9", "GET /manual.pdf", 206, host+"/shop/1", browsers[1])
+			}
+			w.is("198.51.100.9", Person, Undecided)
+		},
+		"users of an app within a browser": func(w *town) {
+			w.people(200)
+			agent := "Mozilla/5.0 (Linux; Android 14; Pixel 8; wv) AppleWebKit/537.36 (KHTML, like Gecko) Version/4.0 Chrome/143.0.0.0 Mobile Safari/537.36"
+			for i := range 80 {
+				client, at := fmt.Sprintf("198.51.%d.7", 100+i), time.Duration(w.Float64()*7*float64(hour))
+				for k := range 10 + w.IntN(20)*w.IntN(20) {
+					w.hit(at+time.Duration(k)*20*second+time.Duration(w.IntN(9000))*time.Millisecond, client, fmt.Sprintf("GET /api/items/%d", w.IntN(50)), 200, "-", agent)
+				}
+				w.is(client, Undecided, Person)
+			}
+		},
+		"users of an app with a heartbeat": func(w *town) {
+			w.people(100)
+			for i := range 30 {
+				client := fmt.Sprintf("198.51.100.%d", i)
+				for k := range 100 {
+					w.hit(time.Duration(i*60+k*10)*second, client, "GET /api/ping", 200, "-", "okhttp/4.12.0")
+				}
+				w.is(client, Program)
+			}
+		},
+		"a flood of what says whether the site is up": func(w *town) {
+			w.people(100)
+			for i := range 8000 {
+				w.hit(time.Duration(i)*second/10, "198.51.100.9", "GET /health", 200, "-", "Go-http-client/1.1")
+			}
+			w.is("198.51.100.9", Program)
+		},
+		"passwords in headers and for tokens": func(w *town) {
+			w.people(100)
+			for i := range 300 {
+				w.hit(time.Duration(i)*second, "198.51.100.9", "GET /private", 401, "-", curl)
+				line := &w.lines[len(w.lines)-1]
+				line.text = strings.Replace(line.text, " - - [", fmt.Sprintf(" - user%d [", i), 1)
+				w.hit(time.Duration(i)*second, "198.51.100.10", "POST /oauth/token", 400, "-", curl)
+			}
+			for i := range 20 {
+				client := fmt.Sprintf("198.51.100.%d", 100+i)
+				for k := range 12 {
+					w.hit(time.Duration(i*60+k*1800)*second, client, "POST /oauth/token", 200, "-", "okhttp/4.12.0")
+					w.hit(time.Duration(i*60+k*1800+1)*second, client, "POST /api/sessions/7/bookings", 201, "-", "okhttp/4.12.0")
+				}
+				w.is(client, Program)
+			}
+			w.is("198.51.100.9", Attacker)
+			w.is("198.51.100.10", Attacker)
+		},
+		"guessing by an app from 200 addresses": func(w *town) {
+			w.people(100)
+			for i := range 260 {
+				client, at, status := fmt.Sprintf("198.51.%d.%d", 100+i/200, i%200), time.Duration(i)*60*second, 401
+				if i >= 200 { // of its users
+					status = 200
+					w.hit(at+second, client, "GET /api/items/1", 200, "-", "okhttp/4.12.0")
+				}
+				w.hit(at, client, "POST /api/login", status, "-", "okhttp/4.12.0")
+				if w.is(client, Attacker); i >= 200 {
+					w.is(client, Program)
+				}
+			}
+		},
+		"names of places and of sources": func(w *town) {
+			w.people(100)
+			for i := range 12 {
+				client := fmt.Sprintf("198.51.100.%d", i)
+				for k := range 20 {
+					w.hit(time.Duration(i*60+k*30)*second, client, fmt.Sprintf("GET /ny/hudson/home-%d", k), 200, "-", curl)
+					w.hit(time.Duration(i*60+k*30)*second, client, "GET /jane/shop/src/branch/main/.env", 200, "-", curl)
+				}
+				w.is(client, Program)
+			}
+			for k := range 20 {
+				w.hit(hour+time.Duration(k*k)*second, "198.51.100.99", "PROPFIND /dav/.DS_Store", 404, "-", "WebDAVFS/3.0.0 Darwin/24.1.0")
+				w.hit(hour+time.Duration(k*k)*second, "198.51.100.98", fmt.Sprintf("GET /maven2/org/a%d/a.pom", k), 404, "-", "Apache-Maven/3.9.9 (Java 21; Linux 6.1)")
+			}
+			w.is("198.51.100.99", Program)
+			w.is("198.51.100.98", Program)
+		},
+		"addresses with an agent that people have as well": func(w *town) {
+			w.people(100)
+			agent := "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36"
+			for i := range 620 {
+				client, at := fmt.Sprintf("198.51.%d.%d", 100+i/200, i%200), time.Duration(i)*40*second
+				if i < 600 {
+					w.hit(at, client, fmt.Sprintf("GET /shop/%d", w.IntN(80)), 200, "-", agent)
+					w.is(client, Attacker)
+				} else {
+					w.visit(at, client, agent, 4)
+					w.is(client, Person, Undecided)
+				}
+			}
+		},
 		"a crawler": func(w *town) {
 			w.people(100)
 			for i := range 300 {
