@@ -34,6 +34,11 @@ func (a *Advice) excessive(c *Candidate) bool {
 	return !a.isLogin() && 2*c.refused(who.Everybody) > a.all
 }
 
+// Capped reports whether limits that keep the promise are no answer because they refuse more than half of the log.
+func (a *Advice) Capped() bool {
+	return slices.ContainsFunc(a.market(), func(s Suggestion) bool { return s.Why == Found && a.excessive(&s.Chosen) })
+}
+
 // bestOf is the best of some suggestions that may be an answer, nil if none may.
 func (a *Advice) bestOf(all []Suggestion, some func(*Suggestion) bool) (best *Suggestion) {
 	for i := range all {

@@ -68,6 +68,9 @@ func (s *Answer) briefFacts(width int) (f document.Facts) {
 		f.Add([]string{"refused", "most", ""}[i], line)
 	}
 	f.Add(s.targetLabel(), v.botsText())
+	if s.Advice.Capped() && s.Advice.Answer.Of != nil {
+		f.Add("", "a stricter one would refuse over half of the log: is the site for that?")
+	}
 	f.Add("people", s.peopleText())
 	f.Add("", s.expectText())
 	f.Add("attacker", s.attackerText())

@@ -18,7 +18,11 @@ func (s *Answer) reason() string {
 	a, n := s.Advice, &s.Advice.Answer
 	switch n.Because {
 	case suggest.Separates:
-		return "the target sends faster than the protected clients"
+		text := "the target sends faster than the protected clients"
+		if a.Capped() {
+			text += "; stricter limits that hit no more of these would refuse over half of the log, which may be what the site is for"
+		}
+		return text
 	case suggest.Overlaps:
 		if w := a.Whole; n.Verdict == suggest.NoLimitCan {
 			return fmt.Sprintf("the target (%s, %s) sends no faster than the protected clients, so no limit by this key can "+

@@ -81,7 +81,7 @@ var ownPatterns = map[request.Class][]string{
 		// programs
 		`WinHttp`, `WinHTTP`, `^WinInet`, `Microsoft-WebDAV`, `^Microsoft BITS`, `Microsoft URL Control`,
 		`^Microsoft-CryptoAPI`, `PowerShell\/`, `PostmanRuntime`, `[iI]nsomnia\/`, `^xh\/`, `^aria2`, `^Axel`, `^XML-RPC`, `^lftp`,
-		`^libfetch`, `fetch libfetch`, `^git\/`, `^JGit\/`, `^Debian APT`, `^libdnf`, `^urlgrabber`, `^Homebrew\/`,
+		`^libfetch`, `Thunderbird\/`, `fetch libfetch`, `^git\/`, `^JGit\/`, `^Debian APT`, `^libdnf`, `^urlgrabber`, `^Homebrew\/`,
 		`^npm\/`, `^Composer\/`, `^rclone`, `^davfs2`, `^gvfs\/`, `^ansible`, `^Terraform`, `^docker\/`, `^containerd`,
 		// load generators
 		`ApacheBench`, `[sS]iege `, `JoeDog`, `^hey\/`, `^wrk`, `^k6\/`, `JMeter`, `[gG]atling`, `^vegeta`, `^Locust`,
