@@ -1,8 +1,8 @@
 package imports
 
 import (
-	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,7 +15,9 @@ import (
 
 // Matchers of Caddy, and its configuration in JSON, whose routes stand in routes.
 
-// caddyPath is a matcher of paths: an asterisk at an end stands for anything.
+// caddyPath is a matcher of paths: an asterisk at an end stands for anything, and two for any text around. Others are
+// those of shells, which no slash fits.
+// Source: caddyserver/caddy v2.10.0, modules/caddyhttp/matchers.go (MatchPath.Match).
 func (r *caddyReader) caddyPath(place, pattern string) Set {
 	if !r.cased {
 		r.tell(place, "matchers of Caddy take a path in any case; here paths are as they are written")
@@ -27,14 +29,26 @@ func (r *caddyReader) caddyPath(place, pattern string) Set {
 	if strings.HasPrefix(pattern, "/") {
 		pattern = r.strip + pattern
 	}
-	if prefix, ok := strings.CutSuffix(pattern, "*"); ok && !strings.Contains(prefix, "*") {
-		return below(cmp.Or(prefix, "/"))
-	}
-	if suffix, ok := strings.CutPrefix(pattern, "*"); ok {
-		set, _ := textSet("regexp", "end", []string{suffix}, false)
+	inner := strings.Trim(pattern, "*")
+	switch {
+	case inner == "":
+		return Set{}
+	case strings.ContainsAny(pattern, `[\`):
+		r.unknown++
+		r.lose(place, "path %s is not read: it is taken to fit", pattern)
+		return Set{}
+	case !strings.ContainsAny(pattern, "*?"):
+		return exactly(pattern)
+	case pattern == inner+"*" && !strings.Contains(inner, "*"):
+		return below(inner)
+	case pattern == "*"+inner && !strings.Contains(inner, "*"):
+		set, _ := textSet("regexp", "end", []string{inner}, false)
 		return set
+	case pattern == "*"+inner+"*" && !strings.Contains(inner, "*"):
+		return within("regexp", regexp.QuoteMeta(inner))
 	}
-	return exactly(pattern)
+	glob := strings.NewReplacer(`\*`, "[^/]*", `\?`, "[^/]").Replace(regexp.QuoteMeta(pattern))
+	return within("regexp", "^"+glob+"$")
 }
 
 // caddyMatch is the requests of a mapping of matchers.
@@ -121,10 +135,28 @@ func (r *caddyReader) matched(b *caddyfile.Block) Set {
 	return Set{}
 }
 
+// caddyMerged are matchers whose lines are one matcher with all their values.
+var caddyMerged = strings.Fields("path host method remote_ip client_ip")
+
+// mergedLines returns matchers, those of several lines as one.
+func mergedLines(blocks []*caddyfile.Block) (all []*caddyfile.Block) {
+	for _, b := range blocks {
+		before := slices.IndexFunc(all, func(a *caddyfile.Block) bool { return a.Name() == b.Name() })
+		if before < 0 || !slices.Contains(caddyMerged, b.Name()) {
+			all = append(all, b)
+			continue
+		}
+		merged := *all[before]
+		merged.Words = slices.Concat(merged.Words, b.Words[1:])
+		all[before] = &merged
+	}
+	return all
+}
+
 // matcher returns the requests that fit all matchers of a set.
 func (r *caddyReader) matcher(blocks []*caddyfile.Block) Set {
 	all := Set{}
-	for _, b := range blocks {
+	for _, b := range mergedLines(blocks) {
 		inner := slices.Clone(b.Inner)
 		switch {
 		case b.Name() == "not":
