@@ -27,6 +27,9 @@ var (
 	terraformFormat = format{name: "terraform", is: matches(terraformBlock), read: readTerraform}
 )
 
+// refusesNothing is told of a limit on trial.
+const refusesNothing = "it is in dry run there: it refuses nothing; what it would refuse is judged"
+
 func isAWS(d doc) bool {
 	return some(d.Tree, func(_ string, part *policy.Tree) bool { return rateBased(part) != nil })
 }
@@ -272,6 +275,9 @@ func (i *Import) awsRule(d doc, rule *policy.Tree, left Set) {
 		if field(rule, "Action", action) != nil {
 			how = strings.ToLower(action)
 		}
+	}
+	if how == "count" {
+		i.tell(d.place(rule), refusesNothing)
 	}
 	p := Policy{Name: "aws-waf " + name}
 	p.add(fmt.Sprintf("aws~:%d/%ds", most, seconds), fmt.Sprintf("%s rule %s, action %s", d.place(rule), name, how), keyCase{set, by})

@@ -85,6 +85,9 @@ func (i *Import) cloudflareRule(d doc, rule, at *policy.Tree, what string) {
 			i.lose(d.place(part), "rule %s: %s is not read", what, key)
 		}
 	}
+	if rule.Say("action") == "log" {
+		i.tell(place, refusesNothing)
+	}
 	text, ok := i.cloudflareLimit(d, at, what)
 	if !ok {
 		return

@@ -16,6 +16,7 @@ import (
 // in a BackendTrafficPolicy.
 // Sources: envoyproxy/envoy, api/envoy/extensions/filters/http/local_ratelimit/v3/local_rate_limit.proto,
 // api/envoy/type/v3/token_bucket.proto, source/extensions/filters/common/local_ratelimit/local_ratelimit_impl.cc,
+// source/extensions/filters/http/ratelimit/ratelimit.cc (stages, settings of routes before those of virtual hosts),
 // source/extensions/filters/http/local_ratelimit/local_ratelimit.cc (20 dynamic descriptors);
 // envoyproxy/ratelimit f2fb157, README.md, src/config/config_impl.go (GetLimit), src/utils/utilities.go;
 // envoyproxy/gateway, api/v1alpha1/ratelimit_types.go, internal/gatewayapi/backendtrafficpolicy.go
@@ -43,14 +44,23 @@ type envoyEntry struct {
 type envoyAction struct {
 	entries []envoyEntry
 	set     Set
+	place   string
+	stage   string // that a filter must have to take it
 }
 
 // A envoyLocal is a local filter, or its settings at a route.
 type envoyLocal struct {
-	d       doc
-	at      *policy.Tree
-	set     Set
-	atRoute bool
+	d   doc
+	at  *policy.Tree
+	set Set
+	of  []*policy.Tree // the parts with settings around it, from a virtual host to what is closest; of a filter none
+	off bool
+}
+
+// overrides reports whether settings stand closer to some requests than others, which do not hold for these.
+func (l *envoyLocal) overrides(other *envoyLocal) bool {
+	n := len(other.of)
+	return len(l.of) > n && (n == 0 || l.of[n-1] == other.of[n-1])
 }
 
 type envoyReader struct {
@@ -58,14 +68,22 @@ type envoyReader struct {
 	actions []envoyAction
 	acting  string // the place of the first of them
 	local   []envoyLocal
+	around  []*policy.Tree // the parts with settings on the way
+	within  bool           // whether these settings are looked at
+	own     []Set          // of routes with actions, which have none of their virtual host
+	off     []Set          // for which the rate limit service is not asked
+	filters []envoyFilter
 }
+
+// An envoyFilter asks the rate limit service.
+type envoyFilter struct{ domain, stage string }
 
 func takeEnvoy(i *Import, docs []doc) {
 	r := &envoyReader{Import: i}
 	for _, d := range docs {
 		r.look(d, d.Tree, Set{}, 0)
 	}
-	r.filters()
+	r.locals()
 	r.services(docs)
 	if r.acting != "" && len(r.local) == 0 && !slices.ContainsFunc(docs, func(d doc) bool { return d.Get("domain") != nil }) {
 		r.lose(r.acting, "nothing here says what the rate limit service makes of these actions: give its descriptors too")
@@ -77,40 +95,126 @@ const envoyLocalWords = "@type statprefix status tokenbucket filterenabled filte
 	"responseheaderstoadd descriptors stage localratelimitperdownstreamconnection localclusterratelimit enablexratelimitheaders " +
 	"vhratelimits alwaysconsumedefaulttokenbucket ratelimitedasresourceexhausted ratelimits maxdynamicdescriptors name typedconfig"
 
+// otherFilter fits filters that limit connections, and what is not HTTP.
+var otherFilter = lazy.Regexp(`\bfilters\.(network|listener|udp|thrift|dubbo)\w*\.\w*rate_?limit`)
+
 // look finds actions and local filters below a part, with the requests of the routes on the way.
 func (r *envoyReader) look(d doc, t *policy.Tree, set Set, depth int) {
 	if t == nil || depth > 100 {
 		return
 	}
-	var hosts []string
-	for _, h := range t.List("domains") {
-		if name, _, _ := strings.Cut(strings.ToLower(h.Text), ":"); name != "*" {
-			hosts = append(hosts, name)
-		}
+	if kind := cmp.Or(otherFilter().FindString(t.Say("@type")), otherFilter().FindString(t.Say("name"))); kind != "" {
+		r.lose(d.place(t), "%s bounds what is no request of HTTP: it is left out", kind)
+		return
 	}
-	set = set.and(within("host", hosts...))
+	if t.Say("disabled") == "true" && t.Get("typed_config") != nil && isEnvoy(doc{t, d.file}) {
+		r.tell(d.place(t), "the filter %s is disabled there: it is judged only where a route has settings of its own", t.Say("name"))
+		return
+	}
 	for _, at := range []*policy.Tree{t.Get("match", "routeConfiguration", "vhost", "name"), t.Get("match", "routeConfiguration", "vhost", "route", "name")} {
 		if at.Say() != "" && isEnvoy(doc{t, d.file}) && !everyHost().MatchString(at.Text) { // a patch of Istio
 			r.lose(d.place(at), "the patch is for what is called %s: it is judged on all requests", at.Text)
 		}
 	}
+	if t.Get("rate_limit_service") != nil && t.Get("domain") != nil {
+		r.filters = append(r.filters, envoyFilter{t.Say("domain"), cmp.Or(t.Say("stage"), "0")})
+	}
+	if at := t.Get("vh_rate_limits"); at != nil && at.Text != "OVERRIDE" && at.Text != "0" {
+		r.lose(d.place(at), "vh_rate_limits %s is not read: actions of a route take the place of those of its virtual host", at.Text)
+	}
 	if t.Get("token_bucket") != nil && t.Get("entries") == nil || t.Get("descriptors") != nil && t.Get("stat_prefix") != nil {
 		onlyKnown(r.lose, d, t, envoyLocalWords)
 		onlyKnown(r.lose, d, t.Get("token_bucket"), "maxtokens tokensperfill fillinterval")
-		r.local = append(r.local, envoyLocal{d, t, set, r.inRoute(t, d)})
+		r.local = append(r.local, envoyLocal{d: d, at: t, set: set, of: r.settings()})
 	}
+	if t.Get("typed_per_filter_config") != nil {
+		r.around = append(slices.Clip(r.around), t)
+		defer func() { r.around = r.around[:len(r.around)-1] }()
+	}
+	owned, first, last := len(r.own), 0, 0
 	for _, key := range t.Keys() {
 		switch part := t.Get(key); key {
 		case "rate_limits":
+			if t.Get("stat_prefix") != nil { // those of a local filter, which reads them itself
+				continue
+			}
 			r.acting = cmp.Or(r.acting, d.place(part))
+			first = len(r.actions)
 			r.actions = append(r.actions, r.actionsOf(d, part.List(), set)...)
+			if last = len(r.actions); t.Get("routes") == nil && t.Say("include_vh_rate_limits") != "true" && len(part.List()) > 0 {
+				r.own = append(r.own, set)
+			}
+		case "virtual_hosts":
+			r.hosts(d, part.List(), set, depth)
 		case "routes":
 			r.routes(d, part.List(), set, depth)
+		case "typed_per_filter_config":
+			r.perFilter(d, part, set, depth)
 		default:
 			for _, item := range append(part.Items, part) {
 				r.look(d, item, set, depth+1)
 			}
 		}
+	}
+	if t.Get("routes") != nil { // a virtual host
+		for n := first; n < last; n++ {
+			r.actions[n].set = r.actions[n].set.minus(r.own[owned:])
+		}
+		r.own = r.own[:owned]
+	}
+}
+
+// settings are the parts with settings around those that are looked at; nil if these are none.
+func (r *envoyReader) settings() []*policy.Tree {
+	if !r.within {
+		return nil
+	}
+	return slices.Clone(r.around)
+}
+
+// perFilter looks at the settings of filters at a route or a virtual host.
+func (r *envoyReader) perFilter(d doc, part *policy.Tree, set Set, depth int) {
+	r.within = true
+	defer func() { r.within = false }()
+	for _, name := range part.Keys() {
+		at := part.Get(name)
+		switch limits := strings.Contains(name, "ratelimit"); {
+		case limits && at.Say("disabled") == "true" && strings.Contains(name, "local"):
+			r.tell(d.place(at), "%s is disabled there: its requests are not judged", name)
+			r.local = append(r.local, envoyLocal{d: d, at: at, set: set, of: r.settings(), off: true})
+		case limits && at.Say("disabled") == "true":
+			r.tell(d.place(at), "%s is disabled there: its requests are not judged", name)
+			r.off = append(r.off, set)
+		case limits && at.Get("domain") != nil:
+			r.lose(d.place(at), "a domain of the requests of a route is not read: that of the filter is taken")
+		}
+		r.look(d, at, set, depth+1)
+	}
+}
+
+// hosts looks at virtual hosts. That with the narrowest of the domains that fit gets a request.
+func (r *envoyReader) hosts(d doc, list []*policy.Tree, set Set, depth int) {
+	domains := mapped(list, func(host *policy.Tree) []string {
+		return mapped(host.List("domains"), func(h *policy.Tree) string {
+			name, _, _ := strings.Cut(strings.ToLower(h.Text), ":")
+			return name
+		})
+	})
+	for n, host := range list {
+		var others []string
+		for _, name := range slices.Concat(slices.Concat(domains[:n]...), slices.Concat(domains[n+1:]...)) {
+			if slices.ContainsFunc(domains[n], func(mine string) bool { return narrower(name, mine) }) && !slices.Contains(others, name) {
+				others = append(others, name)
+			}
+		}
+		own := set
+		if !slices.Contains(domains[n], "*") {
+			own = own.and(within("host", domains[n]...))
+		}
+		if others != nil {
+			own = own.and(within("host", others...).except())
+		}
+		r.look(d, host, own, depth+1)
 	}
 }
 
@@ -129,18 +233,15 @@ func (r *envoyReader) routes(d doc, list []*policy.Tree, left Set, depth int) {
 func (r *envoyReader) actionsOf(d doc, list []*policy.Tree, set Set) (all []envoyAction) {
 	for _, l := range list {
 		onlyKnown(r.lose, d, l, "actions stage disablekey limit hitsaddend applyonstreamdone xratelimitoption")
+		if hits := l.Get("hits_addend"); hits != nil && hits.Say("number") != "1" {
+			r.lose(d.place(hits), "hits_addend is not read: a request counts as 1 here")
+		}
 		if a, ok := r.action(d, l, set); ok {
+			a.place, a.stage = d.place(l), cmp.Or(l.Say("stage"), "0")
 			all = append(all, a)
 		}
 	}
 	return all
-}
-
-// inRoute reports whether settings stand below a route or a virtual host.
-func (r *envoyReader) inRoute(t *policy.Tree, d doc) bool {
-	return some(d.Tree, func(key string, part *policy.Tree) bool {
-		return key == "typed_per_filter_config" && some(part, func(_ string, inner *policy.Tree) bool { return inner == t })
-	})
 }
 
 // route is the requests of a route's match; false if not all of it is known.
@@ -176,56 +277,6 @@ func (r *envoyReader) route(d doc, m *policy.Tree) (set Set, known bool) {
 
 // everyHost fits names of virtual hosts that have all hosts of a port.
 var everyHost = lazy.Regexp(`^(\*(:\d+)?|inbound\|.*)$`)
-
-// headerMatch is the requests of a HeaderMatcher.
-func headerMatch(h *policy.Tree) (set Set, known bool) {
-	how, text := "", cmp.Or(h.Say("exact_match"), h.Say("string_match", "exact"))
-	for key, kind := range map[string]string{"prefix": "beg", "suffix": "end", "contains": "sub"} {
-		if v := cmp.Or(h.Say("string_match", key), h.Say(key+"_match")); v != "" {
-			how, text = kind, v
-		}
-	}
-	if v := cmp.Or(h.Say("string_match", "safe_regex", "regex"), h.Say("safe_regex_match", "regex")); v != "" {
-		how, text = "reg", "^(?:"+v+")$"
-	}
-	fold := h.Say("string_match", "ignore_case") == "true"
-	switch name := strings.ToLower(h.Say("name")); {
-	case name == ":path" && text != "":
-		text = strings.NewReplacer(`(\?.*)?`, "").Replace(text)
-		set, known = textSet("regexp", how, []string{text}, fold)
-	case name == ":method" && how == "" && text != "":
-		set, known = within("method", strings.ToUpper(text)), true
-	case (name == ":authority" || name == "host") && how != "reg" && text != "":
-		set, known = hostSet(how, []string{text})
-	case name == "user-agent" && text != "":
-		set, known = textSet("agent", how, []string{text}, fold)
-	case h.Get("present_match") != nil:
-		key, err := request.ParseKey("header:" + name)
-		set, known = within("without", key.String()), err == nil
-		if h.Say("present_match") != "false" {
-			set = set.except()
-		}
-	case h.Say("treat_missing_header_as_empty") == "true" && how == "reg": // the expression may fit an empty text
-	case !fold && (how == "" || how == "reg"):
-		set, known = headerText(name, how, text)
-		if known && h.Say("invert_match") == "true" && h.Say("treat_missing_header_as_empty") != "true" { // a header that lacks fits neither way
-			return set.except().having("header:" + name), true
-		}
-	}
-	if !known {
-		return Set{}, false
-	}
-	return set.unless(h.Say("invert_match") == "true"), true
-}
-
-// headerText is the requests whose header is a text, or fits an expression.
-func headerText(name, how, text string) (set Set, known bool) {
-	_, err := request.ParseKey("header:" + name)
-	if err != nil || text == "" || name == "host" || strings.HasPrefix(name, ":") || how != "" && !compiles(text) {
-		return Set{}, false
-	}
-	return within("with", "header:"+name+map[bool]string{true: "=", false: "~"}[how == ""]+text), true
-}
 
 // action reads what makes a descriptor; false if requests have none that is known.
 func (r *envoyReader) action(d doc, l *policy.Tree, set Set) (a envoyAction, ok bool) {

@@ -116,6 +116,7 @@ func (i *Import) gatewayRule(p *Policy, d doc, rule *policy.Tree, set Set, local
 	dry := ""
 	if rule.Say("shadowMode") == "true" {
 		dry = ", which is a dry run there"
+		i.tell(d.place(rule), refusesNothing)
 	}
 	var words []string
 	for _, s := range rule.List("clientSelectors") { // all of them must fit

@@ -21,12 +21,25 @@ import (
 func (r *envoyReader) services(docs []doc) {
 	p := Policy{Name: "envoy", Combine: "each"}
 	for _, d := range docs {
+		domain := d.Say("domain")
 		if d.Get("domain") == nil {
+			continue
+		} else if !r.asks(func(f envoyFilter) bool { return f.domain == domain }) {
+			r.lose(d.place(nil), "no filter here asks for the domain %s: its limits are left out", domain)
 			continue
 		}
 		found := map[*policy.Tree]bool{}
-		actions := r.actions
-		if len(actions) == 0 { // its own names are all that there is
+		var actions []envoyAction
+		for _, a := range r.actions {
+			a.set = a.set.minus(r.off)
+			switch {
+			case r.asks(func(f envoyFilter) bool { return f.domain == domain && f.stage == a.stage }):
+				actions = append(actions, a)
+			case !r.asks(func(f envoyFilter) bool { return f.stage == a.stage }) && !r.staged(a.stage):
+				r.tell(a.place, "no filter here has the stage %s: this action does nothing", a.stage)
+			}
+		}
+		if len(r.actions) == 0 { // its own names are all that there is
 			r.tell(d.place(nil), "no actions of Envoy are here: remote_address is taken for the client")
 			actions = []envoyAction{{entries: []envoyEntry{{key: "remote_address", parts: []string{"client"}}}}}
 		}
@@ -41,6 +54,16 @@ func (r *envoyReader) services(docs []doc) {
 		})
 	}
 	r.Policies = append(r.Policies, p)
+}
+
+// asks reports whether some filter that asks the service fits, or none is here to tell.
+func (r *envoyReader) asks(fits func(f envoyFilter) bool) bool {
+	return len(r.filters) == 0 || slices.ContainsFunc(r.filters, fits)
+}
+
+// staged reports whether a local filter takes the actions of a stage.
+func (r *envoyReader) staged(stage string) bool {
+	return slices.ContainsFunc(r.local, func(l envoyLocal) bool { return cmp.Or(l.at.Say("stage"), "0") == stage })
 }
 
 // descend adds the limits to which the entries of a descriptor lead, from the nth on. A path, a host or an agent may be one
@@ -151,6 +174,7 @@ func (r *envoyReader) window(p *Policy, d doc, at *policy.Tree, a envoyAction) {
 	dry := ""
 	if at.Say("shadow_mode") == "true" || at.Say("quota_mode") == "true" {
 		dry = ", which is a dry run there"
+		r.tell(d.place(l), refusesNothing)
 	}
 	p.add(fmt.Sprintf("envoy:%s/%s", l.Say("requests_per_unit"), unit),
 		fmt.Sprintf("%s descriptor %s%s, refused with 429", d.place(l), at.Say("key"), dry), a.cases(Set{})...)
@@ -158,20 +182,15 @@ func (r *envoyReader) window(p *Policy, d doc, at *policy.Tree, a envoyAction) {
 
 // Envoy's local rate limit: buckets by descriptors.
 
-// filters adds the limits of local filters.
-func (r *envoyReader) filters() {
+// locals adds the limits of local filters. Settings that are closest to a request hold.
+func (r *envoyReader) locals() {
 	p := Policy{Name: "envoy-local", Combine: "in-turn"}
-	var routes []Set
-	for _, l := range r.local {
-		if l.atRoute {
-			routes = append(routes, l.set)
-		}
-	}
 	for n, l := range r.local {
-		r.otherFilter(l, r.local[:n])
-		if !l.atRoute && routes != nil {
-			l.set = l.set.and(union(routes...).except())
+		if l.off {
+			continue
 		}
+		r.anotherFilter(l, r.local[:n])
+		l.set = l.set.minus(r.closer(&l))
 		r.filter(&p, l)
 	}
 	if len(p.Limits) > 0 {
@@ -180,10 +199,21 @@ func (r *envoyReader) filters() {
 	r.Policies = append(r.Policies, p)
 }
 
-// otherFilter tells of the first of the filters before one that has a bucket for all, too: a thousand filters would make
+// closer are the requests of the settings that override others, but not of those that override these in turn.
+func (r *envoyReader) closer(l *envoyLocal) (sets []Set) {
+	for n := range r.local {
+		over := &r.local[n]
+		if over.overrides(l) && !slices.ContainsFunc(r.local, func(o envoyLocal) bool { return o.overrides(l) && over.overrides(&o) }) {
+			sets = append(sets, over.set)
+		}
+	}
+	return sets
+}
+
+// anotherFilter tells of the first of the filters before one that has a bucket for all, too: a thousand filters would make
 // half a million pairs.
-func (r *envoyReader) otherFilter(l envoyLocal, before []envoyLocal) {
-	forAll := func(l envoyLocal) bool { return !l.atRoute && l.at.Get("token_bucket") != nil }
+func (r *envoyReader) anotherFilter(l envoyLocal, before []envoyLocal) {
+	forAll := func(l envoyLocal) bool { return l.of == nil && l.at.Get("token_bucket") != nil }
 	if n := slices.IndexFunc(before, forAll); forAll(l) && n >= 0 {
 		r.lose(l.d.place(l.at), "the filter at %s has another bucket, for another listener: each is judged on all requests",
 			before[n].d.place(before[n].at))
@@ -202,6 +232,7 @@ func (r *envoyReader) filter(p *Policy, l envoyLocal) {
 	if list := l.at.List("rate_limits"); list != nil {
 		own = r.actionsOf(l.d, list, l.set)
 	}
+	own = slices.DeleteFunc(slices.Clone(own), func(a envoyAction) bool { return a.stage != cmp.Or(l.at.Say("stage"), "0") })
 	descriptors := slices.Clone(l.at.List("descriptors"))
 	slices.SortStableFunc(descriptors, func(a, b *policy.Tree) int { return cmp.Compare(fillRate(a), fillRate(b)) })
 	for _, descriptor := range descriptors { // the slowest first, then the bucket for all
@@ -226,8 +257,11 @@ func (r *envoyReader) share(l envoyLocal, key string) {
 		r.tell(l.d.place(l.at), "without %s Envoy refuses nothing: it is judged all the same", key)
 	case n == "0":
 		r.tell(l.d.place(at), "%s is 0: it refuses nothing there, and is judged all the same", key)
-	case n != "" && n != "100" && cmp.Or(at.Say("default_value", "denominator"), "HUNDRED") == "HUNDRED":
-		r.lose(l.d.place(at), "%s is %s %%: it is judged for all requests", key, n)
+	default:
+		of := map[string]int{"TEN_THOUSAND": 10_000, "1": 10_000, "MILLION": 1_000_000, "2": 1_000_000}[at.Say("default_value", "denominator")]
+		if share, err := strconv.Atoi(n); err == nil && share < cmp.Or(of, 100) {
+			r.lose(l.d.place(at), "%s is %s of %d requests: it is judged for all", key, n, cmp.Or(of, 100))
+		}
 	}
 }
 
@@ -284,4 +318,54 @@ func (r *envoyReader) bucket(p *Policy, d doc, b *policy.Tree, cases []keyCase, 
 	}
 	p.add(fmt.Sprintf("token:%s/%s,burst=%s", fill, limit.FormatPeriod(period), most),
 		fmt.Sprintf("%s token_bucket of %s, refused with 429", d.place(b), what), cases...)
+}
+
+// headerMatch is the requests of a HeaderMatcher.
+func headerMatch(h *policy.Tree) (set Set, known bool) {
+	how, text := "", cmp.Or(h.Say("exact_match"), h.Say("string_match", "exact"))
+	for key, kind := range map[string]string{"prefix": "beg", "suffix": "end", "contains": "sub"} {
+		if v := cmp.Or(h.Say("string_match", key), h.Say(key+"_match")); v != "" {
+			how, text = kind, v
+		}
+	}
+	if v := cmp.Or(h.Say("string_match", "safe_regex", "regex"), h.Say("safe_regex_match", "regex")); v != "" {
+		how, text = "reg", "^(?:"+v+")$"
+	}
+	fold := h.Say("string_match", "ignore_case") == "true"
+	switch name := strings.ToLower(h.Say("name")); {
+	case name == ":path" && text != "":
+		text = strings.NewReplacer(`(\?.*)?`, "").Replace(text)
+		set, known = textSet("regexp", how, []string{text}, fold)
+	case name == ":method" && how == "" && text != "":
+		set, known = within("method", strings.ToUpper(text)), true
+	case (name == ":authority" || name == "host") && how != "reg" && text != "":
+		set, known = hostSet(how, []string{text})
+	case name == "user-agent" && text != "":
+		set, known = textSet("agent", how, []string{text}, fold)
+	case h.Get("present_match") != nil:
+		key, err := request.ParseKey("header:" + name)
+		set, known = within("without", key.String()), err == nil
+		if h.Say("present_match") != "false" {
+			set = set.except()
+		}
+	case h.Say("treat_missing_header_as_empty") == "true" && how == "reg": // the expression may fit an empty text
+	case !fold && (how == "" || how == "reg"):
+		set, known = headerText(name, how, text)
+		if known && h.Say("invert_match") == "true" && h.Say("treat_missing_header_as_empty") != "true" { // a header that lacks fits neither way
+			return set.except().having("header:" + name), true
+		}
+	}
+	if !known {
+		return Set{}, false
+	}
+	return set.unless(h.Say("invert_match") == "true"), true
+}
+
+// headerText is the requests whose header is a text, or fits an expression.
+func headerText(name, how, text string) (set Set, known bool) {
+	_, err := request.ParseKey("header:" + name)
+	if err != nil || text == "" || name == "host" || strings.HasPrefix(name, ":") || how != "" && !compiles(text) {
+		return Set{}, false
+	}
+	return within("with", "header:"+name+map[bool]string{true: "=", false: "~"}[how == ""]+text), true
 }

@@ -204,7 +204,11 @@ func (i *Import) nginxPolicy(p *Policy, d doc, set Set) {
 	at := d.Get("spec", "rateLimit")
 	for _, key := range at.Keys() {
 		switch part := at.Get(key); key {
-		case "rate", "key", "burst", "delay", "noDelay", "zoneSize", "logLevel", "rejectCode", "dryRun":
+		case "rate", "key", "burst", "delay", "noDelay", "zoneSize", "logLevel", "rejectCode":
+		case "dryRun":
+			if part.Text == "true" {
+				i.tell(d.place(part), refusesNothing)
+			}
 		case "scale":
 			i.tell(d.place(part), "scale divides the rate by the replicas; here one counts all requests")
 		default:

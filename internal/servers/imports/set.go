@@ -96,6 +96,11 @@ func (s Set) and(other Set) Set {
 	return Set{c: c}
 }
 
+// minus are the requests of a set that are in none of others.
+func (s Set) minus(others []Set) Set {
+	return s.and(union(slices.DeleteFunc(slices.Clone(others), func(o Set) bool { return apart(o, s) || disjoint(o.c, s.c) })...).except())
+}
+
 // index returns where conditions stand among others, or -1. Sets have hundreds of them, and each is large.
 func index(all []request.Conditions, c *request.Conditions) int {
 	for i := range all {
