@@ -20,16 +20,35 @@ func isGateway(d doc) bool {
 	return len(each([]doc{d}, "BackendTrafficPolicy", "HTTPRoute")) > 0
 }
 
+// A gatewayTarget is what a policy is for. What is closer to a rule of a route takes the place of what is around it.
+type gatewayTarget struct {
+	set    Set
+	rank   int  // of a Gateway, a listener, a route, a rule
+	known  bool // whether it is here
+	policy int
+}
+
+// A gatewayReader finds what policies are for.
+type gatewayReader struct {
+	*Import
+	kinds   map[string][]doc
+	targets []gatewayTarget
+}
+
 func takeGateway(i *Import, docs []doc) {
-	routes := map[string]Set{}
-	for _, d := range each(docs, "HTTPRoute") {
-		routes[d.Say("metadata", "name")] = i.httpRoute(d)
+	r := gatewayReader{Import: i, kinds: map[string][]doc{"HTTPRoute": each(docs, "HTTPRoute"), "Gateway": each(i.docs, "Gateway")}}
+	policies := each(docs, "BackendTrafficPolicy")
+	for n, d := range policies {
+		r.find(d, n)
 	}
-	for _, d := range each(docs, "BackendTrafficPolicy") {
+	for n, d := range policies {
 		refs := append(d.List("spec", "targetRefs"), d.List("spec", "targetRef")...)
-		several := len(refs) > 1 || len(refs) == 1 && refs[0].Say("kind") == "Gateway"
-		set := i.gatewayTargets(d, refs, routes)
+		several := d.Get("spec", "targetSelectors") != nil || len(refs) > 1 || len(refs) == 1 && refs[0].Say("kind") == "Gateway"
+		set := r.holds(n)
 		limits := d.Get("spec", "rateLimit")
+		if merge := d.Get("spec", "mergeType"); merge != nil && limits != nil {
+			r.lose(d.place(merge), "mergeType is not read: the limits of a policy around it hold besides it there, and not here")
+		}
 		for _, kind := range []string{"local", "global"} { // without a type both hold
 			if limits.Get(kind) == nil || limits.Say("type") != "" && !strings.EqualFold(limits.Say("type"), kind) {
 				continue
@@ -52,16 +71,79 @@ func takeGateway(i *Import, docs []doc) {
 	}
 }
 
-// gatewayTargets are the requests of the routes that a policy names.
-func (i *Import) gatewayTargets(d doc, refs []*policy.Tree, routes map[string]Set) Set {
-	return anyOf(mapped(refs, func(ref *policy.Tree) Set {
-		route, ok := routes[ref.Say("name")]
-		if !ok || ref.Say("kind") != "HTTPRoute" {
-			i.tell(d.place(ref), "%s %s is not here: it is judged on all requests", ref.Say("kind"), ref.Say("name"))
-			return Set{}
+// find takes down what a policy is for, by names or by labels.
+func (r *gatewayReader) find(d doc, n int) {
+	refs := append(d.List("spec", "targetRefs"), d.List("spec", "targetRef")...)
+	for _, ref := range refs {
+		r.target(d.place(ref), ref.Say("kind"), ref.Say("name"), ref.Say("sectionName"), n)
+	}
+	for _, s := range d.List("spec", "targetSelectors") {
+		onlyKnown(r.lose, d, s, "group kind matchlabels")
+		labels, found := s.Get("matchLabels"), false
+		for _, of := range r.kinds[s.Say("kind")] {
+			if !slices.ContainsFunc(labels.Keys(), func(key string) bool { return of.Say("metadata", "labels", key) != labels.Say(key) }) {
+				found = true
+				r.target(d.place(s), s.Say("kind"), of.Say("metadata", "name"), "", n)
+			}
 		}
-		return route
-	}))
+		switch {
+		case found:
+		case r.kinds[s.Say("kind")] != nil:
+			r.lose(d.place(s), "no %s here has the labels: what it selects elsewhere is not judged", s.Say("kind"))
+			r.targets = append(r.targets, gatewayTarget{set: none, policy: n})
+		default:
+			r.target(d.place(s), s.Say("kind"), "with these labels", "", n)
+		}
+	}
+}
+
+// target takes down that a policy is for a route or a Gateway, or for a section of it.
+func (r *gatewayReader) target(place, kind, name, section string, of int) {
+	t := gatewayTarget{policy: of, rank: min(1, len(section))}
+	var sets []Set
+	for _, route := range r.kinds["HTTPRoute"] {
+		set := r.httpRoute(route, "")
+		switch {
+		case kind == "HTTPRoute" && route.Say("metadata", "name") == name:
+			t.rank += 2
+			sets = append(sets, r.httpRoute(route, section))
+		case kind == "Gateway" && slices.ContainsFunc(route.List("spec", "parentRefs"), func(parent *policy.Tree) bool {
+			return parent.Say("name") == name && (section == "" || cmp.Or(parent.Say("sectionName"), section) == section)
+		}):
+			sets = append(sets, set)
+		}
+	}
+	switch t.known = sets != nil; {
+	case !t.known && kind == "Gateway":
+		r.tell(place, "no route of the Gateway %s is here: it is judged on all requests", name)
+	case !t.known:
+		r.tell(place, "%s %s is not here: it is judged on all requests", kind, name)
+	case kind == "Gateway":
+		r.tell(place, "of the Gateway %s the routes that are here are judged", name)
+		if section != "" {
+			r.lose(place, "which requests come to the listener %s is not read: all of its routes are judged", section)
+		}
+	}
+	t.set = anyOf(sets)
+	r.targets = append(r.targets, t)
+}
+
+// holds returns the requests that a policy is for, and no closer one.
+func (r *gatewayReader) holds(of int) Set {
+	var own []Set
+	for _, t := range r.targets {
+		if t.policy != of {
+			continue
+		}
+		var closer []Set
+		for _, other := range r.targets {
+			if other.known && other.rank > t.rank && other.policy != of {
+				closer = append(closer, other.set)
+			}
+		}
+		own = append(own, t.set.minus(closer))
+	}
+	return anyOf(own)
 }
 
 // gatewayTurn ranks a local rule by when Envoy asks it: the slowest first, the one for all last.
@@ -74,11 +156,14 @@ func gatewayTurn(rule *policy.Tree) float64 {
 	return n / float64(period)
 }
 
-// httpRoute is the requests of an HTTPRoute: of any of its matches, for any of its hosts.
-func (i *Import) httpRoute(d doc) Set {
+// httpRoute is the requests of an HTTPRoute, or of one of its rules: of any of its matches, for any of its hosts.
+func (i *Import) httpRoute(d doc, section string) Set {
 	set := within("host", mapped(plainTexts(d.List("spec", "hostnames")), strings.ToLower)...)
 	var all []Set
 	for _, rule := range d.List("spec", "rules") {
+		if section != "" && rule.Say("name") != section {
+			continue
+		}
 		for _, m := range rule.List("matches") {
 			one := gatewayPath(m.Get("path"))
 			if method := m.Say("method"); method != "" {
@@ -92,6 +177,10 @@ func (i *Import) httpRoute(d doc) Set {
 		if rule.Get("matches") == nil {
 			all = append(all, Set{})
 		}
+	}
+	if all == nil && section != "" {
+		i.lose(d.place(nil), "the route %s has no rule %s", d.Say("metadata", "name"), section)
+		return none
 	}
 	return set.and(anyOf(all))
 }
