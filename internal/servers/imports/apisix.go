@@ -71,8 +71,16 @@ func (r *apisixReader) add(d doc, plugins *policy.Tree, set Set, rank int) {
 // read takes the plugins of a file of APISIX itself.
 func (r *apisixReader) read(d doc) {
 	services, configs := map[string][]Set{}, map[string][]Set{}
-	own := apisixRoutes(apisixAlone(d), "uri", "uris")
+	var routes []*policy.Tree
 	for _, route := range apisixAlone(d) {
+		if route.Say("status") == "0" {
+			r.tell(d.place(route.Get("status")), "a route of status 0 is off: it is left out")
+			continue
+		}
+		routes = append(routes, r.withHosts(d, route))
+	}
+	own := apisixRoutes(routes, "uri", "uris")
+	for _, route := range routes {
 		set := own[route]
 		r.apisixVars(d, route)
 		r.add(d, route.Get("plugins"), set, ofRoute)
@@ -88,11 +96,21 @@ func (r *apisixReader) read(d doc) {
 	for _, g := range d.List("global_rules") {
 		r.add(d, g.Get("plugins"), Set{}, everywhere)
 	}
-	for _, c := range d.List("consumers") {
+	for _, c := range append(d.List("consumers"), d.List("consumer_groups")...) {
 		if c.Get("plugins", "limit-count") != nil || c.Get("plugins", "limit-req") != nil {
 			r.lose(d.place(c), "a limit for some consumers is not read")
 		}
 	}
+}
+
+// withHosts is a route with the hosts of its service, if it has none of its own.
+func (r *apisixReader) withHosts(d doc, route *policy.Tree) *policy.Tree {
+	for _, s := range d.List("services") {
+		if s.Say("id") == route.Say("service_id") && s.Get("hosts") != nil && route.Get("host") == nil && route.Get("hosts") == nil {
+			route.Set("hosts", s.Get("hosts"))
+		}
+	}
+	return route
 }
 
 // resource takes the plugins of a resource of Kubernetes.
@@ -134,7 +152,8 @@ func (r *apisixReader) policy() Policy {
 	return p
 }
 
-// apisixRoutes are the requests of routes: of those that fit one the one with the longest path gets it.
+// apisixRoutes are the requests of routes: of those that fit one the one with the longest path gets it, and of the same
+// path that with the highest priority.
 func apisixRoutes(all []*policy.Tree, uri, uris string) map[*policy.Tree]Set {
 	whole := map[*policy.Tree]Set{}
 	for _, r := range all {
@@ -144,7 +163,8 @@ func apisixRoutes(all []*policy.Tree, uri, uris string) map[*policy.Tree]Set {
 		for _, p := range append(r.List(uri), r.List(uris)...) {
 			length = max(length, 2*len(p.Text)-2*strings.Count(p.Text, "*")+1-strings.Count(p.Text, "*"))
 		}
-		return 0, length
+		priority, _ := strconv.Atoi(r.Say("priority"))
+		return length, priority
 	})
 }
 
@@ -169,9 +189,6 @@ func apisixRoute(r *policy.Tree, uri, uris string) Set {
 // apisixVars tells of conditions that are not read.
 func (i *Import) apisixVars(d doc, r *policy.Tree) {
 	onlyKnown(i.tell, d, r, apisixRouteWords)
-	if r.Say("status") == "0" {
-		i.lose(d.place(r.Get("status")), "a route of status 0 is off, and judged here")
-	}
 	for _, key := range []string{"vars", "exprs", "remote_addr", "remote_addrs", "remoteAddrs", "filter_func"} {
 		if part := r.Get(key); part != nil {
 			i.lose(d.place(part), "%s of a route are not read: it is taken to fit", key)
@@ -319,4 +336,37 @@ func (i *Import) apisixKeyed(at plugged, part *policy.Tree, text string) (all []
 		})
 	}
 	return all
+}
+
+// closest takes from each set what closer plugins of the same name have.
+func closest(all []plugged) []plugged {
+	slices.SortStableFunc(all, func(a, b plugged) int { return cmp.Compare(b.rank, a.rank) })
+	for n := range all {
+		for _, before := range all[:n] {
+			if before.name == all[n].name && before.rank > all[n].rank && !apart(before.set, all[n].set) {
+				all[n].set = all[n].set.and(before.set.except())
+			}
+		}
+	}
+	return all
+}
+
+// ownSets takes from the requests of each route those that a weightier one gets: of more kinds of conditions, else with a
+// longer path.
+func ownSets(
+	all []*policy.Tree, whole map[*policy.Tree]Set, weight func(*policy.Tree) (kinds, length int),
+) map[*policy.Tree]Set {
+	own := map[*policy.Tree]Set{}
+	for _, r := range all {
+		set := whole[r]
+		kinds, length := weight(r)
+		for _, other := range all {
+			more, longer := weight(other)
+			if (more > kinds || more == kinds && longer > length) && !apart(whole[other], whole[r]) && !disjoint(whole[other].c, whole[r].c) {
+				set = set.and(whole[other].except())
+			}
+		}
+		own[r] = set
+	}
+	return own
 }

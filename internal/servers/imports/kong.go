@@ -61,19 +61,6 @@ func (i *Import) refusals(all, limits []plugged) {
 	}
 }
 
-// closest takes from each set what closer plugins of the same name have.
-func closest(all []plugged) []plugged {
-	slices.SortStableFunc(all, func(a, b plugged) int { return cmp.Compare(b.rank, a.rank) })
-	for n := range all {
-		for _, before := range all[:n] {
-			if before.name == all[n].name && before.rank > all[n].rank && !apart(before.set, all[n].set) {
-				all[n].set = all[n].set.and(before.set.except())
-			}
-		}
-	}
-	return all
-}
-
 func isKong(d doc) bool {
 	return d.Get("_format_version") != nil || d.Say("kind") == "KongPlugin" || d.Say("kind") == "KongClusterPlugin"
 }
@@ -95,8 +82,7 @@ func takeKong(i *Import, docs []doc) {
 	var all []plugged
 	for _, d := range docs {
 		if strings.HasPrefix(d.Say("kind"), "Kong") {
-			i.tell(d.place(nil), "which routes the plugin %s is for stands elsewhere: it is judged on all requests", d.Say("metadata", "name"))
-			all = append(all, plugged{d: d, at: d.Get("config"), name: d.Say("plugin")})
+			all = append(all, i.kongResource(d)...)
 			continue
 		}
 		r := kongReader{Import: i, d: d, sets: i.kongRoutes(d), places: map[string]Set{}, header: keyHeader(d)}
@@ -117,15 +103,60 @@ func takeKong(i *Import, docs []doc) {
 	i.Policies = append(i.Policies, p)
 }
 
+// kongResource is the plugin of a resource of Kubernetes.
+func (i *Import) kongResource(d doc) []plugged {
+	name := d.Say("metadata", "name")
+	if d.Say("disabled") == "true" {
+		i.tell(d.place(nil), "the plugin %s is disabled", name)
+		return nil
+	}
+	for _, key := range []string{"configFrom", "configPatches"} {
+		if from := d.Get(key); from != nil {
+			i.lose(d.place(from), "%s of the plugin %s is not read: what it sets is not known", key, name)
+		}
+	}
+	if d.Get("config") == nil {
+		return nil
+	}
+	i.tell(d.place(nil), "which routes the plugin %s is for stands elsewhere: it is judged on all requests", name)
+	return []plugged{{d: d, at: d.Get("config"), name: d.Say("plugin")}}
+}
+
+// kongServices are the services that are not off, as if whose routes there were none.
+func kongServices(d doc) []*policy.Tree {
+	return slices.DeleteFunc(slices.Clone(d.List("services")), func(s *policy.Tree) bool { return s.Say("enabled") == "false" })
+}
+
+// kongService is the service that a route names.
+func kongService(d doc, route *policy.Tree) *policy.Tree {
+	name := cmp.Or(route.Say("service"), route.Say("service", "name"), route.Say("service", "id"))
+	for _, s := range d.List("services") {
+		if name != "" && (s.Say("name") == name || s.Say("id") == name) {
+			return s
+		}
+	}
+	return nil
+}
+
+// kongAlone are the routes that stand beside services, but not those of a service that is off.
+func kongAlone(d doc) []*policy.Tree {
+	return slices.DeleteFunc(slices.Clone(d.List("routes")), func(r *policy.Tree) bool { return kongService(d, r).Say("enabled") == "false" })
+}
+
 // read finds plugins at routes, at services, for all, and of consumers.
 func (r *kongReader) read() {
-	services := r.d.List("services")
-	for _, s := range services {
-		r.routes(s.Get("routes"), s)
+	for _, s := range r.d.List("services") {
+		if s.Say("enabled") == "false" {
+			r.tell(r.d.place(s), "the service %s is not enabled: its routes are left out", cmp.Or(s.Say("name"), s.Say("id")))
+		}
 	}
-	r.routes(r.d.Get("routes"), nil)
+	services := kongServices(r.d)
 	for _, s := range services {
-		if set, ok := r.places["service "+s.Say("name")]; ok {
+		r.routes(s.List("routes"), s)
+	}
+	r.routes(kongAlone(r.d), nil)
+	for _, s := range services {
+		if set, ok := r.places["service "+cmp.Or(s.Say("name"), s.Say("id"))]; ok {
 			r.plugins(s, set, 1)
 		} else if s.Get("plugins") != nil {
 			r.tell(r.d.place(s), "no route leads to the service %s", s.Say("name"))
@@ -135,7 +166,9 @@ func (r *kongReader) read() {
 		places, rank := kongPlaces(p)
 		set, ok := Set{}, true
 		if rank > 0 {
-			set, ok = r.places[places[len(places)-1]]
+			if set, ok = r.places[places[len(places)-1]]; !ok {
+				r.lose(r.d.place(p), "no request is known that comes to the %s: its plugin %s is left out", places[len(places)-1], p.Say("name"))
+			}
 		}
 		if ok && p.Get("consumer") == nil {
 			r.plug(p, set, rank)
@@ -155,17 +188,27 @@ func (r *kongReader) read() {
 }
 
 // routes takes the plugins of routes, and gives their requests to the service.
-func (r *kongReader) routes(list, of *policy.Tree) {
-	for _, at := range list.List() {
+func (r *kongReader) routes(list []*policy.Tree, of *policy.Tree) {
+	for _, at := range list {
 		set := r.sets[at]
-		r.places["route "+at.Say("name")] = set
 		r.plugins(at, set, 2)
-		service := "service " + cmp.Or(of.Say("name"), at.Say("service"), at.Say("service", "name"))
-		if before, ok := r.places[service]; ok {
-			set = union(before, set)
-		}
-		r.places[service] = set
+		r.place("route", at.Say("name"), set)
+		r.place("route", at.Say("id"), set)
+		service := cmp.Or(of, kongService(r.d, at))
+		r.place("service", service.Say("name"), set)
+		r.place("service", service.Say("id"), set)
 	}
+}
+
+// place adds requests to those of a route or service.
+func (r *kongReader) place(kind, name string, set Set) {
+	if name == "" {
+		return
+	}
+	if before, ok := r.places[kind+" "+name]; ok {
+		set = union(before, set)
+	}
+	r.places[kind+" "+name] = set
 }
 
 // plugins takes those that stand at a route or a service.
@@ -186,7 +229,7 @@ func (r *kongReader) plug(p *policy.Tree, set Set, rank int) {
 // kongPlaces are the service and the route that a plugin names, and how close the last of them is to a route.
 func kongPlaces(p *policy.Tree) (places []string, rank int) {
 	for n, kind := range []string{"service", "route"} {
-		if name := cmp.Or(p.Say(kind), p.Say(kind, "name")); name != "" {
+		if name := cmp.Or(p.Say(kind), p.Say(kind, "name"), p.Say(kind, "id")); name != "" {
 			places, rank = append(places, kind+" "+name), n+1
 		}
 	}
@@ -266,10 +309,10 @@ func policyNames(part *policy.Tree) (names []string) {
 // with the longer path.
 func (i *Import) kongRoutes(d doc) map[*policy.Tree]Set {
 	var all []*policy.Tree
-	for _, s := range d.List("services") {
+	for _, s := range kongServices(d) {
 		all = append(all, s.List("routes")...)
 	}
-	all = append(all, d.List("routes")...)
+	all = append(all, kongAlone(d)...)
 	whole := map[*policy.Tree]Set{}
 	for _, r := range all {
 		whole[r] = i.kongRoute(d, r)
@@ -285,25 +328,12 @@ func (i *Import) kongRoutes(d doc) map[*policy.Tree]Set {
 	})
 }
 
-// ownSets takes from the requests of each route those that a weightier one gets: of more kinds of conditions, else with a
-// longer path.
-func ownSets(
-	all []*policy.Tree, whole map[*policy.Tree]Set, weight func(*policy.Tree) (kinds, length int),
-) map[*policy.Tree]Set {
-	own := map[*policy.Tree]Set{}
-	for _, r := range all {
-		set := whole[r]
-		kinds, length := weight(r)
-		for _, other := range all {
-			more, longer := weight(other)
-			if (more > kinds || more == kinds && longer > length) && !apart(whole[other], whole[r]) && !disjoint(whole[other].c, whole[r].c) {
-				set = set.and(whole[other].except())
-			}
-		}
-		own[r] = set
-	}
-	return own
-}
+// Before 3.0 a path that has more than these was an expression.
+// Source: Kong/kong 2.8.0, kong/router.lua (is_regex, by the characters of a path that need no escape).
+var (
+	beforeThree = lazy.Regexp(`^[12](\.|$)`)
+	plainPath   = lazy.Regexp(`^[a-zA-Z0-9._~/%-]*$`)
+)
 
 // kongRoute is the requests of a route.
 func (i *Import) kongRoute(d doc, r *policy.Tree) Set {
@@ -312,6 +342,7 @@ func (i *Import) kongRoute(d doc, r *policy.Tree) Set {
 	var paths []Set
 	for _, p := range r.List("paths") {
 		pattern, isRegexp := strings.CutPrefix(p.Text, "~")
+		isRegexp = isRegexp || beforeThree().MatchString(d.Say("_format_version")) && !plainPath().MatchString(p.Text)
 		if _, err := regexp.Compile("^(?:" + pattern + ")"); isRegexp && err == nil {
 			paths = append(paths, within("regexp", "^(?:"+pattern+")"))
 		} else if strings.HasPrefix(p.Text, "/") {
