@@ -10,8 +10,6 @@ import (
 
 	"shadow/internal/lazy"
 	"shadow/internal/policy"
-	"shadow/internal/request"
-	"shadow/limit"
 )
 
 // Traefik: a middleware rateLimit, in a file, as labels of a container, or as a resource of Kubernetes, limits the
@@ -29,7 +27,7 @@ func isTraefik(d doc) bool {
 		strings.Contains(d.Say("apiVersion"), "traefik") && (kind == "Middleware" || kind == "IngressRoute") ||
 		kind == "Ingress" && d.Get("metadata", "annotations", traefikNote+"middlewares") != nil ||
 		kind == "List" && slices.ContainsFunc(each([]doc{d}, "Middleware", "IngressRoute", "Ingress"), isTraefik) ||
-		len(traefikLabels(d)) > 0
+		len(traefikLabels(d)) > 0 || len(entryMiddlewares(d)) > 0 || hidesContainers(d)
 }
 
 // A traefikRouter gets the requests of a rule.
@@ -41,6 +39,7 @@ type traefikRouter struct {
 	entries     []string // entry points; none: all
 	answering   []string // middlewares before its limits that may answer
 	fits, set   Set      // what its rule fits, and what is left of that
+	ruleless    bool     // which another provider than Kubernetes gives a rule by default
 }
 
 // A traefikConfig is what all documents have.
@@ -49,13 +48,26 @@ type traefikConfig struct {
 	middlewares map[string]doc    // by name, or namespace/name: what stands below rateLimit, or below chain
 	known       map[string]string // all names, and what may answer in the place of a service
 	routers     []traefikRouter
+	entries     []entryPoint
+}
+
+// An entryPoint has middlewares, which all its routers ask first.
+type entryPoint struct {
+	name, place string
+	middlewares []string
 }
 
 func takeTraefik(i *Import, docs []doc) {
 	c := &traefikConfig{Import: i, middlewares: map[string]doc{}, known: map[string]string{}}
+	hidden := slices.ContainsFunc(docs, hidesContainers)
 	for _, d := range docs {
+		c.entries = append(c.entries, entryMiddlewares(d)...)
 		c.dynamic(doc{field(d.Tree, "http"), d.file})
 		for _, labels := range traefikLabels(d) {
+			if enable := labels.Say("traefik", "enable"); enable == "false" || enable == "" && hidden {
+				c.tell(d.place(labels.Get("traefik", "http")), "traefik.enable is not true: the labels of this container do nothing")
+				continue
+			}
 			c.dynamic(doc{labels.Get("traefik", "http"), d.file})
 		}
 		for _, m := range each([]doc{d}, "Middleware") {
@@ -90,6 +102,7 @@ func (c *traefikConfig) dynamic(d doc) {
 		at := routers.Get(name)
 		onlyKnown(c.tell, d, at, "rule rulesyntax priority middlewares entrypoints service tls observability parentrefs")
 		r := traefikRouter{name: name, rule: field(at, "rule").Say(), at: d.place(at)}
+		r.ruleless = r.rule == ""
 		r.middlewares = texts(field(at, "middlewares").List())
 		r.priority, _ = strconv.Atoi(field(at, "priority").Say())
 		r.entries = texts(field(at, "entryPoints").List())
@@ -135,7 +148,7 @@ func traefikLabels(d doc) (all []*policy.Tree) {
 				key, value, _ := strings.Cut(item.Text, "=")
 				addLabel(root, key, value, item.Line)
 			}
-			if len(root.Keys()) > 0 {
+			if root.Get("traefik", "http") != nil {
 				all = append(all, root)
 			}
 		}
@@ -151,7 +164,7 @@ func addLabel(at *policy.Tree, key, value string, line int) {
 			words[n] = strings.ToLower(words[n])
 		}
 	}
-	if words[0] != "traefik" || len(words) < 2 || words[1] != "http" {
+	if words[0] != "traefik" || len(words) < 2 || words[1] != "http" && key != "traefik.enable" {
 		return
 	}
 	for _, word := range words[:len(words)-1] {
@@ -197,6 +210,12 @@ func (c *traefikConfig) policy() Policy {
 	used, taken := map[string]bool{}, []*traefikRouter(nil)
 	for n := range c.routers {
 		r := &c.routers[n]
+		c.enter(r)
+		if r.ruleless {
+			c.lose(r.at, "router %s has no rule: which requests the default one gives it is not read, and its limits are left out", r.name)
+			c.attach(&Policy{}, r, r.middlewares, used, 0)
+			continue
+		}
 		set, unknown, err := parseRule(r.rule)
 		if err != nil {
 			c.lose(r.at, "rule %s: %v: the limits of its router are left out", r.rule, err)
@@ -237,6 +256,23 @@ func (c *traefikConfig) policy() Policy {
 	}
 	p.Limits = append(p.Limits, routed...)
 	return p
+}
+
+// enter puts the middlewares of its entry points before those of a router.
+func (c *traefikConfig) enter(r *traefikRouter) {
+	var of []entryPoint
+	for _, e := range c.entries {
+		if len(r.entries) == 0 || slices.ContainsFunc(r.entries, func(name string) bool { return strings.EqualFold(name, e.name) }) {
+			of = append(of, e)
+		}
+	}
+	if len(of) == 0 {
+		return
+	}
+	if len(of) > 1 || len(r.entries) != 1 {
+		c.lose(of[0].place, "the middlewares of entry point %s are judged on all requests of router %s, from whichever entry point", of[0].name, r.name)
+	}
+	r.middlewares = slices.Concat(of[0].middlewares, r.middlewares)
 }
 
 // besides reports whether a router listens where another one does not.
@@ -321,77 +357,4 @@ func field(t *policy.Tree, names ...string) *policy.Tree {
 		t = t.Get(t.Keys()[i])
 	}
 	return t
-}
-
-// exclusive returns the criteria that a source has, of which it may have one.
-func exclusive(source *policy.Tree) (by []string) {
-	for _, key := range source.Keys() {
-		without, named := map[string]string{"requestheadername": "", "requesthost": "false"}[plainKey(key)]
-		if text := source.Say(key); plainKey(key) == "ipstrategy" || named && text != "" && text != without {
-			by = append(by, key)
-		}
-	}
-	return by
-}
-
-// limits adds the limits of a middleware at a router.
-func (c *traefikConfig) limits(p *Policy, d doc, name string, r *traefikRouter) {
-	average, burst := cmp.Or(field(d.Tree, "average").Say(), "0"), cmp.Or(field(d.Tree, "burst").Say(), "1")
-	period := cmp.Or(field(d.Tree, "period").Say(), "1s")
-	if n, err := strconv.Atoi(burst); err == nil && n < 1 {
-		burst = "1"
-	}
-	if strings.Trim(period, "0") == "" || period == "0s" {
-		period = "1s"
-	}
-	if redis := field(d.Tree, "redis"); redis != nil {
-		c.tell(d.place(redis), "buckets in Redis are judged as those in memory")
-	} else if average != "0" {
-		c.tell("", "each Traefik counts for itself; here one counts all requests")
-	}
-	onlyKnown(c.lose, d, d.Tree, "average burst period sourcecriterion redis")
-	onlyKnown(c.lose, d, field(d.Tree, "sourceCriterion"), "ipstrategy requestheadername requesthost")
-	onlyKnown(c.lose, d, field(d.Tree, "sourceCriterion", "ipStrategy"), "depth excludedips ipv6subnet")
-	if average == "0" {
-		c.tell(d.place(nil), "middleware %s: without an average nothing is limited", name)
-		return
-	}
-	if !strings.ContainsFunc(period, func(c rune) bool { return c > '9' }) {
-		period += "s"
-	}
-	if _, err := limit.ParsePeriod(period); err != nil {
-		c.lose(d.place(nil), "%v", err)
-		return
-	}
-	text := fmt.Sprintf("traefik:%s/%s,burst=%s", average, period, burst)
-	told := fmt.Sprintf("%s middleware %s of router %s, refused with 429", d.place(nil), name, r.name)
-	source := field(d.Tree, "sourceCriterion")
-	if by := exclusive(source); len(by) > 1 { // such a middleware is not built, and its router answers 404
-		c.lose(d.place(source), "middleware %s: %s exclude each other, so Traefik does not build it, and nothing is limited", name,
-			strings.Join(by, " and "))
-		return
-	}
-	by := request.ByClient
-	switch header := field(source, "requestHeaderName").Say(); {
-	case header != "":
-		key, err := request.ParseKey("header:" + header)
-		if err != nil {
-			c.lose(d.place(source), "%v", err)
-			return
-		}
-		lacks := r.set.and(lacking(key.String())) // which count together
-		p.add(text, told, keyCase{r.set.having(key.String()), key}, keyCase{lacks, request.BySite})
-		return
-	case field(source, "requestHost").Say() == "true":
-		by = request.ByHost
-	}
-	strategy := field(source, "ipStrategy")
-	if depth := field(strategy, "depth").Say(); depth != "" && depth != "0" || field(strategy, "excludedIPs") != nil {
-		c.tell(d.place(strategy), "clients are taken from X-Forwarded-For: --client-from x-forwarded-for, with --trusted-proxy")
-		c.lose(d.place(strategy), "requests whose X-Forwarded-For has no address left count in one bucket there; here each client has its own")
-	}
-	if bits := field(strategy, "ipv6Subnet").Say(); bits != "" && bits != "0" {
-		c.lose(d.place(strategy), "ipv6Subnet %s: IPv6 addresses count one by one here; --client addr,/%s counts by networks", bits, bits)
-	}
-	p.add(text, told, keyCase{r.set, by})
 }

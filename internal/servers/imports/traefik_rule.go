@@ -11,7 +11,9 @@ import (
 
 	"shadow/internal/lazy"
 	"shadow/internal/policy"
+	"shadow/internal/request"
 	"shadow/internal/servers/imports/hcl"
+	"shadow/limit"
 )
 
 var ruleWord = lazy.Regexp("`[^`]*`|\"[^\"]*\"|'[^']*'|\\w+|&&|\\|\\||\\S")
@@ -141,6 +143,51 @@ func (c *traefikConfig) ingress(d doc) {
 	}
 }
 
+// traefikFlags are the arguments that start Traefik in a compose file, without their hyphens.
+func traefikFlags(d doc) (flags []*policy.Tree) {
+	for _, name := range d.Get("services").Keys() {
+		for _, arg := range d.List("services", name, "command") {
+			for word := range strings.FieldsSeq(arg.Text) {
+				flags = append(flags, &policy.Tree{Line: arg.Line, Text: strings.TrimLeft(word, "-")})
+			}
+		}
+	}
+	return flags
+}
+
+// hidesContainers reports whether containers are left alone that do not say traefik.enable.
+func hidesContainers(d doc) (hides bool) {
+	for _, flag := range traefikFlags(d) {
+		hides = hides || hiding().MatchString(flag.Text)
+	}
+	providers := field(d.Tree, "providers")
+	for _, name := range providers.Keys() {
+		hides = hides || field(providers.Get(name), "exposedByDefault").Say() == "false"
+	}
+	return hides
+}
+
+var (
+	hiding     = lazy.Regexp(`(?i)^providers\.\w+\.exposedbydefault=false$`)
+	entryFlags = lazy.Regexp(`(?i)^entrypoints\.([^.]+)\.http\.middlewares=(.+)$`)
+)
+
+// entryMiddlewares are the entry points of a static configuration, or of arguments, that have middlewares.
+func entryMiddlewares(d doc) (all []entryPoint) {
+	for _, flag := range traefikFlags(d) {
+		if m := entryFlags().FindStringSubmatch(flag.Text); m != nil {
+			all = append(all, entryPoint{m[1], d.place(flag), texts([]*policy.Tree{{Text: m[2]}})})
+		}
+	}
+	entries := field(d.Tree, "entryPoints")
+	for _, name := range entries.Keys() {
+		if m := field(entries.Get(name), "http", "middlewares"); m != nil {
+			all = append(all, entryPoint{name, d.place(m), texts(m.List())})
+		}
+	}
+	return all
+}
+
 var tomlHead = lazy.Regexp(`(?mi)^[ \t]*\[http\.(routers|middlewares)[^\[\]\n]*\]`)
 
 var tomlTable = lazy.Regexp(`(?m)^[ \t]*\[\[?([^\[\]=\n]+)\]\]?[ \t]*(#.*)?$`)
@@ -172,4 +219,77 @@ func readTOML(i *Import, file string, text []byte) error {
 	part(len(text))
 	i.docs = append(i.docs, doc{root, file})
 	return nil
+}
+
+// exclusive returns the criteria that a source has, of which it may have one.
+func exclusive(source *policy.Tree) (by []string) {
+	for _, key := range source.Keys() {
+		without, named := map[string]string{"requestheadername": "", "requesthost": "false"}[plainKey(key)]
+		if text := source.Say(key); plainKey(key) == "ipstrategy" || named && text != "" && text != without {
+			by = append(by, key)
+		}
+	}
+	return by
+}
+
+// limits adds the limits of a middleware at a router.
+func (c *traefikConfig) limits(p *Policy, d doc, name string, r *traefikRouter) {
+	average, burst := cmp.Or(field(d.Tree, "average").Say(), "0"), cmp.Or(field(d.Tree, "burst").Say(), "1")
+	period := cmp.Or(field(d.Tree, "period").Say(), "1s")
+	if n, err := strconv.Atoi(burst); err == nil && n < 1 {
+		burst = "1"
+	}
+	if strings.Trim(period, "0") == "" || period == "0s" {
+		period = "1s"
+	}
+	if redis := field(d.Tree, "redis"); redis != nil {
+		c.tell(d.place(redis), "buckets in Redis are judged as those in memory")
+	} else if average != "0" {
+		c.tell("", "each Traefik counts for itself; here one counts all requests")
+	}
+	onlyKnown(c.lose, d, d.Tree, "average burst period sourcecriterion redis")
+	onlyKnown(c.lose, d, field(d.Tree, "sourceCriterion"), "ipstrategy requestheadername requesthost")
+	onlyKnown(c.lose, d, field(d.Tree, "sourceCriterion", "ipStrategy"), "depth excludedips ipv6subnet")
+	if average == "0" {
+		c.tell(d.place(nil), "middleware %s: without an average nothing is limited", name)
+		return
+	}
+	if !strings.ContainsFunc(period, func(c rune) bool { return c > '9' }) {
+		period += "s"
+	}
+	if _, err := limit.ParsePeriod(period); err != nil {
+		c.lose(d.place(nil), "%v", err)
+		return
+	}
+	text := fmt.Sprintf("traefik:%s/%s,burst=%s", average, period, burst)
+	told := fmt.Sprintf("%s middleware %s of router %s, refused with 429", d.place(nil), name, r.name)
+	source := field(d.Tree, "sourceCriterion")
+	if by := exclusive(source); len(by) > 1 { // such a middleware is not built, and its router answers 404
+		c.lose(d.place(source), "middleware %s: %s exclude each other, so Traefik does not build it, and nothing is limited", name,
+			strings.Join(by, " and "))
+		return
+	}
+	by := request.ByClient
+	switch header := field(source, "requestHeaderName").Say(); {
+	case header != "":
+		key, err := request.ParseKey("header:" + header)
+		if err != nil {
+			c.lose(d.place(source), "%v", err)
+			return
+		}
+		lacks := r.set.and(lacking(key.String())) // which count together
+		p.add(text, told, keyCase{r.set.having(key.String()), key}, keyCase{lacks, request.BySite})
+		return
+	case field(source, "requestHost").Say() == "true":
+		by = request.ByHost
+	}
+	strategy := field(source, "ipStrategy")
+	if depth := field(strategy, "depth").Say(); depth != "" && depth != "0" || field(strategy, "excludedIPs") != nil {
+		c.tell(d.place(strategy), "clients are taken from X-Forwarded-For: --client-from x-forwarded-for, with --trusted-proxy")
+		c.lose(d.place(strategy), "requests whose X-Forwarded-For has no address left count in one bucket there; here each client has its own")
+	}
+	if bits := field(strategy, "ipv6Subnet").Say(); bits != "" && bits != "0" {
+		c.lose(d.place(strategy), "ipv6Subnet %s: IPv6 addresses count one by one here; --client addr,/%s counts by networks", bits, bits)
+	}
+	p.add(text, told, keyCase{r.set, by})
 }
