@@ -39,7 +39,7 @@ type traefikRouter struct {
 	entries     []string // entry points; none: all
 	answering   []string // middlewares before its limits that may answer
 	fits, set   Set      // what its rule fits, and what is left of that
-	ruleless    bool     // which another provider than Kubernetes gives a rule by default
+	ruleless    bool     // of a container, which has a rule by default
 }
 
 // A traefikConfig is what all documents have.
@@ -62,13 +62,13 @@ func takeTraefik(i *Import, docs []doc) {
 	hidden := slices.ContainsFunc(docs, hidesContainers)
 	for _, d := range docs {
 		c.entries = append(c.entries, entryMiddlewares(d)...)
-		c.dynamic(doc{field(d.Tree, "http"), d.file})
+		c.dynamic(doc{field(d.Tree, "http"), d.file}, false)
 		for _, labels := range traefikLabels(d) {
 			if enable := labels.Say("traefik", "enable"); enable == "false" || enable == "" && hidden {
 				c.tell(d.place(labels.Get("traefik", "http")), "traefik.enable is not true: the labels of this container do nothing")
 				continue
 			}
-			c.dynamic(doc{labels.Get("traefik", "http"), d.file})
+			c.dynamic(doc{labels.Get("traefik", "http"), d.file}, true)
 		}
 		for _, m := range each([]doc{d}, "Middleware") {
 			c.middleware(resourceName(m.Say("metadata", "namespace"), m.Get("metadata")), doc{m.Get("spec"), d.file})
@@ -92,8 +92,8 @@ func takeTraefik(i *Import, docs []doc) {
 	c.Policies = append(c.Policies, c.policy())
 }
 
-// dynamic reads the part http of a configuration.
-func (c *traefikConfig) dynamic(d doc) {
+// dynamic reads the part http of a configuration, or of a container.
+func (c *traefikConfig) dynamic(d doc, contained bool) {
 	middlewares, routers := field(d.Tree, "middlewares"), field(d.Tree, "routers")
 	for _, name := range middlewares.Keys() {
 		c.middleware(name, doc{middlewares.Get(name), d.file})
@@ -102,7 +102,9 @@ func (c *traefikConfig) dynamic(d doc) {
 		at := routers.Get(name)
 		onlyKnown(c.tell, d, at, "rule rulesyntax priority middlewares entrypoints service tls observability parentrefs")
 		r := traefikRouter{name: name, rule: field(at, "rule").Say(), at: d.place(at)}
-		r.ruleless = r.rule == ""
+		if r.ruleless = contained && r.rule == ""; r.rule == "" && !contained {
+			c.tell(r.at, "router %s has no rule here: it is taken to get all requests", name)
+		}
 		r.middlewares = texts(field(at, "middlewares").List())
 		r.priority, _ = strconv.Atoi(field(at, "priority").Say())
 		r.entries = texts(field(at, "entryPoints").List())
