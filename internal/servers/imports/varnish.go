@@ -39,6 +39,7 @@ type vclReader struct {
 	read          map[int]bool      // calls, by where they stand
 	made          map[string]string // headers that were set or unset on the way, and where
 	depth, called int               // blocks, and subs so far
+	denied        string            // the place of a call whose refusal the words at hand follow
 }
 
 // A configuration of ten lines can come to a call more often than can be read, under longer and longer conditions.
@@ -75,6 +76,8 @@ func readVarnish(i *Import, file string, text []byte) error {
 	}
 	for n, word := range r.words {
 		switch {
+		case word == "include" && n+1 < len(r.words) && strings.HasPrefix(r.words[n+1], `"`):
+			r.lose(r.place(n), "include %s is not read, with what limits it has", r.words[n+1])
 		case word == isDenied && !r.read[n]:
 			r.lose(r.place(n), "%s is not read here: only what vcl_recv comes to", isDenied)
 		case word != isDenied && strings.HasPrefix(word, "vsthrottle.") && word != "vsthrottle.remaining" && word != "vsthrottle.blocked":
@@ -211,8 +214,12 @@ func (r *vclReader) branches(set Set) (left Set) {
 			r.throttle(at, rest.and(fits))
 		}
 		r.next() // the brace
-		body := r.at
+		body, denied := r.at, r.denied
+		if len(c.calls) > 0 && !strings.Contains(text, "! "+isDenied) {
+			r.denied = r.place(c.calls[0])
+		}
 		after := r.block(rest.and(fits))
+		r.denied = denied
 		inner := r.words[min(body, len(r.words)):min(r.at, len(r.words))]
 		r.told(c, text, inner, after.never)
 		if len(c.calls) == 0 { // what a limit refuses is no matter of conditions
@@ -359,6 +366,10 @@ func (r *vclReader) throttle(at int, set Set) {
 	}
 	r.read[at] = true
 	place := r.place(at)
+	if r.denied != "" {
+		r.lose(place, "this call is asked only of what that at %s refuses: it is left out", r.denied)
+		return
+	}
 	text, ok := throttleText(args)
 	if !ok {
 		r.lose(place, "%s(%s) is not understood: it is left out", isDenied, strings.TrimSpace(strings.Join(args, ",")))
