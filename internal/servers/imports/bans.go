@@ -40,12 +40,14 @@ var (
 
 // A jailValue is what a section says of a key.
 type jailValue struct {
-	text string
-	line int
+	text  string
+	line  int
+	file  string
+	order int // of the file
 }
 
 // jailSections reads sections of keys with values, which may go on in indented lines.
-func jailSections(text string) (names []string, sections map[string]map[string]jailValue) {
+func jailSections(file, text string) (names []string, sections map[string]map[string]jailValue) {
 	sections = map[string]map[string]jailValue{}
 	section, key := "", ""
 	for n, line := range strings.Split(text, "\n") {
@@ -65,19 +67,25 @@ func jailSections(text string) (names []string, sections map[string]map[string]j
 		switch indented := line[0] == ' ' || line[0] == '\t'; {
 		case indented && key != "":
 			before := sections[section][key]
-			sections[section][key] = jailValue{before.text + " " + strings.TrimSpace(line), before.line}
+			sections[section][key] = jailValue{text: before.text + " " + strings.TrimSpace(line), line: before.line, file: file}
 		case ok && sections[section] != nil:
 			key = strings.TrimSpace(word)
 			value, _, _ = strings.Cut(value, " ;")
-			sections[section][key] = jailValue{strings.TrimSpace(value), n + 1}
+			sections[section][key] = jailValue{text: strings.TrimSpace(value), line: n + 1, file: file}
 		}
 	}
 	return names, sections
 }
 
+// A jailFile is one of those that fail2ban reads as one.
+type jailFile struct {
+	name     string
+	names    []string
+	sections map[string]map[string]jailValue
+}
+
 func readJails(i *Import, file string, text []byte) error {
-	p := Policy{Name: "fail2ban"}
-	names, sections := jailSections(string(text))
+	names, sections := jailSections(file, string(text))
 	for _, name := range names {
 		said := sections[name]
 		for _, key := range slices.Sorted(maps.Keys(said)) {
@@ -85,25 +93,52 @@ func readJails(i *Import, file string, text []byte) error {
 				i.lose(fmt.Sprintf("%s:%d", file, said[key].line), "%s of %s is not read", key, name)
 			}
 		}
+	}
+	i.jails = append(i.jails, jailFile{file, names, sections})
+	return nil
+}
+
+// takeJails adds the limits of the jails of all files. What a later file says holds, and those that end in .local are last.
+// Source: fail2ban/fail2ban aede895, man/jail.conf.5 (CONFIGURATION FILES FORMAT).
+func (i *Import) takeJails() {
+	before, p := len(i.Policies), Policy{Name: "fail2ban"}
+	slices.SortStableFunc(i.jails, func(a, b jailFile) int {
+		last := func(f jailFile) int { return strings.Count(f.name[max(0, len(f.name)-len(".local")):], ".local") }
+		return cmp.Compare(last(a), last(b))
+	})
+	var names []string
+	all := map[string]map[string]jailValue{"DEFAULT": {}}
+	for n, f := range i.jails {
+		for _, name := range f.names {
+			if all[name] == nil {
+				all[name] = map[string]jailValue{}
+			}
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+			for key, v := range f.sections[name] {
+				v.order = n
+				all[name][key] = v
+			}
+		}
+	}
+	for _, name := range names {
 		if name == "DEFAULT" || name == "INCLUDES" || name == "Definition" {
 			continue
 		}
-		j := jail{Import: i, file: file, name: name, said: maps.Clone(sections["DEFAULT"])}
-		if j.said == nil {
-			j.said = map[string]jailValue{}
-		}
-		maps.Copy(j.said, said)
+		j := jail{Import: i, name: name, said: maps.Clone(all["DEFAULT"])}
+		maps.Copy(j.said, all[name])
 		j.limit(&p)
 	}
 	i.Policies = append(i.Policies, p)
-	return nil
+	i.checkFrom(before)
 }
 
 // A jail counts the failures of clients, and bans them.
 type jail struct {
 	*Import
-	file, name string
-	said       map[string]jailValue
+	name string
+	said map[string]jailValue
 }
 
 // value returns what a key says, or what it does by default, and where.
@@ -111,11 +146,13 @@ func (j jail) value(key, without string) (text, place string) {
 	v, ok := j.said[key]
 	if !ok {
 		for _, w := range j.said { // where the jail stands
-			v.line = max(v.line, w.line)
+			if w.order > v.order || w.order == v.order && w.line > v.line {
+				v = w
+			}
 		}
-		return without, fmt.Sprintf("%s:%d", j.file, v.line)
+		return without, fmt.Sprintf("%s:%d", v.file, v.line)
 	}
-	text, place = v.text, fmt.Sprintf("%s:%d", j.file, v.line)
+	text, place = v.text, fmt.Sprintf("%s:%d", v.file, v.line)
 	for range 5 { // %(bantime)s
 		for other, o := range j.said {
 			text = strings.ReplaceAll(text, "%("+other+")s", o.text)

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"shadow/internal/lazy"
 	"shadow/internal/policy"
 	"shadow/internal/request"
 	"shadow/limit"
@@ -268,6 +269,7 @@ func takeKrakenD(i *Import, docs []doc) {
 			onlyKnown(i.tell, d, e, krakendEndpointWords)
 			path := e.Say("endpoint")
 			set := krakendPath(path).and(within("method", strings.ToUpper(cmp.Or(e.Say("method"), "GET"))))
+			before := len(p.Limits)
 			if part := e.Get("extra_config", krakendRouter); part != nil {
 				p.Limits = append(p.Limits, i.krakend(d, part, set, "endpoint "+path)...)
 			}
@@ -275,8 +277,14 @@ func takeKrakenD(i *Import, docs []doc) {
 				onlyKnown(i.tell, d, b, krakendBackendWords)
 				if part := b.Get("extra_config", krakendProxy); part != nil {
 					i.tell(d.place(part), "calls of the backend count, which are requests to %s where it answers each", path)
+					if calls := cmp.Or(b.Get("concurrent_calls"), e.Get("concurrent_calls")); calls != nil && calls.Text != "1" {
+						i.lose(d.place(calls), "concurrent_calls %s: a request takes as many of the limit of a backend, and here 1", calls.Text)
+					}
 					p.Limits = append(p.Limits, i.krakend(d, part, set, "a backend of "+path)...)
 				}
+			}
+			if len(p.Limits) > before {
+				i.krakendRefusals(d, path, e.Get("extra_config"), d.Get("extra_config"))
 			}
 		}
 		d.Walk(func(key string, part *policy.Tree) bool {
@@ -287,6 +295,21 @@ func takeKrakenD(i *Import, docs []doc) {
 			return true
 		})
 		i.Policies = append(i.Policies, p)
+	}
+}
+
+// krakendRefusing fits parts that decide before the limits of an endpoint.
+// Source: krakend/krakend-ce v2.7.0, handler_factory.go (what is added last is asked first).
+var krakendRefusing = lazy.Regexp(`^(auth/(validator|api-keys|basic)|modifier/lua-endpoint|security/bot-detector)$`)
+
+// krakendRefusals tells of what may answer requests of an endpoint before its limits.
+func (i *Import) krakendRefusals(d doc, path string, configs ...*policy.Tree) {
+	for _, config := range configs {
+		for _, key := range config.Keys() {
+			if krakendRefusing().MatchString(key) {
+				i.lose(d.place(config.Get(key)), "%s may answer requests of %s before a limit counts them; here they count", key, path)
+			}
+		}
 	}
 }
 

@@ -28,6 +28,7 @@ type Import struct {
 	docs  []doc                   // that were not read yet
 	said  map[*policy.Tree]string // what documents are, as --from has it
 	nginx []*nginxConfig
+	jails []jailFile
 }
 
 // A Policy is the limits that one server asks together.
@@ -274,6 +275,7 @@ func unread(text []byte) error {
 // Done reads the documents, takes out what has no limits, and says if that is all.
 func (i *Import) Done() {
 	i.takeNginx()
+	i.takeJails()
 	for _, f := range formats {
 		var docs []doc
 		for _, d := range i.docs {
@@ -287,6 +289,7 @@ func (i *Import) Done() {
 			i.checkFrom(before)
 		}
 	}
+	i.unreadLimits()
 	i.Policies = slices.DeleteFunc(i.Policies, func(p Policy) bool { return len(p.Limits) == 0 })
 	if other := func(p Policy) bool { return !p.nginx && p.byPath() }; i.nginxPaths() && slices.ContainsFunc(i.Policies, other) {
 		i.lose("", "nginx decodes, merges and resolves paths before it looks at them: so do the limits of the other servers here")

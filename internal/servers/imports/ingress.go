@@ -62,6 +62,7 @@ type ingressHost struct {
 	routes      []ingressRoute
 	expressions bool     // whether its paths are some, of whatever kind
 	upstreams   []string // what stands in the place of the host in logs that have none
+	aliases     []string // more names
 }
 
 // An ingressRoute is a location, and which Ingress it is of.
@@ -99,6 +100,7 @@ func (s *ingressHosts) read(i *Import, d doc, of int) {
 		onlyKnown(i.tell, d, rule, "host http")
 		name := strings.ToLower(rule.Say("host"))
 		h := s.host(name)
+		h.aliases = append(h.aliases, i.serverAliases(d)...)
 		h.expressions = h.expressions || ingressNote(notes, "use-regex").Say() == "true" || ingressNote(notes, "rewrite-target") != nil
 		for _, at := range rule.List("http", "paths") {
 			onlyKnown(i.tell, d, at, "path pathtype backend")
@@ -126,7 +128,26 @@ func (s *ingressHosts) read(i *Import, d doc, of int) {
 
 // named are the requests that ask for a host.
 func (s *ingressHosts) named(host string) Set {
-	return within("host", append([]string{host}, s.hosts[host].upstreams...)...)
+	names := []string{host}
+	for _, alias := range s.hosts[host].aliases {
+		if !slices.Contains(s.names, alias) && !slices.Contains(names, alias) { // else it is a server of its own
+			names = append(names, alias)
+		}
+	}
+	return within("host", append(names, s.hosts[host].upstreams...)...)
+}
+
+// serverAliases are more names of the hosts of an Ingress.
+func (i *Import) serverAliases(d doc) (names []string) {
+	at := ingressNote(d.Get("metadata", "annotations"), "server-alias")
+	for _, name := range texts([]*policy.Tree{cmp.Or(at, &policy.Tree{})}) {
+		if strings.HasPrefix(name, "~") {
+			i.lose(d.place(at), "server-alias %s is an expression, and conditions on hosts have none", name)
+			continue
+		}
+		names = append(names, strings.ToLower(name))
+	}
+	return names
 }
 
 // server is the requests that come to the server of a host, which no narrower one takes.
@@ -169,7 +190,13 @@ func (i *Import) share(h *ingressHost, server Set, ingresses []doc, give func(in
 
 func takeIngresses(i *Import, docs []doc) {
 	p := Policy{Name: "ingress-nginx", nginx: true}
-	ingresses := each(docs, "Ingress")
+	ingresses := slices.DeleteFunc(each(docs, "Ingress"), func(d doc) bool {
+		canary := ingressNote(d.Get("metadata", "annotations"), "canary")
+		if canary.Say() == "true" {
+			i.tell(d.place(canary), "Ingress %s is a canary: the limits of the main one hold for its requests", d.Say("metadata", "name"))
+		}
+		return canary.Say() == "true"
+	})
 	var limits [][]ingressLimit
 	servers := ingressHosts{hosts: map[string]*ingressHost{}}
 	for n, d := range ingresses {
@@ -267,6 +294,8 @@ func (i *Import) ingressLimits(d doc) (all []ingressLimit) {
 		case haproxyNote().MatchString(key): // read by another format
 		case strings.HasSuffix(key, "/limit-connections"):
 			i.lose(d.place(at), "%s bounds how many requests are under way at once, which no limit here does", key)
+		case strings.HasPrefix(key, "haproxy-ingress.github.io/limit-"):
+			i.lose(d.place(at), "%s is of HAProxy Ingress, which is not read: write --limit haproxy:N/1s", key)
 		case strings.HasPrefix(key, "ingress.kubernetes.io/limit-"):
 			i.lose(d.place(at), "%s is none that ingress-nginx reads: the name begins with nginx.", key)
 		case notInLimit().MatchString(key), strings.Contains(key, "rate-limit"), strings.Contains(key, "limit-req-"):
@@ -299,6 +328,10 @@ func (i *Import) ingressLimits(d doc) (all []ingressLimit) {
 		} else if n > 0 {
 			all = append(all, ingressLimit{d, at, fmt.Sprintf("nginx:%dr/%s,burst=%d,nodelay", n, kind.unit, n*times), spare})
 		}
+	}
+	if to := cmp.Or(ingressNote(notes, "permanent-redirect"), ingressNote(notes, "temporal-redirect")); to != nil && all != nil {
+		i.tell(d.place(to), "%s answers before limits are asked: those of the Ingress are left out", annotationName(to, d))
+		return nil
 	}
 	return all
 }

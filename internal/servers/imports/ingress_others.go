@@ -241,3 +241,38 @@ func (i *Import) nginxPolicy(p *Policy, d doc, set Set) {
 		cmp.Or(at.Say("rejectCode"), "503")), present(set, words, nil, false)...)
 	i.tell("", "each replica of the controller counts for itself; here one counts all requests")
 }
+
+var otherKey = lazy.Regexp(`(?i)rate[_-]?limit|throttl`)
+
+// unreadLimits tells of limits of products that have no reader: in documents beside those that are read, and in resources
+// of CloudFormation.
+func (i *Import) unreadLimits() {
+	tell := func(d doc, of *policy.Tree, what string) {
+		told := false
+		of.Walk(func(key string, part *policy.Tree) bool {
+			if !told && (otherKey().MatchString(key) && !strings.Contains(strings.ToLower(key), "header") || otherKey().MatchString(what)) {
+				told = true
+				i.lose(d.place(part), "%s: %s is of a product that is not read: write --limit token:RATE/s,burst=BURST or fixed:N/PERIOD", what,
+					cmp.Or(key, d.Say("metadata", "name"), "it"))
+			}
+			return !told
+		})
+	}
+	for _, d := range i.docs {
+		items := []doc{d}
+		if d.Say("kind") == "List" {
+			items = mapped(d.List("items"), func(t *policy.Tree) doc { return doc{t, d.file} })
+		}
+		for _, d := range items {
+			known := slices.ContainsFunc(formats, func(f format) bool { return i.isOf(d, f) })
+			if kind := d.Say("kind"); !known && kind != "CustomResourceDefinition" {
+				tell(d, d.Tree, cmp.Or(kind, "the document"))
+			}
+		}
+		for _, name := range d.Get("Resources").Keys() {
+			if r := d.Get("Resources", name); !strings.HasPrefix(r.Say("Type"), "AWS::WAFv2") {
+				tell(d, r, cmp.Or(r.Say("Type"), name))
+			}
+		}
+	}
+}

@@ -35,30 +35,17 @@ type plugged struct {
 	one  bool // of one consumer: its requests count together
 }
 
-// refusing plugins of Kong and APISIX come before those that limit.
-var refusing = lazy.Regexp(`^(.*-auth(-.*)?|jwt.*|wolf-rbac|oauth2.*|openid-connect|.*-restriction|bot-detection|acl|authz-.*|opa|csrf|` +
-	`uri-blocker|request-(validat|size-limit).*|client-control|cors|saml.*|fault-injection|mocking|(serverless-)?pre-function)$`)
-
-// passing plugins refuse nothing before that, and limiting ones are told where they are read.
-var passing = lazy.Regexp(`^$|^((request|response|route|exit|body)-(transform|rewrite).*|.*-log(ger|ging)?|loggly|syslog|datadog|statsd.*|` +
-	`prometheus|zipkin|skywalking.*|opentelemetry|correlation-id|request-id|real-ip|proxy-.*|redirect|echo|gzip|brotli|(.*-)?post-.*|` +
-	`request-termination|aws-lambda|azure-functions|openwhisk|openfunction|grpc-.*|traffic-split|canary.*|forward-proxy.*|session|` +
-	`degraphql|attach-.*|upstream-timeout|kafka-.*|api-breaker|ai-proxy.*)$|limit|throttl|workflow|service-protection`)
-
-// refusals tells of plugins that refuse requests before limits count them.
-func (i *Import) refusals(all, limits []plugged) {
-	for _, at := range all {
-		switch refuses := refusing().MatchString(at.name); {
-		case !refuses && passing().MatchString(at.name), !slices.ContainsFunc(limits, func(l plugged) bool {
-			return slices.Contains([]string{"rate-limiting", "limit-count", "limit-req"}, l.name) && !at.set.and(l.set).never &&
-				!apart(at.set, l.set) && !disjoint(at.set.c, l.set.c)
-		}):
-		case refuses:
-			i.lose(at.d.place(at.at), "the plugin %s may answer requests before a limit counts them; here they count", at.name)
-		default:
-			i.tell(at.d.place(at.at), "the plugin %s is not known: it is taken to refuse nothing", at.name)
+// closest takes from each set what closer plugins of the same name have.
+func closest(all []plugged) []plugged {
+	slices.SortStableFunc(all, func(a, b plugged) int { return cmp.Compare(b.rank, a.rank) })
+	for n := range all {
+		for _, before := range all[:n] {
+			if before.name == all[n].name && before.rank > all[n].rank && !apart(before.set, all[n].set) {
+				all[n].set = all[n].set.and(before.set.except())
+			}
 		}
 	}
+	return all
 }
 
 func isKong(d doc) bool {
