@@ -224,6 +224,10 @@ var apisixOther = lazy.Regexp(`limit|throttl|workflow`)
 // apisixLimit returns what a plugin limits.
 func (i *Import) apisixLimit(at plugged) (all []Limit) {
 	config, place := at.at, at.d.place(at.at)
+	if at.set.never && apisixOther().MatchString(at.name) {
+		i.tell(place, "%s: no request is known that comes to it", at.name)
+		return nil
+	}
 	switch at.name {
 	case "limit-count":
 		onlyKnown(i.lose, at.d, config, "count timewindow windowtype group rules "+apisixWords)

@@ -111,6 +111,9 @@ func (r *envoyReader) look(d doc, t *policy.Tree, set Set, depth int) {
 		r.tell(d.place(t), "the filter %s is disabled there: it is judged only where a route has settings of its own", t.Say("name"))
 		return
 	}
+	if domains := envoyDomains(t); !slices.Contains(domains, "*") {
+		set = set.and(within("host", domains...))
+	}
 	for _, at := range []*policy.Tree{t.Get("match", "routeConfiguration", "vhost", "name"), t.Get("match", "routeConfiguration", "vhost", "route", "name")} {
 		if at.Say() != "" && isEnvoy(doc{t, d.file}) && !everyHost().MatchString(at.Text) { // a patch of Istio
 			r.lose(d.place(at), "the patch is for what is called %s: it is judged on all requests", at.Text)
@@ -194,12 +197,7 @@ func (r *envoyReader) perFilter(d doc, part *policy.Tree, set Set, depth int) {
 
 // hosts looks at virtual hosts. That with the narrowest of the domains that fit gets a request.
 func (r *envoyReader) hosts(d doc, list []*policy.Tree, set Set, depth int) {
-	domains := mapped(list, func(host *policy.Tree) []string {
-		return mapped(host.List("domains"), func(h *policy.Tree) string {
-			name, _, _ := strings.Cut(strings.ToLower(h.Text), ":")
-			return name
-		})
-	})
+	domains := mapped(list, envoyDomains)
 	for n, host := range list {
 		var others []string
 		for _, name := range slices.Concat(slices.Concat(domains[:n]...), slices.Concat(domains[n+1:]...)) {
@@ -208,14 +206,19 @@ func (r *envoyReader) hosts(d doc, list []*policy.Tree, set Set, depth int) {
 			}
 		}
 		own := set
-		if !slices.Contains(domains[n], "*") {
-			own = own.and(within("host", domains[n]...))
-		}
 		if others != nil {
 			own = own.and(within("host", others...).except())
 		}
 		r.look(d, host, own, depth+1)
 	}
+}
+
+// envoyDomains returns the domains of a virtual host, without ports.
+func envoyDomains(host *policy.Tree) []string {
+	return mapped(host.List("domains"), func(h *policy.Tree) string {
+		name, _, _ := strings.Cut(strings.ToLower(h.Text), ":")
+		return name
+	})
 }
 
 // routes looks at routes. The first that fits gets a request.

@@ -100,17 +100,18 @@ func (r *gatewayReader) find(d doc, n int) {
 // target takes down that a policy is for a route or a Gateway, or for a section of it.
 func (r *gatewayReader) target(place, kind, name, section string, of int) {
 	t := gatewayTarget{policy: of, rank: min(1, len(section))}
+	if kind != "Gateway" {
+		t.rank += 2
+	}
 	var sets []Set
 	for _, route := range r.kinds["HTTPRoute"] {
-		set := r.httpRoute(route, "")
 		switch {
 		case kind == "HTTPRoute" && route.Say("metadata", "name") == name:
-			t.rank += 2
 			sets = append(sets, r.httpRoute(route, section))
 		case kind == "Gateway" && slices.ContainsFunc(route.List("spec", "parentRefs"), func(parent *policy.Tree) bool {
 			return parent.Say("name") == name && (section == "" || cmp.Or(parent.Say("sectionName"), section) == section)
 		}):
-			sets = append(sets, set)
+			sets = append(sets, r.httpRoute(route, ""))
 		}
 	}
 	switch t.known = sets != nil; {

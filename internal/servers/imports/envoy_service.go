@@ -184,13 +184,18 @@ func (r *envoyReader) window(p *Policy, d doc, at *policy.Tree, a envoyAction) {
 
 // locals adds the limits of local filters. Settings that are closest to a request hold.
 func (r *envoyReader) locals() {
-	p := Policy{Name: "envoy-local", Combine: "in-turn"}
+	p, places := Policy{Name: "envoy-local", Combine: "in-turn"}, map[*policy.Tree]bool{}
+	for _, l := range r.local {
+		if n := len(l.of); n > 0 {
+			places[l.of[n-1]] = true
+		}
+	}
 	for n, l := range r.local {
 		if l.off {
 			continue
 		}
 		r.anotherFilter(l, r.local[:n])
-		l.set = l.set.minus(r.closer(&l))
+		l.set = l.set.minus(r.closer(&l, places))
 		r.filter(&p, l)
 	}
 	if len(p.Limits) > 0 {
@@ -199,11 +204,12 @@ func (r *envoyReader) locals() {
 	r.Policies = append(r.Policies, p)
 }
 
-// closer are the requests of the settings that override others, but not of those that override these in turn.
-func (r *envoyReader) closer(l *envoyLocal) (sets []Set) {
+// closer are the requests of the settings that override others, but not of those that override these in turn: in the places
+// that have settings.
+func (r *envoyReader) closer(l *envoyLocal, places map[*policy.Tree]bool) (sets []Set) {
 	for n := range r.local {
 		over := &r.local[n]
-		if over.overrides(l) && !slices.ContainsFunc(r.local, func(o envoyLocal) bool { return o.overrides(l) && over.overrides(&o) }) {
+		if over.overrides(l) && !slices.ContainsFunc(over.of[len(l.of):len(over.of)-1], func(t *policy.Tree) bool { return places[t] }) {
 			sets = append(sets, over.set)
 		}
 	}

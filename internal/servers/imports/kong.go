@@ -40,8 +40,8 @@ func closest(all []plugged) []plugged {
 	slices.SortStableFunc(all, func(a, b plugged) int { return cmp.Compare(b.rank, a.rank) })
 	for n := range all {
 		for _, before := range all[:n] {
-			if before.name == all[n].name && before.rank > all[n].rank && !apart(before.set, all[n].set) {
-				all[n].set = all[n].set.and(before.set.except())
+			if before.name == all[n].name && before.rank > all[n].rank {
+				all[n].set = all[n].set.minus([]Set{before.set})
 			}
 		}
 	}

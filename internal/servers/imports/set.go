@@ -98,7 +98,10 @@ func (s Set) and(other Set) Set {
 
 // minus are the requests of a set that are in none of others.
 func (s Set) minus(others []Set) Set {
-	return s.and(union(slices.DeleteFunc(slices.Clone(others), func(o Set) bool { return apart(o, s) || disjoint(o.c, s.c) })...).except())
+	if !s.isAll() {
+		others = slices.DeleteFunc(slices.Clone(others), func(o Set) bool { return apart(o, s) || disjoint(o.c, s.c) })
+	}
+	return s.and(union(others...).except())
 }
 
 // index returns where conditions stand among others, or -1. Sets have hundreds of them, and each is large.

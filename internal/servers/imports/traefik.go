@@ -27,7 +27,7 @@ func isTraefik(d doc) bool {
 		strings.Contains(d.Say("apiVersion"), "traefik") && (kind == "Middleware" || kind == "IngressRoute") ||
 		kind == "Ingress" && d.Get("metadata", "annotations", traefikNote+"middlewares") != nil ||
 		kind == "List" && slices.ContainsFunc(each([]doc{d}, "Middleware", "IngressRoute", "Ingress"), isTraefik) ||
-		len(traefikLabels(d)) > 0 || len(entryMiddlewares(d)) > 0 || hidesContainers(d)
+		len(traefikLabels(d)) > 0 || slices.ContainsFunc(entryPoints(d), entryPoint.asks) || hidesContainers(d)
 }
 
 // A traefikRouter gets the requests of a rule.
@@ -51,17 +51,19 @@ type traefikConfig struct {
 	entries     []entryPoint
 }
 
-// An entryPoint has middlewares, which all its routers ask first.
+// An entryPoint may have middlewares, which all its routers ask first.
 type entryPoint struct {
 	name, place string
 	middlewares []string
 }
 
+func (e entryPoint) asks() bool { return len(e.middlewares) > 0 }
+
 func takeTraefik(i *Import, docs []doc) {
 	c := &traefikConfig{Import: i, middlewares: map[string]doc{}, known: map[string]string{}}
 	hidden := slices.ContainsFunc(docs, hidesContainers)
 	for _, d := range docs {
-		c.entries = append(c.entries, entryMiddlewares(d)...)
+		c.entries = append(c.entries, entryPoints(d)...)
 		c.dynamic(doc{field(d.Tree, "http"), d.file}, false)
 		for _, labels := range traefikLabels(d) {
 			if enable := labels.Say("traefik", "enable"); enable == "false" || enable == "" && hidden {
@@ -262,16 +264,20 @@ func (c *traefikConfig) policy() Policy {
 
 // enter puts the middlewares of its entry points before those of a router.
 func (c *traefikConfig) enter(r *traefikRouter) {
-	var of []entryPoint
+	var of, others []entryPoint
 	for _, e := range c.entries {
-		if len(r.entries) == 0 || slices.ContainsFunc(r.entries, func(name string) bool { return strings.EqualFold(name, e.name) }) {
+		switch {
+		case len(r.entries) > 0 && !slices.ContainsFunc(r.entries, func(name string) bool { return strings.EqualFold(name, e.name) }):
+		case len(e.middlewares) > 0 && (of == nil || slices.Equal(of[0].middlewares, e.middlewares)):
 			of = append(of, e)
+		default:
+			others = append(others, e)
 		}
 	}
-	if len(of) == 0 {
+	if of == nil {
 		return
 	}
-	if len(of) > 1 || len(r.entries) != 1 {
+	if len(others) > 0 || len(r.entries) > len(of) {
 		c.lose(of[0].place, "the middlewares of entry point %s are judged on all requests of router %s, from whichever entry point", of[0].name, r.name)
 	}
 	r.middlewares = slices.Concat(of[0].middlewares, r.middlewares)

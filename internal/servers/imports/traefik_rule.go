@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -168,22 +169,29 @@ func hidesContainers(d doc) (hides bool) {
 }
 
 var (
-	hiding     = lazy.Regexp(`(?i)^providers\.\w+\.exposedbydefault=false$`)
-	entryFlags = lazy.Regexp(`(?i)^entrypoints\.([^.]+)\.http\.middlewares=(.+)$`)
+	hiding    = lazy.Regexp(`(?i)^providers\.\w+\.exposedbydefault=false$`)
+	entryFlag = lazy.Regexp(`(?i)^entrypoints\.([^.]+)\.(address|http\.middlewares)=(.+)$`)
 )
 
-// entryMiddlewares are the entry points of a static configuration, or of arguments, that have middlewares.
-func entryMiddlewares(d doc) (all []entryPoint) {
+// entryPoints returns those of a static configuration, or of arguments.
+func entryPoints(d doc) (all []entryPoint) {
 	for _, flag := range traefikFlags(d) {
-		if m := entryFlags().FindStringSubmatch(flag.Text); m != nil {
-			all = append(all, entryPoint{m[1], d.place(flag), texts([]*policy.Tree{{Text: m[2]}})})
+		m := entryFlag().FindStringSubmatch(flag.Text)
+		if m == nil {
+			continue
+		}
+		at := slices.IndexFunc(all, func(e entryPoint) bool { return strings.EqualFold(e.name, m[1]) })
+		if at < 0 {
+			at, all = len(all), append(all, entryPoint{name: m[1]})
+		}
+		if m[2] != "address" {
+			all[at].place, all[at].middlewares = d.place(flag), texts([]*policy.Tree{{Text: m[3]}})
 		}
 	}
 	entries := field(d.Tree, "entryPoints")
 	for _, name := range entries.Keys() {
-		if m := field(entries.Get(name), "http", "middlewares"); m != nil {
-			all = append(all, entryPoint{name, d.place(m), texts(m.List())})
-		}
+		m := field(entries.Get(name), "http", "middlewares")
+		all = append(all, entryPoint{name, d.place(m), texts(m.List())})
 	}
 	return all
 }
