@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -98,17 +99,36 @@ func readJails(i *Import, file string, text []byte) error {
 	return nil
 }
 
-// takeJails adds the limits of the jails of all files. What a later file says holds, and those that end in .local are last.
+// takeJails adds the limits of the jails of each folder, whose files are one: what a later one says holds, and those that
+// end in .local are last.
 // Source: fail2ban/fail2ban aede895, man/jail.conf.5 (CONFIGURATION FILES FORMAT).
 func (i *Import) takeJails() {
-	before, p := len(i.Policies), Policy{Name: "fail2ban"}
-	slices.SortStableFunc(i.jails, func(a, b jailFile) int {
-		last := func(f jailFile) int { return strings.Count(f.name[max(0, len(f.name)-len(".local")):], ".local") }
-		return cmp.Compare(last(a), last(b))
-	})
+	before, folders := len(i.Policies), map[string][]jailFile{}
+	var names []string
+	for _, f := range i.jails {
+		folder := filepath.Clean(strings.TrimSuffix(filepath.Dir(f.name), "jail.d"))
+		if folders[folder] == nil {
+			names = append(names, folder)
+		}
+		folders[folder] = append(folders[folder], f)
+	}
+	for _, name := range names {
+		files := folders[name]
+		slices.SortStableFunc(files, func(a, b jailFile) int {
+			last := map[bool]int{true: 1}
+			return cmp.Compare(last[filepath.Ext(a.name) == ".local"], last[filepath.Ext(b.name) == ".local"])
+		})
+		i.folderOfJails(files)
+	}
+	i.checkFrom(before)
+}
+
+// folderOfJails adds the limits of files that are read as one, in their order.
+func (i *Import) folderOfJails(files []jailFile) {
+	p := Policy{Name: "fail2ban"}
 	var names []string
 	all := map[string]map[string]jailValue{"DEFAULT": {}}
-	for n, f := range i.jails {
+	for n, f := range files {
 		for _, name := range f.names {
 			if all[name] == nil {
 				all[name] = map[string]jailValue{}
@@ -131,7 +151,6 @@ func (i *Import) takeJails() {
 		j.limit(&p)
 	}
 	i.Policies = append(i.Policies, p)
-	i.checkFrom(before)
 }
 
 // A jail counts the failures of clients, and bans them.

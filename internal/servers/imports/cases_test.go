@@ -462,12 +462,13 @@ func TestBesideWhatGuidesHave(t *testing.T) {
 	}
 }
 
-// Files of fail2ban are one configuration: what those that end in .local say holds, whatever stands first.
+// Files of fail2ban in a folder are one: what those that end in .local say holds, whatever stands first.
 func TestJailsOfSeveralFiles(t *testing.T) {
 	i := new(Import)
 	for _, f := range []struct{ name, text string }{
 		{"jail.local", "[nginx-req]\nenabled = true\nfindtime = 3m\n"},
 		{"jail.conf", "[DEFAULT]\nbantime = 2h\nmaxretry = 4\nignoreip = 192.0.2.0/24\n[nginx-req]\nmaxretry = 9\nfindtime = 8m\n[sshd]\nmaxretry = 2\n"},
+		{"other/jail.d/x.local", "[nginx-req]\nenabled = true\nfindtime = 3m\n"},
 	} {
 		if err := i.Add(f.name, []byte(f.text), "fail2ban"); err != nil {
 			t.Fatal(err)
@@ -477,7 +478,7 @@ func TestJailsOfSeveralFiles(t *testing.T) {
 	text := written(t, i)
 	for _, want := range []string{
 		"# jail.conf:6 jail nginx-req\n", "limit: 'fail2ban:9/3m,bantime=2h'\n        match: {not: {network: '192.0.2.0/24'}}\n",
-		"# jail.conf:9: jail sshd is not enabled here\n",
+		"# jail.conf:9: jail sshd is not enabled here\n", "limit: 'fail2ban:5/3m,bantime=10m'\n",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in it:\n%s", want, text)
