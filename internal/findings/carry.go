@@ -7,7 +7,7 @@ type sharer interface{ share(c traffic.Carrier) }
 
 // Carry carries what was seen. All requests of a client must be those of one Look. Two things do not add up: bursts of
 // refusals are held against the other requests of their Look, and of an origin that stands behind several clients more
-// entries are looked at.
+// entries are looked at, and it is new to several Looks.
 func (l *Look) Carry(c traffic.Carrier) {
 	c.Sum(&l.total)
 	c.Counts(traffic.ActionName, &l.actions)

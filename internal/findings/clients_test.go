@@ -182,7 +182,7 @@ func TestWhoTheClientsAre(t *testing.T) {
 			for i := range 20 {
 				w.visit(3600*w.Float64(), w.browser(), fmt.Sprintf("203.0.7.%d", i), 9, "10.0.0.1")
 			}
-		}, "stop proxy_as_client", "20 real ones behind 1 address (10.0.0.1); try --client-from x-forwarded-for --trusted-proxy 10.0.0.1"},
+		}, "stop proxy_as_client", "20 real ones behind 1 address (10.0.0.1); trust them only if they are yours; try --client-from x-forwarded-for --trusted-proxy 10.0.0.1"},
 		"a delivery network with a header": {func(w *town) {
 			for i := range 20 {
 				for range 40 {
@@ -277,6 +277,18 @@ func TestWhoTheClientsAre(t *testing.T) {
 				w.hit(float64(i), "198.51.100.66", "GET /shop/1", 200, curl, fmt.Sprintf("%d.%d.3.4", 20+w.IntN(60), w.IntN(256)))
 			}
 		}, "stop proxy_as_client, warn forged_forwarded_for", "60 real ones behind 1 address"},
+		"a client that writes headers as many browsers": {func(w *town) {
+			w.people(150)
+			for i := range 1100 {
+				w.hit(float64(i), "198.51.100.66", "GET /shop/1", 200, w.browser(), fmt.Sprintf("%d.%d.%d.4", 20+w.IntN(60), w.IntN(256), w.IntN(256)))
+			}
+		}, "warn forged_forwarded_for", "1,100 requests of 1 address"},
+		"a proxy beside visitors that come past it": {func(w *town) {
+			w.people(150)
+			for i := range 300 {
+				w.visit(float64(i), w.browser(), fmt.Sprintf("%d.%d.%d.4", 20+w.IntN(60), w.IntN(256), w.IntN(256)), 2, "198.51.100.66")
+			}
+		}, "info shared_addresses, warn proxy_as_client", "trust them only if they are yours"},
 		"entries that are no addresses": {func(w *town) {
 			w.people(150)
 			for i := range 15 {

@@ -13,8 +13,7 @@ import (
 )
 
 // Any client can write headers of proxies. A proxy's clients differ in their agents and come again; a client that makes
-// addresses up does so for each request, with the same agent. What is counted per address looks at its first requests
-// only, so that no client makes it grow.
+// addresses up does so for each request. With one agent its first requests show it, with changing ones a thousand do.
 
 // behind holds what headers of proxies say of the clients behind clients.
 type behind struct {
@@ -33,6 +32,7 @@ type entries struct {
 	first    [4]uint64 // a set of the first entries
 	agents   uint64    // a set of the agents
 	origins  int64     // of a client: requests whose list names an origin; of an origin: the mark of who did, 0: several
+	fresh    int64     // of a client: origins that were new, less usualVisits for each request of one that was not
 }
 
 // Of the first mostLooked requests of an address, from leastLooked on, so many percent of the first entries must differ
@@ -42,6 +42,14 @@ const (
 	leastLooked  = 32
 	variedShare  = 80
 	forgedAgents = 2
+)
+
+// Origins are made up, whatever the agents, if one in usualVisits comes again at most, of leastFresh and more. Where all
+// requests have a list, a proxy is in front: then visitors may come once.
+const (
+	usualVisits  = 10
+	leastFresh   = 1000
+	leastWithout = 5 // percent of all requests without a list
 )
 
 func (l *behind) take(b *traffic.Batch, agents []agent, name func(int32) string) {
@@ -63,6 +71,11 @@ func (l *behind) take(b *traffic.Batch, agents []agent, name func(int32) string)
 		}
 		peer.origins++
 		at := l.origins[origin]
+		if at != nil {
+			peer.fresh -= usualVisits
+		} else if len(l.origins) < mostOrigins {
+			peer.fresh++
+		}
 		if at == nil || at.origins != 0 {
 			at = l.origin(origin, markOf(name(b.Client[row])))
 		}
@@ -121,7 +134,12 @@ func (e *entries) varied() bool {
 
 // forger reports whether a client makes up what it sends in the headers of proxies. One on a private network is ours.
 func (l *clients) forger(id int32, e *entries) bool {
-	return e.varied() && !match.IsPrivate(l.address(id))
+	without := l.total
+	for _, n := range l.behind.requests {
+		without -= n
+	}
+	fresh := e.fresh >= leastFresh && 100*without >= leastWithout*l.total
+	return (fresh || e.varied()) && !match.IsPrivate(l.address(id))
 }
 
 // forged tells of entries that proxies have not written.
@@ -150,7 +168,7 @@ func (l *clients) forged(s *ingest.Stats) []Finding {
 	}
 	switch {
 	case made > 0:
-		f.Evidence = fmt.Sprintf("%s of %s carry another first entry in %s each time, with the same agent: it is made up",
+		f.Evidence = fmt.Sprintf("%s of %s carry another first entry in %s each time, as no proxy does: it is made up",
 			format.Count(made, "request"), addresses(makers), header)
 		if nobody > 0 {
 			f.Evidence += fmt.Sprintf("; in %s it belongs to no host", format.Count(nobody, "request"))

@@ -70,11 +70,8 @@ func (l *clients) headerDiffers(s *ingest.Stats) (f Finding, found bool) {
 	if l.behind.many {
 		clients = "more than " + clients
 	}
-	f.Evidence = fmt.Sprintf("%s in %s of requests names another client than the log's address: %s behind %s", header,
-		format.Percentage(100*float64(f.Share)), clients, l.named(peers))
-	if f.Severity == Warn {
-		f.Evidence += "; trust them only if they are yours"
-	}
+	f.Evidence = fmt.Sprintf("%s in %s of requests names another client than the log's address: %s behind %s; trust them only "+
+		"if they are yours", header, format.Percentage(100*float64(f.Share)), clients, l.named(peers))
 	if f.Remedy = trust(l.addressesOf(peers)); f.Remedy == "" {
 		f.Evidence += "; they lie too far apart for a few networks to hold them: are they proxies? If so, name their networks " +
 			"with --trusted-proxy, from the list of their operator"
