@@ -43,15 +43,15 @@ const (
 	refusal
 )
 
-// answers holds the answer of each status. Statuses that a client brings about by what it asks for, and those of
-// gateways whose server is down, are admitted ones.
+// answers holds the answer of each status. Statuses that a client brings about by what it asks for, those of a business
+// (402, a card is declined; 409, a seat is taken), and those of gateways whose server is down, are admitted ones.
 var answers = func() (all [1000]answer) {
-	for status := 402; status < 1000; status++ {
+	for status := 403; status < 1000; status++ {
 		all[status] = maybe
 	}
 	for _, status := range []int{
-		404, 405, 406, 407, 408, 410, 411, 412, 413, 414, 415, 416, 417, 422, 426, 499,
-		501, 502, 504, 505, 507, 508, 511, 521, 522, 523, 524, 525, 526,
+		404, 405, 406, 407, 408, 409, 410, 411, 412, 413, 414, 415, 416, 417, 421, 422, 423, 424, 425, 426, 428, 431, 451, 499,
+		501, 502, 504, 505, 506, 507, 508, 510, 511, 521, 522, 523, 524, 525, 526,
 	} {
 		all[status] = admitted
 	}

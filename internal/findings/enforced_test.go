@@ -137,6 +137,11 @@ func TestNotEnforced(t *testing.T) {
 			town.send("192.0.2.1", "/shop", at+5*limit.Second, 60, 404)
 			town.send("192.0.2.2", "/shop", at+6*limit.Second, 30, 200)
 		},
+		"seats that are taken": func(town *street, at limit.Time) {
+			town.send("192.0.2.1", "/shop", at, 20, 200)
+			town.send("192.0.2.1", "/shop", at+5*limit.Second, 60, 409)
+			town.send("192.0.2.2", "/shop", at+6*limit.Second, 30, 200)
+		},
 		"no peak": func(town *street, at limit.Time) {
 			town.send("192.0.2.1", "/shop", at, 9, 200)
 			town.send("192.0.2.1", "/shop", at+5*limit.Second, 60, 403)
