@@ -143,3 +143,27 @@ func TestClock(t *testing.T) {
 	future := look(Options{Now: 1}, ingest.Stats{Counts: ingest.Counts{Parsed: 4}, LastAt: limit.Week}, some(4))
 	want(t, "the future", future, "clock", Warn, NoShare, "")
 }
+
+// Times in whole minutes are no times of requests, unless the log is short or of a few jobs.
+func TestCoarseTimes(t *testing.T) {
+	for _, c := range []struct {
+		clients     int
+		grain, span limit.Time
+		want        Severity
+	}{
+		{20, limit.Minute, limit.Hour, Stop}, {20, 10 * limit.Second, limit.Hour, Warn}, {20, limit.Second, limit.Hour, Info},
+		{19, limit.Minute, limit.Hour, Info}, {20, limit.Minute, limit.Minute, Info},
+	} {
+		town := newStreet()
+		for i := range c.clients {
+			town.send(fmt.Sprint("client ", i), "/", 0, 11, 200)
+		}
+		s := ingest.Stats{Counts: ingest.Counts{Parsed: int64(town.b.Len())}, LastAt: c.span, Resolution: c.grain}
+		found := look(town.o, s, town.b)
+		if c.want == Info {
+			want(t, fmt.Sprint(c), found, "whole_seconds", Info, 1, "--band")
+		} else {
+			want(t, fmt.Sprint(c), found, "clock", c.want, 1, "")
+		}
+	}
+}

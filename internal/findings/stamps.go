@@ -1,6 +1,8 @@
 package findings
 
 import (
+	"fmt"
+
 	"shadow/internal/traffic/ingest"
 	"shadow/limit"
 	"shadow/report/format"
@@ -16,7 +18,9 @@ func (l *stamps) find(s *ingest.Stats) (found []Finding) {
 	if l.total == 0 {
 		return nil
 	}
-	if s.Resolution >= limit.Second && !l.Read.Band {
+	if f, told := l.coarse(s); told {
+		found = append(found, f)
+	} else if s.Resolution >= limit.Second && !l.Read.Band {
 		found = append(found, Finding{
 			Code: "whole_seconds", Severity: Info, Share: 1, Remedy: "--band",
 			Evidence: "timestamps are whole seconds: within a second, requests are judged in the order logged",
@@ -30,4 +34,19 @@ func (l *stamps) find(s *ingest.Stats) (found []Finding) {
 		})
 	}
 	return found
+}
+
+// coarse tells of times that all are multiples of more than a second. In a short log, or one of a few jobs at fixed
+// times, they are so by chance.
+func (l *stamps) coarse(s *ingest.Stats) (f Finding, told bool) {
+	if s.Resolution <= limit.Second || l.total < mustRequests || s.LastAt-s.FirstAt < mustSpan || l.seen.senders() < mustClients {
+		return f, false
+	}
+	f = Finding{Code: "clock", Severity: Warn, Share: 1}
+	what := "10 seconds"
+	if s.Resolution >= limit.Minute {
+		f.Severity, what = Stop, "a minute"
+	}
+	f.Evidence = fmt.Sprintf("all timestamps are multiples of %s: what came within it seems to come at once, and no limit can be judged finer", what)
+	return f, true
 }

@@ -58,21 +58,21 @@ type intake struct {
 // rows holds the requests of one block, and counts of its lines.
 type rows struct {
 	traffic.Batch
-	counts              Counts // but for Late
-	line                int64  // of the block, from 1, with comments
-	comments            int64
-	strange             strangers
-	refusals            int64
-	untimed             int64      // that do not tell how long they took, where that is needed
-	marked              uint64     // the scopes that some request is in
-	valued              uint64     // the parts of keys that some request had
-	fields              uint64     // the fields that tiers go by and some request had
-	first, stamp        limit.Time // of the first line and the latest
-	steps               Steps
-	zones               Zones
-	subsecond, submilli bool      // whether a stamp has a fraction of a second, of a millisecond
-	faults              []FaultAt // the first few, with the line counted from the start of the block
-	times               StageTimes
+	counts       Counts // but for Late
+	line         int64  // of the block, from 1, with comments
+	comments     int64
+	strange      strangers
+	refusals     int64
+	untimed      int64      // that do not tell how long they took, where that is needed
+	marked       uint64     // the scopes that some request is in
+	valued       uint64     // the parts of keys that some request had
+	fields       uint64     // the fields that tiers go by and some request had
+	first, stamp limit.Time // of the first line and the latest
+	steps        Steps
+	zones        Zones
+	grain        uint8     // of grains: the coarsest that all stamps are multiples of
+	faults       []FaultAt // the first few, with the line counted from the start of the block
+	times        StageTimes
 }
 
 // fill replaces what r held by the rows of one block.
@@ -152,6 +152,9 @@ func (in *intake) scan(r *rows, lines *parse.Lines) int {
 	return n
 }
 
+// grains hold how coarse stamps may be.
+var grains = [...]limit.Time{limit.Minute, 10 * limit.Second, limit.Second, limit.Millisecond, limit.Microsecond}
+
 // see notes how precise a stamp is.
 func (r *rows) see(stamp limit.Time) {
 	if r.counts.Parsed == 1 {
@@ -160,9 +163,8 @@ func (r *rows) see(stamp limit.Time) {
 		r.steps.step(r.stamp, stamp)
 	}
 	r.stamp = stamp
-	if f := stamp % limit.Second; f != 0 {
-		r.subsecond = true
-		r.submilli = r.submilli || f%limit.Millisecond != 0
+	for stamp%grains[r.grain] != 0 {
+		r.grain++
 	}
 }
 

@@ -213,6 +213,8 @@ func TestReaderResolution(t *testing.T) {
 		stamps string // two inputs of two lines each
 		want   limit.Time
 	}{
+		"minutes":      {"12:00:00 12:01:00 12:02:00 12:03:00", limit.Minute},
+		"tens":         {"12:00:00 12:01:00 12:02:00 12:03:10", 10 * limit.Second},
 		"seconds":      {"12:00:00 12:00:01 12:00:02 12:00:03", limit.Second},
 		"milliseconds": {"12:00:00.000 12:00:01.000 12:00:02.000 12:00:03.120", limit.Millisecond},
 		"microseconds": {"12:00:00.000001 12:00:01.000 12:00:02.000 12:00:03.500", limit.Microsecond},

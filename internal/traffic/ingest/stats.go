@@ -31,7 +31,7 @@ type Stats struct {
 	LastAt        limit.Time
 	Days          int64      // with such a request; 0: not known
 	Whole         int64      // of the requests that count: from inputs stamped in whole seconds; 0 unless Options.Band
-	Resolution    limit.Time // of the stamps: limit.Second, Millisecond or Microsecond
+	Resolution    limit.Time // of the stamps: the coarsest of grains that all are multiples of
 	HasAgents     bool       // whether any format that was read has a user agent
 	HasUpstream   bool       // whether any has upstream times
 	Untimed       int64      // requests that do not tell how long they took; 0 unless Options.Took
@@ -120,17 +120,12 @@ func Finer(a, b limit.Time) limit.Time {
 	return a
 }
 
-// resolution returns the resolution of the finest timestamp of the rows, 0 without any.
+// resolution returns the grain of the timestamps of the rows, 0 without any.
 func (r *rows) resolution() limit.Time {
-	switch {
-	case r.submilli:
-		return limit.Microsecond
-	case r.subsecond:
-		return limit.Millisecond
-	case r.counts.Parsed > 0:
-		return limit.Second
+	if r.counts.Parsed == 0 {
+		return 0
 	}
-	return 0
+	return grains[r.grain]
 }
 
 // note keeps the first faults, with their places in the whole input, if reading began at its beginning.
