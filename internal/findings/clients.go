@@ -28,6 +28,8 @@ type client struct {
 	errors   uint32                     // answers with 4xx, but for those of logins and limits
 	files    uint32                     // requests for files of pages
 	kinds    uint64                     // of browsers: a set of useragent.Kinds
+	pages    uint32                     // asked for, as a set for partial
+	referers uint32                     // likewise, those that files came from
 	peak                                // for enforced
 }
 

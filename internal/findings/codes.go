@@ -20,6 +20,7 @@ var means = map[string]string{
 	"key_missing":          "who leaves out what a limit counts by is limited as a client, by address",
 	"one_network":          "limits by address see many small clients where one network sends; one by network would see it",
 	"own_server":           besides,
+	"partial":              "who sends a request a second seems to send a tenth of that in a sample of a tenth: limits come out too strict",
 	"password_guessed":     "the limit comes too late for these accounts",
 	"proxy_as_client":      "a limit by address counts many people as one, and refuses them together",
 	"secrets_served":       "what was served is known to strangers: a limit does not take it back",

@@ -86,15 +86,17 @@ func (f *Finding) String() string {
 	return f.Evidence + "; try " + f.Remedy
 }
 
-// rank returns 0 for what an attack got, which matters more than how much it sent, and else 1.
+// rank returns 0 for what an attack got, which matters more than how much it sent, and for what makes every figure too
+// small or too large; else 1.
 func (f *Finding) rank() int {
-	if f.Code == "secrets_served" || f.Code == "password_guessed" {
+	switch f.Code {
+	case "secrets_served", "password_guessed", "partial", "copies":
 		return 0
 	}
 	return 1
 }
 
-// ByEffect orders findings: by severity, what an attack got first, then by the requests concerned, then by code.
+// ByEffect orders findings: by severity, then by rank, then by the requests concerned, then by code.
 func ByEffect(f, g Finding) int {
 	return cmp.Or(cmp.Compare(f.Severity, g.Severity), cmp.Compare(f.rank(), g.rank()), cmp.Compare(g.Share, f.Share), cmp.Compare(f.Code, g.Code))
 }

@@ -95,6 +95,7 @@ var lookers = []func(*seen) looker{
 	func(all *seen) looker { return &enforced{seen: all} },
 	func(all *seen) looker { return &networks{seen: all, checked: map[claim]uint32{}} },
 	func(all *seen) looker { return &keyless{seen: all} },
+	func(all *seen) looker { return &partial{seen: all} },
 }
 
 // A Look gathers findings while a log is read.

@@ -19,7 +19,7 @@ var kinds = map[string]string{
 	"accounts": "accounts", "admin_indexed": "indexed", "attacker": "attack", "bot_network": "network", "client_missing": "clients", "clock": "clock", "copies": "copies",
 	"enforced": "enforced", "few_clients": "few", "forged_crawler": "forged", "forged_forwarded_for": "forged", "health_check": "monitors",
 	"heavy_client": "heavy", "inner_hosts": "inner", "no_agents": "agents", "one_network": "network", "own_server": "own",
-	"password_guessed": "break-in", "proxy_as_client": "proxy", "secrets_served": "leak", "shared_addresses": "offices", "short_log": "short",
+	"partial": "partial", "password_guessed": "break-in", "proxy_as_client": "proxy", "secrets_served": "leak", "shared_addresses": "offices", "short_log": "short",
 }
 
 // A notable is a finding or a warning on the screen.

@@ -266,6 +266,9 @@ func (t *ClueFinder) owns(host, site []byte) bool {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
+// FrontPage is the first page of a site.
+var FrontPage = pageOf([]byte("/"))
+
 // pageOf returns a hash of a target without its fragment, never 0.
 func pageOf(target []byte) uint16 {
 	if i := bytes.IndexByte(target, '#'); i >= 0 {
