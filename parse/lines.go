@@ -18,6 +18,7 @@ type Lines struct {
 
 	data []byte // the block
 	at   int    // where its next line begins
+	from int    // where the one before it began
 
 	plain bool     // whether plain lines are read by their index; if not, there is none
 	marks []uint32 // the index of a part of the block; its room is used again
@@ -86,6 +87,7 @@ func (l *Lines) More() bool { return l.at < len(l.data) }
 // Next parses the next line into r, as Parser.Parse does. A line that is empty or longer than MaxLine is a Fault
 // whatever its format. Of a line with a Fault it returns the text, without its line ending.
 func (l *Lines) Next(r *Record) (line []byte, fault Fault) {
+	l.from = l.at
 	if l.plain && l.readPlain(r) {
 		return nil, Fault{}
 	}
@@ -102,6 +104,9 @@ func (l *Lines) Next(r *Record) (line []byte, fault Fault) {
 	}
 	return line, l.parser.Parse(line, r)
 }
+
+// Text returns the line that was read last, with its ending. It is a part of the block.
+func (l *Lines) Text() []byte { return l.data[l.from:l.at] }
 
 // index returns the marks of the next line and what they count from. There may be fewer than wanted.
 func (l *Lines) index(wanted int) []uint32 {

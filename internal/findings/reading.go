@@ -16,7 +16,10 @@ import (
 // namesShown is the most files, or actions, that a finding names.
 const namesShown = 3
 
-// copies looks at the files that hold the same lines.
+// mostTwins is the share of lines that may be the same as the one before, by a flood of one client.
+const mostTwins = 0.1
+
+// copies looks at the files that hold the same lines, and at lines that stand twice.
 type copies struct{ silent }
 
 func (copies) find(s *ingest.Stats) (all []Finding) {
@@ -44,6 +47,17 @@ func (copies) find(s *ingest.Stats) (all []Finding) {
 			Code: "copies", Severity: Warn, Share: NoShare,
 			Evidence: fmt.Sprintf("%s may repeat another, too short to prove a copy, so their lines count: %s",
 				format.Count(int64(n), "file"), format.List(names, namesShown)),
+		})
+	}
+	var twins int64
+	for i := range s.Inputs {
+		twins += s.Inputs[i].Twins
+	}
+	if share := ShareOf(twins, s.Parsed); share >= mostTwins {
+		all = append(all, Finding{
+			Code: "copies", Severity: Warn, Share: share,
+			Evidence: fmt.Sprintf("%s of %s are the line before once more, to the millisecond: something writes or collects lines twice",
+				format.Thousands(twins), format.Count(s.Parsed, "line")),
 		})
 	}
 	return all

@@ -25,6 +25,12 @@ func TestCopies(t *testing.T) {
 	want(t, "sure", look(Options{}, ingest.Stats{Copies: sure}), "copies", Info, NoShare, "")
 	doubt := logfile.Copies{Doubts: []logfile.Copy{{Name: "b", Of: "a"}}}
 	want(t, "in doubt", look(Options{}, ingest.Stats{Copies: doubt}), "copies", Warn, NoShare, "")
+	twice := ingest.Stats{Counts: ingest.Counts{Parsed: 100}, Inputs: []ingest.InputStats{{Twins: 5}, {Twins: 5}}}
+	want(t, "lines that stand twice", look(Options{}, twice), "copies", Warn, 0.1, "")
+	twice.Inputs[1].Twins--
+	if f, found := look(Options{}, twice)["copies"]; found {
+		t.Errorf("a few lines that stand twice: %+v", f)
+	}
 }
 
 func TestClientMissing(t *testing.T) {

@@ -46,6 +46,7 @@ type InputFacts struct {
 	Future              limit.Time // what lies beyond it moved nothing
 	FirstAt             limit.Time // of the first request that took part; MinTime: there is none
 	FirstStamp, Stamped limit.Time // of the first line that could be read and of the last
+	Head, Tail          uint32     // hashes of these lines
 }
 
 // keptZones are Zones as they are written down.
@@ -70,7 +71,7 @@ func (f *feed) facts() InputFacts {
 	return InputFacts{
 		Index: f.index, Span: f.span, Size: size, Stats: f.stats, Faults: f.faults, Comments: f.comments, Looked: f.looked,
 		Zones:   keptZones{*z, z.begin, z.first, z.last},
-		Reached: f.progress.reached, Last: f.progress.last, Future: f.progress.future, FirstAt: f.firstAt, FirstStamp: f.firstStamp, Stamped: f.stamp,
+		Reached: f.progress.reached, Last: f.progress.last, Future: f.progress.future, FirstAt: f.firstAt, FirstStamp: f.firstStamp, Stamped: f.stamp, Head: f.head, Tail: f.tail,
 	}
 }
 
@@ -139,9 +140,9 @@ func Join(parts []*Facts, late int64) (*Stats, error) {
 // joinInput puts together what the parts tell of one input.
 func joinInput(parts []*Facts, i int) (in InputStats, faults []FaultAt, err error) {
 	in = parts[0].Inputs[i].Stats
-	in.Lines, in.Parsed, in.Unreadable, in.Steps, in.Zones = 0, 0, 0, Steps{}, Zones{}
+	in.Lines, in.Parsed, in.Unreadable, in.Steps, in.Twins, in.Zones = 0, 0, 0, Steps{}, 0, Zones{}
 	in.FirstAt, in.LastAt, in.Problem = traffic.MaxTime, traffic.MinTime, ""
-	lines, stamp := int64(0), limit.Time(0)
+	lines, stamp, tail := int64(0), limit.Time(0), uint32(0)
 	looked := slices.ContainsFunc(parts, func(p *Facts) bool { return p.Inputs[i].Looked })
 	first := true
 	for _, p := range parts {
@@ -152,9 +153,10 @@ func joinInput(parts []*Facts, i int) (in InputStats, faults []FaultAt, err erro
 		in.SeenFrom, in.SeenTo = min(in.SeenFrom, f.Stats.SeenFrom), max(in.SeenTo, f.Stats.SeenTo)
 		in.Compression, in.Problem = cmp.Or(in.Compression, f.Stats.Compression), cmp.Or(in.Problem, f.Stats.Problem)
 		if f.Stats.Parsed > 0 && in.Parsed > 0 {
-			in.Steps.step(stamp, f.FirstStamp)
+			in.follow(stamp, f.FirstStamp, tail, f.Head)
 		}
 		in.Steps.Add(f.Stats.Steps)
+		in.Twins += f.Stats.Twins
 		in.Zones.add(f.Zones.restore())
 		for _, fault := range f.Faults[:min(len(f.Faults), faultsShown-len(faults))] {
 			fault.Line += lines
@@ -162,7 +164,7 @@ func joinInput(parts []*Facts, i int) (in InputStats, faults []FaultAt, err erro
 		}
 		lines += f.Stats.Lines + f.Comments
 		if f.Stats.Parsed > 0 {
-			stamp = f.Stamped
+			stamp, tail = f.Stamped, f.Tail
 		}
 		in.Lines += f.Stats.Lines
 		in.Parsed += f.Stats.Parsed

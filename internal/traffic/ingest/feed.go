@@ -47,6 +47,7 @@ type feed struct {
 	firstAt  limit.Time // of the first request that takes part; MinTime: none
 
 	firstStamp limit.Time // of the first line that could be read
+	head, tail uint32     // hashes of that line and of the latest
 
 	comments int64 // lines that count as none
 	stats    InputStats

@@ -1,6 +1,8 @@
 package ingest
 
 import (
+	"bytes"
+	"hash/crc32"
 	"slices"
 
 	"shadow/internal/logfile"
@@ -69,6 +71,9 @@ type rows struct {
 	fields       uint64     // the fields that tiers go by and some request had
 	first, stamp limit.Time // of the first line and the latest
 	steps        Steps
+	twins        int64  // lines with a fraction of a second that are the one before once more
+	head, tail   uint32 // hashes of the first line and the latest
+	before       []byte // that line, while the block is read
 	zones        Zones
 	grain        uint8     // of grains: the coarsest that all stamps are multiples of
 	faults       []FaultAt // the first few, with the line counted from the start of the block
@@ -90,7 +95,13 @@ func (in *intake) fill(r *rows, block *logfile.Block, format *parse.Format) {
 		in.look(r, in.records[:n])
 	}
 	r.counts.Lines = r.line - r.comments
+	r.tail, r.before = lineHash(r.before), nil
 }
+
+// lineHash returns a hash that a line has in all readings.
+func lineHash(line []byte) uint32 { return crc32.Checksum(line, castagnoli) }
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // clear empties r and keeps its room.
 func (r *rows) clear() {
@@ -127,6 +138,7 @@ func (in *intake) scan(r *rows, lines *parse.Lines) int {
 			continue
 		}
 		r.counts.Parsed++
+		r.compare(lines.Text(), record.Stamp)
 		if record.Stamp != r.stamp || r.counts.Parsed == 1 {
 			r.see(record.Stamp)
 			r.zones.see(lines.Zone(), record.Stamp)
@@ -150,6 +162,17 @@ func (in *intake) scan(r *rows, lines *parse.Lines) int {
 		}
 	}
 	return n
+}
+
+// compare counts a line that is the one before once more. In whole seconds a client may well send the same twice.
+func (r *rows) compare(line []byte, stamp limit.Time) {
+	switch {
+	case r.counts.Parsed == 1:
+		r.head = lineHash(line)
+	case bytes.Equal(line, r.before) && stamp%limit.Second != 0:
+		r.twins++
+	}
+	r.before = line
 }
 
 // grains hold how coarse stamps may be.

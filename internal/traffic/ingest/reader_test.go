@@ -231,6 +231,19 @@ func TestReaderResolution(t *testing.T) {
 	}
 }
 
+// A line that stands twice is known by its fraction of a second, also where blocks or parts meet.
+func TestReaderTwins(t *testing.T) {
+	line := `{"time_iso8601":"2026-01-01T12:00:%s","remote_addr":"192.0.2.1","request":"GET / HTTP/1.1","status":"200"}` + "\n"
+	var text strings.Builder
+	for i := range 20_000 {
+		fmt.Fprintf(&text, line, fmt.Sprintf("%02d.%03d", i/500, i/2%1000))
+	}
+	name := write(t, t.TempDir(), "a", text.String())
+	if got := read(t, readingOptions(t), name).stats.Inputs[0].Twins; got != 10_000-10 { // ten are of whole seconds
+		t.Errorf("%d lines stand twice", got)
+	}
+}
+
 // With too little room for those that wait, the oldest go early and those behind them are late; nothing is lost.
 func TestReaderWithLittleRoom(t *testing.T) {
 	lines := busy(testneeds.Rand(t, 7, 8), 30_000, 1100)

@@ -55,6 +55,7 @@ type InputStats struct {
 	FirstAt, LastAt           limit.Time
 	SeenFrom, SeenTo          limit.Time // of all lines that were read or looked at, whether or not they take part
 	Steps                     Steps
+	Twins                     int64 // lines with a fraction of a second that are the one before once more
 	Zones                     Zones
 	Warnings                  []string // what looks odd about it
 	Problem                   string   // see logfile.Input: "truncated gzip …"; empty if there is none
@@ -97,11 +98,14 @@ func (s *Stats) count(j *job, sum added) {
 	cover(&s.FirstAt, &s.LastAt, sum)
 	f.stats.Steps.Add(r.steps)
 	f.stats.Zones.add(&r.zones)
+	f.stats.Twins += r.twins
 	if r.counts.Parsed > 0 {
 		if f.stats.Parsed > 0 {
-			f.stats.Steps.step(f.stamp, r.first)
+			f.stats.follow(f.stamp, r.first, f.tail, r.head)
+		} else {
+			f.head = r.head
 		}
-		f.stamp = r.stamp
+		f.stamp, f.tail = r.stamp, r.tail
 		f.stats.saw(r.first)
 		f.stats.saw(r.stamp)
 	}
@@ -166,6 +170,14 @@ func (sum *added) cover(b *traffic.Batch) {
 // cover widens a stretch of time to hold what was added. A stretch from MaxTime to MinTime is empty.
 func cover(first, last *limit.Time, sum added) {
 	*first, *last = min(*first, sum.first), max(*last, sum.last)
+}
+
+// follow takes down that a line follows another, of which the stamps and the hashes are known.
+func (in *InputStats) follow(from, to limit.Time, tail, head uint32) {
+	in.Steps.step(from, to)
+	if tail == head && from == to && to%limit.Second != 0 {
+		in.Twins++
+	}
 }
 
 // saw widens the time of the lines that were seen.
