@@ -433,6 +433,12 @@ func TestWhoTheClientsAre(t *testing.T) {
 				w.hit(8*w.Float64()*900, fmt.Sprintf("10.1.0.%d", i%9), fmt.Sprintf("GET /prices/%d", i%70), 200, "orders/2.1", "-")
 			}
 		}, "stop inner_hosts", "9 addresses (10.1.0.0, 10.1.0.1, 10.1.0.2, and 6 more) sent 900"},
+		"a service of the site beside visitors": {func(w *town) {
+			w.people(150)
+			for i := range 90 {
+				w.hit(float64(i), "10.0.4.7", "GET /api/stock", 200, "okhttp/4.12.0", "-")
+			}
+		}, "warn inner_hosts", "--exclude 10.0.4.7"},
 		"an intranet beside visitors": {func(w *town) {
 			w.people(60)
 			for i := range 80 {

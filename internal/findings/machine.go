@@ -2,6 +2,7 @@ package findings
 
 import (
 	"fmt"
+	"math/bits"
 	"slices"
 	"strings"
 
@@ -21,10 +22,14 @@ const worthTelling = 1
 // machines tells of them, of inner hosts, and of those of which no more is known than how much they send.
 func (l *clients) machines() []Finding {
 	by, inner := l.senders()
+	asked := Warn
+	if 100*l.sent(inner) >= innerStops*l.total {
+		asked = Stop
+	}
 	return slices.Concat(
 		l.worth("own_server", Info, by[who.Own], "the site's own work, left out of every answer"),
 		l.worth("health_check", Info, by[who.Monitor], "monitors, left out of every answer"),
-		l.worth("inner_hosts", Stop, inner,
+		l.worth("inner_hosts", asked, inner,
 			"services of your own, or a proxy? A limit would refuse these first, so say what they are"),
 		l.worth("heavy_client", Warn, l.unknown(inner), "look who it is (`shadow explain`)"),
 		l.attack(by[who.Attacker]),
@@ -32,10 +37,10 @@ func (l *clients) machines() []Finding {
 	)
 }
 
-// senders returns the clients that sent something: all by identity, and those of inner addresses that send so much
-// beside public ones that it is asked what they are.
+// senders returns the clients that sent something: all by identity, and those of inner addresses beside public ones, of
+// which it is asked what they are.
 func (l *clients) senders() (by [who.Count][]int32, inner []int32) {
-	var private, publicClients int64
+	var publicClients int64
 	for id := range int32(l.all.Len()) {
 		n := l.all.At(id).requests()
 		if n == 0 {
@@ -48,12 +53,18 @@ func (l *clients) senders() (by [who.Count][]int32, inner []int32) {
 			case !match.IsPrivate(address):
 				publicClients++
 			case is != who.Own && is != who.Monitor && is != who.Proxy && is != who.Person && is != who.Office:
-				inner, private = append(inner, id), private+n
+				inner = append(inner, id)
 			}
 		}
 	}
-	if publicClients < mustClients || 100*private < innerStops*l.total {
+	if publicClients < mustClients {
 		return by, nil
+	}
+	if 100*l.sent(inner) < innerStops*l.total { // then it is asked of heavy ones that are one program each
+		heavy := l.heavy()
+		inner = slices.DeleteFunc(inner, func(id int32) bool {
+			return !slices.Contains(heavy, id) || bits.OnesCount64(l.all.At(id).kinds) > 1
+		})
 	}
 	return by, inner
 }
@@ -123,7 +134,7 @@ func (l *clients) brief(code string, ids []int32, share string) string {
 		l.named(ids), share, useragent.Short(l.Read.Tables.Agents.Name(agent)))
 }
 
-// innerStops is the percentage of all requests that private addresses must send, beside public ones, to be asked about.
+// innerStops is the percentage of all requests that private addresses must send, beside public ones, for no answer.
 const innerStops = 25
 
 // swarmsNamed is the most swarms that are reported.
