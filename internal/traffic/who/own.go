@@ -35,7 +35,7 @@ func (c *Census) logsInRightly(r *record) bool {
 // works reports whether most of what a client asks for is what a site asks of itself, at the pace of a scheduler. Who
 // asks for that more often floods the site by it.
 func (r *record) works() bool {
-	return r.worked > 0 && r.is(r.worked, 50) && r.worked <= 3*r.together.Active && !r.is(r.classes[request.Browser], 50)
+	return r.worked > 0 && r.is(r.worked, 50) && r.worked <= 10*r.together.Active && !r.is(r.classes[request.Browser], 50)
 }
 
 // Claims reports whether a client monitors the site or works for it by its own word alone, which is no reason to let it
