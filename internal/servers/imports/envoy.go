@@ -151,6 +151,11 @@ func (r *envoyReader) look(d doc, t *policy.Tree, set Set, depth int) {
 			r.hosts(d, part.List(), set, depth)
 		case "routes":
 			r.routes(d, part.List(), set, depth)
+		case "weighted_clusters":
+			if isEnvoy(doc{part, d.file}) {
+				r.lose(d.place(part), "limits of weighted clusters are judged on all requests of their route")
+			}
+			r.look(d, part, set, depth+1)
 		case "typed_per_filter_config":
 			r.perFilter(d, part, set, depth)
 		default:

@@ -166,12 +166,24 @@ func (r *kongReader) read() {
 			r.consumer(c, p)
 		}
 		for _, p := range r.d.List("plugins") {
-			if of := cmp.Or(p.Say("consumer"), p.Say("consumer", "username")); of != "" && of == c.Say("username") {
+			if ofConsumer(p, c) {
 				r.consumer(c, p)
 			}
 		}
 	}
+	for _, p := range r.d.List("plugins") {
+		if p.Get("consumer") != nil && kongOther().MatchString(p.Say("name")) &&
+			!slices.ContainsFunc(r.d.List("consumers"), func(c *policy.Tree) bool { return ofConsumer(p, c) }) {
+			r.lose(r.d.place(p), "the consumer of this plugin is not here: its limit is not read")
+		}
+	}
 	r.otherConsumers()
+}
+
+// ofConsumer reports whether a plugin names a consumer.
+func ofConsumer(p, c *policy.Tree) bool {
+	of := cmp.Or(p.Say("consumer"), p.Say("consumer", "username"), p.Say("consumer", "id"))
+	return of != "" && (of == c.Say("username") || of == c.Say("id"))
 }
 
 // routes takes the plugins of routes, and gives their requests to the service.
