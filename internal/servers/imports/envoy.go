@@ -100,36 +100,13 @@ var otherFilter = lazy.Regexp(`\bfilters\.(network|listener|udp|thrift|dubbo)\w*
 
 // look finds actions and local filters below a part, with the requests of the routes on the way.
 func (r *envoyReader) look(d doc, t *policy.Tree, set Set, depth int) {
-	if t == nil || depth > 100 {
-		return
-	}
-	if kind := cmp.Or(otherFilter().FindString(t.Say("@type")), otherFilter().FindString(t.Say("name"))); kind != "" {
-		r.lose(d.place(t), "%s bounds what is no request of HTTP: it is left out", kind)
-		return
-	}
-	if t.Say("disabled") == "true" && t.Get("typed_config") != nil && isEnvoy(doc{t, d.file}) {
-		r.tell(d.place(t), "the filter %s is disabled there: it is judged only where a route has settings of its own", t.Say("name"))
+	if t == nil || depth > 100 || r.elsewhere(d, t) {
 		return
 	}
 	if domains := envoyDomains(t); !slices.Contains(domains, "*") {
 		set = set.and(within("host", domains...))
 	}
-	for _, at := range []*policy.Tree{t.Get("match", "routeConfiguration", "vhost", "name"), t.Get("match", "routeConfiguration", "vhost", "route", "name")} {
-		if at.Say() != "" && isEnvoy(doc{t, d.file}) && !everyHost().MatchString(at.Text) { // a patch of Istio
-			r.lose(d.place(at), "the patch is for what is called %s: it is judged on all requests", at.Text)
-		}
-	}
-	if t.Get("rate_limit_service") != nil && t.Get("domain") != nil {
-		r.filters = append(r.filters, envoyFilter{t.Say("domain"), cmp.Or(t.Say("stage"), "0")})
-	}
-	if at := t.Get("vh_rate_limits"); at != nil && at.Text != "OVERRIDE" && at.Text != "0" {
-		r.lose(d.place(at), "vh_rate_limits %s is not read: actions of a route take the place of those of its virtual host", at.Text)
-	}
-	if t.Get("token_bucket") != nil && t.Get("entries") == nil || t.Get("descriptors") != nil && t.Get("stat_prefix") != nil {
-		onlyKnown(r.lose, d, t, envoyLocalWords)
-		onlyKnown(r.lose, d, t.Get("token_bucket"), "maxtokens tokensperfill fillinterval")
-		r.local = append(r.local, envoyLocal{d: d, at: t, set: set, of: r.settings()})
-	}
+	r.take(d, t, set)
 	if t.Get("typed_per_filter_config") != nil {
 		r.around = append(slices.Clip(r.around), t)
 		defer func() { r.around = r.around[:len(r.around)-1] }()
@@ -169,6 +146,39 @@ func (r *envoyReader) look(d doc, t *policy.Tree, set Set, depth int) {
 			r.actions[n].set = r.actions[n].set.minus(r.own[owned:])
 		}
 		r.own = r.own[:owned]
+	}
+}
+
+// elsewhere tells of a filter that limits no requests of HTTP, or is off, and reports whether a part is one.
+func (r *envoyReader) elsewhere(d doc, t *policy.Tree) bool {
+	if kind := cmp.Or(otherFilter().FindString(t.Say("@type")), otherFilter().FindString(t.Say("name"))); kind != "" {
+		r.lose(d.place(t), "%s bounds what is no request of HTTP: it is left out", kind)
+		return true
+	}
+	if t.Say("disabled") == "true" && t.Get("typed_config") != nil && isEnvoy(doc{t, d.file}) {
+		r.tell(d.place(t), "the filter %s is disabled there: it is judged only where a route has settings of its own", t.Say("name"))
+		return true
+	}
+	return false
+}
+
+// take takes down the filter that a part is, and tells of what of it is not read.
+func (r *envoyReader) take(d doc, t *policy.Tree, set Set) {
+	for _, at := range []*policy.Tree{t.Get("match", "routeConfiguration", "vhost", "name"), t.Get("match", "routeConfiguration", "vhost", "route", "name")} {
+		if at.Say() != "" && isEnvoy(doc{t, d.file}) && !everyHost().MatchString(at.Text) { // a patch of Istio
+			r.lose(d.place(at), "the patch is for what is called %s: it is judged on all requests", at.Text)
+		}
+	}
+	if t.Get("rate_limit_service") != nil && t.Get("domain") != nil {
+		r.filters = append(r.filters, envoyFilter{t.Say("domain"), cmp.Or(t.Say("stage"), "0")})
+	}
+	if at := t.Get("vh_rate_limits"); at != nil && at.Text != "OVERRIDE" && at.Text != "0" {
+		r.lose(d.place(at), "vh_rate_limits %s is not read: actions of a route take the place of those of its virtual host", at.Text)
+	}
+	if t.Get("token_bucket") != nil && t.Get("entries") == nil || t.Get("descriptors") != nil && t.Get("stat_prefix") != nil {
+		onlyKnown(r.lose, d, t, envoyLocalWords)
+		onlyKnown(r.lose, d, t.Get("token_bucket"), "maxtokens tokensperfill fillinterval")
+		r.local = append(r.local, envoyLocal{d: d, at: t, set: set, of: r.settings()})
 	}
 }
 
@@ -363,33 +373,4 @@ func envoyPart(name string) (string, error) {
 
 var envoyParts = map[string]string{
 	":path": "path", ":authority": "host", "host": "host", "user-agent": "agent", "x-forwarded-for": "client",
-}
-
-// cases returns what a descriptor counts by, and for which requests.
-func (a envoyAction) cases(set Set) []keyCase {
-	var words [2][]string // of IPv4, of IPv6
-	split := false
-	set = set.and(a.set)
-	for _, e := range a.entries {
-		set, split = set.and(e.set), split || len(e.parts) == 2
-		for family := range words {
-			if n := min(family, len(e.parts)-1); n >= 0 && !slices.Contains(words[family], e.parts[n]) {
-				words[family] = append(words[family], e.parts[n])
-			}
-		}
-	}
-	if !split {
-		return casesOf(set, words[0])
-	}
-	return append(casesOf(set.and(within("network", "0.0.0.0/0")), words[0]), casesOf(set.and(within("network", "::/0")), words[1])...)
-}
-
-// casesOf is the case of requests that have the parts of a key; none if they make no key.
-func casesOf(set Set, words []string) []keyCase {
-	by, err := keyOf(words)
-	if err != nil {
-		return nil
-	}
-	needed := func(w string) bool { return (part{w}).canLack() && w != "agent" } // else there is no descriptor
-	return []keyCase{{set.having(slices.DeleteFunc(slices.Clone(words), func(w string) bool { return !needed(w) })...), by}}
 }

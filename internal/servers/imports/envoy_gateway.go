@@ -289,3 +289,53 @@ func segments(path string) (set Set) {
 	}
 	return set
 }
+
+// headerMatch is the requests of a HeaderMatcher.
+func headerMatch(h *policy.Tree) (set Set, known bool) {
+	how, text := "", cmp.Or(h.Say("exact_match"), h.Say("string_match", "exact"))
+	for key, kind := range map[string]string{"prefix": "beg", "suffix": "end", "contains": "sub"} {
+		if v := cmp.Or(h.Say("string_match", key), h.Say(key+"_match")); v != "" {
+			how, text = kind, v
+		}
+	}
+	if v := cmp.Or(h.Say("string_match", "safe_regex", "regex"), h.Say("safe_regex_match", "regex")); v != "" {
+		how, text = "reg", "^(?:"+v+")$"
+	}
+	fold := h.Say("string_match", "ignore_case") == "true"
+	switch name := strings.ToLower(h.Say("name")); {
+	case name == ":path" && text != "":
+		text = strings.NewReplacer(`(\?.*)?`, "").Replace(text)
+		set, known = textSet("regexp", how, []string{text}, fold)
+	case name == ":method" && how == "" && text != "":
+		set, known = within("method", strings.ToUpper(text)), true
+	case (name == ":authority" || name == "host") && how != "reg" && text != "":
+		set, known = hostSet(how, []string{text})
+	case name == "user-agent" && text != "":
+		set, known = textSet("agent", how, []string{text}, fold)
+	case h.Get("present_match") != nil:
+		key, err := request.ParseKey("header:" + name)
+		set, known = within("without", key.String()), err == nil
+		if h.Say("present_match") != "false" {
+			set = set.except()
+		}
+	case h.Say("treat_missing_header_as_empty") == "true" && how == "reg": // the expression may fit an empty text
+	case !fold && (how == "" || how == "reg"):
+		set, known = headerText(name, how, text)
+		if known && h.Say("invert_match") == "true" && h.Say("treat_missing_header_as_empty") != "true" { // a header that lacks fits neither way
+			return set.except().having("header:" + name), true
+		}
+	}
+	if !known {
+		return Set{}, false
+	}
+	return set.unless(h.Say("invert_match") == "true"), true
+}
+
+// headerText is the requests whose header is a text, or fits an expression.
+func headerText(name, how, text string) (set Set, known bool) {
+	_, err := request.ParseKey("header:" + name)
+	if err != nil || text == "" || name == "host" || strings.HasPrefix(name, ":") || how != "" && !compiles(text) {
+		return Set{}, false
+	}
+	return within("with", "header:"+name+map[bool]string{true: "=", false: "~"}[how == ""]+text), true
+}

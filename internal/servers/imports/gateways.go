@@ -266,26 +266,7 @@ func takeKrakenD(i *Import, docs []doc) {
 			p.Limits = append(p.Limits, i.krakend(d, part, Set{}, "service")...)
 		}
 		for _, e := range d.List("endpoints") {
-			onlyKnown(i.tell, d, e, krakendEndpointWords)
-			path := e.Say("endpoint")
-			set := krakendPath(path).and(within("method", strings.ToUpper(cmp.Or(e.Say("method"), "GET"))))
-			before := len(p.Limits)
-			if part := e.Get("extra_config", krakendRouter); part != nil {
-				p.Limits = append(p.Limits, i.krakend(d, part, set, "endpoint "+path)...)
-			}
-			for _, b := range e.List("backend") {
-				onlyKnown(i.tell, d, b, krakendBackendWords)
-				if part := b.Get("extra_config", krakendProxy); part != nil {
-					i.tell(d.place(part), "calls of the backend count, which are requests to %s where it answers each", path)
-					if calls := cmp.Or(b.Get("concurrent_calls"), e.Get("concurrent_calls")); calls != nil && calls.Text != "1" {
-						i.lose(d.place(calls), "concurrent_calls %s: a request takes as many of the limit of a backend, and here 1", calls.Text)
-					}
-					p.Limits = append(p.Limits, i.krakend(d, part, set, "a backend of "+path)...)
-				}
-			}
-			if len(p.Limits) > before {
-				i.krakendRefusals(d, path, e.Get("extra_config"), d.Get("extra_config"))
-			}
+			i.krakendEndpoint(&p, d, e)
 		}
 		d.Walk(func(key string, part *policy.Tree) bool {
 			if strings.HasPrefix(key, "qos/ratelimit/") && !slices.Contains([]string{krakendRouter, krakendProxy, krakendService}, key) ||
@@ -295,6 +276,30 @@ func takeKrakenD(i *Import, docs []doc) {
 			return true
 		})
 		i.Policies = append(i.Policies, p)
+	}
+}
+
+// krakendEndpoint adds the limits of an endpoint and of its backends.
+func (i *Import) krakendEndpoint(p *Policy, d doc, e *policy.Tree) {
+	onlyKnown(i.tell, d, e, krakendEndpointWords)
+	path := e.Say("endpoint")
+	set := krakendPath(path).and(within("method", strings.ToUpper(cmp.Or(e.Say("method"), "GET"))))
+	before := len(p.Limits)
+	if part := e.Get("extra_config", krakendRouter); part != nil {
+		p.Limits = append(p.Limits, i.krakend(d, part, set, "endpoint "+path)...)
+	}
+	for _, b := range e.List("backend") {
+		onlyKnown(i.tell, d, b, krakendBackendWords)
+		if part := b.Get("extra_config", krakendProxy); part != nil {
+			i.tell(d.place(part), "calls of the backend count, which are requests to %s where it answers each", path)
+			if calls := cmp.Or(b.Get("concurrent_calls"), e.Get("concurrent_calls")); calls != nil && calls.Text != "1" {
+				i.lose(d.place(calls), "concurrent_calls %s: a request takes as many of the limit of a backend, and here 1", calls.Text)
+			}
+			p.Limits = append(p.Limits, i.krakend(d, part, set, "a backend of "+path)...)
+		}
+	}
+	if len(p.Limits) > before {
+		i.krakendRefusals(d, path, e.Get("extra_config"), d.Get("extra_config"))
 	}
 }
 

@@ -161,6 +161,11 @@ func (r *kongReader) read() {
 			r.plug(p, set, rank)
 		}
 	}
+	r.consumers()
+}
+
+// consumers finds the plugins of consumers.
+func (r *kongReader) consumers() {
 	for _, c := range r.d.List("consumers") {
 		for _, p := range c.List("plugins") {
 			r.consumer(c, p)
