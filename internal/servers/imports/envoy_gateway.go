@@ -26,6 +26,7 @@ type gatewayTarget struct {
 	rank   int  // of a Gateway, a listener, a route, a rule
 	known  bool // whether it is here
 	policy int
+	gates  []string // the Gateway, or those that the routes are at
 }
 
 // A gatewayReader finds what policies are for.
@@ -73,6 +74,9 @@ func takeGateway(i *Import, docs []doc) {
 
 // find takes down what a policy is for, by names or by labels.
 func (r *gatewayReader) find(d doc, n int) {
+	if d.Get("spec", "mergeType") != nil && d.Get("spec", "rateLimit") == nil { // the limits around it hold
+		return
+	}
 	refs := append(d.List("spec", "targetRefs"), d.List("spec", "targetRef")...)
 	for _, ref := range refs {
 		r.target(d.place(ref), ref.Say("kind"), ref.Say("name"), ref.Say("sectionName"), n)
@@ -102,12 +106,17 @@ func (r *gatewayReader) target(place, kind, name, section string, of int) {
 	t := gatewayTarget{policy: of, rank: min(1, len(section))}
 	if kind != "Gateway" {
 		t.rank += 2
+	} else {
+		t.gates = []string{name}
 	}
 	var sets []Set
 	for _, route := range r.kinds["HTTPRoute"] {
 		switch {
 		case kind == "HTTPRoute" && route.Say("metadata", "name") == name:
 			sets = append(sets, r.httpRoute(route, section))
+			for _, parent := range route.List("spec", "parentRefs") {
+				t.gates = append(t.gates, parent.Say("name"))
+			}
 		case kind == "Gateway" && slices.ContainsFunc(route.List("spec", "parentRefs"), func(parent *policy.Tree) bool {
 			return parent.Say("name") == name && (section == "" || cmp.Or(parent.Say("sectionName"), section) == section)
 		}):
@@ -138,7 +147,9 @@ func (r *gatewayReader) holds(of int) Set {
 		}
 		var closer []Set
 		for _, other := range r.targets {
-			if other.known && other.rank > t.rank && other.policy != of {
+			elsewhere := len(t.gates) > 0 && len(other.gates) > 0 &&
+				!slices.ContainsFunc(t.gates, func(name string) bool { return slices.Contains(other.gates, name) })
+			if other.known && other.rank > t.rank && other.policy != of && !elsewhere {
 				closer = append(closer, other.set)
 			}
 		}
