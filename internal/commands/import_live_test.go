@@ -164,7 +164,11 @@ func randomHAProxy(r *rand.Rand, file string) string {
 		line("    http-request %s if %s", pick("allow", "deny"), test()+" "+test())
 	}
 	some := maybe()
-	line("    http-request track-sc0 %s%s", first, some)
+	tracks := "http-request"
+	if !strings.Contains(first, "base32") {
+		tracks = pick("http-request", "tcp-request content") // which goes before all others
+	}
+	line("    tcp-request inspect-delay 5s\n    %s track-sc0 %s%s", tracks, first, some)
 	others := maybe()
 	line("    http-request track-sc1 %s table other%s", second, others)
 	line("    http-request set-var(req.now) %s,table_http_req_rate()", first)
@@ -193,7 +197,11 @@ func randomHAProxy(r *rand.Rand, file string) string {
 	line("    http-request track-sc2 src%s", maybe())
 	asks := fmt.Sprintf("    http-request deny deny_status 429 if { sc2_gpc0_rate(counted) ge %d }\n", 5+r.IntN(40))
 	counts := fmt.Sprintf("    http-request sc-inc-gpc0(2)%s\n", maybe())
-	b.WriteString(asks + counts + "    http-request return status 200\n") // the other way round is told
+	b.WriteString(asks + counts) // the other way round is told
+	if some == "" {              // else the backend tracks what is left
+		line("    http-request track-sc0 path table other")
+	}
+	line("    http-request deny deny_status 429 if { sc_http_req_rate(0) gt %d } %s\n    http-request return status 200", 5+r.IntN(90), test())
 	line("backend rest\n    server origin abns@PORT\nfrontend origin\n    bind abns@PORT\n    no log")
 	line("    http-request return status 404 if { path_end .jpg }\n    http-request return status 500 if { path_sub deep }")
 	line("    http-request return status 200")

@@ -24,8 +24,11 @@ var haproxyLine = lazy.Regexp(`(?m)^\s*(stick-table\s+type|http-request\s+(track
 // A haproxySection is a frontend, a backend or both.
 type haproxySection struct {
 	*haproxycfg.Section
-	set    Set // its requests
-	passed Set // those that no rule of it refuses, other than by a rate
+	set      Set // its requests
+	passed   Set // those that no rule of it refuses, other than by a rate
+	leads    []*haproxySection
+	counters map[string][]tracked
+	taken    map[string]Set // of each counter, what has taken it
 }
 
 type haproxyReader struct {
@@ -48,9 +51,13 @@ func readHAProxy(i *Import, file string, text []byte) error {
 		Import: i, file: file, tables: map[string]haproxycfg.Table{}, flags: map[string][]rateTerm{}, vars: map[string][]varCase{},
 	}
 	for _, s := range haproxycfg.Parse(string(text)) {
-		r.sections = append(r.sections, &haproxySection{Section: s})
 		r.readTables(s)
 		r.timed = r.timed || s.Has(logsTimes)
+		if s.Kind != "defaults" && s.Setting("disabled", "enabled")[0] == "disabled" {
+			r.tell(fmt.Sprintf("%s:%d", file, s.Line), "%s %s is disabled: it gets no request", s.Kind, s.Name)
+			continue
+		}
+		r.sections = append(r.sections, &haproxySection{Section: s})
 	}
 	r.addresses()
 	r.tellUnknown()
@@ -87,7 +94,10 @@ func (r *haproxyReader) place(rule haproxycfg.Rule) string {
 // A tracked counter is counted by a rule.
 type tracked struct {
 	rule  haproxycfg.Rule
-	at    int // which rule of the section it is
+	in    *haproxySection
+	at    int // which rule of the section it is; -1 in a backend to which that leads
+	moves int // before which rule of its section it counts requests
+	came  Set // which of its requests these are
 	table string
 	by    string // the sample
 	keys  []keyCase
@@ -121,15 +131,39 @@ type sectionReader struct {
 	counted               map[string][2]int // the first rule that moves it, and the last
 	refusals, marks, bans []refusal
 	left, open            Set // that no rule has ended, and that none has allowed
+	begin                 int // where rules of requests begin
 }
 
 func (r *haproxyReader) readSection(p *Policy, s *haproxySection) {
-	x := sectionReader{haproxyReader: r, s: s, counters: map[string][]tracked{}, taken: map[string]Set{}, counts: map[string]Set{}, counted: map[string][2]int{}}
-	for n, rule := range s.Rules {
-		x.read(n, rule)
+	s.counters, s.taken = map[string][]tracked{}, map[string]Set{}
+	x := sectionReader{haproxyReader: r, s: s, counters: s.counters, taken: s.taken, counts: map[string]Set{}, counted: map[string][2]int{}}
+	if x.plainTCP() {
+		return
+	}
+	x.inherit()
+	rules := slices.Clone(s.Rules)
+	slices.SortStableFunc(rules, func(a, b haproxycfg.Rule) int { return cmp.Compare(a.Turn(), b.Turn()) })
+	for x.begin < len(rules) && rules[x.begin].Turn() < haproxycfg.OfRequests {
+		x.begin++
+	}
+	for n, rule := range rules {
+		if x.read(n, rule); n+1 == x.begin {
+			x.count()
+		}
 	}
 	for _, f := range x.shutOut(x.refusals, x.marks, x.bans) {
 		x.limit(p, f)
+	}
+}
+
+// count has the counters of connections and content count requests: those that no rule has ended so far.
+func (x *sectionReader) count() {
+	for _, all := range x.counters {
+		for n := range all {
+			if all[n].in == x.s {
+				all[n].came = x.left
+			}
+		}
 	}
 }
 
@@ -193,11 +227,15 @@ func (x *sectionReader) track(n int, rule haproxycfg.Rule, words []string) {
 	own := set
 	before, again := x.taken[number]
 	if again {
+		x.tellShared(rule, number)
 		if own = set.and(before.except()); own.never && !set.never {
 			x.tell(x.place(rule), "rules before it have taken %s of all that it is for: it counts nothing there", words[1])
 		}
 	}
-	keys := x.haproxyKey(rule, table, words[2], x.s.set.and(own))
+	var keys []keyCase
+	if !own.never {
+		keys = x.haproxyKey(rule, table, words[2], x.s.set.and(own))
+	}
 	if len(keys) == 1 && strings.Contains(keys[0].by.String(), ":") { // what is not there does not take the counter
 		set = set.having(keys[0].by.String())
 	}
@@ -205,7 +243,11 @@ func (x *sectionReader) track(n int, rule haproxycfg.Rule, words []string) {
 		set = union(before, set)
 	}
 	x.taken[number] = set
-	x.counters[number] = append(x.counters[number], tracked{rule, n, table, words[2], keys})
+	moves := n
+	if rule.Turn() < haproxycfg.OfRequests {
+		moves = x.begin
+	}
+	x.counters[number] = append(x.counters[number], tracked{rule, x.s, n, moves, Set{}, table, words[2], keys})
 }
 
 // refuse takes a rule that ends what it fits, by a rate or without, or that marks it by a rate.
@@ -292,6 +334,10 @@ func (x *sectionReader) limit(p *Policy, f refusal) {
 			if found = true; f.term.counter != "" && f.term.counter != number { // it is looked up only where that is tracked
 				f.term.set = f.term.set.and(x.taken[f.term.counter])
 			}
+			f := f
+			if counter.in != x.s {
+				f.term.set = f.term.set.and(x.s.set)
+			}
 			if f.term.counter != number && (slices.Contains(counter.rule.Words, "if") || slices.Contains(counter.rule.Words, "unless")) {
 				x.lose(x.place(f.rule), "it refuses also what %s does not count, and only what that counts here", counter.rule.Words[1])
 			}
@@ -308,22 +354,6 @@ func (x *sectionReader) limit(p *Policy, f refusal) {
 	}
 }
 
-// asks reports whether a rate is that of a counter: of its number, or of a table that it counts in. What one counter
-// tracks may be looked up in the table of another.
-func (x *sectionReader) asks(t rateTerm, c tracked, number string) bool {
-	if t.counter == number && cmp.Or(t.table, c.table) == c.table {
-		return true
-	}
-	if t.counter != "" && (t.counter == number || t.table == "" || len(x.counters[t.counter]) == 0) {
-		return false
-	}
-	sample := t.sample
-	if t.counter != "" {
-		sample = x.counters[t.counter][0].by
-	}
-	return c.table == cmp.Or(t.table, x.s.Name) && cmp.Or(sample, c.by) == c.by
-}
-
 // text is the limit that a refusal asks of a counter, and which of its requests move that; "": it is told why there is none.
 func (x *sectionReader) text(f refusal, counter tracked, number string) (text string, moves Set) {
 	table, rate, most := counter.table, f.term.rate, f.term.most
@@ -332,16 +362,16 @@ func (x *sectionReader) text(f refusal, counter tracked, number string) (text st
 		x.lose(x.place(f.rule), "the table %s stores no %s", table, rate)
 		return "", moves
 	}
-	admitted := f.at < counter.at // the request itself is not counted yet, and a refused one never
-	if admitted && f.term.counter != "" {
+	if f.at < counter.at && f.term.counter != "" {
 		x.lose(x.place(f.rule), "it stands before %s, which tracks what it asks for: it never refuses, and is left out",
 			counter.rule.Words[1])
 		return "", moves
 	}
 	if rate == "conn_cur" {
-		return x.underWay(f, counter, admitted), moves
+		return x.underWay(f, counter), moves
 	}
 	period = haproxycfg.Period(period)
+	admitted := counter.in == x.s && f.at < counter.moves // the request itself is not counted yet, and a refused one never
 	switch rate {
 	case "gpc0_rate":
 		if moves, ok = x.counts[number]; !ok {
@@ -349,6 +379,8 @@ func (x *sectionReader) text(f refusal, counter tracked, number string) (text st
 			return "", moves
 		}
 		admitted = x.behind(f, x.counted[number])
+	case "http_req_rate":
+		moves = counter.came
 	case "http_err_rate":
 		moves = within("status", "4xx")
 		x.lose(x.place(f.rule), "what is denied counts as an error there, and here what is logged with a status of 4xx")
@@ -367,7 +399,7 @@ func (x *sectionReader) text(f refusal, counter tracked, number string) (text st
 		text += ",charge=admitted"
 	}
 	// a counter that stands behind, or that some requests alone move, is not kept by what counts here
-	text += x.forgets(counter.rule, table, period, f.at > counter.at && moves.isAll())
+	text += x.forgets(counter.rule, table, period, f.at > counter.at && !(admitted && rate == "http_req_rate") && moves.isAll())
 	if f.ban != nil {
 		text += x.cooldown(f)
 	}
@@ -402,20 +434,11 @@ func (x *sectionReader) put(p *Policy, before int, tables []string, f refusal, c
 	}
 	_, options, _ := strings.Cut(text, ",")
 	x.asked = append(x.asked, counter.table+" "+f.term.rate+","+options)
-	place := haproxyPlace{x.s, f, counter.at}
+	place := haproxyPlace{x.s, counter.in, f, counter.moves}
 	if f.term.rate == "gpc0_rate" {
 		place.counted = x.counted[number][0]
 	}
 	x.places = append(x.places, place)
 	p.Limits = append(p.Limits, l)
 	return append(tables, counter.table)
-}
-
-// requests is condition for rules that no rate may be asked for.
-func (r *haproxyReader) requests(s *haproxySection, rule haproxycfg.Rule, words []string) Set {
-	set, terms := r.condition(s, rule, words)
-	if terms != nil {
-		r.lose(r.place(rule), "%s goes by a rate, which is not judged here", strings.Join(rule.Words[:2], " "))
-	}
-	return set
 }

@@ -1,6 +1,7 @@
 package imports
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strconv"
@@ -60,6 +61,15 @@ func (r *haproxyReader) condition(s *haproxySection, rule haproxycfg.Rule, words
 		r.below(rule, "unless "+text)
 	}
 	return set.except(), nil
+}
+
+// requests is condition for rules that no rate may be asked for.
+func (r *haproxyReader) requests(s *haproxySection, rule haproxycfg.Rule, words []string) Set {
+	set, terms := r.condition(s, rule, words)
+	if terms != nil {
+		r.lose(r.place(rule), "%s goes by a rate, which is not judged here", strings.Join(rule.Words[:2], " "))
+	}
+	return set
 }
 
 // group reads terms that must all fit.
@@ -159,9 +169,6 @@ var predefined = map[string]Set{
 
 // named returns what an acl of a section stands for: any of its lines.
 func (r *haproxyReader) named(s *haproxySection, name string) (set Set, terms []rateTerm, known bool) {
-	if set, ok := predefined[name]; ok {
-		return set, nil, true
-	}
 	set = none
 	for _, line := range s.Rules {
 		if line.Words[0] != "acl" || len(line.Words) < 3 || line.Words[1] != name {
@@ -174,6 +181,9 @@ func (r *haproxyReader) named(s *haproxySection, name string) (set Set, terms []
 		if terms = append(terms, rates...); rates == nil {
 			set = union(set, one)
 		}
+	}
+	if fixed, ok := predefined[name]; ok && !known { // an acl of this name goes before it
+		return fixed, nil, true
 	}
 	return set, terms, known
 }
@@ -242,7 +252,7 @@ func (r *haproxyReader) hostTest(rule haproxycfg.Rule, test haproxycfg.Test, bar
 func (r *haproxyReader) sampled(rule haproxycfg.Rule, sample, name, param string, test haproxycfg.Test) (Set, bool) {
 	asParam, values := sample == "url_param", test.Values
 	switch {
-	case name == "url" && !asParam && test.How != "beg":
+	case name == "url" && !asParam && (test.How != "beg" || strings.Contains(strings.Join(values, ""), "?")):
 		return Set{}, false // it has the query
 	case (name == "path" || name == "url") && !asParam:
 		return textSet("regexp", test.How, values, test.Fold)
@@ -380,4 +390,20 @@ func (r *haproxyReader) rate(rule haproxycfg.Rule, parts []string, sample string
 		return Set{}, nil, false
 	}
 	return Set{}, []rateTerm{t}, true
+}
+
+// asks reports whether a rate is that of a counter: of its number, or of a table that it counts in. What one counter
+// tracks may be looked up in the table of another.
+func (x *sectionReader) asks(t rateTerm, c tracked, number string) bool {
+	if t.counter == number && cmp.Or(t.table, c.table) == c.table {
+		return true
+	}
+	if t.counter != "" && (t.counter == number || t.table == "" || len(x.counters[t.counter]) == 0) {
+		return false
+	}
+	sample := t.sample
+	if t.counter != "" {
+		sample = x.counters[t.counter][0].by
+	}
+	return c.table == cmp.Or(t.table, x.s.Name) && cmp.Or(sample, c.by) == c.by
 }

@@ -16,6 +16,9 @@ import (
 // hashed matches samples that have a length of their own.
 var hashed = lazy.Regexp(`(^|,)(base32|url32|xxh\d+|sha1|sha2|md5|crc32c?|sdbm|djb2|wt6)\b`)
 
+// lone matches a variable without converters.
+var lone = lazy.Regexp(`^var\(([\w.]+)\)$`)
+
 // sameKeys matches converters that make other keys of other values.
 var sameKeys = lazy.Regexp(`^(,(ipmask\([^)]*\)|base64|hex|xxh\d+|sha1|sha2|md5|crc32c?|sdbm|djb2|wt6)(\([^)]*\))?)*$`)
 
@@ -66,7 +69,13 @@ func (r *haproxyReader) maskedKey(table, v4, v6 string, set Set) []keyCase {
 }
 
 // haproxyKey returns what a sample counts by in a table.
-func (r *haproxyReader) haproxyKey(rule haproxycfg.Rule, table, sample string, set Set) []keyCase {
+func (r *haproxyReader) haproxyKey(rule haproxycfg.Rule, table, sample string, set Set) (all []keyCase) {
+	if m := lone().FindStringSubmatch(sample); m != nil && len(r.vars[m[1]]) > 0 {
+		for _, c := range r.vars[m[1]] {
+			all = append(all, r.haproxyKey(rule, table, c.sample, set.and(c.set))...)
+		}
+		return all
+	}
 	parts, word := haSample().FindStringSubmatch(strings.Replace(sample, "32+src", "32_src", 1)), ""
 	if parts != nil {
 		if mask := maskSample().FindStringSubmatch(parts[3]); mask != nil && parts[1] == "src" {
@@ -164,9 +173,9 @@ func (x *sectionReader) shutOut(refusals, marks, bans []refusal) []refusal {
 
 // underWay returns the limit on requests that a counter has under way. The one that asks is among them unless it asks
 // before it is counted; "": it is told why there is none.
-func (x *sectionReader) underWay(f refusal, counter tracked, before bool) string {
+func (x *sectionReader) underWay(f refusal, counter tracked) string {
 	most := f.term.most
-	if before {
+	if f.at < counter.at {
 		most++
 	}
 	twice := 0
@@ -291,7 +300,16 @@ func (r *haproxyReader) setVar(s *haproxySection, rule haproxycfg.Rule, words []
 			cases = append(cases, c)
 		}
 	}
-	if r.vars[name] = append(cases, varCase{set, words[2]}); terms != nil || r.unknown != before {
+	own := []varCase{{set, words[2]}}
+	if m := lone().FindStringSubmatch(words[2]); m != nil { // it gets what that has now
+		if own = nil; r.vars[m[1]] == nil {
+			r.unknown++
+		}
+		for _, c := range r.vars[m[1]] {
+			own = append(own, varCase{set.and(c.set), c.sample})
+		}
+	}
+	if r.vars[name] = append(cases, own...); terms != nil || r.unknown != before {
 		delete(r.vars, name) // then conditions on it are told
 	}
 }
@@ -333,7 +351,7 @@ func constantFits(sample string, test []string) (fits, known bool) {
 	case parts[1] == "str":
 		values := slices.DeleteFunc(slices.Clone(test), func(w string) bool { return w == "-m" || w == "str" })
 		return slices.Contains(values, text), !slices.ContainsFunc(values, func(v string) bool { return strings.HasPrefix(v, "-") }) &&
-			(len(test) == len(values) || test[0] == "-m" && test[1] == "str")
+			(len(test) == len(values) || test[0] == "-m" && slices.Contains(test, "str"))
 	case parts[1] == "int" && len(test) > 1:
 		n, err := strconv.Atoi(test[1])
 		order := cmp.Compare(number, n)

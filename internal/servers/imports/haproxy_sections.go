@@ -30,13 +30,25 @@ func (r *haproxyReader) readTables(s *haproxycfg.Section) {
 	}
 }
 
-// addresses puts src in the place of a variable that begins as it: who a client is behind proxies, flags say.
+// addresses puts src in the place of a variable that is nothing else: who a client is behind proxies, flags say.
 func (r *haproxyReader) addresses() {
+	others := map[string]bool{}
+	for _, s := range r.sections {
+		for _, rule := range s.Rules {
+			for i, word := range rule.Words {
+				if m := setAnyVar().FindStringSubmatch(word); m != nil && !slices.Equal(rule.Words[i+1:], []string{"src"}) {
+					others[m[1]] = true
+				}
+			}
+		}
+	}
 	for _, s := range r.sections {
 		from := ""
 		for _, rule := range s.Rules {
 			if len(rule.Words) == 3 && rule.Words[2] == "src" && setVarRule().MatchString(rule.Words[1]) {
-				from = "var(" + setVarRule().FindStringSubmatch(rule.Words[1])[1] + ")"
+				if name := setVarRule().FindStringSubmatch(rule.Words[1])[1]; !others[name] {
+					from = "var(" + name + ")"
+				}
 			}
 			for i, word := range rule.Words {
 				if rest, ok := strings.CutPrefix(word, from); ok && from != "" {
@@ -53,13 +65,19 @@ func (r *haproxyReader) byPorts() {
 	var listening []*haproxySection
 	limits, differ, odd := 0, false, false
 	for _, s := range r.sections {
-		tracks := s.Has(func(words []string) bool { return len(words) > 1 && trackRule().MatchString(words[1]) })
-		ports := s.ports()
-		if ports == nil || !tracks && s.Has(redirectsAll) {
+		tracks, ports := s.tracks(), s.ports()
+		if ports == nil || !tracks && s.Has(redirectsAll) || s.plainTCP() {
 			continue
 		}
 		if tracks {
 			limits++
+		}
+		for _, other := range listening {
+			if (tracks || other.tracks()) && slices.ContainsFunc(ports, func(p string) bool { return p != "" && slices.Contains(other.ports(), p) }) {
+				r.lose(fmt.Sprintf("%s:%d", r.file, s.Line), "%s %s and that at line %d listen on one port, and no log tells to which a request came: "+
+					"all of the port are taken to come to both", s.Kind, s.Name, other.Line)
+				break
+			}
 		}
 		listening = append(listening, s)
 		differ = differ || !slices.Equal(ports, listening[0].ports())
@@ -109,49 +127,11 @@ func (s *haproxySection) ports() (ports []string) {
 	return sortedPorts(ports)
 }
 
-// Words of each section that limit nothing, or that are judged, and actions likewise. Those of limited are told as lost.
-var (
-	proxyWords = wordSet(`acl backlog balance bind bind-process capture clitcpka-cnt clitcpka-idle clitcpka-intvl clitimeout compression
-		contimeout cookie declare default-server default_backend description disabled dispatch email-alert enabled errorfile errorfiles errorloc
-		errorloc302 errorloc303 error-log-format external-check filter force-be-switch force-persist fullconn grace guid hash-balance-factor
-		hash-preserve-affinity hash-type http-after-response http-check http-error http-request http-response http-reuse http-send-name-header id
-		ignore-persist load-server-state-from-file log log-format log-format-sd log-steps log-tag max-keep-alive-queue max-session-srv-conns
-		maxconn mode no option persist rate-limit redirect redispatch reqadd reqdel reqidel reqirep reqrep retries retry-on rspadd rspdel
-		rspidel rspirep rsprep server server-state-file-name server-template source srvtcpka-cnt srvtcpka-idle srvtcpka-intvl srvtimeout stats
-		stick stick-table tcp-check tcp-request tcp-response timeout transparent unique-id-format unique-id-header use-fcgi-app use-server
-		use_backend`)
-	globalWords = wordSet(`51degrees-data-file busy-polling ca-base chroot close-spread-time cluster-secret cpu-map cpu-policy crt-base daemon
-		default-path description deviceatlas-json-file expose-deprecated-directives expose-experimental-directives external-check
-		fd-hard-limit gid grace group h1-accept-payload-with-any-method h1-case-adjust h1-case-adjust-file hard-stop-after harden.reject-privileged-ports.tcp
-		insecure-fork-wanted insecure-setuid-wanted issuers-chain-path key-base limited-quic localpeer log log-send-hostname log-tag
-		lua-load lua-load-per-thread lua-prepend-path master-worker maxcompcpuusage maxcomprate maxconn maxconnrate maxpipes maxsessrate
-		maxsslconn maxsslrate maxzlibmem mworker-max-reloads nbproc nbthread no node no-quic noepoll noevports nogetaddrinfo nokqueue nopoll
-		noreuseport nosplice numa-cpu-mapping pidfile pp2-never-send-local presetenv profiling.memory profiling.tasks quiet resetenv
-		server-state-base server-state-file set-dumpable set-var set-var-fmt setenv setcap spread-checks stats strict-limits
-		thread-group thread-groups thread-hard-limit uid ulimit-n unix-bind unsetenv user warn-blocked-traffic-after wurfl-data-file zero-warning`)
-	actionWords = wordSet(`add-header allow accept cache-use capture close del-header deny disable-l7-retry do-log do-resolve early-hint
-		expect-proxy inspect-delay redirect reject return sc-inc-gpc0 set-dst set-dst-port set-fc-mark set-fc-tos set-header set-log-level
-		set-mark set-nice set-priority-class set-priority-offset set-query set-src-port set-timeout set-tos set-var silent-drop strict-mode
-		replace-header replace-value switch-mode tarpit track-sc0 track-sc1 track-sc2 wait-for-body wait-for-handshake`)
-	limited = lazy.Regexp(`(?i)limit|throttl|rate|flood|(^|-)ban(-|$)|block|deny|tarpit|reject|^(track-)?sc|gpc|gpt|table`)
-	// lost are words that change what rules behind them judge, or end them.
-	lost = wordSet(`add-acl auth del-acl del-map monitor monitor-uri normalize-uri pause replace-path replace-pathq replace-uri send-spoe-group
-		set-bandwidth-limit set-map set-method set-path set-pathq set-src set-uri unset-var use-service`)
-)
-
-func wordSet(text string) map[string]bool {
-	all := map[string]bool{}
-	for word := range strings.FieldsSeq(text) {
-		all[word] = true
-	}
-	return all
-}
-
 // tellUnknown tells of words that no list has, and of those that end or change what limits judge.
 func (r *haproxyReader) tellUnknown() {
 	for _, s := range r.sections {
 		for _, rule := range s.Rules {
-			word, known := rule.Words[0], proxyWords
+			word, known := rule.Words[0], haproxycfg.ProxyWords
 			switch s.Kind {
 			case "defaults":
 				if (word == "http-request" || word == "tcp-request") && len(rule.Words) > 1 && rule.Words[1] != "inspect-delay" {
@@ -159,7 +139,8 @@ func (r *haproxyReader) tellUnknown() {
 					continue
 				}
 			case "global":
-				if known = globalWords; strings.HasPrefix(word, "tune.") || strings.HasPrefix(word, "ssl-") || strings.HasPrefix(word, "httpclient.") {
+				if known = haproxycfg.GlobalWords; strings.HasPrefix(word, "tune.") || strings.HasPrefix(word, "ssl-") || strings.HasPrefix(word, "httpclient.") ||
+					word == ".if" && s.Has(func(words []string) bool { return words[0] == ".endif" }) {
 					continue
 				}
 			case "frontend", "backend", "listen":
@@ -167,7 +148,7 @@ func (r *haproxyReader) tellUnknown() {
 				continue // words of servers, users and logs
 			}
 			if known[word] {
-				word, known = action(rule.Words), actionWords
+				word, known = haproxycfg.Action(rule.Words), haproxycfg.ActionWords
 			}
 			if set, ok := strings.CutSuffix(word, "-header"); ok && set != "del" && r.asks(rule.Words) {
 				r.lose(r.place(rule), "%s changes a header that rules ask for: they judge here what is logged", word)
@@ -177,32 +158,17 @@ func (r *haproxyReader) tellUnknown() {
 	}
 }
 
-// action returns the word behind http-request and the like; "": there is none that could limit.
-func action(words []string) string {
-	at := 1
-	switch {
-	case len(words) < 2 || words[0] != "http-request" && words[0] != "tcp-request" && !strings.HasSuffix(words[0], "-response"):
-		return ""
-	case words[0] != "http-request" && slices.Contains([]string{"connection", "content", "session"}, words[1]) && len(words) > 2:
-		at = 2
-	}
-	word, _, _ := strings.Cut(words[at], "(")
-	if strings.HasSuffix(words[0], "-response") && !limited().MatchString(strings.TrimPrefix(word, "deny")) {
-		return "" // of an answer
-	} else if strings.HasSuffix(words[0], "-response") && !strings.HasPrefix(word, "silent") && word != "reject" {
-		return words[0] + " " + word
-	}
-	return word
-}
-
 func (r *haproxyReader) tellWord(rule haproxycfg.Rule, word string, known map[string]bool) {
 	switch {
 	case word == "" || known[word] || strings.HasPrefix(word, "lua."): // which is told where it is read
-	case lost[word]:
+	case word == ".if":
+		r.lose(r.place(rule), ".if is not read: the lines of all its branches are taken to hold")
+	case word[0] == '.': // of the same
+	case haproxycfg.Lost[word]:
 		r.lose(r.place(rule), "%s changes or ends what rules judge behind it, which is not read", word)
 	case word == "http-err-codes" || word == "http-fail-codes":
 		r.lose(r.place(rule), "%s is not read: errors are what is logged with 4xx here, and failures with 5xx", word)
-	case strings.Contains(word, " ") || limited().MatchString(word):
+	case strings.Contains(word, " ") || haproxycfg.Limited().MatchString(word):
 		r.lose(r.place(rule), "%s is not understood: what it limits or counts is not judged", word)
 	default:
 		r.tell(r.place(rule), "%s is a word that is not known: it is taken to limit nothing", word)
@@ -218,7 +184,7 @@ func (r *haproxyReader) asks(words []string) bool {
 	asked := "hdr(" + strings.ToLower(words[at+1])
 	return slices.ContainsFunc(r.sections, func(s *haproxySection) bool {
 		return s.Has(func(other []string) bool {
-			return (other[0] == "acl" || action(other) != "") && !slices.ContainsFunc(other, func(w string) bool { return strings.HasSuffix(w, "-header") }) &&
+			return (other[0] == "acl" || haproxycfg.Action(other) != "") && !slices.ContainsFunc(other, func(w string) bool { return strings.HasSuffix(w, "-header") }) &&
 				strings.Contains(strings.ToLower(strings.Join(other, " ")), asked)
 		})
 	})
@@ -282,9 +248,9 @@ func (s *haproxySection) captured(line *int) (names [2][]string) {
 	return names
 }
 
-// A haproxyPlace says where a limit stands: its rule, and the one that counts.
+// A haproxyPlace says where a limit stands: the section of its rule, that of the one that counts, and before which it does.
 type haproxyPlace struct {
-	s       *haproxySection
+	s, in   *haproxySection
 	by      refusal
 	counted int
 }
@@ -295,12 +261,12 @@ func (r *haproxyReader) combine(p *Policy) {
 	together, inTurn := -1, -1 // limits that these count otherwise
 	for i, mine := range r.places {
 		for j, other := range r.places {
-			same := mine.s == other.s
-			apart := !same && mine.s.Kind == other.s.Kind // a request is of one frontend, and of one backend
-			if apart || same && mine.by.at == other.by.at || p.Limits[i].Count.and(p.Limits[j].Match).never {
+			same := mine.in == other.s
+			apart := !same && mine.in.Kind == other.s.Kind // a request is of one frontend, and of one backend
+			if apart || mine.s == other.s && mine.by.at == other.by.at || p.Limits[i].Count.and(p.Limits[j].Match).never {
 				continue
 			}
-			behind := same && mine.counted > other.by.at || !same && mine.s.Kind == "backend"
+			behind := same && mine.counted > other.by.at || !same && mine.in.Kind == "backend"
 			if behind != strings.Contains(p.Limits[i].Text, "charge=admitted") {
 				together = i
 			}
@@ -318,26 +284,127 @@ func (r *haproxyReader) combine(p *Policy) {
 	}
 }
 
-// route finds which requests backends get.
+// route finds which requests backends get, and from which sections.
 func (r *haproxyReader) route() {
-	gets := map[string][]Set{}
+	gets, fronts := map[string][]Set{}, false
+	limits := slices.ContainsFunc(r.sections, func(s *haproxySection) bool { return s.Kind == "backend" && s.limits() })
 	for _, s := range r.sections {
+		if s.Kind != "frontend" && s.Kind != "listen" {
+			continue
+		}
+		fronts = true
 		left := s.set.and(s.passed)
-		for _, rule := range s.Rules {
-			switch {
-			case rule.Words[0] == "use_backend" && len(rule.Words) > 1:
-				set := r.requests(s, rule, rule.Words[2:])
-				gets[rule.Words[1]] = append(gets[rule.Words[1]], left.and(set))
-				left = left.and(set.except())
-			case rule.Words[0] == "default_backend" && len(rule.Words) > 1:
-				gets[rule.Words[1]] = append(gets[rule.Words[1]], left)
+		lead := func(name string, set Set) {
+			begin, end, made := strings.Cut(name, "%[")
+			end = end[strings.LastIndexByte(end, ']')+1:]
+			for _, b := range r.sections {
+				if (b.Kind == "backend" || b.Kind == "listen") &&
+					(b.Name == name || made && strings.HasPrefix(b.Name, begin) && strings.HasSuffix(b.Name, end)) {
+					if gets[b.Name] = append(gets[b.Name], set); !slices.Contains(b.leads, s) {
+						b.leads = append(b.leads, s)
+					}
+				}
 			}
+		}
+		for _, rule := range s.Rules {
+			if rule.Words[0] != "use_backend" || len(rule.Words) < 2 {
+				continue
+			}
+			name, before, notes := rule.Words[1], r.unknown, len(r.Notes)
+			set := r.requests(s, rule, rule.Words[2:])
+			lead(name, left.and(set))
+			switch {
+			case r.unknown != before: // what stands behind may get them too
+				for i := range r.Notes[notes:] {
+					if text, _, ok := strings.Cut(r.Notes[notes+i].Text, "it is taken "); ok {
+						r.Notes[notes+i].Text = text + "its requests are taken to come to " + name + ", and to backends behind it as well"
+					}
+				}
+			case !strings.Contains(name, "%["):
+				left = left.and(set.except())
+			case limits:
+				r.lose(r.place(rule), "%s is made of the request, which is not read: its requests are taken to come to all backends "+
+					"that it may name, and to those behind it as well", name)
+			}
+		}
+		if words := s.Setting("default_backend"); words[1] != "" {
+			lead(words[1], left)
 		}
 	}
 	for _, s := range r.sections {
-		if s.Kind == "backend" && gets[s.Name] != nil {
-			s.set = union(gets[s.Name]...)
+		place := fmt.Sprintf("%s:%d", r.file, s.Line)
+		switch all := gets[s.Name]; {
+		case s.Kind == "listen" && all != nil && s.limits():
+			r.lose(place, "listen %s gets requests of other sections, which are not read: its limits are judged on those that it listens for", s.Name)
+		case s.Kind != "backend":
+		case all != nil:
+			if s.set = union(all...); s.set.never && s.limits() {
+				r.tell(place, "no request comes to backend %s", s.Name)
+			}
+		case !s.limits():
+		case fronts:
+			s.set = none
+			r.lose(place, "nothing in this file leads to backend %s: its limits are judged on no request", s.Name)
+		default:
+			r.lose(place, "no frontend in this file leads to backend %s: its limits are judged on all requests", s.Name)
 		}
+	}
+}
+
+// limits reports whether rules of a section ask for a rate.
+func (s *haproxySection) limits() bool {
+	return s.Has(func(words []string) bool {
+		return words[0] != "stick-table" && counted().MatchString(strings.Join(words, " "))
+	})
+}
+
+// tracks reports whether rules of a section count requests.
+func (s *haproxySection) tracks() bool {
+	return s.Has(func(words []string) bool {
+		return haproxycfg.Action(words) != "" && trackRule().MatchString(haproxycfg.Action(words))
+	})
+}
+
+// plainTCP reports whether a section passes on bytes, and asks no rule for requests. It is told if one of them limits.
+func (x *sectionReader) plainTCP() bool {
+	if !x.s.plainTCP() {
+		return false
+	}
+	if place := fmt.Sprintf("%s:%d", x.file, x.s.Line); slices.ContainsFunc(x.s.Rules, func(rule haproxycfg.Rule) bool {
+		return rule.Words[0] == "tcp-request" && counted().MatchString(strings.Join(rule.Words, " "))
+	}) {
+		x.lose(place, "%s %s has mode tcp: it bounds connections, which no limit here does", x.s.Kind, x.s.Name)
+	} else if x.s.limits() {
+		x.tell(place, "%s %s has mode tcp: HAProxy asks none of its rules for requests", x.s.Kind, x.s.Name)
+	}
+	return true
+}
+
+// plainTCP reports whether a section passes on bytes.
+func (s *haproxySection) plainTCP() bool { return s.Setting("mode")[1] == "tcp" }
+
+// inherit has a backend know the counters of the sections that lead to it.
+func (x *sectionReader) inherit() {
+	for _, from := range x.s.leads {
+		for number, all := range from.counters {
+			for _, c := range all {
+				c.at = -1
+				x.counters[number] = append(x.counters[number], c)
+			}
+			set := from.set.and(from.taken[number])
+			if before, ok := x.taken[number]; ok {
+				set = union(before, set)
+			}
+			x.taken[number] = set
+		}
+	}
+}
+
+// tellShared tells of a counter that some of the sections that lead to a backend track, and others do not.
+func (x *sectionReader) tellShared(rule haproxycfg.Rule, number string) {
+	tracking := func(s *haproxySection) bool { return s.counters[number] != nil }
+	if slices.ContainsFunc(x.s.leads, tracking) && slices.ContainsFunc(x.s.leads, func(s *haproxySection) bool { return !tracking(s) }) {
+		x.lose(x.place(rule), "some of the sections that lead here track sc%s before, and others do not: all requests are taken to be of the former", number)
 	}
 }
 

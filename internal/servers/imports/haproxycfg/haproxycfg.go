@@ -22,6 +22,7 @@ type Section struct {
 	Kind, Name string
 	Line       int // from 1; 0 of rules before any section
 	Rules      []Rule
+	Base       *Section // the defaults that it takes; nil: none
 }
 
 // kinds are the words that begin a section.
@@ -30,13 +31,24 @@ var kinds = strings.Fields("frontend backend listen defaults global userlist pee
 
 // Parse takes the sections of a text apart. Rules before any section are those of a frontend.
 func Parse(text string) (all []*Section) {
+	var last *Section // of defaults
+	named := map[string]*Section{}
 	for n, line := range strings.Split(text, "\n") {
 		words := Words(line)
 		switch {
 		case len(words) == 0 || words[0] == "":
 			continue
 		case slices.Contains(kinds, words[0]):
-			all = append(all, &Section{Kind: words[0], Name: append(words, "")[1], Line: n + 1})
+			s := &Section{Kind: words[0], Name: append(words, "")[1], Line: n + 1}
+			if at := slices.Index(words, "from"); at > 0 && at+1 < len(words) {
+				s.Base = named[words[at+1]]
+			} else if s.Kind != "defaults" {
+				s.Base = last
+			}
+			if s.Kind == "defaults" {
+				last, named[s.Name] = s, s
+			}
+			all = append(all, s)
 			continue
 		case all == nil:
 			all = append(all, &Section{Kind: "frontend"})
@@ -89,6 +101,30 @@ func Words(line string) (words []string) {
 func (s *Section) Has(is func(words []string) bool) bool {
 	return slices.ContainsFunc(s.Rules, func(r Rule) bool { return is(r.Words) })
 }
+
+// Setting returns the words of the rule that has the last say among those that begin with one of some words, in a section
+// or else in the defaults that it takes; two empty ones: there is none.
+func (s *Section) Setting(some ...string) []string {
+	for ; s != nil; s = s.Base {
+		for _, r := range slices.Backward(s.Rules) {
+			if slices.Contains(some, r.Words[0]) {
+				return append(slices.Clip(r.Words), "")
+			}
+		}
+	}
+	return []string{"", ""}
+}
+
+// Turn says when a rule is asked: those of a connection, of a session and of content go before those of a request.
+func (r Rule) Turn() int {
+	if r.Words[0] == "tcp-request" && len(r.Words) > 1 {
+		return slices.Index([]string{"connection", "session", "content"}, r.Words[1])
+	}
+	return OfRequests
+}
+
+// OfRequests is the turn of rules that are asked once a request was counted.
+const OfRequests = 3
 
 // Judging are the words of a rule, as if they stood behind http-request; nil: it judges no requests.
 func (r Rule) Judging() []string {

@@ -23,6 +23,18 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// A section takes what it does not say itself from the defaults that it names, or else the last before it.
+func TestSetting(t *testing.T) {
+	all := Parse("defaults a\n mode tcp\n enabled\ndefaults\n mode http\nfrontend f from a\n bind :80\n disabled\nbackend b\nbackend c\n mode tcp\n mode http\n")
+	got := ""
+	for _, s := range all[2:] {
+		got += s.Setting("mode")[1] + s.Setting("disabled", "enabled")[0] + s.Setting("bind")[1] + " "
+	}
+	if want := "tcpdisabled:80 http http "; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
 // What a condition asks for, with each way of negation, and acls without a name.
 func TestCondition(t *testing.T) {
 	for text, want := range map[string]string{
