@@ -69,13 +69,7 @@ func (r *haproxyReader) maskedKey(table, v4, v6 string, set Set) []keyCase {
 }
 
 // haproxyKey returns what a sample counts by in a table.
-func (r *haproxyReader) haproxyKey(rule haproxycfg.Rule, table, sample string, set Set) (all []keyCase) {
-	if m := lone().FindStringSubmatch(sample); m != nil && len(r.vars[m[1]]) > 0 {
-		for _, c := range r.vars[m[1]] {
-			all = append(all, r.haproxyKey(rule, table, c.sample, set.and(c.set))...)
-		}
-		return all
-	}
+func (r *haproxyReader) haproxyKey(rule haproxycfg.Rule, table, sample string, set Set) []keyCase {
 	parts, word := haSample().FindStringSubmatch(strings.Replace(sample, "32+src", "32_src", 1)), ""
 	if parts != nil {
 		if mask := maskSample().FindStringSubmatch(parts[3]); mask != nil && parts[1] == "src" {

@@ -30,24 +30,18 @@ func (r *haproxyReader) readTables(s *haproxycfg.Section) {
 	}
 }
 
-// addresses puts src in the place of a variable that is nothing else: who a client is behind proxies, flags say.
+// addresses puts src in the place of a variable that begins as it: who a client is behind proxies, flags say.
 func (r *haproxyReader) addresses() {
-	others := map[string]bool{}
-	for _, s := range r.sections {
-		for _, rule := range s.Rules {
-			for i, word := range rule.Words {
-				if m := setAnyVar().FindStringSubmatch(word); m != nil && !slices.Equal(rule.Words[i+1:], []string{"src"}) {
-					others[m[1]] = true
-				}
-			}
-		}
-	}
 	for _, s := range r.sections {
 		from := ""
 		for _, rule := range s.Rules {
 			if len(rule.Words) == 3 && rule.Words[2] == "src" && setVarRule().MatchString(rule.Words[1]) {
-				if name := setVarRule().FindStringSubmatch(rule.Words[1])[1]; !others[name] {
-					from = "var(" + name + ")"
+				from = "var(" + setVarRule().FindStringSubmatch(rule.Words[1])[1] + ")"
+			} else if len(rule.Words) > 2 && from != "" && rule.Words[1] == "set-"+from {
+				if m := header().FindStringSubmatch(rule.Words[2]); m != nil {
+					r.tell(r.place(rule), "clients are taken from %s: --client-from %s, with --trusted-proxy", m[1], strings.ToLower(m[1]))
+				} else {
+					r.lose(r.place(rule), "%s %s is not read: the variable is taken for the client", rule.Words[1], rule.Words[2])
 				}
 			}
 			for i, word := range rule.Words {
@@ -58,6 +52,9 @@ func (r *haproxyReader) addresses() {
 		}
 	}
 }
+
+// header matches samples of a header.
+var header = lazy.Regexp(`^(?:req\.)?f?hdr(?:_ip)?\(([\w-]+)`)
 
 // byPorts tells the requests of sections that listen by their ports, where one of them limits and another does more than
 // redirect. Those of a log without ports are taken to come to each.

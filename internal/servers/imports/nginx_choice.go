@@ -99,10 +99,12 @@ func (r *nginxReader) level(d *nginxconf.Directive, p nginxPlace, around nginxLi
 	return p
 }
 
-// tellUnreached tells of named locations whose limits no request is found to come to: a module may send some there.
+// tellUnreached tells of named and internal locations whose limits no request is found to come to: a module may send some
+// there, and so may X-Accel-Redirect.
 func (r *nginxReader) tellUnreached(all []*nginxconf.Directive) {
 	for _, d := range all {
-		if name := strings.Join(d.Args, ""); d.Name == "location" && strings.HasPrefix(name, "@") &&
+		internal := slices.ContainsFunc(d.Block, func(l *nginxconf.Directive) bool { return l.Name == "internal" })
+		if name := strings.Join(d.Args, " "); d.Name == "location" && (internal || strings.HasPrefix(name, "@")) &&
 			slices.ContainsFunc(d.Block, func(l *nginxconf.Directive) bool {
 				return l.Name == "limit_req" && !slices.ContainsFunc(r.uses, func(u *nginxUse) bool { return slices.Contains(u.from, l) })
 			}) {

@@ -20,10 +20,13 @@ func (r *nginxReader) hosts(servers []*nginxconf.Directive, limits nginxLimits) 
 	before := len(r.Notes)
 	sets := r.named(servers, "")
 	decided := r.decidedByPort(servers, sets)
+	if slices.Contains(decided, true) {
+		r.Notes = r.Notes[:before]
+	}
+	r.tellAddresses(servers, sets)
 	if !slices.Contains(decided, true) {
 		return sets
 	}
-	r.Notes = r.Notes[:before]
 	var ports []string
 	for _, d := range servers {
 		ports = append(ports, portsOf(d)...)
@@ -192,19 +195,59 @@ func (r *nginxReader) hostNames(d *nginxconf.Directive) (names []string) {
 // them has limits of its own, and both do more than redirect.
 func (r *nginxReader) decidedByPort(servers []*nginxconf.Directive, sets []Set) []bool {
 	decided := make([]bool, len(servers))
+	r.rivals(servers, sets, func(i, j int) {
+		if !slices.Equal(portsOf(servers[i]), portsOf(servers[j])) {
+			decided[i], decided[j] = true, true
+		}
+	})
+	return decided
+}
+
+// rivals has each two servers between which no name decides, where one of them has limits, and both do more than redirect.
+func (r *nginxReader) rivals(servers []*nginxconf.Directive, sets []Set, each func(i, j int)) {
 	names := mapped(servers, r.serverNames)
 	matters := func(i int) bool { return hasLimits(servers[i]) || !answersAll(servers[i]) }
-	for i, d := range servers {
-		for j, other := range servers[:i] {
+	for i := range servers {
+		for j := range servers[:i] {
 			shared := sets[i].never || sets[j].never ||
 				slices.ContainsFunc(names[i], func(name string) bool { return slices.Contains(names[j], name) })
-			if shared && matters(i) && matters(j) && (hasLimits(d) || hasLimits(other)) &&
-				!slices.Equal(portsOf(d), portsOf(other)) {
-				decided[i], decided[j] = true, true
+			if shared && matters(i) && matters(j) && (hasLimits(servers[i]) || hasLimits(servers[j])) {
+				each(i, j)
 			}
 		}
 	}
-	return decided
+}
+
+// tellAddresses tells of servers that listen on one port of different addresses.
+func (r *nginxReader) tellAddresses(servers []*nginxconf.Directive, sets []Set) {
+	r.rivals(servers, sets, func(i, j int) {
+		d, other := servers[i], servers[j]
+		for _, port := range portsOf(d) {
+			if port != request.NoPort && slices.Contains(portsOf(other), port) && !slices.Equal(addressesOf(d, port), addressesOf(other, port)) {
+				r.lose(d.Place(), "this server and the one at %s listen on port %s of different addresses, which no log tells: one of them gets all",
+					other.Place(), port)
+				return
+			}
+		}
+	})
+}
+
+// addressesOf are the addresses of which a server listens on a port; "": of all.
+func addressesOf(d *nginxconf.Directive, port string) (all []string) {
+	for _, s := range d.Block {
+		if s.Name == "listen" && len(s.Args) > 0 && listenPort(s) == port {
+			address := strings.TrimSuffix(s.Args[0], ":"+port)
+			if address == port || address == "*" || address == "0.0.0.0" || address == "[::]" {
+				address = ""
+			}
+			all = append(all, address)
+		}
+	}
+	if all == nil {
+		all = []string{""} // none is said
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // hasLimits reports whether a limit_req or limit_conn stands in a server.

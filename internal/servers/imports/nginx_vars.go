@@ -85,7 +85,12 @@ func (r *nginxReader) variable(name string, d *nginxconf.Directive) []valueCase 
 		}
 		return []valueCase{{pieces: []piece{{text: r.at.path, moved: r.at.by}}}}
 	}
+	if text, early := tooEarly(name); made == nil && early {
+		r.tell(d.Place(), "$%s is not known yet where limits are asked: it is %q there", name, text)
+		return []valueCase{{pieces: slices.DeleteFunc([]piece{{text: text}}, func(p piece) bool { return p.text == "" })}}
+	}
 	if made == nil {
+		r.tellField(name, d)
 		return []valueCase{{pieces: []piece{{variable: name}}}}
 	}
 	r.known[name] = nil
@@ -95,6 +100,31 @@ func (r *nginxReader) variable(name string, d *nginxconf.Directive) []valueCase 
 		r.known[name] = r.mapped(made)
 	}
 	return r.known[name]
+}
+
+// tooEarly returns what nginx has for a variable whose value only the answer makes: limits are asked before.
+func tooEarly(variable string) (text string, ok bool) {
+	switch variable {
+	case "status":
+		return "000", true
+	case "bytes_sent", "body_bytes_sent":
+		return "0", true
+	case "request_time":
+		return "0.000", true
+	case "request_completion", "limit_req_status", "limit_conn_status":
+		return "", true
+	}
+	return "", strings.HasPrefix(variable, "upstream_") || strings.HasPrefix(variable, "sent_http_") || strings.HasPrefix(variable, "sent_trailer_")
+}
+
+// tellField tells of a variable that is taken for a field of the log where no log format has it.
+func (r *nginxReader) tellField(name string, d *nginxconf.Directive) {
+	part, ok := partOf(name)
+	if !ok || !strings.HasPrefix(part.text, "field:") || part.text == wholeTarget ||
+		slices.ContainsFunc(nginxVariable().FindAllString(strings.Join(r.Logged, " "), -1), func(v string) bool { return strings.Trim(v, "${}") == name }) {
+		return
+	}
+	r.lose(d.Place(), "$%s is taken for a field of the log, and no log_format here has it", name)
 }
 
 // on has variables be what they are on a way.
