@@ -27,9 +27,6 @@ var (
 	terraformFormat = format{name: "terraform", is: matches(terraformBlock), read: readTerraform}
 )
 
-// refusesNothing is told of a limit on trial.
-const refusesNothing = "it is in dry run there: it refuses nothing; what it would refuse is judged"
-
 func isAWS(d doc) bool {
 	return some(d.Tree, func(_ string, part *policy.Tree) bool { return rateBased(part) != nil })
 }

@@ -86,6 +86,9 @@ func (i *Import) tell(place, text string, args ...any) {
 	i.note(Note{place, fmt.Sprintf(text, args...), true})
 }
 
+// refusesNothing is told of a limit on trial.
+const refusesNothing = "it is in dry run there: it refuses nothing; what it would refuse is judged"
+
 func (i *Import) note(n Note) {
 	n.Text = escape.Short(n.Text)
 	if i.noted[n] {

@@ -365,7 +365,7 @@ func (r *nginxReader) use(d *nginxconf.Directive, around nginxLimits) *nginxUse 
 	about := d.Place() + " " + d.Name + " " + strings.Join(d.Args, " ")
 	if dry == "on" {
 		about += ", which is a dry run there"
-		r.tell(d.Place(), "%s", dryRun)
+		r.tell(d.Place(), refusesNothing)
 	} else {
 		about += ", refused with " + cmp.Or(status, "503")
 	}
@@ -382,8 +382,6 @@ func (r *nginxReader) use(d *nginxconf.Directive, around nginxLimits) *nginxUse 
 	}
 	return use
 }
-
-const dryRun = "it is in dry run there, and refuses nothing: what it would refuse is judged"
 
 // zone returns the zone that a directive names; nil if there is none, or it is one for other directives.
 func (r *nginxReader) zone(d *nginxconf.Directive, name string) *nginxZone {
