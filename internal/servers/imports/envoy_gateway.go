@@ -48,7 +48,11 @@ func takeGateway(i *Import, docs []doc) {
 		set := r.holds(n)
 		limits := d.Get("spec", "rateLimit")
 		if merge := d.Get("spec", "mergeType"); merge != nil && limits != nil {
-			r.lose(d.place(merge), "mergeType is not read: the limits of a policy around it hold besides it there, and not here")
+			note := r.tell // of a policy around it nothing is known
+			if len(policies) > 1 {
+				note = r.lose
+			}
+			note(d.place(merge), "mergeType is not read: the limits of a policy around it hold besides it there, and not here")
 		}
 		for _, kind := range []string{"local", "global"} { // without a type both hold
 			if limits.Get(kind) == nil || limits.Say("type") != "" && !strings.EqualFold(limits.Say("type"), kind) {
