@@ -48,7 +48,7 @@ func ReadFrom(r io.Reader, room, most int64) ([]byte, error) {
 		n += more
 	}
 	if err == nil && n > most {
-		err = fmt.Errorf("has more than %d MiB, which is no configuration", most>>20)
+		err = fmt.Errorf("has more than %dMiB, which is no configuration", most>>20)
 	}
 	return text.Bytes(), err
 }

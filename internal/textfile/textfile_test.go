@@ -14,7 +14,7 @@ func TestRead(t *testing.T) {
 		"\x00\x00":                       "begins with zeros, so it is no text",
 		"\xff\xfea\x00":                  "",
 		strings.Repeat("x", 1<<20):       "",
-		strings.Repeat("x", 1<<20) + "y": "has more than 1 MiB, which is no configuration",
+		strings.Repeat("x", 1<<20) + "y": "has more than 1MiB, which is no configuration",
 	} {
 		name := filepath.Join(t.TempDir(), "file")
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
