@@ -47,13 +47,7 @@ func takeGateway(i *Import, docs []doc) {
 		several := d.Get("spec", "targetSelectors") != nil || len(refs) > 1 || len(refs) == 1 && refs[0].Say("kind") == "Gateway"
 		set := r.holds(n)
 		limits := d.Get("spec", "rateLimit")
-		if merge := d.Get("spec", "mergeType"); merge != nil && limits != nil {
-			note := r.tell // of a policy around it nothing is known
-			if len(policies) > 1 {
-				note = r.lose
-			}
-			note(d.place(merge), "mergeType is not read: the limits of a policy around it hold besides it there, and not here")
-		}
+		r.tellMerge(d, limits, len(policies) > 1)
 		for _, kind := range []string{"local", "global"} { // without a type both hold
 			if limits.Get(kind) == nil || limits.Say("type") != "" && !strings.EqualFold(limits.Say("type"), kind) {
 				continue
@@ -74,6 +68,18 @@ func takeGateway(i *Import, docs []doc) {
 			i.Policies = append(i.Policies, p)
 		}
 	}
+}
+
+// tellMerge tells of a policy that adds to those around it, which is lost if some may be here.
+func (r *gatewayReader) tellMerge(d doc, limits *policy.Tree, others bool) {
+	merge, note := d.Get("spec", "mergeType"), r.tell
+	if merge == nil || limits == nil {
+		return
+	}
+	if others {
+		note = r.lose
+	}
+	note(d.place(merge), "mergeType is not read: the limits of a policy around it hold besides it there, and not here")
 }
 
 // find takes down what a policy is for, by names or by labels.

@@ -331,13 +331,8 @@ func (x *sectionReader) limit(p *Policy, f refusal) {
 			if !x.asks(f.term, counter, number) || found && f.term.counter == "" {
 				continue
 			}
-			if found = true; f.term.counter != "" && f.term.counter != number { // it is looked up only where that is tracked
-				f.term.set = f.term.set.and(x.taken[f.term.counter])
-			}
-			f := f
-			if counter.in != x.s {
-				f.term.set = f.term.set.and(x.s.set)
-			}
+			found = true
+			f := x.narrowed(f, counter, number)
 			if f.term.counter != number && (slices.Contains(counter.rule.Words, "if") || slices.Contains(counter.rule.Words, "unless")) {
 				x.lose(x.place(f.rule), "it refuses also what %s does not count, and only what that counts here", counter.rule.Words[1])
 			}
@@ -352,6 +347,17 @@ func (x *sectionReader) limit(p *Policy, f refusal) {
 	if !found {
 		x.lose(x.place(f.rule), "no rule of this section counts what is asked for: it is left out")
 	}
+}
+
+// narrowed returns a refusal of those requests alone for which it asks a counter.
+func (x *sectionReader) narrowed(f refusal, counter tracked, number string) refusal {
+	if f.term.counter != "" && f.term.counter != number { // it is looked up only where that is tracked
+		f.term.set = f.term.set.and(x.taken[f.term.counter])
+	}
+	if counter.in != x.s {
+		f.term.set = f.term.set.and(x.s.set)
+	}
+	return f
 }
 
 // text is the limit that a refusal asks of a counter, and which of its requests move that; "": it is told why there is none.

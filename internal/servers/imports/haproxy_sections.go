@@ -291,43 +291,58 @@ func (r *haproxyReader) route() {
 		}
 		fronts = true
 		left := s.set.and(s.passed)
-		lead := func(name string, set Set) {
-			begin, end, made := strings.Cut(name, "%[")
-			end = end[strings.LastIndexByte(end, ']')+1:]
-			for _, b := range r.sections {
-				if (b.Kind == "backend" || b.Kind == "listen") &&
-					(b.Name == name || made && strings.HasPrefix(b.Name, begin) && strings.HasSuffix(b.Name, end)) {
-					if gets[b.Name] = append(gets[b.Name], set); !slices.Contains(b.leads, s) {
-						b.leads = append(b.leads, s)
-					}
-				}
-			}
-		}
 		for _, rule := range s.Rules {
-			if rule.Words[0] != "use_backend" || len(rule.Words) < 2 {
-				continue
-			}
-			name, before, notes := rule.Words[1], r.unknown, len(r.Notes)
-			set := r.requests(s, rule, rule.Words[2:])
-			lead(name, left.and(set))
-			switch {
-			case r.unknown != before: // what stands behind may get them too
-				for i := range r.Notes[notes:] {
-					if text, _, ok := strings.Cut(r.Notes[notes+i].Text, "it is taken "); ok {
-						r.Notes[notes+i].Text = text + "its requests are taken to come to " + name + ", and to backends behind it as well"
-					}
+			if rule.Words[0] == "use_backend" && len(rule.Words) > 1 {
+				set, certain := r.leads(s, rule, limits)
+				if r.lead(gets, s, rule.Words[1], left.and(set)); certain { // else what stands behind may get them too
+					left = left.and(set.except())
 				}
-			case !strings.Contains(name, "%["):
-				left = left.and(set.except())
-			case limits:
-				r.lose(r.place(rule), "%s is made of the request, which is not read: its requests are taken to come to all backends "+
-					"that it may name, and to those behind it as well", name)
 			}
 		}
-		if words := s.Setting("default_backend"); words[1] != "" {
-			lead(words[1], left)
+		r.lead(gets, s, s.Setting("default_backend")[1], left)
+	}
+	r.receive(gets, fronts)
+}
+
+// leads returns the requests that a rule sends to a backend, and whether it is certain that it sends them there.
+func (r *haproxyReader) leads(s *haproxySection, rule haproxycfg.Rule, limits bool) (set Set, certain bool) {
+	name, before, notes := rule.Words[1], r.unknown, len(r.Notes)
+	set = r.requests(s, rule, rule.Words[2:])
+	switch {
+	case r.unknown != before:
+		for i := range r.Notes[notes:] {
+			if text, _, ok := strings.Cut(r.Notes[notes+i].Text, "it is taken "); ok {
+				r.Notes[notes+i].Text = text + "its requests are taken to come to " + name + ", and to backends behind it as well"
+			}
+		}
+	case !strings.Contains(name, "%["):
+		return set, true
+	case limits:
+		r.lose(r.place(rule), "%s is made of the request, which is not read: its requests are taken to come to all backends "+
+			"that it may name, and to those behind it as well", name)
+	}
+	return set, false
+}
+
+// lead gives requests of a section to the backend of a name, or to all whose name it may be where it is made of the request.
+func (r *haproxyReader) lead(gets map[string][]Set, s *haproxySection, name string, set Set) {
+	if name == "" {
+		return
+	}
+	begin, end, made := strings.Cut(name, "%[")
+	end = end[strings.LastIndexByte(end, ']')+1:]
+	for _, b := range r.sections {
+		if (b.Kind == "backend" || b.Kind == "listen") &&
+			(b.Name == name || made && strings.HasPrefix(b.Name, begin) && strings.HasSuffix(b.Name, end)) {
+			if gets[b.Name] = append(gets[b.Name], set); !slices.Contains(b.leads, s) {
+				b.leads = append(b.leads, s)
+			}
 		}
 	}
+}
+
+// receive gives backends what leads to them, and tells of limits that nothing in this file leads to.
+func (r *haproxyReader) receive(gets map[string][]Set, fronts bool) {
 	for _, s := range r.sections {
 		place := fmt.Sprintf("%s:%d", r.file, s.Line)
 		switch all := gets[s.Name]; {
