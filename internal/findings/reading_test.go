@@ -157,8 +157,11 @@ func TestCoarseTimes(t *testing.T) {
 		grain, span limit.Time
 		want        Severity
 	}{
-		{20, limit.Minute, limit.Hour, Stop}, {20, 10 * limit.Second, limit.Hour, Warn}, {20, limit.Second, limit.Hour, Info},
-		{19, limit.Minute, limit.Hour, Info}, {20, limit.Minute, limit.Minute, Info},
+		{20, limit.Minute, limit.Hour, Stop},
+		{20, 10 * limit.Second, limit.Hour, Warn},
+		{20, limit.Second, limit.Hour, Info},
+		{19, limit.Minute, limit.Hour, Info},
+		{20, limit.Minute, limit.Minute, Info},
 	} {
 		town := newStreet()
 		for i := range c.clients {
