@@ -3,7 +3,9 @@ package findings
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"maps"
+	"math/bits"
 	"slices"
 	"time"
 
@@ -119,6 +121,19 @@ const (
 	steady     = limit.Hour
 )
 
+// visited returns the minutes of a day in which a request came, in order: few of most days where stamps are hostile.
+func (d *day) visited() iter.Seq[limit.Time] {
+	return func(yield func(limit.Time) bool) {
+		for i, rest := range d.minutes {
+			for ; rest != 0; rest &= rest - 1 {
+				if !yield(limit.Time(64*i + bits.TrailingZeros64(rest))) {
+					return
+				}
+			}
+		}
+	}
+}
+
 // pauses returns those within traffic that comes in each minute, in their order.
 func (l *days) pauses() (all []pause) {
 	var end limit.Time    // of the minutes that have been looked at
@@ -126,10 +141,7 @@ func (l *days) pauses() (all []pause) {
 	var open pause        // the latest that may be one, if such a time follows
 	for _, number := range slices.Sorted(maps.Keys(l.by)) {
 		midnight := limit.Time(number) * limit.Day
-		for n := range limit.Day / limit.Minute {
-			if l.by[number].minutes[n/64]>>(n%64)&1 == 0 {
-				continue
-			}
+		for n := range l.by[number].visited() {
 			at := midnight + n*limit.Minute
 			if gap := at - end; gap > 0 {
 				open = pause{}

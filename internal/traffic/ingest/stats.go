@@ -172,7 +172,7 @@ func cover(first, last *limit.Time, sum added) {
 	*first, *last = min(*first, sum.first), max(*last, sum.last)
 }
 
-// follow takes down that a line follows another, of which the stamps and the hashes are known.
+// follow takes down that a line follows another, by the stamps and the hashes of both.
 func (in *InputStats) follow(from, to limit.Time, tail, head uint32) {
 	in.Steps.step(from, to)
 	if tail == head && from == to && to%limit.Second != 0 {
