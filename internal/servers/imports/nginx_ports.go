@@ -232,7 +232,7 @@ func (r *nginxReader) tellAddresses(servers []*nginxconf.Directive, sets []Set) 
 	})
 }
 
-// addressesOf are the addresses of which a server listens on a port; "": of all.
+// addressesOf returns the addresses whose port a server listens on; "": that of all.
 func addressesOf(d *nginxconf.Directive, port string) (all []string) {
 	for _, s := range d.Block {
 		if s.Name == "listen" && len(s.Args) > 0 && listenPort(s) == port {

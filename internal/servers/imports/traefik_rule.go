@@ -229,7 +229,7 @@ func readTOML(i *Import, file string, text []byte) error {
 	return nil
 }
 
-// exclusive returns the criteria that a source has, of which it may have one.
+// exclusive returns the criteria that a source has, where it may have one.
 func exclusive(source *policy.Tree) (by []string) {
 	for _, key := range source.Keys() {
 		without, named := map[string]string{"requestheadername": "", "requesthost": "false"}[plainKey(key)]
