@@ -125,7 +125,15 @@ func CheckTraceName(name string) error {
 type traceFile struct {
 	name  string
 	part  *os.File
-	names *report.Anonymizer
+	names *report.Anonymizer // nil: the caller has them
+}
+
+func openTraceFile(name string) (f *traceFile, err error) {
+	f = &traceFile{name: name}
+	if f.part, err = partOf(name); err != nil {
+		return nil, fmt.Errorf("--trace: %w", err)
+	}
+	return f, nil
 }
 
 // openTrace begins the file of --trace, if it is wanted.
@@ -139,19 +147,23 @@ func (r *Replay) openTrace() error {
 	if err := r.Spares("trace", r.Trace); err != nil {
 		return err
 	}
-	key, err := r.key()
+	names, err := r.traceNames()
 	if err != nil {
 		return err
 	}
-	f := &traceFile{name: r.Trace}
-	if f.names, err = report.NewAnonymizer("hash", key); err != nil {
-		return err
+	if r.trace, err = openTraceFile(r.Trace); err == nil {
+		r.trace.names, r.severalPasses = names, true
 	}
-	if f.part, err = partOf(f.name); err != nil {
-		return fmt.Errorf("--trace: %w", err)
+	return err
+}
+
+// traceNames returns the names that clients have in traces.
+func (r *Replay) traceNames() (*report.Anonymizer, error) {
+	key, err := r.key()
+	if err != nil {
+		return nil, err
 	}
-	r.trace, r.severalPasses = f, true
-	return nil
+	return report.NewAnonymizer("hash", key)
 }
 
 // abandon removes what was not finished.
@@ -164,25 +176,35 @@ func (f *traceFile) abandon() {
 
 // writeTrace writes the requests that are kept as a trace. It comes once all is read, since who a client is shows only
 // then.
-func (r *Replay) writeTrace(ctx context.Context) (err error) {
-	f := r.trace
-	if f == nil {
+func (r *Replay) writeTrace(ctx context.Context) error {
+	if r.trace == nil {
 		return nil
 	}
-	f.names.Know(r.Read.Tables.Clients)
-	w := traces.New(r.Read.Tables, r.who(), f.names)
+	w := r.newTraces(r.trace.names)
+	err := each(ctx, r.requests.Pass(), w.See)
+	if err == nil {
+		err = r.trace.write(ctx, w, r.requests.Pass())
+	}
+	return err
+}
+
+// newTraces returns what writes traces of clients that are known.
+func (r *Replay) newTraces(names *report.Anonymizer) *traces.Writer {
+	names.Know(r.Read.Tables.Clients)
+	return traces.New(r.Read.Tables, r.who(), names)
+}
+
+// write writes requests, all of which w has seen.
+func (f *traceFile) write(ctx context.Context, w *traces.Writer, src replay.Source) error {
 	lines, to, err := os.Pipe()
 	if err != nil {
 		return err
 	}
 	written := make(chan error, 1)
 	go func() {
-		err := each(ctx, r.requests.Pass(), w.See)
+		err := w.Begin(to)
 		if err == nil {
-			err = w.Begin(to)
-		}
-		if err == nil {
-			err = errors.Join(each(ctx, r.requests.Pass(), w.Take), w.Finish())
+			err = errors.Join(each(ctx, src, w.Take), w.Finish())
 		}
 		written <- errors.Join(err, to.Close())
 	}()
@@ -195,4 +217,38 @@ func (r *Replay) writeTrace(ctx context.Context) (err error) {
 		err = fmt.Errorf("--trace %s: %w", f.name, err)
 	}
 	return err
+}
+
+// WriteTraces writes requests that were judged elsewhere as traces, once there is a Result: each file gets those of its
+// source, which is asked for twice.
+func (r *Replay) WriteTraces(ctx context.Context, files []string, of func(file int) (replay.Source, error)) error {
+	names, err := r.traceNames()
+	if err != nil {
+		return err
+	}
+	w := r.newTraces(names)
+	for i := range files {
+		src, err := of(i)
+		if err == nil {
+			err = each(ctx, src, w.See)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for i, name := range files {
+		src, err := of(i)
+		if err != nil {
+			return err
+		}
+		f, err := openTraceFile(name)
+		if err == nil {
+			err = f.write(ctx, w, src)
+		}
+		f.abandon()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -62,8 +62,18 @@ func (w *Writer) See(b *traffic.Batch) error {
 	return nil
 }
 
-// Begin writes the names of the columns to out, once all is seen.
+// Begin writes the names of the columns to out, once all is seen. What is taken goes there, until it is called again.
 func (w *Writer) Begin(out io.Writer) error {
+	if w.out == nil {
+		w.nameAll()
+	}
+	w.out = bufio.NewWriterSize(out, 1<<16)
+	_, err := w.out.WriteString("time,client,action,identity,agent,status\n")
+	return err
+}
+
+// nameAll makes the texts of all that is seen.
+func (w *Writer) nameAll() {
 	for id, by := range w.askers {
 		name := w.tables.Actions.Name(int32(id))
 		if len(by) < leastAskers && !match.IsCommon(name) {
@@ -77,9 +87,6 @@ func (w *Writer) Begin(out io.Writer) error {
 	for id := range int32(w.tables.Agents.Len()) {
 		w.agents = append(w.agents, agentOf(w.tables.Agents, id))
 	}
-	w.out = bufio.NewWriterSize(out, 1<<16)
-	_, err := w.out.WriteString("time,client,action,identity,agent,status\n")
-	return err
 }
 
 // agentOf returns the text that stands for an agent: of search engines that names it, since it is they that are wanted.
