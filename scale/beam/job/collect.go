@@ -17,14 +17,15 @@ import (
 
 // A whole is what makes results whole.
 type whole struct {
-	Version int // of the layout
-	Job     *Job
-	Files   []File // of the shards, in their order
-	Facts   []*ingest.Facts
+	Version  int // of the layout
+	Job      *Job
+	Files    []File // of the shards, in their order
+	Requests []File // that are kept
+	Facts    []*ingest.Facts
 }
 
 // runVersion is the version of the layout, apart from what traffic.TraceVersion is that of.
-const runVersion = traffic.TraceVersion<<8 | 2
+const runVersion = traffic.TraceVersion<<8 | 3
 
 // mostRun is the most bytes that run.json may have.
 const mostRun = 1 << 30

@@ -15,8 +15,9 @@ import (
 
 // Results are files in a folder, or objects below a prefix, that all workers can write:
 //
-//	found-00003-of-00016   what shard 3 was found to be: what a traffic.Carrier writes, compressed
-//	run.json               what was asked, and the names, sizes and checksums of the others
+//	found-00003-of-00016      what shard 3 was found to be: what a traffic.Carrier writes, compressed
+//	requests-00003-of-00016   its requests, if they are kept: its blocks
+//	run.json                  what was asked, and the names, sizes and checksums of the others
 //
 // The last one makes the results whole, and is written last. A worker that runs again writes the same bytes.
 

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"strconv"
 	"strings"
 	"syscall"
@@ -30,7 +31,7 @@ func TestFlink(t *testing.T) {
 	program := c.serve(t)
 	j := newJob(t, newLog(t, flinkLines))
 	j.Limits, j.Sweep, j.Started = manyLimits(), true, time.Now()
-	want := replayed(t, j)
+	want, advice := replayed(t, j), suggested(t, j.Logs...)
 	within(t, 2*time.Minute, "the cluster is ready", c.ready)
 
 	for _, run := range []struct {
@@ -45,7 +46,7 @@ func TestFlink(t *testing.T) {
 			results := filepath.Join(t.TempDir(), "results")
 			judge := readme(t, "--runner flink", "/usr/local/bin/shadow-beam", program, "localhost:8099", c.jobs,
 				"/mnt/logs", j.Logs[0], "/mnt/results", results, "--limit 6/30s", "--limit "+strings.Join(j.Limits, " --limit "))
-			judging := c.start(t, "judge", shell(judge+" --sweep --part 16MB --shards 12"))
+			judging := c.start(t, "judge", shell(judge+" --sweep --trace --part 16MB --shards 12"))
 			if run.kill != nil {
 				killHalfWay(t, judging, results, run.kill)
 			}
@@ -61,6 +62,11 @@ func TestFlink(t *testing.T) {
 				t.Errorf("%d ranges, %d limits, %d lines", got.Job.Parts, len(got.Result.Policies), got.Result.Stats.Lines)
 			}
 			equal(t, got, want)
+			traces := filepath.Join(t.TempDir(), "traces")
+			check(t, Traces(t.Context(), results, traces))
+			if got := suggested(t, traces); !reflect.DeepEqual(got, advice) {
+				t.Errorf("traces: %v\nlogs:   %v", got, advice)
+			}
 			if run.name != "a task manager is killed" { // whose workers end a little later
 				within(t, time.Minute, "the workers end", func() bool { return len(workers(t, program)) == 0 })
 			}

@@ -128,6 +128,9 @@ func (f *endFn) ProcessElement(ctx context.Context, _ int, next func(*[]byte) bo
 			return fmt.Errorf("shard %d of %d was judged twice", one.Shard, j.all())
 		}
 		r.Files[one.Shard] = one.File
+		if one.Requests.Name != "" {
+			r.Requests = append(r.Requests, one.Requests)
+		}
 		if one.Shard == 0 {
 			r.Facts = one.Facts
 		}

@@ -30,6 +30,7 @@ type Job struct {
 	Policies []string
 	Config   string
 	Sweep    bool // whether curves are drawn as well, by the key By
+	Trace    bool // whether requests are kept, so that traces can be made of them
 
 	Format, Fields, Timezone   string
 	Client, ClientFrom         string

@@ -67,7 +67,11 @@ func (j *Job) judge(
 			return nil, nil, err
 		}
 	}
-	if f, err = s.write(ctx, of); err == nil && number < len(j.Bounds) {
+	f, err = s.write(ctx, of)
+	if err == nil && j.Trace && of.byClient && s.set.Rows() > 0 {
+		f.Requests, err = j.keep(ctx, number, blocks)
+	}
+	if err == nil && number < len(j.Bounds) {
 		after, err = s.handOn()
 	}
 	return f, after, err
@@ -123,9 +127,10 @@ func (s *judged) write(ctx context.Context, of shape) (f *found, err error) {
 
 // A found says where to find what judging one shard came to.
 type found struct {
-	Shard int
-	File  File
-	Facts []*ingest.Facts // of shard 0: of all byte ranges
+	Shard    int
+	File     File
+	Requests File            // that are kept; without a name: none
+	Facts    []*ingest.Facts // of shard 0: of all byte ranges
 }
 
 // lateness counts requests that came too late, and says by how much.
