@@ -379,10 +379,15 @@ func (s *haproxySection) tracks() bool {
 
 // plainTCP reports whether a section passes on bytes, and asks no rule for requests. It is told if one of them limits.
 func (x *sectionReader) plainTCP() bool {
+	place := fmt.Sprintf("%s:%d", x.file, x.s.Line)
 	if !x.s.plainTCP() {
+		if x.s.limits() && x.s.Setting("mode")[0] == "" {
+			x.tell(place, "%s %s states no mode: HAProxy takes tcp, and asks none of its rules for requests; judged as with mode http",
+				x.s.Kind, x.s.Name)
+		}
 		return false
 	}
-	if place := fmt.Sprintf("%s:%d", x.file, x.s.Line); slices.ContainsFunc(x.s.Rules, func(rule haproxycfg.Rule) bool {
+	if slices.ContainsFunc(x.s.Rules, func(rule haproxycfg.Rule) bool {
 		return rule.Words[0] == "tcp-request" && counted().MatchString(strings.Join(rule.Words, " "))
 	}) {
 		x.lose(place, "%s %s has mode tcp: it bounds connections, which no limit here does", x.s.Kind, x.s.Name)
