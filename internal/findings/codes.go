@@ -1,7 +1,7 @@
 package findings
 
-const besides = "nothing protects or targets such clients in an answer, and its lines exempt those that the limit would hit. " +
-	"Anyone can send such requests, so make sure that they are yours"
+const besides = "nothing protects or targets such clients in an answer, and its lines exempt those that the limit would hit, " +
+	"unless only their user agent says what they are. Anyone can send such requests, so make sure that they are yours"
 
 // means says of each code what such a finding does to an answer.
 var means = map[string]string{
@@ -29,8 +29,8 @@ var means = map[string]string{
 	"clock": "a limit counts requests by their times: wrong ones move requests together or apart, and every figure " +
 		"with them",
 	"copies": "lines that count twice make every client twice as busy",
-	"enforced": "who is refused sends less than he would have, so peaks are lower than without the server's limit; " +
-		"a log from before, or with the limit in dry run, shows them",
+	"enforced": "clients that a limit refused sent less than they would have, so peaks are lower than without it; " +
+		"a log from before, or with that limit in dry run, shows them",
 	"few_clients":     "what holds for these clients may not hold for the next ones: judge more days",
 	"folded_paths":    "a server that counts by path refuses less than is reported",
 	"judged_at_start": "a limit counts a request when it begins; a download or a long poll is logged when it ends",

@@ -275,7 +275,7 @@ func (l *enforced) find(s *ingest.Stats) []Finding {
 	}
 	var all []told
 	var sum int64
-	since, severity := traffic.MaxTime, Info
+	since, severity, certain := traffic.MaxTime, Info, false
 	for status, r := range l.statuses {
 		if r == nil {
 			continue
@@ -296,7 +296,7 @@ func (l *enforced) find(s *ingest.Stats) []Finding {
 		if one.n == 0 {
 			continue
 		}
-		all, sum, since = append(all, one), sum+one.n, min(since, begins)
+		all, sum, since, certain = append(all, one), sum+one.n, min(since, begins), certain || sure
 		if sure && float64(ShareOf(one.n, l.total)) >= smallShare {
 			severity = Warn
 		}
@@ -313,6 +313,10 @@ func (l *enforced) find(s *ingest.Stats) []Finding {
 		Code: "enforced", Severity: severity, Share: ShareOf(sum, l.total), Remedy: "--exclude-status " + strings.Join(statuses, ","),
 		Evidence: fmt.Sprintf("the server has refused %s already, from %s UTC on: %s",
 			format.Count(sum, "request"), format.Moment(since).Format(time.DateTime), strings.Join(texts, ", ")) + l.hidden(),
+	}
+	if !certain {
+		f.Evidence = fmt.Sprintf("the server has answered %s with 503, from %s UTC on: a limit may have refused them, or it was overloaded",
+			format.Count(sum, "request"), format.Moment(since).Format(time.DateTime)) + l.hidden()
 	}
 	if severity == Warn && since > s.FirstAt+(s.LastAt-s.FirstAt)/4 {
 		f.Remedy = "--until " + format.Moment(since).Format("2006-01-02T15:04:05Z")

@@ -171,6 +171,8 @@ func TestEnforcedSince(t *testing.T) {
 	town.send("192.0.2.1", "/shop", 13*limit.Hour, 2, 503)
 	if f, _ := town.enforced(); f.Severity != Info || f.Remedy != "--exclude-status 503" {
 		t.Errorf("a few 503 may be anything: %+v", f)
+	} else if want := "the server has answered 2 requests with 503, from 1970-01-01 13:00:00 UTC on: a limit may have refused them, or it was overloaded; "; !strings.HasPrefix(f.Evidence, want) {
+		t.Errorf("%s, want %s", f.Evidence, want)
 	}
 	town = newStreet()
 	town.send("192.0.2.1", "/shop", 0, 8, 200)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"shadow/internal/traffic"
@@ -123,6 +124,15 @@ func TestJSON(t *testing.T) {
 		var back Finding
 		if err := json.Unmarshal([]byte(text), &back); err != nil || back.Severity != want.Severity || back.Share != want.Share {
 			t.Errorf("%+v, %v", back, err)
+		}
+	}
+}
+
+// Lines exempt no client that only calls itself the site's own work, and the findings say so.
+func TestExemptByMoreThanAName(t *testing.T) {
+	for _, code := range []string{"own_server", "health_check"} {
+		if text := Means(code); !strings.Contains(text, "would hit, unless only their user agent says what they are. ") {
+			t.Errorf("%s: %s", code, text)
 		}
 	}
 }
