@@ -99,7 +99,7 @@ func addGoals(cmd *cobra.Command, f *pipeline.Suggest) {
 	option.Server.Add(cmd, &f.For, "for", "the `server` whose limits are wanted, or any (default the one that "+
 		"writes such a log, nginx where several do)")
 	goal.AddList(cmd, &f.Protect, true, "protect", "the share of which clients must not be hit (`who=share`, repeatable; default "+
-		"browsers=99.9% of a site for people, users=99% of an API)")
+		"browsers=99.9% of a site for people; users=99% of an API, where one of 10 to 99 clients may be hit)")
 	clients := option.Domain[who.Set]{Parse: who.ParseSet, Text: who.Set.String, Words: who.Words()}
 	clients.AddList(cmd, &f.Target, true, "target", "the `clients` to refuse: the more of their requests a limit refuses, "+
 		"the better (default disguised,attackers,programs,crawlers of a site for people, all who are not search engines of an API)")

@@ -68,7 +68,8 @@ func ParseGoal(text string) (p Goal, err error) {
 // String is the promise as ParsePromise takes it.
 func (p Goal) String() string { return p.Who.String() + "=" + p.Percent.String() }
 
-// MayHit returns how many of so many clients may be hit: n·(1 − share), rounded down. There are less than 2³¹ clients.
+// MayHit returns how many of so many clients may be hit: n·(1 − share), rounded down, or one with OneOf. There are less than
+// 2³¹ clients.
 func (p Goal) MayHit(clients int64) int64 {
 	if p.OneOf && clients >= 10 && clients < 100 {
 		return 1

@@ -70,7 +70,7 @@ type Promise struct {
 	Who         string  `json:"who"`
 	Percent     float64 `json:"percent"`
 	Clients     int64   `json:"clients"`          // in the first part
-	MayHit      int64   `json:"may_hit"`          // of these
+	MayHit      int64   `json:"may_hit"`          // of these: one of 10 to 99 by the default of an API, whatever the percentage
 	Sample      *int64  `json:"sample"`           // clients that it takes to promise as much; nil: no number does
 	ProvablePct float64 `json:"provable_percent"` // that so many clients can promise at best
 }
