@@ -313,3 +313,20 @@ func TestAnotherKeyMight(t *testing.T) {
 		t.Errorf("%s: %s", n.Verdict, n.Reason)
 	}
 }
+
+// Where no key that the answer tries separates, it says that there are others, and names the command that tries them.
+func TestOtherKeysAreNotDenied(t *testing.T) {
+	a, _ := answerOf(t, func(p *planter) {
+		p.visitors(400, plantedDay)
+		for i := range 250 { // of one /48
+			from := time.Duration(p.Int64N(int64(plantedDay - time.Hour)))
+			p.machine(fmt.Sprintf("2001:db8:7:%x::1", i), scraper, "/page/%d", 200, from, time.Hour, 0.004)
+		}
+	})
+	if a.Verdict != "no_limit_can" || !strings.Contains(a.Reason, ", nor one by the other keys tried here (shadow keys tries more); most of ") {
+		t.Errorf("%s: %s", a.Verdict, a.Reason)
+	}
+	if len(a.Next) < 2 || !strings.HasPrefix(a.Next[0], "shadow keys ") || !strings.Contains(a.Next[1], " --action ") {
+		t.Errorf("next: %q", a.Next)
+	}
+}

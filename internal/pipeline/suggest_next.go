@@ -286,10 +286,11 @@ func (r *Suggest) next(v *advice.Verdict, a *suggest.Advice) (lines []string) {
 	if a.Action != "" {
 		action = []string{"--action", a.Action}
 	}
+	if n.Verdict == suggest.NoLimitCan || n.Verdict == suggest.SafetyNet && a.Action == "" {
+		lines = append(lines, r.CommandLine("keys", action...))
+	}
 	if aim, found := a.Aim(); found {
 		lines = append(lines, r.CommandLine("suggest", "--action", r.Read.Tables.ShownAction(aim)))
-	} else if n.Verdict == suggest.NoLimitCan || n.Verdict == suggest.SafetyNet && a.Action == "" {
-		lines = append(lines, r.CommandLine("keys", action...))
 	}
 	if !r.Details {
 		lines = append(lines, r.CommandLine("suggest", append([]string{"--details"}, action...)...))

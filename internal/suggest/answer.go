@@ -100,7 +100,7 @@ func (a *Advice) Might() *KeyReach {
 // mostly is the share of the target's requests, in percent, of an action that the target is there for.
 const mostly = 50
 
-// Aim returns the action that most of the target's requests are for, where neither a limit by client nor one by another key
+// Aim returns the action that most of the target's requests are for, where no limit by client and none by another key tried
 // can separate: a limit for that action alone might.
 func (a *Advice) Aim() (action int32, found bool) {
 	if a.Action != "" || a.Answer.Verdict != NoLimitCan || len(a.ByKey) == 0 || a.Might() != nil {

@@ -313,3 +313,18 @@ func TestExemptIsToldWhole(t *testing.T) {
 		}
 	}
 }
+
+// Where nothing is known of the clients that sent most, the reason names a command that lists the largest. Of one action it
+// would list others.
+func TestUndecidedAreListed(t *testing.T) {
+	a := deployed()
+	a.Answer.Because = suggest.NoTarget
+	a.Whole.Requests[who.Undecided] = 9
+	for action, listed := range map[string]bool{"": true, "/login": false} {
+		s := &Answer{Advice: a, Action: action}
+		text := s.reason()
+		if !strings.Contains(text, "; nothing shows who sent 100.00 %") || strings.Contains(text, ": shadow replay LOG --limit window:1/1h --no-store lists the largest") != listed {
+			t.Errorf("action %q: %s", action, text)
+		}
+	}
+}

@@ -13,6 +13,9 @@ import (
 
 // The verdict in words, for screens and pages: a sentence that says why, and a line for each thing that the limit does.
 
+// largest is a command that lists the clients that sent most, since its limit refuses nearly all that they sent.
+const largest = "shadow replay LOG --limit window:1/1h --no-store"
+
 // reason says in a sentence why the verdict is what it is.
 func (s *Answer) reason() string {
 	a, n := s.Advice, &s.Advice.Answer
@@ -41,8 +44,10 @@ func (s *Answer) reason() string {
 	case suggest.NoTarget:
 		text := "the target, as far as it is known, sent less than 1 % of the requests: the limit guards against what may come"
 		if all := a.Whole.Requests; 2*all[who.Undecided] >= all.Of(who.Everybody) {
-			text += fmt.Sprintf("; nothing shows who sent %s: look with shadow doctor",
-				format.Percentage(format.PercentOf(all[who.Undecided], all.Of(who.Everybody))))
+			text += "; nothing shows who sent " + format.Percentage(format.PercentOf(all[who.Undecided], all.Of(who.Everybody)))
+			if s.Action == "" {
+				text += ": " + largest + " lists the largest"
+			}
 		}
 		return text
 	case suggest.NoOneThere:
@@ -79,6 +84,9 @@ func (s *Answer) brokeText() string {
 	return text
 }
 
+// otherKeys says that a few keys do not separate: a log has more, such as wider networks.
+const otherKeys = ", nor one by the other keys tried here (shadow keys tries more)"
+
 // othersText says by which key a limit might separate where none by client can.
 func othersText(a *suggest.Advice) string {
 	best := a.Might()
@@ -86,10 +94,9 @@ func othersText(a *suggest.Advice) string {
 	case a.Answer.Verdict != suggest.NoLimitCan || len(a.ByKey) == 0:
 		return ""
 	case found:
-		return ", nor one by another key; most of its requests are for " + a.Whole.Tables.ShownAction(aim) +
-			": ask for that action alone"
+		return otherKeys + "; most of its requests are for " + a.Whole.Tables.ShownAction(aim) + ": ask for that action alone"
 	case best == nil:
-		return ", nor one by another key"
+		return otherKeys
 	}
 	return fmt.Sprintf("; limits by %s may refuse up to %s of the target's requests: ask shadow keys", best.Key,
 		format.Percentage(format.PercentOf(best.Requests, best.OfRequests)))
