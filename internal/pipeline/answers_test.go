@@ -92,6 +92,23 @@ func TestALimitForOneAction(t *testing.T) {
 	}
 }
 
+// A limit for one action that stopped something early only is better than one for all requests that stops nothing.
+func TestALimitForOneActionThatIsOver(t *testing.T) {
+	a, _ := answerOf(t, func(p *planter) {
+		p.visitors(400, plantedDay)
+		for i := range 200 {
+			p.send(p.spread(), address(81, i), "POST", "/checkout/pay", 200, "https://shop.example/cart", webAgents[0])
+		}
+		for i := range 8 {
+			p.machine(address(45, 1), scraper, "/checkout/pay", 200, time.Duration(i)*30*time.Minute, time.Minute, 0.5)
+		}
+	})
+	o := a.OfAction
+	if a.Verdict != "ceiling" && a.Verdict != "no_limit_can" || a.Targets.Refused > 0 || o == nil || o.Refused == 0 || !strings.HasPrefix(o.Action, "/checkout/") {
+		t.Fatalf("%s, %+v, %+v", a.Verdict, a.Targets, o)
+	}
+}
+
 // No limit for one action is better that refuses search engines, unless these are the target.
 func TestNoBetterLimitRefusesSearchEngines(t *testing.T) {
 	const googlebot = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"

@@ -171,14 +171,15 @@ func (r *Suggest) ofAction(ctx context.Context, a *suggest.Advice) (best *advice
 			continue
 		}
 		rest := only.Parts[suggest.Rest]
-		if rest != nil && n.Chosen.On[suggest.Rest].Refused.Of(only.Target) == 0 {
+		over := rest != nil && n.Chosen.On[suggest.Rest].Refused.Of(only.Target) == 0
+		if over && a.Answer.Whole.Refused.Of(a.Target) > 0 {
 			continue // what it stops does not come any more
 		}
 		if n.Whole.Refused.Of(1<<who.Search&^only.Target) > 0 {
 			continue // it costs search engines
 		}
 		if o := advice.OfActionBy(only, names[only.Action]); best == nil || o.Refused > best.Refused {
-			best = o
+			o.Over, best = over, o
 		}
 	}
 	return best, err

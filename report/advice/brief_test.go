@@ -328,3 +328,11 @@ func TestUndecidedAreListed(t *testing.T) {
 		}
 	}
 }
+
+// A limit for one action that stops none in the last part says so.
+func TestBetterTellsWhatIsOver(t *testing.T) {
+	s := &Answer{Advice: deployed(), Verdict: &Verdict{OfAction: &OfAction{Action: "/pay", Verdict: "deploy", Limit: "window:2/1m", RefusedPercent: 45, Over: true}}}
+	if got, want := s.betterText(), "for /pay alone, window:2/1m refuses 45.00 % there, none in the last part: see next"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

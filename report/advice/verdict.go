@@ -97,6 +97,7 @@ type OfAction struct {
 	Requests       int64   `json:"requests"` // of the target there
 	Refused        int64   `json:"refused"`  // of these
 	RefusedPercent float64 `json:"refused_percent"`
+	Over           bool    `json:"-"` // whether it refuses none of these in the last part
 }
 
 // OfActionBy returns what an answer says about one action, which people call so.

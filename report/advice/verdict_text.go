@@ -170,6 +170,9 @@ func (s *Answer) betterText() string {
 		return ""
 	}
 	text := fmt.Sprintf("for %s alone, %s refuses %s there", named(o.Action), o.Limit, format.Percentage(o.RefusedPercent))
+	if o.Over {
+		text += ", none in the last part"
+	}
 	if o.Verdict == suggest.SafetyNet.String() {
 		text += ", unsure"
 	}
