@@ -51,9 +51,3 @@ func (h *Head) alert(write func(level document.Level, text string)) {
 		write(document.Warning, text)
 	}
 }
-
-// Alerts returns the findings and warnings that people read, a line each.
-func (h *Head) Alerts() (lines []string) {
-	h.alert(func(_ document.Level, text string) { lines = append(lines, text) })
-	return lines
-}

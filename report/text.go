@@ -31,20 +31,22 @@ func (m *Model) Schema() format.Schema { return format.ReportSchema }
 
 // Text writes the report for people.
 func (m *Model) Text(w *document.Writer) {
-	if m.tellsNews() {
+	if m.tellsNews() && w.Page == nil {
 		m.writeNews(w)
 		return
 	}
 	m.Begin(w, "Rate limits, replayed")
-	if len(m.Policies) > 0 && m.Input.Requests > 0 {
+	if m.judged() {
 		m.writePolicies(w)
 	}
 	m.WriteEnd(w)
 }
 
+func (m *Model) judged() bool { return len(m.Policies) > 0 && m.Input.Requests > 0 }
+
 // WriteEnd writes what has changed, and where the run is stored.
 func (m *Model) WriteEnd(w *document.Writer) {
-	if m.History != nil {
+	if m.History != nil && (w.Page == nil || !m.judged()) {
 		m.writeHistory(w)
 	}
 	if m.Stored != nil {
@@ -68,14 +70,21 @@ func (m *Model) writePolicies(w *document.Writer) {
 		explained[p.Kind] = true
 	}
 	clear(explained)
+	if m.History != nil && w.Page != nil { // what is new comes first
+		m.writeHistory(w)
+	}
 	for i := range m.Policies[:m.Detailed] {
 		p := &m.Policies[i]
 		p.write(w, m, !explained[p.Kind])
 		explained[p.Kind] = true
 	}
-	m.writeCompared(w)
-	if n := len(m.Policies); m.Detailed < n {
-		w.Remark(fmt.Sprintf("Details of %d of %d policies; --top %d shows all.", m.Detailed, n, n))
+	n, all := len(m.Policies), "--output json has all"
+	if w.Page == nil {
+		m.writeCompared(w)
+		all = fmt.Sprintf("--top %d shows all", n)
+	}
+	if m.Detailed < n {
+		w.Remark(fmt.Sprintf("Details of %d of %d policies; %s.", m.Detailed, n, all))
 	}
 }
 
@@ -132,7 +141,7 @@ func (p *Policy) whoIsHit() (texts []string) {
 // kind.
 func (p *Policy) write(w *document.Writer, m *Model, means bool) {
 	w.Heading(2, p.Policy, Headline(p))
-	if m.Detailed == 1 {
+	if m.Detailed == 1 || w.Page != nil {
 		if shown := int64(len(p.TopClients)); shown > 0 {
 			w.Table(ClientTable(m, p))
 			if shown < p.ClientsHit {

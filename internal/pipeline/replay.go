@@ -304,7 +304,7 @@ func (r *Replay) model(result *replay.Result, database, run string) (_ *report.M
 	}
 	o := r.reportOptions(r.warnings(&result.Stats))
 	o.Top, o.Sort, o.Database, o.Run = r.Rows(), r.Sort, database, run
-	o.Harm = r.harmed
+	o.Harm, o.Identities = r.harmed, o.Identities || r.Output == "html"
 	if o.Retries, err = r.retried.loads(); err != nil {
 		return nil, err
 	}
@@ -322,7 +322,8 @@ func (r *Replay) report(ctx context.Context, result *replay.Result, database, ru
 		if r.Output != "html" {
 			return model.Write(r.Out, r.Output)
 		}
-		page := &html.Page{Model: model, Times: r.overTime.Times(model.Policies, result.OverTime)}
+		page := html.NewReplay(model)
+		page.Times, r.overTime.Requests = r.overTime, result.OverTime
 		if r.curves != nil {
 			page.Curves = curves.New(r.curves, report.Options{}).Curves()
 		}

@@ -26,7 +26,7 @@ func (a *Account) Write(w io.Writer, output string, plots bool) error {
 	case "json":
 		return format.WriteJSON(w, format.ExplainSchema, a)
 	case "html":
-		return html.NewDocument(&a.Head, "", func(w *document.Writer) { a.writeTo(w, plots) }).Write(w)
+		return (&html.Document{Head: &a.Head, Text: func(w *document.Writer) { a.writeTo(w, plots) }}).Write(w)
 	}
 	t := &document.Writer{View: a.View}
 	a.writeTo(t, plots)

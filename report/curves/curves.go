@@ -100,7 +100,7 @@ func (s *Report) Write(w io.Writer, output string) error {
 	var err error
 	switch output {
 	case "html":
-		return (&html.Page{Model: s.model(), Curves: s.Curves()}).Write(w) // nothing is judged on it
+		return (&html.Document{Head: &s.Head, Text: s.Text, Curves: s.Curves()}).Write(w)
 	case "json":
 		err = s.json(out)
 	case "csv":

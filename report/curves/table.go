@@ -47,7 +47,7 @@ func (s *Report) Text(w *document.Writer) {
 		}
 		w.Topic(2, kind.String(), text)
 		w.Table(s.percentileTable(kind, kinds[kind]))
-		if drawn != nil && drawn.Kind == kind {
+		if drawn != nil && drawn.Kind == kind && w.Page == nil {
 			s.plot(w, drawn, some)
 		}
 	}

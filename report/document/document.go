@@ -47,10 +47,15 @@ type Section struct {
 
 // Write writes the section.
 func (s Section) Write(w *Writer, level int) {
-	if s.Title != "" {
+	switch {
+	case level == 0 && w.Page != nil:
+		w.Page.add(Block{Table: s.Table, Fold: s.Title})
+	case s.Title != "":
 		w.Section(level, s.Title)
+		fallthrough
+	default:
+		w.Table(s.Table)
 	}
-	w.Table(s.Table)
 	for _, note := range s.Notes {
 		w.Note(note)
 	}
@@ -232,7 +237,7 @@ func (w *Writer) Part(level int, title string) {
 // Heading begins a section on what has a name, and says something of it. In Markdown its level is from 1.
 func (w *Writer) Heading(level int, name, text string) {
 	if w.Page != nil {
-		w.Page.begin(name, format.Sentence(text)+".")
+		w.Page.begin(level, name, format.Sentence(text)+".")
 		return
 	}
 	if w.Markdown {
@@ -260,7 +265,7 @@ func (w *Writer) Topic(level int, name, text string) {
 func (w *Writer) Section(level int, title string) {
 	switch {
 	case w.Page != nil:
-		w.Page.begin(title, "")
+		w.Page.begin(level, title, "")
 	case !w.Markdown:
 		fmt.Fprintf(w, "\n%s\n", w.Paint(Bold, escape.Visible(title)))
 	case level == 0:
@@ -367,7 +372,7 @@ func (w *Writer) Stored(where string) {
 		return
 	}
 	w.Space()
-	w.Facts(Fact{Label: "stored", Text: where})
+	w.Input(Fact{Label: "stored", Text: where})
 }
 
 // Lines writes lines that are to be copied, below an empty one.

@@ -1,6 +1,8 @@
 package document
 
 import (
+	"cmp"
+
 	"shadow/report/format"
 	"shadow/report/plot"
 	"shadow/report/table"
@@ -35,21 +37,29 @@ type Block struct {
 	Title string // of what follows
 	Text  string // a sentence
 	Table *table.Table
+	Fold  string // the title of a table that is folded
 	Plot  plot.Drawing
 	Lines []string // to be copied
 }
 
-func (p *Page) begin(title, text string) {
+// begin begins a part, or what is a part of one.
+func (p *Page) begin(level int, title, text string) {
+	if level > 2 {
+		p.add(Block{Title: title, Text: text})
+		return
+	}
 	p.Parts = append(p.Parts, Part{Title: title, Text: text})
 }
 
-// add adds a block to the last part. A table without a title has a part to itself, which is called as its rows are.
+// add adds a block to the last part. A table outside of parts has one to itself, which is called as it is, or as its rows.
 func (p *Page) add(b Block) {
 	if len(p.Parts) == 0 {
 		p.Parts = []Part{{untitled: true}}
 	}
 	if b.Table != nil && p.Parts[len(p.Parts)-1].untitled {
-		p.Parts = append(p.Parts, Part{Title: format.Sentence(b.Table.Columns[0].Head), untitled: true})
+		p.Parts = append(p.Parts, Part{
+			Title: cmp.Or(b.Table.Title, format.Sentence(b.Table.Columns[0].Head)), untitled: true,
+		})
 	}
 	last := &p.Parts[len(p.Parts)-1]
 	last.Blocks = append(last.Blocks, b)

@@ -3,13 +3,11 @@ package html
 import (
 	"fmt"
 	"io"
-	"net/url"
 	"slices"
 
 	"shadow/internal/mapped"
 	"shadow/internal/suggest"
 	"shadow/report/document"
-	"shadow/report/format"
 	"shadow/report/table"
 )
 
@@ -64,16 +62,10 @@ func AskedHashes() (script, style string) {
 	return hashOf(string(f.Script)), hashOf(string(f.Style))
 }
 
-// Write writes the page, all of it or nothing. A page that would be too large is made with less room for lists.
-func (p *Answer) Write(w io.Writer) error {
-	return write(w, func(halvings int) (*view, bool) {
-		most := suggest.MostListed >> halvings
-		return p.view(most), most > 0
-	})
-}
+// Write writes the page, all of it or nothing.
+func (p *Answer) Write(w io.Writer) error { return write(w, p.view) }
 
-// view returns the page, with so many clients in the lists of each shape.
-func (p *Answer) view(most int) *view {
+func (p *Answer) view(room room) *view {
 	v := &view{
 		section: section{Title: "What should the limit be?"}, Lede: p.What, Begin: "Answer",
 		Shadow: p.Shadow, Command: p.Command,
@@ -81,14 +73,9 @@ func (p *Answer) view(most int) *view {
 		Island: &island{Bound: p.Bound, Protects: p.Protects, Percents: append([]string{}, p.Percents...)},
 	}
 	v.add("answer", answered{p, p.blocks()})
-	v.alert("What was found in the log", room(0).alerts(p.Alerts), p.Tone == "not_judgeable")
-	p.explore(v, most)
-	if len(p.Percents) > 0 && p.Asked == nil && len(p.Shapes) > 0 {
-		s := v.begin("map", "Map: the least N that leaves so many unhurt", "Map")
-		s.add("map", p.Protects)
-		s.add("maps", p.maps())
-	}
-	v.begin("means", "What it means", "What it means").add("words", words{true, room(0).texts(p.Notes)})
+	v.alert("What was found in the log", room.alerts(p.Alerts), p.Tone == "not_judgeable")
+	p.explore(v, room.drawn(suggest.MostListed))
+	v.begin("means", "What it means", "What it means").add("words", words{true, room.texts(p.Notes)})
 	return v
 }
 
@@ -168,48 +155,4 @@ func (v *view) ask() {
 	compare := v.Sections[len(v.Sections)-1]
 	compare.add("grid", grid("both", both))
 	compare.add("grid", grid("either", either))
-}
-
-// maps returns the least limits of each shape that keep each promise, by kind.
-func (p *Answer) maps() (maps []*table.Page) {
-	for i := range p.Shapes {
-		s := &p.Shapes[i]
-		if n := len(maps); n == 0 || maps[n-1].Title != s.Kind {
-			t := table.New(table.Words("limit"))
-			t.Title = s.Kind
-			for _, percent := range p.Percents {
-				t.Head(table.Number(percent + " %"))
-			}
-			maps = append(maps, t.Page(0, "", 0))
-			maps[n].Class = "heat steer"
-		}
-		row := []table.PageCell{{Text: s.Title}}
-		for k := range p.Percents {
-			row = append(row, p.mapCell(s, k))
-		}
-		last := maps[len(maps)-1]
-		last.Rows = append(last.Rows, row)
-	}
-	return maps
-}
-
-// mapCell returns the least limit of a shape that keeps a promise.
-func (p *Answer) mapCell(s *Shape, percent int) table.PageCell {
-	if s.Keeps[percent] < 0 {
-		return table.PageCell{Text: "–", Class: "num"}
-	}
-	stop, refused, all := s.Keeps[percent], int64(0), int64(0)
-	for g := range p.Groups {
-		if p.Groups[g].Target {
-			refused, all = refused+s.Refused[g][stop], all+p.Groups[g].Requests
-		}
-	}
-	share := format.PercentOf(refused, all)
-	c := table.PageCell{Lead: format.Thousands(s.Stops[stop]), Text: format.Percentage(share), Class: "num"}
-	if n := table.Twentieths(share); n > 0 {
-		c.Class = fmt.Sprintf("num bar b%d", n)
-	}
-	c.Title = fmt.Sprintf("%s, %s %%: N = %s refuses %s of the target", s.Title, p.Percents[percent], c.Lead, c.Text)
-	c.Link = "#" + url.Values{"limit": {s.limit(stop)}}.Encode()
-	return c
 }

@@ -4,14 +4,13 @@ import (
 	"strings"
 	"testing"
 
-	"shadow/report"
 	"shadow/report/reporttest"
 )
 
 // The page has the ranges as columns of the candidates.
 func TestBandOnPage(t *testing.T) {
 	var page strings.Builder
-	if err := (&Page{Model: report.New(reporttest.BandedTown(), townOptions)}).Write(&page); err != nil {
+	if err := townReplay(reporttest.BandedTown()).Write(&page); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"refused, band", "clients hit, band", "37,232–38,176", "least–most, wherever in its second"} {
@@ -23,7 +22,7 @@ func TestBandOnPage(t *testing.T) {
 
 // The page warns of verdicts that were degraded.
 func TestDegradedOnPage(t *testing.T) {
-	if !strings.Contains(pageText(t, &Page{Model: report.New(reporttest.Made(), townOptions)}), "degraded while Redis was away") {
+	if !strings.Contains(pageText(t, townReplay(reporttest.Made())), "degraded while Redis was away") {
 		t.Error("the page says nothing of it")
 	}
 }

@@ -75,7 +75,7 @@ func (b *tab) same(c *Curves, curve *sweep.Curve) int64 {
 }
 
 // steepPage has a long curve, which is thinned, and a bucket that is known in part.
-func steepPage() *Page {
+func steepPage() *Document {
 	r := reporttest.SweptTown(0)
 	r.ByClass, r.Clients = sweep.Classes{request.Browser: 90_000, request.Tool: 60_000}, sweep.Classes{request.Browser: 30_000, request.Tool: 9}
 	r.Judged = r.ByClass.Sum()
@@ -125,19 +125,37 @@ func TestBrowserOtherWaysToMove(t *testing.T) {
 	if n := b.same(p.Curves, long); n != 3 {
 		t.Errorf("two arrows go to %d", n)
 	}
-	kept, _ := thinned(long.Points, MostPoints, p.Curves.worthKeeping(long, long.Points))
+	kept := p.Curves.shape(long, nil, MostPoints).Stops
 	for _, typed := range []int64{17, 12_345, 29_999, 99_999, 0} {
 		eval[bool](b, `(() => { const f = document.getElementById("number"); f.value = "%d"; f.dispatchEvent(new Event("change")); return true; })()`, typed)
-		want := kept[0].Limit
+		want := kept[0]
 		for _, k := range kept {
-			if k.Limit <= typed {
-				want = k.Limit
+			if k <= typed {
+				want = k
 			}
 		}
 		if n := b.same(p.Curves, long); n != want {
 			t.Errorf("%d typed goes to %d, want %d", typed, n, want)
 		}
 	}
+	people, hit, _ := p.Curves.protected()
+	for i, share := range sweep.ProtectedShares() {
+		eval[bool](b, `(() => { const f = document.getElementById("protect"); f.value = "%d"; f.dispatchEvent(new Event("input")); return true; })()`, i+1)
+		want := long.Protecting(people, share, hit)
+		if n := b.same(p.Curves, long); n != want.Limit {
+			t.Errorf("to spare %d of 1,000 it goes to %d, want %d", share, n, want.Limit)
+		}
+		cell := eval[string](b, `document.querySelector("#map tbody tr").cells[%d].textContent`, i+1)
+		percent := format.Percentage(format.PercentOf(want.Refused.Sum(), p.Curves.Judged))
+		if told := format.Thousands(want.Limit) + " " + percent; cell != told {
+			t.Errorf("the map says %q, want %q", cell, told)
+		}
+	}
+	eval[string](b, `document.querySelector("#map tbody tr").cells[1].firstChild.click(), `+hash)
+	if n := b.same(p.Curves, long); n != long.Protecting(people, 500, hit).Limit {
+		t.Errorf("a cell of the map goes to %d", n)
+	}
+	b.slide(1)
 	b.pressChart(p.Curves, long)
 }
 
@@ -184,9 +202,7 @@ func TestBrowserChoosesACurve(t *testing.T) {
 
 // The chart draws: with a line switched off there is less colour on it, and zooming changes the picture.
 func TestBrowserChart(t *testing.T) {
-	p := sweptPage(reporttest.SweptTown(400))
-	p.Times = townTimes()
-	b := openTab(t, p, 1280, 900)
+	b := openTab(t, sweptPage(reporttest.SweptTown(400)), 1280, 900)
 	inked := `(() => { const c = document.querySelector("#chart canvas"); const d = c.getContext("2d").getImageData(0, 0, c.width, c.height).data; let n = 0; for (let i = 0; i < d.length; i += 4) n += d[i] > 150 && d[i + 1] < 80 && d[i + 3] > 200; return n; })()`
 	red := eval[int](b, inked)
 	b.do(chromedp.Click(chromedp.CSS("#legend label:first-child")))
@@ -205,8 +221,8 @@ func TestBrowserOverTime(t *testing.T) {
 	b.do(chromedp.Click(chromedp.CSS("label[for=theme-light]")))
 	words := func() string { return eval[string](b, `document.getElementById("times-words").textContent`) }
 	for i, want := range []string{
-		"Each bar is 5 min, the pale ones of all requests (scale on the right). The most: 90 of 2,000 requests refused in the 5 min from ",
-		"Each bar is 5 min, the pale ones of all requests. The most: 900 of 2,000 requests refused in the 5 min from ",
+		"Each bar is 1 min, the pale ones of all requests (scale on the right). The most: 90 of 2,000 requests refused in the 1 min from ",
+		"Each bar is 1 min, the pale ones of all requests. The most: 900 of 2,000 requests refused in the 1 min from ",
 	} {
 		eval[any](b, `(() => { const s = document.getElementById("times-which"); s.value = "%d"; s.dispatchEvent(new Event("change")); })()`, i)
 		if ink := inked(); ink[0] < 500 || ink[1] < 5000 {

@@ -19,17 +19,14 @@ import (
 	"shadow/report/table"
 )
 
-const firstColumn = `[...document.querySelector("#who figure.table tbody").rows].filter((row) => !row.hidden).map((row) => row.cells[%d].textContent)`
+const firstColumn = `[...document.querySelector("#s-2 figure.table tbody").rows].filter((row) => !row.hidden).map((row) => row.cells[%d].textContent)`
 
-func townPage() *Page {
-	return &Page{Model: report.New(reporttest.Town(), townOptions), Times: townTimes()}
-}
-
-func townTimes() *Times {
-	return &Times{
-		Start: reporttest.Noon, Step: 5 * limit.Minute, Requests: []int64{110, 600, 480, 300, 2000, 900, 40}, Left: 3,
-		Policies: []Refusals{{"token:6/30s", []int64{0, 7, 0, 0, 90, 2, 0}}, {"window:5/1m", []int64{0, 70, 0, 0, 900, 20, 0}}},
-	}
+func townPage() *Document {
+	p := townReplay(reporttest.Town())
+	p.Head.Input.Span = report.NewSpan(reporttest.Noon, reporttest.Noon+6*limit.Minute)
+	p.Times = timesOf(reporttest.Noon, []int64{110, 600, 480, 300, 2000, 900, 40}, []int64{0, 7, 0, 0, 90, 2, 0}, []int64{0, 70, 0, 0, 900, 20, 0})
+	p.Times.Requests.Add(reporttest.Noon+400*limit.Day, 3)
+	return p
 }
 
 // A head sorts up and down by what stands behind the texts, and says so.
@@ -41,7 +38,7 @@ func TestBrowserSorts(t *testing.T) {
 		want = append(want, format.Thousands(c.Requests))
 	}
 	click := func(column int) {
-		b.do(chromedp.Click(chromedp.CSS(fmt.Sprintf("#who figure.table thead th:nth-child(%d) button", column+1))))
+		b.do(chromedp.Click(chromedp.CSS(fmt.Sprintf("#s-2 figure.table thead th:nth-child(%d) button", column+1))))
 	}
 	click(1)
 	byNumber := func(x, y string) int { return len(y) - len(x) + strings.Compare(y, x)*boolean(len(x) == len(y)) }
@@ -54,7 +51,7 @@ func TestBrowserSorts(t *testing.T) {
 	if got := eval[[]string](b, firstColumn, 1); !slices.Equal(got, want) {
 		t.Errorf("fewest requests first: %v, want %v", got, want)
 	}
-	if sorted := eval[[]string](b, `[...document.querySelectorAll("#who figure.table:first-of-type thead")][0].querySelector("[aria-sort]").getAttribute("aria-sort").split()`); sorted[0] != "ascending" {
+	if sorted := eval[[]string](b, `[...document.querySelectorAll("#s-2 figure.table:first-of-type thead")][0].querySelector("[aria-sort]").getAttribute("aria-sort").split()`); sorted[0] != "ascending" {
 		t.Errorf("said to be sorted %q", sorted)
 	}
 	click(0)
@@ -75,14 +72,14 @@ func boolean(yes bool) int {
 func TestBrowserSearches(t *testing.T) {
 	b := openTab(t, townPage(), 1280, 900)
 	all := len(eval[[]string](b, firstColumn, 0))
-	b.do(chromedp.SendKeys(chromedp.CSS("#who input[type=search]"), "PYTHON-req"))
+	b.do(chromedp.SendKeys(chromedp.CSS("#s-2 input[type=search]"), "PYTHON-req"))
 	if got := eval[[]string](b, firstColumn, 0); !slices.Equal(got, []string{"198.51.100.7", "198.51.100.8"}) {
 		t.Errorf("found %q", got)
 	}
-	if told := eval[string](b, `document.querySelector("#who .search .note").textContent`); told != fmt.Sprintf("2 of %d", all) {
+	if told := eval[string](b, `document.querySelector("#s-2 .search .note").textContent`); told != fmt.Sprintf("2 of %d", all) {
 		t.Errorf("told %q", told)
 	}
-	b.do(chromedp.SendKeys(chromedp.CSS("#who input[type=search]"), strings.Repeat("\b", 10)))
+	b.do(chromedp.SendKeys(chromedp.CSS("#s-2 input[type=search]"), strings.Repeat("\b", 10)))
 	if got := len(eval[[]string](b, firstColumn, 0)); got != all {
 		t.Errorf("%d rows without a search, want %d", got, all)
 	}
@@ -250,18 +247,18 @@ func TestBrowserPolicyHolds(t *testing.T) {
 
 // No table loses a column at 1,280 pixels: none is wider than its frame, and all of a cell's text is in the cell.
 func TestBrowserTablesFit(t *testing.T) {
-	wide := &Page{Model: report.New(reporttest.Made(), townOptions), Times: townTimes()}
+	wide := townReplay(reporttest.Made())
+	var counts [][]int64
 	for i := range wide.Model.Policies {
+		counts = append(counts, []int64{0, 7, 0, 0, 12_345_678, 2, 0})
 		p := &wide.Model.Policies[i]
 		p.Policy = strings.Repeat(fmt.Sprint("envoy-local:", i, "r/m"), 6)
 		p.Refused, p.ClientsHit, p.BytesSaved = 123_456_789, 12_345_678, 123_456_789_000
 	}
-	for range 10 {
-		wide.Times.Policies = append(wide.Times.Policies, Refusals{wide.Model.Policies[0].Policy, []int64{0, 7, 0, 0, 12_345_678, 2, 0}})
-	}
-	for name, p := range map[string]*Page{
+	wide.Times = timesOf(reporttest.Noon, counts[0], counts...)
+	for name, p := range map[string]*Document{
 		"town": townPage(), "evil": evilPage(t, evilLog(40, 60), 250), "wide": wide,
-		"banded": {Model: report.New(reporttest.BandedTown(), townOptions)}, "swept": steepPage(),
+		"banded": townReplay(reporttest.BandedTown()), "swept": steepPage(),
 	} {
 		b := openTab(t, p, 1280, 900)
 		eval[any](b, `document.querySelectorAll("details").forEach((d) => { d.open = true; })`)
@@ -278,14 +275,14 @@ func TestBrowserTablesFit(t *testing.T) {
 // Lists name agents in a few words; the whole agent is a title, and is found.
 func TestBrowserNamesAgents(t *testing.T) {
 	b := openTab(t, townPage(), 1280, 900)
-	agents := eval[[][]string](b, `[...document.querySelectorAll("#who figure.table:first-of-type tbody td[title]")].map((c) => [c.textContent, c.title])`)
+	agents := eval[[][]string](b, `[...document.querySelectorAll("main figure.table tbody td[title]")].map((c) => [c.textContent, c.title])`)
 	if !slices.ContainsFunc(agents, func(a []string) bool {
 		return strings.HasPrefix(a[0], "Firefox ") && strings.HasPrefix(a[1], "Mozilla/5.0 (")
 	}) {
 		t.Errorf("agents: %q", agents)
 	}
 	all := len(eval[[]string](b, firstColumn, 0))
-	b.do(chromedp.SendKeys(chromedp.CSS("#who input[type=search]"), "BOT.example"))
+	b.do(chromedp.SendKeys(chromedp.CSS("#s-2 input[type=search]"), "BOT.example"))
 	if got := len(eval[[]string](b, firstColumn, 0)); got == 0 || got == all {
 		t.Errorf("%d of %d found by the whole agent", got, all)
 	}

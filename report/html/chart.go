@@ -24,10 +24,7 @@ type chart struct {
 	Bars        []chartBar
 }
 
-type chartText struct {
-	At, Text, Anchor string
-	Extra            bool // only where there is room
-}
+type chartText struct{ At, Text, Anchor string }
 
 type chartBar struct {
 	X, Y, Width, Height string
@@ -44,10 +41,9 @@ type column struct {
 }
 
 const (
-	mostTicks   = 3    // above 0
-	manyColumns = 9    // from which on more than three have room for their names
-	leastShown  = 0.02 // of the height, for what is more than nothing
-	tickEm      = 0.62 // of one character
+	mostTicks  = 3    // above 0
+	leastShown = 0.02 // of the height, for what is more than nothing
+	tickEm     = 0.62 // of one character
 )
 
 // draw draws columns. least is what the axis reaches at least; apart leaves room between columns.
@@ -86,18 +82,11 @@ func (c *chart) draw(columns []column, least float64, apart bool) {
 	c.mark(columns)
 }
 
-// mark names the first column, the one in the middle and the last one. Where there is room, two more.
+// mark names the first column, the one in the middle and the last one.
 func (c *chart) mark(columns []column) {
 	last := len(columns) - 1
-	at := []int{0, last / 2, last}
-	if len(columns) >= manyColumns {
-		at = []int{0, last / 4, last / 2, last - last/4, last}
-	}
-	for k, i := range slices.Compact(at) {
-		m := chartText{
-			At: percentOf(float64(i)+0.5, float64(len(columns))), Text: columns[i].mark, Anchor: "middle",
-			Extra: k%2 == 1 && len(at) > 3,
-		}
+	for _, i := range slices.Compact([]int{0, last / 2, last}) {
+		m := chartText{percentOf(float64(i)+0.5, float64(len(columns))), columns[i].mark, "middle"}
 		switch i {
 		case 0:
 			m.At, m.Anchor = "0%", "start"

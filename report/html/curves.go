@@ -1,18 +1,21 @@
 package html
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"sort"
+	"strings"
 
 	"shadow/internal/request"
 	"shadow/internal/sweep"
 	"shadow/limit"
+	"shadow/report/document"
 	"shadow/report/format"
 )
 
-// Of the curves, tables tell without any script: the smallest limit that affects none of so many clients, and a map of
-// limit × window, the darker the more is refused.
+// Of each curve the slider has the limits, and the map the least of them that leave a share of people unhurt.
 
 // Curves holds what a sweep found.
 type Curves struct {
@@ -31,67 +34,58 @@ func KindTitle(k sweep.Kind) string {
 	}[k]
 }
 
+// mostCurves is the most curves that a page shows.
+const mostCurves = 120
+
 // show adds what the page shows of the curves, if anything.
 func (c *Curves) show(v *view, room room) {
 	if c == nil {
 		return
 	}
-	shown := c.shown(room.drawn(120))
-	if len(shown) == 0 {
+	all := c.shown()
+	some := all[:min(len(all), room.drawn(mostCurves))]
+	if len(some) == 0 {
 		return
 	}
-	explored := c.explored(shown, room.drawn(MostPoints))
+	explored := c.explored(some, room.drawn(MostPoints))
 	first := &explored.Shapes[explored.First]
 	e := &explorer{Stored: explored, Limit: first.limit(explored.FirstStop), Groups: groupTable("class", nil, nil, 0)}
 	e.About = c.about() + " The figures are exact, and those of a real replay of these requests with that limit. " +
 		"One that goes on from the night before (--resume) remembers that night, and may refuse a little more."
+	for _, share := range sweep.ProtectedShares() {
+		e.Percents = append(e.Percents, strings.TrimSuffix(format.ShareText(share), " %"))
+	}
+	v.Island.Percents = e.Percents
 	_, _, v.Island.Protects = c.protected()
 	v.Island.Stored, v.Island.Answer = explored.stored(0), Start{Limit: e.Limit}
 	v.show(e, "explorer.js", "stored.js")
-	s := v.begin("curves", "The smallest N that affects no clients", "Smallest N")
-	s.add("text", "Each column is a share of clients that no request is refused of, and what that N refuses of all "+
-		"requests.")
-	heat := v.begin("map", "Map: limit × window", "Map")
-	for kind := range sweep.KindCount {
-		of := slices.DeleteFunc(slices.Clone(shown), func(curve *sweep.Curve) bool { return curve.Kind != kind })
-		if len(of) > 0 {
-			t := c.protectingTable(of)
-			s.add("fold", &fold{Class: "kind", Title: t.Title, Open: len(s.Blocks) == 1, Blocks: []block{{"table", t}}})
-		}
-		if len(of) > 1 {
-			if len(heat.Blocks) == 0 {
-				heat.add("text", "The stronger the colour, the more is refused, or hit.")
-			}
-			heat.add("maps", c.heatMaps(of))
-		}
-	}
-	for _, text := range c.missing(shown) {
-		s.add("note", text)
+	if len(some) < len(all) {
+		s := v.Sections[len(v.Sections)-1]
+		s.add("note", fmt.Sprintf("The first %d of %d curves; --output json has all.", len(some), len(all)))
 	}
 }
 
-// shown returns the first curves by kind that have something to show.
-func (c *Curves) shown(most int) (curves []*sweep.Curve) {
-	for kind := range sweep.KindCount {
-		for i := range c.Curves {
-			if c.Curves[i].Kind == kind && len(c.Curves[i].Points) > 0 && len(curves) < most {
-				curves = append(curves, &c.Curves[i])
-			}
+// shown returns the curves that have something to show, by kind.
+func (c *Curves) shown() (curves []*sweep.Curve) {
+	for i := range c.Curves {
+		if len(c.Curves[i].Points) > 0 {
+			curves = append(curves, &c.Curves[i])
 		}
 	}
+	slices.SortStableFunc(curves, func(a, b *sweep.Curve) int { return cmp.Compare(a.Kind, b.Kind) })
 	return curves
 }
+
+// first returns the curve to show first, nil if there is none.
+func (c *Curves) first() *sweep.Curve { return Plotted(c.shown()) }
 
 // explored returns what the limits of some curves do. The first one is that of the first curve which hits few enough
 // clients for something to be seen.
 func (c *Curves) explored(curves []*sweep.Curve, most int) *Explored {
 	classes, groups := c.groups()
-	e := &Explored{Groups: groups, Requests: c.Judged}
-	for i, curve := range curves {
+	e := &Explored{Groups: groups, Requests: c.Judged, First: max(0, slices.Index(curves, c.first()))}
+	for _, curve := range curves {
 		e.Shapes = append(e.Shapes, c.shape(curve, classes, most))
-		if curve == c.first() {
-			e.First = i
-		}
 	}
 	e.FirstStop = max(0, slices.IndexFunc(e.Shapes[e.First].Stops, func(n int64) bool {
 		p := curves[e.First].At(n)
@@ -100,21 +94,29 @@ func (c *Curves) explored(curves []*sweep.Curve, most int) *Explored {
 	return e
 }
 
-// first returns the curve to show first: that of the window nearest to a minute.
-func (c *Curves) first() *sweep.Curve { return Plotted(c.shown(len(c.Curves))) }
-
 // mostExact is the largest integer up to which JavaScript has all of them.
 const mostExact = 1 << 53
 
-// shape returns a curve, thinned.
+// shape returns a curve, thinned. Points that people ask for are kept: those that leave some share of clients unhurt, and
+// of token buckets those whose refusals were counted. Who is hit never grows with the limit.
 func (c *Curves) shape(curve *sweep.Curve, classes []pageClass, most int) Shape {
 	points := curve.Points
 	for len(points) > 1 && points[len(points)-1].Limit > mostExact {
 		points = points[:len(points)-1]
 	}
-	thin, columns := thinned(points, most, c.worthKeeping(curve, points))
-	s := Shape{Kind: KindTitle(curve.Kind), Title: shapeTitle(&curve.Shape), Stepped: true}
-	s.Note = c.note(curve, len(thin), columns)
+	clients, hit, _ := c.protected()
+	var keeping, must []int
+	for _, share := range sweep.ProtectedShares() {
+		may := sweep.MayHit(clients, share)
+		keeping = append(keeping, sort.Search(len(points), func(i int) bool { return hit(&points[i]) <= may }))
+	}
+	for i := range points {
+		if slices.Contains(keeping, i) || curve.Kind == sweep.Token && points[i].Counted && len(must) < most/4 {
+			must = append(must, i)
+		}
+	}
+	thin := thinned(points, most, must)
+	s := Shape{Kind: KindTitle(curve.Kind), Title: shapeTitle(&curve.Shape), Stepped: true, Note: c.note(curve, len(thin), most)}
 	s.Before, s.After = aroundLimit(&curve.Shape)
 	s.Hit, s.Refused = make([]Column, len(classes)), make([]Column, len(classes))
 	s.Counted = []int{}
@@ -134,6 +136,13 @@ func (c *Curves) shape(curve *sweep.Curve, classes []pageClass, most int) Shape 
 	if len(s.Counted) == len(s.Stops) {
 		s.Counted = nil
 	}
+	for _, i := range keeping {
+		keeps := -1
+		if i < len(points) {
+			keeps = slices.Index(s.Stops, points[i].Limit)
+		}
+		s.Keeps = append(s.Keeps, keeps)
+	}
 	return s
 }
 
@@ -143,8 +152,8 @@ func (c *Curves) note(curve *sweep.Curve, shown, columns int) string {
 	switch {
 	case changes > int64(len(curve.Points)):
 		return fmt.Sprintf("This curve changes at %s limits; the database keeps a selection. The slider stops at %s of "+
-			"them. Each is exact.", format.Thousands(changes), stops)
-	case columns > 0:
+			"them. Each is exact, and the least N is the least of those.", format.Thousands(changes), stops)
+	case shown < len(curve.Points):
 		return fmt.Sprintf("The slider stops at %s of the %s limits at which this curve changes. Each is exact, and up to "+
 			"%s pixels wide the drawing is that of all; --output json has every one.", stops, format.Thousands(changes),
 			format.Thousands(int64(columns)))
@@ -162,28 +171,6 @@ func (c *Curves) changes(curve *sweep.Curve) int64 {
 		}
 	}
 	return n
-}
-
-// worthKeeping are points that people ask for: those that leave some share of clients alone, and of token buckets
-// those whose refusals were counted. Who is hit never grows with the limit.
-func (c *Curves) worthKeeping(curve *sweep.Curve, points []sweep.Point) (indices []int) {
-	for _, share := range sweep.ProtectedShares() {
-		all, people := sweep.MayHit(c.Clients.Sum(), share), sweep.MayHit(c.Browsers(), share)
-		for _, i := range []int{
-			sort.Search(len(points), func(i int) bool { return points[i].HitAny() <= all }),
-			sort.Search(len(points), func(i int) bool { return points[i].HitBrowsers() <= people }),
-		} {
-			if i < len(points) {
-				indices = append(indices, i)
-			}
-		}
-	}
-	for i := range points {
-		if curve.Kind == sweep.Token && points[i].Counted {
-			indices = append(indices, i)
-		}
-	}
-	return indices
 }
 
 // aroundLimit returns what stands before and after N in the text of a limit, as Shape.Limit writes it.
@@ -247,4 +234,95 @@ func (c *Curves) groups() (classes []pageClass, groups []Group) {
 		}
 	}
 	return classes, groups
+}
+
+// protected are the clients that limits should not affect: people, or all clients where there are none.
+func (c *Curves) protected() (clients int64, hit func(*sweep.Point) int64, who string) {
+	if people := c.Browsers(); people > 0 {
+		return people, (*sweep.Point).HitBrowsers, "browsers"
+	}
+	return c.Clients.Sum(), (*sweep.Point).HitAny, "clients"
+}
+
+// whoText says what a browser is where there are any.
+func (c *Curves) whoText() string {
+	switch {
+	case c.Clients[request.Browser] == 0:
+		return ""
+	case c.Hidden == nil && c.From != "":
+		return "Browsers are clients that say they are: claims are counted, as of that run it is not known who its " +
+			"clients are."
+	case c.Hidden == nil:
+		return "Browsers are clients that say they are: claims are counted, as it is not known who the clients are."
+	case c.Hidden.Clients == 0:
+		return "Of the browsers none does what no browser does."
+	}
+	return fmt.Sprintf("Browsers are clients that behave like one; %s of %s that claim to be one do not.",
+		format.Thousands(c.Hidden.Clients), format.Thousands(c.Clients[request.Browser]))
+}
+
+// safe says which limits affect next to no people, by the curve that is looked at first.
+func (c *Curves) safe() (facts document.Facts) {
+	if c == nil || c.first() == nil {
+		return nil
+	}
+	curve, last := c.first(), int64(0)
+	clients, hit, who := c.protected()
+	for _, share := range []int64{1000, 999, 990} {
+		at := curve.Protecting(clients, share, hit)
+		if at == nil || at.Limit == last {
+			continue
+		}
+		last = at.Limit
+		affects := "none"
+		if share < 1000 {
+			affects = "at most " + format.ShareText(1000-share)
+		}
+		facts.Add(curve.Limit(at.Limit), fmt.Sprintf("affects %s of the %s, and refuses %s of all requests", affects, who,
+			format.Percentage(format.PercentOf(at.Refused.Sum(), c.Judged))))
+	}
+	if facts != nil {
+		facts.Add(who, c.whoText())
+		facts.Add("curves", c.From)
+	}
+	return facts
+}
+
+// shapeTitle returns what a limit is per.
+func shapeTitle(s *sweep.Shape) string {
+	switch s.Kind {
+	case sweep.Token:
+		return "refilled at " + s.Rate.String()
+	case sweep.UnderWay:
+		return "N at once"
+	}
+	return "N per " + s.PerText()
+}
+
+// Plotted returns the curve to draw: that of the first kind, and of the window nearest to a minute; no token bucket, as
+// not every burst was counted.
+func Plotted(curves []*sweep.Curve) (nearest *sweep.Curve) {
+	far := func(c *sweep.Curve) float64 { return math.Abs(math.Log(float64(c.Per) / 60e6)) }
+	for _, c := range curves {
+		if c.Kind == curves[0].Kind && c.Kind != sweep.Token && (nearest == nil || far(c) < far(nearest)) {
+			nearest = c
+		}
+	}
+	return nearest
+}
+
+func (c *Curves) about() string {
+	text := fmt.Sprintf("%s from %s, counted by %s", format.Count(c.Judged, "request"),
+		format.Count(c.Clients.Sum(), "client"), c.By)
+	if c.Action != "" {
+		text += ", of action " + name(c.Action)
+	}
+	text += "."
+	if c.Hidden != nil {
+		text += " " + c.whoText()
+	}
+	if c.From != "" {
+		text += " " + c.From
+	}
+	return text
 }

@@ -14,71 +14,66 @@ import (
 	"shadow/report/table"
 )
 
-// A report that is written for people, as a page: what is worth reading first on top, then its parts in their order,
-// and at the foot what was read.
-
-// A Document is such a page.
-type Document struct {
-	head *report.Head
-	lede string
-	text func(*document.Writer)
-}
-
-// WriteReport writes a report in one of format.PageOutputs, all of it or nothing. lede says what it is, unless it is
-// about a replay.
-func WriteReport(w io.Writer, r document.Report, head *report.Head, lede, output string) error {
-	if output == "html" {
-		return NewDocument(head, lede, r.Text).Write(w)
-	}
-	return document.Write(w, r, head.View, output, format.PageOutputs())
-}
-
-// NewDocument returns a report as a page. text writes it; lede says what it is, unless it is about a replay.
-func NewDocument(head *report.Head, lede string, text func(*document.Writer)) *Document {
-	return &Document{head, cmp.Or(lede, ledeOf(head)), text}
-}
+// mostParts is the most parts of a report that its page shows.
+const mostParts = 60
 
 // Write writes the page, all of it or nothing.
 func (d *Document) Write(w io.Writer) error {
 	text := document.Writer{Page: &document.Page{}}
-	d.text(&text)
-	return write(w, func(halvings int) (*view, bool) {
-		room := room(2 * halvings)
-		return d.view(text.Page, room), room.listed(900) > 1
-	})
+	d.Text(&text)
+	return write(w, func(room room) *view { return d.view(text.Page, room) })
 }
 
 func (d *Document) view(p *document.Page, room room) *view {
 	alerts := mapped.Of(p.Alerts, func(a document.Alert) Alert { return Alert{a.Level.Tone, a.Text} })
-	parts, tables := p.Parts[:min(len(p.Parts), room.listed(60))], 0
-	alerts = append(room.alerts(alerts), leftOut(len(parts), len(p.Parts))...)
-	v := reported(d.head, p.Title, d.lede, cardsOf(&d.head.Input), alerts)
-	v.Lacks = "tables cannot be sorted or searched. All figures are here."
-	v.add("strong", room.facts(p.Strong))
+	parts, lists := p.Parts[:min(len(p.Parts), room.listed(mostParts))], []int(nil)
+	if len(parts) < len(p.Parts) {
+		text := fmt.Sprintf("The page has room for the first %d of %d sections; other outputs have all.", len(parts), len(p.Parts))
+		alerts = append([]Alert{{"warn", text}}, alerts...)
+	}
+	v := &view{
+		section: section{Title: p.Title}, Lede: cmp.Or(d.Lede, ledeOf(d.Head)), Begin: "Summary",
+		Shadow: strings.TrimSpace("shadow " + d.Head.Version), Command: clipped(d.Head.Command),
+		Lacks: "tables cannot be sorted or searched, and no chart has a slider. All figures are here.",
+	}
+	if d.Times != nil || d.Curves != nil {
+		v.Scripts, v.Island = []string{"charts.js"}, &island{Percents: []string{}}
+	}
+	v.add("cards", cardsOf(&d.Head.Input))
+	v.add("cards", d.candidates())
+	v.alert("Before you trust the figures", room.alerts(alerts), false)
+	v.add("strong", append(room.facts(p.Strong), d.Curves.safe()...))
 	for i := range parts {
 		for _, b := range parts[i].Blocks {
 			if b.Table != nil {
-				tables++
+				lists = append(lists, len(b.Table.Rows))
 			}
 		}
 	}
+	d.add(v, room)
+	s := &v.section
 	for i := range parts {
-		s, part := &v.section, &parts[i]
+		part := &parts[i]
 		if part.Title != "" {
 			s = v.begin(fmt.Sprint("s-", i), table.Clip(part.Title, table.PageLong), table.Clip(part.Title, 40))
 		}
 		s.add("text", clipped(part.Text))
-		s.addAll(part, room, tables)
+		s.addAll(part, room, room.rows(lists))
+	}
+	if d.Model != nil || d.Curves != nil {
+		v.begin("means", "What it means, and what it cannot tell", "What it means").add("words", words{})
 	}
 	v.begin("read", "What was read", "What was read").add("facts", room.facts(p.Input))
 	return v
 }
 
 // addAll adds the blocks of a part of a report. Facts that follow facts are one list.
-func (s *section) addAll(part *document.Part, room room, tables int) {
+func (s *section) addAll(part *document.Part, room room, rows int) {
 	var facts []document.Fact
+	about := "" // the last title of a block
 	for i := range part.Blocks {
 		b := &part.Blocks[i]
+		about = cmp.Or(b.Title, about)
 		facts = append(facts, room.facts(b.Facts)...)
 		if i+1 < len(part.Blocks) && b.Facts != nil && part.Blocks[i+1].Facts != nil {
 			continue
@@ -92,8 +87,16 @@ func (s *section) addAll(part *document.Part, room room, tables int) {
 		facts = nil
 		if b.Table != nil {
 			t := *b.Table
-			t.Title = table.Clip(part.Title, table.PageLong)
-			s.add("tables", t.Pages(room.rows(tables), "rows", int64(len(t.Rows))))
+			t.Title = cmp.Or(t.Title, part.Title)
+			if b.Fold != "" {
+				t.Title = table.Clip(about, 40) + ": " + b.Fold
+			}
+			tables := block{"tables", t.Pages(rows, "rows", int64(len(t.Rows)))}
+			if b.Fold == "" {
+				s.Blocks = append(s.Blocks, tables)
+			} else {
+				s.add("fold", &fold{Class: "kind", Title: table.Clip(b.Fold, table.PageLong), Blocks: []block{tables}})
+			}
 		}
 		switch {
 		case drawn:
@@ -106,26 +109,6 @@ func (s *section) addAll(part *document.Part, room room, tables int) {
 			s.add("lines", Lines{Text: strings.Join(lines, "\n") + "\n", what: "Lines"})
 		}
 	}
-}
-
-// reported returns the page of a report on a log, with what stands on top of it.
-func reported(h *report.Head, title, lede string, cards []card, alerts []Alert) *view {
-	v := &view{
-		section: section{Title: title}, Lede: lede, Begin: "Summary",
-		Shadow: strings.TrimSpace("shadow " + h.Version), Command: clipped(h.Command),
-	}
-	v.add("cards", cards)
-	v.alert("Before you trust the figures", alerts, false)
-	return v
-}
-
-// leftOut says that not all sections are shown.
-func leftOut(shown, all int) (alerts []Alert) {
-	if shown < all {
-		text := fmt.Sprintf("The page has room for the first %d of %d sections; other outputs have all.", shown, all)
-		alerts = append(alerts, Alert{"warn", text})
-	}
-	return alerts
 }
 
 // ledeOf says what the page is.

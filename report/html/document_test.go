@@ -21,8 +21,8 @@ import (
 // evilDocument has a text of a stranger in every place of a report.
 func evilDocument(t testing.TB) *Document {
 	t.Helper()
-	head := &evilPage(t, evilLog(20, 30), 10).Model.Head
-	return NewDocument(head, evilTexts[0], func(w *document.Writer) {
+	head := evilPage(t, evilLog(20, 30), 10).Head
+	return &Document{Head: head, Lede: evilTexts[0], Text: func(w *document.Writer) {
 		head.Begin(w, evilTexts[1], document.Fact{Label: evilTexts[2], Text: evilTexts[3], Details: evilTexts, Prose: true})
 		w.Facts(document.Strong(evilTexts[0], evilTexts[1]))
 		rows := table.New(table.Name(evilTexts[0]), table.Long(evilTexts[1]), table.Number("refused"))
@@ -43,13 +43,13 @@ func evilDocument(t testing.TB) *Document {
 		w.Plot(evilTexts[7], plot.Curve{Values: values, Length: limit.Hour, Rows: 6})
 		w.Section(2, evilTexts[8])
 		w.Alert(document.Stop, evilTexts[5])
-	})
+	}}
 }
 
 // townDocument has parts as those of a comparison.
 func townDocument(text func(w *document.Writer)) *Document {
 	m := report.New(reporttest.Town(), townOptions)
-	return NewDocument(&m.Head, "", text)
+	return &Document{Head: &m.Head, Text: text}
 }
 
 // What is worth reading first stands above the parts, what was read below them, and a table without a title is a part that is

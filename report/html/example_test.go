@@ -20,8 +20,7 @@ import (
 	"shadow/replay"
 	"shadow/report"
 	"shadow/report/document"
-	"shadow/report/reporttest"
-	"shadow/report/table"
+	"shadow/report/history"
 )
 
 var townOptions = report.Options{
@@ -63,7 +62,7 @@ func evilLog(clients, rounds int) string {
 }
 
 // evilPage is such a log as a page, judged and swept, with all that a page can have. Its clients are users.
-func evilPage(t testing.TB, logged string, top int) *Page {
+func evilPage(t testing.TB, logged string, top int) *Document {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "<b>access.log")
 	if err := os.WriteFile(path, []byte(logged), 0o600); err != nil {
@@ -79,17 +78,38 @@ func evilPage(t testing.TB, logged string, top int) *Page {
 		Top: top, Version: "1.2.3", Command: "shadow replay " + evilTexts[2], Warnings: evilTexts, Database: evilTexts[0], Run: "7",
 		Identities: true,
 	})
-	evilTable := table.New(table.Words(evilTexts[0]), table.Number("refused"))
-	evilTable.Add(table.Text(evilTexts[1]), table.Count(12))
-	evilTable.Add(table.Text(evilTexts[2]), table.Shown(evilTexts[3], evilTexts[4]))
-	p := &Page{Model: m, Curves: &Curves{Result: sweptFile(t, path)}, Sections: []document.Section{{Title: "What is new", Notes: evilTexts, Table: evilTable}}}
-	p.Curves.Action = evilTexts[0]
-	p.Times = &Times{Start: reporttest.Noon, Step: limit.Minute, Requests: []int64{9, 8, 7, 11, 8, 9}}
+	m.History = &history.History{NewActions: 1, TopNewActions: []history.NewAction{{Action: evilTexts[3]}}}
 	for i := range m.Policies {
-		p.Times.Policies = append(p.Times.Policies, Refusals{evilTexts[i%len(evilTexts)], []int64{1, 0, 5, 9, 0, 2}})
+		m.Policies[i].Policy = evilTexts[i%len(evilTexts)]
+		evil := history.Policy{Policy: m.Policies[i].Policy}
+		for _, text := range evilTexts {
+			evil.TopNewlyHit = append(evil.TopNewlyHit, history.Mover{Client: text, Class: text})
+		}
+		m.History.Policies = append(m.History.Policies, evil)
 	}
+	p := NewReplay(m)
+	p.Curves = &Curves{Result: sweptFile(t, path)}
+	p.Curves.Action = evilTexts[0]
+	p.Times = timesOf(limit.Time(m.Input.Span.First), []int64{9, 8, 7, 11, 8, 9}, []int64{1, 0, 5, 9, 0, 2}, []int64{1, 0, 5, 9, 0, 2})
 	return p
 }
+
+// timesOf counts requests, and what each policy refuses, minute by minute.
+func timesOf(begin limit.Time, requests []int64, refused ...[]int64) *OverTime {
+	o := NewOverTime(nil, len(refused))
+	o.Requests = new(replay.Stretches)
+	for i, n := range requests {
+		at := begin + limit.Time(i)*limit.Minute
+		o.Requests.Add(at, n)
+		for policy := range refused {
+			o.Add(policy, at, refused[policy][i])
+		}
+	}
+	return o
+}
+
+// townReplay is the page of a replay.
+func townReplay(res *replay.Result) *Document { return NewReplay(report.New(res, townOptions)) }
 
 func byUser(t testing.TB) ingest.Options {
 	t.Helper()
@@ -161,7 +181,8 @@ func sweptFile(t testing.TB, path string) *sweep.Result {
 }
 
 // sweptPage is the page of a sweep, on which nothing is judged.
-func sweptPage(res *sweep.Result) *Page {
+func sweptPage(res *sweep.Result) *Document {
 	head := report.NewHead(&res.Stats, report.NewPopulation(&res.Tallies.Clients, nil), report.Options{})
-	return &Page{Model: &report.Model{Head: head}, Curves: &Curves{Result: res}}
+	text := func(w *document.Writer) { head.Begin(w, "Every limit at once") }
+	return &Document{Head: &head, Text: text, Curves: &Curves{Result: res}}
 }

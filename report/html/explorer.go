@@ -1,7 +1,10 @@
 package html
 
 import (
+	"cmp"
 	"encoding/json"
+	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -175,6 +178,73 @@ func (v *view) show(e *explorer, scripts ...string) {
 	s = v.begin("hit", "Clients that", "Clients hit")
 	s.Limit, s.Scripted = e.Limit, len(e.Groups.Rows) == 0
 	s.add("hit", e)
+	if e.Stored != nil && len(e.Percents) > 0 {
+		s = v.begin("map", "Map: the least N that leaves so many unhurt", "Map")
+		of := "all requests"
+		if e.Stored.aims() {
+			of = "the target requests"
+		}
+		s.add("text", fmt.Sprintf("A column is a share of %s that are not hit. A cell has the least N that keeps it, and the "+
+			"share of %s that it refuses; press one to choose it.", v.Island.Protects, of))
+		s.add("maps", e.Stored.maps(e.Percents))
+	}
+}
+
+// aims reports whether limits are meant for some of the groups.
+func (e *Explored) aims() bool {
+	return slices.ContainsFunc(e.Groups, func(g Group) bool { return g.Target })
+}
+
+// maps returns the least limits of each shape that keep each promise, by kind.
+func (e *Explored) maps(percents []string) (maps []*table.Page) {
+	for i := range e.Shapes {
+		s := &e.Shapes[i]
+		if n := len(maps); n == 0 || maps[n-1].Title != s.Kind {
+			t := table.New(table.Words("limit"))
+			t.Title = s.Kind
+			for _, percent := range percents {
+				t.Head(table.Number(percent + " %"))
+			}
+			maps = append(maps, t.Page(0, "", 0))
+			maps[n].Class = "heat"
+		}
+		row := []table.PageCell{{Text: s.Title}}
+		for k, percent := range percents {
+			row = append(row, e.mapCell(s, s.Keeps[k], percent))
+		}
+		last := maps[len(maps)-1]
+		last.Rows = append(last.Rows, row)
+	}
+	return maps
+}
+
+// mapCell returns the least limit of a shape that keeps a promise, and what it refuses of the target, or of all requests.
+func (e *Explored) mapCell(s *Shape, stop int, percent string) table.PageCell {
+	c := table.PageCell{Text: "–", Class: "num"}
+	if stop < 0 {
+		return c
+	}
+	at := stop
+	if s.Counted != nil {
+		at = slices.Index(s.Counted, stop)
+	}
+	refused, all := int64(0), int64(0)
+	for g := range e.Groups {
+		if at >= 0 && e.Groups[g].Target == e.aims() {
+			refused, all = refused+s.Refused[g][at], all+e.Groups[g].Requests
+		}
+	}
+	c.Lead = format.Thousands(s.Stops[stop])
+	if at >= 0 {
+		share := format.PercentOf(refused, cmp.Or(all, e.Requests))
+		c.Text = format.Percentage(share)
+		if n := table.Twentieths(share); n > 0 {
+			c.Class = fmt.Sprintf("num bar b%d", n)
+		}
+	}
+	c.Title = fmt.Sprintf("%s, %s %%: N = %s refuses %s", s.Title, percent, c.Lead, c.Text)
+	c.Link = "#" + url.Values{"limit": {s.limit(stop)}}.Encode()
+	return c
 }
 
 // grid returns a table that scripts know by its id.

@@ -13,9 +13,8 @@ import (
 	"shadow/internal/testneeds"
 	"shadow/limit"
 	"shadow/report"
-	"shadow/report/document"
+	"shadow/report/history"
 	"shadow/report/reporttest"
-	"shadow/report/table"
 )
 
 // Whatever strangers write into a log stays text: in the markup by html/template, in the island by JSON.
@@ -60,19 +59,20 @@ func TestHTMLIsSmall(t *testing.T) {
 			p.Model.Policies[i].TopActions = append(p.Model.Policies[i].TopActions, report.Action{Action: long, Refused: 1})
 		}
 	}
-	p.Times = &Times{Step: limit.Minute, Requests: make([]int64, 500_000)}
-	for i := range p.Times.Requests {
-		p.Times.Requests[i] = math.MaxInt32
+	m, h := p.Model, p.Model.History
+	for i := range limit.Time(5000) {
+		p.Times.Requests.Add(limit.Time(m.Input.Span.First)+i*limit.Minute, math.MaxInt32)
 	}
-	for len(p.Model.Policies) < 1000 {
-		p.Model.Policies = append(p.Model.Policies, p.Model.Policies[0])
-		p.Times.Policies = append(p.Times.Policies, Refusals{long, p.Times.Requests})
-		p.Model.Warnings = append(p.Model.Warnings, long)
-		section := document.Section{Title: "x", Notes: []string{long}, Table: table.New(table.Words(long))}
-		section.Table.Add(table.Text(long))
-		section.Table.Add(table.Text(long))
-		p.Sections = append(p.Sections, section)
+	h.Policies[0].Trend = make([]history.Trend, 2000)
+	for len(m.Policies) < 1000 {
+		m.Policies, h.Policies = append(m.Policies, m.Policies[0]), append(h.Policies, h.Policies[0])
+		p.Times.counts = append(p.Times.counts, *p.Times.Requests)
+		m.Warnings = append(m.Warnings, long)
 	}
+	m.Detailed = len(m.Policies)
+	curves, times := p.Curves, p.Times
+	p = NewReplay(m)
+	p.Curves, p.Times = curves, times
 	p.Curves.Curves = nil
 	random := testneeds.Rand(t, 1, 2)
 	curve := wildCurve(random, 100_000)
@@ -125,7 +125,7 @@ func wildCurve(random *rand.Rand, points int) sweep.Curve {
 // A page without anything still is one.
 func TestHTMLOfNothing(t *testing.T) {
 	for name, m := range map[string]*report.Model{"empty": report.New(reporttest.Empty(), report.Options{}), "nobody": report.New(reporttest.Nobody(), report.Options{}), "peaceful": report.New(reporttest.Peaceful(), report.Options{}), "made": report.New(reporttest.Made(), townOptions)} {
-		if text := pageText(t, &Page{Model: m}); !strings.Contains(text, "</html>") {
+		if text := pageText(t, NewReplay(m)); !strings.Contains(text, "</html>") {
 			t.Errorf("%s: no page", name)
 		}
 	}

@@ -36,7 +36,6 @@ type view struct {
 	Sections []*section
 	Shadow   string // the program, and how it was called
 	Command  string
-	Stored   string // where the run is
 	Lacks    string // what cannot be done without a script: a sentence
 	Scripts  []string
 	Island   *island // nil: the page has none
@@ -167,17 +166,17 @@ func hashOf(text string) string {
 // MostBytes is the largest size of a page, in bytes.
 const MostBytes = 1_500_000
 
-// write writes a page, all of it or nothing. It is viewed after more and more halvings of the room for lists and
-// curves, as long as it is too large and more can be left out.
-func write(w io.Writer, viewed func(halvings int) (v *view, more bool)) error {
-	for halvings := 0; ; halvings++ {
-		v, more := viewed(halvings)
+// write writes a page, all of it or nothing. As long as it is too large, it is viewed again with half the room for lists
+// and curves.
+func write(w io.Writer, viewed func(room room) *view) error {
+	for room := room(0); ; room++ {
+		v := viewed(room)
 		v.frame = framed(v.Scripts...)
 		var b bytes.Buffer
 		if err := templates().ExecuteTemplate(&b, "page.html", v); err != nil {
 			return fmt.Errorf("report: %w", err)
 		}
-		if b.Len() <= MostBytes || !more {
+		if b.Len() <= MostBytes || room.drawn(MostPoints) == 0 {
 			_, err := w.Write(b.Bytes())
 			return err
 		}
@@ -193,8 +192,11 @@ type room int
 const (
 	// MostPoints is the most points of a curve on a page.
 	MostPoints = 2000
-	// MostRows is the most rows of a list of clients or actions on a page.
+	// MostRows is the most rows of a list on a page.
 	MostRows = 250
+
+	mostDetailed = 12 // candidates with lists and charts of their own
+	mostTold     = 4  // that a sentence on top speaks of
 )
 
 // drawn returns how many of so many things a chart draws.
@@ -203,11 +205,21 @@ func (r room) drawn(most int) int { return most >> r }
 // listed returns how many of so many things a page lists, 1 at least.
 func (r room) listed(most int) int { return (most + 1<<(r/2) - 1) >> (r / 2) }
 
-// rows returns how many rows each of some lists may have.
-func (r room) rows(lists int) int { return min(r.listed(MostRows), r.listed(900)/max(lists, 1)) }
+// rows returns how many rows each of some lists may have, so that all of them together have few enough.
+func (r room) rows(lists []int) int {
+	for most := r.listed(MostRows); ; most-- {
+		sum := 0
+		for _, n := range lists {
+			sum += min(n, most)
+		}
+		if sum <= r.listed(900) || most == 1 {
+			return most
+		}
+	}
+}
 
-// details returns how many policies have charts and lists of their own.
-func (r room) details() int { return r.listed(12) }
+// details returns how many policies have charts of their own.
+func (r room) details() int { return r.listed(mostDetailed) }
 
 // notes returns how many warnings a page has, and sentences a section.
 func (r room) notes() int { return r.listed(40) }

@@ -16,14 +16,14 @@ func TestIdentitiesOnPage(t *testing.T) {
 		has, lack []string
 	}{
 		{
-			pageText(t, &Page{Model: report.New(reporttest.Witnessed(), townOptions)}),
-			[]string{">people</th><td>0 of 1</td>", ">attackers</th><td>1 of 1</td>"},
-			[]string{">browsers</th>", ">programs</th>"},
+			pageText(t, NewReplay(report.New(reporttest.Witnessed(), report.Options{Identities: true}))),
+			[]string{"hits 0 of 1 client that behaves like a person", ">attackers hit</th>"},
+			[]string{">browsers hit</th>", ">programs hit</th>"},
 		},
 		{
-			pageText(t, &Page{Model: report.New(reporttest.Town(), townOptions)}),
-			[]string{">browsers</th><td>1 of 2</td>"},
-			[]string{">people</th>", ">attackers</th>"},
+			pageText(t, townReplay(reporttest.Town())),
+			[]string{">browsers hit</th>"},
+			[]string{">people hit</th>", ">attackers hit</th>"},
 		},
 	} {
 		for _, want := range c.has {

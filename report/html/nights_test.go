@@ -13,7 +13,7 @@ import (
 )
 
 // nightly is the page of the last of some nights, of which some have no run.
-func nightly(nights ...int) *Page {
+func nightly(nights ...int) *Document {
 	m := report.New(reporttest.Town(), townOptions)
 	h := &history.History{Compare: "previous", Runs: []int32{int32(len(nights))}, Base: []int32{int32(len(nights) - 1)}}
 	for i := range m.Policies {
@@ -29,14 +29,14 @@ func nightly(nights ...int) *Page {
 		h.Policies = append(h.Policies, p)
 	}
 	m.History = h
-	return NewPage(m)
+	return NewReplay(m)
 }
 
 // A chart has a column for each night, in proportion, and a gap for each that is missing.
 func TestNightsAreDrawn(t *testing.T) {
 	nights := func(nights ...int) []block {
 		var v view
-		if v.nights(nightly(nights...).Model.History, room(0), true); v.Sections == nil {
+		if v.nights(nightly(nights...).Model.History, room(0)); v.Sections[0].Blocks == nil {
 			return nil
 		}
 		return v.Sections[0].Blocks
@@ -55,22 +55,14 @@ func TestNightsAreDrawn(t *testing.T) {
 	}
 	var marks []string
 	for _, m := range c.Marks {
-		marks = append(marks, fmt.Sprint(m.At, " ", m.Text, " ", m.Anchor, " ", m.Extra))
+		marks = append(marks, fmt.Sprint(m.At, " ", m.Text, " ", m.Anchor))
 	}
-	dates := []string{"0% 2025-11-02 start false", "25% 2025-11-04 middle true", "45% 2025-11-06 middle false", "75% 2025-11-09 middle true", "100% 2025-11-11 end false"}
+	dates := []string{"0% 2025-11-02 start", "45% 2025-11-06 middle", "100% 2025-11-11 end"}
 	if !slices.Equal(marks, dates) {
 		t.Errorf("marks %v, want %v", marks, dates)
 	}
-	if want := "refused requests of token:6/30s by night: 10, 20, 50, 60, 100; 5 nights without a run"; c.Words != want {
+	if want := "refused requests of token:6/30s by night: 10, 20, no run, no run, 50, 60, no run, no run, no run, 100"; c.Words != want {
 		t.Errorf("in words: %q", c.Words)
-	}
-	var open []bool
-	var titles []string
-	for _, b := range blocks[2:] {
-		open, titles = append(open, b.Value.(*fold).Open), append(titles, b.Value.(*fold).Title)
-	}
-	if !slices.Equal(open, []bool{true, false, false, false, false}) || !strings.HasPrefix(titles[0], "Run 5, ") || !strings.Contains(titles[1], "token:6/30s 60 refused, 6 clients hit") {
-		t.Errorf("nights %v: %q", open, titles)
 	}
 	if nights(1) != nil {
 		t.Error("one night is a trend")
@@ -83,19 +75,19 @@ func TestNewsComeFirst(t *testing.T) {
 	p := nightly(1, 2, 3).Model
 	calm := &p.History.Policies[0]
 	calm.Trend[2].Totals = history.NewTotals(1000, 15, 50, 0)
-	page := NewPage(p)
+	page := NewReplay(p)
 	want := []string{
-		p.Policies[1].Policy + ": refuses", "the newest refuses 3.00 % of requests, more than each (1.00 % to 2.00 %), and hits 6.00 % of clients, more than each",
-		calm.Policy + ": refuses", "Against the 2 runs before, the newest refuses 1.50 % of requests, as they did (1.00 % to 2.00 %), and hits 0.00 % of clients, less than each (2.00 % to 4.00 %).",
+		"of requests refused by " + p.Policies[1].Policy, "The newest refuses 3.00 % of requests, more than each (1.00 % to 2.00 %), and hits 6.00 % of clients, more than each",
+		"of requests refused by " + calm.Policy, "Against the 2 runs before, the newest refuses 1.50 % of requests, as they did (1.00 % to 2.00 %), and hits 0.00 % of clients, less than each (2.00 % to 4.00 %)",
 	}
 	for i, text := range want {
-		if !strings.Contains(page.news[i/2], text) {
-			t.Errorf("%q has no %q", page.news[i/2], text)
+		if label := page.candidates()[i/2].Label; !strings.Contains(strings.ToLower(label), strings.ToLower(text)) {
+			t.Errorf("%q has no %q", label, text)
 		}
 	}
 	text := pageText(t, page)
-	if news, nights := strings.Index(text, `<section id="news"`), strings.Index(text, `<section id="nights"`); news < 0 || nights < news {
-		t.Errorf("news at %d, nights at %d", news, nights)
+	if nights, lists := strings.Index(text, `<section id="nights"`), strings.Index(text, ">What has changed</h2>"); nights < 0 || lists < nights {
+		t.Errorf("nights at %d, lists at %d", nights, lists)
 	}
 	calm.Changed = true
 	if newest, _ := calm.Newest(); newest != "" {
@@ -107,17 +99,17 @@ func TestNewsComeFirst(t *testing.T) {
 	}
 }
 
-// Nights are folded, also without scripts, and the page of two weeks is short on a telephone.
+// Lists of what has changed are folded, and the nights of two weeks are short on a telephone.
 func TestBrowserNights(t *testing.T) {
 	var all []int
 	for night := range 14 {
 		all = append(all, night+night/5)
 	}
 	b := openTab(t, nightly(all...), 390, 844)
-	if got := eval[[]int](b, `[document.querySelectorAll("#nights .plot rect:not(.gap)").length, document.querySelectorAll("#nights .gap").length, document.querySelectorAll(".night").length, document.querySelectorAll(".night[open]").length]`); !slices.Equal(got, []int{4 * 14, 4 * 2, 14, 1}) {
-		t.Errorf("columns, gaps, nights, open ones: %v", got)
+	if got := eval[[]int](b, `[document.querySelectorAll("#nights .plot rect:not(.gap)").length, document.querySelectorAll("#nights .gap").length, document.querySelectorAll(".kind").length, document.querySelectorAll(".kind[open]").length]`); !slices.Equal(got, []int{4 * 14, 4 * 2, 4, 0}) {
+		t.Errorf("columns, gaps, lists, open ones: %v", got)
 	}
-	if height := eval[int](b, `document.getElementById("nights").offsetHeight + [...document.querySelectorAll("section[id^='s-']")].reduce((n, s) => n + s.offsetHeight, 0)`); height > 4*844 {
+	if height := eval[int](b, `document.getElementById("nights").offsetHeight + document.querySelector(".kind").closest("section").offsetHeight`); height > 4*844 {
 		t.Errorf("%d pixels, %d screens", height, height/844)
 	}
 	b.inside(390)

@@ -1,7 +1,8 @@
 package html
 
 import (
-	"slices"
+	"cmp"
+	"math"
 
 	"shadow/limit"
 	"shadow/replay"
@@ -32,8 +33,9 @@ type Refusals struct {
 
 // An OverTime counts events by time and hands them on.
 type OverTime struct {
-	to     replay.Sink        // nil: nowhere
-	counts []replay.Stretches // by policy
+	Requests *replay.Stretches  // all of them; nil: not known
+	to       replay.Sink        // nil: nowhere
+	counts   []replay.Stretches // by policy
 }
 
 // NewOverTime counts for so many policies.
@@ -57,41 +59,30 @@ func (o *OverTime) Write(events []replay.Event, sets *replay.Sets) error {
 // Add counts refusals of a policy.
 func (o *OverTime) Add(policy int, at limit.Time, refused int64) { o.counts[policy].Add(at, refused) }
 
-// mostBars is the most stretches that are shown, with those in which nothing was refused.
-const mostBars = 1000
-
-// Times are the counts of the policies that refused something, and of all requests where these are known; nil if no
-// policy refused anything.
-//
-// The bars are those of the whole log. Where a few requests of another time would make them longer, these are left out:
-// at most 1 in 2,000 at either end, none in the time from the first refusal to the last.
-func (o *OverTime) Times(policies []report.Policy, requests *replay.Stretches) *Times {
-	var span extent
-	for i := range policies {
-		span.cover(&o.counts[i])
+// times returns at most so many bars of the first policies that refused something, and of all requests where these are
+// known; nil if no policy refused anything. They go over all refusals, and over the log without what lies apart.
+func (o *OverTime) times(m *report.Model, bars int, room room) *Times {
+	var shown replay.Stretches
+	requests := cmp.Or(o.Requests, new(replay.Stretches))
+	if span := m.Input.Span; span != nil {
+		shown.AddStretch(limit.Time(span.First), requests.Length(), 1)
+		shown.Add(limit.Time(span.Last), 1)
 	}
-	if span.none() {
-		return nil
-	}
-	if requests != nil && requests.Empty() {
-		requests = nil
-	}
-	if requests != nil {
-		whole, middle := span, span
-		whole.cover(requests)
-		middle.coverMiddle(requests)
-		if span = middle; whole.step() == middle.step() {
-			span = whole
+	for i := range o.counts {
+		for at := range o.counts[i].All() {
+			shown.AddStretch(at, o.counts[i].Length(), 1)
 		}
 	}
-	step := span.step()
-	first := replay.FloorTo(span.first, step)
-	t := &Times{Start: first, Step: step}
-	bars := int((span.last-first)/step) + 1
+	first, last := limit.Time(math.MaxInt64), limit.Time(0)
+	for at := range shown.All() {
+		first, last = min(first, at), at
+	}
+	step := replay.LongerStretch(shown.Length(), first, last, int64(bars))
+	t := &Times{Start: replay.FloorTo(first, step), Step: step, Length: format.Brief(step)}
 	count := func(s *replay.Stretches) (n []int64, left int64) {
-		n = make([]int64, bars)
+		n = make([]int64, (last-t.Start)/step+1)
 		for at, k := range s.All() {
-			if i := (replay.FloorTo(at, step) - first) / step; 0 <= i && int(i) < bars {
+			if i := (replay.FloorTo(at, step) - t.Start) / step; 0 <= i && int(i) < len(n) {
 				n[i] += k
 			} else {
 				left += k
@@ -99,110 +90,46 @@ func (o *OverTime) Times(policies []report.Policy, requests *replay.Stretches) *
 		}
 		return n, left
 	}
-	if requests != nil {
-		t.Requests, t.Left = count(requests)
-	}
-	for i := range policies {
-		if !o.counts[i].Empty() {
+	for i := range m.Policies {
+		if !o.counts[i].Empty() && len(t.Policies) < room.details() {
 			refused, _ := count(&o.counts[i])
-			t.Policies = append(t.Policies, Refusals{policies[i].Policy, refused})
+			t.Policies = append(t.Policies, Refusals{name(m.Policies[i].Policy), refused})
 		}
+	}
+	if t.Policies == nil {
+		return nil
+	}
+	if !requests.Empty() {
+		t.Requests, t.Left = count(requests)
 	}
 	return t
 }
 
-// An extent is from the first to the last of some stretches.
-type extent struct {
-	length      limit.Time // of the longest; 0: there are none
-	first, last limit.Time // where stretches begin
-}
+const (
+	mostBars    = 1000 // of the chart, with those in which nothing was refused
+	rowsOfTimes = 100  // of the table behind it
+)
 
-func (e *extent) none() bool { return e.length == 0 }
-
-// step returns the least length of bars.
-func (e *extent) step() limit.Time { return replay.LongerStretch(e.length, e.first, e.last, mostBars) }
-
-func (e *extent) see(at, length limit.Time) {
-	if e.none() {
-		e.first, e.last = at, at
-	}
-	e.first, e.last, e.length = min(e.first, at), max(e.last, at), max(e.length, length)
-}
-
-func (e *extent) cover(s *replay.Stretches) {
-	for at := range s.All() {
-		e.see(at, s.Length())
-	}
-}
-
-// coverMiddle leaves out 1 in 2,000 at either end.
-func (e *extent) coverMiddle(s *replay.Stretches) {
-	var all, before int64
-	for _, n := range s.All() {
-		all += n
-	}
-	for at, n := range s.All() {
-		if before+n > all/2000 && before < all-all/2000 {
-			e.see(at, s.Length())
-		}
-		before += n
-	}
-}
-
-// joined puts stretches together until there are at most so many, of the policies that there is room for.
-func (t *Times) joined(most int, room room) *Times {
-	j := *t
-	j.Policies = slices.Clone(t.Policies[:min(len(t.Policies), room.details())])
-	for i := range j.Policies {
-		j.Policies[i].Policy = name(j.Policies[i].Policy)
-	}
-	for j.bars() > max(most, 1) {
-		j.Step *= 2
-		j.Requests = pairs(j.Requests)
-		for i := range j.Policies {
-			j.Policies[i].Refused = pairs(j.Policies[i].Refused)
-		}
-	}
-	j.Length = format.Brief(j.Step)
-	return &j
-}
-
-func (t *Times) bars() int { return len(t.Policies[0].Refused) }
-
-func pairs(n []int64) (sums []int64) {
-	for i := range n {
-		if i%2 == 0 {
-			sums = append(sums, 0)
-		}
-		sums[i/2] += n[i]
-	}
-	return sums
-}
-
-// rowsOfTimes is the most rows of the table behind the chart.
-const rowsOfTimes = 100
-
-// table has the figures of the chart, in longer stretches where there are many.
-func (t *Times) table(room room) []*table.Page {
-	j := t.joined(min(rowsOfTimes, room.listed(900)), room)
+// page returns the figures of the chart as a table.
+func (t *Times) page() []*table.Page {
 	var all table.Of[int]
 	all.Title = "Requests and refusals over time"
-	all.Head(table.Words(j.Length+" from (UTC)"), func(i *int) table.Cell {
-		at := format.Moment(j.Start + limit.Time(*i)*j.Step)
+	all.Head(table.Words(t.Length+" from (UTC)"), func(i *int) table.Cell {
+		at := format.Moment(t.Start + limit.Time(*i)*t.Step)
 		return table.Shown(at.Format("2006-01-02 15:04"), at.String())
 	})
 	add := func(head string, counts []int64) {
 		all.Head(table.Number(head), func(i *int) table.Cell { return table.Count(counts[*i]) })
 	}
-	if j.Requests != nil {
-		add("requests", j.Requests)
+	if t.Requests != nil {
+		add("requests", t.Requests)
 	}
-	for _, p := range j.Policies {
+	for _, p := range t.Policies {
 		add("refused by "+p.Policy, p.Refused)
 	}
-	rows := make([]int, j.bars())
-	for i := range rows {
-		rows[i] = i
+	var rows []int
+	for i := range t.Policies[0].Refused {
+		rows = append(rows, i)
 	}
 	return all.Fill(rows).Pages(len(rows), "", 0)
 }

@@ -42,7 +42,8 @@ func TestOverTimeLosesNothing(t *testing.T) {
 			requests.Add(at, n+2)
 			refused, all = refused+n, all+n+2
 		}
-		got := o.Times([]report.Policy{{Policy: "none"}, {Policy: "some"}}, &requests)
+		o.Requests = &requests
+		got := o.times(spanned([2]limit.Time{}, "none", "some"), mostBars, room(0))
 		if len(got.Policies) != 1 || got.Policies[0].Policy != "some" || sum(got.Policies[0].Refused) != refused || sum(got.Requests)+got.Left != all || got.Left > 0 {
 			t.Errorf("over %d: %d of %d refusals, %d and %d of %d requests", span, sum(got.Policies[0].Refused), refused, sum(got.Requests), got.Left, all)
 		}
@@ -67,50 +68,67 @@ func TestOverTimeCountsByTheMinute(t *testing.T) {
 	}
 	var requests replay.Stretches
 	requests.AddAll([]limit.Time{-61 * limit.Second, -1, 0, 59 * limit.Second, 60 * limit.Second, 3 * limit.Minute, 1, 4 * limit.Minute})
-	got := o.Times([]report.Policy{{Policy: "p"}}, &requests)
+	o.Requests = &requests
+	got := o.times(spanned([2]limit.Time{-61 * limit.Second, 4 * limit.Minute}, "p"), mostBars, room(0))
 	want := &Times{
-		Start: -2 * limit.Minute, Step: limit.Minute, Requests: []int64{1, 1, 3, 1, 0, 1, 1},
+		Start: -2 * limit.Minute, Step: limit.Minute, Length: "1 min", Requests: []int64{1, 1, 3, 1, 0, 1, 1},
 		Policies: []Refusals{{"p", []int64{0, 1, 2, 1, 0, 1, 0}}},
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
-	if got := o.Times([]report.Policy{{Policy: "p"}}, nil); got.Requests != nil || len(got.Policies[0].Refused) != 5 {
+	o.Requests = nil
+	if got := o.times(spanned([2]limit.Time{}, "p"), mostBars, room(0)); got.Requests != nil || len(got.Policies[0].Refused) != 5 {
 		t.Errorf("without requests: %+v", got)
 	}
-	if got := NewOverTime(nil, 1).Times([]report.Policy{{Policy: "p"}}, &requests); got != nil {
+	if got := NewOverTime(nil, 1).times(spanned([2]limit.Time{0, limit.Hour}, "p"), mostBars, room(0)); got != nil {
 		t.Errorf("without refusals: %+v", got)
 	}
 }
 
-// A request of another century does not make the bars longer: it is left out, and counted. A refusal is not.
+// spanned is a report on some policies and a time.
+func spanned(span [2]limit.Time, policies ...string) *report.Model {
+	m := &report.Model{}
+	for _, name := range policies {
+		m.Policies = append(m.Policies, report.Policy{Policy: name})
+	}
+	if span != [2]limit.Time{} {
+		m.Input.Span = report.NewSpan(span[0], span[1])
+	}
+	return m
+}
+
+// A request that lies apart does not make the bars longer: it is left out, and counted. A refusal is not.
 func TestOverTimeLeavesStraysOut(t *testing.T) {
 	o := NewOverTime(nil, 1)
 	o.Add(0, limit.Hour, 7)
-	var requests replay.Stretches
-	requests.Add(-30_000*limit.Day, 3)
-	requests.Add(90_000*limit.Day, 2)
+	o.Requests = new(replay.Stretches)
+	o.Requests.Add(-30_000*limit.Day, 3)
+	o.Requests.Add(90_000*limit.Day, 2)
 	for i := range limit.Time(600) {
-		requests.Add(i*limit.Minute, 50)
+		o.Requests.Add(i*limit.Minute, 50)
 	}
-	policies := []report.Policy{{Policy: "p"}}
-	if got := o.Times(policies, &requests); got.Step != limit.Minute || got.Left != 5 || len(got.Requests) != 600 || got.Policies[0].Refused[60] != 7 {
+	m := spanned([2]limit.Time{0, 599 * limit.Minute}, "p")
+	if got := o.times(m, mostBars, room(0)); got.Step != limit.Minute || got.Left != 5 || len(got.Requests) != 600 || got.Policies[0].Refused[60] != 7 {
 		t.Errorf("%d bars of %d, %d left out", len(got.Requests), got.Step, got.Left)
 	}
 	o.Add(0, -30_000*limit.Day, 1)
-	if got := o.Times(policies, &requests); got.Left > 2 || sum(got.Policies[0].Refused) != 8 {
+	if got := o.times(m, mostBars, room(0)); got.Left > 2 || sum(got.Policies[0].Refused) != 8 {
 		t.Errorf("%d left out, %d refusals", got.Left, sum(got.Policies[0].Refused))
 	}
 }
 
 // The table has the figures of the chart, in longer stretches.
 func TestTimesTable(t *testing.T) {
-	long := &Times{Start: reporttest.Noon, Step: limit.Minute, Requests: make([]int64, 900), Policies: []Refusals{{"p", make([]int64, 900)}}}
-	for i := range long.Requests {
-		long.Requests[i], long.Policies[0].Refused[i] = int64(i), 1
+	o := NewOverTime(nil, 1)
+	o.Requests = new(replay.Stretches)
+	begin := reporttest.Noon - reporttest.Noon%limit.Hour
+	for i := range limit.Time(900) {
+		o.Add(0, begin+i*limit.Minute, 1)
+		o.Requests.Add(begin+i*limit.Minute, int64(i))
 	}
-	got := long.table(room(0))[0]
-	if len(got.Rows) != 57 || got.Heads[0].Text != "16 min from (UTC)" || got.Rows[1][1].Text != "376" || got.Rows[0][2].Text != "16" || got.Rows[56][2].Text != "4" {
+	got := o.times(spanned([2]limit.Time{}, "p"), rowsOfTimes, room(0)).page()[0]
+	if len(got.Rows) != 60 || got.Heads[0].Text != "15 min from (UTC)" || got.Rows[1][1].Text != "330" || got.Rows[0][2].Text != "15" {
 		t.Errorf("%d rows, %v, %v", len(got.Rows), got.Heads, got.Rows[:2])
 	}
 }
@@ -128,7 +146,7 @@ func TestOverTimeHandsOn(t *testing.T) {
 	if sink.counts[0] != 3 || sink.counts[1] != 7 {
 		t.Errorf("handed on %v", sink.counts)
 	}
-	if times := o.Times([]report.Policy{{Policy: "a"}, {Policy: "b"}}, nil); len(times.Policies) != 2 || times.Policies[1].Policy != "b" || times.Policies[1].Refused[0] != 7 {
+	if times := o.times(spanned([2]limit.Time{}, "a", "b"), mostBars, room(0)); len(times.Policies) != 2 || times.Policies[1].Policy != "b" || times.Policies[1].Refused[0] != 7 {
 		t.Errorf("%+v", times)
 	}
 }

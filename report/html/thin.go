@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"shadow/internal/mapped"
 	"shadow/internal/sweep"
 )
 
@@ -21,47 +20,22 @@ import (
 // So a thinned curve, drawn on as many columns as it was thinned for, is the same picture, whichever of its figures
 // is drawn and however much it is stretched upwards. The points that are kept are exact.
 
-// thinned returns at most so many points, among them those at must, which are indices, as far as there is room for
-// them; and on how many columns the drawing is the same, 0 where all points are kept.
-func thinned(points []sweep.Point, most int, must []int) (some []sweep.Point, columns int) {
-	if len(points) <= most {
-		return points, 0
+// thinned returns points of which a drawing on so many columns, with a logarithmic axis, is that of all; and those at
+// must, which are indices in order.
+func thinned(points []sweep.Point, columns int, must []int) (some []sweep.Point) {
+	if len(points) <= columns {
+		return points
 	}
-	slices.Sort(must)
-	must = slices.Compact(must)
-	must = must[:min(len(must), most/4)]
-	places := placesOf(points)
-	left := most - len(must)
-	columns = 16 * most
-	kept := columnEnds(places, columns, left)
-	for kept == nil {
-		columns = max(columns*4/5, left)
-		kept = columnEnds(places, columns, left)
-	}
-	kept = append(kept, must...)
-	slices.Sort(kept)
-	some = mapped.Add(some, slices.Compact(kept), func(i int) sweep.Point { return points[i] })
-	return some, columns
-}
-
-// placesOf returns the places of points on a logarithmic axis: from 0 at the first to 1 at the last.
-func placesOf(points []sweep.Point) []float64 {
 	first := float64(points[0].Limit)
 	length := math.Log(float64(points[len(points)-1].Limit) / first)
-	return mapped.Of(points, func(p sweep.Point) float64 { return math.Log(float64(p.Limit)/first) / length })
-}
-
-// columnEnds are the last points in each column of a drawing, nil if there are more than so many.
-func columnEnds(places []float64, columns, most int) (kept []int) {
-	before := 0
-	for i, place := range places {
-		column := min(int(place*float64(columns)), columns-1)
-		if column != before {
-			kept = append(kept, i-1)
-		}
-		if before = column; len(kept) >= most {
-			return nil
+	column := func(i int) int {
+		return min(int(math.Log(float64(points[i].Limit)/first)/length*float64(columns)), columns-1)
+	}
+	for i := range points {
+		_, wanted := slices.BinarySearch(must, i)
+		if wanted || i == len(points)-1 || column(i) != column(i+1) {
+			some = append(some, points[i])
 		}
 	}
-	return append(kept, len(places)-1)
+	return some
 }

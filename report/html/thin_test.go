@@ -12,7 +12,6 @@ import (
 	"shadow/internal/sweep"
 	"shadow/internal/testneeds"
 	"shadow/limit"
-	"shadow/report"
 	"shadow/report/reporttest"
 )
 
@@ -39,10 +38,10 @@ func TestThinnedIsTheSamePicture(t *testing.T) {
 	for _, size := range []int{2001, 2500, 10_000, 120_000} {
 		for _, most := range []int{5, 50, 200, MostPoints} {
 			points := wildCurve(random, size).Points
-			must := []int{0, size / 2, size - 1, size / 2, 7}
-			kept, columns := thinned(points, most, must)
-			if len(kept) > most || len(kept) == 0 || columns < most-len(must) {
-				t.Fatalf("%d of %d points for %d columns, want at most %d points", len(kept), size, columns, most)
+			must := []int{0, 7, size / 2, size - 1}
+			kept := thinned(points, most, must)
+			if len(kept) > most+len(must) || len(kept) == 0 {
+				t.Fatalf("%d of %d points for %d columns", len(kept), size, most)
 			}
 			first, last := float64(points[0].Limit), float64(points[size-1].Limit)
 			for class := range request.ClassCount {
@@ -50,15 +49,12 @@ func TestThinnedIsTheSamePicture(t *testing.T) {
 					"refused": func(p *sweep.Point) int64 { return p.Refused[class] },
 					"hit":     func(p *sweep.Point) int64 { return p.Hit[class] },
 				} {
-					if !slices.Equal(pixels(points, columns, first, last, figure), pixels(kept, columns, first, last, figure)) {
+					if !slices.Equal(pixels(points, most, first, last, figure), pixels(kept, most, first, last, figure)) {
 						t.Errorf("%s of %v: %d of %d points make another picture", name, class, len(kept), size)
 					}
 				}
 			}
 			for _, i := range must {
-				if most < 20 {
-					break // no room for them
-				}
 				if !slices.Contains(kept, points[i]) {
 					t.Errorf("point %d is not kept", i)
 				}
@@ -74,8 +70,8 @@ func TestThinnedIsTheSamePicture(t *testing.T) {
 
 func TestShortCurvesAreWhole(t *testing.T) {
 	points := wildCurve(testneeds.Rand(t, 5, 6), MostPoints).Points
-	if kept, columns := thinned(points, MostPoints, nil); len(kept) != len(points) || columns != 0 {
-		t.Errorf("%d points, %d columns", len(kept), columns)
+	if kept := thinned(points, MostPoints, nil); len(kept) != len(points) {
+		t.Errorf("%d points", len(kept))
 	}
 }
 
@@ -153,7 +149,7 @@ func TestAroundLimit(t *testing.T) {
 	}
 }
 
-// A page has no limits beyond what JavaScript can count to, and whatever is too much is joined.
+// A page has no limits beyond what JavaScript can count to.
 func TestHTMLNumbers(t *testing.T) {
 	c := &Curves{Result: &sweep.Result{Clients: sweep.Classes{1}, Judged: 1, ByClass: sweep.Classes{1}}}
 	curve := &sweep.Curve{Shape: sweep.Shape{Kind: sweep.Token, Rate: sweep.Rate{Count: 1, Per: limit.Second}}, Points: []sweep.Point{
@@ -161,10 +157,6 @@ func TestHTMLNumbers(t *testing.T) {
 	}}
 	if h := c.shape(curve, nil, 10); !slices.Equal(h.Stops, Column{1, 2}) {
 		t.Errorf("limits %v", h.Stops)
-	}
-	h := (&Times{Step: limit.Minute, Policies: []Refusals{{"p", []int64{1, 2, 3, 4, 5}}}}).joined(2, room(0))
-	if !slices.Equal(h.Policies[0].Refused, []int64{10, 5}) || h.Step != 4*limit.Minute || !strings.Contains(h.Length, "4 min") {
-		t.Errorf("%+v", h)
 	}
 }
 
@@ -178,16 +170,18 @@ func TestCurvesOutOfADatabase(t *testing.T) {
 		Result: &sweep.Result{By: request.ByClient, Judged: 80, Clients: sweep.Classes{4}, Curves: []sweep.Curve{curve}},
 		From:   "From run 3.", Changes: []int64{7},
 	}
-	text := pageText(t, &Page{Model: report.New(reporttest.Town(), townOptions), Curves: c})
+	p := townReplay(reporttest.Town())
+	p.Curves = c
+	text := pageText(t, p)
 	for _, want := range []string{
-		`"requests":80,"shapes"`, "80 requests from 4 clients, counted by client. From run 3.", "window:9/1m affects none of the browsers",
-		"Of 1 curve the database has a selection of points", "25.00",
+		`"requests":80,"shapes"`, "80 requests from 4 clients, counted by client. From run 3.", "<dt>window:9/1m</dt><dd>affects none of the browsers",
+		"This curve changes at 7 limits; the database keeps a selection.",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page does not say %q", want)
 		}
 	}
-	b := openTab(t, &Page{Model: report.New(reporttest.Town(), townOptions), Curves: c}, 1280, 900)
+	b := openTab(t, p, 1280, 900)
 	b.slide(1)
 	for _, row := range []string{"browser", "all"} {
 		want := map[string]string{"browser": "browser protected 4 4 100.00 – 20 –", "all": "all  4 4 100.00 80 20 25.00"}[row]
@@ -196,7 +190,7 @@ func TestCurvesOutOfADatabase(t *testing.T) {
 		}
 	}
 	c.Changes = []int64{2}
-	if strings.Contains(pageText(t, &Page{Model: report.New(reporttest.Town(), townOptions), Curves: c}), "has a selection") {
+	if strings.Contains(pageText(t, p), "keeps a selection") {
 		t.Error("a whole curve is said to be a selection")
 	}
 }

@@ -18,17 +18,25 @@ import (
 // the curves of a sweep of the same requests.
 
 // page is a report with what there is to add.
-func (f *Report) page(model *report.Model) (*html.Page, error) {
-	p := html.NewPage(model)
-	times := html.NewOverTime(nil, len(model.Policies)) // of the policies whose events are kept
-	err := f.db.OverTime(f.loaded, times.Add)
+func (f *Report) page(model *report.Model) (*html.Document, error) {
+	p, timed := html.NewReplay(model), map[int]bool{}
+	p.Times = html.NewOverTime(nil, len(model.Policies))
+	p.Times.Requests = f.loaded.Result.OverTime
+	err := f.db.OverTime(f.loaded, func(policy int, at limit.Time, refused int64) { // of those whose events are kept
+		p.Times.Add(policy, at, refused)
+		timed[policy] = true
+	})
 	if err != nil {
 		return nil, err
 	}
-	if p.Times = times.Times(model.Policies, f.loaded.Result.OverTime); p.Times != nil {
-		p.Untimed = untimed(model.Policies, len(p.Times.Policies))
+	p.Untimed = untimed(model.Policies, len(timed))
+	if p.Curves, err = f.curves(); err != nil || !f.curvesOnly() {
+		return p, err
 	}
-	p.Curves, err = f.curves()
+	swept, err := f.sweep(model)
+	if swept != nil {
+		p.Head, p.Text, p.Model = &swept.Head, swept.Text, nil
+	}
 	return p, err
 }
 
@@ -156,12 +164,21 @@ func (f *Report) curvesOnly() bool {
 
 // writeSweep prints the curves of the run. Where they lack what reports need, it prints what is known of the run.
 func (f *Report) writeSweep(model *report.Model) error {
-	stored, err := f.db.Curves(f.runs[0].Run)
-	if err != nil {
+	swept, err := f.sweep(model)
+	switch {
+	case err != nil:
 		return err
-	}
-	if stored == nil { // curves of kinds that this version does not know
+	case swept == nil:
 		return model.Write(f.Out, f.Output)
+	}
+	return swept.Write(f.Out, f.Output)
+}
+
+// sweep returns the report on the curves of the run, nil where they are of kinds that this version does not know.
+func (f *Report) sweep(model *report.Model) (*curves.Report, error) {
+	stored, err := f.db.Curves(f.runs[0].Run)
+	if err != nil || stored == nil {
+		return nil, err
 	}
 	res, options := f.loaded.Result, f.options
 	options.Who = res.Who
@@ -169,5 +186,5 @@ func (f *Report) writeSweep(model *report.Model) error {
 	stored.Tallies = &traffic.Tallies{Clients: *res.Clients, Actions: res.Actions}
 	swept := curves.New(&stored.Result, options)
 	swept.History = model.History
-	return swept.Write(f.Out, f.Output)
+	return swept, nil
 }

@@ -93,7 +93,7 @@ func (f *Report) model(chosen selector) (_ *report.Model, err error) {
 		Version: f.loaded.Version, Command: f.loaded.Command, Timezone: cmp.Or(f.loaded.Timezone, "UTC"),
 		Warnings: slices.Concat(f.notes, f.loaded.Warnings), Findings: f.loaded.Findings, Database: f.Path,
 		Run: strings.Trim(strings.ReplaceAll(fmt.Sprint(numbers), " ", ", "), "[]"), Anonymize: f.Anonymizer,
-		Apart: apartOf(f.loaded.Apart), Identities: printsIdentities(f.loaded.Command),
+		Apart: apartOf(f.loaded.Apart), Identities: f.Output == "html" || printsIdentities(f.loaded.Command),
 	}
 	model := report.New(f.loaded.Result, f.options)
 	history, err := f.history()
