@@ -13,14 +13,17 @@ import (
 	"shadow/internal/sweep"
 	"shadow/internal/traffic/useragent"
 	"shadow/internal/traffic/who"
+	"shadow/report/document"
 	"shadow/report/format"
 	"shadow/report/html"
 )
 
 // The answer as a page says what the text says, in the same words, and has what was explored beside it.
 
-// tones are the severities of findings as a page shows them.
-var tones = [...]string{findings.Stop: "stop", findings.Warn: "warn", findings.Info: "info"}
+// levels are the severities of findings as a page shows them.
+var levels = [...]document.Level{
+	findings.Stop: document.Stop, findings.Warn: document.Warning, findings.Info: document.Note,
+}
 
 // pageWidth is the room for a fact about a client on a page, in columns.
 const pageWidth = 160
@@ -36,10 +39,10 @@ func (s *Report) page() *html.Answer {
 		Protects: advice.Protected().String(), Targets: advice.Target.String(),
 	}
 	for _, f := range s.Findings {
-		p.Alerts = append(p.Alerts, html.Alert{Tone: tones[f.Severity], Text: f.String()})
+		p.Alerts = append(p.Alerts, document.Alert{Level: levels[f.Severity], Text: f.String()})
 	}
 	for _, text := range s.OtherWarnings() {
-		p.Alerts = append(p.Alerts, html.Alert{Tone: tones[findings.Warn], Text: text})
+		p.Alerts = append(p.Alerts, document.Alert{Level: document.Warning, Text: text})
 	}
 	if p.Paste = linesOf(v.Paste); len(p.Paste) > 0 {
 		p.Watch, p.Count, p.Log = s.watchText(a)+".", a.Watch.Count, strings.Join(a.Watch.Log, "\n")

@@ -20,7 +20,7 @@ import (
 type Answer struct {
 	Shadow, Command string
 	What            string // the log
-	Alerts          []Alert
+	Alerts          []document.Alert
 	Verdict         string // in a word or two
 	Tone            string // deploy, ceiling, no_limit_can, not_judgeable
 	Limit, InWords  string // the answer; "": there is none
@@ -73,7 +73,7 @@ func (p *Answer) view(room room) *view {
 		Island: &island{Bound: p.Bound, Protects: p.Protects, Percents: append([]string{}, p.Percents...)},
 	}
 	v.add("answer", answered{p, p.blocks()})
-	v.alert("What was found in the log", room.alerts(p.Alerts), p.Tone == "not_judgeable")
+	v.alert("What was found in the log", p.Alerts, room, p.Tone == "not_judgeable")
 	p.explore(v, room.drawn(suggest.MostListed))
 	v.begin("means", "What it means", "What it means").add("words", words{true, room.texts(p.Notes)})
 	return v
@@ -99,9 +99,9 @@ func (p *Answer) blocks() []block {
 		s.add("note", p.Note)
 		s.add("paste", p.Paste)
 		s.add("text", p.Watch)
-		s.add("paste", pasted(Lines{Text: p.Count, what: "A command"}, Lines{Text: p.Log, what: "Lines for the log"}))
+		s.add("paste", pasted(Lines{Text: p.Count, What: "A command"}, Lines{Text: p.Log, What: "Lines for the log"}))
 	}
-	next := mapped.Add(nil, p.Next, func(command string) Lines { return Lines{Text: command, what: "A command"} })
+	next := mapped.Add(nil, p.Next, func(command string) Lines { return Lines{Text: command, What: "A command"} })
 	if next != nil {
 		s.add("title", "Next")
 	}

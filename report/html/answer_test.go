@@ -42,7 +42,7 @@ func madeAnswer(texts []string) *Answer {
 		})
 	}
 	for _, alert := range texts {
-		p.Alerts = append(p.Alerts, Alert{"warn", alert})
+		p.Alerts = append(p.Alerts, document.Alert{Level: document.Warning, Text: alert})
 	}
 	for i := range 4 {
 		s := Shape{Kind: "Rolling window", Title: fmt.Sprintf("%dm", i+1), Keeps: []int{-1, -1, -1}}

@@ -18,13 +18,12 @@ type chart struct {
 	Name, Title string // of what, as code, and what of it
 	Words       string // what it shows, for those who cannot see it
 	Class       string // of columns
-	Room        string // for the values of the axis, in em
-	Ticks       []chartText
-	Marks       []chartText // below the columns
+	Ticks       []chartTick
+	Marks       []string // below the columns: of the first, of the one in the middle and of the last
 	Bars        []chartBar
 }
 
-type chartText struct{ At, Text, Anchor string }
+type chartTick struct{ At, Text string }
 
 type chartBar struct {
 	X, Y, Width, Height string
@@ -43,7 +42,6 @@ type column struct {
 const (
 	mostTicks  = 3    // above 0
 	leastShown = 0.02 // of the height, for what is more than nothing
-	tickEm     = 0.62 // of one character
 )
 
 // draw draws columns. least is what the axis reaches at least; apart leaves room between columns.
@@ -53,12 +51,9 @@ func (c *chart) draw(columns []column, least float64, apart bool) {
 	}
 	ticks := plot.Ticks(least, mostTicks)
 	top := ticks[len(ticks)-1].Value
-	longest := 0
 	for _, t := range ticks {
-		c.Ticks = append(c.Ticks, chartText{At: percentOf(1-t.Value/top, 1), Text: t.Text})
-		longest = max(longest, len(t.Text))
+		c.Ticks = append(c.Ticks, chartTick{percentOf(1-t.Value/top, 1), t.Text})
 	}
-	c.Room = strconv.FormatFloat(tickEm*float64(longest)+0.4, 'f', 1, 64)
 	n := float64(len(columns))
 	width := 1.0
 	if apart {
@@ -79,21 +74,9 @@ func (c *chart) draw(columns []column, least float64, apart bool) {
 			Y: percentOf(1-height, 1), Height: percentOf(height, 1),
 		})
 	}
-	c.mark(columns)
-}
-
-// mark names the first column, the one in the middle and the last one.
-func (c *chart) mark(columns []column) {
 	last := len(columns) - 1
 	for _, i := range slices.Compact([]int{0, last / 2, last}) {
-		m := chartText{percentOf(float64(i)+0.5, float64(len(columns))), columns[i].mark, "middle"}
-		switch i {
-		case 0:
-			m.At, m.Anchor = "0%", "start"
-		case last:
-			m.At, m.Anchor = "100%", "end"
-		}
-		c.Marks = append(c.Marks, m)
+		c.Marks = append(c.Marks, columns[i].mark)
 	}
 }
 

@@ -6,11 +6,11 @@ import (
 	"math"
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 
 	"shadow/internal/request"
 	"shadow/internal/sweep"
-	"shadow/limit"
 	"shadow/report/document"
 	"shadow/report/format"
 )
@@ -82,8 +82,11 @@ func (c *Curves) first() *sweep.Curve { return Plotted(c.shown()) }
 // explored returns what the limits of some curves do. The first one is that of the first curve which hits few enough
 // clients for something to be seen.
 func (c *Curves) explored(curves []*sweep.Curve, most int) *Explored {
-	classes, groups := c.groups()
-	e := &Explored{Groups: groups, Requests: c.Judged, First: max(0, slices.Index(curves, c.first()))}
+	classes := c.classes()
+	e := &Explored{Requests: c.Judged, First: max(0, slices.Index(curves, c.first()))}
+	for _, class := range classes {
+		e.Groups = append(e.Groups, class.Group)
+	}
 	for _, curve := range curves {
 		e.Shapes = append(e.Shapes, c.shape(curve, classes, most))
 	}
@@ -117,7 +120,7 @@ func (c *Curves) shape(curve *sweep.Curve, classes []pageClass, most int) Shape 
 	}
 	thin := thinned(points, most, must)
 	s := Shape{Kind: KindTitle(curve.Kind), Title: shapeTitle(&curve.Shape), Stepped: true, Note: c.note(curve, len(thin), most)}
-	s.Before, s.After = aroundLimit(&curve.Shape)
+	s.Before, s.After, _ = strings.Cut(curve.Limit(mostExact), strconv.Itoa(mostExact))
 	s.Hit, s.Refused = make([]Column, len(classes)), make([]Column, len(classes))
 	s.Counted = []int{}
 	for i := range thin {
@@ -127,9 +130,9 @@ func (c *Curves) shape(curve *sweep.Curve, classes []pageClass, most int) Shape 
 			s.Counted = append(s.Counted, i)
 		}
 		for g, class := range classes {
-			s.Hit[g] = append(s.Hit[g], class.of(&p.Hit, p.Hidden.Clients))
+			s.Hit[g] = append(s.Hit[g], class.hit(p))
 			if p.Counted {
-				s.Refused[g] = append(s.Refused[g], class.of(&p.Refused, p.Hidden.Requests))
+				s.Refused[g] = append(s.Refused[g], class.refused(p))
 			}
 		}
 	}
@@ -148,7 +151,12 @@ func (c *Curves) shape(curve *sweep.Curve, classes []pageClass, most int) Shape 
 
 // note tells what the slider passes over.
 func (c *Curves) note(curve *sweep.Curve, shown, columns int) string {
-	stops, changes := format.Thousands(int64(shown)), c.changes(curve)
+	stops, changes := format.Thousands(int64(shown)), int64(len(curve.Points))
+	for i, n := range c.Changes {
+		if curve == &c.Curves[i] {
+			changes = max(changes, n)
+		}
+	}
 	switch {
 	case changes > int64(len(curve.Points)):
 		return fmt.Sprintf("This curve changes at %s limits; the database keeps a selection. The slider stops at %s of "+
@@ -162,78 +170,35 @@ func (c *Curves) note(curve *sweep.Curve, shown, columns int) string {
 		"lower one holds.", stops)
 }
 
-// changes is at how many limits one of the curves changes.
-func (c *Curves) changes(curve *sweep.Curve) int64 {
-	n := int64(len(curve.Points))
-	for i := range c.Changes {
-		if i < len(c.Curves) && curve == &c.Curves[i] {
-			n = max(n, c.Changes[i])
-		}
-	}
-	return n
-}
-
-// aroundLimit returns what stands before and after N in the text of a limit, as Shape.Limit writes it.
-func aroundLimit(s *sweep.Shape) (before, after string) {
-	switch s.Kind {
-	case sweep.Token:
-		return "token:" + s.Rate.String() + ",burst=", ""
-	case sweep.UnderWay:
-		return "conn:", ""
-	case sweep.WindowAll:
-		return "window:", "/" + limit.FormatPeriod(s.Per) + ",charge=all"
-	}
-	return s.Kind.String() + ":", "/" + limit.FormatPeriod(s.Per)
-}
-
-// The classes of a page's charts: those of clients, and where it is known who is doubted, these as a class of their
-// own beside the browsers that are not.
-
-// A pageClass is one of them.
+// A pageClass is a class of clients as a page shows it: those of a log, and where it is known who is doubted, these as a
+// class of their own beside the browsers that are not.
 type pageClass struct {
-	request.Class
-	doubted bool
+	Group
+	hit, refused func(*sweep.Point) int64
 }
 
-func (k pageClass) name() string {
-	if k.doubted {
-		return "doubted"
-	}
-	return k.String()
-}
-
-// of returns a number of the class. hidden is what the doubted have of the browsers'.
-func (k pageClass) of(numbers *sweep.Classes, hidden int64) int64 {
-	switch {
-	case k.doubted:
-		return hidden
-	case k.Class == request.Browser:
-		return max(0, numbers[k.Class]-hidden) // 0: requests that are not known
-	}
-	return numbers[k.Class]
-}
-
-// groups returns the classes that have clients, and the groups that they are.
-func (c *Curves) groups() (classes []pageClass, groups []Group) {
-	var hidden sweep.Doubted
-	if c.Hidden != nil {
-		hidden = *c.Hidden
-	}
-	for class := range request.ClassCount {
-		for _, doubted := range []bool{false, true} {
-			k := pageClass{class, doubted}
-			n := k.of(&c.Clients, hidden.Clients)
-			if n == 0 || doubted && class != request.Browser {
-				continue
-			}
-			classes = append(classes, k)
-			groups = append(groups, Group{
-				Name: k.name(), Clients: n, Requests: k.of(&c.ByClass, hidden.Requests),
-				Protected: class == request.Browser && !doubted,
-			})
+// classes returns those that have clients.
+func (c *Curves) classes() (classes []pageClass) {
+	add := func(name string, clients, requests int64, hit, refused func(*sweep.Point) int64) {
+		if clients > 0 {
+			group := Group{Name: name, Clients: clients, Requests: max(0, requests)} // 0: requests that are not known
+			group.Protected = name == request.Browser.String() || c.Browsers() == 0
+			classes = append(classes, pageClass{group, hit, refused})
 		}
 	}
-	return classes, groups
+	doubted := cmp.Or(c.Hidden, new(sweep.Doubted))
+	for class := range request.ClassCount {
+		if class != request.Browser {
+			add(class.String(), c.Clients[class], c.ByClass[class],
+				func(p *sweep.Point) int64 { return p.Hit[class] }, func(p *sweep.Point) int64 { return p.Refused[class] })
+			continue
+		}
+		add(class.String(), c.Browsers(), c.ByClass[class]-doubted.Requests, (*sweep.Point).HitBrowsers,
+			func(p *sweep.Point) int64 { return max(0, p.Refused[class]-p.Hidden.Requests) })
+		add("doubted", doubted.Clients, doubted.Requests, func(p *sweep.Point) int64 { return p.Hidden.Clients },
+			func(p *sweep.Point) int64 { return p.Hidden.Requests })
+	}
+	return classes
 }
 
 // protected are the clients that limits should not affect: people, or all clients where there are none.
@@ -281,10 +246,6 @@ func (c *Curves) safe() (facts document.Facts) {
 		facts.Add(curve.Limit(at.Limit), fmt.Sprintf("affects %s of the %s, and refuses %s of all requests", affects, who,
 			format.Percentage(format.PercentOf(at.Refused.Sum(), c.Judged))))
 	}
-	if facts != nil {
-		facts.Add(who, c.whoText())
-		facts.Add("curves", c.From)
-	}
 	return facts
 }
 
@@ -318,11 +279,10 @@ func (c *Curves) about() string {
 		text += ", of action " + name(c.Action)
 	}
 	text += "."
-	if c.Hidden != nil {
-		text += " " + c.whoText()
-	}
-	if c.From != "" {
-		text += " " + c.From
+	for _, more := range []string{c.whoText(), c.From} {
+		if more != "" {
+			text += " " + more
+		}
 	}
 	return text
 }

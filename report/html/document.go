@@ -6,7 +6,6 @@ import (
 	"io"
 	"strings"
 
-	"shadow/internal/mapped"
 	"shadow/report"
 	"shadow/report/document"
 	"shadow/report/format"
@@ -25,11 +24,11 @@ func (d *Document) Write(w io.Writer) error {
 }
 
 func (d *Document) view(p *document.Page, room room) *view {
-	alerts := mapped.Of(p.Alerts, func(a document.Alert) Alert { return Alert{a.Level.Tone, a.Text} })
+	alerts := p.Alerts
 	parts, lists := p.Parts[:min(len(p.Parts), room.listed(mostParts))], []int(nil)
 	if len(parts) < len(p.Parts) {
 		text := fmt.Sprintf("The page has room for the first %d of %d sections; other outputs have all.", len(parts), len(p.Parts))
-		alerts = append([]Alert{{"warn", text}}, alerts...)
+		alerts = append([]document.Alert{{Level: document.Warning, Text: text}}, alerts...)
 	}
 	v := &view{
 		section: section{Title: p.Title}, Lede: cmp.Or(d.Lede, ledeOf(d.Head)), Begin: "Summary",
@@ -41,7 +40,7 @@ func (d *Document) view(p *document.Page, room room) *view {
 	}
 	v.add("cards", cardsOf(&d.Head.Input))
 	v.add("cards", d.candidates())
-	v.alert("Before you trust the figures", room.alerts(alerts), false)
+	v.alert("Before you trust the figures", alerts, room, false)
 	v.add("strong", append(room.facts(p.Strong), d.Curves.safe()...))
 	for i := range parts {
 		for _, b := range parts[i].Blocks {
@@ -78,8 +77,9 @@ func (s *section) addAll(part *document.Part, room room, rows int) {
 		if i+1 < len(part.Blocks) && b.Facts != nil && part.Blocks[i+1].Facts != nil {
 			continue
 		}
-		curve, drawn := b.Plot.(plot.Curve)
-		if drawn = drawn && curve.Clock; !drawn {
+		if curve, is := b.Plot.(plot.Curve); is {
+			s.add("chart", curveChart(clipped(b.Title), &curve))
+		} else {
 			s.add("title", clipped(b.Title))
 		}
 		s.add("text", clipped(b.Text))
@@ -98,15 +98,9 @@ func (s *section) addAll(part *document.Part, room room, rows int) {
 				s.add("fold", &fold{Class: "kind", Title: table.Clip(b.Fold, table.PageLong), Blocks: []block{tables}})
 			}
 		}
-		switch {
-		case drawn:
-			s.add("chart", curveChart(clipped(b.Title), &curve))
-		case b.Plot != nil:
-			s.add("drawn", b.Plot.Draw(false))
-		}
 		if b.Lines != nil {
 			lines := clippedAll(b.Lines, room.listed(MostRows))
-			s.add("lines", Lines{Text: strings.Join(lines, "\n") + "\n", what: "Lines"})
+			s.add("lines", Lines{Text: strings.Join(lines, "\n") + "\n", What: "Lines"})
 		}
 	}
 }

@@ -48,7 +48,6 @@ type section struct {
 	Limit     string // whose hits the section tells; "": it tells something else
 	Link      string // in the contents; "": none
 	Scripted  bool   // of no use without a script
-	Folded    bool
 	Blocks    []block
 }
 
@@ -75,20 +74,21 @@ func (v *view) begin(id, title, link string) *section {
 // A fold is blocks that can be folded.
 type fold struct {
 	Class, Title string
-	Level        int // of the heading; 0: none
+	Heading      bool // whether the title is one
 	Open         bool
 	Blocks       []block
 }
 
-// An Alert is something notable of the log.
-type Alert struct{ Tone, Text string } // stop, warn, info
-
-// alert adds what is notable, folded.
-func (s *section) alert(title string, alerts []Alert, open bool) {
+// alert adds what is notable of the log, folded.
+func (s *section) alert(title string, alerts []document.Alert, room room, open bool) {
+	alerts = slices.Clone(alerts[:min(len(alerts), room.notes())])
+	for i := range alerts {
+		alerts[i].Text = clipped(alerts[i].Text)
+	}
 	if len(alerts) > 0 {
 		title = fmt.Sprintf("%s: %d", title, len(alerts))
 		blocks := []block{{"alerts", alerts}}
-		s.add("fold", &fold{Class: "findings", Title: title, Level: 2, Open: open, Blocks: blocks})
+		s.add("fold", &fold{Class: "findings", Title: title, Heading: true, Open: open, Blocks: blocks})
 	}
 }
 
@@ -96,15 +96,7 @@ func (s *section) alert(title string, alerts []Alert, open bool) {
 type Lines struct {
 	Place string `json:"place"`
 	Text  string `json:"text"`
-	what  string // they are, if they have no place
-}
-
-// What says what the lines are.
-func (l Lines) What() string {
-	if l.what != "" {
-		return l.what
-	}
-	return "Lines for " + l.Place
+	What  string `json:"-"` // they are, if they have no place
 }
 
 //go:embed assets/*.html assets/style.css assets/*.js assets/uplot
@@ -249,14 +241,6 @@ func (r room) facts(facts []document.Fact) (some []document.Fact) {
 	for _, f := range facts {
 		f.Text, f.Details = clipped(f.Text), r.texts(f.Details)
 		some = append(some, f)
-	}
-	return some
-}
-
-// alerts returns some alerts as the page may have them.
-func (r room) alerts(alerts []Alert) (some []Alert) {
-	for _, a := range alerts[:min(len(alerts), r.notes())] {
-		some = append(some, Alert{a.Tone, clipped(a.Text)})
 	}
 	return some
 }

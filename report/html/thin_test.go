@@ -2,7 +2,6 @@ package html
 
 import (
 	"encoding/json"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -83,12 +82,15 @@ func TestHTMLCurveComesBack(t *testing.T) {
 	for class := range c.Clients {
 		c.Clients[class]++ // none is left out
 	}
-	classes, _ := c.groups()
+	classes := c.classes()
 	for i := range c.Curves {
 		shape := c.shape(&c.Curves[i], classes, MostPoints)
 		text, err := json.Marshal(shape)
 		if err != nil {
 			t.Fatal(err)
+		}
+		if got := shape.limit(0); got != c.Curves[i].Limit(shape.Stops[0]) {
+			t.Errorf("limit %s, want %s", got, c.Curves[i].Limit(shape.Stops[0]))
 		}
 		var h Shape
 		if err := json.Unmarshal(text, &h); err != nil {
@@ -138,17 +140,6 @@ func summed(differences []int64, length int) (numbers []int64) {
 	return numbers
 }
 
-// What is written around N on the page is the limit as Shape has it.
-func TestAroundLimit(t *testing.T) {
-	for kind := range sweep.KindCount {
-		s := sweep.Shape{Kind: kind, Per: 90 * limit.Second, Rate: sweep.Rate{Count: 7, Per: limit.Minute}}
-		before, after := aroundLimit(&s)
-		if got := fmt.Sprint(before, 42, after); got != s.Limit(42) {
-			t.Errorf("%s, want %s", got, s.Limit(42))
-		}
-	}
-}
-
 // A page has no limits beyond what JavaScript can count to.
 func TestHTMLNumbers(t *testing.T) {
 	c := &Curves{Result: &sweep.Result{Clients: sweep.Classes{1}, Judged: 1, ByClass: sweep.Classes{1}}}
@@ -174,7 +165,7 @@ func TestCurvesOutOfADatabase(t *testing.T) {
 	p.Curves = c
 	text := pageText(t, p)
 	for _, want := range []string{
-		`"requests":80,"shapes"`, "80 requests from 4 clients, counted by client. From run 3.", "<dt>window:9/1m</dt><dd>affects none of the browsers",
+		`"requests":80,"shapes"`, "80 requests from 4 clients, counted by client. Browsers are clients that say they are", " From run 3.", "<dt>window:9/1m</dt><dd>affects none of the browsers",
 		"This curve changes at 7 limits; the database keeps a selection.",
 	} {
 		if !strings.Contains(text, want) {

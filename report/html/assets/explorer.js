@@ -207,14 +207,11 @@ for (const [id, by] of [["earlier", -rowsAtOnce], ["later", rowsAtOnce]]) byId(i
   list();
 });
 for (const head of byId("clients")?.tHead.rows[0].cells ?? []) {
-  if (["agent", "why"].includes(head.textContent)) continue;
-  head.dataset.sort = head.textContent === "%" ? "share" : head.textContent;
-  const button = make("button", head.textContent, { type: "button" });
-  head.replaceChildren(button);
-  button.addEventListener("click", () => {
-    reverse = sort === head.dataset.sort && !reverse;
-    sort = head.dataset.sort;
-    markSorted(head, isName(sort) === reverse);
+  const column = head.textContent;
+  if (["agent", "why"].includes(column)) continue;
+  sortable(head, (down) => {
+    sort = column === "%" ? "share" : column;
+    reverse = isName(sort) === down;
     relist();
   });
 }

@@ -16,22 +16,22 @@ function compare(a, b) {
   return collator.compare(a, b);
 }
 
-// markSorted says that a column is sorted, and no other of its table.
-function markSorted(head, down) {
-  for (const other of head.parentElement.cells) other.removeAttribute("aria-sort");
-  head.setAttribute("aria-sort", down ? "descending" : "ascending");
+// sortable gives a head a button that sorts by its column: numbers begin with the largest.
+function sortable(head, sort) {
+  const button = make("button", head.textContent, { type: "button" });
+  head.replaceChildren(button);
+  button.addEventListener("click", () => {
+    const was = head.getAttribute("aria-sort"), down = was ? was === "ascending" : head.classList.contains("num");
+    for (const other of head.parentElement.cells) other.removeAttribute("aria-sort");
+    head.setAttribute("aria-sort", down ? "descending" : "ascending");
+    sort(down);
+  });
 }
 
-function sortBy(table, column) {
-  const head = table.tHead.rows[0].cells[column];
-  const numbers = head.classList.contains("num");
-  const was = head.getAttribute("aria-sort");
-  const down = was ? was === "ascending" : numbers;
-  markSorted(head, down);
-  const body = table.tBodies[0];
-  const rows = [...body.rows].map((row) => [keyOf(row, column), row]);
+function sortBy(table, column, down) {
+  const rows = [...table.tBodies[0].rows].map((row) => [keyOf(row, column), row]);
   rows.sort((a, b) => (down ? compare(b[0], a[0]) : compare(a[0], b[0])));
-  body.append(...rows.map(([, row]) => row));
+  table.tBodies[0].append(...rows.map(([, row]) => row));
 }
 
 function addSearch(figure, table) {
@@ -55,11 +55,7 @@ function addSearch(figure, table) {
 
 for (const figure of document.querySelectorAll("figure.table")) {
   const table = figure.querySelector("table");
-  [...table.tHead.rows[0].cells].forEach((head, column) => {
-    const button = make("button", head.textContent, { type: "button" });
-    head.replaceChildren(button);
-    button.addEventListener("click", () => sortBy(table, column));
-  });
+  [...table.tHead.rows[0].cells].forEach((head, column) => sortable(head, (down) => sortBy(table, column, down)));
   if (figure.dataset.search) addSearch(figure, table);
   if (table.rows.length > 20) figure.classList.add("tall");
 }
