@@ -75,7 +75,7 @@ func (p *Answer) view(room room) *view {
 	v.add("answer", answered{p, p.blocks()})
 	v.alert("What was found in the log", p.Alerts, room, p.Tone == "not_judgeable")
 	p.explore(v, room.drawn(suggest.MostListed))
-	v.begin("means", "What it means", "What it means").add("words", words{true, room.texts(p.Notes)})
+	v.begin("means", "What it means", "What it means").add("words", words{true, room.texts(p.Notes, mostNotes)})
 	return v
 }
 

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"shadow/limit"
+	"shadow/report"
 	"shadow/report/format"
 	"shadow/report/plot"
 )
@@ -86,17 +87,13 @@ func percentOf(part, whole float64) string {
 
 // curveChart draws a curve over the time of day.
 func curveChart(title string, p *plot.Curve) *chart {
-	first, last := p.Start, p.Start+format.Moment(p.Length)
-	layout := "2 Jan 15:04"
-	switch {
-	case p.Length < 10*limit.Second:
+	layout := report.NewSpan(limit.Time(p.Start), limit.Time(p.Start)+p.Length).Layouts().Second
+	if p.Length < 10*limit.Second {
 		layout = "15:04:05.0"
-	case first.Format(layout[:5]) == last.Format(layout[:5]):
-		layout = "15:04:05"
 	}
 	columns := make([]column, len(p.Values))
 	for i, v := range p.Values {
-		at := first + format.Moment(float64(p.Length)*float64(i)/float64(len(p.Values)-1))
+		at := p.Start + format.Moment(float64(p.Length)*float64(i)/float64(len(p.Values)-1))
 		columns[i] = column{value: v, mark: at.Format(layout)}
 	}
 	c := &chart{Title: title, Class: "all"}

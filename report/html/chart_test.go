@@ -33,7 +33,7 @@ func TestCurveIsAChart(t *testing.T) {
 	for length, want := range map[limit.Time]string{
 		4 * limit.Second: "of x: from 12:26:40.1 to 12:26:44.1, at most 7.5 at 12:26:42.1",
 		2 * limit.Hour:   "of x: from 12:26:40 to 14:26:40, at most 7.5 at 13:26:40",
-		2 * limit.Day:    "of x: from 1 Nov 12:26 to 3 Nov 12:26, at most 7.5 at 2 Nov 12:26",
+		2 * limit.Day:    "of x: from 11-01 12:26:40 to 11-03 12:26:40, at most 7.5 at 11-02 12:26:40",
 	} {
 		c := curveChart("of x", &plot.Curve{Values: []float64{1, 7.5, 2}, Length: length, Start: format.Moment(reporttest.Noon)})
 		if c.Words != want {

@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 	"sort"
-	"strconv"
 	"strings"
 
 	"shadow/internal/request"
@@ -120,7 +119,7 @@ func (c *Curves) shape(curve *sweep.Curve, classes []pageClass, most int) Shape 
 	}
 	thin := thinned(points, most, must)
 	s := Shape{Kind: KindTitle(curve.Kind), Title: shapeTitle(&curve.Shape), Stepped: true, Note: c.note(curve, len(thin), most)}
-	s.Before, s.After, _ = strings.Cut(curve.Limit(mostExact), strconv.Itoa(mostExact))
+	s.Before, s.After, _ = strings.Cut(curve.Limit(mostExact), format.Plain(mostExact))
 	s.Hit, s.Refused = make([]Column, len(classes)), make([]Column, len(classes))
 	s.Counted = []int{}
 	for i := range thin {
@@ -214,11 +213,8 @@ func (c *Curves) whoText() string {
 	switch {
 	case c.Clients[request.Browser] == 0:
 		return ""
-	case c.Hidden == nil && c.From != "":
-		return "Browsers are clients that say they are: claims are counted, as of that run it is not known who its " +
-			"clients are."
 	case c.Hidden == nil:
-		return "Browsers are clients that say they are: claims are counted, as it is not known who the clients are."
+		return "Browsers are clients that say they are, as it is not known who the clients are."
 	case c.Hidden.Clients == 0:
 		return "Of the browsers none does what no browser does."
 	}

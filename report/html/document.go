@@ -99,8 +99,8 @@ func (s *section) addAll(part *document.Part, room room, rows int) {
 			}
 		}
 		if b.Lines != nil {
-			lines := clippedAll(b.Lines, room.listed(MostRows))
-			s.add("lines", Lines{Text: strings.Join(lines, "\n") + "\n", What: "Lines"})
+			lines := strings.Join(room.texts(b.Lines, MostRows), "\n") + "\n"
+			s.add("lines", Lines{Text: lines, What: "Lines"})
 		}
 	}
 }

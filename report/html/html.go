@@ -81,7 +81,7 @@ type fold struct {
 
 // alert adds what is notable of the log, folded.
 func (s *section) alert(title string, alerts []document.Alert, room room, open bool) {
-	alerts = slices.Clone(alerts[:min(len(alerts), room.notes())])
+	alerts = slices.Clone(alerts[:min(len(alerts), room.listed(mostNotes))])
 	for i := range alerts {
 		alerts[i].Text = clipped(alerts[i].Text)
 	}
@@ -189,6 +189,7 @@ const (
 
 	mostDetailed = 12 // candidates with lists and charts of their own
 	mostTold     = 4  // that a sentence on top speaks of
+	mostNotes    = 40 // warnings, and sentences of a section
 )
 
 // drawn returns how many of so many things a chart draws.
@@ -210,12 +211,6 @@ func (r room) rows(lists []int) int {
 	}
 }
 
-// details returns how many policies have charts of their own.
-func (r room) details() int { return r.listed(mostDetailed) }
-
-// notes returns how many warnings a page has, and sentences a section.
-func (r room) notes() int { return r.listed(40) }
-
 const textLength = 600 // characters of a sentence
 
 // clipped returns a sentence as the page may have it.
@@ -224,12 +219,9 @@ func clipped(text string) string { return table.Clip(text, textLength) }
 // name returns a name as the page may have it.
 func name(text string) string { return table.Clip(text, table.PageName) }
 
-// texts returns some sentences as the page may have them.
-func (r room) texts(texts []string) []string { return clippedAll(texts, r.notes()) }
-
-// clippedAll returns some texts as the page may have them.
-func clippedAll(texts []string, most int) (some []string) {
-	some = mapped.Add(some, texts[:min(len(texts), most)], clipped)
+// texts returns the first of some texts as the page may have them.
+func (r room) texts(texts []string, most int) (some []string) {
+	some = mapped.Add(some, texts[:min(len(texts), r.listed(most))], clipped)
 	if left := len(texts) - len(some); left > 0 {
 		some = append(some, fmt.Sprintf("… and %d more", left))
 	}
@@ -239,7 +231,7 @@ func clippedAll(texts []string, most int) (some []string) {
 // facts returns some facts as the page may have them.
 func (r room) facts(facts []document.Fact) (some []document.Fact) {
 	for _, f := range facts {
-		f.Text, f.Details = clipped(f.Text), r.texts(f.Details)
+		f.Text, f.Details = clipped(f.Text), r.texts(f.Details, mostNotes)
 		some = append(some, f)
 	}
 	return some

@@ -24,7 +24,7 @@ func (v *view) nights(h *history.History, room room) {
 	}
 	var charts []*chart
 	most := room.drawn(mostNights)
-	for _, p := range h.Policies[:min(len(h.Policies), room.details())] {
+	for _, p := range h.Policies[:min(len(h.Policies), room.listed(mostDetailed))] {
 		p.Trend = p.Trend[max(0, len(p.Trend)-most):]
 		if len(p.Trend) > 1 {
 			charts = append(charts,

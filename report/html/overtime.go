@@ -91,7 +91,7 @@ func (o *OverTime) times(m *report.Model, bars int, room room) *Times {
 		return n, left
 	}
 	for i := range m.Policies {
-		if !o.counts[i].Empty() && len(t.Policies) < room.details() {
+		if !o.counts[i].Empty() && len(t.Policies) < room.listed(mostDetailed) {
 			refused, _ := count(&o.counts[i])
 			t.Policies = append(t.Policies, Refusals{name(m.Policies[i].Policy), refused})
 		}
