@@ -253,7 +253,7 @@ var (
 	requestsLine = regexp.MustCompile(`requests\W+([\d,]+) from ([\d,]+) clients`)
 	clientsLine  = regexp.MustCompile(`clients are\W+([\d,]+ [\d, a-z]+)`)
 	cardLine     = regexp.MustCompile(`<b>([\d,]+)</b> (requests|clients)`)
-	safeLine     = regexp.MustCompile(`window:(\d+)/1m affects none of the browsers, and refuses ([\d.]+) %`)
+	safeLine     = regexp.MustCompile(`window:(\d+)/1m</dt><dd>affects none of the browsers, and refuses ([\d.]+) %`)
 	refusesLine  = regexp.MustCompile(`(?m)(\S+),? by client, refuses ([\d,]+) of ([\d,]+) requests \(([\d.]+) %\) ` +
 		`and hits ([\d,]+) of ([\d,]+) clients`)
 	accountLine = regexp.MustCompile(`(?i)by client, refuses (?:([\d,]+) of its ([\d,]+)|none of its ([\d,]+)) requests`)
@@ -505,7 +505,7 @@ func (q *inquiry) curveRow(source string, r row) {
 	q.say(source, name+"refused of doubted", r["doubted_refused"])
 }
 
-// page collects what a page says of limits that affect few people, and in its tables of curves.
+// page collects what a page says of limits that affect few people, and its map has.
 func (q *inquiry) page(source string, text []byte) {
 	q.Helper()
 	m := safeLine.FindSubmatch(text)
@@ -516,12 +516,13 @@ func (q *inquiry) page(source string, text []byte) {
 	q.say(source, safest, string(m[1]))
 	q.say(source, "window:"+q.n+"/1m: refused %", string(m[2]))
 	for _, r := range rowsOf(q.T, "html", text) {
-		if r["limit"] == "N per 1m" && r["clients"] == "browsers" { // the first of them is that of rolling windows
-			q.say(source+", table of curves", safest, r["N for 99.9 %"])
+		if n, refused, both := strings.Cut(r["99.9 %"], " "); r["limit"] == "N per 1m" && both { // rolling windows come first
+			q.say(source+", map", safest, n)
+			q.say(source+", map", "window:"+q.n+"/1m: refused %", strings.TrimSuffix(refused, " %"))
 			return
 		}
 	}
-	q.Errorf("%s has no table of rolling windows", source)
+	q.Errorf("%s has no map of rolling windows", source)
 }
 
 // safestPoint returns the smallest limit that hits no browser that is believed.

@@ -59,7 +59,7 @@ func TestReport(t *testing.T) {
 	if err != nil || len(answer.Policies) != 1 || answer.Policies[0].Requests == 0 || len(answer.History.Runs) != 1 || len(answer.History.Base) != 1 {
 		t.Errorf("%v, %+v", err, answer)
 	}
-	if text, err := report(func(r *Report) { r.Output = "html" }); err != nil || !strings.Contains(text, `id="explore"`) {
+	if text, err := report(func(r *Report) { r.Output = "html" }); err != nil || !strings.Contains(text, `id="explore"`) || !strings.Contains(text, "<dt>hits</dt>") {
 		t.Errorf("%v, a page of %d bytes", err, len(text))
 	}
 	for name, c := range map[string]struct {
