@@ -52,7 +52,7 @@ func (d *Document) add(v *view, room room) {
 // candidates has a card for each of the first candidates; of those in a history, first for those whose newest run refuses or
 // hits more than all before.
 func (d *Document) candidates() []card {
-	if d.Model == nil {
+	if d.Model == nil || d.Model.Input.Requests == 0 {
 		return nil
 	}
 	var more, others []card
