@@ -91,7 +91,8 @@ func (r *Rules) Assess(e *Summary, claim request.Class, site *SiteBaseline) (a A
 	if 100*site.withAssets >= site.views {
 		votes[AssetsSignal] = r.assets(e)
 	}
-	if 100*site.followed >= site.steps {
+	linked := 100*site.followed >= site.steps
+	if linked {
 		votes[RefererSignal] = r.referers(e)
 	}
 	votes[ErrorsSignal] = unless(int64(e.Steps) < r.Sample || share(e.Errors, e.Steps) < r.Errors, Conclusive)
@@ -100,11 +101,12 @@ func (r *Rules) Assess(e *Summary, claim request.Class, site *SiteBaseline) (a A
 		votes[AgentsSignal] = unless(a.Shared, VoteBot)
 	}
 	if !a.Shared { // these need one person behind the address
-		if gaps := int64(e.Gaps); gaps >= r.Sample {
+		// Without referers, what a page asks for by itself looks like pages, shown by a timer.
+		if gaps := int64(e.Gaps); gaps >= r.Sample && (linked || !e.Traits.Has(traffic.FetchedAsset)) {
 			votes[RhythmSignal] = r.rhythm(e.Variation(), gaps)
 			votes[HasteSignal] = unless(share(uint32(e.Quick), uint32(e.Gaps)) < r.Haste, Conclusive)
 		}
-		votes[HoursSignal] = unless(int64(e.Hours) < r.Hours, VoteBot)
+		votes[HoursSignal] = unless(int64(e.Hours) < r.Hours || !linked && e.Traits.Has(traffic.FetchedAsset), VoteBot)
 		votes[RobotsSignal] = unless(!e.Traits.Has(traffic.FetchedRobots), Conclusive)
 	}
 	votes[RangesSignal] = unless(e.ranges < pieces, Conclusive)
@@ -222,6 +224,9 @@ func (e *Summary) describe(s Signal, claim request.Class) string {
 		}
 		return fmt.Sprintf("fetched files of %s of %s page views", counted(e.WithAssets), counted(e.Views))
 	case RefererSignal:
+		if e.Views == 0 && e.Followed > 0 {
+			return fmt.Sprintf("%s of %s steps come from a page, by their referers, that it never showed", counted(e.Followed), counted(e.Steps))
+		}
 		return fmt.Sprintf("%s of %s steps follow from a page before (%s have a referer)", counted(e.Followed), counted(e.Steps), counted(e.Referred))
 	case RhythmSignal:
 		return fmt.Sprintf("%d gaps between page views vary by %d %%", e.Gaps, e.Variation())

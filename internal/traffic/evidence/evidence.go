@@ -203,6 +203,11 @@ func hourOf(t limit.Time) limit.Time {
 	return hour
 }
 
+// Outside reports whether no step comes from a page of this site, and most come from other sites, by their referers.
+func (e *Summary) Outside() bool {
+	return e.Steps > 0 && 2*e.Referred >= e.Steps && e.Followed == 0 && (e.page == 0 || e.Views > 0)
+}
+
 // turn makes a page the one at hand.
 func (e *Summary) turn(page uint16) {
 	if page != e.page {

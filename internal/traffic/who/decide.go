@@ -30,6 +30,10 @@ const (
 	manyBeats     = 20      // clients that ask whether the site is up, unknown to each other: an app does for each of its users
 	quickest      = 5       // seconds between the requests of a monitor that does not show otherwise that it is one
 	longDocument  = 1000    // steps of who reads a document of many parts
+	neverTyped    = 100     // wrong passwords of one browser, and none right
+	manySteps     = 200     // of which a clock, or a page that is never shown, shows also where files come with pages
+	manyPages     = 32      // of a set of 64: about 45
+	metronome     = 10      // percent by which the gaps of a clock vary
 	manyGaps      = 20      // between views: of fewer, one person of a hundred looks even by chance
 	renews        = 30      // seconds in which a page on a screen renews itself at the earliest: what does is no sign of a bot
 	slowest       = 30 * 60 // seconds between its requests; who comes less often reads a feed
@@ -244,16 +248,16 @@ func isAttacker(c *Census, client int32, r *record) answer {
 	case r.probes >= leastRequests && !browses, r.steps >= leastRequests && 2*r.probes >= r.steps && (!browses || 2*r.errors >= r.steps):
 		return since(Attacker, "%v of %v steps are those of a scanner", r.probes, r.steps)
 	case 2*r.refused > r.steps && r.answered() < leastAnswered: // few answers are no sign
-	case guesses >= leastWrong && 5*int64(right) < guesses && 3*tries >= int64(r.answered()) && !browses &&
-		!c.mistypes(client, r) && !c.syncs(r):
+	case guesses >= leastWrong && 5*int64(right) < guesses && 3*tries >= int64(r.answered()) &&
+		(!browses || right == 0 && wrong-r.tries[rejected] >= neverTyped) && !c.mistypes(client, r) && !c.syncs(r):
 		if wrong == 0 {
 			return since(Attacker, "tried passwords %v times; the answers do not tell which were wrong", tries)
 		}
 		return since(Attacker, "%v of %v passwords were wrong", wrong, wrong+right)
 	case c.programs && !r.is(r.classes[request.Browser]+r.nameless, 50): // of a mirror, an API
-	case r.errors >= leastRequests && 2*r.errors >= r.answered() && some(r.failed) >= leastRequests &&
+	case r.errors-r.denials >= leastRequests && 2*(r.errors-r.denials) >= r.answered() && some(r.failed) >= leastRequests &&
 		!browses && !c.follows(client) && !c.seeksPackages(r):
-		return since(Attacker, "%v of %v steps failed, on %v targets or more", r.errors, r.answered(), some(r.failed))
+		return since(Attacker, "%v of %v steps failed, on %v targets or more", r.errors-r.denials, r.answered(), some(r.failed))
 	}
 	return answer{}
 }
@@ -322,6 +326,9 @@ func (c *Census) excuse(r *record, e *evidence.Summary, a *evidence.Assessment) 
 			}
 		}
 	}
+	if r.posts == r.steps && e.Outside() { // pages of other sites send what they tell, from a frame or a counter
+		a.Votes[evidence.AssetsSignal], a.Votes[evidence.RefererSignal] = evidence.Abstain, evidence.Abstain
+	}
 	if a.Votes[evidence.RefererSignal] == evidence.VoteHuman && e.Traits.Has(traffic.FetchedAsset) && e.Steps <= longDocument {
 		a.Votes[evidence.RangesSignal] = evidence.Abstain // it shows a document while it loads it
 	}
@@ -340,6 +347,9 @@ func isBrowser(c *Census, client int32, r *record) answer {
 		a.Votes[evidence.RobotsSignal] = evidence.Abstain
 	}
 	c.excuse(r, e, &a)
+	if e.Views == 0 && e.Steps >= manySteps && some(r.pages) >= manyPages && a.Votes[evidence.RefererSignal] == evidence.VoteHuman {
+		a.Votes[evidence.RefererSignal] = evidence.VoteBot // a browser shows the page that so many others come from
+	}
 	if rhythm := &a.Votes[evidence.RhythmSignal]; *rhythm == evidence.Conclusive && e.Gaps < manyGaps && !c.isClock(e) {
 		*rhythm = evidence.VoteBot
 		if slices.Contains(a.Votes[:], evidence.VoteHuman) {
@@ -352,6 +362,8 @@ func isBrowser(c *Census, client int32, r *record) answer {
 	}
 	reasons := func() []string { return a.Reasons(e, request.Browser) }
 	switch {
+	case a.Votes[evidence.RhythmSignal] == evidence.Conclusive && e.Gaps >= manySteps && e.Variation() <= metronome && some(r.pages) >= manyPages:
+		return answer{Disguised, reasons} // also one that fetches the files of its pages
 	case a.Votes[evidence.BeaconSignal] == evidence.VoteHuman, c.browses(client) && n[evidence.VoteBot] == 0:
 		return answer{Person, reasons}
 	case r.rhythm.every >= renews && r.polls() != "":

@@ -90,7 +90,7 @@ func (o *Observer) Take(b *traffic.Batch, clients *traffic.Group) {
 			r.told, t.From = Identity(t.From), 0
 		}
 		r.add(at, status, agent, b.Action[row], a, t)
-		if t.From == t.Page {
+		if t.From != 0 && t.From == t.Page {
 			t.From, t.Traits = 0, t.Traits&^traffic.Referred // who names the page itself as its referer follows from nowhere
 		}
 		if a.kind != 0 {

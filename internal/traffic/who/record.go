@@ -24,6 +24,7 @@ type record struct {
 	nameless uint32             // requests without an agent, or with a URL in its place
 	refused  uint32             // steps that the server turned away, which say nothing of what they ask for
 	errors   uint32             // steps that were answered with 400, 401, 403, 404 or 410
+	denials  uint32             // of these: 401, of which a key may be too old
 	probes   uint32             // steps that only scanners take
 	got      uint32             // of these, answered with what must not be public
 	tries    [triesCount]uint32 // passwords, by what they were answered
@@ -251,5 +252,8 @@ func (r *record) step(status, action uint16, t traffic.Clue) {
 	case 400, 401, 403, 404, 410:
 		r.errors++
 		r.failed |= page
+		if status == 401 {
+			r.denials++
+		}
 	}
 }

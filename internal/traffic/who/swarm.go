@@ -18,6 +18,7 @@ import (
 //	one form      282 addresses, each the form and its answer, and nothing else
 const (
 	leastMembers  = 30 // of a swarm
+	fewRequests   = 4
 	leastExpected = 10 // members with a file, if they were people
 )
 
@@ -32,8 +33,9 @@ type Swarm struct {
 // deeds are sums over members.
 type deeds struct {
 	count, fetchers           int64 // members, and those that fetched a file
-	few                       int64 // members that sent two requests or one
+	few                       int64 // members that sent fewRequests or less
 	several                   int64 // members that come as several browsers
+	outside                   int64 // members that come from pages of other sites
 	requests, steps, referred int64
 	idleSteps, idleReferred   int64                                 // of members that fetched no file
 	errors                    int64                                 // of steps
@@ -55,11 +57,14 @@ func (c *Census) addTo(d *deeds, client int32) {
 	d.most = max(d.most, n)
 	d.squares += float64(n) * float64(n)
 	d.wrong, d.right, d.open = d.wrong+int64(wrong), d.right+int64(right), d.open+int64(open)
-	if n <= 2 {
+	if n <= fewRequests {
 		d.few++
 	}
 	if some(r.kinds) >= officeKinds {
 		d.several++
+	}
+	if e.Outside() {
+		d.outside++
 	}
 	alike := &d.alike[min(bits.Len64(uint64(n)), len(d.alike)-1)]
 	alike.members++
@@ -220,10 +225,10 @@ func (c *Census) oneAgent(d, all *deeds) string {
 	if expected, nothing := d.fetchesNothing(all); nothing && !d.peopleVary() {
 		return fmt.Sprintf("%d fetched a file, where of as many others about %d would", d.fetchers, expected)
 	}
-	// Too few others send as little to tell how many of these fetch a file. But an agent of which nearly all send one
-	// request or two is none that people have, if people with other agents stay.
+	// Too few others send as little to tell how many of these fetch a file. But an agent of which nearly all send a few
+	// requests is none that people have, if people with other agents stay.
 	if 100*d.few >= 95*d.count && 10*others.few <= 7*others.count && 20*d.fetchers <= d.count && 5*others.fetchers >= others.count {
-		return fmt.Sprintf("%d sent one request or two and %d fetched a file, where of %d others %d did", d.few, d.fetchers, others.count, others.fetchers)
+		return fmt.Sprintf("%d sent %d requests at most and %d fetched a file, where of %d others %d did", d.few, fewRequests, d.fetchers, others.count, others.fetchers)
 	}
 	return ""
 }
@@ -238,7 +243,7 @@ func (c *Census) oneForm(d, all *deeds) string {
 		return fmt.Sprintf("%d of %d passwords were wrong, and %d fetched a file", d.wrong, d.wrong+d.right, d.fetchers)
 	case d.tried() > 0 && 20*d.fetchers <= d.count && 5*others.fetchers >= others.count && others.count >= leastMembers:
 		return fmt.Sprintf("%d passwords are tried and %d fetched a file, where of %d others %d did", d.tried(), d.fetchers, others.count, others.fetchers)
-	case nothing && !c.nameless && 2*d.count <= all.count: // what most do is how the site works
+	case nothing && !c.nameless && 2*d.count <= all.count && 2*d.outside < d.count: // what most do is how the site works
 		return fmt.Sprintf("%d fetched a file, where of as many others about %d would", d.fetchers, expected)
 	}
 	return ""

@@ -578,6 +578,77 @@ func TestWhoTheClientsAre(t *testing.T) {
 				}
 			}
 		},
+		"pages that ask by a timer, of browsers that send no referers": func(w *town) {
+			w.people(100)
+			for i := range 30 {
+				client, agent, at := fmt.Sprintf("198.51.100.%d", i), w.browser(), time.Duration(i)*10*time.Minute
+				w.visit(at, client, agent, 2)
+				for k := range 200 {
+					w.hit(at+time.Minute+time.Duration(k)*5*second, client, fmt.Sprintf("GET /api/%s", []string{"load", "queue", "alerts"}[k%3]), 200, "-", agent)
+				}
+				w.is(client, Person, Undecided)
+			}
+			for i := range w.lines {
+				text := w.lines[i].text
+				begin := strings.Index(text, " 512 \"") + len(" 512 \"")
+				end := begin + strings.Index(text[begin:], "\"")
+				w.lines[i].text = text[:begin] + "-" + text[end:]
+			}
+		},
+		"guessing by a browser that loads the form and its files": func(w *town) {
+			w.people(100)
+			for i := range 200 {
+				at, form := time.Duration(20*i+w.IntN(9))*second, host+"/login"
+				w.hit(at, "198.51.100.9", "GET /login", 200, host+"/", browsers[1])
+				w.hit(at+second, "198.51.100.9", "GET /assets/login.css", 200, form, browsers[1])
+				w.hit(at+2*second, "198.51.100.9", "POST /login", 401, form, browsers[1])
+			}
+			w.is("198.51.100.9", Attacker)
+		},
+		"a clock that loads files and follows links": func(w *town) {
+			w.people(100)
+			for k, from := 0, "-"; k < 600; k++ {
+				page := fmt.Sprintf("/shop/%d", k)
+				w.hit(time.Duration(k)*30*second, "198.51.100.9", "GET "+page, 200, from, browsers[1])
+				from = host + page
+				w.hit(time.Duration(k)*30*second+second, "198.51.100.9", "GET /assets/1.css", 200, from, browsers[1])
+			}
+			w.is("198.51.100.9", Disguised)
+		},
+		"a scraper that names the first page as its referer": func(w *town) {
+			w.people(100)
+			for k := range 600 {
+				w.hit(time.Duration(k)*3*second, "198.51.100.9", fmt.Sprintf("GET /shop/%d", k), 200, host+"/", browsers[1])
+			}
+			w.is("198.51.100.9", Disguised)
+		},
+		"what pages of other sites send": func(w *town) {
+			w.people(100)
+			for i := range 90 {
+				client, from := fmt.Sprintf("198.51.100.%d", i), fmt.Sprintf("https://partner%d.example/a/%d", i%9, i)
+				for k := range 8 {
+					w.hit(time.Duration(i*60+k*w.IntN(20))*second, client, "POST /widget/events", 204, from, w.browser())
+				}
+				w.is(client, Undecided, Person, Office)
+			}
+		},
+		"a swarm that sends three requests each": func(w *town) {
+			w.people(100)
+			for i := range 600 {
+				client := fmt.Sprintf("%d.%d.7.9", 11+i%150, i/150)
+				for range 3 {
+					w.hit(time.Duration(w.IntN(8*3600))*second, client, fmt.Sprintf("GET /shop/%d", w.IntN(80)), 200, "-", "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36")
+				}
+				w.is(client, Attacker)
+			}
+		},
+		"a partner whose key is too old": func(w *town) {
+			w.people(100)
+			for k := range 600 {
+				w.hit(time.Duration(k)*2*second, "198.51.100.9", fmt.Sprintf("GET /api/stock/%d", k), 401, "-", "GuzzleHttp/7")
+			}
+			w.is("198.51.100.9", Program)
+		},
 		"a crawler": func(w *town) {
 			w.people(100)
 			for i := range 300 {
