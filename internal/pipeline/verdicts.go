@@ -194,7 +194,7 @@ func (r *Replay) newTraces(names *report.Anonymizer) *traces.Writer {
 	return traces.New(r.Read.Tables, r.who(), names)
 }
 
-// write writes requests, all of which w has seen.
+// write writes the requests of a source, after w has seen all that come.
 func (f *traceFile) write(ctx context.Context, w *traces.Writer, src replay.Source) error {
 	lines, to, err := os.Pipe()
 	if err != nil {

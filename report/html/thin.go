@@ -20,8 +20,8 @@ import (
 // So a thinned curve, drawn on as many columns as it was thinned for, is the same picture, whichever of its figures
 // is drawn and however much it is stretched upwards. The points that are kept are exact.
 
-// thinned returns points of which a drawing on so many columns, with a logarithmic axis, is that of all; and those at
-// must, which are indices in order.
+// thinned returns the points that a drawing on so many columns needs, on a logarithmic axis, to be that of all; and those
+// at must, which are indices in order.
 func thinned(points []sweep.Point, columns int, must []int) (some []sweep.Point) {
 	if len(points) <= columns {
 		return points

@@ -65,7 +65,7 @@ func run() error {
 	several(&j.Statuses, "exclude-status", "leave out requests by status")
 	flag.StringVar(&j.By, "by", "client", "what --limit counts by")
 	flag.BoolVar(&j.Sweep, "sweep", false, "draw the curves of all limits by the key of --by as well, as shadow replay --sweep does")
-	flag.BoolVar(&j.Trace, "trace", false, "keep the requests, of which shadow-finish --trace makes traces")
+	flag.BoolVar(&j.Trace, "trace", false, "keep the requests for shadow-finish --trace")
 	config := flag.String("config", "", "shadow.yaml, which is read here")
 	flag.StringVar(&j.Format, "format", "auto", "log format")
 	flag.StringVar(&j.Fields, "field", "", "what JSON logs call their fields")

@@ -31,7 +31,7 @@ const (
 	quickest      = 5       // seconds between the requests of a monitor that does not show otherwise that it is one
 	longDocument  = 1000    // steps of who reads a document of many parts
 	neverTyped    = 100     // wrong passwords of one browser, and none right
-	manySteps     = 200     // of which a clock, or a page that is never shown, shows also where files come with pages
+	manySteps     = 200     // that show a clock also where files come with pages, or a page that is never shown
 	manyPages     = 32      // of a set of 64: about 45
 	metronome     = 10      // percent by which the gaps of a clock vary
 	manyGaps      = 20      // between views: of fewer, one person of a hundred looks even by chance

@@ -24,7 +24,7 @@ type record struct {
 	nameless uint32             // requests without an agent, or with a URL in its place
 	refused  uint32             // steps that the server turned away, which say nothing of what they ask for
 	errors   uint32             // steps that were answered with 400, 401, 403, 404 or 410
-	denials  uint32             // of these: 401, of which a key may be too old
+	denials  uint32             // of these: 401, as a key that is too old gets
 	probes   uint32             // steps that only scanners take
 	got      uint32             // of these, answered with what must not be public
 	tries    [triesCount]uint32 // passwords, by what they were answered

@@ -225,7 +225,7 @@ func (c *Census) oneAgent(d, all *deeds) string {
 	if expected, nothing := d.fetchesNothing(all); nothing && !d.peopleVary() {
 		return fmt.Sprintf("%d fetched a file, where of as many others about %d would", d.fetchers, expected)
 	}
-	// Too few others send as little to tell how many of these fetch a file. But an agent of which nearly all send a few
+	// Too few others send as little to tell how many of these fetch a file. But an agent with which nearly all send few
 	// requests is none that people have, if people with other agents stay.
 	if 100*d.few >= 95*d.count && 10*others.few <= 7*others.count && 20*d.fetchers <= d.count && 5*others.fetchers >= others.count {
 		return fmt.Sprintf("%d sent %d requests at most and %d fetched a file, where of %d others %d did", d.few, fewRequests, d.fetchers, others.count, others.fetchers)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/state"
@@ -135,6 +137,7 @@ func (f *endFn) ProcessElement(ctx context.Context, _ int, next func(*[]byte) bo
 			r.Facts = one.Facts
 		}
 	}
+	slices.SortFunc(r.Requests, func(a, b File) int { return strings.Compare(a.Name, b.Name) }) // in any order before
 	for i, file := range r.Files {
 		if file.Name == "" {
 			return fmt.Errorf("shard %d of %d was not judged", i, j.all())

@@ -44,6 +44,7 @@ func Traces(ctx context.Context, folder, to string) (err error) {
 	if !r.Job.Trace {
 		return fmt.Errorf("%s has no requests: run the pipeline with --trace, which keeps them", folder)
 	}
+	to = filepath.Clean(to) // a name that ends in a slash is that of the folder as well
 	if _, err := os.Stat(to); err == nil {
 		return fmt.Errorf("%s: is there already; name a new folder", to)
 	}

@@ -98,14 +98,14 @@ func TestTracesWholeOrNotAtAll(t *testing.T) {
 	for range 20 {
 		check(t, os.WriteFile(name, flipped(testneeds.Rand(t, 5, 6), text), 0o600))
 		if Traces(t.Context(), j.Output, to) == nil {
-			t.Error("the requests of a shard are damaged: nobody notices")
+			t.Error("the requests of a shard are damaged, which is not noticed")
 		}
 		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
 			t.Fatalf("there is %v: %v", left, err)
 		}
 	}
 	check(t, os.WriteFile(name, text, 0o600))
-	check(t, Traces(t.Context(), j.Output, to))
+	check(t, Traces(t.Context(), j.Output+"/", to+"/"))
 	if err := Traces(t.Context(), j.Output, to); err == nil {
 		t.Error("traces that are there are written again")
 	}
