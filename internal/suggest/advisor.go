@@ -90,6 +90,7 @@ func (d *Advisor) Survey() error {
 	c.at[Second], c.there[Second] = clock.Cut(d.HeldOut + (whole-d.HeldOut)/2)
 	c.there[Second] = c.there[Second] && c.there[Rest] && c.at[Second] < c.at[Rest]
 	d.Split = c.there[Rest]
+	*clock = Clock{} // which what was found holds on to
 	return nil
 }
 

@@ -30,23 +30,27 @@ type bander struct{ low, high *Sweep }
 func (s *Sweep) bound(slack limit.Time) {
 	o := s.options
 	o.Band = false
-	s.band = &bander{high: new(Sweep)}
-	s.band.high.init(o, high, slack)
-	s.tasks = slices.Concat(s.tasks, s.band.high.tasks)
+	s.band = &bander{high: s.boundBy(o, high, slack)}
 	if o.High {
 		for i := range s.shapes {
 			s.band.high.shapes[i].sides, s.band.high.shapes[i].high = []*shaped{&s.shapes[i], &s.band.high.shapes[i]}, true
 		}
 		return
 	}
-	s.band.low = new(Sweep)
-	s.band.low.init(o, low, slack)
-	s.tasks = slices.Concat(s.tasks, s.band.low.tasks)
+	s.band.low = s.boundBy(o, low, slack)
 	for i := range s.shapes {
 		all := []*shaped{&s.shapes[i], &s.band.low.shapes[i], &s.band.high.shapes[i]}
 		s.band.low.shapes[i].sides, s.band.high.shapes[i].sides = all, all
 		s.band.high.shapes[i].high = true
 	}
+}
+
+// boundBy has the sweep of one bound take part.
+func (s *Sweep) boundBy(o Options, edge edge, slack limit.Time) *Sweep {
+	of := &Sweep{seen: s.seen}
+	of.init(o, edge, slack)
+	s.tasks, s.seen = slices.Concat(s.tasks, of.tasks), of.seen
+	return of
 }
 
 // A Band holds the bounds of the curves.

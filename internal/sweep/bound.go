@@ -229,7 +229,7 @@ func (d *Bound) begin() (more bool) {
 	pass := d.passes[0]
 	pass.counter.begin(pass.part, pass.parts)
 	d.task = newTask(d.options.Lateness, limit.Never)
-	d.task.counters = append(d.task.counters, pass.counter)
+	d.task.add(pass.counter)
 	return true
 }
 

@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"math"
 	"slices"
 	"sort"
 
@@ -18,17 +19,21 @@ import (
 //
 // So each request is compared with one other, needs no slot, and is counted nowhere.
 
-// busiest finds the busiest window of one length for every key. Each key must belong to one client, and no request may be
-// warm.
+// busiest finds the busiest windows of one length for every key: the rolling one, and the fixed one. Each key must belong
+// to one client, and no request may be warm.
 type busiest struct {
-	span
-	needs *largestNeeds
-	keys  intern.PagedSlice[keyTimes]
-	times arena[uint64] // ordinals
-	now   []uint64      // of one timeline, reused
+	windows []busiestWindow
+	keys    intern.PagedSlice[keyTimes]
+	times   arena[uint64] // ordinals
+	now     []uint64      // of one timeline, reused
 }
 
-// A keyTimes is the times of one key inside the window, oldest first. The zero keyTimes is a key never seen.
+type busiestWindow struct {
+	span
+	needs *largestNeeds
+}
+
+// A keyTimes is the times of one key inside one of the windows, oldest first. The zero keyTimes is a key never seen.
 type keyTimes struct {
 	last  uint64 // its latest moment
 	block uint32 // in times, if held
@@ -40,7 +45,9 @@ type keyTimes struct {
 
 func (w *busiest) grow(keys, clients int) {
 	w.keys.Grow(keys)
-	w.needs.grow(clients)
+	for i := range w.windows {
+		w.windows[i].needs.grow(clients)
+	}
 }
 
 func (w *busiest) judge(p *segment) {
@@ -52,8 +59,11 @@ func (w *busiest) judge(p *segment) {
 	}
 	w.now = now
 	ring := w.ring(k)
-	if most := &w.needs.largest[p.client()]; int(k.size)+len(now) > int(*most) {
-		*most = w.most(*most, ring[k.head:], ring[:k.head], int(k.size), now)
+	for i := range w.windows {
+		window := &w.windows[i]
+		if most := &window.needs.largest[p.client()]; int(k.size)+len(now) > int(*most) {
+			*most = window.most(*most, ring[k.head:], ring[:k.head], int(k.size), now)
+		}
 	}
 	w.remember(k, ring, now)
 }
@@ -67,7 +77,7 @@ func (w *busiest) ring(k *keyTimes) []uint64 {
 }
 
 // most raises the most requests in a window by those of now. Before them came size others: some of older, then of newer.
-func (w *busiest) most(most uint32, older, newer []uint64, size int, now []uint64) uint32 {
+func (w *span) most(most uint32, older, newer []uint64, size int, now []uint64) uint32 {
 	var since, until uint64 // what was before since is outside of windows that end up to until
 	for i, t := range now {
 		if i == 0 || t > until {
@@ -94,7 +104,11 @@ func (w *busiest) most(most uint32, older, newer []uint64, size int, now []uint6
 
 // remember keeps the times that windows from the last of now on may hold.
 func (w *busiest) remember(k *keyTimes, ring, now []uint64) {
-	since, _ := w.counting(k.last)
+	since := uint64(math.MaxUint64)
+	for i := range w.windows {
+		from, _ := w.windows[i].counting(k.last)
+		since = min(since, from)
+	}
 	first, _ := slices.BinarySearch(now, since)
 	now = now[first:]
 	older := ring[k.head:min(int(k.head+k.size), len(ring))]

@@ -55,10 +55,10 @@ func (s *Sweep) carryNeeds(c traffic.Carrier, h histogram, slot int32) {
 
 // carryRefused carries what buckets refused a client, and which would not have.
 func (s *Sweep) carryRefused(c traffic.Carrier, r *tokenRate, slot int32) {
-	r.peaks.Grow(int(slot) + 1)
-	need := r.peaks.At(slot).need
+	r.grow(0, int(slot)+1)
+	need := *r.needs.At(slot)
 	c.Value(&need)
-	r.peaks.At(slot).need = max(r.peaks.At(slot).need, need)
+	*r.needs.At(slot) = max(*r.needs.At(slot), need)
 	for burst := range r.bursts {
 		n := r.refused(slot, burst)
 		if c.Value(&n); c.From == nil {

@@ -176,7 +176,7 @@ func (s *shaped) need(client int32, needOf func(*shaped, int32) uint32) uint32 {
 func mostNeeded(s *shaped, client int32) uint32 { return s.needs.most(client) }
 
 // burstNeeded is the smallest burst that refuses a client nothing.
-func burstNeeded(s *shaped, client int32) uint32 { return s.rate.peaks.At(client).need }
+func burstNeeded(s *shaped, client int32) uint32 { return *s.rate.needs.At(client) }
 
 // hits reports whether a chosen burst hits a client.
 func (s *shaped) hits(client int32, burst int) bool {
@@ -336,8 +336,11 @@ func (s *shaped) tokenPoints(who []member) []Point {
 
 // count counts what the chosen bursts refuse. Which clients they hit is told by what each needs, unless they share keys.
 func (s *shaped) count(chosen []*Point, who []member) {
+	if len(chosen) == 0 {
+		return
+	}
 	for _, c := range who {
-		if c.slot == noSlot || !s.rate.shared && s.rate.peaks.At(c.slot).block == 0 {
+		if c.slot == noSlot || !s.rate.shared && *s.rate.refusals.At(c.slot) == 0 {
 			continue
 		}
 		for i, p := range chosen {

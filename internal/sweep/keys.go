@@ -160,7 +160,7 @@ func (k *Keys) newKeySweep(by request.Key) *keySweep {
 		w := &rolling{span: span{length: uint64(per)}, admitted: needs}
 		task := newTask(o.Lateness, per)
 		task.Once = k.Once
-		task.counters = append(task.counters, w)
+		task.add(w)
 		s.tasks = append(s.tasks, task)
 		s.shapes = append(s.shapes, shaped{shape: Shape{Kind: Window, Per: per}, needs: needs, groups: k.known != nil})
 	}

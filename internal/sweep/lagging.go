@@ -145,8 +145,8 @@ func (l *lagging) judgeRuns(p *segment) {
 		return
 	}
 	for _, r := range l.rates {
-		k := r.keys.At(p.key)
-		level, peak := k.level, uint64(0)
+		backlog, peak := r.backlogs.At(p.key), uint64(0)
+		level := *backlog
 		for i := range l.runs {
 			run := &l.runs[i]
 			if run.charged > 0 {
@@ -155,7 +155,7 @@ func (l *lagging) judgeRuns(p *segment) {
 			}
 			peak = max(peak, r.with(r.refill(level, run.rest), run.requests))
 		}
-		k.level = level
+		*backlog = level
 		r.reach(p, peak)
 	}
 }
@@ -174,7 +174,7 @@ func (l *lagging) pass(k *keyLag, key int32, words int) {
 		k.over = entry[0]
 		admitted := entry[1:]
 		for _, r := range l.rates {
-			r.charge(r.keys.At(key), gap, admitted)
+			r.charge(key, gap, admitted)
 			admitted = admitted[r.words():]
 		}
 		k.head++
@@ -223,12 +223,13 @@ func (l *lagging) finish() {
 
 // charge has the buckets of a key take in a request whose span is over, gap after the last such one. Where buckets
 // are apart, levels hold one number more for each burst: how many requests it has admitted whose spans are not over.
-func (r *tokenRate) charge(k *keyBacklog, gap uint64, admitted []uint64) {
-	k.level = r.take(r.refill(k.level, gap), 1)
-	if k.apart == 0 {
+func (r *tokenRate) charge(key int32, gap uint64, admitted []uint64) {
+	backlog := r.backlogs.At(key)
+	*backlog = r.take(r.refill(*backlog, gap), 1)
+	if len(r.bursts) == 0 || r.aparts.At(key).n == 0 {
 		return
 	}
-	levels := r.levels.at(r.levelClass, k.block)
+	levels := r.levels.at(r.levelClass, r.aparts.At(key).block)
 	waiting := levels[len(r.bursts):]
 	for i := range r.bursts {
 		levels[i] = r.refill(levels[i], gap)
@@ -242,18 +243,22 @@ func (r *tokenRate) charge(k *keyBacklog, gap uint64, admitted []uint64) {
 // ask has the buckets of a key judge a request, rest after the last one whose span is over, with so many requests
 // between. It appends which bursts admit it.
 func (r *tokenRate) ask(admitted []uint64, p *segment, j int, rest uint64, between uint32) []uint64 {
-	k := r.keys.At(p.key)
-	backlog := r.with(r.refill(k.level, rest), uint64(between)+1)
+	level := *r.backlogs.At(p.key)
+	backlog := r.with(r.refill(level, rest), uint64(between)+1)
 	r.reach(p, backlog)
 	from := len(admitted)
 	for range r.words() {
 		admitted = append(admitted, math.MaxUint64)
 	}
-	if k.apart == 0 {
-		if len(r.bursts) == 0 || backlog <= r.bursts[0] {
+	if len(r.bursts) == 0 {
+		return admitted
+	}
+	k := r.aparts.At(p.key)
+	if k.n == 0 {
+		if backlog <= r.bursts[0] {
 			return admitted
 		}
-		r.part(k, between)
+		r.part(k, level, between)
 	}
 	levels := r.levels.at(r.levelClass, k.block)
 	waiting, apart := levels[len(r.bursts):], false
@@ -264,11 +269,11 @@ func (r *tokenRate) ask(admitted []uint64, p *segment, j int, rest uint64, betwe
 			admitted[from+i/64] &^= 1 << (i % 64)
 			r.refuse(p.clients[p.rows[j]], i, 1)
 		}
-		apart = apart || levels[i] != k.level || waiting[i] != uint64(between)+1
+		apart = apart || levels[i] != level || waiting[i] != uint64(between)+1
 	}
 	if !apart {
 		r.levels.give(r.levelClass, k.block)
-		k.apart = 0
+		k.n = 0
 	}
 	return admitted
 }
@@ -284,10 +289,10 @@ func (r *tokenRate) with(level, requests uint64) uint64 {
 }
 
 // part gives each burst a level of its own.
-func (r *tokenRate) part(k *keyBacklog, between uint32) {
-	k.block, k.apart = r.levels.take(r.levelClass), uint32(len(r.bursts))
+func (r *tokenRate) part(k *keyApart, level uint64, between uint32) {
+	k.block, k.n = r.levels.take(r.levelClass), uint32(len(r.bursts))
 	levels := r.levels.at(r.levelClass, k.block)
 	for i := range r.bursts {
-		levels[i], levels[len(r.bursts)+i] = k.level, uint64(between)
+		levels[i], levels[len(r.bursts)+i] = level, uint64(between)
 	}
 }

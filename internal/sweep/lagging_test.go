@@ -79,7 +79,7 @@ func TestLaggingRuns(t *testing.T) {
 			runs.judge(s)
 			single.judge(s)
 			for i := range runs.rates {
-				if got, want := runs.rates[i].peaks.At(s.key).need, single.rates[i].peaks.At(s.key).need; got != want {
+				if got, want := *runs.rates[i].needs.At(s.key), *single.rates[i].needs.At(s.key); got != want {
 					rt.Fatalf("rate %d of key %d needs %d at %v, want %d", i, s.key, got, s.at, want)
 				}
 			}

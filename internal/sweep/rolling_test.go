@@ -117,7 +117,10 @@ func TestBusiestAgainstRolling(t *testing.T) {
 		if rapid.Bool().Draw(rt, "grid") {
 			over = span{cell: length, slack: uint64(rapid.SampledFrom([]limit.Time{0, 1, limit.Second}).Draw(rt, "slack"))}
 		}
-		slow, quick := &rolling{span: over, admitted: new(dense)}, &busiest{span: over, needs: new(largestNeeds)}
+		other := span{length: uint64(rapid.SampledFrom([]limit.Time{1, length, 2 * length}).Draw(rt, "other"))}
+		needs := new(largestNeeds)
+		slow := &rolling{span: over, admitted: new(dense)}
+		quick := &busiest{windows: []busiestWindow{{other, new(largestNeeds)}, {over, needs}}}
 		slow.grow(2, 2)
 		quick.grow(2, 2)
 		for range rapid.IntRange(1, 4).Draw(rt, "rounds") {
@@ -127,7 +130,7 @@ func TestBusiestAgainstRolling(t *testing.T) {
 				s.clients[0] = key
 				slow.judge(s)
 				quick.judge(s)
-				if got, want := quick.needs.most(key), slow.admitted.most(key); got != want {
+				if got, want := needs.most(key), slow.admitted.most(key); got != want {
 					rt.Fatalf("key %d at %v needs %d, want %d", key, at, got, want)
 				}
 			})

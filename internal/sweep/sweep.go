@@ -28,6 +28,7 @@ type Sweep struct {
 	tallies   traffic.Tallies
 	judged    intern.PagedSlice[int64] // requests by client; of the action, if there is one
 	tasks     []*task
+	seen      []*remembered // by the tasks; those of one horizon share one
 	shapes    []shaped
 	band      *bander         // nil: not wanted, or stamps are fine
 	edge      edge            // of the limits that it looks at
@@ -36,8 +37,10 @@ type Sweep struct {
 	requests  int64           // that the curves are about
 	action    match.ActionIDs // that they are about, as far as they are known
 
-	handful *handful    // of a batch, that is being taken in
-	work    func(i int) // has task i take it in; made once
+	handful *handful // of a batch, that is being taken in
+
+	// What is done to it by task, or by what the tasks have seen: made once.
+	update, work, forget func(i int)
 }
 
 // Options say what to look at.
@@ -89,6 +92,10 @@ func New(o Options) *Sweep {
 func (s *Sweep) init(o Options, edge edge, slack limit.Time) {
 	s.options, s.now, s.edge, s.slack, s.action = o, math.MinInt64, edge, slack, match.ActionIDs{-1, -1}
 	s.timelines.By, s.work = o.By, s.judge
+	s.update = func(i int) { s.seen[i].Update(&s.handful.batch, &s.handful.timelines) }
+	s.forget = func(i int) { // keys that are idle behind the batch: now is the end of it
+		s.seen[i].Forget(s.handful.batch.Len(), s.now, s.seen[i].release)
+	}
 	if s.options.Workers == 0 {
 		s.options.Workers = runtime.GOMAXPROCS(0)
 	}
@@ -104,7 +111,7 @@ func (s *Sweep) init(o Options, edge edge, slack limit.Time) {
 		needs := newHistogram(o.By, o.Group)
 		s.shapes = append(s.shapes, shaped{shape: Shape{Kind: UnderWay}, needs: needs})
 		task := s.addTask(longest)
-		task.counters = append(task.counters, &underWay{needs: needs})
+		task.add(&underWay{needs: needs})
 	}
 	slices.SortStableFunc(s.shapes, func(x, y shaped) int { return int(x.shape.Kind) - int(y.shape.Kind) })
 }
@@ -112,7 +119,7 @@ func (s *Sweep) init(o Options, edge edge, slack limit.Time) {
 // reset forgets the requests that the curves are about. What is known of clients and keys stays.
 func (s *Sweep) reset() {
 	banded := s.band
-	s.tasks, s.shapes, s.band, s.requests, s.judged = nil, nil, nil, 0, intern.PagedSlice[int64]{}
+	s.tasks, s.seen, s.shapes, s.band, s.requests, s.judged = nil, nil, nil, nil, 0, intern.PagedSlice[int64]{}
 	s.init(s.options, s.edge, s.slack)
 	if banded != nil {
 		s.bound(banded.high.slack)
@@ -146,21 +153,22 @@ func (s *Sweep) addWindows(per limit.Time) {
 			w.all = newHistogram(s.options.By, s.options.Group)
 			s.shapes = append(s.shapes, shaped{shape: Shape{Kind: WindowAll, Per: per}, needs: w.all})
 		}
-		task.counters = append(task.counters, w)
+		task.add(w)
 	}
 	if has(s.options.Kinds, Fixed) {
 		needs := newHistogram(s.options.By, s.options.Group)
 		s.shapes = append(s.shapes, shaped{shape: Shape{Kind: Fixed, Per: per}, needs: needs})
 		if s.edge == high {
-			task.counters = append(task.counters, &rolling{span: s.cell(per), admitted: needs})
+			task.add(&rolling{span: s.cell(per), admitted: needs})
 		} else {
-			task.counters = append(task.counters, &fixed{length: per, slack: s.slack, needs: needs})
+			task.add(&fixed{length: per, slack: s.slack, needs: needs})
 		}
 	}
 }
 
 // addBusiest adds the high bounds of the windows of one length, where only those are wanted.
 func (s *Sweep) addBusiest(task *task, per limit.Time) {
+	counter := new(busiest)
 	add := func(w span, kinds ...Kind) {
 		needs := new(largestNeeds) // windows that count what they refuse need as much
 		for _, kind := range kinds {
@@ -168,7 +176,7 @@ func (s *Sweep) addBusiest(task *task, per limit.Time) {
 				s.shapes = append(s.shapes, shaped{shape: Shape{Kind: kind, Per: per}, needs: needs})
 			}
 		}
-		task.counters = append(task.counters, &busiest{span: w, needs: needs})
+		counter.windows = append(counter.windows, busiestWindow{w, needs})
 	}
 	if has(s.options.Kinds, Window) || has(s.options.Kinds, WindowAll) {
 		add(span{length: uint64(s.within(per))}, Window, WindowAll)
@@ -176,6 +184,7 @@ func (s *Sweep) addBusiest(task *task, per limit.Time) {
 	if has(s.options.Kinds, Fixed) {
 		add(s.cell(per), Fixed)
 	}
+	task.add(counter)
 }
 
 // cell is the time in which requests may count in the high bound of a fixed window of some length.
@@ -214,17 +223,22 @@ func (s *Sweep) addRates(rates []Rate) {
 	}
 	task := s.addTask(limit.Never)
 	if s.edge == high {
-		task.counters = append(task.counters, newLagging(t.rates, uint64(s.slack)))
+		task.add(newLagging(t.rates, uint64(s.slack)))
 	} else {
-		task.counters = append(task.counters, t)
+		task.add(t)
 	}
 }
 
 // addTask adds a task whose limits have this horizon.
 func (s *Sweep) addTask(horizon limit.Time) *task {
-	added := newTask(s.options.Lateness, horizon)
-	s.tasks = append(s.tasks, added)
-	return added
+	added := newRemembered(s.options.Lateness, horizon)
+	if i := slices.IndexFunc(s.seen, func(r *remembered) bool { return r.Idle == added.Idle }); i >= 0 {
+		added = s.seen[i]
+	} else {
+		s.seen = append(s.seen, added)
+	}
+	s.tasks = append(s.tasks, &task{remembered: added})
+	return s.tasks[len(s.tasks)-1]
 }
 
 // Take takes in the requests of one batch.
@@ -247,16 +261,18 @@ func (s *Sweep) Take(b *traffic.Batch) {
 	s.sieve.take(b, &s.timelines, s.options.Tables.Clients.Len(), action)
 	for _, h := range s.sieve.handfuls() {
 		s.handful = h
+		each(s.options.Workers, len(s.seen), s.update)
 		each(s.options.Workers, len(s.tasks), s.work)
 	}
+	each(s.options.Workers, len(s.seen), s.forget)
 }
 
 // Finish forgets what is remembered of keys, which may be most of the memory: all requests have been taken in. What has been
 // found stays.
 func (s *Sweep) Finish() {
-	for _, t := range s.tasks {
-		t.LastSeen = traffic.LastSeen{}
-		for _, c := range t.counters {
+	for _, seen := range s.seen {
+		seen.LastSeen = traffic.LastSeen{}
+		for _, c := range seen.by {
 			c.finish()
 		}
 	}
@@ -264,14 +280,8 @@ func (s *Sweep) Finish() {
 	s.sieve.finish()
 }
 
-// judge has a task take in requests. Idle keys are forgotten behind the batch: now is the end of it.
-func (s *Sweep) judge(task int) {
-	t := s.tasks[task]
-	t.judge(s.handful, s.sieve.names.Len())
-	if s.handful == &s.sieve.rest {
-		t.Forget(s.handful.batch.Len(), s.now, t.release)
-	}
-}
+// judge has a task take in requests.
+func (s *Sweep) judge(task int) { s.tasks[task].judgeSeen(s.handful, s.sieve.names.Len()) }
 
 // actionIDs are the wanted actions, none as long as no request has them.
 func actionIDs(t *traffic.Tables, name string) match.ActionIDs {

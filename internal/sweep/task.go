@@ -34,37 +34,54 @@ type segment struct {
 // client is the one that all requests of the segment are from, if keys belong to one client each.
 func (p *segment) client() int32 { return p.clients[p.rows[0]] }
 
-// A task can be run beside the others: counters that forget a key at the same time, as a replay of one of their limits
-// would.
+// A task can be run beside the others.
 type task struct {
-	traffic.LastSeen
+	*remembered
 	counters []counter
 	segment  segment
-	release  func(key int32) // has all counters forget a key; made once
 }
 
-func newTask(lateness, horizon limit.Time) *task {
-	t := &task{LastSeen: traffic.LastSeen{Lateness: lateness}}
-	t.Remember(horizon)
-	t.release = func(key int32) {
-		for _, c := range t.counters {
+// remembered says how long keys are remembered, for the counters that forget a key at the same time, as a replay of one of
+// their limits would.
+type remembered struct {
+	traffic.LastSeen
+	by      []counter
+	release func(key int32) // has all of them forget a key; made once
+}
+
+func newRemembered(lateness, horizon limit.Time) *remembered {
+	r := &remembered{LastSeen: traffic.LastSeen{Lateness: lateness}}
+	r.Remember(horizon)
+	r.release = func(key int32) {
+		for _, c := range r.by {
 			c.release(key)
 		}
 	}
-	return t
+	return r
 }
+
+func newTask(lateness, horizon limit.Time) *task {
+	return &task{remembered: newRemembered(lateness, horizon)}
+}
+
+func (t *task) add(c counter) { t.counters, t.by = append(t.counters, c), append(t.by, c) }
 
 // judge takes in what the sieve has let through, by so many clients up to now.
 func (t *task) judge(h *handful, clients int) {
-	b, l := &h.batch, &h.timelines
-	keys := l.Len
+	t.Update(&h.batch, &h.timelines)
+	t.judgeSeen(h, clients)
+}
+
+// judgeSeen is judge of keys that have been updated.
+func (t *task) judgeSeen(h *handful, clients int) {
+	keys := h.timelines.Len
 	if t.Once {
 		keys = 1 // that are remembered at a time
 	}
 	for _, c := range t.counters {
 		c.grow(keys, clients)
 	}
-	t.Update(b, l)
+	b := &h.batch
 	t.segment.clients, t.segment.took, t.segment.warm = b.Client, b.Took, b.Warm
 	for _, c := range t.counters {
 		t.split(c, h)

@@ -33,13 +33,15 @@ type tokenRate struct {
 
 	extra uint64 // shares that a bucket holds beyond its burst: of low bounds
 
-	bursts     []uint64 // shares in the buckets of the chosen bursts and the extra ones, ascending
-	own        []uint64 // levels of the buckets of a key that are apart, while it is judged
-	over       []uint32 // refused requests of a segment by burst, unless clients share keys
-	keys       intern.PagedSlice[keyBacklog]
-	peaks      intern.PagedSlice[clientPeak]
+	bursts     []uint64                    // shares in the buckets of the chosen bursts and the extra ones, ascending
+	own        []uint64                    // levels of the buckets of a key that are apart, while it is judged
+	over       []uint32                    // refused requests of a segment by burst, unless clients share keys
+	backlogs   intern.PagedSlice[uint64]   // by key: what its bottomless bucket lacks, in shares
+	needs      intern.PagedSlice[uint32]   // by client: the smallest burst that holds the highest backlog of its keys
+	aparts     intern.PagedSlice[keyApart] // by key; empty unless bursts are chosen, as refusals
+	refusals   intern.PagedSlice[uint32]   // by client: the block in counts, 1 more; 0: the chosen bursts refused none
 	levels     arena[uint64]
-	counts     arena[uint32]
+	counts     arena[uint32]    // refused requests, by burst
 	class      uint8            // of blocks with a number for each burst
 	levelClass uint8            // of blocks in levels
 	full       map[uint64]int64 // by client and burst: how often its count has gone once around
@@ -52,17 +54,10 @@ type moment struct {
 	requests uint64
 }
 
-// A keyBacklog is what the bottomless bucket of a key lacks, in shares.
-type keyBacklog struct {
-	level uint64
-	block uint32 // in levels, if apart
-	apart uint32 // buckets that lack less, those of the smallest bursts
-}
-
-// A clientPeak is what is known of a client at the end.
-type clientPeak struct {
-	need  uint32 // the smallest burst that holds the highest backlog of its keys
-	block uint32 // in counts, 1 more: refused requests by burst; 0: the chosen bursts refused none
+// A keyApart is the buckets of a key whose levels differ from its backlog.
+type keyApart struct {
+	block uint32 // in levels, if n > 0
+	n     uint32 // buckets that lack less than the bottomless one, those of the smallest bursts
 }
 
 // newTokenRate makes the buckets of count tokens per period. Bursts that are too large for exact counting must have been
@@ -81,14 +76,34 @@ func newTokenRate(r Rate, bursts []int64, shared bool) *tokenRate {
 }
 
 func (r *tokenRate) grow(keys, clients int) {
-	r.keys.Grow(keys)
-	r.peaks.Grow(clients)
+	r.backlogs.Grow(keys)
+	r.needs.Grow(clients)
+	if len(r.bursts) > 0 {
+		r.aparts.Grow(keys)
+		r.refusals.Grow(clients)
+	}
 }
 
 // judge has the buckets of a key take in the requests of a segment.
 func (r *tokenRate) judge(p *segment, moments []moment) {
-	k := r.keys.At(p.key)
-	level, peak, apart, from := k.level, uint64(0), r.recall(k), 0
+	backlog, peak := r.backlogs.At(p.key), uint64(0)
+	if len(r.bursts) > 0 {
+		peak = r.judgeApart(p, moments, backlog)
+	} else {
+		level := *backlog
+		for _, m := range moments {
+			level = r.take(r.refill(level, m.gap), m.requests)
+			peak = max(peak, level)
+		}
+		*backlog = level
+	}
+	r.reach(p, peak)
+}
+
+// judgeApart is judge where bursts are chosen. It returns the highest backlog.
+func (r *tokenRate) judgeApart(p *segment, moments []moment, backlog *uint64) (peak uint64) {
+	k := r.aparts.At(p.key)
+	level, apart, from := *backlog, r.recall(k), 0
 	for _, m := range moments {
 		was, drained := level, r.drained(m.gap)
 		if level -= min(level, drained); apart > 0 && level == 0 { // in this order, as few rates have any apart
@@ -105,34 +120,34 @@ func (r *tokenRate) judge(p *segment, moments []moment) {
 		}
 		from += int(m.requests)
 	}
-	k.level = level
+	*backlog = level
 	r.keep(k, apart)
-	r.reach(p, peak)
 	for i, n := range r.over {
 		if n > 0 {
 			r.refuse(p.client(), i, n)
 			r.over[i] = 0
 		}
 	}
+	return peak
 }
 
 // recall fetches the levels of the buckets that are apart, and returns how many are.
-func (r *tokenRate) recall(k *keyBacklog) int {
-	if k.apart > 0 {
-		copy(r.own, r.levels.at(r.levelClass, k.block)[:k.apart])
+func (r *tokenRate) recall(k *keyApart) int {
+	if k.n > 0 {
+		copy(r.own, r.levels.at(r.levelClass, k.block)[:k.n])
 	}
-	return int(k.apart)
+	return int(k.n)
 }
 
 // keep notes the levels of the buckets that are apart.
-func (r *tokenRate) keep(k *keyBacklog, apart int) {
+func (r *tokenRate) keep(k *keyApart, apart int) {
 	switch {
-	case apart > 0 && k.apart == 0:
+	case apart > 0 && k.n == 0:
 		k.block = r.levels.take(r.levelClass)
-	case apart == 0 && k.apart > 0:
+	case apart == 0 && k.n > 0:
 		r.levels.give(r.levelClass, k.block)
 	}
-	if k.apart = uint32(apart); apart > 0 {
+	if k.n = uint32(apart); apart > 0 {
 		copy(r.levels.at(r.levelClass, k.block), r.own[:apart])
 	}
 }
@@ -142,8 +157,8 @@ func (r *tokenRate) reach(p *segment, peak uint64) {
 	peak = max(peak, r.extra+r.token) - r.extra // each request takes a token of the burst
 	r.top = max(r.top, peak)
 	if !r.shared {
-		if c := r.peaks.At(p.client()); peak > uint64(c.need)*r.token {
-			c.need = uint32(min(r.need(peak), math.MaxUint32))
+		if need := r.needs.At(p.client()); peak > uint64(*need)*r.token {
+			*need = uint32(min(r.need(peak), math.MaxUint32))
 		}
 	}
 }
@@ -201,12 +216,12 @@ func (r *tokenRate) judgeBursts(rows, clients []int32, apart int, drained uint64
 
 // refuse notes refused requests of a client.
 func (r *tokenRate) refuse(client int32, burst int, n uint32) {
-	c := r.peaks.At(client)
-	if c.block == 0 {
-		c.block = r.counts.take(r.class) + 1
-		clear(r.counts.at(r.class, c.block-1))
+	block := r.refusals.At(client)
+	if *block == 0 {
+		*block = r.counts.take(r.class) + 1
+		clear(r.counts.at(r.class, *block-1))
 	}
-	count := &r.counts.at(r.class, c.block-1)[burst]
+	count := &r.counts.at(r.class, *block-1)[burst]
 	if *count += n; *count < n {
 		r.carry(client, burst)
 	}
@@ -222,11 +237,11 @@ func (r *tokenRate) carry(client int32, burst int) {
 
 // refused returns how many requests of a client a chosen burst refused.
 func (r *tokenRate) refused(client int32, burst int) int64 {
-	c := r.peaks.At(client)
-	if c.block == 0 {
+	block := *r.refusals.At(client)
+	if block == 0 {
 		return 0
 	}
-	n := int64(r.counts.at(r.class, c.block-1)[burst])
+	n := int64(r.counts.at(r.class, block-1)[burst])
 	if r.full != nil {
 		n += r.full[uint64(client)<<32|uint64(burst)] << 32
 	}
@@ -242,11 +257,10 @@ func (r *tokenRate) need(backlog uint64) int64 {
 }
 
 func (r *tokenRate) release(key int32) {
-	k := r.keys.At(key)
-	if k.apart > 0 {
-		r.levels.give(r.levelClass, k.block)
+	*r.backlogs.At(key) = 0
+	if len(r.bursts) > 0 {
+		r.keep(r.aparts.At(key), 0)
 	}
-	*k = keyBacklog{}
 }
 
 // tokens are some rates, which share the times of their keys.
@@ -302,4 +316,6 @@ func (t *tokens) finish() {
 }
 
 // finish keeps what is known of clients.
-func (r *tokenRate) finish() { r.keys, r.levels = intern.PagedSlice[keyBacklog]{}, arena[uint64]{} }
+func (r *tokenRate) finish() {
+	r.backlogs, r.aparts, r.levels = intern.PagedSlice[uint64]{}, intern.PagedSlice[keyApart]{}, arena[uint64]{}
+}

@@ -42,8 +42,8 @@ func TestTokensAgainstBuckets(t *testing.T) {
 			}
 		}
 		need := r.need(r.top)
-		if !shared && need != int64(r.peaks.At(0).need) {
-			rt.Fatalf("the client needs %d, the key %d", r.peaks.At(0).need, need)
+		if !shared && need != int64(*r.needs.At(0)) {
+			rt.Fatalf("the client needs %d, the key %d", *r.needs.At(0), need)
 		}
 		if refusedOf(t, rate, need, at) != 0 || need > 1 && refusedOf(t, rate, need-1, at) == 0 {
 			rt.Fatalf("%s at %v: %d is not the smallest burst that refuses none", rate, at, need)
@@ -84,7 +84,7 @@ func TestBacklogDoesNotOverflow(t *testing.T) {
 	if r.refused(0, 0) != 8 || r.refused(0, 1) != 7 {
 		t.Errorf("of 9 requests bursts of 1 and 2 refuse %d and %d", r.refused(0, 0), r.refused(0, 1))
 	}
-	if most := rate.MostBurst(); most < 2 || r.peaks.At(0).need != uint32(most+1) {
-		t.Errorf("needs a burst of %d, where %d is the most that there can be", r.peaks.At(0).need, most)
+	if most := rate.MostBurst(); most < 2 || *r.needs.At(0) != uint32(most+1) {
+		t.Errorf("needs a burst of %d, where %d is the most that there can be", *r.needs.At(0), most)
 	}
 }
