@@ -44,7 +44,7 @@ type Sweep struct {
 
 // sweepBatch is the number of requests that a sweep takes in at once. What it remembers of a key it looks up once a
 // batch, by each shape, and that is far away: the more requests of a key stand side by side, the less often.
-const sweepBatch = 1 << 20
+const sweepBatch = 1 << 19
 
 // Run verifies what is asked, draws the curves, stores them if they are to be stored, and reports.
 func (r *Sweep) Run(ctx context.Context, logs []string) error {
