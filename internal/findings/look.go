@@ -32,9 +32,10 @@ func byActions(key request.Key) bool { return key.ByActions() }
 type seen struct {
 	Options
 	all     intern.PagedSlice[client]
-	total   int64       // requests
-	actions []int64     // requests of each action
-	census  *who.Census // once the log is read
+	total   int64             // requests
+	actions []int64           // requests of each action
+	sorted  traffic.Timelines // of the batch, by client
+	census  *who.Census       // once the log is read
 }
 
 // anonymous counts the requests that lack what clients are told apart by.
@@ -83,6 +84,9 @@ func (silent) take(*traffic.Batch, int, int) {}
 // lookers make those of all kinds.
 var lookers = []func(*seen) looker{
 	func(*seen) looker { return copies{} },
+	func(all *seen) looker {
+		return &doubled{seen: all, inputs: map[uint32]int64{}, pairs: map[uint64]int64{}}
+	},
 	func(*seen) looker { return notHTTP{} },
 	func(all *seen) looker { return &anonymous{seen: all} },
 	func(all *seen) looker { return &agents{seen: all} },
@@ -103,7 +107,6 @@ type Look struct {
 	seen
 	lookers []looker
 	who     *who.Observer
-	sorted  traffic.Timelines // by client
 }
 
 // New returns a Look that has seen nothing.

@@ -1,0 +1,132 @@
+package findings
+
+import (
+	"cmp"
+	"fmt"
+
+	"shadow/internal/traffic"
+	"shadow/internal/traffic/ingest"
+	"shadow/internal/traffic/intern"
+	"shadow/limit"
+	"shadow/report/format"
+)
+
+// doubled looks for requests that two inputs log: the proxy in front and the server behind it, or a server's own log and that
+// of a site. A client that asks for a page once within some seconds is in one input then, or in both:
+//
+//	two servers       front  /a /b    /d         one behind the other   front  /a /b /c /d
+//	that share work   back         /c            that both log          back   /a /b /c /d
+//
+// Requests that come more often say nothing, as the servers may take turns.
+type doubled struct {
+	*seen
+	recent  []meeting                // by page and status, of one client after the other; nil: there is one input
+	counted intern.PagedSlice[uint8] // by client: meetings that count
+	inputs  map[uint32]int64         // by input: requests that count
+	pairs   map[uint64]int64         // by two inputs: of these, those in both
+}
+
+// A meeting is the same request, again and again, each within together of the one before.
+type meeting struct {
+	client int32
+	page   uint16
+	status uint16
+	first  uint32 // the input of the first
+	second uint32 // that of the second, if there are two
+	n      uint32 // requests; 0: none
+	last   limit.Time
+}
+
+// A server logs a request when it has been answered, or when it came, and one that is behind another does so earlier.
+const together = 3 * limit.Second
+
+// Of each client so many meetings count, and an input needs so many requests that do, and so many percent of them in another.
+const (
+	countedMeetings = 16
+	leastDoubled    = 50
+	doubledPercent  = 80
+)
+
+func (l *doubled) take(b *traffic.Batch, _, to int) {
+	if to < b.Len() || b.Source == nil || b.Clues == nil {
+		return
+	}
+	if l.recent == nil {
+		l.recent = make([]meeting, 1<<10)
+	}
+	l.sorted.Each(func(client, row int32, at limit.Time) {
+		page, status, source := b.Clues[row].Page, uint16(b.Status[row]), b.Source[row]
+		if page == 0 {
+			return
+		}
+		m := &l.recent[(page^status)%uint16(len(l.recent))]
+		if m.n == 0 || m.client != client || m.page != page || m.status != status || at-m.last > together {
+			l.close(m)
+			*m = meeting{client: client, page: page, status: status, first: source}
+		}
+		if m.n++; m.n == 2 {
+			m.second = source
+		}
+		m.last = at
+	})
+}
+
+// close counts a meeting that has ended.
+func (l *doubled) close(m *meeting) {
+	if m.n == 0 || m.n > 2 || m.n == 2 && m.first == m.second {
+		return
+	}
+	l.counted.Grow(int(m.client) + 1)
+	n := l.counted.At(m.client)
+	if *n == countedMeetings {
+		return
+	}
+	*n++
+	l.inputs[m.first]++
+	if m.n == 2 {
+		l.inputs[m.second]++
+		l.pairs[uint64(min(m.first, m.second))<<32|uint64(max(m.first, m.second))]++
+	}
+}
+
+// closeAll counts the meetings that go on.
+func (l *doubled) closeAll() {
+	for i := range l.recent {
+		l.close(&l.recent[i])
+		l.recent[i].n = 0
+	}
+}
+
+func (l *doubled) share(c traffic.Carrier) {
+	l.closeAll()
+	for input, n := range traffic.Entries(c, l.inputs, nil) {
+		l.inputs[input] += n
+	}
+	for pair, n := range traffic.Entries(c, l.pairs, nil) {
+		l.pairs[pair] += n
+	}
+}
+
+func (l *doubled) find(s *ingest.Stats) []Finding {
+	l.closeAll()
+	var most int64
+	var worst, in uint32 // the input whose requests are in another
+	for pair, n := range l.pairs {
+		low, high := uint32(pair>>32), uint32(pair)
+		for _, both := range [][2]uint32{{low, high}, {high, low}} {
+			of := l.inputs[both[0]]
+			better := cmp.Or(cmp.Compare(n, most), cmp.Compare(both[0], worst), cmp.Compare(in, both[1])) > 0
+			if better && of >= leastDoubled && 100*n >= doubledPercent*of {
+				most, worst, in = n, both[0], both[1]
+			}
+		}
+	}
+	if most == 0 || int(max(worst, in)) >= len(s.Inputs) {
+		return nil
+	}
+	return []Finding{{
+		Code: "copies", Severity: Stop, Share: ShareOf(s.Inputs[worst].Parsed, s.Parsed), Evidence: fmt.Sprintf(
+			"%s of the requests in %s that can be compared are in %s as well, by the same clients in the same seconds, and count "+
+				"twice: read one of the two", format.Percentage(100*float64(ShareOf(most, l.inputs[worst]))), s.Inputs[worst].Name, s.Inputs[in].Name),
+	}}
+}

@@ -1,0 +1,54 @@
+package findings
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"shadow/internal/traffic/ingest"
+	"shadow/limit"
+)
+
+// Requests that two inputs log count twice. Those of servers that share work do not, also where they take turns.
+func TestDoubled(t *testing.T) {
+	one := func(send func(uint32, limit.Time, uint16)) { send(0, 0, 200) }
+	for name, c := range map[string]struct {
+		requests func(i int, send func(uint32, limit.Time, uint16))
+		want     bool
+	}{
+		"a proxy and the server behind it": {func(i int, send func(uint32, limit.Time, uint16)) {
+			one(send)
+			if i%5 > 0 { // the rest the proxy has itself
+				send(1, limit.Second, 200)
+			}
+		}, true},
+		"servers that share work": {func(i int, send func(uint32, limit.Time, uint16)) { send(uint32(i%2), 0, 200) }, false},
+		"servers that take turns": {func(i int, send func(uint32, limit.Time, uint16)) {
+			for j := range limit.Time(4) {
+				send(uint32(j%2), j*limit.Second, 200)
+			}
+		}, false},
+		"a server that sends on to another": {func(i int, send func(uint32, limit.Time, uint16)) {
+			send(0, 0, 301)
+			send(1, 0, 200)
+		}, false},
+		"one after the other": {func(i int, send func(uint32, limit.Time, uint16)) {
+			one(send)
+			send(1, limit.Minute, 200)
+		}, false},
+	} {
+		town := newStreet()
+		for i := range 100 {
+			c.requests(i, func(input uint32, after limit.Time, status uint16) {
+				town.send(fmt.Sprint("client ", i/10), "/", limit.Time(i)*limit.Hour+after, 1, status)
+				town.b.Clues[town.b.Len()-1].Page = uint16(i%10 + 1)
+				town.b.Source = append(town.b.Source, input)
+			})
+		}
+		s := ingest.Stats{Inputs: []ingest.InputStats{{Name: "front.log", Parsed: 1}, {Name: "back.log", Parsed: 1}}}
+		f, found := look(town.o, s, town.b)["copies"]
+		if found != c.want || found && (f.Severity != Stop || !strings.HasPrefix(f.Evidence, "100.00 % of the requests in back.log")) {
+			t.Errorf("%s: %+v", name, f)
+		}
+	}
+}
