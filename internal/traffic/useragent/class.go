@@ -15,7 +15,8 @@ import (
 //  3. A path or a URL in the place of an agent is no name, and says no more.
 //  4. What it calls itself, when no pattern says more than tool: an "uptime" or "health check" is a monitor, a word
 //     that ends in "bot", "crawler" or "spider" a crawler. Who names a library and itself is what it calls itself.
-//  5. What no pattern knows: a "monitor"; with "+http" (where to read about it), or for subscribers, a crawler.
+//  5. What no pattern knows: a "monitor", as a word of its own or with an address to read about it; with "+http", or for
+//     subscribers, a crawler.
 //  6. A browser has the shape of one: Mozilla and an engine or a platform, Opera, or one of the old and small ones.
 //  7. What else gives an address in brackets is a crawler, and all the rest is unknown.
 func Classify(agent []byte) request.Class {
@@ -29,16 +30,18 @@ func Classify(agent []byte) request.Class {
 	}
 	var buf [intern.MaxName]byte
 	words := intern.LowerASCII(buf[:0], agent)
+	// An app on a telephone may be of a SwitchBot or a baby monitor. It says nowhere where to read about it.
+	app := holdsAny(words, "iphone", "ipad", "android") && !holdsAny(words, "http", "compatible", "@")
 	switch {
 	case words[0] == '/', bytes.HasPrefix(words, []byte("http://")), bytes.HasPrefix(words, []byte("https://")):
 		return class
 	case holdsAny(words, "uptime", "healthcheck", "health-check", "health check", "health_check"):
 		return request.Monitor
-	case endsWord(words, "bot"), endsWord(words, "crawler"), endsWord(words, "spider"):
+	case !app && (endsWord(words, "bot") || endsWord(words, "crawler") || endsWord(words, "spider")):
 		return request.Crawler
 	case class == request.Tool:
 		return request.Tool
-	case holdsAny(words, "monitor"):
+	case !app && (beginsWord(words, "monitor") || holdsAny(words, "monitor") && holdsAny(words, "http")):
 		return request.Monitor
 	case holdsAny(words, "+http", "+ http", "feed-id=", "feed fetcher", "feedfetcher", " subscribers"):
 		return request.Crawler
@@ -59,6 +62,8 @@ func holdsAny(b []byte, words ...string) bool {
 var notFollowed = map[string]string{
 	`AP3A\.240617\.008`: "a build of Android 15 that many phones run, in the agent of every app on them",
 	`Fluid`:             "a browser for a single site on the Mac",
+	`GoogleImageProxy`:  "fetches the pictures of mails as people open them",
+	`YahooMailProxy`:    "likewise",
 	`WordPress\/`:       "a site's own chores and pingbacks; a tool (see ownPatterns)",
 }
 
@@ -91,6 +96,19 @@ var ownPatterns = map[request.Class][]string{
 		`Morfeus`, `[nN]uclei`, `[nN]etsparker`, `Jorgee`, `libredtail`, `[hH]ello,? [wW]orld`, `skipfish`, `[hH]ydra`,
 		`[mM]etasploit`, `dirsearch`, `commix`, `[xX]sser`, `^NetSystems`, `Go-SCAN`, `^gbrmss`,
 	},
+}
+
+// beginsWord reports whether some word begins with name.
+func beginsWord(words []byte, name string) bool {
+	for i := 0; ; i += len(name) {
+		next := bytes.Index(words[i:], []byte(name))
+		if next < 0 {
+			return false
+		}
+		if i += next; i == 0 || words[i-1] < 'a' || words[i-1] > 'z' {
+			return true
+		}
+	}
 }
 
 // endsWord reports whether some word ends in name. Digits, signs and spaces end words. A CUBOT is a telephone.
