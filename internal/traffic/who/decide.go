@@ -99,6 +99,7 @@ func (o *Observer) Identify(hosts [][]byte) *Census {
 		c.missing = id
 	}
 	var nameless, browsers, programs int64
+	most := o.total/100 + 1 // of one client, which says nothing of the others
 	for id := range int32(o.records.Len()) {
 		c.baseline.Add(o.browsing.At(id))
 		r := o.records.At(id)
@@ -107,9 +108,9 @@ func (o *Observer) Identify(hosts [][]byte) *Census {
 			c.beats[r.action.value]++
 		}
 		nameless += int64(r.nameless)
-		browsers += int64(r.classes[request.Browser])
+		browsers += min(int64(r.classes[request.Browser]), most)
 		if 2*r.errors < r.answered() || r.answered() == 0 { // scanners use no site
-			programs += int64(r.classes[request.Tool]+r.classes[request.Unknown]) - int64(r.nameless)
+			programs += min(int64(r.classes[request.Tool]+r.classes[request.Unknown])-int64(r.nameless), most)
 		}
 	}
 	c.programs = programs > browsers
@@ -144,6 +145,9 @@ func (c *Census) ask(client int32) answer {
 	}
 	if c.callsBack(r) {
 		return since(Undecided, "only sends to %s, as services do that the site works with", c.observer.Tables.Actions.Name(int32(r.form.value)))
+	}
+	if c.proves(r) {
+		return since(Undecided, "only asks for what shows whose site it is, as those do who give it certificates")
 	}
 	if polls := r.polls(); polls != "" {
 		return since(Program, polls)
@@ -223,9 +227,14 @@ func isCrawler(c *Census, client int32, r *record) answer {
 	}
 }
 
-// sends reports whether hardly a step of a client asks for a page.
+// sends reports whether hardly a step of a client asks for a page. Of one that gives an address to read about it half may:
+// servers that work together ask each other who wrote what they were sent, and crawlers send nothing.
 func (r *record) sends() bool {
-	return r.steps >= leastRequests && 10*r.posts >= 9*r.steps && r.files == 0
+	least := uint32(9)
+	if r.is(r.classes[request.Crawler], 90) {
+		least = 5
+	}
+	return r.steps >= leastRequests && 10*r.posts >= least*r.steps && r.files == 0
 }
 
 // callsBack reports whether a client only sends to one place of a site for people, which takes it, and says what it is: so
@@ -234,6 +243,11 @@ func (c *Census) callsBack(r *record) bool {
 	says := r.classes[request.Crawler] + r.classes[request.Unknown] - min(r.nameless, r.classes[request.Unknown])
 	return !c.programs && r.sends() && r.is(says, 90) && r.tried() == 0 && 10*r.errors < r.steps &&
 		10*r.form.votes >= 8*r.posts && c.observer.path(int32(r.form.value)) != "/"
+}
+
+// proves reports whether a client only asks for what the site shows to those who must know whose it is (RFC 8615).
+func (c *Census) proves(r *record) bool {
+	return 10*int64(r.action.votes) >= 8*r.requests() && 10*r.errors < r.steps && strings.HasPrefix(c.observer.path(int32(r.action.value)), "/.well-known/")
 }
 
 // isAttacker looks for what only attackers do: probes, failures on many targets, failed logins.

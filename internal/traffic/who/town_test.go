@@ -649,6 +649,36 @@ func TestWhoTheClientsAre(t *testing.T) {
 			}
 			w.is("198.51.100.9", Program)
 		},
+		"who gives certificates": func(w *town) {
+			w.people(100)
+			for i := range 200 {
+				w.hit(time.Duration(w.IntN(8*3600))*second, fmt.Sprintf("198.51.100.%d", i%5), fmt.Sprintf("GET /.well-known/acme-challenge/%d", i), 200, "-", "Mozilla/5.0 (compatible; Let's Encrypt validation server; +https://www.letsencrypt.org)")
+				w.is(fmt.Sprintf("198.51.100.%d", i%5), Undecided)
+			}
+		},
+		"servers that work together": func(w *town) {
+			w.people(100)
+			for i := range 900 {
+				request, status := "POST /inbox", 202
+				if i%30 < 8 {
+					request, status = fmt.Sprintf("GET /users/%d", i), 200
+				}
+				client := fmt.Sprintf("198.51.100.%d", i/30)
+				w.hit(time.Duration(w.IntN(8*3600))*second, client, request, status, "-", fmt.Sprintf("Mastodon/4.3.1 (http.rb/5.2.0; +https://town%d.example/)", i/30))
+				w.is(client, Undecided)
+			}
+		},
+		"a payment service beside a busy program": func(w *town) {
+			w.people(100)
+			for i := range 9000 {
+				w.hit(time.Duration(i)*3*second, "198.51.100.8", fmt.Sprintf("GET /api/stock/%d", i%300), 200, "-", "node")
+				if i%100 == 0 {
+					w.hit(time.Duration(i)*3*second, "198.51.100.9", "POST /hooks/paid", 200, "-", "Stripe/1.0 (+https://stripe.com/docs/webhooks)")
+				}
+			}
+			w.is("198.51.100.8", Program)
+			w.is("198.51.100.9", Undecided)
+		},
 		"a crawler": func(w *town) {
 			w.people(100)
 			for i := range 300 {
