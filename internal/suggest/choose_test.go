@@ -84,6 +84,22 @@ func TestAdviseWithPlacements(t *testing.T) {
 	}
 }
 
+// Where stamps are coarse, a bucket is not chosen that holds less than comes back in a second: what it refuses is not known.
+func TestCoarseStampsWantTheirRate(t *testing.T) {
+	q := Question{Goals: []Goal{{Who: 1 << who.Person, Percent: 90_000_000}}, Target: 1 << who.Program, Scale: Scale{1, 1}, Short: true}
+	curve := *curveOf(1, 0)
+	curve.Shape = sweep.Shape{Kind: sweep.Token, Rate: sweep.Rate{Count: 150, Per: 3 * limit.Second / 2}}
+	for _, c := range []struct {
+		placements [][]Curve
+		want       int64
+	}{{[][]Curve{{curve}}, 1}, {[][]Curve{{curve}, {curve}}, 100}} {
+		part := &Part{Last: limit.Day, Clients: who.Groups{who.Person: 20}, Requests: who.Groups{who.Person: 100}, Placements: c.placements}
+		if s := &Advise(q, "", [PartCount]*Part{part}, Loads{}).Suggestions[0]; s.Chosen.Limit != c.want {
+			t.Errorf("%d placements: %d at once, want %d", len(c.placements), s.Chosen.Limit, c.want)
+		}
+	}
+}
+
 func TestRunnersUp(t *testing.T) {
 	for _, c := range []struct {
 		n             int64
