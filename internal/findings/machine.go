@@ -129,9 +129,11 @@ func (l *clients) brief(code string, ids []int32, share string) string {
 		return fmt.Sprintf("%s of requests come from inner addresses (%s): services of yours, or a proxy?",
 			share, l.named(ids))
 	}
-	_, agent := l.census.Habits(ids[0])
-	return fmt.Sprintf("%s sent %s of the requests, as %s: who is it?",
-		l.named(ids), share, useragent.Short(l.Read.Tables.Agents.Name(agent)))
+	as := ""
+	if agent, one := l.agentOf(ids); one {
+		as = ", as " + useragent.Short(l.Read.Tables.Agents.Name(agent))
+	}
+	return fmt.Sprintf("%s sent %s of the requests%s: who is it?", l.named(ids), share, as)
 }
 
 // innerStops is the percentage of all requests that private addresses must send, beside public ones, for no answer.
@@ -264,6 +266,9 @@ func (l *clients) does(ids []int32) string {
 	id := ids[0]
 	action, agent := l.census.Habits(id)
 	what := "mostly " + l.Read.Tables.Actions.Name(action)
+	if _, one := l.agentOf(ids); !one {
+		what = "the busiest: " + what
+	}
 	if c := l.all.At(id); c.is(c.errors, 50) {
 		what = fmt.Sprintf("%s of the answers are errors", format.Percentage(format.PercentOf(int64(c.errors), c.requests())))
 	}
@@ -272,6 +277,12 @@ func (l *clients) does(ids []int32) string {
 		what += ", of " + owner
 	}
 	return what
+}
+
+// agentOf returns the agent of the first of some clients, and whether all have it.
+func (l *clients) agentOf(ids []int32) (agent int32, one bool) {
+	_, agent = l.census.Habits(ids[0])
+	return agent, !slices.ContainsFunc(ids, func(id int32) bool { _, other := l.census.Habits(id); return other != agent })
 }
 
 // agentText returns an agent, and of a very long one its beginning.

@@ -131,9 +131,7 @@ func (r *Suggest) answer(
 	ctx context.Context, found *suggest.Advice, v *advice.Verdict, first bool,
 ) (a advice.Answer, err error) {
 	a, v.For = advice.Answer{Advice: found, Key: r.keyText(), Verdict: v}, cmp.Or(r.For, anyServer)
-	if v.Most, v.Heavy, err = r.refusedMost(ctx, found); err != nil {
-		return a, err
-	}
+	v.Most, v.Heavy = r.refusedMost(found)
 	if v.OfAction, err = r.ofAction(ctx, found); err != nil {
 		return a, err
 	}

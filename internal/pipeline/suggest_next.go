@@ -112,25 +112,17 @@ func (r *Suggest) isRegular() bool {
 	})
 }
 
-// refusedMost names the clients that the answer refuses most. Where one of them is most of what is refused, and nothing shows
-// an attack, the answer is found without it as well.
-func (r *Suggest) refusedMost(
-	ctx context.Context, a *suggest.Advice,
-) (most []advice.RefusedMost, heavy *advice.Heavy, err error) {
+// refusedMost names the clients that the answer refuses most, and the one that is most of what is refused, if there is one and
+// nothing shows an attack.
+func (r *Suggest) refusedMost(a *suggest.Advice) (most []advice.RefusedMost, heavy *advice.Heavy) {
 	most = mapped.Add(most, a.Whole.Most, func(hit replay.Hit) advice.RefusedMost { return *r.client(a, hit) })
 	hit, found := a.Whole.Heaviest()
 	if !found || r.EachAction || a.Answer.Of == nil {
-		return most, nil, nil
+		return most, nil
 	}
-	others, err := r.advisor.Without(ctx, hit.Client)
-	if err != nil {
-		return nil, nil, err
-	}
-	without := others.Answer
 	return most, &advice.Heavy{
 		RefusedMost: *r.client(a, hit), RefusedOfAll: a.Answer.Whole.Refused.Of(who.Everybody &^ who.Bystander),
-		Verdict: without.Verdict.String(), Limit: without.Limit,
-	}, nil
+	}
 }
 
 // client describes one of which something is refused.

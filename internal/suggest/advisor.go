@@ -137,31 +137,11 @@ func (d *Advisor) Advise(ctx context.Context) (answers []*Advice, err error) {
 	return answers, d.findOthers()
 }
 
-// Without finds the answer as if a client were neither protected nor a target, as the site's own work is. The survey must
-// have been made.
-func (d *Advisor) Without(ctx context.Context, client int32) (*Advice, error) {
-	without := d.beside()
-	without.labels = slices.Clone(d.labels)
-	without.labels[client] = who.Own
-	answers, err := without.Advise(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return answers[0], nil
-}
-
 // Only finds the answers for the requests of some actions. The survey must have been made.
 func (d *Advisor) Only(ctx context.Context, actions []string) ([]*Advice, error) {
-	beside := d.beside()
-	beside.only = actions
-	return beside.Advise(ctx)
-}
-
-// beside returns an advisor that asks something else of the same log.
-func (d *Advisor) beside() *Advisor {
 	beside := *d
-	beside.tracks, beside.Explore, beside.AllKeys, beside.Keys = nil, false, false, nil
-	return &beside
+	beside.tracks, beside.Explore, beside.AllKeys, beside.Keys, beside.only = nil, false, false, nil, actions
+	return beside.Advise(ctx)
 }
 
 // Bounds begin to look for how much of the target any limit by some keys can reach, in requests of an action, "" for all.

@@ -77,7 +77,7 @@ func TestBriefFits(t *testing.T) {
 			})
 		}
 		if len(v.Most) > 0 && random.IntN(3) == 0 {
-			v.Heavy = &Heavy{RefusedMost: v.Most[0], RefusedOfAll: 1e12, Verdict: "ceiling", Limit: text}
+			v.Heavy = &Heavy{RefusedMost: v.Most[0], RefusedOfAll: 1e12}
 		}
 		for i := range random.IntN(5) {
 			v.Search = append(v.Search, suggest.CrawlerHit{Name: pick(), Requests: int64(i), Refused: int64(i)})
@@ -220,7 +220,7 @@ func TestHeadlineOfDryRun(t *testing.T) {
 		want   bool
 	}{{"nginx", paste, count, true}, {"nginx", nil, count, false}, {"Caddy", paste, Watch{}, false}, {"", nil, Watch{}, true}} {
 		limit := "x:1/1s"
-		v := &Verdict{Limit: &limit, Paste: c.paste, AtRisk: new(AtRisk), Heavy: &Heavy{Limit: "x:2/1s", Verdict: "deploy_unproven"}}
+		v := &Verdict{Limit: &limit, Paste: c.paste, AtRisk: new(AtRisk), Heavy: &Heavy{}}
 		for _, v.Verdict = range []string{"deploy", "deploy_unproven"} {
 			a := &Answer{Server: c.server, Watch: c.watch, Verdict: v, Advice: deployed()}
 			text := a.Headline() + a.wording().words + a.heavyText()

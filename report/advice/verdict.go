@@ -80,13 +80,10 @@ type RefusedMost struct {
 	Reasons  []string `json:"reasons"` // of the identity
 }
 
-// Heavy is a client that is more than half of what the limit refuses, and does nothing hostile, with the answer that there is
-// without it.
+// Heavy is a client that is more than half of what the limit refuses, and does nothing hostile.
 type Heavy struct {
 	RefusedMost
-	RefusedOfAll int64  `json:"refused_of_all"`
-	Verdict      string `json:"verdict_without"`
-	Limit        string `json:"limit_without"` // "": none
+	RefusedOfAll int64 `json:"refused_of_all"`
 }
 
 // OfAction is the answer for the one action for which the target asks most, where no limit for all requests stops much.

@@ -2,6 +2,7 @@ package advice
 
 import (
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 
@@ -43,7 +44,7 @@ func (s *Answer) reason() string {
 		return "no limit " + fit + " refuses 5 % of the " + whose + "requests"
 	case suggest.NoTarget:
 		text := "the target, as far as it is known, sent less than 1 % of the requests: the limit guards against what may come"
-		if all := a.Whole.Requests; 2*all[who.Undecided] >= all.Of(who.Everybody) {
+		if all := a.Whole.Requests; 4*all[who.Undecided] >= all.Of(who.Everybody) {
 			text += "; nothing shows who sent " + format.Percentage(format.PercentOf(all[who.Undecided], all.Of(who.Everybody)))
 			if s.Action == "" {
 				text += ": " + largest + " lists the largest"
@@ -117,17 +118,13 @@ var wordings = map[string]wording{
 	"not_judgeable":   {"NO ANSWER", "not judgeable", ""},
 }
 
-// wording returns that of the verdict. A ceiling that too few clients show may stop much.
+// wording returns that of the verdict, on a limit of the answer's server, which may have no dry run. A ceiling that too few
+// clients show may stop much.
 func (s *Answer) wording() wording {
 	if s.Advice.Answer.Because == suggest.FewToProtect {
 		return wording{"UNSURE", "unsure: too few clients to protect", ""}
 	}
-	return s.wordingOf(s.Verdict.Verdict)
-}
-
-// wordingOf returns that of a verdict on a limit of the answer's server, which may have no dry run.
-func (s *Answer) wordingOf(verdict string) wording {
-	w := wordings[verdict]
+	w := wordings[s.Verdict.Verdict]
 	nothing := s.Verdict.Limit != nil && len(s.Verdict.Paste) == 0
 	if s.Server != "" && (s.Watch.Count == "" || nothing) {
 		const instead = "after a replay of the next days"
@@ -181,19 +178,16 @@ func (s *Answer) betterText() string {
 
 // heavyText asks who the client is that is most of what the limit refuses; "" if none is.
 func (s *Answer) heavyText() string {
-	v, h := s.Verdict, s.Verdict.Heavy
+	h := s.Verdict.Heavy
 	if h == nil {
 		return ""
 	}
-	without := "no limit can"
-	if h.Limit != "" && h.Verdict != "no_limit_can" {
-		without = h.Limit + ": " + s.wordingOf(h.Verdict).words
+	text := fmt.Sprintf("who is %s? It is %s of what the limit refuses, and nothing shows an attack", h.Client,
+		format.Percentage(format.PercentOf(h.Refused, h.RefusedOfAll)))
+	if _, err := netip.ParseAddr(h.Client); err == nil {
+		text += ". If it is yours, ask again with --exclude " + h.Client
 	}
-	if v.Limit != nil && h.Limit == *v.Limit {
-		without = "the same limit"
-	}
-	return fmt.Sprintf("who is %s? It is %s of what the limit refuses, and nothing shows an attack. Without it: %s", h.Client,
-		format.Percentage(format.PercentOf(h.Refused, h.RefusedOfAll)), without)
+	return text
 }
 
 // ownText asks whether the programs that a limit refuses are the operator's, where none of the refused clients attacks or
