@@ -20,7 +20,7 @@ func (o *Observer) Carry(c traffic.Carrier) {
 	asked := func(id int32) bool { return o.askers[id] != askers{} }
 	for id := range c.IDs(traffic.ActionName, len(o.askers), asked) {
 		o.askers = append(o.askers, make([]askers, max(0, int(id)+1-len(o.askers)))...)
-		c.Sum(&o.askers[id].readers, &o.askers[id].programs)
+		c.Sum(&o.askers[id].readers, &o.askers[id].programs, &o.askers[id].installs)
 	}
 	ids := func(s *spoil) {
 		c.ID(traffic.ClientName, &s.client)

@@ -166,7 +166,7 @@ func (c *Census) Scraped() bool {
 	var same, all, readers int64
 	for _, by := range c.observer.askers {
 		if all += by.programs; by.readers >= leastReads {
-			same += by.programs
+			same += by.programs - by.installs
 		}
 	}
 	for _, is := range c.Identities {
@@ -278,10 +278,13 @@ func isAttacker(c *Census, client int32, r *record) answer {
 
 // seeksPackages reports whether a client is a program that asks one mirror after the other for a package, most in vain.
 func (c *Census) seeksPackages(r *record) bool {
-	return holdsAny(strings.ToLower(c.observer.Tables.Agents.Name(int32(r.agent.value))), builders)
+	return c.observer.agents[r.agent.value].installs
 }
 
-var builders = []string{"apache-maven", "apache-ivy", "gradle/", "coursier", "bazel/", "nuget", "debian apt", "libdnf", "composer/"}
+var installers = []string{
+	"apache-maven", "apache-ivy", "gradle/", "coursier", "bazel/", "nuget", "debian apt", "libdnf", "composer/", "apk-tools", "pacman/",
+	"libzypp", "pip/", "npm/", "yarn/", "pnpm/", "cargo/", "docker/", "containerd/", "homebrew/",
+}
 
 // isProxy looks for one address that brings many kinds of browsers and half of all requests, or that is an inner one.
 func isProxy(c *Census, client int32, r *record) answer {

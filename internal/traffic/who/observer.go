@@ -40,6 +40,7 @@ type Observer struct {
 type askers struct {
 	readers  int64 // browsers that fetch files
 	programs int64 // tools and apps that name themselves
+	installs int64 // of these, what fetches packages, which scrapes no pages
 }
 
 // A spoil is something that must not be public and was given to a client.
@@ -63,6 +64,7 @@ type agentFacts struct {
 	scans    uint32 // 1: it says that it scans
 	delivers uint32 // 1: it says that it is a delivery network
 	app      bool   // whether it says that it is the browser within an app, which need not show pages
+	installs bool   // whether it says that it fetches packages
 	crawler  string // what it calls itself; "" of what does not say that it is one
 }
 
@@ -102,6 +104,9 @@ func (o *Observer) Take(b *traffic.Batch, clients *traffic.Group) {
 				by.readers++
 			case a.class == request.Tool, a.class == request.Unknown && a.nameless == 0:
 				by.programs++
+				if a.installs {
+					by.installs++
+				}
 			}
 		}
 		if t.Traits.Has(traffic.Pried) && status/100 == 2 {
@@ -164,6 +169,7 @@ func (o *Observer) learn() {
 			a.delivers = 1
 		}
 		a.app = isWebView(name)
+		a.installs = holdsAny(strings.ToLower(name), installers)
 		a.says = a.nameless+a.own+a.scans+a.delivers > 0
 		o.agents = append(o.agents, a)
 	}

@@ -709,3 +709,17 @@ func TestWhoTheClientsAre(t *testing.T) {
 		})
 	}
 }
+
+// Programs that ask for what people read scrape the site, unless they fetch packages.
+func TestScraped(t *testing.T) {
+	for agent, want := range map[string]bool{"python-requests/2.32.3": true, apt: false} {
+		w := &town{Rand: testneeds.Rand(t, 38, 1), want: map[string][]Identity{}}
+		w.people(100)
+		for i := range 3000 {
+			w.hit(time.Duration(w.IntN(8*3600))*time.Second, fmt.Sprintf("198.51.100.%d", i%200), fmt.Sprintf("GET /shop/pool/%d", i), 200, "-", agent)
+		}
+		if c := census(t, "", "", w.write(t)); c.Scraped() != want {
+			t.Errorf("%s: %v", agent, !want)
+		}
+	}
+}
