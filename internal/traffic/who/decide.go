@@ -255,7 +255,7 @@ func isAttacker(c *Census, client int32, r *record) answer {
 	wrong, right, open := c.Logins.of(r)
 	browses := c.browses(client)
 	switch tries, guesses := int64(r.tried()), int64(wrong+max(open, 1)-1); { // the last may have been right
-	case r.is(r.scans, 10):
+	case r.is(r.scans, 10) && (!browses || some(r.kinds) < officeKinds):
 		return since(Attacker, "its agent says that it scans")
 	case r.got > 0 && !browses:
 		return since(Attacker, "got %v answers to what must not be public", r.got)

@@ -175,9 +175,10 @@ func (o *Observer) learn() {
 	}
 }
 
-// isWebView reports whether an agent is that of the browser within an app: on Android it says so, on iOS it is no Safari.
+// isWebView reports whether an agent is that of the browser within an app: on Android and on desktops it says so, on iOS it is
+// no Safari.
 func isWebView(agent string) bool {
-	return strings.Contains(agent, "; wv)") || strings.Contains(agent, "AppleWebKit/") && strings.Contains(agent, " Mobile/") && !strings.Contains(agent, " Safari/")
+	return strings.Contains(agent, "; wv)") || strings.Contains(agent, " Electron/") || strings.Contains(agent, "AppleWebKit/") && strings.Contains(agent, " Mobile/") && !strings.Contains(agent, " Safari/")
 }
 
 // crawlerName returns what an agent calls itself as a crawler.

@@ -497,6 +497,32 @@ func TestWhoTheClientsAre(t *testing.T) {
 				w.is(client, Undecided, Person)
 			}
 		},
+		"users of an app on desktops": func(w *town) {
+			w.people(100)
+			agent := "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Shop/4.1.0 Chrome/130.0.0.0 Electron/33.3.1 Safari/537.36"
+			for i := range 8 {
+				at := time.Duration(i) * 30 * 60 * second
+				for range 40 {
+					at += w.seconds(20 * w.ExpFloat64())
+					w.hit(at, fmt.Sprintf("198.51.100.%d", i), fmt.Sprintf("GET /api/rooms/%d", w.IntN(900)), 200, "-", agent)
+				}
+				w.is(fmt.Sprintf("198.51.100.%d", i), Undecided, Person)
+			}
+		},
+		"an office of which one scans": func(w *town) {
+			w.people(100)
+			for i := range 60 {
+				w.visit(time.Duration(i)*400*second, "198.51.100.9", browsers[i%len(browsers)], 3)
+			}
+			w.visit(0, "198.51.100.8", browsers[1], 9)
+			for i := range 100 {
+				for _, client := range []string{"198.51.100.9", "198.51.100.8"} {
+					w.hit(hour+w.seconds(float64(i)), client, fmt.Sprintf("GET /x%d.php", i), 404, "-", "Mozilla/5.00 (Nikto/2.1.6)")
+				}
+			}
+			w.is("198.51.100.9", Office)
+			w.is("198.51.100.8", Attacker) // alone
+		},
 		"users of an app with a heartbeat": func(w *town) {
 			w.people(100)
 			for i := range 30 {
