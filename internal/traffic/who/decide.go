@@ -38,6 +38,7 @@ const (
 	renews        = 30      // seconds in which a page on a screen renews itself at the earliest: what does is no sign of a bot
 	slowest       = 30 * 60 // seconds between its requests; who comes less often reads a feed
 	officeKinds   = 3       // of browsers behind one address
+	campusKinds   = 6       // likewise, where programs send more than these
 	proxyKinds    = 12      // likewise
 	mixedMinutes  = 3       // in which several kinds of browsers come from an inner address
 )
@@ -211,7 +212,7 @@ func (c *Census) Reasons(client int32) []string {
 }
 
 func isCrawler(c *Census, client int32, r *record) answer {
-	if !r.is(r.classes[request.Crawler], 50) {
+	if !r.is(r.classes[request.Crawler], 50) || c.isCampus(client, r) {
 		return answer{}
 	}
 	name := c.observer.crawlerName(r.agent.value)
@@ -255,7 +256,7 @@ func isAttacker(c *Census, client int32, r *record) answer {
 	wrong, right, open := c.Logins.of(r)
 	browses := c.browses(client)
 	switch tries, guesses := int64(r.tried()), int64(wrong+max(open, 1)-1); { // the last may have been right
-	case r.is(r.scans, 10) && (!browses || some(r.kinds) < officeKinds):
+	case r.is(r.scans, 10) && isOffice(c, client, r).reasons == nil:
 		return since(Attacker, "its agent says that it scans")
 	case r.got > 0 && !browses:
 		return since(Attacker, "got %v answers to what must not be public", r.got)
@@ -303,10 +304,19 @@ func isProxy(c *Census, client int32, r *record) answer {
 
 func isOffice(c *Census, client int32, r *record) answer {
 	e := c.observer.browsing.At(client)
-	if kinds := some(r.kinds); kinds >= officeKinds && r.is(r.classes[request.Browser], 50) && c.browses(client) {
+	switch kinds, most := some(r.kinds), r.is(r.classes[request.Browser], 50); {
+	case kinds >= officeKinds && most && c.browses(client):
 		return since(Office, "%v kinds of browsers; files came with %v of %v pages", kinds, e.WithAssets, e.Views)
+	case !most && c.isCampus(client, r):
+		return since(Office, "%v kinds of browsers; files came with %v of %v pages, and programs send more than half", kinds, e.WithAssets, e.Views)
 	}
 	return answer{}
+}
+
+// isCampus reports whether so many people are behind an address that a program of one of them does not decide who it is,
+// however much that sends.
+func (c *Census) isCampus(client int32, r *record) bool {
+	return some(r.kinds) >= campusKinds && r.is(r.classes[request.Browser], 20) && c.browses(client)
 }
 
 // browses reports whether a client fetches files with its pages and follows from one to the next, as far as this site shows it.

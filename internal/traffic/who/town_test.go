@@ -509,6 +509,19 @@ func TestWhoTheClientsAre(t *testing.T) {
 				w.is(fmt.Sprintf("198.51.100.%d", i), Undecided, Person)
 			}
 		},
+		"a campus of which one has a script": func(w *town) {
+			w.people(100)
+			for i, client := range []string{"198.51.100.7", "198.51.100.8", "198.51.100.9"} {
+				kinds := browsers[:[]int{6, 6, 4}[i]]
+				for k := range 60 {
+					w.visit(time.Duration(k)*400*second, client, kinds[k%len(kinds)], 3)
+				}
+				for k := range 1800 {
+					w.hit(w.seconds(float64(13*k)), client, fmt.Sprintf("GET /shop/%d", k%80), 200, "-", []string{curl, "IntranetBot/1.0 (search@shop.example)", curl}[i])
+				}
+				w.is(client, []Identity{Office, Office, Program}[i])
+			}
+		},
 		"an office of which one scans": func(w *town) {
 			w.people(100)
 			for i := range 60 {
