@@ -19,7 +19,7 @@ const (
 	LoadedBeacon                    // asked for what only browsers load
 	FetchedRobots                   // asked for robots.txt
 	Trespassed                      // asked for what robots.txt forbids
-	_                               // evidence.Summary keeps the traits above in a byte, with one of its own
+	SignedIn                        // was let in with a user's name; evidence.Summary keeps the traits above in a byte, with one of its own
 	TriedPassword                   // sent something to what looks like a login
 	Probed                          // asked for what only scanners ask for
 	Pried                           // asked for what must not be public: a probe as well

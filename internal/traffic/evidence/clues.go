@@ -103,8 +103,14 @@ func (c *ClueReader) Find(clues []traffic.Clue, records []parse.Record) {
 			continue
 		}
 		clue := c.ofTarget(r)
-		if r.Status == 401 && len(r.User) > 0 && string(r.User) != "-" && clue.Traits.Has(traffic.Stepped) && !clue.Traits.Has(traffic.TriedPassword) {
-			clue.Traits |= traffic.TriedPassword | traffic.Deniable // of HTTP authentication
+		if len(r.User) > 0 && string(r.User) != "-" && clue.Traits.Has(traffic.Stepped) && !clue.Traits.Has(traffic.TriedPassword) {
+			switch { // by HTTP authentication
+			case r.Status == 401: // it shows nothing, so the user stands for the page
+				clue.Traits |= traffic.TriedPassword | traffic.Deniable
+				clue.Page = pageOf(r.User)
+			case r.Status/100 == 2, r.Status/100 == 3:
+				clue.Traits |= traffic.SignedIn
+			}
 		}
 		if len(r.Referer) > 0 && clue.Traits&(traffic.FetchedAsset|traffic.Stepped) != 0 {
 			clue.Traits |= traffic.Referred

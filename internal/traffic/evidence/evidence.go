@@ -77,7 +77,7 @@ func (e *Summary) Add(at limit.Time, status uint16, agents uint16, t traffic.Clu
 		e.last = at
 	}
 	e.Agents |= agents
-	e.Traits |= Traits(t.Traits)
+	e.Traits |= Traits(t.Traits &^ traffic.SignedIn)
 	switch {
 	case t.Traits.Has(traffic.FetchedAsset):
 		if t.From != 0 && t.From == e.next {

@@ -51,6 +51,14 @@ func (l *Logins) of(r *record) (wrong, right, open uint32) {
 	return r.tries[rejected], 0, r.tried() - r.tries[rejected]
 }
 
+// retries reports whether a client sends the password of one user again and again, by a clock, as devices do that have an old
+// one. Who guesses does it quickly, or for many users.
+func (r *record) retries() bool {
+	return r.tries[rejected] == r.steps && r.files == 0 && some(r.pages) == 1 && r.atFixedTimes() && r.rhythm.every >= retriesFrom
+}
+
+const retriesFrom = 10 // seconds
+
 // mistypes reports whether a client tries passwords as a person does who mistypes some: not in bursts, then a right one, and
 // then pages with files.
 func (c *Census) mistypes(client int32, r *record) bool {

@@ -47,7 +47,8 @@ const (
 	answered         // 2xx: right where a wrong one is denied, else wrong
 	moved            // 3xx: right where a wrong one is answered
 	ambiguous        // 2xx of what answers right and wrong ones alike: XML-RPC
-	rejected         // 4xx of HTTP authentication, and of what renews tokens as well: wrong, and right ones do not show
+	rejected         // 4xx of HTTP authentication, and of what renews tokens as well: wrong
+	accepted         // 2xx or 3xx of HTTP authentication: right, and no try, since each request has it
 	triesCount
 )
 
@@ -234,6 +235,9 @@ func (r *record) step(status, action uint16, t traffic.Clue) {
 		}
 		r.later = 0
 		return // whether it failed is known once all of the log is read
+	}
+	if t.Traits.Has(traffic.SignedIn) {
+		r.tries[accepted]++
 	}
 	r.later++
 	if t.Traits.Has(traffic.Managed) && status == 200 {

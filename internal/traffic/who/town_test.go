@@ -572,6 +572,31 @@ func TestWhoTheClientsAre(t *testing.T) {
 			w.is("198.51.100.9", Attacker)
 			w.is("198.51.100.10", Attacker)
 		},
+		"right passwords beside old ones in headers": func(w *town) {
+			w.people(100)
+			as := func(at time.Duration, client, request string, user, status int, agent string) {
+				w.hit(at, client, request, status, "-", agent)
+				line := &w.lines[len(w.lines)-1]
+				line.text = strings.Replace(line.text, " - - [", fmt.Sprintf(" - user%d [", user), 1)
+			}
+			const sync, drive = "Mozilla/5.0 (Windows) mirall/3.14.1 (Nextcloud)", "Microsoft-WebDAV-MiniRedir/10.0.22631"
+			for i := range 700 {
+				at := time.Duration(i) * 30 * second
+				for user := range 12 {
+					as(at+w.seconds(w.Float64()), "198.51.100.1", fmt.Sprintf("PROPFIND /dav/user%d/", user), user, []int{207, 207, 401}[user%3], sync)
+				}
+				w.hit(at, "198.51.100.2", "PROPFIND /dav/x", 401, "-", drive)
+				as(at, "198.51.100.2", "PROPFIND /dav/x", 1, 401, drive)
+				as(at, "198.51.100.2", "PROPFIND /dav/x", 1, 207, drive)
+				as(at, "198.51.100.3", fmt.Sprintf("PROPFIND /dav/%d/", i), 1, 401, sync)
+				as(at, "198.51.100.4", "PROPFIND /dav/", i, 401, sync)                    // for many users
+				as(at/30, "198.51.100.5", "PROPFIND /dav/", 1, 401, sync)                 // quickly
+				as(at, "198.51.100.6", "PROPFIND /dav/", 1, []int{401, 207}[i/699], sync) // which succeeds
+			}
+			for i := range 6 {
+				w.is(fmt.Sprintf("198.51.100.%d", i+1), []Identity{Undecided, Program, Undecided, Attacker, Attacker, Attacker}[i])
+			}
+		},
 		"guessing by an app from 200 addresses": func(w *town) {
 			w.people(100)
 			for i := range 260 {
