@@ -354,7 +354,7 @@ func TestBesideWhatGuidesHave(t *testing.T) {
 		{
 			"gateway.yaml", "", "apiVersion: gateway.envoyproxy.io/v1alpha1\nkind: BackendTrafficPolicy\nmetadata: {name: p}\nspec:\n  rateLimit:\n    global:\n" +
 				"      rules: [{limit: {requests: 2, unit: Hour}, clientSelectors: [{sourceCIDR: {value: 0.0.0.0/0, invert: true}}]}]\n",
-			"gateway.yaml:7 rule of p, refused with 429: no request comes to it",
+			"match: {not: {network: '0.0.0.0/0'}}\n",
 		},
 		{
 			"policy.yaml", "", "apiVersion: k8s.nginx.org/v1\nkind: Policy\nmetadata: {name: p}\nspec: {rateLimit: {rate: 1r/s, key: '${request_method}', zoneSize: 1M}}\n",
@@ -483,5 +483,62 @@ func TestJailsOfSeveralFiles(t *testing.T) {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in it:\n%s", want, text)
 		}
+	}
+}
+
+// What a configuration says of limits is judged or told, in words that once were neither.
+func TestNothingIsSilent(t *testing.T) {
+	const (
+		envoyRoutes = "domains: ['*']\nrate_limits: [{actions: [{remote_address: {}}]}]\nroutes:\n"
+		envoyTree   = "---\ndomain: d\ndescriptors: [{key: remote_address, rate_limit: {unit: minute, requests_per_unit: 5}}]\n"
+		envoyFilter = "- name: envoy.filters.http.ratelimit\n  typed_config: {domain: d, rate_limit_service: {}, rate_limited_status: {code: 503}}\n"
+		kongPlugin  = "apiVersion: configuration.konghq.com/v1\nkind: KongPlugin\nmetadata: {name: few}\nplugin: rate-limiting\n" +
+			"config: {minute: 5, limit_by: ip, policy: redis}\n---\n"
+		kongIngress = "kind: Ingress\nmetadata: {annotations: {konghq.com/plugins: 'few, jwt', konghq.com/methods: POST}}\n" +
+			"spec: {rules: [{host: a.example, http: {paths: [{path: /api, pathType: Prefix}]}}]}\n"
+		gateway = "apiVersion: gateway.envoyproxy.io/v1alpha1\nkind: BackendTrafficPolicy\nmetadata: {name: p}\nspec:\n" +
+			"  targetRefs: [{kind: HTTPRoute, name: r}]\n  rateLimit:\n    global:\n      rules: [{limit: {requests: 2, unit: Hour}}]\n" +
+			"---\nkind: HTTPRoute\nmetadata: {name: r}\nspec: {rules: [{backendRefs: []}], hostnames: [a.example, b.example]}\n"
+	)
+	for _, c := range []struct{ file, text, want string }{
+		{
+			"traefik.yml", "http:\n  routers: {r: {rule: Path(`/a`), middlewares: [c, l]}}\n  middlewares:\n    c: {circuitBreaker: {expression: x}}\n" +
+				"    l: {rateLimit: {average: 5}}\n", "traefik.yml:2: circuitBreaker (traefik.yml:4) may answer requests before the middleware l counts them",
+		},
+		{"envoy.yaml", envoyRoutes + "- {match: {path: /a}, redirect: {}}\n- {match: {prefix: /}, route: {}}\n" + envoyTree, "match: {not: {path: /a}}\n"},
+		{"envoy.yaml", strings.Replace(envoyRoutes, "}]}]", "}], limit: {dynamic_metadata: {}}}]", 1) + envoyTree, "envoy.yaml:2: limit is not read"},
+		{"envoy.yaml", envoyRoutes + "http_filters:\n- name: envoy.filters.http.jwt_authn\n" + envoyFilter + envoyTree, "envoy.yaml:5: the filter envoy.filters.http.jwt_authn may answer"},
+		{"envoy.yaml", envoyRoutes + "http_filters:\n- name: envoy.filters.http.compressor\n" + envoyFilter + envoyTree, "descriptor remote_address, refused with 503\n"},
+		{"gateway.yaml", gateway, "gateway.yaml:6: each host and match of a route counts for itself"},
+		{"kong.yaml", kongPlugin + kongIngress, "match: {method: POST, host: a.example, either: [{path: /api}, {prefix: /api/}]}\n"},
+		{"kong.yaml", kongPlugin + strings.Replace(kongIngress, "Ingress", "Service", 1), "kong.yaml:8: the plugins few, jwt of a Service are not read"},
+		{
+			"kong.yaml", kongPlugin + "kind: KongPlugin\nmetadata: {name: jwt}\nplugin: jwt\n---\n" + kongIngress,
+			"kong.yaml:7: the plugin jwt may answer requests before a limit counts them",
+		},
+		{"kong.yml", "_format_version: '3.0'\nplugins:\n- name: rate-limiting\n  protocols: [https]\n  config: {minute: 5}\n", "NOT AS THERE: kong.yml:4: protocols of a plugin"},
+		{
+			"url.vcl", "sub vcl_recv {\n  if (req.url ~ \"\\?page=\" && vsthrottle.is_denied(client.ip, 5, 1s)) { return (synth(429)); }\n}\n",
+			"NOT AS THERE: url.vcl:2: req.url has the query",
+		},
+	} {
+		i := new(Import)
+		if err := i.Add(c.file, []byte(c.text), ""); err != nil {
+			t.Errorf("%s: %v", c.text, err)
+			continue
+		}
+		i.Done()
+		if out := written(t, i); !strings.Contains(out, c.want) {
+			t.Errorf("%s\nhas no %s:\n%s", c.text, c.want, out)
+		}
+	}
+	i := new(Import)
+	if err := i.Add("waf.tf", []byte("resource \"aws_wafv2_web_acl\" \"w\" {\n  rule_json = null\n  default_action {\n    allow {}\n  }\n  rule {\n    name = \"r\"\n"+
+		"    priority = 1\n    action {\n      block {}\n    }\n    statement {\n      rate_based_statement {\n        limit = 100\n"+
+		"        aggregate_key_type = \"IP\"\n      }\n    }\n  }\n}\n"), ""); err != nil {
+		t.Fatal(err)
+	}
+	if i.Done(); len(i.Lost()) > 0 {
+		t.Errorf("lost: %v", i.Lost())
 	}
 }

@@ -73,10 +73,11 @@ type envoyReader struct {
 	own     []Set          // of routes with actions, which have none of their virtual host
 	off     []Set          // for which the rate limit service is not asked
 	filters []envoyFilter
+	status  string // with which what is read now refuses; "": 429
 }
 
 // An envoyFilter asks the rate limit service.
-type envoyFilter struct{ domain, stage string }
+type envoyFilter struct{ domain, stage, status string }
 
 func takeEnvoy(i *Import, docs []doc) {
 	r := &envoyReader{Import: i}
@@ -135,6 +136,9 @@ func (r *envoyReader) look(d doc, t *policy.Tree, set Set, depth int) {
 			r.look(d, part, set, depth+1)
 		case "typed_per_filter_config":
 			r.perFilter(d, part, set, depth)
+		case "http_filters":
+			r.answering(d, part.List())
+			fallthrough
 		default:
 			for _, item := range append(part.Items, part) {
 				r.look(d, item, set, depth+1)
@@ -170,7 +174,7 @@ func (r *envoyReader) take(d doc, t *policy.Tree, set Set) {
 		}
 	}
 	if t.Get("rate_limit_service") != nil && t.Get("domain") != nil {
-		r.filters = append(r.filters, envoyFilter{t.Say("domain"), cmp.Or(t.Say("stage"), "0")})
+		r.filters = append(r.filters, envoyFilter{t.Say("domain"), cmp.Or(t.Say("stage"), "0"), t.Say("rate_limited_status", "code")})
 	}
 	if at := t.Get("vh_rate_limits"); at != nil && at.Text != "OVERRIDE" && at.Text != "0" {
 		r.lose(d.place(at), "vh_rate_limits %s is not read: actions of a route take the place of those of its virtual host", at.Text)
@@ -242,6 +246,9 @@ func (r *envoyReader) routes(d doc, list []*policy.Tree, left Set, depth int) {
 		one, known := r.route(d, route.Get("match"))
 		r.look(d, route, left.and(one), depth+1)
 		if known {
+			if route.Get("redirect") != nil || route.Get("direct_response") != nil { // for these no descriptor is made
+				r.own = append(r.own, left.and(one))
+			}
 			left = left.and(one.except())
 		}
 	}
@@ -253,6 +260,11 @@ func (r *envoyReader) actionsOf(d doc, list []*policy.Tree, set Set) (all []envo
 		onlyKnown(r.lose, d, l, "actions stage disablekey limit hitsaddend applyonstreamdone xratelimitoption")
 		if hits := l.Get("hits_addend"); hits != nil && hits.Say("number") != "1" {
 			r.lose(d.place(hits), "hits_addend is not read: a request counts as 1 here")
+		}
+		for _, key := range []string{"limit", "apply_on_stream_done"} {
+			if at := l.Get(key); at != nil && at.Text != "false" {
+				r.lose(d.place(at), "%s is not read: these actions are judged as if it were not there", key)
+			}
 		}
 		if a, ok := r.action(d, l, set); ok {
 			a.place, a.stage = d.place(l), cmp.Or(l.Say("stage"), "0")

@@ -27,6 +27,7 @@ type gatewayTarget struct {
 	known  bool // whether it is here
 	policy int
 	gates  []string // the Gateway, or those that the routes are at
+	apart  int      // how many count apart: each match of a rule, for each host
 }
 
 // A gatewayReader finds what policies are for.
@@ -44,7 +45,8 @@ func takeGateway(i *Import, docs []doc) {
 	}
 	for n, d := range policies {
 		refs := append(d.List("spec", "targetRefs"), d.List("spec", "targetRef")...)
-		several := d.Get("spec", "targetSelectors") != nil || len(refs) > 1 || len(refs) == 1 && refs[0].Say("kind") == "Gateway"
+		several := d.Get("spec", "targetSelectors") != nil || len(refs) > 1 || len(refs) == 1 && refs[0].Say("kind") == "Gateway" ||
+			slices.ContainsFunc(r.targets, func(t gatewayTarget) bool { return t.policy == n && t.apart > 1 })
 		set := r.holds(n)
 		limits := d.Get("spec", "rateLimit")
 		r.tellMerge(d, limits, len(policies) > 1)
@@ -61,7 +63,7 @@ func takeGateway(i *Import, docs []doc) {
 			}
 			for _, rule := range rules {
 				if rule.Say("shared") != "true" && several {
-					i.tell(d.place(limits), "each route counts for itself, unless a rule is shared; here they count together")
+					i.lose(d.place(limits), "each host and match of a route counts for itself, unless a rule is shared; here they count together")
 				}
 				i.gatewayRule(&p, d, rule, set, local)
 			}
@@ -124,6 +126,11 @@ func (r *gatewayReader) target(place, kind, name, section string, of int) {
 		switch {
 		case kind == "HTTPRoute" && route.Say("metadata", "name") == name:
 			sets = append(sets, r.httpRoute(route, section))
+			for _, rule := range route.List("spec", "rules") {
+				if section == "" || rule.Say("name") == section {
+					t.apart += max(1, len(rule.List("matches"))) * max(1, len(route.List("spec", "hostnames")))
+				}
+			}
 			for _, parent := range route.List("spec", "parentRefs") {
 				t.gates = append(t.gates, parent.Say("name"))
 			}
@@ -250,10 +257,9 @@ func (i *Import) gatewaySelector(d doc, s *policy.Tree) (set Set, words []string
 	if cidr := s.Get("sourceCIDR"); cidr != nil {
 		if prefix, err := parseNetwork(cmp.Or(cidr.Say("value"), cidr.Text)); err != nil {
 			i.lose(d.place(cidr), "sourceCIDR %s is not understood: it is taken to fit", cidr.Say("value"))
-		} else if prefix.Bits() > 0 {
-			set = within("network", networkText(prefix))
+		} else { // 0.0.0.0/0 fits IPv4 alone
+			set = inverted(within("network", networkText(prefix)), cidr)
 		}
-		set = inverted(set, cidr)
 		if cidr.Say("type") == "Distinct" {
 			words = append(words, "client")
 		}

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"shadow/internal/lazy"
 	"shadow/internal/policy"
 	"shadow/internal/request"
 	"shadow/limit"
@@ -27,6 +28,9 @@ func (r *envoyReader) services(docs []doc) {
 		} else if !r.asks(func(f envoyFilter) bool { return f.domain == domain }) {
 			r.lose(d.place(nil), "no filter here asks for the domain %s: its limits are left out", domain)
 			continue
+		}
+		if n := slices.IndexFunc(r.filters, func(f envoyFilter) bool { return f.domain == domain }); n >= 0 {
+			r.status = r.filters[n].status
 		}
 		found := map[*policy.Tree]bool{}
 		var actions []envoyAction
@@ -54,6 +58,30 @@ func (r *envoyReader) services(docs []doc) {
 		})
 	}
 	r.Policies = append(r.Policies, p)
+}
+
+// limitFilter fits filters that limit, and passingFilter those that answer no request.
+var (
+	limitFilter   = lazy.Regexp(`\bhttp\.(local_)?rate_?limit\b`)
+	passingFilter = lazy.Regexp(`(?i)\b(header_to_metadata|(de)?compressor|gzip|grpc_(stats|web|http1_bridge)|set_(metadata|filter_state)|tap|` +
+		`original_src|header_mutation|stateful_session|alternate_protocols_cache|on_demand|istio[._]\w+|peer_metadata|metadata_exchange)\b`)
+)
+
+// answering tells of filters that may answer requests before one behind them counts these.
+func (r *envoyReader) answering(d doc, filters []*policy.Tree) {
+	for n, f := range filters {
+		name := f.Say("name") + " " + f.Say("typed_config", "@type")
+		if f.Say("disabled") == "true" || passingFilter().MatchString(name) {
+			continue
+		}
+		kind := limitFilter().FindString(name) // those of one kind are judged in turn
+		for _, behind := range filters[n+1:] {
+			if of := limitFilter().FindString(behind.Say("name") + " " + behind.Say("typed_config", "@type")); of != "" && of != kind {
+				r.lose(d.place(f), "the filter %s may answer requests before limits behind it count them; here they count", f.Say("name"))
+				break
+			}
+		}
+	}
 }
 
 // asks reports whether some filter that asks the service fits, or none is here to tell.
@@ -177,7 +205,7 @@ func (r *envoyReader) window(p *Policy, d doc, at *policy.Tree, a envoyAction) {
 		r.tell(d.place(l), refusesNothing)
 	}
 	p.add(fmt.Sprintf("envoy:%s/%s", l.Say("requests_per_unit"), unit),
-		fmt.Sprintf("%s descriptor %s%s, refused with 429", d.place(l), at.Say("key"), dry), a.cases(Set{})...)
+		fmt.Sprintf("%s descriptor %s%s, refused with %s", d.place(l), at.Say("key"), dry, cmp.Or(r.status, "429")), a.cases(Set{})...)
 }
 
 // Envoy's local rate limit: buckets by descriptors.
@@ -228,6 +256,7 @@ func (r *envoyReader) anotherFilter(l envoyLocal, before []envoyLocal) {
 
 // filter adds the limits of a local filter.
 func (r *envoyReader) filter(p *Policy, l envoyLocal) {
+	r.status = l.at.Say("status", "code")
 	for _, key := range []string{"filter_enabled", "filter_enforced"} {
 		r.share(l, key)
 	}
@@ -323,7 +352,7 @@ func (r *envoyReader) bucket(p *Policy, d doc, b *policy.Tree, cases []keyCase, 
 		return
 	}
 	p.add(fmt.Sprintf("token:%s/%s,burst=%s", fill, limit.FormatPeriod(period), most),
-		fmt.Sprintf("%s token_bucket of %s, refused with 429", d.place(b), what), cases...)
+		fmt.Sprintf("%s token_bucket of %s, refused with %s", d.place(b), what, cmp.Or(r.status, "429")), cases...)
 }
 
 // cases returns what a descriptor counts by, and for which requests.

@@ -276,3 +276,51 @@ func (i *Import) unreadLimits() {
 		}
 	}
 }
+
+// Kong: Ingresses and HTTPRoutes name plugins. Source: Kong/kubernetes-ingress-controller, the annotations
+// konghq.com/plugins and konghq.com/methods, and paths that begin with /~.
+
+// kongNamed are the requests of the paths of Ingresses and of the HTTPRoutes that name plugins, by the name of these.
+func (i *Import) kongNamed(docs []doc) map[string]Set {
+	named, whole, of := map[string]Set{}, map[*policy.Tree]Set{}, map[*policy.Tree]*policy.Tree{}
+	var all []*policy.Tree
+	for _, d := range each(i.docs, "Ingress", "HTTPRoute", "Service", "KongConsumer", "KongConsumerGroup") {
+		notes := d.Get("metadata", "annotations")
+		plugins := notes.Get("konghq.com/plugins")
+		if d.Say("kind") == "HTTPRoute" && plugins != nil {
+			all, of[d.Tree], whole[d.Tree] = append(all, d.Tree), plugins, i.httpRoute(d, "")
+		} else if plugins != nil && d.Say("kind") != "Ingress" {
+			i.lose(d.place(plugins), "the plugins %s of a %s are not read here", plugins.Text, d.Say("kind"))
+		}
+		for _, rule := range d.List("spec", "rules") {
+			for _, path := range rule.List("http", "paths") {
+				set, _ := hostSet("", texts([]*policy.Tree{rule.Get("host")}))
+				set = set.and(within("method", upperAll(texts(notes.List("konghq.com/methods")))...))
+				expression, isRegexp := strings.CutPrefix(path.Say("path"), "/~")
+				switch kind := path.Say("pathType"); {
+				case isRegexp:
+					one, _ := textSet("regexp", "reg", []string{"^(?:" + expression + ")"}, false)
+					set = set.and(one)
+				case kind == "Exact":
+					set = set.and(exactly(path.Say("path")))
+				case kind == "Prefix":
+					set = set.and(segments(path.Say("path")))
+				default:
+					set = set.and(below(path.Say("path")))
+				}
+				all, of[path], whole[path] = append(all, path), plugins, set
+			}
+		}
+	}
+	own := ownSets(all, whole, func(path *policy.Tree) (kinds, length int) { return 0, len(path.Say("path")) })
+	for _, at := range all {
+		for _, name := range texts(of[at].List()) {
+			set, several := named[name]
+			if named[name] = own[at]; several {
+				named[name] = union(set, own[at])
+				i.lose("", "each route that the plugin %s is for counts for itself there, and all together here", name)
+			}
+		}
+	}
+	return named
+}

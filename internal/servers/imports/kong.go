@@ -67,9 +67,10 @@ type kongReader struct {
 
 func takeKong(i *Import, docs []doc) {
 	var all []plugged
+	named := i.kongNamed(docs)
 	for _, d := range docs {
 		if strings.HasPrefix(d.Say("kind"), "Kong") {
-			all = append(all, i.kongResource(d)...)
+			all = append(all, i.kongResource(d, named)...)
 			continue
 		}
 		r := kongReader{Import: i, d: d, sets: i.kongRoutes(d), places: map[string]Set{}, header: keyHeader(d)}
@@ -91,7 +92,7 @@ func takeKong(i *Import, docs []doc) {
 }
 
 // kongResource is the plugin of a resource of Kubernetes.
-func (i *Import) kongResource(d doc) []plugged {
+func (i *Import) kongResource(d doc, named map[string]Set) []plugged {
 	name := d.Say("metadata", "name")
 	if d.Say("disabled") == "true" {
 		i.tell(d.place(nil), "the plugin %s is disabled", name)
@@ -102,11 +103,16 @@ func (i *Import) kongResource(d doc) []plugged {
 			i.lose(d.place(from), "%s of the plugin %s is not read: what it sets is not known", key, name)
 		}
 	}
-	if d.Get("config") == nil {
+	if d.Get("config") == nil && kongOther().MatchString(d.Say("plugin")) {
 		return nil
 	}
-	i.tell(d.place(nil), "which routes the plugin %s is for stands elsewhere: it is judged on all requests", name)
-	return []plugged{{d: d, at: d.Get("config"), name: d.Say("plugin")}}
+	p := plugged{d: d, at: cmp.Or(d.Get("config"), d.Tree), name: d.Say("plugin")}
+	if set, ok := named[name]; ok {
+		p.set, p.rank = set, 2
+	} else if d.Say("metadata", "labels", "global") != "true" {
+		i.tell(d.place(nil), "which routes the plugin %s is for stands elsewhere: it is judged on all requests", name)
+	}
+	return []plugged{p}
 }
 
 // kongServices are the services that are not off, as if whose routes there were none.
@@ -379,6 +385,9 @@ func (i *Import) kongLimits(p *Policy, at plugged) {
 	config := at.at
 	if c := config.Get("config"); c != nil {
 		onlyKnown(i.lose, at.d, config, kongPlugin)
+		if of := plainTexts(config.List("protocols")); of != nil && !(slices.Contains(of, "http") && slices.Contains(of, "https")) {
+			i.lose(at.d.place(config.Get("protocols")), "protocols of a plugin are not read: it is judged whatever they are")
+		}
 		config = c
 	}
 	onlyKnown(i.lose, at.d, config, kongConfig)

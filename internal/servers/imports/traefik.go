@@ -115,7 +115,7 @@ func (c *traefikConfig) dynamic(d doc, contained bool) {
 }
 
 // traefikMiddlewares change requests or answers, and limit nothing.
-const traefikMiddlewares = "addprefix circuitbreaker compress contenttype encodedcharacters errors grpcweb headers passtlsclientcert " +
+const traefikMiddlewares = "addprefix compress contenttype encodedcharacters errors grpcweb headers passtlsclientcert " +
 	"replacepath* retry stripprefix*"
 
 // middleware takes down one that matters.
@@ -131,7 +131,7 @@ func (c *traefikConfig) middleware(name string, d doc) {
 			c.lose(place, "inFlightReq bounds how many requests are under way at once, which no limit here does")
 		case "plugin":
 			c.lose(place, "plugin %s is not read", strings.Join(part.Keys(), ", "))
-		case "ipallowlist", "ipwhitelist", "basicauth", "digestauth", "forwardauth", "redirectscheme", "redirectregex", "buffering":
+		case "ipallowlist", "ipwhitelist", "basicauth", "digestauth", "forwardauth", "redirectscheme", "redirectregex", "buffering", "circuitbreaker":
 			c.known[name] = fmt.Sprintf("%s (%s)", key, place)
 		default:
 			onlyKnown(c.tell, d, d.Tree, traefikMiddlewares)

@@ -334,7 +334,11 @@ func (c *vclCondition) compared(name, op, value string) (Set, bool) {
 		return Set{}, false
 	case name == "req.url":
 		if op != "~" || strings.ContainsAny(value, "$?") {
-			c.tell(c.place(c.at), "req.url has the query, which paths here have not")
+			note := c.tell
+			if strings.Contains(value, `\?`) { // which no path has
+				note = c.lose
+			}
+			note(c.place(c.at), "req.url has the query, which paths here have not")
 		}
 		return textSet("regexp", kind, []string{value}, false)
 	case name == "req.method" && kind == "":

@@ -76,7 +76,9 @@ func (p *parser) body(into *policy.Tree, depth int) {
 		for {
 			switch token := p.next(true); {
 			case token == "=" || token == ":":
-				into.Set(unquoted(name), p.value(depth))
+				if v := p.value(depth); v.Text != "null" { // as if it were not there
+					into.Set(unquoted(name), v)
+				}
 			case token == "{":
 				block := policy.NewTree(line)
 				block.Text = strings.Join(labels, " ")
