@@ -143,6 +143,10 @@ func TestConfigByteOrderMark(t *testing.T) {
 	if err == nil || !strings.HasPrefix(err.Error(), "shadow.yaml:1:1: unknown key \"policy\"") {
 		t.Errorf("a mistake behind it: %v", err)
 	}
+	_, err = ParseConfig("shadow.yaml", []byte("# one\r\n# two\r\npolicy: 1\r\n"))
+	if err == nil || !strings.HasPrefix(err.Error(), "shadow.yaml:3:1: unknown key \"policy\"") {
+		t.Errorf("a mistake behind comments of Windows: %v", err)
+	}
 }
 
 func TestPick(t *testing.T) {

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -42,6 +43,7 @@ func (d *document) parse(text []byte) node {
 		d.add(Problem{d.name, d.line(deep.Position.Line), deep.Position.Column, "nests too deep"})
 		return nil
 	}
+	text = bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")) // else the parser counts each line of comments twice
 	file, err := parser.ParseBytes(text, 0)
 	switch {
 	case err != nil:
