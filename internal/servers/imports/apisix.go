@@ -39,17 +39,26 @@ func apisixAlone(d doc) []*policy.Tree {
 // An apisixReader gathers plugins, each with the requests that it is run for.
 type apisixReader struct {
 	*Import
-	all []plugged
+	all     []plugged
+	configs map[string][]Set // of the routes that name a resource with plugins
 }
 
 // Of plugins of one name, that with the highest rank is run for a request. Those of everywhere are run besides.
 const everywhere, ofRoute, ofConfig, ofService = 4, 3, 2, 1
 
 func takeAPISIX(i *Import, docs []doc) {
-	r := apisixReader{Import: i}
+	r := apisixReader{Import: i, configs: map[string][]Set{}}
 	for _, d := range docs {
 		r.read(d)
 		r.resource(d)
+	}
+	for _, d := range docs {
+		if name := d.Say("metadata", "name"); d.Say("kind") == "ApisixPluginConfig" {
+			if r.configs[name] == nil {
+				r.lose(d.place(nil), "no route here names %s: its plugins are judged on all requests", name)
+			}
+			r.add(d, d.Get("spec", "plugins"), anyOf(r.configs[name]), ofConfig)
+		}
 	}
 	i.Policies = append(i.Policies, r.policy())
 }
@@ -120,12 +129,11 @@ func (r *apisixReader) resource(d doc) {
 	for _, route := range d.List("spec", "http") {
 		r.apisixVars(d, route.Get("match"))
 		r.add(d, route.Get("plugins"), own[route.Get("match")], ofRoute)
+		name := route.Say("plugin_config_name")
+		r.configs[name] = append(r.configs[name], own[route.Get("match")])
 	}
-	switch d.Say("kind") {
-	case "ApisixGlobalRule":
+	if d.Say("kind") == "ApisixGlobalRule" {
 		r.add(d, d.Get("spec", "plugins"), Set{}, everywhere)
-	case "ApisixPluginConfig":
-		r.add(d, d.Get("spec", "plugins"), Set{}, 0)
 	}
 }
 
@@ -189,7 +197,7 @@ func apisixRoute(r *policy.Tree, uri, uris string) Set {
 // apisixVars tells of conditions that are not read.
 func (i *Import) apisixVars(d doc, r *policy.Tree) {
 	onlyKnown(i.tell, d, r, apisixRouteWords)
-	for _, key := range []string{"vars", "exprs", "remote_addr", "remote_addrs", "remoteAddrs", "filter_func"} {
+	for _, key := range []string{"vars", "exprs", "remote_addr", "remote_addrs", "remoteAddrs", "filter_func", "script"} {
 		if part := r.Get(key); part != nil {
 			i.lose(d.place(part), "%s of a route are not read: it is taken to fit", key)
 		}
@@ -309,6 +317,9 @@ func (i *Import) apisixKeyed(at plugged, part *policy.Tree, text string) (all []
 	place, says := at.d.place(part), cmp.Or(part.Say("key"), "remote_addr")
 	var words []string
 	names := [][]string{{"", says}}
+	if kind := cmp.Or(config.Say("key_type"), "var"); !isRule && kind != "constant" && (kind == "var") == strings.Contains(says, "$") {
+		names[0][1], says = "remote_addr", "remote_addr" // no variable is called so
+	}
 	if found := apisixVariable().FindAllStringSubmatch(says, -1); !isRule && config.Say("key_type") == "constant" {
 		names = nil // one count of all requests, whatever its text
 	} else if found != nil || isRule {

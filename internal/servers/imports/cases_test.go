@@ -496,6 +496,10 @@ func TestNothingIsSilent(t *testing.T) {
 			"config: {minute: 5, limit_by: ip, policy: redis}\n---\n"
 		kongIngress = "kind: Ingress\nmetadata: {annotations: {konghq.com/plugins: 'few, jwt', konghq.com/methods: POST}}\n" +
 			"spec: {rules: [{host: a.example, http: {paths: [{path: /api, pathType: Prefix}]}}]}\n"
+		haproxy = "frontend f\n  mode http\n  stick-table type ipv6 size 1k expire 1m store http_req_rate(1m)\n  http-request track-sc0 src\n" +
+			"  http-request deny if { sc0_http_req_rate gt 9 }\n"
+		traefik = "http:\n  routers: {r: {rule: 'PathPrefix(`/a`)', middlewares: [l]}}\n  middlewares:\n    l: {rateLimit: {average: 5}}\n"
+		apisix  = "routes:\n- uri: /a\n  plugins:\n"
 		gateway = "apiVersion: gateway.envoyproxy.io/v1alpha1\nkind: BackendTrafficPolicy\nmetadata: {name: p}\nspec:\n" +
 			"  targetRefs: [{kind: HTTPRoute, name: r}]\n  rateLimit:\n    global:\n      rules: [{limit: {requests: 2, unit: Hour}}]\n" +
 			"---\nkind: HTTPRoute\nmetadata: {name: r}\nspec: {rules: [{backendRefs: []}], hostnames: [a.example, b.example]}\n"
@@ -517,6 +521,23 @@ func TestNothingIsSilent(t *testing.T) {
 			"kong.yaml:7: the plugin jwt may answer requests before a limit counts them",
 		},
 		{"kong.yml", "_format_version: '3.0'\nplugins:\n- name: rate-limiting\n  protocols: [https]\n  config: {minute: 5}\n", "NOT AS THERE: kong.yml:4: protocols of a plugin"},
+		{"h.cfg", haproxy + "  acl over sc0_http_req_rate gt 5\n  http-response return status 429 if over\n", "h.cfg:7: http-response return refuses when the answer is there"},
+		{"h.cfg", haproxy + "  tcp-response content close if { sc0_http_req_rate gt 6 }\n", "h.cfg:6: tcp-response content close refuses"},
+		{"h.cfg", haproxy + "  acl bad req.hdr(X-Bad) 1\n  http-request set-header X-Bad 1\n  use_backend b if bad\n", "h.cfg:7: set-header X-Bad is not read: what asks"},
+		{
+			"Caddyfile", "a.example {\n\tinvoke z\n}\n&(z) {\n\trate_limit {\n\t\tzone z {\n\t\t\tevents 5\n\t\t\twindow 1m\n\t\t}\n\t}\n}\n",
+			"limit: 'caddy:5/1m'\n",
+		},
+		{"r.toml", "[http.routers.r]\r\n  rule = 'Path(`/a`)'\r\n  middlewares = ['l']\r\n[http.middlewares.l.rateLimit]\r\n  average = 5\r\n", "match: {path: /a}\n"},
+		{"t.yml", "# one\r\n# two\r\n" + traefik, "# t.yml:6 middleware l of router r"},
+		{"t.yml", strings.Replace(traefik, "/a`", "/{id:[0-9]+}`", 1), "t.yml:2: no condition says PathPrefix(/{id:[0-9]+})"},
+		{"t.yml", strings.Replace(traefik, "{rule:", "{parentRefs: [p], rule:", 1), "t.yml:2: parentRefs of router r are not read"},
+		{"a.yaml", apisix + "    limit-req: {rate: 1, burst: 0, key: http_x_a, key_type: var_combination}\n", "limit: 'nginx:1r/s,burst=0'\n        match: {path: /a}\n"},
+		{"a.yaml", apisix + "    limit-req: {rate: 1, burst: 0, key: $http_x_a}\n", "limit: 'nginx:1r/s,burst=0'\n        match: {path: /a}\n"},
+		{
+			"a.yaml", "kind: ApisixPluginConfig\nmetadata: {name: c}\nspec: {plugins: [{name: limit-req, config: {rate: 1, burst: 0, key: remote_addr}}]}\n---\n" +
+				"kind: ApisixRoute\nspec: {http: [{match: {paths: [/a]}, plugin_config_name: c}, {match: {paths: [/b]}}]}\n", "match: {path: /a}\n",
+		},
 		{
 			"url.vcl", "sub vcl_recv {\n  if (req.url ~ \"\\?page=\" && vsthrottle.is_denied(client.ip, 5, 1s)) { return (synth(429)); }\n}\n",
 			"NOT AS THERE: url.vcl:2: req.url has the query",

@@ -109,6 +109,8 @@ var (
 	setVarRule = lazy.Regexp(`^set-var\(([\w.]+)\)$`)
 	constant   = lazy.Regexp(`^(str|int|bool)\(`)
 	counted    = lazy.Regexp(`_(rate|cur|cnt)\b`)
+	answering  = lazy.Regexp(`^(http-response (deny|return|redirect|silent-drop)|tcp-response content (reject|close|silent-drop))`)
+	headerRule = lazy.Regexp(`^(set|add|del|replace)-(header|value)$`)
 	setAnyVar  = lazy.Regexp(`^set-var(?:-fmt)?\(([\w.]+)`)
 )
 
@@ -172,8 +174,8 @@ func (x *sectionReader) read(n int, rule haproxycfg.Rule) {
 	switch text := strings.Join(rule.Words, " "); {
 	case rule.Words[0] == "rate-limit":
 		x.lose(x.place(rule), "%s bounds connections, which no limit here does", text)
-	case strings.HasPrefix(text, "http-response deny") && counted().MatchString(text):
-		x.lose(x.place(rule), "http-response deny refuses when the answer is there, which no limit here does")
+	case answering().MatchString(text) && counted().MatchString(x.spelled(rule)):
+		x.lose(x.place(rule), "%s refuses when the answer is there, which no limit here does", answering().FindString(text))
 	}
 	words := rule.Judging()
 	if words == nil {
@@ -198,6 +200,8 @@ func (x *sectionReader) read(n int, rule haproxycfg.Rule) {
 		}
 		x.counted[number] = [2]int{first[0], n}
 		x.counts[number] = set
+	case headerRule().MatchString(verb) && len(words) > 2:
+		x.headerMade(rule, words)
 	case setAnyVar().MatchString(verb) && len(words) > 2:
 		x.setVar(x.s, rule, words, x.open)
 	case strings.HasPrefix(verb, "lua."):

@@ -39,6 +39,31 @@ var (
 	maskSample = lazy.Regexp(`ipmask\((\d+)(?:,(\d+))?\)`)
 )
 
+// spelled returns the words of a rule, and behind them those of the acls that it names.
+func (x *sectionReader) spelled(rule haproxycfg.Rule) string {
+	all := rule.Words
+	for _, acl := range x.s.Rules {
+		if acl.Words[0] == "acl" && len(acl.Words) > 2 &&
+			slices.ContainsFunc(rule.Words, func(word string) bool { return strings.TrimPrefix(word, "!") == acl.Words[1] }) {
+			all = slices.Concat(all, acl.Words[2:])
+		}
+	}
+	return strings.Join(all, " ")
+}
+
+// headerMade tells of a rule that changes a header by which a rule behind it judges.
+func (x *sectionReader) headerMade(rule haproxycfg.Rule, words []string) {
+	asked := regexp.MustCompile(`(?i)hdr\w*\(` + regexp.QuoteMeta(words[2]) + `[,)]`)
+	for _, behind := range x.s.Rules {
+		next := append(behind.Judging(), "", "")
+		judges := behind.Words[0] == "use_backend" || next[1] != "" && next[1] != "capture" && !headerRule().MatchString(next[1])
+		if behind.Line > rule.Line && judges && asked.MatchString(x.spelled(behind)) {
+			x.lose(x.place(rule), "%s %s is not read: what asks for the header behind it is judged by what is logged", words[1], words[2])
+			return
+		}
+	}
+}
+
 // condition reads what stands behind if or unless: the requests that it fits, as far as they alone say so, and for each
 // way in which a rate is asked for, that rate with its requests.
 func (r *haproxyReader) condition(s *haproxySection, rule haproxycfg.Rule, words []string) (set Set, rates []rateTerm) {

@@ -172,7 +172,8 @@ var documentEnding = lazy.Regexp(`(?i)\.(ya?ml|json)$`)
 // Add reads a configuration whose text is that of a file; it may name others. from "" is found by looking. Documents
 // are only taken in by Done, as they may belong together.
 func (i *Import) Add(file string, text []byte, from string) error {
-	return i.add(file, file, bytes.TrimPrefix(text, []byte("\ufeff")), from) // with which editors of Windows begin texts
+	text = bytes.TrimPrefix(text, []byte("\ufeff")) // with which editors of Windows begin texts, and how they end lines
+	return i.add(file, file, bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")), from)
 }
 
 // add reads a configuration that has a name of its own, as a part of a file may have.

@@ -104,6 +104,9 @@ func (c *traefikConfig) dynamic(d doc, contained bool) {
 		at := routers.Get(name)
 		onlyKnown(c.tell, d, at, "rule rulesyntax priority middlewares entrypoints service tls observability parentrefs")
 		r := traefikRouter{name: name, rule: field(at, "rule").Say(), at: d.place(at)}
+		if parents := field(at, "parentRefs"); parents != nil {
+			c.lose(d.place(parents), "parentRefs of router %s are not read: it is judged as if it had no parents", name)
+		}
 		if r.ruleless = contained && r.rule == ""; r.rule == "" && !contained {
 			c.tell(r.at, "router %s has no rule here: it is taken to get all requests", name)
 		}

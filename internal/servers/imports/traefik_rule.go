@@ -71,6 +71,9 @@ func ruleSet(name string, values []string) (set Set, known bool, err error) {
 	case "Method":
 		set, known = within("method", values...), true
 	case "Path", "PathPrefix":
+		if strings.Contains(strings.Join(values, ""), "{") { // an expression, by the syntax of v2
+			return Set{}, false, nil
+		}
 		set, known = textSet("regexp", map[string]string{"PathPrefix": "beg"}[name], values, false)
 	case "PathRegexp":
 		for _, v := range values {

@@ -157,6 +157,11 @@ func (r *Reader) expand(blocks []*Block, args []string, depth int) (all []*Block
 	if blocks != nil {
 		all = []*Block{} // a block may be empty
 	}
+	for _, raw := range blocks { // a route may stand behind what invokes it
+		if raw.Inner != nil && strings.HasPrefix(raw.Name(), "&(") {
+			r.snippets[raw.Name()] = raw
+		}
+	}
 	for _, raw := range blocks {
 		b := &Block{filled(raw.Words, args), nil, raw.Place, raw.file}
 		if r.made++; r.made > mostBlocks || depth > mostImports {
@@ -165,7 +170,10 @@ func (r *Reader) expand(blocks []*Block, args []string, depth int) (all []*Block
 		name, last := b.Name(), b.Words[max(0, len(b.Words)-1):]
 		inner, imported := raw.Inner, args
 		switch {
-		case raw.Inner != nil && (strings.HasPrefix(name, "(") || strings.HasPrefix(name, "&(")):
+		case raw.Inner != nil && strings.HasPrefix(name, "&("):
+			all = append(all, raw)
+			continue
+		case raw.Inner != nil && strings.HasPrefix(name, "("):
 			b.Inner, r.snippets[name] = raw.Inner, b
 			all = append(all, b)
 			continue
