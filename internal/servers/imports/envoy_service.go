@@ -69,16 +69,19 @@ var (
 
 // answering tells of filters that may answer requests before one behind them counts these.
 func (r *envoyReader) answering(d doc, filters []*policy.Tree) {
+	name := func(f *policy.Tree) string { return f.Say("name") + " " + f.Say("typed_config", "@type") }
+	last := map[string]int{} // of each kind
 	for n, f := range filters {
-		name := f.Say("name") + " " + f.Say("typed_config", "@type")
-		if f.Say("disabled") == "true" || passingFilter().MatchString(name) {
+		last[limitFilter().FindString(name(f))] = n
+	}
+	delete(last, "")
+	for n, f := range filters {
+		if f.Say("disabled") == "true" || passingFilter().MatchString(name(f)) {
 			continue
 		}
-		kind := limitFilter().FindString(name) // those of one kind are judged in turn
-		for _, behind := range filters[n+1:] {
-			if of := limitFilter().FindString(behind.Say("name") + " " + behind.Say("typed_config", "@type")); of != "" && of != kind {
+		for kind, at := range last { // those of one kind are judged in turn
+			if at > n && kind != limitFilter().FindString(name(f)) {
 				r.lose(d.place(f), "the filter %s may answer requests before limits behind it count them; here they count", f.Say("name"))
-				break
 			}
 		}
 	}

@@ -134,11 +134,12 @@ type sectionReader struct {
 	refusals, marks, bans []refusal
 	left, open            Set // that no rule has ended, and that none has allowed
 	begin                 int // where rules of requests begin
+	headers               map[string]int
 }
 
 func (r *haproxyReader) readSection(p *Policy, s *haproxySection) {
 	s.counters, s.taken = map[string][]tracked{}, map[string]Set{}
-	x := sectionReader{haproxyReader: r, s: s, counters: s.counters, taken: s.taken, counts: map[string]Set{}, counted: map[string][2]int{}}
+	x := sectionReader{haproxyReader: r, s: s, counters: s.counters, taken: s.taken, counts: map[string]Set{}, counted: map[string][2]int{}, headers: s.headersAsked()}
 	if x.plainTCP() {
 		return
 	}
@@ -201,7 +202,9 @@ func (x *sectionReader) read(n int, rule haproxycfg.Rule) {
 		x.counted[number] = [2]int{first[0], n}
 		x.counts[number] = set
 	case headerRule().MatchString(verb) && len(words) > 2:
-		x.headerMade(rule, words)
+		if x.headers[strings.ToLower(words[2])] > rule.Line {
+			x.lose(x.place(rule), "%s %s is not read: what asks for the header behind it is judged by what is logged", verb, words[2])
+		}
 	case setAnyVar().MatchString(verb) && len(words) > 2:
 		x.setVar(x.s, rule, words, x.open)
 	case strings.HasPrefix(verb, "lua."):

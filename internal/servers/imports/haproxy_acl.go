@@ -51,17 +51,33 @@ func (x *sectionReader) spelled(rule haproxycfg.Rule) string {
 	return strings.Join(all, " ")
 }
 
-// headerMade tells of a rule that changes a header by which a rule behind it judges.
-func (x *sectionReader) headerMade(rule haproxycfg.Rule, words []string) {
-	asked := regexp.MustCompile(`(?i)hdr\w*\(` + regexp.QuoteMeta(words[2]) + `[,)]`)
-	for _, behind := range x.s.Rules {
-		next := append(behind.Judging(), "", "")
-		judges := behind.Words[0] == "use_backend" || next[1] != "" && next[1] != "capture" && !headerRule().MatchString(next[1])
-		if behind.Line > rule.Line && judges && asked.MatchString(x.spelled(behind)) {
-			x.lose(x.place(rule), "%s %s is not read: what asks for the header behind it is judged by what is logged", words[1], words[2])
-			return
+// headersAsked returns the last line at which rules of a section judge by each header, also by an acl.
+func (s *haproxySection) headersAsked() map[string]int {
+	of, asked := map[string][]string{}, map[string]int{}
+	for _, r := range s.Rules {
+		if r.Words[0] == "acl" && len(r.Words) > 2 {
+			of[r.Words[1]] = append(of[r.Words[1]], headersIn(strings.Join(r.Words[2:], " "))...)
 		}
 	}
+	for _, r := range s.Rules {
+		verb := append(slices.Clip(r.Judging()), "", "")[1]
+		if r.Words[0] != "use_backend" && (verb == "" || verb == "capture" || headerRule().MatchString(verb)) {
+			continue
+		}
+		for _, word := range r.Words {
+			for _, name := range append(headersIn(word), of[strings.TrimPrefix(word, "!")]...) {
+				asked[name] = max(asked[name], r.Line)
+			}
+		}
+	}
+	return asked
+}
+
+var askedHeader = lazy.Regexp(`hdr\w*\(([^,)]+)`)
+
+// headersIn are the headers that samples ask for.
+func headersIn(text string) []string {
+	return mapped(askedHeader().FindAllStringSubmatch(strings.ToLower(text), -1), func(m []string) string { return m[1] })
 }
 
 // condition reads what stands behind if or unless: the requests that it fits, as far as they alone say so, and for each
