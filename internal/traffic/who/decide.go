@@ -147,14 +147,14 @@ func (c *Census) ask(client int32) answer {
 	if c.callsBack(r) {
 		return since(Undecided, "only sends to %s, as services do that the site works with", c.observer.Tables.Actions.Name(int32(r.form.value)))
 	}
-	if 3*r.tries[accepted] >= max(1, r.steps) { // beside a challenge or two for each
-		return since(Undecided, "its agents are no browsers, and it has the right password of a user")
-	}
 	if c.proves(r) {
 		return since(Undecided, "only asks for what shows whose site it is, as those do who give it certificates")
 	}
 	if polls := r.polls(); polls != "" {
 		return since(Program, polls)
+	}
+	if 3*r.tries[accepted] >= max(1, r.steps) { // beside a challenge or two for each
+		return since(Program, "has the right password of a user: a customer?")
 	}
 	return since(Program, "its agents are no browsers")
 }

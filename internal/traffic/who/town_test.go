@@ -594,7 +594,7 @@ func TestWhoTheClientsAre(t *testing.T) {
 				as(at, "198.51.100.6", "PROPFIND /dav/", 1, []int{401, 207}[i/699], sync) // which succeeds
 			}
 			for i := range 6 {
-				w.is(fmt.Sprintf("198.51.100.%d", i+1), []Identity{Undecided, Undecided, Undecided, Attacker, Attacker, Attacker}[i])
+				w.is(fmt.Sprintf("198.51.100.%d", i+1), []Identity{Undecided, Program, Undecided, Attacker, Attacker, Attacker}[i])
 			}
 		},
 		"guessing by an app from 200 addresses": func(w *town) {
