@@ -24,11 +24,12 @@ import (
 //
 // docs/evidence.md has all rules, and says where the thresholds come from.
 const (
-	mostOfOne   = 4  // a quarter of the network's requests: an address that sends more is judged by itself
-	evenFrom    = 5  // requests of each address, on average
-	unevenFrom  = 2  // likewise
-	evenPercent = 58 // of that average, by which the numbers of people's requests vary at least
-	nearlyAll   = 90 // percent of a network's requests: the narrower networks within it that send those are named
+	mostOfOne   = 4   // a quarter of the network's requests: an address that sends more is judged by itself
+	evenFrom    = 5   // requests of each address, on average
+	unevenFrom  = 2   // likewise
+	manyDevices = 100 // addresses of one /64
+	evenPercent = 58  // of that average, by which the numbers of people's requests vary at least
+	nearlyAll   = 90  // percent of a network's requests: the narrower networks within it that send those are named
 )
 
 // prefixes holds the lengths of the networks' prefixes, the narrowest network first.
@@ -235,6 +236,9 @@ func (g *Network) looksLike(others *deeds) Whole {
 	}
 	if moreOften(g.errors, g.steps, 50, others.errors, others.steps) {
 		sign("%s of the answers are errors", percent(g.errors, g.steps))
+	}
+	if g.Key == "client/64" && size >= manyDevices && g.requests <= unevenFrom*size {
+		sign("%d addresses where a home has a few devices", size)
 	}
 	g.sure = len(g.Signs) > 0
 	if !g.peopleVary() && 20*g.referred < g.steps && others.referred > 0 && 5*others.referred >= others.steps {

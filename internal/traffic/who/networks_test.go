@@ -128,6 +128,9 @@ func TestNetworks(t *testing.T) {
 		"a /48": {build: func(w *town) {
 			w.bot(300, numbered("2001:db8:7:%x::1"), 120, "GET /shop/%d", 200, false)
 		}, names: []string{"2001:db8:7::/48"}, key: "client/48"},
+		"a /64 each of whose addresses sends a request": {build: func(w *town) {
+			w.bot(700, numbered("2001:db8:7:1::%x"), 7200, "GET /shop/%d", 200, true)
+		}, names: []string{"2001:db8:7:1::/64"}, key: "client/64", sign: "700 addresses where a home has a few devices"},
 		"a system of networks": {build: func(w *town) {
 			w.bot(300, anywhere(w), 300, "GET /shop/%d", 200, false)
 		}, names: []string{"AS64500 Bullet Proof"}, key: "asn"},
