@@ -59,7 +59,7 @@ func (s *Report) whatText(a *Answer) string {
 // briefFacts say what to know before pasting, and what the limit does, if there is one.
 func (s *Answer) briefFacts(width int) (f document.Facts) {
 	v := s.Verdict
-	f.Add("first", cmp.Or(s.heavyText(), s.ownText()))
+	f.Add("first", cmp.Or(s.heavyText(), s.ownText(), s.lossText()))
 	f.Add("better", s.betterText())
 	if v.Limit == nil {
 		return f

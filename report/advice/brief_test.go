@@ -231,6 +231,16 @@ func TestHeadlineOfDryRun(t *testing.T) {
 	}
 }
 
+// Search engines that would lose a tenth of their requests are asked about, unless they are protected.
+func TestSearchEnginesLose(t *testing.T) {
+	for refused, want := range map[int64]bool{9: false, 10: true} {
+		a := &Answer{Verdict: &Verdict{Search: []suggest.CrawlerHit{{Name: "Googlebot", Requests: 100, Refused: refused}}}, Advice: deployed()}
+		if got := a.lossText(); (got != "") != want {
+			t.Errorf("%d of 100 refused: %q", refused, got)
+		}
+	}
+}
+
 // What too few clients show is called unsure on the screen and on the page alike.
 func TestUnsure(t *testing.T) {
 	a := &Answer{Verdict: &Verdict{Verdict: "ceiling"}, Advice: deployed()}

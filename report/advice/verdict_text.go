@@ -201,6 +201,16 @@ func (s *Answer) ownText() string {
 	return "are the programs it refuses yours, or your customers'? None of them attacks or hides: --exclude what may go on"
 }
 
+// lossText asks whether search engines may lose a tenth of their requests; "" where they do not, or are protected.
+func (s *Answer) lossText() string {
+	requests, refused := s.Verdict.searches()
+	if refused == 0 || 10*refused < requests || s.Advice.Protected()&(1<<who.Search) != 0 {
+		return ""
+	}
+	return fmt.Sprintf("may search engines lose %s of their requests? --protect search=100%%, beside --protect browsers=99.9%%, spares them",
+		format.Percentage(format.PercentOf(refused, requests)))
+}
+
 // peopleText says what a limit does to clients to protect.
 func (s *Answer) peopleText() string {
 	v, w, hit := s.Verdict, s.Advice.Whole, &s.Advice.Answer.Whole.Hit
@@ -328,15 +338,22 @@ func (e *Exempt) text(pasted bool) string {
 // searchNamed is the most search engines that are named.
 const searchNamed = 3
 
+// searches returns how many requests search engines sent, and how many of these are refused.
+func (v *Verdict) searches() (requests, refused int64) {
+	for _, c := range v.Search {
+		requests, refused = requests+c.Requests, refused+c.Refused
+	}
+	return requests, refused
+}
+
 // searchText says what happens to search engines.
 func (v *Verdict) searchText() string {
 	if len(v.Search) == 0 {
 		return ""
 	}
 	var names []string
-	requests, refused := int64(0), int64(0)
+	requests, refused := v.searches()
 	for _, c := range v.Search {
-		requests, refused = requests+c.Requests, refused+c.Refused
 		name := c.Name
 		if c.Refused > 0 {
 			name += fmt.Sprintf(" (%s of %s)", format.Thousands(c.Refused), format.Thousands(c.Requests))
