@@ -76,8 +76,9 @@ type Census struct {
 	observer *Observer
 	baseline evidence.SiteBaseline
 	hosts    [][]byte
-	nameless bool            // hardly a request has an agent
-	programs bool            // programs send more than browsers: what they ask for is often not there
+	nameless bool // hardly a request has an agent
+	programs bool // programs send more than browsers: what they ask for is often not there
+	crowds   map[habit]*crowd
 	beats    map[uint16]int  // by action: clients that ask for it alone at fixed times, by the word of none that they are monitors
 	missing  int32           // the client of requests that have none, who may be many; −1: there is none
 	swarm    map[int32]int32 // by client: the index of its swarm
@@ -94,7 +95,7 @@ func (o *Observer) Identify(hosts [][]byte) *Census {
 	c := &Census{
 		Identities: make(Identities, o.records.Len()), Owners: map[network.Owner]Whole{},
 		observer: o, hosts: hosts, swarm: map[int32]int32{}, network: map[int32]int32{}, missing: -1,
-		beats: map[uint16]int{},
+		beats: map[uint16]int{}, crowds: map[habit]*crowd{},
 	}
 	if id, known := o.Tables.Clients.Find([]byte("-")); known {
 		c.missing = id
@@ -116,6 +117,7 @@ func (o *Observer) Identify(hosts [][]byte) *Census {
 	}
 	c.programs = programs > browsers
 	c.nameless = o.total > 0 && 100*nameless >= 99*o.total
+	c.findCrowds()
 	for id := range c.Identities {
 		c.Identities[id] = c.ask(int32(id)).identity
 	}
@@ -276,8 +278,7 @@ func isAttacker(c *Census, client int32, r *record) answer {
 		}
 		return since(Attacker, "%v of %v passwords were wrong", wrong, wrong+right+r.tries[accepted])
 	case c.programs && !r.is(r.classes[request.Browser]+r.nameless, 50): // of a mirror, an API
-	case r.errors-r.denials >= leastRequests && 2*(r.errors-r.denials) >= r.answered() && some(r.failed) >= leastRequests &&
-		!browses && !c.follows(client) && !c.seeksPackages(r):
+	case r.fails() && some(r.failed) >= leastRequests && !browses && !c.follows(client) && !c.seeksPackages(r) && !c.isUsual(client, r):
 		return since(Attacker, "%v of %v steps failed, on %v targets or more", r.errors-r.denials, r.answered(), some(r.failed))
 	}
 	return answer{}
@@ -380,6 +381,10 @@ func isBrowser(c *Census, client int32, r *record) answer {
 		a.Votes[evidence.RobotsSignal] = evidence.Abstain
 	}
 	c.excuse(r, e, &a)
+	usual := c.isUsual(client, r)
+	if usual {
+		a.Votes[evidence.AssetsSignal], a.Votes[evidence.RefererSignal] = evidence.Abstain, evidence.Abstain
+	}
 	if e.Views == 0 && e.Steps >= manySteps && some(r.pages) >= manyPages && a.Votes[evidence.RefererSignal] == evidence.VoteHuman {
 		a.Votes[evidence.RefererSignal] = evidence.VoteBot // a browser shows the page that so many others come from
 	}
@@ -405,6 +410,8 @@ func isBrowser(c *Census, client int32, r *record) answer {
 		return answer{Disguised, reasons}
 	case n[evidence.VoteHuman] >= 2 && n[evidence.VoteBot] == 0:
 		return answer{Person, reasons}
+	case usual:
+		return since(Undecided, "does what %v addresses do that have other agents", c.crowds[c.habit(client, r)].count)
 	}
 	return answer{Undecided, reasons}
 }

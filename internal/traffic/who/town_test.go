@@ -686,6 +686,82 @@ func TestWhoTheClientsAre(t *testing.T) {
 			}
 			w.is("198.51.100.9", Disguised)
 		},
+		"users of an extension, and scrapers": func(w *town) {
+			w.people(100)
+			for i := range 69 {
+				client, agent, at := fmt.Sprintf("198.%d.100.7", i), w.browser(), w.anytime()
+				path, n := "/ext/price?sku=", 10+w.IntN(20)*w.IntN(20)
+				if w.is(client, Undecided); i >= 60 {
+					path, n = "/stock/price?sku=", 200
+					w.is(client, Disguised) // as they are few
+				} else if i == 0 {
+					n = 4000
+					w.is(client, Disguised) // as it is greedy
+				}
+				for range n {
+					at += w.seconds(9 * w.ExpFloat64())
+					w.hit(at, client, fmt.Sprintf("GET %s%d", path, w.IntN(900)), 200, "-", agent)
+				}
+			}
+		},
+		"users of a shell that browsers keep, and scrapers": func(w *town) {
+			w.people(100)
+			for i := range 69 {
+				client, agent, at := fmt.Sprintf("198.%d.100.7", i), w.browser(), w.anytime()
+				for range 10 + w.IntN(6)*w.IntN(6) {
+					for range 30 {
+						at += w.seconds(w.Float64())
+						w.hit(at, client, fmt.Sprintf("GET /api/%d", w.IntN(900)), 200, fmt.Sprintf("%s/shop/%d", host, i), agent)
+					}
+				}
+				w.is(client, Undecided)
+			}
+		},
+		"scrapers that name pages that they never showed": func(w *town) {
+			w.people(100)
+			for i := range 90 {
+				client, agent, at := fmt.Sprintf("198.%d.100.7", i), w.browser(), w.anytime()
+				if w.is(client, Disguised); i >= 8 && i < 50 {
+					continue // so that there are few, and 40 that send as much as each other
+				}
+				for range 400 {
+					at += w.seconds(w.Float64())
+					w.hit(at, client, fmt.Sprintf("GET /api/%d", w.IntN(900)), 200, fmt.Sprintf("%s/shop/%d", host, i), agent)
+				}
+			}
+		},
+		"readers of dead links, and scanners": func(w *town) {
+			w.people(100)
+			for i := range 80 {
+				client, agent, at := fmt.Sprintf("198.%d.100.7", i), w.browser(), w.anytime()
+				path, of := "/letter/", 30
+				if w.is(client, Undecided); i >= 50 {
+					path, of = "/missing/", 90000
+					w.is(client, Attacker, Disguised)
+				}
+				for range 7 {
+					at += w.seconds(9 * w.Float64())
+					w.hit(at, client, fmt.Sprintf("GET %s%d", path, w.IntN(of)), 404, "-", agent)
+				}
+			}
+		},
+		"users of an old app, and scanners": func(w *town) {
+			w.people(100)
+			for i := range 100 {
+				client, agent, at := fmt.Sprintf("198.%d.100.7", i), "okhttp/3.12.1", w.anytime()
+				for k := range 20 {
+					at += w.seconds(9 * w.Float64())
+					if w.is(client, Program); i < 50 {
+						w.hit(at, client, fmt.Sprintf("GET /api/v1/items/%d", w.IntN(99)), []int{404, 404, 200}[w.IntN(3)], "-", agent)
+					} else {
+						w.hit(at, client, fmt.Sprintf("GET /api/v2/items/%d", w.IntN(9000)), 404, "-", agent)
+						w.hit(at, client, "GET /", 200, "-", agent)
+						w.hit(at, client, fmt.Sprintf("GET /%c%c.php", 'a'+k, 'a'+i%20), 404, "-", agent)
+						w.is(client, Attacker)
+					}
+				}
+			}
+		},
 		"what pages of other sites send": func(w *town) {
 			w.people(100)
 			for i := range 90 {
