@@ -268,15 +268,15 @@ func isAttacker(c *Census, client int32, r *record) answer {
 	case r.probes >= leastRequests && !browses, r.steps >= leastRequests && 2*r.probes >= r.steps && (!browses || 2*r.errors >= r.steps):
 		return since(Attacker, "%v of %v steps are those of a scanner", r.probes, r.steps)
 	case 2*r.refused > r.steps && r.answered() < leastAnswered: // few answers are no sign
-	case guesses >= leastWrong && 5*int64(right+r.tries[accepted]) < guesses && 3*tries >= int64(r.answered()) &&
-		(!browses || right == 0 && wrong-r.tries[rejected] >= neverTyped) && !c.mistypes(client, r) && !c.syncs(r):
+	case guesses >= leastWrong && 5*int64(right) < guesses && 3*tries >= int64(r.answered()) &&
+		(!browses || right == 0 && wrong-r.rejections() >= neverTyped) && !c.mistypes(client, r) && !c.syncs(r):
 		if wrong == 0 {
 			return since(Attacker, "tried passwords %v times; the answers do not tell which were wrong", tries)
 		}
 		if r.retries() {
 			return since(Undecided, "sends a wrong password of one user every %v s, as a device with an old one", r.rhythm.every)
 		}
-		return since(Attacker, "%v of %v passwords were wrong", wrong, wrong+right+r.tries[accepted])
+		return since(Attacker, "%v of %v passwords were wrong", wrong, wrong+right)
 	case c.programs && !r.is(r.classes[request.Browser]+r.nameless, 50): // of a mirror, an API
 	case r.fails() && some(r.failed) >= leastRequests && !browses && !c.follows(client) && !c.seeksPackages(r) && !c.isUsual(client, r):
 		return since(Attacker, "%v of %v steps failed, on %v targets or more", r.errors-r.denials, r.answered(), some(r.failed))
@@ -353,7 +353,7 @@ func (c *Census) isClock(e *evidence.Summary) bool {
 
 // excuse takes back votes against what something else explains.
 func (c *Census) excuse(r *record, e *evidence.Summary, a *evidence.Assessment) {
-	if c.observer.agents[r.agent.value].app || 2*r.tries[accepted] >= max(1, r.steps) { // it may ask for data alone, by a timer
+	if c.observer.agents[r.agent.value].app { // it may ask for data alone, by a timer
 		for _, s := range []evidence.Signal{evidence.AssetsSignal, evidence.RefererSignal, evidence.AgentsSignal, evidence.RhythmSignal} {
 			if a.Votes[s] >= evidence.VoteBot {
 				a.Votes[s] = evidence.Abstain
@@ -406,6 +406,8 @@ func isBrowser(c *Census, client int32, r *record) answer {
 		return answer{Person, reasons}
 	case r.rhythm.every >= renews && r.polls() != "":
 		return since(Undecided, r.polls())
+	case n[evidence.Conclusive] == 0 && r.tries[rejected] > 0 && 2*r.tries[accepted] >= r.steps:
+		return since(Undecided, "%v of its passwords were right", r.tries[accepted])
 	case n[evidence.Conclusive] > 0 || n[evidence.VoteBot] >= 2 && n[evidence.VoteBot] > n[evidence.VoteHuman]:
 		return answer{Disguised, reasons}
 	case n[evidence.VoteHuman] >= 2 && n[evidence.VoteBot] == 0:

@@ -44,11 +44,25 @@ func (l *Logins) tell() bool { return l.isSome(denied) || l.isSome(answered) && 
 func (l *Logins) of(r *record) (wrong, right, open uint32) {
 	switch {
 	case l.isSome(denied):
-		return r.tries[denied] + r.tries[rejected], r.tries[answered] + r.tries[moved], r.tries[ambiguous]
+		wrong, right, open = r.tries[denied], r.tries[answered]+r.tries[moved], r.tries[ambiguous]
 	case l.isSome(answered) && l.isSome(moved):
-		return r.tries[answered] + r.tries[rejected], r.tries[moved], r.tries[ambiguous]
+		wrong, right, open = r.tries[answered], r.tries[moved], r.tries[ambiguous]
+	default:
+		open = r.tried() - r.tries[rejected]
 	}
-	return r.tries[rejected], 0, r.tried() - r.tries[rejected]
+	if n := r.rejections(); n > 0 {
+		wrong, right = wrong+n, right+r.tries[accepted]
+	}
+	return wrong, right, open
+}
+
+// rejections returns how many passwords were rejected, none of a client that has right ones as well: it is asked for one first,
+// or one of its devices has an old one. Where logs have something else in place of users, only these tries are lost.
+func (r *record) rejections() uint32 {
+	if 5*r.tries[accepted] >= r.tries[rejected] {
+		return 0
+	}
+	return r.tries[rejected]
 }
 
 // retries reports whether a client sends the password of one user again and again, by a clock, as devices do that have an old

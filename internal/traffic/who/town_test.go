@@ -592,9 +592,11 @@ func TestWhoTheClientsAre(t *testing.T) {
 				as(at, "198.51.100.4", "PROPFIND /dav/", i, 401, sync)                    // for many users
 				as(at/30, "198.51.100.5", "PROPFIND /dav/", 1, 401, sync)                 // quickly
 				as(at, "198.51.100.6", "PROPFIND /dav/", 1, []int{401, 207}[i/699], sync) // which succeeds
+				as(at, "198.51.100.7", "GET /login", 1, 200, curl)                        // where the log has something else
+				as(at, "198.51.100.7", "POST /login", 1, 401, curl)
 			}
-			for i := range 6 {
-				w.is(fmt.Sprintf("198.51.100.%d", i+1), []Identity{Undecided, Program, Undecided, Attacker, Attacker, Attacker}[i])
+			for i := range 7 {
+				w.is(fmt.Sprintf("198.51.100.%d", i+1), []Identity{Undecided, Program, Undecided, Attacker, Attacker, Attacker, Attacker}[i])
 			}
 		},
 		"guessing by an app from 200 addresses": func(w *town) {
