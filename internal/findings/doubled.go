@@ -55,7 +55,7 @@ func (l *doubled) take(b *traffic.Batch, _, to int) {
 		l.recent = make([]meeting, 1<<10)
 	}
 	l.sorted.Each(func(client, row int32, at limit.Time) {
-		page, status, source := b.Clues[row].Page, uint16(b.Status[row]), b.Source[row]
+		page, status, source := b.Clues[row].Page, b.Status[row], b.Source[row]
 		if page == 0 {
 			return
 		}

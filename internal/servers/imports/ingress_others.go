@@ -281,7 +281,7 @@ func (i *Import) unreadLimits() {
 // konghq.com/plugins and konghq.com/methods, and paths that begin with /~.
 
 // kongNamed are the requests of the paths of Ingresses and of the HTTPRoutes that name plugins, by the name of these.
-func (i *Import) kongNamed(docs []doc) map[string]Set {
+func (i *Import) kongNamed() map[string]Set {
 	named, whole, of := map[string]Set{}, map[*policy.Tree]Set{}, map[*policy.Tree]*policy.Tree{}
 	var all []*policy.Tree
 	for _, d := range each(i.docs, "Ingress", "HTTPRoute", "Service", "KongConsumer", "KongConsumerGroup") {

@@ -67,7 +67,7 @@ type kongReader struct {
 
 func takeKong(i *Import, docs []doc) {
 	var all []plugged
-	named := i.kongNamed(docs)
+	named := i.kongNamed()
 	for _, d := range docs {
 		if strings.HasPrefix(d.Say("kind"), "Kong") {
 			all = append(all, i.kongResource(d, named)...)
