@@ -277,12 +277,17 @@ func isAttacker(c *Census, client int32, r *record) answer {
 			return since(Undecided, "sends a wrong password of one user every %v s, as a device with an old one", r.rhythm.every)
 		}
 		return since(Attacker, "%v of %v passwords were wrong", wrong, wrong+right)
+	case r.unpaid >= leastWrong && 10*r.unpaid >= 8*r.posts && holdsAny(c.observer.path(int32(r.form.value)), payments):
+		return since(Attacker, "%v of %v payments were refused (402), as of who tries cards", r.unpaid, r.posts)
 	case c.programs && !r.is(r.classes[request.Browser]+r.nameless, 50): // of a mirror, an API
 	case r.fails() && some(r.failed) >= leastRequests && !browses && !c.follows(client) && !c.seeksPackages(r) && !c.isUsual(client, r):
 		return since(Attacker, "%v of %v steps failed, on %v targets or more", r.errors-r.denials, r.answered(), some(r.failed))
 	}
 	return answer{}
 }
+
+// payments are parts of the paths at which one pays. Elsewhere 402 is for who has used up what was paid for.
+var payments = []string{"pay", "checkout", "charge", "card", "donat"}
 
 // seeksPackages reports whether a client is a program that asks one mirror after the other for a package, most in vain.
 func (c *Census) seeksPackages(r *record) bool {

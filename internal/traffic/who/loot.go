@@ -79,7 +79,7 @@ func (c *Census) Guessed() (clients []int32) {
 }
 
 // Deeds are requests of some clients, by what they were for.
-type Deeds struct{ Passwords, Probes, Failures int64 }
+type Deeds struct{ Passwords, Probes, Failures, Unpaid int64 }
 
 // Managed returns how many pages of the site's administration a client was given.
 func (c *Census) Managed(client int32) int64 { return int64(c.observer.records.At(client).managed) }
@@ -91,6 +91,7 @@ func (c *Census) Deeds(clients []int32) (d Deeds) {
 		d.Passwords += int64(r.tried())
 		d.Probes += int64(r.probes)
 		d.Failures += int64(r.errors)
+		d.Unpaid += int64(r.unpaid)
 	}
 	return d
 }

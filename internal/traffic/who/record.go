@@ -31,6 +31,7 @@ type record struct {
 	worked   uint32             // requests for what a site asks of itself
 	declared uint32             // requests whose agent says that it is the site's own
 	posts    uint32             // steps that send something
+	unpaid   uint32             // of these, answered with 402
 	checked  uint32             // requests for what says whether the site is up
 	later    uint32             // other steps since the last of them
 	managed  uint32             // pages of the administration that it was given
@@ -219,6 +220,9 @@ func (r *record) step(status, action uint16, t traffic.Clue) {
 	if t.Traits&(traffic.Asked|traffic.Peeked) == 0 {
 		r.posts++
 		r.form.add(action)
+		if status == 402 {
+			r.unpaid++
+		}
 	}
 	if rejects := status/100 == 4 && !traffic.Refusal(int32(status)); t.Traits.Has(traffic.TriedPassword) && (rejects || !t.Traits.Has(traffic.Deniable)) {
 		switch {

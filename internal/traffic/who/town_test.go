@@ -810,6 +810,22 @@ func TestWhoTheClientsAre(t *testing.T) {
 				w.is(client, Undecided)
 			}
 		},
+		"who tries cards": func(w *town) {
+			w.people(100)
+			for i := range 30 {
+				client := fmt.Sprintf("198.51.100.%d", i)
+				at := w.visit(time.Duration(i)*900*second, client, w.browser(), 4)
+				for k := range 20 {
+					at += 30 * second
+					w.hit(at, client, "POST /checkout/pay", []int{402, 402, 402, 200}[(k+1)/20*3], host+"/checkout", w.browser())
+				}
+				w.is(client, Attacker)
+			}
+			for k := range 40 {
+				w.hit(time.Duration(k)*600*second, "198.51.101.1", "POST /api/run", 402, "-", curl)
+			}
+			w.is("198.51.101.1", Program)
+		},
 		"a payment service beside a busy program": func(w *town) {
 			w.people(100)
 			for i := range 9000 {
