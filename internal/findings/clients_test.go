@@ -522,6 +522,25 @@ func TestHeavyTogether(t *testing.T) {
 	}
 }
 
+// An agent is told of heavy clients only if all have it.
+func TestHeavyWithAgents(t *testing.T) {
+	for name, agents := range map[string][2]string{"one": {"node", "node"}, "two": {"node", "python-requests/2.32.3"}} {
+		w := newTown(t)
+		w.people(100)
+		for i := range 4000 {
+			w.hit(float64(i)*4, fmt.Sprintf("198.51.100.%d", i%2), fmt.Sprintf("GET /api/%d", i), 200, agents[i%2], "-")
+		}
+		_, found := reading{format: mainFormat}.look(t, w.write(t))
+		i := slices.IndexFunc(found, func(f Finding) bool { return f.Code == "heavy_client" })
+		if i < 0 {
+			t.Fatalf("%s: %v", name, found)
+		}
+		if f := &found[i]; strings.Contains(f.Brief, "as node") != (name == "one") || strings.Contains(f.Evidence, "the busiest: ") != (name == "two") {
+			t.Errorf("%s: %s\n%s", name, f.Brief, f.Evidence)
+		}
+	}
+}
+
 // What a finding proposes tells the clients apart that are behind the proxies, and is enough.
 func TestRemedyOfProxies(t *testing.T) {
 	for name, edge := range map[string]func(w *town) string{

@@ -218,7 +218,7 @@ func (a *Advice) smallest(s *Suggestion, keeps func(*Figures, *who.Groups) bool)
 		n, why = max(n, here), Found
 	}
 	if s.Kind == sweep.Token && a.Banded() { // what a smaller bucket refuses hangs on how requests lay within a second
-		n = max(n, limit.CeilDiv(s.Rate.Count*int64(limit.Second), int64(s.Rate.Per)))
+		n = max(n, ceilProduct(s.Rate.Count, int64(limit.Second), int64(s.Rate.Per)))
 	}
 	switch token := s.Kind == sweep.Token; {
 	case why != Found:

@@ -231,6 +231,16 @@ func TestHeadlineOfDryRun(t *testing.T) {
 	}
 }
 
+// Of a heavy client that is an address the flag is named that leaves it out.
+func TestHeavyIsLeftOut(t *testing.T) {
+	for client, want := range map[string]bool{"192.0.2.1": true, "2001:db8::1": true, "client-0123456789abcdef": false} {
+		a := &Answer{Verdict: &Verdict{Heavy: &Heavy{RefusedMost: RefusedMost{Client: client, Refused: 1}, RefusedOfAll: 1}}}
+		if text := a.heavyText(); strings.Contains(text, "--exclude "+client) != want {
+			t.Errorf("%s: %s", client, text)
+		}
+	}
+}
+
 // Search engines that would lose a tenth of their requests are asked about, unless they are protected.
 func TestSearchEnginesLose(t *testing.T) {
 	for refused, want := range map[int64]bool{9: false, 10: true} {

@@ -27,7 +27,7 @@ type deed uint8
 const (
 	asksAlone      deed = iota + 1 // for one action, from no page
 	asksFromUnseen                 // from pages that it never shows
-	asksInVain                     // for a few targets, each of which is missing
+	asksInVain                     // for a few targets, all of them missing
 	asksWhatWas                    // no browser, for much that is missing, and for something that is there
 )
 

@@ -3,7 +3,6 @@ package who
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"shadow/internal/request"
 	"shadow/internal/traffic"
@@ -231,29 +230,6 @@ func isCrawler(c *Census, client int32, r *record) answer {
 	default:
 		return since(Crawler, "calls itself %s", name)
 	}
-}
-
-// sends reports whether hardly a step of a client asks for a page. Of one that gives an address to read about it half may:
-// servers that work together ask each other who wrote what they were sent, and crawlers send nothing.
-func (r *record) sends() bool {
-	least := uint32(9)
-	if r.is(r.classes[request.Crawler], 90) {
-		least = 5
-	}
-	return r.steps >= leastRequests && 10*r.posts >= least*r.steps && r.files == 0
-}
-
-// callsBack reports whether a client only sends to one place of a site for people, which takes it, and says what it is: so
-// do payment services and others that the site works with.
-func (c *Census) callsBack(r *record) bool {
-	says := r.classes[request.Crawler] + r.classes[request.Unknown] - min(r.nameless, r.classes[request.Unknown])
-	return !c.programs && r.sends() && r.is(says, 90) && r.tried() == 0 && 10*r.errors < r.steps &&
-		10*r.form.votes >= 8*r.posts && c.observer.path(int32(r.form.value)) != "/"
-}
-
-// proves reports whether a client only asks for what the site shows to those who must know whose it is (RFC 8615).
-func (c *Census) proves(r *record) bool {
-	return 10*int64(r.action.votes) >= 8*r.requests() && 10*r.errors < r.steps && strings.HasPrefix(c.observer.path(int32(r.action.value)), "/.well-known/")
 }
 
 // isAttacker looks for what only attackers do: probes, failures on many targets, failed logins.

@@ -161,7 +161,8 @@ func (o *Observer) learn() {
 		if SaysNothing(name) {
 			a.nameless = 1
 		}
-		if low := strings.ToLower(name); holdsAny(low, ownAgents) {
+		low := strings.ToLower(name)
+		if holdsAny(low, ownAgents) {
 			a.own = 1
 		} else if holdsAny(low, scanners) {
 			a.scans = 1
@@ -169,7 +170,7 @@ func (o *Observer) learn() {
 			a.delivers = 1
 		}
 		a.app = isWebView(name)
-		a.installs = holdsAny(strings.ToLower(name), installers)
+		a.installs = holdsAny(low, installers)
 		a.says = a.nameless+a.own+a.scans+a.delivers > 0
 		o.agents = append(o.agents, a)
 	}

@@ -509,7 +509,7 @@ func TestWhoTheClientsAre(t *testing.T) {
 				w.is(fmt.Sprintf("198.51.100.%d", i), Undecided, Person)
 			}
 		},
-		"a campus of which one has a script": func(w *town) {
+		"a campus with the script of one": func(w *town) {
 			w.people(100)
 			for i, client := range []string{"198.51.100.7", "198.51.100.8", "198.51.100.9"} {
 				kinds := browsers[:[]int{6, 6, 4}[i]]
@@ -522,7 +522,7 @@ func TestWhoTheClientsAre(t *testing.T) {
 				w.is(client, []Identity{Office, Office, Program}[i])
 			}
 		},
-		"an office of which one scans": func(w *town) {
+		"an office where one scans": func(w *town) {
 			w.people(100)
 			for i := range 60 {
 				w.visit(time.Duration(i)*400*second, "198.51.100.9", browsers[i%len(browsers)], 3)
