@@ -19,7 +19,7 @@ import (
 // An Advisor answers a question about a log. It goes through the requests several times:
 //
 //	survey   who each client is, and from when to when the log goes
-//	curves   of each part of the log, and page loads
+//	curves   of each part of the log, and page loads; then what windows refuse from the chosen limits on
 //	refused  by the token buckets that were chosen, which their curves do not tell, and by a server's own limits; then by
 //	         those beside the best; then by limits that hit none, unless one separates; and by the answer over the whole
 //	         log
@@ -57,7 +57,7 @@ type Advisor struct {
 // A track is what is found out about the requests of one action, or all.
 type track struct {
 	action string
-	parts  [PartCount]*sweep.Sweep
+	parts  [PartCount]curves
 	bounds *sweep.Bounds // of the whole log
 	whole  *sweep.Sweep  // of the whole log; nil: not asked for
 	loads  LoadCounter
@@ -99,25 +99,11 @@ func (d *Advisor) Advise(ctx context.Context) (answers []*Advice, err error) {
 	if err := d.draw(); err != nil {
 		return nil, err
 	}
-	s := &d.Found.Stats
-	for _, t := range d.tracks {
-		var parts [PartCount]*Part
-		end := s.LastAt
-		for i := PartCount - 1; i >= First; i-- {
-			begin := d.cuts.at[i]
-			if i == First {
-				begin = s.FirstAt
-			} else if !d.cuts.there[i] {
-				continue
-			}
-			placements, clients, requests := Curves(t.parts[i], d.labels)
-			parts[i] = &Part{First: begin, Last: end, Clients: clients, Requests: requests, Placements: placements}
-			end = begin
-		}
-		t.advice = Advise(d.Question, t.action, parts, t.loads.Result())
-		t.advice.all = d.chosenOn
-		answers = append(answers, t.advice)
+	d.choose()
+	if err := d.drawRefused(); err != nil {
+		return nil, err
 	}
+	answers = d.choose()
 	if d.bounded() {
 		if err := d.findBounds(); err != nil {
 			return nil, err
@@ -227,71 +213,6 @@ func (d *Advisor) findOthers() error {
 		a.ByKey = Reached(others.tracks[0].bounds, keys)
 	}
 	return nil
-}
-
-// draw draws the curves.
-func (d *Advisor) draw() error {
-	loading := who.Browsers
-	if !d.Found.Stats.HasAgents {
-		loading = who.Users
-	}
-	for _, action := range d.actions() {
-		t := &track{action: action, loads: LoadCounter{Tables: d.Tables, Labels: d.labels, Who: loading, Action: action}}
-		for i := range t.parts {
-			o := d.Shapes
-			o.High, o.Group = true, func(client int32) uint8 { return uint8(d.labels.Of(client)) }
-			o.Action, o.Tables, o.Lateness, o.Bursts, o.Band = action, d.Tables, d.Lateness, nil, d.Band
-			o.TooLong = func(per limit.Time) bool { return !fits(per, d.chosenFor()) }
-			t.parts[i] = sweep.New(o)
-		}
-		if d.Explore {
-			o := d.Shapes
-			o.Action, o.Tables, o.Lateness, o.Bursts = action, d.Tables, d.Lateness, nil
-			t.whole = sweep.New(o)
-		}
-		t.bounds = d.begunBounds(action, clientOnly)
-		d.tracks = append(d.tracks, t)
-	}
-	reached := 0 // the part
-	d.chosenOn = 0
-	err := d.Again(func(b *traffic.Batch) error {
-		for _, t := range d.tracks {
-			if t.whole != nil {
-				cold := *b
-				cold.Warm = false
-				t.whole.Take(&cold)
-			}
-		}
-		return d.cuts.divide(b, func(part int, b *traffic.Batch) error {
-			if part < Rest {
-				d.chosenOn += int64(b.Len())
-			}
-			for _, t := range d.tracks {
-				if part > reached {
-					t.parts[reached].Finish()
-				}
-				t.parts[part].Take(b)
-				t.loads.Take(b)
-			}
-			reached = part
-			return nil
-		})
-	})
-	for _, t := range d.tracks { // the replays that follow need the room
-		if t.parts[reached].Finish(); t.whole != nil {
-			t.whole.Finish()
-		}
-	}
-	return err
-}
-
-// chosenFor returns for how long the parts last that limits are chosen on.
-func (d *Advisor) chosenFor() limit.Time {
-	end := d.Found.Stats.LastAt
-	if d.cuts.there[Rest] {
-		end = d.cuts.at[Rest]
-	}
-	return end - d.Found.Stats.FirstAt
 }
 
 // actions returns the actions to suggest limits for, "" for all together.

@@ -21,23 +21,14 @@ const (
 	high
 )
 
-// A bander is the two sweeps of the bounds. They share the timelines of the one that they belong to. Low is nil where
-// only the high bounds are wanted: where a key belongs to one client, those of a limit hit all clients that it or its
-// low bound hits.
+// A bander is the two sweeps of the bounds. They share the timelines of the one that they belong to.
 type bander struct{ low, high *Sweep }
 
 // bound adds the bounds of all limits, before the first batch is taken in.
 func (s *Sweep) bound(slack limit.Time) {
 	o := s.options
 	o.Band = false
-	s.band = &bander{high: s.boundBy(o, high, slack)}
-	if o.High {
-		for i := range s.shapes {
-			s.band.high.shapes[i].sides, s.band.high.shapes[i].high = []*shaped{&s.shapes[i], &s.band.high.shapes[i]}, true
-		}
-		return
-	}
-	s.band.low = s.boundBy(o, low, slack)
+	s.band = &bander{high: s.boundBy(o, high, slack), low: s.boundBy(o, low, slack)}
 	for i := range s.shapes {
 		all := []*shaped{&s.shapes[i], &s.band.low.shapes[i], &s.band.high.shapes[i]}
 		s.band.low.shapes[i].sides, s.band.high.shapes[i].sides = all, all
@@ -65,7 +56,7 @@ func (s *Sweep) bandOf(stats *ingest.Stats, who []member) *Band {
 		return nil
 	}
 	b := &Band{Movable: stats.Whole}
-	if s.band != nil && s.band.low != nil {
+	if s.band != nil {
 		b.Low, b.High = s.band.low.curves(who), s.band.high.curves(who)
 	}
 	return b

@@ -1,8 +1,7 @@
 package sweep
 
 // Needs has do see the clients that the curves are about, each with the smallest limits of some shapes, which go by
-// their places among the curves, that do not hit it. Of a shape that is too long it is told the most that can be: how
-// many requests the client sent. Keys must belong to one client each.
+// their places among the curves, that do not hit it. Keys must belong to one client each.
 func (s *Sweep) Needs(shapes []int, do func(shape int, client int32, need int64)) {
 	s.tallies.Grow(s.options.Tables)
 	who := s.population()
@@ -13,11 +12,7 @@ func (s *Sweep) Needs(shapes []int, do func(shape int, client int32, need int64)
 			needOf = burstNeeded
 		}
 		for _, c := range who {
-			need := c.requests
-			if shape.drawn() {
-				need = int64(shape.need(c.slot, needOf))
-			}
-			do(i, c.id, need)
+			do(i, c.id, int64(shape.need(c.slot, needOf)))
 		}
 	}
 }

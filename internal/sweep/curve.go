@@ -138,8 +138,7 @@ func (s *Sweep) population() (who []member) {
 	return who
 }
 
-// A shaped holds the source of the figures of a curve: needs, or for token buckets rate. Of a window that is too long it
-// has none.
+// A shaped holds the source of the figures of a curve: needs, or for token buckets rate.
 type shaped struct {
 	shape  Shape
 	needs  histogram
@@ -149,9 +148,6 @@ type shaped struct {
 	high   bool      // which bound it is
 	groups bool      // whether needs is byGroup, and the groups are the classes of all members
 }
-
-// drawn reports whether there are figures of it: it is no window that is too long.
-func (s *shaped) drawn() bool { return s.rate != nil || s.needs != nil }
 
 // A bound hits those clients that all three hit, or that one of the three does. Where clients share a key, a refusal
 // more of one of them may be one less of another.
@@ -193,7 +189,7 @@ func (s *shaped) hits(client int32, burst int) bool {
 
 func (s *shaped) curve(who []member) Curve {
 	switch {
-	case len(who) == 0 || !s.drawn():
+	case len(who) == 0:
 		return Curve{Shape: s.shape}
 	case s.rate != nil:
 		return Curve{Shape: s.shape, Points: s.tokenPoints(who)}

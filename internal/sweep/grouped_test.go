@@ -30,15 +30,14 @@ func drawnRequests(t *testing.T, n int) (*traffic.Batch, *traffic.Tables) {
 	return b, tables
 }
 
-// What is known of clients beforehand makes curves cheaper, not others: by group, and without the low bounds, where of the
-// high ones is told which clients they hit.
+// What is known of clients beforehand makes curves cheaper, not others.
 func TestGroupsBeforehand(t *testing.T) {
 	b, tables := drawnRequests(t, 30_000)
 	group := func(client int32) uint8 { return uint8(client % 7) }
 	o := options(tables)
-	o.Bursts, o.Band = nil, true
+	o.Bursts = nil
 	slow := sweep.New(o)
-	o.High, o.Group = true, group
+	o.Group = group
 	quick := sweep.New(o)
 	slow.Take(b)
 	quick.Take(b)
@@ -47,27 +46,10 @@ func TestGroupsBeforehand(t *testing.T) {
 		class := func(client int32) (request.Class, bool) {
 			return request.Class(group(client) / 2), group(client)%2 == half
 		}
-		want, got := slow.Of(class), quick.Of(class)
-		for i := range want.High {
-			want.High[i].Points = hitsOnly(want.High[i])
-		}
-		if !reflect.DeepEqual(got, want) || len(got.High) == 0 || got.Requests.Sum() == 0 {
+		if want, got := slow.Of(class), quick.Of(class); !reflect.DeepEqual(got, want) || got.Requests.Sum() == 0 {
 			t.Errorf("half %d: of %d requests, curves differ from those of %d", half, got.Requests, want.Requests)
 		}
 	}
-}
-
-// hitsOnly are the points of a window's curve at which the clients hit change, without the requests.
-func hitsOnly(c sweep.Curve) (points []sweep.Point) {
-	if c.Kind == sweep.Token {
-		return c.Points
-	}
-	for i, p := range c.Points {
-		if i == 0 || p.Hit != c.Points[i-1].Hit {
-			points = append(points, sweep.Point{Limit: p.Limit, Counted: true, Hit: p.Hit})
-		}
-	}
-	return points
 }
 
 // Curves that are drawn in a second pass, by class, are those of one pass.

@@ -117,26 +117,21 @@ func TestBusiestAgainstRolling(t *testing.T) {
 		if rapid.Bool().Draw(rt, "grid") {
 			over = span{cell: length, slack: uint64(rapid.SampledFrom([]limit.Time{0, 1, limit.Second}).Draw(rt, "slack"))}
 		}
-		other := span{length: uint64(rapid.SampledFrom([]limit.Time{1, length, 2 * length}).Draw(rt, "other"))}
-		needs := new(largestNeeds)
 		slow := &rolling{span: over, admitted: new(dense)}
-		quick := &busiest{windows: []busiestWindow{{other, new(largestNeeds)}, {over, needs}}}
-		slow.grow(2, 2)
-		quick.grow(2, 2)
-		for range rapid.IntRange(1, 4).Draw(rt, "rounds") {
-			key := rapid.Int32Range(0, 1).Draw(rt, "key")
-			cut(rt, drawTimes(rt, length), func(at []limit.Time) {
-				s := &segment{key: key, rows: make([]int32, len(at)), at: at, clients: make([]int32, len(at))}
-				s.clients[0] = key
-				slow.judge(s)
-				quick.judge(s)
-				if got, want := needs.most(key), slow.admitted.most(key); got != want {
-					rt.Fatalf("key %d at %v needs %d, want %d", key, at, got, want)
-				}
-			})
-			if rapid.Bool().Draw(rt, "forget") {
-				slow.release(key)
-				quick.release(key)
+		slow.grow(1, 1)
+		most := 0
+		for range rapid.IntRange(1, 4).Draw(rt, "lives") {
+			at, latest := drawTimes(rt, length), uint64(0)
+			slow.judge(&segment{rows: make([]int32, len(at)), at: at, clients: []int32{0}})
+			slow.release(0)
+			var times []uint64
+			for _, t := range at {
+				latest = max(latest, ordinal(t))
+				times = append(times, latest)
+			}
+			most = over.busiest(most, times)
+			if want := slow.admitted.most(0); most != int(want) {
+				rt.Fatalf("at %v it needs %d, want %d", at, most, want)
 			}
 		}
 	})

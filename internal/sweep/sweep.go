@@ -57,14 +57,6 @@ type Options struct {
 
 	Band bool // whether to look at the bounds of limits as well, where stamps are coarse
 
-	// High says that of these only the clients are wanted that the high ones hit. Keys must belong to one client each
-	// then, and no request be warm.
-	High bool
-
-	// TooLong reports whether a window is so long that nothing is to be found out about it: its curves stay without
-	// points. nil: none is.
-	TooLong func(per limit.Time) bool
-
 	// Doubted reports whether a client that claims to be a browser is none, once all have been seen; nil: not known.
 	Doubted func(client int32) bool
 
@@ -130,19 +122,7 @@ func has(kinds []Kind, kind Kind) bool { return slices.Contains(kinds, kind) }
 
 // addWindows adds the windows of one length.
 func (s *Sweep) addWindows(per limit.Time) {
-	if s.options.TooLong != nil && s.options.TooLong(per) {
-		for _, kind := range s.options.Kinds {
-			if kind < Token {
-				s.shapes = append(s.shapes, shaped{shape: Shape{Kind: kind, Per: per}})
-			}
-		}
-		return
-	}
 	task := s.addTask(per) // a bound remembers for the slack longer, which the lateness covers
-	if s.edge == high && s.options.High {
-		s.addBusiest(task, per)
-		return
-	}
 	if has(s.options.Kinds, Window) || has(s.options.Kinds, WindowAll) {
 		w := &rolling{span: span{length: uint64(s.within(per))}}
 		if has(s.options.Kinds, Window) {
@@ -159,36 +139,12 @@ func (s *Sweep) addWindows(per limit.Time) {
 		needs := newHistogram(s.options.By, s.options.Group)
 		s.shapes = append(s.shapes, shaped{shape: Shape{Kind: Fixed, Per: per}, needs: needs})
 		if s.edge == high {
-			task.add(&rolling{span: s.cell(per), admitted: needs})
+			task.add(&rolling{span: span{cell: per, slack: uint64(s.slack)}, admitted: needs})
 		} else {
 			task.add(&fixed{length: per, slack: s.slack, needs: needs})
 		}
 	}
 }
-
-// addBusiest adds the high bounds of the windows of one length, where only those are wanted.
-func (s *Sweep) addBusiest(task *task, per limit.Time) {
-	counter := new(busiest)
-	add := func(w span, kinds ...Kind) {
-		needs := new(largestNeeds) // windows that count what they refuse need as much
-		for _, kind := range kinds {
-			if has(s.options.Kinds, kind) {
-				s.shapes = append(s.shapes, shaped{shape: Shape{Kind: kind, Per: per}, needs: needs})
-			}
-		}
-		counter.windows = append(counter.windows, busiestWindow{w, needs})
-	}
-	if has(s.options.Kinds, Window) || has(s.options.Kinds, WindowAll) {
-		add(span{length: uint64(s.within(per))}, Window, WindowAll)
-	}
-	if has(s.options.Kinds, Fixed) {
-		add(s.cell(per), Fixed)
-	}
-	task.add(counter)
-}
-
-// cell is the time in which requests may count in the high bound of a fixed window of some length.
-func (s *Sweep) cell(per limit.Time) span { return span{cell: per, slack: uint64(s.slack)} }
 
 // within is the time in which two requests see each other in a window of some length, or in its bound.
 func (s *Sweep) within(per limit.Time) limit.Time {
