@@ -419,7 +419,7 @@ func (w twin) percent(t *testing.T, all []request) string {
 }
 
 // Limits whose real code cannot be run are held against their twins.
-func TestTwins(t *testing.T) {
+func TestTwinsOfLibraries(t *testing.T) {
 	all := schedule()
 	for _, w := range twins {
 		t.Run(w.name, func(t *testing.T) {
