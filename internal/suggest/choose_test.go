@@ -84,6 +84,22 @@ func TestAdviseWithPlacements(t *testing.T) {
 	}
 }
 
+// People take their time between pages. Where none loads a second one, nothing shows their pace.
+func TestPaceOfPages(t *testing.T) {
+	q := Question{Goals: []Goal{{Who: 1 << who.Person, Percent: 90_000_000}}, Target: 1 << who.Program, Scale: Scale{1, 1}}
+	curve := *curveOf(1, 0)
+	curve.Shape = sweep.Shape{Kind: sweep.Token, Rate: sweep.Rate{Count: 1, Per: limit.Second}}
+	part := &Part{Last: limit.Day, Clients: who.Groups{who.Person: 20}, Requests: who.Groups{who.Person: 100}, Placements: [][]Curve{{curve}}}
+	for _, c := range []struct {
+		gap  limit.Time
+		want Why
+	}{{0, Found}, {4 * limit.Second, BelowPace}, {8 * limit.Second, Found}} {
+		if s := &Advise(q, "", [PartCount]*Part{part}, Loads{Count: 300, P50: 8, Gap: c.gap}).Suggestions[0]; s.Why != c.want {
+			t.Errorf("8 requests each %s: %d, want %d", limit.FormatPeriod(c.gap), s.Why, c.want)
+		}
+	}
+}
+
 // Where stamps are coarse, a bucket is not chosen that holds less than comes back in a second: what it refuses is not known.
 func TestCoarseStampsWantTheirRate(t *testing.T) {
 	q := Question{Goals: []Goal{{Who: 1 << who.Person, Percent: 90_000_000}}, Target: 1 << who.Program, Scale: Scale{1, 1}, Short: true}

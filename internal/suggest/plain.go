@@ -54,7 +54,7 @@ func (a *Advice) tooSlow(s sweep.Shape, n int64) Why {
 	case a.Short || a.isLogin(): // a flag names its period; or the harm of a password guessed is greater than that of waiting
 	case a.Recover > 0 && memory > a.Recover:
 		return SlowToForget
-	case l.Count >= leastLoads && float64(count)*float64(l.Gap) < float64(l.P50)*float64(per):
+	case l.Count >= leastLoads && l.Gap > 0 && float64(count)*float64(l.Gap) < float64(l.P50)*float64(per):
 		return BelowPace
 	}
 	return Found
