@@ -39,6 +39,11 @@ func (a *Advice) Capped() bool {
 	return slices.ContainsFunc(a.market(), func(s Suggestion) bool { return s.Why == Found && a.excessive(&s.Chosen) })
 }
 
+// Unfit reports whether limits that keep the promise are no answer because people could not live with them.
+func (a *Advice) Unfit() bool {
+	return slices.ContainsFunc(a.market(), func(s Suggestion) bool { return s.Why == BelowPace || s.Why == SlowToForget })
+}
+
 // bestOf is the best of some suggestions that may be an answer, nil if none may.
 func (a *Advice) bestOf(all []Suggestion, some func(*Suggestion) bool) (best *Suggestion) {
 	for i := range all {

@@ -356,3 +356,19 @@ func TestBetterTellsWhatIsOver(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
+
+// Where limits keep the promise and none is an answer, the reason is no broken promise.
+func TestWhyNothingIsFit(t *testing.T) {
+	for why, want := range map[suggest.Why]string{
+		suggest.Broken:       "hits more clients than the promise allows",
+		suggest.BelowPace:    "slower than people",
+		suggest.SlowToForget: "--recover",
+	} {
+		a := deployed()
+		a.Answer.Of, a.Answer.Because, a.Server = nil, suggest.NothingKeeps, suggest.Market{}
+		a.Suggestions = []suggest.Suggestion{{Why: suggest.Broken}, {Why: why}}
+		if text := (&Answer{Advice: a}).reason(); !strings.Contains(text, want) {
+			t.Errorf("%d: %s", why, text)
+		}
+	}
+}

@@ -72,6 +72,13 @@ func (s *Answer) reason() string {
 	case suggest.FailedLater:
 		return s.brokeText() + ", so only a limit that hits no client is safe"
 	}
+	switch {
+	case a.Capped():
+		return "limits that keep the promise would refuse over half of the log: is the site for that? Else --exclude it"
+	case a.Unfit():
+		return "limits that keep the promise are slower than people who load one page after the other, or take longer to " +
+			"forget than --recover: --rate or --per asks for such"
+	}
 	return "every limit that this log can judge hits more clients than the promise allows" + othersText(a)
 }
 
