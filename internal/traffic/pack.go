@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math/bits"
 	"slices"
+	"sync"
 
 	"shadow/limit"
 )
@@ -172,27 +173,29 @@ func unpackNumbers[T integer](u *unpacker, values []T) {
 	}
 	in := u.rest[9 : 9+size+packSlack]
 	u.rest = u.rest[9+size:]
-	unit := uint64(1)
-	if tag&wholeUnits != 0 {
-		unit = uint64(limit.Second)
-	}
-	switch width {
-	case 0:
+	switch {
+	case width == 0:
 		for k := range values {
 			values[k] = low
 		}
-	case 1:
+	case tag&wholeUnits != 0:
+		mask := ^uint64(0) >> (64 - 8*width)
 		for k := range values {
-			values[k] = low + T(uint64(in[k])*unit)
+			values[k] = low + T(binary.LittleEndian.Uint64(in[width*k:])&mask*uint64(limit.Second))
 		}
-	case 2:
+	case width == 1:
+		for k, v := range in[:len(values)] {
+			values[k] = low + T(v)
+		}
+	case width == 2:
 		for k := range values {
-			values[k] = low + T(uint64(binary.LittleEndian.Uint16(in[2*k:]))*unit)
+			pair := in[2*k : 2*k+2]
+			values[k] = low + T(binary.LittleEndian.Uint16(pair))
 		}
 	default:
 		mask := ^uint64(0) >> (64 - 8*width)
 		for k := range values {
-			values[k] = low + T(binary.LittleEndian.Uint64(in[width*k:])&mask*unit)
+			values[k] = low + T(binary.LittleEndian.Uint64(in[width*k:])&mask)
 		}
 	}
 }
@@ -215,15 +218,20 @@ func (c clues) pack(to []byte, i, j int) []byte {
 }
 
 func (c clues) unpack(u *unpacker, n int) {
-	var parts [3][]uint16
+	parts := clueParts.Get().(*[3][]uint16)
+	defer clueParts.Put(parts)
 	for i := range parts {
-		parts[i] = make([]uint16, n)
+		parts[i] = slices.Grow(parts[i][:0], n)[:n]
 		unpackNumbers(u, parts[i])
 	}
-	for k := range extend(c.rows, n) {
-		(*c.rows)[len(*c.rows)-n+k] = Clue{Traits: Trait(parts[0][k]), Page: parts[1][k], From: parts[2][k]}
+	traits, pages, froms, rows := parts[0], parts[1][:n], parts[2][:n], extend(c.rows, n)[:n]
+	for k, traits := range traits {
+		rows[k] = Clue{Traits: Trait(traits), Page: pages[k], From: froms[k]}
 	}
 }
+
+// clueParts are the parts of clues while they are unpacked, to be used again.
+var clueParts = sync.Pool{New: func() any { return new([3][]uint16) }}
 
 // extend makes a column n rows longer and returns the new rows.
 func extend[T any](column *[]T, n int) []T {
