@@ -92,6 +92,20 @@ func TestALimitForOneAction(t *testing.T) {
 	}
 }
 
+// An answer that names an action for two reasons lists its command once.
+func TestCommandsAreListedOnce(t *testing.T) {
+	a, _ := answerOf(t, func(p *planter) {
+		p.visitors(400, plantedDay)
+		p.logins(60)
+		for i := range 40 { // no network holds several
+			p.guesses(fmt.Sprintf("45.%d.1.7", i), 16, p.spread(), 5*time.Second, func() string { return "python-requests/2.31.0" })
+		}
+	})
+	if a.OfAction == nil || !strings.Contains(a.Reason, "ask for that action alone") || len(slices.Compact(slices.Sorted(slices.Values(a.Next)))) < len(a.Next) {
+		t.Errorf("%+v: %s; next: %q", a.OfAction, a.Reason, a.Next)
+	}
+}
+
 // A limit for one action that stopped something early only is better than one for all requests that stops nothing.
 func TestALimitForOneActionThatIsOver(t *testing.T) {
 	a, _ := answerOf(t, func(p *planter) {

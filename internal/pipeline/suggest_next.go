@@ -283,7 +283,10 @@ func (r *Suggest) next(v *advice.Verdict, a *suggest.Advice) (lines []string) {
 		lines = append(lines, r.CommandLine("keys", action...))
 	}
 	if aim, found := a.Aim(); found {
-		lines = append(lines, r.CommandLine("suggest", "--action", r.Read.Tables.ShownAction(aim)))
+		line := r.CommandLine("suggest", "--action", r.Read.Tables.ShownAction(aim))
+		if !slices.Contains(lines, line) {
+			lines = append(lines, line)
+		}
 	}
 	if !r.Details {
 		lines = append(lines, r.CommandLine("suggest", append([]string{"--details"}, action...)...))
