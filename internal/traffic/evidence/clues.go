@@ -114,7 +114,9 @@ func (c *ClueReader) Find(clues []traffic.Clue, records []parse.Record) {
 		}
 		if len(r.Referer) > 0 && clue.Traits&(traffic.FetchedAsset|traffic.Stepped) != 0 {
 			clue.Traits |= traffic.Referred
-			clue.From = c.ofReferer(r)
+			if from := c.ofReferer(r); clue.Traits&from.Traits&traffic.FetchedAsset == 0 { // else a style sheet asks, which is no page
+				clue.From = from.From
+			}
 		}
 		clues[i] = clue
 	}
@@ -148,17 +150,17 @@ func (c *ClueReader) ofTarget(r *parse.Record) traffic.Clue {
 	return place.clue
 }
 
-// ofReferer returns the page that a request comes from.
-func (c *ClueReader) ofReferer(r *parse.Record) uint16 {
+// ofReferer returns the page that a request comes from, and whether that is a file.
+func (c *ClueReader) ofReferer(r *parse.Record) traffic.Clue {
 	hash := maphash.Bytes(clueSeed, r.Referer)
 	if len(r.Host) > 0 {
 		hash = hash*31 ^ maphash.Bytes(clueSeed, r.Host)
 	}
 	place := &c.referers[hash%cluePlaces]
 	if place.hash != hash {
-		*place = cluePlace{hash, traffic.Clue{From: c.finder.ofReferer(r)}}
+		*place = cluePlace{hash, c.finder.ofReferer(r)}
 	}
-	return place.clue.From
+	return place.clue
 }
 
 // methodOf returns a number for all methods that clues take for the same, from 1.
@@ -247,13 +249,17 @@ func traitsOf(p match.Purpose, step traffic.Trait) (traits traffic.Trait) {
 	return traits
 }
 
-// ofReferer returns the page that a request comes from, 0 unless it is one of this site.
-func (t *ClueFinder) ofReferer(r *parse.Record) uint16 {
+// ofReferer returns the page that a request comes from, none unless it is one of this site.
+func (t *ClueFinder) ofReferer(r *parse.Record) (clue traffic.Clue) {
 	host, target, ok := splitReferer(r.Referer)
 	if !ok || !t.owns(host, r.Host) {
-		return 0
+		return clue
 	}
-	return pageOf(target)
+	clue.From = pageOf(target)
+	if match.IsStatic(match.PathOf(target)) {
+		clue.Traits = traffic.FetchedAsset
+	}
+	return clue
 }
 
 // owns reports whether a host is this site. Where neither the line nor anything else tells the site's names, any may be.
