@@ -30,6 +30,7 @@ type client struct {
 	kinds    uint64                     // of browsers: a set of useragent.Kinds
 	pages    uint32                     // asked for, as a set for partial
 	referers uint32                     // likewise, those that files came from
+	agents   uint32                     // a set of hashes
 	peak                                // for enforced
 }
 
@@ -52,6 +53,13 @@ func (c *client) several(kinds int) bool {
 // crowd reports whether several people seem to be behind the client: browsers that fetch what pages are made of.
 func (c *client) crowd(kinds int) bool { return c.several(kinds) && c.is(c.files, 10) }
 
+// motley reports whether another agent sends each second request or so, of eight or more: people who share an address send
+// some each.
+func (c *client) motley() bool {
+	agents := int64(bits.OnesCount32(c.agents))
+	return agents >= 8 && 2*agents >= min(c.requests(), 32) && c.is(c.classes[request.Browser], 50) && !c.is(c.errors, 50)
+}
+
 // A client is heavy from a hundredth of all requests on, if there are some.
 const (
 	heavyShare = 100
@@ -66,6 +74,7 @@ type clients struct {
 	*seen
 	agents []agent // by id
 	static int32   // the action; −1: unknown
+	fronts []int32 // that stand for many, once it is known
 	behind behind
 	kind   Site // once it is known
 }
@@ -86,6 +95,7 @@ func (l *clients) take(b *traffic.Batch, from, to int) {
 		c, a := l.all.At(b.Client[row]), &l.agents[b.Agent[row]]
 		c.classes[a.class]++
 		c.kinds |= a.kind
+		c.agents |= uint32(a.mark | a.mark>>32)
 		c.nameless += a.none
 		file := uint32(0) // what a branch could not predict is added
 		if int32(b.Action[row]) == l.static {

@@ -76,6 +76,15 @@ func (w *town) browser() string {
 	return fmt.Sprintf("Mozilla/5.0 (%s) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/%d.0 Safari/537.36", platform, version)
 }
 
+// platform is one of six browsers, each of another kind.
+func (w *town) platform(i int) string {
+	system := []string{"Windows NT 10.0; Win64; x64", "Macintosh; Intel Mac OS X 10_15_7", "X11; Linux x86_64"}[i%3]
+	if i%2 == 0 {
+		return "Mozilla/5.0 (" + system + "; rv:130.0) Gecko/20100101 Firefox/130.0"
+	}
+	return "Mozilla/5.0 (" + system + ") AppleWebKit/537.36 (KHTML, like Gecko) Chrome/130.0 Safari/537.36"
+}
+
 // tells compares all that was found in a town with its text in testdata/towns, which -update rewrites.
 func tells(t *testing.T, town string, l *Look, found []Finding) {
 	t.Helper()
@@ -143,6 +152,51 @@ func TestWhoTheClientsAre(t *testing.T) {
 				w.visit(3600*w.Float64(), w.browser(), "-", 6, "172.18.0.1")
 			}
 		}, "stop proxy_as_client", "172.18.0.1"},
+		"a quiet proxy before a scanner": {func(w *town) {
+			for i := range 12 {
+				for page := range 5 {
+					w.hit(3600*float64(i)+float64(7*page), "172.17.0.2", fmt.Sprintf("GET /shop/%d", page), 200, w.platform(i), "-")
+				}
+			}
+			for i := range 20 {
+				w.hit(7000+float64(i), "172.17.0.2", "GET /.env", 200, curl, "-")
+			}
+		}, "stop proxy_as_client, warn secrets_served", "172.17.0.2"},
+		"a balancer that asks whether the site is up": {func(w *town) {
+			for i := range 2000 {
+				w.hit(10*float64(i), "172.31.0.4", "GET /", 200, "ELB-HealthChecker/2.0", "-")
+			}
+			for i := range 12 {
+				w.visit(1500*float64(i), w.platform(i), "-", 4, "172.31.0.4")
+			}
+			w.people(30)
+		}, "stop proxy_as_client", "172.31.0.4"},
+		"an inner scanner of many agents": {func(w *town) {
+			w.people(60)
+			for i := range 200 {
+				w.hit(float64(i), "10.0.0.66", fmt.Sprintf("GET /old%d.php", i), 404, w.platform(i), "-")
+			}
+		}, "info attacker", "10.0.0.66"},
+		"a delivery network before phones": {func(w *town) {
+			for range 1200 {
+				agent := fmt.Sprintf("Mozilla/5.0 (Linux; Android 11; SM-A%d) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/100.0 Mobile Safari/537.36", w.IntN(900))
+				w.hit(7200*w.Float64(), fmt.Sprintf("162.158.%d.4", w.IntN(40)), "GET /", 200, agent, "-")
+			}
+			w.people(3)
+		}, "stop proxy_as_client", "40 addresses"},
+		"bots everywhere that change their agents": {func(w *town) {
+			for i := range 1200 {
+				agent := fmt.Sprintf("Mozilla/5.0 (Linux; Android 11; SM-A%d) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/100.0 Mobile Safari/537.36", w.IntN(900))
+				w.hit(7200*w.Float64(), fmt.Sprintf("%d.158.7.4", 20+2*(i%40)), "GET /", 200, agent, "-")
+			}
+			w.people(3)
+		}, "", ""},
+		"an intranet that strangers see as well": {func(w *town) {
+			w.people(30)
+			for i := range 60 {
+				w.visit(7200*w.Float64(), "-", "-", 8, fmt.Sprintf("10.0.1.%d", i))
+			}
+		}, "", ""},
 		"a public proxy": {func(w *town) {
 			for range 60 {
 				w.visit(3600*w.Float64(), w.browser(), "-", 6, "198.51.100.9")

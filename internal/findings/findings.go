@@ -92,6 +92,10 @@ func (f *Finding) rank() int {
 	switch f.Code {
 	case "secrets_served", "password_guessed", "partial", "copies":
 		return 0
+	case "proxy_as_client":
+		if f.Severity == Stop {
+			return 0
+		}
 	}
 	return 1
 }

@@ -43,7 +43,7 @@ func (l *clients) senders() (by [who.Count][]int32, inner []int32) {
 	var publicClients int64
 	for id := range int32(l.all.Len()) {
 		n := l.all.At(id).requests()
-		if n == 0 {
+		if n == 0 || slices.Contains(l.fronts, id) {
 			continue
 		}
 		is := l.is(id)
@@ -60,6 +60,10 @@ func (l *clients) senders() (by [who.Count][]int32, inner []int32) {
 	if publicClients < mustClients {
 		return by, nil
 	}
+	services := slices.DeleteFunc(slices.Clone(inner), func(id int32) bool { c := l.all.At(id); return c.is(c.files, 10) })
+	if len(inner)-len(services) >= mustClients { // so many desks are an intranet's, whose people are clients as others are
+		inner = services
+	}
 	if 100*l.sent(inner) < innerStops*l.total { // then it is asked of heavy ones that are one program each
 		heavy := l.heavy()
 		inner = slices.DeleteFunc(inner, func(id int32) bool {
@@ -75,7 +79,7 @@ func (l *clients) unknown(inner []int32) (ids []int32) {
 	alike := map[int32]int64{} // requests by agent
 	for _, id := range l.heavy() {
 		c := l.all.At(id)
-		if slices.Contains(inner, id) || l.name(id) == "-" || c.several(crowdedFrom) {
+		if slices.Contains(inner, id) || slices.Contains(l.fronts, id) || l.name(id) == "-" || c.several(crowdedFrom) {
 			continue
 		}
 		switch l.is(id) {

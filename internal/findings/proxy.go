@@ -99,19 +99,31 @@ func (l *clients) real() (n int64) {
 	return n
 }
 
-// severalAtOnce goes by heavy clients that come as several browsers in the same minutes.
+// mixedFrom is the number of kinds of browsers that no machine is, over the whole log: a quiet site's proxy brings no two at once.
+const mixedFrom = 5
+
+// stands reports whether a client brings so many kinds of browsers that it stands for others, whatever one of these does: a
+// scanner or a health check behind a proxy must not hide it.
+func (l *clients) stands(id int32, c *client) bool {
+	if is := l.is(id); match.IsPrivate(l.address(id)) && is != who.Office && is != who.Person && !c.is(c.errors, 50) {
+		return bits.OnesCount64(c.kinds) >= mixedFrom
+	}
+	return c.crowd(mixedFrom) && l.carry(c.requests())
+}
+
+// severalAtOnce goes by heavy clients that come as several browsers, most in the same minutes.
 func (l *clients) severalAtOnce(s *ingest.Stats) (f Finding, found bool) {
 	var fronts []int32
 	var requests, unusual, largest, proxied int64
 	together, kinds := 0, 0
 	for _, id := range l.heavy() {
-		if is := l.is(id); is == who.Own || is == who.Monitor || is == who.Attacker {
-			continue
-		}
 		c, minutes, inner := l.all.At(id), l.census.Together(id), match.IsPrivate(l.address(id))
-		switch {
-		case l.is(id) == who.Proxy:
+		switch is := l.is(id); {
+		case is == who.Proxy:
 			proxied += c.requests()
+		case l.stands(id, c):
+		case is == who.Own || is == who.Monitor || is == who.Attacker:
+			continue
 		case l.address(id).IsUnspecified():
 			inner = true
 			if !c.several(crowdedFrom) {
@@ -137,6 +149,7 @@ func (l *clients) severalAtOnce(s *ingest.Stats) (f Finding, found bool) {
 		return f, false
 	}
 	l.busiestFirst(fronts)
+	l.fronts = fronts
 	why := l.lacking(s)
 	switch {
 	case l.address(fronts[0]).IsUnspecified():
@@ -155,19 +168,38 @@ func (l *clients) edges(s *ingest.Stats) (f Finding, found bool) {
 	var requests int64
 	for id := range int32(l.all.Len()) {
 		c := l.all.At(id)
-		if c.requests() >= 6 && c.crowd(crowdedFrom) {
+		if c.requests() >= 6 && (c.crowd(crowdedFrom) || c.motley()) {
 			edges = append(edges, id)
 			requests += c.requests()
 		}
 	}
 	f = Finding{Code: "proxy_as_client", Severity: Stop, Share: ShareOf(requests, l.total)}
-	if len(edges) < 3 || !l.carry(requests) {
-		return f, false
+	if few := len(edges) < 3 || 100*requests < proxyStops*l.total; few || !l.carry(l.near(edges)) || trust(l.addressesOf(edges)) == "" {
+		return f, false // bots that change their agents come from everywhere
 	}
 	l.busiestFirst(edges)
-	f.Evidence = fmt.Sprintf("%s of requests come from %s that each are %d kinds of browsers or more: %s",
+	f.Evidence = fmt.Sprintf("%s of requests come from %s that each are %d browsers or more: %s",
 		format.Percentage(100*float64(f.Share)), l.named(edges), crowdedFrom, l.lacking(s))
 	return f, true
+}
+
+// near returns how many requests come from the networks of some addresses: not each address of a delivery network is busy.
+func (l *clients) near(edges []int32) (requests int64) {
+	network := func(id int32) netip.Prefix {
+		a := l.address(id)
+		p, _ := a.Prefix(a.BitLen() / 2)
+		return p
+	}
+	all := map[netip.Prefix]bool{}
+	for _, id := range edges {
+		all[network(id)] = true
+	}
+	for id := range int32(l.all.Len()) {
+		if n := l.all.At(id).requests(); n > 0 && all[network(id)] {
+			requests += n
+		}
+	}
+	return requests
 }
 
 // carry reports whether so many requests are most of all, and nearly all those of browsers: none comes past a proxy.
