@@ -33,7 +33,7 @@ func (o *Observer) Carry(c traffic.Carrier) {
 	}
 	for bytes, more := range traffic.Entries(c, o.welcomes, nil) {
 		if w := o.welcome(bytes); w != nil {
-			w.answers, w.pages = w.answers+more.answers, w.pages|more.pages
+			w.pages |= more.pages
 		}
 	}
 }

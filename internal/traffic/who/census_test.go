@@ -127,15 +127,23 @@ func TestIdentitiesOfRealLogs(t *testing.T) {
 	limittest.Golden(t, "testdata/real.txt", text.String())
 }
 
-// A site that answers whatever is asked for with one page gives nothing away.
+// A site that answers whatever is asked for with one page, which may be its first, gives nothing away. No more does HEAD.
 func TestOnePageForAll(t *testing.T) {
-	w := &town{Rand: testneeds.Rand(t, 38, 3), want: map[string][]Identity{}}
-	for i, path := range []string{"/.env", "/.git/config", "/id_rsa", "/.aws/credentials"} {
-		w.answer(time.Duration(i)*time.Second, "198.51.100.9", "GET "+path, 956, curl)
-	}
-	w.answer(time.Minute, "198.51.100.9", "GET /.svn/entries", 4711, curl)
-	if found := census(t, "", "", w.write(t)).Loots(); len(found) != 1 || found[0].Requests != 1 {
-		t.Errorf("%+v was given away, want the answer of another size", found)
+	for name, requests := range map[string][]string{
+		"secrets": {"GET /.env", "GET /.git/config", "GET /id_rsa", "GET /.aws/credentials"}, "what else scanners ask for": {"GET /.env", "GET /config.json", "GET /v2/_catalog"},
+		"the first page": {"GET /.env", "GET /"}, "no page": {"HEAD /.env"},
+	} {
+		w := &town{Rand: testneeds.Rand(t, 38, 3), want: map[string][]Identity{}}
+		for i, request := range requests {
+			w.answer(time.Duration(i)*time.Second, "198.51.100.9", request, 956, curl)
+		}
+		for i := range 3 { // such are no scanner's
+			w.answer(time.Hour, "198.51.100.7", fmt.Sprint("GET /shop/", i), 4711, curl)
+		}
+		w.answer(time.Minute, "198.51.100.9", "GET /.svn/entries", 4711, curl)
+		if found := census(t, "", "", w.write(t)).Loots(); len(found) != 1 || found[0].Requests != 1 {
+			t.Errorf("%s: %+v was given away, want the answer of another size", name, found)
+		}
 	}
 }
 

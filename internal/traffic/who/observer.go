@@ -1,6 +1,7 @@
 package who
 
 import (
+	"math"
 	"net/netip"
 	"slices"
 	"strings"
@@ -109,21 +110,25 @@ func (o *Observer) Take(b *traffic.Batch, clients *traffic.Group) {
 				}
 			}
 		}
-		if t.Traits.Has(traffic.Pried) && status/100 == 2 {
+		if status/100 == 2 && t.Traits&(traffic.Stepped|traffic.Peeked) == traffic.Stepped && (r.probes > 0 || t.Page == evidence.FrontPage) {
 			o.spoil(client, b, row)
 		}
 	})
 }
 
-// spoil remembers what a client was given.
+// spoil remembers what a client was given, if it must not be public, and that whatever scanners ask for may have that size.
 func (o *Observer) spoil(client int32, b *traffic.Batch, row int32) {
-	s := spoil{client, b.Action[row], uint32(b.Bytes[row])}
-	if _, known := o.spoils[s]; known || len(o.spoils) < mostSpoils {
+	s, clue := spoil{client, b.Action[row], uint32(b.Bytes[row])}, b.Clues[row]
+	if _, known := o.spoils[s]; clue.Traits.Has(traffic.Pried) && (known || len(o.spoils) < mostSpoils) {
 		o.spoils[s]++
 	}
-	if w := o.welcome(s.bytes); w != nil {
-		w.answers++
-		w.pages |= hashed(b.Clues[row].Page)
+	w := o.welcome(s.bytes)
+	switch {
+	case w == nil:
+	case clue.Page == evidence.FrontPage && s.bytes > 0: // no secret looks like it
+		w.pages = math.MaxUint64
+	default:
+		w.pages |= hashed(clue.Page)
 	}
 }
 
@@ -137,10 +142,9 @@ func (o *Observer) welcome(bytes uint32) *welcome {
 	return w
 }
 
-// A welcome is an answer of one size to what must not be public.
+// A welcome is an answer of one size to the first page, or to what scanners ask for.
 type welcome struct {
-	answers int64
-	pages   uint64 // a set of hashes
+	pages uint64 // a set of hashes
 }
 
 // learn makes room for all that the tables know.
