@@ -71,6 +71,7 @@ type enforced struct {
 	ok       int64            // of all
 	statuses [1000]*refused
 	outage   outage
+	shown    [1 << 10]uint64 // a set of the pages that were
 }
 
 // An outage counts the answers of 503 in minutes of the clock in which no request was admitted.
@@ -130,6 +131,7 @@ type burst struct {
 	n        int64
 	actions  map[uint16]int64
 	ok, same int64 // admitted to all clients, and answered with the status, before it began
+	usual    int64 // requests for pages that were shown before, less those for others
 }
 
 // refused holds what is known of a status.
@@ -151,7 +153,9 @@ func (l *enforced) take(b *traffic.Batch, from, to int) {
 			if p.open {
 				l.close(client, p)
 			}
-			l.admitted[b.Action[i]]++
+			if l.admitted[b.Action[i]]++; b.Clues != nil && status/100 == 2 {
+				l.shown[b.Clues[i].Page/64] |= 1 << (b.Clues[i].Page % 64)
+			}
 			l.ok++
 			l.outage.answer(at)
 			p.admit(at)
@@ -159,6 +163,13 @@ func (l *enforced) take(b *traffic.Batch, from, to int) {
 			continue
 		}
 		l.refuse(client, p, status, at, b.Action[i])
+		if p.open && b.Clues != nil && b.Clues[i].Page != 0 {
+			if page := b.Clues[i].Page; l.shown[page/64]>>(page%64)&1 > 0 {
+				l.open[client].usual++
+			} else {
+				l.open[client].usual--
+			}
+		}
 	}
 }
 
@@ -242,22 +253,22 @@ func (l *enforced) close(client int32, p *peak) {
 	p.open, p.now, p.before = false, 0, 0
 	others, same := l.ok-s.ok, r.n-s.same-s.n
 	down := others < same || others == 0 && s.status >= 500
-	if s.n < leastBurst || down {
+	if s.n < leastBurst || down || s.usual < 0 { // a firewall refuses what no page asks for
 		return
 	}
 	r.bursts++
 	r.longest, r.begins = max(r.longest, s.n), min(r.begins, s.at)
 	for action, n := range s.actions {
-		r.inside[action] += n
+		if l.admitted[action] >= leastPeak { // what was forbidden until then is not limited
+			r.inside[action] += n
+		}
 	}
 }
 
 // bursty returns how many requests of a status are refusals by their bursts; 0: it comes in none, or by chance.
 func (l *enforced) bursty(r *refused) (n int64) {
-	for action, inside := range r.inside {
-		if l.admitted[action] >= leastPeak {
-			n += inside
-		}
+	for _, inside := range r.inside {
+		n += inside
 	}
 	if n >= leastInBursts && r.bursts >= leastBursts || n >= longBurst && r.longest >= longBurst {
 		return n

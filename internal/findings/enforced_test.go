@@ -195,3 +195,31 @@ func TestEnforcedHides(t *testing.T) {
 		t.Error(f.Evidence)
 	}
 }
+
+// Files that are kept from all, until their permissions are mended, are not limited, and neither is what a firewall keeps a scanner from.
+func TestForbiddenIsNoLimit(t *testing.T) {
+	for name, c := range map[string]struct {
+		before int // files that were admitted
+		page   uint16
+		want   bool
+	}{"a limit": {10, 1, true}, "forbidden files": {9, 0, false}, "what no page asks for": {10, 2, false}} {
+		town := newStreet()
+		town.send("192.0.2.2", "static", 0, c.before, 200)
+		for i := range limit.Time(2) {
+			at := limit.Hour * (i + 1)
+			town.send("192.0.2.1", "/shop", at, 20, 200)
+			for row := town.b.Len() - 20; row < town.b.Len(); row++ {
+				town.b.Clues[row].Page = 1
+			}
+			town.send("192.0.2.1", "static", at+5*limit.Second, 15, 403)
+			for row := town.b.Len() - 15; row < town.b.Len(); row++ {
+				town.b.Clues[row].Page = c.page
+			}
+			town.send("192.0.2.2", "/shop", at+10*limit.Second, 15, 200)
+		}
+		town.send("192.0.2.1", "static", 3*limit.Hour, 60, 200)
+		if f, found := town.enforced(); found != c.want {
+			t.Errorf("%s: %+v", name, f)
+		}
+	}
+}
