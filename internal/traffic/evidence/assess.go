@@ -6,6 +6,7 @@ import (
 
 	"shadow/internal/request"
 	"shadow/internal/traffic"
+	"shadow/limit"
 	"shadow/report/format"
 )
 
@@ -103,7 +104,9 @@ func (r *Rules) Assess(e *Summary, claim request.Class, site *SiteBaseline) (a A
 	if !a.Shared { // these need one person behind the address
 		// Without referers, what a page asks for by itself looks like pages, shown by a timer.
 		if gaps := int64(e.Gaps); gaps >= r.Sample && (linked || !e.Traits.Has(traffic.FetchedAsset)) {
-			votes[RhythmSignal] = r.rhythm(e.Variation(), gaps)
+			if votes[RhythmSignal] = r.rhythm(e.Variation(), gaps); votes[RhythmSignal] == Conclusive && e.streams() {
+				votes[RhythmSignal] = Abstain
+			}
 			votes[HasteSignal] = unless(share(uint32(e.Quick), uint32(e.Gaps)) < r.Haste, Conclusive)
 		}
 		votes[HoursSignal] = unless(int64(e.Hours) < r.Hours || !linked && e.Traits.Has(traffic.FetchedAsset), VoteBot)
@@ -126,6 +129,12 @@ func (r *Rules) rhythm(variation, n int64) Vote {
 		return Conclusive
 	}
 	return Abstain
+}
+
+// streams reports whether the gaps between views come from where one view ends for us and the next begins, as in a stream of
+// requests, each soon after the one before.
+func (e *Summary) streams() bool {
+	return limit.Time(e.GapSum)*tenth < limit.Time(e.Gaps)*2*sameView && 10*uint32(e.Gaps) < 9*e.Steps
 }
 
 // assets returns the vote of the files that the client fetched with its pages.

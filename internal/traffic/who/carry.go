@@ -13,6 +13,9 @@ func (o *Observer) Carry(c traffic.Carrier) {
 		c.Value(r, o.browsing.At(id))
 		c.ID16(traffic.AgentName, &r.agent.value)
 		c.ID16(traffic.ActionName, &r.action.value)
+		if r.posts < r.steps {
+			c.ID16(traffic.ActionName, &r.asked.value)
+		}
 		if r.posts > 0 {
 			c.ID16(traffic.ActionName, &r.form.value)
 		}
@@ -20,7 +23,7 @@ func (o *Observer) Carry(c traffic.Carrier) {
 	asked := func(id int32) bool { return o.askers[id] != askers{} }
 	for id := range c.IDs(traffic.ActionName, len(o.askers), asked) {
 		o.askers = append(o.askers, make([]askers, max(0, int(id)+1-len(o.askers)))...)
-		c.Sum(&o.askers[id].readers, &o.askers[id].programs, &o.askers[id].installs)
+		c.Sum(&o.askers[id].readers, &o.askers[id].idlers, &o.askers[id].programs, &o.askers[id].installs)
 	}
 	ids := func(s *spoil) {
 		c.ID(traffic.ClientName, &s.client)

@@ -91,7 +91,7 @@ func (c *Census) isUsual(client int32, r *record) bool {
 	case asksInVain:
 		return agents && few
 	case asksAlone:
-		agents = agents && 20*(by.readers+by.programs) <= d.requests // a page, and a program's target, others ask for as well
+		agents = agents && 20*by.readers <= d.requests // a page others ask for as well
 	}
 	return agents && d.vary() && r.requests()*d.count <= mostAlike*d.requests
 }

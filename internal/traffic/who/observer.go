@@ -40,6 +40,7 @@ type Observer struct {
 // askers are the requests of an action that are no files, by who asks.
 type askers struct {
 	readers  int64 // browsers that fetch files
+	idlers   int64 // browsers that fetched none so far
 	programs int64 // tools and apps that name themselves
 	installs int64 // of these, what fetches packages, which scrapes no pages
 }
@@ -103,6 +104,8 @@ func (o *Observer) Take(b *traffic.Batch, clients *traffic.Group) {
 			switch by := &o.askers[b.Action[row]]; {
 			case a.kind != 0 && r.files > 0:
 				by.readers++
+			case a.kind != 0:
+				by.idlers++
 			case a.class == request.Tool, a.class == request.Unknown && a.nameless == 0:
 				by.programs++
 				if a.installs {

@@ -39,6 +39,8 @@ type record struct {
 	delivers uint32             // requests whose agent is that of a delivery network
 	failed   uint64             // of what was asked for in vain: a set of hashes
 	form     majority           // the action of those that send something
+	asked    majority           // the action of the other steps
+	taken    uint32             // of those that send something, answered with 2xx
 	told     Identity           // who the log says that it is, from 1; 0: it does not
 }
 
@@ -223,6 +225,11 @@ func (r *record) step(status, action uint16, t traffic.Clue) {
 		if status == 402 {
 			r.unpaid++
 		}
+		if status/100 == 2 {
+			r.taken++
+		}
+	} else {
+		r.asked.add(action)
 	}
 	if rejects := status/100 == 4 && !traffic.Refusal(int32(status)); t.Traits.Has(traffic.TriedPassword) && (rejects || !t.Traits.Has(traffic.Deniable)) {
 		switch {

@@ -40,6 +40,8 @@ type deeds struct {
 	idleSteps, idleReferred   int64                                 // of members that fetched no file
 	errors                    int64                                 // of steps
 	wrong, right, open        int64                                 // passwords
+	posts, taken              int64                                 // steps that send something, and those answered with 2xx
+	among                     int64                                 // members that ask for what readers ask for, or only send
 	most                      int64                                 // requests of one member
 	squares                   float64                               // of their numbers of requests
 	alike                     [33]struct{ members, fetchers int64 } // with as many requests, by the power of two
@@ -54,6 +56,10 @@ func (c *Census) addTo(d *deeds, client int32) {
 	d.steps += int64(r.steps)
 	d.referred += int64(e.Referred)
 	d.errors += int64(r.errors)
+	d.posts, d.taken = d.posts+int64(r.posts), d.taken+int64(r.taken)
+	if r.posts == r.steps || c.isRead(r.asked.value) {
+		d.among++
+	}
 	d.most = max(d.most, n)
 	d.squares += float64(n) * float64(n)
 	d.wrong, d.right, d.open = d.wrong+int64(wrong), d.right+int64(right), d.open+int64(open)
@@ -145,7 +151,7 @@ func (c *Census) findSwarms() {
 			sign = c.oneAgent(&d, &all)
 		} else if k.form {
 			s.Agent, s.Action = -1, int32(k.value)
-			sign = c.oneForm(&d, &all)
+			sign = c.oneForm(&d, &all, k.value)
 		}
 		if sign != "" { // people may share the agent
 			s.Members = slices.DeleteFunc(slices.Clone(members), func(id int32) bool { return c.observer.records.At(id).files != 0 })
@@ -233,17 +239,29 @@ func (c *Census) oneAgent(d, all *deeds) string {
 	return ""
 }
 
+// isRead reports whether a good part of those that ask for an action fetch files.
+func (c *Census) isRead(action uint16) bool {
+	by := &c.observer.askers[action]
+	return by.readers >= leastReads && 10*by.readers >= by.idlers
+}
+
+// imposes reports whether members send a form that is not how a part of the site works: what an app's users send is taken, and
+// sent by no reader, and readers do not ask for what its users do.
+func (c *Census) imposes(d *deeds, form uint16) bool {
+	return 4*d.among >= d.count && (2*d.taken < d.posts || c.observer.askers[form].readers >= leastReads && 3*d.posts >= d.steps)
+}
+
 // oneForm returns what shows that the addresses that send a form are one client; "" for nothing.
-func (c *Census) oneForm(d, all *deeds) string {
-	others := all.without(d)
+func (c *Census) oneForm(d, all *deeds, form uint16) string {
+	others, imposes := all.without(d), c.imposes(d, form)
 	switch expected, nothing := d.fetchesNothing(all); {
 	case d.open >= max(leastMembers, 6*d.count) && 10*d.fetchers <= d.count:
 		return fmt.Sprintf("%d passwords were tried, and %d fetched a file", d.tried(), d.fetchers)
 	case d.wrong >= leastMembers && d.wrong >= 5*d.right && 10*d.fetchers <= d.count:
 		return fmt.Sprintf("%d of %d passwords were wrong, and %d fetched a file", d.wrong, d.wrong+d.right, d.fetchers)
-	case d.tried() > 0 && 20*d.fetchers <= d.count && 5*others.fetchers >= others.count && others.count >= leastMembers:
+	case d.tried() > 0 && (4*d.tried() >= d.steps || imposes) && 20*d.fetchers <= d.count && 5*others.fetchers >= others.count && others.count >= leastMembers:
 		return fmt.Sprintf("%d passwords are tried and %d fetched a file, where of %d others %d did", d.tried(), d.fetchers, others.count, others.fetchers)
-	case nothing && !c.nameless && 2*d.count <= all.count && 2*d.outside < d.count: // what most do is how the site works
+	case nothing && imposes && !c.nameless && 2*d.count <= all.count && 2*d.outside < d.count: // what most do is how the site works
 		return fmt.Sprintf("%d fetched a file, where of as many others about %d would", d.fetchers, expected)
 	}
 	return ""

@@ -1,0 +1,96 @@
+package who
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"shadow/internal/testneeds"
+)
+
+// Those that send much and fetch no file use an app, unless they send what a site does not take, or what its readers send.
+func TestAppsAreNoSwarms(t *testing.T) {
+	second := time.Second
+	each := func(n int, build func(w *town, client, agent string, at time.Duration)) func(w *town) {
+		return func(w *town) {
+			w.people(150)
+			for i := range n {
+				build(w, fmt.Sprintf("198.%d.%d.7", i%250, i/250), w.browser(), w.anytime())
+			}
+		}
+	}
+	for name, build := range map[string]func(w *town){
+		"an app that sends once": each(60, func(w *town, client, agent string, at time.Duration) {
+			w.hit(at, client, "POST /mobile/push", 204, "-", agent)
+			for range 10 + w.IntN(50) {
+				at += w.seconds(9 * w.ExpFloat64())
+				w.hit(at, client, fmt.Sprintf("GET /mobile/product/%d", w.IntN(500)), 200, "-", agent)
+			}
+			w.is(client, Undecided, Person)
+		}),
+		"a page whose files another host has": each(60, func(w *town, client, agent string, at time.Duration) {
+			w.hit(at, client, "GET /app", 200, host+"/", agent)
+			for range 3 + w.IntN(60) {
+				at += w.seconds(9 * w.ExpFloat64())
+				w.hit(at, client, "POST /graphql", 200, host+"/app", agent)
+			}
+			w.is(client, Undecided, Person)
+		}),
+		"tills": each(40, func(w *town, client, agent string, at time.Duration) {
+			for range 5 + w.IntN(40) {
+				at += w.seconds(90 * w.ExpFloat64())
+				w.hit(at, client, fmt.Sprintf("GET /pos/item/%d", w.IntN(500)), 200, host+"/pos/", agent)
+				w.hit(at+4*second, client, "POST /pos/sale", 302, host+"/pos/", agent)
+			}
+			w.is(client, Undecided, Person)
+		}),
+		"editors with all files at hand": each(40, func(w *town, client, agent string, at time.Duration) {
+			w.hit(at, client, "POST /wp-login.php", 302, "-", agent)
+			for k := range 20 + w.IntN(90) {
+				w.hit(at+time.Duration(k)*60*second, client, "POST /wp-admin/admin-ajax.php", 200, host+"/wp-admin/", agent)
+				w.hit(at+w.seconds(30*float64(k)+w.Float64()), client, fmt.Sprintf("GET /wp-admin/post.php?post=%d", k), 200, host+"/wp-admin/", agent)
+			}
+			w.is(client, Undecided, Person)
+		}),
+		"televisions": each(60, func(w *town, client, agent string, at time.Duration) {
+			for range 90 + w.IntN(9)*w.IntN(90) {
+				at += w.seconds(.02 + .6*w.Float64())
+				w.hit(at.Truncate(second), client, fmt.Sprintf("GET /tv/title/%d", w.IntN(3000)), 200, "-", agent)
+			}
+			w.is(client, Undecided, Person)
+			if client == "198.0.0.7" {
+				for k := range 9000 {
+					w.hit(time.Duration(k)*second, "192.0.2.81", fmt.Sprintf("GET /tv/title/%d", k), 200, "-", curl)
+				}
+				w.is("192.0.2.81", Program)
+			}
+		}),
+		"comments from many addresses": each(60, func(w *town, client, agent string, at time.Duration) {
+			for range 3 + w.IntN(9) {
+				page := fmt.Sprintf("/shop/%d", w.IntN(80))
+				at += w.seconds(900 * w.ExpFloat64())
+				w.hit(at, client, "GET "+page, 200, "-", agent)
+				w.hit(at+second, client, "POST /wp-comments-post.php", []int{302, 403, 409}[w.IntN(3)], host+page, agent)
+			}
+			w.is(client, Attacker)
+		}),
+		"votes from many addresses": each(100, func(w *town, client, agent string, at time.Duration) {
+			n, who := 3+w.IntN(9), Attacker
+			if len(w.want) < 153 { // readers vote as well
+				at = w.visit(at, client, agent, 4)
+				n, who = 5, Person
+			}
+			for range n {
+				at += w.seconds(900 * w.ExpFloat64())
+				w.hit(at, client, "POST /vote/7", 204, host+"/shop/1", agent)
+			}
+			w.is(client, who)
+		}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := &town{Rand: testneeds.Rand(t, 38, 1), want: map[string][]Identity{}}
+			build(w)
+			w.compare(t, census(t, "", "", w.write(t)))
+		})
+	}
+}
