@@ -94,3 +94,54 @@ func TestAppsAreNoSwarms(t *testing.T) {
 		})
 	}
 }
+
+// A client whose passwords were right, and wrong while those of most are, guesses nothing.
+func TestOutages(t *testing.T) {
+	for users, want := range map[int]Identity{60: Program, 1: Attacker} {
+		w := &town{Rand: testneeds.Rand(t, 38, 1), want: map[string][]Identity{}}
+		w.people(100)
+		for i := range users {
+			client, at := fmt.Sprintf("198.%d.100.7", i), w.seconds(300*w.Float64())
+			for at < 3*time.Hour {
+				w.hit(at, client, "GET /api/items/1", 200, "-", "okhttp/4.12.0")
+				if minute := at / time.Minute; minute >= 120 && minute < 130 {
+					w.hit(at, client, "POST /oauth/token", 401, "-", "okhttp/4.12.0")
+					at += 2 * time.Second
+					continue
+				}
+				w.hit(at, client, "POST /oauth/token", 200, "-", "okhttp/4.12.0")
+				at += 5 * time.Minute
+			}
+			w.is(client, want)
+		}
+		for k := range 300 {
+			w.hit(time.Duration(k)*5*time.Second, "192.0.2.81", "POST /oauth/token", 401, "-", "okhttp/4.12.0")
+		}
+		w.is("192.0.2.81", Attacker)
+		w.compare(t, census(t, "", "", w.write(t)))
+	}
+}
+
+// A name hides no attack, and who asks for many pages is no monitor.
+func TestNamesHideNoAttack(t *testing.T) {
+	w := &town{Rand: testneeds.Rand(t, 38, 1), want: map[string][]Identity{}}
+	w.people(100)
+	for i, agent := range []string{
+		"Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)", "Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)",
+		"Mozilla/5.0+(compatible; UptimeRobot/2.0; http://www.uptimerobot.com/)", "ShopChecker/1.0 (+https://shop.example)",
+	} {
+		for k := range 300 {
+			at, client := w.anytime(), func(n int) string { return fmt.Sprintf("192.0.2.%d", 10*n+i) }
+			w.hit(at, client(1), "POST /wp-login.php", 401, "-", agent)
+			w.hit(at, client(2), []string{"GET /.env", "GET /.git/config", "GET /shop/7"}[k%3], 404, "-", agent)
+			w.hit(at, client(3), fmt.Sprintf("GET /shop/%d", k%80), 200, "-", agent)
+			if k < 2 && i != 2 { // beside which a few are met
+				w.hit(at, client(3), "GET /.env", 200, "-", agent)
+			}
+			w.is(client(1), Attacker)
+			w.is(client(2), Attacker)
+			w.is(client(3), []Identity{Search, Crawler, Program, Own}[i])
+		}
+	}
+	w.compare(t, census(t, "", "", w.write(t)))
+}

@@ -11,7 +11,7 @@ import (
 	"shadow/report/format"
 )
 
-// The rules are asked one after the other; the first that says something decides:
+// The rules are asked one after the other; the first that says something decides, first of all whether most is an attack:
 //
 //	own         the server's own address, agents and targets of its own work
 //	monitor     says so, or asks at a fixed interval whether the site is up
@@ -86,7 +86,7 @@ type Census struct {
 
 type rule func(c *Census, client int32, r *record) answer
 
-var rules = []rule{isOwn, isMonitor, isCrawler, isAttacker, isProxy, isOffice, isBrowser}
+var rules = []rule{isHostile, isOwn, isMonitor, isCrawler, isAttacker, isProxy, isOffice, isBrowser}
 
 // Identify decides who the clients are. The hosts are names of this site, as far as they are known.
 func (o *Observer) Identify(hosts [][]byte) *Census {
@@ -245,7 +245,7 @@ func isAttacker(c *Census, client int32, r *record) answer {
 		return since(Attacker, "%v of %v steps are those of a scanner", r.probes, r.steps)
 	case 2*r.refused > r.steps && r.answered() < leastAnswered: // few answers are no sign
 	case guesses >= leastWrong && 5*int64(right) < guesses && 3*tries >= int64(r.answered()) &&
-		(!browses || right == 0 && wrong-r.rejections() >= neverTyped) && !c.mistypes(client, r) && !c.syncs(r):
+		(!browses || right == 0 && wrong-r.rejections() >= neverTyped) && !c.mistypes(client, r) && !c.syncs(r) && !(r.early && c.Logins.outage()):
 		if wrong == 0 {
 			return since(Attacker, "tried passwords %v times; the answers do not tell which were wrong", tries)
 		}

@@ -15,13 +15,24 @@ import "strings"
 // Logins are the tries of passwords of a whole log.
 type Logins struct {
 	Tries [triesCount]int64
+
+	failing, lapsed int64 // clients that had many rejected; of these, those that had right ones before and after
 }
 
 func (l *Logins) add(r *record) {
 	for i, n := range r.tries {
 		l.Tries[i] += int64(n)
 	}
+	if r.tries[rejected] >= leastWrong {
+		if l.failing++; r.early && r.late {
+			l.lapsed++
+		}
+	}
 }
+
+// outage reports whether most clients that had many passwords rejected had right ones before and after, so that it was the site
+// that failed. Of one or two, each may have a password of its own and guess those of others.
+func (l *Logins) outage() bool { return l.lapsed >= letIn && 2*l.lapsed >= l.failing }
 
 // isSome reports whether an outcome is at least a hundredth of all.
 func (l *Logins) isSome(outcome int) bool {

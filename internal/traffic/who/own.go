@@ -10,6 +10,14 @@ import (
 	"shadow/report/format"
 )
 
+// isHostile looks for those most of whose requests are an attack, whatever they say that they are.
+func isHostile(c *Census, client int32, r *record) answer {
+	if deeds := r.tried() + r.probes; deeds < leastRequests || !r.is(deeds, 50) || c.observer.address(client).IsLoopback() {
+		return answer{}
+	}
+	return isAttacker(c, client, r)
+}
+
 func isOwn(c *Census, client int32, r *record) answer {
 	switch browses := r.is(r.classes[request.Browser], 5); { // what costs more is asked last
 	case r.works():
@@ -75,7 +83,7 @@ func (r *record) polls() string {
 
 func isMonitor(c *Census, client int32, r *record) answer {
 	switch {
-	case r.is(r.classes[request.Monitor], 90):
+	case r.is(r.classes[request.Monitor], 90) && some(r.pages) < manyPages:
 		return since(Monitor, "says that it is one")
 	case c.observer.isRegular(client) && c.beats[r.action.value] < manyBeats:
 		return since(Monitor, "asks every %v s for %v pages, and for no file", r.rhythm.every, some(r.pages))

@@ -41,6 +41,8 @@ type record struct {
 	form     majority           // the action of those that send something
 	asked    majority           // the action of the other steps
 	taken    uint32             // of those that send something, answered with 2xx
+	early    bool               // whether a password was accepted before the first that was rejected
+	late     bool               // likewise, after the last
 	told     Identity           // who the log says that it is, from 1; 0: it does not
 }
 
@@ -51,7 +53,7 @@ const (
 	moved            // 3xx: right where a wrong one is answered
 	ambiguous        // 2xx of what answers right and wrong ones alike: XML-RPC
 	rejected         // 4xx of HTTP authentication, and of what renews tokens as well: wrong
-	accepted         // 2xx or 3xx of HTTP authentication: right, and no try, since each request has it
+	accepted         // 2xx or 3xx of either: right, and no try, since each request has it, or renews what it had
 	triesCount
 )
 
@@ -234,7 +236,10 @@ func (r *record) step(status, action uint16, t traffic.Clue) {
 	if rejects := status/100 == 4 && !traffic.Refusal(int32(status)); t.Traits.Has(traffic.TriedPassword) && (rejects || !t.Traits.Has(traffic.Deniable)) {
 		switch {
 		case rejects && t.Traits.Has(traffic.Deniable):
-			r.tries[rejected]++
+			if r.tries[rejected]++; r.tries[rejected] == 1 {
+				r.early = r.tries[accepted] > 0
+			}
+			r.late = false
 		case rejects:
 			r.tries[denied]++
 		case status/100 == 2 && t.Traits.Has(traffic.Ambiguous):
@@ -247,8 +252,9 @@ func (r *record) step(status, action uint16, t traffic.Clue) {
 		r.later = 0
 		return // whether it failed is known once all of the log is read
 	}
-	if t.Traits.Has(traffic.SignedIn) {
+	if t.Traits.Has(traffic.SignedIn) || t.Traits.Has(traffic.TriedPassword) && (status/100 == 2 || status/100 == 3) {
 		r.tries[accepted]++
+		r.late = true
 	}
 	r.later++
 	if t.Traits.Has(traffic.Managed) && status == 200 {
