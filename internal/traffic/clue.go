@@ -24,7 +24,7 @@ const (
 	Probed                          // asked for what only scanners ask for
 	Pried                           // asked for what must not be public: a probe as well
 	Worked                          // asked for what a site asks of itself
-	Peeked                          // asked with HEAD, as checks do, and sent nothing
+	Peeked                          // asked with HEAD, as checks do, or with OPTIONS, and sent nothing
 	Managed                         // asked for the administration of the site
 	Checked                         // asked for what says whether the site is up: HEAD, the first page, a health check
 	Told                            // comes with the identity of its sender: From is that, from 1, and no page
@@ -35,6 +35,10 @@ const Ambiguous = Managed
 
 // Deniable stands beside TriedPassword where a wrong one shows in the status alone: what else is answered may be no try.
 const Deniable = Worked
+
+// Preflighted reports whether a browser asks with OPTIONS whether a page of another host may send something (CORS): it peeks, and
+// checks nothing.
+func (t Trait) Preflighted() bool { return t&(Peeked|Checked|Referred) == Peeked|Referred }
 
 // Has reports whether all traits of u are there.
 func (t Trait) Has(u Trait) bool { return t&u == u }

@@ -101,6 +101,9 @@ func (r *Rules) Assess(e *Summary, claim request.Class, site *SiteBaseline) (a A
 		a.Shared = votes[AssetsSignal] != VoteBot && votes[ErrorsSignal] == Abstain
 		votes[AgentsSignal] = unless(a.Shared, VoteBot)
 	}
+	if linked && alone(e) && int64(bits.OnesCount16(e.Agents)) >= 2*r.Agents {
+		votes[AgentsSignal] = Conclusive
+	}
 	if !a.Shared { // these need one person behind the address
 		// Without referers, what a page asks for by itself looks like pages, shown by a timer.
 		if gaps := int64(e.Gaps); gaps >= r.Sample && (linked || !e.Traits.Has(traffic.FetchedAsset)) {
@@ -117,6 +120,9 @@ func (r *Rules) Assess(e *Summary, claim request.Class, site *SiteBaseline) (a A
 	votes[BeaconSignal] = unless(!e.Traits.Has(traffic.LoadedBeacon), VoteHuman)
 	return a
 }
+
+// alone reports whether a client asks for files alone, and none of them belongs to a page, of this site or of another.
+func alone(e *Summary) bool { return e.Steps == 0 && !e.Traits.Has(traffic.Referred) }
 
 // rhythm returns the vote of a variation, found from n gaps. Where it is that of the threshold, what n gaps show lies
 // about 1/√n of it off, so only a variation that is smaller by more than that shows a clock.
@@ -252,6 +258,9 @@ func (e *Summary) describe(s Signal, claim request.Class) string {
 		return "fetched robots.txt"
 	case RangesSignal:
 		return fmt.Sprintf("download accelerator, %d+ parts of a file", e.ranges)
+	}
+	if alone(e) {
+		return fmt.Sprintf("claims to be %d browsers or more and asks for files of no page", bits.OnesCount16(e.Agents))
 	}
 	return fmt.Sprintf("claims to be %d browsers or more and fetches no files", bits.OnesCount16(e.Agents))
 }

@@ -174,6 +174,8 @@ func methodOf(r *parse.Record) uint64 {
 		return 3
 	case string(r.Method) == "POST":
 		return 4
+	case string(r.Method) == "OPTIONS":
+		return 7
 	case len(r.Method) > 0:
 		return otherMethod
 	}
@@ -187,7 +189,7 @@ func (t *ClueFinder) ofTarget(r *parse.Record) (clue traffic.Clue) {
 	if !match.IsHTTP(r.Method, r.Path) {
 		return traffic.Clue{}
 	}
-	path := match.PathOf(r.Path)
+	path, attacks := match.PathOf(r.Path), t.rules.Purposes && match.IsAttack(r.Path)
 	switch {
 	case match.AnyFits(t.beacon, path):
 		return traffic.Clue{Traits: traffic.LoadedBeacon}
@@ -195,10 +197,13 @@ func (t *ClueFinder) ofTarget(r *parse.Record) (clue traffic.Clue) {
 		return traffic.Clue{}
 	case string(path) == "/robots.txt":
 		return traffic.Clue{Traits: traffic.FetchedRobots}
-	case match.IsStatic(path):
+	case match.IsStatic(path) && !attacks:
 		return traffic.Clue{Traits: traffic.FetchedAsset}
 	}
 	clue.Traits = traffic.Stepped
+	if attacks {
+		clue.Traits |= traffic.Probed
+	}
 	if r.Method == nil || string(r.Method) == "GET" {
 		clue.Traits |= traffic.Asked
 		clue.Page = pageOf(match.AfterHost(r.Path))
@@ -208,15 +213,19 @@ func (t *ClueFinder) ofTarget(r *parse.Record) (clue traffic.Clue) {
 	}
 	if t.rules.Purposes {
 		if string(r.Method) == "HEAD" {
-			clue.Traits |= traffic.Peeked
+			clue.Traits |= traffic.Peeked | traffic.Checked
 			clue.Page = pageOf(match.AfterHost(r.Path))
+		}
+		if string(r.Method) == "OPTIONS" {
+			clue.Traits |= traffic.Peeked
+			return clue
 		}
 		purpose := match.PurposeOf(path)
 		if methodOf(r) == otherMethod {
 			purpose &^= match.ForScanners | match.ForNobody // of a file system on the web, such as macOS' .DS_Store
 		}
 		clue.Traits |= traitsOf(purpose, clue.Traits)
-		if purpose&match.ForMonitors != 0 || string(path) == "/" || clue.Traits.Has(traffic.Peeked) {
+		if purpose&match.ForMonitors != 0 || string(path) == "/" {
 			clue.Traits |= traffic.Checked
 		}
 	}

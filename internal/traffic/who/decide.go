@@ -157,6 +157,11 @@ func (c *Census) ask(client int32) answer {
 	if 3*r.tries[accepted] >= max(1, r.steps) { // beside a challenge or two for each
 		return since(Program, "has the right password of a user: a customer?")
 	}
+	if c.browses(client) {
+		return answer{Program, func() []string {
+			return []string{"people as well?", "programs send most of it, and a browser shows pages"}
+		}}
+	}
 	return since(Program, "its agents are no browsers")
 }
 
@@ -232,49 +237,6 @@ func isCrawler(c *Census, client int32, r *record) answer {
 	}
 }
 
-// isAttacker looks for what only attackers do: probes, failures on many targets, failed logins.
-func isAttacker(c *Census, client int32, r *record) answer {
-	wrong, right, open := c.Logins.of(r)
-	browses := c.browses(client)
-	switch tries, guesses := int64(r.tried()), int64(wrong+max(open, 1)-1); { // the last may have been right
-	case r.is(r.scans, 10) && isOffice(c, client, r).reasons == nil:
-		return since(Attacker, "its agent says that it scans")
-	case r.got > 0 && !browses:
-		return since(Attacker, "got %v answers to what must not be public", r.got)
-	case r.probes >= leastRequests && !browses, r.steps >= leastRequests && 2*r.probes >= r.steps && (!browses || 2*r.errors >= r.steps):
-		return since(Attacker, "%v of %v steps are those of a scanner", r.probes, r.steps)
-	case 2*r.refused > r.steps && r.answered() < leastAnswered: // few answers are no sign
-	case guesses >= leastWrong && 5*int64(right) < guesses && 3*tries >= int64(r.answered()) &&
-		(!browses || right == 0 && wrong-r.rejections() >= neverTyped) && !c.mistypes(client, r) && !c.syncs(r) && !(r.early && c.Logins.outage()):
-		if wrong == 0 {
-			return since(Attacker, "tried passwords %v times; the answers do not tell which were wrong", tries)
-		}
-		if r.retries() {
-			return since(Undecided, "sends a wrong password of one user every %v s, as a device with an old one", r.rhythm.every)
-		}
-		return since(Attacker, "%v of %v passwords were wrong", wrong, wrong+right)
-	case r.unpaid >= leastWrong && 10*r.unpaid >= 8*r.posts && holdsAny(c.observer.path(int32(r.form.value)), payments):
-		return since(Attacker, "%v of %v payments were refused (402), as of who tries cards", r.unpaid, r.posts)
-	case c.programs && !r.is(r.classes[request.Browser]+r.nameless, 50): // of a mirror, an API
-	case r.fails() && some(r.failed) >= leastRequests && !browses && !c.follows(client) && !c.seeksPackages(r) && !c.isUsual(client, r):
-		return since(Attacker, "%v of %v steps failed, on %v targets or more", r.errors-r.denials, r.answered(), some(r.failed))
-	}
-	return answer{}
-}
-
-// payments are parts of the paths at which one pays. Elsewhere 402 is for who has used up what was paid for.
-var payments = []string{"pay", "checkout", "charge", "card", "donat"}
-
-// seeksPackages reports whether a client is a program that asks one mirror after the other for a package, most in vain.
-func (c *Census) seeksPackages(r *record) bool {
-	return c.observer.agents[r.agent.value].installs
-}
-
-var installers = []string{
-	"apache-maven", "apache-ivy", "gradle/", "coursier", "bazel/", "nuget", "debian apt", "libdnf", "composer/", "apk-tools", "pacman/",
-	"libzypp", "pip/", "npm/", "yarn/", "pnpm/", "cargo/", "docker/", "containerd/", "homebrew/",
-}
-
 // isProxy looks for one address that brings many kinds of browsers and half of all requests, or that is an inner one.
 func isProxy(c *Census, client int32, r *record) answer {
 	kinds := some(r.kinds)
@@ -334,7 +296,7 @@ func (c *Census) isClock(e *evidence.Summary) bool {
 
 // excuse takes back votes against what something else explains.
 func (c *Census) excuse(r *record, e *evidence.Summary, a *evidence.Assessment) {
-	if c.observer.agents[r.agent.value].app { // it may ask for data alone, by a timer
+	if c.observer.agents[r.agent.value].app || r.isElsewhere() { // it may ask for data alone, by a timer
 		for _, s := range []evidence.Signal{evidence.AssetsSignal, evidence.RefererSignal, evidence.AgentsSignal, evidence.RhythmSignal} {
 			if a.Votes[s] >= evidence.VoteBot {
 				a.Votes[s] = evidence.Abstain
@@ -347,6 +309,12 @@ func (c *Census) excuse(r *record, e *evidence.Summary, a *evidence.Assessment) 
 	if a.Votes[evidence.RefererSignal] == evidence.VoteHuman && e.Traits.Has(traffic.FetchedAsset) && e.Steps <= longDocument {
 		a.Votes[evidence.RangesSignal] = evidence.Abstain // it shows a document while it loads it
 	}
+}
+
+// isElsewhere reports whether browsers show pages of another host that ask this one for data: first whether they may (CORS), and
+// most of the time then they send it.
+func (r *record) isElsewhere() bool {
+	return r.asks >= leastRequests && 10*r.asks >= r.steps && 5*r.asks <= 3*r.steps
 }
 
 // isBrowser judges who claims to be a browser by signs that have nothing to do with speed.
@@ -366,7 +334,7 @@ func isBrowser(c *Census, client int32, r *record) answer {
 	if usual {
 		a.Votes[evidence.AssetsSignal], a.Votes[evidence.RefererSignal] = evidence.Abstain, evidence.Abstain
 	}
-	if e.Views == 0 && e.Steps >= manySteps && some(r.pages) >= manyPages && a.Votes[evidence.RefererSignal] == evidence.VoteHuman {
+	if !r.isElsewhere() && e.Views == 0 && e.Steps >= manySteps && some(r.pages) >= manyPages && a.Votes[evidence.RefererSignal] == evidence.VoteHuman {
 		a.Votes[evidence.RefererSignal] = evidence.VoteBot // a browser shows the page that so many others come from
 	}
 	if rhythm := &a.Votes[evidence.RhythmSignal]; *rhythm == evidence.Conclusive && e.Gaps < manyGaps && !c.isClock(e) {

@@ -91,10 +91,11 @@ func (c *Census) mistypes(client int32, r *record) bool {
 	return right > 0 && wrong < manyWrong && r.tried() <= r.rhythm.gaps+1 && r.later >= 2 && r.files > 0 && c.follows(client)
 }
 
-// syncs reports whether a client is an app of its users that sends their passwords along, at their pace.
-func (c *Census) syncs(r *record) bool {
+// syncs reports whether a client is an app of its users that sends their passwords along, at their pace, or a program from within
+// that does so.
+func (c *Census) syncs(client int32, r *record) bool {
 	app := holdsAny(strings.ToLower(c.observer.Tables.Agents.Name(int32(r.agent.value))), apps)
-	return app && r.tries[denied] == 0 && r.tried() <= perMinute*r.together.Active
+	return (app || c.observer.isPrivate(client)) && r.tries[denied] == 0 && r.tried() <= perMinute*r.together.Active
 }
 
 const perMinute = 5 // calls of an app, on average of the minutes in which it calls

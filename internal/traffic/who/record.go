@@ -32,6 +32,7 @@ type record struct {
 	declared uint32             // requests whose agent says that it is the site's own
 	posts    uint32             // steps that send something
 	unpaid   uint32             // of these, answered with 402
+	asks     uint32             // steps that ask whether a page of another host may send something, and were told so
 	checked  uint32             // requests for what says whether the site is up
 	later    uint32             // other steps since the last of them
 	managed  uint32             // pages of the administration that it was given
@@ -232,6 +233,9 @@ func (r *record) step(status, action uint16, t traffic.Clue) {
 		}
 	} else {
 		r.asked.add(action)
+	}
+	if t.Traits.Preflighted() && status/100 == 2 {
+		r.asks++
 	}
 	if rejects := status/100 == 4 && !traffic.Refusal(int32(status)); t.Traits.Has(traffic.TriedPassword) && (rejects || !t.Traits.Has(traffic.Deniable)) {
 		switch {

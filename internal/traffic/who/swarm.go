@@ -108,7 +108,7 @@ func (some *deeds) tried() int64 { return some.wrong + some.right + some.open }
 // claims reports whether a client may be one of a swarm: it claims to be a browser, and nothing has decided about it yet.
 func (c *Census) claims(client int32) bool {
 	r := c.observer.records.At(client)
-	if client == c.missing || r.told > 0 {
+	if client == c.missing || r.told > 0 || r.isElsewhere() {
 		return false
 	}
 	switch c.Identities[client] {

@@ -837,6 +837,49 @@ func TestWhoTheClientsAre(t *testing.T) {
 			w.is("198.51.100.8", Program)
 			w.is("198.51.100.9", Undecided)
 		},
+		"a scanner that drives a browser": func(w *town) {
+			w.people(100)
+			for i := range 600 {
+				page := fmt.Sprintf("/shop/%d", i%80)
+				w.hit(time.Duration(i)*second, "198.51.100.9", "GET "+page, 200, "-", browsers[1])
+				w.hit(time.Duration(i)*second, "198.51.100.9", "GET /assets/1.css", 200, host+page, browsers[1])
+				w.hit(time.Duration(i)*second, "198.51.100.9", fmt.Sprintf("GET /shop/%d?q=%%3CscRipt%%3Enetsparker(%d)", i, i), 403, host+page, browsers[1])
+				w.hit(time.Duration(i)*second, "198.51.100.9", fmt.Sprintf("GET /shop/%d.bak", i), 404, host+page, browsers[1])
+			}
+			w.is("198.51.100.9", Attacker)
+		},
+		"an app on another host": func(w *town) {
+			w.people(100)
+			for i := range 400 {
+				agent, at := browsers[i%len(browsers)], time.Duration(w.IntN(8*3600))*second
+				w.hit(at, "198.51.100.9", fmt.Sprintf("OPTIONS /api/goals/%d", i), 200, host+"/", agent)
+				w.hit(at, "198.51.100.9", fmt.Sprintf("GET /api/goals/%d", i), 200, host+"/", agent)
+				w.hit(at, "198.51.100.8", fmt.Sprintf("GET /api/goals/%d", i), 200, host+"/", agent)
+			}
+			w.is("198.51.100.9", Undecided)
+			w.is("198.51.100.8", Disguised)
+		},
+		"a telephone system that signs in for each call": func(w *town) {
+			w.people(100)
+			for i := range 60 {
+				w.hit(time.Duration(i)*400*second, "10.1.0.7", "POST /ivr/login", 200, "-", "-")
+				w.hit(time.Duration(i)*400*second, "198.51.100.7", "POST /ivr/login", 200, "-", "-")
+				w.hit(time.Duration(i)*second, "10.1.0.8", "POST /ivr/login", 200, "-", "-")
+			}
+			w.is("10.1.0.7", Program)
+			w.is("198.51.100.7", Attacker)
+			w.is("10.1.0.8", Attacker)
+		},
+		"a scanner that guesses scripts": func(w *town) {
+			w.people(100)
+			for i := range 300 {
+				agent := fmt.Sprintf("Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/%d.0.0.0 Safari/537.36", 40+i%60)
+				w.hit(time.Duration(i)*90*second, "198.51.100.9", fmt.Sprintf("GET /%d/plugin.js", i), 200, "-", agent)
+				w.hit(time.Duration(i)*90*second, "198.51.100.8", fmt.Sprintf("GET /%d/a.png", i), 200, "https://forum.example/", agent)
+			}
+			w.is("198.51.100.9", Disguised)
+			w.is("198.51.100.8", Undecided)
+		},
 		"a crawler": func(w *town) {
 			w.people(100)
 			for i := range 300 {
@@ -865,6 +908,23 @@ func TestWhoTheClientsAre(t *testing.T) {
 			c := census(t, "", "", w.write(t))
 			w.compare(t, c)
 		})
+	}
+}
+
+// Of a program behind the address of people it is asked who else is there.
+func TestPeopleBesideAProgram(t *testing.T) {
+	w := &town{Rand: testneeds.Rand(t, 38, 1), want: map[string][]Identity{}}
+	w.people(100)
+	w.visit(time.Hour, "198.51.100.9", browsers[1], 9)
+	for i := range 900 {
+		w.hit(time.Duration(i)*time.Second, "198.51.100.9", fmt.Sprintf("GET /shop/%d", i), 200, "-", curl)
+	}
+	w.is("198.51.100.9", Program)
+	c := census(t, "", "", w.write(t))
+	w.compare(t, c)
+	id, _ := c.observer.Tables.Clients.Find([]byte("198.51.100.9"))
+	if got := c.Reasons(id); got[0] != "people as well?" {
+		t.Errorf("%q", got)
 	}
 }
 
