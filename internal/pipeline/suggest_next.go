@@ -159,7 +159,7 @@ func (r *Suggest) ofAction(ctx context.Context, a *suggest.Advice) (best *advice
 	found, err := r.advisor.Only(ctx, actions)
 	for _, only := range found {
 		n := &only.Answer
-		if n.Verdict != suggest.Deploy && n.Verdict != suggest.Unproven && n.Because != suggest.FewToProtect {
+		if n.Verdict != suggest.Deploy && n.Verdict != suggest.Unproven && !n.Unsure() {
 			continue
 		}
 		rest := only.Parts[suggest.Rest]

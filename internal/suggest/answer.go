@@ -60,6 +60,8 @@ const (
 	SparesAll                   // likewise, but a limit that hits no client in the whole log refuses a share that matters
 	NothingKeeps                // every limit breaks the promise
 	FewToProtect                // so few are seen that hitting none of them shows little
+	NearRefused                 // few came near it, and of these it refuses a share that matters
+	NoPeople                    // likewise, on a site for people, and no client to protect is known to be one
 	FewLogIn                    // so few log in that the answer goes by the guesses that it leaves
 	Forbidden                   // a finding forbids an answer
 )
@@ -273,9 +275,9 @@ func (a *Advice) breaks() {
 	a.Answer = Answer{Broke: a.Answer.Limit}
 }
 
-// excessiveOnAll reports whether the answer refuses more than half of the whole log.
+// excessiveOnAll reports whether the answer refuses more than half of the whole log, attackers aside.
 func (a *Advice) excessiveOnAll() bool {
-	return a.Action == "" && 2*a.Answer.Whole.Refused.Of(who.Everybody) > a.Whole.Requests.Of(who.Everybody)
+	return a.Action == "" && 2*a.Answer.Whole.Refused.Of(usual) > a.Whole.Requests.Of(who.Everybody)
 }
 
 // Sure is the largest share of protected clients that a limit may hit and be deployed, with 95 % confidence, unless the
@@ -329,24 +331,6 @@ func (a *Advice) worth() bool {
 		share(a.Answer.Whole.Refused.Of(a.Target), a.Whole.Requests.Of(a.Target), matters)
 }
 
-// LeastNear is the number of people who must come near a limit and be spared to prove that it spares people.
-const LeastNear = 10
-
-// AtRisk returns how many protected clients sent more than the answer admits at once, and how many of these it hits: on the
-// part that validates, if there is one.
-func (a *Advice) AtRisk() (clients, hit int64) {
-	if a.Parts[Rest] == nil {
-		return a.Whole.AtRisk.Of(a.Protected()), a.Answer.Whole.Hit.Of(a.Protected())
-	}
-	return a.Whole.Late.Of(a.Protected()), a.Answer.Chosen.On[Rest].Hit.Of(a.Protected())
-}
-
-// proven reports whether enough of those who are protected came near the answer and were spared.
-func (a *Advice) proven() bool {
-	clients, hit := a.AtRisk()
-	return clients-hit >= LeastNear
-}
-
 // Forbid takes the answer back, as something about the log forbids one.
 func (a *Advice) Forbid() { a.withdraw(NotJudgeable, Forbidden) }
 
@@ -375,6 +359,7 @@ func (a *Advice) Admits(time limit.Time) int64 {
 // judge gives the verdict. What the answer does to the whole log must be known.
 func (a *Advice) judge() {
 	n := &a.Answer
+	why, unproven := a.unproven()
 	unreachable := a.Reach != nil && !share(a.Reach.Requests, a.Reach.OfRequests, reachable)
 	switch {
 	case n.Of == nil && a.Whole.Groups.Of(a.Protected()) == 0:
@@ -389,6 +374,8 @@ func (a *Advice) judge() {
 		n.Verdict, n.Because = SafetyNet, FewLogIn
 	case a.worth() && a.unsure():
 		n.Verdict, n.Because = SafetyNet, FewToProtect
+	case a.worth() && unproven:
+		n.Verdict, n.Because = SafetyNet, why
 	case a.worth() && n.Broke != "":
 		n.Verdict, n.Because = Deploy, SparesAll
 	case a.worth():

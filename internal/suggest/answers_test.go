@@ -215,7 +215,7 @@ var (
 	whys     = []string{"found", "too long", "nobody", "broken", "too few", "slow to forget", "below the pace"}
 	becauses = []string{
 		"separates", "overlaps", "no target", "no one there", "failed later", "spares all", "nothing keeps", "few to protect",
-		"few log in", "forbidden",
+		"near refused", "no people", "few log in", "forbidden",
 	}
 )
 

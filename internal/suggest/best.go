@@ -29,10 +29,12 @@ func (a *Advice) Compare(s, t *Suggestion) int {
 // offered reports whether a limit may be an answer: it refuses something of the target, and not more than half of the log.
 func (a *Advice) offered(c *Candidate) bool { return a.RefusedTarget(c) > 0 && !a.excessive(c) }
 
-// excessive reports whether a limit refuses more than half of the log. What sends so many passwords is not what a site is for.
-func (a *Advice) excessive(c *Candidate) bool {
-	return !a.isLogin() && 2*c.refused(who.Everybody) > a.all
-}
+// excessive reports whether a limit refuses more than half of the log, attackers aside. What sends so many passwords is not what a
+// site is for, either.
+func (a *Advice) excessive(c *Candidate) bool { return !a.isLogin() && 2*c.refused(usual) > a.all }
+
+// usual holds those that may be what a site is for.
+const usual = who.Everybody &^ (1 << who.Attacker)
 
 // Capped reports whether limits that keep the promise are no answer because they refuse more than half of the log.
 func (a *Advice) Capped() bool {

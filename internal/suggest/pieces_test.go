@@ -28,6 +28,13 @@ func TestOffered(t *testing.T) {
 			t.Errorf("%d of the target and %d others: %v", c.tools, c.others, got)
 		}
 	}
+	for others, want := range map[int64]bool{10: true, 11: false} {
+		var limit Candidate
+		limit.On[First].Refused[who.Attacker], limit.On[First].Refused[who.Program] = 9, others
+		if got := a.offered(&limit); got != want {
+			t.Errorf("%d of others than attackers: %v", others, got)
+		}
+	}
 }
 
 // The foremost are the answer's, those that were found, and of these the best; they stay in the order of their curves.
@@ -206,6 +213,26 @@ func TestJudge(t *testing.T) {
 		"few, and no log-in": {func(a *Advice) { a.Action, a.Whole.Groups[who.Person] = "/", 5 }, Deploy, Separates},
 		"few came near":      {func(a *Advice) { a.Whole.Late[who.Person]-- }, Unproven, Separates},
 		"few were spared":    {func(a *Advice) { a.Answer.Chosen.On[Rest].Hit[who.Person]++ }, Unproven, Separates},
+		"a tenth of few near is refused": {func(a *Advice) {
+			a.Whole.Late[who.Person], a.Whole.AtRisk[who.Person], a.Answer.Whole.Hit[who.Person] = 8, 20, 2
+		}, Unproven, Separates},
+		"more of few near": {func(a *Advice) {
+			a.Whole.Late[who.Person], a.Whole.AtRisk[who.Person], a.Answer.Whole.Hit[who.Person] = 8, 20, 3
+		}, SafetyNet, NearRefused},
+		"more, but many were spared": {func(a *Advice) { a.Whole.AtRisk[who.Person], a.Answer.Whole.Hit[who.Person] = 20, 9 }, Deploy, Separates},
+		"no person, and few came near": {func(a *Advice) {
+			a.Goals[0].Who = who.Browsers
+			a.Whole.Groups[who.Person], a.Whole.Groups[who.Undecided], a.Whole.Late[who.Person], a.Whole.AtRisk[who.Person] = 0, clients, 0, LeastNear-1
+		}, SafetyNet, NoPeople},
+		"no person, but many came near": {func(a *Advice) {
+			a.Goals[0].Who = who.Browsers
+			a.Whole.Groups[who.Person], a.Whole.Groups[who.Undecided], a.Whole.Late[who.Person] = 0, clients, 0
+		}, Unproven, Separates},
+		"no person on a site of programs": {func(a *Advice) {
+			a.Goals[0].Who, a.Target = who.Users, who.Users
+			a.Whole.Groups[who.Person], a.Whole.Groups[who.Undecided], a.Whole.Late[who.Person] = 0, clients, 0
+			a.Whole.Requests[who.Undecided], a.Answer.Whole.Refused[who.Program] = 0, 10_000
+		}, Unproven, Separates},
 		"nothing held out, few came near": {func(a *Advice) {
 			a.Parts[Rest], a.Answer.MostHit = nil, 0
 			a.Whole.AtRisk[who.Person]--

@@ -241,6 +241,34 @@ func TestHeavyIsLeftOut(t *testing.T) {
 	}
 }
 
+// Others that lose a tenth or more are asked for with the heaviest, and not who says who it is.
+func TestHeavyOnesAreAskedForTogether(t *testing.T) {
+	v := &Verdict{Heavy: &Heavy{RefusedMost: RefusedMost{Client: "192.0.2.1", Refused: 51, Identity: "program"}, RefusedOfAll: 100}}
+	v.Most = []RefusedMost{v.Heavy.RefusedMost, {Client: "192.0.2.2", Refused: 30, Identity: "program"}, {Client: "192.0.2.3", Refused: 9}}
+	a := &Answer{Verdict: v}
+	want := "who are 192.0.2.1, 192.0.2.2? They are 81.00 % of what the limit refuses, and nothing shows an attack. " +
+		"If they are yours, ask again with --exclude 192.0.2.1 --exclude 192.0.2.2"
+	if got := a.heavyText(); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if v.Heavy.Identity = "crawler"; a.heavyText() != "" {
+		t.Error(a.heavyText())
+	}
+}
+
+// Where protected clients come in the last part alone, it is not said that none comes.
+func TestNoOneThereOnPartsThatChoose(t *testing.T) {
+	a := &Answer{Verdict: &Verdict{}, Advice: deployed()}
+	a.Advice.Goals = []suggest.Goal{{Who: who.Browsers}}
+	a.Advice.Answer.Because, a.Advice.Answer.Of = suggest.NoOneThere, new(suggest.Suggestion)
+	for n, want := range map[int64]string{0: "none of the protected browsers", 5: "only in the last part"} {
+		a.Advice.Whole.Groups = who.Groups{who.Undecided: n}
+		if got := a.reason(); !strings.Contains(got, want) {
+			t.Errorf("%d: %s", n, got)
+		}
+	}
+}
+
 // Search engines that would lose a tenth of their requests are asked about, unless they are protected.
 func TestSearchEnginesLose(t *testing.T) {
 	for refused, want := range map[int64]bool{9: false, 10: true} {
@@ -256,6 +284,7 @@ func TestUnsure(t *testing.T) {
 	a := &Answer{Verdict: &Verdict{Verdict: "ceiling"}, Advice: deployed()}
 	for because, want := range map[suggest.Because][2]string{
 		suggest.Overlaps: {"CEILING", "ceiling"}, suggest.FewToProtect: {"UNSURE", "unsure: too few clients to protect"},
+		suggest.NearRefused: {"UNSURE", "unsure: few came near it"}, suggest.NoPeople: {"UNSURE", "unsure: few came near it"},
 	} {
 		a.Advice.Answer.Because = because
 		if w := a.wording(); w.label != want[0] || w.words != want[1] {

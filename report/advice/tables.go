@@ -24,7 +24,11 @@ func (s *Answer) sections() []document.Section {
 	if s.Action != "" {
 		about = ", in requests of " + s.Action
 	}
-	all := []document.Section{{Title: "Who is there" + about, Table: s.clientsTable()}}
+	there := "Who is there" + about
+	if len(s.best) > 0 {
+		there += ", and what the best limit of any server, " + s.modelOf(s.best[0]).Chosen.Limit + ", refuses"
+	}
+	all := []document.Section{{Title: there, Table: s.clientsTable()}}
 	if s.Whole != nil {
 		all = append(all, document.Section{
 			Title: s.Whole.Limit + " on the whole log, as a replay judges it",

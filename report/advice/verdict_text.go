@@ -53,7 +53,11 @@ func (s *Answer) reason() string {
 		return text
 	case suggest.NoOneThere:
 		if n.Of != nil {
-			return fmt.Sprintf("none of the protected %s sends such requests, so it goes by what it leaves to others", a.Protected())
+			none := "none of the protected %s sends such requests"
+			if a.Whole.Groups.Of(a.Protected()) > 0 {
+				none = "protected %s send such requests only in the last part"
+			}
+			return fmt.Sprintf(none+", so it goes by what it leaves to others", a.Protected())
 		}
 		return fmt.Sprintf("no %s sent a request, so nothing shows what would hurt them", a.Protected())
 	case suggest.SparesAll:
@@ -65,6 +69,11 @@ func (s *Answer) reason() string {
 		}
 		return fmt.Sprintf("too few protected clients%s (%s) to be 95 %% sure of at most %g %%", where, format.Thousands(few),
 			suggest.Sure.Float())
+	case suggest.NearRefused:
+		return fmt.Sprintf("of the %s that ever sent more it hits %s", format.Count(a.Whole.AtRisk.Of(a.Protected()), "protected client"),
+			format.Thousands(n.Whole.Hit.Of(a.Protected())))
+	case suggest.NoPeople:
+		return "none of the clients to protect shows that it is a person, and few came near it"
 	case suggest.FewLogIn:
 		return fmt.Sprintf("%s log in here, and none is hit, so it goes by the guesses that it leaves: the fewest a day "+
 			"of limits with %d at once and %d an hour", format.Count(a.Whole.Groups.Of(a.Protected()), "protected client"),
@@ -128,8 +137,10 @@ var wordings = map[string]wording{
 // wording returns that of the verdict, on a limit of the answer's server, which may have no dry run. A ceiling that too few
 // clients show may stop much.
 func (s *Answer) wording() wording {
-	if s.Advice.Answer.Because == suggest.FewToProtect {
+	if n := &s.Advice.Answer; n.Because == suggest.FewToProtect {
 		return wording{"UNSURE", "unsure: too few clients to protect", ""}
+	} else if n.Unsure() {
+		return wording{"UNSURE", "unsure: few came near it", ""}
 	}
 	w := wordings[s.Verdict.Verdict]
 	nothing := s.Verdict.Limit != nil && len(s.Verdict.Paste) == 0
@@ -183,16 +194,33 @@ func (s *Answer) betterText() string {
 	return text + ": see next"
 }
 
-// heavyText asks who the client is that is most of what the limit refuses; "" if none is.
+// heavyText asks who the client is that is most of what the limit refuses, and who the others are of those named that are a
+// tenth or more of it; "" if none is. A crawler has said who it is.
 func (s *Answer) heavyText() string {
+	const named who.Set = 1<<who.Search | 1<<who.Crawler
 	h := s.Verdict.Heavy
-	if h == nil {
+	if h == nil || named.Names(h.Identity) {
 		return ""
 	}
-	text := fmt.Sprintf("who is %s? It is %s of what the limit refuses, and nothing shows an attack", h.Client,
-		format.Percentage(format.PercentOf(h.Refused, h.RefusedOfAll)))
-	if _, err := netip.ParseAddr(h.Client); err == nil {
-		text += ". If it is yours, ask again with --exclude " + h.Client
+	names, refused, exclude := []string{h.Client}, h.Refused, ""
+	for _, c := range s.Verdict.Most {
+		if c.Client != h.Client && 10*c.Refused >= h.RefusedOfAll && !who.Hostile.Names(c.Identity) {
+			names, refused = append(names, c.Client), refused+c.Refused
+		}
+	}
+	for _, name := range names {
+		if _, err := netip.ParseAddr(name); err == nil {
+			exclude += " --exclude " + name
+		}
+	}
+	is, it, yours := "who is", "It is", "it is"
+	if len(names) > 1 {
+		is, it, yours = "who are", "They are", "they are"
+	}
+	text := fmt.Sprintf("%s %s? %s %s of what the limit refuses, and nothing shows an attack", is, strings.Join(names, ", "), it,
+		format.Percentage(format.PercentOf(refused, h.RefusedOfAll)))
+	if exclude != "" {
+		text += fmt.Sprintf(". If %s yours, ask again with%s", yours, exclude)
 	}
 	return text
 }

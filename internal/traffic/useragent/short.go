@@ -39,6 +39,12 @@ var shortFamilies = []shortFamily{
 	{"WebKit", "applewebkit/", ""},
 }
 
+// headless are browsers that programs drive.
+var headless = []shortFamily{
+	{"HeadlessChrome", "headlesschrome/", "headlesschrome/"},
+	{"PhantomJS", "phantomjs/", "phantomjs/"},
+}
+
 // shortPlatforms are the names of kindPlatforms.
 var shortPlatforms = []string{"Android", "iPhone", "iPad", "Windows", "macOS", "ChromeOS", "Linux"}
 
@@ -54,7 +60,9 @@ func Short(agent string) string {
 	name := ""
 	switch Classify([]byte(agent)) {
 	case request.Browser:
-		name = shortBrowser(strings.ToLower(agent))
+		name = shortBrowser(strings.ToLower(agent), shortFamilies)
+	case request.Tool:
+		name = shortBrowser(strings.ToLower(agent), headless)
 	case request.Crawler:
 		name = CrawlerName(agent)
 	}
@@ -70,8 +78,8 @@ func Short(agent string) string {
 }
 
 // shortBrowser returns "" for browsers of no family that people know.
-func shortBrowser(agent string) string {
-	for _, f := range shortFamilies {
+func shortBrowser(agent string, families []shortFamily) string {
+	for _, f := range families {
 		if !strings.Contains(agent, f.word) {
 			continue
 		}

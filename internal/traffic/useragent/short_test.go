@@ -35,6 +35,7 @@ func TestShort(t *testing.T) {
 	const windows, webkit = "Mozilla/5.0 (Windows NT 10.0; Win64; x64)", " AppleWebKit/537.36 (KHTML, like Gecko)"
 	for agent, want := range map[string]string{
 		windows + webkit + " Chrome/143.0.0.0 Safari/537.36":                                                                  "Chrome 143 / Windows",
+		windows + webkit + " HeadlessChrome/120.0.6099.199 Safari/537.36":                                                     "HeadlessChrome 120 / Windows",
 		windows + webkit + " Chrome/143.0.0.0 Safari/537.36 Edg/142.0.0.0":                                                    "Edge 142 / Windows",
 		windows + webkit + " Chrome/143.0.0.0 Safari/537.36 OPR/106.0.0.0":                                                    "Opera 106 / Windows",
 		"Mozilla/5.0 (Linux; Android 14; K)" + webkit + " Chrome/143.0.0.0 Mobile Safari/537.36":                              "Chrome 143 / Android",
