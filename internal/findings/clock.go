@@ -83,7 +83,7 @@ func (l *clock) late(s *ingest.Stats, seams *ingest.Steps) (f Finding, found boo
 	}
 	if s.Late > 0 {
 		f.Evidence = format.Count(s.Late, "request") + " later than --lateness allows, judged as they come"
-		if step := max(seams.Furthest, s.LateBy); step > l.Read.Lateness && step <= longest {
+		if step := max(seams.Furthest, s.LateBy); step > l.Read.Lateness && step <= longest && !l.twice {
 			f.Remedy = "--lateness " + lateness(step)
 		}
 	}

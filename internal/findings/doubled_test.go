@@ -52,3 +52,26 @@ func TestDoubled(t *testing.T) {
 		}
 	}
 }
+
+// A log whose lines are in it once more is told, and no greater --lateness for it. Other requests of the same hours are none.
+func TestRepeated(t *testing.T) {
+	for name, want := range map[string]bool{"once more": true, "another site's log of the same hours": false} {
+		town := newStreet()
+		town.o.Read.Lateness = limit.Minute
+		for copied := range 2 {
+			for i := range limit.Time(80) {
+				client := fmt.Sprint("client ", i%7)
+				if copied == 1 && !want {
+					client = "another"
+				}
+				town.send(client, "/", i*limit.Minute, 1, 200)
+			}
+		}
+		s := ingest.Stats{Counts: ingest.Counts{Late: 80}, LateBy: limit.Hour, LastAt: 79 * limit.Minute}
+		found := look(town.o, s, town.b)
+		f, is := found["copies"]
+		if is != want || is && f.Severity != Stop || (found["clock"].Remedy == "") != want {
+			t.Errorf("%s: %+v, %+v", name, f, found["clock"])
+		}
+	}
+}

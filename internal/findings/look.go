@@ -36,6 +36,7 @@ type seen struct {
 	actions []int64           // requests of each action
 	sorted  traffic.Timelines // of the batch, by client
 	census  *who.Census       // once the log is read
+	twice   bool              // whether lines are in the log twice, likewise
 }
 
 // anonymous counts the requests that lack what clients are told apart by.
@@ -87,6 +88,7 @@ var lookers = []func(*seen) looker{
 	func(all *seen) looker {
 		return &doubled{seen: all, inputs: map[uint32]int64{}, pairs: map[uint64]int64{}}
 	},
+	func(all *seen) looker { return &repeated{seen: all, first: map[moment]bool{}} },
 	func(*seen) looker { return notHTTP{} },
 	func(all *seen) looker { return &anonymous{seen: all} },
 	func(all *seen) looker { return &agents{seen: all} },
