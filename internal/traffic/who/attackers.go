@@ -15,7 +15,7 @@ func isAttacker(c *Census, client int32, r *record) answer {
 		return since(Attacker, "%v of %v steps are those of a scanner", r.probes, r.steps)
 	case 2*r.refused > r.steps && r.answered() < leastAnswered: // few answers are no sign
 	case guesses >= leastWrong && 5*int64(right) < guesses && 3*tries >= int64(r.answered()) &&
-		(!browses || right == 0 && wrong-r.rejections() >= neverTyped) && !c.mistypes(client, r) && !c.syncs(client, r) && !(r.early && c.Logins.outage()):
+		(!browses || right == 0 && wrong-r.rejections() >= neverTyped) && !c.mistypes(client, r) && !c.syncs(client, r):
 		if wrong == 0 {
 			return since(Attacker, "tried passwords %v times; the answers do not tell which were wrong", tries)
 		}

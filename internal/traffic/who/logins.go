@@ -61,7 +61,7 @@ func (l *Logins) of(r *record) (wrong, right, open uint32) {
 	default:
 		open = r.tried() - r.tries[rejected]
 	}
-	if n := r.rejections(); n > 0 {
+	if n := r.rejections(); n > 0 && !(r.early && l.outage()) {
 		wrong, right = wrong+n, right+r.tries[accepted]
 	}
 	return wrong, right, open
