@@ -9,8 +9,7 @@ import (
 	"shadow/limit"
 )
 
-// curves are those of one part of the log, as they are drawn: a *sweep.ClientCurves, or for limits on requests under way a
-// *sweep.Sweep.
+// curves draws those of one part of the log: a *sweep.ClientCurves, or for limits on requests under way a *sweep.Sweep.
 type curves interface {
 	Take(b *traffic.Batch)
 	Finish()

@@ -165,7 +165,7 @@ func roughly(need int64) uint8 {
 	return uint8(e<<3 + int(limit.CeilDiv(need, 1<<e)))
 }
 
-// need is what a client needs of a shape at most; 0 if it sent no request.
+// need returns the most that a client needs of a shape; 0 if it sent no request.
 func (c *ClientCurves) need(client int32, shape int) int64 {
 	rough := int64(c.rough[int(client)*len(c.shapes)+shape])
 	if rough < 16 {
@@ -187,7 +187,7 @@ func (c *ClientCurves) Needs(shapes []int, do func(shape int, client int32, need
 	}
 }
 
-// Groups returns whom the curves are about.
+// Groups returns which clients and requests the curves are about.
 func (c *ClientCurves) Groups() ClientGroups { return c.groups }
 
 // A ClientCurve says of each limit of a shape what it would refuse, by group.

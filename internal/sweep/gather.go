@@ -143,7 +143,7 @@ func lives(words []uint64, horizon, lateness limit.Time, times []uint64, ends []
 		idle = uint64(horizon + lateness)
 	}
 	var last uint64           // as the limit sees the requests that count
-	var latest, before uint64 // of all, for this limit and for one that remembers for ever
+	var latest, before uint64 // of all, for this limit and for one that remembers forever
 	for i := 0; i < len(words); i++ {
 		now := words[i]
 		if now >= firstTime {

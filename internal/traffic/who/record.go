@@ -222,37 +222,8 @@ func (r *record) step(status, action uint16, t traffic.Clue) {
 	}
 	page := hashed(t.Page)
 	r.pages |= page
-	if t.Traits&(traffic.Asked|traffic.Peeked) == 0 {
-		r.posts++
-		r.form.add(action)
-		if status == 402 {
-			r.unpaid++
-		}
-		if status/100 == 2 {
-			r.taken++
-		}
-	} else {
-		r.asked.add(action)
-	}
-	if t.Traits.Preflighted() && status/100 == 2 {
-		r.asks++
-	}
-	if rejects := status/100 == 4 && !traffic.Refusal(int32(status)); t.Traits.Has(traffic.TriedPassword) && (rejects || !t.Traits.Has(traffic.Deniable)) {
-		switch {
-		case rejects && t.Traits.Has(traffic.Deniable):
-			if r.tries[rejected]++; r.tries[rejected] == 1 {
-				r.early = r.tries[accepted] > 0
-			}
-			r.late = false
-		case rejects:
-			r.tries[denied]++
-		case status/100 == 2 && t.Traits.Has(traffic.Ambiguous):
-			r.tries[ambiguous]++
-		case status/100 == 2:
-			r.tries[answered]++
-		case status/100 == 3:
-			r.tries[moved]++
-		}
+	r.send(status, action, t)
+	if r.try(status, t) {
 		r.later = 0
 		return // whether it failed is known once all of the log is read
 	}
@@ -281,4 +252,47 @@ func (r *record) step(status, action uint16, t traffic.Clue) {
 			r.denials++
 		}
 	}
+}
+
+// send notes what a step asks for, or sends.
+func (r *record) send(status, action uint16, t traffic.Clue) {
+	if t.Traits&(traffic.Asked|traffic.Peeked) == 0 {
+		r.posts++
+		r.form.add(action)
+		if status == 402 {
+			r.unpaid++
+		}
+		if status/100 == 2 {
+			r.taken++
+		}
+	} else {
+		r.asked.add(action)
+	}
+	if t.Traits.Preflighted() && status/100 == 2 {
+		r.asks++
+	}
+}
+
+// try notes a password that was tried, and reports whether the answer alone does not tell if it was right.
+func (r *record) try(status uint16, t traffic.Clue) bool {
+	rejects := status/100 == 4 && !traffic.Refusal(int32(status))
+	if !t.Traits.Has(traffic.TriedPassword) || !rejects && t.Traits.Has(traffic.Deniable) {
+		return false
+	}
+	switch {
+	case rejects && t.Traits.Has(traffic.Deniable):
+		if r.tries[rejected]++; r.tries[rejected] == 1 {
+			r.early = r.tries[accepted] > 0
+		}
+		r.late = false
+	case rejects:
+		r.tries[denied]++
+	case status/100 == 2 && t.Traits.Has(traffic.Ambiguous):
+		r.tries[ambiguous]++
+	case status/100 == 2:
+		r.tries[answered]++
+	case status/100 == 3:
+		r.tries[moved]++
+	}
+	return true
 }
