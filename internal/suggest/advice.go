@@ -77,6 +77,7 @@ type Advice struct {
 	loosenings  []loosening
 	all         int64 // requests of the log, of whatever action, on the parts that choose
 	excess      bool  // whether limits that hit no client to protect refuse more than half of the log
+	tooMuch     bool  // whether an answer did so to the whole log
 	room        int64 // percent by which a safety net is looser than the parts that choose want, as the whole log does
 }
 

@@ -253,7 +253,7 @@ func (a *Advice) failed() bool {
 		return true
 	case a.excessiveOnAll():
 		of, from, broke := n.Of, n.Chosen.Limit, n.Broke
-		a.Answer = Answer{Broke: broke}
+		a.Answer, a.tooMuch = Answer{Broke: broke}, true
 		if i := slices.IndexFunc(of.tries, func(c Candidate) bool { return c.Limit > from }); i >= 0 {
 			a.take(of, of.tries[i])
 		}

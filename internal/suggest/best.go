@@ -41,6 +41,9 @@ func (a *Advice) Capped() bool {
 	return slices.ContainsFunc(a.market(), func(s Suggestion) bool { return s.Why == Found && a.excessive(&s.Chosen) })
 }
 
+// AllCapped reports whether that is why there is no answer.
+func (a *Advice) AllCapped() bool { return a.Answer.Of == nil && (a.tooMuch || a.Capped()) }
+
 // Unfit reports whether limits that keep the promise are no answer because people could not live with them.
 func (a *Advice) Unfit() bool {
 	return slices.ContainsFunc(a.market(), func(s Suggestion) bool { return s.Why == BelowPace || s.Why == SlowToForget })

@@ -184,5 +184,9 @@ func TestFailed(t *testing.T) {
 		if looser := a.Answer.Limit == "window:12/1m"; looser != (name == "more than half") {
 			t.Errorf("%s: %q", name, a.Answer.Limit)
 		}
+		a.Answer.Of = nil
+		if capped := a.AllCapped(); capped != (name == "more than half") {
+			t.Errorf("%s: without an answer, that it refuses too much is why: %v", name, capped)
+		}
 	}
 }

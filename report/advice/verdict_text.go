@@ -82,8 +82,8 @@ func (s *Answer) reason() string {
 		return s.brokeText() + ", so only a limit that hits no client is safe"
 	}
 	switch {
-	case a.Capped():
-		return "limits that keep the promise would refuse over half of the log: is the site for that? Else --exclude it"
+	case a.AllCapped():
+		return "limits that keep the promise would refuse over half of the log: if the site is not for that, --exclude who sends it"
 	case a.Unfit():
 		return "limits that keep the promise are slower than people who load one page after the other, or take longer to " +
 			"forget than --recover: --rate or --per asks for such"
