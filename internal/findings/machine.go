@@ -79,7 +79,7 @@ func (l *clients) unknown(inner []int32) (ids []int32) {
 	alike := map[int32]int64{} // requests by agent
 	for _, id := range l.heavy() {
 		c := l.all.At(id)
-		if slices.Contains(inner, id) || slices.Contains(l.fronts, id) || l.name(id) == "-" || c.several(crowdedFrom) {
+		if slices.Contains(inner, id) || slices.Contains(l.fronts, id) || l.name(id) == "-" || c.crowd(crowdedFrom) {
 			continue
 		}
 		switch l.is(id) {
@@ -135,7 +135,7 @@ func (l *clients) brief(code string, ids []int32, share string) string {
 	}
 	as := ""
 	if agent, one := l.agentOf(ids); one {
-		as = ", as " + useragent.Short(l.Read.Tables.Agents.Name(agent))
+		as = ", as " + l.agentsOf(ids[0], useragent.Short(l.Read.Tables.Agents.Name(agent)))
 	}
 	return fmt.Sprintf("%s sent %s of the requests%s: who is it?", l.named(ids), share, as)
 }
@@ -277,11 +277,19 @@ func (l *clients) does(ids []int32) string {
 	if c := l.all.At(id); c.is(c.errors, 50) {
 		what = fmt.Sprintf("%s of the answers are errors", format.Percentage(format.PercentOf(int64(c.errors), c.requests())))
 	}
-	what += ", by " + agentText(l.Read.Tables.Agents.Name(agent))
+	what += ", by " + l.agentsOf(id, agentText(l.Read.Tables.Agents.Name(agent)))
 	if owner := l.Known.Owners.Of(l.address(id)).String(); owner != "" {
 		what += ", of " + owner
 	}
 	return what
+}
+
+// agentsOf returns the agent of a client, or how many kinds of browsers it says that it is.
+func (l *clients) agentsOf(id int32, agent string) string {
+	if c := l.all.At(id); c.several(crowdedFrom) {
+		return fmt.Sprintf("%d kinds of browsers", bits.OnesCount64(c.kinds))
+	}
+	return agent
 }
 
 // agentOf returns the agent of the first of some clients, and whether all have it.
