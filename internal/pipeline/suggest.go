@@ -237,9 +237,14 @@ func (r *Suggest) forbids(all []findings.Finding) string {
 	}
 	for i := range all {
 		thin := all[i].Code == "few_clients" || all[i].Code == "short_log"
-		if all[i].Severity == findings.Stop && (r.Protect == nil || !thin) {
-			return all[i].String()
+		if all[i].Severity != findings.Stop || r.Protect != nil && thin {
+			continue
 		}
+		found := all[i]
+		if r.Anonymizer != nil {
+			found = found.Anonymized(r.Anonymizer.Text)
+		}
+		return found.String()
 	}
 	return ""
 }

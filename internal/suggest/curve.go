@@ -29,7 +29,7 @@ type Figures struct {
 	Hit     who.Groups // clients with a refused request
 }
 
-// At returns the figures of a limit, which must be at least 1.
+// At returns the figures of a limit, which must be at least 1. Of a token bucket they are only the clients hit.
 func (c *Curve) At(n int64) Figures {
 	i, found := slices.BinarySearchFunc(c.Points, n, func(p Point, n int64) int { return cmp.Compare(p.Limit, n) })
 	if !found {
@@ -38,7 +38,11 @@ func (c *Curve) At(n int64) Figures {
 	if i < 0 {
 		return Figures{Counted: true}
 	}
-	return c.Points[i].Figures
+	f := c.Points[i].Figures
+	if c.Kind == sweep.Token && f.Hit != (who.Groups{}) {
+		f.Counted, f.Refused = false, who.Groups{}
+	}
+	return f
 }
 
 // The sweep tells of five groups, its classes, at a time. So a curve is put together from several of its answers, facets,
@@ -111,9 +115,6 @@ func together(facets [facetCount]*sweep.Curve) Curve {
 		for g := range who.Count {
 			in, class := place(g)
 			p.Refused[g], p.Hit[g] = at[in].Refused[class], at[in].Hit[class]
-		}
-		if c.Kind == sweep.Token && p.Hit != (who.Groups{}) {
-			p.Counted, p.Refused = false, who.Groups{}
 		}
 		c.Points = append(c.Points, p)
 	}

@@ -22,14 +22,15 @@ func (a *Advice) proven() bool {
 	return clients-hit >= LeastNear
 }
 
-// unproven returns why an answer that few came near is not even one to try; false if it is.
+// unproven returns why an answer that few came near is not even one to try; false if it is. Where no page is loaded, none can show
+// that it is a person.
 func (a *Advice) unproven() (why Because, is bool) {
 	people := a.Whole.Groups.Of(1<<who.Person | 1<<who.Office)
 	switch near, hit := a.Whole.AtRisk.Of(a.Protected()), a.Answer.Whole.Hit.Of(a.Protected()); {
 	case a.Stated || a.proven():
 	case hit > Sure.Of(near):
 		return NearRefused, true
-	case people == 0 && near-hit < LeastNear && a.Action == "" && a.Protected().Has(who.Person) && !a.bothSides():
+	case people == 0 && a.Loads.Count > 0 && near-hit < LeastNear && a.Action == "" && a.Protected().Has(who.Person) && !a.bothSides():
 		return NoPeople, true
 	}
 	return 0, false

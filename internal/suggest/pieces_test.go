@@ -221,11 +221,15 @@ func TestJudge(t *testing.T) {
 		}, SafetyNet, NearRefused},
 		"more, but many were spared": {func(a *Advice) { a.Whole.AtRisk[who.Person], a.Answer.Whole.Hit[who.Person] = 20, 9 }, Deploy, Separates},
 		"no person, and few came near": {func(a *Advice) {
-			a.Goals[0].Who = who.Browsers
+			a.Goals[0].Who, a.Loads.Count = who.Browsers, 1
 			a.Whole.Groups[who.Person], a.Whole.Groups[who.Undecided], a.Whole.Late[who.Person], a.Whole.AtRisk[who.Person] = 0, clients, 0, LeastNear-1
 		}, SafetyNet, NoPeople},
-		"no person, but many came near": {func(a *Advice) {
+		"no person, and no page": {func(a *Advice) {
 			a.Goals[0].Who = who.Browsers
+			a.Whole.Groups[who.Person], a.Whole.Groups[who.Undecided], a.Whole.Late[who.Person], a.Whole.AtRisk[who.Person] = 0, clients, 0, LeastNear-1
+		}, Unproven, Separates},
+		"no person, but many came near": {func(a *Advice) {
+			a.Goals[0].Who, a.Loads.Count = who.Browsers, 1
 			a.Whole.Groups[who.Person], a.Whole.Groups[who.Undecided], a.Whole.Late[who.Person] = 0, clients, 0
 		}, Unproven, Separates},
 		"no person on a site of programs": {func(a *Advice) {
