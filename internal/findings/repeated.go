@@ -28,7 +28,7 @@ type moment struct {
 	bytes              int64
 }
 
-// leastRepeated is the number of requests that are remembered, of which so many percent must come again.
+// leastRepeated is the number of requests that are remembered; repeatedPercent of them must come again.
 const (
 	leastRepeated   = 50
 	repeatedPercent = 80

@@ -32,7 +32,6 @@ type ClientCurves struct {
 
 	wanted   func(client int32) bool
 	gathered gathered
-	judges   []*clientJudge // one for each processor
 }
 
 // ClientOptions say what to look at, as Options of the same names do. All clients must be known.
@@ -124,21 +123,22 @@ func (c *ClientCurves) Take(b *traffic.Batch) {
 // Finish ends a pass.
 func (c *ClientCurves) Finish() {
 	clients := c.gathered.clients.Len()
-	for range runtime.GOMAXPROCS(0) - len(c.judges) {
-		c.judges = append(c.judges, newClientJudge(c))
+	judges := make([]*clientJudge, runtime.GOMAXPROCS(0))
+	for i := range judges {
+		judges[i] = newClientJudge(c)
 	}
 	const some = 256
 	var next atomic.Int32
-	each(len(c.judges), len(c.judges), func(i int) {
+	each(len(judges), len(judges), func(i int) {
 		for from := next.Add(some) - some; int(from) < clients; from = next.Add(some) - some {
 			for client := from; int(client) < min(clients, int(from)+some); client++ {
 				if s := c.gathered.clients.At(client); s.requests > 0 {
-					c.judges[i].judge(client, s)
+					judges[i].judge(client, s)
 				}
 			}
 		}
 	})
-	for _, j := range c.judges {
+	for _, j := range judges {
 		for g := range mostGroups {
 			c.groups.Clients[g] += j.groups.Clients[g]
 			c.groups.Requests[g] += j.groups.Requests[g]
@@ -152,7 +152,7 @@ func (c *ClientCurves) Finish() {
 			}
 		}
 	}
-	c.judges, c.gathered = nil, gathered{}
+	c.gathered = gathered{}
 }
 
 // roughly returns a need in one byte, which need reads: exact up to 16, above it by up to an eighth too large.

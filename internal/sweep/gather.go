@@ -66,7 +66,7 @@ func (g *gathered) take(b *traffic.Batch, t *traffic.Tables, wanted func(client 
 	}
 }
 
-// addInOrder adds requests in the order of time, of which all count.
+// addInOrder adds requests in the order of time, which all count.
 func (g *gathered) addInOrder(s *sender, at []limit.Time) {
 	to := g.room(s, len(at))
 	for i, t := range at {

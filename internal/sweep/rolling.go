@@ -215,7 +215,7 @@ func (w *rolling) release(key int32) {
 	*k = keyRing{}
 }
 
-// Slots are numbers from 0 on, some of which are taken. The lowest free one is found in as many steps as the highest
+// Slots are numbers from 0 on, and some are taken. The lowest free one is found in as many steps as the highest
 // number has digits to the base 64: a bit of one level says that the whole word below it is taken.
 //
 //	level 1            1 1 0 …                    words 0 and 1 are full, so look into word 2
