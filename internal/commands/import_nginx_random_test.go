@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"shadow/internal/servers/imports"
+	"shadow/internal/servers/imports/neutral"
 	"shadow/internal/testneeds"
 )
 
@@ -59,7 +60,7 @@ func TestRandomLimitsJudgeAsNginxDoes(t *testing.T) {
 }
 
 // toldOfNginx are the notes of an import on what is not as it is there, each with its place.
-func toldOfNginx(t *testing.T, file, text string) (told []imports.Note) {
+func toldOfNginx(t *testing.T, file, text string) (told []neutral.Note) {
 	i := new(imports.Import)
 	must(t, i.Add(file, []byte(text), "nginx"))
 	i.Done()

@@ -10,7 +10,7 @@ import (
 
 	"shadow/internal/policy"
 	"shadow/internal/request"
-	"shadow/internal/servers/imports"
+	"shadow/internal/servers/imports/neutral"
 	"shadow/internal/textfile"
 	"shadow/internal/traffic/evidence"
 	"shadow/internal/traffic/ingest"
@@ -32,7 +32,7 @@ type Source struct {
 	config   *configText // nil until it is read
 	imported []string    // what is noted of LimitsFrom
 	lost     int         // on how many places it is judged in another way
-	limits   []imports.Policy
+	limits   []neutral.Policy
 	logged   []string // the formats that LimitsFrom names for logs
 }
 

@@ -13,6 +13,7 @@ import (
 	"shadow/internal/mapped"
 	"shadow/internal/policy"
 	"shadow/internal/servers/imports"
+	"shadow/internal/servers/imports/neutral"
 	"shadow/internal/textfile"
 	"shadow/internal/traffic/ingest"
 	"shadow/report/format"
@@ -28,7 +29,7 @@ type Import struct {
 // An Imported is what was imported, for programs.
 type Imported struct {
 	Config any            `json:"config"` // as in shadow.yaml
-	Notes  []imports.Note `json:"notes"`
+	Notes  []neutral.Note `json:"notes"`
 }
 
 // A NotUnderstoodError says that so much of what was imported is not as it is there.
@@ -60,7 +61,7 @@ func (f *Import) Run(files []string) error {
 		if err != nil {
 			return err
 		}
-		err = format.WriteJSON(f.Out, format.ImportSchema, Imported{config, append([]imports.Note{}, i.Notes...)})
+		err = format.WriteJSON(f.Out, format.ImportSchema, Imported{config, append([]neutral.Note{}, i.Notes...)})
 		if err != nil {
 			return err
 		}
@@ -124,7 +125,7 @@ func (s *Source) withLimits(config *policy.Config) error {
 		return err
 	}
 	s.imported, s.limits, s.logged, s.lost = nil, i.Policies, i.Logged, len(i.Lost())
-	s.imported = mapped.Add(s.imported, i.Notes, func(n imports.Note) string { return "--" + flag + ": " + n.String() })
+	s.imported = mapped.Add(s.imported, i.Notes, func(n neutral.Note) string { return "--" + flag + ": " + n.String() })
 	if len(i.Policies) == 0 {
 		return Usage("--%s: there is no limit in what was read", flag)
 	}

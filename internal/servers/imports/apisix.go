@@ -8,8 +8,11 @@ import (
 	"strings"
 
 	"shadow/internal/lazy"
+	"shadow/internal/mapped"
 	"shadow/internal/policy"
 	"shadow/internal/request"
+	"shadow/internal/servers/imports/neutral"
+	"shadow/internal/servers/imports/nginx"
 )
 
 // APISIX: see kong.go for its sources.
@@ -40,14 +43,14 @@ func apisixAlone(d doc) []*policy.Tree {
 type apisixReader struct {
 	*Import
 	all     []plugged
-	configs map[string][]Set // of the routes that name a resource with plugins
+	configs map[string][]neutral.Set // of the routes that name a resource with plugins
 }
 
 // Of plugins of one name, that with the highest rank is run for a request. Those of everywhere are run besides.
 const everywhere, ofRoute, ofConfig, ofService = 4, 3, 2, 1
 
 func takeAPISIX(i *Import, docs []doc) {
-	r := apisixReader{Import: i, configs: map[string][]Set{}}
+	r := apisixReader{Import: i, configs: map[string][]neutral.Set{}}
 	for _, d := range docs {
 		r.read(d)
 		r.resource(d)
@@ -55,16 +58,16 @@ func takeAPISIX(i *Import, docs []doc) {
 	for _, d := range docs {
 		if name := d.Say("metadata", "name"); d.Say("kind") == "ApisixPluginConfig" {
 			if r.configs[name] == nil {
-				r.lose(d.place(nil), "no route here names %s: its plugins are judged on all requests", name)
+				r.Lose(d.place(nil), "no route here names %s: its plugins are judged on all requests", name)
 			}
-			r.add(d, d.Get("spec", "plugins"), anyOf(r.configs[name]), ofConfig)
+			r.add(d, d.Get("spec", "plugins"), neutral.AnyOf(r.configs[name]), ofConfig)
 		}
 	}
 	i.Policies = append(i.Policies, r.policy())
 }
 
 // add takes the plugins of a part.
-func (r *apisixReader) add(d doc, plugins *policy.Tree, set Set, rank int) {
+func (r *apisixReader) add(d doc, plugins *policy.Tree, set neutral.Set, rank int) {
 	for _, name := range plugins.Keys() {
 		if at := plugins.Get(name); at.Say("_meta", "disable") != "true" {
 			r.all = append(r.all, plugged{d: d, at: at, name: name, set: set, rank: rank})
@@ -79,11 +82,11 @@ func (r *apisixReader) add(d doc, plugins *policy.Tree, set Set, rank int) {
 
 // read takes the plugins of a file of APISIX itself.
 func (r *apisixReader) read(d doc) {
-	services, configs := map[string][]Set{}, map[string][]Set{}
+	services, configs := map[string][]neutral.Set{}, map[string][]neutral.Set{}
 	var routes []*policy.Tree
 	for _, route := range apisixAlone(d) {
 		if route.Say("status") == "0" {
-			r.tell(d.place(route.Get("status")), "a route of status 0 is off: it is left out")
+			r.Tell(d.place(route.Get("status")), "a route of status 0 is off: it is left out")
 			continue
 		}
 		routes = append(routes, r.withHosts(d, route))
@@ -97,17 +100,17 @@ func (r *apisixReader) read(d doc) {
 		configs[route.Say("plugin_config_id")] = append(configs[route.Say("plugin_config_id")], set)
 	}
 	for _, s := range d.List("services") {
-		r.add(d, s.Get("plugins"), union(services[s.Say("id")]...), ofService)
+		r.add(d, s.Get("plugins"), neutral.Union(services[s.Say("id")]...), ofService)
 	}
 	for _, c := range d.List("plugin_configs") {
-		r.add(d, c.Get("plugins"), union(configs[c.Say("id")]...), ofConfig)
+		r.add(d, c.Get("plugins"), neutral.Union(configs[c.Say("id")]...), ofConfig)
 	}
 	for _, g := range d.List("global_rules") {
-		r.add(d, g.Get("plugins"), Set{}, everywhere)
+		r.add(d, g.Get("plugins"), neutral.Set{}, everywhere)
 	}
 	for _, c := range append(d.List("consumers"), d.List("consumer_groups")...) {
 		if c.Get("plugins", "limit-count") != nil || c.Get("plugins", "limit-req") != nil {
-			r.lose(d.place(c), "a limit for some consumers is not read")
+			r.Lose(d.place(c), "a limit for some consumers is not read")
 		}
 	}
 }
@@ -124,7 +127,7 @@ func (r *apisixReader) withHosts(d doc, route *policy.Tree) *policy.Tree {
 
 // resource takes the plugins of a resource of Kubernetes.
 func (r *apisixReader) resource(d doc) {
-	matches := mapped(d.List("spec", "http"), func(route *policy.Tree) *policy.Tree { return route.Get("match") })
+	matches := mapped.Add(nil, d.List("spec", "http"), func(route *policy.Tree) *policy.Tree { return route.Get("match") })
 	own := apisixRoutes(matches, "path", "paths")
 	for _, route := range d.List("spec", "http") {
 		r.apisixVars(d, route.Get("match"))
@@ -133,12 +136,12 @@ func (r *apisixReader) resource(d doc) {
 		r.configs[name] = append(r.configs[name], own[route.Get("match")])
 	}
 	if d.Say("kind") == "ApisixGlobalRule" {
-		r.add(d, d.Get("spec", "plugins"), Set{}, everywhere)
+		r.add(d, d.Get("spec", "plugins"), neutral.Set{}, everywhere)
 	}
 }
 
 // policy returns the limits of all plugins. What is global holds besides the others, and is asked first.
-func (r *apisixReader) policy() Policy {
+func (r *apisixReader) policy() neutral.Policy {
 	var first, others []plugged
 	for _, at := range r.all {
 		if at.rank == everywhere {
@@ -153,7 +156,7 @@ func (r *apisixReader) policy() Policy {
 	for _, list := range [][]plugged{first, others} { // limit-count has a higher priority than limit-req
 		slices.SortStableFunc(list, func(a, b plugged) int { return cmp.Compare(a.name, b.name) })
 	}
-	p := Policy{Name: "apisix", Combine: "in-turn"}
+	p := neutral.Policy{Name: "apisix", Combine: "in-turn"}
 	for _, at := range append(first, others...) {
 		p.Limits = append(p.Limits, r.apisixLimit(at)...)
 	}
@@ -162,8 +165,8 @@ func (r *apisixReader) policy() Policy {
 
 // apisixRoutes are the requests of routes: of those that fit one the one with the longest path gets it, and of the same
 // path that with the highest priority.
-func apisixRoutes(all []*policy.Tree, uri, uris string) map[*policy.Tree]Set {
-	whole := map[*policy.Tree]Set{}
+func apisixRoutes(all []*policy.Tree, uri, uris string) map[*policy.Tree]neutral.Set {
+	whole := map[*policy.Tree]neutral.Set{}
 	for _, r := range all {
 		whole[r] = apisixRoute(r, uri, uris)
 	}
@@ -177,44 +180,44 @@ func apisixRoutes(all []*policy.Tree, uri, uris string) map[*policy.Tree]Set {
 }
 
 // apisixRoute is the requests of a route, by the names of its paths. One ends in * or is the whole.
-func apisixRoute(r *policy.Tree, uri, uris string) Set {
-	set := within("method", upperAll(plainTexts(r.List("methods")))...)
-	var paths []Set
+func apisixRoute(r *policy.Tree, uri, uris string) neutral.Set {
+	set := neutral.Within("method", neutral.UpperAll(plainTexts(r.List("methods")))...)
+	var paths []neutral.Set
 	for _, p := range append(r.List(uri), r.List(uris)...) {
 		if prefix, ok := strings.CutSuffix(p.Text, "*"); ok {
-			paths = append(paths, below(prefix))
+			paths = append(paths, neutral.Below(prefix))
 		} else {
-			paths = append(paths, exactly(p.Text))
+			paths = append(paths, neutral.Exactly(p.Text))
 		}
 	}
 	if paths != nil {
-		set = set.and(union(paths...))
+		set = set.And(neutral.Union(paths...))
 	}
-	hosts, _ := hostSet("", plainTexts(append(r.List("host"), r.List("hosts")...)))
-	return set.and(hosts)
+	hosts, _ := neutral.HostSet("", plainTexts(append(r.List("host"), r.List("hosts")...)))
+	return set.And(hosts)
 }
 
 // apisixVars tells of conditions that are not read.
 func (i *Import) apisixVars(d doc, r *policy.Tree) {
-	onlyKnown(i.tell, d, r, apisixRouteWords)
+	onlyKnown(i.Tell, d, r, apisixRouteWords)
 	for _, key := range []string{"vars", "exprs", "remote_addr", "remote_addrs", "remoteAddrs", "filter_func", "script"} {
 		if part := r.Get(key); part != nil {
-			i.lose(d.place(part), "%s of a route are not read: it is taken to fit", key)
+			i.Lose(d.place(part), "%s of a route are not read: it is taken to fit", key)
 		}
 	}
 }
 
 // apisixFilter is the requests that a plugin is run for.
-func (i *Import) apisixFilter(d doc, config *policy.Tree) (set Set) {
+func (i *Import) apisixFilter(d doc, config *policy.Tree) (set neutral.Set) {
 	for _, test := range config.List("_meta", "filter") {
 		words := test.List()
 		if len(words) == 4 && words[0].Text == "remote_addr" && words[1].Text == "!" && words[2].Text == "ipmatch" {
-			if one, known := networkSet(plainTexts(words[3].List())); known {
-				set = set.and(one.except())
+			if one, known := neutral.NetworkSet(plainTexts(words[3].List())); known {
+				set = set.And(one.Except())
 				continue
 			}
 		}
-		i.lose(d.place(test), "filter of a plugin is not read but for networks: it is taken to fit")
+		i.Lose(d.place(test), "filter of a plugin is not read but for networks: it is taken to fit")
 	}
 	return set
 }
@@ -230,21 +233,21 @@ const (
 var apisixOther = lazy.Regexp(`limit|throttl|workflow`)
 
 // apisixLimit returns what a plugin limits.
-func (i *Import) apisixLimit(at plugged) (all []Limit) {
+func (i *Import) apisixLimit(at plugged) (all []neutral.Limit) {
 	config, place := at.at, at.d.place(at.at)
-	if at.set.never && apisixOther().MatchString(at.name) {
-		i.tell(place, "%s: no request is known that comes to it", at.name)
+	if at.set.Never && apisixOther().MatchString(at.name) {
+		i.Tell(place, "%s: no request is known that comes to it", at.name)
 		return nil
 	}
 	switch at.name {
 	case "limit-count":
-		onlyKnown(i.lose, at.d, config, "count timewindow windowtype group rules "+apisixWords)
+		onlyKnown(i.Lose, at.d, config, "count timewindow windowtype group rules "+apisixWords)
 		if config.Say("window_type") == "sliding" {
-			i.lose(place, "limit-count: a sliding window is not read")
+			i.Lose(place, "limit-count: a sliding window is not read")
 			return nil
 		}
 		if group := config.Say("group"); group != "" {
-			i.tell(place, "limit-count: the routes of the group %s count together there", group)
+			i.Tell(place, "limit-count: the routes of the group %s count together there", group)
 		}
 		if config.Get("rules") == nil {
 			return i.apisixKeyed(at, config, i.apisixCount(at, config))
@@ -254,17 +257,17 @@ func (i *Import) apisixLimit(at plugged) (all []Limit) {
 		}
 		return all
 	case "limit-req":
-		onlyKnown(i.lose, at.d, config, "rate burst nodelay "+apisixWords)
+		onlyKnown(i.Lose, at.d, config, "rate burst nodelay "+apisixWords)
 		text, err := apisixRate(config)
 		if err != nil {
-			i.lose(place, "limit-req: %v", err)
+			i.Lose(place, "limit-req: %v", err)
 		}
 		return i.apisixKeyed(at, config, text)
 	case "limit-conn":
-		i.lose(place, "limit-conn bounds how many requests are under way at once, which no limit here does")
+		i.Lose(place, "limit-conn bounds how many requests are under way at once, which no limit here does")
 	default:
 		if apisixOther().MatchString(at.name) {
-			i.lose(place, "the plugin %s may limit or answer requests, and is not read", at.name)
+			i.Lose(place, "the plugin %s may limit or answer requests, and is not read", at.name)
 		}
 	}
 	return nil
@@ -295,13 +298,13 @@ func apisixRate(config *policy.Tree) (text string, err error) {
 func (i *Import) apisixCount(at plugged, part *policy.Tree) string {
 	count, window := part.Say("count"), part.Say("time_window")
 	if strings.Contains(count+window, "$") {
-		i.lose(at.d.place(part), "limit-count: %s in %s s depends on each request: it is left out", count, window)
+		i.Lose(at.d.place(part), "limit-count: %s in %s s depends on each request: it is left out", count, window)
 		return ""
 	}
 	if kind := at.at.Say("policy"); kind != "local" && kind != "" {
 		return fmt.Sprintf("fixed:%s/%ss,align=first", count, window)
 	}
-	i.tell(at.d.place(at.at), "limit-count: each node counts for itself; here one counts all requests")
+	i.Tell(at.d.place(at.at), "limit-count: each node counts for itself; here one counts all requests")
 	return fmt.Sprintf("apisix-limit-count:%s/%ss", count, window)
 }
 
@@ -309,7 +312,7 @@ func (i *Import) apisixCount(at plugged, part *policy.Tree) string {
 var apisixVariable = lazy.Regexp(`\$\{?(\w+)`)
 
 // apisixKeyed are the limits of a part of a plugin by its key. A rule counts nothing without a variable of its key.
-func (i *Import) apisixKeyed(at plugged, part *policy.Tree, text string) (all []Limit) {
+func (i *Import) apisixKeyed(at plugged, part *policy.Tree, text string) (all []neutral.Limit) {
 	if text == "" {
 		return nil
 	}
@@ -325,76 +328,30 @@ func (i *Import) apisixKeyed(at plugged, part *policy.Tree, text string) (all []
 	} else if found != nil || isRule {
 		names = found
 	}
-	for _, found := range names {
-		name := found[1]
-		known, named := partOf(name)
+	for _, variable := range names {
+		name := variable[1]
+		known, named := nginx.PartOf(name)
 		if name == "consumer_name" || name == "service_id" || name == "route_id" || !named {
-			i.lose(place, "%s is nothing that limits here count by: it is left out of the key", name)
+			i.Lose(place, "%s is nothing that limits here count by: it is left out of the key", name)
 			continue
 		}
-		words = append(words, known.text)
+		words = append(words, known)
 	}
 	if isRule && names == nil {
-		i.tell(place, "limit-count: a rule whose key %s has no variable counts nothing", says)
+		i.Tell(place, "limit-count: a rule whose key %s has no variable counts nothing", says)
 	}
 	if priority := config.Say("_meta", "priority"); priority != "" {
-		i.lose(place, "%s: the priority %s is not read", at.name, priority)
+		i.Lose(place, "%s: the priority %s is not read", at.name, priority)
 	}
-	set := at.set.and(i.apisixFilter(at.d, config))
-	for _, key := range present(set, words, nil, !isRule || words == nil && names != nil) {
-		if words != nil && key.by == request.BySite { // without any part of a key
-			key.by = request.ByClient
+	set := at.set.And(i.apisixFilter(at.d, config))
+	for _, key := range neutral.Present(set, words, nil, !isRule || words == nil && names != nil) {
+		if words != nil && key.By == request.BySite { // without any part of a key
+			key.By = request.ByClient
 		}
-		all = append(all, Limit{
-			Text: text, By: key.by, Match: key.set, Count: key.set,
+		all = append(all, neutral.Limit{
+			Text: text, By: key.By, Match: key.Set, Count: key.Set,
 			Told: []string{fmt.Sprintf("%s %s by %s, refused with %s", place, at.name, says, cmp.Or(config.Say("rejected_code"), "503"))},
 		})
 	}
 	return all
-}
-
-// ownSets takes from the requests of each route those that a weightier one gets: of more kinds of conditions, else with a
-// longer path.
-func ownSets(
-	all []*policy.Tree, whole map[*policy.Tree]Set, weight func(*policy.Tree) (kinds, length int),
-) map[*policy.Tree]Set {
-	own := map[*policy.Tree]Set{}
-	for _, r := range all {
-		set := whole[r]
-		kinds, length := weight(r)
-		for _, other := range all {
-			more, longer := weight(other)
-			if (more > kinds || more == kinds && longer > length) && !apart(whole[other], whole[r]) && !disjoint(whole[other].c, whole[r].c) {
-				set = set.and(whole[other].except())
-			}
-		}
-		own[r] = set
-	}
-	return own
-}
-
-// refusing plugins of Kong and APISIX come before those that limit.
-var refusing = lazy.Regexp(`^(.*-auth(-.*)?|jwt.*|wolf-rbac|oauth2.*|openid-connect|.*-restriction|bot-detection|acl|authz-.*|opa|csrf|` +
-	`uri-blocker|request-(validat|size-limit).*|client-control|cors|saml.*|fault-injection|mocking|(serverless-)?pre-function)$`)
-
-// passing plugins refuse nothing before that, and limiting ones are told where they are read.
-var passing = lazy.Regexp(`^$|^((request|response|route|exit|body)-(transform|rewrite).*|.*-log(ger|ging)?|loggly|syslog|datadog|statsd.*|` +
-	`prometheus|zipkin|skywalking.*|opentelemetry|correlation-id|request-id|real-ip|proxy-.*|redirect|echo|gzip|brotli|(.*-)?post-.*|` +
-	`request-termination|aws-lambda|azure-functions|openwhisk|openfunction|grpc-.*|traffic-split|canary.*|forward-proxy.*|session|` +
-	`degraphql|attach-.*|upstream-timeout|kafka-.*|api-breaker|ai-proxy.*)$|limit|throttl|workflow|service-protection`)
-
-// refusals tells of plugins that refuse requests before limits count them.
-func (i *Import) refusals(all, limits []plugged) {
-	for _, at := range all {
-		switch refuses := refusing().MatchString(at.name); {
-		case !refuses && passing().MatchString(at.name), !slices.ContainsFunc(limits, func(l plugged) bool {
-			return slices.Contains([]string{"rate-limiting", "limit-count", "limit-req"}, l.name) && !at.set.and(l.set).never &&
-				!apart(at.set, l.set) && !disjoint(at.set.c, l.set.c)
-		}):
-		case refuses:
-			i.lose(at.d.place(at.at), "the plugin %s may answer requests before a limit counts them; here they count", at.name)
-		default:
-			i.tell(at.d.place(at.at), "the plugin %s is not known: it is taken to refuse nothing", at.name)
-		}
-	}
 }

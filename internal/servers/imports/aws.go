@@ -11,6 +11,7 @@ import (
 	"shadow/internal/policy"
 	"shadow/internal/request"
 	"shadow/internal/servers/imports/hcl"
+	"shadow/internal/servers/imports/neutral"
 )
 
 // AWS WAF: a rate-based rule blocks who sends more than a limit in a window, of the requests that its scope-down statement
@@ -69,7 +70,7 @@ func (i *Import) otherLimits(d doc, r *policy.Tree) {
 	module, told := !strings.Contains(r.Text, " "), readOnes().MatchString(r.Text)
 	r.Walk(func(key string, part *policy.Tree) bool {
 		if module && moduleRate().MatchString(key) {
-			i.lose(d.place(part), "module %s: %s is not read: write --limit aws~:LIMIT/300s", r.Text, key)
+			i.Lose(d.place(part), "module %s: %s is not read: write --limit aws~:LIMIT/300s", r.Text, key)
 			return false
 		}
 		if key == "" {
@@ -81,7 +82,7 @@ func (i *Import) otherLimits(d doc, r *policy.Tree) {
 		limits := otherLimit().MatchString(key) || part.Text == "RateLimitRule"
 		if !told && limits && (!module || strings.Contains(key, "throttl")) {
 			told = true
-			i.lose(d.place(part), "%s: %s is of a product that is not read: write --limit token:RATE/s,burst=BURST or fixed:N/PERIOD",
+			i.Lose(d.place(part), "%s: %s is of a product that is not read: write --limit token:RATE/s,burst=BURST or fixed:N/PERIOD",
 				r.Text, key)
 		}
 		return !told
@@ -94,16 +95,16 @@ func (i *Import) awsRules(d doc) {
 	isRateBased := func(rule *policy.Tree) bool { return rateBased(rule) != nil }
 	priority := func(t *policy.Tree) int { n, _ := strconv.Atoi(field(t, "Priority").Say()); return n }
 	for _, rules := range i.awsLists(d) {
-		left := Set{}
+		left := neutral.Set{}
 		slices.SortStableFunc(rules, func(a, b *policy.Tree) int { return cmp.Compare(priority(a), priority(b)) })
 		for n, rule := range rules {
 			if group := field(field(rule, "Statement"), "RuleGroupReferenceStatement"); group != nil && awsCounts(rule) {
-				i.lose(d.place(group), "rule %s only counts what its group refuses: here the group's limits refuse", field(rule, "Name").Say())
+				i.Lose(d.place(group), "rule %s only counts what its group refuses: here the group's limits refuse", field(rule, "Name").Say())
 			}
 			if isRateBased(rule) {
 				i.awsRule(d, rule, left)
 			} else if slices.ContainsFunc(rules[n:], isRateBased) {
-				left = left.and(i.awsLeft(d, rule))
+				left = left.And(i.awsLeft(d, rule))
 			}
 		}
 	}
@@ -130,9 +131,9 @@ func (i *Import) awsLists(d doc) (lists [][]*policy.Tree) {
 		at, ok := known[of]
 		if !ok {
 			if field(of, "DefaultAction") != nil {
-				onlyKnown(i.tell, d, of, awsListWords)
+				onlyKnown(i.Tell, d, of, awsListWords)
 				if text := field(of, "RuleJson"); text != nil {
-					i.lose(d.place(text), "rule_json has rules, which are not read")
+					i.Lose(d.place(text), "rule_json has rules, which are not read")
 				}
 			}
 			i.tellCount(d, of, cmp.Or(of.Say(), "the list"))
@@ -152,22 +153,22 @@ func awsCounts(rule *policy.Tree) bool {
 }
 
 // awsLeft are the requests that a rule leaves to those behind it.
-func (i *Import) awsLeft(d doc, rule *policy.Tree) Set {
+func (i *Import) awsLeft(d doc, rule *policy.Tree) neutral.Set {
 	name := cmp.Or(field(rule, "Name").Say(), "rule")
 	if field(rule, "OverrideAction") != nil && !awsCounts(rule) {
-		i.lose(d.place(rule), "rule %s: what its group blocks comes to no later rule there, and counts here", name)
+		i.Lose(d.place(rule), "rule %s: what its group blocks comes to no later rule there, and counts here", name)
 	}
 	action := field(rule, "Action")
 	if field(action, "Allow") == nil && field(action, "Block") == nil && action.Say() != "allow" && action.Say() != "block" {
-		return Set{}
+		return neutral.Set{}
 	}
 	a := awsStatements{Import: i, d: d}
 	set := a.set(awsStatement(rule))
 	if a.unknown > 0 {
-		i.lose(d.place(rule), "rule %s decides before others, and what it fits is not known: its requests count in theirs", name)
-		return Set{}
+		i.Lose(d.place(rule), "rule %s decides before others, and what it fits is not known: its requests count in theirs", name)
+		return neutral.Set{}
 	}
-	return set.except()
+	return set.Except()
 }
 
 // awsStatement is the statement of a rule, which stands beside its name in modules.
@@ -225,27 +226,27 @@ const (
 	awsTextWords = "searchstring searchstringbase64 regexstring fieldtomatch positionalconstraint texttransformation* priority type"
 )
 
-func (i *Import) awsRule(d doc, rule *policy.Tree, left Set) {
+func (i *Import) awsRule(d doc, rule *policy.Tree, left neutral.Set) {
 	s := rateBased(rule)
 	if field(rule, "Statement") != nil {
-		onlyKnown(i.tell, d, rule, awsRuleWords)
-		onlyKnown(i.lose, d, s, awsRateWords)
+		onlyKnown(i.Tell, d, rule, awsRuleWords)
+		onlyKnown(i.Lose, d, s, awsRateWords)
 	}
 	name := cmp.Or(field(rule, "Name").Say(), "rule")
 	most, err := strconv.ParseInt(awsValue(d, field(s, "Limit")).Say(), 10, 64)
 	seconds, bad := strconv.Atoi(cmp.Or(awsValue(d, field(s, "EvaluationWindowSec")).Say(), "300"))
 	if err != nil || bad != nil {
-		i.lose(d.place(s), "rule %s: its limit is %s in %s seconds, and nothing here says how much that is", name,
+		i.Lose(d.place(s), "rule %s: its limit is %s in %s seconds, and nothing here says how much that is", name,
 			field(s, "Limit").Say(), cmp.Or(field(s, "EvaluationWindowSec").Say(), "300"))
 		return
 	}
 	set := left
 	if down := field(s, "ScopeDownStatement"); down != nil {
 		a := awsStatements{Import: i, d: d}
-		set = set.and(a.set(down))
+		set = set.And(a.set(down))
 	}
 	if back := field(s, "ForwardedIPConfig", "FallbackBehavior"); back.Say() != "" {
-		i.lose(d.place(back), "rule %s: where the header has no address, %s there, and here they count by their own address", name,
+		i.Lose(d.place(back), "rule %s: where the header has no address, %s there, and here they count by their own address", name,
 			cmp.Or(map[string]string{"MATCH": "requests are acted on at once"}[strings.ToUpper(back.Text)], "requests do not count"))
 	}
 	var words []string
@@ -253,18 +254,18 @@ func (i *Import) awsRule(d doc, rule *policy.Tree, left Set) {
 	case "IP":
 		words = []string{"client"}
 	case "FORWARDED_IP":
-		i.tell(d.place(s), "rule %s: clients are the first addresses of a header: --client-from %s, with --trusted-proxy",
+		i.Tell(d.place(s), "rule %s: clients are the first addresses of a header: --client-from %s, with --trusted-proxy",
 			name, strings.ToLower(cmp.Or(field(s, "ForwardedIPConfig", "HeaderName").Say(), "x-forwarded-for")))
 		words = []string{"client"}
 	case "CONSTANT":
 	case "CUSTOM_KEYS":
 		words, set = i.awsKeys(d, s, set)
 	default:
-		i.lose(d.place(s), "rule %s: it counts by %s, which is not understood: all requests count together", name, kind)
+		i.Lose(d.place(s), "rule %s: it counts by %s, which is not understood: all requests count together", name, kind)
 	}
-	by, err := keyOf(words)
+	by, err := neutral.KeyOf(words)
 	if err != nil {
-		i.lose(d.place(s), "rule %s: %v", name, err)
+		i.Lose(d.place(s), "rule %s: %v", name, err)
 		return
 	}
 	how := cmp.Or(strings.ToLower(field(rule, "Action").Say()), "block") // a word in modules
@@ -274,31 +275,31 @@ func (i *Import) awsRule(d doc, rule *policy.Tree, left Set) {
 		}
 	}
 	if how == "count" {
-		i.tell(d.place(rule), refusesNothing)
+		i.Tell(d.place(rule), neutral.RefusesNothing)
 	}
-	p := Policy{Name: "aws-waf " + name}
-	p.add(fmt.Sprintf("aws~:%d/%ds", most, seconds), fmt.Sprintf("%s rule %s, action %s", d.place(rule), name, how), keyCase{set, by})
+	p := neutral.Policy{Name: "aws-waf " + name}
+	p.Add(fmt.Sprintf("aws~:%d/%ds", most, seconds), fmt.Sprintf("%s rule %s, action %s", d.place(rule), name, how), neutral.KeyCase{Set: set, By: by})
 	i.Policies = append(i.Policies, p)
 }
 
 // awsKeys are the parts of a key that is put together, and the requests that have them: others are not limited.
-func (i *Import) awsKeys(d doc, s *policy.Tree, set Set) (words []string, _ Set) {
+func (i *Import) awsKeys(d doc, s *policy.Tree, set neutral.Set) (words []string, _ neutral.Set) {
 	for _, key := range append(field(s, "CustomKeys").List(), field(s, "CustomKey").List()...) {
 		for _, kind := range key.Keys() {
 			of := key.Get(kind)
 			for _, how := range transformations(of) {
-				i.lose(d.place(key), "%s of %s is not read: values count as they stand", how, kind)
+				i.Lose(d.place(key), "%s of %s is not read: values count as they stand", how, kind)
 			}
 			part := awsPart(plainKey(kind), field(of, "Name").Say())
 			if part == "" {
-				i.lose(d.place(key), "no limit here counts by %s: it is left out of the key", kind)
+				i.Lose(d.place(key), "no limit here counts by %s: it is left out of the key", kind)
 				continue
 			}
 			if parsed, err := request.ParseKey(part); err == nil {
 				part = parsed.String()
 			}
 			if strings.Contains(part, ":") {
-				set = set.having(part)
+				set = set.Having(part)
 			}
 			if !slices.Contains(words, part) {
 				words = append(words, part)
@@ -331,114 +332,3 @@ func transformations(of *policy.Tree) (kinds []string) {
 
 // plainKey is a key as JSON and Terraform have it alike.
 func plainKey(key string) string { return strings.ToLower(strings.ReplaceAll(key, "_", "")) }
-
-// awsStatements make sets of statements.
-type awsStatements struct {
-	*Import
-	d       doc
-	unknown int // statements that no condition says
-}
-
-// set are the requests that a statement fits. What is not known is taken to fit.
-func (a *awsStatements) set(s *policy.Tree) Set {
-	if len(s.Keys()) == 0 {
-		return Set{}
-	}
-	kind, before := s.Keys()[0], a.unknown
-	part := s.Get(kind)
-	switch plainKey(kind) {
-	case "andstatement":
-		all := Set{}
-		for _, one := range a.inner(part) {
-			all = all.and(one)
-		}
-		return all
-	case "orstatement":
-		return union(a.inner(part)...)
-	case "notstatement":
-		if sets := a.inner(part); len(sets) == 1 && a.unknown == before {
-			return sets[0].except()
-		}
-		return Set{}
-	case "bytematchstatement", "regexmatchstatement":
-		onlyKnown(a.lose, a.d, part, awsTextWords)
-		if set, ok := textStatement(part); ok {
-			return set
-		}
-	case "ipsetreferencestatement":
-		if set, ok := a.networks(field(part, "Arn")); ok {
-			return set
-		}
-	case "geomatchstatement":
-		return within("country", plainTexts(field(part, "CountryCodes").List())...)
-	case "asnmatchstatement":
-		return within("asn", mapped(field(part, "AsnList").List(), func(n *policy.Tree) string { return "AS" + n.Text })...)
-	}
-	a.lose(a.d.place(part), "no condition says %s: it is taken to fit", kind)
-	a.unknown++
-	return Set{}
-}
-
-// inner are the sets of the statements within one, which stand in it as they are in modules.
-func (a *awsStatements) inner(part *policy.Tree) []Set {
-	all := slices.Concat(field(part, "Statements").List(), field(part, "Statement").List())
-	if len(all) == 0 {
-		all = append(all, part)
-	}
-	return mapped(all, a.set)
-}
-
-// networks are the addresses of a set that the document has too; false if they are not known.
-func (a *awsStatements) networks(arn *policy.Tree) (Set, bool) {
-	name := cmp.Or(arn.Say("Fn::GetAtt"), arn.Say())
-	if list := arn.List("Fn::GetAtt"); len(list) > 0 {
-		name = list[0].Text
-	}
-	name = strings.TrimSuffix(strings.TrimSuffix(strings.TrimPrefix(name, "aws_wafv2_ip_set."), ".arn"), ".Arn")
-	addresses := a.d.Get("Resources", name, "Properties", "Addresses")
-	for _, r := range a.d.List("resource") {
-		if r.Text == "aws_wafv2_ip_set "+name {
-			addresses = r.Get("addresses")
-		}
-	}
-	var words []string
-	for _, item := range awsValue(a.d, addresses).List() {
-		words = append(words, texts([]*policy.Tree{awsValue(a.d, item)})...)
-	}
-	return networkSet(words)
-}
-
-// textStatement is a statement on the path, the method, the host or the agent.
-func textStatement(s *policy.Tree) (Set, bool) {
-	text, pattern := field(s, "SearchString").Say(), field(s, "RegexString").Say()
-	fold := false
-	for _, kind := range transformations(s) {
-		if fold = kind == "LOWERCASE"; !fold {
-			return none, false
-		}
-	}
-	how := map[string]string{"EXACTLY": "", "STARTS_WITH": "beg", "ENDS_WITH": "end", "CONTAINS": "sub"}
-	place := strings.ToUpper(field(s, "PositionalConstraint").Say())
-	kind, known := how[place]
-	if pattern != "" {
-		text, kind, known = pattern, "reg", true
-	}
-	if !known || text == "" {
-		return none, false
-	}
-	on := field(s, "FieldToMatch")
-	header := strings.ToLower(field(on, "SingleHeader", "Name").Say())
-	switch {
-	case field(on, "UriPath") != nil:
-		return textSet("regexp", kind, []string{text}, fold)
-	case header == "user-agent":
-		return textSet("agent", kind, []string{text}, fold)
-	case header == "host" && kind != "reg":
-		return hostSet(kind, []string{text})
-	case field(on, "Method") != nil && kind == "":
-		return within("method", strings.ToUpper(text)), true
-	case field(on, "Method") != nil && kind == "reg" && methodsIn(text) != nil:
-		return within("method", methodsIn(text)...), true
-	}
-	return none, false
-}

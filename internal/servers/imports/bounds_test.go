@@ -2,7 +2,6 @@ package imports
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -67,24 +66,5 @@ func TestTextThatIsATable(t *testing.T) {
 			t.Errorf("%s: %v", file, err)
 		}
 		i.Done()
-	}
-}
-
-// Rules that count by one sample depend on all before them; a thousand are read in a moment, and told once.
-func TestRulesForOneSampleAreBounded(t *testing.T) {
-	var b strings.Builder
-	b.WriteString("frontend f\n  stick-table type ip size 1k expire 1m store http_req_rate(10s)\n")
-	for n := range 1000 {
-		fmt.Fprintf(&b, "  http-request track-sc0 src if { path /p%d }\n", n)
-	}
-	i := new(Import)
-	testneeds.Within(time.Minute, func() {
-		if err := i.Add("haproxy.cfg", []byte(b.String()+"  http-request deny if { sc0_http_req_rate gt 50 }\n"), "haproxy"); err != nil {
-			t.Error(err)
-		}
-		i.Done()
-	})
-	if told := slices.DeleteFunc(i.Lost(), func(n Note) bool { return !strings.HasSuffix(n.Text, "the 64th, are not read") }); len(told) != 1 {
-		t.Errorf("told are %v", told)
 	}
 }

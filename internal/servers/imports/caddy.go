@@ -9,9 +9,11 @@ import (
 	"strings"
 
 	"shadow/internal/lazy"
+	"shadow/internal/mapped"
 	"shadow/internal/policy"
 	"shadow/internal/request"
 	"shadow/internal/servers/imports/caddyfile"
+	"shadow/internal/servers/imports/neutral"
 	"shadow/limit"
 )
 
@@ -42,7 +44,7 @@ type caddyReader struct {
 
 // A caddyLimit is one case of a zone, whose count all zones of its name share.
 type caddyLimit struct {
-	Limit
+	neutral.Limit
 	rate      float64
 	name, key string
 	place     string
@@ -51,7 +53,7 @@ type caddyLimit struct {
 
 func readCaddyfile(i *Import, file string, text []byte) error {
 	r := &caddyReader{Import: i, order: slices.Clone(caddyOrder)}
-	all, err := (&caddyfile.Reader{Lose: i.lose}).Read(file, string(text))
+	all, err := (&caddyfile.Reader{Lose: i.Lose}).Read(file, string(text))
 	if err != nil {
 		return err
 	}
@@ -62,7 +64,7 @@ func readCaddyfile(i *Import, file string, text []byte) error {
 			parts = append(parts, b)
 		case strings.HasPrefix(name, "(") || strings.HasPrefix(name, "&("):
 			if b.Has("rate_limit") {
-				r.tell(b.Place, "nothing imports %s: its limits do nothing", name)
+				r.Tell(b.Place, "nothing imports %s: its limits do nothing", name)
 			}
 		case name != "" && b.Inner != nil:
 			sites = append(sites, b)
@@ -70,14 +72,14 @@ func readCaddyfile(i *Import, file string, text []byte) error {
 			r.ordered(b)
 		}
 	}
-	r.level(parts, Set{}, true, false)
+	r.level(parts, neutral.Set{}, true, false)
 	for _, s := range sites {
-		set := Set{}
+		set := neutral.Set{}
 		hosts, _ := caddyAddresses(s.Words)
 		if len(sites) > 1 && hosts != nil {
-			set = within("host", hosts...)
+			set = neutral.Within("host", hosts...)
 		}
-		r.level(s.Inner, set.and(r.port(s, sites)), true, false)
+		r.level(s.Inner, set.And(r.port(s, sites)), true, false)
 	}
 	r.done()
 	return nil
@@ -105,12 +107,12 @@ func caddyAddresses(words []string) (hosts, ports []string) {
 			ports = append(ports, cmp.Or(port, "443"))
 		}
 	}
-	return hosts, sortedPorts(ports)
+	return hosts, neutral.SortedPorts(ports)
 }
 
 // port are the requests to the ports of a site, where another site has its name, other ports and other limits. Those of a
 // log without ports are taken to come to each.
-func (r *caddyReader) port(s *caddyfile.Block, sites []*caddyfile.Block) Set {
+func (r *caddyReader) port(s *caddyfile.Block, sites []*caddyfile.Block) neutral.Set {
 	hosts, ports := caddyAddresses(s.Words)
 	for _, other := range sites {
 		names, theirs := caddyAddresses(other.Words)
@@ -118,11 +120,11 @@ func (r *caddyReader) port(s *caddyfile.Block, sites []*caddyfile.Block) Set {
 			names != nil && hosts != nil && !slices.ContainsFunc(names, func(name string) bool { return slices.Contains(hosts, name) }) {
 			continue
 		}
-		r.lose(s.Place, "only a log with the port tells requests to %s from those to %s; else all are taken "+
+		r.Lose(s.Place, "only a log with the port tells requests to %s from those to %s; else all are taken "+
 			"to come to it", strings.Join(s.Words, " "), strings.Join(other.Words, " "))
-		return within("port", append(ports, request.NoPort)...)
+		return neutral.Within("port", append(ports, request.NoPort)...)
 	}
-	return Set{}
+	return neutral.Set{}
 }
 
 // caddyOrder are the directives of a site in the order in which they get a request, unless `order` says otherwise.
@@ -171,7 +173,7 @@ func turn(b *caddyfile.Block) int {
 func (r *caddyReader) sorted(blocks []*caddyfile.Block) []*caddyfile.Block {
 	for _, b := range blocks {
 		if r.rank(b.Name()) < 0 && !strings.HasPrefix(b.Name(), "@") && !slices.Contains(caddyUnranked, b.Name()) {
-			r.tell(b.Place, "%s is a directive that is not known: it is taken to limit nothing", b.Name())
+			r.Tell(b.Place, "%s is a directive that is not known: it is taken to limit nothing", b.Name())
 		}
 	}
 	blocks = slices.DeleteFunc(slices.Clone(blocks), func(b *caddyfile.Block) bool { return r.rank(b.Name()) < 0 && !b.Has("rate_limit") })
@@ -183,10 +185,10 @@ func (r *caddyReader) sorted(blocks []*caddyfile.Block) []*caddyfile.Block {
 
 // level looks for rate_limit in a site, whose directives are sorted, or in what it routes. It returns the requests that
 // are answered within it; watched, as a limit comes behind it.
-func (r *caddyReader) level(blocks []*caddyfile.Block, set Set, sorted, watched bool) (ended Set) {
+func (r *caddyReader) level(blocks []*caddyfile.Block, set neutral.Set, sorted, watched bool) (ended neutral.Set) {
 	matchers, strip, changes := r.matchers, r.strip, r.changes
 	defer func() { r.matchers, r.strip, r.changes = matchers, strip, changes }()
-	r.matchers, ended = map[string]*caddyfile.Block{}, none
+	r.matchers, ended = map[string]*caddyfile.Block{}, neutral.None
 	maps.Copy(r.matchers, matchers)
 	for _, b := range blocks {
 		if strings.HasPrefix(b.Name(), "@") {
@@ -196,48 +198,48 @@ func (r *caddyReader) level(blocks []*caddyfile.Block, set Set, sorted, watched 
 	if sorted {
 		blocks = r.sorted(blocks)
 	}
-	var handled []Set
+	var handled []neutral.Set
 	for n, b := range blocks {
 		behind := watched || slices.ContainsFunc(blocks[n+1:], func(b *caddyfile.Block) bool { return b.Has("rate_limit") })
 		if !behind && !b.Has("rate_limit") || strings.HasPrefix(b.Name(), "@") {
 			continue
 		}
 		before := r.unknown
-		whole := set.and(r.matched(b))
-		at := whole.and(ended.except())
+		whole := set.And(r.matched(b))
+		at := whole.And(ended.Except())
 		if b.Name() == "handle" || b.Name() == "handle_path" { // one of them gets a request
-			at = at.and(union(handled...).except())
+			at = at.And(neutral.Union(handled...).Except())
 			if r.unknown == before {
 				handled = append(handled, at)
 			}
 		}
-		if at.never && b.Has("rate_limit") {
-			r.tell(b.Place, "no request comes to this %s: what stands before it answers all", b.Name())
+		if at.Never && b.Has("rate_limit") {
+			r.Tell(b.Place, "no request comes to this %s: what stands before it answers all", b.Name())
 			continue
 		}
 		done := r.directive(b, at, behind)
-		if !done.never && r.unknown > before {
-			r.lose(b.Place, "%s may answer requests before the limits behind it: all count here", b.Name())
+		if !done.Never && r.unknown > before {
+			r.Lose(b.Place, "%s may answer requests before the limits behind it: all count here", b.Name())
 			continue
 		}
-		if done.same(at) && handled == nil {
+		if done.Same(at) && handled == nil {
 			done = whole // as what was answered before is no less so
 		}
-		ended = union(ended, done)
+		ended = neutral.Union(ended, done)
 	}
 	return ended
 }
 
 // directive returns the requests, of those that come to it, that a directive answers.
-func (r *caddyReader) directive(b *caddyfile.Block, at Set, behind bool) Set {
+func (r *caddyReader) directive(b *caddyfile.Block, at neutral.Set, behind bool) neutral.Set {
 	name := b.Name()
 	if b.Has("rate_limit") && !slices.Contains([]string{"rate_limit", "handle", "handle_path", "route"}, name) {
-		r.lose(b.Place, "a rate_limit within %s is not read", name)
+		r.Lose(b.Place, "a rate_limit within %s is not read", name)
 	}
 	switch name {
 	case "rate_limit":
 		if len(b.Inner) == 0 && len(b.Words) > 1 {
-			r.lose(b.Place, "%s: a rate_limit without zones is one of another module, which is not read", strings.Join(b.Words, " "))
+			r.Lose(b.Place, "%s: a rate_limit without zones is one of another module, which is not read", strings.Join(b.Words, " "))
 		}
 		r.handler(b, at)
 	case "handle", "handle_path", "route":
@@ -253,39 +255,39 @@ func (r *caddyReader) directive(b *caddyfile.Block, at Set, behind bool) Set {
 		r.changes = b.Place
 	default:
 		if behind && name != "handle_errors" && (!slices.Contains(caddyOrder, name) || strings.HasSuffix(name, "_auth") || name == "invoke") {
-			r.lose(b.Place, "%s may answer requests before the limits behind it, where they count here", name)
+			r.Lose(b.Place, "%s may answer requests before the limits behind it, where they count here", name)
 		}
 	}
-	return none
+	return neutral.None
 }
 
 // handler reads the zones of a rate_limit.
-func (r *caddyReader) handler(b *caddyfile.Block, set Set) {
+func (r *caddyReader) handler(b *caddyfile.Block, set neutral.Set) {
 	for _, z := range b.Inner {
 		if z.Name() != "zone" || len(z.Words) < 2 {
 			if z.Name() == "distributed" {
-				r.tell(z.Place, distributedCaddy)
+				r.Tell(z.Place, distributedCaddy)
 			} else if !slices.Contains([]string{"log_key", "disable_metrics", "storage", "jitter", "sweep_interval"}, z.Name()) {
-				r.lose(z.Place, "%s is not understood", strings.Join(z.Words, " "))
+				r.Lose(z.Place, "%s is not understood", strings.Join(z.Words, " "))
 			}
 			continue
 		}
-		said, match := map[string]string{}, Set{}
-		var sets []Set // one of them must fit
+		said, match := map[string]string{}, neutral.Set{}
+		var sets []neutral.Set // one of them must fit
 		for _, line := range z.Inner {
 			switch {
 			case line.Name() == "match":
 				sets = append(sets, r.matcher(line.Inner))
 			case !slices.Contains(caddyZoneWords, line.Name()) || len(line.Words) < 2:
-				r.lose(line.Place, "%s of zone %s is not understood", strings.Join(line.Words, " "), z.Words[1])
+				r.Lose(line.Place, "%s of zone %s is not understood", strings.Join(line.Words, " "), z.Words[1])
 			default:
 				said[line.Name()] = line.Words[1]
 			}
 		}
 		if sets != nil {
-			match = union(sets...)
+			match = neutral.Union(sets...)
 		}
-		r.zone(z.Place, z.Words[1], said, set.and(match))
+		r.zone(z.Place, z.Words[1], said, set.And(match))
 	}
 }
 
@@ -294,12 +296,12 @@ var caddyZoneWords = []string{"key", "window", "events", "ipv4_prefix", "ipv6_pr
 const distributedCaddy = "instances share their counts every few seconds; here one counts all requests"
 
 // zone takes down one.
-func (r *caddyReader) zone(place, name string, said map[string]string, set Set) {
+func (r *caddyReader) zone(place, name string, said map[string]string, set neutral.Set) {
 	key, window, events := said["key"], said["window"], said["events"]
 	n, err := strconv.ParseInt(events, 10, 64)
 	period, bad := limit.ParsePeriod(window)
 	if err != nil || bad != nil || n < 1 {
-		r.lose(place, "zone %s: %s events in a window of %s are not understood", name, events, window)
+		r.Lose(place, "zone %s: %s events in a window of %s are not understood", name, events, window)
 		return
 	}
 	var words []string
@@ -309,12 +311,12 @@ func (r *caddyReader) zone(place, name string, said map[string]string, set Set) 
 		}
 		part := caddyPart(strings.Trim(at, "{}"))
 		if part == "" {
-			r.lose(place, "zone %s: %s is nothing that limits here count by, and left out of the key", name, at)
+			r.Lose(place, "zone %s: %s is nothing that limits here count by, and left out of the key", name, at)
 			continue
 		}
 		words = append(words, part)
 	}
-	keys := present(set, words, nil, true) // an empty key is one, too
+	keys := neutral.Present(set, words, nil, true) // an empty key is one, too
 	v4, v6 := said["ipv4_prefix"], said["ipv6_prefix"]
 	alone := strings.Count(key, "{") == 1 && strings.HasPrefix(key, "{") && strings.HasSuffix(key, "}")
 	switch masked := strings.Trim(v4+v6, "0") != ""; {
@@ -324,20 +326,20 @@ func (r *caddyReader) zone(place, name string, said map[string]string, set Set) 
 			by := request.ByClient
 			if strings.Trim(family.bits, "0") != "" {
 				if by, err = request.ParseKey("client/" + family.bits); err != nil {
-					r.lose(place, "zone %s: %v", name, err)
+					r.Lose(place, "zone %s: %v", name, err)
 					return
 				}
 			}
-			keys = append(keys, keyCase{set.and(within("network", family.network)), by})
+			keys = append(keys, neutral.KeyCase{Set: set.And(neutral.Within("network", family.network)), By: by})
 		}
 	case masked:
-		r.tell(place, "zone %s: its key is no address, so its prefixes do nothing", name)
+		r.Tell(place, "zone %s: its key is no address, so its prefixes do nothing", name)
 	}
 	r.zones++
 	for _, k := range keys {
-		if !k.set.never {
-			r.share(caddyLimit{Limit{
-				Text: fmt.Sprintf("caddy:%d/%s", n, limit.FormatPeriod(period)), By: k.by, Match: k.set, Count: k.set,
+		if !k.Set.Never {
+			r.share(caddyLimit{neutral.Limit{
+				Text: fmt.Sprintf("caddy:%d/%s", n, limit.FormatPeriod(period)), By: k.By, Match: k.Set, Count: k.Set,
 				Told: []string{fmt.Sprintf("%s zone %s by %s, refused with 429", place, name, cmp.Or(key, "nothing"))},
 			}, float64(n) / float64(period), name, key + " " + v4 + " " + v6, place, r.zones})
 		}
@@ -350,12 +352,12 @@ func (r *caddyReader) share(l caddyLimit) {
 		switch o := &r.limits[n]; {
 		case o.name != l.name || o.zone == l.zone:
 		case o.Text != l.Text || o.key != l.key:
-			r.lose(l.place, "zone %s shares its counts with that at %s, which has another key or number: here each has its own", l.name, o.place)
+			r.Lose(l.place, "zone %s shares its counts with that at %s, which has another key or number: here each has its own", l.name, o.place)
 		case o.By == l.By:
-			if !apart(o.Match, l.Match) && !disjoint(o.Match.c, l.Match.c) && !o.Match.and(l.Match).never {
-				r.lose(l.place, "requests that come to the zone %s here and at %s count twice there", l.name, o.place)
+			if !neutral.Apart(o.Match, l.Match) && !neutral.Disjoint(o.Match.Conditions, l.Match.Conditions) && !o.Match.And(l.Match).Never {
+				r.Lose(l.place, "requests that come to the zone %s here and at %s count twice there", l.name, o.place)
 			}
-			if o.Match = union(o.Match, l.Match); !slices.Contains(o.Told, l.Told[0]) {
+			if o.Match = neutral.Union(o.Match, l.Match); !slices.Contains(o.Told, l.Told[0]) {
 				o.Told = append(o.Told, l.Told...)
 			}
 			o.Count = o.Match
@@ -368,6 +370,6 @@ func (r *caddyReader) share(l caddyLimit) {
 // done puts the limits into the order in which they are asked.
 func (r *caddyReader) done() {
 	slices.SortStableFunc(r.limits, func(a, b caddyLimit) int { return cmp.Compare(b.rate, a.rate) })
-	limits := mapped(r.limits, func(l caddyLimit) Limit { return l.Limit })
-	r.Policies = append(r.Policies, Policy{Name: "caddy", Limits: limits})
+	limits := mapped.Add(nil, r.limits, func(l caddyLimit) neutral.Limit { return l.Limit })
+	r.Policies = append(r.Policies, neutral.Policy{Name: "caddy", Limits: limits})
 }

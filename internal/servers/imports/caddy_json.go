@@ -8,9 +8,11 @@ import (
 	"strings"
 
 	"shadow/internal/lazy"
+	"shadow/internal/mapped"
 	"shadow/internal/policy"
 	"shadow/internal/request"
 	"shadow/internal/servers/imports/caddyfile"
+	"shadow/internal/servers/imports/neutral"
 )
 
 // Matchers of Caddy, and its configuration in JSON, whose routes stand in routes.
@@ -18,13 +20,13 @@ import (
 // caddyPath is a matcher of paths: an asterisk at an end stands for anything, and two for any text around. Others are
 // those of shells, which no slash fits.
 // Source: caddyserver/caddy v2.10.0, modules/caddyhttp/matchers.go (MatchPath.Match).
-func (r *caddyReader) caddyPath(place, pattern string) Set {
+func (r *caddyReader) caddyPath(place, pattern string) neutral.Set {
 	if !r.cased {
-		r.tell(place, "matchers of Caddy take a path in any case; here paths are as they are written")
+		r.Tell(place, "matchers of Caddy take a path in any case; here paths are as they are written")
 		r.cased = true
 	}
 	if r.changes != "" {
-		r.lose(place, "a path is matched behind %s, which may change it: it is matched as it is logged here", r.changes)
+		r.Lose(place, "a path is matched behind %s, which may change it: it is matched as it is logged here", r.changes)
 	}
 	if strings.HasPrefix(pattern, "/") {
 		pattern = r.strip + pattern
@@ -32,28 +34,28 @@ func (r *caddyReader) caddyPath(place, pattern string) Set {
 	inner := strings.Trim(pattern, "*")
 	switch {
 	case inner == "":
-		return Set{}
+		return neutral.Set{}
 	case strings.ContainsAny(pattern, `[\`):
 		r.unknown++
-		r.lose(place, "path %s is not read: it is taken to fit", pattern)
-		return Set{}
+		r.Lose(place, "path %s is not read: it is taken to fit", pattern)
+		return neutral.Set{}
 	case !strings.ContainsAny(pattern, "*?"):
-		return exactly(pattern)
+		return neutral.Exactly(pattern)
 	case pattern == inner+"*" && !strings.Contains(inner, "*"):
-		return below(inner)
+		return neutral.Below(inner)
 	case pattern == "*"+inner && !strings.Contains(inner, "*"):
-		set, _ := textSet("regexp", "end", []string{inner}, false)
+		set, _ := neutral.TextSet("regexp", "end", []string{inner}, false)
 		return set
 	case pattern == "*"+inner+"*" && !strings.Contains(inner, "*"):
-		return within("regexp", regexp.QuoteMeta(inner))
+		return neutral.Within("regexp", regexp.QuoteMeta(inner))
 	}
 	glob := strings.NewReplacer(`\*`, "[^/]*", `\?`, "[^/]").Replace(regexp.QuoteMeta(pattern))
-	return within("regexp", "^"+glob+"$")
+	return neutral.Within("regexp", "^"+glob+"$")
 }
 
 // caddyMatch is the requests of a mapping of matchers.
-func (r *caddyReader) caddyMatch(place func(*policy.Tree) string, t *policy.Tree) Set {
-	all := Set{}
+func (r *caddyReader) caddyMatch(place func(*policy.Tree) string, t *policy.Tree) neutral.Set {
+	all := neutral.Set{}
 	for _, kind := range t.Keys() {
 		values := plainTexts(t.List(kind))
 		if kind == "header" {
@@ -66,60 +68,60 @@ func (r *caddyReader) caddyMatch(place func(*policy.Tree) string, t *policy.Tree
 		one, known := r.caddyMatcher(place, t, kind, values)
 		if !known || len(values) == 0 && t.Get(kind).Keys() == nil {
 			r.unknown++
-			r.lose(place(t.Get(kind)), "no condition says %s %s: it is taken to fit", kind, strings.Join(values, " "))
+			r.Lose(place(t.Get(kind)), "no condition says %s %s: it is taken to fit", kind, strings.Join(values, " "))
 			continue
 		}
-		all = all.and(one)
+		all = all.And(one)
 	}
 	return all
 }
 
 // caddyMatcher is the requests that fit one matcher; false if no condition says so.
-func (r *caddyReader) caddyMatcher(place func(*policy.Tree) string, t *policy.Tree, kind string, values []string) (Set, bool) {
+func (r *caddyReader) caddyMatcher(place func(*policy.Tree) string, t *policy.Tree, kind string, values []string) (neutral.Set, bool) {
 	switch kind {
 	case "path":
-		return union(mapped(values, func(v string) Set { return r.caddyPath(place(t.Get(kind)), v) })...), true
+		return neutral.Union(mapped.Add(nil, values, func(v string) neutral.Set { return r.caddyPath(place(t.Get(kind)), v) })...), true
 	case "path_regexp":
 		pattern := t.Say(kind, "pattern")
 		if len(values) > 0 && pattern == "" {
 			pattern = values[len(values)-1]
 		}
-		one, known := textSet("regexp", "reg", []string{pattern}, false)
+		one, known := neutral.TextSet("regexp", "reg", []string{pattern}, false)
 		return one, known && r.strip == "" && r.changes == ""
 	case "header":
 		if len(values) != 2 || values[1] != "*" {
-			return none, false
+			return neutral.None, false
 		}
 		key, err := request.ParseKey("header:" + values[0])
-		return lacking(key.String()).except(), err == nil
+		return neutral.Lacking(key.String()).Except(), err == nil
 	case "method":
-		return within("method", upperAll(values)...), true
+		return neutral.Within("method", neutral.UpperAll(values)...), true
 	case "host":
-		return hostSet("", values)
+		return neutral.HostSet("", values)
 	case "remote_ip", "client_ip":
 		if ranges := t.List(kind, "ranges"); ranges != nil {
 			values = plainTexts(ranges)
 		}
-		return networkSet(values)
+		return neutral.NetworkSet(values)
 	case "not":
 		before := r.unknown
-		if one := r.either(place, t.List(kind)).except(); r.unknown == before {
+		if one := r.either(place, t.List(kind)).Except(); r.unknown == before {
 			return one, true
 		}
-		return Set{}, true
+		return neutral.Set{}, true
 	}
-	return none, false
+	return neutral.None, false
 }
 
 // either is the requests that fit one of some mappings of matchers.
-func (r *caddyReader) either(place func(*policy.Tree) string, all []*policy.Tree) Set {
-	return union(mapped(all, func(m *policy.Tree) Set { return r.caddyMatch(place, m) })...)
+func (r *caddyReader) either(place func(*policy.Tree) string, all []*policy.Tree) neutral.Set {
+	return neutral.Union(mapped.Add(nil, all, func(m *policy.Tree) neutral.Set { return r.caddyMatch(place, m) })...)
 }
 
 // matched is the requests of the matcher of a directive.
-func (r *caddyReader) matched(b *caddyfile.Block) Set {
+func (r *caddyReader) matched(b *caddyfile.Block) neutral.Set {
 	if len(b.Words) < 2 || b.Name() == "redir" && len(b.Words) == 2 {
-		return Set{}
+		return neutral.Set{}
 	}
 	switch word := b.Words[1]; {
 	case strings.HasPrefix(word, "/"):
@@ -132,7 +134,7 @@ func (r *caddyReader) matched(b *caddyfile.Block) Set {
 		}
 		return r.matcher(inner)
 	}
-	return Set{}
+	return neutral.Set{}
 }
 
 // caddyMerged are matchers whose lines are one matcher with all their values.
@@ -154,8 +156,8 @@ func mergedLines(blocks []*caddyfile.Block) (all []*caddyfile.Block) {
 }
 
 // matcher returns the requests that fit all matchers of a set.
-func (r *caddyReader) matcher(blocks []*caddyfile.Block) Set {
-	all := Set{}
+func (r *caddyReader) matcher(blocks []*caddyfile.Block) neutral.Set {
+	all := neutral.Set{}
 	for _, b := range mergedLines(blocks) {
 		inner := slices.Clone(b.Inner)
 		switch {
@@ -165,7 +167,7 @@ func (r *caddyReader) matcher(blocks []*caddyfile.Block) Set {
 			}
 			before := r.unknown
 			if set := r.matcher(inner); r.unknown == before {
-				all = all.and(set.except())
+				all = all.And(set.Except())
 			}
 		case b.Name() != "":
 			tree := policy.NewTree(0)
@@ -174,7 +176,7 @@ func (r *caddyReader) matcher(blocks []*caddyfile.Block) Set {
 				values.Items = append(values.Items, &policy.Tree{Text: w})
 			}
 			tree.Set(b.Name(), values)
-			all = all.and(r.caddyMatch(func(*policy.Tree) string { return b.Place }, tree))
+			all = all.And(r.caddyMatch(func(*policy.Tree) string { return b.Place }, tree))
 		}
 	}
 	return all
@@ -217,9 +219,9 @@ func takeCaddy(i *Import, docs []doc) {
 		r := &caddyReader{Import: i, strange: map[string]bool{}}
 		r.servers = d.Get("apps", "http", "servers")
 		for _, name := range r.servers.Keys() {
-			onlyKnown(i.tell, d, r.servers.Get(name), caddyServerWords)
+			onlyKnown(i.Tell, d, r.servers.Get(name), caddyServerWords)
 		}
-		r.routes(d, d.Tree, Set{}, 0)
+		r.routes(d, d.Tree, neutral.Set{}, 0)
 		r.done()
 	}
 }
@@ -230,24 +232,24 @@ const caddyServerWords = "listen listenerwrappers packetconnwrappers readtimeout
 
 // listens are the requests to the ports of a server, beside others with limits on other ports. Those of a log without ports
 // are taken to come to each.
-func (r *caddyReader) listens(d doc, t *policy.Tree) Set {
+func (r *caddyReader) listens(d doc, t *policy.Tree) neutral.Set {
 	ports := func(t *policy.Tree) (all []string) {
 		for _, address := range texts(t.List("listen")) {
 			all = append(all, address[strings.LastIndexByte(address, ':')+1:])
 		}
-		return sortedPorts(all)
+		return neutral.SortedPorts(all)
 	}
 	if t.Get("listen") == nil || !isCaddy(doc{t, d.file}) {
-		return Set{}
+		return neutral.Set{}
 	}
 	for _, name := range r.servers.Keys() {
 		if other := r.servers.Get(name); isCaddy(doc{other, d.file}) && !slices.Equal(ports(t), ports(other)) {
-			r.lose(d.place(t), "only a log with the port tells requests to this server (%s) from others; else all are taken to come to it",
+			r.Lose(d.place(t), "only a log with the port tells requests to this server (%s) from others; else all are taken to come to it",
 				strings.Join(ports(t), ", "))
-			return within("port", append(ports(t), request.NoPort)...)
+			return neutral.Within("port", append(ports(t), request.NoPort)...)
 		}
 	}
-	return Set{}
+	return neutral.Set{}
 }
 
 var caddyHandler = lazy.Regexp(`^(acme_server|copy_response(_headers)?|encode|headers|intercept|invoke|log_append|map|metrics|push|` +
@@ -257,16 +259,16 @@ var caddyHandler = lazy.Regexp(`^(acme_server|copy_response(_headers)?|encode|he
 const mostRoutes = 50
 
 // routes looks for handlers below a part, with the requests that routes have matched on the way.
-func (r *caddyReader) routes(d doc, t *policy.Tree, set Set, depth int) {
+func (r *caddyReader) routes(d doc, t *policy.Tree, set neutral.Set, depth int) {
 	if t == nil || depth > mostRoutes {
 		return
 	}
-	set = set.and(r.listens(d, t))
+	set = set.And(r.listens(d, t))
 	if t.Get("handle") != nil {
-		onlyKnown(r.tell, d, t, "match handle group terminal")
+		onlyKnown(r.Tell, d, t, "match handle group terminal")
 	}
 	if match := t.List("match"); match != nil && t.Get("handle") != nil {
-		set = set.and(r.either(d.place, match))
+		set = set.And(r.either(d.place, match))
 	}
 	switch handler := t.Say("handler"); handler {
 	case "subroute":
@@ -282,7 +284,7 @@ func (r *caddyReader) routes(d doc, t *policy.Tree, set Set, depth int) {
 	default:
 		if handler != "" && !caddyHandler().MatchString(handler) && !r.strange[handler] {
 			r.strange[handler] = true
-			r.tell(d.place(t), "%s is a handler that is not known: it is taken to limit nothing", handler)
+			r.Tell(d.place(t), "%s is a handler that is not known: it is taken to limit nothing", handler)
 		}
 	}
 	for _, item := range t.Items {
@@ -294,19 +296,19 @@ func (r *caddyReader) routes(d doc, t *policy.Tree, set Set, depth int) {
 }
 
 // rateLimit takes the zones of a handler.
-func (r *caddyReader) rateLimit(d doc, t *policy.Tree, set Set) {
+func (r *caddyReader) rateLimit(d doc, t *policy.Tree, set neutral.Set) {
 	for _, a := range r.answers {
-		r.lose(d.place(t), "%s may answer requests before the limits behind it, where they count here", a)
+		r.Lose(d.place(t), "%s may answer requests before the limits behind it, where they count here", a)
 	}
 	if distributed := t.Get("distributed"); distributed != nil {
-		r.tell(d.place(distributed), distributedCaddy)
+		r.Tell(d.place(distributed), distributedCaddy)
 	}
-	onlyKnown(r.lose, d, t, "handler ratelimits distributed storage jitter sweepinterval logkey")
+	onlyKnown(r.Lose, d, t, "handler ratelimits distributed storage jitter sweepinterval logkey")
 	zones := t.Get("rate_limits")
 	for _, name := range zones.Keys() {
 		z := zones.Get(name)
-		onlyKnown(r.lose, d, z, "match key window maxevents ipv4prefix ipv6prefix")
-		match := Set{}
+		onlyKnown(r.Lose, d, z, "match key window maxevents ipv4prefix ipv6prefix")
+		match := neutral.Set{}
 		if list := z.List("match"); list != nil {
 			match = r.either(d.place, list)
 		}
@@ -317,6 +319,6 @@ func (r *caddyReader) rateLimit(d doc, t *policy.Tree, set Set) {
 		r.zone(d.place(z), name, map[string]string{
 			"key": z.Say("key"), "window": window, "events": z.Say("max_events"),
 			"ipv4_prefix": z.Say("ipv4_prefix"), "ipv6_prefix": z.Say("ipv6_prefix"),
-		}, set.and(match))
+		}, set.And(match))
 	}
 }

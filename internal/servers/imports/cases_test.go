@@ -10,6 +10,7 @@ import (
 
 	"shadow/internal/policy"
 	"shadow/internal/request"
+	"shadow/internal/servers/imports/neutral"
 	"shadow/internal/testneeds"
 )
 
@@ -89,26 +90,6 @@ func TestUnreadProducts(t *testing.T) {
 		if _, err := policy.ParseLimits([]string{holes.Replace(p.limit)}, request.ByClient); err != nil {
 			t.Errorf("%s: %v", p.name, err)
 		}
-	}
-}
-
-// Of the masks of a map with hostnames the narrowest decides, whatever stands first.
-func TestHostnamesOfMaps(t *testing.T) {
-	const text = `limit_req_zone $k zone=a:1m rate=1r/s;
-map $host $k { hostnames; .shop.example $remote_addr; *.example a; www.shop.* b; ~shop c; www.shop.example ""; .api.shop.example ""; }
-map $server_name $s { hostnames; .shop.example ""; default $k; }
-limit_req_zone $s zone=b:1m rate=1r/s;
-server { server_name x; limit_req zone=a; }
-server { server_name www.shop.example; limit_req zone=b; }
-`
-	i := new(Import)
-	if err := i.Add("nginx.conf", []byte(text), "nginx"); err != nil {
-		t.Fatal(err)
-	}
-	i.Done()
-	out := written(t, i)
-	if want := "host: [www.shop.example, api.shop.example, '*.api.shop.example']"; !strings.Contains(out, want) || strings.Contains(out, "zone b by") {
-		t.Errorf("%s is not there, or the zone b is:\n%s", want, out)
 	}
 }
 
@@ -295,7 +276,7 @@ QS_wordlimit 1
 		i.Done()
 		for n, line := range strings.Split(text, "\n") {
 			for _, word := range regexp.MustCompile(`\bword\w+`).FindAllString(line, -1) {
-				if told := slices.DeleteFunc(slices.Clone(i.Notes), func(n Note) bool { return !strings.Contains(n.Text, word) }); len(told) != 1 ||
+				if told := slices.DeleteFunc(slices.Clone(i.Notes), func(n neutral.Note) bool { return !strings.Contains(n.Text, word) }); len(told) != 1 ||
 					told[0].Place != fmt.Sprintf("%s:%d", name, n+1) {
 					t.Errorf("%s:%d: of %s is told %v", name, n+1, word, told)
 				}

@@ -8,8 +8,10 @@ import (
 	"strings"
 
 	"shadow/internal/lazy"
+	"shadow/internal/mapped"
 	"shadow/internal/policy"
 	"shadow/internal/request"
+	"shadow/internal/servers/imports/neutral"
 	"shadow/limit"
 )
 
@@ -23,23 +25,23 @@ func (i *Import) cloudflareRules(d doc) {
 	for _, r := range d.List("resource") {
 		kind, name, _ := strings.Cut(r.Text, " ")
 		if kind == "cloudflare_rate_limit" {
-			i.lose(d.place(r), "cloudflare_rate_limit %s is not read, as Cloudflare has taken it out: write --limit cloudflare~:%s/%ss",
+			i.Lose(d.place(r), "cloudflare_rate_limit %s is not read, as Cloudflare has taken it out: write --limit cloudflare~:%s/%ss",
 				name, r.Say("threshold"), r.Say("period"))
 		}
 		if kind != "cloudflare_ruleset" {
 			continue
 		}
-		onlyKnown(i.tell, d, r, "zoneid accountid name kind description phase rules dynamic count foreach dependson lifecycle provider "+
+		onlyKnown(i.Tell, d, r, "zoneid accountid name kind description phase rules dynamic count foreach dependson lifecycle provider "+
 			"shareableentitlementname")
 		if phase := r.Get("phase"); strings.HasPrefix(phase.Say(), "http_request_firewall_") {
-			i.lose(d.place(phase), "%s %s decides before limits, and is not read: what it ends counts here", kind, name)
+			i.Lose(d.place(phase), "%s %s decides before limits, and is not read: what it ends counts here", kind, name)
 			continue
 		}
 		i.tellCount(d, r, kind+" "+name)
 		for n, rule := range r.List("rules") {
 			what := cmp.Or(rule.Say("description"), rule.Say("ref"), fmt.Sprintf("%s %d", name, n+1))
 			if at := rule.Get("ratelimit"); at != nil {
-				onlyKnown(i.tell, d, rule, "action actionparameters expression description enabled ratelimit ref logging id version "+
+				onlyKnown(i.Tell, d, rule, "action actionparameters expression description enabled ratelimit ref logging id version "+
 					"exposedcredentialcheck lastupdated categories")
 				i.cloudflareRule(d, rule, at, what)
 				continue
@@ -48,13 +50,13 @@ func (i *Import) cloudflareRules(d doc) {
 			switch action := rule.Say("action"); {
 			case r.Say("phase") != "http_ratelimit" || rule.Say("enabled") == "false":
 			case action == "skip":
-				i.lose(d.place(rule), "rule %s takes requests out of limits, which is not read", what)
+				i.Lose(d.place(rule), "rule %s takes requests out of limits, which is not read", what)
 			case action == "execute" && on != "" && on != "true":
-				i.lose(d.place(rule.Get("expression")), "rule %s: the rules that it sends requests to are judged on all", what)
+				i.Lose(d.place(rule.Get("expression")), "rule %s: the rules that it sends requests to are judged on all", what)
 			}
 		}
 		if dynamic := r.Get("dynamic"); dynamic != nil {
-			i.lose(d.place(dynamic), "cloudflare_ruleset %s: rules that are made of variables are not read", name)
+			i.Lose(d.place(dynamic), "cloudflare_ruleset %s: rules that are made of variables are not read", name)
 		}
 	}
 }
@@ -63,7 +65,7 @@ func (i *Import) cloudflareRules(d doc) {
 func (i *Import) tellCount(d doc, r *policy.Tree, what string) {
 	for _, key := range []string{"count", "for_each"} {
 		if n := r.Get(key); n != nil && n.Say() != "1" {
-			i.lose(d.place(n), "%s says how often there is %s: its rules are judged as if it were once", key, what)
+			i.Lose(d.place(n), "%s says how often there is %s: its rules are judged as if it were once", key, what)
 		}
 	}
 }
@@ -71,7 +73,7 @@ func (i *Import) tellCount(d doc, r *policy.Tree, what string) {
 func (i *Import) cloudflareRule(d doc, rule, at *policy.Tree, what string) {
 	place := d.place(at)
 	if rule.Say("enabled") == "false" {
-		i.tell(place, "rule %s is not enabled", what)
+		i.Tell(place, "rule %s is not enabled", what)
 		return
 	}
 	for _, key := range at.Keys() {
@@ -79,14 +81,14 @@ func (i *Import) cloudflareRule(d doc, rule, at *policy.Tree, what string) {
 		case "characteristics", "period", "requests_per_period", "mitigation_timeout", "counting_expression":
 		case "requests_to_origin":
 			if part.Text == "true" {
-				i.lose(d.place(part), "rule %s counts what comes to the origin only; here what a cache answers counts too", what)
+				i.Lose(d.place(part), "rule %s counts what comes to the origin only; here what a cache answers counts too", what)
 			}
 		default:
-			i.lose(d.place(part), "rule %s: %s is not read", what, key)
+			i.Lose(d.place(part), "rule %s: %s is not read", what, key)
 		}
 	}
 	if rule.Say("action") == "log" {
-		i.tell(place, refusesNothing)
+		i.Tell(place, neutral.RefusesNothing)
 	}
 	text, ok := i.cloudflareLimit(d, at, what)
 	if !ok {
@@ -97,11 +99,11 @@ func (i *Import) cloudflareRule(d doc, rule, at *policy.Tree, what string) {
 	if counting := at.Get("counting_expression"); counting.Say() != "" {
 		count = i.cloudflareSet(d, counting, what)
 	}
-	p := Policy{Name: "cloudflare " + what}
-	for _, k := range present(match, i.cloudflareKey(d, at, what), nil, true) {
-		p.add(text, fmt.Sprintf("%s rule %s, action %s", place, what, rule.Say("action")), k)
-		if !count.same(match) {
-			p.Limits[len(p.Limits)-1].Count = ofKey(count, k.set.c)
+	p := neutral.Policy{Name: "cloudflare " + what}
+	for _, k := range neutral.Present(match, i.cloudflareKey(d, at, what), nil, true) {
+		p.Add(text, fmt.Sprintf("%s rule %s, action %s", place, what, rule.Say("action")), k)
+		if !count.Same(match) {
+			p.Limits[len(p.Limits)-1].Count = ofKey(count, k.Set.Conditions)
 		}
 	}
 	i.Policies = append(i.Policies, p)
@@ -112,7 +114,7 @@ func (i *Import) cloudflareLimit(d doc, at *policy.Tree, what string) (text stri
 	most, err := strconv.ParseInt(awsValue(d, at.Get("requests_per_period")).Say(), 10, 64)
 	period, bad := limit.ParsePeriod(awsValue(d, at.Get("period")).Say() + "s")
 	if err != nil || bad != nil {
-		i.lose(d.place(at), "rule %s: %s requests in %s seconds, and nothing here says how much that is", what,
+		i.Lose(d.place(at), "rule %s: %s requests in %s seconds, and nothing here says how much that is", what,
 			at.Say("requests_per_period"), at.Say("period"))
 		return "", false
 	}
@@ -123,20 +125,20 @@ func (i *Import) cloudflareLimit(d doc, at *policy.Tree, what string) (text stri
 	}
 	hold, err := limit.ParsePeriod(out + "s")
 	if err != nil {
-		i.lose(d.place(at), "rule %s: mitigation_timeout %s is not understood", what, out)
+		i.Lose(d.place(at), "rule %s: mitigation_timeout %s is not understood", what, out)
 		return text, true
 	}
 	return text + ",cooldown=" + limit.FormatPeriod(hold), true
 }
 
 // ofKey are the requests that are counted by the key of a case, which has those that lack a part of it or have it.
-func ofKey(counted Set, of request.Conditions) Set {
+func ofKey(counted neutral.Set, of request.Conditions) neutral.Set {
 	for _, not := range of.Not {
 		if len(not.Without) > 0 {
-			counted = counted.and(Set{c: not}.except())
+			counted = counted.And(neutral.Set{Conditions: not}.Except())
 		}
 	}
-	return counted.and(within("without", of.Without...))
+	return counted.And(neutral.Within("without", of.Without...))
 }
 
 // cloudflareKey returns what a rule counts by. Each data centre counts for itself, whatever it says.
@@ -154,7 +156,7 @@ func (i *Import) cloudflareKey(d doc, at *policy.Tree, what string) (words []str
 		case c.Text == "cf.colo.id":
 			continue
 		case c.Text == "cf.unique_visitor_id":
-			i.lose(d.place(c), "rule %s tells clients behind one address apart by a cookie; here each address is a client", what)
+			i.Lose(d.place(c), "rule %s tells clients behind one address apart by a cookie; here each address is a client", what)
 			word = "client"
 		case arg != "" && name[1] == "http.request.headers":
 			word = "header:" + arg
@@ -165,7 +167,7 @@ func (i *Import) cloudflareKey(d doc, at *policy.Tree, what string) (words []str
 			words = append(words, key.String())
 			continue
 		}
-		i.lose(d.place(c), "rule %s: no limit here counts by %s: it is left out of the key", what, c.Text)
+		i.Lose(d.place(c), "rule %s: no limit here counts by %s: it is left out of the key", what, c.Text)
 	}
 	return words
 }
@@ -176,20 +178,20 @@ var (
 )
 
 // cloudflareSet returns the requests that an expression fits.
-func (i *Import) cloudflareSet(d doc, at *policy.Tree, what string) Set {
+func (i *Import) cloudflareSet(d doc, at *policy.Tree, what string) neutral.Set {
 	l := &logic{words: cloudflareWord().FindAllString(at.Say(), -1)}
-	l.term = func(l *logic) (Set, bool) {
+	l.term = func(l *logic) (neutral.Set, bool) {
 		before := l.words
 		set, known := cloudflareTerm(l)
 		if !known {
-			i.lose(d.place(at), "rule %s: no condition says %s: it is taken to fit", what,
+			i.Lose(d.place(at), "rule %s: no condition says %s: it is taken to fit", what,
 				strings.Join(before[:len(before)-len(l.words)], " "))
 		}
 		return set, known
 	}
 	set := l.either()
 	if len(l.words) > 0 {
-		i.lose(d.place(at), "rule %s: the expression is not understood from %q on", what, strings.Join(l.words, " "))
+		i.Lose(d.place(at), "rule %s: the expression is not understood from %q on", what, strings.Join(l.words, " "))
 	}
 	return set
 }
@@ -208,16 +210,16 @@ type comparison struct {
 }
 
 // cloudflareTerm takes a comparison or the call of a function.
-func cloudflareTerm(l *logic) (set Set, known bool) {
+func cloudflareTerm(l *logic) (set neutral.Set, known bool) {
 	c := comparison{name: l.next()}
 	if c.name == "true" {
-		return Set{}, true
+		return neutral.Set{}, true
 	}
 	if l.take("(") {
 		c.call(l.group())
 	}
 	if c.values == nil && !c.operator(l) {
-		return Set{}, false
+		return neutral.Set{}, false
 	}
 	for n, v := range c.values {
 		if plain, err := strconv.Unquote(v); err == nil {
@@ -226,7 +228,7 @@ func cloudflareTerm(l *logic) (set Set, known bool) {
 		c.values[n] = strings.TrimSuffix(strings.TrimPrefix(v, `r"`), `"`)
 	}
 	set, known = cloudflareCompared(c.name, c.how, c.values, c.fold)
-	return set.unless(c.not && known), known
+	return set.Unless(c.not && known), known
 }
 
 // call takes the arguments of the function that the name is.
@@ -268,62 +270,43 @@ func (c *comparison) operator(l *logic) bool {
 }
 
 // cloudflareCompared returns the requests whose field has one of some values.
-func cloudflareCompared(name, how string, values []string, fold bool) (Set, bool) {
+func cloudflareCompared(name, how string, values []string, fold bool) (neutral.Set, bool) {
 	exact := how == ""
 	part := cloudflareField().FindStringSubmatch(name)
 	switch {
 	case name == "http.request.uri.path" || name == "raw.http.request.uri.path":
-		return textSet("regexp", how, values, fold)
+		return neutral.TextSet("regexp", how, values, fold)
 	case name == "http.user_agent":
-		return textSet("agent", how, values, fold)
+		return neutral.TextSet("agent", how, values, fold)
 	case name == "http.host":
-		return hostSet(how, values)
+		return neutral.HostSet(how, values)
 	case name == "http.request.method" && exact:
-		return within("method", upperAll(values)...), true
+		return neutral.Within("method", neutral.UpperAll(values)...), true
 	case name == "http.response.code" && exact:
 		for _, v := range values {
 			if n, err := strconv.Atoi(v); err != nil || n < 100 || n > 599 {
-				return Set{}, false
+				return neutral.Set{}, false
 			}
 		}
-		return within("status", values...), true
+		return neutral.Within("status", values...), true
 	case (name == "ip.src.country" || name == "ip.geoip.country") && exact:
-		return within("country", values...), true
+		return neutral.Within("country", values...), true
 	case (name == "ip.src.asnum" || name == "ip.geoip.asnum") && exact:
-		return within("asn", mapped(values, func(v string) string { return "AS" + v })...), true
+		return neutral.Within("asn", mapped.Add(nil, values, func(v string) string { return "AS" + v })...), true
 	case name == "ip.src" && exact:
-		return networkSet(values)
+		return neutral.NetworkSet(values)
 	case part != nil && part[1] == "http.request.headers" && exact:
-		return within("with", mapped(values, func(v string) string { return "header:" + part[2] + "=" + v })...), true
+		return neutral.Within("with", mapped.Add(nil, values, func(v string) string { return "header:" + part[2] + "=" + v })...), true
 	}
-	return Set{}, false
+	return neutral.Set{}, false
 }
-
-// networkSet returns the requests of clients of some networks; false if one is none.
-func networkSet(values []string) (Set, bool) {
-	var networks []string
-	for _, v := range values {
-		prefix, err := parseNetwork(v)
-		switch {
-		case v == "private_ranges": // of Caddy
-			networks = append(networks, "private")
-		case err != nil:
-			return Set{}, false
-		default:
-			networks = append(networks, networkText(prefix))
-		}
-	}
-	return within("network", networks...), len(networks) > 0
-}
-
-func upperAll(texts []string) []string { return mapped(texts, strings.ToUpper) }
 
 // A logic reads a condition word by word: terms that are negated, put into parentheses, and joined, as in VCL (&& || !)
 // and in the rules of Cloudflare (and or not).
 type logic struct {
 	words   []string
-	term    func(l *logic) (set Set, known bool) // takes the words of one term
-	unknown int                                  // terms that no condition says: they are taken to fit
+	term    func(l *logic) (set neutral.Set, known bool) // takes the words of one term
+	unknown int                                          // terms that no condition says: they are taken to fit
 }
 
 // next takes a word; "" at the end.
@@ -351,30 +334,30 @@ func (l *logic) take(words ...string) bool {
 	return false
 }
 
-func (l *logic) either() Set {
+func (l *logic) either() neutral.Set {
 	set := l.both()
 	for l.take("||", "or") {
-		set = union(set, l.both())
+		set = neutral.Union(set, l.both())
 	}
 	return set
 }
 
-func (l *logic) both() Set {
+func (l *logic) both() neutral.Set {
 	set := l.one()
 	for l.take("&&", "and") {
-		set = set.and(l.one())
+		set = set.And(l.one())
 	}
 	return set
 }
 
-func (l *logic) one() Set {
+func (l *logic) one() neutral.Set {
 	switch {
 	case l.take("!", "not"):
 		before := l.unknown
 		if set := l.one(); l.unknown == before {
-			return set.except()
+			return set.Except()
 		}
-		return Set{}
+		return neutral.Set{}
 	case l.take("("):
 		set := l.either()
 		l.take(")")
@@ -383,7 +366,7 @@ func (l *logic) one() Set {
 	set, known := l.term(l)
 	if !known {
 		l.unknown++
-		return Set{}
+		return neutral.Set{}
 	}
 	return set
 }

@@ -7,8 +7,10 @@ import (
 	"strings"
 
 	"shadow/internal/lazy"
+	"shadow/internal/mapped"
 	"shadow/internal/policy"
 	"shadow/internal/request"
+	"shadow/internal/servers/imports/neutral"
 )
 
 // Envoy: actions make a descriptor of a request, a list of keys with values. The local filter has buckets for descriptors,
@@ -37,13 +39,13 @@ func isEnvoy(d doc) bool {
 type envoyEntry struct {
 	key, value string
 	parts      []string // what it counts by: of IPv4 and of IPv6, if that differs
-	set        Set
+	set        neutral.Set
 }
 
 // An envoyAction is the descriptor that some requests have.
 type envoyAction struct {
 	entries []envoyEntry
-	set     Set
+	set     neutral.Set
 	place   string
 	stage   string // that a filter must have to take it
 }
@@ -52,7 +54,7 @@ type envoyAction struct {
 type envoyLocal struct {
 	d   doc
 	at  *policy.Tree
-	set Set
+	set neutral.Set
 	of  []*policy.Tree // the parts with settings around it, from a virtual host to what is closest; of a filter none
 	off bool
 }
@@ -70,8 +72,8 @@ type envoyReader struct {
 	local   []envoyLocal
 	around  []*policy.Tree // the parts with settings on the way
 	within  bool           // whether these settings are looked at
-	own     []Set          // of routes with actions, which have none of their virtual host
-	off     []Set          // for which the rate limit service is not asked
+	own     []neutral.Set  // of routes with actions, which have none of their virtual host
+	off     []neutral.Set  // for which the rate limit service is not asked
 	filters []envoyFilter
 	status  string // with which what is read now refuses; "": 429
 }
@@ -82,12 +84,12 @@ type envoyFilter struct{ domain, stage, status string }
 func takeEnvoy(i *Import, docs []doc) {
 	r := &envoyReader{Import: i}
 	for _, d := range docs {
-		r.look(d, d.Tree, Set{}, 0)
+		r.look(d, d.Tree, neutral.Set{}, 0)
 	}
 	r.locals()
 	r.services(docs)
 	if r.acting != "" && len(r.local) == 0 && !slices.ContainsFunc(docs, func(d doc) bool { return d.Get("domain") != nil }) {
-		r.lose(r.acting, "nothing here says what the rate limit service makes of these actions: give its descriptors too")
+		r.Lose(r.acting, "nothing here says what the rate limit service makes of these actions: give its descriptors too")
 	}
 }
 
@@ -100,12 +102,12 @@ const envoyLocalWords = "@type statprefix status tokenbucket filterenabled filte
 var otherFilter = lazy.Regexp(`\bfilters\.(network|listener|udp|thrift|dubbo)\w*\.\w*rate_?limit`)
 
 // look finds actions and local filters below a part, with the requests of the routes on the way.
-func (r *envoyReader) look(d doc, t *policy.Tree, set Set, depth int) {
+func (r *envoyReader) look(d doc, t *policy.Tree, set neutral.Set, depth int) {
 	if t == nil || depth > 100 || r.elsewhere(d, t) {
 		return
 	}
 	if domains := envoyDomains(t); !slices.Contains(domains, "*") {
-		set = set.and(within("host", domains...))
+		set = set.And(neutral.Within("host", domains...))
 	}
 	r.take(d, t, set)
 	if t.Get("typed_per_filter_config") != nil {
@@ -131,7 +133,7 @@ func (r *envoyReader) look(d doc, t *policy.Tree, set Set, depth int) {
 			r.routes(d, part.List(), set, depth)
 		case "weighted_clusters":
 			if isEnvoy(doc{part, d.file}) {
-				r.lose(d.place(part), "limits of weighted clusters are judged on all requests of their route")
+				r.Lose(d.place(part), "limits of weighted clusters are judged on all requests of their route")
 			}
 			r.look(d, part, set, depth+1)
 		case "typed_per_filter_config":
@@ -147,7 +149,7 @@ func (r *envoyReader) look(d doc, t *policy.Tree, set Set, depth int) {
 	}
 	if t.Get("routes") != nil { // a virtual host
 		for n := first; n < last; n++ {
-			r.actions[n].set = r.actions[n].set.minus(r.own[owned:])
+			r.actions[n].set = r.actions[n].set.Minus(r.own[owned:])
 		}
 		r.own = r.own[:owned]
 	}
@@ -156,32 +158,32 @@ func (r *envoyReader) look(d doc, t *policy.Tree, set Set, depth int) {
 // elsewhere tells of a filter that limits no requests of HTTP, or is off, and reports whether a part is one.
 func (r *envoyReader) elsewhere(d doc, t *policy.Tree) bool {
 	if kind := cmp.Or(otherFilter().FindString(t.Say("@type")), otherFilter().FindString(t.Say("name"))); kind != "" {
-		r.lose(d.place(t), "%s bounds what is no request of HTTP: it is left out", kind)
+		r.Lose(d.place(t), "%s bounds what is no request of HTTP: it is left out", kind)
 		return true
 	}
 	if t.Say("disabled") == "true" && t.Get("typed_config") != nil && isEnvoy(doc{t, d.file}) {
-		r.tell(d.place(t), "the filter %s is disabled there: it is judged only where a route has settings of its own", t.Say("name"))
+		r.Tell(d.place(t), "the filter %s is disabled there: it is judged only where a route has settings of its own", t.Say("name"))
 		return true
 	}
 	return false
 }
 
 // take takes down the filter that a part is, and tells of what of it is not read.
-func (r *envoyReader) take(d doc, t *policy.Tree, set Set) {
+func (r *envoyReader) take(d doc, t *policy.Tree, set neutral.Set) {
 	for _, at := range []*policy.Tree{t.Get("match", "routeConfiguration", "vhost", "name"), t.Get("match", "routeConfiguration", "vhost", "route", "name")} {
 		if at.Say() != "" && isEnvoy(doc{t, d.file}) && !everyHost().MatchString(at.Text) { // a patch of Istio
-			r.lose(d.place(at), "the patch is for what is called %s: it is judged on all requests", at.Text)
+			r.Lose(d.place(at), "the patch is for what is called %s: it is judged on all requests", at.Text)
 		}
 	}
 	if t.Get("rate_limit_service") != nil && t.Get("domain") != nil {
 		r.filters = append(r.filters, envoyFilter{t.Say("domain"), cmp.Or(t.Say("stage"), "0"), t.Say("rate_limited_status", "code")})
 	}
 	if at := t.Get("vh_rate_limits"); at != nil && at.Text != "OVERRIDE" && at.Text != "0" {
-		r.lose(d.place(at), "vh_rate_limits %s is not read: actions of a route take the place of those of its virtual host", at.Text)
+		r.Lose(d.place(at), "vh_rate_limits %s is not read: actions of a route take the place of those of its virtual host", at.Text)
 	}
 	if t.Get("token_bucket") != nil && t.Get("entries") == nil || t.Get("descriptors") != nil && t.Get("stat_prefix") != nil {
-		onlyKnown(r.lose, d, t, envoyLocalWords)
-		onlyKnown(r.lose, d, t.Get("token_bucket"), "maxtokens tokensperfill fillinterval")
+		onlyKnown(r.Lose, d, t, envoyLocalWords)
+		onlyKnown(r.Lose, d, t.Get("token_bucket"), "maxtokens tokensperfill fillinterval")
 		r.local = append(r.local, envoyLocal{d: d, at: t, set: set, of: r.settings()})
 	}
 }
@@ -195,38 +197,38 @@ func (r *envoyReader) settings() []*policy.Tree {
 }
 
 // perFilter looks at the settings of filters at a route or a virtual host.
-func (r *envoyReader) perFilter(d doc, part *policy.Tree, set Set, depth int) {
+func (r *envoyReader) perFilter(d doc, part *policy.Tree, set neutral.Set, depth int) {
 	r.within = true
 	defer func() { r.within = false }()
 	for _, name := range part.Keys() {
 		at := part.Get(name)
 		switch limits := strings.Contains(name, "ratelimit"); {
 		case limits && at.Say("disabled") == "true" && strings.Contains(name, "local"):
-			r.tell(d.place(at), "%s is disabled there: its requests are not judged", name)
+			r.Tell(d.place(at), "%s is disabled there: its requests are not judged", name)
 			r.local = append(r.local, envoyLocal{d: d, at: at, set: set, of: r.settings(), off: true})
 		case limits && at.Say("disabled") == "true":
-			r.tell(d.place(at), "%s is disabled there: its requests are not judged", name)
+			r.Tell(d.place(at), "%s is disabled there: its requests are not judged", name)
 			r.off = append(r.off, set)
 		case limits && at.Get("domain") != nil:
-			r.lose(d.place(at), "a domain of the requests of a route is not read: that of the filter is taken")
+			r.Lose(d.place(at), "a domain of the requests of a route is not read: that of the filter is taken")
 		}
 		r.look(d, at, set, depth+1)
 	}
 }
 
 // hosts looks at virtual hosts. That with the narrowest of the domains that fit gets a request.
-func (r *envoyReader) hosts(d doc, list []*policy.Tree, set Set, depth int) {
-	domains := mapped(list, envoyDomains)
+func (r *envoyReader) hosts(d doc, list []*policy.Tree, set neutral.Set, depth int) {
+	domains := mapped.Add(nil, list, envoyDomains)
 	for n, host := range list {
 		var others []string
 		for _, name := range slices.Concat(slices.Concat(domains[:n]...), slices.Concat(domains[n+1:]...)) {
-			if slices.ContainsFunc(domains[n], func(mine string) bool { return narrower(name, mine) }) && !slices.Contains(others, name) {
+			if slices.ContainsFunc(domains[n], func(mine string) bool { return neutral.Narrower(name, mine) }) && !slices.Contains(others, name) {
 				others = append(others, name)
 			}
 		}
 		own := set
 		if others != nil {
-			own = own.and(within("host", others...).except())
+			own = own.And(neutral.Within("host", others...).Except())
 		}
 		r.look(d, host, own, depth+1)
 	}
@@ -234,36 +236,36 @@ func (r *envoyReader) hosts(d doc, list []*policy.Tree, set Set, depth int) {
 
 // envoyDomains returns the domains of a virtual host, without ports.
 func envoyDomains(host *policy.Tree) []string {
-	return mapped(host.List("domains"), func(h *policy.Tree) string {
+	return mapped.Add(nil, host.List("domains"), func(h *policy.Tree) string {
 		name, _, _ := strings.Cut(strings.ToLower(h.Text), ":")
 		return name
 	})
 }
 
 // routes looks at routes. The first that fits gets a request.
-func (r *envoyReader) routes(d doc, list []*policy.Tree, left Set, depth int) {
+func (r *envoyReader) routes(d doc, list []*policy.Tree, left neutral.Set, depth int) {
 	for _, route := range list {
 		one, known := r.route(d, route.Get("match"))
-		r.look(d, route, left.and(one), depth+1)
+		r.look(d, route, left.And(one), depth+1)
 		if known {
 			if route.Get("redirect") != nil || route.Get("direct_response") != nil { // for these no descriptor is made
-				r.own = append(r.own, left.and(one))
+				r.own = append(r.own, left.And(one))
 			}
-			left = left.and(one.except())
+			left = left.And(one.Except())
 		}
 	}
 }
 
 // actionsOf are the descriptors that a list of rate_limits makes.
-func (r *envoyReader) actionsOf(d doc, list []*policy.Tree, set Set) (all []envoyAction) {
+func (r *envoyReader) actionsOf(d doc, list []*policy.Tree, set neutral.Set) (all []envoyAction) {
 	for _, l := range list {
-		onlyKnown(r.lose, d, l, "actions stage disablekey limit hitsaddend applyonstreamdone xratelimitoption")
+		onlyKnown(r.Lose, d, l, "actions stage disablekey limit hitsaddend applyonstreamdone xratelimitoption")
 		if hits := l.Get("hits_addend"); hits != nil && hits.Say("number") != "1" {
-			r.lose(d.place(hits), "hits_addend is not read: a request counts as 1 here")
+			r.Lose(d.place(hits), "hits_addend is not read: a request counts as 1 here")
 		}
 		for _, key := range []string{"limit", "apply_on_stream_done"} {
 			if at := l.Get(key); at != nil && at.Text != "false" {
-				r.lose(d.place(at), "%s is not read: these actions are judged as if it were not there", key)
+				r.Lose(d.place(at), "%s is not read: these actions are judged as if it were not there", key)
 			}
 		}
 		if a, ok := r.action(d, l, set); ok {
@@ -275,30 +277,30 @@ func (r *envoyReader) actionsOf(d doc, list []*policy.Tree, set Set) (all []envo
 }
 
 // route is the requests of a route's match; false if not all of it is known.
-func (r *envoyReader) route(d doc, m *policy.Tree) (set Set, known bool) {
+func (r *envoyReader) route(d doc, m *policy.Tree) (set neutral.Set, known bool) {
 	known = true
 	for _, key := range m.Keys() {
 		text := m.Say(key)
 		switch key {
 		case "prefix":
-			set = set.and(below(text))
+			set = set.And(neutral.Below(text))
 		case "path_separated_prefix":
-			set = set.and(segments(text))
+			set = set.And(segments(text))
 		case "path":
-			set = set.and(exactly(text))
+			set = set.And(neutral.Exactly(text))
 		case "safe_regex":
-			one, ok := textSet("regexp", "reg", []string{"^(?:" + m.Say(key, "regex") + ")$"}, false)
-			set, known = set.and(one), known && ok
+			one, ok := neutral.TextSet("regexp", "reg", []string{"^(?:" + m.Say(key, "regex") + ")$"}, false)
+			set, known = set.And(one), known && ok
 		case "headers":
 			for _, h := range m.List(key) {
 				one, ok := headerMatch(h)
 				if !ok {
-					r.lose(d.place(h), "no condition says the header %s: it is taken to fit", h.Say("name"))
+					r.Lose(d.place(h), "no condition says the header %s: it is taken to fit", h.Say("name"))
 				}
-				set, known = set.and(one), known && ok
+				set, known = set.And(one), known && ok
 			}
 		default:
-			r.lose(d.place(m.Get(key)), "%s of a route is not read: it is taken to fit", key)
+			r.Lose(d.place(m.Get(key)), "%s of a route is not read: it is taken to fit", key)
 			known = false
 		}
 	}
@@ -309,13 +311,13 @@ func (r *envoyReader) route(d doc, m *policy.Tree) (set Set, known bool) {
 var everyHost = lazy.Regexp(`^(\*(:\d+)?|inbound\|.*)$`)
 
 // action reads what makes a descriptor; false if requests have none that is known.
-func (r *envoyReader) action(d doc, l *policy.Tree, set Set) (a envoyAction, ok bool) {
+func (r *envoyReader) action(d doc, l *policy.Tree, set neutral.Set) (a envoyAction, ok bool) {
 	a.set = set
 	for _, at := range l.List("actions") {
 		for _, kind := range at.Keys() {
 			e, bad, err := r.entry(d, kind, at.Get(kind))
 			if err != nil {
-				r.lose(d.place(bad), "%v: its descriptor is left out", err)
+				r.Lose(d.place(bad), "%v: its descriptor is left out", err)
 				return a, false
 			}
 			a.entries = append(a.entries, e)
@@ -335,11 +337,11 @@ func (r *envoyReader) entry(d doc, kind string, of *policy.Tree) (e envoyEntry, 
 		e.parts = []string{"client/" + cmp.Or(of.Say("v4_prefix_mask_len"), "32"), "client/" + cmp.Or(of.Say("v6_prefix_mask_len"), "128")}
 	case "request_headers":
 		if of.Say("skip_if_absent") == "true" {
-			r.lose(d.place(of), "skip_if_absent is not read: without %s there is no descriptor", of.Say("header_name"))
+			r.Lose(d.place(of), "skip_if_absent is not read: without %s there is no descriptor", of.Say("header_name"))
 		}
 		name := strings.ToLower(of.Say("header_name"))
 		if name == "x-forwarded-for" {
-			r.tell(d.place(of), "clients are taken from X-Forwarded-For: --client-from x-forwarded-for, with --trusted-proxy")
+			r.Tell(d.place(of), "clients are taken from X-Forwarded-For: --client-from x-forwarded-for, with --trusted-proxy")
 		}
 		part, err := envoyPart(name)
 		e.parts = []string{part}
@@ -353,18 +355,18 @@ func (r *envoyReader) entry(d doc, kind string, of *policy.Tree) (e envoyEntry, 
 			if !known {
 				return e, h, fmt.Errorf("no condition says the header %s", h.Say("name"))
 			}
-			e.set = e.set.and(one)
+			e.set = e.set.And(one)
 		}
-		e.set = e.set.unless(of.Say("expect_match") == "false")
+		e.set = e.set.Unless(of.Say("expect_match") == "false")
 	case "remote_address_match":
-		networks := mapped(of.List("address_matcher", "ranges"), func(n *policy.Tree) string {
+		networks := mapped.Add(nil, of.List("address_matcher", "ranges"), func(n *policy.Tree) string {
 			return n.Say("address_prefix") + "/" + cmp.Or(n.Say("prefix_len"), "0")
 		})
-		one, known := networkSet(networks)
+		one, known := neutral.NetworkSet(networks)
 		if !known {
 			return e, of, fmt.Errorf("%s are no networks", strings.Join(networks, ", "))
 		}
-		e.key, e.set = cmp.Or(e.key, kind), one.unless(of.Say("address_matcher", "invert_match") == "true")
+		e.key, e.set = cmp.Or(e.key, kind), one.Unless(of.Say("address_matcher", "invert_match") == "true")
 	default:
 		return e, of, fmt.Errorf("the action %s is not read", kind)
 	}

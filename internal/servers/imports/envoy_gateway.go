@@ -9,8 +9,10 @@ import (
 	"strconv"
 	"strings"
 
+	"shadow/internal/mapped"
 	"shadow/internal/policy"
 	"shadow/internal/request"
+	"shadow/internal/servers/imports/neutral"
 	"shadow/limit"
 )
 
@@ -22,7 +24,7 @@ func isGateway(d doc) bool {
 
 // A gatewayTarget is what a policy is for. What is closer to a rule of a route takes the place of what is around it.
 type gatewayTarget struct {
-	set    Set
+	set    neutral.Set
 	rank   int  // of a Gateway, a listener, a route, a rule
 	known  bool // whether it is here
 	policy int
@@ -54,16 +56,16 @@ func takeGateway(i *Import, docs []doc) {
 			if limits.Get(kind) == nil || limits.Say("type") != "" && !strings.EqualFold(limits.Say("type"), kind) {
 				continue
 			}
-			p, local := Policy{Name: "envoy-gateway " + d.Say("metadata", "name"), Combine: "each"}, kind == "local"
+			p, local := neutral.Policy{Name: "envoy-gateway " + d.Say("metadata", "name"), Combine: "each"}, kind == "local"
 			rules := slices.Clone(limits.List(kind, "rules"))
 			if local {
 				p.Combine = "in-turn"
-				i.tell(d.place(limits), "each Envoy counts for itself; here one counts all requests")
+				i.Tell(d.place(limits), "each Envoy counts for itself; here one counts all requests")
 				slices.SortStableFunc(rules, func(a, b *policy.Tree) int { return cmp.Compare(gatewayTurn(a), gatewayTurn(b)) })
 			}
 			for _, rule := range rules {
 				if rule.Say("shared") != "true" && several {
-					i.lose(d.place(limits), "each host and match of a route counts for itself, unless a rule is shared; here they count together")
+					i.Lose(d.place(limits), "each host and match of a route counts for itself, unless a rule is shared; here they count together")
 				}
 				i.gatewayRule(&p, d, rule, set, local)
 			}
@@ -74,12 +76,12 @@ func takeGateway(i *Import, docs []doc) {
 
 // tellMerge tells of a policy that adds to those around it, which is lost if some may be here.
 func (r *gatewayReader) tellMerge(d doc, limits *policy.Tree, others bool) {
-	merge, note := d.Get("spec", "mergeType"), r.tell
+	merge, note := d.Get("spec", "mergeType"), r.Tell
 	if merge == nil || limits == nil {
 		return
 	}
 	if others {
-		note = r.lose
+		note = r.Lose
 	}
 	note(d.place(merge), "mergeType is not read: the limits of a policy around it hold besides it there, and not here")
 }
@@ -94,7 +96,7 @@ func (r *gatewayReader) find(d doc, n int) {
 		r.target(d.place(ref), ref.Say("kind"), ref.Say("name"), ref.Say("sectionName"), n)
 	}
 	for _, s := range d.List("spec", "targetSelectors") {
-		onlyKnown(r.lose, d, s, "group kind matchlabels")
+		onlyKnown(r.Lose, d, s, "group kind matchlabels")
 		labels, found := s.Get("matchLabels"), false
 		for _, of := range r.kinds[s.Say("kind")] {
 			if !slices.ContainsFunc(labels.Keys(), func(key string) bool { return of.Say("metadata", "labels", key) != labels.Say(key) }) {
@@ -105,8 +107,8 @@ func (r *gatewayReader) find(d doc, n int) {
 		switch {
 		case found:
 		case r.kinds[s.Say("kind")] != nil:
-			r.lose(d.place(s), "no %s here has the labels: what it selects elsewhere is not judged", s.Say("kind"))
-			r.targets = append(r.targets, gatewayTarget{set: none, policy: n})
+			r.Lose(d.place(s), "no %s here has the labels: what it selects elsewhere is not judged", s.Say("kind"))
+			r.targets = append(r.targets, gatewayTarget{set: neutral.None, policy: n})
 		default:
 			r.target(d.place(s), s.Say("kind"), "with these labels", "", n)
 		}
@@ -121,7 +123,7 @@ func (r *gatewayReader) target(place, kind, name, section string, of int) {
 	} else {
 		t.gates = []string{name}
 	}
-	var sets []Set
+	var sets []neutral.Set
 	for _, route := range r.kinds["HTTPRoute"] {
 		switch {
 		case kind == "HTTPRoute" && route.Say("metadata", "name") == name:
@@ -142,27 +144,27 @@ func (r *gatewayReader) target(place, kind, name, section string, of int) {
 	}
 	switch t.known = sets != nil; {
 	case !t.known && kind == "Gateway":
-		r.tell(place, "no route of the Gateway %s is here: it is judged on all requests", name)
+		r.Tell(place, "no route of the Gateway %s is here: it is judged on all requests", name)
 	case !t.known:
-		r.tell(place, "%s %s is not here: it is judged on all requests", kind, name)
+		r.Tell(place, "%s %s is not here: it is judged on all requests", kind, name)
 	case kind == "Gateway":
-		r.tell(place, "of the Gateway %s the routes that are here are judged", name)
+		r.Tell(place, "of the Gateway %s the routes that are here are judged", name)
 		if section != "" {
-			r.lose(place, "which requests come to the listener %s is not read: all of its routes are judged", section)
+			r.Lose(place, "which requests come to the listener %s is not read: all of its routes are judged", section)
 		}
 	}
-	t.set = anyOf(sets)
+	t.set = neutral.AnyOf(sets)
 	r.targets = append(r.targets, t)
 }
 
 // holds returns the requests that a policy is for, and no closer one.
-func (r *gatewayReader) holds(of int) Set {
-	var own []Set
+func (r *gatewayReader) holds(of int) neutral.Set {
+	var own []neutral.Set
 	for _, t := range r.targets {
 		if t.policy != of {
 			continue
 		}
-		var closer []Set
+		var closer []neutral.Set
 		for _, other := range r.targets {
 			elsewhere := len(t.gates) > 0 && len(other.gates) > 0 &&
 				!slices.ContainsFunc(t.gates, func(name string) bool { return slices.Contains(other.gates, name) })
@@ -170,9 +172,9 @@ func (r *gatewayReader) holds(of int) Set {
 				closer = append(closer, other.set)
 			}
 		}
-		own = append(own, t.set.minus(closer))
+		own = append(own, t.set.Minus(closer))
 	}
-	return anyOf(own)
+	return neutral.AnyOf(own)
 }
 
 // gatewayTurn ranks a local rule by when Envoy asks it: the slowest first, the one for all last.
@@ -186,9 +188,9 @@ func gatewayTurn(rule *policy.Tree) float64 {
 }
 
 // httpRoute is the requests of an HTTPRoute, or of one of its rules: of any of its matches, for any of its hosts.
-func (i *Import) httpRoute(d doc, section string) Set {
-	set := within("host", mapped(plainTexts(d.List("spec", "hostnames")), strings.ToLower)...)
-	var all []Set
+func (i *Import) httpRoute(d doc, section string) neutral.Set {
+	set := neutral.Within("host", mapped.Add(nil, plainTexts(d.List("spec", "hostnames")), strings.ToLower)...)
+	var all []neutral.Set
 	for _, rule := range d.List("spec", "rules") {
 		if section != "" && rule.Say("name") != section {
 			continue
@@ -196,32 +198,32 @@ func (i *Import) httpRoute(d doc, section string) Set {
 		for _, m := range rule.List("matches") {
 			one := gatewayPath(m.Get("path"))
 			if method := m.Say("method"); method != "" {
-				one = one.and(within("method", strings.ToUpper(method)))
+				one = one.And(neutral.Within("method", strings.ToUpper(method)))
 			}
 			if m.Get("headers") != nil || m.Get("queryParams") != nil {
-				i.lose(d.place(m), "headers and queryParams of a match are not read: they are taken to fit")
+				i.Lose(d.place(m), "headers and queryParams of a match are not read: they are taken to fit")
 			}
 			all = append(all, one)
 		}
 		if rule.Get("matches") == nil {
-			all = append(all, Set{})
+			all = append(all, neutral.Set{})
 		}
 	}
 	if all == nil && section != "" {
-		i.lose(d.place(nil), "the route %s has no rule %s", d.Say("metadata", "name"), section)
-		return none
+		i.Lose(d.place(nil), "the route %s has no rule %s", d.Say("metadata", "name"), section)
+		return neutral.None
 	}
-	return set.and(anyOf(all))
+	return set.And(neutral.AnyOf(all))
 }
 
 // gatewayRule adds the limit of a rule: for each that its selectors tell apart.
-func (i *Import) gatewayRule(p *Policy, d doc, rule *policy.Tree, set Set, local bool) {
-	onlyKnown(i.lose, d, rule, "name clientselectors limit cost shared shadowmode xratelimitheaders")
-	onlyKnown(i.lose, d, rule.Get("limit"), "requests unit")
+func (i *Import) gatewayRule(p *neutral.Policy, d doc, rule *policy.Tree, set neutral.Set, local bool) {
+	onlyKnown(i.Lose, d, rule, "name clientselectors limit cost shared shadowmode xratelimitheaders")
+	onlyKnown(i.Lose, d, rule.Get("limit"), "requests unit")
 	unit, ok := envoyUnits[strings.ToLower(rule.Say("limit", "unit"))]
 	n := rule.Say("limit", "requests")
 	if !ok || n == "" {
-		i.lose(d.place(rule), "a limit of %s in a %s is not understood", n, rule.Say("limit", "unit"))
+		i.Lose(d.place(rule), "a limit of %s in a %s is not understood", n, rule.Say("limit", "unit"))
 		return
 	}
 	text := "envoy:" + n + "/" + unit
@@ -229,36 +231,36 @@ func (i *Import) gatewayRule(p *Policy, d doc, rule *policy.Tree, set Set, local
 		text = "token:" + n + "/" + unit
 	}
 	if cost := rule.Get("cost"); cost != nil {
-		i.lose(d.place(cost), "the cost of a rule is not read: a request costs 1")
+		i.Lose(d.place(cost), "the cost of a rule is not read: a request costs 1")
 	}
 	dry := ""
 	if rule.Say("shadowMode") == "true" {
 		dry = ", which is a dry run there"
-		i.tell(d.place(rule), refusesNothing)
+		i.Tell(d.place(rule), neutral.RefusesNothing)
 	}
 	var words []string
 	for _, s := range rule.List("clientSelectors") { // all of them must fit
 		one, parts := i.gatewaySelector(d, s)
-		set, words = set.and(one), append(words, parts...)
+		set, words = set.And(one), append(words, parts...)
 	}
-	by, err := keyOf(words)
+	by, err := neutral.KeyOf(words)
 	if err != nil {
-		i.lose(d.place(rule), "%v", err)
+		i.Lose(d.place(rule), "%v", err)
 		return
 	}
-	own := slices.DeleteFunc(words, func(w string) bool { return !(part{w}).canLack() })
-	p.add(text, fmt.Sprintf("%s rule of %s%s, refused with 429", d.place(rule), d.Say("metadata", "name"), dry),
-		keyCase{set.having(own...), by})
+	own := slices.DeleteFunc(words, func(w string) bool { return !neutral.CanLack(w) })
+	p.Add(text, fmt.Sprintf("%s rule of %s%s, refused with 429", d.place(rule), d.Say("metadata", "name"), dry),
+		neutral.KeyCase{Set: set.Having(own...), By: by})
 }
 
 // gatewaySelector is the requests that a selector fits, and what it tells apart.
-func (i *Import) gatewaySelector(d doc, s *policy.Tree) (set Set, words []string) {
-	onlyKnown(i.lose, d, s, "headers methods path sourcecidr")
+func (i *Import) gatewaySelector(d doc, s *policy.Tree) (set neutral.Set, words []string) {
+	onlyKnown(i.Lose, d, s, "headers methods path sourcecidr")
 	if cidr := s.Get("sourceCIDR"); cidr != nil {
-		if prefix, err := parseNetwork(cmp.Or(cidr.Say("value"), cidr.Text)); err != nil {
-			i.lose(d.place(cidr), "sourceCIDR %s is not understood: it is taken to fit", cidr.Say("value"))
+		if prefix, err := neutral.ParseNetwork(cmp.Or(cidr.Say("value"), cidr.Text)); err != nil {
+			i.Lose(d.place(cidr), "sourceCIDR %s is not understood: it is taken to fit", cidr.Say("value"))
 		} else { // 0.0.0.0/0 fits IPv4 alone
-			set = inverted(within("network", networkText(prefix)), cidr)
+			set = inverted(neutral.Within("network", neutral.NetworkText(prefix)), cidr)
 		}
 		if cidr.Say("type") == "Distinct" {
 			words = append(words, "client")
@@ -270,7 +272,7 @@ func (i *Import) gatewaySelector(d doc, s *policy.Tree) (set Set, words []string
 		case err == nil && h.Say("type") == "Distinct" && h.Say("invert") != "true":
 			words = append(words, key.String())
 		case err == nil && strings.EqualFold(h.Say("name"), "user-agent") && h.Say("type") != "RegularExpression":
-			set = set.and(inverted(within("agent", "^"+regexp.QuoteMeta(h.Say("value"))+"$"), h))
+			set = set.And(inverted(neutral.Within("agent", "^"+regexp.QuoteMeta(h.Say("value"))+"$"), h))
 		default:
 			how, text := "", h.Say("value")
 			if h.Say("type") == "RegularExpression" {
@@ -278,31 +280,33 @@ func (i *Import) gatewaySelector(d doc, s *policy.Tree) (set Set, words []string
 			}
 			one, known := headerText(strings.ToLower(h.Say("name")), how, text)
 			if !known {
-				i.lose(d.place(h), "no condition says the header %s: it is taken to fit", h.Say("name"))
+				i.Lose(d.place(h), "no condition says the header %s: it is taken to fit", h.Say("name"))
 				continue
 			}
-			set = set.and(inverted(one, h))
+			set = set.And(inverted(one, h))
 		}
 	}
-	set = set.and(anyOf(mapped(s.List("methods"), func(m *policy.Tree) Set {
-		return inverted(within("method", strings.ToUpper(m.Say("value"))), m)
+	set = set.And(neutral.AnyOf(mapped.Add(nil, s.List("methods"), func(m *policy.Tree) neutral.Set {
+		return inverted(neutral.Within("method", strings.ToUpper(m.Say("value"))), m)
 	})))
 	if path := s.Get("path"); path != nil {
-		set = set.and(inverted(gatewayPath(path), path))
+		set = set.And(inverted(gatewayPath(path), path))
 	}
 	return set, words
 }
 
 // inverted are the requests of a match, which may say that it must not fit.
-func inverted(set Set, match *policy.Tree) Set { return set.unless(match.Say("invert") == "true") }
+func inverted(set neutral.Set, match *policy.Tree) neutral.Set {
+	return set.Unless(match.Say("invert") == "true")
+}
 
 // gatewayPath is the requests of a match of paths.
-func gatewayPath(at *policy.Tree) (set Set) {
+func gatewayPath(at *policy.Tree) (set neutral.Set) {
 	switch value := at.Say("value"); at.Say("type") {
 	case "Exact":
-		return exactly(value)
+		return neutral.Exactly(value)
 	case "RegularExpression":
-		set, _ = textSet("regexp", "reg", []string{"^(?:" + value + ")$"}, false)
+		set, _ = neutral.TextSet("regexp", "reg", []string{"^(?:" + value + ")$"}, false)
 		return set
 	default:
 		return segments(value)
@@ -310,15 +314,15 @@ func gatewayPath(at *policy.Tree) (set Set) {
 }
 
 // segments is the requests whose path begins with whole parts between slashes.
-func segments(path string) (set Set) {
+func segments(path string) (set neutral.Set) {
 	if path = strings.TrimSuffix(path, "/"); path != "" {
-		set = union(exactly(path), below(path+"/"))
+		set = neutral.Union(neutral.Exactly(path), neutral.Below(path+"/"))
 	}
 	return set
 }
 
 // headerMatch is the requests of a HeaderMatcher.
-func headerMatch(h *policy.Tree) (set Set, known bool) {
+func headerMatch(h *policy.Tree) (set neutral.Set, known bool) {
 	how, text := "", cmp.Or(h.Say("exact_match"), h.Say("string_match", "exact"))
 	for key, kind := range map[string]string{"prefix": "beg", "suffix": "end", "contains": "sub"} {
 		if v := cmp.Or(h.Say("string_match", key), h.Say(key+"_match")); v != "" {
@@ -332,37 +336,37 @@ func headerMatch(h *policy.Tree) (set Set, known bool) {
 	switch name := strings.ToLower(h.Say("name")); {
 	case name == ":path" && text != "":
 		text = strings.NewReplacer(`(\?.*)?`, "").Replace(text)
-		set, known = textSet("regexp", how, []string{text}, fold)
+		set, known = neutral.TextSet("regexp", how, []string{text}, fold)
 	case name == ":method" && how == "" && text != "":
-		set, known = within("method", strings.ToUpper(text)), true
+		set, known = neutral.Within("method", strings.ToUpper(text)), true
 	case (name == ":authority" || name == "host") && how != "reg" && text != "":
-		set, known = hostSet(how, []string{text})
+		set, known = neutral.HostSet(how, []string{text})
 	case name == "user-agent" && text != "":
-		set, known = textSet("agent", how, []string{text}, fold)
+		set, known = neutral.TextSet("agent", how, []string{text}, fold)
 	case h.Get("present_match") != nil:
 		key, err := request.ParseKey("header:" + name)
-		set, known = within("without", key.String()), err == nil
+		set, known = neutral.Within("without", key.String()), err == nil
 		if h.Say("present_match") != "false" {
-			set = set.except()
+			set = set.Except()
 		}
 	case h.Say("treat_missing_header_as_empty") == "true" && how == "reg": // the expression may fit an empty text
 	case !fold && (how == "" || how == "reg"):
 		set, known = headerText(name, how, text)
 		if known && h.Say("invert_match") == "true" && h.Say("treat_missing_header_as_empty") != "true" { // a header that lacks fits neither way
-			return set.except().having("header:" + name), true
+			return set.Except().Having("header:" + name), true
 		}
 	}
 	if !known {
-		return Set{}, false
+		return neutral.Set{}, false
 	}
-	return set.unless(h.Say("invert_match") == "true"), true
+	return set.Unless(h.Say("invert_match") == "true"), true
 }
 
 // headerText is the requests whose header is a text, or fits an expression.
-func headerText(name, how, text string) (set Set, known bool) {
+func headerText(name, how, text string) (set neutral.Set, known bool) {
 	_, err := request.ParseKey("header:" + name)
-	if err != nil || text == "" || name == "host" || strings.HasPrefix(name, ":") || how != "" && !compiles(text) {
-		return Set{}, false
+	if err != nil || text == "" || name == "host" || strings.HasPrefix(name, ":") || how != "" && !neutral.Compiles(text) {
+		return neutral.Set{}, false
 	}
-	return within("with", "header:"+name+map[bool]string{true: "=", false: "~"}[how == ""]+text), true
+	return neutral.Within("with", "header:"+name+map[bool]string{true: "=", false: "~"}[how == ""]+text), true
 }

@@ -11,8 +11,10 @@ import (
 	"strings"
 
 	"shadow/internal/lazy"
+	"shadow/internal/mapped"
 	"shadow/internal/policy"
 	"shadow/internal/request"
+	"shadow/internal/servers/imports/neutral"
 	"shadow/limit"
 )
 
@@ -20,13 +22,13 @@ import (
 
 // services adds the limits of the rate limit service: for each action that of the descriptor that it finds there.
 func (r *envoyReader) services(docs []doc) {
-	p := Policy{Name: "envoy", Combine: "each"}
+	p := neutral.Policy{Name: "envoy", Combine: "each"}
 	for _, d := range docs {
 		domain := d.Say("domain")
 		if d.Get("domain") == nil {
 			continue
 		} else if !r.asks(func(f envoyFilter) bool { return f.domain == domain }) {
-			r.lose(d.place(nil), "no filter here asks for the domain %s: its limits are left out", domain)
+			r.Lose(d.place(nil), "no filter here asks for the domain %s: its limits are left out", domain)
 			continue
 		}
 		if n := slices.IndexFunc(r.filters, func(f envoyFilter) bool { return f.domain == domain }); n >= 0 {
@@ -35,16 +37,16 @@ func (r *envoyReader) services(docs []doc) {
 		found := map[*policy.Tree]bool{}
 		var actions []envoyAction
 		for _, a := range r.actions {
-			a.set = a.set.minus(r.off)
+			a.set = a.set.Minus(r.off)
 			switch {
 			case r.asks(func(f envoyFilter) bool { return f.domain == domain && f.stage == a.stage }):
 				actions = append(actions, a)
 			case !r.asks(func(f envoyFilter) bool { return f.stage == a.stage }) && !r.staged(a.stage):
-				r.tell(a.place, "no filter here has the stage %s: this action does nothing", a.stage)
+				r.Tell(a.place, "no filter here has the stage %s: this action does nothing", a.stage)
 			}
 		}
 		if len(r.actions) == 0 { // its own names are all that there is
-			r.tell(d.place(nil), "no actions of Envoy are here: remote_address is taken for the client")
+			r.Tell(d.place(nil), "no actions of Envoy are here: remote_address is taken for the client")
 			actions = []envoyAction{{entries: []envoyEntry{{key: "remote_address", parts: []string{"client"}}}}}
 		}
 		for _, a := range actions {
@@ -52,7 +54,7 @@ func (r *envoyReader) services(docs []doc) {
 		}
 		d.Walk(func(key string, part *policy.Tree) bool {
 			if key == "rate_limit" && !found[part] && part.Say("unlimited") != "true" {
-				r.lose(d.place(part), "no action of Envoy leads to this descriptor, or only some values do: it is left out")
+				r.Lose(d.place(part), "no action of Envoy leads to this descriptor, or only some values do: it is left out")
 			}
 			return true
 		})
@@ -81,7 +83,7 @@ func (r *envoyReader) answering(d doc, filters []*policy.Tree) {
 		}
 		for kind, at := range last { // those of one kind are judged in turn
 			if at > n && kind != limitFilter().FindString(name(f)) {
-				r.lose(d.place(f), "the filter %s may answer requests before limits behind it count them; here they count", f.Say("name"))
+				r.Lose(d.place(f), "the filter %s may answer requests before limits behind it count them; here they count", f.Say("name"))
 			}
 		}
 	}
@@ -99,7 +101,7 @@ func (r *envoyReader) staged(stage string) bool {
 
 // descend adds the limits to which the entries of a descriptor lead, from the nth on. A path, a host or an agent may be one
 // of those that the tree has.
-func (r *envoyReader) descend(p *Policy, d doc, at *policy.Tree, a envoyAction, n int, found map[*policy.Tree]bool) {
+func (r *envoyReader) descend(p *neutral.Policy, d doc, at *policy.Tree, a envoyAction, n int, found map[*policy.Tree]bool) {
 	if n == len(a.entries) {
 		if limits := at.Get("rate_limit"); limits != nil {
 			found[limits] = true
@@ -132,9 +134,9 @@ func (r *envoyReader) descend(p *Policy, d doc, at *policy.Tree, a envoyAction, 
 				unsaid = append(unsaid, one)
 				continue
 			}
-			r.descend(p, d, one, with(envoyEntry{key: e.key, value: value, set: e.set.and(set)}), n+1, found)
-			if e.set = e.set.and(set.except()); set.never {
-				r.tell(d.place(one), "no path is %s: where the path is taken, this descriptor limits nothing", value)
+			r.descend(p, d, one, with(envoyEntry{key: e.key, value: value, set: e.set.And(set)}), n+1, found)
+			if e.set = e.set.And(set.Except()); set.Never {
+				r.Tell(d.place(one), "no path is %s: where the path is taken, this descriptor limits nothing", value)
 			}
 		}
 	}
@@ -143,33 +145,33 @@ func (r *envoyReader) descend(p *Policy, d doc, at *policy.Tree, a envoyAction, 
 	}
 	for _, one := range unsaid {
 		if !limitsSome(one) { // else it is said that this limit is left out
-			r.lose(d.place(one), "no condition says %s %s, which is not limited there: it counts as any other", e.key, one.Say("value"))
+			r.Lose(d.place(one), "no condition says %s %s, which is not limited there: it counts as any other", e.key, one.Say("value"))
 		}
 	}
 	r.descend(p, d, next, with(e), n+1, found)
 }
 
 // ofValue is the set of requests that have a value for a part of a key; false if no condition says that.
-func ofValue(part, value string) (set Set, known bool) {
+func ofValue(part, value string) (set neutral.Set, known bool) {
 	if strings.Contains(value, "*") {
-		return none, false
+		return neutral.None, false
 	}
 	switch part {
 	case "path":
 		if !strings.HasPrefix(value, "/") {
-			return none, true
+			return neutral.None, true
 		}
-		return textSet("regexp", "", []string{value}, false)
+		return neutral.TextSet("regexp", "", []string{value}, false)
 	case "host":
-		return hostSet("", []string{value})
+		return neutral.HostSet("", []string{value})
 	case "agent":
-		return textSet("agent", "", []string{value}, false)
+		return neutral.TextSet("agent", "", []string{value}, false)
 	case "client":
 		if addr, err := netip.ParseAddr(value); err == nil {
-			return within("network", addr.String()), true
+			return neutral.Within("network", addr.String()), true
 		}
 	}
-	return none, false
+	return neutral.None, false
 }
 
 // limitsSome reports whether a descriptor or one in it has a window.
@@ -187,35 +189,35 @@ func masked(mask, text string) bool {
 var envoyUnits = map[string]string{"second": "s", "minute": "m", "hour": "h", "day": "d", "week": "w"}
 
 // window adds the limit of a descriptor.
-func (r *envoyReader) window(p *Policy, d doc, at *policy.Tree, a envoyAction) {
+func (r *envoyReader) window(p *neutral.Policy, d doc, at *policy.Tree, a envoyAction) {
 	l := at.Get("rate_limit")
-	onlyKnown(r.lose, d, at, "key value ratelimit descriptors shadowmode quotamode detailedmetric valuetometric sharethreshold")
-	onlyKnown(r.lose, d, l, "unit requestsperunit unlimited name replaces")
+	onlyKnown(r.Lose, d, at, "key value ratelimit descriptors shadowmode quotamode detailedmetric valuetometric sharethreshold")
+	onlyKnown(r.Lose, d, l, "unit requestsperunit unlimited name replaces")
 	unit, ok := envoyUnits[strings.ToLower(l.Say("unit"))]
 	switch {
 	case l.Say("unlimited") == "true":
 		return
 	case !ok:
-		r.lose(d.place(l), "no limit here has a window of a %s", l.Say("unit"))
+		r.Lose(d.place(l), "no limit here has a window of a %s", l.Say("unit"))
 		return
 	}
 	if replaces := l.Get("replaces"); replaces != nil {
-		r.lose(d.place(replaces), "replaces is not read: limits that this one replaces hold besides it")
+		r.Lose(d.place(replaces), "replaces is not read: limits that this one replaces hold besides it")
 	}
 	dry := ""
 	if at.Say("shadow_mode") == "true" || at.Say("quota_mode") == "true" {
 		dry = ", which is a dry run there"
-		r.tell(d.place(l), refusesNothing)
+		r.Tell(d.place(l), neutral.RefusesNothing)
 	}
-	p.add(fmt.Sprintf("envoy:%s/%s", l.Say("requests_per_unit"), unit),
-		fmt.Sprintf("%s descriptor %s%s, refused with %s", d.place(l), at.Say("key"), dry, cmp.Or(r.status, "429")), a.cases(Set{})...)
+	p.Add(fmt.Sprintf("envoy:%s/%s", l.Say("requests_per_unit"), unit),
+		fmt.Sprintf("%s descriptor %s%s, refused with %s", d.place(l), at.Say("key"), dry, cmp.Or(r.status, "429")), a.cases(neutral.Set{})...)
 }
 
 // Envoy's local rate limit: buckets by descriptors.
 
 // locals adds the limits of local filters. Settings that are closest to a request hold.
 func (r *envoyReader) locals() {
-	p, places := Policy{Name: "envoy-local", Combine: "in-turn"}, map[*policy.Tree]bool{}
+	p, places := neutral.Policy{Name: "envoy-local", Combine: "in-turn"}, map[*policy.Tree]bool{}
 	for _, l := range r.local {
 		if n := len(l.of); n > 0 {
 			places[l.of[n-1]] = true
@@ -226,18 +228,18 @@ func (r *envoyReader) locals() {
 			continue
 		}
 		r.anotherFilter(l, r.local[:n])
-		l.set = l.set.minus(r.closer(&l, places))
+		l.set = l.set.Minus(r.closer(&l, places))
 		r.filter(&p, l)
 	}
 	if len(p.Limits) > 0 {
-		r.tell("", "each Envoy counts for itself; here one counts all requests. Before 1.31 it was filled by a timer: envoy-local")
+		r.Tell("", "each Envoy counts for itself; here one counts all requests. Before 1.31 it was filled by a timer: envoy-local")
 	}
 	r.Policies = append(r.Policies, p)
 }
 
 // closer are the requests of the settings that override others, but not of those that override these in turn: in the places
 // that have settings.
-func (r *envoyReader) closer(l *envoyLocal, places map[*policy.Tree]bool) (sets []Set) {
+func (r *envoyReader) closer(l *envoyLocal, places map[*policy.Tree]bool) (sets []neutral.Set) {
 	for n := range r.local {
 		over := &r.local[n]
 		if over.overrides(l) && !slices.ContainsFunc(over.of[len(l.of):len(over.of)-1], func(t *policy.Tree) bool { return places[t] }) {
@@ -252,19 +254,19 @@ func (r *envoyReader) closer(l *envoyLocal, places map[*policy.Tree]bool) (sets 
 func (r *envoyReader) anotherFilter(l envoyLocal, before []envoyLocal) {
 	forAll := func(l envoyLocal) bool { return l.of == nil && l.at.Get("token_bucket") != nil }
 	if n := slices.IndexFunc(before, forAll); forAll(l) && n >= 0 {
-		r.lose(l.d.place(l.at), "the filter at %s has another bucket, for another listener: each is judged on all requests",
+		r.Lose(l.d.place(l.at), "the filter at %s has another bucket, for another listener: each is judged on all requests",
 			before[n].d.place(before[n].at))
 	}
 }
 
 // filter adds the limits of a local filter.
-func (r *envoyReader) filter(p *Policy, l envoyLocal) {
+func (r *envoyReader) filter(p *neutral.Policy, l envoyLocal) {
 	r.status = l.at.Say("status", "code")
 	for _, key := range []string{"filter_enabled", "filter_enforced"} {
 		r.share(l, key)
 	}
 	if l.at.Say("local_rate_limit_per_downstream_connection") == "true" {
-		r.lose(l.d.place(l.at), "a bucket for each connection is one for all requests here")
+		r.Lose(l.d.place(l.at), "a bucket for each connection is one for all requests here")
 	}
 	rest, own := l.set, r.actions
 	if list := l.at.List("rate_limits"); list != nil {
@@ -276,12 +278,12 @@ func (r *envoyReader) filter(p *Policy, l envoyLocal) {
 	for _, descriptor := range descriptors { // the slowest first, then the bucket for all
 		for _, c := range r.descriptor(p, l, descriptor, own) {
 			if l.at.Say("always_consume_default_token_bucket") == "false" {
-				rest = rest.and(c.set.except())
+				rest = rest.And(c.Set.Except())
 			}
 		}
 	}
 	if b := l.at.Get("token_bucket"); b != nil {
-		r.bucket(p, l.d, b, []keyCase{{rest, request.BySite}}, "all requests")
+		r.bucket(p, l.d, b, []neutral.KeyCase{{Set: rest, By: request.BySite}}, "all requests")
 	}
 }
 
@@ -290,21 +292,21 @@ func (r *envoyReader) share(l envoyLocal, key string) {
 	at := l.at.Get(key)
 	switch n := at.Say("default_value", "numerator"); {
 	case n == "" && at.Get("default_value") != nil:
-		r.tell(l.d.place(at), "%s has no numerator, which is 0: it refuses nothing there, and is judged all the same", key)
+		r.Tell(l.d.place(at), "%s has no numerator, which is 0: it refuses nothing there, and is judged all the same", key)
 	case at == nil:
-		r.tell(l.d.place(l.at), "without %s Envoy refuses nothing: it is judged all the same", key)
+		r.Tell(l.d.place(l.at), "without %s Envoy refuses nothing: it is judged all the same", key)
 	case n == "0":
-		r.tell(l.d.place(at), "%s is 0: it refuses nothing there, and is judged all the same", key)
+		r.Tell(l.d.place(at), "%s is 0: it refuses nothing there, and is judged all the same", key)
 	default:
 		of := map[string]int{"TEN_THOUSAND": 10_000, "1": 10_000, "MILLION": 1_000_000, "2": 1_000_000}[at.Say("default_value", "denominator")]
 		if share, err := strconv.Atoi(n); err == nil && share < cmp.Or(of, 100) {
-			r.lose(l.d.place(at), "%s is %s of %d requests: it is judged for all", key, n, cmp.Or(of, 100))
+			r.Lose(l.d.place(at), "%s is %s of %d requests: it is judged for all", key, n, cmp.Or(of, 100))
 		}
 	}
 }
 
 // descriptor adds the limits of a descriptor of a local filter, and returns their cases.
-func (r *envoyReader) descriptor(p *Policy, l envoyLocal, descriptor *policy.Tree, actions []envoyAction) (all []keyCase) {
+func (r *envoyReader) descriptor(p *neutral.Policy, l envoyLocal, descriptor *policy.Tree, actions []envoyAction) (all []neutral.KeyCase) {
 	entries, found := descriptor.List("entries"), false
 	for _, a := range actions {
 		if !slices.EqualFunc(a.entries, entries, envoyEntry.fits) {
@@ -313,14 +315,14 @@ func (r *envoyReader) descriptor(p *Policy, l envoyLocal, descriptor *policy.Tre
 		found = true
 		each := slices.ContainsFunc(entries, func(e *policy.Tree) bool { return e.Say("value") == "" })
 		if each && l.at.Get("max_dynamic_descriptors") == nil {
-			r.tell(l.d.place(descriptor), "without max_dynamic_descriptors Envoy keeps the buckets of 20 values; here all are kept")
+			r.Tell(l.d.place(descriptor), "without max_dynamic_descriptors Envoy keeps the buckets of 20 values; here all are kept")
 		}
 		cases := a.cases(l.set)
 		r.bucket(p, l.d, descriptor.Get("token_bucket"), cases, "descriptor "+entriesText(entries))
 		all = append(all, cases...)
 	}
 	if !found {
-		r.lose(l.d.place(descriptor), "no action makes the descriptor %s, or only for some values", entriesText(entries))
+		r.Lose(l.d.place(descriptor), "no action makes the descriptor %s, or only for some values", entriesText(entries))
 	}
 	return all
 }
@@ -341,30 +343,30 @@ func fillRate(descriptor *policy.Tree) float64 {
 }
 
 func entriesText(entries []*policy.Tree) string {
-	return strings.Join(mapped(entries, func(e *policy.Tree) string {
+	return strings.Join(mapped.Add(nil, entries, func(e *policy.Tree) string {
 		return strings.TrimSuffix(e.Say("key")+"="+e.Say("value"), "=")
 	}), ", ")
 }
 
 // bucket adds the limits of a token bucket.
-func (r *envoyReader) bucket(p *Policy, d doc, b *policy.Tree, cases []keyCase, what string) {
+func (r *envoyReader) bucket(p *neutral.Policy, d doc, b *policy.Tree, cases []neutral.KeyCase, what string) {
 	fill, most := cmp.Or(b.Say("tokens_per_fill"), "1"), b.Say("max_tokens")
 	period, err := limit.ParsePeriod(b.Say("fill_interval"))
 	if _, bad := strconv.Atoi(most); err != nil || bad != nil {
-		r.lose(d.place(b), "a bucket of %s tokens, filled every %s, is not understood", most, b.Say("fill_interval"))
+		r.Lose(d.place(b), "a bucket of %s tokens, filled every %s, is not understood", most, b.Say("fill_interval"))
 		return
 	}
-	p.add(fmt.Sprintf("token:%s/%s,burst=%s", fill, limit.FormatPeriod(period), most),
+	p.Add(fmt.Sprintf("token:%s/%s,burst=%s", fill, limit.FormatPeriod(period), most),
 		fmt.Sprintf("%s token_bucket of %s, refused with %s", d.place(b), what, cmp.Or(r.status, "429")), cases...)
 }
 
 // cases returns what a descriptor counts by, and for which requests.
-func (a envoyAction) cases(set Set) []keyCase {
+func (a envoyAction) cases(set neutral.Set) []neutral.KeyCase {
 	var words [2][]string // of IPv4, of IPv6
 	split := false
-	set = set.and(a.set)
+	set = set.And(a.set)
 	for _, e := range a.entries {
-		set, split = set.and(e.set), split || len(e.parts) == 2
+		set, split = set.And(e.set), split || len(e.parts) == 2
 		for family := range words {
 			if n := min(family, len(e.parts)-1); n >= 0 && !slices.Contains(words[family], e.parts[n]) {
 				words[family] = append(words[family], e.parts[n])
@@ -374,15 +376,15 @@ func (a envoyAction) cases(set Set) []keyCase {
 	if !split {
 		return casesOf(set, words[0])
 	}
-	return append(casesOf(set.and(within("network", "0.0.0.0/0")), words[0]), casesOf(set.and(within("network", "::/0")), words[1])...)
+	return append(casesOf(set.And(neutral.Within("network", "0.0.0.0/0")), words[0]), casesOf(set.And(neutral.Within("network", "::/0")), words[1])...)
 }
 
 // casesOf is the case of requests that have the parts of a key; none if they make no key.
-func casesOf(set Set, words []string) []keyCase {
-	by, err := keyOf(words)
+func casesOf(set neutral.Set, words []string) []neutral.KeyCase {
+	by, err := neutral.KeyOf(words)
 	if err != nil {
 		return nil
 	}
-	needed := func(w string) bool { return (part{w}).canLack() && w != "agent" } // else there is no descriptor
-	return []keyCase{{set.having(slices.DeleteFunc(slices.Clone(words), func(w string) bool { return !needed(w) })...), by}}
+	needed := func(w string) bool { return neutral.CanLack(w) && w != "agent" } // else there is no descriptor
+	return []neutral.KeyCase{{Set: set.Having(slices.DeleteFunc(slices.Clone(words), func(w string) bool { return !needed(w) })...), By: by}}
 }

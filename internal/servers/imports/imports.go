@@ -4,101 +4,28 @@ package imports
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"regexp"
 	"slices"
-	"sort"
 	"strings"
 
-	"shadow/internal/escape"
 	"shadow/internal/lazy"
+	"shadow/internal/mapped"
 	"shadow/internal/policy"
-	"shadow/internal/request"
+	"shadow/internal/servers/imports/haproxy"
+	"shadow/internal/servers/imports/neutral"
+	"shadow/internal/servers/imports/nginx"
 	"shadow/limit"
 )
 
 // An Import is the limits of some configurations.
 type Import struct {
-	Policies []Policy
-	Notes    []Note
-	Logged   []string // the formats of logs that a configuration names, as --format takes them
+	neutral.Result
 
-	noted map[Note]bool
 	docs  []doc                   // that were not read yet
 	said  map[*policy.Tree]string // what documents are, as --from has it
-	nginx []*nginxConfig
+	nginx nginx.Configs
 	jails []jailFile
-}
-
-// A Policy is the limits that one server asks together.
-type Policy struct {
-	Name    string
-	Combine string // as in shadow.yaml; "": that of its limits
-	Limits  []Limit
-	nginx   bool // whether its paths are as nginx has them
-}
-
-// byPath reports whether some limit goes by paths.
-func (p *Policy) byPath() bool {
-	return slices.ContainsFunc(p.Limits, func(l Limit) bool {
-		return aboutPath().MatchString("+" + l.By.String() + "+" + groupText(l.Match.c))
-	})
-}
-
-var aboutPath = lazy.Regexp(`\+path\+|\b(path|prefix|regexp): `)
-
-// nginxPaths reports whether paths are taken as nginx has them.
-func (i *Import) nginxPaths() bool {
-	return slices.ContainsFunc(i.Policies, func(p Policy) bool { return p.nginx && p.byPath() })
-}
-
-// A Limit is one of them.
-type Limit struct {
-	Text         string // as --limit takes it
-	By           request.Key
-	Match, Count Set      // those that it may refuse, and those that it counts
-	Told         []string // where it stands, and what else is to be known
-}
-
-// A Note is what is to be known of a place: something that is not as it is there, unless it is about the way to it.
-type Note struct {
-	Place string `json:"place"` // file:line; "": none
-	Text  string `json:"text"`  // a sentence without its end
-	Mild  bool   `json:"mild"`  // nothing is lost
-}
-
-// String is the note on one line.
-func (n Note) String() string { return strings.TrimPrefix(n.Place+": "+n.Text, ": ") }
-
-// Lost are the notes on what was not understood, or is not as it is there.
-func (i *Import) Lost() (all []Note) {
-	return slices.DeleteFunc(slices.Clone(i.Notes), func(n Note) bool { return n.Mild })
-}
-
-// lose takes down what is not as it is there, once.
-func (i *Import) lose(place, text string, args ...any) {
-	i.note(Note{place, fmt.Sprintf(text, args...), false})
-}
-
-// tell takes down what is to be known.
-func (i *Import) tell(place, text string, args ...any) {
-	i.note(Note{place, fmt.Sprintf(text, args...), true})
-}
-
-// refusesNothing is told of a limit on trial.
-const refusesNothing = "it is in dry run there: it refuses nothing; what it would refuse is judged"
-
-func (i *Import) note(n Note) {
-	n.Text = escape.Short(n.Text)
-	if i.noted[n] {
-		return
-	}
-	if i.noted == nil {
-		i.noted = map[Note]bool{}
-	}
-	i.noted[n] = true
-	i.Notes = append(i.Notes, n)
 }
 
 // onlyKnown tells of the words of a part that are not among some, which stand in lower case without underscores. One with
@@ -156,18 +83,26 @@ func (d doc) place(part *policy.Tree) string {
 	return fmt.Sprintf("%s:%d", d.file, part.Line)
 }
 
+// The readers of nginx and HAProxy are rooms of their own.
+var (
+	nginxFormat = format{name: "nginx", is: matches(nginx.Line), read: func(i *Import, file string, text []byte) error {
+		return i.nginx.Read(&i.Result, file, text)
+	}}
+	haproxyFormat = format{name: "haproxy", is: matches(haproxy.Line), read: func(i *Import, file string, text []byte) error {
+		return haproxy.Read(&i.Result, file, text)
+	}}
+)
+
 var formats = []format{fail2banFormat, evasiveFormat, qosFormat, varnishFormat, haproxyFormat, terraformFormat, nginxFormat, caddyFormat, ingressFormat, haproxyIngressFormat, nginxPolicyFormat, traefikFormat, awsFormat, kongFormat, apisixFormat, envoyFormat, gatewayFormat, aspnetFormat, krakendFormat}
 
 // Formats are the names of the configurations that can be read.
-func Formats() []string { return mapped(formats, func(f format) string { return f.name }) }
+func Formats() []string { return mapped.Add(nil, formats, func(f format) string { return f.name }) }
 
 // templateMark matches what templates of Helm, Ansible, Chef and Go have in them.
 var templateMark = lazy.Regexp(`\{\{-? *[.$"#/\w(].*?\}\}|\{%.*?%\}|<%[=-]? .*?%>`)
 
 // unmade is said of a template.
 const unmade = "it is a template (%s): give what is made of it, as helm template or the like writes it"
-
-var documentEnding = lazy.Regexp(`(?i)\.(ya?ml|json)$`)
 
 // Add reads a configuration whose text is that of a file; it may name others. from "" is found by looking. Documents
 // are only taken in by Done, as they may belong together.
@@ -182,12 +117,12 @@ func (i *Import) add(file, name string, text []byte, from string) error {
 		if f.read != nil && f.reads(name, text, from) {
 			before := len(i.Policies)
 			if mark := templateMark().Find(text); mark != nil {
-				i.lose(file, unmade, mark)
+				i.Lose(file, unmade, mark)
 			}
 			if err := f.read(i, file, text); err != nil {
 				return fmt.Errorf("%s: %w", file, err)
 			}
-			i.checkFrom(before)
+			i.CheckFrom(before)
 			return nil
 		}
 	}
@@ -204,7 +139,7 @@ func (i *Import) add(file, name string, text []byte, from string) error {
 	switch {
 	case mark != nil && (err != nil || !known):
 		return fmt.Errorf("%s: "+unmade, file, mark)
-	case err != nil && documentEnding().MatchString(name):
+	case err != nil && neutral.IsDocument(name):
 		return fmt.Errorf("%s: %w", file, err)
 	case !known && unread(text) != nil:
 		return fmt.Errorf("%s: is of %w", file, unread(text))
@@ -221,7 +156,7 @@ func (f *format) reads(name string, text []byte, from string) bool {
 	if from != "" {
 		return from == f.name && (f.has == nil || f.is(text))
 	}
-	return !documentEnding().MatchString(name) && f.is(text)
+	return !neutral.IsDocument(name) && f.is(text)
 }
 
 // addDoc keeps a document until all are there, and reads the files in a ConfigMap, whose lines stay those of the whole. It
@@ -278,7 +213,7 @@ func unread(text []byte) error {
 
 // Done reads the documents, takes out what has no limits, and says if that is all.
 func (i *Import) Done() {
-	i.takeNginx()
+	i.nginx.Take(&i.Result)
 	i.takeJails()
 	for _, f := range formats {
 		var docs []doc
@@ -290,118 +225,9 @@ func (i *Import) Done() {
 		if docs != nil {
 			before := len(i.Policies)
 			f.take(i, docs)
-			i.checkFrom(before)
+			i.CheckFrom(before)
 		}
 	}
 	i.unreadLimits()
-	i.Policies = slices.DeleteFunc(i.Policies, func(p Policy) bool { return len(p.Limits) == 0 })
-	if other := func(p Policy) bool { return !p.nginx && p.byPath() }; i.nginxPaths() && slices.ContainsFunc(i.Policies, other) {
-		i.lose("", "nginx decodes, merges and resolves paths before it looks at them: so do the limits of the other servers here")
-	}
-	if len(i.Policies) == 0 {
-		i.lose("", "there is no limit of requests in it")
-	}
-	i.fit()
-}
-
-// fit leaves out what stands last, from the limit on with which there are more conditions than a run can tell apart.
-func (i *Import) fit() {
-	all := 0
-	for _, p := range i.Policies {
-		all += len(p.Limits)
-	}
-	kept := i.first(sort.Search(all, func(n int) bool {
-		var text bytes.Buffer
-		if err := (&Import{Policies: i.first(n + 1)}).Write(&text); err != nil {
-			return true
-		}
-		_, err := policy.ParseConfig("", text.Bytes())
-		problems, _ := errors.AsType[policy.Problems](err)
-		return slices.ContainsFunc(problems, func(p policy.Problem) bool { return p.Text == policy.ErrConditions.Error() })
-	}))
-	for at, p := range i.Policies {
-		if at < len(kept) {
-			p.Limits = p.Limits[len(kept[at].Limits):]
-		}
-		for _, l := range p.Limits {
-			i.lose("", "%s: %v: this limit is left out", strings.Join(l.Told, "; "), policy.ErrConditions)
-		}
-	}
-	i.Policies = kept
-}
-
-// first are the policies with the first n limits.
-func (i *Import) first(n int) (some []Policy) {
-	for _, p := range i.Policies {
-		if p.Limits = p.Limits[:min(n, len(p.Limits))]; len(p.Limits) == 0 {
-			break
-		}
-		n -= len(p.Limits)
-		some = append(some, p)
-	}
-	return some
-}
-
-func (i *Import) checkFrom(before int) {
-	for n := range i.Policies[before:] {
-		p := &i.Policies[before+n]
-		p.Name = i.free(escape.Visible(p.Name), before+n)
-		if i.check(p); len(p.Limits) < 2 {
-			p.Combine = "" // there is nothing to combine
-		}
-	}
-}
-
-// free is a name that none of the first n policies has.
-func (i *Import) free(name string, n int) string {
-	taken := func(name string) bool {
-		return slices.ContainsFunc(i.Policies[:n], func(p Policy) bool { return p.Name == name })
-	}
-	free := name
-	for k := 2; taken(free); k++ {
-		free = fmt.Sprintf("%s %d", name, k)
-	}
-	return free
-}
-
-// problem says why a limit cannot be judged, or returns nil.
-func (l Limit) problem() error {
-	var b strings.Builder
-	if err := (&Import{Policies: []Policy{{Name: "p", Limits: []Limit{l}}}}).Write(&b); err != nil {
-		return err
-	}
-	_, err := policy.ParseConfig("", []byte(b.String()))
-	var problems policy.Problems
-	if errors.As(err, &problems) {
-		return errors.New(problems[0].Text)
-	}
-	return err
-}
-
-// check leaves out limits that cannot be judged, and says so, and those that stand there twice.
-func (i *Import) check(p *Policy) {
-	var kept, idle []Limit
-	for _, l := range p.Limits {
-		if l.Match.never || l.Count.never { // a counter that nothing moves refuses nothing
-			idle = append(idle, l)
-			continue
-		}
-		if err := l.problem(); err != nil {
-			i.lose("", "%s: %v: this limit is left out", strings.Join(l.Told, "; "), err)
-			continue
-		}
-		if at := slices.IndexFunc(kept, func(k Limit) bool {
-			return k.Text == l.Text && k.By == l.By && k.Match.c.Is(&l.Match.c) && k.Count.c.Is(&l.Count.c)
-		}); at >= 0 {
-			kept[at].Told = append(kept[at].Told, l.Told...)
-			continue
-		}
-		kept = append(kept, l)
-	}
-	for _, l := range idle {
-		if !slices.ContainsFunc(kept, func(k Limit) bool { return slices.Contains(k.Told, l.Told[0]) }) {
-			i.tell("", "%s: no request comes to it", strings.Join(l.Told, "; "))
-		}
-	}
-	p.Limits = kept
+	i.Finish()
 }

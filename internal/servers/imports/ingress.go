@@ -3,14 +3,16 @@ package imports
 import (
 	"cmp"
 	"fmt"
-	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
 
 	"shadow/internal/lazy"
+	"shadow/internal/mapped"
 	"shadow/internal/policy"
 	"shadow/internal/request"
+	"shadow/internal/servers/imports/neutral"
+	"shadow/internal/servers/imports/nginx"
 )
 
 // ingress-nginx: annotations of an Ingress are limits of nginx by the client's address, with a burst of five times the
@@ -48,7 +50,7 @@ type ingressLimit struct {
 	d     doc
 	at    *policy.Tree
 	text  string
-	spare Set
+	spare neutral.Set
 }
 
 var (
@@ -67,7 +69,7 @@ type ingressHost struct {
 
 // An ingressRoute is a location, and which Ingress it is of.
 type ingressRoute struct {
-	place nginxPlace
+	place nginx.Place
 	of    int
 }
 
@@ -89,21 +91,21 @@ func (s *ingressHosts) add(host, kind, pattern string, of int) {
 	if h.routes == nil {
 		s.names = append(s.names, host)
 	}
-	h.routes = append(h.routes, ingressRoute{nginxPlace{kind: kind, pattern: pattern}, of})
+	h.routes = append(h.routes, ingressRoute{nginx.Place{Kind: kind, Pattern: pattern}, of})
 }
 
 // read takes the rules of an Ingress.
 func (s *ingressHosts) read(i *Import, d doc, of int) {
-	onlyKnown(i.tell, d, d.Get("spec"), "ingressclassname defaultbackend tls rules backend")
+	onlyKnown(i.Tell, d, d.Get("spec"), "ingressclassname defaultbackend tls rules backend")
 	notes, rules := d.Get("metadata", "annotations"), d.List("spec", "rules")
 	for _, rule := range rules {
-		onlyKnown(i.tell, d, rule, "host http")
+		onlyKnown(i.Tell, d, rule, "host http")
 		name := strings.ToLower(rule.Say("host"))
 		h := s.host(name)
 		h.aliases = append(h.aliases, i.serverAliases(d)...)
 		h.expressions = h.expressions || ingressNote(notes, "use-regex").Say() == "true" || ingressNote(notes, "rewrite-target") != nil
 		for _, at := range rule.List("http", "paths") {
-			onlyKnown(i.tell, d, at, "path pathtype backend")
+			onlyKnown(i.Tell, d, at, "path pathtype backend")
 			path := cmp.Or(at.Say("path"), "/")
 			if up := upstream(d, at); up != "" && !slices.Contains(h.upstreams, up) {
 				h.upstreams = append(h.upstreams, up)
@@ -127,14 +129,14 @@ func (s *ingressHosts) read(i *Import, d doc, of int) {
 }
 
 // named are the requests that ask for a host.
-func (s *ingressHosts) named(host string) Set {
+func (s *ingressHosts) named(host string) neutral.Set {
 	names := []string{host}
 	for _, alias := range s.hosts[host].aliases {
 		if !slices.Contains(s.names, alias) && !slices.Contains(names, alias) { // else it is a server of its own
 			names = append(names, alias)
 		}
 	}
-	return within("host", append(names, s.hosts[host].upstreams...)...)
+	return neutral.Within("host", append(names, s.hosts[host].upstreams...)...)
 }
 
 // serverAliases are more names of the hosts of an Ingress.
@@ -142,7 +144,7 @@ func (i *Import) serverAliases(d doc) (names []string) {
 	at := ingressNote(d.Get("metadata", "annotations"), "server-alias")
 	for _, name := range texts([]*policy.Tree{cmp.Or(at, &policy.Tree{})}) {
 		if strings.HasPrefix(name, "~") {
-			i.lose(d.place(at), "server-alias %s is an expression, and conditions on hosts have none", name)
+			i.Lose(d.place(at), "server-alias %s is an expression, and conditions on hosts have none", name)
 			continue
 		}
 		names = append(names, strings.ToLower(name))
@@ -151,49 +153,49 @@ func (i *Import) serverAliases(d doc) (names []string) {
 }
 
 // server is the requests that come to the server of a host, which no narrower one takes.
-func (s *ingressHosts) server(host string) (set Set) {
+func (s *ingressHosts) server(host string) (set neutral.Set) {
 	for _, other := range s.names {
-		if other != "" && (host == "" || narrower(other, host)) {
-			set = set.and(s.named(other).except())
+		if other != "" && (host == "" || neutral.Narrower(other, host)) {
+			set = set.And(s.named(other).Except())
 		}
 	}
 	if host == "" {
 		return set
 	}
-	return set.and(s.named(host))
+	return set.And(s.named(host))
 }
 
 // share gives the requests of a host to Ingresses, by their numbers.
-func (i *Import) share(h *ingressHost, server Set, ingresses []doc, give func(ingress int, set Set)) {
-	root := nginxPlace{}
+func (i *Import) share(h *ingressHost, server neutral.Set, ingresses []doc, give func(ingress int, set neutral.Set)) {
+	root := nginx.Place{}
 	for n := range h.routes {
 		p := &h.routes[n].place
 		if h.expressions {
-			if p.kind, p.pattern = "~*", "^"+p.pattern; !compiles(p.pattern) {
-				i.lose(ingresses[h.routes[n].of].place(nil), "path %s cannot be read in Go's syntax: it is left out", p.pattern[1:])
+			if p.Kind, p.Pattern = "~*", "^"+p.Pattern; !neutral.Compiles(p.Pattern) {
+				i.Lose(ingresses[h.routes[n].of].place(nil), "path %s cannot be read in Go's syntax: it is left out", p.Pattern[1:])
 				continue
 			}
 		}
-		root.within = append(root.within, *p)
+		root.Within = append(root.Within, *p)
 	}
 	if h.expressions { // the longest is asked first
-		slices.SortStableFunc(root.within, func(a, b nginxPlace) int { return cmp.Compare(len(b.pattern), len(a.pattern)) })
+		slices.SortStableFunc(root.Within, func(a, b nginx.Place) int { return cmp.Compare(len(b.Pattern), len(a.Pattern)) })
 	}
-	taken, _ := root.choose(server)
+	taken, _ := root.Choose(server)
 	for _, c := range taken {
 		at := slices.IndexFunc(h.routes, func(r ingressRoute) bool {
-			return r.place.kind == c.place.kind && r.place.pattern == c.place.pattern
+			return r.place.Kind == c.Place.Kind && r.place.Pattern == c.Place.Pattern
 		})
-		give(h.routes[at].of, c.set)
+		give(h.routes[at].of, c.Set)
 	}
 }
 
 func takeIngresses(i *Import, docs []doc) {
-	p := Policy{Name: "ingress-nginx", nginx: true}
+	p := neutral.Policy{Name: "ingress-nginx", NginxPaths: true}
 	ingresses := slices.DeleteFunc(each(docs, "Ingress"), func(d doc) bool {
 		canary := ingressNote(d.Get("metadata", "annotations"), "canary")
 		if canary.Say() == "true" {
-			i.tell(d.place(canary), "Ingress %s is a canary: the limits of the main one hold for its requests", d.Say("metadata", "name"))
+			i.Tell(d.place(canary), "Ingress %s is a canary: the limits of the main one hold for its requests", d.Say("metadata", "name"))
 		}
 		return canary.Say() == "true"
 	})
@@ -210,9 +212,9 @@ func takeIngresses(i *Import, docs []doc) {
 			return slices.ContainsFunc(routes, limited) && slices.ContainsFunc(routes, func(r ingressRoute) bool { return r.of == n })
 		}))
 	}
-	sets := make([][]Set, len(limits))
+	sets := make([][]neutral.Set, len(limits))
 	for _, host := range servers.names {
-		i.share(servers.hosts[host], servers.server(host), ingresses, func(n int, set Set) { sets[n] = append(sets[n], set) })
+		i.share(servers.hosts[host], servers.server(host), ingresses, func(n int, set neutral.Set) { sets[n] = append(sets[n], set) })
 	}
 	status := "503"
 	for _, d := range each(i.docs, "ConfigMap") {
@@ -220,12 +222,12 @@ func takeIngresses(i *Import, docs []doc) {
 	}
 	for n := range limits {
 		for _, l := range limits[n] {
-			p.add(l.text, fmt.Sprintf("%s %s: %s of Ingress %s, refused with %s", l.d.place(l.at), annotationName(l.at, l.d), l.at.Text,
-				l.d.Say("metadata", "name"), status), keyCase{union(sets[n]...).and(l.spare), request.ByClient})
+			p.Add(l.text, fmt.Sprintf("%s %s: %s of Ingress %s, refused with %s", l.d.place(l.at), annotationName(l.at, l.d), l.at.Text,
+				l.d.Say("metadata", "name"), status), neutral.KeyCase{Set: neutral.Union(sets[n]...).And(l.spare), By: request.ByClient})
 		}
 	}
 	if len(p.Limits) > 0 {
-		i.tell("", "ingress-nginx counts in each replica of the controller; here one counts all requests")
+		i.Tell("", "ingress-nginx counts in each replica of the controller; here one counts all requests")
 	}
 	i.Policies = append(i.Policies, p)
 }
@@ -275,12 +277,12 @@ func (i *Import) snippets(d doc, own, ofHost bool) {
 		switch {
 		case !strings.HasPrefix(key, "nginx.") || !strings.HasSuffix(key, "-snippet") || strings.HasSuffix(key, "/modsecurity-snippet"):
 		case strings.Contains(at.Text, "limit_req"):
-			i.lose(d.place(at), "%s has a limit_req, which is not read", key)
+			i.Lose(d.place(at), "%s has a limit_req, which is not read", key)
 		case !own && !(ofHost && strings.HasSuffix(key, "/server-snippet")):
 		case snippetRule().MatchString(at.Text):
-			i.lose(d.place(at), "%s is not read: what it answers, or has a location for, counts in the limits here", key)
+			i.Lose(d.place(at), "%s is not read: what it answers, or has a location for, counts in the limits here", key)
 		default:
-			i.tell(d.place(at), "%s has directives of nginx, which are not read", key)
+			i.Tell(d.place(at), "%s has directives of nginx, which are not read", key)
 		}
 	}
 }
@@ -293,29 +295,29 @@ func (i *Import) ingressLimits(d doc) (all []ingressLimit) {
 		switch {
 		case haproxyNote().MatchString(key): // read by another format
 		case strings.HasSuffix(key, "/limit-connections"):
-			i.lose(d.place(at), "%s bounds how many requests are under way at once, which no limit here does", key)
+			i.Lose(d.place(at), "%s bounds how many requests are under way at once, which no limit here does", key)
 		case strings.HasPrefix(key, "haproxy-ingress.github.io/limit-"):
-			i.lose(d.place(at), "%s is of HAProxy Ingress, which is not read: write --limit haproxy:N/1s", key)
+			i.Lose(d.place(at), "%s is of HAProxy Ingress, which is not read: write --limit haproxy:N/1s", key)
 		case strings.HasPrefix(key, "ingress.kubernetes.io/limit-"):
-			i.lose(d.place(at), "%s is none that ingress-nginx reads: the name begins with nginx.", key)
+			i.Lose(d.place(at), "%s is none that ingress-nginx reads: the name begins with nginx.", key)
 		case notInLimit().MatchString(key), strings.Contains(key, "rate-limit"), strings.Contains(key, "limit-req-"):
-			i.lose(d.place(at), "%s is no limit that is known here", key)
+			i.Lose(d.place(at), "%s is no limit that is known here", key)
 		case anyIngressLimit().MatchString(key) && !knownIngressLimits().MatchString(key):
-			i.lose(d.place(at), "%s is no limit that is known here", key)
+			i.Lose(d.place(at), "%s is no limit that is known here", key)
 		}
 	}
 	times := 5
 	if at := ingressNote(notes, "limit-burst-multiplier"); at != nil {
 		n, err := strconv.Atoi(at.Text)
 		if times = n; err != nil || n < 0 {
-			i.lose(d.place(at), "limit-burst-multiplier %s is not understood: 5 is taken", at.Text)
+			i.Lose(d.place(at), "limit-burst-multiplier %s is not understood: 5 is taken", at.Text)
 			times = 5
 		}
 	}
-	spare := Set{}
+	spare := neutral.Set{}
 	list := cmp.Or(ingressNote(notes, "limit-allowlist"), ingressNote(notes, "limit-whitelist"))
 	if list != nil {
-		spare = i.sparing(d.place(list), "", mapped(strings.Split(list.Text, ","), strings.TrimSpace))
+		spare = i.sparing(d.place(list), "", mapped.Add(nil, strings.Split(list.Text, ","), strings.TrimSpace))
 	}
 	for _, kind := range []struct{ name, unit string }{{"limit-rps", "s"}, {"limit-rpm", "m"}} {
 		at := ingressNote(notes, kind.name)
@@ -324,39 +326,30 @@ func (i *Import) ingressLimits(d doc) (all []ingressLimit) {
 		}
 		n, err := strconv.Atoi(at.Text)
 		if err != nil || n < 0 {
-			i.lose(d.place(at), "%s %s is not understood", kind.name, at.Text)
+			i.Lose(d.place(at), "%s %s is not understood", kind.name, at.Text)
 		} else if n > 0 {
 			all = append(all, ingressLimit{d, at, fmt.Sprintf("nginx:%dr/%s,burst=%d,nodelay", n, kind.unit, n*times), spare})
 		}
 	}
 	if to := cmp.Or(ingressNote(notes, "permanent-redirect"), ingressNote(notes, "temporal-redirect")); to != nil && all != nil {
-		i.tell(d.place(to), "%s answers before limits are asked: those of the Ingress are left out", annotationName(to, d))
+		i.Tell(d.place(to), "%s answers before limits are asked: those of the Ingress are left out", annotationName(to, d))
 		return nil
 	}
 	return all
 }
 
 // sparing are all requests but those of some networks. What is none is told with what it is about.
-func (i *Import) sparing(place, about string, words []string) Set {
+func (i *Import) sparing(place, about string, words []string) neutral.Set {
 	var networks []string
 	for _, word := range words {
-		if prefix, err := parseNetwork(word); err == nil {
-			networks = append(networks, networkText(prefix))
+		if prefix, err := neutral.ParseNetwork(word); err == nil {
+			networks = append(networks, neutral.NetworkText(prefix))
 		} else {
-			i.lose(place, "%s%s is no network: it is left out", about, word)
+			i.Lose(place, "%s%s is no network: it is left out", about, word)
 		}
 	}
 	if networks == nil {
-		return Set{}
+		return neutral.Set{}
 	}
-	return within("network", networks...).except()
-}
-
-// parseNetwork reads an address or a prefix; bits beyond its length do not count.
-func parseNetwork(text string) (netip.Prefix, error) {
-	if addr, err := netip.ParseAddr(text); err == nil {
-		return addr.Prefix(addr.BitLen())
-	}
-	prefix, err := netip.ParsePrefix(text)
-	return prefix.Masked(), err
+	return neutral.Within("network", networks...).Except()
 }

@@ -9,8 +9,11 @@ import (
 	"strings"
 
 	"shadow/internal/lazy"
+	"shadow/internal/mapped"
 	"shadow/internal/policy"
 	"shadow/internal/request"
+	"shadow/internal/servers/imports/neutral"
+	"shadow/internal/servers/imports/nginx"
 	"shadow/limit"
 )
 
@@ -35,7 +38,7 @@ func hasHAProxyNotes(d doc) bool {
 }
 
 func takeHAProxyIngresses(i *Import, docs []doc) {
-	p := Policy{Name: "haproxy-ingress"}
+	p := neutral.Policy{Name: "haproxy-ingress"}
 	periods := map[string]string{}
 	for _, d := range each(docs, "Ingress") {
 		said := map[string]*policy.Tree{}
@@ -53,11 +56,11 @@ func takeHAProxyIngresses(i *Import, docs []doc) {
 }
 
 // haproxyIngress adds the limit of an Ingress. Those of the same period count together there.
-func (i *Import) haproxyIngress(p *Policy, d doc, said map[string]*policy.Tree, periods map[string]string) {
+func (i *Import) haproxyIngress(p *neutral.Policy, d doc, said map[string]*policy.Tree, periods map[string]string) {
 	most, period, name := said["requests"], cmp.Or(said["period"].Say(), "1s"), d.Say("metadata", "name")
 	n, err := strconv.ParseInt(most.Text, 10, 64)
 	if _, bad := limit.ParsePeriod(period); bad != nil || err != nil {
-		i.lose(d.place(most), "%s requests in %s are not understood", most.Text, period)
+		i.Lose(d.place(most), "%s requests in %s are not understood", most.Text, period)
 		return
 	}
 	set := i.ingressPaths(d)
@@ -66,42 +69,42 @@ func (i *Import) haproxyIngress(p *Policy, d doc, said map[string]*policy.Tree, 
 		case "requests", "period", "size", "status-code":
 		case "whitelist":
 			for word := range strings.FieldsFuncSeq(at.Text, func(c rune) bool { return c == ',' || c == ' ' }) {
-				if prefix, err := parseNetwork(word); err == nil {
-					set = set.and(within("network", networkText(prefix)).except())
+				if prefix, err := neutral.ParseNetwork(word); err == nil {
+					set = set.And(neutral.Within("network", neutral.NetworkText(prefix)).Except())
 					continue
 				}
-				i.lose(d.place(at), "%s is no network: it is left out", word)
+				i.Lose(d.place(at), "%s is no network: it is left out", word)
 			}
 		default:
-			i.lose(d.place(at), "rate-limit-%s is not understood", key)
+			i.Lose(d.place(at), "rate-limit-%s is not understood", key)
 		}
 	}
 	if other, ok := periods[period]; ok {
-		i.lose(d.place(most), "the Ingresses %s and %s count in one table there, and each for itself here", other, name)
+		i.Lose(d.place(most), "the Ingresses %s and %s count in one table there, and each for itself here", other, name)
 	}
 	periods[period] = name
-	p.add(fmt.Sprintf("haproxy:%d/%s", n, period), fmt.Sprintf("%s rate-limit-requests: %d of Ingress %s, refused with %s",
-		d.place(most), n, name, cmp.Or(said["status-code"].Say(), "403")), keyCase{set, request.ByClient})
+	p.Add(fmt.Sprintf("haproxy:%d/%s", n, period), fmt.Sprintf("%s rate-limit-requests: %d of Ingress %s, refused with %s",
+		d.place(most), n, name, cmp.Or(said["status-code"].Say(), "403")), neutral.KeyCase{Set: set, By: request.ByClient})
 }
 
 // ingressPaths returns the requests of the paths of an Ingress. Those that a longer path of another takes are not told.
-func (i *Import) ingressPaths(d doc) Set {
-	var sets []Set
+func (i *Import) ingressPaths(d doc) neutral.Set {
+	var sets []neutral.Set
 	for _, rule := range d.List("spec", "rules") {
-		host := Set{}
+		host := neutral.Set{}
 		if name := strings.ToLower(rule.Say("host")); name != "" {
-			host = within("host", name)
+			host = neutral.Within("host", name)
 		}
 		for _, at := range rule.List("http", "paths") {
 			path := cmp.Or(at.Say("path"), "/")
 			fits := segments(path)
 			if at.Say("pathType") == "Exact" {
-				fits = exactly(path)
+				fits = neutral.Exactly(path)
 			}
-			sets = append(sets, host.and(fits))
+			sets = append(sets, host.And(fits))
 		}
 	}
-	return anyOf(sets)
+	return neutral.AnyOf(sets)
 }
 
 func isNginxPolicy(d doc) bool {
@@ -117,21 +120,21 @@ type nginxPolicies struct {
 	*Import
 	policies map[string]doc
 	used     map[string]bool
-	sets     map[string]Set // of a VirtualServer, where each Policy has one zone
-	names    []string       // of these, in their order
+	sets     map[string]neutral.Set // of a VirtualServer, where each Policy has one zone
+	names    []string               // of these, in their order
 }
 
 // add takes down that policies are for some requests; false if none of them limits.
-func (r *nginxPolicies) add(d doc, list []*policy.Tree, set Set) (found bool) {
+func (r *nginxPolicies) add(d doc, list []*policy.Tree, set neutral.Set) (found bool) {
 	for _, at := range list {
 		name := at.Say("name")
 		if _, ok := r.policies[name]; !ok {
-			r.tell(d.place(at), "the Policy %s is not here, or has no rateLimit: if it limits, give its file too", name)
+			r.Tell(d.place(at), "the Policy %s is not here, or has no rateLimit: if it limits, give its file too", name)
 			continue
 		}
 		found, r.used[name] = true, true
 		if before, ok := r.sets[name]; ok {
-			r.sets[name] = union(before, set)
+			r.sets[name] = neutral.Union(before, set)
 			continue
 		}
 		r.sets[name], r.names = set, append(r.names, name)
@@ -141,8 +144,8 @@ func (r *nginxPolicies) add(d doc, list []*policy.Tree, set Set) (found bool) {
 
 // server takes down which policies are for the requests of a VirtualServer.
 func (r *nginxPolicies) server(d doc) {
-	r.sets, r.names = map[string]Set{}, nil
-	host, root, all := within("host", strings.ToLower(d.Say("spec", "host"))), nginxPlace{}, d.List("spec", "policies")
+	r.sets, r.names = map[string]neutral.Set{}, nil
+	host, root, all := neutral.Within("host", strings.ToLower(d.Say("spec", "host"))), nginx.Place{}, d.List("spec", "policies")
 	routes := d.List("spec", "routes")
 	for _, at := range routes {
 		path := at.Say("path")
@@ -151,21 +154,21 @@ func (r *nginxPolicies) server(d doc) {
 		if kind != "" {
 			pattern = strings.TrimSpace(pattern)
 		}
-		if strings.HasPrefix(kind, "~") && !compiles(pattern) {
-			r.lose(d.place(at), "path %s cannot be read in Go's syntax: it is left out", path)
+		if strings.HasPrefix(kind, "~") && !neutral.Compiles(pattern) {
+			r.Lose(d.place(at), "path %s cannot be read in Go's syntax: it is left out", path)
 			continue
 		}
-		root.within = append(root.within, nginxPlace{kind: kind, pattern: pattern})
+		root.Within = append(root.Within, nginx.Place{Kind: kind, Pattern: pattern})
 		if at.Get("route") != nil {
-			r.lose(d.place(at), "the VirtualServerRoute %s is not read", at.Say("route"))
+			r.Lose(d.place(at), "the VirtualServerRoute %s is not read", at.Say("route"))
 		}
 	}
-	taken, _ := root.choose(host)
+	taken, _ := root.Choose(host)
 	for _, at := range routes {
 		for _, c := range taken {
-			own := c.place.kind+c.place.pattern == strings.ReplaceAll(at.Say("path"), " ", "")
-			if own && !r.add(d, at.List("policies"), c.set) { // those of a route hold instead
-				r.add(d, all, c.set)
+			own := c.Place.Kind+c.Place.Pattern == strings.ReplaceAll(at.Say("path"), " ", "")
+			if own && !r.add(d, at.List("policies"), c.Set) { // those of a route hold instead
+				r.add(d, all, c.Set)
 			}
 		}
 	}
@@ -176,10 +179,10 @@ func (r *nginxPolicies) server(d doc) {
 
 func takeNginxPolicies(i *Import, docs []doc) {
 	r := nginxPolicies{Import: i, policies: map[string]doc{}, used: map[string]bool{}}
-	p := Policy{Name: "nginx-policy", nginx: true}
+	p := neutral.Policy{Name: "nginx-policy", NginxPaths: true}
 	for _, d := range each(docs, "Policy") {
 		if d.Get("spec", "rateLimit") != nil {
-			onlyKnown(i.tell, d, d.Get("spec"), "ratelimit ingressclassname accesscontrol basicauth jwt ingressmtls egressmtls oidc waf "+
+			onlyKnown(i.Tell, d, d.Get("spec"), "ratelimit ingressclassname accesscontrol basicauth jwt ingressmtls egressmtls oidc waf "+
 				"apikey cache cors externalauth")
 			r.policies[d.Say("metadata", "name")] = d
 		}
@@ -192,27 +195,27 @@ func takeNginxPolicies(i *Import, docs []doc) {
 	}
 	for _, d := range each(docs, "Policy") {
 		if name := d.Say("metadata", "name"); d.Get("spec", "rateLimit") != nil && !r.used[name] {
-			i.lose(d.place(nil), "no VirtualServer here names the Policy %s: it is judged on all requests", name)
-			i.nginxPolicy(&p, d, Set{})
+			i.Lose(d.place(nil), "no VirtualServer here names the Policy %s: it is judged on all requests", name)
+			i.nginxPolicy(&p, d, neutral.Set{})
 		}
 	}
 	i.Policies = append(i.Policies, p)
 }
 
 // nginxPolicy adds the limits of a Policy at a place.
-func (i *Import) nginxPolicy(p *Policy, d doc, set Set) {
+func (i *Import) nginxPolicy(p *neutral.Policy, d doc, set neutral.Set) {
 	at := d.Get("spec", "rateLimit")
 	for _, key := range at.Keys() {
 		switch part := at.Get(key); key {
 		case "rate", "key", "burst", "delay", "noDelay", "zoneSize", "logLevel", "rejectCode":
 		case "dryRun":
 			if part.Text == "true" {
-				i.tell(d.place(part), refusesNothing)
+				i.Tell(d.place(part), neutral.RefusesNothing)
 			}
 		case "scale":
-			i.tell(d.place(part), "scale divides the rate by the replicas; here one counts all requests")
+			i.Tell(d.place(part), "scale divides the rate by the replicas; here one counts all requests")
 		default:
-			i.lose(d.place(part), "%s of a Policy is not read", key)
+			i.Lose(d.place(part), "%s of a Policy is not read", key)
 		}
 	}
 	text := "nginx:" + at.Say("rate")
@@ -226,20 +229,20 @@ func (i *Import) nginxPolicy(p *Policy, d doc, set Set) {
 	}
 	var words []string
 	for _, name := range strings.FieldsFunc(at.Say("key"), func(c rune) bool { return strings.ContainsRune("${} ", c) }) {
-		part, known := partOf(name)
+		part, known := nginx.PartOf(name)
 		if !known {
-			i.lose(d.place(at.Get("key")), "%s is nothing that limits here count by: it is left out of the key", name)
+			i.Lose(d.place(at.Get("key")), "%s is nothing that limits here count by: it is left out of the key", name)
 			continue
 		}
-		words = append(words, part.text)
+		words = append(words, part)
 	}
 	if words == nil {
-		i.lose(d.place(at), "nothing is left of the key of the Policy %s: it is left out", d.Say("metadata", "name"))
+		i.Lose(d.place(at), "nothing is left of the key of the Policy %s: it is left out", d.Say("metadata", "name"))
 		return
 	}
-	p.add(text, fmt.Sprintf("%s Policy %s by %s, refused with %s", d.place(at), d.Say("metadata", "name"), at.Say("key"),
-		cmp.Or(at.Say("rejectCode"), "503")), present(set, words, nil, false)...)
-	i.tell("", "each replica of the controller counts for itself; here one counts all requests")
+	p.Add(text, fmt.Sprintf("%s Policy %s by %s, refused with %s", d.place(at), d.Say("metadata", "name"), at.Say("key"),
+		cmp.Or(at.Say("rejectCode"), "503")), neutral.Present(set, words, nil, false)...)
+	i.Tell("", "each replica of the controller counts for itself; here one counts all requests")
 }
 
 var otherKey = lazy.Regexp(`(?i)rate[_-]?limit|throttl`)
@@ -252,7 +255,7 @@ func (i *Import) unreadLimits() {
 		of.Walk(func(key string, part *policy.Tree) bool {
 			if !told && (otherKey().MatchString(key) && !strings.Contains(strings.ToLower(key), "header") || otherKey().MatchString(what)) {
 				told = true
-				i.lose(d.place(part), "%s: %s is of a product that is not read: write --limit token:RATE/s,burst=BURST or fixed:N/PERIOD", what,
+				i.Lose(d.place(part), "%s: %s is of a product that is not read: write --limit token:RATE/s,burst=BURST or fixed:N/PERIOD", what,
 					cmp.Or(key, d.Say("metadata", "name"), "it"))
 			}
 			return !told
@@ -261,7 +264,7 @@ func (i *Import) unreadLimits() {
 	for _, d := range i.docs {
 		items := []doc{d}
 		if d.Say("kind") == "List" {
-			items = mapped(d.List("items"), func(t *policy.Tree) doc { return doc{t, d.file} })
+			items = mapped.Add(nil, d.List("items"), func(t *policy.Tree) doc { return doc{t, d.file} })
 		}
 		for _, d := range items {
 			known := slices.ContainsFunc(formats, func(f format) bool { return i.isOf(d, f) })
@@ -281,8 +284,8 @@ func (i *Import) unreadLimits() {
 // konghq.com/plugins and konghq.com/methods, and paths that begin with /~.
 
 // kongNamed are the requests of the paths of Ingresses and of the HTTPRoutes that name plugins, by the name of these.
-func (i *Import) kongNamed() map[string]Set {
-	named, whole, of := map[string]Set{}, map[*policy.Tree]Set{}, map[*policy.Tree]*policy.Tree{}
+func (i *Import) kongNamed() map[string]neutral.Set {
+	named, whole, of := map[string]neutral.Set{}, map[*policy.Tree]neutral.Set{}, map[*policy.Tree]*policy.Tree{}
 	var all []*policy.Tree
 	for _, d := range each(i.docs, "Ingress", "HTTPRoute", "Service", "KongConsumer", "KongConsumerGroup") {
 		notes := d.Get("metadata", "annotations")
@@ -290,23 +293,23 @@ func (i *Import) kongNamed() map[string]Set {
 		if d.Say("kind") == "HTTPRoute" && plugins != nil {
 			all, of[d.Tree], whole[d.Tree] = append(all, d.Tree), plugins, i.httpRoute(d, "")
 		} else if plugins != nil && d.Say("kind") != "Ingress" {
-			i.lose(d.place(plugins), "the plugins %s of a %s are not read here", plugins.Text, d.Say("kind"))
+			i.Lose(d.place(plugins), "the plugins %s of a %s are not read here", plugins.Text, d.Say("kind"))
 		}
 		for _, rule := range d.List("spec", "rules") {
 			for _, path := range rule.List("http", "paths") {
-				set, _ := hostSet("", texts([]*policy.Tree{rule.Get("host")}))
-				set = set.and(within("method", upperAll(texts(notes.List("konghq.com/methods")))...))
+				set, _ := neutral.HostSet("", texts([]*policy.Tree{rule.Get("host")}))
+				set = set.And(neutral.Within("method", neutral.UpperAll(texts(notes.List("konghq.com/methods")))...))
 				expression, isRegexp := strings.CutPrefix(path.Say("path"), "/~")
 				switch kind := path.Say("pathType"); {
 				case isRegexp:
-					one, _ := textSet("regexp", "reg", []string{"^(?:" + expression + ")"}, false)
-					set = set.and(one)
+					one, _ := neutral.TextSet("regexp", "reg", []string{"^(?:" + expression + ")"}, false)
+					set = set.And(one)
 				case kind == "Exact":
-					set = set.and(exactly(path.Say("path")))
+					set = set.And(neutral.Exactly(path.Say("path")))
 				case kind == "Prefix":
-					set = set.and(segments(path.Say("path")))
+					set = set.And(segments(path.Say("path")))
 				default:
-					set = set.and(below(path.Say("path")))
+					set = set.And(neutral.Below(path.Say("path")))
 				}
 				all, of[path], whole[path] = append(all, path), plugins, set
 			}
@@ -317,8 +320,8 @@ func (i *Import) kongNamed() map[string]Set {
 		for _, name := range texts(of[at].List()) {
 			set, several := named[name]
 			if named[name] = own[at]; several {
-				named[name] = union(set, own[at])
-				i.lose("", "each route that the plugin %s is for counts for itself there, and all together here", name)
+				named[name] = neutral.Union(set, own[at])
+				i.Lose("", "each route that the plugin %s is for counts for itself there, and all together here", name)
 			}
 		}
 	}

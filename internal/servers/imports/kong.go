@@ -10,6 +10,7 @@ import (
 	"shadow/internal/lazy"
 	"shadow/internal/policy"
 	"shadow/internal/request"
+	"shadow/internal/servers/imports/neutral"
 )
 
 // Kong and APISIX, from their declarative files: plugins stand at a route, at its service or for all. The one that is
@@ -25,29 +26,6 @@ var (
 	apisixFormat = format{name: "apisix", has: isAPISIX, take: takeAPISIX}
 )
 
-// A plugged limit is a plugin at a place.
-type plugged struct {
-	d    doc
-	at   *policy.Tree // its settings
-	name string
-	set  Set
-	rank int  // how close it is to a route; those of consumers are closer than all
-	one  bool // of one consumer: its requests count together
-}
-
-// closest takes from each set what closer plugins of the same name have.
-func closest(all []plugged) []plugged {
-	slices.SortStableFunc(all, func(a, b plugged) int { return cmp.Compare(b.rank, a.rank) })
-	for n := range all {
-		for _, before := range all[:n] {
-			if before.name == all[n].name && before.rank > all[n].rank {
-				all[n].set = all[n].set.minus([]Set{before.set})
-			}
-		}
-	}
-	return all
-}
-
 func isKong(d doc) bool {
 	return d.Get("_format_version") != nil || d.Say("kind") == "KongPlugin" || d.Say("kind") == "KongClusterPlugin"
 }
@@ -60,9 +38,9 @@ type kongReader struct {
 	*Import
 	d      doc
 	all    []plugged
-	sets   map[*policy.Tree]Set // of routes
-	places map[string]Set       // of routes and services, by their kind and name
-	header string               // which has the API key of a consumer
+	sets   map[*policy.Tree]neutral.Set // of routes
+	places map[string]neutral.Set       // of routes and services, by their kind and name
+	header string                       // which has the API key of a consumer
 }
 
 func takeKong(i *Import, docs []doc) {
@@ -73,11 +51,11 @@ func takeKong(i *Import, docs []doc) {
 			all = append(all, i.kongResource(d, named)...)
 			continue
 		}
-		r := kongReader{Import: i, d: d, sets: i.kongRoutes(d), places: map[string]Set{}, header: keyHeader(d)}
+		r := kongReader{Import: i, d: d, sets: i.kongRoutes(d), places: map[string]neutral.Set{}, header: keyHeader(d)}
 		r.read()
 		all = append(all, r.all...)
 	}
-	p := Policy{Name: "kong"}
+	p := neutral.Policy{Name: "kong"}
 	all = closest(all)
 	i.refusals(all, all)
 	for _, at := range all {
@@ -85,22 +63,22 @@ func takeKong(i *Import, docs []doc) {
 		case at.name == "rate-limiting":
 			i.kongLimits(&p, at)
 		case kongOther().MatchString(at.name):
-			i.lose(at.d.place(at.at), "the plugin %s is not read", at.name)
+			i.Lose(at.d.place(at.at), "the plugin %s is not read", at.name)
 		}
 	}
 	i.Policies = append(i.Policies, p)
 }
 
 // kongResource is the plugin of a resource of Kubernetes.
-func (i *Import) kongResource(d doc, named map[string]Set) []plugged {
+func (i *Import) kongResource(d doc, named map[string]neutral.Set) []plugged {
 	name := d.Say("metadata", "name")
 	if d.Say("disabled") == "true" {
-		i.tell(d.place(nil), "the plugin %s is disabled", name)
+		i.Tell(d.place(nil), "the plugin %s is disabled", name)
 		return nil
 	}
 	for _, key := range []string{"configFrom", "configPatches"} {
 		if from := d.Get(key); from != nil {
-			i.lose(d.place(from), "%s of the plugin %s is not read: what it sets is not known", key, name)
+			i.Lose(d.place(from), "%s of the plugin %s is not read: what it sets is not known", key, name)
 		}
 	}
 	if d.Get("config") == nil && kongOther().MatchString(d.Say("plugin")) {
@@ -110,7 +88,7 @@ func (i *Import) kongResource(d doc, named map[string]Set) []plugged {
 	if set, ok := named[name]; ok {
 		p.set, p.rank = set, 2
 	} else if d.Say("metadata", "labels", "global") != "true" {
-		i.tell(d.place(nil), "which routes the plugin %s is for stands elsewhere: it is judged on all requests", name)
+		i.Tell(d.place(nil), "which routes the plugin %s is for stands elsewhere: it is judged on all requests", name)
 	}
 	return []plugged{p}
 }
@@ -140,7 +118,7 @@ func kongAlone(d doc) []*policy.Tree {
 func (r *kongReader) read() {
 	for _, s := range r.d.List("services") {
 		if s.Say("enabled") == "false" {
-			r.tell(r.d.place(s), "the service %s is not enabled: its routes are left out", cmp.Or(s.Say("name"), s.Say("id")))
+			r.Tell(r.d.place(s), "the service %s is not enabled: its routes are left out", cmp.Or(s.Say("name"), s.Say("id")))
 		}
 	}
 	services := kongServices(r.d)
@@ -152,15 +130,15 @@ func (r *kongReader) read() {
 		if set, ok := r.places["service "+cmp.Or(s.Say("name"), s.Say("id"))]; ok {
 			r.plugins(s, set, 1)
 		} else if s.Get("plugins") != nil {
-			r.tell(r.d.place(s), "no route leads to the service %s", s.Say("name"))
+			r.Tell(r.d.place(s), "no route leads to the service %s", s.Say("name"))
 		}
 	}
 	for _, p := range r.d.List("plugins") {
 		places, rank := kongPlaces(p)
-		set, ok := Set{}, true
+		set, ok := neutral.Set{}, true
 		if rank > 0 {
 			if set, ok = r.places[places[len(places)-1]]; !ok {
-				r.lose(r.d.place(p), "no request is known that comes to the %s: its plugin %s is left out", places[len(places)-1], p.Say("name"))
+				r.Lose(r.d.place(p), "no request is known that comes to the %s: its plugin %s is left out", places[len(places)-1], p.Say("name"))
 			}
 		}
 		if ok && p.Get("consumer") == nil {
@@ -168,33 +146,6 @@ func (r *kongReader) read() {
 		}
 	}
 	r.consumers()
-}
-
-// consumers finds the plugins of consumers.
-func (r *kongReader) consumers() {
-	for _, c := range r.d.List("consumers") {
-		for _, p := range c.List("plugins") {
-			r.consumer(c, p)
-		}
-		for _, p := range r.d.List("plugins") {
-			if ofConsumer(p, c) {
-				r.consumer(c, p)
-			}
-		}
-	}
-	for _, p := range r.d.List("plugins") {
-		if p.Get("consumer") != nil && kongOther().MatchString(p.Say("name")) &&
-			!slices.ContainsFunc(r.d.List("consumers"), func(c *policy.Tree) bool { return ofConsumer(p, c) }) {
-			r.lose(r.d.place(p), "the consumer of this plugin is not here: its limit is not read")
-		}
-	}
-	r.otherConsumers()
-}
-
-// ofConsumer reports whether a plugin names a consumer.
-func ofConsumer(p, c *policy.Tree) bool {
-	of := cmp.Or(p.Say("consumer"), p.Say("consumer", "username"), p.Say("consumer", "id"))
-	return of != "" && (of == c.Say("username") || of == c.Say("id"))
 }
 
 // routes takes the plugins of routes, and gives their requests to the service.
@@ -211,18 +162,18 @@ func (r *kongReader) routes(list []*policy.Tree, of *policy.Tree) {
 }
 
 // place adds requests to those of a route or service.
-func (r *kongReader) place(kind, name string, set Set) {
+func (r *kongReader) place(kind, name string, set neutral.Set) {
 	if name == "" {
 		return
 	}
 	if before, ok := r.places[kind+" "+name]; ok {
-		set = union(before, set)
+		set = neutral.Union(before, set)
 	}
 	r.places[kind+" "+name] = set
 }
 
 // plugins takes those that stand at a route or a service.
-func (r *kongReader) plugins(of *policy.Tree, set Set, rank int) {
+func (r *kongReader) plugins(of *policy.Tree, set neutral.Set, rank int) {
 	for _, p := range of.List("plugins") {
 		if p.Get("route") == nil && p.Get("service") == nil && p.Get("consumer") == nil {
 			r.plug(p, set, rank)
@@ -230,7 +181,7 @@ func (r *kongReader) plugins(of *policy.Tree, set Set, rank int) {
 	}
 }
 
-func (r *kongReader) plug(p *policy.Tree, set Set, rank int) {
+func (r *kongReader) plug(p *policy.Tree, set neutral.Set, rank int) {
 	if p.Say("enabled") != "false" {
 		r.all = append(r.all, plugged{d: r.d, at: p, name: p.Say("name"), set: set, rank: rank})
 	}
@@ -246,66 +197,6 @@ func kongPlaces(p *policy.Tree) (places []string, rank int) {
 	return places, rank
 }
 
-// keyHeader is the header that has the API key of a consumer.
-func keyHeader(d doc) (header string) {
-	header = "apikey"
-	d.Walk(func(_ string, p *policy.Tree) bool {
-		if names := p.List("config", "key_names"); p.Say("name") == "key-auth" && len(names) > 0 {
-			header = names[0].Text
-		}
-		return true
-	})
-	return header
-}
-
-// consumer takes the plugin of a consumer. An API key that is a text of the configuration tells a consumer, where the
-// log has its header.
-// Source: Kong/kong 22246ef, kong/runloop/plugins_iterator.lua (of a consumer, at a route, a service or anywhere, comes
-// before any other), kong/plugins/key-auth/schema.lua (key_names, apikey by default).
-func (r *kongReader) consumer(c, p *policy.Tree) {
-	name, place := cmp.Or(c.Say("username"), c.Say("custom_id"), c.Say("id")), r.d.place(p)
-	if p.Say("enabled") == "false" || p.Say("name") != "rate-limiting" {
-		if strings.HasPrefix(p.Say("name"), "rate-limiting") {
-			r.lose(place, "the plugin %s of consumer %s is not read", p.Say("name"), name)
-		}
-		return
-	}
-	places, rank := kongPlaces(p)
-	set := Set{}
-	for _, of := range places {
-		var ok bool
-		if set, ok = r.places[of]; !ok {
-			r.tell(place, "no route leads to the %s", of)
-			return
-		}
-	}
-	keys := mapped(c.List("keyauth_credentials"), func(k *policy.Tree) string { return "header:" + r.header + "=" + k.Say("key") })
-	if keys == nil {
-		r.lose(place, "consumer %s has no API key here, so nothing tells its requests: its limit is not read", name)
-		return
-	}
-	r.lose(place, "consumer %s is told by its API key: only a log with the header %s shows it", name, r.header)
-	r.all = append(r.all, plugged{d: r.d, at: p, name: p.Say("name"), set: set.and(within("with", keys...)), rank: 3 + rank, one: true})
-}
-
-// otherConsumers tells of limits for consumers that are not read.
-func (r *kongReader) otherConsumers() {
-	r.d.Walk(func(key string, part *policy.Tree) bool {
-		if key == "consumers" {
-			return false
-		}
-		if strings.HasPrefix(part.Say("name"), "rate-limiting") && (part.Get("consumer") != nil && part.Get("service") == nil &&
-			!slices.Contains(r.d.List("plugins"), part) || part.Get("consumer_group") != nil) {
-			r.lose(r.d.place(part), "a limit for some consumers is not read")
-		}
-		if key == "consumer_groups" && strings.Contains(fmt.Sprint(policyNames(part)), "rate-limiting") {
-			r.lose(r.d.place(part), "a limit of a consumer group is not read")
-			return false
-		}
-		return true
-	})
-}
-
 // policyNames returns the names of all plugins within a part.
 func policyNames(part *policy.Tree) (names []string) {
 	part.Walk(func(_ string, p *policy.Tree) bool {
@@ -317,13 +208,13 @@ func policyNames(part *policy.Tree) (names []string) {
 
 // kongRoutes are the requests of all routes. Of those that fit a request the one with more conditions gets it, then the one
 // with the longer path.
-func (i *Import) kongRoutes(d doc) map[*policy.Tree]Set {
+func (i *Import) kongRoutes(d doc) map[*policy.Tree]neutral.Set {
 	var all []*policy.Tree
 	for _, s := range kongServices(d) {
 		all = append(all, s.List("routes")...)
 	}
 	all = append(all, kongAlone(d)...)
-	whole := map[*policy.Tree]Set{}
+	whole := map[*policy.Tree]neutral.Set{}
 	for _, r := range all {
 		whole[r] = i.kongRoute(d, r)
 	}
@@ -346,26 +237,26 @@ var (
 )
 
 // kongRoute is the requests of a route.
-func (i *Import) kongRoute(d doc, r *policy.Tree) Set {
-	set, _ := hostSet("", plainTexts(r.List("hosts")))
-	set = set.and(within("method", upperAll(plainTexts(r.List("methods")))...))
-	var paths []Set
+func (i *Import) kongRoute(d doc, r *policy.Tree) neutral.Set {
+	set, _ := neutral.HostSet("", plainTexts(r.List("hosts")))
+	set = set.And(neutral.Within("method", neutral.UpperAll(plainTexts(r.List("methods")))...))
+	var paths []neutral.Set
 	for _, p := range r.List("paths") {
 		pattern, isRegexp := strings.CutPrefix(p.Text, "~")
 		isRegexp = isRegexp || beforeThree().MatchString(d.Say("_format_version")) && !plainPath().MatchString(p.Text)
 		if _, err := regexp.Compile("^(?:" + pattern + ")"); isRegexp && err == nil {
-			paths = append(paths, within("regexp", "^(?:"+pattern+")"))
+			paths = append(paths, neutral.Within("regexp", "^(?:"+pattern+")"))
 		} else if strings.HasPrefix(p.Text, "/") {
-			paths = append(paths, below(p.Text))
+			paths = append(paths, neutral.Below(p.Text))
 		} else {
-			i.lose(d.place(p), "path %s is not understood: it is left out", p.Text)
+			i.Lose(d.place(p), "path %s is not understood: it is left out", p.Text)
 		}
 	}
-	set = set.and(anyOf(paths))
-	onlyKnown(i.tell, d, r, kongRouteWords)
+	set = set.And(neutral.AnyOf(paths))
+	onlyKnown(i.Tell, d, r, kongRouteWords)
 	for _, key := range []string{"headers", "snis", "sources", "destinations", "expression"} {
 		if part := r.Get(key); part != nil {
-			i.lose(d.place(part), "%s of a route are not read: it is taken to fit", key)
+			i.Lose(d.place(part), "%s of a route are not read: it is taken to fit", key)
 		}
 	}
 	return set
@@ -381,41 +272,41 @@ const (
 )
 
 // kongLimits adds the windows of a plugin rate-limiting.
-func (i *Import) kongLimits(p *Policy, at plugged) {
+func (i *Import) kongLimits(p *neutral.Policy, at plugged) {
 	config := at.at
 	if c := config.Get("config"); c != nil {
-		onlyKnown(i.lose, at.d, config, kongPlugin)
+		onlyKnown(i.Lose, at.d, config, kongPlugin)
 		if of := plainTexts(config.List("protocols")); of != nil && !(slices.Contains(of, "http") && slices.Contains(of, "https")) {
-			i.lose(at.d.place(config.Get("protocols")), "protocols of a plugin are not read: it is judged whatever they are")
+			i.Lose(at.d.place(config.Get("protocols")), "protocols of a plugin are not read: it is judged whatever they are")
 		}
 		config = c
 	}
-	onlyKnown(i.lose, at.d, config, kongConfig)
-	cases := []keyCase{{at.set, request.ByClient}}
+	onlyKnown(i.Lose, at.d, config, kongConfig)
+	cases := []neutral.KeyCase{{Set: at.set, By: request.ByClient}}
 	switch kind := cmp.Or(config.Say("limit_by"), "consumer"); kind {
 	case "ip":
 	case "consumer", "credential":
-		if cases[0].by = request.ByUser; at.one { // whatever the log calls it
-			cases[0].by = request.BySite
+		if cases[0].By = request.ByUser; at.one { // whatever the log calls it
+			cases[0].By = request.BySite
 			break
 		}
-		i.tell(at.d.place(at.at), "it counts by %s: the user of the log is taken for that, without one the client", kind)
+		i.Tell(at.d.place(at.at), "it counts by %s: the user of the log is taken for that, without one the client", kind)
 	case "service":
-		cases[0].by = request.BySite
-		i.tell(at.d.place(at.at), "it counts by service: all requests of the plugin count together here")
+		cases[0].By = request.BySite
+		i.Tell(at.d.place(at.at), "it counts by service: all requests of the plugin count together here")
 	case "header": // else by the address
 		key, err := request.ParseKey("header:" + config.Say("header_name"))
 		if err != nil {
-			i.lose(at.d.place(at.at), "%v", err)
+			i.Lose(at.d.place(at.at), "%v", err)
 			return
 		}
-		lacks := lacking(key.String())
-		cases = []keyCase{{at.set.and(lacks.except()), key}, {at.set.and(lacks), request.ByClient}}
+		lacks := neutral.Lacking(key.String())
+		cases = []neutral.KeyCase{{Set: at.set.And(lacks.Except()), By: key}, {Set: at.set.And(lacks), By: request.ByClient}}
 	case "path": // as well
-		path := exactly(config.Say("path"))
-		cases = []keyCase{{at.set.and(path), request.BySite}, {at.set.and(path.except()), request.ByClient}}
+		path := neutral.Exactly(config.Say("path"))
+		cases = []neutral.KeyCase{{Set: at.set.And(path), By: request.BySite}, {Set: at.set.And(path.Except()), By: request.ByClient}}
 	default:
-		i.lose(at.d.place(at.at), "it counts by %s, which is not understood", kind)
+		i.Lose(at.d.place(at.at), "it counts by %s, which is not understood", kind)
 		return
 	}
 	for _, unit := range []string{"second", "minute", "hour", "day", "month", "year"} {
@@ -424,13 +315,13 @@ func (i *Import) kongLimits(p *Policy, at plugged) {
 		case n == nil || n.Text == "":
 			continue
 		case unit == "month" || unit == "year":
-			i.lose(at.d.place(n), "no limit here has a window of a %s", unit)
+			i.Lose(at.d.place(n), "no limit here has a window of a %s", unit)
 			continue
 		}
-		p.add("fixed:"+n.Text+"/"+envoyUnits[unit], fmt.Sprintf("%s %s: %s by %s", at.d.place(n), unit, n.Text,
+		p.Add("fixed:"+n.Text+"/"+envoyUnits[unit], fmt.Sprintf("%s %s: %s by %s", at.d.place(n), unit, n.Text,
 			cmp.Or(config.Say("limit_by"), "consumer")), cases...)
 	}
 	if policy := config.Say("policy"); policy == "local" || policy == "" {
-		i.tell(at.d.place(at.at), "each node counts for itself; here one counts all requests")
+		i.Tell(at.d.place(at.at), "each node counts for itself; here one counts all requests")
 	}
 }

@@ -9,7 +9,9 @@ import (
 	"strings"
 
 	"shadow/internal/lazy"
+	"shadow/internal/mapped"
 	"shadow/internal/policy"
+	"shadow/internal/servers/imports/neutral"
 )
 
 // Traefik: a middleware rateLimit, in a file, as labels of a container, or as a resource of Kubernetes, limits the
@@ -36,10 +38,10 @@ type traefikRouter struct {
 	at          string
 	priority    int
 	middlewares []string
-	entries     []string // entry points; none: all
-	answering   []string // middlewares before its limits that may answer
-	fits, set   Set      // what its rule fits, and what is left of that
-	ruleless    bool     // of a container, which has a rule by default
+	entries     []string    // entry points; none: all
+	answering   []string    // middlewares before its limits that may answer
+	fits, set   neutral.Set // what its rule fits, and what is left of that
+	ruleless    bool        // of a container, which has a rule by default
 }
 
 // A traefikConfig is what all documents have.
@@ -67,7 +69,7 @@ func takeTraefik(i *Import, docs []doc) {
 		c.dynamic(doc{field(d.Tree, "http"), d.file}, false)
 		for _, labels := range traefikLabels(d) {
 			if enable := labels.Say("traefik", "enable"); enable == "false" || enable == "" && hidden {
-				c.tell(d.place(labels.Get("traefik", "http")), "traefik.enable is not true: the labels of this container do nothing")
+				c.Tell(d.place(labels.Get("traefik", "http")), "traefik.enable is not true: the labels of this container do nothing")
 				continue
 			}
 			c.dynamic(doc{labels.Get("traefik", "http"), d.file}, true)
@@ -77,7 +79,7 @@ func takeTraefik(i *Import, docs []doc) {
 		}
 		for _, r := range each([]doc{d}, "IngressRoute") {
 			for n, route := range r.List("spec", "routes") {
-				onlyKnown(c.tell, r, route, "match syntax kind priority services middlewares observability")
+				onlyKnown(c.Tell, r, route, "match syntax kind priority services middlewares observability")
 				router := traefikRouter{name: fmt.Sprintf("%s %d", r.Say("metadata", "name"), n), rule: route.Say("match"), at: r.place(route)}
 				for _, m := range route.List("middlewares") {
 					router.middlewares = append(router.middlewares, resourceName(r.Say("metadata", "namespace"), m))
@@ -102,13 +104,13 @@ func (c *traefikConfig) dynamic(d doc, contained bool) {
 	}
 	for _, name := range routers.Keys() {
 		at := routers.Get(name)
-		onlyKnown(c.tell, d, at, "rule rulesyntax priority middlewares entrypoints service tls observability parentrefs")
+		onlyKnown(c.Tell, d, at, "rule rulesyntax priority middlewares entrypoints service tls observability parentrefs")
 		r := traefikRouter{name: name, rule: field(at, "rule").Say(), at: d.place(at)}
 		if parents := field(at, "parentRefs"); parents != nil {
-			c.lose(d.place(parents), "parentRefs of router %s are not read: it is judged as if it had no parents", name)
+			c.Lose(d.place(parents), "parentRefs of router %s are not read: it is judged as if it had no parents", name)
 		}
 		if r.ruleless = contained && r.rule == ""; r.rule == "" && !contained {
-			c.tell(r.at, "router %s has no rule here: it is taken to get all requests", name)
+			c.Tell(r.at, "router %s has no rule here: it is taken to get all requests", name)
 		}
 		r.middlewares = texts(field(at, "middlewares").List())
 		r.priority, _ = strconv.Atoi(field(at, "priority").Say())
@@ -131,13 +133,13 @@ func (c *traefikConfig) middleware(name string, d doc) {
 			part.Text = kind
 			c.middlewares[name] = doc{part, d.file}
 		case "inflightreq":
-			c.lose(place, "inFlightReq bounds how many requests are under way at once, which no limit here does")
+			c.Lose(place, "inFlightReq bounds how many requests are under way at once, which no limit here does")
 		case "plugin":
-			c.lose(place, "plugin %s is not read", strings.Join(part.Keys(), ", "))
+			c.Lose(place, "plugin %s is not read", strings.Join(part.Keys(), ", "))
 		case "ipallowlist", "ipwhitelist", "basicauth", "digestauth", "forwardauth", "redirectscheme", "redirectregex", "buffering", "circuitbreaker":
 			c.known[name] = fmt.Sprintf("%s (%s)", key, place)
 		default:
-			onlyKnown(c.tell, d, d.Tree, traefikMiddlewares)
+			onlyKnown(c.Tell, d, d.Tree, traefikMiddlewares)
 		}
 	}
 }
@@ -209,8 +211,8 @@ func (c *traefikConfig) look(name string) (string, bool) {
 var composeMark = lazy.Regexp(`\$\{\w[^}]*\}`)
 
 // policy are the limits of all routers.
-func (c *traefikConfig) policy() Policy {
-	p := Policy{Name: "traefik", Combine: "in-turn"}
+func (c *traefikConfig) policy() neutral.Policy {
+	p := neutral.Policy{Name: "traefik", Combine: "in-turn"}
 	slices.SortStableFunc(c.routers, func(a, b traefikRouter) int {
 		return cmp.Or(cmp.Compare(b.weight(), a.weight()), cmp.Compare(a.name, b.name))
 	})
@@ -219,37 +221,37 @@ func (c *traefikConfig) policy() Policy {
 		r := &c.routers[n]
 		c.enter(r)
 		if r.ruleless {
-			c.lose(r.at, "router %s has no rule: which requests the default one gives it is not read, and its limits are left out", r.name)
-			c.attach(&Policy{}, r, r.middlewares, used, 0)
+			c.Lose(r.at, "router %s has no rule: which requests the default one gives it is not read, and its limits are left out", r.name)
+			c.attach(&neutral.Policy{}, r, r.middlewares, used, 0)
 			continue
 		}
 		set, unknown, err := parseRule(r.rule)
 		if err != nil {
-			c.lose(r.at, "rule %s: %v: the limits of its router are left out", r.rule, err)
+			c.Lose(r.at, "rule %s: %v: the limits of its router are left out", r.rule, err)
 			continue
 		}
 		for _, text := range unknown {
-			c.lose(r.at, "no condition says %s: the router's limits are judged on requests that the rest of its rule fits", text)
+			c.Lose(r.at, "no condition says %s: the router's limits are judged on requests that the rest of its rule fits", text)
 		}
 		if mark := composeMark().FindString(r.rule); mark != "" {
-			c.lose(r.at, "rule %s has a variable, %s: give what docker compose config writes", r.rule, mark)
+			c.Lose(r.at, "rule %s has a variable, %s: give what docker compose config writes", r.rule, mark)
 		}
 		r.set, r.fits = set, set
 		for _, before := range taken {
 			switch {
-			case apart(before.fits, set):
+			case neutral.Apart(before.fits, set):
 			case !r.besides(before):
-				r.set = r.set.and(before.fits.except())
+				r.set = r.set.And(before.fits.Except())
 			case c.limited(r) || c.limited(before):
-				c.lose(r.at, "only the entry point (%s) tells requests of router %s from those of %s: they are taken to come to both",
+				c.Lose(r.at, "only the entry point (%s) tells requests of router %s from those of %s: they are taken to come to both",
 					strings.Join(r.entries, ", "), r.name, before.name)
 			}
 		}
 		if unknown == nil {
 			taken = append(taken, r)
 		}
-		if r.set.never && c.limited(r) {
-			c.lose(r.at, "router %s gets no requests here: others before it take them", r.name)
+		if r.set.Never && c.limited(r) {
+			c.Lose(r.at, "router %s gets no requests here: others before it take them", r.name)
 		}
 		c.attach(&p, r, r.middlewares, used, 0)
 	}
@@ -257,7 +259,7 @@ func (c *traefikConfig) policy() Policy {
 	p.Limits = nil // entry points ask their middlewares before routers do
 	for _, name := range slices.Sorted(maps.Keys(c.middlewares)) {
 		if d := c.middlewares[name]; !used[name] && d.Text == "ratelimit" {
-			c.lose(d.place(nil), "no router here names the middleware %s: it is judged on all requests, before others", name)
+			c.Lose(d.place(nil), "no router here names the middleware %s: it is judged on all requests, before others", name)
 			c.attach(&p, &traefikRouter{name: "all", at: d.place(nil)}, []string{name}, used, 0)
 		}
 	}
@@ -281,7 +283,7 @@ func (c *traefikConfig) enter(r *traefikRouter) {
 		return
 	}
 	if len(others) > 0 || len(r.entries) > len(of) {
-		c.lose(of[0].place, "the middlewares of entry point %s are judged on all requests of router %s, from whichever entry point", of[0].name, r.name)
+		c.Lose(of[0].place, "the middlewares of entry point %s are judged on all requests of router %s, from whichever entry point", of[0].name, r.name)
 	}
 	r.middlewares = slices.Concat(of[0].middlewares, r.middlewares)
 }
@@ -302,7 +304,7 @@ func (c *traefikConfig) limited(r *traefikRouter) bool {
 
 // plainTexts returns the text of each item.
 func plainTexts(items []*policy.Tree) []string {
-	return mapped(items, func(item *policy.Tree) string { return item.Text })
+	return mapped.Add(nil, items, func(item *policy.Tree) string { return item.Text })
 }
 
 // texts returns the texts of a list, whose items may have several.
@@ -323,13 +325,13 @@ func (r *traefikRouter) weight() int { return cmp.Or(r.priority, len(r.rule)) }
 const mostNested = 10
 
 // attach adds the limits of middlewares to those of a router.
-func (c *traefikConfig) attach(p *Policy, r *traefikRouter, names []string, used map[string]bool, depth int) {
+func (c *traefikConfig) attach(p *neutral.Policy, r *traefikRouter, names []string, used map[string]bool, depth int) {
 	for _, name := range names {
 		name, ok := c.look(name)
 		d := c.middlewares[name]
 		switch {
 		case !ok && name != "":
-			c.tell(r.at, "the middleware %s of router %s is not here: if it limits, give its file too", name, r.name)
+			c.Tell(r.at, "the middleware %s of router %s is not here: if it limits, give its file too", name, r.name)
 		case d.Tree == nil && c.known[name] != "":
 			r.answering = append(r.answering, c.known[name])
 		}
@@ -352,7 +354,7 @@ func (c *traefikConfig) attach(p *Policy, r *traefikRouter, names []string, used
 			continue
 		}
 		for _, before := range r.answering {
-			c.lose(r.at, "%s may answer requests before the middleware %s counts them; here they count", before, name)
+			c.Lose(r.at, "%s may answer requests before the middleware %s counts them; here they count", before, name)
 		}
 		c.limits(p, d, name, r)
 	}

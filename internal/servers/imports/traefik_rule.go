@@ -14,6 +14,7 @@ import (
 	"shadow/internal/policy"
 	"shadow/internal/request"
 	"shadow/internal/servers/imports/hcl"
+	"shadow/internal/servers/imports/neutral"
 	"shadow/limit"
 )
 
@@ -21,13 +22,13 @@ var ruleWord = lazy.Regexp("`[^`]*`|\"[^\"]*\"|'[^']*'|\\w+|&&|\\|\\||\\S")
 
 // parseRule reads a rule of a router: Host(`a`) && (PathPrefix(`/b`) || !Method(`POST`)). Matchers that no condition says
 // are unknown, and taken to fit.
-func parseRule(text string) (set Set, unknown []string, err error) {
+func parseRule(text string) (set neutral.Set, unknown []string, err error) {
 	l := &logic{words: ruleWord().FindAllString(text, -1)}
 	open := 0
 	for _, word := range l.words {
 		open += map[string]int{"(": 1, ")": -1}[word]
 	}
-	l.term = func(l *logic) (Set, bool) {
+	l.term = func(l *logic) (neutral.Set, bool) {
 		name, values, opened := l.next(), []string(nil), l.take("(")
 		for word := l.peek(); opened && len(word) > 1 && strings.ContainsAny(word[:1], "`\"'"); word = l.peek() {
 			values = append(values, strings.Trim(l.next(), word[:1]))
@@ -35,7 +36,7 @@ func parseRule(text string) (set Set, unknown []string, err error) {
 		}
 		if !opened || !l.take(")") || values == nil {
 			err = cmp.Or(err, fmt.Errorf("%s lacks a value, a quote or a parenthesis", name))
-			return none, false
+			return neutral.None, false
 		}
 		set, known, bad := ruleSet(name, values)
 		if err = cmp.Or(err, bad); !known {
@@ -44,7 +45,7 @@ func parseRule(text string) (set Set, unknown []string, err error) {
 		return set, known
 	}
 	if len(l.words) == 0 {
-		return Set{}, nil, nil
+		return neutral.Set{}, nil, nil
 	}
 	if set = l.either(); open != 0 {
 		err = cmp.Or(err, errors.New("lacks a parenthesis"))
@@ -58,40 +59,40 @@ func parseRule(text string) (set Set, unknown []string, err error) {
 const anyLabel = "^[a-zA-Z0-9-]+"
 
 // ruleSet is the set of one matcher; false if no condition says that.
-func ruleSet(name string, values []string) (set Set, known bool, err error) {
+func ruleSet(name string, values []string) (set neutral.Set, known bool, err error) {
 	switch name {
 	case "Host":
-		set, known = hostSet("", values)
+		set, known = neutral.HostSet("", values)
 	case "HostRegexp":
 		name, ok := strings.CutPrefix(values[0], anyLabel+`\.`)
 		name = strings.ReplaceAll(strings.TrimSuffix(name, "$"), `\.`, ".")
 		if ok && len(values) == 1 && strings.HasSuffix(values[0], "$") && !strings.ContainsAny(name, "\\[(*+?|^$") {
-			set, known = within("host", "*."+strings.ToLower(name)), true
+			set, known = neutral.Within("host", "*."+strings.ToLower(name)), true
 		}
 	case "Method":
-		set, known = within("method", values...), true
+		set, known = neutral.Within("method", values...), true
 	case "Path", "PathPrefix":
 		if strings.Contains(strings.Join(values, ""), "{") { // an expression, by the syntax of v2
-			return Set{}, false, nil
+			return neutral.Set{}, false, nil
 		}
-		set, known = textSet("regexp", map[string]string{"PathPrefix": "beg"}[name], values, false)
+		set, known = neutral.TextSet("regexp", map[string]string{"PathPrefix": "beg"}[name], values, false)
 	case "PathRegexp":
 		for _, v := range values {
 			_, bad := regexp.Compile(v)
 			err = cmp.Or(err, bad)
 		}
-		set, known = within("regexp", values...), true
+		set, known = neutral.Within("regexp", values...), true
 	case "ClientIP":
-		if set, known = networkSet(values); !known {
+		if set, known = neutral.NetworkSet(values); !known {
 			err = fmt.Errorf("%s is no network", strings.Join(values, ", "))
 		}
 	case "Header", "Headers":
 		if len(values) == 2 && strings.EqualFold(values[0], "User-Agent") {
-			set, known = within("agent", "^"+regexp.QuoteMeta(values[1])+"$"), true
+			set, known = neutral.Within("agent", "^"+regexp.QuoteMeta(values[1])+"$"), true
 		}
 	case "HeaderRegexp", "HeadersRegexp":
-		if len(values) == 2 && strings.EqualFold(values[0], "User-Agent") && compiles(values[1]) {
-			set, known = within("agent", values[1]), true
+		if len(values) == 2 && strings.EqualFold(values[0], "User-Agent") && neutral.Compiles(values[1]) {
+			set, known = neutral.Within("agent", values[1]), true
 		}
 	}
 	return set, known, err
@@ -244,7 +245,7 @@ func exclusive(source *policy.Tree) (by []string) {
 }
 
 // limits adds the limits of a middleware at a router.
-func (c *traefikConfig) limits(p *Policy, d doc, name string, r *traefikRouter) {
+func (c *traefikConfig) limits(p *neutral.Policy, d doc, name string, r *traefikRouter) {
 	average, burst := cmp.Or(field(d.Tree, "average").Say(), "0"), cmp.Or(field(d.Tree, "burst").Say(), "1")
 	period := cmp.Or(field(d.Tree, "period").Say(), "1s")
 	if n, err := strconv.Atoi(burst); err == nil && n < 1 {
@@ -254,29 +255,29 @@ func (c *traefikConfig) limits(p *Policy, d doc, name string, r *traefikRouter) 
 		period = "1s"
 	}
 	if redis := field(d.Tree, "redis"); redis != nil {
-		c.tell(d.place(redis), "buckets in Redis are judged as those in memory")
+		c.Tell(d.place(redis), "buckets in Redis are judged as those in memory")
 	} else if average != "0" {
-		c.tell("", "each Traefik counts for itself; here one counts all requests")
+		c.Tell("", "each Traefik counts for itself; here one counts all requests")
 	}
-	onlyKnown(c.lose, d, d.Tree, "average burst period sourcecriterion redis")
-	onlyKnown(c.lose, d, field(d.Tree, "sourceCriterion"), "ipstrategy requestheadername requesthost")
-	onlyKnown(c.lose, d, field(d.Tree, "sourceCriterion", "ipStrategy"), "depth excludedips ipv6subnet")
+	onlyKnown(c.Lose, d, d.Tree, "average burst period sourcecriterion redis")
+	onlyKnown(c.Lose, d, field(d.Tree, "sourceCriterion"), "ipstrategy requestheadername requesthost")
+	onlyKnown(c.Lose, d, field(d.Tree, "sourceCriterion", "ipStrategy"), "depth excludedips ipv6subnet")
 	if average == "0" {
-		c.tell(d.place(nil), "middleware %s: without an average nothing is limited", name)
+		c.Tell(d.place(nil), "middleware %s: without an average nothing is limited", name)
 		return
 	}
 	if !strings.ContainsFunc(period, func(c rune) bool { return c > '9' }) {
 		period += "s"
 	}
 	if _, err := limit.ParsePeriod(period); err != nil {
-		c.lose(d.place(nil), "%v", err)
+		c.Lose(d.place(nil), "%v", err)
 		return
 	}
 	text := fmt.Sprintf("traefik:%s/%s,burst=%s", average, period, burst)
 	told := fmt.Sprintf("%s middleware %s of router %s, refused with 429", d.place(nil), name, r.name)
 	source := field(d.Tree, "sourceCriterion")
 	if by := exclusive(source); len(by) > 1 { // such a middleware is not built, and its router answers 404
-		c.lose(d.place(source), "middleware %s: %s exclude each other, so Traefik does not build it, and nothing is limited", name,
+		c.Lose(d.place(source), "middleware %s: %s exclude each other, so Traefik does not build it, and nothing is limited", name,
 			strings.Join(by, " and "))
 		return
 	}
@@ -285,22 +286,22 @@ func (c *traefikConfig) limits(p *Policy, d doc, name string, r *traefikRouter) 
 	case header != "":
 		key, err := request.ParseKey("header:" + header)
 		if err != nil {
-			c.lose(d.place(source), "%v", err)
+			c.Lose(d.place(source), "%v", err)
 			return
 		}
-		lacks := r.set.and(lacking(key.String())) // which count together
-		p.add(text, told, keyCase{r.set.having(key.String()), key}, keyCase{lacks, request.BySite})
+		lacks := r.set.And(neutral.Lacking(key.String())) // which count together
+		p.Add(text, told, neutral.KeyCase{Set: r.set.Having(key.String()), By: key}, neutral.KeyCase{Set: lacks, By: request.BySite})
 		return
 	case field(source, "requestHost").Say() == "true":
 		by = request.ByHost
 	}
 	strategy := field(source, "ipStrategy")
 	if depth := field(strategy, "depth").Say(); depth != "" && depth != "0" || field(strategy, "excludedIPs") != nil {
-		c.tell(d.place(strategy), "clients are taken from X-Forwarded-For: --client-from x-forwarded-for, with --trusted-proxy")
-		c.lose(d.place(strategy), "requests whose X-Forwarded-For has no address left count in one bucket there; here each client has its own")
+		c.Tell(d.place(strategy), "clients are taken from X-Forwarded-For: --client-from x-forwarded-for, with --trusted-proxy")
+		c.Lose(d.place(strategy), "requests whose X-Forwarded-For has no address left count in one bucket there; here each client has its own")
 	}
 	if bits := field(strategy, "ipv6Subnet").Say(); bits != "" && bits != "0" {
-		c.lose(d.place(strategy), "ipv6Subnet %s: IPv6 addresses count one by one here; --client addr,/%s counts by networks", bits, bits)
+		c.Lose(d.place(strategy), "ipv6Subnet %s: IPv6 addresses count one by one here; --client addr,/%s counts by networks", bits, bits)
 	}
-	p.add(text, told, keyCase{r.set, by})
+	p.Add(text, told, neutral.KeyCase{Set: r.set, By: by})
 }

@@ -7,6 +7,7 @@ import (
 
 	"shadow/internal/lazy"
 	"shadow/internal/request"
+	"shadow/internal/servers/imports/neutral"
 	"shadow/limit"
 )
 
@@ -34,7 +35,7 @@ type vclReader struct {
 	at            int
 	acls          map[string][]string
 	subs          map[string]int // where the words of a sub begin
-	policy        Policy
+	policy        neutral.Policy
 	calls         map[string]string // arguments, and where they were
 	read          map[int]bool      // calls, by where they stand
 	made          map[string]string // headers that were set or unset on the way, and where
@@ -53,7 +54,7 @@ var otherThrottle = lazy.Regexp(`^\w+\.\w*(is_denied|throttle|rate|limit)\w*$`)
 func readVarnish(i *Import, file string, text []byte) error {
 	r := &vclReader{
 		Import: i, file: file, acls: map[string][]string{}, subs: map[string]int{}, calls: map[string]string{},
-		read: map[int]bool{}, made: map[string]string{}, policy: Policy{Name: "varnish", Combine: "in-turn"},
+		read: map[int]bool{}, made: map[string]string{}, policy: neutral.Policy{Name: "varnish", Combine: "in-turn"},
 	}
 	line := 1
 	for _, word := range vclWord().FindAllString(string(text), -1) {
@@ -72,18 +73,18 @@ func readVarnish(i *Import, file string, text []byte) error {
 	}
 	if at, ok := r.subs["vcl_recv"]; ok {
 		r.at = at
-		r.block(Set{})
+		r.block(neutral.Set{})
 	}
 	for n, word := range r.words {
 		switch {
 		case word == "include" && n+1 < len(r.words) && strings.HasPrefix(r.words[n+1], `"`):
-			r.lose(r.place(n), "include %s is not read, with what limits it has", r.words[n+1])
+			r.Lose(r.place(n), "include %s is not read, with what limits it has", r.words[n+1])
 		case word == isDenied && !r.read[n]:
-			r.lose(r.place(n), "%s is not read here: only what vcl_recv comes to", isDenied)
+			r.Lose(r.place(n), "%s is not read here: only what vcl_recv comes to", isDenied)
 		case word != isDenied && strings.HasPrefix(word, "vsthrottle.") && word != "vsthrottle.remaining" && word != "vsthrottle.blocked":
-			r.lose(r.place(n), "%s is not read", word)
+			r.Lose(r.place(n), "%s is not read", word)
 		case word != isDenied && otherThrottle().MatchString(word) && slices.Equal(r.words[n+1:min(n+2, len(r.words))], []string{"("}):
-			r.lose(r.place(n), "%s is of a module that is not read", word)
+			r.Lose(r.place(n), "%s is of a module that is not read", word)
 		}
 	}
 	i.Policies = append(i.Policies, r.policy)
@@ -106,12 +107,12 @@ func (r *vclReader) acl(at int) {
 	name := r.words[at]
 	r.acls[name] = []string{}
 	for _, entry := range strings.Split(strings.Join(r.words[at+2:r.end(at+2)], ""), ";") {
-		prefix, err := parseNetwork(strings.ReplaceAll(entry, `"`, ""))
+		prefix, err := neutral.ParseNetwork(strings.ReplaceAll(entry, `"`, ""))
 		if err != nil && entry != "" {
 			delete(r.acls, name) // a host, or an exception
 			return
 		} else if entry != "" {
-			r.acls[name] = append(r.acls[name], networkText(prefix))
+			r.acls[name] = append(r.acls[name], neutral.NetworkText(prefix))
 		}
 	}
 }
@@ -132,7 +133,7 @@ func (r *vclReader) end(at int) int {
 }
 
 // block reads statements up to the brace, for some requests. What returns leaves none of them.
-func (r *vclReader) block(set Set) (left Set) {
+func (r *vclReader) block(set neutral.Set) (left neutral.Set) {
 	if r.depth++; r.depth > mostNested {
 		r.at = r.end(r.at) + 1
 	}
@@ -144,18 +145,18 @@ func (r *vclReader) block(set Set) (left Set) {
 		case "if":
 			place := r.at
 			after := r.branches(set)
-			if after.size() > mostWritten {
-				r.lose(r.place(place), "the conditions up to here are too long: this one is taken to fit")
+			if after.Size() > mostWritten {
+				r.Lose(r.place(place), "the conditions up to here are too long: this one is taken to fit")
 				after = set
 			}
 			set = after
 		case "call":
 			set = r.call(set)
 		case "return":
-			set = none
+			set = neutral.None
 		case "set", "unset":
 			if what := r.next(); what == "req.url" || what == "req.method" {
-				r.lose(r.place(r.at), "set %s is not read: conditions below are judged on what is logged", what)
+				r.Lose(r.place(r.at), "set %s is not read: conditions below are judged on what is logged", what)
 			} else if strings.HasPrefix(what, "req.http.") && !r.plainHost(what) {
 				r.made[strings.ToLower(what)] = r.place(r.at)
 			}
@@ -163,7 +164,7 @@ func (r *vclReader) block(set Set) (left Set) {
 			r.at = r.end(r.at) + 1
 		default:
 			if before := r.words[r.at-2]; (before == ";" || before == "{" || before == "}") && !vclStatement().MatchString(word) {
-				r.tell(r.place(r.at-1), "%s is a statement that is not known: it is taken to limit nothing", word)
+				r.Tell(r.place(r.at-1), "%s is a statement that is not known: it is taken to limit nothing", word)
 			}
 		}
 	}
@@ -182,13 +183,13 @@ var vclStatement = lazy.Regexp(`^(unset|remove|ban|hash_data|synthetic|rollback|
 	`(std|cookie|cookieplus|header|headerplus|urlcode|urlplus|querystring|xkey|bodyaccess|var|crypto|digest|saintmode|vha|purge|geoip|curl|jwt)\..*)$`)
 
 // call reads a sub where it is called.
-func (r *vclReader) call(set Set) (left Set) {
+func (r *vclReader) call(set neutral.Set) (left neutral.Set) {
 	name, back := r.peek(), r.at+2
 	at, ok := r.subs[name]
 	switch {
 	case !ok:
 	case r.called == mostCalls || r.depth > mostNested:
-		r.lose(r.place(r.at), "call %s is not read: calls go too deep, or are too many", name)
+		r.Lose(r.place(r.at), "call %s is not read: calls go too deep, or are too many", name)
 	default:
 		r.called++
 		r.at = at
@@ -199,8 +200,8 @@ func (r *vclReader) call(set Set) (left Set) {
 }
 
 // branches reads if, and what stands behind else.
-func (r *vclReader) branches(set Set) (left Set) {
-	left, rest := none, set
+func (r *vclReader) branches(set neutral.Set) (left neutral.Set) {
+	left, rest := neutral.None, set
 	for {
 		r.next() // the parenthesis
 		c := &vclCondition{vclReader: r, at: r.at}
@@ -211,21 +212,21 @@ func (r *vclReader) branches(set Set) (left Set) {
 		r.at += len(l.words) + 1
 		fits := l.either()
 		for _, at := range c.calls {
-			r.throttle(at, rest.and(fits))
+			r.throttle(at, rest.And(fits))
 		}
 		r.next() // the brace
 		body, denied := r.at, r.denied
 		if len(c.calls) > 0 && !strings.Contains(text, "! "+isDenied) {
 			r.denied = r.place(c.calls[0])
 		}
-		after := r.block(rest.and(fits))
+		after := r.block(rest.And(fits))
 		r.denied = denied
 		inner := r.words[min(body, len(r.words)):min(r.at, len(r.words))]
-		r.told(c, text, inner, after.never)
+		r.told(c, text, inner, after.Never)
 		if len(c.calls) == 0 { // what a limit refuses is no matter of conditions
-			left = union(left, after)
+			left = neutral.Union(left, after)
 			if l.unknown == 0 {
-				rest = rest.and(fits.except())
+				rest = rest.And(fits.Except())
 			}
 		}
 		word := r.peek()
@@ -238,9 +239,9 @@ func (r *vclReader) branches(set Set) (left Set) {
 			r.next()
 		case "else":
 			r.at += 2
-			return union(left, r.block(rest))
+			return neutral.Union(left, r.block(rest))
 		default:
-			return union(left, rest)
+			return neutral.Union(left, rest)
 		}
 	}
 }
@@ -254,19 +255,19 @@ func (r *vclReader) told(c *vclCondition, text string, inner []string, returns b
 		switch at := r.made[term]; {
 		case !limits && !(returns && behind):
 		case at != "":
-			r.lose(at, "what %s becomes here is not read: the condition at %s judges by what is logged", term, place)
+			r.Lose(at, "what %s becomes here is not read: the condition at %s judges by what is logged", term, place)
 		case limits:
-			r.lose(place, "no condition says %s: it is taken to fit", term)
+			r.Lose(place, "no condition says %s: it is taken to fit", term)
 		default:
-			r.lose(place, "no condition says %s: what it sends elsewhere is taken to come to the limits below", term)
+			r.Lose(place, "no condition says %s: what it sends elsewhere is taken to come to the limits below", term)
 		}
 	}
 	switch {
 	case len(c.calls) == 0:
 	case strings.Contains(text, "||") && len(c.calls) < 2, strings.Contains(text, "! "+isDenied):
-		r.lose(place, "%s in a condition with || or ! is judged on all requests that may come to it", isDenied)
+		r.Lose(place, "%s in a condition with || or ! is judged on all requests that may come to it", isDenied)
 	case !slices.Contains(inner, "return") && !slices.Contains(inner, "error"):
-		r.lose(place, "%s does not refuse here, as no return follows: it is judged as if it did", isDenied)
+		r.Lose(place, "%s does not refuse here, as no return follows: it is judged as if it did", isDenied)
 	}
 }
 
@@ -278,87 +279,8 @@ func (r *vclReader) peek() string {
 	return r.words[r.at]
 }
 
-// A vclCondition is that of an if.
-type vclCondition struct {
-	*vclReader
-	*logic
-	at    int
-	calls []int    // of vsthrottle, by where they stand
-	lost  []string // terms that no condition says, and headers that were changed
-}
-
-// term returns the requests that a comparison fits. A call of vsthrottle fits all, as its limit decides.
-func (c *vclCondition) term(l *logic) (Set, bool) {
-	at := c.vclReader.at - 1 - len(l.words)
-	name := l.next()
-	if l.take("(") {
-		inner := l.group()
-		if name == isDenied {
-			c.calls = append(c.calls, at)
-			return Set{}, true
-		}
-		name += "(" + strings.Join(inner, " ") + ")"
-	}
-	op, value := l.peek(), ""
-	if slices.Contains([]string{"~", "!~", "==", "!=", "<", ">", "<=", ">="}, op) {
-		l.next()
-		for value = l.next(); l.peek() == "+"; { // a text in parts
-			l.next()
-			value += l.next()
-		}
-	} else {
-		op = ""
-	}
-	if header := strings.ToLower(name); c.made[header] != "" {
-		c.lost = append(c.lost, header)
-	}
-	set, known := c.compared(name, strings.TrimLeft(op, "!"), strings.Trim(strings.ReplaceAll(value, `""`, ""), `"{}`))
-	if !known {
-		c.lost = append(c.lost, strings.TrimSpace(name+" "+op+" "+value))
-	}
-	return set.unless(known && strings.HasPrefix(op, "!")), known
-}
-
-// compared returns the requests whose variable is a value, or fits it.
-func (c *vclCondition) compared(name, op, value string) (Set, bool) {
-	how := map[string]string{"~": "reg", "=": "", "==": ""}
-	kind, known := how[op]
-	header, isHeader := strings.CutPrefix(strings.ToLower(name), "req.http.")
-	switch {
-	case name == "client.ip" && kind == "reg" && c.acls[value] != nil:
-		return within("network", c.acls[value]...), true
-	case isHeader && op == "":
-		key, err := request.ParseKey("header:" + header)
-		return within("without", key.String()).except(), err == nil
-	case !known:
-		return Set{}, false
-	case name == "req.url":
-		if op != "~" || strings.ContainsAny(value, "$?") {
-			note := c.tell
-			if strings.Contains(value, `\?`) { // which no path has
-				note = c.lose
-			}
-			note(c.place(c.at), "req.url has the query, which paths here have not")
-		}
-		return textSet("regexp", kind, []string{value}, false)
-	case name == "req.method" && kind == "":
-		return within("method", value), true
-	case name == "req.method" && methodsIn(value) != nil:
-		return within("method", methodsIn(value)...), true
-	case header == "host" && kind == "":
-		return hostSet("", []string{value})
-	case header == "user-agent":
-		return textSet("agent", kind, []string{value}, false)
-	case isHeader && kind == "":
-		return within("with", "header:"+header+"="+value), true
-	case isHeader && compiles(value):
-		return within("with", "header:"+header+"~"+value), true
-	}
-	return Set{}, false
-}
-
 // throttle adds the limit of a call.
-func (r *vclReader) throttle(at int, set Set) {
+func (r *vclReader) throttle(at int, set neutral.Set) {
 	l := &logic{words: r.words[at+2:]}
 	args := []string{""}
 	for _, word := range l.group() {
@@ -371,38 +293,38 @@ func (r *vclReader) throttle(at int, set Set) {
 	r.read[at] = true
 	place := r.place(at)
 	if r.denied != "" {
-		r.lose(place, "this call is asked only of what that at %s refuses: it is left out", r.denied)
+		r.Lose(place, "this call is asked only of what that at %s refuses: it is left out", r.denied)
 		return
 	}
 	text, ok := throttleText(args)
 	if !ok {
-		r.lose(place, "%s(%s) is not understood: it is left out", isDenied, strings.TrimSpace(strings.Join(args, ",")))
+		r.Lose(place, "%s(%s) is not understood: it is left out", isDenied, strings.TrimSpace(strings.Join(args, ",")))
 		return
 	}
 	if other, again := r.calls[strings.Join(args, ",")]; again && other != place {
-		r.lose(place, "the call at %s counts in the same buckets there, and in its own here", other)
+		r.Lose(place, "the call at %s counts in the same buckets there, and in its own here", other)
 	}
 	r.calls[strings.Join(args, ",")] = place
 	var words []string
 	for _, part := range strings.Fields(args[0]) {
 		word := vclPart(part)
 		if at := r.made[strings.ToLower(part)]; at != "" && word != "client" {
-			r.lose(at, "what %s becomes here is not read: the limit at %s counts by what is logged", part, place)
+			r.Lose(at, "what %s becomes here is not read: the limit at %s counts by what is logged", part, place)
 		}
 		switch {
 		case strings.HasPrefix(part, `"`):
 		case word == "":
-			r.lose(place, "%s is nothing that limits here count by: it is left out of the key", part)
+			r.Lose(place, "%s is nothing that limits here count by: it is left out of the key", part)
 		default:
 			words = append(words, word)
 		}
 	}
-	keys := present(set, words, nil, true)
-	if n := len(keys) - 1; n >= 0 && keys[n].by == request.BySite && len(words) == 1 && len(strings.Fields(args[0])) == 1 { // the key is no text
-		r.lose(place, "requests without %s are all refused there, and by no limit here", strings.TrimSpace(args[0]))
+	keys := neutral.Present(set, words, nil, true)
+	if n := len(keys) - 1; n >= 0 && keys[n].By == request.BySite && len(words) == 1 && len(strings.Fields(args[0])) == 1 { // the key is no text
+		r.Lose(place, "requests without %s are all refused there, and by no limit here", strings.TrimSpace(args[0]))
 		keys = keys[:n]
 	}
-	r.policy.add(text, fmt.Sprintf("%s %s by %s", place, isDenied, strings.TrimSpace(args[0])), keys...)
+	r.policy.Add(text, fmt.Sprintf("%s %s by %s", place, isDenied, strings.TrimSpace(args[0])), keys...)
 }
 
 // throttleText returns the limit that arguments make.
@@ -420,25 +342,4 @@ func throttleText(args []string) (text string, ok bool) {
 		text += ",cooldown=" + limit.FormatPeriod(block)
 	}
 	return text, err == nil
-}
-
-// vclPart returns what limits count by for a variable; "" if nothing.
-func vclPart(name string) string {
-	header, isHeader := strings.CutPrefix(strings.ToLower(name), "req.http.")
-	switch {
-	case name == "client.ip" || name == "client.identity" || header == "x-forwarded-for":
-		return "client"
-	case name == "req.url":
-		return "path"
-	case header == "host":
-		return "host"
-	case header == "user-agent":
-		return "agent"
-	case isHeader:
-		key, err := request.ParseKey("header:" + header)
-		if err == nil {
-			return key.String()
-		}
-	}
-	return ""
 }

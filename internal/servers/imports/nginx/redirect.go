@@ -1,4 +1,4 @@
-package imports
+package nginx
 
 import (
 	"cmp"
@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"shadow/internal/lazy"
+	"shadow/internal/mapped"
+	"shadow/internal/servers/imports/neutral"
 	"shadow/parse/nginxconf"
 )
 
@@ -29,21 +31,21 @@ const (
 
 // A way is requests that have come to a place together.
 type way struct {
-	set   Set
-	place *nginxPlace           // nil: not known yet
-	code  string                // with which nginx has answered before limits are asked; "": it has not
-	path  string                // "": what was asked for. One that ends with $ goes on in a way that is not known
-	by    *nginxconf.Directive  // what made the path
-	vars  map[string]nginxValue // what set made
-	moved bool                  // another location is to be chosen
-	over  bool                  // no further directive is run
-	bare  bool                  // an if fitted, which has no try_files
-	again bool                  // limits of another location had no key for them
+	set   neutral.Set
+	place *Place               // nil: not known yet
+	code  string               // with which nginx has answered before limits are asked; "": it has not
+	path  string               // "": what was asked for. One that ends with $ goes on in a way that is not known
+	by    *nginxconf.Directive // what made the path
+	vars  map[string]setValue  // what set made
+	moved bool                 // another location is to be chosen
+	over  bool                 // no further directive is run
+	bare  bool                 // an if fitted, which has no try_files
+	again bool                 // limits of another location had no key for them
 	hops  int
 }
 
-// A nginxValue is what a set gave a variable.
-type nginxValue struct {
+// A setValue is what a set gave a variable.
+type setValue struct {
 	text    string // with variables
 	unknown *nginxconf.Directive
 }
@@ -53,8 +55,8 @@ func (w way) state() string { return fmt.Sprint(w.path, w.vars) }
 
 // A walker finds the ways of a server.
 type walker struct {
-	*nginxReader
-	root   nginxPlace
+	*reader
+	root   Place
 	all    []way // where they end
 	places int   // that they have come to
 }
@@ -80,16 +82,16 @@ func (r *walker) locate(w way) {
 		return
 	}
 	if w.path != "" && len(r.root.differing(nil)) > 1 {
-		r.lose(w.by.Place(), "%s %s sends requests on to another location, whose limits then judge them. Here the location "+
+		r.Lose(w.by.Place(), "%s %s sends requests on to another location, whose limits then judge them. Here the location "+
 			"judges that was asked for", w.by.Name, strings.Join(w.by.Args, " "))
 	}
 	if w.place != nil {
 		r.land(w)
 		return
 	}
-	places, rest := r.root.choose(w.set)
-	for _, c := range append(places, chosen{place: r.root, set: rest}) {
-		w.place, w.set = &c.place, c.set
+	places, rest := r.root.Choose(w.set)
+	for _, c := range append(places, Chosen{Place: r.root, Set: rest}) {
+		w.place, w.set = &c.Place, c.Set
 		r.enter(w)
 	}
 }
@@ -101,10 +103,10 @@ func (r *walker) enter(w way) {
 	r.places++
 	ways := []way{w}
 	switch {
-	case w.set.never:
+	case w.set.Never:
 		return
 	case r.places > mostPlaces:
-		r.lose(r.root.Place(), "its requests come to locations on more than %d ways: the others are not judged", mostPlaces)
+		r.Lose(r.root.Place(), "its requests come to locations on more than %d ways: the others are not judged", mostPlaces)
 		return
 	case w.place.answers, w.hops > mostHops:
 		ways[0].code = "301"
@@ -142,10 +144,10 @@ func (r *walker) land(w way) {
 	to := d.Args[len(d.Args)-1]
 	target, known := r.root.target(to)
 	switch {
-	case w.set.never:
+	case w.set.Never:
 	case !known && !strings.HasPrefix(to, "="):
 		what := map[bool]string{true: "what has no key here", false: "requests"}[judged]
-		r.lose(d.Place(), "%s %s sends %s on to another location, whose limits then judge. Here the location judges that was asked for",
+		r.Lose(d.Place(), "%s %s sends %s on to another location, whose limits then judge. Here the location judges that was asked for",
 			d.Name, strings.Join(d.Args, " "), what)
 		fallthrough
 	case !known, w.hops > mostHops:
@@ -170,7 +172,7 @@ func (r *walker) script(block []*nginxconf.Directive, w way) []way {
 		var next []way
 		for _, w := range ways {
 			switch {
-			case w.set.never:
+			case w.set.Never:
 			case w.over:
 				next = append(next, w)
 			default:
@@ -178,11 +180,11 @@ func (r *walker) script(block []*nginxconf.Directive, w way) []way {
 			}
 		}
 		if ways = next; len(ways) > mostWays {
-			r.lose(d.Place(), "there are more than %d ways through the directives up to %s: what follows is not asked", mostWays, d.Name)
+			r.Lose(d.Place(), "there are more than %d ways through the directives up to %s: what follows is not asked", mostWays, d.Name)
 			return ways
 		}
 	}
-	return slices.DeleteFunc(ways, func(w way) bool { return w.set.never })
+	return slices.DeleteFunc(ways, func(w way) bool { return w.set.Never })
 }
 
 // step runs a directive.
@@ -206,11 +208,11 @@ func (r *walker) step(d *nginxconf.Directive, w way) []way {
 func (r *walker) rewrite(d *nginxconf.Directive, w way) []way {
 	fits, known := fitsRewrite(d.Args[0], w.path)
 	if !known {
-		r.lose(d.Place(), "rewrite %s is not understood: the location judges that was asked for", strings.Join(d.Args, " "))
+		r.Lose(d.Place(), "rewrite %s is not understood: the location judges that was asked for", strings.Join(d.Args, " "))
 		return []way{w}
 	}
 	left := w
-	left.set, w.set = w.set.and(fits.except()), w.set.and(fits)
+	left.set, w.set = w.set.And(fits.Except()), w.set.And(fits)
 	flag := strings.Join(d.Args[2:], " ")
 	outside := slices.ContainsFunc([]string{"http://", "https://", "$scheme"}, func(p string) bool { return strings.HasPrefix(d.Args[1], p) })
 	w.by, w.moved, w.over = d, flag != "break", flag != ""
@@ -239,7 +241,7 @@ func (r *walker) branch(d *nginxconf.Directive, w way) []way {
 		for _, inner := range d.Block {
 			switch inner.Name {
 			case "return", "rewrite", "break":
-				r.lose(d.Place(), "if (%s) { %s … } is not understood: requests that it answers or sends elsewhere count here",
+				r.Lose(d.Place(), "if (%s) { %s … } is not understood: requests that it answers or sends elsewhere count here",
 					strings.Join(d.Args, " "), inner.Name)
 			case "set":
 				w.vars = r.assigned(inner, w, d)
@@ -248,7 +250,7 @@ func (r *walker) branch(d *nginxconf.Directive, w way) []way {
 		return []way{w}
 	}
 	left := w
-	left.set, w.set = w.set.and(fits.except()), w.set.and(fits)
+	left.set, w.set = w.set.And(fits.Except()), w.set.And(fits)
 	w.bare = w.bare || tries
 	ways := r.script(d.Block, w)
 	if len(ways) == 1 && !ways[0].over && ways[0].bare == left.bare && ways[0].moved == left.moved && ways[0].state() == left.state() {
@@ -258,13 +260,13 @@ func (r *walker) branch(d *nginxconf.Directive, w way) []way {
 }
 
 // assigned are the variables of a way behind a set, which may be in an if that is not understood.
-func (r *walker) assigned(d *nginxconf.Directive, w way, unknown *nginxconf.Directive) map[string]nginxValue {
+func (r *walker) assigned(d *nginxconf.Directive, w way, unknown *nginxconf.Directive) map[string]setValue {
 	name := strings.TrimPrefix(d.Args[0], "$")
 	if !r.asked[name] {
 		return w.vars
 	}
-	value := nginxValue{unknown: unknown}
-	value.text = nginxVariable().ReplaceAllStringFunc(d.Args[1], func(v string) string {
+	value := setValue{unknown: unknown}
+	value.text = variablePattern().ReplaceAllStringFunc(d.Args[1], func(v string) string {
 		inner := strings.Trim(v, "${}")
 		before, known := w.vars[inner]
 		switch {
@@ -275,166 +277,53 @@ func (r *walker) assigned(d *nginxconf.Directive, w way, unknown *nginxconf.Dire
 		}
 		return v
 	})
-	vars := map[string]nginxValue{}
+	vars := map[string]setValue{}
 	maps.Copy(vars, w.vars)
 	vars[name] = value
 	return vars
 }
 
-// title returns the name of a location: its kind and its pattern.
-func (p *nginxPlace) title() string { return strings.TrimSpace(p.kind + " " + p.pattern) }
-
 // differing adds the lists of limits that judge the requests of a place and of those within it, each once.
-func (p *nginxPlace) differing(lists [][]*nginxconf.Directive) [][]*nginxconf.Directive {
+func (p *Place) differing(lists [][]*nginxconf.Directive) [][]*nginxconf.Directive {
 	if !slices.ContainsFunc(lists, func(l []*nginxconf.Directive) bool { return slices.Equal(l, p.limits.limits) }) {
 		lists = append(lists, p.limits.limits)
 	}
-	for i := range p.within {
-		lists = p.within[i].differing(lists)
+	for i := range p.Within {
+		lists = p.Within[i].differing(lists)
 	}
 	return lists
 }
 
 // fitsRewrite is the set of requests that an expression fits, of those that ask for a path, as a way has it; false if that is
 // not known.
-func fitsRewrite(pattern, path string) (Set, bool) {
+func fitsRewrite(pattern, path string) (neutral.Set, bool) {
 	re, err := regexp.Compile(pattern)
 	switch {
 	case everything().MatchString(pattern):
-		return Set{}, true
+		return neutral.Set{}, true
 	case err != nil:
-		return none, false
+		return neutral.None, false
 	case path == "":
-		return within("regexp", pattern), true
+		return neutral.Within("regexp", pattern), true
 	case strings.HasSuffix(path, "$"): // what no path with this beginning can fit is known, too
 		begin, ok := strings.CutPrefix(pattern, "^")
 		literal, _ := regexp.MustCompile(begin).LiteralPrefix()
 		n := min(len(literal), len(path)-1)
-		return none, ok && literal[:n] != path[:n]
+		return neutral.None, ok && literal[:n] != path[:n]
 	case re.MatchString(path):
-		return Set{}, true
+		return neutral.Set{}, true
 	}
-	return none, true
+	return neutral.None, true
 }
 
 // keyless are the requests of a way that its limits do not judge, as no key of theirs has a text.
-func (r *nginxReader) keyless(w way) Set {
+func (r *reader) keyless(w way) neutral.Set {
 	set := w.set
 	for _, l := range w.place.limits.limits {
 		if use := r.use(l, w.place.limits); use != nil {
-			keys := mapped(r.keysOf(use.zone, w), func(k nginxKey) Set { return k.set })
-			set = set.and(union(keys...).except())
+			keys := mapped.Add(nil, r.keysOf(use.zone, w), func(k zoneKey) neutral.Set { return k.Set })
+			set = set.And(neutral.Union(keys...).Except())
 		}
 	}
 	return set
-}
-
-// filesAside tells that files are not limited.
-func (r *nginxReader) filesAside(by *nginxconf.Directive, next *nginxPlace) {
-	files := by.Name == "try_files" && slices.ContainsFunc(by.Args, func(a string) bool { return strings.HasPrefix(a, "$") })
-	if files && len(next.judging()) > 0 {
-		r.lose(by.Place(), "%s %s: files that are there are not limited, and a log does not say which are: all requests "+
-			"count as those of location %s", by.Name, strings.Join(by.Args, " "), next.title())
-	}
-}
-
-// target is the location that gets a path, or that has a name; false where variables make it.
-func (p *nginxPlace) target(text string) (*nginxPlace, bool) {
-	if strings.HasPrefix(text, "@") {
-		i := slices.IndexFunc(p.named, func(q nginxPlace) bool { return q.pattern == text })
-		if i < 0 {
-			return nil, false
-		}
-		return &p.named[i], true
-	}
-	path, _, _ := strings.Cut(text, "?")
-	if strings.Contains(path, "$") || !strings.HasPrefix(path, "/") {
-		return nil, false
-	}
-	found, _ := p.find(path)
-	return found, true
-}
-
-// sentTo is the location whose limits judge what is sent to a name or a path, for which the server's directives are run
-// again; false where that is not known.
-func (r *walker) sentTo(text string, w way) (*nginxPlace, bool) {
-	path, _, _ := strings.Cut(text, "?")
-	if !strings.HasPrefix(path, "/") || strings.Contains(path, "$") {
-		return r.root.target(text)
-	}
-	w.place, w.path, w.code, w.over = &r.root, path, "", false
-	found, known := r.root.target(path)
-	for _, v := range r.script(r.root.Block, w) {
-		if next, ok := r.root.target(v.path); ok && v.code == "" && len(next.judging()) > 0 {
-			found, known = next, true
-		}
-	}
-	return found, known
-}
-
-// withoutQuery tells of what leads on without the query, which a log then lacks, though limits count by a part of it.
-func (r *walker) withoutQuery(blocks []*nginxconf.Directive) {
-	for _, name := range slices.Sorted(maps.Keys(r.asked)) {
-		if !strings.HasPrefix(name, "arg_") {
-			continue
-		}
-		for _, d := range blocks {
-			last := d.Args[max(0, len(d.Args)-1):]
-			if (d.Name == "try_files" || d.Name == "error_page") && len(last) > 0 && strings.HasPrefix(last[0], "/") && !strings.Contains(last[0], "args") {
-				r.lose(d.Place(), "%s %s leads on without the query: a log has no $%s of that, by which limits count there", d.Name,
-					strings.Join(d.Args, " "), name)
-			}
-		}
-	}
-}
-
-// around are the directives of a location and of the levels around it, which it may have inherited; false if it is not there.
-func (p *nginxPlace) around(location *nginxconf.Directive) (blocks []*nginxconf.Directive, there bool) {
-	for _, q := range slices.Concat(p.within, p.named) {
-		if inner, there := q.around(location); there {
-			return slices.Concat(inner, p.Block), true
-		}
-	}
-	return p.Block, p.Directive == location
-}
-
-// aside tells of requests that count in other locations besides: for pages of errors and for folders.
-func (r *walker) aside() {
-	for _, w := range r.all {
-		blocks, _ := r.root.around(w.place.Directive)
-		if len(w.place.limits.limits) > 0 {
-			r.withoutQuery(blocks)
-		}
-		if w.code == "" && len(w.place.limits.limits) > 0 && r.keyless(w).never {
-			continue // a request is judged once
-		}
-		passes := slices.ContainsFunc(w.place.Block, func(d *nginxconf.Directive) bool {
-			return strings.HasSuffix(d.Name, "_pass") || d.Name == "try_files"
-		})
-		for _, d := range blocks {
-			for _, name := range w.asideNames(d, passes) {
-				target, known := r.sentTo(name, w)
-				if known && len(target.judging()) > 0 && (w.code != "" || target.title() != w.place.title()) {
-					r.lose(d.Place(), "%s %s: what it sends to location %s counts there as well, and here only what asks for that",
-						d.Name, strings.Join(d.Args, " "), target.title())
-				}
-			}
-		}
-	}
-}
-
-// asideNames are the locations to which a directive sends requests besides. One that passes them on has no index.
-func (w way) asideNames(d *nginxconf.Directive, passes bool) []string {
-	switch {
-	case d.Name == "error_page" && len(d.Args) > 1 && (w.code == "" || slices.Contains(d.Args, w.code)):
-		return d.Args[len(d.Args)-1:]
-	case d.Name == "index" && !passes && w.code == "" && w.place.kind == "":
-		return mapped(d.Args, func(name string) string {
-			if strings.HasPrefix(name, "/") {
-				return name
-			}
-			return strings.TrimSuffix(w.place.pattern, "/") + "/" + name
-		})
-	}
-	return nil
 }

@@ -1,4 +1,4 @@
-package imports
+package neutral
 
 import (
 	"fmt"
@@ -6,30 +6,31 @@ import (
 	"strings"
 
 	"shadow/internal/escape"
+	"shadow/internal/mapped"
 	"shadow/internal/policy"
 	"shadow/internal/request"
 )
 
 // Write writes a shadow.yaml. What was not understood stands above it in comments.
-func (i *Import) Write(w io.Writer) error {
+func (r *Result) Write(w io.Writer) error {
 	var b strings.Builder
 	comment := func(indent, text string) {
 		fmt.Fprintf(&b, "%s# %s\n", indent, escape.Visible(text))
 	}
-	for _, n := range i.Notes {
+	for _, n := range r.Notes {
 		if n.Mild {
 			comment("", n.String())
 		} else {
 			comment("", "NOT AS THERE: "+n.String())
 		}
 	}
-	if i.nginxPaths() {
+	if r.nginxPaths() {
 		b.WriteString("paths: nginx\n")
 	}
-	if len(i.Policies) > 0 {
+	if len(r.Policies) > 0 {
 		b.WriteString("policies:\n")
 	}
-	for _, p := range i.Policies {
+	for _, p := range r.Policies {
 		fmt.Fprintf(&b, "  - name: %s\n", policy.Quoted(p.Name))
 		if p.Combine != "" {
 			fmt.Fprintf(&b, "    combine: %s\n", p.Combine)
@@ -43,17 +44,20 @@ func (i *Import) Write(w io.Writer) error {
 			if l.By != request.ByClient {
 				fmt.Fprintf(&b, "        by: %s\n", policy.Quoted(l.By.String()))
 			}
-			if !l.Match.isAll() {
-				fmt.Fprintf(&b, "        match: %s\n", groupText(l.Match.c))
+			if !l.Match.IsAll() {
+				fmt.Fprintf(&b, "        match: %s\n", l.Match)
 			}
-			if !l.Count.c.Is(&l.Match.c) {
-				fmt.Fprintf(&b, "        count: %s\n", countText(l.Match.c, l.Count.c))
+			if !l.Count.Conditions.Is(&l.Match.Conditions) {
+				fmt.Fprintf(&b, "        count: %s\n", countText(l.Match.Conditions, l.Count.Conditions))
 			}
 		}
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
+
+// String returns the set as a shadow.yaml has it.
+func (s Set) String() string { return groupText(s.Conditions) }
 
 // groupText is conditions between braces.
 func groupText(c request.Conditions) string {
@@ -64,7 +68,7 @@ func groupText(c request.Conditions) string {
 		case 1:
 			texts = append(texts, key+": "+policy.Quoted((*values)[0]))
 		default:
-			texts = append(texts, key+": ["+strings.Join(mapped(*values, policy.Quoted), ", ")+"]")
+			texts = append(texts, key+": ["+strings.Join(mapped.Add(nil, *values, policy.Quoted), ", ")+"]")
 		}
 	})
 	if len(c.Any) > 0 {
@@ -77,7 +81,7 @@ func groupText(c request.Conditions) string {
 }
 
 func listText(all []request.Conditions) string {
-	texts := mapped(all, groupText)
+	texts := mapped.Add(nil, all, groupText)
 	if len(texts) == 1 {
 		return texts[0]
 	}

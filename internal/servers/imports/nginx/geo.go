@@ -1,4 +1,4 @@
-package imports
+package nginx
 
 import (
 	"cmp"
@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"shadow/internal/lazy"
+	"shadow/internal/servers/imports/neutral"
 	"shadow/parse/nginxconf"
 )
 
@@ -23,24 +24,24 @@ type entry struct {
 
 // captures reports whether the value of an entry has what its expression captures.
 func (e *entry) captures() bool {
-	re, err := regexp.Compile(insensitive(e.key))
+	re, err := regexp.Compile(neutral.Insensitive(e.key))
 	if !e.regexp || err != nil {
 		return false
 	}
-	return slices.ContainsFunc(nginxVariable().FindAllString(e.value, -1), func(v string) bool {
+	return slices.ContainsFunc(variablePattern().FindAllString(e.value, -1), func(v string) bool {
 		name := strings.Trim(v, "${}")
 		return strings.Trim(name, "0123456789") == "" || re.SubexpIndex(name) >= 0
 	})
 }
 
 // entries returns the entries of a map or geo, with what is included; fallback is the value of what no entry fits.
-func (r *nginxReader) entries(d *nginxconf.Directive, block []*nginxconf.Directive) (all []entry, fallback string, hostnames bool) {
+func (r *reader) entries(d *nginxconf.Directive, block []*nginxconf.Directive) (all []entry, fallback string, hostnames bool) {
 	for _, e := range block {
 		switch {
 		case e.Name == "include" && len(e.Args) == 1:
 			included, problems, err := nginxconf.Read(r.path(e.Args[0]), nil)
 			if problems = append(problems, err); len(problems) > 1 || err != nil {
-				r.lose(e.Place(), "include %s: %v", e.Args[0], problems[0])
+				r.Lose(e.Place(), "include %s: %v", e.Args[0], problems[0])
 			}
 			unescape(included)
 			more, value, _ := r.entries(d, included)
@@ -51,7 +52,7 @@ func (r *nginxReader) entries(d *nginxconf.Directive, block []*nginxconf.Directi
 			hostnames = true
 		case e.Name == "volatile", e.Name == "ranges" && d.Name == "geo" && len(e.Args) == 0:
 		case len(e.Args) != 1 || d.Name == "geo" && slices.Contains([]string{"proxy", "delete"}, e.Name):
-			r.lose(e.Place(), "%s %s: not understood", e.Name, strings.Join(e.Args, " "))
+			r.Lose(e.Place(), "%s %s: not understood", e.Name, strings.Join(e.Args, " "))
 		case e.Name == "default":
 			fallback = e.Args[0]
 		case strings.HasPrefix(e.Name, "~") && d.Name == "map":
@@ -90,9 +91,9 @@ func (e *entry) narrow(hostnames bool) int {
 // fits reports whether an entry that is no expression fits a text.
 func (e *entry) fits(text string, hostnames bool) bool {
 	if name, both := strings.CutPrefix(e.key, "."); both && hostnames {
-		return strings.EqualFold(text, name) || narrower(strings.ToLower(text), strings.ToLower("*"+e.key))
+		return strings.EqualFold(text, name) || neutral.Narrower(strings.ToLower(text), strings.ToLower("*"+e.key))
 	}
-	return strings.EqualFold(text, e.key) || hostnames && narrower(strings.ToLower(text), strings.ToLower(e.key))
+	return strings.EqualFold(text, e.key) || hostnames && neutral.Narrower(strings.ToLower(text), strings.ToLower(e.key))
 }
 
 // lookUp returns what a map makes of a text.
@@ -102,7 +103,7 @@ func lookUp(text string, entries []entry, fallback string, hostnames bool) strin
 			return e.value
 		}
 		if e.regexp && text != "" { // no expression fits an empty text
-			if re, err := regexp.Compile(insensitive(e.key)); err == nil && re.MatchString(text) {
+			if re, err := regexp.Compile(neutral.Insensitive(e.key)); err == nil && re.MatchString(text) {
 				return e.value
 			}
 		}
@@ -111,9 +112,9 @@ func lookUp(text string, entries []entry, fallback string, hostnames bool) strin
 }
 
 // geo are the cases of what a geo makes: the entry with the longest prefix says so.
-func (r *nginxReader) geo(d *nginxconf.Directive) (all []valueCase) {
+func (r *reader) geo(d *nginxconf.Directive) (all []valueCase) {
 	if len(d.Args) == 2 && d.Args[0] != "$remote_addr" {
-		r.lose(d.Place(), "geo by %s is taken for one by the address of the client", d.Args[0])
+		r.Lose(d.Place(), "geo by %s is taken for one by the address of the client", d.Args[0])
 	}
 	entries, fallback, _ := r.entries(d, d.Block)
 	type network struct {
@@ -124,35 +125,35 @@ func (r *nginxReader) geo(d *nginxconf.Directive) (all []valueCase) {
 	for _, e := range entries {
 		prefixes := networksOf(e.key)
 		if prefixes == nil {
-			r.lose(e.Place(), "%s is no network: this entry is left out", e.key)
+			r.Lose(e.Place(), "%s is no network: this entry is left out", e.key)
 		}
 		for _, p := range prefixes {
 			networks = append(networks, network{p, e.value})
 		}
 	}
-	covered := Set{}
+	covered := neutral.Set{}
 	var texts []string
 	for _, n := range networks {
 		var inner []string
 		for _, m := range networks {
 			if m.value != n.value && m.Bits() > n.Bits() && n.Contains(m.Addr()) {
-				inner = append(inner, networkText(m.Prefix))
+				inner = append(inner, neutral.NetworkText(m.Prefix))
 			}
 		}
-		set := within("network", networkText(n.Prefix))
+		set := neutral.Within("network", neutral.NetworkText(n.Prefix))
 		if inner != nil {
-			set = set.and(within("network", inner...).except())
+			set = set.And(neutral.Within("network", inner...).Except())
 		}
 		all = append(all, in(set, literal(n.value))...)
-		texts = append(texts, networkText(n.Prefix))
+		texts = append(texts, neutral.NetworkText(n.Prefix))
 	}
 	if texts != nil {
-		covered = within("network", texts...).except()
+		covered = neutral.Within("network", texts...).Except()
 	}
 	dollar := func(e entry) bool { return strings.Contains(e.value, "$") }
 	if i := slices.IndexFunc(append(entries, entry{value: fallback}), dollar); i >= 0 {
 		value := append(entries, entry{value: fallback})[i].value
-		r.tell(d.Place(), "geo takes its values as they stand: %s is one text for all, so all these requests count in one "+
+		r.Tell(d.Place(), "geo takes its values as they stand: %s is one text for all, so all these requests count in one "+
 			"place, there and here. A map would put the variable in: geo $x { … 1; } map $x $key { 1 %s; default \"\"; }", value, value)
 	}
 	return merged(append(all, in(covered, literal(fallback))...))
@@ -201,17 +202,10 @@ func lastOf(p netip.Prefix) netip.Addr {
 	return addr
 }
 
-func networkText(p netip.Prefix) string {
-	if p.IsSingleIP() {
-		return p.Addr().String()
-	}
-	return p.String()
-}
-
 var firstBytes = lazy.Regexp(`^\^\(\?s\)(\\x00\{10\}\\xff\\xff)?\(\?<(\w+)>\.\{(\d+)\}\)\.\{(\d+)\}\\z$`)
 
 // networkMap are the cases of a map that cuts addresses to networks: ~^(?s)(?<net>.{3}).{1}\z $net.
-func (r *nginxReader) networkMap(source []piece, entries []entry) (all []valueCase, ok bool) {
+func (r *reader) networkMap(source []piece, entries []entry) (all []valueCase, ok bool) {
 	if len(source) != 1 || source[0].variable != "binary_remote_addr" || len(entries) == 0 {
 		return nil, false
 	}
@@ -231,7 +225,7 @@ func (r *nginxReader) networkMap(source []piece, entries []entry) (all []valueCa
 		case kept+cut != 4:
 			return nil, false
 		}
-		all = append(all, valueCase{within("network", family), []piece{{variable: "client/" + strconv.Itoa(8*kept)}}})
+		all = append(all, valueCase{neutral.Within("network", family), []piece{{variable: "client/" + strconv.Itoa(8*kept)}}})
 	}
 	return all, true
 }

@@ -1,28 +1,33 @@
-package imports
+package neutral
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"shadow/internal/lazy"
+	"shadow/internal/mapped"
 	"shadow/internal/request"
 )
 
 // A Set is some requests. The zero Set is all of them.
 type Set struct {
-	c     request.Conditions
-	never bool // none of them
+	Conditions request.Conditions
+	Never      bool // None of them
 }
 
-var none = Set{never: true}
+// None is no request.
+var None = Set{Never: true}
 
-func (s Set) same(other Set) bool { return s.never == other.never && s.c.Is(&other.c) }
+// Same reports whether two sets are written alike.
+func (s Set) Same(other Set) bool {
+	return s.Never == other.Never && s.Conditions.Is(&other.Conditions)
+}
 
-func (s Set) isAll() bool { return !s.never && s.c.Is(&request.Conditions{}) }
+// IsAll reports whether a set is all requests.
+func (s Set) IsAll() bool { return !s.Never && s.Conditions.Is(&request.Conditions{}) }
 
-// size returns how long the set is when written down.
-func (s Set) size() int { return len(s.c.String()) }
+// Size returns how long the set is when written down.
+func (s Set) Size() int { return len(s.Conditions.String()) }
 
 // only reports whether a set says nothing but its Not, or its Any.
 func only(c request.Conditions) (not, anyOf bool) {
@@ -34,74 +39,74 @@ func only(c request.Conditions) (not, anyOf bool) {
 	return len(c.Any) == 0 && len(c.Not) > 0, len(c.Not) == 0 && len(c.Any) > 0
 }
 
-// except are the requests that are not in a set.
-func (s Set) except() Set {
-	switch not, anyOf := only(s.c); {
-	case s.never:
+// Except are the requests that are not in a set.
+func (s Set) Except() Set {
+	switch not, anyOf := only(s.Conditions); {
+	case s.Never:
 		return Set{}
-	case s.isAll():
-		return none
-	case not && len(s.c.Not) == 1:
-		return Set{c: s.c.Not[0]}
+	case s.IsAll():
+		return None
+	case not && len(s.Conditions.Not) == 1:
+		return Set{Conditions: s.Conditions.Not[0]}
 	case not:
-		return Set{c: request.Conditions{Any: s.c.Not}}
+		return Set{Conditions: request.Conditions{Any: s.Conditions.Not}}
 	case anyOf:
-		return Set{c: request.Conditions{Not: s.c.Any}}
+		return Set{Conditions: request.Conditions{Not: s.Conditions.Any}}
 	}
-	return Set{c: request.Conditions{Not: []request.Conditions{s.c}}}
+	return Set{Conditions: request.Conditions{Not: []request.Conditions{s.Conditions}}}
 }
 
-// and are the requests that are in both sets.
-func (s Set) and(other Set) Set {
+// And are the requests that are in both sets.
+func (s Set) And(other Set) Set {
 	switch {
-	case s.never || other.never:
-		return none
-	case s.isAll():
+	case s.Never || other.Never:
+		return None
+	case s.IsAll():
 		return other
-	case other.isAll(), s.c.Is(&other.c):
+	case other.IsAll(), s.Conditions.Is(&other.Conditions):
 		return s
 	}
-	c, theirs, clash := s.c, map[string][]string{}, len(s.c.Any) > 0 && len(other.c.Any) > 0
-	other.c.Each(func(key string, values *[]string) { theirs[key] = *values })
+	c, theirs, clash := s.Conditions, map[string][]string{}, len(s.Conditions.Any) > 0 && len(other.Conditions.Any) > 0
+	other.Conditions.Each(func(key string, values *[]string) { theirs[key] = *values })
 	c.Each(func(key string, values *[]string) {
 		both, ok := meet(key, *values, theirs[key])
 		*values, clash = both, clash || !ok
 	})
 	switch {
-	case clash && len(s.c.Any) == 0:
-		c = s.c
-		c.Any = alternatives(other.c)
-		return Set{c: c}
-	case clash && len(other.c.Any) == 0:
-		return other.and(s)
+	case clash && len(s.Conditions.Any) == 0:
+		c = s.Conditions
+		c.Any = alternatives(other.Conditions)
+		return Set{Conditions: c}
+	case clash && len(other.Conditions.Any) == 0:
+		return other.And(s)
 	case clash:
-		c = s.c
-		c.Not = append(slices.Clip(c.Not), other.except().c)
-		return Set{c: c}
+		c = s.Conditions
+		c.Not = append(slices.Clip(c.Not), other.Except().Conditions)
+		return Set{Conditions: c}
 	}
 	if len(c.Any) == 0 {
-		c.Any = other.c.Any
+		c.Any = other.Conditions.Any
 	}
 	c.Not = slices.Clip(c.Not)
-	for i := range other.c.Not {
-		if index(c.Not, &other.c.Not[i]) < 0 {
-			c.Not = append(c.Not, other.c.Not[i])
+	for i := range other.Conditions.Not {
+		if index(c.Not, &other.Conditions.Not[i]) < 0 {
+			c.Not = append(c.Not, other.Conditions.Not[i])
 		}
 	}
 	for i := range c.Not {
 		if not := &c.Not[i]; len(not.Any)+len(not.Not) == 0 && states(&c, not) {
-			return none
+			return None
 		}
 	}
-	return Set{c: c}
+	return Set{Conditions: c}
 }
 
-// minus are the requests of a set that are in none of others.
-func (s Set) minus(others []Set) Set {
-	if !s.isAll() {
-		others = slices.DeleteFunc(slices.Clone(others), func(o Set) bool { return apart(o, s) || disjoint(o.c, s.c) })
+// Minus are the requests of a set that are in none of others.
+func (s Set) Minus(others []Set) Set {
+	if !s.IsAll() {
+		others = slices.DeleteFunc(slices.Clone(others), func(o Set) bool { return Apart(o, s) || Disjoint(o.Conditions, s.Conditions) })
 	}
-	return s.and(union(others...).except())
+	return s.And(Union(others...).Except())
 }
 
 // index returns where conditions stand among others, or -1. Sets have hundreds of them, and each is large.
@@ -156,15 +161,15 @@ func meet(key string, a, b []string) (both []string, ok bool) {
 	return nil, false
 }
 
-// union are the requests that are in one of the sets.
-func union(sets ...Set) Set {
+// Union are the requests that are in one of the sets.
+func Union(sets ...Set) Set {
 	var parts []request.Conditions
 	for _, s := range sets {
-		if s.isAll() {
+		if s.IsAll() {
 			return s
 		}
-		for _, c := range alternatives(s.c) {
-			if !s.never && index(parts, &c) < 0 {
+		for _, c := range alternatives(s.Conditions) {
+			if !s.Never && index(parts, &c) < 0 {
 				parts = joined(parts, c)
 			}
 		}
@@ -172,19 +177,19 @@ func union(sets ...Set) Set {
 	parts = absorbed(parts)
 	switch len(parts) {
 	case 0:
-		return none
+		return None
 	case 1:
-		return Set{c: parts[0]}
+		return Set{Conditions: parts[0]}
 	}
-	return Set{c: request.Conditions{Any: parts}}
+	return Set{Conditions: request.Conditions{Any: parts}}
 }
 
-// anyOf are the requests in one of the sets; all if there are none.
-func anyOf(sets []Set) Set {
+// AnyOf are the requests in one of the sets; all if there are none.
+func AnyOf(sets []Set) Set {
 	if len(sets) == 0 {
 		return Set{}
 	}
-	return union(sets...)
+	return Union(sets...)
 }
 
 // absorbed are parts of which one excludes others: a, and what is neither a nor b, are what is not b without a.
@@ -196,7 +201,7 @@ func absorbed(parts []request.Conditions) []request.Conditions {
 		left, kept := p.Not, []request.Conditions(nil)
 		for _, a := range slices.Concat(parts[:i], parts[i+1:]) {
 			if at := index(left, &a); at >= 0 {
-				left = mapped(slices.Concat(left[:at], left[at+1:]), func(b request.Conditions) request.Conditions {
+				left = mapped.Add(nil, slices.Concat(left[:at], left[at+1:]), func(b request.Conditions) request.Conditions {
 					return without(b, a)
 				})
 				continue
@@ -216,14 +221,14 @@ func absorbed(parts []request.Conditions) []request.Conditions {
 
 // without are the requests of b that are not in a.
 func without(b, a request.Conditions) request.Conditions {
-	if disjoint(a, b) {
+	if Disjoint(a, b) {
 		return b
 	}
-	return Set{c: b}.and(Set{c: a}.except()).c
+	return Set{Conditions: b}.And(Set{Conditions: a}.Except()).Conditions
 }
 
-// disjoint reports whether the paths of two groups of conditions have nothing in common, as far as that shows.
-func disjoint(a, b request.Conditions) bool {
+// Disjoint reports whether the paths of two groups of conditions have nothing in common, as far as that shows.
+func Disjoint(a, b request.Conditions) bool {
 	p, pWhole := begins(a)
 	q, qWhole := begins(b)
 	return p != "" && q != "" && !(strings.HasPrefix(p, q) && !qWhole || strings.HasPrefix(q, p) && !pWhole || p == q)
@@ -271,10 +276,10 @@ func single(c request.Conditions) (key string, values []string) {
 	return key, values
 }
 
-// within is the set of one condition.
-func within(key string, values ...string) Set {
+// Within is the set of one condition.
+func Within(key string, values ...string) Set {
 	var s Set
-	s.c.Each(func(name string, list *[]string) {
+	s.Conditions.Each(func(name string, list *[]string) {
 		if name == key {
 			*list = values
 		}
@@ -282,68 +287,23 @@ func within(key string, values ...string) Set {
 	return s
 }
 
-// lacking are the requests that lack a part of a key.
-func lacking(part string) Set { return within("without", part) }
+// Lacking are the requests that lack a part of a key.
+func Lacking(part string) Set { return Within("without", part) }
 
-// having are the requests of a set that have all of some parts of a key.
-func (s Set) having(parts ...string) Set {
+// Having are the requests of a set that have all of some parts of a key.
+func (s Set) Having(parts ...string) Set {
 	for _, p := range parts {
-		s = s.and(lacking(p).except())
+		s = s.And(Lacking(p).Except())
 	}
 	return s
 }
 
-// unless are the requests that are in a set, or if inverted those that are not.
-func (s Set) unless(inverted bool) Set {
+// Unless are the requests that are in a set, or if inverted those that are not.
+func (s Set) Unless(inverted bool) Set {
 	if inverted {
-		return s.except()
+		return s.Except()
 	}
 	return s
-}
-
-// keyOf is a key of parts; that of all requests if there are none.
-func keyOf(parts []string) (request.Key, error) {
-	if len(parts) == 0 {
-		return request.BySite, nil
-	}
-	return request.ParseKey(strings.Join(parts, "+"))
-}
-
-// A keyCase is what a limit counts some requests by.
-type keyCase struct {
-	set Set
-	by  request.Key
-}
-
-// add adds a limit for each case of its key.
-func (p *Policy) add(text, told string, cases ...keyCase) {
-	for _, c := range cases {
-		p.Limits = append(p.Limits, Limit{Text: text, By: c.by, Match: c.set, Count: c.set, Told: []string{told}})
-	}
-}
-
-// mapped returns what f makes of each value.
-func mapped[T, U any](values []T, f func(T) U) (all []U) {
-	for _, v := range values {
-		all = append(all, f(v))
-	}
-	return all
-}
-
-// below are the requests whose path begins so.
-func below(prefix string) Set {
-	if prefix == "/" {
-		return Set{}
-	}
-	return within("prefix", prefix)
-}
-
-// exactly are the requests of one path.
-func exactly(path string) Set {
-	if strings.ContainsAny(path, "*?\\") {
-		return within("regexp", "^"+regexp.QuoteMeta(path)+"$")
-	}
-	return within("path", path)
 }
 
 // hostMasks has those of a host, by how it is tested; dom tests words between dots.
@@ -351,28 +311,12 @@ var hostMasks = map[string][]string{
 	"": {"HOST"}, "str": {"HOST"}, "beg": {"HOST*"}, "end": {"*HOST"}, "sub": {"*HOST*"}, "dom": {"HOST", "*.HOST", "HOST.*", "*.HOST.*"},
 }
 
-// hostSet are the requests for some hosts; false if they are tested in a way that is not known.
-func hostSet(how string, values []string) (Set, bool) {
-	var all []string
-	for _, v := range values {
-		v, _, _ = strings.Cut(strings.ToLower(v), ":")
-		if how == "dom" {
-			v = strings.Trim(v, ".")
-		}
-		all = append(all, mapped(hostMasks[how], func(mask string) string { return strings.Replace(mask, "HOST", v, 1) })...)
-	}
-	if len(all) == 0 && len(values) > 0 {
-		return none, false
-	}
-	return within("host", all...), len(all) > 0
-}
-
-// apart reports whether two sets are known to have nothing in common: other hosts, methods or paths.
-func apart(a, b Set) bool {
+// Apart reports whether two sets are known to have nothing in common: other hosts, methods or paths.
+func Apart(a, b Set) bool {
 	theirs := map[string][]string{}
-	b.c.Each(func(key string, values *[]string) { theirs[key] = *values })
+	b.Conditions.Each(func(key string, values *[]string) { theirs[key] = *values })
 	found := false
-	a.c.Each(func(key string, values *[]string) {
+	a.Conditions.Each(func(key string, values *[]string) {
 		if key != "host" && key != "method" && key != "path" || len(*values) == 0 || len(theirs[key]) == 0 {
 			return
 		}
@@ -384,17 +328,3 @@ func apart(a, b Set) bool {
 }
 
 var methodWords = lazy.Regexp(`^\^?\(?(?:\?:)?([A-Z]+(?:\|[A-Z]+)*)\)?\$?$`)
-
-// methodsIn are the methods that an expression is made of, nil if it is none of whole words: ^P fits POST and PUT.
-func methodsIn(pattern string) (words []string) {
-	parts := methodWords().FindStringSubmatch(pattern)
-	if parts == nil {
-		return nil
-	}
-	words = strings.Split(parts[1], "|")
-	whole := strings.HasPrefix(pattern, "^") && strings.HasSuffix(pattern, "$")
-	if !whole && slices.ContainsFunc(words, func(w string) bool { return !slices.Contains(methods, w) }) {
-		return nil
-	}
-	return words
-}

@@ -1,4 +1,4 @@
-package imports
+package nginx
 
 import (
 	"cmp"
@@ -6,7 +6,9 @@ import (
 	"strings"
 
 	"shadow/internal/lazy"
+	"shadow/internal/mapped"
 	"shadow/internal/request"
+	"shadow/internal/servers/imports/neutral"
 	"shadow/parse/nginxconf"
 )
 
@@ -16,7 +18,7 @@ import (
 var rangeOfPorts = lazy.Regexp(`^(\S*:)?\d+-\d+( |$)`)
 
 // hosts are the requests of each server.
-func (r *nginxReader) hosts(servers []*nginxconf.Directive, limits nginxLimits) []Set {
+func (r *reader) hosts(servers []*nginxconf.Directive, limits levelLimits) []neutral.Set {
 	before := len(r.Notes)
 	sets := r.named(servers, "")
 	decided := r.decidedByPort(servers, sets)
@@ -32,11 +34,11 @@ func (r *nginxReader) hosts(servers []*nginxconf.Directive, limits nginxLimits) 
 		ports = append(ports, portsOf(d)...)
 		for _, s := range d.Block {
 			if s.Name == "listen" && rangeOfPorts().MatchString(strings.Join(s.Args, " ")) {
-				r.lose(s.Place(), "listen %s: of these ports only the first is read", s.Args[0])
+				r.Lose(s.Place(), "listen %s: of these ports only the first is read", s.Args[0])
 			}
 		}
 	}
-	ports = slices.DeleteFunc(sortedPorts(ports), func(port string) bool { return port == request.NoPort })
+	ports = slices.DeleteFunc(neutral.SortedPorts(ports), func(port string) bool { return port == request.NoPort })
 	parts := make([]byPort, len(servers))
 	for _, port := range ports {
 		var here []*nginxconf.Directive
@@ -52,9 +54,9 @@ func (r *nginxReader) hosts(servers []*nginxconf.Directive, limits nginxLimits) 
 	}
 	for i, d := range servers {
 		if decided[i] {
-			note := r.tell
+			note := r.Tell
 			if len(limits.inherit(d.Block).limits) > 0 || hasLimits(d) {
-				note = r.lose
+				note = r.Lose
 			}
 			note(d.Place(), "only a log with the port tells its requests (%s) from those of other servers; else one of them gets all",
 				strings.Join(portsOf(d), ", "))
@@ -67,8 +69,8 @@ func (r *nginxReader) hosts(servers []*nginxconf.Directive, limits nginxLimits) 
 
 // named are the requests of each server, by the host that is asked for, among those that listen on a port. Without one,
 // a server that answers everything by itself beside another of the same name has none.
-func (r *nginxReader) named(servers []*nginxconf.Directive, port string) []Set {
-	sets := make([]Set, len(servers))
+func (r *reader) named(servers []*nginxconf.Directive, port string) []neutral.Set {
+	sets := make([]neutral.Set, len(servers))
 	if len(servers) < 2 {
 		return sets
 	}
@@ -76,14 +78,14 @@ func (r *nginxReader) named(servers []*nginxconf.Directive, port string) []Set {
 	several := slices.ContainsFunc(servers, func(d *nginxconf.Directive) bool { // also where a file that is not there says it
 		return !slices.Equal(portsOf(d), portsOf(servers[0])) || !slices.ContainsFunc(d.Block, listens)
 	})
-	names, answers := mapped(servers, r.serverNames), make([]bool, len(servers))
+	names, answers := mapped.Add(nil, servers, r.serverNames), make([]bool, len(servers))
 	for i, d := range servers {
-		sets[i], answers[i] = none, port == "" && several && answersAll(d)
+		sets[i], answers[i] = neutral.None, port == "" && several && answersAll(d)
 	}
 	fallback := fallbackOf(servers, names, answers, port)
 	for i, d := range servers {
 		if answers[i] && len(names[i]) == 0 && hasLimits(servers[fallback]) {
-			r.tell(d.Place(), "this server answers by itself: what comes to it is taken to come to the one at %s",
+			r.Tell(d.Place(), "this server answers by itself: what comes to it is taken to come to the one at %s",
 				servers[fallback].Place())
 		}
 	}
@@ -96,32 +98,32 @@ func (r *nginxReader) named(servers []*nginxconf.Directive, port string) []Set {
 			free := slices.DeleteFunc(names[i], func(name string) bool {
 				taken := slices.Contains(claimed, name)
 				if taken {
-					r.tell(d.Place(), "there is another server with the name %s, which gets its requests here, whatever port "+
+					r.Tell(d.Place(), "there is another server with the name %s, which gets its requests here, whatever port "+
 						"or address they came to", name)
 				}
 				return taken
 			})
 			if claimed = append(claimed, free...); len(free) > 0 {
-				sets[i] = within("host", free...)
+				sets[i] = neutral.Within("host", free...)
 			}
 		}
 	}
 	leaveNarrower(sets)
 	if len(claimed) == 0 {
-		sets[fallback] = Set{}
+		sets[fallback] = neutral.Set{}
 		return sets
 	}
-	if sets[fallback].never {
-		sets[fallback] = within("host", claimed...).except()
+	if sets[fallback].Never {
+		sets[fallback] = neutral.Within("host", claimed...).Except()
 	} else {
-		sets[fallback] = union(slices.Concat(sets[:fallback], sets[fallback+1:])...).except()
+		sets[fallback] = neutral.Union(slices.Concat(sets[:fallback], sets[fallback+1:])...).Except()
 	}
-	r.tell(servers[fallback].Place(), "this server gets what no other one names; conditions on hosts need a log that has them")
+	r.Tell(servers[fallback].Place(), "this server gets what no other one names; conditions on hosts need a log that has them")
 	return sets
 }
 
 // serverNames are the names of a server.
-func (r *nginxReader) serverNames(d *nginxconf.Directive) (names []string) {
+func (r *reader) serverNames(d *nginxconf.Directive) (names []string) {
 	for _, s := range d.Block {
 		if s.Name == "server_name" {
 			names = append(names, r.hostNames(s)...)
@@ -156,32 +158,26 @@ func fallbackOf(servers []*nginxconf.Directive, names [][]string, answers []bool
 }
 
 // leaveNarrower takes from masks what another server names: *.example gets what no other one names as a whole.
-func leaveNarrower(sets []Set) {
+func leaveNarrower(sets []neutral.Set) {
 	for i := range sets {
 		for j := range sets {
-			for _, name := range sets[j].c.Hosts {
-				if i != j && slices.ContainsFunc(sets[i].c.Hosts, func(mask string) bool { return narrower(name, mask) }) {
-					sets[i] = sets[i].and(within("host", name).except())
+			for _, name := range sets[j].Conditions.Hosts {
+				if i != j && slices.ContainsFunc(sets[i].Conditions.Hosts, func(mask string) bool { return neutral.Narrower(name, mask) }) {
+					sets[i] = sets[i].And(neutral.Within("host", name).Except())
 				}
 			}
 		}
 	}
 }
 
-// narrower reports whether a name is one of those that a mask stands for, and not the mask.
-func narrower(name, mask string) bool {
-	head, tail, ok := strings.Cut(mask, "*")
-	return ok && name != mask && len(name) >= len(head)+len(tail) && strings.HasPrefix(name, head) && strings.HasSuffix(name, tail)
-}
-
 // hostNames are the names of a server, as conditions have them.
-func (r *nginxReader) hostNames(d *nginxconf.Directive) (names []string) {
+func (r *reader) hostNames(d *nginxconf.Directive) (names []string) {
 	for _, name := range d.Args {
 		name = strings.ToLower(name)
 		switch {
 		case name == "_" || name == "":
 		case strings.HasPrefix(name, "~"):
-			r.lose(d.Place(), "server_name %s is an expression, and conditions on hosts have none", name)
+			r.Lose(d.Place(), "server_name %s is an expression, and conditions on hosts have none", name)
 		case strings.HasPrefix(name, "."):
 			names = append(names, name[1:], "*"+name)
 		default:
@@ -193,7 +189,7 @@ func (r *nginxReader) hostNames(d *nginxconf.Directive) (names []string) {
 
 // decidedByPort reports of each server whether it differs from another one in its ports and not in its names, where one of
 // them has limits of its own, and both do more than redirect.
-func (r *nginxReader) decidedByPort(servers []*nginxconf.Directive, sets []Set) []bool {
+func (r *reader) decidedByPort(servers []*nginxconf.Directive, sets []neutral.Set) []bool {
 	decided := make([]bool, len(servers))
 	r.rivals(servers, sets, func(i, j int) {
 		if !slices.Equal(portsOf(servers[i]), portsOf(servers[j])) {
@@ -204,12 +200,12 @@ func (r *nginxReader) decidedByPort(servers []*nginxconf.Directive, sets []Set) 
 }
 
 // rivals has each two servers between which no name decides, where one of them has limits, and both do more than redirect.
-func (r *nginxReader) rivals(servers []*nginxconf.Directive, sets []Set, each func(i, j int)) {
-	names := mapped(servers, r.serverNames)
+func (r *reader) rivals(servers []*nginxconf.Directive, sets []neutral.Set, each func(i, j int)) {
+	names := mapped.Add(nil, servers, r.serverNames)
 	matters := func(i int) bool { return hasLimits(servers[i]) || !answersAll(servers[i]) }
 	for i := range servers {
 		for j := range servers[:i] {
-			shared := sets[i].never || sets[j].never ||
+			shared := sets[i].Never || sets[j].Never ||
 				slices.ContainsFunc(names[i], func(name string) bool { return slices.Contains(names[j], name) })
 			if shared && matters(i) && matters(j) && (hasLimits(servers[i]) || hasLimits(servers[j])) {
 				each(i, j)
@@ -219,12 +215,12 @@ func (r *nginxReader) rivals(servers []*nginxconf.Directive, sets []Set, each fu
 }
 
 // tellAddresses tells of servers that listen on one port of different addresses.
-func (r *nginxReader) tellAddresses(servers []*nginxconf.Directive, sets []Set) {
+func (r *reader) tellAddresses(servers []*nginxconf.Directive, sets []neutral.Set) {
 	r.rivals(servers, sets, func(i, j int) {
 		d, other := servers[i], servers[j]
 		for _, port := range portsOf(d) {
 			if port != request.NoPort && slices.Contains(portsOf(other), port) && !slices.Equal(addressesOf(d, port), addressesOf(other, port)) {
-				r.lose(d.Place(), "this server and the one at %s listen on port %s of different addresses, which no log tells: one of them gets all",
+				r.Lose(d.Place(), "this server and the one at %s listen on port %s of different addresses, which no log tells: one of them gets all",
 					other.Place(), port)
 				return
 			}
@@ -275,7 +271,7 @@ func portsOf(d *nginxconf.Directive) (ports []string) {
 	if ports == nil {
 		ports = []string{"80"}
 	}
-	return sortedPorts(ports)
+	return neutral.SortedPorts(ports)
 }
 
 // listenPort is the port of a listen: [ADDRESS:]PORT, or 80.
@@ -300,42 +296,36 @@ func listenPort(d *nginxconf.Directive) string {
 	return port
 }
 
-// sortedPorts are ports in the order of their numbers, each once.
-func sortedPorts(ports []string) []string {
-	slices.SortFunc(ports, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) })
-	return slices.Compact(ports)
-}
-
 // byPort are requests by the ports on which they come.
 type byPort []struct {
-	requests Set
+	requests neutral.Set
 	ports    []string
 }
 
-func (b *byPort) add(requests Set, port string) {
-	if requests.never {
+func (b *byPort) add(requests neutral.Set, port string) {
+	if requests.Never {
 		return
 	}
 	for i := range *b {
-		if (*b)[i].requests.c.Is(&requests.c) {
+		if (*b)[i].requests.Conditions.Is(&requests.Conditions) {
 			(*b)[i].ports = append((*b)[i].ports, port)
 			return
 		}
 	}
 	*b = append(*b, struct {
-		requests Set
+		requests neutral.Set
 		ports    []string
 	}{requests, []string{port}})
 }
 
 // set is all of them, where there are so many ports.
-func (b byPort) set(ports int) Set {
-	var parts []Set
+func (b byPort) set(ports int) neutral.Set {
+	var parts []neutral.Set
 	for _, part := range b {
 		if len(part.ports) == ports {
 			return part.requests
 		}
-		parts = append(parts, within("port", part.ports...).and(part.requests))
+		parts = append(parts, neutral.Within("port", part.ports...).And(part.requests))
 	}
-	return union(parts...)
+	return neutral.Union(parts...)
 }

@@ -1,4 +1,4 @@
-package imports
+package nginx
 
 import (
 	"net/netip"
@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"shadow/internal/lazy"
+	"shadow/internal/servers/imports/neutral"
 	"shadow/parse/nginxconf"
 )
 
@@ -23,20 +24,20 @@ type piece struct {
 
 // A valueCase is what a text is for some requests.
 type valueCase struct {
-	set    Set
+	set    neutral.Set
 	pieces []piece
 }
 
-var nginxVariable = lazy.Regexp(`\$(\w+|\{\w+\})`)
+var variablePattern = lazy.Regexp(`\$(\w+|\{\w+\})`)
 
 // cases returns the cases of a text with variables.
-func (r *nginxReader) cases(text string, d *nginxconf.Directive) []valueCase {
+func (r *reader) cases(text string, d *nginxconf.Directive) []valueCase {
 	all := []valueCase{{}}
 	extend := func(more []valueCase) {
 		var longer []valueCase
 		for _, a := range all {
 			for _, b := range more {
-				if set := a.set.and(b.set); !set.never {
+				if set := a.set.And(b.set); !set.Never {
 					longer = append(longer, valueCase{set, slices.Concat(a.pieces, b.pieces)})
 				}
 			}
@@ -49,7 +50,7 @@ func (r *nginxReader) cases(text string, d *nginxconf.Directive) []valueCase {
 		}
 	}
 	from := 0
-	for _, at := range nginxVariable().FindAllStringIndex(text, -1) {
+	for _, at := range variablePattern().FindAllStringIndex(text, -1) {
 		literal(text[from:at[0]])
 		extend(r.variable(strings.Trim(text[at[0]:at[1]], "${}"), d))
 		from = at[1]
@@ -59,10 +60,10 @@ func (r *nginxReader) cases(text string, d *nginxconf.Directive) []valueCase {
 }
 
 // variable are the cases of a variable that is used at a place.
-func (r *nginxReader) variable(name string, d *nginxconf.Directive) []valueCase {
+func (r *reader) variable(name string, d *nginxconf.Directive) []valueCase {
 	if known, ok := r.known[name]; ok {
 		if known == nil {
-			r.lose(d.Place(), "$%s is made of itself", name)
+			r.Lose(d.Place(), "$%s is made of itself", name)
 		}
 		return known
 	}
@@ -72,21 +73,21 @@ func (r *nginxReader) variable(name string, d *nginxconf.Directive) []valueCase 
 	case name == "server_name":
 		return r.cases(r.server, d)
 	case value.unknown != nil:
-		r.lose(value.unknown.Place(), "%s $%s is not understood: it is taken for a field of the log", value.unknown.Name, name)
+		r.Lose(value.unknown.Place(), "%s $%s is not understood: it is taken for a field of the log", value.unknown.Name, name)
 	case isSet:
 		return r.cases(value.text, d)
 	case made == nil && r.set[name] != nil:
 		return []valueCase{{}}
 	case (name == "uri" || name == "document_uri") && r.at.path != "":
 		if strings.HasSuffix(r.at.path, "$") {
-			r.lose(r.at.by.Place(), "%s %s changes $uri, which keys and conditions take here as it was asked for", r.at.by.Name,
+			r.Lose(r.at.by.Place(), "%s %s changes $uri, which keys and conditions take here as it was asked for", r.at.by.Name,
 				strings.Join(r.at.by.Args, " "))
 			break
 		}
 		return []valueCase{{pieces: []piece{{text: r.at.path, moved: r.at.by}}}}
 	}
 	if text, early := tooEarly(name); made == nil && early {
-		r.tell(d.Place(), "$%s is not known yet where limits are asked: it is %q there", name, text)
+		r.Tell(d.Place(), "$%s is not known yet where limits are asked: it is %q there", name, text)
 		return []valueCase{{pieces: slices.DeleteFunc([]piece{{text: text}}, func(p piece) bool { return p.text == "" })}}
 	}
 	if made == nil {
@@ -118,24 +119,24 @@ func tooEarly(variable string) (text string, ok bool) {
 }
 
 // tellField tells of a variable that is taken for a field of the log where no log format has it.
-func (r *nginxReader) tellField(name string, d *nginxconf.Directive) {
-	part, ok := partOf(name)
-	if !ok || !strings.HasPrefix(part.text, "field:") || part.text == wholeTarget ||
-		slices.ContainsFunc(nginxVariable().FindAllString(strings.Join(r.Logged, " "), -1), func(v string) bool { return strings.Trim(v, "${}") == name }) {
+func (r *reader) tellField(name string, d *nginxconf.Directive) {
+	part, ok := PartOf(name)
+	if !ok || !strings.HasPrefix(part, "field:") || part == neutral.WholeTarget ||
+		slices.ContainsFunc(variablePattern().FindAllString(strings.Join(r.Logged, " "), -1), func(v string) bool { return strings.Trim(v, "${}") == name }) {
 		return
 	}
-	r.lose(d.Place(), "$%s is taken for a field of the log, and no log_format here has it", name)
+	r.Lose(d.Place(), "$%s is taken for a field of the log, and no log_format here has it", name)
 }
 
 // on has variables be what they are on a way.
-func (r *nginxReader) on(w way) *nginxReader {
+func (r *reader) on(w way) *reader {
 	clear(r.known)
 	r.at = w
 	return r
 }
 
 // path returns the path of a file that a configuration names.
-func (r *nginxReader) path(name string) string {
+func (r *reader) path(name string) string {
 	if filepath.IsAbs(name) {
 		return name
 	}
@@ -143,10 +144,10 @@ func (r *nginxReader) path(name string) string {
 }
 
 // mapped are the cases of what a map makes.
-func (r *nginxReader) mapped(d *nginxconf.Directive) (all []valueCase) {
+func (r *reader) mapped(d *nginxconf.Directive) (all []valueCase) {
 	entries, fallback, hostnames := r.entries(d, d.Block)
 	if len(d.Args) != 2 {
-		r.lose(d.Place(), "map: want two variables")
+		r.Lose(d.Place(), "map: want two variables")
 		return nil
 	}
 	for _, source := range r.cases(d.Args[0], d) {
@@ -157,12 +158,12 @@ func (r *nginxReader) mapped(d *nginxconf.Directive) (all []valueCase) {
 		default:
 			if networks, ok := r.networkMap(source.pieces, entries); ok {
 				all = append(all, in(source.set, networks)...)
-				rest := Set{} // other addresses
+				rest := neutral.Set{} // other addresses
 				for _, n := range networks {
-					rest = rest.and(n.set.except())
+					rest = rest.And(n.set.Except())
 				}
 				if len(networks) == 1 {
-					all = append(all, in(source.set.and(rest), r.cases(fallback, d))...)
+					all = append(all, in(source.set.And(rest), r.cases(fallback, d))...)
 				}
 				continue
 			}
@@ -173,9 +174,9 @@ func (r *nginxReader) mapped(d *nginxconf.Directive) (all []valueCase) {
 }
 
 // in are cases for some requests only.
-func in(set Set, cases []valueCase) (all []valueCase) {
+func in(set neutral.Set, cases []valueCase) (all []valueCase) {
 	for _, c := range cases {
-		if both := set.and(c.set); !both.never {
+		if both := set.And(c.set); !both.Never {
 			all = append(all, valueCase{both, c.pieces})
 		}
 	}
@@ -186,7 +187,7 @@ func in(set Set, cases []valueCase) (all []valueCase) {
 func merged(cases []valueCase) (all []valueCase) {
 	for _, c := range cases {
 		if i := slices.IndexFunc(all, func(a valueCase) bool { return slices.Equal(a.pieces, c.pieces) }); i >= 0 {
-			all[i].set = union(all[i].set, c.set)
+			all[i].set = neutral.Union(all[i].set, c.set)
 		} else {
 			all = append(all, c)
 		}
@@ -205,54 +206,46 @@ func fixedText(pieces []piece) (text string, ok bool) {
 	return text, true
 }
 
-// insensitive is an expression as Go has it; an asterisk in front stands for either case.
-func insensitive(pattern string) string {
-	if rest, ok := strings.CutPrefix(pattern, "*"); ok {
-		return "(?i)" + rest
-	}
-	return pattern
-}
-
 // conditioned are the cases of a map of variables that nginx has itself.
-func (r *nginxReader) conditioned(d *nginxconf.Directive, pieces []piece, entries []entry, fallback string, hostnames bool) (all []valueCase) {
-	var before []Set    // what earlier entries took
-	var values []string // with one value after the other
-	var fitting [][]Set // what fits each
+func (r *reader) conditioned(d *nginxconf.Directive, pieces []piece, entries []entry, fallback string, hostnames bool) (all []valueCase) {
+	var before []neutral.Set    // what earlier entries took
+	var values []string         // with one value after the other
+	var fitting [][]neutral.Set // what fits each
 	for _, e := range entries {
 		set, ok := conditionOn(pieces[0].variable, e, hostnames)
 		if len(pieces) > 1 {
 			set, ok = conditionOnText(pieces, e, hostnames)
 		}
 		if !ok {
-			r.lose(e.Place(), "no condition says that %s is %s: this entry is left out", d.Args[0], e.Name)
+			r.Lose(e.Place(), "no condition says that %s is %s: this entry is left out", d.Args[0], e.Name)
 			continue
 		}
 		if onlyDash(e.key, e.regexp) {
-			r.tell(e.Place(), dash, d.Args[0], "no")
+			r.Tell(e.Place(), dash, d.Args[0], "no")
 		}
 		if pieces[0].variable == "server_port" {
-			r.lose(d.Place(), "only a log with the port tells what $server_port was; else it is taken for none of those here")
+			r.Lose(d.Place(), "only a log with the port tells what $server_port was; else it is taken for none of those here")
 		}
 		if e.captures() {
-			r.lose(e.Place(), "what the expression %s captures is not understood: %s is taken in its place", e.Name, d.Args[0])
+			r.Lose(e.Place(), "what the expression %s captures is not understood: %s is taken in its place", e.Name, d.Args[0])
 			e.value = d.Args[0]
 		}
 		if len(values) > 0 && values[len(values)-1] == e.value {
 			fitting[len(fitting)-1] = append(fitting[len(fitting)-1], set)
 			continue
 		}
-		values, fitting = append(values, e.value), append(fitting, []Set{set})
+		values, fitting = append(values, e.value), append(fitting, []neutral.Set{set})
 	}
-	left := Set{}
+	left := neutral.Set{}
 	for i, value := range values {
-		set := union(fitting[i]...)
+		set := neutral.Union(fitting[i]...)
 		for _, b := range before {
-			if !apart(b, set) {
-				set = set.and(b.except())
+			if !neutral.Apart(b, set) {
+				set = set.And(b.Except())
 			}
 		}
-		before = append(before, union(fitting[i]...))
-		left = left.and(union(fitting[i]...).except())
+		before = append(before, neutral.Union(fitting[i]...))
+		left = left.And(neutral.Union(fitting[i]...).Except())
 		all = append(all, in(set, r.cases(value, d))...)
 	}
 	return append(all, in(left, r.cases(fallback, d))...)
@@ -260,26 +253,23 @@ func (r *nginxReader) conditioned(d *nginxconf.Directive, pieces []piece, entrie
 
 var something = lazy.Regexp(`^\^?\.[+*]?\$?$`)
 
-// noAgent fits what logs have where no agent was sent.
-const noAgent = "^-?$"
-
 // conditionOnPart is conditionOn for a part that requests may lack.
-func conditionOnPart(part part, e entry) (Set, bool) {
+func conditionOnPart(part string, e entry) (neutral.Set, bool) {
 	switch {
-	case part.text == "agent":
+	case part == "agent":
 		return conditionOnAgent(e)
 	case !e.regexp && e.key == "":
-		return lacking(part.text), true
+		return neutral.Lacking(part), true
 	case e.regexp && something().MatchString(strings.TrimPrefix(e.key, "*")):
-		return lacking(part.text).except(), true
-	case part.text == "user":
-		return none, false
+		return neutral.Lacking(part).Except(), true
+	case part == "user":
+		return neutral.None, false
 	case e.regexp:
-		return within("with", part.text+"~"+insensitive(e.key)), compiles(e.key)
+		return neutral.Within("with", part+"~"+neutral.Insensitive(e.key)), neutral.Compiles(e.key)
 	case strings.ToLower(e.key) == strings.ToUpper(e.key):
-		return within("with", part.text+"="+e.key), true
+		return neutral.Within("with", part+"="+e.key), true
 	}
-	return within("with", part.text+"~(?i)^"+regexp.QuoteMeta(e.key)+"$"), true
+	return neutral.Within("with", part+"~(?i)^"+regexp.QuoteMeta(e.key)+"$"), true
 }
 
 // A dash is what logs have where there is nothing, and so no text that a condition can tell from that.
@@ -289,74 +279,69 @@ func onlyDash(text string, regexp bool) bool {
 
 const dash = "logs have - where there is no %s, which is not what this asks for: %s request is taken to fit it"
 
-func conditionOnAgent(e entry) (Set, bool) {
+func conditionOnAgent(e entry) (neutral.Set, bool) {
 	switch {
 	case onlyDash(e.key, e.regexp):
-		return none, true
+		return neutral.None, true
 	case e.regexp:
-		re, err := regexp.Compile(insensitive(e.key))
-		set := within("agent", insensitive(e.key))
+		re, err := regexp.Compile(neutral.Insensitive(e.key))
+		set := neutral.Within("agent", neutral.Insensitive(e.key))
 		if err == nil && (re.MatchString("") || re.MatchString("-")) { // no expression fits an empty text in a map
-			set = set.and(within("agent", noAgent).except())
+			set = set.And(neutral.Within("agent", neutral.NoAgent).Except())
 		}
 		return set, err == nil
 	case e.key == "":
-		return within("agent", noAgent), true
+		return neutral.Within("agent", neutral.NoAgent), true
 	}
-	return within("agent", "(?i)^"+regexp.QuoteMeta(e.key)+"$"), true
+	return neutral.Within("agent", "(?i)^"+regexp.QuoteMeta(e.key)+"$"), true
 }
 
 // conditionOn is the set of requests whose variable an entry fits; false if no condition says so.
-func conditionOn(variable string, e entry, hostnames bool) (Set, bool) {
-	if part, ok := partOf(variable); ok && part.canLack() {
+func conditionOn(variable string, e entry, hostnames bool) (neutral.Set, bool) {
+	if part, ok := PartOf(variable); ok && neutral.CanLack(part) {
 		return conditionOnPart(part, e)
 	}
 	switch variable {
 	case "remote_addr", "binary_remote_addr":
 		addr, err := netip.ParseAddr(e.key)
 		if err != nil || e.regexp {
-			return none, false
+			return neutral.None, false
 		}
-		return within("network", addr.String()), true
+		return neutral.Within("network", addr.String()), true
 	case "server_port":
-		return within("port", e.key), !e.regexp && e.key != "" && strings.Trim(e.key, "0123456789") == ""
+		return neutral.Within("port", e.key), !e.regexp && e.key != "" && strings.Trim(e.key, "0123456789") == ""
 	case "request_method":
-		if words := methodsIn(strings.TrimPrefix(e.key, "*")); e.regexp && words != nil {
-			return within("method", words...), true
+		if words := neutral.MethodsIn(strings.TrimPrefix(e.key, "*")); e.regexp && words != nil {
+			return neutral.Within("method", words...), true
 		}
 		if e.regexp {
-			re, err := regexp.Compile(insensitive(e.key))
-			return ofMethods(slices.DeleteFunc(slices.Clone(methods), func(m string) bool { return err == nil && !re.MatchString(m) })), err == nil
+			re, err := regexp.Compile(neutral.Insensitive(e.key))
+			return ofMethods(slices.DeleteFunc(slices.Clone(neutral.Methods), func(m string) bool { return err == nil && !re.MatchString(m) })), err == nil
 		}
-		return within("method", strings.ToUpper(e.key)), !e.regexp && e.key != ""
+		return neutral.Within("method", strings.ToUpper(e.key)), !e.regexp && e.key != ""
 	case "host", "http_host":
 		name := strings.ToLower(e.key)
 		if rest, ok := strings.CutPrefix(name, "."); ok && hostnames {
-			return within("host", rest, "*."+rest), true
+			return neutral.Within("host", rest, "*."+rest), true
 		}
-		return within("host", name), !e.regexp && name != "" && (hostnames || !strings.ContainsAny(name, "*?"))
+		return neutral.Within("host", name), !e.regexp && name != "" && (hostnames || !strings.ContainsAny(name, "*?"))
 	case "request_uri":
 		if always := e.regexp && something().MatchString(strings.TrimPrefix(e.key, "*")); always || e.key == "" {
-			return Set{}.unless(!always), true
+			return neutral.Set{}.Unless(!always), true
 		}
-		return conditionOnPart(part{wholeTarget}, e)
+		return conditionOnPart(neutral.WholeTarget, e)
 	case "uri", "document_uri":
 		return conditionOnPath(e)
 	}
-	return none, false
+	return neutral.None, false
 }
 
-func conditionOnPath(e entry) (Set, bool) {
+func conditionOnPath(e entry) (neutral.Set, bool) {
 	switch {
 	case e.regexp:
-		return within("regexp", insensitive(e.key)), compiles(e.key)
+		return neutral.Within("regexp", neutral.Insensitive(e.key)), neutral.Compiles(e.key)
 	case strings.ToLower(e.key) != strings.ToUpper(e.key): // a map takes texts in either case
-		return within("regexp", "(?i)^"+regexp.QuoteMeta(e.key)+"$"), strings.HasPrefix(e.key, "/")
+		return neutral.Within("regexp", "(?i)^"+regexp.QuoteMeta(e.key)+"$"), strings.HasPrefix(e.key, "/")
 	}
-	return exactly(e.key), strings.HasPrefix(e.key, "/")
-}
-
-func compiles(pattern string) bool {
-	_, err := regexp.Compile(insensitive(pattern))
-	return err == nil
+	return neutral.Exactly(e.key), strings.HasPrefix(e.key, "/")
 }

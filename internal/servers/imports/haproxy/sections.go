@@ -1,4 +1,4 @@
-package imports
+package haproxy
 
 import (
 	"cmp"
@@ -10,11 +10,12 @@ import (
 	"shadow/internal/lazy"
 	"shadow/internal/request"
 	"shadow/internal/servers/imports/haproxycfg"
+	"shadow/internal/servers/imports/neutral"
 	"shadow/internal/textfile"
 )
 
 // readTables reads the stick-table of a section or those of peers, and tells which of their words are not understood.
-func (r *haproxyReader) readTables(s *haproxycfg.Section) {
+func (r *reader) readTables(s *haproxycfg.Section) {
 	for _, rule := range s.Rules {
 		name, words := s.Name, rule.Words
 		if s.Kind == "peers" && words[0] == "table" && len(words) > 1 {
@@ -24,14 +25,14 @@ func (r *haproxyReader) readTables(s *haproxycfg.Section) {
 		}
 		table := r.tables[name]
 		for _, word := range table.Read(words) {
-			r.lose(r.place(rule), "%s is not understood in a stick-table", word)
+			r.Lose(r.place(rule), "%s is not understood in a stick-table", word)
 		}
 		r.tables[name] = table
 	}
 }
 
 // addresses puts src in the place of a variable that begins as it: who a client is behind proxies, flags say.
-func (r *haproxyReader) addresses() {
+func (r *reader) addresses() {
 	for _, s := range r.sections {
 		from := ""
 		for _, rule := range s.Rules {
@@ -39,9 +40,9 @@ func (r *haproxyReader) addresses() {
 				from = "var(" + setVarRule().FindStringSubmatch(rule.Words[1])[1] + ")"
 			} else if len(rule.Words) > 2 && from != "" && rule.Words[1] == "set-"+from {
 				if m := header().FindStringSubmatch(rule.Words[2]); m != nil {
-					r.tell(r.place(rule), "clients are taken from %s: --client-from %s, with --trusted-proxy", m[1], strings.ToLower(m[1]))
+					r.Tell(r.place(rule), "clients are taken from %s: --client-from %s, with --trusted-proxy", m[1], strings.ToLower(m[1]))
 				} else {
-					r.lose(r.place(rule), "%s %s is not read: the variable is taken for the client", rule.Words[1], rule.Words[2])
+					r.Lose(r.place(rule), "%s %s is not read: the variable is taken for the client", rule.Words[1], rule.Words[2])
 				}
 			}
 			for i, word := range rule.Words {
@@ -58,8 +59,8 @@ var header = lazy.Regexp(`^(?:req\.)?f?hdr(?:_ip)?\(([\w-]+)`)
 
 // byPorts tells the requests of sections that listen by their ports, where one of them limits and another does more than
 // redirect. Those of a log without ports are taken to come to each.
-func (r *haproxyReader) byPorts() {
-	var listening []*haproxySection
+func (r *reader) byPorts() {
+	var listening []*section
 	limits, differ, odd := 0, false, false
 	for _, s := range r.sections {
 		tracks, ports := s.tracks(), s.ports()
@@ -71,7 +72,7 @@ func (r *haproxyReader) byPorts() {
 		}
 		for _, other := range listening {
 			if (tracks || other.tracks()) && slices.ContainsFunc(ports, func(p string) bool { return p != "" && slices.Contains(other.ports(), p) }) {
-				r.lose(fmt.Sprintf("%s:%d", r.file, s.Line), "%s %s and that at line %d listen on one port, and no log tells to which a request came: "+
+				r.Lose(fmt.Sprintf("%s:%d", r.file, s.Line), "%s %s and that at line %d listen on one port, and no log tells to which a request came: "+
 					"all of the port are taken to come to both", s.Kind, s.Name, other.Line)
 				break
 			}
@@ -86,16 +87,16 @@ func (r *haproxyReader) byPorts() {
 	for _, s := range listening {
 		place, ports := fmt.Sprintf("%s:%d", r.file, s.Line), s.ports()
 		if odd {
-			r.lose(place, "%s %s: a bind in it or beside it has no number for a port: all requests are taken to come to it", s.Kind, s.Name)
+			r.Lose(place, "%s %s: a bind in it or beside it has no number for a port: all requests are taken to come to it", s.Kind, s.Name)
 			continue
 		}
-		note := r.tell
+		note := r.Tell
 		if limits > 1 {
-			note = r.lose
+			note = r.Lose
 		}
 		note(place, "only a log with the port tells requests to %s %s (%s) from others; else all are taken to come to it", s.Kind, s.Name,
 			strings.Join(ports, ", "))
-		s.set = within("port", append(ports, request.NoPort)...)
+		s.set = neutral.Within("port", append(ports, request.NoPort)...)
 	}
 }
 
@@ -108,7 +109,7 @@ func redirectsAll(words []string) bool {
 }
 
 // ports returns the ports on which a section listens.
-func (s *haproxySection) ports() (ports []string) {
+func (s *section) ports() (ports []string) {
 	for _, rule := range s.Rules {
 		if rule.Words[0] != "bind" || len(rule.Words) < 2 || s.Kind == "backend" {
 			continue
@@ -121,18 +122,18 @@ func (s *haproxySection) ports() (ports []string) {
 			ports = append(ports, port)
 		}
 	}
-	return sortedPorts(ports)
+	return neutral.SortedPorts(ports)
 }
 
 // tellUnknown tells of words that no list has, and of those that end or change what limits judge.
-func (r *haproxyReader) tellUnknown() {
+func (r *reader) tellUnknown() {
 	for _, s := range r.sections {
 		for _, rule := range s.Rules {
 			word, known := rule.Words[0], haproxycfg.ProxyWords
 			switch s.Kind {
 			case "defaults":
 				if (word == "http-request" || word == "tcp-request") && len(rule.Words) > 1 && rule.Words[1] != "inspect-delay" {
-					r.lose(r.place(rule), "rules of a defaults section are not read")
+					r.Lose(r.place(rule), "rules of a defaults section are not read")
 					continue
 				}
 			case "global":
@@ -148,38 +149,38 @@ func (r *haproxyReader) tellUnknown() {
 				word, known = haproxycfg.Action(rule.Words), haproxycfg.ActionWords
 			}
 			if set, ok := strings.CutSuffix(word, "-header"); ok && set != "del" && r.asks(rule.Words) {
-				r.lose(r.place(rule), "%s changes a header that rules ask for: they judge here what is logged", word)
+				r.Lose(r.place(rule), "%s changes a header that rules ask for: they judge here what is logged", word)
 			}
 			r.tellWord(rule, word, known)
 		}
 	}
 }
 
-func (r *haproxyReader) tellWord(rule haproxycfg.Rule, word string, known map[string]bool) {
+func (r *reader) tellWord(rule haproxycfg.Rule, word string, known map[string]bool) {
 	switch {
 	case word == "" || known[word] || strings.HasPrefix(word, "lua."): // which is told where it is read
 	case word == ".if":
-		r.lose(r.place(rule), ".if is not read: the lines of all its branches are taken to hold")
+		r.Lose(r.place(rule), ".if is not read: the lines of all its branches are taken to hold")
 	case word[0] == '.': // of the same
 	case haproxycfg.Lost[word]:
-		r.lose(r.place(rule), "%s changes or ends what rules judge behind it, which is not read", word)
+		r.Lose(r.place(rule), "%s changes or ends what rules judge behind it, which is not read", word)
 	case word == "http-err-codes" || word == "http-fail-codes":
-		r.lose(r.place(rule), "%s is not read: errors are what is logged with 4xx here, and failures with 5xx", word)
+		r.Lose(r.place(rule), "%s is not read: errors are what is logged with 4xx here, and failures with 5xx", word)
 	case strings.Contains(word, " ") || haproxycfg.Limited().MatchString(word):
-		r.lose(r.place(rule), "%s is not understood: what it limits or counts is not judged", word)
+		r.Lose(r.place(rule), "%s is not understood: what it limits or counts is not judged", word)
 	default:
-		r.tell(r.place(rule), "%s is a word that is not known: it is taken to limit nothing", word)
+		r.Tell(r.place(rule), "%s is a word that is not known: it is taken to limit nothing", word)
 	}
 }
 
 // asks reports whether a rule or acl of any section has a header that words change.
-func (r *haproxyReader) asks(words []string) bool {
+func (r *reader) asks(words []string) bool {
 	at := slices.IndexFunc(words, func(w string) bool { return strings.HasSuffix(w, "-header") })
 	if at+1 >= len(words) || words[0] != "http-request" {
 		return false
 	}
 	asked := "hdr(" + strings.ToLower(words[at+1])
-	return slices.ContainsFunc(r.sections, func(s *haproxySection) bool {
+	return slices.ContainsFunc(r.sections, func(s *section) bool {
 		return s.Has(func(other []string) bool {
 			return (other[0] == "acl" || haproxycfg.Action(other) != "") && !slices.ContainsFunc(other, func(w string) bool { return strings.HasSuffix(w, "-header") }) &&
 				strings.Contains(strings.ToLower(strings.Join(other, " ")), asked)
@@ -194,7 +195,7 @@ const httplog = `$remote_addr:$remote_port [$time_local] $frontend $backend $tim
 var headerSample = lazy.Regexp(`^(?:req\.)?f?hdr\(([\w-]+)\)$`)
 
 // captures finds which headers the log has between braces, if that is the same for all sections that listen.
-func (r *haproxyReader) captures() {
+func (r *reader) captures() {
 	formats, first := []string{}, 0
 	for _, s := range r.sections {
 		if s.Has(func(words []string) bool { return words[0] == "log-format" }) {
@@ -213,12 +214,12 @@ func (r *haproxyReader) captures() {
 	}
 	if formats = slices.Compact(formats); len(formats) == 1 && first > 0 {
 		r.Logged = append(r.Logged, formats[0])
-		r.tell(fmt.Sprintf("%s:%d", r.file, first), "with shadow.yaml, state that headers are captured: --format '%s'", formats[0])
+		r.Tell(fmt.Sprintf("%s:%d", r.file, first), "with shadow.yaml, state that headers are captured: --format '%s'", formats[0])
 	}
 }
 
 // captured returns what a section has in its log of requests and of answers. line becomes that of the first rule.
-func (s *haproxySection) captured(line *int) (names [2][]string) {
+func (s *section) captured(line *int) (names [2][]string) {
 	for _, rule := range s.Rules {
 		var name string
 		words, side := append(slices.Clone(rule.Words), "", "", "", ""), 0
@@ -245,22 +246,22 @@ func (s *haproxySection) captured(line *int) (names [2][]string) {
 	return names
 }
 
-// A haproxyPlace says where a limit stands: the section of its rule, that of the one that counts, and before which it does.
-type haproxyPlace struct {
-	s, in   *haproxySection
+// A place says where a limit stands: the section of its rule, that of the one that counts, and before which it does.
+type place struct {
+	s, in   *section
 	by      refusal
 	counted int
 }
 
 // combine says how limits work together. What one refuses another does not count if that counts behind. In a policy those
 // do so that charge only what is admitted; or, in turn, those behind it.
-func (r *haproxyReader) combine(p *Policy) {
+func (r *reader) combine(p *neutral.Policy) {
 	together, inTurn := -1, -1 // limits that these count otherwise
 	for i, mine := range r.places {
 		for j, other := range r.places {
 			same := mine.in == other.s
 			apart := !same && mine.in.Kind == other.s.Kind // a request is of one frontend, and of one backend
-			if apart || mine.s == other.s && mine.by.at == other.by.at || p.Limits[i].Count.and(p.Limits[j].Match).never {
+			if apart || mine.s == other.s && mine.by.at == other.by.at || p.Limits[i].Count.And(p.Limits[j].Match).Never {
 				continue
 			}
 			behind := same && mine.counted > other.by.at || !same && mine.in.Kind == "backend"
@@ -277,104 +278,8 @@ func (r *haproxyReader) combine(p *Policy) {
 		p.Combine = "in-turn"
 	case together >= 0:
 		place := r.places[together]
-		r.lose(r.place(place.by.rule), "the rate counts only some of what other rules refuse by a rate, and in another way here")
+		r.Lose(r.place(place.by.rule), "the rate counts only some of what other rules refuse by a rate, and in another way here")
 	}
-}
-
-// route finds which requests backends get, and from which sections.
-func (r *haproxyReader) route() {
-	gets, fronts := map[string][]Set{}, false
-	limits := slices.ContainsFunc(r.sections, func(s *haproxySection) bool { return s.Kind == "backend" && s.limits() })
-	for _, s := range r.sections {
-		if s.Kind != "frontend" && s.Kind != "listen" {
-			continue
-		}
-		fronts = true
-		left := s.set.and(s.passed)
-		for _, rule := range s.Rules {
-			if rule.Words[0] == "use_backend" && len(rule.Words) > 1 {
-				set, certain := r.leads(s, rule, limits)
-				if r.lead(gets, s, rule.Words[1], left.and(set)); certain { // else what stands behind may get them too
-					left = left.and(set.except())
-				}
-			}
-		}
-		r.lead(gets, s, s.Setting("default_backend")[1], left)
-	}
-	r.receive(gets, fronts)
-}
-
-// leads returns the requests that a rule sends to a backend, and whether it is certain that it sends them there.
-func (r *haproxyReader) leads(s *haproxySection, rule haproxycfg.Rule, limits bool) (set Set, certain bool) {
-	name, before, notes := rule.Words[1], r.unknown, len(r.Notes)
-	set = r.requests(s, rule, rule.Words[2:])
-	switch {
-	case r.unknown != before:
-		for i := range r.Notes[notes:] {
-			if text, _, ok := strings.Cut(r.Notes[notes+i].Text, "it is taken "); ok {
-				r.Notes[notes+i].Text = text + "its requests are taken to come to " + name + ", and to backends behind it as well"
-			}
-		}
-	case !strings.Contains(name, "%["):
-		return set, true
-	case limits:
-		r.lose(r.place(rule), "%s is made of the request, which is not read: its requests are taken to come to all backends "+
-			"that it may name, and to those behind it as well", name)
-	}
-	return set, false
-}
-
-// lead gives requests of a section to the backend of a name, or to all whose name it may be where it is made of the request.
-func (r *haproxyReader) lead(gets map[string][]Set, s *haproxySection, name string, set Set) {
-	if name == "" {
-		return
-	}
-	begin, end, made := strings.Cut(name, "%[")
-	end = end[strings.LastIndexByte(end, ']')+1:]
-	for _, b := range r.sections {
-		if (b.Kind == "backend" || b.Kind == "listen") &&
-			(b.Name == name || made && strings.HasPrefix(b.Name, begin) && strings.HasSuffix(b.Name, end)) {
-			if gets[b.Name] = append(gets[b.Name], set); !slices.Contains(b.leads, s) {
-				b.leads = append(b.leads, s)
-			}
-		}
-	}
-}
-
-// receive gives backends what leads to them, and tells of limits that nothing in this file leads to.
-func (r *haproxyReader) receive(gets map[string][]Set, fronts bool) {
-	for _, s := range r.sections {
-		place := fmt.Sprintf("%s:%d", r.file, s.Line)
-		switch all := gets[s.Name]; {
-		case s.Kind == "listen" && all != nil && s.limits():
-			r.lose(place, "listen %s gets requests of other sections, which are not read: its limits are judged on those that it listens for", s.Name)
-		case s.Kind != "backend":
-		case all != nil:
-			if s.set = union(all...); s.set.never && s.limits() {
-				r.tell(place, "no request comes to backend %s", s.Name)
-			}
-		case !s.limits():
-		case fronts:
-			s.set = none
-			r.lose(place, "nothing in this file leads to backend %s: its limits are judged on no request", s.Name)
-		default:
-			r.lose(place, "no frontend in this file leads to backend %s: its limits are judged on all requests", s.Name)
-		}
-	}
-}
-
-// limits reports whether rules of a section ask for a rate.
-func (s *haproxySection) limits() bool {
-	return s.Has(func(words []string) bool {
-		return words[0] != "stick-table" && counted().MatchString(strings.Join(words, " "))
-	})
-}
-
-// tracks reports whether rules of a section count requests.
-func (s *haproxySection) tracks() bool {
-	return s.Has(func(words []string) bool {
-		return haproxycfg.Action(words) != "" && trackRule().MatchString(haproxycfg.Action(words))
-	})
 }
 
 // plainTCP reports whether a section passes on bytes, and asks no rule for requests. It is told if one of them limits.
@@ -382,7 +287,7 @@ func (x *sectionReader) plainTCP() bool {
 	place := fmt.Sprintf("%s:%d", x.file, x.s.Line)
 	if !x.s.plainTCP() {
 		if x.s.limits() && x.s.Setting("mode")[0] == "" {
-			x.tell(place, "%s %s states no mode: HAProxy takes tcp, and asks none of its rules for requests; judged as with mode http",
+			x.Tell(place, "%s %s states no mode: HAProxy takes tcp, and asks none of its rules for requests; judged as with mode http",
 				x.s.Kind, x.s.Name)
 		}
 		return false
@@ -390,43 +295,26 @@ func (x *sectionReader) plainTCP() bool {
 	if slices.ContainsFunc(x.s.Rules, func(rule haproxycfg.Rule) bool {
 		return rule.Words[0] == "tcp-request" && counted().MatchString(strings.Join(rule.Words, " "))
 	}) {
-		x.lose(place, "%s %s has mode tcp: it bounds connections, which no limit here does", x.s.Kind, x.s.Name)
+		x.Lose(place, "%s %s has mode tcp: it bounds connections, which no limit here does", x.s.Kind, x.s.Name)
 	} else if x.s.limits() {
-		x.tell(place, "%s %s has mode tcp: HAProxy asks none of its rules for requests", x.s.Kind, x.s.Name)
+		x.Tell(place, "%s %s has mode tcp: HAProxy asks none of its rules for requests", x.s.Kind, x.s.Name)
 	}
 	return true
 }
 
 // plainTCP reports whether a section passes on bytes.
-func (s *haproxySection) plainTCP() bool { return s.Setting("mode")[1] == "tcp" }
-
-// inherit has a backend know the counters of the sections that lead to it.
-func (x *sectionReader) inherit() {
-	for _, from := range x.s.leads {
-		for number, all := range from.counters {
-			for _, c := range all {
-				c.at = -1
-				x.counters[number] = append(x.counters[number], c)
-			}
-			set := from.set.and(from.taken[number])
-			if before, ok := x.taken[number]; ok {
-				set = union(before, set)
-			}
-			x.taken[number] = set
-		}
-	}
-}
+func (s *section) plainTCP() bool { return s.Setting("mode")[1] == "tcp" }
 
 // tellShared tells of a counter that some of the sections that lead to a backend track, and others do not.
 func (x *sectionReader) tellShared(rule haproxycfg.Rule, number string) {
-	tracking := func(s *haproxySection) bool { return s.counters[number] != nil }
-	if slices.ContainsFunc(x.s.leads, tracking) && slices.ContainsFunc(x.s.leads, func(s *haproxySection) bool { return !tracking(s) }) {
-		x.lose(x.place(rule), "some of the sections that lead here track sc%s before, and others do not: all requests are taken to be of the former", number)
+	tracking := func(s *section) bool { return s.counters[number] != nil }
+	if slices.ContainsFunc(x.s.leads, tracking) && slices.ContainsFunc(x.s.leads, func(s *section) bool { return !tracking(s) }) {
+		x.Lose(x.place(rule), "some of the sections that lead here track sc%s before, and others do not: all requests are taken to be of the former", number)
 	}
 }
 
 // lines returns those of a file of patterns or of a map.
-func (r *haproxyReader) lines(file string) (all []string, err error) {
+func (r *reader) lines(file string) (all []string, err error) {
 	if !filepath.IsAbs(file) {
 		file = filepath.Join(filepath.Dir(r.file), file)
 	}
