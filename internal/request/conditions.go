@@ -104,12 +104,11 @@ func (c *Conditions) Is(other *Conditions) bool {
 		!slices.Equal(c.Prefixes, other.Prefixes) || !slices.Equal(c.Regexps, other.Regexps) || !slices.Equal(c.Hosts, other.Hosts) {
 		return false // most differ in these
 	}
-	var mine [][]string
-	c.Each(func(_ string, values *[]string) { mine = append(mine, *values) })
-	same := true
-	other.Each(func(_ string, values *[]string) {
-		same, mine = same && slices.Equal(mine[0], *values), mine[1:]
-	})
+	var mine [17][]string // those of Each
+	n, same := 0, true
+	c.Each(func(_ string, values *[]string) { mine[n], n = *values, n+1 })
+	n = 0
+	other.Each(func(_ string, values *[]string) { same, n = same && slices.Equal(mine[n], *values), n+1 })
 	equal := func(a, b Conditions) bool { return a.Is(&b) }
 	return same && slices.EqualFunc(c.Any, other.Any, equal) && slices.EqualFunc(c.Not, other.Not, equal)
 }

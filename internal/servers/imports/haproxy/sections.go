@@ -261,14 +261,16 @@ func (r *reader) combine(p *neutral.Policy) {
 		for j, other := range r.places {
 			same := mine.in == other.s
 			apart := !same && mine.in.Kind == other.s.Kind // a request is of one frontend, and of one backend
-			if apart || mine.s == other.s && mine.by.at == other.by.at || p.Limits[i].Count.And(p.Limits[j].Match).Never {
+			behind := same && mine.counted > other.by.at || !same && mine.in.Kind == "backend"
+			otherwise, turned := together != i && behind != strings.Contains(p.Limits[i].Text, "charge=admitted"), inTurn != i && behind != (j < i)
+			if apart || mine.s == other.s && mine.by.at == other.by.at || !otherwise && !turned ||
+				p.Limits[i].Count.And(p.Limits[j].Match).Never {
 				continue
 			}
-			behind := same && mine.counted > other.by.at || !same && mine.in.Kind == "backend"
-			if behind != strings.Contains(p.Limits[i].Text, "charge=admitted") {
+			if otherwise {
 				together = i
 			}
-			if behind != (j < i) {
+			if turned {
 				inTurn = i
 			}
 		}
