@@ -296,11 +296,10 @@ func (x *sectionReader) ended(rule haproxycfg.Rule, words []string) []rateTerm {
 	x.refusing = false
 	switch {
 	case x.unknown == before: // no rule behind it is asked
-		ended := x.left.And(set).Except()
-		if x.left = x.left.And(ended); words[1] != "allow" {
-			x.s.passed = x.s.passed.And(ended)
+		if x.left = x.left.And(set.Except()); words[1] == "allow" {
+			x.open = x.open.And(set.Except())
 		} else {
-			x.open = x.open.And(ended)
+			x.s.passed = x.s.passed.And(set.And(x.open).Except())
 		}
 	case terms == nil:
 		left := "what the rule ends counts here"

@@ -229,3 +229,20 @@ func TestRulesForOneSampleAreBounded(t *testing.T) {
 		t.Errorf("told are %v", told)
 	}
 }
+
+// Many rules that end requests take a condition each.
+func TestEndingRulesAreBounded(t *testing.T) {
+	for _, verb := range []string{"deny", "allow"} {
+		var b strings.Builder
+		b.WriteString("frontend f\nstick-table type ip size 1k expire 1m store http_req_rate(10s)\n")
+		for n := range 24 {
+			fmt.Fprintf(&b, "http-request %s if { path_beg /p%d } { method PUT }\n", verb, n)
+		}
+		b.WriteString("http-request track-sc0 src\nhttp-request deny if { sc0_http_req_rate gt 50 }\n")
+		var r *neutral.Result
+		testneeds.Within(time.Minute, func() { r = read(t, b.String()) })
+		if text := r.Policies[0].Limits[0].Match.String(); len(text) > 24*50 {
+			t.Errorf("%s: %s", verb, text)
+		}
+	}
+}
