@@ -170,6 +170,9 @@ func (r *Result) free(name string, n int) string {
 
 // problem says why a limit cannot be judged, or returns nil.
 func (l Limit) problem() error {
+	if flat, _ := request.Flatten([]request.Conditions{l.Match.Conditions, l.Count.Conditions}); len(flat) > request.MaxScopes {
+		return policy.ErrConditions
+	}
 	var b strings.Builder
 	if err := (&Result{Policies: []Policy{{Name: "p", Limits: []Limit{l}}}}).Write(&b); err != nil {
 		return err

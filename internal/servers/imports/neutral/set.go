@@ -164,15 +164,32 @@ func meet(key string, a, b []string) (both []string, ok bool) {
 // Union are the requests that are in one of the sets.
 func Union(sets ...Set) Set {
 	var parts []request.Conditions
+	alone, values := map[string]int{}, map[string][]string{} // conditions that stand alone: their parts and values
 	for _, s := range sets {
 		if s.IsAll() {
 			return s
 		}
 		for _, c := range alternatives(s.Conditions) {
-			if !s.Never && index(parts, &c) < 0 {
-				parts = joined(parts, c)
+			key, more := single(c)
+			_, there := alone[key]
+			switch joins := key != "" && key != "without"; {
+			case s.Never:
+			case joins && there:
+				values[key] = append(values[key], more...)
+			case joins:
+				alone[key], values[key] = len(parts), slices.Clone(more)
+				parts = append(parts, c)
+			case index(parts, &c) < 0:
+				parts = append(parts, c)
 			}
 		}
+	}
+	for key, part := range alone {
+		parts[part].Each(func(name string, list *[]string) {
+			if name == key {
+				*list = unique(values[key])
+			}
+		})
 	}
 	parts = absorbed(parts)
 	switch len(parts) {
@@ -182,6 +199,16 @@ func Union(sets ...Set) Set {
 		return Set{Conditions: parts[0]}
 	}
 	return Set{Conditions: request.Conditions{Any: parts}}
+}
+
+// unique returns texts in their order, each once.
+func unique(texts []string) []string {
+	seen := make(map[string]bool, len(texts))
+	return slices.DeleteFunc(texts, func(text string) bool {
+		before := seen[text]
+		seen[text] = true
+		return before
+	})
 }
 
 // AnyOf are the requests in one of the sets; all if there are none.
@@ -243,22 +270,6 @@ func begins(c request.Conditions) (text string, whole bool) {
 		return c.Prefixes[0], false
 	}
 	return "", false
-}
-
-// joined adds a part; to one that is the same condition alone it adds the values.
-func joined(parts []request.Conditions, c request.Conditions) []request.Conditions {
-	key, values := single(c)
-	for i := range parts {
-		if mine, have := single(parts[i]); key != "" && key != "without" && mine == key {
-			parts[i].Each(func(name string, list *[]string) {
-				if name == key {
-					*list = slices.Concat(have, slices.DeleteFunc(slices.Clone(values), func(v string) bool { return slices.Contains(have, v) }))
-				}
-			})
-			return parts
-		}
-	}
-	return append(parts, c)
 }
 
 // single is the condition that stands alone; "" if none does.

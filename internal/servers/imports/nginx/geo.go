@@ -117,35 +117,42 @@ func (r *reader) geo(d *nginxconf.Directive) (all []valueCase) {
 		r.Lose(d.Place(), "geo by %s is taken for one by the address of the client", d.Args[0])
 	}
 	entries, fallback, _ := r.entries(d, d.Block)
-	type network struct {
-		netip.Prefix
-		value string
-	}
-	var networks []network
+	values, networks := map[netip.Prefix]string{}, []netip.Prefix(nil)
 	for _, e := range entries {
 		prefixes := networksOf(e.key)
 		if prefixes == nil {
 			r.Lose(e.Place(), "%s is no network: this entry is left out", e.key)
 		}
 		for _, p := range prefixes {
-			networks = append(networks, network{p, e.value})
+			if _, twice := values[p]; !twice {
+				networks = append(networks, p)
+			}
+			values[p] = e.value // what is said last holds
 		}
 	}
 	covered := neutral.Set{}
 	var texts []string
+	order := func(a, b netip.Prefix) int {
+		return cmp.Or(a.Addr().Compare(b.Addr()), cmp.Compare(a.Bits(), b.Bits()))
+	}
+	sorted := slices.SortedFunc(slices.Values(networks), order) // those within a network stand behind it
 	for _, n := range networks {
 		var inner []string
-		for _, m := range networks {
-			if m.value != n.value && m.Bits() > n.Bits() && n.Contains(m.Addr()) {
-				inner = append(inner, neutral.NetworkText(m.Prefix))
+		at, _ := slices.BinarySearchFunc(sorted, n, order)
+		for _, m := range sorted[at+1:] {
+			if !n.Contains(m.Addr()) {
+				break
+			}
+			if values[m] != values[n] {
+				inner = append(inner, neutral.NetworkText(m))
 			}
 		}
-		set := neutral.Within("network", neutral.NetworkText(n.Prefix))
+		set := neutral.Within("network", neutral.NetworkText(n))
 		if inner != nil {
 			set = set.And(neutral.Within("network", inner...).Except())
 		}
-		all = append(all, in(set, literal(n.value))...)
-		texts = append(texts, neutral.NetworkText(n.Prefix))
+		all = append(all, in(set, literal(values[n]))...)
+		texts = append(texts, neutral.NetworkText(n))
 	}
 	if texts != nil {
 		covered = neutral.Within("network", texts...).Except()

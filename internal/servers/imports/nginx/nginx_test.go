@@ -6,9 +6,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"shadow/internal/policy"
 	"shadow/internal/servers/imports/neutral"
+	"shadow/internal/testneeds"
 )
 
 // read reads a configuration, and what is made of it must be one.
@@ -121,5 +123,34 @@ server { server_name www.shop.example; limit_req zone=b; }
 	_, out := read(t, text)
 	if want := "host: [www.shop.example, api.shop.example, '*.api.shop.example']"; !strings.Contains(out, want) || strings.Contains(out, "zone b by") {
 		t.Errorf("%s is not there, or the zone b is:\n%s", want, out)
+	}
+}
+
+// Of a network that a geo names twice, nginx takes the value that stands last.
+func TestNetworksTwice(t *testing.T) {
+	_, out := read(t, `geo $g { default 1; 192.0.2.0/24 1; 198.51.100.0/24 0; 192.0.2.0/24 0; 198.51.100.0/24 1; }
+map $g $k { 0 ""; default $binary_remote_addr; }
+limit_req_zone $k zone=a:1m rate=1r/s;
+server { limit_req zone=a; }
+`)
+	if want := "match: {not: {network: '192.0.2.0/24'}}"; !strings.Contains(out, want) {
+		t.Errorf("%s is not there:\n%s", want, out)
+	}
+}
+
+// Large configurations are read in bounded time: each limit states what those before it took.
+func TestLargeConfigurationsAreBounded(t *testing.T) {
+	var locations, addresses strings.Builder
+	for n := range 200 {
+		fmt.Fprintf(&locations, "location ~ ^/p%d/x { limit_req zone=a burst=%d; }\n", n, n+1)
+	}
+	for n := range 60_000 {
+		fmt.Fprintf(&addresses, "10.%d.%d.%d \"\";\n", n>>16, n>>8&255, n&255)
+	}
+	for _, text := range []string{
+		"limit_req_zone $binary_remote_addr zone=a:1m rate=1r/s;\nserver {\n" + locations.String() + "}\n",
+		"map $remote_addr $k { default $binary_remote_addr;\n" + addresses.String() + "}\nlimit_req_zone $k zone=a:1m rate=1r/s;\nserver { limit_req zone=a; }\n",
+	} {
+		testneeds.Within(time.Minute, func() { read(t, text) })
 	}
 }

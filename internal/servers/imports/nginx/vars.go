@@ -185,12 +185,17 @@ func in(set neutral.Set, cases []valueCase) (all []valueCase) {
 
 // merged are cases, those that make the same in one.
 func merged(cases []valueCase) (all []valueCase) {
+	var sets [][]neutral.Set
 	for _, c := range cases {
-		if i := slices.IndexFunc(all, func(a valueCase) bool { return slices.Equal(a.pieces, c.pieces) }); i >= 0 {
-			all[i].set = neutral.Union(all[i].set, c.set)
-		} else {
-			all = append(all, c)
+		i := slices.IndexFunc(all, func(a valueCase) bool { return slices.Equal(a.pieces, c.pieces) })
+		if i < 0 {
+			i = len(all)
+			all, sets = append(all, c), append(sets, nil)
 		}
+		sets[i] = append(sets[i], c.set)
+	}
+	for i := range all {
+		all[i].set = neutral.Union(sets[i]...)
 	}
 	return all
 }
