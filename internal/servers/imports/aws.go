@@ -43,6 +43,7 @@ func some(t *policy.Tree, fits func(key string, part *policy.Tree) bool) (found 
 
 func takeAWS(i *Import, docs []doc) {
 	for _, d := range docs {
+		resolve(d)
 		i.awsRules(d)
 	}
 }
@@ -51,6 +52,7 @@ var terraformBlock = lazy.Regexp(`(?m)^\s*(resource|module|variable|terraform|pr
 
 func readTerraform(i *Import, file string, text []byte) error {
 	d := doc{hcl.Parse(string(text)), file}
+	resolve(d)
 	i.awsRules(d)
 	i.cloudflareRules(d)
 	for _, r := range append(d.List("resource"), d.List("module")...) {
@@ -197,23 +199,6 @@ func rateBased(rule *policy.Tree) *policy.Tree {
 	return field(rule, "Statement", "RateBasedStatement")
 }
 
-// awsValue returns what a part says, or the default of the parameter or variable that it names.
-func awsValue(d doc, t *policy.Tree) *policy.Tree {
-	name := strings.TrimPrefix(t.Say(), "var.")
-	if ref := t.Say("Ref"); ref != "" {
-		name = ref
-	}
-	if value := d.Get("Parameters", name, "Default"); value != nil {
-		return value
-	}
-	for _, v := range d.List("variable") {
-		if v.Text == name && v.Get("default") != nil && t.Say() != name {
-			return v.Get("default")
-		}
-	}
-	return t
-}
-
 // Words of a list of rules, of a rule and of a rate-based statement. Modules have words of their own.
 const (
 	awsListWords = "name id arn scope description defaultaction rule rules visibilityconfig tags tagsall capacity customresponsebody " +
@@ -233,8 +218,8 @@ func (i *Import) awsRule(d doc, rule *policy.Tree, left neutral.Set) {
 		onlyKnown(i.Lose, d, s, awsRateWords)
 	}
 	name := cmp.Or(field(rule, "Name").Say(), "rule")
-	most, err := strconv.ParseInt(awsValue(d, field(s, "Limit")).Say(), 10, 64)
-	seconds, bad := strconv.Atoi(cmp.Or(awsValue(d, field(s, "EvaluationWindowSec")).Say(), "300"))
+	most, err := strconv.ParseInt(field(s, "Limit").Say(), 10, 64)
+	seconds, bad := strconv.Atoi(cmp.Or(field(s, "EvaluationWindowSec").Say(), "300"))
 	if err != nil || bad != nil {
 		i.Lose(d.place(s), "rule %s: its limit is %s in %s seconds, and nothing here says how much that is", name,
 			field(s, "Limit").Say(), cmp.Or(field(s, "EvaluationWindowSec").Say(), "300"))
@@ -275,6 +260,10 @@ func (i *Import) awsRule(d doc, rule *policy.Tree, left neutral.Set) {
 		}
 	}
 	if how == "count" {
+		if labels := cmp.Or(field(rule, "RuleLabels"), field(rule, "RuleLabel")); labels != nil {
+			i.Lose(d.place(labels), "rule %s labels what it counts, and what later rules do by its label is not read: it is judged "+
+				"as if it refused", name)
+		}
 		i.Tell(d.place(rule), neutral.RefusesNothing)
 	}
 	p := neutral.Policy{Name: "aws-waf " + name}

@@ -2,6 +2,7 @@ package imports
 
 import (
 	"cmp"
+	"encoding/base64"
 	"slices"
 	"strings"
 
@@ -44,17 +45,29 @@ func (a *awsStatements) set(s *policy.Tree) neutral.Set {
 			return set
 		}
 	case "ipsetreferencestatement":
+		a.forwarded(part)
 		if set, ok := a.networks(field(part, "Arn")); ok {
 			return set
 		}
 	case "geomatchstatement":
-		return neutral.Within("country", plainTexts(field(part, "CountryCodes").List())...)
+		a.forwarded(part)
+		if codes := plainTexts(field(part, "CountryCodes").List()); len(codes) > 0 && !slices.ContainsFunc(codes, ofVariables) {
+			return neutral.Within("country", codes...)
+		}
 	case "asnmatchstatement":
+		a.forwarded(part)
 		return neutral.Within("asn", mapped.Add(nil, field(part, "AsnList").List(), func(n *policy.Tree) string { return "AS" + n.Text })...)
 	}
 	a.Lose(a.d.place(part), "no condition says %s: it is taken to fit", kind)
 	a.unknown++
 	return neutral.Set{}
+}
+
+// forwarded tells of a statement on the address that a header names.
+func (a *awsStatements) forwarded(part *policy.Tree) {
+	if at := cmp.Or(field(part, "ForwardedIPConfig"), field(part, "IPSetForwardedIPConfig")); at != nil {
+		a.Lose(a.d.place(at), "it goes by the address that a header names there, and by that of the client here")
+	}
 }
 
 // inner are the sets of the statements within one, which stand in it as they are in modules.
@@ -80,8 +93,8 @@ func (a *awsStatements) networks(arn *policy.Tree) (neutral.Set, bool) {
 		}
 	}
 	var words []string
-	for _, item := range awsValue(a.d, addresses).List() {
-		words = append(words, texts([]*policy.Tree{awsValue(a.d, item)})...)
+	for _, item := range addresses.List() {
+		words = append(words, texts([]*policy.Tree{item})...)
 	}
 	return neutral.NetworkSet(words)
 }
@@ -101,10 +114,13 @@ func textStatement(s *policy.Tree) (neutral.Set, bool) {
 	if pattern != "" {
 		text, kind, known = pattern, "reg", true
 	}
-	if !known || text == "" {
+	if !known || text == "" || ofVariables(text) {
 		return neutral.None, false
 	}
 	on := field(s, "FieldToMatch")
+	if path, err := base64.StdEncoding.DecodeString(text); err == nil && field(on, "UriPath") != nil && strings.HasPrefix(string(path), "/") {
+		text = string(path) // as the API writes it
+	}
 	header := strings.ToLower(field(on, "SingleHeader", "Name").Say())
 	switch {
 	case field(on, "UriPath") != nil:

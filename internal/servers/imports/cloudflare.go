@@ -111,15 +111,15 @@ func (i *Import) cloudflareRule(d doc, rule, at *policy.Tree, what string) {
 
 // cloudflareLimit is the limit of a rule as --limit takes it.
 func (i *Import) cloudflareLimit(d doc, at *policy.Tree, what string) (text string, ok bool) {
-	most, err := strconv.ParseInt(awsValue(d, at.Get("requests_per_period")).Say(), 10, 64)
-	period, bad := limit.ParsePeriod(awsValue(d, at.Get("period")).Say() + "s")
+	most, err := strconv.ParseInt(at.Get("requests_per_period").Say(), 10, 64)
+	period, bad := limit.ParsePeriod(at.Get("period").Say() + "s")
 	if err != nil || bad != nil {
 		i.Lose(d.place(at), "rule %s: %s requests in %s seconds, and nothing here says how much that is", what,
 			at.Say("requests_per_period"), at.Say("period"))
 		return "", false
 	}
 	text = fmt.Sprintf("cloudflare~:%d/%s", most, limit.FormatPeriod(period))
-	out := awsValue(d, at.Get("mitigation_timeout")).Say()
+	out := at.Get("mitigation_timeout").Say()
 	if out == "" || out == "0" {
 		return text, true
 	}
@@ -226,6 +226,9 @@ func cloudflareTerm(l *logic) (set neutral.Set, known bool) {
 			v = plain
 		}
 		c.values[n] = strings.TrimSuffix(strings.TrimPrefix(v, `r"`), `"`)
+	}
+	if slices.ContainsFunc(c.values, ofVariables) {
+		return neutral.Set{}, false
 	}
 	set, known = cloudflareCompared(c.name, c.how, c.values, c.fold)
 	return set.Unless(c.not && known), known

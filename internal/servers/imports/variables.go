@@ -1,0 +1,58 @@
+package imports
+
+import (
+	"cmp"
+	"strings"
+
+	"shadow/internal/lazy"
+	"shadow/internal/policy"
+)
+
+// Terraform names variables, and CloudFormation parameters, whose defaults stand in the document.
+// Sources: https://developer.hashicorp.com/terraform/language/expressions/references (var., local.),
+// https://developer.hashicorp.com/terraform/language/expressions/strings (${ … }),
+// https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/intrinsic-function-reference-sub.html
+
+var (
+	reference = lazy.Regexp(`^(var|local|data|module|each|count|path|terraform)\.[\w.\[\]"*-]+$`)
+	inText    = lazy.Regexp(`\$?\$\{\s*([\w.:-]+)\s*\}`) // two dollars stand for one
+)
+
+// ofVariables reports whether a text is made of what the document does not say.
+func ofVariables(text string) bool {
+	return strings.Contains(text, "${") || reference().MatchString(text)
+}
+
+// resolve puts defaults in the place of the variables, locals and parameters that name them.
+func resolve(d doc) {
+	named := map[string]*policy.Tree{}
+	for _, v := range d.List("variable") {
+		named["var."+v.Text] = v.Get("default")
+	}
+	for _, locals := range d.List("locals") {
+		for _, key := range locals.Keys() {
+			named["local."+key] = locals.Get(key)
+		}
+	}
+	for _, key := range d.Get("Parameters").Keys() {
+		named[key] = d.Get("Parameters", key, "Default")
+	}
+	d.Walk(func(key string, part *policy.Tree) bool {
+		if sub := part.Say("Fn::Sub"); sub != "" {
+			*part = policy.Tree{Line: part.Line, Text: sub}
+		}
+		value := named[cmp.Or(part.Say("Ref"), part.Text)] // !Ref leaves but the name
+		if value != nil && value != part && key != "Name" {
+			line := part.Line
+			*part = *value
+			part.Line = line
+		}
+		part.Text = inText().ReplaceAllStringFunc(part.Text, func(at string) string {
+			if value := named[inText().FindStringSubmatch(at)[1]]; value != nil && value.Text != "" {
+				return value.Text
+			}
+			return at
+		})
+		return true
+	})
+}
