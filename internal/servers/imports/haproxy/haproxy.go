@@ -47,6 +47,8 @@ type reader struct {
 	refusing bool                  // whether the condition that is read is that of a refusal
 	timed    bool                  // whether the log tells how long requests take
 	marking  *rateTerm             // the mark that the condition read last sets; nil: none
+	rated    bool                  // whether that condition has asked for a rate so far
+	early    bool                  // whether it marks before it does
 }
 
 // Read reads the text of a file.
@@ -274,6 +276,9 @@ func (x *sectionReader) refuse(n int, rule haproxycfg.Rule, words []string) {
 	case terms != nil && (rule.Words[1] == "connection" || rule.Words[1] == "session"):
 		x.Lose(x.place(rule), "%s %s is asked for once a connection there, and for each request here", rule.Words[1], rule.Words[2])
 	}
+	if x.early && len(terms) > 0 {
+		x.Lose(x.place(rule), "it marks before it asks for a rate: each request is marked there, and here who is over the rate")
+	}
 	for _, t := range terms {
 		how := strings.TrimSuffix(strings.Join(words[1:3], " "), " if")
 		if at := slices.IndexFunc(words, func(w string) bool { return w == "deny_status" || w == "status" }); at > 0 && at+1 < len(words) {
@@ -291,7 +296,7 @@ func (x *sectionReader) refuse(n int, rule haproxycfg.Rule, words []string) {
 // ended takes out what a rule ends without a rate, and returns the rates that it asks for.
 func (x *sectionReader) ended(rule haproxycfg.Rule, words []string) []rateTerm {
 	before, notes := x.unknown, len(x.Notes)
-	x.refusing, x.marking = true, nil
+	x.refusing, x.marking, x.rated, x.early = true, nil, false, false
 	set, terms := x.condition(x.s, rule, words)
 	x.refusing = false
 	switch {
@@ -321,7 +326,7 @@ func (x *sectionReader) ended(rule haproxycfg.Rule, words []string) []rateTerm {
 // condition matters to no limit.
 func (x *sectionReader) tried(rule haproxycfg.Rule, words []string) []rateTerm {
 	unknown, notes := x.unknown, len(x.Notes)
-	x.refusing, x.marking = true, nil
+	x.refusing, x.marking, x.rated, x.early = true, nil, false, false
 	_, terms := x.condition(x.s, rule, words)
 	if x.refusing = false; terms == nil {
 		for _, n := range x.Notes[notes:] {

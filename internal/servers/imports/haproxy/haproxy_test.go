@@ -33,6 +33,8 @@ func readAs(t *testing.T, file string, text []byte) *neutral.Result {
 // What HAProxy has and limits here have not is said, whatever is read besides.
 func TestTells(t *testing.T) {
 	const deny = "\nhttp-request deny if { sc_http_req_rate(0) gt 8 }"
+	const mark = "http-request deny if { sc0_http_req_rate gt 50 } { sc0_inc_gpc0 gt 0 }\n"
+	const marked = "\nhttp-request deny if { sc0_get_gpc0 gt 0 }\n" + mark
 	table := func(words string) string { return "frontend f\nstick-table " + words + "\n" }
 	ip := table("type ip size 1k expire 1m store http_req_rate(10s),gpc0,gpc1_rate(1s)")
 	for text, want := range map[string]string{
@@ -75,6 +77,9 @@ func TestTells(t *testing.T) {
 		ip + "http-request set-header X-Key a\nhttp-request track-sc0 req.hdr(x-key)" + deny:                                                                                        "haproxy.cfg:3: set-header changes a header",
 		ip + "block if { path /a }\nhttp-request track-sc0 src" + deny:                                                                                                              "haproxy.cfg:3: block is not understood",
 		ip + "tcp-request connection track-sc0 src\ntcp-request connection reject if { sc0_http_req_rate gt 5 }":                                                                    "haproxy.cfg:4: connection reject is asked for once a connection",
+		ip + "http-request track-sc0 src" + marked + "http-request deny if { path /a } { sc0_http_req_rate gt 5 } { sc0_inc_gpc0 gt 0 }":                                            "haproxy.cfg:6: it marks who is over its rate, and who has a mark is shut out of more",
+		ip + "http-request track-sc0 src if { path /a }\nhttp-request deny if { src_get_gpc0 gt 0 }\n" + mark:                                                                       "haproxy.cfg:4: it shuts out of all requests who has a mark",
+		ip + "http-request track-sc0 src\nhttp-request deny if { sc0_inc_gpc0 gt 0 } { sc0_http_req_rate gt 5 }":                                                                    "haproxy.cfg:4: it marks before it asks for a rate",
 		"defaults\nhttp-request deny if { path /a }\n" + ip + "http-request track-sc0 src" + deny:                                                                                   "haproxy.cfg:2: rules of a defaults section are not read",
 	} {
 		i := read(t, text)

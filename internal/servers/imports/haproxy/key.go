@@ -124,18 +124,18 @@ func (r *reader) keyCases(rule haproxycfg.Rule, table, sample string, set neutra
 // where the rule that shuts out stands behind it.
 func (x *sectionReader) shutOut(refusals, marks, bans []refusal) []refusal {
 	used := make([]bool, len(bans))
-	ban := func(f refusal, mark *rateTerm) *haproxycfg.Rule {
+	ban := func(f *refusal, set neutral.Set) {
 		for n, b := range bans {
-			if x.tableOf(&b.term) == x.tableOf(mark) && b.term.set.Same(f.term.set) {
+			if x.tableOf(&b.term) == x.tableOf(f.mark) && b.term.set.Same(set) {
 				used[n] = true
-				return &bans[n].rule
+				f.ban, f.all = &bans[n].rule, b.term.counter == ""
+				return
 			}
 		}
-		return nil
 	}
 	for n, f := range refusals {
 		if f.mark != nil {
-			refusals[n].ban = ban(f, f.mark)
+			ban(&refusals[n], f.term.set)
 		}
 	}
 	for _, m := range marks {
@@ -144,16 +144,22 @@ func (x *sectionReader) shutOut(refusals, marks, bans []refusal) []refusal {
 		})
 		switch {
 		case same >= 0 && refusals[same].at > m.at:
-			m.term.set = refusals[same].term.set
-			refusals[same].ban, refusals[same].mark = ban(m, m.mark), m.mark
+			refusals[same].mark = m.mark
+			ban(&refusals[same], refusals[same].term.set)
 		case same < 0:
 			at := slices.IndexFunc(bans, func(b refusal) bool { return b.at > m.at && x.tableOf(&b.term) == x.tableOf(m.mark) })
 			if at < 0 {
 				continue
 			}
 			used[at] = true
-			m.term.set, m.how, m.ban = bans[at].term.set, bans[at].how, &bans[at].rule
+			m.term.set, m.how, m.ban, m.all = bans[at].term.set, bans[at].how, &bans[at].rule, bans[at].term.counter == ""
 			refusals = append(refusals, m)
+		}
+	}
+	for _, f := range refusals {
+		if f.mark != nil && f.ban == nil && slices.ContainsFunc(x.sections, asksForMarks) {
+			x.Lose(x.place(f.rule), "it marks who is over its rate, and who has a mark is shut out of more than it refuses: here the "+
+				"rate alone refuses")
 		}
 	}
 	for n, b := range bans {
@@ -163,6 +169,13 @@ func (x *sectionReader) shutOut(refusals, marks, bans []refusal) []refusal {
 		}
 	}
 	return refusals
+}
+
+// asksForMarks reports whether a rule or an acl of a section asks who has a mark.
+func asksForMarks(s *section) bool {
+	return s.Has(func(words []string) bool {
+		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(w, "get_gpc0") })
+	})
 }
 
 // underWay returns the limit on requests that a counter has under way. The one that asks is among them unless it asks

@@ -18,6 +18,7 @@ type refusal struct {
 	how  string
 	mark *rateTerm        // with what it marks those that it refuses; nil: it does not
 	ban  *haproxycfg.Rule // which then shuts them out; nil: none does
+	all  bool             // whether that asks for the address, tracked or not
 }
 
 // limit makes limits of a rule that refuses, one for each key and table that it asks for.
@@ -30,8 +31,12 @@ func (x *sectionReader) limit(p *neutral.Policy, f refusal) {
 			}
 			found = true
 			f := x.narrowed(f, counter, number)
-			if f.term.counter != number && (slices.Contains(counter.rule.Words, "if") || slices.Contains(counter.rule.Words, "unless")) {
+			some := slices.Contains(counter.rule.Words, "if") || slices.Contains(counter.rule.Words, "unless")
+			if f.term.counter != number && some {
 				x.Lose(x.place(f.rule), "it refuses also what %s does not count, and only what that counts here", counter.rule.Words[1])
+			}
+			if f.all && some {
+				x.Lose(x.place(*f.ban), "it shuts out of all requests who has a mark, and here of those that %s counts", counter.rule.Words[1])
 			}
 			text, moves := x.text(f, counter, number)
 			for _, key := range counter.keys {

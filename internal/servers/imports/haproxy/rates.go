@@ -51,12 +51,13 @@ func (r *reader) rate(rule haproxycfg.Rule, parts []string, sample string, value
 	}
 	any := slices.Contains([]string{"gt 0", "ge 1"}, strings.Join(values, " "))
 	if t.rate == "inc_gpc0" && any { // it is counted, so it holds
-		r.marking = &t
+		r.marking, r.early = &t, !r.rated
 		return neutral.Set{}, nil, true
 	}
 	if t.rate == "gpc0" && any && r.refusing {
 		return neutral.Set{}, []rateTerm{t}, true
 	}
+	r.rated = true
 	if !slices.Contains([]string{"http_req_rate", "gpc0_rate", "http_err_rate", "http_fail_rate", "conn_cur"}, t.rate) {
 		r.unknown++
 		r.Lose(r.place(rule), "%s counts what no limit here does", parts[0])
