@@ -68,7 +68,8 @@ func (r *reader) hosts(servers []*nginxconf.Directive, limits levelLimits) []neu
 }
 
 // named are the requests of each server, by the host that is asked for, among those that listen on a port. Without one,
-// a server that answers everything by itself beside another of the same name has none.
+// a server that answers everything by itself beside another of the same name has none, nor one that limits nothing beside
+// one that does, where neither has a name.
 func (r *reader) named(servers []*nginxconf.Directive, port string) []neutral.Set {
 	sets := make([]neutral.Set, len(servers))
 	if len(servers) < 2 {
@@ -79,14 +80,22 @@ func (r *reader) named(servers []*nginxconf.Directive, port string) []neutral.Se
 		return !slices.Equal(portsOf(d), portsOf(servers[0])) || !slices.ContainsFunc(d.Block, listens)
 	})
 	names, answers := mapped.Add(nil, servers, r.serverNames), make([]bool, len(servers))
+	limited := false // a server without a name that limits something
 	for i, d := range servers {
-		sets[i], answers[i] = neutral.None, port == "" && several && answersAll(d)
+		limited = limited || len(names[i]) == 0 && hasLimits(d)
+	}
+	for i, d := range servers {
+		idle := limited && len(names[i]) == 0 && !hasLimits(d)
+		sets[i], answers[i] = neutral.None, port == "" && several && (idle || answersAll(d))
 	}
 	fallback := fallbackOf(servers, names, answers, port)
 	for i, d := range servers {
 		if answers[i] && len(names[i]) == 0 && hasLimits(servers[fallback]) {
-			r.Tell(d.Place(), "this server answers by itself: what comes to it is taken to come to the one at %s",
-				servers[fallback].Place())
+			why := "answers by itself"
+			if !answersAll(d) {
+				why = "limits nothing"
+			}
+			r.Tell(d.Place(), "this server %s: what comes to it is taken to come to the one at %s", why, servers[fallback].Place())
 		}
 	}
 	var claimed []string
