@@ -26,6 +26,7 @@ var (
 )
 
 var (
+	wholeNumber = lazy.Regexp(`^\d+`)
 	evasiveLine = lazy.Regexp(`(?mi)^[ \t]*DOS(Page|Site)(Count|Interval)[ \t]+\S`)
 	qosLine     = lazy.Regexp(`(?mi)^[ \t]*QS_\w+[ \t]+\S`)
 )
@@ -46,7 +47,10 @@ func readEvasive(i *Import, file string, text []byte) error {
 		place, key := fmt.Sprintf("%s:%d", file, d.Line), strings.ToLower(words[0])
 		switch {
 		case evasiveNumbers[key] != "":
-			said[key], places[key] = words[1], place
+			if n := wholeNumber().FindString(words[1]); strings.Trim(n, "0") != "" { // as atol reads it; of 0 the default holds
+				said[key] = n
+			}
+			places[key] = place
 			if first == "" {
 				first = place
 			}

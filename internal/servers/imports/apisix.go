@@ -247,7 +247,7 @@ func (i *Import) apisixLimit(at plugged) (all []neutral.Limit) {
 			return nil
 		}
 		if group := config.Say("group"); group != "" {
-			i.Tell(place, "limit-count: the routes of the group %s count together there", group)
+			i.Lose(place, "limit-count: the routes of the group %s count together there, and each for itself here", group)
 		}
 		if config.Get("rules") == nil {
 			return i.apisixKeyed(at, config, i.apisixCount(at, config))

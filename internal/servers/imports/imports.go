@@ -131,6 +131,9 @@ func (i *Import) add(file, name string, text []byte, from string) error {
 			strings.Join(Formats(), ", "))
 	}
 	trees, err := policy.Trees(text)
+	if err != nil && jsonBegin().Match(text) { // settings of ASP.NET may have comments
+		trees, err = policy.Trees(jsonComment().ReplaceAllFunc(text, withoutComment))
+	}
 	known := false
 	for _, t := range trees {
 		known = i.addDoc(doc{t, file}, from) || known
@@ -148,6 +151,19 @@ func (i *Import) add(file, name string, text []byte, from string) error {
 			strings.Join(Formats(), ", "))
 	}
 	return nil
+}
+
+var jsonBegin = lazy.Regexp(`^\s*(//|/\*|\{)`)
+
+// jsonComment matches texts of JSON, which it must not look into, and comments.
+var jsonComment = lazy.Regexp(`(?s)"(?:\\.|[^"\\])*"|//[^\n]*|/\*.*?\*/`)
+
+// withoutComment keeps texts, and of a comment how many lines it has.
+func withoutComment(part []byte) []byte {
+	if part[0] == '"' {
+		return part
+	}
+	return bytes.Repeat([]byte("\n"), bytes.Count(part, []byte("\n")))
 }
 
 // reads reports whether a format is asked to read a text. What does not look like the text of a server that has documents

@@ -88,7 +88,7 @@ func (i *Import) kongResource(d doc, named map[string]neutral.Set) []plugged {
 	if set, ok := named[name]; ok {
 		p.set, p.rank = set, 2
 	} else if d.Say("metadata", "labels", "global") != "true" {
-		i.Tell(d.place(nil), "which routes the plugin %s is for stands elsewhere: it is judged on all requests", name)
+		i.Lose(d.place(nil), "which routes the plugin %s is for stands elsewhere: it is judged on all requests", name)
 	}
 	return []plugged{p}
 }

@@ -48,3 +48,34 @@ resource "aws_wafv2_web_acl" "a" {
 		}
 	}
 }
+
+// Settings in JSON may have comments, and texts that look like some.
+func TestCommentsInJSON(t *testing.T) {
+	const text = `// our limits
+{
+	/* by address */ "IpRateLimiting": {
+		"GeneralRules": [{"Endpoint": "*", "Period": "1m", "Limit": 60}], // http://x
+		"RealIpHeader": "X//Y"
+	}
+}`
+	i := new(Import)
+	if err := i.Add("appsettings.json", []byte(text), ""); err != nil {
+		t.Fatal(err)
+	}
+	i.Done()
+	if out := written(t, i); !strings.Contains(out, "appsettings.json:4 ") || !strings.Contains(out, "fixed:60/1m") {
+		t.Error(out)
+	}
+}
+
+// Numbers of mod_evasive are read as the server reads them.
+func TestNumbersOfEvasive(t *testing.T) {
+	i := new(Import)
+	if err := i.Add("evasive.conf", []byte("DOSPageCount 0\nDOSPageInterval 1.5\nDOSSiteCount 100\n"), ""); err != nil {
+		t.Fatal(err)
+	}
+	i.Done()
+	if out := written(t, i); !strings.Contains(out, "mod-evasive:2/1s,block=10s") || !strings.Contains(out, "mod-evasive:100/1s,block=10s") {
+		t.Error(out)
+	}
+}
