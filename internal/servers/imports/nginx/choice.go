@@ -64,19 +64,6 @@ func (l levelLimits) inherit(level []*nginxconf.Directive) levelLimits {
 	return l
 }
 
-// tellUnlogged tells of requests that count at a place, and that no log has.
-func (r *reader) tellUnlogged(d *nginxconf.Directive, limited bool) {
-	for _, inner := range d.Block {
-		switch {
-		case !limited || inner.Name != "access_log":
-		case len(inner.Args) == 1 && inner.Args[0] == "off":
-			r.Lose(inner.Place(), "access_log off: requests here count there, and no log has them")
-		case slices.ContainsFunc(inner.Args, func(a string) bool { return strings.HasPrefix(a, "if=") }):
-			r.Tell(inner.Place(), "access_log %s: what that leaves out counts there, and no log has it", strings.Join(inner.Args, " "))
-		}
-	}
-}
-
 // level reads a server or location with those within it.
 func (r *reader) level(d *nginxconf.Directive, p Place, around levelLimits) Place {
 	p.Directive, p.limits = d, around.inherit(d.Block)

@@ -242,6 +242,19 @@ func (r *reader) tellUnknown(all []*nginxconf.Directive) {
 	}
 }
 
+// tellUnlogged tells of requests that count at a place, and that no log has.
+func (r *reader) tellUnlogged(d *nginxconf.Directive, limited bool) {
+	for _, inner := range d.Block {
+		switch {
+		case !limited || inner.Name != "access_log":
+		case len(inner.Args) == 1 && inner.Args[0] == "off":
+			r.Lose(inner.Place(), "access_log off: requests here count there, and no log has them")
+		case slices.ContainsFunc(inner.Args, func(a string) bool { return strings.HasPrefix(a, "if=") }):
+			r.Tell(inner.Place(), "access_log %s: what that leaves out counts there, and no log has it", strings.Join(inner.Args, " "))
+		}
+	}
+}
+
 // readHTTP reads the servers of a level, or the one that a file of locations is a part of.
 func (r *reader) readHTTP(level []*nginxconf.Directive) {
 	limits := levelLimits{}.inherit(level)

@@ -80,22 +80,17 @@ func (r *reader) named(servers []*nginxconf.Directive, port string) []neutral.Se
 		return !slices.Equal(portsOf(d), portsOf(servers[0])) || !slices.ContainsFunc(d.Block, listens)
 	})
 	names, answers := mapped.Add(nil, servers, r.serverNames), make([]bool, len(servers))
-	limited := false // a server without a name that limits something
-	for i, d := range servers {
-		limited = limited || len(names[i]) == 0 && hasLimits(d)
+	if port == "" && several {
+		answers = givingWay(servers, names)
 	}
-	for i, d := range servers {
-		idle := limited && len(names[i]) == 0 && !hasLimits(d)
-		sets[i], answers[i] = neutral.None, port == "" && several && (idle || answersAll(d))
+	for i := range sets {
+		sets[i] = neutral.None
 	}
 	fallback := fallbackOf(servers, names, answers, port)
 	for i, d := range servers {
 		if answers[i] && len(names[i]) == 0 && hasLimits(servers[fallback]) {
-			why := "answers by itself"
-			if !answersAll(d) {
-				why = "limits nothing"
-			}
-			r.Tell(d.Place(), "this server %s: what comes to it is taken to come to the one at %s", why, servers[fallback].Place())
+			r.Tell(d.Place(), "this server answers by itself, or limits nothing: what comes to it is taken to come to the one at %s",
+				servers[fallback].Place())
 		}
 	}
 	var claimed []string
@@ -129,6 +124,19 @@ func (r *reader) named(servers []*nginxconf.Directive, port string) []neutral.Se
 	}
 	r.Tell(servers[fallback].Place(), "this server gets what no other one names; conditions on hosts need a log that has them")
 	return sets
+}
+
+// givingWay says which servers get nothing of a name that another one has, too: those that answer by themselves, and of
+// those without a name the ones that limit nothing, if others do.
+func givingWay(servers []*nginxconf.Directive, names [][]string) (all []bool) {
+	limited := false
+	for i, d := range servers {
+		limited = limited || len(names[i]) == 0 && hasLimits(d)
+	}
+	for i, d := range servers {
+		all = append(all, answersAll(d) || limited && len(names[i]) == 0 && !hasLimits(d))
+	}
+	return all
 }
 
 // serverNames are the names of a server.
