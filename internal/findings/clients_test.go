@@ -180,10 +180,22 @@ func TestWhoTheClientsAre(t *testing.T) {
 		"a delivery network before phones": {func(w *town) {
 			for range 1200 {
 				agent := fmt.Sprintf("Mozilla/5.0 (Linux; Android 11; SM-A%d) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/100.0 Mobile Safari/537.36", w.IntN(900))
-				w.hit(7200*w.Float64(), fmt.Sprintf("162.158.%d.4", w.IntN(40)), "GET /", 200, agent, "-")
+				w.hit(7200*w.Float64(), fmt.Sprintf("203.158.%d.4", w.IntN(40)), "GET /", 200, agent, "-")
 			}
 			w.people(3)
 		}, "stop proxy_as_client", "40 addresses"},
+		"edges of Cloudflare that bring a browser each": {func(w *town) {
+			for i := range 900 {
+				w.hit(float64(9*i), fmt.Sprintf("172.68.%d.%d", i%150, i%7), fmt.Sprintf("GET /shop/%d", i%50), 200, w.platform(i%3), "-")
+			}
+			w.people(30)
+		}, "stop proxy_as_client", "of Cloudflare: a proxy seems to be in front"},
+		"some that use a relay of Cloudflare": {func(w *town) {
+			for i := range 30 {
+				w.visit(7200*w.Float64(), w.browser(), "-", 4, fmt.Sprintf("104.28.7.%d", i))
+			}
+			w.people(60)
+		}, "", ""},
 		"bots everywhere that change their agents": {func(w *town) {
 			for i := range 1200 {
 				agent := fmt.Sprintf("Mozilla/5.0 (Linux; Android 11; SM-A%d) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/100.0 Mobile Safari/537.36", w.IntN(900))

@@ -37,6 +37,7 @@ type seen struct {
 	sorted  traffic.Timelines // of the batch, by client
 	census  *who.Census       // once the log is read
 	twice   bool              // whether lines are in the log twice, likewise
+	proxied bool              // whether most clients are proxies, likewise
 }
 
 // anonymous counts the requests that lack what clients are told apart by.

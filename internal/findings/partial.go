@@ -47,6 +47,9 @@ func (l *partial) take(b *traffic.Batch, from, to int) {
 func setOf(page uint16) uint32 { return uint32(min(page, 1)) << (page % 32) }
 
 func (l *partial) find(s *ingest.Stats) []Finding {
+	if l.proxied { // a page and its files may come through different edges
+		return nil
+	}
 	var pages, missing, clients, without int64
 	for id := range int32(l.all.Len()) {
 		c := l.all.At(id)

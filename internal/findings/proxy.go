@@ -3,6 +3,7 @@ package findings
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math/bits"
 	"net/netip"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"shadow/internal/mapped"
 	"shadow/internal/traffic/ingest"
 	"shadow/internal/traffic/match"
+	"shadow/internal/traffic/network"
 	"shadow/internal/traffic/who"
 	"shadow/report/format"
 )
@@ -29,12 +31,12 @@ const (
 // proxies tells of addresses that stand for many clients.
 func (l *clients) proxies(s *ingest.Stats) []Finding {
 	f, found := l.headerDiffers(s)
-	if !found {
-		f, found = l.severalAtOnce(s)
+	for _, other := range []func(*ingest.Stats) (Finding, bool){l.published, l.severalAtOnce, l.edges} {
+		if !found {
+			f, found = other(s)
+		}
 	}
-	if !found {
-		f, found = l.edges(s)
-	}
+	l.proxied = found && f.Severity == Stop
 	switch {
 	case !found:
 		return l.sharedAddresses()
@@ -97,6 +99,30 @@ func (l *clients) real() (n int64) {
 		}
 	}
 	return n
+}
+
+// published goes by the addresses that delivery networks publish.
+func (l *clients) published(s *ingest.Stats) (f Finding, found bool) {
+	edges, requests := map[string][]int32{}, map[string]int64{}
+	for id := range int32(l.all.Len()) {
+		if n := l.all.At(id).requests(); n > 0 {
+			if name := network.EdgeOf(l.address(id)); name != "" {
+				edges[name] = append(edges[name], id)
+				requests[name] += n
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(edges)) {
+		ids := edges[name]
+		if n := requests[name]; 100*n >= proxyStops*l.total {
+			l.busiestFirst(ids)
+			return Finding{
+				Code: "proxy_as_client", Severity: Stop, Share: ShareOf(n, l.total), Evidence: fmt.Sprintf("%s of requests come from %s of %s: %s",
+					format.Percentage(format.PercentOf(n, l.total)), l.named(ids), name, l.lacking(s)),
+			}, true
+		}
+	}
+	return f, false
 }
 
 // mixedFrom is the number of kinds of browsers that no machine is, over the whole log: a quiet site's proxy brings no two at once.
