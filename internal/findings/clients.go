@@ -148,7 +148,7 @@ func (l *clients) find(s *ingest.Stats) (found []Finding) {
 	}
 	if l.byAddress() {
 		found = l.proxies(s)
-		found = append(found, l.forged(s)...)
+		found = slices.Concat(found, l.forged(s), l.masked())
 	}
 	site := l.site()
 	return slices.Concat(found, l.machines(), site)

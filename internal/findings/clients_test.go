@@ -136,7 +136,7 @@ const (
 
 var clientCodes = []string{
 	"proxy_as_client", "forged_forwarded_for", "own_server", "health_check", "attacker", "api_or_app", "shared_addresses",
-	"bot_network", "inner_hosts", "secrets_served", "password_guessed", "admin_indexed",
+	"bot_network", "inner_hosts", "masked_addresses", "secrets_served", "password_guessed", "admin_indexed",
 }
 
 // Each finding about clients is told where it is true, and not where something else looks like it.
@@ -190,6 +190,12 @@ func TestWhoTheClientsAre(t *testing.T) {
 			}
 			w.people(30)
 		}, "stop proxy_as_client", "of Cloudflare: a proxy seems to be in front"},
+		"masked addresses": {func(w *town) {
+			for i := range 60 {
+				w.visit(7200*w.Float64(), w.browser(), "-", 4, fmt.Sprintf("203.0.%d.0", i), fmt.Sprintf("2001:db8:%d::", i))
+			}
+			w.visit(0, w.browser(), "-", 4, "198.51.100.7")
+		}, "warn masked_addresses", "so they are masked: limits here count networks"},
 		"some that use a relay of Cloudflare": {func(w *town) {
 			for i := range 30 {
 				w.visit(7200*w.Float64(), w.browser(), "-", 4, fmt.Sprintf("104.28.7.%d", i))

@@ -18,7 +18,7 @@ import (
 var kinds = map[string]string{
 	"accounts": "accounts", "admin_indexed": "indexed", "attacker": "attack", "bot_network": "network", "client_missing": "clients", "clock": "clock", "copies": "copies",
 	"enforced": "enforced", "few_clients": "few", "forged_crawler": "forged", "forged_forwarded_for": "forged", "health_check": "monitors",
-	"heavy_client": "heavy", "inner_hosts": "inner", "no_agents": "agents", "one_network": "network", "own_server": "own",
+	"heavy_client": "heavy", "inner_hosts": "inner", "masked_addresses": "masked", "no_agents": "agents", "one_network": "network", "own_server": "own",
 	"partial": "partial", "password_guessed": "break-in", "proxy_as_client": "proxy", "secrets_served": "leak", "shared_addresses": "offices", "short_log": "short",
 }
 
@@ -89,7 +89,7 @@ func leavesOut(f *findings.Finding) bool { return f.Code == "own_server" || f.Co
 // rankOf orders findings for a screen that may have room for one or two.
 func rankOf(f *findings.Finding) int {
 	switch {
-	case f.Severity == findings.Stop:
+	case f.Severity == findings.Stop, f.Code == "masked_addresses", f.Code == "partial":
 		return 0
 	case f.Code == "secrets_served" || f.Code == "password_guessed":
 		return 1
