@@ -159,7 +159,7 @@ func TestWhoTheClientsAre(t *testing.T) {
 				}
 			}
 			for i := range 20 {
-				w.hit(7000+float64(i), "172.17.0.2", "GET /.env", 200, curl, "-")
+				w.hit(7000+float64(i), "172.17.0.2", "GET /.git/config", 200, curl, "-")
 			}
 		}, "stop proxy_as_client, warn secrets_served", "172.17.0.2"},
 		"a balancer that asks whether the site is up": {func(w *town) {
@@ -483,7 +483,7 @@ func TestWhoTheClientsAre(t *testing.T) {
 			w.hit(10, "198.51.100.66", "GET /.git/config", 200, curl, "-")
 			w.hit(11, "198.51.100.66", "GET /.git/HEAD", 200, curl, "-")
 			w.hit(12, "198.51.100.67", "GET /.env", 200, curl, "-")
-		}, "warn secrets_served", "3 requests for /.git/…, /.env with 200, from 2 clients"},
+		}, "warn secrets_served", "3 requests for /.git/HEAD, /.env with 200, from 2 clients"},
 		"a search engine reads what is for those who run the site": {func(w *town) {
 			w.people(60)
 			for i := range 30 {

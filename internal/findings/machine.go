@@ -208,7 +208,7 @@ func (l *clients) attack(ids []int32) (found []Finding) {
 	var given int64
 	receivers := map[int32]bool{}
 	for _, loot := range l.census.Loots() {
-		names = append(names, l.Read.Tables.Actions.Name(loot.Action))
+		names = append(names, l.Read.Tables.Paths.Name(loot.Target))
 		given += loot.Requests
 		for _, id := range loot.Clients {
 			receivers[id] = true

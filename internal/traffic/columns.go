@@ -33,7 +33,7 @@ func (b *Batch) columns() (all [usualColumns + MaxValues]column) {
 		{numbers[uint32]{series[uint32]{&b.Source}}, noName, func(c Columns) bool { return c.Source }},
 		{numbers[int32]{series[int32]{&b.Host}}, hostName, func(c Columns) bool { return c.Host }},
 		{numbers[int32]{series[int32]{&b.User}}, userName, func(c Columns) bool { return c.User }},
-		{numbers[int32]{series[int32]{&b.Path}}, pathName, func(c Columns) bool { return c.Path }},
+		{numbers[int32]{series[int32]{&b.Path}}, PathName, func(c Columns) bool { return c.Path }},
 		{numbers[int64]{series[int64]{&b.Upstream}}, noName, func(c Columns) bool { return c.Upstream }},
 		{numbers[int64]{series[int64]{&b.Took}}, noName, func(c Columns) bool { return c.Took }},
 		{numbers[uint64]{series[uint64]{&b.Marks}}, noName, func(c Columns) bool { return c.Marks }},
@@ -196,7 +196,7 @@ func (d *Decoder) absent(kind NameKind) int32 {
 	switch {
 	case mayLack(kind):
 		return NoUser
-	case kind == hostName || kind == pathName:
+	case kind == hostName || kind == PathName:
 		return d.names.take[kind]([]byte("-"))
 	}
 	return 0

@@ -83,7 +83,7 @@ func (l *Timelines) Restore(n int, from *Decoder) (keys []int32) {
 
 // plainNames holds the kind of names of each part whose ids are the ids of a table.
 var plainNames = map[request.PartKind]NameKind{
-	request.PartClient: ClientName, request.PartHost: hostName, request.PartAgent: AgentName, request.PartPath: pathName,
+	request.PartClient: ClientName, request.PartHost: hostName, request.PartAgent: AgentName, request.PartPath: PathName,
 	request.PartAction: ActionName,
 }
 

@@ -22,7 +22,7 @@ const (
 	ActionName
 	hostName
 	userName
-	pathName
+	PathName
 	valueName
 	NameKinds  int = iota
 	noName         = NameKind(NameKinds)

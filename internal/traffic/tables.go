@@ -25,6 +25,7 @@ type Tables struct {
 	Rename Rename // for outputs
 
 	addresses *addresses // of Clients
+	targets   *targets
 }
 
 // A Rename calls people otherwise where they are shown. The zero one calls nothing otherwise.
@@ -60,7 +61,7 @@ func NewTables() *Tables {
 	clients := intern.NewDict()
 	return &Tables{
 		Clients: clients, Agents: useragent.NewAgents(), Actions: intern.NewDict(), Hosts: intern.NewDict(), Users: intern.NewDict(), Paths: intern.NewDict(),
-		Values: intern.NewDict(), addresses: &addresses{clients: clients},
+		Values: intern.NewDict(), addresses: &addresses{clients: clients}, targets: &targets{paths: map[uint16]int32{}},
 	}
 }
 

@@ -260,7 +260,13 @@ func (in *intake) optional(r *rows, records []parse.Record) {
 		r.untimed += untimed(records)
 	}
 	if in.columns.Clues {
-		in.clues.Find(extend(&r.Clues, len(records)), records)
+		clues := extend(&r.Clues, len(records))
+		in.clues.Find(clues, records)
+		for i := range clues {
+			if clues[i].Traits.Has(traffic.Pried) && records[i].Status/100 == 2 {
+				in.tables.AddTarget(clues[i].Page, match.PathOf(records[i].Path))
+			}
+		}
 	}
 	if in.columns.Origins {
 		for i := range records {

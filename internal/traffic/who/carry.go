@@ -23,11 +23,16 @@ func (o *Observer) Carry(c traffic.Carrier) {
 	asked := func(id int32) bool { return o.askers[id] != askers{} }
 	for id := range c.IDs(traffic.ActionName, len(o.askers), asked) {
 		o.askers = append(o.askers, make([]askers, max(0, int(id)+1-len(o.askers)))...)
+		given := o.askers[id].given
+		c.Value(&given)
+		o.askers[id].given.add(given.least)
+		o.askers[id].given.add(given.most)
 		c.Sum(&o.askers[id].readers, &o.askers[id].idlers, &o.askers[id].programs, &o.askers[id].installs)
 	}
 	ids := func(s *spoil) {
 		c.ID(traffic.ClientName, &s.client)
 		c.ID16(traffic.ActionName, &s.action)
+		c.ID(traffic.PathName, &s.target)
 	}
 	for s, n := range traffic.Entries(c, o.spoils, ids) {
 		if len(o.spoils) < mostSpoils {
@@ -37,6 +42,7 @@ func (o *Observer) Carry(c traffic.Carrier) {
 	for bytes, more := range traffic.Entries(c, o.welcomes, nil) {
 		if w := o.welcome(bytes); w != nil {
 			w.pages |= more.pages
+			w.public |= more.public
 		}
 	}
 }

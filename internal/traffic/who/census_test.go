@@ -147,6 +147,42 @@ func TestOnePageForAll(t *testing.T) {
 	}
 }
 
+// A site that answers whatever is asked for, there or below one folder, with pages of nearly the same size gives nothing
+// away. No more does one whose repositories git reads.
+func TestAlikePages(t *testing.T) {
+	for name, c := range map[string]struct {
+		agent    string
+		requests []string // each with an answer some bytes longer
+		others   int      // that ask for another page each
+		want     int      // what is given away
+	}{
+		"all":             {curl, []string{"GET /.env", "GET /config.json", "GET /v2/_catalog", "GET /setup"}, 0, 0},
+		"but few":         {curl, []string{"GET /.env", "GET /config.json", "GET /setup"}, 0, 1},
+		"a server":        {curl, []string{"GET /.env"}, 3, 0},
+		"alike by chance": {curl, []string{"GET /.env"}, 2, 1},
+		"a folder":        {curl, []string{"GET /api/.env", "GET /api/eval-stdin.php"}, 0, 0},
+		"its page":        {curl, []string{"GET /blog", "GET /blog/.env"}, 0, 0},
+		"another folder":  {curl, []string{"GET /api/.env", "GET /shop/eval-stdin.php"}, 0, 1},
+		"a repository":    {curl, []string{"GET /.git/HEAD", "GET /.git/config", "GET /.git/index"}, 0, 3},
+		"a clone's":       {"git/2.43.0", []string{"GET /pub/.git/HEAD", "GET /pub/.git/info/refs"}, 0, 0},
+	} {
+		w := &town{Rand: testneeds.Rand(t, 38, 4), want: map[string][]Identity{}}
+		for i, request := range c.requests {
+			w.answer(time.Duration(i)*time.Second, "198.51.100.9", request, 7400+9*i, c.agent)
+		}
+		for i := range c.others {
+			w.answer(time.Hour, fmt.Sprint("198.51.100.", i), fmt.Sprint("GET /page", i), 7400, c.agent)
+		}
+		given := 0
+		for _, l := range census(t, "", "", w.write(t)).Loots() {
+			given += int(l.Requests)
+		}
+		if given != c.want {
+			t.Errorf("%s: %d given away, want %d", name, given, c.want)
+		}
+	}
+}
+
 // What a client got is told by action, with who got it.
 func TestLoots(t *testing.T) {
 	w := &town{Rand: testneeds.Rand(t, 38, 2), want: map[string][]Identity{}}

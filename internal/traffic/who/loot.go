@@ -11,6 +11,7 @@ import (
 // A Loot counts answers of 2xx to requests for something that must not be public.
 type Loot struct {
 	Action   int32 // Tables.Actions
+	Target   int32 // Tables.Paths: of these requests, the one that most were for
 	Clients  []int32
 	Requests int64
 }
@@ -21,21 +22,32 @@ const leastPages = 3
 
 // Loots returns what attackers got, most requests first: not what a site answers to anything, which shows in its size.
 func (c *Census) Loots() (all []Loot) {
-	by := map[int32]*Loot{}
+	by, targets, alike := map[int32]*Loot{}, map[int32]int64{}, c.observer.welcoming()
+	single := map[uint32]int{} // actions, by the only size of their answers
+	for _, a := range c.observer.askers {
+		if a.given.least == a.given.most {
+			single[a.given.most]++
+		}
+	}
 	for s, n := range c.observer.spoils {
-		if w := c.observer.welcomes[s.bytes]; w != nil && some(w.pages) >= leastPages {
+		if s.bytes > 0 && single[s.bytes] >= leastPages || c.observer.welcomesAll(s, alike) {
 			continue
 		}
 		action := int32(s.action)
 		l := by[action]
 		if l == nil {
-			l = &Loot{Action: action}
+			l = &Loot{Action: action, Target: s.target}
 			by[action] = l
 		}
 		if !slices.Contains(l.Clients, s.client) {
 			l.Clients = append(l.Clients, s.client)
 		}
 		l.Requests += n
+		targets[s.target] += n
+		if l.Target != s.target && cmp.Or(cmp.Compare(targets[s.target], targets[l.Target]),
+			strings.Compare(c.observer.Tables.Paths.Name(l.Target), c.observer.Tables.Paths.Name(s.target))) > 0 {
+			l.Target = s.target
+		}
 	}
 	for _, l := range by {
 		slices.Sort(l.Clients)
@@ -46,6 +58,35 @@ func (c *Census) Loots() (all []Loot) {
 			strings.Compare(c.observer.Tables.Actions.Name(x.Action), c.observer.Tables.Actions.Name(y.Action)))
 	})
 	return all
+}
+
+// welcomesAll reports whether a site answers a client as it answers whatever is asked for: there, or in the same folder.
+func (o *Observer) welcomesAll(s spoil, alike sizes) bool {
+	if w := o.welcomes[s.bytes]; w != nil && some(w.pages) >= leastPages {
+		return true
+	}
+	folder := strings.TrimSuffix(o.Tables.Actions.Name(int32(s.action)), "/…")
+	for _, action := range []string{folder, folder + "/…"} {
+		if id, known := o.Tables.Actions.Find([]byte(action)); known && int(id) < len(o.askers) && o.askers[id].given.sameFor(s.bytes) {
+			return true
+		}
+	}
+	return alike.sameFor(s.bytes)
+}
+
+// welcoming returns the sizes of what a site gives scanners that may be public, where it is nearly all one page.
+func (o *Observer) welcoming() (alike sizes) {
+	pages := uint64(0)
+	for bytes, w := range o.welcomes {
+		if w.public != 0 {
+			alike.add(bytes)
+			pages |= w.public
+		}
+	}
+	if some(pages) < leastPages {
+		return sizes{}
+	}
+	return alike
 }
 
 // manyWrong is the number of wrong passwords, before a right one, that are more than a person mistypes.

@@ -43,12 +43,39 @@ type askers struct {
 	idlers   int64 // browsers that fetched none so far
 	programs int64 // tools and apps that name themselves
 	installs int64 // of these, what fetches packages, which scrapes no pages
+	given    sizes // what must not be public apart
+}
+
+// sizes are the least and the most bytes of some answers; the zero one is that of none.
+type sizes struct{ least, most uint32 }
+
+func (s *sizes) add(bytes uint32) {
+	if bytes == 0 {
+		return
+	}
+	if s.most == 0 || bytes < s.least {
+		s.least = bytes
+	}
+	s.most = max(s.most, bytes)
+}
+
+// sameFor reports whether all answers are one page, as an answer of so many bytes is: some of these change with what was
+// asked for.
+func (s *sizes) sameFor(bytes uint32) bool {
+	return s.most > 0 && nearly(s.least, s.most) && (nearly(bytes, s.least) || nearly(bytes, s.most))
+}
+
+// nearly reports whether two sizes differ by a fiftieth or less, or by the length of a path.
+func nearly(x, y uint32) bool {
+	least, most := min(x, y), max(x, y)
+	return most-least <= max(16, least/50)
 }
 
 // A spoil is something that must not be public and was given to a client.
 type spoil struct {
 	client int32
 	action uint16
+	target int32 // Tables.Paths
 	bytes  uint32
 }
 
@@ -67,6 +94,7 @@ type agentFacts struct {
 	delivers uint32 // 1: it says that it is a delivery network
 	app      bool   // whether it says that it is the browser within an app, which need not show pages
 	installs bool   // whether it says that it fetches packages
+	clones   bool   // whether it says that it is git, which reads public repositories as files
 	crawler  string // what it calls itself; "" of what does not say that it is one
 }
 
@@ -89,6 +117,9 @@ func (o *Observer) Take(b *traffic.Batch, clients *traffic.Group) {
 	clients.Each(func(client, row int32, at limit.Time) {
 		agent := b.Agent[row]
 		a, t, status := &o.agents[agent], b.Clues[row], b.Status[row]
+		if a.clones {
+			t.Traits &^= traffic.Pried | traffic.Probed
+		}
 		r := o.records.At(client)
 		if t.Traits.Has(traffic.Told) && t.From <= uint16(Count) {
 			r.told, t.From = Identity(t.From), 0
@@ -114,24 +145,33 @@ func (o *Observer) Take(b *traffic.Batch, clients *traffic.Group) {
 			}
 		}
 		if status/100 == 2 && t.Traits&(traffic.Stepped|traffic.Peeked) == traffic.Stepped && (r.probes > 0 || t.Page == evidence.FrontPage) {
-			o.spoil(client, b, row)
+			o.spoil(client, b, row, t.Traits)
+		}
+		if status/100 == 2 && t.Traits&(traffic.Stepped|traffic.Peeked|traffic.Pried) == traffic.Stepped && b.Bytes[row] > 0 {
+			o.askers[b.Action[row]].given.add(uint32(b.Bytes[row]))
 		}
 	})
 }
 
 // spoil remembers what a client was given, if it must not be public, and that whatever scanners ask for may have that size.
-func (o *Observer) spoil(client int32, b *traffic.Batch, row int32) {
-	s, clue := spoil{client, b.Action[row], uint32(b.Bytes[row])}, b.Clues[row]
-	if _, known := o.spoils[s]; clue.Traits.Has(traffic.Pried) && (known || len(o.spoils) < mostSpoils) {
-		o.spoils[s]++
+func (o *Observer) spoil(client int32, b *traffic.Batch, row int32, traits traffic.Trait) {
+	bytes, clue, pried := uint32(b.Bytes[row]), b.Clues[row], traits.Has(traffic.Pried)
+	if pried {
+		s := spoil{client, b.Action[row], o.Tables.Target(clue.Page, int32(b.Action[row])), bytes}
+		if _, known := o.spoils[s]; known || len(o.spoils) < mostSpoils {
+			o.spoils[s]++
+		}
 	}
-	w := o.welcome(s.bytes)
+	w := o.welcome(bytes)
 	switch {
 	case w == nil:
-	case clue.Page == evidence.FrontPage && s.bytes > 0: // no secret looks like it
+	case clue.Page == evidence.FrontPage && bytes > 0: // no secret looks like it
 		w.pages = math.MaxUint64
 	default:
 		w.pages |= hashed(clue.Page)
+		if !pried {
+			w.public |= hashed(clue.Page)
+		}
 	}
 }
 
@@ -147,7 +187,8 @@ func (o *Observer) welcome(bytes uint32) *welcome {
 
 // A welcome is an answer of one size to the first page, or to what scanners ask for.
 type welcome struct {
-	pages uint64 // a set of hashes
+	pages  uint64 // a set of hashes
+	public uint64 // of these, what may be public: a repository that was given away has files of alike sizes
 }
 
 // learn makes room for all that the tables know.
@@ -178,6 +219,7 @@ func (o *Observer) learn() {
 		}
 		a.app = isWebView(name)
 		a.installs = holdsAny(low, installers)
+		a.clones = strings.HasPrefix(low, "git/")
 		a.says = a.nameless+a.own+a.scans+a.delivers > 0
 		o.agents = append(o.agents, a)
 	}
