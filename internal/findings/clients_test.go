@@ -196,6 +196,27 @@ func TestWhoTheClientsAre(t *testing.T) {
 			}
 			w.visit(0, w.browser(), "-", 4, "198.51.100.7")
 		}, "warn masked_addresses", "so they are masked: limits here count networks"},
+		"forms sent by neighbours that change their agents": {func(w *town) {
+			for i := range 1200 {
+				agent := fmt.Sprintf("Mozilla/5.0 (Linux; Android 11; SM-A%d) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/100.0 Mobile Safari/537.36", w.IntN(900))
+				client := fmt.Sprintf("203.158.%d.4", i%40)
+				w.hit(float64(5*i), client, "GET /contact", 200, agent, "-")
+				w.hit(float64(5*i+1), client, "POST /contact", 200, agent, "-")
+			}
+			w.people(3)
+		}, "", ""},
+		"developers who try other browsers": {func(w *town) {
+			for i := range 60 {
+				n := 0
+				if i%7 == 0 {
+					n = i / 7
+				}
+				w.visit(300*float64(i), w.platform(n), "-", 6, "198.51.100.9")
+			}
+			for i := range 30 {
+				w.hit(100*float64(i), fmt.Sprintf("203.0.0.%d", i), "GET /shop/1", 200, w.browser(), "-")
+			}
+		}, "info shared_addresses", ""},
 		"some that use a relay of Cloudflare": {func(w *town) {
 			for i := range 30 {
 				w.visit(7200*w.Float64(), w.browser(), "-", 4, fmt.Sprintf("104.28.7.%d", i))

@@ -134,7 +134,13 @@ func (l *clients) stands(id int32, c *client) bool {
 	if is := l.is(id); match.IsPrivate(l.address(id)) && is != who.Office && is != who.Person && !c.is(c.errors, 50) {
 		return bits.OnesCount64(c.kinds) >= mixedFrom
 	}
-	return c.crowd(mixedFrom) && l.carry(c.requests())
+	return c.crowd(mixedFrom) && l.carry(c.requests()) && !l.oneBrowser(id)
+}
+
+// oneBrowser reports whether nearly all that a client sends comes from one browser, as of a developer who tries others.
+func (l *clients) oneBrowser(id int32) bool {
+	agent, mainly := l.census.Mainly(id)
+	return mainly && l.Read.Tables.Agents.Kind(agent) >= 0
 }
 
 // severalAtOnce goes by heavy clients that come as several browsers, most in the same minutes.
@@ -194,7 +200,8 @@ func (l *clients) edges(s *ingest.Stats) (f Finding, found bool) {
 	var requests int64
 	for id := range int32(l.all.Len()) {
 		c := l.all.At(id)
-		if c.requests() >= 6 && (c.crowd(crowdedFrom) || c.motley()) {
+		forms := c.files == 0 && 3*l.census.Sends(id) > c.requests() // sent by one program that changes its agents
+		if c.requests() >= 6 && (c.crowd(crowdedFrom) || c.motley() && !forms) {
 			edges = append(edges, id)
 			requests += c.requests()
 		}

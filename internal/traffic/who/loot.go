@@ -143,6 +143,15 @@ func (c *Census) Habits(client int32) (action, agent int32) {
 	return int32(r.action.value), int32(r.agent.value)
 }
 
+// Mainly returns the agent that most requests of a client have, and whether it has three quarters of them.
+func (c *Census) Mainly(client int32) (agent int32, mainly bool) {
+	r := c.observer.records.At(client)
+	return int32(r.agent.value), r.is(r.agent.votes, 50) // each other one takes a vote away
+}
+
+// Sends returns how many requests of a client send something.
+func (c *Census) Sends(client int32) int64 { return int64(c.observer.records.At(client).posts) }
+
 // Requests returns how many requests a client sent.
 func (c *Census) Requests(client int32) int64 { return c.observer.records.At(client).requests() }
 
