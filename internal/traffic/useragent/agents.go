@@ -1,6 +1,7 @@
 package useragent
 
 import (
+	"bytes"
 	"hash/crc32"
 	"hash/maphash"
 	"slices"
@@ -59,7 +60,7 @@ func (a *Agents) NewFinder() *Finder { return &Finder{agents: a} }
 
 // ID returns Agents.ID of a client's agent.
 func (f *Finder) ID(client int32, agent []byte) uint16 {
-	if len(agent) == 0 {
+	if len(agent) == 0 || isRemoved(agent) {
 		agent = noAgent
 	}
 	last := &f.last[uint32(client)%lasts]
@@ -67,6 +68,16 @@ func (f *Finder) ID(client int32, agent []byte) uint16 {
 		*last = f.find(agent)
 	}
 	return *last
+}
+
+// isRemoved reports whether servers or those who shared a log have put a word in the place of the agent: REDACTED, [redacted], ***.
+func isRemoved(agent []byte) bool {
+	const longest = len("[redacted]")
+	if len(agent) > longest {
+		return false
+	}
+	word := bytes.Trim(agent, "*-[]<>()")
+	return len(word) == 0 || bytes.EqualFold(word, []byte("redacted"))
 }
 
 // find looks an agent up, and notes its name.

@@ -19,6 +19,15 @@ func TestAgentsThatAreAbsent(t *testing.T) {
 	if a.ID([]byte{}) != id || a.ID([]byte("-")) != id || a.Len() != 1 {
 		t.Error("there is more than one way to have no agent")
 	}
+	f := a.NewFinder()
+	for _, removed := range []string{"REDACTED", "[redacted]", "***", "-"} {
+		if f.ID(1, []byte(removed)) != uint16(id) {
+			t.Errorf("%s is an agent", removed)
+		}
+	}
+	if f.ID(1, []byte("Redacted/2.0")) == uint16(id) {
+		t.Error("an agent is none")
+	}
 }
 
 func TestAgentsAreBounded(t *testing.T) {
