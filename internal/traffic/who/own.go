@@ -96,14 +96,17 @@ func isMonitor(c *Census, client int32, r *record) answer {
 // checksInside reports whether a client asks from an inner address whether the site is up.
 func (o *Observer) checksInside(client int32) bool {
 	r := o.records.At(client)
-	return r.checks() && o.isPrivate(client) && o.isCheck(int32(r.action.value))
+	one := r.checks() && o.isCheck(int32(r.action.value))
+	return (one || r.looks() && r.is(r.checked, 90) && some(r.pages) <= fewPages) && o.isPrivate(client)
 }
 
 // checks reports whether a program asks for the same again and again, nine times of ten, and sends nothing. Of such a
 // majority the vote holds eight tenths.
-func (r *record) checks() bool {
-	return r.steps >= leastGaps && r.is(r.action.votes, 80) && r.posts == 0 &&
-		!r.is(r.classes[request.Browser], 5) && !r.is(r.errors, 10)
+func (r *record) checks() bool { return r.looks() && r.is(r.action.votes, 80) }
+
+// looks reports whether a program asks for what is there, and sends nothing.
+func (r *record) looks() bool {
+	return r.steps >= leastGaps && r.posts == 0 && !r.is(r.classes[request.Browser], 5) && !r.is(r.errors, 10)
 }
 
 // isCheck reports whether an action is one by which balancers and the like ask whether a site is up: the first page, or

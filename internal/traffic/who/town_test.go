@@ -171,7 +171,12 @@ func TestWhoTheClientsAre(t *testing.T) {
 			for i := range 4000 {
 				w.hit(time.Duration(i)*second/4, "10.100.0.1", "HEAD /", 301, "-", curl)
 			}
+			for i := range 400 { // each at a pace of its own, so at no interval
+				w.hit(time.Duration(i)*5*second, "10.100.0.2", "GET /livez", 200, "-", curl)
+				w.hit(time.Duration(i)*5*second+time.Duration(w.IntN(5000))*time.Millisecond, "10.100.0.2", "GET /readyz", 200, "-", curl)
+			}
 			w.is("10.100.0.1", Monitor)
+			w.is("10.100.0.2", Monitor)
 		},
 		"a balancer from outside that says so": func(w *town) {
 			w.people(100)
