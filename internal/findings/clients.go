@@ -151,7 +151,7 @@ func (l *clients) find(s *ingest.Stats) (found []Finding) {
 		found = slices.Concat(found, l.forged(s), l.masked())
 	}
 	site := l.site()
-	return slices.Concat(found, l.machines(), site)
+	return slices.Concat(found, l.machines(), site, l.fileless())
 }
 
 // name returns the name of a client.

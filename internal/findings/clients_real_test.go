@@ -96,6 +96,7 @@ func TestClientsOfRealLogs(t *testing.T) {
 		"imooc-2016":          "info health_check 10.100.0.1",
 		"nasa-1995-07-09":     "",
 		"netnea-2015-2016":    "info own_server 127.0.0.1, stop proxy_as_client",
+		"hackers-basjes-2015": "warn partial", // a file of pages alone
 		"ocatak-scanners":     "info attacker 192.168.4.164, warn secrets_served",
 		"roadmap-nginx-2024":  "info attacker 172.104.4.17, info health_check 138.68.248.85",
 		"sparkdeveloper-2016": "info attacker 184.154.36.177, info health_check 192.0.101.226, info own_server, info shared_addresses",

@@ -136,7 +136,7 @@ const (
 
 var clientCodes = []string{
 	"proxy_as_client", "forged_forwarded_for", "own_server", "health_check", "attacker", "api_or_app", "shared_addresses",
-	"bot_network", "inner_hosts", "masked_addresses", "secrets_served", "password_guessed", "admin_indexed",
+	"bot_network", "inner_hosts", "masked_addresses", "partial", "secrets_served", "password_guessed", "admin_indexed",
 }
 
 // Each finding about clients is told where it is true, and not where something else looks like it.
@@ -217,6 +217,13 @@ func TestWhoTheClientsAre(t *testing.T) {
 				w.hit(100*float64(i), fmt.Sprintf("203.0.0.%d", i), "GET /shop/1", 200, w.browser(), "-")
 			}
 		}, "info shared_addresses", ""},
+		"a log without files": {func(w *town) {
+			for i := range 320 {
+				for page := range 3 {
+					w.hit(float64(20*i+9*page), fmt.Sprintf("203.0.%d.%d", i/250, 1+i%250), fmt.Sprintf("GET /shop/%d", w.IntN(50)), 200, w.browser(), "-")
+				}
+			}
+		}, "warn partial", "960 requests of browsers, and not one file of a page"},
 		"some that use a relay of Cloudflare": {func(w *town) {
 			for i := range 30 {
 				w.visit(7200*w.Float64(), w.browser(), "-", 4, fmt.Sprintf("104.28.7.%d", i))

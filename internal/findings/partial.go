@@ -7,6 +7,7 @@ import (
 	"shadow/internal/traffic"
 	"shadow/internal/traffic/evidence"
 	"shadow/internal/traffic/ingest"
+	"shadow/internal/traffic/who"
 	"shadow/limit"
 	"shadow/report/format"
 )
@@ -69,7 +70,29 @@ func (l *partial) find(s *ingest.Stats) []Finding {
 	return []Finding{{
 		Code: "partial", Severity: Warn, Share: NoShare,
 		Evidence: fmt.Sprintf("clients asked for files of %s, and for %s of these not at all: the log holds a sample of the requests, "+
-			"or pages are logged elsewhere", format.Count(pages, "page"), format.Thousands(missing)),
+			"or pages are logged elsewhere, and limits come out too strict", format.Count(pages, "page"), format.Thousands(missing)),
+	}}
+}
+
+// fileless tells that people read pages and load no file: a server that does not log files counts them in a limit for all.
+func (l *clients) fileless() []Finding {
+	var readers, pages int64
+	for id := range int32(l.all.Len()) {
+		if c := l.all.At(id); c.kinds != 0 && who.Browsers.Has(l.is(id)) {
+			if c.files > 0 {
+				return nil
+			}
+			readers++
+			pages += c.requests()
+		}
+	}
+	if l.kind != People || readers < shouldClients {
+		return nil
+	}
+	return []Finding{{
+		Code: "partial", Severity: Warn, Share: NoShare, Evidence: fmt.Sprintf(
+			"%s of browsers, and not one file of a page: where the server sends these unlogged, its limit counts them, and is too strict",
+			format.Count(pages, "request")),
 	}}
 }
 
