@@ -92,7 +92,6 @@ func TestClientsOfRealLogs(t *testing.T) {
 		"elastic-apache":      "",
 		"elastic-nginx":       "info api_or_app",
 		"farmer-2024-2026":    "info attacker 91.92.241.149, info shared_addresses",
-		"hackers-basjes-2015": "",
 		"imooc-2016":          "info health_check 10.100.0.1",
 		"nasa-1995-07-09":     "",
 		"netnea-2015-2016":    "info own_server 127.0.0.1, stop proxy_as_client",

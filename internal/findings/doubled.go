@@ -17,13 +17,16 @@ import (
 //	two servers       front  /a /b    /d         one behind the other   front  /a /b /c /d
 //	that share work   back         /c            that both log          back   /a /b /c /d
 //
-// Requests that come more often say nothing, as the servers may take turns.
+// Requests that come more often say nothing, as the servers may take turns. Where both write into one file, a third or
+// more comes twice there.
 type doubled struct {
 	*seen
-	recent  []meeting                // by page and status, of one client after the other; nil: there is one input
+	recent  []meeting                // by page and status, of one client after the other
 	counted intern.PagedSlice[uint8] // by client: meetings that count
 	inputs  map[uint32]int64         // by input: requests that count
 	pairs   map[uint64]int64         // by two inputs: of these, those in both
+	once    int64                    // meetings of one request
+	twins   int64                    // meetings of two in one input
 }
 
 // A meeting is the same request, again and again, each within together of the one before.
@@ -45,19 +48,23 @@ const (
 	countedMeetings = 16
 	leastDoubled    = 50
 	doubledPercent  = 80
+	twinsPercent    = 33 // of one input: what the proxy answers itself comes once
 )
 
 func (l *doubled) take(b *traffic.Batch, _, to int) {
-	if to < b.Len() || b.Source == nil || b.Clues == nil {
+	if to < b.Len() || b.Clues == nil {
 		return
 	}
 	if l.recent == nil {
 		l.recent = make([]meeting, 1<<10)
 	}
 	l.sorted.Each(func(client, row int32, at limit.Time) {
-		page, status, source := b.Clues[row].Page, b.Status[row], b.Source[row]
-		if page == 0 {
+		page, status, source := b.Clues[row].Page, b.Status[row], uint32(0)
+		if page == 0 || b.Clues[row].Traits.Has(traffic.Peeked) { // who asks with HEAD may well ask once more
 			return
+		}
+		if b.Source != nil {
+			source = b.Source[row]
 		}
 		m := &l.recent[(page^status)%uint16(len(l.recent))]
 		if m.n == 0 || m.client != client || m.page != page || m.status != status || at-m.last > together {
@@ -73,7 +80,7 @@ func (l *doubled) take(b *traffic.Batch, _, to int) {
 
 // close counts a meeting that has ended.
 func (l *doubled) close(m *meeting) {
-	if m.n == 0 || m.n > 2 || m.n == 2 && m.first == m.second {
+	if m.n == 0 || m.n > 2 {
 		return
 	}
 	l.counted.Grow(int(m.client) + 1)
@@ -82,6 +89,13 @@ func (l *doubled) close(m *meeting) {
 		return
 	}
 	*n++
+	if m.n == 2 && m.first == m.second {
+		l.twins++
+		return
+	}
+	if m.n == 1 {
+		l.once++
+	}
 	l.inputs[m.first]++
 	if m.n == 2 {
 		l.inputs[m.second]++
@@ -99,6 +113,7 @@ func (l *doubled) closeAll() {
 
 func (l *doubled) share(c traffic.Carrier) {
 	l.closeAll()
+	c.Sum(&l.once, &l.twins)
 	for input, n := range traffic.Entries(c, l.inputs, nil) {
 		l.inputs[input] += n
 	}
@@ -122,11 +137,24 @@ func (l *doubled) find(s *ingest.Stats) []Finding {
 		}
 	}
 	if most == 0 || int(max(worst, in)) >= len(s.Inputs) {
-		return nil
+		return l.inOneLog()
 	}
 	return []Finding{{
 		Code: "copies", Severity: Stop, Share: ShareOf(s.Inputs[worst].Parsed, s.Parsed), Evidence: fmt.Sprintf(
 			"%s of the requests in %s that can be compared are in %s as well, by the same clients in the same seconds, and count "+
 				"twice: read one of the two", format.Percentage(100*float64(ShareOf(most, l.inputs[worst]))), s.Inputs[worst].Name, s.Inputs[in].Name),
+	}}
+}
+
+// inOneLog tells of a log into which two servers write the same requests.
+func (l *doubled) inOneLog() []Finding {
+	n := l.once + l.twins
+	if n < leastDoubled || 100*l.twins < twinsPercent*n {
+		return nil
+	}
+	return []Finding{{
+		Code: "copies", Severity: Stop, Share: NoShare, Evidence: fmt.Sprintf(
+			"%s of %s come twice, by the same client at once: a server and the proxy in front write into this log, so they count "+
+				"twice: read the lines of one of them", format.Thousands(l.twins), format.Count(n, "request")),
 	}}
 }

@@ -53,6 +53,23 @@ func TestDoubled(t *testing.T) {
 	}
 }
 
+// Where a server and the proxy before it write into one log, many pages come twice in it.
+func TestTwins(t *testing.T) {
+	for twins, want := range map[int]bool{4: true, 3: false} { // of ten
+		town := newStreet()
+		for i := range 100 {
+			for range 1 + min(1, (i%10)/(10-twins)) { // requests
+				town.send(fmt.Sprint("client ", i/10), "/", limit.Time(i)*limit.Hour, 1, 200)
+				town.b.Clues[town.b.Len()-1].Page = uint16(i%10 + 1)
+			}
+		}
+		s := ingest.Stats{Inputs: []ingest.InputStats{{Name: "both.log", Parsed: 1}}}
+		if f, found := look(town.o, s, town.b)["copies"]; found != want || found && f.Severity != Stop {
+			t.Errorf("%d of ten: %+v", twins, f)
+		}
+	}
+}
+
 // A log whose lines are in it once more is told, and no greater --lateness for it. Other requests of the same hours are none.
 func TestRepeated(t *testing.T) {
 	for name, want := range map[string]bool{"once more": true, "another site's log of the same hours": false} {
