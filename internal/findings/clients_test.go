@@ -739,3 +739,20 @@ func TestHostileClients(t *testing.T) {
 		t.Errorf("a client takes %d bytes", size)
 	}
 }
+
+// Who works for the site by its word alone, and is most of the log, is left out of the answer and of no limit: a screen says how
+// to leave it out of both.
+func TestOwnWorkByItsWord(t *testing.T) {
+	for requests, want := range map[int]bool{4000: true, 400: false} {
+		w := newTown(t)
+		w.people(60)
+		for i := range requests {
+			w.hit(float64(2*i), "198.51.100.9", fmt.Sprintf("GET /shop/%d", i%50), 200, "Serf/1.1.0 mod_pagespeed/1.9.32.14-0", "-")
+		}
+		_, found := reading{format: mainFormat}.look(t, w.write(t))
+		i := slices.IndexFunc(found, func(f Finding) bool { return f.Code == "own_server" })
+		if i < 0 || strings.HasSuffix(found[i].Brief, "ask again with --exclude 198.51.100.9") != want {
+			t.Errorf("%d requests: %+v", requests, found)
+		}
+	}
+}

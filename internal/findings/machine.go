@@ -121,7 +121,11 @@ func (l *clients) brief(code string, ids []int32, share string) string {
 	case "own_server", "health_check":
 		if claims {
 			what := map[string]string{"own_server": "the site's own work", "health_check": "monitors"}[code]
-			return fmt.Sprintf("%s of requests (%s) only call themselves %s: left out", share, l.first(ids), what)
+			text := fmt.Sprintf("%s of requests (%s) only call themselves %s: left out", share, l.first(ids), what)
+			if flags := l.exclude(ids); flags != "" && 2*l.sent(ids) >= l.total { // so much that the answer is another one without
+				text += "; if they are yours, ask again with " + flags
+			}
+			return text
 		}
 	}
 	switch code {

@@ -196,6 +196,19 @@ func TestAttackersComeFirst(t *testing.T) {
 	}
 }
 
+// Who sends most of a log is named before the attackers in it.
+func TestHeavyComesFirst(t *testing.T) {
+	for share, want := range map[findings.Share]string{0.6: "who", 0.4: "guesses"} {
+		r := &Report{Head: report.Head{Findings: []findings.Finding{
+			{Code: "heavy_client", Severity: findings.Warn, Share: share, Evidence: "who"},
+			{Code: "attacker", Severity: findings.Info, Share: 0.1, Evidence: "guesses"},
+		}}}
+		if got := r.found(briefWidth)[0].lines[0]; !strings.HasSuffix(got, want) {
+			t.Errorf("of %v: %q", share, got)
+		}
+	}
+}
+
 // The count to expect is that of all requests that get to the lines.
 func TestCountToExpect(t *testing.T) {
 	for want, w := range map[string]Watch{

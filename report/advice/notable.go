@@ -93,7 +93,7 @@ func rankOf(f *findings.Finding) int {
 		return 0
 	case f.Code == "secrets_served" || f.Code == "password_guessed":
 		return 1
-	case f.Code == "attacker":
+	case f.Code == "attacker", f.Code == "heavy_client" && f.Share >= 0.5:
 		return 2
 	case leavesOut(f) && f.Share >= 0.1, f.Code == "enforced" && f.Severity == findings.Warn, f.Code == "accounts":
 		return 3
