@@ -26,8 +26,8 @@ func isAttacker(c *Census, client int32, r *record) answer {
 	case r.unpaid >= leastWrong && 10*r.unpaid >= 8*r.posts && holdsAny(c.observer.path(int32(r.form.value)), payments):
 		return since(Attacker, "%v of %v payments were refused (402), as of who tries cards", r.unpaid, r.posts)
 	case c.programs && !r.is(r.classes[request.Browser]+r.nameless, 50): // of a mirror, an API
-	case r.fails() && some(r.failed) >= leastRequests && !browses && !c.follows(client) && !c.seeksPackages(r) && !c.isUsual(client, r):
-		return since(Attacker, "%v of %v steps failed, on %v targets or more", r.errors-r.denials, r.answered(), some(r.failed))
+	case r.fails() && !r.looksUp() && some(r.failed) >= leastRequests && !browses && !c.follows(client) && !c.seeksPackages(r) && !c.isUsual(client, r):
+		return since(Attacker, "%v of %v steps failed, on %v targets or more", r.missing, r.answered(), some(r.failed))
 	}
 	return answer{}
 }

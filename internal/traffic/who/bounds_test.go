@@ -179,13 +179,20 @@ func TestBoundsOfAttackers(t *testing.T) {
 		programs bool // whether the site is one of programs
 		want     bool
 	}{
-		"nothing":                           {change: func(*record) {}},
-		"half errors":                       {change: func(r *record) { r.errors, r.failed = 50, 0b11111 }, want: true},
-		"fewer errors":                      {change: func(r *record) { r.errors, r.failed = 49, 0b11111 }},
-		"on four targets":                   {change: func(r *record) { r.errors, r.failed = 50, 0b1111 }},
-		"of five steps":                     {change: func(r *record) { r.steps, r.errors, r.failed = 5, 5, 0b11111 }, want: true},
-		"of four steps":                     {change: func(r *record) { r.steps, r.errors, r.failed = 4, 4, 0b11111 }},
-		"errors of a program's site":        {change: func(r *record) { r.errors, r.failed = 90, 0b11111 }, programs: true},
+		"nothing":              {change: func(*record) {}},
+		"half errors":          {change: func(r *record) { r.errors, r.missing, r.failed = 50, 50, 0b11111 }, want: true},
+		"fewer errors":         {change: func(r *record) { r.errors, r.missing, r.failed = 49, 49, 0b11111 }},
+		"of one action":        {change: func(r *record) { r.errors, r.missing, r.failed, r.lost.votes, r.found = 60, 60, 0b11111, 36, 2 }, want: true},
+		"which gave something": {change: func(r *record) { r.errors, r.missing, r.failed, r.lost.votes, r.found = 60, 60, 0b11111, 36, 3 }},
+		"and was probed": {change: func(r *record) {
+			r.errors, r.missing, r.failed, r.lost.votes, r.found, r.probes = 60, 60, 0b11111, 36, 3, 1
+		}, want: true},
+		"half of what it may have":          {change: func(r *record) { r.errors, r.missing, r.failed = 30, 20, 0b11111 }},
+		"more than half of that":            {change: func(r *record) { r.errors, r.missing, r.failed = 80, 20, 0b11111 }, want: true},
+		"on four targets":                   {change: func(r *record) { r.errors, r.missing, r.failed = 50, 50, 0b1111 }},
+		"of five steps":                     {change: func(r *record) { r.steps, r.errors, r.missing, r.failed = 5, 5, 5, 0b11111 }, want: true},
+		"of four steps":                     {change: func(r *record) { r.steps, r.errors, r.missing, r.failed = 4, 4, 4, 0b11111 }},
+		"errors of a program's site":        {change: func(r *record) { r.errors, r.missing, r.failed = 90, 90, 0b11111 }, programs: true},
 		"probes of a program's site":        {change: func(r *record) { r.probes = 5 }, programs: true, want: true},
 		"five probes":                       {change: func(r *record) { r.probes = 5 }, want: true},
 		"four probes":                       {change: func(r *record) { r.probes = 4 }},
@@ -198,8 +205,8 @@ func TestBoundsOfAttackers(t *testing.T) {
 		"nine":                              {change: func(r *record) { r.steps, r.tries[denied] = 27, 9 }},
 		"less than a fifth was right":       {change: func(r *record) { r.steps, r.tries[denied], r.tries[answered] = 20, 11, 2 }, want: true},
 		"a fifth as many were right":        {change: func(r *record) { r.steps, r.tries[denied], r.tries[answered] = 20, 10, 2 }},
-		"half of what was not refused":      {change: func(r *record) { r.refused, r.errors, r.failed = 80, 10, 0b11111 }, want: true},
-		"half of few that were not refused": {change: func(r *record) { r.refused, r.errors, r.failed = 81, 10, 0b11111 }},
+		"half of what was not refused":      {change: func(r *record) { r.refused, r.errors, r.missing, r.failed = 80, 10, 10, 0b11111 }, want: true},
+		"half of few that were not refused": {change: func(r *record) { r.refused, r.errors, r.missing, r.failed = 81, 10, 10, 0b11111 }},
 		"refused alone":                     {change: func(r *record) { r.refused = 100 }},
 		"passwords, most of them refused":   {change: func(r *record) { r.steps, r.refused, r.tries[denied] = 90, 60, 10 }, want: true},
 		"among many other steps":            {change: func(r *record) { r.steps, r.tries[denied] = 31, 10 }},

@@ -13,6 +13,9 @@ func (o *Observer) Carry(c traffic.Carrier) {
 		c.Value(r, o.browsing.At(id))
 		c.ID16(traffic.AgentName, &r.agent.value)
 		c.ID16(traffic.ActionName, &r.action.value)
+		if r.missing+r.found > 0 {
+			c.ID16(traffic.ActionName, &r.lost.value)
+		}
 		if r.posts < r.steps {
 			c.ID16(traffic.ActionName, &r.asked.value)
 		}

@@ -8,6 +8,7 @@ import "shadow/internal/request"
 //	a kept shell    the browser has all pages and files, and asks for data from pages that it never asked for
 //	dead links      those of a letter, which all of its readers follow
 //	an old app      asks for what its server has no more
+//	a closed door   visitors from a country that is shut out
 //
 // Few do alike what one scraper does from some addresses, and a swarm sends alike numbers, or has one agent.
 const (
@@ -29,6 +30,7 @@ const (
 	asksFromUnseen                 // from pages that it never shows
 	asksInVain                     // for a few targets, all of them missing
 	asksWhatWas                    // no browser, for much that is missing, and for something that is there
+	isDenied                       // for pages that it may not have
 )
 
 // A crowd is what the clients with a habit do.
@@ -59,10 +61,12 @@ func (c *Census) habit(client int32, r *record) habit {
 	e, browser, one := c.observer.browsing.At(client), r.is(r.classes[request.Browser], 50), r.is(r.action.votes, 60) // of four fifths
 	switch {
 	case r.files > 0 || int64(r.steps) < c.observer.Rules.Sample:
+	case browser && 2*r.denied() >= r.steps && !one && r.probes == 0:
+		return habit{does: isDenied}
 	case r.fails() && (!one || r.probes > 0):
-	case r.fails() && browser:
+	case r.fails() && browser && !r.looksUp():
 		return habit{asksInVain, r.action.value}
-	case r.fails():
+	case r.fails() && !browser:
 		return habit{asksWhatWas, r.action.value}
 	case browser && e.Views == 0 && 2*e.Followed >= e.Steps:
 		return habit{does: asksFromUnseen}
@@ -72,9 +76,18 @@ func (c *Census) habit(client int32, r *record) habit {
 	return habit{}
 }
 
-// fails reports whether at least half of what a client asks for is not there.
+// fails reports whether at least half of what a client asks for is not there. Of what it may not have it is not known.
 func (r *record) fails() bool {
-	return r.errors-r.denials >= leastRequests && 2*(r.errors-r.denials) >= r.answered()
+	return r.missing >= leastRequests && 2*r.missing >= r.answered()-r.denied()
+}
+
+// denied returns how many steps were answered with 400, 401 or 403.
+func (r *record) denied() uint32 { return r.errors - r.missing }
+
+// looksUp reports whether nearly all that a client asks for in vain is of one action, which gave it something as well: it asks
+// for what is there for some numbers and not for others, such as pictures of users and tiles of a map.
+func (r *record) looksUp() bool {
+	return r.probes == 0 && 5*r.lost.votes >= 3*r.missing && 20*r.found >= r.missing
 }
 
 // isUsual reports whether what a client does is what a crowd does.

@@ -131,7 +131,7 @@ func (c *Census) Deeds(clients []int32) (d Deeds) {
 		r := c.observer.records.At(id)
 		d.Passwords += int64(r.tried())
 		d.Probes += int64(r.probes)
-		d.Failures += int64(r.errors)
+		d.Failures += int64(r.missing)
 		d.Unpaid += int64(r.unpaid)
 	}
 	return d

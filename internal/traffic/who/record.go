@@ -24,7 +24,7 @@ type record struct {
 	nameless uint32             // requests without an agent, or with a URL in its place
 	refused  uint32             // steps that the server turned away, which say nothing of what they ask for
 	errors   uint32             // steps that were answered with 400, 401, 403, 404 or 410
-	denials  uint32             // of these: 401, as a key that is too old gets
+	missing  uint32             // of these: 404 or 410; the others say who may ask, and how
 	probes   uint32             // steps that only scanners take
 	got      uint32             // of these, answered with what must not be public
 	tries    [triesCount]uint32 // passwords, by what they were answered
@@ -38,7 +38,9 @@ type record struct {
 	managed  uint32             // pages of the administration that it was given
 	scans    uint32             // requests whose agent says that it scans
 	delivers uint32             // requests whose agent is that of a delivery network
-	failed   uint64             // of what was asked for in vain: a set of hashes
+	failed   uint64             // of what is missing: a set of hashes
+	lost     majority           // the action of what is missing
+	found    uint32             // steps of that action that were answered with 2xx
 	form     majority           // the action of those that send something
 	asked    majority           // the action of the other steps
 	taken    uint32             // of those that send something, answered with 2xx
@@ -245,11 +247,23 @@ func (r *record) step(status, action uint16, t traffic.Clue) {
 		return // a trace does not tell what for: a password may have been wrong
 	}
 	switch status {
-	case 400, 401, 403, 404, 410:
+	case 400, 401, 403:
 		r.errors++
+	case 404, 410:
+		r.errors++
+		r.missing++
 		r.failed |= page
-		if status == 401 {
-			r.denials++
+		if r.lost.votes == 0 && r.lost.value != action {
+			r.found = 0
+		}
+		r.lost.add(action)
+	}
+	if status/100 == 2 {
+		if r.missing == 0 && action != r.lost.value { // what is missed first may be of this one
+			r.lost.value, r.found = action, 0
+		}
+		if action == r.lost.value {
+			r.found++
 		}
 	}
 }

@@ -769,6 +769,34 @@ func TestWhoTheClientsAre(t *testing.T) {
 				}
 			}
 		},
+		"who asks for what some have and others have not": func(w *town) {
+			w.people(100)
+			for i := range 40 {
+				client, agent, at := fmt.Sprintf("198.%d.100.7", i), w.browser(), w.anytime()
+				w.is(client, Undecided)
+				if i >= 30 {
+					agent = "AcmeERP/4.2"
+					w.is(client, Program)
+				}
+				for range 2 + w.IntN(4)*w.IntN(4) {
+					for range 12 {
+						at += w.seconds(40 * w.Float64())
+						w.hit(at, client, fmt.Sprintf("GET /api/user/%d/picture", w.IntN(900)), []int{404, 404, 404, 200}[w.IntN(4)], "-", agent)
+					}
+				}
+			}
+		},
+		"visitors from a country that is shut out": func(w *town) {
+			w.people(100)
+			for i := range 60 {
+				client, agent, at := fmt.Sprintf("198.%d.100.7", i), w.browser(), w.anytime()
+				w.is(client, Undecided)
+				for range 6 + w.IntN(9)*w.IntN(9) {
+					at += w.seconds(40 * w.ExpFloat64())
+					w.hit(at, client, "GET "+[]string{"/", "/news", "/shop/7", "/about"}[w.IntN(4)], 403, "-", agent)
+				}
+			}
+		},
 		"what pages of other sites send": func(w *town) {
 			w.people(100)
 			for i := range 90 {
