@@ -6,5 +6,5 @@ var StaticEndings = []string{
 	"css", "js", "mjs", "map", "wasm",
 	"png", "jpg", "jpeg", "gif", "webp", "avif", "svg", "ico", "cur", "bmp", "jxl",
 	"woff", "woff2", "ttf", "otf", "eot",
-	"mp3", "mp4", "m4a", "m4s", "m4v", "ogg", "webm", "wav", "vtt", "ts",
+	"mp3", "mp4", "m4a", "m4s", "m4v", "ogg", "webm", "wav", "vtt", "ts", "cmfa", "cmfv",
 }

@@ -3,7 +3,6 @@ package evidence
 import (
 	"bytes"
 	"fmt"
-	"hash/crc32"
 	"hash/maphash"
 	"slices"
 
@@ -283,18 +282,4 @@ func (t *ClueFinder) owns(host, site []byte) bool {
 		}
 	}
 	return len(t.hosts) == 0
-}
-
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
-// FrontPage is the first page of a site.
-var FrontPage = pageOf([]byte("/"))
-
-// pageOf returns a hash of a target without its fragment, never 0.
-func pageOf(target []byte) uint16 {
-	if i := bytes.IndexByte(target, '#'); i >= 0 {
-		target = target[:i]
-	}
-	h := crc32.Update(0, castagnoli, target)
-	return max(1, uint16(h>>16^h))
 }

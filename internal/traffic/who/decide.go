@@ -26,6 +26,7 @@ const (
 	leastWrong    = 10      // passwords of one client: people mistype some
 	leastAnswered = 20      // steps of one that is refused mostly: of a client that is throttled few are left
 	fewPages      = 3       // of a monitor
+	fewPolls      = 8       // of what a page asks for by a timer
 	manyBeats     = 20      // clients that ask whether the site is up, unknown to each other: an app does for each of its users
 	quickest      = 5       // seconds between the requests of a monitor that does not show otherwise that it is one
 	longDocument  = 1000    // steps of who reads a document of many parts
@@ -302,6 +303,9 @@ func (c *Census) excuse(r *record, e *evidence.Summary, a *evidence.Assessment) 
 				a.Votes[s] = evidence.Abstain
 			}
 		}
+	}
+	if r.files > 0 && (!e.Traits.Has(traffic.Referred) || e.Outside()) && some(r.pages) <= fewPolls { // a page asks by a timer
+		a.Votes[evidence.RhythmSignal], a.Votes[evidence.HoursSignal] = evidence.Abstain, evidence.Abstain
 	}
 	if r.posts == r.steps && e.Outside() { // pages of other sites send what they tell, from a frame or a counter
 		a.Votes[evidence.AssetsSignal], a.Votes[evidence.RefererSignal] = evidence.Abstain, evidence.Abstain

@@ -666,6 +666,19 @@ func TestWhoTheClientsAre(t *testing.T) {
 				w.lines[i].text = text[:begin] + "-" + text[end:]
 			}
 		},
+		"dashboards that let no cache answer, of browsers that send no referers": func(w *town) {
+			w.people(100)
+			for i := range 9 {
+				client, at := fmt.Sprintf("198.51.100.%d", i), w.anytime()
+				w.hit(at, client, "GET /dash", 200, "-", browsers[i%3])
+				w.hit(at, client, "GET /assets/1.css", 200, "-", browsers[i%3])
+				for k := range 600 {
+					at := at + time.Duration(5*k)*second
+					w.hit(at, client, fmt.Sprintf("GET /dash/data%d?_=17725%08d", k%(1+i%2), at/time.Millisecond), 200, "-", browsers[i%3])
+				}
+				w.is(client, Undecided, Person)
+			}
+		},
 		"guessing by a browser that loads the form and its files": func(w *town) {
 			w.people(100)
 			for i := range 200 {
