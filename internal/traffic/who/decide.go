@@ -26,10 +26,10 @@ const (
 	leastWrong    = 10      // passwords of one client: people mistype some
 	leastAnswered = 20      // steps of one that is refused mostly: of a client that is throttled few are left
 	fewPages      = 3       // of a monitor
+	longDocument  = 1000    // steps of who reads a document of many parts, maybe by another program than the browser
 	fewPolls      = 8       // of what a page asks for by a timer
 	manyBeats     = 20      // clients that ask whether the site is up, unknown to each other: an app does for each of its users
 	quickest      = 5       // seconds between the requests of a monitor that does not show otherwise that it is one
-	longDocument  = 1000    // steps of who reads a document of many parts
 	neverTyped    = 100     // wrong passwords of one browser, and none right
 	manySteps     = 200     // that show a clock also where files come with pages, or a page that is never shown
 	manyPages     = 32      // of a set of 64: about 45
@@ -310,8 +310,9 @@ func (c *Census) excuse(r *record, e *evidence.Summary, a *evidence.Assessment) 
 	if r.posts == r.steps && e.Outside() { // pages of other sites send what they tell, from a frame or a counter
 		a.Votes[evidence.AssetsSignal], a.Votes[evidence.RefererSignal] = evidence.Abstain, evidence.Abstain
 	}
-	if a.Votes[evidence.RefererSignal] == evidence.VoteHuman && e.Traits.Has(traffic.FetchedAsset) && e.Steps <= longDocument {
-		a.Votes[evidence.RangesSignal] = evidence.Abstain // it shows a document while it loads it
+	if a.Votes[evidence.RefererSignal] == evidence.VoteHuman && e.Traits.Has(traffic.FetchedAsset) && e.Steps <= longDocument ||
+		e.WithAssets > 0 && 2*e.Referred >= e.Steps && some(r.kinds) == 1 {
+		a.Votes[evidence.RangesSignal] = evidence.Abstain // its pages show documents and maps while they load them
 	}
 }
 

@@ -486,7 +486,7 @@ func TestWhoTheClientsAre(t *testing.T) {
 		"readers of a document that comes in parts": func(w *town) {
 			w.people(150)
 			at := w.visit(hour, "198.51.100.9", browsers[1], 3)
-			for i := range 300 {
+			for i := range 1300 {
 				w.hit(at+time.Duration(i)*second/5, "198.51.100.9", "GET /manual.pdf", 206, host+"/shop/1", browsers[1])
 			}
 			w.is("198.51.100.9", Person, Undecided)
