@@ -36,6 +36,9 @@ const Ambiguous = Managed
 // Deniable stands beside TriedPassword where a wrong one shows in the status alone: what else is answered may be no try.
 const Deniable = Worked
 
+// AsksForm reports whether a step asks for the page of a login: TriedPassword stands beside Asked, with nothing to deny.
+func (t Trait) AsksForm() bool { return t&(Asked|TriedPassword|Deniable) == Asked|TriedPassword }
+
 // Preflighted reports whether a browser asks with OPTIONS whether a page of another host may send something (CORS): it peeks, and
 // checks nothing.
 func (t Trait) Preflighted() bool { return t&(Peeked|Checked|Referred) == Peeked|Referred }

@@ -233,6 +233,9 @@ func (t *ClueFinder) ofTarget(r *parse.Record) (clue traffic.Clue) {
 
 // traitsOf returns the traits of a step to a path with a purpose.
 func traitsOf(p match.Purpose, step traffic.Trait) (traits traffic.Trait) {
+	if p&(match.ForPasswords|match.ForTokens|match.ForCalls) == match.ForPasswords && step.Has(traffic.Asked) {
+		traits |= traffic.TriedPassword // nothing, see AsksForm
+	}
 	if p&match.ForPasswords != 0 && step&(traffic.Asked|traffic.Peeked) == 0 {
 		traits |= traffic.TriedPassword
 		if p&match.ForCalls != 0 {

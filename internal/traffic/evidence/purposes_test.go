@@ -21,7 +21,7 @@ func TestPurposesOfRequests(t *testing.T) {
 		{"GET", "/", get | traffic.Checked},
 		{"GET", "/healthz", get | traffic.Checked},
 		{"HEAD", "/shop", head | traffic.Checked},
-		{"GET", "/wp-login.php", get},
+		{"GET", "/wp-login.php", get | traffic.TriedPassword},
 		{"POST", "/wp-login.php", post | traffic.TriedPassword},
 		{"POST", "/xmlrpc.php", post | traffic.TriedPassword | traffic.Ambiguous},
 		{"HEAD", "/wp-login.php", head | traffic.Checked},

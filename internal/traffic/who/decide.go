@@ -307,7 +307,7 @@ func (c *Census) excuse(r *record, e *evidence.Summary, a *evidence.Assessment) 
 	if r.files > 0 && (!e.Traits.Has(traffic.Referred) || e.Outside()) && some(r.pages) <= fewPolls { // a page asks by a timer
 		a.Votes[evidence.RhythmSignal], a.Votes[evidence.HoursSignal] = evidence.Abstain, evidence.Abstain
 	}
-	if r.posts == r.steps && e.Outside() { // pages of other sites send what they tell, from a frame or a counter
+	if r.posts == r.steps && e.Outside() || c.reports(r) { // pages of other sites send what they tell, from a frame or a counter
 		a.Votes[evidence.AssetsSignal], a.Votes[evidence.RefererSignal] = evidence.Abstain, evidence.Abstain
 	}
 	if a.Votes[evidence.RefererSignal] == evidence.VoteHuman && e.Traits.Has(traffic.FetchedAsset) && e.Steps <= longDocument ||

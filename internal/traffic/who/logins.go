@@ -1,6 +1,10 @@
 package who
 
-import "strings"
+import (
+	"strings"
+
+	"shadow/internal/request"
+)
 
 // Whether a password was right shows in the answer, and which answer that is differs from site to site:
 //
@@ -60,6 +64,8 @@ func (l *Logins) of(r *record) (wrong, right, open uint32) {
 		wrong, right, open = r.tries[answered], r.tries[moved], r.tries[ambiguous]
 	default:
 		open = r.tried() - r.tries[rejected]
+		right = min(open, r.used) // who is let in does something else
+		open -= right
 	}
 	if n := r.rejections(); n > 0 && !(r.early && l.outage()) {
 		wrong, right = wrong+n, right+r.tries[accepted]
@@ -77,9 +83,9 @@ func (r *record) rejections() uint32 {
 }
 
 // retries reports whether a client sends the password of one user again and again, by a clock, as devices do that have an old
-// one. Who guesses does it quickly, or for many users.
+// one. Who guesses does it quickly, or for many users, or by a tool.
 func (r *record) retries() bool {
-	return r.tries[rejected] == r.steps && r.files == 0 && some(r.pages) == 1 && r.atFixedTimes() && r.rhythm.every >= retriesFrom
+	return !r.is(r.classes[request.Tool], 50) && r.tries[rejected] == r.steps && r.files == 0 && some(r.pages) == 1 && r.atFixedTimes() && r.rhythm.every >= retriesFrom
 }
 
 const retriesFrom = 10 // seconds
@@ -94,11 +100,19 @@ func (c *Census) mistypes(client int32, r *record) bool {
 // syncs reports whether a client is an app of its users that sends their passwords along, at their pace, or a program from within
 // that does so.
 func (c *Census) syncs(client int32, r *record) bool {
-	app := holdsAny(strings.ToLower(c.observer.Tables.Agents.Name(int32(r.agent.value))), apps)
-	return (app || c.observer.isPrivate(client)) && r.tries[denied] == 0 && r.tried() <= perMinute*r.together.Active
+	most := uint32(perMinute)
+	if holdsAny(strings.ToLower(c.observer.Tables.Agents.Name(int32(r.agent.value))), apps) {
+		most = perMinuteOfApp
+	} else if !c.observer.isPrivate(client) {
+		return false
+	}
+	return r.tries[denied] == 0 && r.tried() <= most*r.together.Active
 }
 
-const perMinute = 5 // calls of an app, on average of the minutes in which it calls
+const ( // calls, on average of the minutes with one
+	perMinute      = 5
+	perMinuteOfApp = 30 // which asks for all that it shows by calls
+)
 
 // apps are parts of the agents of what speaks XML-RPC for the users of a site.
 var apps = []string{"jetpack by wordpress.com", "wp-iphone", "wp-android"}

@@ -117,7 +117,7 @@ func (c *Census) findNetworks() {
 // do.
 func (c *Census) claimants() (sum deeds, all []member) {
 	for id := range int32(len(c.Identities)) {
-		if addr := c.observer.address(id); addr.IsValid() && c.observer.records.At(id).mayBrowse() {
+		if addr := c.observer.address(id); addr.IsValid() && c.observer.records.At(id).mayBrowse() && !c.observer.agents[c.observer.records.At(id).agent.value].mails {
 			c.addTo(&sum, id)
 			all = append(all, member{addr.WithZone(""), id})
 		}

@@ -95,6 +95,7 @@ type agentFacts struct {
 	app      bool   // whether it says that it is the browser within an app, which need not show pages
 	installs bool   // whether it says that it fetches packages
 	clones   bool   // whether it says that it is git, which reads public repositories as files
+	mails    bool   // whether it says that it fetches the pictures of mails for those who read them
 	crawler  string // what it calls itself; "" of what does not say that it is one
 }
 
@@ -217,7 +218,8 @@ func (o *Observer) learn() {
 		} else if holdsAny(low, deliverers) {
 			a.delivers = 1
 		}
-		a.app = isWebView(name)
+		a.mails = holdsAny(low, mailers)
+		a.app = isWebView(name) || a.mails
 		a.installs = holdsAny(low, installers)
 		a.clones = strings.HasPrefix(low, "git/")
 		a.says = a.nameless+a.own+a.scans+a.delivers > 0
@@ -255,6 +257,9 @@ var scanners = []string{
 	"sqlmap", "nikto", "nmap", "masscan", "zgrab", "dirbuster", "gobuster", "wpscan", "nuclei", "hydra", "openvas", "acunetix", "w3af", "dirb/",
 	"feroxbuster", "ffuf", "wfuzz", "zmeu", "morfeus", "jorgee", "l9explore", "whatweb", "arachni", "netsparker", "fimap", "havij", "brutus",
 }
+
+// mailers are parts of the agents with which mail services fetch the pictures of mails.
+var mailers = []string{"googleimageproxy", "yahoomailproxy"}
 
 // deliverers are parts of the agents with which delivery networks ask a site for what others want.
 var deliverers = []string{"amazon cloudfront", "bunnycdn", "keycdn", "fastly", "cdn77", "gcore"}

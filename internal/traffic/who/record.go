@@ -35,6 +35,9 @@ type record struct {
 	asks     uint32             // steps that ask whether a page of another host may send something, and were told so
 	checked  uint32             // requests for what says whether the site is up
 	later    uint32             // other steps since the last of them
+	forms    uint32             // steps that ask for the page at which they are tried
+	used     uint32             // tries right behind which another step was answered with 2xx or 3xx
+	open     bool               // whether the step before was a try
 	managed  uint32             // pages of the administration that it was given
 	scans    uint32             // requests whose agent says that it scans
 	delivers uint32             // requests whose agent is that of a delivery network
@@ -225,11 +228,16 @@ func (r *record) step(status, action uint16, t traffic.Clue) {
 	page := hashed(t.Page)
 	r.pages |= page
 	r.send(status, action, t)
-	if r.try(status, t) {
-		r.later = 0
+	if t.Traits.AsksForm() {
+		r.forms++
+	} else if r.try(status, t) {
+		r.later, r.open = 0, true
 		return // whether it failed is known once all of the log is read
+	} else if r.open && (status/100 == 2 || status/100 == 3) {
+		r.used++
 	}
-	if t.Traits.Has(traffic.SignedIn) || t.Traits.Has(traffic.TriedPassword) && (status/100 == 2 || status/100 == 3) {
+	r.open = false
+	if t.Traits.Has(traffic.SignedIn) || t.Traits.Has(traffic.TriedPassword) && !t.Traits.AsksForm() && (status/100 == 2 || status/100 == 3) {
 		r.tries[accepted]++
 		r.late = true
 	}

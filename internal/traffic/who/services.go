@@ -18,6 +18,12 @@ func (r *record) sends() bool {
 	return r.steps >= leastRequests && 10*r.posts >= least*r.steps && r.files == 0
 }
 
+// reports reports whether a client sends what browsers tell a site by themselves, without a referer: what its policies forbade,
+// and what of the network failed.
+func (c *Census) reports(r *record) bool {
+	return r.posts > 0 && r.posts == r.steps && holdsAny(c.observer.path(int32(r.form.value)), []string{"/csp", "/_csp", "csp-report", "csp_report", "/nel", "/reports"})
+}
+
 // callsBack reports whether a client only sends to one place of a site for people, which takes it, and says what it is: so
 // do payment services and others that the site works with.
 func (c *Census) callsBack(r *record) bool {

@@ -108,7 +108,7 @@ func (some *deeds) tried() int64 { return some.wrong + some.right + some.open }
 // claims reports whether a client may be one of a swarm: it claims to be a browser, and nothing has decided about it yet.
 func (c *Census) claims(client int32) bool {
 	r := c.observer.records.At(client)
-	if client == c.missing || r.told > 0 || r.isElsewhere() {
+	if client == c.missing || r.told > 0 || r.isElsewhere() || c.reports(r) {
 		return false
 	}
 	switch c.Identities[client] {
@@ -192,7 +192,7 @@ func (c *Census) findGuessers() {
 		r := c.observer.records.At(int32(id))
 		w, g, _ := c.Logins.of(r)
 		wrong, right = wrong+int64(w), right+int64(g)
-		if w > 0 && g == 0 && r.tried() == r.steps && !r.retries() && r.files == 0 && !known[int32(id)] && (is == Undecided || is == Program || is == Disguised) {
+		if w > 0 && g == 0 && r.tried()+r.forms == r.steps && !r.retries() && r.files == 0 && !known[int32(id)] && (is == Undecided || is == Program || is == Disguised) {
 			groups[r.form.value] = append(groups[r.form.value], int32(id))
 		}
 	}

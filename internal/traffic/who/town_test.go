@@ -295,12 +295,14 @@ func TestWhoTheClientsAre(t *testing.T) {
 				w.hit(at, "192.0.2.81", "POST /xmlrpc.php", 200, "-", "wp-android/25.1")
 				w.hit(at, "192.0.2.82", "POST /xmlrpc.php?for=jetpack", 200, "-", "Jetpack by WordPress.com")
 				w.hit(at, "192.0.2.83", "POST /xmlrpc.php", 200, "-", browsers[1])
-				w.hit(time.Duration(i)*3*second, "192.0.2.84", "POST /xmlrpc.php", 200, "-", "wp-android/25.1")
+				w.hit(time.Duration(i)*second/2, "192.0.2.84", "POST /xmlrpc.php", 200, "-", "wp-android/25.1")
+				w.hit(time.Duration(i)*3*second, "192.0.2.80", "POST /xmlrpc.php", 200, "-", "wp-android/25.1")
 			}
 			w.is("192.0.2.81", Program)
 			w.is("192.0.2.82", Program, Crawler)
 			w.is("192.0.2.83", Attacker)
 			w.is("192.0.2.84", Attacker) // more often than a person
+			w.is("192.0.2.80", Program)
 		},
 		"who mistypes, and who guesses": func(w *town) {
 			w.people(100)
@@ -604,6 +606,30 @@ func TestWhoTheClientsAre(t *testing.T) {
 				w.is(fmt.Sprintf("198.51.100.%d", i+1), []Identity{Undecided, Program, Undecided, Attacker, Attacker, Attacker, Attacker}[i])
 			}
 		},
+		"who signs in before each call, and who only tries": func(w *town) {
+			w.people(100)
+			for i := range 300 {
+				w.hit(time.Duration(i)*20*second, "198.51.100.1", "POST /api/login", 200, "-", "AcmeERP/3.2")
+				w.hit(time.Duration(i)*20*second, "198.51.100.1", fmt.Sprintf("GET /api/orders/%d", i), 200, "-", "AcmeERP/3.2")
+				w.hit(time.Duration(i)*20*second, "198.51.100.2", "GET /login", 200, "-", "AcmeERP/3.2")
+				w.hit(time.Duration(i)*20*second, "198.51.100.2", "POST /login", 200, "-", "AcmeERP/3.2")
+				w.hit(time.Duration(i)*20*second, "198.51.100.3", "GET /admin/", 401, "-", "python-requests/2.32.3")
+				line := &w.lines[len(w.lines)-1]
+				line.text = strings.Replace(line.text, " - - [", " - admin [", 1)
+			}
+			w.is("198.51.100.1", Program)
+			w.is("198.51.100.2", Attacker)
+			w.is("198.51.100.3", Attacker) // by a clock, but no device
+		},
+		"guessing from 60 addresses that ask for the form before": func(w *town) {
+			w.people(100)
+			for i := range 300 {
+				client, at := fmt.Sprintf("198.%d.100.7", i%60), w.anytime()
+				w.hit(at, client, "GET /login", 200, "-", browsers[i%3])
+				w.hit(at, client, "POST /login", 401, "-", browsers[i%3])
+				w.is(client, Attacker)
+			}
+		},
 		"guessing by an app from 200 addresses": func(w *town) {
 			w.people(100)
 			for i := range 260 {
@@ -807,6 +833,19 @@ func TestWhoTheClientsAre(t *testing.T) {
 				for range 6 + w.IntN(9)*w.IntN(9) {
 					at += w.seconds(40 * w.ExpFloat64())
 					w.hit(at, client, "GET "+[]string{"/", "/news", "/shop/7", "/about"}[w.IntN(4)], 403, "-", agent)
+				}
+			}
+		},
+		"browsers that report, and a service that fetches the pictures of mails": func(w *town) {
+			w.people(150)
+			for i := range 80 {
+				for k := range 1 + w.IntN(9) {
+					client := fmt.Sprintf("198.%d.100.7", i)
+					w.hit(w.anytime(), client, "POST /csp-report", 204, "-", browsers[i%len(browsers)])
+					w.is(client, Undecided)
+					client = fmt.Sprintf("66.249.92.%d", i)
+					w.hit(w.anytime(), client, fmt.Sprintf("GET /o/%d-%d", i, k), 200, "-", "Mozilla/5.0 (Windows NT 5.1; rv:11.0) Gecko Firefox/11.0 (via ggpht.com GoogleImageProxy)")
+					w.is(client, Undecided)
 				}
 			}
 		},
