@@ -28,11 +28,14 @@ func (c *Census) reports(r *record) bool {
 // do payment services and others that the site works with.
 func (c *Census) callsBack(r *record) bool {
 	says := r.classes[request.Crawler] + r.classes[request.Unknown] - min(r.nameless, r.classes[request.Unknown])
-	return !c.programs && r.sends() && r.is(says, 90) && r.tried() == 0 && 10*r.errors < r.steps &&
+	return !c.programs && !c.isMuch(r) && r.sends() && r.is(says, 90) && r.tried() == 0 && 10*r.errors < r.steps &&
 		10*r.form.votes >= 8*r.posts && c.observer.path(int32(r.form.value)) != "/"
 }
 
+// isMuch reports whether a client sends more than a tenth of the log, which no service needs to.
+func (c *Census) isMuch(r *record) bool { return 10*r.requests() > c.observer.total }
+
 // proves reports whether a client only asks for what the site shows to those who must know whose it is (RFC 8615).
 func (c *Census) proves(r *record) bool {
-	return 10*int64(r.action.votes) >= 8*r.requests() && 10*r.errors < r.steps && strings.HasPrefix(c.observer.path(int32(r.action.value)), "/.well-known/")
+	return !c.isMuch(r) && 10*int64(r.action.votes) >= 8*r.requests() && 10*r.errors < r.steps && strings.HasPrefix(c.observer.path(int32(r.action.value)), "/.well-known/")
 }

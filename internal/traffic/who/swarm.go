@@ -177,7 +177,7 @@ func (c *Census) findSwarms() {
 	}
 }
 
-// findGuessers makes attackers of the clients, whatever they claim to be, that try passwords at one place, each a few, and do
+// findGuessers makes attackers of those who scan from many addresses, with a few probes each, and of the clients, whatever they claim to be, that try passwords at one place, each a few, and do
 // nothing else: users do something with a right one, and of wrong ones there are not so many at once.
 func (c *Census) findGuessers() {
 	known := map[int32]bool{}
@@ -187,6 +187,7 @@ func (c *Census) findGuessers() {
 		}
 	}
 	groups := map[uint16][]int32{}
+	var probers []int32 // who ask mostly for what only scanners ask for, each for so little that it is not known alone
 	var wrong, right int64
 	for id, is := range c.Identities {
 		r := c.observer.records.At(int32(id))
@@ -195,6 +196,12 @@ func (c *Census) findGuessers() {
 		if w > 0 && g == 0 && r.tried()+r.forms == r.steps && !r.retries() && r.files == 0 && !known[int32(id)] && (is == Undecided || is == Program || is == Disguised) {
 			groups[r.form.value] = append(groups[r.form.value], int32(id))
 		}
+		if r.probes > 1 && 2*r.probes >= r.steps && r.files == 0 && !known[int32(id)] && (is == Undecided || is == Program || is == Disguised) {
+			probers = append(probers, int32(id))
+		}
+	}
+	if len(probers) >= leastMembers {
+		c.Swarms = append(c.Swarms, Swarm{Agent: -1, Action: -1, Members: probers, Reason: fmt.Sprintf("%d addresses that ask for little but what scanners ask for", len(probers))})
 	}
 	for form, members := range groups {
 		if len(members) < leastMembers || wrong < 3*right {
@@ -209,6 +216,9 @@ func (c *Census) findGuessers() {
 
 // shared returns the name of what the members of a swarm share.
 func (c *Census) shared(s *Swarm) string {
+	if s.Action < 0 && s.Agent < 0 {
+		return "probes"
+	}
 	if s.Agent >= 0 {
 		return "agent " + c.observer.Tables.Agents.Name(s.Agent)
 	}

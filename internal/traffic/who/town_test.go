@@ -630,6 +630,24 @@ func TestWhoTheClientsAre(t *testing.T) {
 				w.is(client, Attacker)
 			}
 		},
+		"a scan from 60 addresses": func(w *town) {
+			w.people(100)
+			for i := range 180 {
+				client := fmt.Sprintf("198.%d.100.7", i%60)
+				w.hit(w.anytime(), client, "GET "+[]string{"/.env", "/.git/config", "/wp-config.php.bak"}[w.IntN(3)], 404, "-", w.browser())
+				w.is(client, Attacker)
+			}
+		},
+		"services that send a flood": func(w *town) {
+			w.people(100)
+			for i := range 3000 {
+				w.hit(time.Duration(i)*second, "198.51.100.1", "POST /graphql", 200, "-", "PriceScout/3.1")
+				w.hit(time.Duration(i)*second, "198.51.100.2", "GET /.well-known/security.txt", 200, "-", "PriceScout/3.1")
+			}
+			for i := range 2 {
+				w.is(fmt.Sprintf("198.51.100.%d", i+1), Program)
+			}
+		},
 		"guessing by an app from 200 addresses": func(w *town) {
 			w.people(100)
 			for i := range 260 {
