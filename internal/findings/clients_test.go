@@ -510,8 +510,8 @@ func TestWhoTheClientsAre(t *testing.T) {
 			w.people(60)
 			w.hit(10, "198.51.100.66", "GET /.git/config", 200, curl, "-")
 			w.hit(11, "198.51.100.66", "GET /.git/HEAD", 200, curl, "-")
-			w.hit(12, "198.51.100.67", "GET /.env", 200, curl, "-")
-		}, "warn secrets_served", "3 requests for /.git/HEAD, /.env with 200, from 2 clients"},
+			w.hit(12, "198.51.100.67", "GET /shop/"+strings.Repeat("a", 40)+"/.env", 200, curl, "-")
+		}, "warn secrets_served", "3 requests for /.git/HEAD, …" + strings.Repeat("a", 35) + "/.env with 200, from 2 clients"},
 		"a search engine reads what is for those who run the site": {func(w *town) {
 			w.people(60)
 			for i := range 30 {

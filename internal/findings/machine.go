@@ -212,7 +212,7 @@ func (l *clients) attack(ids []int32) (found []Finding) {
 	var given int64
 	receivers := map[int32]bool{}
 	for _, loot := range l.census.Loots() {
-		names = append(names, l.Read.Tables.Paths.Name(loot.Target))
+		names = append(names, targetText(l.Read.Tables.Paths.Name(loot.Target)))
 		given += loot.Requests
 		for _, id := range loot.Clients {
 			receivers[id] = true
@@ -300,6 +300,16 @@ func (l *clients) agentsOf(id int32, agent string) string {
 func (l *clients) agentOf(ids []int32) (agent int32, one bool) {
 	_, agent = l.census.Habits(ids[0])
 	return agent, !slices.ContainsFunc(ids, func(id int32) bool { _, other := l.census.Habits(id); return other != agent })
+}
+
+// targetText returns a path, and of a long one its end, which says what was asked for.
+func targetText(path string) string {
+	const most = 40
+	runes := []rune(path)
+	if len(runes) <= most {
+		return path
+	}
+	return "…" + string(runes[len(runes)-most:])
 }
 
 // agentText returns an agent, and of a very long one its beginning.
