@@ -102,7 +102,7 @@ func (c *ClueReader) Find(clues []traffic.Clue, records []parse.Record) {
 			continue
 		}
 		clue := c.ofTarget(r)
-		if len(r.User) > 0 && string(r.User) != "-" && clue.Traits.Has(traffic.Stepped) && !clue.Traits.Has(traffic.TriedPassword) {
+		if len(r.User) > 0 && string(r.User) != "-" && clue.Traits.Has(traffic.Stepped) && (clue.Traits.AsksForm() || !clue.Traits.Has(traffic.TriedPassword)) {
 			switch { // by HTTP authentication
 			case r.Status == 401: // it shows nothing, so the user stands for the page
 				clue.Traits |= traffic.TriedPassword | traffic.Deniable

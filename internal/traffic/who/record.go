@@ -251,9 +251,13 @@ func (r *record) step(status, action uint16, t traffic.Clue) {
 			r.got++
 		}
 	}
-	if status == 401 && r.told > 0 {
-		return // a trace does not tell what for: a password may have been wrong
+	if status != 401 || r.told == 0 { // a trace does not tell what for: a password may have been wrong
+		r.seek(status, action, page)
 	}
+}
+
+// seek notes whether what a step asks for is there.
+func (r *record) seek(status, action uint16, page uint64) {
 	switch status {
 	case 400, 401, 403:
 		r.errors++
