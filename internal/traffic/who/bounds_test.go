@@ -348,3 +348,14 @@ func TestGuessed(t *testing.T) {
 		}
 	}
 }
+
+// Who only tries passwords may ask for the form before each; who asks once and mistypes some is a person.
+func TestOnlyTries(t *testing.T) {
+	for r, want := range map[[3]uint32]bool{
+		{8, 8, 0}: true, {1, 1, 0}: true, {16, 8, 8}: true, {9, 5, 4}: true, {6, 5, 1}: false, {2, 1, 1}: false, {17, 8, 8}: false,
+	} {
+		if c := (&record{steps: r[0], tries: [triesCount]uint32{denied: r[1]}, forms: r[2]}); c.onlyTries() != want {
+			t.Errorf("%d steps, %d tries, %d forms: %v", r[0], r[1], r[2], !want)
+		}
+	}
+}

@@ -193,7 +193,7 @@ func (c *Census) findGuessers() {
 		r := c.observer.records.At(int32(id))
 		w, g, _ := c.Logins.of(r)
 		wrong, right = wrong+int64(w), right+int64(g)
-		if w > 0 && g == 0 && r.tried()+r.forms == r.steps && !r.retries() && r.files == 0 && !known[int32(id)] && (is == Undecided || is == Program || is == Disguised) {
+		if w > 0 && g == 0 && r.onlyTries() && !r.retries() && r.files == 0 && !known[int32(id)] && (is == Undecided || is == Program || is == Disguised) {
 			groups[r.form.value] = append(groups[r.form.value], int32(id))
 		}
 		if r.probes > 1 && 2*r.probes >= r.steps && r.files == 0 && !known[int32(id)] && (is == Undecided || is == Program || is == Disguised) {
@@ -212,6 +212,12 @@ func (c *Census) findGuessers() {
 			Reason: fmt.Sprintf("%d addresses with one form: they try passwords, all wrong, and do nothing else", len(members)),
 		})
 	}
+}
+
+// onlyTries reports whether a client does nothing but try passwords. It may ask for the form before each, where a person who
+// mistypes stays on it.
+func (r *record) onlyTries() bool {
+	return r.tried() == r.steps || r.tried() > 2 && r.tried()+r.forms == r.steps && 5*r.forms >= 4*r.tried()
 }
 
 // shared returns the name of what the members of a swarm share.
