@@ -260,13 +260,7 @@ func (in *intake) optional(r *rows, records []parse.Record) {
 		r.untimed += untimed(records)
 	}
 	if in.columns.Clues {
-		clues := extend(&r.Clues, len(records))
-		in.clues.Find(clues, records)
-		for i := range clues {
-			if clues[i].Traits.Has(traffic.Pried) && records[i].Status/100 == 2 {
-				in.tables.AddTarget(clues[i].Page, match.PathOf(records[i].Path))
-			}
-		}
+		in.find(extend(&r.Clues, len(records)), records)
 	}
 	if in.columns.Origins {
 		for i := range records {
@@ -284,6 +278,16 @@ func (in *intake) optional(r *rows, records []parse.Record) {
 			r.marked |= m
 		}
 		r.fields |= in.marker.Fields()
+	}
+}
+
+// find finds clues, and keeps the targets that were given away though they should not be public.
+func (in *intake) find(clues []traffic.Clue, records []parse.Record) {
+	in.clues.Find(clues, records)
+	for i := range clues {
+		if clues[i].Traits.Has(traffic.Pried) && records[i].Status/100 == 2 {
+			in.tables.AddTarget(clues[i].Page, match.PathOf(records[i].Path))
+		}
 	}
 }
 

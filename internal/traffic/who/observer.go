@@ -59,6 +59,21 @@ func (s *sizes) add(bytes uint32) {
 	s.most = max(s.most, bytes)
 }
 
+// add counts a request of an agent, of a client that has fetched files or not.
+func (by *askers) add(a *agentFacts, files bool) {
+	switch {
+	case a.kind != 0 && files:
+		by.readers++
+	case a.kind != 0:
+		by.idlers++
+	case a.class == request.Tool, a.class == request.Unknown && a.nameless == 0:
+		by.programs++
+		if a.installs {
+			by.installs++
+		}
+	}
+}
+
 // sameFor reports whether all answers are one page, as an answer of so many bytes is: some of these change with what was
 // asked for.
 func (s *sizes) sameFor(bytes uint32) bool {
@@ -133,17 +148,7 @@ func (o *Observer) Take(b *traffic.Batch, clients *traffic.Group) {
 			o.browsing.At(client).Add(at, status, a.set, t)
 		}
 		if t.Traits.Has(traffic.Stepped) {
-			switch by := &o.askers[b.Action[row]]; {
-			case a.kind != 0 && r.files > 0:
-				by.readers++
-			case a.kind != 0:
-				by.idlers++
-			case a.class == request.Tool, a.class == request.Unknown && a.nameless == 0:
-				by.programs++
-				if a.installs {
-					by.installs++
-				}
-			}
+			o.askers[b.Action[row]].add(a, r.files > 0)
 		}
 		if status/100 == 2 && t.Traits&(traffic.Stepped|traffic.Peeked) == traffic.Stepped && (r.probes > 0 || t.Page == evidence.FrontPage) {
 			o.spoil(client, b, row, t.Traits)
