@@ -144,9 +144,9 @@ func (r *gatewayReader) target(place, kind, name, section string, of int) {
 	}
 	switch t.known = sets != nil; {
 	case !t.known && kind == "Gateway":
-		r.Lose(place, "no route of the Gateway %s is here: it is judged on all requests", name)
+		r.Tell(place, "no route of the Gateway %s is here: it is judged on all requests", name)
 	case !t.known:
-		r.Lose(place, "%s %s is not here: it is judged on all requests", kind, name)
+		r.Tell(place, "%s %s is not here: it is judged on all requests", kind, name)
 	case kind == "Gateway":
 		r.Tell(place, "of the Gateway %s the routes that are here are judged", name)
 		if section != "" {
