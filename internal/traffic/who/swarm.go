@@ -177,8 +177,9 @@ func (c *Census) findSwarms() {
 	}
 }
 
-// findGuessers makes attackers of those who scan from many addresses, with a few probes each, and of the clients, whatever they claim to be, that try passwords at one place, each a few, and do
-// nothing else: users do something with a right one, and of wrong ones there are not so many at once.
+// findGuessers makes attackers of those who scan from many addresses, with a few probes each, and of the clients, whatever
+// they claim to be, that try passwords at one place, each a few, and do nothing else: users do something with a right one,
+// and of wrong ones there are not so many at once.
 func (c *Census) findGuessers() {
 	known := map[int32]bool{}
 	for _, s := range c.Swarms {

@@ -493,6 +493,17 @@ func TestWhoTheClientsAre(t *testing.T) {
 			}
 			w.is("198.51.100.9", Person, Undecided)
 		},
+		"readers of a map that comes in parts": func(w *town) {
+			w.people(150)
+			at := w.visit(hour, "198.51.100.9", browsers[1], 1)
+			for i := range 1800 {
+				if at += 50 * time.Millisecond; i%16 == 0 {
+					at += second + time.Duration(w.Float64()*4*float64(second))
+				}
+				w.hit(at, "198.51.100.9", "GET /planet.pmtiles", 206, host+"/shop/1", browsers[1])
+			}
+			w.is("198.51.100.9", Person, Undecided)
+		},
 		"users of an app within a browser": func(w *town) {
 			w.people(200)
 			agent := "Mozilla/5.0 (Linux; Android 14; Pixel 8; wv) AppleWebKit/537.36 (KHTML, like Gecko) Version/4.0 Chrome/143.0.0.0 Mobile Safari/537.36"
