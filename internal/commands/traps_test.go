@@ -38,7 +38,7 @@ var traps = []trap{
 	{set: "ocatak-scanners", args: []string{"--format", `"$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent "$http_referer" "$http_user_agent""`}, told: "stop few_clients: 3 clients; stop clock: contradict", after: []string{"not_judgeable"}},
 	{set: "roadmap-nginx-2024", told: "info health_check: 138.68.248.85; info clock: 18 h 3 min; info attacker: 172.104.4.17", after: []string{"deploy", "deploy_unproven"}},
 	{set: "sparkdeveloper-2016", args: []string{"--since", "2016-03-11", "--until", "2016-03-16"}, told: "info clock: changes by 1 h 0 min at 2016-03-13 07:00:25 UTC, from -0500 to -0400; info health_check: jetmon; info own_server: wp-cron.php", after: []string{"deploy", "deploy_unproven", "ceiling", "no_limit_can"}},
-	{set: "sundog-2017", told: "info own_server: 54.210.20.202; info clock: by up to 16 min 17 s, and are put in order; info attacker: 1,195 addresses", after: []string{"deploy", "deploy_unproven", "ceiling"}},
+	{set: "sundog-2017", told: "info own_server: 54.210.20.202; info clock: by up to 16 min 17 s, and are put in order; info attacker: 1,192 addresses", after: []string{"deploy", "deploy_unproven", "ceiling"}},
 	{set: "webbot-phase1", args: sessions, told: "warn client_missing: 704 of 41,184 requests have no session", after: []string{"ceiling", "no_limit_can"}},
 	{set: "webbot-phase2", args: sessions, told: "warn few_clients: 88 clients", after: []string{"ceiling", "no_limit_can"}},
 	{set: "zanbil-sample-2019", told: "warn short_log: 40 min", after: []string{"no_limit_can", "ceiling", "deploy"}},
