@@ -2,7 +2,7 @@ package traffic
 
 import "sync"
 
-// targets names the pages of which a report says what was asked for: a clue has but a hash of them.
+// targets names the pages that a report tells by what was asked for: a clue has but a hash of them.
 type targets struct {
 	mu    sync.Mutex
 	paths map[uint16]int32 // by Clue.Page: ids of Tables.Paths

@@ -2,7 +2,7 @@ package network
 
 import "net/netip"
 
-// Edges are the addresses from which delivery networks ask a site for others, as these publish them. People who use a relay
+// edges has the addresses from which delivery networks ask a site for others, as these publish them. People who use a relay
 // of such a network come from there as well.
 var edges = []struct {
 	name     string

@@ -306,7 +306,7 @@ func (r *reader) sampled(rule haproxycfg.Rule, sample, name, param string, test 
 // foundKinds are the parts of requests that a sample may look for.
 var foundKinds = map[string]string{"hdr": "header:", "fhdr": "header:", "cook": "cookie:", "url": "field:", "urlp": "field:"}
 
-// valueSet are the requests of which a header, a cookie or a field has one of some texts; of a list, one of its texts has.
+// valueSet returns the requests whose header, cookie or field has one of some texts; of a list, one of its texts has.
 func valueSet(key, part string, test haproxycfg.Test, list bool) (neutral.Set, bool) {
 	if list {
 		if test.How == "reg" || strings.ContainsAny(strings.Join(test.Values, ""), "^$") {

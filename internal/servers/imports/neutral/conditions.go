@@ -56,7 +56,7 @@ func MethodsIn(pattern string) (words []string) {
 	return words
 }
 
-// Methods lists those of which an expression is asked one by one; the last stands for all others.
+// Methods holds those for which an expression is tried one by one; the last stands for all others.
 var Methods = []string{"GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "OTHER"}
 
 // affixes has what stands around a text in an expression, by how that is tested.

@@ -136,7 +136,7 @@ func states(c, others *request.Conditions) bool {
 	return all
 }
 
-// alternatives are groups of which one must fit.
+// alternatives returns groups: one of them must fit.
 func alternatives(c request.Conditions) []request.Conditions {
 	if _, anyOf := only(c); anyOf {
 		return c.Any
@@ -219,7 +219,7 @@ func AnyOf(sets []Set) Set {
 	return Union(sets...)
 }
 
-// absorbed are parts of which one excludes others: a, and what is neither a nor b, are what is not b without a.
+// absorbed joins parts where one excludes others: a, and what is neither a nor b, are what is not b without a.
 func absorbed(parts []request.Conditions) []request.Conditions {
 	for i, p := range parts {
 		if not, _ := only(p); !not {
