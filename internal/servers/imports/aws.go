@@ -50,15 +50,23 @@ func takeAWS(i *Import, docs []doc) {
 
 var terraformBlock = lazy.Regexp(`(?m)^\s*(resource|module|variable|terraform|provider|locals|data)\s+("[^"]*"\s*)*\{`)
 
+// readTerraform keeps a file until all are there.
 func readTerraform(i *Import, file string, text []byte) error {
-	d := doc{hcl.Parse(string(text)), file}
-	resolve(d)
-	i.awsRules(d)
-	i.cloudflareRules(d)
-	for _, r := range append(d.List("resource"), d.List("module")...) {
-		i.otherLimits(d, r)
-	}
+	i.terraform = append(i.terraform, doc{hcl.Parse(string(text)), file})
 	return nil
+}
+
+func (i *Import) takeTerraform() {
+	before := len(i.Policies)
+	resolve(i.terraform...)
+	for _, d := range i.terraform {
+		i.awsRules(d)
+		i.cloudflareRules(d)
+		for _, r := range append(d.List("resource"), d.List("module")...) {
+			i.otherLimits(d, r)
+		}
+	}
+	i.CheckFrom(before)
 }
 
 var (

@@ -4,10 +4,13 @@ package imports
 
 import (
 	"bytes"
+	"cmp"
+	"encoding/binary"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf16"
 
 	"shadow/internal/lazy"
 	"shadow/internal/mapped"
@@ -22,10 +25,11 @@ import (
 type Import struct {
 	neutral.Result
 
-	docs  []doc                   // that were not read yet
-	said  map[*policy.Tree]string // what documents are, as --from has it
-	nginx nginx.Configs
-	jails []jailFile
+	docs      []doc                   // that were not read yet
+	said      map[*policy.Tree]string // what documents are, as --from has it
+	nginx     nginx.Configs
+	jails     []jailFile
+	terraform []doc
 }
 
 // onlyKnown tells of the words of a part that are not among some, which stand in lower case without underscores. One with
@@ -107,8 +111,25 @@ const unmade = "it is a template (%s): give what is made of it, as helm template
 // Add reads a configuration whose text is that of a file; it may name others. from "" is found by looking. Documents
 // are only taken in by Done, as they may belong together.
 func (i *Import) Add(file string, text []byte, from string) error {
-	text = bytes.TrimPrefix(text, []byte("\ufeff")) // with which editors of Windows begin texts, and how they end lines
+	if ofValues(file) {
+		from = cmp.Or(from, terraformFormat.name)
+	}
+	text = bytes.TrimPrefix(ofUTF16(text), []byte("\ufeff")) // editors of Windows begin texts so, and end lines by two
 	return i.add(file, file, bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")), from)
+}
+
+// ofUTF16 returns a text that PowerShell has written, and that begins with its mark, in UTF-8; others as they are.
+func ofUTF16(text []byte) []byte {
+	orders := map[string]binary.ByteOrder{"\xff\xfe": binary.LittleEndian, "\xfe\xff": binary.BigEndian}
+	order, known := orders[string(text[:min(2, len(text))])]
+	if !known {
+		return text
+	}
+	var units []uint16
+	for ; len(text) > 1; text = text[2:] {
+		units = append(units, order.Uint16(text))
+	}
+	return []byte(string(utf16.Decode(units)))
 }
 
 // add reads a configuration that has a name of its own, as a part of a file may have.
@@ -231,6 +252,7 @@ func unread(text []byte) error {
 func (i *Import) Done() {
 	i.nginx.Take(&i.Result)
 	i.takeJails()
+	i.takeTerraform()
 	for _, f := range formats {
 		var docs []doc
 		for _, d := range i.docs {

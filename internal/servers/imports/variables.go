@@ -23,20 +23,40 @@ func ofVariables(text string) bool {
 	return strings.Contains(text, "${") || reference().MatchString(text)
 }
 
-// resolve puts defaults in the place of the variables, locals and parameters that name them.
-func resolve(d doc) {
+// ofValues reports whether a file gives Terraform's variables their values, before which defaults give way.
+func ofValues(file string) bool { return strings.HasSuffix(file, ".tfvars") }
+
+// resolve puts values and defaults in the place of the variables, locals and parameters that name them. Those of Terraform
+// may stand in another file of the module.
+func resolve(docs ...doc) {
 	named := map[string]*policy.Tree{}
-	for _, v := range d.List("variable") {
-		named["var."+v.Text] = v.Get("default")
-	}
-	for _, locals := range d.List("locals") {
-		for _, key := range locals.Keys() {
-			named["local."+key] = locals.Get(key)
+	for _, d := range docs {
+		for _, v := range d.List("variable") {
+			if name := "var." + v.Text; named[name] == nil {
+				named[name] = v.Get("default")
+			}
+		}
+		for _, locals := range d.List("locals") {
+			for _, key := range locals.Keys() {
+				named["local."+key] = locals.Get(key)
+			}
+		}
+		for _, key := range d.Get("Parameters").Keys() {
+			named[key] = d.Get("Parameters", key, "Default")
+		}
+		for _, key := range d.Keys() {
+			if ofValues(d.file) {
+				named["var."+key] = d.Get(key)
+			}
 		}
 	}
-	for _, key := range d.Get("Parameters").Keys() {
-		named[key] = d.Get("Parameters", key, "Default")
+	for _, d := range docs {
+		d.substitute(named)
 	}
+}
+
+// substitute puts what is named in the place of its names.
+func (d doc) substitute(named map[string]*policy.Tree) {
 	d.Walk(func(key string, part *policy.Tree) bool {
 		if sub := part.Say("Fn::Sub"); sub != "" {
 			*part = policy.Tree{Line: part.Line, Text: sub}

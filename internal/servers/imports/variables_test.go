@@ -1,8 +1,10 @@
 package imports
 
 import (
+	"encoding/binary"
 	"strings"
 	"testing"
+	"unicode/utf16"
 )
 
 // Variables in conditions have their defaults, and without one the condition is told.
@@ -45,6 +47,48 @@ resource "aws_wafv2_web_acl" "a" {
 		i.Done()
 		if out := written(t, i); !strings.Contains(out, want) {
 			t.Errorf("%s: %q is not in\n%s", search, want, out)
+		}
+	}
+}
+
+// Variables may stand in another file than what names them, and files of values go before defaults.
+func TestVariablesOfOtherFiles(t *testing.T) {
+	const rule = `resource "aws_wafv2_web_acl" "a" {
+  rule {
+    name = "r"
+    action { block {} }
+    statement { rate_based_statement { limit = var.limit } }
+  }
+}`
+	for values, want := range map[string]string{"": "aws~:500/300s", "limit = 300\n": "aws~:300/300s"} {
+		i := new(Import)
+		for _, file := range [][2]string{{"main.tf", rule}, {"terraform.tfvars", values}, {"variables.tf", "variable \"limit\" {\n  default = 500\n}\n"}} {
+			if err := i.Add(file[0], []byte(file[1]), ""); err != nil {
+				t.Fatal(err)
+			}
+		}
+		i.Done()
+		if out := written(t, i); !strings.Contains(out, want) {
+			t.Errorf("%q: %q is not in\n%s", values, want, out)
+		}
+	}
+}
+
+// What PowerShell redirects into a file is UTF-16.
+func TestUTF16(t *testing.T) {
+	const text = "limit_req_zone $binary_remote_addr zone=a:1m rate=1r/s;\nserver { limit_req zone=a; }\n"
+	for _, order := range []binary.AppendByteOrder{binary.LittleEndian, binary.BigEndian} {
+		var written16 []byte
+		for _, unit := range utf16.Encode([]rune("\ufeff" + text)) {
+			written16 = order.AppendUint16(written16, unit)
+		}
+		i := new(Import)
+		if err := i.Add("nginx.conf", written16, ""); err != nil {
+			t.Fatal(err)
+		}
+		i.Done()
+		if out := written(t, i); !strings.Contains(out, "nginx:1r/s") {
+			t.Errorf("%v: %s", order, out)
 		}
 	}
 }
