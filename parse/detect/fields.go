@@ -38,7 +38,7 @@ func fieldEnd(line string, at int) int {
 				i++
 				continue
 			}
-			if line[i] == closing && (i+1 == len(line) || line[i+1] == ' ') {
+			if line[i] == closing && (i+1 == len(line) || line[i+1] == ' ' || line[i:i+2] == "][") {
 				return i + 1
 			}
 		}

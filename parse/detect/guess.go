@@ -41,7 +41,7 @@ var meanings = []meaning{
 	{name: "time_iso8601", weight: 20, looks: lazy.Regexp(`^\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d([.,]\d+)?( ?(Z|UTC|[+-]\d\d:?\d\d))?$`)},
 	{name: "msec", weight: 9, looks: lazy.Regexp(`^1\d{9}(\.\d+|\d{3})?$`)},
 	{name: "remote_addr", weight: 12, property: parsesAsAddress, next: "http_x_forwarded_for", adds: 4},
-	{name: "request", weight: 16, looks: lazy.Regexp(`^("?[A-Za-z_-]+ +"?(/|\*|\w+://|[\w.-]+:\d+).*|-)$`), next: "status", adds: 4},
+	{name: "request", weight: 16, looks: lazy.Regexp(`^("?[A-Za-z_-]+ +"?(/|\*|\w+://|[\w.-]+:\d+).*|-|<BADREQ>)$`), next: "status", adds: 4},
 	{name: "request_method", weight: 7, looks: lazy.Regexp(`^(GET|HEAD|POST|PUT|DELETE|OPTIONS|PATCH|CONNECT|TRACE|PROPFIND|REPORT|MKCOL|-)$`), next: "request_uri", adds: 3, forgoes: "request"},
 	{name: "request_uri", weight: 7, needs: "request_method", looks: lazy.Regexp(`^((/|\w+://)\S*|-)$`), next: "status", adds: 2},
 	{name: "args", weight: 4, needs: "request_uri", behind: true, looks: lazy.Regexp(`^(\?.*|[^\s/?:=&]+=\S*|-|)$`), next: "status", adds: 2},
@@ -238,12 +238,15 @@ func meaningOf(name string) int {
 }
 
 // placeClient takes for the client the last address before a list of forwarded ones; of others that are no list the
-// first, unless it never changes and another does.
+// first, unless it never changes and another does. One address behind all clients is the server's, and not forwarded.
 func placeClient(columns [][]string, shown [][]int, is []int) {
 	client, forwarded := meaningOf("remote_addr"), meaningOf("http_x_forwarded_for")
 	at, list := slices.Index(is, client), slices.Index(is, forwarded)
 	if at < 0 {
 		return
+	}
+	if list >= 0 && constant(columns[list]) && parsesAsAddress(columns[list][0]) && !constant(columns[at]) {
+		is[list], list = unknown, -1
 	}
 	better, request := at, slices.IndexFunc(is, func(i int) bool { return i != unknown && strings.HasPrefix(meanings[i].name, "request") })
 	for i := range columns {

@@ -57,7 +57,7 @@ func (d *Detection) count(r *parse.Record) {
 			d.learnt++
 		}
 	}
-	if r.Referer != nil || r.Agent != nil {
+	if len(r.Referer)+len(r.Agent) > 0 {
 		d.agents++
 	}
 	if isQuery(r.Referer) {

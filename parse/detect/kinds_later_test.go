@@ -33,6 +33,14 @@ var later = []kind{
 	{"Alibaba's CDN", "alibabacloud.com/help/en/cdn/user-guide/download-logs", "", func(v visit) string {
 		return fmt.Sprintf(`[%s] %s - 4 "%s" "%s http://example.org%s" %d %d HIT "%s" "text/html"`, v.local(), v.client, v.referer, v.method, v.path, v.status, v.bytes, v.agent)
 	}, "guessed", "host route ms path referer"},
+	{"HAProxy, option httplog clf", "docs.haproxy.org/3.0/configuration.html#8.2.3", "", func(v visit) string {
+		return fmt.Sprintf(`%s - - [%s] "%s %s HTTP/1.1" %d %d "" "" 49408 409 "web" "app" "srv1" 20 0 1 4 27 ---- 1 1 0 0 0 0 0 "" "" "%s" "%s"`,
+			v.client, v.local(), v.method, v.path, v.status, v.bytes, v.referer, v.agent)
+	}, "guessed", "host route ms"},
+	{"SprintHost", "help.sprinthost.ru: access logs", "", func(v visit) string {
+		return fmt.Sprintf(`[u][%s] 0.000 0.000 %d %s %s %s %s HTTP/1.1 "%s" "%s" %d 203.0.113.9 u1`,
+			v.local(), v.status, v.client, v.host, v.method, v.path, v.agent, v.referer, v.bytes)
+	}, "guessed", "route ms"},
 	{"Railway", "docs.railway.com/guides/logs", "", func(v visit) string {
 		return object("requestId", "x", "timestamp", v.iso(), "method", v.method, "path", v.path, "host", v.host, "httpStatus", v.status, "totalDuration", 4, "clientUa", v.agent, "txBytes", v.bytes, "rxBytes", 9, "srcIp", v.client)
 	}, "json", "route referer"},
