@@ -3,6 +3,7 @@ package findings
 import (
 	"cmp"
 	"fmt"
+	"time"
 
 	"shadow/internal/traffic"
 	"shadow/internal/traffic/ingest"
@@ -18,15 +19,34 @@ import (
 //	that share work   back         /c            that both log          back   /a /b /c /d
 //
 // Requests that come more often say nothing, as the servers may take turns. Where both write into one file, a third or
-// more comes twice there.
+// more comes twice there. Files of one log that overlap share what lies between the first and the last of these requests.
 type doubled struct {
 	*seen
 	recent  []meeting                // by page and status, of one client after the other
 	counted intern.PagedSlice[uint8] // by client: meetings that count
-	inputs  map[uint32]int64         // by input: requests that count
-	pairs   map[uint64]int64         // by two inputs: of these, those in both
+	inputs  map[spell]int64          // requests that count
+	pairs   map[uint64]overlap       // by two inputs: of these, those in both
 	once    int64                    // meetings of one request
 	twins   int64                    // meetings of two in one input
+}
+
+// A spell is some minutes of an input.
+type spell struct {
+	input uint32
+	n     int64 // from the epoch on
+}
+
+const spellLength = 10 * limit.Minute
+
+// An overlap is requests that two inputs have, and the spells of the first and the last.
+type overlap struct{ requests, first, last int64 }
+
+// with returns both overlaps together. The zero overlap has none.
+func (o overlap) with(p overlap) overlap {
+	if o.requests == 0 {
+		return p
+	}
+	return overlap{o.requests + p.requests, min(o.first, p.first), max(o.last, p.last)}
 }
 
 // A meeting is the same request, again and again, each within together of the one before.
@@ -96,10 +116,12 @@ func (l *doubled) close(m *meeting) {
 	if m.n == 1 {
 		l.once++
 	}
-	l.inputs[m.first]++
+	at := int64(m.last / spellLength)
+	l.inputs[spell{m.first, at}]++
 	if m.n == 2 {
-		l.inputs[m.second]++
-		l.pairs[uint64(min(m.first, m.second))<<32|uint64(max(m.first, m.second))]++
+		l.inputs[spell{m.second, at}]++
+		pair := uint64(min(m.first, m.second))<<32 | uint64(max(m.first, m.second))
+		l.pairs[pair] = l.pairs[pair].with(overlap{1, at, at})
 	}
 }
 
@@ -117,34 +139,69 @@ func (l *doubled) share(c traffic.Carrier) {
 	for input, n := range traffic.Entries(c, l.inputs, nil) {
 		l.inputs[input] += n
 	}
-	for pair, n := range traffic.Entries(c, l.pairs, nil) {
-		l.pairs[pair] += n
+	for pair, shared := range traffic.Entries(c, l.pairs, nil) {
+		l.pairs[pair] = l.pairs[pair].with(shared)
 	}
 }
 
 func (l *doubled) find(s *ingest.Stats) []Finding {
 	l.closeAll()
-	var most int64
-	var worst, in uint32 // the input whose requests are in another
-	for pair, n := range l.pairs {
+	counts := map[uint32]map[int64]int64{} // by input, and by spell
+	for of, n := range l.inputs {
+		if counts[of.input] == nil {
+			counts[of.input] = map[int64]int64{}
+		}
+		counts[of.input][of.n] = n
+	}
+	var most, within, all int64 // requests that are twice, those of the same time, and all of the input
+	var worst, in uint32        // the input whose requests are in another
+	for pair, shared := range l.pairs {
+		if shared.requests < max(leastDoubled, most) {
+			continue
+		}
 		low, high := uint32(pair>>32), uint32(pair)
 		for _, both := range [][2]uint32{{low, high}, {high, low}} {
-			of := l.inputs[both[0]]
-			better := cmp.Or(cmp.Compare(n, most), cmp.Compare(both[0], worst), cmp.Compare(in, both[1])) > 0
-			if better && of >= leastDoubled && 100*n >= doubledPercent*of {
-				most, worst, in = n, both[0], both[1]
+			var of, total int64
+			for at, n := range counts[both[0]] {
+				if total += n; shared.first <= at && at <= shared.last {
+					of += n
+				}
+			}
+			better := cmp.Or(cmp.Compare(shared.requests, most), cmp.Compare(both[0], worst), cmp.Compare(in, both[1])) > 0
+			if better && 100*shared.requests >= doubledPercent*of {
+				most, worst, in, within, all = shared.requests, both[0], both[1], of, total
 			}
 		}
 	}
 	if most == 0 || int(max(worst, in)) >= len(s.Inputs) {
 		return l.inOneLog()
 	}
+	times := l.pairs[uint64(min(worst, in))<<32|uint64(max(worst, in))]
+	of, remedy := s.Inputs[worst].Name, "read one of the two"
+	share := ShareOf(s.Inputs[worst].Parsed, s.Parsed)
+	severity := ofTwice(share * ShareOf(within, all))
+	if l.twice = true; within < all {
+		share, remedy = NoShare, "cut them out of one of the two"
+		of = fmt.Sprintf("%s from %s to %s UTC", of, format.Moment(limit.Time(times.first)*spellLength).Format(time.DateTime),
+			format.Moment(limit.Time(times.last+1)*spellLength).Format(time.DateTime))
+	}
 	return []Finding{{
-		Code: "copies", Severity: Stop, Share: ShareOf(s.Inputs[worst].Parsed, s.Parsed), Evidence: fmt.Sprintf(
+		Code: "copies", Severity: severity, Share: share, Evidence: fmt.Sprintf(
 			"%s of the requests in %s that can be compared are in %s as well, by the same clients in the same seconds, and count "+
-				"twice: read one of the two", format.Percentage(100*float64(ShareOf(most, l.inputs[worst]))), s.Inputs[worst].Name, s.Inputs[in].Name),
+				"twice: %s", format.Percentage(100*float64(ShareOf(most, within))), of, s.Inputs[in].Name, remedy),
 	}}
 }
+
+// ofTwice returns how grave it is that so many requests are there twice.
+func ofTwice(share Share) Severity {
+	if share < smallTwice {
+		return Warn
+	}
+	return Stop
+}
+
+// smallTwice is a share of requests that moves few figures.
+const smallTwice = 0.01
 
 // inOneLog tells of a log into which two servers write the same requests.
 func (l *doubled) inOneLog() []Finding {

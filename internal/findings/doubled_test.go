@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"shadow/internal/traffic"
 	"shadow/internal/traffic/ingest"
 	"shadow/limit"
 )
@@ -36,6 +37,14 @@ func TestDoubled(t *testing.T) {
 			one(send)
 			send(1, limit.Minute, 200)
 		}, false},
+		"files of one log that overlap": {func(i int, send func(uint32, limit.Time, uint16)) {
+			if i < 80 {
+				send(0, 0, 200)
+			}
+			if i >= 20 {
+				send(1, 0, 200)
+			}
+		}, true},
 	} {
 		town := newStreet()
 		for i := range 100 {
@@ -48,6 +57,9 @@ func TestDoubled(t *testing.T) {
 		s := ingest.Stats{Inputs: []ingest.InputStats{{Name: "front.log", Parsed: 1}, {Name: "back.log", Parsed: 1}}}
 		f, found := look(town.o, s, town.b)["copies"]
 		if found != c.want || found && (f.Severity != Stop || !strings.HasPrefix(f.Evidence, "100.00 % of the requests in back.log")) {
+			t.Errorf("%s: %+v", name, f)
+		}
+		if strings.HasSuffix(name, "overlap") && (!strings.Contains(f.Evidence, " from 1970-01-01 20:00:00 to 1970-01-04 07:10:00 UTC ") || f.Share != NoShare) {
 			t.Errorf("%s: %+v", name, f)
 		}
 	}
@@ -70,25 +82,63 @@ func TestTwins(t *testing.T) {
 	}
 }
 
-// A log whose lines are in it once more is told, and no greater --lateness for it. Other requests of the same hours are none.
+// Lines that are in a log once more are told, and no greater --lateness for them: all, or some at whatever place. Other
+// requests of the same hours are none, nor are those of servers that a client asks again and again.
 func TestRepeated(t *testing.T) {
-	for name, want := range map[string]bool{"once more": true, "another site's log of the same hours": false} {
+	all := func(i limit.Time) (limit.Time, int) { return i, int(i % 7) }
+	for name, c := range map[string]struct {
+		parts []func(i limit.Time) (minute limit.Time, client int)
+		want  string
+	}{
+		"a copy behind the log": {[]func(limit.Time) (limit.Time, int){all, all}, "about 78 requests (48.75 %) stand"},
+		"another site's log of the same hours": {[]func(limit.Time) (limit.Time, int){all, func(i limit.Time) (limit.Time, int) {
+			return i, 9
+		}}, ""},
+		"a copy between others": {[]func(limit.Time) (limit.Time, int){func(i limit.Time) (limit.Time, int) {
+			return 900 + i, 1
+		}, all, all, func(i limit.Time) (limit.Time, int) { return 500 + i, 1 }}, "about 64 requests (20.00 %) stand"},
+		"the end of one is the beginning of the next": {[]func(limit.Time) (limit.Time, int){all, func(i limit.Time) (limit.Time, int) {
+			return i + 20, int((i + 20) % 7)
+		}}, "about 58 requests (36.25 %) stand"},
+		"a flood that two servers got": {[]func(limit.Time) (limit.Time, int){
+			func(i limit.Time) (limit.Time, int) { return i / 2, 1 }, func(i limit.Time) (limit.Time, int) { return i / 2, 1 },
+		}, ""},
+		"an older log whose requests come twice": {[]func(limit.Time) (limit.Time, int){
+			func(i limit.Time) (limit.Time, int) { return 900 + i, 1 }, func(i limit.Time) (limit.Time, int) { return i / 2, 1 },
+		}, ""},
+	} {
 		town := newStreet()
 		town.o.Read.Lateness = limit.Minute
-		for copied := range 2 {
+		for _, part := range c.parts {
 			for i := range limit.Time(80) {
-				client := fmt.Sprint("client ", i%7)
-				if copied == 1 && !want {
-					client = "another"
-				}
-				town.send(client, "/", i*limit.Minute, 1, 200)
+				minute, client := part(i)
+				town.send(fmt.Sprint("client ", client), "/", minute*limit.Minute, 1, 200)
 			}
 		}
 		s := ingest.Stats{Counts: ingest.Counts{Late: 80}, LateBy: limit.Hour, LastAt: 79 * limit.Minute}
 		found := look(town.o, s, town.b)
 		f, is := found["copies"]
-		if is != want || is && f.Severity != Stop || (found["clock"].Remedy == "") != want {
+		if is != (c.want != "") || is && f.Severity != Stop || (found["clock"].Remedy == "") != is || !strings.HasPrefix(f.Evidence, c.want) {
 			t.Errorf("%s: %+v, %+v", name, f, found["clock"])
 		}
+	}
+}
+
+// Of many requests some are remembered, and as good an estimate comes of them.
+func TestRepeatedOfMany(t *testing.T) {
+	l := &repeated{seen: new(seen), before: map[moment]came{}}
+	b := new(traffic.Batch)
+	send := func(from, to limit.Time) {
+		for i := from; i < to; i++ {
+			b.At, b.Client, b.Action = append(b.At, i*limit.Second), append(b.Client, int32(i%1000)), append(b.Action, 1)
+			b.Status, b.Bytes = append(b.Status, 200), append(b.Bytes, int64(i))
+		}
+	}
+	send(0, 400_000)
+	send(300_000, 700_000)
+	l.take(b, 0, len(b.At))
+	l.total = int64(len(b.At))
+	if f := l.find(nil); len(f) != 1 || f[0].Share < 0.12 || f[0].Share > 0.13 || len(l.before) > 2*mostSampled {
+		t.Errorf("%+v, with %d remembered", f, len(l.before))
 	}
 }

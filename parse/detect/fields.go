@@ -25,7 +25,7 @@ func fieldsOf(fields []string, line string) []string {
 	return fields
 }
 
-// fieldEnd returns where the field that begins at at ends: at its closing quote or bracket, if a space follows, or at
+// fieldEnd returns where the field that begins at at ends: at its closing quote or bracket, if a space or more follows, or at
 // a space.
 func fieldEnd(line string, at int) int {
 	if first := line[min(at, len(line)-1)]; first == '"' || first == '[' {
