@@ -44,8 +44,30 @@ func some(t *policy.Tree, fits func(key string, part *policy.Tree) bool) (found 
 func takeAWS(i *Import, docs []doc) {
 	for _, d := range docs {
 		resolve(d)
+		i.awsChosen(d)
 		i.awsRules(d)
 	}
+}
+
+// awsChosen tells of what a template of CloudFormation leaves to conditions and to other files.
+func (i *Import) awsChosen(d doc) {
+	chosen := func(t *policy.Tree) bool { return t != nil && t.Text != "" && d.Get("Conditions", t.Text) != nil }
+	d.Walk(func(key string, part *policy.Tree) bool {
+		switch {
+		case key == "Conditions":
+			return false
+		case key == "Fn::If" || len(part.Items) == 3 && chosen(part.Items[0]) || chosen(part.Get("Condition")):
+			note := i.Tell // of a rule beside the limits
+			if some(part, func(_ string, part *policy.Tree) bool { return rateBased(part) != nil }) {
+				note = i.Lose
+			}
+			note(d.place(part), "a condition chooses here, which is not read: all that it may choose is judged")
+			return false
+		case key == "Fn::Transform":
+			i.Lose(d.place(part), "what a transform puts here is not read")
+		}
+		return true
+	})
 }
 
 var terraformBlock = lazy.Regexp(`(?m)^\s*(resource|module|variable|terraform|provider|locals|data)\s+("[^"]*"\s*)*\{`)
@@ -70,9 +92,11 @@ func (i *Import) takeTerraform() {
 }
 
 var (
-	otherLimit = lazy.Regexp(`throttl|rate[_-]?limit|rate_based|/limit-(rp[sm]|req)`)
-	moduleRate = lazy.Regexp(`rate_(\w+_)?based_rules?$`)
-	readOnes   = lazy.Regexp(`^(aws_wafv2_|cloudflare_(ruleset|rate_limit)\b)`)
+	otherLimit  = lazy.Regexp(`(?i)throttl|rate[_-]?(limit|polic)|rate_based|\blimit-(rp[sm]\b|req)`)
+	isText      = lazy.Regexp(`^(values|yaml_body|set)$`) // of charts and manifests
+	moduleLimit = lazy.Regexp(`throttl|rate_?limits?$`)
+	moduleRate  = lazy.Regexp(`rate_(\w+_)?based_rules?$`)
+	readOnes    = lazy.Regexp(`^(aws_wafv2_|cloudflare_(ruleset|rate_limit)\b)`)
 )
 
 // otherLimits tells of the limits of products that have no reader.
@@ -89,8 +113,8 @@ func (i *Import) otherLimits(d doc, r *policy.Tree) {
 		if strings.HasPrefix(r.Text, "kong_plugin ") && kongOther().MatchString(part.Text) {
 			key = part.Text
 		}
-		limits := otherLimit().MatchString(key) || part.Text == "RateLimitRule"
-		if !told && limits && (!module || strings.Contains(key, "throttl")) {
+		limits := otherLimit().MatchString(key) || part.Text == "RateLimitRule" || isText().MatchString(key) && otherLimit().MatchString(part.Text)
+		if !told && limits && (!module || moduleLimit().MatchString(key)) {
 			told = true
 			i.Lose(d.place(part), "%s: %s is of a product that is not read: write --limit token:RATE/s,burst=BURST or fixed:N/PERIOD",
 				r.Text, key)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"shadow/internal/lazy"
 	"shadow/internal/mapped"
 	"shadow/internal/policy"
 	"shadow/internal/servers/imports/neutral"
@@ -99,6 +100,9 @@ func (a *awsStatements) networks(arn *policy.Tree) (neutral.Set, bool) {
 	return neutral.NetworkSet(words)
 }
 
+// capital matches texts with a letter in upper case, which is no class of an expression.
+var capital = lazy.Regexp(`(^|[^\\])[A-Z]`)
+
 // textStatement is a statement on the path, the method, the host or the agent.
 func textStatement(s *policy.Tree) (neutral.Set, bool) {
 	text, pattern := field(s, "SearchString").Say(), field(s, "RegexString").Say()
@@ -120,6 +124,9 @@ func textStatement(s *policy.Tree) (neutral.Set, bool) {
 	on := field(s, "FieldToMatch")
 	if path, err := base64.StdEncoding.DecodeString(text); err == nil && field(on, "UriPath") != nil && strings.HasPrefix(string(path), "/") {
 		text = string(path) // as the API writes it
+	}
+	if fold && capital().MatchString(text) { // what no text in lower case has
+		return neutral.None, pattern == ""
 	}
 	header := strings.ToLower(field(on, "SingleHeader", "Name").Say())
 	switch {

@@ -376,9 +376,9 @@ func TestBesideWhatGuidesHave(t *testing.T) {
 		{"group.tf", "", "resource \"aws_wafv2_web_acl\" \"w\" {\n" + waf[:len(waf)-2] + "  rule {\n    name = \"g\"\n    priority = 9\n    override_action {\n      count {}\n    }\n" +
 			"    statement {\n      rule_group_reference_statement {\n        arn = aws_wafv2_rule_group.g.arn\n      }\n    }\n  }\n}\n", "rule g only counts what its group refuses"},
 		{"module.tf", "", "module \"w\" {\n  rules = [\n    {\n      name = \"b\"\n      priority = 1\n      action = \"block\"\n      byte_match_statement = {\n" +
-			"        field_to_match = {\n          uri_path = \"{}\"\n        }\n        positional_constraint = \"STARTS_WITH\"\n        search_string = \"/A\"\n" +
+			"        field_to_match = {\n          uri_path = \"{}\"\n        }\n        positional_constraint = \"STARTS_WITH\"\n        search_string = \"/a\"\n" +
 			"        priority = 0\n        type = \"LOWERCASE\"\n      }\n    },\n    {\n      name = \"r\"\n      priority = 2\n      action = \"block\"\n" +
-			"      rate_based_statement = {\n        limit = 100\n      }\n    },\n  ]\n}\n", "match: {not: {regexp: '(?i)^/A'}}\n"},
+			"      rate_based_statement = {\n        limit = 100\n      }\n    },\n  ]\n}\n", "match: {not: {regexp: '(?i)^/a'}}\n"},
 		{"module.tf", "", "module \"w\" {\n  rules = [\n    {\n      name = \"r\"\n      priority = 2\n      action = \"block\"\n      rate_based_statement = {\n" +
 			"        limit = 100\n        scope_down_statement = {\n          not_statement = {\n            geo_match_statement = {\n" +
 			"              country_codes = [\"NL\"]\n            }\n          }\n        }\n      }\n    },\n  ]\n}\n", "match: {not: {country: NL}}\n"},

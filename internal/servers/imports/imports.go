@@ -151,10 +151,10 @@ func (i *Import) add(file, name string, text []byte, from string) error {
 		return fmt.Errorf("unknown format %q%s; want one of %s", from, limit.Hint(from, Formats()),
 			strings.Join(Formats(), ", "))
 	}
-	trees, err := policy.Trees(text)
-	if err != nil && jsonBegin().Match(text) { // settings of ASP.NET may have comments
-		trees, err = policy.Trees(jsonComment().ReplaceAllFunc(text, withoutComment))
+	if jsonBegin().Match(text) { // settings of ASP.NET may have comments
+		text = jsonComment().ReplaceAllFunc(text, withoutComment)
 	}
+	trees, err := policy.Trees(text)
 	known := false
 	for _, t := range trees {
 		known = i.addDoc(doc{t, file}, from) || known
@@ -174,7 +174,7 @@ func (i *Import) add(file, name string, text []byte, from string) error {
 	return nil
 }
 
-var jsonBegin = lazy.Regexp(`^\s*(//|/\*|\{)`)
+var jsonBegin = lazy.Regexp(`^\s*(//|/\*|\{\s*("|//|/\*))`)
 
 // jsonComment matches texts of JSON, which it must not look into, and comments.
 var jsonComment = lazy.Regexp(`(?s)"(?:\\.|[^"\\])*"|//[^\n]*|/\*.*?\*/`)

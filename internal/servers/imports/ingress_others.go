@@ -245,7 +245,7 @@ func (i *Import) nginxPolicy(p *neutral.Policy, d doc, set neutral.Set) {
 	i.Tell("", "each replica of the controller counts for itself; here one counts all requests")
 }
 
-var otherKey = lazy.Regexp(`(?i)rate[_-]?limit|throttl`)
+var otherKey = lazy.Regexp(`(?i)rate[_-]?limit|throttl|\blimit-rp[sm]\b`)
 
 // unreadLimits tells of limits of products that have no reader: in documents beside those that are read, and in resources
 // of CloudFormation.
@@ -253,7 +253,11 @@ func (i *Import) unreadLimits() {
 	tell := func(d doc, of *policy.Tree, what string) {
 		told := false
 		of.Walk(func(key string, part *policy.Tree) bool {
-			if !told && (otherKey().MatchString(key) && !strings.Contains(strings.ToLower(key), "header") || otherKey().MatchString(what)) {
+			limits := otherKey().MatchString(key) && !strings.Contains(strings.ToLower(key), "header") || otherKey().MatchString(what)
+			if key == "values" && otherKey().MatchString(part.Text) { // of a chart, as text
+				limits = true
+			}
+			if limits && !told {
 				told = true
 				i.Lose(d.place(part), "%s: %s is of a product that is not read: write --limit token:RATE/s,burst=BURST or fixed:N/PERIOD", what,
 					cmp.Or(key, d.Say("metadata", "name"), "it"))

@@ -194,6 +194,7 @@ func (b krakendBuckets) limits(prefix string, key neutral.KeyCase) []neutral.Lim
 func bucketText(rate, capacity, every string) (string, error) {
 	n, err := strconv.ParseFloat(rate, 64)
 	period, bad := limit.ParsePeriod(every)
+	period = max(period, limit.Second) // less is not taken there
 	if err != nil || bad != nil || n <= 0 {
 		return "", fmt.Errorf("%s in %s is not understood", rate, every)
 	}

@@ -179,7 +179,7 @@ func (r *reader) declare(all []*nginxconf.Directive) {
 }
 
 // endsByLua fits Lua that stands before limits and is in a file, or has such words.
-var endsByLua = lazy.Regexp(`(?s)^\w+_by_lua\w* .*limit|^(server_rewrite|rewrite|access)_by_lua(_file |.*ngx\.(redirect|exit|exec|say|print)\b)`)
+var endsByLua = lazy.Regexp(`(?s)^\w+_by_lua\w* .*limit|^js_access |^(server_rewrite|rewrite|access)_by_lua(_file |.*ngx\.(redirect|exit|exec|say|print)\b)`)
 
 // tellMisplaced tells of limits where nginx takes none, of some that are asked by the way, and of a proxy's address.
 func (r *reader) tellMisplaced(all []*nginxconf.Directive) {
