@@ -15,11 +15,32 @@ import (
 	"shadow/limit"
 )
 
-// Cloudflare: a cloudflare_ruleset of Terraform has rules with a ratelimit. The expression of a rule says what may be
-// refused, and its counting expression what counts. Each rule is a policy of its own, as each is an approximation.
+// Cloudflare: a cloudflare_ruleset of Terraform, and one of the API, has rules with a ratelimit. The expression of a rule says
+// what may be refused, and its counting expression what counts. Each rule is a policy of its own, as each is an approximation.
 // Sources: https://developers.cloudflare.com/waf/rate-limiting-rules/parameters/ (characteristics, counting expression,
 // a timeout of 0 throttles), https://developers.cloudflare.com/ruleset-engine/rules-language/operators/ and .../fields/;
 // cloudflare/terraform-provider-cloudflare, docs/resources/ruleset.md.
+
+var cloudflareFormat = format{name: "cloudflare", has: isCloudflare, take: takeCloudflare}
+
+func isCloudflare(d doc) bool { return cloudflareOfAPI(d) != nil }
+
+func takeCloudflare(i *Import, docs []doc) {
+	for _, d := range docs {
+		i.cloudflareRuleset(d, cloudflareOfAPI(d), "ruleset", "of the API")
+	}
+}
+
+// cloudflareOfAPI returns the ruleset that the API takes or has answered, nil if a document has none with limits.
+func cloudflareOfAPI(d doc) *policy.Tree {
+	set := cmp.Or(d.Get("result"), d.Tree)
+	if slices.ContainsFunc(set.List("rules"), func(rule *policy.Tree) bool {
+		return rule.Get("ratelimit", "requests_per_period") != nil && rule.Get("expression") != nil
+	}) {
+		return set
+	}
+	return nil
+}
 
 func (i *Import) cloudflareRules(d doc) {
 	for _, r := range d.List("resource") {
@@ -28,36 +49,40 @@ func (i *Import) cloudflareRules(d doc) {
 			i.Lose(d.place(r), "cloudflare_rate_limit %s is not read, as Cloudflare has taken it out: write --limit cloudflare~:%s/%ss",
 				name, r.Say("threshold"), r.Say("period"))
 		}
-		if kind != "cloudflare_ruleset" {
+		if kind == "cloudflare_ruleset" {
+			i.cloudflareRuleset(d, r, kind, name)
+		}
+	}
+}
+
+// cloudflareRuleset adds the limits of a ruleset.
+func (i *Import) cloudflareRuleset(d doc, r *policy.Tree, kind, name string) {
+	onlyKnown(i.Tell, d, r, "zoneid accountid name kind description phase rules dynamic count foreach dependson lifecycle provider "+
+		"shareableentitlementname id version lastupdated source")
+	if phase := r.Get("phase"); strings.HasPrefix(phase.Say(), "http_request_firewall_") {
+		i.Lose(d.place(phase), "%s %s decides before limits, and is not read: what it ends counts here", kind, name)
+		return
+	}
+	i.tellCount(d, r, kind+" "+name)
+	for n, rule := range r.List("rules") {
+		what := cmp.Or(rule.Say("description"), rule.Say("ref"), fmt.Sprintf("%s %d", name, n+1))
+		if at := rule.Get("ratelimit"); at != nil {
+			onlyKnown(i.Tell, d, rule, "action actionparameters expression description enabled ratelimit ref logging id version "+
+				"exposedcredentialcheck lastupdated categories")
+			i.cloudflareRule(d, rule, at, what)
 			continue
 		}
-		onlyKnown(i.Tell, d, r, "zoneid accountid name kind description phase rules dynamic count foreach dependson lifecycle provider "+
-			"shareableentitlementname")
-		if phase := r.Get("phase"); strings.HasPrefix(phase.Say(), "http_request_firewall_") {
-			i.Lose(d.place(phase), "%s %s decides before limits, and is not read: what it ends counts here", kind, name)
-			continue
+		on := strings.Trim(rule.Say("expression"), "() ")
+		switch action := rule.Say("action"); {
+		case r.Say("phase") != "http_ratelimit" || rule.Say("enabled") == "false":
+		case action == "skip":
+			i.Lose(d.place(rule), "rule %s takes requests out of limits, which is not read", what)
+		case action == "execute" && on != "" && on != "true":
+			i.Lose(d.place(rule.Get("expression")), "rule %s: the rules that it sends requests to are judged on all", what)
 		}
-		i.tellCount(d, r, kind+" "+name)
-		for n, rule := range r.List("rules") {
-			what := cmp.Or(rule.Say("description"), rule.Say("ref"), fmt.Sprintf("%s %d", name, n+1))
-			if at := rule.Get("ratelimit"); at != nil {
-				onlyKnown(i.Tell, d, rule, "action actionparameters expression description enabled ratelimit ref logging id version "+
-					"exposedcredentialcheck lastupdated categories")
-				i.cloudflareRule(d, rule, at, what)
-				continue
-			}
-			on := strings.Trim(rule.Say("expression"), "() ")
-			switch action := rule.Say("action"); {
-			case r.Say("phase") != "http_ratelimit" || rule.Say("enabled") == "false":
-			case action == "skip":
-				i.Lose(d.place(rule), "rule %s takes requests out of limits, which is not read", what)
-			case action == "execute" && on != "" && on != "true":
-				i.Lose(d.place(rule.Get("expression")), "rule %s: the rules that it sends requests to are judged on all", what)
-			}
-		}
-		if dynamic := r.Get("dynamic"); dynamic != nil {
-			i.Lose(d.place(dynamic), "cloudflare_ruleset %s: rules that are made of variables are not read", name)
-		}
+	}
+	if dynamic := r.Get("dynamic"); dynamic != nil {
+		i.Lose(d.place(dynamic), "cloudflare_ruleset %s: rules that are made of variables are not read", name)
 	}
 }
 

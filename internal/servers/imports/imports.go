@@ -97,7 +97,7 @@ var (
 	}}
 )
 
-var formats = []format{fail2banFormat, evasiveFormat, qosFormat, varnishFormat, haproxyFormat, terraformFormat, nginxFormat, caddyFormat, ingressFormat, haproxyIngressFormat, nginxPolicyFormat, traefikFormat, awsFormat, kongFormat, apisixFormat, envoyFormat, gatewayFormat, aspnetFormat, krakendFormat}
+var formats = []format{fail2banFormat, evasiveFormat, qosFormat, varnishFormat, haproxyFormat, terraformFormat, nginxFormat, caddyFormat, ingressFormat, haproxyIngressFormat, nginxPolicyFormat, traefikFormat, awsFormat, cloudflareFormat, kongFormat, apisixFormat, envoyFormat, gatewayFormat, aspnetFormat, krakendFormat}
 
 // Formats are the names of the configurations that can be read.
 func Formats() []string { return mapped.Add(nil, formats, func(f format) string { return f.name }) }
