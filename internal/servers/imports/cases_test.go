@@ -78,6 +78,8 @@ func TestUnreadProducts(t *testing.T) {
 		"REST_FRAMEWORK = {'DEFAULT_THROTTLE_RATES': {'user': '1000/day'}}":                               "Django REST framework, which",
 		"spring:\n  cloud:\n    gateway:\n      routes:\n      - filters: [{name: RequestRateLimiter}]\n": "Spring Cloud Gateway, which",
 		"Rack::Attack.throttle('ip', limit: 300, period: 5.minutes)":                                      "Rack::Attack, which",
+		"apiVersion: kuadrant.io/v1\nkind: RateLimitPolicy\n":                                             "Kuadrant, which",
+		"SecRule IP:C \"@gt 5\" \"id:3,deny,status:429\"\n":                                               "ModSecurity, which",
 	} {
 		err := new(Import).Add("file", []byte(text), "")
 		if err == nil || !strings.HasPrefix(err.Error(), "file: is of "+want) {

@@ -236,6 +236,16 @@ var unreadProducts = []struct{ name, word, limit string }{
 	{"Laravel", `RateLimiter::for|throttle:\d+,\d+`, "laravel:N/1m"},
 	{"Symfony RateLimiter", `rate_limiter:`, "symfony:N/PERIOD,policy=fixed"},
 	{"Rack::Attack", `Rack::Attack`, "rack-attack:N/PERIOD"},
+	{"Contour", `projectcontour\.io`, "envoy-local:N/PERIOD,burst=CAPACITY"},
+	{"Gloo", `ratelimit\.solo\.io`, "envoy:N/PERIOD"},
+	{"Kuadrant", `kuadrant\.io`, "fixed:N/PERIOD"},
+	{"NGINX Gateway Fabric", `gateway\.nginx\.org`, "nginx:RATEr/s,burst=N"},
+	{"Higress", `higress\.io`, "fixed:N/PERIOD"},
+	{"Ocelot", `UpstreamPathTemplate`, "fixed:N/PERIOD"},
+	{"Azure's firewalls", `rateLimitThreshold`, "fixed:N/PERIOD"},
+	{"Tyk", `"(global_rate_limit|quota_max)"|x-tyk-`, "window:N/PERIOD"},
+	{"CrowdSec", `(?m)^type: *leaky`, "token:1/PERIOD,burst=CAPACITY"},
+	{"ModSecurity", `(?m)^\s*SecRule\b`, "fixed:N/PERIOD"},
 }
 
 // unread says of which product a text is that has no reader, and which limit is to be written instead; nil if it is not known.
