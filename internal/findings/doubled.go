@@ -3,6 +3,8 @@ package findings
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"shadow/internal/traffic"
@@ -19,13 +21,13 @@ import (
 //	that share work   back         /c            that both log          back   /a /b /c /d
 //
 // Requests that come more often say nothing, as the servers may take turns. Where both write into one file, a third or
-// more comes twice there. Files of one log that overlap share what lies between the first and the last of these requests.
+// more comes twice there. Inputs are compared for the time that both have: files of one log may overlap.
 type doubled struct {
 	*seen
 	recent  []meeting                // by page and status, of one client after the other
 	counted intern.PagedSlice[uint8] // by client: meetings that count
 	inputs  map[spell]int64          // requests that count
-	pairs   map[uint64]overlap       // by two inputs: of these, those in both
+	pairs   map[uint64]int64         // by two inputs: of these, those in both
 	once    int64                    // meetings of one request
 	twins   int64                    // meetings of two in one input
 }
@@ -37,17 +39,6 @@ type spell struct {
 }
 
 const spellLength = 10 * limit.Minute
-
-// An overlap is requests that two inputs have, and the spells of the first and the last.
-type overlap struct{ requests, first, last int64 }
-
-// with returns both overlaps together. The zero overlap has none.
-func (o overlap) with(p overlap) overlap {
-	if o.requests == 0 {
-		return p
-	}
-	return overlap{o.requests + p.requests, min(o.first, p.first), max(o.last, p.last)}
-}
 
 // A meeting is the same request, again and again, each within together of the one before.
 type meeting struct {
@@ -120,8 +111,7 @@ func (l *doubled) close(m *meeting) {
 	l.inputs[spell{m.first, at}]++
 	if m.n == 2 {
 		l.inputs[spell{m.second, at}]++
-		pair := uint64(min(m.first, m.second))<<32 | uint64(max(m.first, m.second))
-		l.pairs[pair] = l.pairs[pair].with(overlap{1, at, at})
+		l.pairs[uint64(min(m.first, m.second))<<32|uint64(max(m.first, m.second))]++
 	}
 }
 
@@ -139,51 +129,64 @@ func (l *doubled) share(c traffic.Carrier) {
 	for input, n := range traffic.Entries(c, l.inputs, nil) {
 		l.inputs[input] += n
 	}
-	for pair, shared := range traffic.Entries(c, l.pairs, nil) {
-		l.pairs[pair] = l.pairs[pair].with(shared)
+	for pair, n := range traffic.Entries(c, l.pairs, nil) {
+		l.pairs[pair] += n
 	}
+}
+
+// spells holds how many requests of an input count in its spells, the first one first.
+type spells []struct{ n, requests int64 }
+
+func (s spells) last() int64 { return s[len(s)-1].n }
+
+// beside returns how many of the requests come from the first to the last of another input, and how many there are.
+func (s spells) beside(other spells) (within, all int64) {
+	for _, spell := range s {
+		if all += spell.requests; other[0].n <= spell.n && spell.n <= other.last() {
+			within += spell.requests
+		}
+	}
+	return within, all
+}
+
+// counts returns the spells of each input.
+func (l *doubled) counts() map[uint32]spells {
+	counts := map[uint32]spells{}
+	for _, of := range slices.SortedFunc(maps.Keys(l.inputs), func(x, y spell) int { return cmp.Compare(x.n, y.n) }) {
+		counts[of.input] = append(counts[of.input], struct{ n, requests int64 }{of.n, l.inputs[of]})
+	}
+	return counts
 }
 
 func (l *doubled) find(s *ingest.Stats) []Finding {
 	l.closeAll()
-	counts := map[uint32]map[int64]int64{} // by input, and by spell
-	for of, n := range l.inputs {
-		if counts[of.input] == nil {
-			counts[of.input] = map[int64]int64{}
-		}
-		counts[of.input][of.n] = n
-	}
+	counts := l.counts()
 	var most, within, all int64 // requests that are twice, those of the same time, and all of the input
 	var worst, in uint32        // the input whose requests are in another
-	for pair, shared := range l.pairs {
-		if shared.requests < max(leastDoubled, most) {
+	for pair, n := range l.pairs {
+		if n < max(leastDoubled, most) {
 			continue
 		}
 		low, high := uint32(pair>>32), uint32(pair)
 		for _, both := range [][2]uint32{{low, high}, {high, low}} {
-			var of, total int64
-			for at, n := range counts[both[0]] {
-				if total += n; shared.first <= at && at <= shared.last {
-					of += n
-				}
-			}
-			better := cmp.Or(cmp.Compare(shared.requests, most), cmp.Compare(both[0], worst), cmp.Compare(in, both[1])) > 0
-			if better && 100*shared.requests >= doubledPercent*of {
-				most, worst, in, within, all = shared.requests, both[0], both[1], of, total
+			of, total := counts[both[0]].beside(counts[both[1]])
+			better := cmp.Or(cmp.Compare(n, most), cmp.Compare(both[0], worst), cmp.Compare(in, both[1])) > 0
+			if better && 100*n >= doubledPercent*of {
+				most, worst, in, within, all = n, both[0], both[1], of, total
 			}
 		}
 	}
 	if most == 0 || int(max(worst, in)) >= len(s.Inputs) {
 		return l.inOneLog()
 	}
-	times := l.pairs[uint64(min(worst, in))<<32|uint64(max(worst, in))]
 	of, remedy := s.Inputs[worst].Name, "read one of the two"
 	share := ShareOf(s.Inputs[worst].Parsed, s.Parsed)
 	severity := ofTwice(share * ShareOf(within, all))
 	if l.twice = true; within < all {
 		share, remedy = NoShare, "cut them out of one of the two"
-		of = fmt.Sprintf("%s from %s to %s UTC", of, format.Moment(limit.Time(times.first)*spellLength).Format(time.DateTime),
-			format.Moment(limit.Time(times.last+1)*spellLength).Format(time.DateTime))
+		first, last := max(counts[worst][0].n, counts[in][0].n), min(counts[worst].last(), counts[in].last())
+		of = fmt.Sprintf("%s from %s to %s UTC", of, format.Moment(limit.Time(first)*spellLength).Format(time.DateTime),
+			format.Moment(limit.Time(last+1)*spellLength).Format(time.DateTime))
 	}
 	return []Finding{{
 		Code: "copies", Severity: severity, Share: share, Evidence: fmt.Sprintf(

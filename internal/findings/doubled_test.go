@@ -37,6 +37,12 @@ func TestDoubled(t *testing.T) {
 			one(send)
 			send(1, limit.Minute, 200)
 		}, false},
+		"servers that share work, and monitors that ask both": {func(i int, send func(uint32, limit.Time, uint16)) {
+			send(uint32(i%2), 0, 200)
+			if i < 60 {
+				send(uint32(1-i%2), 0, 200)
+			}
+		}, false},
 		"files of one log that overlap": {func(i int, send func(uint32, limit.Time, uint16)) {
 			if i < 80 {
 				send(0, 0, 200)
@@ -85,7 +91,7 @@ func TestTwins(t *testing.T) {
 // Lines that are in a log once more are told, and no greater --lateness for them: all, or some at whatever place. Other
 // requests of the same hours are none, nor are those of servers that a client asks again and again.
 func TestRepeated(t *testing.T) {
-	all := func(i limit.Time) (limit.Time, int) { return i, int(i % 7) }
+	all := func(i limit.Time) (limit.Time, int) { return i, int(i % 17) }
 	for name, c := range map[string]struct {
 		parts []func(i limit.Time) (minute limit.Time, client int)
 		want  string
@@ -98,10 +104,13 @@ func TestRepeated(t *testing.T) {
 			return 900 + i, 1
 		}, all, all, func(i limit.Time) (limit.Time, int) { return 500 + i, 1 }}, "about 64 requests (20.00 %) stand"},
 		"the end of one is the beginning of the next": {[]func(limit.Time) (limit.Time, int){all, func(i limit.Time) (limit.Time, int) {
-			return i + 20, int((i + 20) % 7)
+			return i + 20, int((i + 20) % 17)
 		}}, "about 58 requests (36.25 %) stand"},
 		"a flood that two servers got": {[]func(limit.Time) (limit.Time, int){
 			func(i limit.Time) (limit.Time, int) { return i / 2, 1 }, func(i limit.Time) (limit.Time, int) { return i / 2, 1 },
+		}, ""},
+		"probes of two servers in the same seconds": {[]func(limit.Time) (limit.Time, int){
+			func(i limit.Time) (limit.Time, int) { return i, int(i % 7) }, func(i limit.Time) (limit.Time, int) { return i, int(i % 7) },
 		}, ""},
 		"an older log whose requests come twice": {[]func(limit.Time) (limit.Time, int){
 			func(i limit.Time) (limit.Time, int) { return 900 + i, 1 }, func(i limit.Time) (limit.Time, int) { return i / 2, 1 },
@@ -126,7 +135,7 @@ func TestRepeated(t *testing.T) {
 
 // Of many requests some are remembered, and as good an estimate comes of them.
 func TestRepeatedOfMany(t *testing.T) {
-	l := &repeated{seen: new(seen), before: map[moment]came{}}
+	l := &repeated{seen: new(seen), before: map[moment]came{}, shown: map[int32]uint8{}}
 	b := new(traffic.Batch)
 	send := func(from, to limit.Time) {
 		for i := from; i < to; i++ {

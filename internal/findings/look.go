@@ -87,9 +87,11 @@ func (silent) take(*traffic.Batch, int, int) {}
 var lookers = []func(*seen) looker{
 	func(*seen) looker { return copies{} },
 	func(all *seen) looker {
-		return &doubled{seen: all, inputs: map[spell]int64{}, pairs: map[uint64]overlap{}}
+		return &doubled{seen: all, inputs: map[spell]int64{}, pairs: map[uint64]int64{}}
 	},
-	func(all *seen) looker { return &repeated{seen: all, before: map[moment]came{}} },
+	func(all *seen) looker {
+		return &repeated{seen: all, before: map[moment]came{}, shown: map[int32]uint8{}}
+	},
 	func(*seen) looker { return notHTTP{} },
 	func(all *seen) looker { return &anonymous{seen: all} },
 	func(all *seen) looker { return &agents{seen: all} },

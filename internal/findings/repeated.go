@@ -21,12 +21,14 @@ import (
 type repeated struct {
 	*seen
 	before       map[moment]came
-	turns        uint32     // how often the clock stepped back
-	shift        int        // of 1<<shift moments one is sampled
-	last, latest limit.Time // of the request before, and of all
-	old, again   int64      // in this stretch: sampled requests that are older than the latest, and those of them that came before
-	copied       int64      // requests in stretches whose old ones came before
-	proofs       int64      // of these, those sampled
+	turns        uint32          // how often the clock stepped back
+	shift        int             // of 1<<shift moments one is sampled
+	last, latest limit.Time      // of the request before, and of all
+	old, again   int64           // in this stretch: sampled requests that are older than the latest, and those of them that came before
+	copied       int64           // requests in stretches whose old ones came before
+	proofs       int64           // of these, those sampled, of each client a few
+	shown        map[int32]uint8 // by client: its proofs, also of stretches that prove nothing
+	showing      int64           // in this stretch: proofs
 }
 
 // A moment is what tells requests of one second apart.
@@ -41,11 +43,13 @@ type moment struct {
 type came struct{ n, turn uint32 }
 
 // Of a stretch leastAgain of the sampled requests and repeatedPercent of them must have come before, of all stretches
-// leastRepeated; one of more than mostOld is several. mostSampled are remembered. Lines that are a little late are not old.
+// leastRepeated, at most mostShown of each client: monitors ask two servers in one second. A stretch of more than mostOld is
+// several. mostSampled are remembered. Lines that are a little late are not old.
 const (
 	mostOld         = 64
 	leastAgain      = 10
 	leastRepeated   = 50
+	mostShown       = 5
 	repeatedPercent = 80
 	mostSampled     = 1 << 14
 	muchLater       = limit.Minute
@@ -80,6 +84,10 @@ func (l *repeated) take(b *traffic.Batch, from, to int) {
 		case earlier.n == 1 && isOld && earlier.turn < l.turns:
 			l.old++
 			l.again++
+			if l.shown[r.client] < mostShown {
+				l.shown[r.client]++
+				l.showing++
+			}
 		default:
 			if isOld {
 				l.old++
@@ -107,10 +115,10 @@ func (l *repeated) remember(r moment) {
 // endStretch counts the stretch that ends here.
 func (l *repeated) endStretch() {
 	if l.again >= leastAgain && 100*l.again >= repeatedPercent*l.old {
-		l.proofs += l.again
+		l.proofs += l.showing
 		l.copied += l.again << l.shift
 	}
-	l.old, l.again = 0, 0
+	l.old, l.again, l.showing = 0, 0, 0
 }
 
 func (l *repeated) share(c traffic.Carrier) {
