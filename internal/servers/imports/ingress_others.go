@@ -313,7 +313,7 @@ func (i *Import) kongNamed() map[string]neutral.Set {
 				case kind == "Prefix":
 					set = set.And(segments(path.Say("path")))
 				default:
-					set = set.And(neutral.Below(path.Say("path")))
+					set = set.And(neutral.Below(cmp.Or(path.Say("path"), "/")))
 				}
 				all, of[path], whole[path] = append(all, path), plugins, set
 			}

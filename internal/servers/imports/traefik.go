@@ -310,7 +310,7 @@ func plainTexts(items []*policy.Tree) []string {
 // texts returns the texts of a list, whose items may have several.
 func texts(items []*policy.Tree) (all []string) {
 	for _, item := range items {
-		for word := range strings.SplitSeq(item.Text, ",") {
+		for word := range strings.SplitSeq(item.Say(), ",") {
 			if word = strings.TrimSpace(word); word != "" {
 				all = append(all, word)
 			}

@@ -63,12 +63,13 @@ func (s Set) String() string { return groupText(s.Conditions) }
 func groupText(c request.Conditions) string {
 	var texts []string
 	c.Each(func(key string, values *[]string) {
-		switch len(*values) {
+		all := mapped.Add(nil, *values, func(v string) string { return policy.Quoted(notAny(key, v)) })
+		switch len(all) {
 		case 0:
 		case 1:
-			texts = append(texts, key+": "+policy.Quoted((*values)[0]))
+			texts = append(texts, key+": "+all[0])
 		default:
-			texts = append(texts, key+": ["+strings.Join(mapped.Add(nil, *values, policy.Quoted), ", ")+"]")
+			texts = append(texts, key+": ["+strings.Join(all, ", ")+"]")
 		}
 	})
 	if len(c.Any) > 0 {
@@ -78,6 +79,17 @@ func groupText(c request.Conditions) string {
 		texts = append(texts, "not: "+listText(c.Not))
 	}
 	return "{" + strings.Join(texts, ", ") + "}"
+}
+
+// notAny writes a value that is the word which removes a condition in other letters, with the same sense.
+func notAny(key, value string) string {
+	switch {
+	case value != "any":
+		return value
+	case key == "regexp" || key == "agent":
+		return "(?:any)"
+	}
+	return "ANY" // hosts and the like have any case, and no path is that word
 }
 
 func listText(all []request.Conditions) string {
