@@ -192,8 +192,10 @@ func caddyPart(name string) string {
 		return "client"
 	case "host", "hostport", "http.request.host":
 		return "host"
-	case "path", "uri", "uri.path", "orig_uri.path":
+	case "path", "uri.path", "orig_uri.path":
 		return "path"
+	case "uri", "orig_uri":
+		return neutral.WholeTarget
 	case "http.auth.user.id", "auth.user.id":
 		return "user"
 	}

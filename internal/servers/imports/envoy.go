@@ -386,5 +386,5 @@ func envoyPart(name string) (string, error) {
 }
 
 var envoyParts = map[string]string{
-	":path": "path", ":authority": "host", "host": "host", "user-agent": "agent", "x-forwarded-for": "client",
+	":path": neutral.WholeTarget, ":authority": "host", "host": "host", "user-agent": "agent", "x-forwarded-for": "client",
 }

@@ -335,8 +335,7 @@ func headerMatch(h *policy.Tree) (set neutral.Set, known bool) {
 	fold := h.Say("string_match", "ignore_case") == "true"
 	switch name := strings.ToLower(h.Say("name")); {
 	case name == ":path" && text != "":
-		text = strings.NewReplacer(`(\?.*)?`, "").Replace(text)
-		set, known = neutral.TextSet("regexp", how, []string{text}, fold)
+		set, known = neutral.TargetSet(how, text, fold)
 	case name == ":method" && how == "" && text != "":
 		set, known = neutral.Within("method", strings.ToUpper(text)), true
 	case (name == ":authority" || name == "host") && how != "reg" && text != "":

@@ -157,11 +157,11 @@ func ofValue(part, value string) (set neutral.Set, known bool) {
 		return neutral.None, false
 	}
 	switch part {
-	case "path":
+	case neutral.WholeTarget:
 		if !strings.HasPrefix(value, "/") {
 			return neutral.None, true
 		}
-		return neutral.TextSet("regexp", "", []string{value}, false)
+		return neutral.TargetSet("", value, false)
 	case "host":
 		return neutral.HostSet("", []string{value})
 	case "agent":

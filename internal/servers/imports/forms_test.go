@@ -45,3 +45,36 @@ func TestAnyIsAText(t *testing.T) {
 			"match: {host: ANY}\n", ""},
 	})
 }
+
+// A target has its query in keys and conditions, unless no query matters.
+func TestTargetsHaveTheirQuery(t *testing.T) {
+	const (
+		denied = "sub vcl_recv {\n  if (CONDITION vsthrottle.is_denied(KEY, 5, 1s)) { return (synth(429)); }\n}\n"
+		local  = "domains: ['*']\nhttp_filters:\n- typed_config:\n    stat_prefix: l\n    token_bucket: {max_tokens: 9, fill_interval: 60s}\n" +
+			"    rate_limits: [{actions: [{header_value_match: {descriptor_value: x, headers: [{name: ':path', string_match: MATCH}]}}]}]\n" +
+			"    descriptors: [{entries: [{key: header_match, value: x}], token_bucket: {max_tokens: 3, fill_interval: 60s}}]\n"
+		tree = "domains: ['*']\nrate_limits: [{actions: [{request_headers: {header_name: ':path', descriptor_key: PATH}}]}]\n---\n" +
+			"domain: d\ndescriptors: [{key: PATH, value: /a, rate_limit: {unit: minute, requests_per_unit: 5}}]\n"
+	)
+	vcl := func(condition, key string) string {
+		return strings.NewReplacer("CONDITION", condition, "KEY", key).Replace(denied)
+	}
+	envoy := func(match string) string { return strings.Replace(local, "MATCH", match, 1) }
+	readForms(t, []form{
+		{"a.vcl", vcl("", "client.ip + req.url"), "by: 'client+field:request_uri'\n", ""},
+		{"a.vcl", vcl(`req.url == "/login" &&`, "client.ip"), "match: {with: 'field:request_uri=/login'}\n", ""},
+		{"a.vcl", vcl(`req.url ~ "admin" &&`, "client.ip"), "match: {with: 'field:request_uri~admin'}\n", ""},
+		{"a.vcl", vcl(`req.url ~ "\.php$" &&`, "client.ip"), `match: {with: 'field:request_uri~\.php$'}`, ""},
+		{"a.vcl", vcl(`req.url ~ "^/(a|b)/[0-9]+" &&`, "client.ip"), "match: {regexp: '^/(a|b)/[0-9]+'}\n", ""},
+		{"a.vcl", vcl(`req.url ~ "^/a(/|\?|$)" &&`, "client.ip"), "match: {regexp: '^/a(/|$)'}\n", ""},
+		{"a.vcl", vcl(`req.url ~ "^/a$" &&`, "client.ip"), "match: {with: 'field:request_uri~^/a$'}\n", ""},
+		{"Caddyfile", "a.example {\n\trate_limit {\n\t\tzone z {\n\t\t\tkey {remote_host}{http.request.uri}\n\t\t\twindow 1m\n\t\t\tevents 5\n\t\t}\n\t}\n}\n",
+			"by: 'client+field:request_uri'\n", ""},
+		{"e.yaml", envoy("{exact: /login}"), "match: {with: 'field:request_uri=/login'}\n", ""},
+		{"e.yaml", envoy("{prefix: /a?, ignore_case: true}"), `match: {with: 'field:request_uri~(?i)^/a\?'}`, ""},
+		{"e.yaml", envoy("{prefix: /a}"), "match: {prefix: /a}\n", ""},
+		{"e.yaml", envoy(`{safe_regex: {regex: '.*\?debug=.*'}}`), `match: {with: 'field:request_uri~^(?:.*\?debug=.*)$'}`, ""},
+		{"e.yaml", tree, "match: {with: 'field:request_uri=/a'}\n", ""},
+		{"e.yaml", strings.Replace(tree, "value: /a, ", "", 1), "by: 'field:request_uri'\n", ""},
+	})
+}

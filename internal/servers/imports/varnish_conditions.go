@@ -63,14 +63,7 @@ func (c *vclCondition) compared(name, op, value string) (neutral.Set, bool) {
 	case !known:
 		return neutral.Set{}, false
 	case name == "req.url":
-		if op != "~" || strings.ContainsAny(value, "$?") {
-			note := c.Tell
-			if strings.Contains(value, `\?`) { // which no path has
-				note = c.Lose
-			}
-			note(c.place(c.at), "req.url has the query, which paths here have not")
-		}
-		return neutral.TextSet("regexp", kind, []string{value}, false)
+		return neutral.TargetSet(kind, value, false)
 	case name == "req.method" && kind == "":
 		return neutral.Within("method", value), true
 	case name == "req.method" && neutral.MethodsIn(value) != nil:
@@ -94,7 +87,7 @@ func vclPart(name string) string {
 	case name == "client.ip" || name == "client.identity" || header == "x-forwarded-for":
 		return "client"
 	case name == "req.url":
-		return "path"
+		return neutral.WholeTarget
 	case header == "host":
 		return "host"
 	case header == "user-agent":

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"shadow/internal/lazy"
 	"shadow/internal/mapped"
 )
 
@@ -92,6 +93,33 @@ func TextSet(key, how string, values []string, fold bool) (Set, bool) {
 		sets = append(sets, Within(key, pattern))
 	}
 	return Union(sets...), len(sets) > 0
+}
+
+// beforeQuery fits expressions of how a path begins, or of all of it, which no query changes.
+var beforeQuery = lazy.Regexp(`^(?:\(\?i\))?\^(?:\(\?:)?/(?:\\[./d-]|[\w/%~+*?-]|\([\w/|%-]+\)|\[[\w-]+\])*` +
+	`(?:|\.\*\)?\$|(?:\(/\.\*\)\?)?\(\\\?\.\*\)\?\)?\$|\((?:/\|)?\\\?\|\$\))$`)
+
+// TargetSet are the requests whose path with its query has a text, or fits it. Where no query matters, the path says it.
+func TargetSet(how, text string, fold bool) (Set, bool) {
+	affix, known := affixes[how]
+	pattern := affix[0] + regexp.QuoteMeta(text) + affix[1]
+	if how == "reg" {
+		pattern = text
+	}
+	switch {
+	case !known || !Compiles(pattern):
+		return None, false
+	case how == "beg" && !fold && !strings.Contains(text, "?"):
+		return TextSet("regexp", how, []string{text}, false)
+	case how == "" && !fold:
+		return Within("with", WholeTarget+"="+text), true
+	case fold:
+		pattern = "(?i)" + pattern
+	}
+	if beforeQuery().MatchString(pattern) {
+		return Within("regexp", strings.NewReplacer(`(\?.*)?`, "", `\?|$)`, "$)").Replace(pattern)), true
+	}
+	return Within("with", WholeTarget+"~"+pattern), true
 }
 
 // Compiles reports whether an expression of nginx is one that Go has, too.
