@@ -48,6 +48,7 @@ type envoyAction struct {
 	set     neutral.Set
 	place   string
 	stage   string // that a filter must have to take it
+	in      []int  // the lists where it stands; 0: beside those of a virtual host
 }
 
 // A envoyLocal is a local filter, or its settings at a route.
@@ -69,6 +70,7 @@ type envoyReader struct {
 	*Import
 	actions []envoyAction
 	acting  string // the place of the first of them
+	lists   int    // of actions, so far
 	local   []envoyLocal
 	around  []*policy.Tree // the parts with settings on the way
 	within  bool           // whether these settings are looked at
@@ -124,6 +126,11 @@ func (r *envoyReader) look(d doc, t *policy.Tree, set neutral.Set, depth int) {
 			r.acting = cmp.Or(r.acting, d.place(part))
 			first = len(r.actions)
 			r.actions = append(r.actions, r.actionsOf(d, part.List(), set)...)
+			if t.Say("include_vh_rate_limits") == "true" {
+				for n := range r.actions[first:] {
+					r.actions[first+n].in = []int{0}
+				}
+			}
 			if last = len(r.actions); t.Get("routes") == nil && t.Say("include_vh_rate_limits") != "true" && len(part.List()) > 0 {
 				r.own = append(r.own, set)
 			}
@@ -175,7 +182,7 @@ func (r *envoyReader) take(d doc, t *policy.Tree, set neutral.Set) {
 			r.Lose(d.place(at), "the patch is for what is called %s: it is judged on all requests", at.Text)
 		}
 	}
-	if t.Get("rate_limit_service") != nil && t.Get("domain") != nil {
+	if t.Get("domain") != nil && (t.Get("rate_limit_service") != nil || strings.HasSuffix(t.Say("@type"), ".ratelimit.v3.RateLimit")) {
 		r.filters = append(r.filters, envoyFilter{t.Say("domain"), cmp.Or(t.Say("stage"), "0"), t.Say("rate_limited_status", "code")})
 	}
 	if at := t.Get("vh_rate_limits"); at != nil && at.Text != "OVERRIDE" && at.Text != "0" {
@@ -258,6 +265,7 @@ func (r *envoyReader) routes(d doc, list []*policy.Tree, left neutral.Set, depth
 
 // actionsOf are the descriptors that a list of rate_limits makes.
 func (r *envoyReader) actionsOf(d doc, list []*policy.Tree, set neutral.Set) (all []envoyAction) {
+	r.lists++
 	for _, l := range list {
 		onlyKnown(r.Lose, d, l, "actions stage disablekey limit hitsaddend applyonstreamdone xratelimitoption")
 		if hits := l.Get("hits_addend"); hits != nil && hits.Say("number") != "1" {
@@ -269,7 +277,7 @@ func (r *envoyReader) actionsOf(d doc, list []*policy.Tree, set neutral.Set) (al
 			}
 		}
 		if a, ok := r.action(d, l, set); ok {
-			a.place, a.stage = d.place(l), cmp.Or(l.Say("stage"), "0")
+			a.place, a.stage, a.in = d.place(l), cmp.Or(l.Say("stage"), "0"), []int{r.lists}
 			all = append(all, a)
 		}
 	}

@@ -78,3 +78,24 @@ func TestTargetsHaveTheirQuery(t *testing.T) {
 		{"e.yaml", strings.Replace(tree, "value: /a, ", "", 1), "by: 'field:request_uri'\n", ""},
 	})
 }
+
+// A descriptor has one count, whichever route makes it, and none where no filter asks for it.
+func TestDescriptorsOfSeveralRoutes(t *testing.T) {
+	const (
+		both = "domains: ['*']\nroutes:\n- {match: {path: /a}, rate_limits: [{actions: [ACTION]}]}\n- {match: {path: /b}, rate_limits: [{actions: [ACTION]}]}\n"
+		tree = "---\ndomain: d\ndescriptors: [{key: remote_address, rate_limit: {unit: minute, requests_per_unit: 5}}]\n"
+		one  = "http_filters:\n- typed_config: {'@type': type.googleapis.com/envoy.extensions.filters.http.ratelimit.v3.RateLimit, domain: DOMAIN}\n" +
+			"domains: ['*']\nrate_limits: [{actions: [{remote_address: {}}], stage: STAGE}, {actions: [{remote_address: {}}], stage: STAGE}]\n" + tree
+	)
+	routes := func(action string) string { return strings.ReplaceAll(both, "ACTION", action) }
+	asked := func(domain, stage string) string { return strings.NewReplacer("DOMAIN", domain, "STAGE", stage).Replace(one) }
+	readForms(t, []form{
+		{"e.yaml", routes("{remote_address: {}}") + tree, "match: {either: [{path: /a}, {path: /b, not: {path: /a}}]}\n", "NOT AS THERE"},
+		{"e.yaml", routes("{generic_key: {descriptor_value: x}}") + "http_filters:\n- typed_config:\n    stat_prefix: l\n" +
+			"    descriptors: [{entries: [{key: generic_key, value: x}], token_bucket: {max_tokens: 3, fill_interval: 60s}}]\n",
+			"match: {either: [{path: /a}, {path: /b, not: {path: /a}}]}\n", "NOT AS THERE"},
+		{"e.yaml", asked("d", "0"), "NOT AS THERE: e.yaml:4: requests that make this descriptor here and at e.yaml:4 count twice there", ""},
+		{"e.yaml", asked("d", "1"), "e.yaml:4: no filter here has the stage 1", "limit: "},
+		{"e.yaml", asked("other", "0"), "NOT AS THERE: e.yaml:6: no filter here asks for the domain d", "limit: "},
+	})
+}
