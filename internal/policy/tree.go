@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"bytes"
 	"errors"
 	"slices"
 
@@ -102,7 +103,7 @@ func Trees(text []byte) (all []*Tree, err error) {
 	if tooDeep(text) != nil {
 		return nil, errors.New("nests too deep")
 	}
-	file, err := parser.ParseBytes(text, 0)
+	file, err := parser.ParseBytes(withoutEmpty(text), 0)
 	if err != nil {
 		return nil, err
 	}
@@ -112,6 +113,24 @@ func Trees(text []byte) (all []*Tree, err error) {
 		}
 	}
 	return all, nil
+}
+
+// withoutEmpty blanks the line that begins an empty document before another one, at which the parser would end. Helm writes
+// such documents, with a comment in each.
+func withoutEmpty(text []byte) []byte {
+	lines, begin := bytes.SplitAfter(text, []byte("\n")), -1
+	for n, line := range lines {
+		switch word := bytes.TrimSpace(line); {
+		case bytes.HasPrefix(line, []byte("---")) && (len(word) == 3 || bytes.HasPrefix(bytes.TrimSpace(word[3:]), []byte("#"))):
+			if begin >= 0 {
+				lines[begin] = []byte("\n")
+			}
+			begin = n
+		case len(word) > 0 && word[0] != '#':
+			begin = -1
+		}
+	}
+	return bytes.Join(lines, nil)
 }
 
 // Plain reads YAML as encoding/json would read the same in JSON.
