@@ -18,7 +18,8 @@ import (
 // APISIX: see kong.go for its sources.
 
 func isAPISIX(d doc) bool {
-	if kind := d.Say("kind"); kind == "ApisixRoute" || kind == "ApisixGlobalRule" || kind == "ApisixPluginConfig" {
+	kind := d.Say("kind")
+	if kind == "PluginConfig" && strings.Contains(d.Say("apiVersion"), "apisix") || slices.Contains(strings.Fields("ApisixRoute ApisixGlobalRule ApisixPluginConfig"), kind) {
 		return true
 	}
 	found := d.Get("routes") == nil && len(apisixAlone(d)) > 0
@@ -55,8 +56,16 @@ func takeAPISIX(i *Import, docs []doc) {
 		r.read(d)
 		r.resource(d)
 	}
+	i.extended(func(_ doc, ref *policy.Tree, set neutral.Set) {
+		r.configs[ref.Say("name")] = append(r.configs[ref.Say("name")], set)
+	})
+	for _, d := range each(i.docs, "Ingress") {
+		if name := d.Say("metadata", "annotations", "k8s.apisix.apache.org/plugin-config-name"); name != "" {
+			r.configs[name] = append(r.configs[name], i.ingressPaths(d))
+		}
+	}
 	for _, d := range docs {
-		if name := d.Say("metadata", "name"); d.Say("kind") == "ApisixPluginConfig" {
+		if name := d.Say("metadata", "name"); strings.HasSuffix(d.Say("kind"), "PluginConfig") {
 			if r.configs[name] == nil {
 				r.Lose(d.place(nil), "no route here names %s: its plugins are judged on all requests", name)
 			}

@@ -496,7 +496,7 @@ func TestNothingIsSilent(t *testing.T) {
 		{"envoy.yaml", strings.Replace(envoyRoutes, "}]}]", "}], limit: {dynamic_metadata: {}}}]", 1) + envoyTree, "envoy.yaml:2: limit is not read"},
 		{"envoy.yaml", envoyRoutes + "http_filters:\n- name: envoy.filters.http.jwt_authn\n" + envoyFilter + envoyTree, "envoy.yaml:5: the filter envoy.filters.http.jwt_authn may answer"},
 		{"envoy.yaml", envoyRoutes + "http_filters:\n- name: envoy.filters.http.compressor\n" + envoyFilter + envoyTree, "descriptor remote_address, refused with 503\n"},
-		{"gateway.yaml", gateway, "gateway.yaml:6: each host and match of a route counts for itself"},
+		{"gateway.yaml", gateway, "gateway.yaml:6: each host, match and listener of a route counts for itself"},
 		{"kong.yaml", kongPlugin + kongIngress, "match: {method: POST, host: a.example, either: [{path: /api}, {prefix: /api/}]}\n"},
 		{"kong.yaml", kongPlugin + strings.Replace(kongIngress, "Ingress", "Service", 1), "kong.yaml:8: the plugins few, jwt of a Service are not read"},
 		{

@@ -284,37 +284,6 @@ func (r *envoyReader) actionsOf(d doc, list []*policy.Tree, set neutral.Set) (al
 	return all
 }
 
-// route is the requests of a route's match; false if not all of it is known.
-func (r *envoyReader) route(d doc, m *policy.Tree) (set neutral.Set, known bool) {
-	known = true
-	for _, key := range m.Keys() {
-		text := m.Say(key)
-		switch key {
-		case "prefix":
-			set = set.And(neutral.Below(text))
-		case "path_separated_prefix":
-			set = set.And(segments(text))
-		case "path":
-			set = set.And(neutral.Exactly(text))
-		case "safe_regex":
-			one, ok := neutral.TextSet("regexp", "reg", []string{"^(?:" + m.Say(key, "regex") + ")$"}, false)
-			set, known = set.And(one), known && ok
-		case "headers":
-			for _, h := range m.List(key) {
-				one, ok := headerMatch(h)
-				if !ok {
-					r.Lose(d.place(h), "no condition says the header %s: it is taken to fit", h.Say("name"))
-				}
-				set, known = set.And(one), known && ok
-			}
-		default:
-			r.Lose(d.place(m.Get(key)), "%s of a route is not read: it is taken to fit", key)
-			known = false
-		}
-	}
-	return set, known
-}
-
 // everyHost fits names of virtual hosts that have all hosts of a port.
 var everyHost = lazy.Regexp(`^(\*(:\d+)?|inbound\|.*)$`)
 

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"shadow/internal/lazy"
 	"shadow/internal/mapped"
 	"shadow/internal/policy"
 	"shadow/internal/request"
@@ -41,6 +42,7 @@ type gatewayReader struct {
 
 func takeGateway(i *Import, docs []doc) {
 	r := gatewayReader{Import: i, kinds: map[string][]doc{"HTTPRoute": each(docs, "HTTPRoute"), "Gateway": each(i.docs, "Gateway")}}
+	i.unreadExtensions()
 	policies := each(docs, "BackendTrafficPolicy")
 	for n, d := range policies {
 		r.find(d, n)
@@ -49,8 +51,7 @@ func takeGateway(i *Import, docs []doc) {
 		refs := append(d.List("spec", "targetRefs"), d.List("spec", "targetRef")...)
 		several := d.Get("spec", "targetSelectors") != nil || len(refs) > 1 || len(refs) == 1 && refs[0].Say("kind") == "Gateway" ||
 			slices.ContainsFunc(r.targets, func(t gatewayTarget) bool { return t.policy == n && t.apart > 1 })
-		set := r.holds(n)
-		limits := d.Get("spec", "rateLimit")
+		whole, limits := r.holds(n), d.Get("spec", "rateLimit")
 		r.tellMerge(d, limits, len(policies) > 1)
 		for _, kind := range []string{"local", "global"} { // without a type both hold
 			if limits.Get(kind) == nil || limits.Say("type") != "" && !strings.EqualFold(limits.Say("type"), kind) {
@@ -63,11 +64,16 @@ func takeGateway(i *Import, docs []doc) {
 				i.Tell(d.place(limits), "each Envoy counts for itself; here one counts all requests")
 				slices.SortStableFunc(rules, func(a, b *policy.Tree) int { return cmp.Compare(gatewayTurn(a), gatewayTurn(b)) })
 			}
+			rest := whole
 			for _, rule := range rules {
-				if rule.Say("shared") != "true" && several {
-					i.Lose(d.place(limits), "each host and match of a route counts for itself, unless a rule is shared; here they count together")
+				set := whole
+				if local && len(rule.List("clientSelectors")) == 0 { // which comes last, for what fits no other one
+					set = rest
 				}
-				i.gatewayRule(&p, d, rule, set, local)
+				if rule.Say("shared") != "true" && several {
+					i.Lose(d.place(limits), "each host, match and listener of a route counts for itself, unless a rule is shared; here they count together")
+				}
+				rest = rest.And(i.gatewayRule(&p, d, rule, set, local).Except())
 			}
 			i.Policies = append(i.Policies, p)
 		}
@@ -93,15 +99,15 @@ func (r *gatewayReader) find(d doc, n int) {
 	}
 	refs := append(d.List("spec", "targetRefs"), d.List("spec", "targetRef")...)
 	for _, ref := range refs {
-		r.target(d.place(ref), ref.Say("kind"), ref.Say("name"), ref.Say("sectionName"), n)
+		r.target(d, ref, ref.Say("kind"), ref.Say("name"), ref.Say("sectionName"), n)
 	}
 	for _, s := range d.List("spec", "targetSelectors") {
 		onlyKnown(r.Lose, d, s, "group kind matchlabels")
 		labels, found := s.Get("matchLabels"), false
 		for _, of := range r.kinds[s.Say("kind")] {
-			if !slices.ContainsFunc(labels.Keys(), func(key string) bool { return of.Say("metadata", "labels", key) != labels.Say(key) }) {
+			if sameSpace(of.Say("metadata", "namespace"), d.Say("metadata", "namespace")) && !slices.ContainsFunc(labels.Keys(), func(key string) bool { return of.Say("metadata", "labels", key) != labels.Say(key) }) {
 				found = true
-				r.target(d.place(s), s.Say("kind"), of.Say("metadata", "name"), "", n)
+				r.target(d, s, s.Say("kind"), of.Say("metadata", "name"), "", n)
 			}
 		}
 		switch {
@@ -110,13 +116,14 @@ func (r *gatewayReader) find(d doc, n int) {
 			r.Lose(d.place(s), "no %s here has the labels: what it selects elsewhere is not judged", s.Say("kind"))
 			r.targets = append(r.targets, gatewayTarget{set: neutral.None, policy: n})
 		default:
-			r.target(d.place(s), s.Say("kind"), "with these labels", "", n)
+			r.target(d, s, s.Say("kind"), "with these labels", "", n)
 		}
 	}
 }
 
 // target takes down that a policy is for a route or a Gateway, or for a section of it.
-func (r *gatewayReader) target(place, kind, name, section string, of int) {
+func (r *gatewayReader) target(d doc, at *policy.Tree, kind, name, section string, of int) {
+	place, space := d.place(at), d.Say("metadata", "namespace")
 	t := gatewayTarget{policy: of, rank: min(1, len(section))}
 	if kind != "Gateway" {
 		t.rank += 2
@@ -125,19 +132,20 @@ func (r *gatewayReader) target(place, kind, name, section string, of int) {
 	}
 	var sets []neutral.Set
 	for _, route := range r.kinds["HTTPRoute"] {
+		own := route.Say("metadata", "namespace")
 		switch {
-		case kind == "HTTPRoute" && route.Say("metadata", "name") == name:
+		case kind == "HTTPRoute" && route.Say("metadata", "name") == name && sameSpace(own, space):
 			sets = append(sets, r.httpRoute(route, section))
 			for _, rule := range route.List("spec", "rules") {
 				if section == "" || rule.Say("name") == section {
-					t.apart += max(1, len(rule.List("matches"))) * max(1, len(route.List("spec", "hostnames")))
+					t.apart += max(1, len(rule.List("matches"))) * max(1, len(route.List("spec", "hostnames"))) * r.listeners(route)
 				}
 			}
 			for _, parent := range route.List("spec", "parentRefs") {
 				t.gates = append(t.gates, parent.Say("name"))
 			}
 		case kind == "Gateway" && slices.ContainsFunc(route.List("spec", "parentRefs"), func(parent *policy.Tree) bool {
-			return parent.Say("name") == name && (section == "" || cmp.Or(parent.Say("sectionName"), section) == section)
+			return parent.Say("name") == name && sameSpace(cmp.Or(parent.Say("namespace"), own), space) && (section == "" || cmp.Or(parent.Say("sectionName"), section) == section)
 		}):
 			sets = append(sets, r.httpRoute(route, ""))
 		}
@@ -145,6 +153,8 @@ func (r *gatewayReader) target(place, kind, name, section string, of int) {
 	switch t.known = sets != nil; {
 	case !t.known && kind == "Gateway":
 		r.Tell(place, "no route of the Gateway %s is here: it is judged on all requests", name)
+	case !t.known && kind != "HTTPRoute":
+		r.Lose(place, "%s %s is not read: it is judged on all requests", kind, name)
 	case !t.known:
 		r.Tell(place, "%s %s is not here: it is judged on all requests", kind, name)
 	case kind == "Gateway":
@@ -156,6 +166,26 @@ func (r *gatewayReader) target(place, kind, name, section string, of int) {
 	t.set = neutral.AnyOf(sets)
 	r.targets = append(r.targets, t)
 }
+
+// listeners returns at how many a route is, as far as its Gateways are here.
+func (r *gatewayReader) listeners(route doc) (n int) {
+	for _, parent := range route.List("spec", "parentRefs") {
+		found := 0
+		for _, gate := range r.kinds["Gateway"] {
+			for _, l := range gate.List("spec", "listeners") {
+				if gate.Say("metadata", "name") == parent.Say("name") && l.Say("name") == cmp.Or(parent.Say("sectionName"), l.Say("name")) &&
+					!neutral.Apart(neutral.Within("host", cmp.Or(l.Say("hostname"), "*")), neutral.Within("host", plainTexts(route.List("spec", "hostnames"))...)) {
+					found++
+				}
+			}
+		}
+		n += max(1, found)
+	}
+	return max(1, n)
+}
+
+// sameSpace reports whether two namespaces may be one: what says none is given it from elsewhere.
+func sameSpace(a, b string) bool { return a == b || a == "" || b == "" }
 
 // holds returns the requests that a policy is for, and no closer one.
 func (r *gatewayReader) holds(of int) neutral.Set {
@@ -189,42 +219,80 @@ func gatewayTurn(rule *policy.Tree) float64 {
 
 // httpRoute is the requests of an HTTPRoute, or of one of its rules: of any of its matches, for any of its hosts.
 func (i *Import) httpRoute(d doc, section string) neutral.Set {
-	set := neutral.Within("host", mapped.Add(nil, plainTexts(d.List("spec", "hostnames")), strings.ToLower)...)
 	var all []neutral.Set
 	for _, rule := range d.List("spec", "rules") {
-		if section != "" && rule.Say("name") != section {
-			continue
-		}
-		for _, m := range rule.List("matches") {
-			one := gatewayPath(m.Get("path"))
-			if method := m.Say("method"); method != "" {
-				one = one.And(neutral.Within("method", strings.ToUpper(method)))
-			}
-			if m.Get("headers") != nil || m.Get("queryParams") != nil {
-				i.Lose(d.place(m), "headers and queryParams of a match are not read: they are taken to fit")
-			}
-			all = append(all, one)
-		}
-		if rule.Get("matches") == nil {
-			all = append(all, neutral.Set{})
+		if section == "" || rule.Say("name") == section {
+			all = append(all, i.httpRule(d, rule))
 		}
 	}
 	if all == nil && section != "" {
 		i.Lose(d.place(nil), "the route %s has no rule %s", d.Say("metadata", "name"), section)
 		return neutral.None
 	}
-	return set.And(neutral.AnyOf(all))
+	return httpHosts(d).And(neutral.AnyOf(all))
 }
 
-// gatewayRule adds the limit of a rule: for each that its selectors tell apart.
-func (i *Import) gatewayRule(p *neutral.Policy, d doc, rule *policy.Tree, set neutral.Set, local bool) {
+func httpHosts(d doc) neutral.Set {
+	return neutral.Within("host", mapped.Add(nil, plainTexts(d.List("spec", "hostnames")), strings.ToLower)...)
+}
+
+// httpRule is the requests of a rule of an HTTPRoute, for any host.
+func (i *Import) httpRule(d doc, rule *policy.Tree) neutral.Set {
+	var all []neutral.Set
+	for _, m := range rule.List("matches") {
+		one := gatewayPath(m.Get("path"))
+		if method := m.Say("method"); method != "" {
+			one = one.And(neutral.Within("method", strings.ToUpper(method)))
+		}
+		if m.Get("headers") != nil || m.Get("queryParams") != nil {
+			i.Lose(d.place(m), "headers and queryParams of a match are not read: they are taken to fit")
+		}
+		all = append(all, one)
+	}
+	return neutral.AnyOf(all)
+}
+
+// extended calls do with what rules of HTTPRoutes name beside the standard, and the requests of these rules.
+func (i *Import) extended(do func(d doc, ref *policy.Tree, set neutral.Set)) {
+	for _, d := range each(i.docs, "HTTPRoute") {
+		for _, rule := range d.List("spec", "rules") {
+			for _, f := range rule.List("filters") {
+				if ref := f.Get("extensionRef"); ref != nil {
+					do(d, ref, httpHosts(d).And(i.httpRule(d, rule)))
+				}
+			}
+		}
+	}
+}
+
+// mayLimit fits words of resources that limit, or name others that do.
+var mayLimit = lazy.Regexp(`(?i)rate_?limit|throttl|inflight|^(chain|plugin)$`)
+
+// unreadExtensions tells of what rules of HTTPRoutes name and no reader takes from there.
+func (i *Import) unreadExtensions() {
+	i.extended(func(d doc, ref *policy.Tree, _ neutral.Set) {
+		kind, name := ref.Say("kind"), ref.Say("name")
+		here := each(i.docs, kind)
+		n := slices.IndexFunc(here, func(of doc) bool { return of.Say("metadata", "name") == name })
+		switch {
+		case kind == "HTTPRouteFilter":
+		case n < 0:
+			i.Tell(d.place(ref), "%s %s is not here: if it limits, give its file too", kind, name)
+		case kind != "KongPlugin" && kind != "PluginConfig" && some(here[n].Tree, func(key string, _ *policy.Tree) bool { return mayLimit().MatchString(key) }):
+			i.Lose(d.place(ref), "%s %s is not read for the rule that names it here: this rule is not judged by it", kind, name)
+		}
+	})
+}
+
+// gatewayRule adds the limit of a rule: for each that its selectors tell apart. It returns which requests count.
+func (i *Import) gatewayRule(p *neutral.Policy, d doc, rule *policy.Tree, set neutral.Set, local bool) neutral.Set {
 	onlyKnown(i.Lose, d, rule, "name clientselectors limit cost shared shadowmode xratelimitheaders")
 	onlyKnown(i.Lose, d, rule.Get("limit"), "requests unit")
 	unit, ok := envoyUnits[strings.ToLower(rule.Say("limit", "unit"))]
 	n := rule.Say("limit", "requests")
 	if !ok || n == "" {
 		i.Lose(d.place(rule), "a limit of %s in a %s is not understood", n, rule.Say("limit", "unit"))
-		return
+		return neutral.None
 	}
 	text := "envoy:" + n + "/" + unit
 	if local {
@@ -246,11 +314,12 @@ func (i *Import) gatewayRule(p *neutral.Policy, d doc, rule *policy.Tree, set ne
 	by, err := neutral.KeyOf(words)
 	if err != nil {
 		i.Lose(d.place(rule), "%v", err)
-		return
+		return neutral.None
 	}
-	own := slices.DeleteFunc(words, func(w string) bool { return !neutral.CanLack(w) })
+	set = set.Having(slices.DeleteFunc(words, func(w string) bool { return !neutral.CanLack(w) })...)
 	p.Add(text, fmt.Sprintf("%s rule of %s%s, refused with 429", d.place(rule), d.Say("metadata", "name"), dry),
-		neutral.KeyCase{Set: set.Having(own...), By: by})
+		neutral.KeyCase{Set: set, By: by})
+	return set
 }
 
 // gatewaySelector is the requests that a selector fits, and what it tells apart.
@@ -319,53 +388,4 @@ func segments(path string) (set neutral.Set) {
 		set = neutral.Union(neutral.Exactly(path), neutral.Below(path+"/"))
 	}
 	return set
-}
-
-// headerMatch is the requests of a HeaderMatcher.
-func headerMatch(h *policy.Tree) (set neutral.Set, known bool) {
-	how, text := "", cmp.Or(h.Say("exact_match"), h.Say("string_match", "exact"))
-	for key, kind := range map[string]string{"prefix": "beg", "suffix": "end", "contains": "sub"} {
-		if v := cmp.Or(h.Say("string_match", key), h.Say(key+"_match")); v != "" {
-			how, text = kind, v
-		}
-	}
-	if v := cmp.Or(h.Say("string_match", "safe_regex", "regex"), h.Say("safe_regex_match", "regex")); v != "" {
-		how, text = "reg", "^(?:"+v+")$"
-	}
-	fold := h.Say("string_match", "ignore_case") == "true"
-	switch name := strings.ToLower(h.Say("name")); {
-	case name == ":path" && text != "":
-		set, known = neutral.TargetSet(how, text, fold)
-	case name == ":method" && how == "" && text != "":
-		set, known = neutral.Within("method", strings.ToUpper(text)), true
-	case (name == ":authority" || name == "host") && how != "reg" && text != "":
-		set, known = neutral.HostSet(how, []string{text})
-	case name == "user-agent" && text != "":
-		set, known = neutral.TextSet("agent", how, []string{text}, fold)
-	case h.Get("present_match") != nil:
-		key, err := request.ParseKey("header:" + name)
-		set, known = neutral.Within("without", key.String()), err == nil
-		if h.Say("present_match") != "false" {
-			set = set.Except()
-		}
-	case h.Say("treat_missing_header_as_empty") == "true" && how == "reg": // the expression may fit an empty text
-	case !fold && (how == "" || how == "reg"):
-		set, known = headerText(name, how, text)
-		if known && h.Say("invert_match") == "true" && h.Say("treat_missing_header_as_empty") != "true" { // a header that lacks fits neither way
-			return set.Except().Having("header:" + name), true
-		}
-	}
-	if !known {
-		return neutral.Set{}, false
-	}
-	return set.Unless(h.Say("invert_match") == "true"), true
-}
-
-// headerText is the requests whose header is a text, or fits an expression.
-func headerText(name, how, text string) (set neutral.Set, known bool) {
-	_, err := request.ParseKey("header:" + name)
-	if err != nil || text == "" || name == "host" || strings.HasPrefix(name, ":") || how != "" && !neutral.Compiles(text) {
-		return neutral.Set{}, false
-	}
-	return neutral.Within("with", "header:"+name+map[bool]string{true: "=", false: "~"}[how == ""]+text), true
 }

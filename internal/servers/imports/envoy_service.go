@@ -97,18 +97,26 @@ func (r *envoyReader) staged(stage string) bool {
 
 // joined are actions, those that make the same descriptor as one: its count is one, whichever route makes it.
 func (r *envoyReader) joined(actions []envoyAction) (all []envoyAction) {
+	var sets [][]neutral.Set // of each
 	for _, a := range actions {
 		n := slices.IndexFunc(all, func(b envoyAction) bool { return slices.EqualFunc(b.entries, a.entries, envoyEntry.same) })
 		if n < 0 {
-			all = append(all, a)
+			all, sets = append(all, a), append(sets, []neutral.Set{a.plain().set})
 			continue
 		}
-		b, one := all[n].plain(), a.plain()
-		if slices.ContainsFunc(b.in, func(list int) bool { return list == 0 || a.in[0] == 0 || list == a.in[0] }) && !apart(b.set, one.set) {
+		b, one := all[n], a.plain()
+		twice := slices.ContainsFunc(b.in, func(list int) bool { return list == 0 || a.in[0] == 0 || list == a.in[0] })
+		if twice && slices.ContainsFunc(sets[n], func(s neutral.Set) bool { return !apart(s, one.set) }) {
 			r.Lose(a.place, "requests that make this descriptor here and at %s count twice there", b.place)
 		}
-		b.set, b.in = neutral.Union(b.set, one.set), slices.Concat(b.in, a.in)
-		all[n] = b
+		sets[n] = append(sets[n], one.set)
+		one.place, one.in = b.place, slices.Concat(b.in, a.in)
+		all[n] = one
+	}
+	for n := range all {
+		if len(sets[n]) > 1 {
+			all[n].set = neutral.UnionInTurn(sets[n])
+		}
 	}
 	return all
 }

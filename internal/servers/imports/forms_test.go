@@ -88,14 +88,55 @@ func TestDescriptorsOfSeveralRoutes(t *testing.T) {
 			"domains: ['*']\nrate_limits: [{actions: [{remote_address: {}}], stage: STAGE}, {actions: [{remote_address: {}}], stage: STAGE}]\n" + tree
 	)
 	routes := func(action string) string { return strings.ReplaceAll(both, "ACTION", action) }
-	asked := func(domain, stage string) string { return strings.NewReplacer("DOMAIN", domain, "STAGE", stage).Replace(one) }
+	asked := func(domain, stage string) string {
+		return strings.NewReplacer("DOMAIN", domain, "STAGE", stage).Replace(one)
+	}
 	readForms(t, []form{
-		{"e.yaml", routes("{remote_address: {}}") + tree, "match: {either: [{path: /a}, {path: /b, not: {path: /a}}]}\n", "NOT AS THERE"},
+		{"e.yaml", routes("{remote_address: {}}") + tree, "match: {path: [/a, /b]}\n", "NOT AS THERE"},
 		{"e.yaml", routes("{generic_key: {descriptor_value: x}}") + "http_filters:\n- typed_config:\n    stat_prefix: l\n" +
 			"    descriptors: [{entries: [{key: generic_key, value: x}], token_bucket: {max_tokens: 3, fill_interval: 60s}}]\n",
-			"match: {either: [{path: /a}, {path: /b, not: {path: /a}}]}\n", "NOT AS THERE"},
+			"match: {path: [/a, /b]}\n", "NOT AS THERE"},
 		{"e.yaml", asked("d", "0"), "NOT AS THERE: e.yaml:4: requests that make this descriptor here and at e.yaml:4 count twice there", ""},
 		{"e.yaml", asked("d", "1"), "e.yaml:4: no filter here has the stage 1", "limit: "},
 		{"e.yaml", asked("other", "0"), "NOT AS THERE: e.yaml:6: no filter here asks for the domain d", "limit: "},
+	})
+}
+
+const gatewayPolicy = "kind: BackendTrafficPolicy\nmetadata: {name: p, namespace: n}\nspec:\n  targetRefs: [{kind: HTTPRoute, name: r}]\n  rateLimit:\n"
+
+// What fits a local rule with selectors does not come to the bucket for all.
+func TestGatewayBucketForAll(t *testing.T) {
+	readForms(t, []form{{"g.yaml", strings.Replace(gatewayPolicy, "  targetRefs: [{kind: HTTPRoute, name: r}]\n", "", 1) +
+		"    local: {rules: [{limit: {requests: 9, unit: Hour}}, {clientSelectors: [{methods: [{value: POST}]}], limit: {requests: 2, unit: Hour}}]}\n",
+		"limit: 'token:9/h'\n        by: site\n        match: {not: {method: POST}}\n", ""}})
+}
+
+// What a rule of an HTTPRoute names, which Gateway it is at, and in which namespace things stand.
+func TestRoutesOfGateways(t *testing.T) {
+	const (
+		global  = gatewayPolicy + "    global: {rules: [{limit: {requests: 2, unit: Hour}}]}\n"
+		route   = "---\nkind: HTTPRoute\nmetadata: {name: r, namespace: SPACE}\nspec:\n  parentRefs: [{name: g}]\n  rules: [{matches: [{path: {type: Exact, value: /SPACE}}]}]\n"
+		gate    = "---\nkind: Gateway\nmetadata: {name: g}\nspec: {listeners: [{name: a, port: 80}, {name: b, port: 81}]}\n"
+		names   = "---\nkind: HTTPRoute\nmetadata: {name: r, namespace: a}\nspec:\n  rules:\n  - matches: [{path: {type: Exact, value: /x}}]\n    filters: [{type: ExtensionRef, extensionRef: {kind: KIND, name: few}}]\n"
+		traefik = "kind: Middleware\napiVersion: traefik.io/v1\nmetadata: {name: few, namespace: a}\nspec: {rateLimit: {average: 5}}\n"
+		apisix  = "kind: PluginConfig\napiVersion: apisix.apache.org/v1alpha1\nmetadata: {name: few}\nspec: {plugins: [{name: limit-req, config: {rate: 1, burst: 0, key: remote_addr}}]}\n"
+	)
+	in := func(space string) string { return strings.ReplaceAll(route, "SPACE", space) }
+	ref := func(kind string) string { return strings.ReplaceAll(names, "KIND", kind) }
+	ingress := func(space string) string {
+		return "---\nkind: Ingress\nmetadata: {namespace: " + space + ", annotations: {konghq.com/plugins: few}}\nspec: {rules: [{http: {paths: [{path: /" + space + ", pathType: Exact}]}}]}\n"
+	}
+	readForms(t, []form{
+		{"g.yaml", global + in("n") + in("o"), "match: {path: /n}\n", "NOT AS THERE"},
+		{"g.yaml", global + in("n") + gate, "NOT AS THERE: g.yaml:5: each host, match and listener of a route counts for itself", ""},
+		{"g.yaml", global + in("n") + strings.Replace(gate, "port: 81", "hostname: x", 1), "NOT AS THERE", ""},
+		{"g.yaml", strings.Replace(global, "HTTPRoute", "GRPCRoute", 1), "NOT AS THERE: g.yaml:4: GRPCRoute r is not read: it is judged on all requests", ""},
+		{"k.yaml", kongFew + ref("KongPlugin"), "match: {path: /x}\n", "NOT AS THERE"},
+		{"k.yaml", kongFew + "kind: KongPlugin\nmetadata: {name: few, namespace: b}\nplugin: cors\n" + ingress("a") + ingress("b"), "match: {path: /a}\n", "NOT AS THERE"},
+		{"a.yaml", apisix + ref("PluginConfig"), "match: {path: /x}\n", "NOT AS THERE"},
+		{"a.yaml", apisix + "---\nkind: Ingress\nmetadata: {annotations: {k8s.apisix.apache.org/plugin-config-name: few}}\n" +
+			"spec: {rules: [{http: {paths: [{path: /x, pathType: Exact}]}}]}\n", "match: {path: /x}\n", "NOT AS THERE"},
+		{"t.yaml", traefik + ref("Middleware"), "NOT AS THERE: t.yaml:11: Middleware few is not read for the rule that names it here", ""},
+		{"t.yaml", traefik + strings.Replace(ref("Middleware"), "few", "other", 1), "t.yaml:11: Middleware other is not here: if it limits", ""},
 	})
 }

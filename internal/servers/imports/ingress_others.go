@@ -287,17 +287,28 @@ func (i *Import) unreadLimits() {
 // Kong: Ingresses and HTTPRoutes name plugins. Source: Kong/kubernetes-ingress-controller, the annotations
 // konghq.com/plugins and konghq.com/methods, and paths that begin with /~.
 
-// kongNamed are the requests of the paths of Ingresses and of the HTTPRoutes that name plugins, by the name of these.
-func (i *Import) kongNamed() map[string]neutral.Set {
-	named, whole, of := map[string]neutral.Set{}, map[*policy.Tree]neutral.Set{}, map[*policy.Tree]*policy.Tree{}
+// kongNamed are the requests of the paths of Ingresses and of the HTTPRoutes that name plugins, by the namespace and the
+// name of these.
+func (i *Import) kongNamed() map[string][]neutral.Set {
+	named, whole, of := map[string][]neutral.Set{}, map[*policy.Tree]neutral.Set{}, map[*policy.Tree][]string{}
 	var all []*policy.Tree
+	add := func(d doc, at *policy.Tree, plugins []string, set neutral.Set) {
+		all, whole[at] = append(all, at), set
+		for _, name := range plugins {
+			space, other, elsewhere := strings.Cut(name, ":")
+			if !elsewhere {
+				space, other = d.Say("metadata", "namespace"), name
+			}
+			of[at] = append(of[at], space+"/"+other)
+		}
+	}
 	for _, d := range each(i.docs, "Ingress", "HTTPRoute", "Service", "KongConsumer", "KongConsumerGroup") {
 		notes := d.Get("metadata", "annotations")
-		plugins := notes.Get("konghq.com/plugins")
+		plugins := texts(notes.List("konghq.com/plugins"))
 		if d.Say("kind") == "HTTPRoute" && plugins != nil {
-			all, of[d.Tree], whole[d.Tree] = append(all, d.Tree), plugins, i.httpRoute(d, "")
+			add(d, d.Tree, plugins, i.httpRoute(d, ""))
 		} else if plugins != nil && d.Say("kind") != "Ingress" {
-			i.Lose(d.place(plugins), "the plugins %s of a %s are not read here", plugins.Text, d.Say("kind"))
+			i.Lose(d.place(notes.Get("konghq.com/plugins")), "the plugins %s of a %s are not read here", strings.Join(plugins, ", "), d.Say("kind"))
 		}
 		for _, rule := range d.List("spec", "rules") {
 			for _, path := range rule.List("http", "paths") {
@@ -315,18 +326,19 @@ func (i *Import) kongNamed() map[string]neutral.Set {
 				default:
 					set = set.And(neutral.Below(cmp.Or(path.Say("path"), "/")))
 				}
-				all, of[path], whole[path] = append(all, path), plugins, set
+				add(d, path, plugins, set)
 			}
 		}
 	}
+	i.extended(func(d doc, ref *policy.Tree, set neutral.Set) {
+		if ref.Say("kind") == "KongPlugin" {
+			add(d, ref, []string{ref.Say("name")}, set)
+		}
+	})
 	own := ownSets(all, whole, func(path *policy.Tree) (kinds, length int) { return 0, len(path.Say("path")) })
 	for _, at := range all {
-		for _, name := range texts(of[at].List()) {
-			set, several := named[name]
-			if named[name] = own[at]; several {
-				named[name] = neutral.Union(set, own[at])
-				i.Lose("", "each route that the plugin %s is for counts for itself there, and all together here", name)
-			}
+		for _, name := range of[at] {
+			named[name] = append(named[name], own[at])
 		}
 	}
 	return named

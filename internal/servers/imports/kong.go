@@ -3,6 +3,7 @@ package imports
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -70,7 +71,7 @@ func takeKong(i *Import, docs []doc) {
 }
 
 // kongResource is the plugin of a resource of Kubernetes.
-func (i *Import) kongResource(d doc, named map[string]neutral.Set) []plugged {
+func (i *Import) kongResource(d doc, named map[string][]neutral.Set) []plugged {
 	name := d.Say("metadata", "name")
 	if d.Say("disabled") == "true" {
 		i.Tell(d.place(nil), "the plugin %s is disabled", name)
@@ -85,8 +86,17 @@ func (i *Import) kongResource(d doc, named map[string]neutral.Set) []plugged {
 		return nil
 	}
 	p := plugged{d: d, at: cmp.Or(d.Get("config"), d.Tree), name: d.Say("plugin")}
-	if set, ok := named[name]; ok {
-		p.set, p.rank = set, 2
+	var sets []neutral.Set
+	for _, key := range slices.Sorted(maps.Keys(named)) {
+		if space, of, _ := strings.Cut(key, "/"); of == name && sameSpace(space, d.Say("metadata", "namespace")) {
+			sets = append(sets, named[key]...)
+		}
+	}
+	if len(sets) > 1 {
+		i.Lose(d.place(nil), "each route that the plugin %s is for counts for itself there, and all together here", name)
+	}
+	if sets != nil {
+		p.set, p.rank = neutral.Union(sets...), 2
 	} else if d.Say("metadata", "labels", "global") != "true" {
 		i.Lose(d.place(nil), "which routes the plugin %s is for stands elsewhere: it is judged on all requests", name)
 	}

@@ -201,6 +201,20 @@ func Union(sets ...Set) Set {
 	return Set{Conditions: request.Conditions{Any: parts}}
 }
 
+// UnionInTurn are the requests in one of the sets, each of which may exclude those before it: what these have need not be
+// excluded.
+func UnionInTurn(sets []Set) Set {
+	before := map[string]bool{}
+	for n := range sets {
+		c := &sets[n].Conditions
+		c.Not = slices.DeleteFunc(slices.Clone(c.Not), func(not request.Conditions) bool { return before[not.String()] })
+		for _, one := range alternatives(*c) {
+			before[one.String()] = !sets[n].Never
+		}
+	}
+	return Union(sets...)
+}
+
 // unique returns texts in their order, each once.
 func unique(texts []string) []string {
 	seen := make(map[string]bool, len(texts))
