@@ -293,7 +293,12 @@ func (r *caddyReader) routes(d doc, t *policy.Tree, set neutral.Set, depth int) 
 		r.routes(d, item, set, depth+1)
 	}
 	for _, key := range t.Keys() {
-		r.routes(d, t.Get(key), set, depth+1)
+		part := t.Get(key)
+		if key == "errors" && part.Get("routes") != nil && part.Get("listen") == nil && isCaddy(doc{part, d.file}) {
+			r.Lose(d.place(part), "a rate_limit within errors is not read")
+			continue
+		}
+		r.routes(d, part, set, depth+1)
 	}
 }
 

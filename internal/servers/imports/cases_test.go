@@ -321,7 +321,7 @@ func TestBesideWhatGuidesHave(t *testing.T) {
 		{"kong.tf", "", "resource \"kong_plugin\" \"p\" {\n  name = \"rate-limiting\"\n}\n", "kong.tf:2: kong_plugin p: rate-limiting is of a product that is not read"},
 		{"istio.yaml", "", "kind: EnvoyFilter\nspec:\n  configPatches:\n" +
 			"  - match: {routeConfiguration: {vhost: {name: 'shop.svc:80', route: {action: ANY}}}}\n" +
-			"    patch: {value: {token_bucket: {max_tokens: 1, tokens_per_fill: 1, fill_interval: 60s}}}\n", "istio.yaml:4: the patch is for what is called shop.svc:80"},
+			"    patch: {value: {token_bucket: {max_tokens: 1, tokens_per_fill: 1, fill_interval: 60s}}}\n", "istio.yaml:4: the patch is for the name shop.svc:80 alone"},
 		{"root.tf", "", "resource \"cloudflare_ruleset\" \"root\" {\n  phase = \"http_ratelimit\"\n  rules = [{\n    action = \"execute\"\n" +
 			"    expression = \"(cf.zone.plan eq \\\"ENT\\\")\"\n  }]\n}\n", "root.tf:5: rule root 1: the rules that it sends requests to are judged on all"},
 		{"asn.tf", "", "resource \"cloudflare_ruleset\" \"r\" {\n  rules {\n    expression = \"true\"\n    ratelimit {\n" +

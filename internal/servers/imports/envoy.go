@@ -177,10 +177,13 @@ func (r *envoyReader) elsewhere(d doc, t *policy.Tree) bool {
 
 // take takes down the filter that a part is, and tells of what of it is not read.
 func (r *envoyReader) take(d doc, t *policy.Tree, set neutral.Set) {
-	for _, at := range []*policy.Tree{t.Get("match", "routeConfiguration", "vhost", "name"), t.Get("match", "routeConfiguration", "vhost", "route", "name")} {
-		if at.Say() != "" && isEnvoy(doc{t, d.file}) && !everyHost().MatchString(at.Text) { // a patch of Istio
-			r.Lose(d.place(at), "the patch is for what is called %s: it is judged on all requests", at.Text)
+	for _, keys := range []string{"routeConfiguration vhost name", "routeConfiguration vhost route name", "context", "listener portNumber", "routeConfiguration portNumber"} {
+		if at := t.Get("match").Get(strings.Fields(keys)...); at.Say() != "" && isEnvoy(doc{t, d.file}) && !everyHost().MatchString(at.Text) { // a patch of Istio
+			r.Lose(d.place(at), "the patch is for the %s %s alone: it is judged on all requests", keys[strings.LastIndexByte(keys, ' ')+1:], at.Text)
 		}
+	}
+	if labels := t.Get("workloadSelector", "labels"); labels != nil && isEnvoy(doc{t, d.file}) {
+		r.Lose(d.place(labels), "workloadSelector is not read: what is for some workloads is judged on all requests")
 	}
 	if t.Get("domain") != nil && (t.Get("rate_limit_service") != nil || strings.HasSuffix(t.Say("@type"), ".ratelimit.v3.RateLimit")) {
 		r.filters = append(r.filters, envoyFilter{t.Say("domain"), cmp.Or(t.Say("stage"), "0"), t.Say("rate_limited_status", "code")})
@@ -284,8 +287,8 @@ func (r *envoyReader) actionsOf(d doc, list []*policy.Tree, set neutral.Set) (al
 	return all
 }
 
-// everyHost fits names of virtual hosts that have all hosts of a port.
-var everyHost = lazy.Regexp(`^(\*(:\d+)?|inbound\|.*)$`)
+// everyHost fits names of virtual hosts that have all hosts of a port, and the context of any proxy.
+var everyHost = lazy.Regexp(`^(\*(:\d+)?|inbound\|.*|ANY)$`)
 
 // action reads what makes a descriptor; false if requests have none that is known.
 func (r *envoyReader) action(d doc, l *policy.Tree, set neutral.Set) (a envoyAction, ok bool) {

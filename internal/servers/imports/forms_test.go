@@ -140,3 +140,37 @@ func TestRoutesOfGateways(t *testing.T) {
 		{"t.yaml", traefik + strings.Replace(ref("Middleware"), "few", "other", 1), "t.yaml:11: Middleware other is not here: if it limits", ""},
 	})
 }
+
+// What is for a part of the requests that no log tells is told.
+func TestPartsThatNoLogTells(t *testing.T) {
+	const (
+		istio = "kind: EnvoyFilter\nspec:\n  workloadSelector: {labels: {app: a}}\n  configPatches:\n  - match: {context: GATEWAY, listener: {portNumber: 80}}\n" +
+			"    patch: {value: {token_bucket: {max_tokens: 1, tokens_per_fill: 1, fill_interval: 60s}}}\n"
+		caddy = `{"apps": {"http": {"servers": {"s": {"listen": [":80"], "errors": {"routes": [{"handle": [{"handler": "rate_limit",
+ "rate_limits": {"z": {"key": "{http.request.remote.host}", "window": "1m", "max_events": 3}}}]}]}}}}}}`
+		denied = "sub vcl_recv {\n  if (CONDITION) { return (hash); }\n  return (synth(429));\n}\n"
+		policy = "kind: Policy\napiVersion: k8s.nginx.org/v1\nmetadata: {name: p}\nspec: {rateLimit: {rate: 1r/s, key: '${binary_remote_addr}', zoneSize: 1M}}\n---\n" +
+			"kind: VirtualServerRoute\napiVersion: k8s.nginx.org/v1\nspec: {host: a.example, subroutes: [{path: /a, policies: [{name: p}]}]}\n"
+	)
+	readForms(t, []form{
+		{"i.yaml", istio, "NOT AS THERE: i.yaml:3: workloadSelector is not read", ""},
+		{"i.yaml", istio, "NOT AS THERE: i.yaml:5: the patch is for the context GATEWAY alone: it is judged on all requests", ""},
+		{"i.yaml", istio, "NOT AS THERE: i.yaml:5: the patch is for the portNumber 80 alone", ""},
+		{"c.json", caddy, "NOT AS THERE: c.json:1: a rate_limit within errors is not read", "limit: "},
+		{"a.vcl", strings.Replace(denied, "CONDITION", "!vsthrottle.is_denied(client.ip, 5, 1s)", 1),
+			"NOT AS THERE: a.vcl:2: vsthrottle.is_denied behind ! is not read: its limit is left out", "limit: "},
+		{"a.vcl", strings.Replace(denied, "CONDITION", "!(req.http.a || vsthrottle.is_denied(client.ip, 5, 1s))", 1), "behind ! is not read", "judged on all"},
+		{"p.yaml", policy, "NOT AS THERE: p.yaml:1: only a VirtualServerRoute names, which is not read, the Policy p: it is judged on all requests", ""},
+	})
+}
+
+// Plugins of Kong may have their settings elsewhere.
+func TestSharedSettingsOfPlugins(t *testing.T) {
+	const text = "_format_version: '3.0'\n_plugin_configs: {few: {minute: 2, limit_by: ip, policy: redis}}\nservices:\n- name: s\n  routes: [{paths: [/a]}]\n" +
+		"  plugins: [{name: rate-limiting, _config: few, config: {hour: 9}}]\n"
+	readForms(t, []form{
+		{"k.yaml", text, "limit: 'fixed:2/m'\n", "NOT AS THERE"},
+		{"k.yaml", text, "limit: 'fixed:9/h'\n", ""},
+		{"k.yaml", strings.Replace(text, "_config: few", "_config: other", 1), "NOT AS THERE: k.yaml:6: _config other is not here", ""},
+	})
+}

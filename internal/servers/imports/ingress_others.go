@@ -195,7 +195,13 @@ func takeNginxPolicies(i *Import, docs []doc) {
 	}
 	for _, d := range each(docs, "Policy") {
 		if name := d.Say("metadata", "name"); d.Get("spec", "rateLimit") != nil && !r.used[name] {
-			i.Lose(d.place(nil), "no VirtualServer here names the Policy %s: it is judged on all requests", name)
+			by := "no VirtualServer here names"
+			for _, route := range each(docs, "VirtualServerRoute") {
+				if some(route.Tree, func(key string, part *policy.Tree) bool { return key == "policies" && part.Say("name") == name }) {
+					by = "only a VirtualServerRoute names, which is not read,"
+				}
+			}
+			i.Lose(d.place(nil), "%s the Policy %s: it is judged on all requests", by, name)
 			i.nginxPolicy(&p, d, neutral.Set{})
 		}
 	}

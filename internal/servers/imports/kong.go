@@ -53,6 +53,7 @@ func takeKong(i *Import, docs []doc) {
 			continue
 		}
 		r := kongReader{Import: i, d: d, sets: i.kongRoutes(d), places: map[string]neutral.Set{}, header: keyHeader(d)}
+		r.shared()
 		r.read()
 		all = append(all, r.all...)
 	}
@@ -156,6 +157,29 @@ func (r *kongReader) read() {
 		}
 	}
 	r.consumers()
+}
+
+// shared gives plugins the settings of decK that they name. Their own hold before these.
+func (r *kongReader) shared() {
+	r.d.Walk(func(_ string, p *policy.Tree) bool {
+		name := p.Get("_config")
+		if name == nil {
+			return true
+		}
+		of := r.d.Get("_plugin_configs", name.Text)
+		if of == nil {
+			r.Lose(r.d.place(name), "_config %s is not here: what it sets is not known", name.Text)
+		}
+		if p.Get("config") == nil {
+			p.Set("config", policy.NewTree(p.Line))
+		}
+		for _, key := range of.Keys() {
+			if p.Get("config", key) == nil {
+				p.Get("config").Set(key, of.Get(key))
+			}
+		}
+		return true
+	})
 }
 
 // routes takes the plugins of routes, and gives their requests to the service.

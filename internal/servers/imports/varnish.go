@@ -211,18 +211,23 @@ func (r *vclReader) branches(set neutral.Set) (left neutral.Set) {
 		c.logic, l.term = l, c.term
 		r.at += len(l.words) + 1
 		fits := l.either()
+		negated := strings.Contains(text, "! "+isDenied) || fits.Never && strings.Contains(text, "!")
 		for _, at := range c.calls {
+			if r.read[at] = true; negated {
+				r.Lose(r.place(at), "%s behind ! is not read: its limit is left out", isDenied)
+				continue
+			}
 			r.throttle(at, rest.And(fits))
 		}
 		r.next() // the brace
 		body, denied := r.at, r.denied
-		if len(c.calls) > 0 && !strings.Contains(text, "! "+isDenied) {
+		if len(c.calls) > 0 && !negated {
 			r.denied = r.place(c.calls[0])
 		}
 		after := r.block(rest.And(fits))
 		r.denied = denied
 		inner := r.words[min(body, len(r.words)):min(r.at, len(r.words))]
-		r.told(c, text, inner, after.Never)
+		r.told(c, text, inner, after.Never, negated)
 		if len(c.calls) == 0 { // what a limit refuses is no matter of conditions
 			left = neutral.Union(left, after)
 			if l.unknown == 0 {
@@ -247,7 +252,7 @@ func (r *vclReader) branches(set neutral.Set) (left neutral.Set) {
 }
 
 // told tells what of a condition is not judged, where limits depend on it.
-func (r *vclReader) told(c *vclCondition, text string, inner []string, returns bool) {
+func (r *vclReader) told(c *vclCondition, text string, inner []string, returns, negated bool) {
 	place := r.place(c.at)
 	behind := slices.Contains(r.words[min(r.at, len(r.words)):], isDenied)
 	limits := len(c.calls) > 0 || slices.Contains(inner, isDenied)
@@ -263,9 +268,9 @@ func (r *vclReader) told(c *vclCondition, text string, inner []string, returns b
 		}
 	}
 	switch {
-	case len(c.calls) == 0:
-	case strings.Contains(text, "||") && len(c.calls) < 2, strings.Contains(text, "! "+isDenied):
-		r.Lose(place, "%s in a condition with || or ! is judged on all requests that may come to it", isDenied)
+	case len(c.calls) == 0 || negated:
+	case strings.Contains(text, "||") && len(c.calls) < 2:
+		r.Lose(place, "%s in a condition with || is judged on all requests that may come to it", isDenied)
 	case !slices.Contains(inner, "return") && !slices.Contains(inner, "error"):
 		r.Lose(place, "%s does not refuse here, as no return follows: it is judged as if it did", isDenied)
 	}
@@ -290,7 +295,6 @@ func (r *vclReader) throttle(at int, set neutral.Set) {
 			args[len(args)-1] += " " + word
 		}
 	}
-	r.read[at] = true
 	place := r.place(at)
 	if r.denied != "" {
 		r.Lose(place, "this call is asked only of what that at %s refuses: it is left out", r.denied)
