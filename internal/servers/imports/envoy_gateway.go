@@ -359,7 +359,14 @@ func (i *Import) gatewaySelector(d doc, s *policy.Tree) (set neutral.Set, words 
 		return inverted(neutral.Within("method", strings.ToUpper(m.Say("value"))), m)
 	})))
 	if path := s.Get("path"); path != nil {
-		set = set.And(inverted(gatewayPath(path), path))
+		one := gatewayPath(path)
+		switch path.Say("type") { // these are matched with the query
+		case "Exact":
+			one, _ = neutral.TargetSet("", path.Say("value"), false)
+		case "RegularExpression":
+			one, _ = neutral.TargetSet("reg", "^(?:"+path.Say("value")+")$", false)
+		}
+		set = set.And(inverted(one, path))
 	}
 	return set, words
 }

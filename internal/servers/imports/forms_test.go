@@ -141,6 +141,17 @@ func TestRoutesOfGateways(t *testing.T) {
 	})
 }
 
+// The path of a selector is matched with the query, that of a route without.
+func TestPathsOfSelectors(t *testing.T) {
+	text := gatewayPolicy + "    global: {rules: [{clientSelectors: [{path: {type: TYPE, value: /a}}], limit: {requests: 2, unit: Hour}}]}\n" +
+		"---\nkind: HTTPRoute\nmetadata: {name: r}\nspec: {rules: [{matches: [{path: {type: Exact, value: /a}}]}]}\n"
+	readForms(t, []form{
+		{"g.yaml", strings.Replace(text, "TYPE", "Exact", 1), "match: {path: /a, with: 'field:request_uri=/a'}\n", "NOT AS THERE"},
+		{"g.yaml", strings.Replace(text, "TYPE", "RegularExpression", 1), "match: {path: /a, with: 'field:request_uri~^(?:/a)$'}\n", "NOT AS THERE"},
+		{"g.yaml", strings.Replace(text, "TYPE", "PathPrefix", 1), "match: {path: /a, either: [{path: /a}, {prefix: /a/}]}\n", "NOT AS THERE"},
+	})
+}
+
 // What is for a part of the requests that no log tells is told.
 func TestPartsThatNoLogTells(t *testing.T) {
 	const (
