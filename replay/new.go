@@ -16,7 +16,8 @@ import (
 type Options struct {
 	Tables   *traffic.Tables
 	Policies []policy.Policy // if any has a scope, batches must have Marks
-	Lateness limit.Time      // a key whose time steps back by more resets
+	Lateness limit.Time      // how far requests may be out of order: for so long a key is kept that is idle
+	StepBack limit.Time      // a key whose time steps back by more resets; at least the Lateness
 
 	// Sorted returns the timelines by a key of the batch at hand, unless it is warm, where they are sorted for others as
 	// well; nil for a key by which they are not. It may be nil itself.
@@ -106,7 +107,7 @@ func (e *Engine) keyGroup(by request.Key) *keyGroup {
 		}
 	}
 	k := &keyGroup{
-		Timelines: traffic.Timelines{By: by}, LastSeen: traffic.LastSeen{Lateness: e.options.Lateness},
+		Timelines: traffic.Timelines{By: by}, LastSeen: traffic.LastSeen{Lateness: e.options.Lateness, StepBack: e.options.StepBack},
 		kept: e.options.Remote != nil,
 	}
 	e.keyGroups = append(e.keyGroups, k)

@@ -70,7 +70,7 @@ func (d *Diff) Again(ctx context.Context, policies []policy.Policy, o replay.Obs
 	src, stop := d.passing("trying limits", pass, d.handed)
 	defer stop()
 	e := replay.New(replay.Options{
-		Tables: d.Read.Tables, Policies: policies, Lateness: d.Read.Lateness, Observer: o, Stop: ctx.Err,
+		Tables: d.Read.Tables, Policies: policies, Lateness: d.Read.StepBack(), Observer: o, Stop: ctx.Err,
 	})
 	if err := e.Run(src); err != nil {
 		return nil, err

@@ -49,7 +49,7 @@ func (e *Explain) Run(ctx context.Context, logs []string) error {
 	if err := e.ambiguous(e.clientName(named)); err != nil {
 		return err
 	}
-	g := client.Source{ClientLog: log, Policies: e.Policies, Lateness: e.Read.Lateness, Moments: jsonMoments}
+	g := client.Source{ClientLog: log, Policies: e.Policies, Lateness: e.Read.StepBack(), Moments: jsonMoments}
 	if e.Output == "table" {
 		g.Moments = plot.Moments(e.Width)
 	}

@@ -77,12 +77,12 @@ func (r *Keys) Run(ctx context.Context, logs []string) (err error) {
 		r.Read.Trial = r.values.trial
 	}
 	o := &r.options
-	o.Side, o.Tables, o.Lateness, o.Action = r.sideOf, r.Read.Tables, r.Read.Lateness, r.Action
+	o.Side, o.Tables, o.Lateness, o.Action = r.sideOf, r.Read.Tables, r.Read.StepBack(), r.Action
 	survey := sweep.NewKeys(r.options)
 	r.severalPasses = true
 	defer func() { err = cmp.Or(err, r.release()) }()
 	limits := &keysLimits{keys: survey, action: match.ActionIDs{-1, -1}, options: replay.Options{
-		Tables: r.Read.Tables, Policies: r.Policies[:o.Limits], Lateness: r.Read.Lateness, Stop: ctx.Err,
+		Tables: r.Read.Tables, Policies: r.Policies[:o.Limits], Lateness: r.Read.StepBack(), Stop: ctx.Err,
 	}}
 	take := func(b *traffic.Batch) error {
 		survey.Take(b)
@@ -93,7 +93,7 @@ func (r *Keys) Run(ctx context.Context, logs []string) (err error) {
 		return nil
 	}
 	a := &r.advisor
-	a.Tables, a.Lateness = r.Read.Tables, r.Read.Lateness
+	a.Tables, a.Lateness = r.Read.Tables, r.Read.StepBack()
 	a.Read = func(do func(*traffic.Batch) error) (ingest.Stats, error) {
 		return r.read(ctx, r.Read, func(src replay.Source, _ *ingest.Reader) error {
 			return each(ctx, src, func(b *traffic.Batch) error {

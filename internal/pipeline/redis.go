@@ -64,7 +64,7 @@ func (r *Replay) share() (*sharing, error) {
 	}
 	s := &sharing{redis: redis.Open(options)}
 	s.limiter, err = redis.NewSharedLimiter(redis.SharedLimiterOptions{
-		Redis: s.redis, Tables: r.Read.Tables, Policies: r.Policies, Lateness: r.Read.Lateness,
+		Redis: s.redis, Tables: r.Read.Tables, Policies: r.Policies, Lateness: r.Read.StepBack(),
 		MaxLag: r.MaxLag, Watch: s.see, Temporary: true,
 	})
 	if err != nil {

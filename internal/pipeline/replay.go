@@ -254,7 +254,7 @@ func (r *Replay) newSweep() *sweep.Sweep {
 		return nil
 	}
 	o := (&Shapes{By: r.By}).options()
-	o.Tables, o.Lateness, o.Bursts = r.Read.Tables, r.Read.Lateness, sweep.DefaultBursts()
+	o.Tables, o.Lateness, o.Bursts = r.Read.Tables, r.Read.StepBack(), sweep.DefaultBursts()
 	o.Doubted = r.doubted()
 	return sweep.New(o)
 }
@@ -267,7 +267,7 @@ func (r *Replay) newEngine(ctx context.Context, sink replay.Sink) *replay.Engine
 		sink, kept = r.overTime, len(r.Policies)
 	}
 	o := replay.Options{
-		Tables: r.Read.Tables, Policies: r.Policies, Lateness: r.Read.Lateness,
+		Tables: r.Read.Tables, Policies: r.Policies, Lateness: r.Read.StepBack(),
 		Sorted: func(by request.Key) *traffic.Timelines { return r.look.Timelines(by) },
 		Sink:   sink, EventPolicies: kept, Band: r.Band, Stop: ctx.Err, Clock: r.Read.Clock,
 	}

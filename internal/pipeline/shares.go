@@ -26,7 +26,7 @@ type Share struct {
 // of some keys that policies count by, or of both at once.
 func (r *Replay) Share(ctx context.Context, byClient, byKey bool) *Share {
 	s := new(Share)
-	o := replay.Options{Tables: r.Read.Tables, Lateness: r.Read.Lateness, Minutes: true, Stop: ctx.Err}
+	o := replay.Options{Tables: r.Read.Tables, Lateness: r.Read.StepBack(), Minutes: true, Stop: ctx.Err}
 	if byClient {
 		r.byFlag = len(r.Limits) > 0
 		r.look = r.newLook()

@@ -188,7 +188,7 @@ func (r *Suggest) advise(ctx context.Context) (found []*suggest.Advice, site fin
 	heap.CollectOftenLater()
 	a := &r.advisor
 	a.Explore = r.Output == "html"
-	a.Tables, a.Lateness, a.Band, a.EachAction = r.Read.Tables, r.Read.Lateness, r.Band, r.EachAction
+	a.Tables, a.Lateness, a.Band, a.EachAction = r.Read.Tables, r.Read.StepBack(), r.Band, r.EachAction
 	a.AllKeys = r.Details
 	a.Read = func(do func(*traffic.Batch) error) (ingest.Stats, error) {
 		return r.read(ctx, r.Read, func(src replay.Source, _ *ingest.Reader) error { return each(ctx, src, do) })

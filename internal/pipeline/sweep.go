@@ -128,7 +128,7 @@ func (r *Sweep) prepareSweep(ctx context.Context, logs []string) error {
 	NotePaths(&r.Read, PolicyKeys(r.Policies))
 	o := &r.options
 	o.Doubted = r.doubted()
-	o.Action, o.Bursts, o.Tables, o.Lateness = r.Action, r.Bursts, r.Read.Tables, r.Read.Lateness
+	o.Action, o.Bursts, o.Tables, o.Lateness = r.Action, r.Bursts, r.Read.Tables, r.Read.StepBack()
 	o.Band, r.Read.Band = r.Band, r.Band
 	r.byFlag = true
 	return nil
@@ -144,7 +144,7 @@ func (r *Sweep) weigh() error {
 		if set.Policies, err = r.instead(set.Policies); err != nil {
 			return err
 		}
-		weighed, err := sweep.NewWeighed(set, r.Read.Tables, r.Read.Lateness)
+		weighed, err := sweep.NewWeighed(set, r.Read.Tables, r.Read.StepBack())
 		if err != nil {
 			return Usage("--policy: %w", err)
 		}

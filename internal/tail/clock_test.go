@@ -341,3 +341,25 @@ func TestVerdictComesAfterARestart(t *testing.T) {
 		}
 	}
 }
+
+// A late line makes no key begin again, however short the lateness is. A clock that steps back does.
+func TestOnlyAStepBackForgets(t *testing.T) {
+	for back, admitted := range map[time.Duration]int{6 * time.Second: 5, 19 * time.Minute: 5, 21 * time.Minute: 10} {
+		b := newBench(t, "window:5/24h")
+		b.start()
+		for i := range 40 {
+			at := b.now
+			if i == 20 {
+				at = at.Add(-back)
+			}
+			b.append("access.log", line(1, at))
+			b.step(time.Second)
+		}
+		b.step(6 * time.Second)
+		b.stop()
+		told, _ := b.replayed(b.whole.Bytes())
+		if got := b.told(); 40-strings.Count(got, "\n") != admitted || strings.Count(told, "\n") != strings.Count(got, "\n") {
+			t.Errorf("a line %v late: %d of 40 are refused, in a replay %d", back, strings.Count(got, "\n"), strings.Count(told, "\n"))
+		}
+	}
+}

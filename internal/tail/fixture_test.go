@@ -159,7 +159,9 @@ func (b *bench) replayed(text []byte) (string, Tally) {
 	tally := newTally(b.policies(), &Tally{})
 	e := newEvents(&output{to: &out}, b.policies(), tally)
 	e.tables = o.Tables
-	judge := replay.New(replay.Options{Tables: o.Tables, Policies: b.policies(), Lateness: o.Lateness, Observer: e, Retries: true})
+	judge := replay.New(replay.Options{
+		Tables: o.Tables, Policies: b.policies(), Lateness: o.Lateness, StepBack: o.StepBack(), Observer: e, Retries: true,
+	})
 	check(b.t, judge.Run(reader))
 	check(b.t, e.out.flush())
 	stats := reader.Stats()

@@ -70,8 +70,8 @@ func New(o Options) (*Tail, error) {
 func (t *Tail) newJudge() *replay.Engine {
 	t.events.tables = t.tables
 	o := replay.Options{
-		Tables: t.tables, Policies: t.options.Policies, Lateness: t.options.Read.Lateness, Observer: t.events, Retries: true,
-		Bare: true,
+		Tables: t.tables, Policies: t.options.Policies, Observer: t.events, Retries: true, Bare: true,
+		Lateness: t.options.Read.Lateness, StepBack: t.options.Read.StepBack(),
 	}
 	if t.remote != nil {
 		t.remote.Follow(t.tables)

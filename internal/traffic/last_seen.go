@@ -9,13 +9,14 @@ import (
 
 // LastSeen remembers when each key was last seen. It finds where a key resets, and which keys may be forgotten. A key resets:
 //
-//   - where its time steps back by more than the lateness: there the log's clock was set back, or older logs were
+//   - where its time steps back by more than StepBack: there the log's clock was set back, or older logs were
 //     appended, and no limiter should hold the new requests against the old ones;
 //   - at a request that came too late, when by then the key had been forgotten (see Forget).
 //
 // Inside a timeline both can only happen when some request came late.
 type LastSeen struct {
 	Lateness limit.Time
+	StepBack limit.Time // at least the Lateness
 	Idle     limit.Time // a key that was idle for longer is forgotten; or limit.Never
 	Once     bool       // all that is taken in is one batch, so that no key has to be remembered
 	Resets   []int32    // indices into the group's requests before which a key resets, ascending
@@ -52,6 +53,7 @@ func (s *LastSeen) Update(b *Batch, l *Timelines) {
 	}
 	s.Resets, s.Latest, s.begun = s.Resets[:0], MinTime, s.begun[:0]
 	seq := b.Sequence()
+	back := max(s.Lateness, s.StepBack)
 	var start int32
 	for i, end := range l.Ends {
 		at, key := l.At[start:end], &only
@@ -61,7 +63,7 @@ func (s *LastSeen) Update(b *Batch, l *Timelines) {
 			key = s.keys.At(l.Keys[i])
 		}
 		s.Latest = max(s.Latest, seq[l.Rows[end-1]]) // a timeline is in the order of sequence times
-		if b.Seq == nil && (key.seq == 0 || at[0] >= key.latest-s.Lateness) {
+		if b.Seq == nil && (key.seq == 0 || at[0] >= key.latest-back) {
 			if key.seq == 0 {
 				s.begun = append(s.begun, int32(i))
 			}
@@ -72,7 +74,7 @@ func (s *LastSeen) Update(b *Batch, l *Timelines) {
 		for j, t := range at {
 			index := start + int32(j)
 			p := seq[l.Rows[index]]
-			if key.seq != 0 && (t < key.latest-s.Lateness || s.forgotten(key, p)) {
+			if key.seq != 0 && (t < key.latest-back || s.forgotten(key, p)) {
 				s.Resets = append(s.Resets, index)
 				key.seq = 0
 			}

@@ -42,7 +42,7 @@ func (d *Drill) judge(b *traffic.Batch, at []limit.Time) (*verdicts, error) {
 	moved.Source, moved.Seq, moved.Warm = nil, nil, false
 	v := new(verdicts)
 	engine := replay.New(replay.Options{
-		Tables: d.Read.Tables, Policies: d.Policies, Lateness: d.Read.Lateness, Observer: v, Bare: true,
+		Tables: d.Read.Tables, Policies: d.Policies, Lateness: d.Read.StepBack(), Observer: v, Bare: true,
 	})
 	if err := engine.Judge(moved); err != nil {
 		return nil, err

@@ -58,7 +58,7 @@ func (s *Session) client(ctx context.Context, q *Request) (json.RawMessage, erro
 		return nil, err
 	}
 	account := client.New(result, client.Source{
-		ClientLog: log, Policies: policies, Lateness: s.suggest.Read.Lateness, Moments: moments,
+		ClientLog: log, Policies: policies, Lateness: s.suggest.Read.StepBack(), Moments: moments,
 	}, s.suggest.ReportOptions())
 	var text bytes.Buffer
 	if err := account.Write(&text, "json", false); err != nil {

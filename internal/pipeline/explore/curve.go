@@ -63,7 +63,7 @@ func (s *Session) curve(ctx context.Context, q *Request) (*Curve, error) {
 	labels := s.found.Who.Identities
 	o := sweep.Options{
 		Tables: s.tables(), By: policies[0].Parts[0].By, Kinds: []sweep.Kind{shape.Kind}, Action: q.Action,
-		Lateness: s.suggest.Read.Lateness, Group: func(client int32) uint8 { return uint8(labels.Of(client)) },
+		Lateness: s.suggest.Read.StepBack(), Group: func(client int32) uint8 { return uint8(labels.Of(client)) },
 	}
 	if shape.Kind == sweep.Token {
 		o.Rates, o.Bursts = []sweep.Rate{shape.Rate}, bursts(shape.Rate.MostBurst(), is)

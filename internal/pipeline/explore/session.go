@@ -311,7 +311,7 @@ func (s *Session) judge(ctx context.Context, q *Request, o replay.Options, each 
 		return nil, err
 	}
 	var at int // the batch at hand
-	o.Tables, o.Lateness, o.Stop = s.tables(), s.suggest.Read.Lateness, ctx.Err
+	o.Tables, o.Lateness, o.Stop = s.tables(), s.suggest.Read.StepBack(), ctx.Err
 	o.Sorted = func(by request.Key) *traffic.Timelines {
 		if at < 0 {
 			return nil

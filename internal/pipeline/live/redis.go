@@ -44,7 +44,7 @@ func (f *Tail) share(o *tail.Options) (*sharedTail, error) {
 	s.limiter = redis.SharedLimiterOptions{
 		Tables: o.Read.Tables, Policies: o.Policies, MaxLag: f.MaxLag, Watch: s.see,
 		// Who lags behind another host is no log that begins again.
-		Lateness: max(o.Read.Lateness, limit.Time(f.MaxLag.Microseconds())),
+		Lateness: max(o.Read.StepBack(), limit.Time(f.MaxLag.Microseconds())),
 	}
 	o.NewRemote = s.connect
 	if o.Feed != nil {
