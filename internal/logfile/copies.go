@@ -272,10 +272,13 @@ func (c *comparison) proves(x, y *suspect) bool {
 	switch {
 	case c.order == 0 && Uncompressed(x.path) == Uncompressed(y.path):
 		return true
-	case c.order == 0 || nameOf(x.path) == nameOf(y.path):
-		return c.lines >= equalLines
 	}
-	return c.lines >= prefixLines
+	return ProveCopy(c.lines, c.order == 0 || nameOf(x.path) == nameOf(y.path))
+}
+
+// ProveCopy reports whether so many lines prove that a file is a copy of another one, which has no more or begins with them.
+func ProveCopy(lines int, noMore bool) bool {
+	return lines >= prefixLines || noMore && lines >= equalLines
 }
 
 // compareBytes is the number of bytes of two files that are compared at once.

@@ -66,6 +66,7 @@ type plain struct {
 
 	stirred func() bool // whether there may be copies that have not been looked at; nil: there are none
 	doubted bool        // whether it is to be held against copies, whatever stirred says
+	held    bool        // nothing is read for now: see copied.go
 }
 
 // openPlain opens a file to be read from a place.
@@ -188,7 +189,7 @@ func (f *plain) begins(id logfile.Identity) bool {
 }
 
 func (f *plain) next(b *logfile.Block) (bool, error) {
-	if err := f.look(); err != nil || f.size <= f.Offset {
+	if err := f.look(); err != nil || f.size <= f.Offset || f.held {
 		return false, err
 	}
 	at, err := logfile.Cut(b, f.handle, f.Place, f.size, false)

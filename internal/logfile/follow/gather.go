@@ -15,6 +15,7 @@ import (
 //	it was read, or is not to be, or another log reads it    none that has come
 //	it is being compressed                                   decided by a later look
 //	it begins as a file that is being read                   a copy: none that has come
+//	it holds the rest of a file that was deleted             read on from there, when that has been read
 //	it goes on where the log was truncated                   read on from there
 //	anything else                                            read from its start, or from where it was closed
 //
@@ -162,6 +163,9 @@ func (g *gatherer) decide(r *logfile.Sibling) bool {
 	if isCopy, sure := g.isCopyOfLive(r); isCopy {
 		g.again = g.again || !sure
 		return false // it may be truncated next, and its rest be read from this one
+	}
+	if f := g.restIn(r); f != nil {
+		return g.takeRest(r, f)
 	}
 	if slices.ContainsFunc(slices.Concat(g.files, g.found), func(one File) bool { return isCopy(r, one) }) {
 		return true

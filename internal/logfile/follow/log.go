@@ -43,6 +43,8 @@ type Log struct {
 	closed  []logfile.SavedFile // files that were closed, latest last
 	formers []logfile.SavedFile // what the last of files was before it was truncated, while the rest of that is looked for
 	passed  fs.FileInfo         // the file that has the name, if another log reads it
+	fresh   *plain              // the first file of a log that joined later, as long as it may be a copy; see copied.go
+	of      *plain              // the file that it has been a copy of so far; nil before that is known
 
 	beside  logfile.Siblings // what lies beside it
 	looked  time.Time        // when that was last looked at
@@ -93,7 +95,7 @@ func (l *Log) look() error {
 	case info.Mode()&fs.ModeNamedPipe != 0:
 		return l.openFIFO()
 	case n > 0 && l.files[n-1].is(info):
-		l.lost = false
+		l.lost, l.pending = false, l.pending || l.mayBeReplaced()
 		l.gatherPending()
 		return nil
 	case l.set.isTaken(l, "", info):
@@ -155,10 +157,19 @@ func (l *Log) turn() error {
 	if i := slices.IndexFunc(l.missing, func(m logfile.SavedFile) bool { return f.was(m.Identity) }); i >= 0 {
 		f.Place = l.missing[i].Place
 		l.missing = slices.Delete(l.missing, i, i+1)
+	} else if old := l.replaced(f); old != nil {
+		f.Place = old.Place
+		old.skipToEnd() // all there is by now is in the new one
+	} else if l.isEdited(f) {
+		f.skipToEnd()
+		l.set.Say("%s: was replaced by a file that ends as it did, and is read from there on", l.Name)
 	} else if at, ok := l.stopped(f.begins, f.was); ok {
 		f.Place = at
 	} else if wasKnown || !l.begun && l.from != FromStart {
 		f.skipToEnd()
+	}
+	if l.begun && len(l.files)+len(l.closed)+len(l.missing) == 0 && f.Place == (logfile.Place{}) {
+		l.fresh = f
 	}
 	l.files = slices.DeleteFunc(l.files, func(g File) bool { // a link that was swapped back
 		if !g.is(f.info) {
@@ -178,6 +189,7 @@ func (l *Log) turn() error {
 // Next fills b with the next lines, and reports whether there were any. A file that cannot be read is tried again the next
 // time; meanwhile the others go on.
 func (l *Log) Next(b *logfile.Block) bool {
+	l.skipCopied()
 	failed := false
 	for i := 0; i < len(l.files); i++ {
 		more, err := l.files[i].next(b)
@@ -381,13 +393,4 @@ func (l *Log) Overlong() bool {
 	}
 	f, ok := l.files[i].(*plain)
 	return ok && len(f.peek()) == 0 && f.unread() > logfile.MaxLine
-}
-
-// Ended reports whether the log is a pipe to which nothing is added any more.
-func (l *Log) Ended() bool {
-	if !l.pipe || len(l.files) == 0 {
-		return false
-	}
-	p, ok := l.files[len(l.files)-1].(*pipe)
-	return ok && p.over
 }

@@ -224,3 +224,12 @@ func (p *pipe) saved() logfile.SavedFile { return logfile.SavedFile{} }
 func (p *pipe) unread() int64            { return p.queued.Load() + int64(len(p.held)) }
 func (p *pipe) measure()                 {}
 func (p *pipe) since() time.Time         { return p.read }
+
+// Ended reports whether the log is a pipe to which nothing is added any more.
+func (l *Log) Ended() bool {
+	if !l.pipe || len(l.files) == 0 {
+		return false
+	}
+	p, ok := l.files[len(l.files)-1].(*pipe)
+	return ok && p.over
+}

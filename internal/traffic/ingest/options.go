@@ -64,7 +64,7 @@ type Options struct {
 	Clock func() time.Duration // see Stopwatch; nil: stages are not timed
 }
 
-// StepBack returns by how much the time of a key must step back for its limiters to begin anew: a clock was set, or older logs were
+// StepBack returns by how much the time of a key must step back for its limiters to begin again: a clock was set, or older logs were
 // appended. Less counts at the key's latest moment, however short the Lateness is: it comes from lines that are late.
 func (o *Options) StepBack() limit.Time { return max(o.Lateness, DefaultLateness) }
 
