@@ -17,7 +17,7 @@ func TestResumeOfLogThatBeginsAlike(t *testing.T) {
 	now := head + somebodysLines("c", 0, 300)
 	s.append("a.log", now)
 	s.want(now, "a.log")
-	s.wantNote("the file that was read up to byte")
+	s.wantLost("the file that was read up to byte")
 	s.append("a.log", "new\n")
 	s.want("new\n", "a.log")
 }

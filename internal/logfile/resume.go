@@ -21,6 +21,7 @@ import (
 type Resume struct {
 	Logs   []ResumeLog // those that were known first, in their order
 	Notes  []string    // what people should know
+	Lost   []string    // of what is missing, likewise
 	Copies             // files that are not read, since others hold their lines
 	files  []*resumeFile
 	aged   []*resumeFile // the same, oldest first
@@ -277,9 +278,9 @@ func (s *Resume) tell() {
 		for k := range l.Saved.Files {
 			known := &l.Saved.Files[k]
 			switch f := l.fileOf(known); {
-			case f == nil && k == len(l.Saved.Files)-1:
-				s.note("%s: the file that was read up to byte %d is neither given nor beside it: what was written to it since, if anything, is lost",
-					l.Name, known.Offset)
+			case f == nil && k == len(l.Saved.Files)-1 && !known.Compressed:
+				s.Lost = append(s.Lost, fmt.Sprintf("%s: the file that was read up to byte %d is neither given nor beside it: "+
+					"what was written to it since, if anything, is lost", l.Name, known.Offset))
 			case f != nil && f.cut():
 				s.note("%s: has %d bytes, and %d were read before: it was cut, and is read from its present end on", f.Path, f.Info.Size(), known.Offset)
 			}

@@ -14,10 +14,10 @@ import (
 
 // A shelf is a folder in which logs live, and what is known of them from one reading to the next.
 type shelf struct {
-	t     *testing.T
-	dir   string
-	saved []SavedLog
-	notes []string
+	t           *testing.T
+	dir         string
+	saved       []SavedLog
+	notes, lost []string
 }
 
 func newShelf(t *testing.T) *shelf { return &shelf{t: t, dir: t.TempDir()} }
@@ -88,7 +88,7 @@ func (s *shelf) read(names ...string) string {
 		texts = append(texts, text)
 		read = append(read, RangeRead{Range: i, Log: p.Log, Rank: p.Log, Place: place, Whole: whole})
 	}
-	s.saved, s.notes = q.Save(ranges, read), q.Notes
+	s.saved, s.notes, s.lost = q.Save(ranges, read), q.Notes, q.Lost
 	return strings.Join(texts, "|")
 }
 
@@ -124,11 +124,18 @@ func (s *shelf) wantNote(text string) {
 	}
 }
 
+func (s *shelf) wantLost(text string) {
+	s.t.Helper()
+	if len(s.lost) != 1 || !strings.Contains(s.lost[0], text) {
+		s.t.Errorf("no %q in %q", text, s.lost)
+	}
+}
+
 // wantNoNote wants nothing to be told twice.
 func (s *shelf) wantNoNote() {
 	s.t.Helper()
-	if len(s.notes) > 0 {
-		s.t.Error("told twice:", s.notes)
+	if len(s.notes)+len(s.lost) > 0 {
+		s.t.Error("told twice:", s.notes, s.lost)
 	}
 }
 
@@ -214,7 +221,7 @@ func TestResume(t *testing.T) {
 			s.remove("a.log")
 			s.append("a.log", "3\n")
 			s.want("3\n", "a.log")
-			s.wantNote("up to byte 2 is neither given nor beside it")
+			s.wantLost("up to byte 2 is neither given nor beside it")
 			s.want("", "a.log")
 			s.wantNoNote()
 		},

@@ -66,14 +66,15 @@ type Logs struct {
 
 	*Pipeline
 
-	found  logfile.Expansion
-	copies *logfile.Copies // nil: not looked for yet
-	look   *findings.Look  // at the requests; nil: nothing was read yet
-	told   []findings.Finding
-	byPath string // the flags with which this command counts paths instead of actions; "": none do
-	byFlag bool   // whether flags of this command say what limits count by
-	sparse bool   // whether a reading may find nothing
-	idle   string // why no request that was read counts; "": some do, or nothing was read yet
+	found   logfile.Expansion
+	copies  *logfile.Copies // nil: not looked for yet
+	look    *findings.Look  // at the requests; nil: nothing was read yet
+	told    []findings.Finding
+	byPath  string   // the flags with which this command counts paths instead of actions; "": none do
+	byFlag  bool     // whether flags of this command say what limits count by
+	sparse  bool     // whether a reading may find nothing
+	missing []string // what of the logs is not there any more, and was not read
+	idle    string   // why no request that was read counts; "": some do, or nothing was read yet
 
 	severalPasses bool            // whether there are to be further passes over what is read
 	requests      *trace.Requests // that have been read; nil: they are not kept

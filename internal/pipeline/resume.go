@@ -107,7 +107,7 @@ func (c *resumption) begin(ctx context.Context, run *store.Run, r *Replay) error
 			"use --resume-as NAME for a different set of logs",
 			c.last.Run, strings.Join(names, ", "))
 	}
-	c.notes = append(c.notes, c.plan.Notes...)
+	c.notes, r.missing = slices.Concat(c.notes, c.plan.Notes, c.plan.Lost), c.plan.Lost
 	r.tellCopies(c.plan.Copies)
 	c.ranges = c.plan.Ranges()
 	r.found.Names = mapped.Add(nil, c.ranges, func(p logfile.Range) string { return p.Name })

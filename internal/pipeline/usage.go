@@ -145,8 +145,8 @@ func (w *PatientWriter) Write(p []byte) (int, error) {
 }
 
 // What an answer leaves out of the logs it is about makes the exit code 3, whatever the command: too many unreadable
-// lines, what damage hides, and that no request was judged. How much a damaged file lacks is not known, so it exceeds
-// each --max-bad below 100 %.
+// lines, what damage hides, files that are gone, and that no request was judged. How much such files lack is not known, so
+// it exceeds each --max-bad below 100 %.
 
 // An IncompleteError says what of the logs an answer leaves out, a line each.
 type IncompleteError struct{ texts []string }
@@ -186,8 +186,11 @@ func (l *Logs) Incomplete(s *ingest.Stats) error {
 		texts = append(texts, fmt.Sprintf("%.2f %% of the lines could not be read, more than --max-bad %g%%: the report may mislead;"+
 			" `shadow doctor parse FILE` shows what they lack", share, l.MaxBad))
 	}
-	if damage := DamageOf(s.Inputs); damage != nil && l.MaxBad < 100 {
-		texts = append(texts, damage.Error())
+	if l.MaxBad < 100 {
+		if damage := DamageOf(s.Inputs); damage != nil {
+			texts = append(texts, damage.Error())
+		}
+		texts = append(texts, l.missing...)
 	}
 	return incompleteOf(texts...)
 }
