@@ -65,6 +65,35 @@ func TestAppsAreNoSwarms(t *testing.T) {
 				w.is("192.0.2.81", Program)
 			}
 		}),
+		"televisions and reference managers, with few agents": each(60, func(w *town, client, _ string, at time.Duration) {
+			for range 40 + w.IntN(30) {
+				at += w.seconds(9 * w.ExpFloat64())
+				w.hit(at, client, fmt.Sprintf("GET /shop/%d", w.IntN(500)), 200, "-", []string{
+					"Mozilla/5.0 (SMART-TV; LINUX; Tizen 6.0) AppleWebKit/537.36 (KHTML, like Gecko) 76.0.3809.146/6.0 TV Safari/537.36",
+					"Mozilla/5.0 (X11; Linux x86_64; rv:115.0) Gecko/20100101 Zotero/7.0.8",
+				}[len(w.want)%2])
+			}
+			w.is(client, Undecided)
+		}),
+		"terminals of one kind": each(40, func(w *town, client, _ string, at time.Duration) {
+			for range 40 + w.IntN(30) {
+				at += w.seconds(9 * w.ExpFloat64())
+				w.hit(at, client, fmt.Sprintf("GET /terminal/%d", w.IntN(500)), 200, "-", browsers[1])
+			}
+			if w.is(client, Program); client == "198.0.0.7" {
+				for k := range 900 {
+					w.hit(w.seconds(9*float64(k)+w.Float64()), "192.0.2.81", fmt.Sprintf("GET /terminal/%d", k), 200, "-", browsers[1])
+				}
+				w.is("192.0.2.81", Disguised) // as it is greedy
+			}
+		}),
+		"a scraper of one kind": each(40, func(w *town, client, _ string, at time.Duration) {
+			for range 40 + w.IntN(30) {
+				at += w.seconds(9 * w.ExpFloat64())
+				w.hit(at, client, fmt.Sprintf("GET /shop/%d", w.IntN(500)), 200, "-", browsers[1])
+			}
+			w.is(client, Disguised, Attacker)
+		}),
 		"comments from many addresses": each(60, func(w *town, client, agent string, at time.Duration) {
 			for range 3 + w.IntN(9) {
 				page := fmt.Sprintf("/shop/%d", w.IntN(80))

@@ -10,11 +10,13 @@ import "shadow/internal/request"
 //	an old app      asks for what its server has no more
 //	a closed door   visitors from a country that is shut out
 //
-// Few do alike what one scraper does from some addresses, and a swarm sends alike numbers, or has one agent.
+// Few do alike what one scraper does from some addresses, and a swarm sends alike numbers, or has one agent. But who scrapes a
+// site asks for what readers ask for: a few that ask for something else may be devices of the site, or screens.
 const (
-	leastCrowd = 20 // addresses
-	fewAgents  = 3
-	mostAlike  = 10 // times the average of a crowd: who sends more is judged alone
+	leastDevices = 10 // addresses
+	leastCrowd   = 20 // addresses
+	fewAgents    = 3
+	mostAlike    = 10 // times the average of a crowd: who sends more is judged alone
 )
 
 // A habit is what the members of a crowd do alike.
@@ -27,6 +29,7 @@ type deed uint8
 
 const (
 	asksAlone      deed = iota + 1 // for one action, from no page
+	asksApart                      // for what readers do not
 	asksFromUnseen                 // from pages that it never shows
 	asksInVain                     // for a few targets, all of them missing
 	asksWhatWas                    // no browser, for much that is missing, and for something that is there
@@ -43,16 +46,17 @@ type crowd struct {
 func (c *Census) findCrowds() {
 	for id := range int32(len(c.Identities)) {
 		r := c.observer.records.At(id)
-		h := c.habit(id, r)
-		if h.does == 0 {
-			continue
+		for _, h := range []habit{c.habit(id, r), c.apart(id, r)} {
+			if h.does == 0 {
+				continue
+			}
+			if c.crowds[h] == nil {
+				c.crowds[h] = &crowd{}
+			}
+			c.addTo(&c.crowds[h].deeds, id)
+			c.crowds[h].agents |= hashed(r.agent.value)
+			c.crowds[h].failed |= r.failed
 		}
-		if c.crowds[h] == nil {
-			c.crowds[h] = &crowd{}
-		}
-		c.addTo(&c.crowds[h].deeds, id)
-		c.crowds[h].agents |= hashed(r.agent.value)
-		c.crowds[h].failed |= r.failed
 	}
 }
 
@@ -74,6 +78,28 @@ func (c *Census) habit(client int32, r *record) habit {
 		return habit{asksAlone, r.action.value}
 	}
 	return habit{}
+}
+
+// apart returns the habit of one browser that asks for what readers do not, and for no file, and shows nothing of an attack.
+func (c *Census) apart(client int32, r *record) habit {
+	e := c.observer.browsing.At(client)
+	if !r.is(r.classes[request.Browser], 50) || !r.is(r.agent.votes, 50) || int64(r.steps) < c.observer.Rules.Sample || r.posts == r.steps ||
+		r.files+r.probes+r.tried() > 0 || 2*r.errors >= r.steps || e.Views == 0 && e.Followed > 0 {
+		return habit{}
+	}
+	if by := &c.observer.askers[r.asked.value]; by.readers >= leastReads && 100*by.readers >= by.idlers {
+		return habit{}
+	}
+	return habit{asksApart, r.asked.value}
+}
+
+// devices returns how many clients do as one does that may be a device, as none does much more than others; 0 of another.
+func (c *Census) devices(client int32, r *record) int64 {
+	d := c.crowds[c.apart(client, r)]
+	if d == nil || d.count < leastDevices || r.requests()*d.count > mostAlike*d.requests {
+		return 0
+	}
+	return d.count
 }
 
 // fails reports whether at least half of what a client asks for is not there. Of what it may not have it is not known.

@@ -107,7 +107,7 @@ type agentFacts struct {
 	own      uint32 // 1: it says that it is the site's own
 	scans    uint32 // 1: it says that it scans
 	delivers uint32 // 1: it says that it is a delivery network
-	app      bool   // whether it says that it is the browser within an app, which need not show pages
+	app      bool   // whether it says that it is the browser within an app or a device, which need not show pages
 	installs bool   // whether it says that it fetches packages
 	clones   bool   // whether it says that it is git, which reads public repositories as files
 	mails    bool   // whether it says that it fetches the pictures of mails for those who read them
@@ -224,7 +224,7 @@ func (o *Observer) learn() {
 			a.delivers = 1
 		}
 		a.mails = holdsAny(low, mailers)
-		a.app = isWebView(name) || a.mails
+		a.app = isWebView(name) || a.mails || holdsAny(low, devices)
 		a.installs = holdsAny(low, installers)
 		a.clones = strings.HasPrefix(low, "git/")
 		a.says = a.nameless+a.own+a.scans+a.delivers > 0
@@ -233,9 +233,10 @@ func (o *Observer) learn() {
 }
 
 // isWebView reports whether an agent is that of the browser within an app: on Android and on desktops it says so, on iOS it is
-// no Safari.
+// no Safari, and of Gecko it names no Firefox, but a product of its own.
 func isWebView(agent string) bool {
-	return strings.Contains(agent, "; wv)") || strings.Contains(agent, " Electron/") || strings.Contains(agent, "AppleWebKit/") && strings.Contains(agent, " Mobile/") && !strings.Contains(agent, " Safari/")
+	_, product, gecko := strings.Cut(agent, " Gecko/")
+	return gecko && strings.Contains(product, "/") && !strings.Contains(product, "Firefox/") || strings.Contains(agent, "; wv)") || strings.Contains(agent, " Electron/") || strings.Contains(agent, "AppleWebKit/") && strings.Contains(agent, " Mobile/") && !strings.Contains(agent, " Safari/")
 }
 
 // crawlerName returns what an agent calls itself as a crawler.
@@ -263,8 +264,14 @@ var scanners = []string{
 	"feroxbuster", "ffuf", "wfuzz", "zmeu", "morfeus", "jorgee", "l9explore", "whatweb", "arachni", "netsparker", "fimap", "havij", "brutus",
 }
 
-// mailers are parts of the agents with which mail services fetch the pictures of mails.
-var mailers = []string{"googleimageproxy", "yahoomailproxy"}
+// mailers are parts of the agents with which services fetch pictures of mails, or pages to translate, for those who read them.
+var mailers = []string{"googleimageproxy", "yahoomailproxy", ",gzip(gfe)"}
+
+// devices are parts of the agents of televisions, set-top boxes and consoles. What is made for these asks for data alone.
+var devices = []string{
+	"smart-tv", "smarttv", "smart tv", " tv safari/", "hbbtv", "web0s", "webos", "netcast", "tizen", "googletv", "google tv", "android tv", "crkey/",
+	"bravia", "viera", "aquos", "nettv", "roku", "stbapp", "set-top", "settop", "qtembedded", "playstation", "nintendo", "xbox",
+}
 
 // deliverers are parts of the agents with which delivery networks ask a site for what others want.
 var deliverers = []string{"amazon cloudfront", "bunnycdn", "keycdn", "fastly", "cdn77", "gcore"}

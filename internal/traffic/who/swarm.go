@@ -42,6 +42,7 @@ type deeds struct {
 	wrong, right, open        int64                                 // passwords
 	posts, taken              int64                                 // steps that send something, and those answered with 2xx
 	among                     int64                                 // members that ask for what readers ask for, or only send
+	apart                     int64                                 // members that ask for what readers do not
 	most                      int64                                 // requests of one member
 	squares                   float64                               // of their numbers of requests
 	alike                     [33]struct{ members, fetchers int64 } // with as many requests, by the power of two
@@ -59,6 +60,9 @@ func (c *Census) addTo(d *deeds, client int32) {
 	d.posts, d.taken = d.posts+int64(r.posts), d.taken+int64(r.taken)
 	if r.posts == r.steps || c.isRead(r.asked.value) {
 		d.among++
+	}
+	if c.apart(client, r).does > 0 {
+		d.apart++
 	}
 	d.most = max(d.most, n)
 	d.squares += float64(n) * float64(n)
@@ -241,7 +245,7 @@ func (some *deeds) fetchesNothing(all *deeds) (expected int64, nothing bool) {
 // oneAgent returns what shows that the addresses with an agent are one client; "" for nothing.
 func (c *Census) oneAgent(d, all *deeds) string {
 	others := all.without(d)
-	if 20*d.idleReferred >= d.idleSteps || others.referred == 0 || 5*others.referred < others.steps {
+	if 20*d.idleReferred >= d.idleSteps || others.referred == 0 || 5*others.referred < others.steps || 2*d.apart > d.count {
 		return ""
 	}
 	// An app with the agent of a browser fetches no file and sends no referer, either, but people use it.
