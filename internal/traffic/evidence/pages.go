@@ -10,9 +10,11 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // FrontPage is the first page of a site.
 var FrontPage = pageOf([]byte("/"))
 
-// pageOf returns a hash of a target without its fragment, never 0. What only keeps caches from answering is no part of a page:
+// pageOf returns a hash of a target without its fragment, never 0. What only keeps caches from answering is no part of a page, and
+// what says from where on a poll wants to know more neither:
 //
 //	/stock?of=7&_=1772533557999    /stock?of=7
+//	/chat?room=7&since=4711        /chat?room=7
 func pageOf(target []byte) uint16 {
 	if i := bytes.IndexByte(target, '#'); i >= 0 {
 		target = target[:i]
@@ -29,7 +31,7 @@ func pageOf(target []byte) uint16 {
 	return max(1, uint16(h>>16^h))
 }
 
-// passesCaches reports whether a parameter is one that scripts add so that no cache answers: by its name, or a time.
+// passesCaches reports whether a parameter is one that scripts add so that no cache answers, or a cursor: by its name, or a time.
 func passesCaches(parameter []byte) bool {
 	name, value, _ := bytes.Cut(parameter, []byte("="))
 	return passes[string(name)] && len(value) > 0 ||
@@ -37,8 +39,10 @@ func passesCaches(parameter []byte) bool {
 }
 
 var (
-	passes = setOf("_", "_t", "_ts", "cb", "rand", "rnd", "random", "nocache", "cachebust", "cachebuster", "ord")
-	times  = setOf("t", "ts", "time", "timestamp", "now", "v") // a short number may be that of a topic
+	passes = setOf("_", "_t", "_ts", "cb", "rand", "rnd", "random", "nocache", "cachebust", "cachebuster", "ord",
+		"since", "since_id", "sinceId", "cursor", "after", "after_id", "afterId", "min_id", "from_id", "fromId", "seq", "next_batch",
+		"last", "last_id", "lastId", "lastid", "lastEventId", "last_event_id", "lastMessageId", "last_message_id", "lastUpdate", "last_update")
+	times = setOf("t", "ts", "time", "timestamp", "now", "v") // a short number may be that of a topic
 )
 
 func setOf(names ...string) map[string]bool {

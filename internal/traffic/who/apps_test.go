@@ -87,6 +87,13 @@ func TestAppsAreNoSwarms(t *testing.T) {
 				w.is("192.0.2.81", Disguised) // as it is greedy
 			}
 		}),
+		"a widget on pages of others": each(40, func(w *town, client, agent string, at time.Duration) {
+			for k := range 200 + w.IntN(9)*w.IntN(90) {
+				at += w.seconds(5 - 4*float64(w.IntN(4)/3)*w.Float64())
+				w.hit(at, client, fmt.Sprintf("GET /widget/poll?n=%d", k), 200, "https://other.example/", agent)
+			}
+			w.is(client, Program)
+		}),
 		"a scraper of one kind": each(40, func(w *town, client, _ string, at time.Duration) {
 			for range 40 + w.IntN(30) {
 				at += w.seconds(9 * w.ExpFloat64())

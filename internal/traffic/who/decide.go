@@ -363,7 +363,7 @@ func isBrowser(c *Census, client int32, r *record) answer {
 	case n[evidence.Conclusive] == 0 && r.tries[rejected] > 0 && 2*r.tries[accepted] >= r.steps:
 		return since(Undecided, "%v of its passwords were right", r.tries[accepted])
 	case n[evidence.Conclusive] > 0 || n[evidence.VoteBot] >= 2 && n[evidence.VoteBot] > n[evidence.VoteHuman]:
-		if n := c.devices(client, r); n > 0 && a.Votes[evidence.AssetsSignal] == evidence.VoteBot {
+		if n := c.devices(client, r); n > 0 && (usual || a.Votes[evidence.AssetsSignal] == evidence.VoteBot) {
 			return since(Program, "one of %v that ask for what readers do not: yours?", n)
 		}
 		return answer{Disguised, reasons}
