@@ -155,8 +155,11 @@ func (c *Census) ask(client int32) answer {
 	if polls := r.polls(); polls != "" {
 		return since(Program, polls)
 	}
-	if 3*r.tries[accepted] >= max(1, r.steps) { // beside a challenge or two for each
-		return since(Program, "has the right password of a user: a customer?")
+	if 20*r.tries[accepted] >= max(1, r.steps) { // beside what a token or two lets it ask for
+		if c.isMuch(r) { // which is asked about
+			return since(Program, "has the right password of a user: a customer?")
+		}
+		return since(Undecided, "has the right password of a user")
 	}
 	if c.browses(client) {
 		return answer{Program, func() []string {

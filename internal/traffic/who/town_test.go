@@ -583,9 +583,11 @@ func TestWhoTheClientsAre(t *testing.T) {
 				client := fmt.Sprintf("198.51.100.%d", 100+i)
 				for k := range 12 {
 					w.hit(time.Duration(i*60+k*1800)*second, client, "POST /oauth/token", 200, "-", "okhttp/4.12.0")
-					w.hit(time.Duration(i*60+k*1800+1)*second, client, "POST /api/sessions/7/bookings", 201, "-", "okhttp/4.12.0")
+					for range 1 + 8*(i%2) { // as registries of images do
+						w.hit(time.Duration(i*60+k*1800+1)*second, client, "POST /api/sessions/7/bookings", 201, "-", "okhttp/4.12.0")
+					}
 				}
-				w.is(client, Program)
+				w.is(client, Undecided)
 			}
 			w.is("198.51.100.9", Attacker)
 			w.is("198.51.100.10", Attacker)
