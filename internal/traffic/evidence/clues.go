@@ -101,7 +101,7 @@ func (c *ClueReader) Find(clues []traffic.Clue, records []parse.Record) {
 			clues[i] = c.told(r)
 			continue
 		}
-		clue := c.ofTarget(r)
+		clue := excused(c.ofTarget(r), r)
 		if len(r.User) > 0 && string(r.User) != "-" && clue.Traits.Has(traffic.Stepped) && (clue.Traits.AsksForm() || !clue.Traits.Has(traffic.TriedPassword)) {
 			switch { // by HTTP authentication
 			case r.Status == 401: // it shows nothing, so the user stands for the page
@@ -119,6 +119,18 @@ func (c *ClueReader) Find(clues []traffic.Clue, records []parse.Record) {
 		}
 		clues[i] = clue
 	}
+}
+
+// excused returns a clue without what the answer makes no sign of anything: what is asked of any server and is not there, and code
+// in a text that is searched for and found.
+func excused(clue traffic.Clue, r *parse.Record) traffic.Clue {
+	switch {
+	case (r.Status == 404 || r.Status == 410) && clue.Traits&(traffic.Stepped|traffic.Probed) == traffic.Stepped && match.IsUnasked(match.PathOf(r.Path)):
+		return traffic.Clue{}
+	case r.Status/100 == 2 && clue.Traits.Has(traffic.Probed) && match.IsSearched(r.Path):
+		clue.Traits &^= traffic.Probed
+	}
+	return clue
 }
 
 // isHash reports whether a client is called as traces do: others may name themselves in a field that is called identity.

@@ -48,6 +48,31 @@ func TestPurposesOfRequests(t *testing.T) {
 	}
 }
 
+// What a target tells depends on what it was answered.
+func TestExcused(t *testing.T) {
+	const get = traffic.Stepped | traffic.Asked
+	finder, err := NewClueFinder(ClueRules{Purposes: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	reader := finder.NewReader()
+	for target, want := range map[string][2]traffic.Trait{ // answered 200 and 404
+		"/.well-known/caldav":        {get, 0},
+		"/.well-known/x?%3Cscript":   {get | traffic.Probed, get | traffic.Probed},
+		"/search?q=%3Cscript%3E":     {get, get | traffic.Probed},
+		"/search?sort=%3Cscript%3E":  {get | traffic.Probed, get | traffic.Probed},
+		"/.git/config?q=%3Cscript%3": {get | traffic.Probed | traffic.Pried, get | traffic.Probed | traffic.Pried},
+	} {
+		for i, status := range []int32{200, 404} {
+			clues := make([]traffic.Clue, 1)
+			reader.Find(clues, []parse.Record{{Method: []byte("GET"), Path: []byte(target), Status: status}})
+			if clues[0].Traits != want[i] {
+				t.Errorf("%s, answered %d: %b, want %b", target, status, clues[0].Traits, want[i])
+			}
+		}
+	}
+}
+
 // What a reader remembers changes nothing: it says of each request what one that has read nothing says.
 func TestReaderRemembersRightly(t *testing.T) {
 	methods := [][]byte{nil, {}, []byte("GET"), []byte("HEAD"), []byte("POST"), []byte("GOT")}

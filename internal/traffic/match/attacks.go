@@ -25,6 +25,22 @@ func IsAttack(target []byte) bool {
 	return marked && slices.ContainsFunc(marks, in) || slices.ContainsFunc(words, in)
 }
 
+// IsSearched reports whether code stands in nothing of a target but the text that is searched for, where people write what they
+// like. Who scans is not given what is asked for, or asks elsewhere as well.
+func IsSearched(target []byte) bool {
+	path, query, _ := bytes.Cut(target, []byte("?"))
+	rest := slices.Clip(path)
+	for parameter := range bytes.SplitSeq(query, []byte("&")) {
+		if name, _, _ := bytes.Cut(parameter, []byte("=")); !searches[string(name)] {
+			rest = append(append(rest, '?'), parameter...)
+		}
+	}
+	return len(rest) < len(target) && !IsAttack(rest) && PurposeOf(path)&ForScanners == 0
+}
+
+// searches are the usual names of the parameters that hold such a text.
+var searches = setOf("q", "query", "search", "s", "text", "term", "keyword", "keywords")
+
 // hasSign reports whether a target may be an attack at all: it holds code, an escape of what attacks are made of, or a way out.
 // Most escapes are of letters, or of commas and the like.
 func hasSign(target []byte) bool {

@@ -2,6 +2,22 @@ package match
 
 import "testing"
 
+func TestIsSearched(t *testing.T) {
+	for target, want := range map[string]bool{
+		"/search?q=%3Cscript%3E":                         true,
+		"/search?page=2&q=union%20select&sort=new":       true,
+		"/search?id=union%20select":                      false,
+		"/search?q=union%20select&id=1%20union%20select": false,
+		"/search/%3Cscript%3E?q=new":                     false,
+		"/phpmyadmin/?q=%3Cscript%3E":                    false,
+		"/search/..%2f..%2f..%2fetc/x?q=%3Cscript":       false,
+	} {
+		if IsSearched([]byte(target)) != want {
+			t.Errorf("%s: %v", target, !want)
+		}
+	}
+}
+
 func TestIsAttack(t *testing.T) {
 	for target, want := range map[string]bool{
 		"/shop/7?q=caf%C3%A9+(new)&sort=price":        false,

@@ -2,6 +2,7 @@ package match
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"shadow/internal/traffic/intern"
@@ -62,6 +63,21 @@ func PurposeOf(path []byte) (p Purpose) {
 		}
 		at = end + 1
 	}
+}
+
+// IsUnasked reports whether a path is one that mail programs, telephones and browsers ask of any server, to learn whether it is
+// there. That it is not says nothing of who asks. Scanners look for code at such places, and pictures are files.
+func IsUnasked(path []byte) bool {
+	var buf [mostOfPath]byte
+	low := intern.LowerASCII(buf[:0], path[:min(len(path), mostOfPath)])
+	return !bytes.HasSuffix(low, []byte(".php")) && slices.ContainsFunc(unasked, func(begin []byte) bool { return bytes.HasPrefix(low, begin) })
+}
+
+// unasked are the beginnings of such paths.
+var unasked = [][]byte{
+	[]byte("/.well-known/"), []byte("/autodiscover/"), []byte("/mail/config-v1."), []byte("/principals/"),
+	[]byte("/apple-app-site-association"), []byte("/assetlinks.json"), []byte("/ads.txt"), []byte("/app-ads.txt"), []byte("/sellers.json"), []byte("/browserconfig.xml"),
+	[]byte("/humans.txt"), []byte("/security.txt"),
 }
 
 // IsLogin reports whether an action is one at which passwords are tried, by its path or by its name: login, POST /login.

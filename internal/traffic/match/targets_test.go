@@ -40,6 +40,20 @@ func TestPurposeOf(t *testing.T) {
 	}
 }
 
+func TestIsUnasked(t *testing.T) {
+	for want, paths := range map[bool]string{
+		true: "/.well-known/caldav /Autodiscover/Autodiscover.xml /mail/config-v1.1.xml /principals/ /ads.txt /browserconfig.xml " +
+			"/.well-known/assetlinks.json",
+		false: "/ /.well-known /.well-known/x.PHP /principals.zip /shop/ads.txt /mail/config.php /well-known/caldav",
+	} {
+		for path := range strings.FieldsSeq(paths) {
+			if got := IsUnasked([]byte(path)); got != want {
+				t.Errorf("%s: %v, want %v", path, got, want)
+			}
+		}
+	}
+}
+
 // What the tables of two bytes let through is all that has a purpose.
 func TestPurposeOfLooksAtAll(t *testing.T) {
 	var names []string
