@@ -191,6 +191,7 @@ func (l *clients) attack(ids []int32) (found []Finding) {
 		part(does.Probes, "are probes of scanners")
 		part(does.Failures, "ask for what is not there")
 		part(does.Unpaid, "are payments refused")
+		part(does.Barred, "are answered with 400 or 401")
 		text := fmt.Sprintf("%s sent %s of the requests", l.named(ids), format.Share(requests, l.total))
 		brief := fmt.Sprintf("%s of requests, %s", format.Percentage(format.PercentOf(requests, l.total)), l.counted(ids))
 		told := parts

@@ -2,6 +2,7 @@ package who
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -158,6 +159,34 @@ func TestOutages(t *testing.T) {
 	}
 }
 
+// An app in a loop, and a device that asks first without a password, guess nothing.
+func TestRetries(t *testing.T) {
+	w := &town{Rand: testneeds.Rand(t, 38, 1), want: map[string][]Identity{}}
+	w.people(200)
+	const app, mail = "Shop/6.0 (Android 11; okhttp/3.14.9)", "Microsoft+Office/16.0+(Windows+NT+10.0;+Microsoft+Outlook+16.0.17928;+Pro)"
+	for i := range 20 {
+		w.hit(w.anytime(), fmt.Sprintf("198.51.100.%d", i), "POST /oauth/token", 200, "-", app)
+		w.is(fmt.Sprintf("198.51.100.%d", i), Program)
+	}
+	ews := func(at time.Duration, client, user string) {
+		w.hit(at, client, "POST /EWS/Exchange.asmx", 401, "-", mail)
+		w.hit(at, client, "POST /EWS/Exchange.asmx", 401, "-", mail)
+		line := &w.lines[len(w.lines)-1]
+		line.text = strings.Replace(line.text, " - - [", " - "+user+" [", 1)
+	}
+	for k := range 300 {
+		w.hit(w.seconds(5*float64(k)), "192.0.2.1", "POST /oauth/token", 400, "-", app)
+		w.hit(w.seconds(5*float64(k)), "192.0.2.2", "POST /oauth/token", 400, "-", "Shop/5.0 (Android 11; okhttp/3.14.9)") // which none has
+		w.hit(w.seconds(5*float64(k)+5*w.Float64()), "192.0.2.3", "POST /oauth/token", 400, "-", app)
+		ews(w.seconds(60*float64(k)+60*w.Float64()), []string{"192.0.2.4", "192.0.2.5"}[min(k/99, 1)], "jane")
+		ews(w.seconds(60*float64(k)+60*w.Float64()), "192.0.2.6", fmt.Sprintf("user%d", k%20))
+	}
+	for i, is := range []Identity{Program, Attacker, Attacker, Undecided, Attacker, Attacker} {
+		w.is(fmt.Sprintf("192.0.2.%d", i+1), is)
+	}
+	w.compare(t, census(t, "", "", w.write(t)))
+}
+
 // A name hides no attack, and who asks for many pages is no monitor.
 func TestNamesHideNoAttack(t *testing.T) {
 	w := &town{Rand: testneeds.Rand(t, 38, 1), want: map[string][]Identity{}}
@@ -178,6 +207,26 @@ func TestNamesHideNoAttack(t *testing.T) {
 			w.is(client(2), Attacker)
 			w.is(client(3), []Identity{Search, Crawler, Program, Own}[i])
 		}
+	}
+	w.compare(t, census(t, "", "", w.write(t)))
+}
+
+// Mail programs ask any server for what only some have. Who asks for much else that is not there is no mail program.
+func TestUnaskedRequestsAreNoFailures(t *testing.T) {
+	w := &town{Rand: testneeds.Rand(t, 38, 1), want: map[string][]Identity{}}
+	w.people(100)
+	for i := range 3 {
+		for k := range 20 {
+			for n, path := range []string{"/autodiscover/autodiscover.xml", "/.well-known/caldav", "/principals/"} {
+				at := w.anytime()
+				w.hit(at, fmt.Sprintf("192.0.2.%d", i), fmt.Sprintf("GET %s?user=%d", path, k), 404, "-", "Outlook-iOS/723.4")
+				w.hit(at, fmt.Sprintf("198.51.100.%d", i), fmt.Sprintf("GET %s%d.php", path, n*20+k), 404, "-", "Outlook-iOS/723.4")
+				w.hit(at, fmt.Sprintf("203.0.113.%d", i), fmt.Sprintf("GET /.well-known/../../../etc/passwd?%d", k), 404, "-", "Outlook-iOS/723.4")
+			}
+		}
+		w.is(fmt.Sprintf("192.0.2.%d", i), Program)
+		w.is(fmt.Sprintf("198.51.100.%d", i), Attacker)
+		w.is(fmt.Sprintf("203.0.113.%d", i), Attacker)
 	}
 	w.compare(t, census(t, "", "", w.write(t)))
 }

@@ -19,12 +19,17 @@ func isAttacker(c *Census, client int32, r *record) answer {
 		if wrong == 0 {
 			return since(Attacker, "tried passwords %v times; the answers do not tell which were wrong", tries)
 		}
-		if r.retries() {
-			return since(Undecided, "sends a wrong password of one user every %v s, as a device with an old one", r.rhythm.every)
+		switch retries := c.retries(r); {
+		case retries && r.is(r.classes[request.Tool], 50):
+			return since(Program, "repeats what fails every %v s, as an app in a loop: yours?", r.rhythm.every)
+		case retries:
+			return since(Undecided, "sends a wrong password of one user again and again, as a device with an old one")
 		}
-		return since(Attacker, "%v of %v passwords were wrong", wrong, wrong+right)
+		return since(Attacker, "%v of %v passwords were wrong"+map[bool]string{true: "; people too?"}[browses], wrong, wrong+right)
 	case r.unpaid >= leastWrong && 10*r.unpaid >= 8*r.posts && holdsAny(c.observer.path(int32(r.form.value)), payments):
 		return since(Attacker, "%v of %v payments were refused (402), as of who tries cards", r.unpaid, r.posts)
+	case r.hammers():
+		return since(Attacker, "%v of %v steps were answered with 400 or 401", r.barred, r.answered())
 	case c.programs && !r.is(r.classes[request.Browser]+r.nameless, 50): // of a mirror, an API
 	case r.fails() && !r.looksUp() && some(r.failed) >= leastRequests && !browses && !c.follows(client) && !c.seeksPackages(r) && !c.isUsual(client, r):
 		return since(Attacker, "%v of %v steps failed, on %v targets or more", r.missing, r.answered(), some(r.failed))
@@ -37,6 +42,14 @@ func isAttacker(c *Census, client int32, r *record) answer {
 func (r *record) scansPages() bool {
 	return r.probes >= leastRequests && 10*r.probes >= r.steps && 2*r.errors >= r.steps && some(r.failed) >= manyPages
 }
+
+// hammers reports whether a program sends thousands of requests that are denied, hardly one that is not, and no more slowly than
+// what has an old password does. A page that is left open asks so for its reader.
+func (r *record) hammers() bool {
+	return r.barred >= manyBarred && 10*r.barred >= 9*r.answered() && r.barred > r.together.Active*60/retriesFrom && !r.is(r.classes[request.Browser], 50)
+}
+
+const manyBarred = 1000
 
 // payments are parts of the paths at which one pays. Elsewhere 402 is for who has used up what was paid for.
 var payments = []string{"pay", "checkout", "charge", "card", "donat"}

@@ -173,6 +173,11 @@ func TestClaimsOfOwn(t *testing.T) {
 
 // Each bound of what makes an attacker, of a client that fetches no files.
 func TestBoundsOfAttackers(t *testing.T) {
+	bars := func(n, minutes uint32) func(r *record) {
+		return func(r *record) {
+			r.classes[request.Tool], r.steps, r.errors, r.barred, r.together.Active = n, n, n, n, minutes
+		}
+	}
 	denies := [triesCount]int64{denied: 100, answered: 100}
 	for name, c := range map[string]struct {
 		change   func(r *record)
@@ -209,6 +214,11 @@ func TestBoundsOfAttackers(t *testing.T) {
 		"half of few that were not refused": {change: func(r *record) { r.refused, r.errors, r.missing, r.failed = 81, 10, 10, 0b11111 }},
 		"refused alone":                     {change: func(r *record) { r.refused = 100 }},
 		"passwords, most of them refused":   {change: func(r *record) { r.steps, r.refused, r.tries[denied] = 90, 60, 10 }, want: true},
+		"a thousand denied":                 {change: bars(1000, 166), want: true},
+		"a few less":                        {change: bars(999, 166)},
+		"more slowly":                       {change: bars(1000, 167)},
+		"by a page that is open":            {change: func(r *record) { bars(1000, 166)(r); r.classes[request.Browser] = 1000 }},
+		"beside some that are not":          {change: func(r *record) { bars(1000, 166)(r); r.steps = 1112 }},
 		"among many other steps":            {change: func(r *record) { r.steps, r.tries[denied] = 31, 10 }},
 	} {
 		census, r := one("192.0.2.1", "curl/8.5.0")
@@ -321,9 +331,9 @@ func TestIdentitiesOfAnyCut(t *testing.T) {
 // Who has a right password after many wrong ones is told, where answers tell one from the other.
 func TestGuessed(t *testing.T) {
 	for _, c := range []struct {
-		wrong, people int
-		want          []string
-	}{{19, 3, nil}, {20, 2, nil}, {20, 3, []string{"198.51.100.9"}}} {
+		wrong, people, users int
+		want                 []string
+	}{{19, 3, 0, nil}, {20, 2, 0, nil}, {20, 3, 0, []string{"198.51.100.9"}}, {20, 0, 2, nil}, {20, 0, 300, []string{"198.51.100.9"}}} {
 		wrong, want := c.wrong, c.want
 		w := &town{Rand: testneeds.Rand(t, 38, 4), want: map[string][]Identity{}}
 		w.people(20)
@@ -331,6 +341,12 @@ func TestGuessed(t *testing.T) {
 			client, agent := fmt.Sprintf("81.9.0.%d", i), w.browser()
 			end := w.visit(0, client, agent, 8)
 			w.hit(end, client, "POST /login", 200, host+"/login", agent)
+		}
+		for i := range c.users { // of an app, which sends most if they are many
+			for range 9 {
+				w.hit(w.anytime(), fmt.Sprintf("82.9.%d.%d", i/250, i%250), "GET /api/feed", 200, "-", "okhttp/4.12.0")
+			}
+			w.hit(w.anytime(), fmt.Sprintf("82.9.%d.%d", i/250, i%250), "POST /login", 200, "-", "okhttp/4.12.0")
 		}
 		for i := range wrong {
 			for _, client := range []string{"198.51.100.8", "198.51.100.9"} {

@@ -79,6 +79,7 @@ type Census struct {
 	nameless bool // hardly a request has an agent
 	programs bool // programs send more than browsers: what they ask for is often not there
 	crowds   map[habit]*crowd
+	users    map[uint16]int  // by agent: clients that the site lets in with it
 	beats    map[uint16]int  // by action: clients that ask for it alone at fixed times, by the word of none that they are monitors
 	missing  int32           // the client of requests that have none, who may be many; −1: there is none
 	swarm    map[int32]int32 // by client: the index of its swarm
@@ -95,7 +96,7 @@ func (o *Observer) Identify(hosts [][]byte) *Census {
 	c := &Census{
 		Identities: make(Identities, o.records.Len()), Owners: map[network.Owner]Whole{},
 		observer: o, hosts: hosts, swarm: map[int32]int32{}, network: map[int32]int32{}, missing: -1,
-		beats: map[uint16]int{}, crowds: map[habit]*crowd{},
+		beats: map[uint16]int{}, crowds: map[habit]*crowd{}, users: map[uint16]int{},
 	}
 	if id, known := o.Tables.Clients.Find([]byte("-")); known {
 		c.missing = id
@@ -106,6 +107,9 @@ func (o *Observer) Identify(hosts [][]byte) *Census {
 		c.baseline.Add(o.browsing.At(id))
 		r := o.records.At(id)
 		c.Logins.add(r)
+		if r.tries[accepted] > r.tries[rejected] {
+			c.users[r.agent.value]++
+		}
 		if o.isRegular(id) && !r.is(r.classes[request.Monitor], 90) && !o.isPrivate(id) {
 			c.beats[r.action.value]++
 		}

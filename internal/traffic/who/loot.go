@@ -100,7 +100,7 @@ const letIn = 3
 func (c *Census) Guessed() (clients []int32) {
 	people := 0
 	for id, is := range c.Identities {
-		if r := c.observer.records.At(int32(id)); (is == Person || is == Office) && c.Logins.in(r) > 0 && r.tries[denied] <= c.Logins.in(r) {
+		if r := c.observer.records.At(int32(id)); (is == Person || is == Office || is == Program && c.programs) && c.Logins.in(r) > 0 && r.tries[denied] <= c.Logins.in(r) {
 			people++
 		}
 	}
@@ -120,7 +120,12 @@ func (c *Census) Guessed() (clients []int32) {
 }
 
 // Deeds are requests of some clients, by what they were for.
-type Deeds struct{ Passwords, Probes, Failures, Unpaid int64 }
+type Deeds struct{ Passwords, Probes, Failures, Unpaid, Barred int64 }
+
+// BesidePeople reports whether people seem to be behind the address of an attacker, who show pages with their files.
+func (c *Census) BesidePeople(client int32) bool {
+	return c.Identities.Of(client) == Attacker && c.browses(client)
+}
 
 // Managed returns how many pages of the site's administration a client was given.
 func (c *Census) Managed(client int32) int64 { return int64(c.observer.records.At(client).managed) }
@@ -133,6 +138,7 @@ func (c *Census) Deeds(clients []int32) (d Deeds) {
 		d.Probes += int64(r.probes)
 		d.Failures += int64(r.missing)
 		d.Unpaid += int64(r.unpaid)
+		d.Barred += int64(r.barred)
 	}
 	return d
 }

@@ -25,6 +25,7 @@ type record struct {
 	refused  uint32             // steps that the server turned away, which say nothing of what they ask for
 	errors   uint32             // steps that were answered with 400, 401, 403, 404 or 410
 	missing  uint32             // of these: 404 or 410; the others say who may ask, and how
+	barred   uint32             // likewise: 400 or 401, but of passwords that were tried
 	probes   uint32             // steps that only scanners take
 	got      uint32             // of these, answered with what must not be public
 	tries    [triesCount]uint32 // passwords, by what they were answered
@@ -259,7 +260,10 @@ func (r *record) step(status, action uint16, t traffic.Clue) {
 // seek notes whether what a step asks for is there.
 func (r *record) seek(status, action uint16, page uint64) {
 	switch status {
-	case 400, 401, 403:
+	case 400, 401:
+		r.barred++
+		r.errors++
+	case 403:
 		r.errors++
 	case 404, 410:
 		r.errors++

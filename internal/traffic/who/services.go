@@ -37,5 +37,5 @@ func (c *Census) isMuch(r *record) bool { return 10*r.requests() > c.observer.to
 
 // proves reports whether a client only asks for what the site shows to those who must know whose it is (RFC 8615).
 func (c *Census) proves(r *record) bool {
-	return !c.isMuch(r) && 10*int64(r.action.votes) >= 8*r.requests() && 10*r.errors < r.steps && strings.HasPrefix(c.observer.path(int32(r.action.value)), "/.well-known/")
+	return !c.isMuch(r) && 10*int64(r.action.votes) >= 8*r.requests() && 10*r.errors <= r.steps && strings.HasPrefix(c.observer.path(int32(r.action.value)), "/.well-known/")
 }

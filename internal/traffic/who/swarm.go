@@ -198,7 +198,7 @@ func (c *Census) findGuessers() {
 		r := c.observer.records.At(int32(id))
 		w, g, _ := c.Logins.of(r)
 		wrong, right = wrong+int64(w), right+int64(g)
-		if w > 0 && g == 0 && r.onlyTries() && !r.retries() && r.files == 0 && !known[int32(id)] && (is == Undecided || is == Program || is == Disguised) {
+		if w > 0 && g == 0 && r.onlyTries() && !c.retries(r) && r.files == 0 && !known[int32(id)] && (is == Undecided || is == Program || is == Disguised) {
 			groups[r.form.value] = append(groups[r.form.value], int32(id))
 		}
 		if r.probes > 1 && 2*r.probes >= r.steps && r.files == 0 && !known[int32(id)] && (is == Undecided || is == Program || is == Disguised) {
