@@ -32,6 +32,23 @@ func (p *planter) guesses(client string, n int, at, gap time.Duration, agent fun
 	}
 }
 
+// A limit for the login alone is better than one for all requests where people are behind a guesser's address.
+func TestALimitBesidePeople(t *testing.T) {
+	for beside := range 2 {
+		a, _ := answerOf(t, func(p *planter) {
+			p.visitors(400, plantedDay)
+			for range 60 * beside {
+				p.visit(address(45, 1), webAgents[p.IntN(3)], p.spread())
+			}
+			p.guesses(address(45, 1), 3000, 0, 3*time.Second, func() string { return "python-requests/2.31.0" })
+		})
+		better := a.OfAction != nil && a.OfAction.Action == "/login" && a.OfAction.Refused > a.Targets.Refused && strings.HasSuffix(a.Next[0], "--action /login")
+		if a.Limit == nil || better != (beside == 1) {
+			t.Errorf("%d people beside: %s, %+v, %+v, %q", 60*beside, a.Verdict, a.Targets, a.OfAction, a.Next)
+		}
+	}
+}
+
 // logs people in: most at the first try.
 func (p *planter) logins(n int) {
 	for i := range n {

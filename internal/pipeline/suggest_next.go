@@ -140,11 +140,12 @@ func (r *Suggest) client(a *suggest.Advice, hit replay.Hit) *advice.RefusedMost 
 const leastThere = 10
 
 // ofAction returns the answer for the action where a limit stops most, of those for which the target asks most, where none
-// for all requests stops much. It returns nil if none does there either.
+// for all requests stops much, or that refuses people beside an attacker. It returns nil if none does there either.
 func (r *Suggest) ofAction(ctx context.Context, a *suggest.Advice) (best *advice.OfAction, err error) {
 	because := a.Answer.Because
 	stopsLittle := because == suggest.Overlaps || because == suggest.FailedLater || because == suggest.NothingKeeps
-	if !stopsLittle || a.Action != "" || r.EachAction || a.Target&a.Protected() != 0 {
+	beside := slices.ContainsFunc(a.Whole.Most, func(hit replay.Hit) bool { return r.look.Census().BesidePeople(hit.Client) })
+	if !stopsLittle && !beside || a.Action != "" || r.EachAction || a.Target&a.Protected() != 0 {
 		return nil, nil
 	}
 	names := map[string]string{} // as they are shown
@@ -159,12 +160,12 @@ func (r *Suggest) ofAction(ctx context.Context, a *suggest.Advice) (best *advice
 	found, err := r.advisor.Only(ctx, actions)
 	for _, only := range found {
 		n := &only.Answer
-		if n.Verdict != suggest.Deploy && n.Verdict != suggest.Unproven && !n.Unsure() {
+		if n.Verdict != suggest.Deploy && n.Verdict != suggest.Unproven && !n.Unsure() && !(beside && n.Because == suggest.NoOneThere) {
 			continue
 		}
 		rest := only.Parts[suggest.Rest]
 		over := rest != nil && n.Chosen.On[suggest.Rest].Refused.Of(only.Target) == 0
-		if over && a.Answer.Whole.Refused.Of(a.Target) > 0 {
+		if over && stopsLittle && a.Answer.Whole.Refused.Of(a.Target) > 0 {
 			continue // what it stops does not come any more
 		}
 		if n.Whole.Refused.Of(1<<who.Search&^only.Target) > 0 {
