@@ -152,6 +152,14 @@ func TestWhoTheClientsAre(t *testing.T) {
 				w.visit(3600*w.Float64(), w.browser(), "-", 6, "172.18.0.1")
 			}
 		}, "stop proxy_as_client", "172.18.0.1"},
+		"a proxy on the server itself, before one kind of browser": {func(w *town) {
+			for range 60 {
+				w.visit(3600*w.Float64(), w.platform(0), "-", 6, "127.0.0.1")
+			}
+			for i := range 300 {
+				w.hit(9*float64(i), "127.0.0.1", fmt.Sprintf("GET /shop/%d", i), 200, curl, "-")
+			}
+		}, "stop proxy_as_client", "as 1 kind of browsers"},
 		"a quiet proxy before a scanner": {func(w *town) {
 			for i := range 12 {
 				for page := range 5 {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"shadow/internal/mapped"
+	"shadow/internal/request"
 	"shadow/internal/traffic/ingest"
 	"shadow/internal/traffic/match"
 	"shadow/internal/traffic/network"
@@ -131,6 +132,9 @@ const mixedFrom = 5
 // stands reports whether a client brings so many kinds of browsers that it stands for others, whatever one of these does: a
 // scanner or a health check behind a proxy must not hide it.
 func (l *clients) stands(id int32, c *client) bool {
+	if l.address(id).IsLoopback() && bits.OnesCount32(c.agents) > 1 && 10*c.requests() >= 9*l.total && c.is(c.classes[request.Browser], 10) {
+		return true // no reader sits there
+	}
 	if is := l.is(id); match.IsPrivate(l.address(id)) && is != who.Office && is != who.Person && !c.is(c.errors, 50) {
 		return bits.OnesCount64(c.kinds) >= mixedFrom
 	}
@@ -189,8 +193,8 @@ func (l *clients) severalAtOnce(s *ingest.Stats) (f Finding, found bool) {
 	case f.Severity == Warn, l.census.Tally()[who.Person].Clients >= mustClients: // people come past it
 		why = "an office or a carrier is behind them, or " + why
 	}
-	f.Evidence = fmt.Sprintf("%s of requests come from %s as %d kinds of browsers, up to %d in one minute: %s",
-		format.Percentage(100*float64(f.Share)), l.named(fronts), kinds, max(together, 1), why)
+	f.Evidence = fmt.Sprintf("%s of requests come from %s as %s of browsers, up to %d in one minute: %s",
+		format.Percentage(100*float64(f.Share)), l.named(fronts), format.Count(int64(kinds), "kind"), max(together, 1), why)
 	return f, true
 }
 

@@ -247,24 +247,29 @@ func TestHeadlineOfDryRun(t *testing.T) {
 // Of a heavy client that is an address the flag is named that leaves it out.
 func TestHeavyIsLeftOut(t *testing.T) {
 	for client, want := range map[string]bool{"192.0.2.1": true, "2001:db8::1": true, "client-0123456789abcdef": false} {
-		a := &Answer{Verdict: &Verdict{Heavy: &Heavy{RefusedMost: RefusedMost{Client: client, Refused: 1}, RefusedOfAll: 1}}}
+		a := &Answer{Advice: deployed(), Verdict: &Verdict{Heavy: &Heavy{RefusedMost: RefusedMost{Client: client, Refused: 1}, RefusedOfAll: 1}}}
 		if text := a.heavyText(); strings.Contains(text, "--exclude "+client) != want {
 			t.Errorf("%s: %s", client, text)
 		}
 	}
 }
 
-// Others that lose a tenth or more are asked for with the heaviest, and not who says who it is.
+// Others that lose a tenth or more are asked for with the heaviest, and whose the other programs are; but no search engine.
 func TestHeavyOnesAreAskedForTogether(t *testing.T) {
 	v := &Verdict{Heavy: &Heavy{RefusedMost: RefusedMost{Client: "192.0.2.1", Refused: 51, Identity: "program"}, RefusedOfAll: 100}}
 	v.Most = []RefusedMost{v.Heavy.RefusedMost, {Client: "192.0.2.2", Refused: 30, Identity: "program"}, {Client: "192.0.2.3", Refused: 9}}
-	a := &Answer{Verdict: v}
+	a := &Answer{Advice: deployed(), Verdict: v}
+	a.Advice.Answer.Whole.Hit[who.Program] = 2
 	want := "who are 192.0.2.1, 192.0.2.2? They are 81.00 % of what the limit refuses, and nothing shows an attack. " +
 		"If they are yours, ask again with --exclude 192.0.2.1 --exclude 192.0.2.2"
 	if got := a.heavyText(); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if v.Heavy.Identity = "crawler"; a.heavyText() != "" {
+	v.Heavy.Identity, v.Most[0].Identity, a.Advice.Answer.Whole.Hit[who.Program] = "crawler", "crawler", 3
+	if got := a.heavyText(); got != want+". Are the other programs (2) yours, or your customers'?" {
+		t.Error(got)
+	}
+	if v.Heavy.Identity = "search"; a.heavyText() != "" {
 		t.Error(a.heavyText())
 	}
 }
@@ -381,11 +386,15 @@ func TestExemptIsToldWhole(t *testing.T) {
 func TestUndecidedAreListed(t *testing.T) {
 	a := deployed()
 	a.Answer.Because = suggest.NoTarget
-	a.Whole.Requests[who.Undecided] = 9
+	a.Whole.Requests[who.Person], a.Whole.Requests[who.Undecided] = 91, 9
+	if text := (&Answer{Advice: a}).reason(); strings.Contains(text, "nothing shows") {
+		t.Error(text)
+	}
+	a.Whole.Requests[who.Person] = 81
 	for action, listed := range map[string]bool{"": true, "/login": false} {
 		s := &Answer{Advice: a, Action: action}
 		text := s.reason()
-		if !strings.Contains(text, "; nothing shows who sent 100.00 %") || strings.Contains(text, ": shadow replay LOG --limit window:1/1h --no-store lists the largest") != listed {
+		if !strings.Contains(text, "; nothing shows who sent 10.00 %") || strings.Contains(text, ": shadow replay LOG --limit window:1/1h --no-store lists the largest") != listed {
 			t.Errorf("action %q: %s", action, text)
 		}
 	}

@@ -44,7 +44,7 @@ func (s *Answer) reason() string {
 		return "no limit " + fit + " refuses 5 % of the " + whose + "requests"
 	case suggest.NoTarget:
 		text := "the target, as far as it is known, sent less than 1 % of the requests: the limit guards against what may come"
-		if all := a.Whole.Requests; 4*all[who.Undecided] >= all.Of(who.Everybody) {
+		if all := a.Whole.Requests; 10*all[who.Undecided] >= all.Of(who.Everybody) {
 			text += "; nothing shows who sent " + format.Percentage(format.PercentOf(all[who.Undecided], all.Of(who.Everybody)))
 			if s.Action == "" {
 				text += ": " + largest + " lists the largest"
@@ -195,14 +195,19 @@ func (s *Answer) betterText() string {
 }
 
 // heavyText asks who the client is that is most of what the limit refuses, and who the others are of those named that are a
-// tenth or more of it; "" if none is. A crawler has said who it is.
+// tenth or more of it, and whose the other programs are; "" if none is. A search engine has said who it is.
 func (s *Answer) heavyText() string {
-	const named who.Set = 1<<who.Search | 1<<who.Crawler
 	h := s.Verdict.Heavy
-	if h == nil || named.Names(h.Identity) {
+	if h == nil || h.Identity == who.Search.One() {
 		return ""
 	}
 	names, refused, exclude := []string{h.Client}, h.Refused, ""
+	others := s.Advice.Answer.Whole.Hit[who.Program]
+	for _, c := range s.Verdict.Most {
+		if c.Identity == who.Program.One() && (c.Client == h.Client || 10*c.Refused >= h.RefusedOfAll) {
+			others--
+		}
+	}
 	for _, c := range s.Verdict.Most {
 		if c.Client != h.Client && 10*c.Refused >= h.RefusedOfAll && !who.Hostile.Names(c.Identity) {
 			names, refused = append(names, c.Client), refused+c.Refused
@@ -221,6 +226,9 @@ func (s *Answer) heavyText() string {
 		format.Percentage(format.PercentOf(refused, h.RefusedOfAll)))
 	if exclude != "" {
 		text += fmt.Sprintf(". If %s yours, ask again with%s", yours, exclude)
+	}
+	if others > 0 && s.Advice.Protected()&(1<<who.Program) == 0 {
+		text += fmt.Sprintf(". Are the other programs (%s) yours, or your customers'?", format.Thousands(others))
 	}
 	return text
 }
