@@ -331,3 +331,35 @@ func (s *Report) watchText(a *Answer) string {
 	}
 	return fmt.Sprintf("After %s, %s (%s in %s%s)", after, a.Watch.How, here, s.Input.SpanText(), unscaled)
 }
+
+// searchNamed is the most search engines that are named.
+const searchNamed = 3
+
+// searches returns how many requests search engines sent, and how many of these are refused.
+func (v *Verdict) searches() (requests, refused int64) {
+	for _, c := range v.Search {
+		requests, refused = requests+c.Requests, refused+c.Refused
+	}
+	return requests, refused
+}
+
+// searchText says what happens to search engines.
+func (v *Verdict) searchText() string {
+	if len(v.Search) == 0 {
+		return ""
+	}
+	var names []string
+	requests, refused := v.searches()
+	for _, c := range v.Search {
+		name := c.Name
+		if c.Refused > 0 {
+			name += fmt.Sprintf(" (%s of %s)", format.Thousands(c.Refused), format.Thousands(c.Requests))
+		}
+		names = append(names, name)
+	}
+	if refused > 0 {
+		return fmt.Sprintf("%s of %s refused: %s", format.Thousands(refused), format.Count(requests, "request"),
+			format.List(names, searchNamed))
+	}
+	return fmt.Sprintf("%s: %s, none refused", format.List(names, searchNamed), format.Count(requests, "request"))
+}

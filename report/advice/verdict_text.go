@@ -204,13 +204,15 @@ func (s *Answer) heavyText() string {
 	names, refused, exclude := []string{h.Client}, h.Refused, ""
 	others := s.Advice.Answer.Whole.Hit[who.Program]
 	for _, c := range s.Verdict.Most {
-		if c.Identity == who.Program.One() && (c.Client == h.Client || 10*c.Refused >= h.RefusedOfAll) {
-			others--
-		}
-	}
-	for _, c := range s.Verdict.Most {
-		if c.Client != h.Client && 10*c.Refused >= h.RefusedOfAll && !who.Hostile.Names(c.Identity) {
+		switch {
+		case c.Client == h.Client:
+		case 10*c.Refused >= h.RefusedOfAll && !who.Hostile.Names(c.Identity):
 			names, refused = append(names, c.Client), refused+c.Refused
+		default:
+			continue
+		}
+		if c.Identity == who.Program.One() {
+			others--
 		}
 	}
 	for _, name := range names {
@@ -376,36 +378,4 @@ func (e *Exempt) text(pasted bool) string {
 		return text + "; " + claimed
 	}
 	return text
-}
-
-// searchNamed is the most search engines that are named.
-const searchNamed = 3
-
-// searches returns how many requests search engines sent, and how many of these are refused.
-func (v *Verdict) searches() (requests, refused int64) {
-	for _, c := range v.Search {
-		requests, refused = requests+c.Requests, refused+c.Refused
-	}
-	return requests, refused
-}
-
-// searchText says what happens to search engines.
-func (v *Verdict) searchText() string {
-	if len(v.Search) == 0 {
-		return ""
-	}
-	var names []string
-	requests, refused := v.searches()
-	for _, c := range v.Search {
-		name := c.Name
-		if c.Refused > 0 {
-			name += fmt.Sprintf(" (%s of %s)", format.Thousands(c.Refused), format.Thousands(c.Requests))
-		}
-		names = append(names, name)
-	}
-	if refused > 0 {
-		return fmt.Sprintf("%s of %s refused: %s", format.Thousands(refused), format.Count(requests, "request"),
-			format.List(names, searchNamed))
-	}
-	return fmt.Sprintf("%s: %s, none refused", format.List(names, searchNamed), format.Count(requests, "request"))
 }

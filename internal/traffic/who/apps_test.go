@@ -168,8 +168,10 @@ func TestRetries(t *testing.T) {
 		w.hit(w.anytime(), fmt.Sprintf("198.51.100.%d", i), "POST /oauth/token", 200, "-", app)
 		w.is(fmt.Sprintf("198.51.100.%d", i), Program)
 	}
-	ews := func(at time.Duration, client, user string) {
-		w.hit(at, client, "POST /EWS/Exchange.asmx", 401, "-", mail)
+	ews := func(at time.Duration, client, user string, asks bool) {
+		if asks {
+			w.hit(at, client, "POST /EWS/Exchange.asmx", 401, "-", mail)
+		}
 		w.hit(at, client, "POST /EWS/Exchange.asmx", 401, "-", mail)
 		line := &w.lines[len(w.lines)-1]
 		line.text = strings.Replace(line.text, " - - [", " - "+user+" [", 1)
@@ -178,10 +180,11 @@ func TestRetries(t *testing.T) {
 		w.hit(w.seconds(5*float64(k)), "192.0.2.1", "POST /oauth/token", 400, "-", app)
 		w.hit(w.seconds(5*float64(k)), "192.0.2.2", "POST /oauth/token", 400, "-", "Shop/5.0 (Android 11; okhttp/3.14.9)") // which none has
 		w.hit(w.seconds(5*float64(k)+5*w.Float64()), "192.0.2.3", "POST /oauth/token", 400, "-", app)
-		ews(w.seconds(60*float64(k)+60*w.Float64()), []string{"192.0.2.4", "192.0.2.5"}[min(k/99, 1)], "jane")
-		ews(w.seconds(60*float64(k)+60*w.Float64()), "192.0.2.6", fmt.Sprintf("user%d", k%20))
+		ews(w.seconds(60*float64(k)+60*w.Float64()), []string{"192.0.2.4", "192.0.2.5"}[min(k/99, 1)], "jane", true)
+		ews(w.seconds(60*float64(k)+60*w.Float64()), "192.0.2.6", fmt.Sprintf("user%d", k%20), true)
+		ews(w.seconds(60*float64(k)+60*w.Float64()), fmt.Sprintf("192.0.2.%d", 7+k/99), "jane", false)
 	}
-	for i, is := range []Identity{Program, Attacker, Attacker, Undecided, Attacker, Attacker} {
+	for i, is := range []Identity{Program, Attacker, Attacker, Undecided, Attacker, Attacker, Attacker, Attacker, Attacker, Program} {
 		w.is(fmt.Sprintf("192.0.2.%d", i+1), is)
 	}
 	w.compare(t, census(t, "", "", w.write(t)))

@@ -82,16 +82,16 @@ func (r *record) rejections() uint32 {
 	return r.tries[rejected]
 }
 
-// retries reports whether a client sends the password of one user again and again, by a clock or a few times, as devices do that
-// have an old one; or what renews a token, as an app does in a loop. Who guesses does it quickly, or for many users, or by a tool.
-// Some devices ask first without a password.
+// retries reports whether a client sends the password of one user again and again by a clock, as devices do that have an old one;
+// or what renews a token, as an app does in a loop. Who guesses does it quickly, or for many users, or by a tool. A few times will
+// do of what asks first without a password, as mail programs do.
 func (c *Census) retries(r *record) bool {
 	app := c.users[r.agent.value] >= leastCrowd
 	if !app && r.is(r.classes[request.Tool], 50) || r.tries[rejected]+r.barred != r.steps || r.files > 0 || some(r.pages) > 1+int(min(r.barred, 1)) {
 		return false
 	}
 	slow := r.rhythm.every >= retriesFrom || app
-	return slow && r.atFixedTimes() || r.tries[rejected] < neverTyped && r.tries[rejected] <= 2*r.together.Active
+	return slow && r.atFixedTimes() || r.barred > 0 && r.tries[rejected] < neverTyped && r.tries[rejected] <= 2*r.together.Active
 }
 
 const retriesFrom = 10 // seconds
