@@ -140,7 +140,7 @@ func (r *Suggest) client(a *suggest.Advice, hit replay.Hit) *advice.RefusedMost 
 const leastThere = 10
 
 // ofAction returns the answer for the action where a limit stops most, of those for which the target asks most, where none
-// for all requests stops much, or that refuses people beside an attacker. It returns nil if none does there either.
+// for all requests stops much, or for the login where people are beside an attacker. It returns nil if none does there either.
 func (r *Suggest) ofAction(ctx context.Context, a *suggest.Advice) (best *advice.OfAction, err error) {
 	because := a.Answer.Because
 	stopsLittle := because == suggest.Overlaps || because == suggest.FailedLater || because == suggest.NothingKeeps
@@ -152,6 +152,9 @@ func (r *Suggest) ofAction(ctx context.Context, a *suggest.Advice) (best *advice
 	var actions []string
 	for _, id := range a.Whole.Busiest(leastThere) {
 		name := r.Read.Tables.Actions.Name(id)
+		if !stopsLittle && !match.IsLogin(name) {
+			continue
+		}
 		names[name], actions = r.Read.Tables.ShownAction(id), append(actions, name)
 	}
 	if actions == nil {
