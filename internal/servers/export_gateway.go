@@ -151,11 +151,11 @@ func gatewayTest(t test) (string, error) {
 		methods := mapped.Of(t.values, func(v string) string { return "{value: " + v + invert + "}" })
 		return "methods: [" + strings.Join(methods, ", ") + "]", nil
 	case "path":
-		return "path: {type: Exact, value: " + yamlText(value) + invert + "}", nil
+		return expression(regexp.QuoteMeta(value) + `(\?.*)?`), nil // Exact is asked with the query
 	case "prefix":
 		return expression(regexp.QuoteMeta(value) + ".*"), nil
 	case "regexp":
-		return expression(strings.ReplaceAll(wholePattern(value), `(\?.*)?`, "")), nil
+		return expression(wholePattern(value)), nil
 	case "network":
 		return `value: "` + prefixOf(value).String() + `"` + invert, nil
 	}
