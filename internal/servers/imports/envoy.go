@@ -125,12 +125,7 @@ func (r *envoyReader) look(d doc, t *policy.Tree, set neutral.Set, depth int) {
 			}
 			r.acting = cmp.Or(r.acting, d.place(part))
 			first = len(r.actions)
-			r.actions = append(r.actions, r.actionsOf(d, part.List(), set)...)
-			if t.Say("include_vh_rate_limits") == "true" {
-				for n := range r.actions[first:] {
-					r.actions[first+n].in = []int{0}
-				}
-			}
+			r.actions = append(r.actions, r.actionsOf(d, t, set)...)
 			if last = len(r.actions); t.Get("routes") == nil && t.Say("include_vh_rate_limits") != "true" && len(part.List()) > 0 {
 				r.own = append(r.own, set)
 			}
@@ -266,10 +261,14 @@ func (r *envoyReader) routes(d doc, list []*policy.Tree, left neutral.Set, depth
 	}
 }
 
-// actionsOf are the descriptors that a list of rate_limits makes.
-func (r *envoyReader) actionsOf(d doc, list []*policy.Tree, set neutral.Set) (all []envoyAction) {
+// actionsOf are the descriptors that the rate_limits of a part make.
+func (r *envoyReader) actionsOf(d doc, of *policy.Tree, set neutral.Set) (all []envoyAction) {
 	r.lists++
-	for _, l := range list {
+	in := []int{r.lists}
+	if of.Say("include_vh_rate_limits") == "true" {
+		in[0] = 0
+	}
+	for _, l := range of.List("rate_limits") {
 		onlyKnown(r.Lose, d, l, "actions stage disablekey limit hitsaddend applyonstreamdone xratelimitoption")
 		if hits := l.Get("hits_addend"); hits != nil && hits.Say("number") != "1" {
 			r.Lose(d.place(hits), "hits_addend is not read: a request counts as 1 here")
@@ -280,7 +279,7 @@ func (r *envoyReader) actionsOf(d doc, list []*policy.Tree, set neutral.Set) (al
 			}
 		}
 		if a, ok := r.action(d, l, set); ok {
-			a.place, a.stage, a.in = d.place(l), cmp.Or(l.Say("stage"), "0"), []int{r.lists}
+			a.place, a.stage, a.in = d.place(l), cmp.Or(l.Say("stage"), "0"), in
 			all = append(all, a)
 		}
 	}

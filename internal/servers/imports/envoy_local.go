@@ -71,8 +71,8 @@ func (r *envoyReader) filter(p *neutral.Policy, l envoyLocal) {
 		r.Lose(l.d.place(l.at), "a bucket for each connection is one for all requests here")
 	}
 	rest, own := l.set, r.actions
-	if list := l.at.List("rate_limits"); list != nil {
-		own = r.actionsOf(l.d, list, l.set)
+	if l.at.List("rate_limits") != nil {
+		own = r.actionsOf(l.d, l.at, l.set)
 	}
 	own = slices.DeleteFunc(slices.Clone(own), func(a envoyAction) bool { return a.stage != cmp.Or(l.at.Say("stage"), "0") })
 	for n, a := range own {
