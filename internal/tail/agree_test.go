@@ -110,6 +110,8 @@ func (w *world) turn() {
 	case k >= 30 && k < 33 && !w.running:
 		w.start()
 		w.running = true
+	case k == 38:
+		w.mirror()
 	case k == 39 && w.running:
 		w.drop()
 	case k == 40 && w.running:
@@ -247,6 +249,16 @@ func (w *world) copyTruncate() {
 	if len(text) > 0 && w.r.IntN(2) == 0 {
 		w.append("access.log", line(6, w.now))
 	}
+}
+
+// mirror has a copy take the name, as of a log of another host.
+func (w *world) mirror() {
+	text, err := os.ReadFile(w.path("access.log"))
+	if err != nil {
+		return
+	}
+	check(w.t, os.WriteFile(w.path("hidden.log"), text, 0o644))
+	check(w.t, os.Rename(w.path("hidden.log"), w.path("access.log")))
 }
 
 // compress compresses the rotated logs, apart from the latest at times.

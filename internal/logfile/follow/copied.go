@@ -25,7 +25,9 @@ func (l *Log) skipCopied() {
 		return
 	}
 	if l.of == nil {
-		l.of = l.set.copied(l)
+		if l.of = l.set.copied(l); l.of == nil {
+			l.skipClosed()
+		}
 	}
 	if of := l.of; of == nil || !f.skipAlong(of) {
 		l.fresh, l.of = nil, nil
@@ -46,6 +48,19 @@ func (f *plain) skipAlong(of *plain) bool {
 	}
 	f.held = of.hasLine()
 	return f.held || f.size <= of.size
+}
+
+// skipClosed goes to where reading of a file ended that some log has closed, if the first one of the log is a copy of that.
+func (l *Log) skipClosed() {
+	for _, other := range l.set.logs {
+		for _, was := range other.closed {
+			f := l.fresh
+			if was.HeadBytes == logfile.HeadBlock && was.Offset > f.Offset && was.Offset <= f.size && f.begins(was.Identity) && was.Stands(f.handle) {
+				f.Place = was.Place
+				l.set.Say("%s: is a copy of a file of %s; what was read of that does not count again", l.Name, other.Name)
+			}
+		}
+	}
 }
 
 // hasLine reports whether there is a line that was not read yet.

@@ -55,6 +55,34 @@ func TestCopyJoinsBeforeTruncation(t *testing.T) {
 	b.stop()
 }
 
+// So it is when the copy joins after that, and with a copy of a file that was closed.
+func TestCopyJoinsAfterwards(t *testing.T) {
+	for _, rotated := range []bool{false, true} {
+		b := patterned(t, "", "access.log")
+		b.names[0], b.loses = b.folder, true
+		want := 1 + b.fill("access.log")
+		b.change = func(o *Options) { o.From = FromStart }
+		b.start()
+		b.step(2 * time.Second)
+		if rotated {
+			b.rename("access.log", "access.log.1")
+			b.append("access.log", line(1, b.now))
+			b.step(2 * time.Second)
+			b.step(2 * linger)
+			b.copy("access.log.1", "kept.log", false)
+		} else {
+			b.append("access.log", line(1, b.now))
+			b.copy("access.log", "kept.log", false)
+			check(t, os.Truncate(b.path("access.log"), 0))
+		}
+		for range 3 {
+			b.step(2 * time.Second)
+		}
+		b.counted(want + 1)
+		b.stop()
+	}
+}
+
 // Two logs that begin alike are two.
 func TestLogsThatJoinBeginAlike(t *testing.T) {
 	b := patterned(t, "", "access.log")

@@ -67,6 +67,7 @@ type plain struct {
 	stirred func() bool // whether there may be copies that have not been looked at; nil: there are none
 	doubted bool        // whether it is to be held against copies, whatever stirred says
 	held    bool        // nothing is read for now: see copied.go
+	left    bool        // see leave
 }
 
 // openPlain opens a file to be read from a place.

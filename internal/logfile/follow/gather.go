@@ -110,6 +110,9 @@ func (g *gatherer) giveUpFormers(alone bool) {
 		if g.isLive(was) {
 			continue
 		}
+		if was.HeadBytes == logfile.HeadBlock { // should the copy join as a log of its own
+			g.closed = keepInMind(g.closed, was, keptClosed)
+		}
 		if alone { // else one of them may be the copy, shifted or packed meanwhile and not recognised
 			g.set.Lost()
 		}
@@ -167,7 +170,7 @@ func (g *gatherer) decide(r *logfile.Sibling) bool {
 	if f := g.restIn(r); f != nil {
 		return g.takeRest(r, f)
 	}
-	if slices.ContainsFunc(slices.Concat(g.files, g.found), func(one File) bool { return isCopy(r, one) }) {
+	if slices.ContainsFunc(slices.Concat(g.files, g.found), func(one File) bool { return !isLeft(one) && isCopy(r, one) }) {
 		return true
 	}
 	if i := slices.IndexFunc(g.formers, func(f logfile.SavedFile) bool { return continues(r, f) }); i >= 0 {

@@ -159,10 +159,10 @@ func (l *Log) turn() error {
 		l.missing = slices.Delete(l.missing, i, i+1)
 	} else if old := l.replaced(f); old != nil {
 		f.Place = old.Place
-		old.skipToEnd() // all there is by now is in the new one
-	} else if l.isEdited(f) {
-		f.skipToEnd()
-		l.set.Say("%s: was replaced by a file that ends as it did, and is read from there on", l.Name)
+		old.leave()
+	} else if at, ok := l.edited(f); ok {
+		f.Place = at
+		l.set.Say("%s: was replaced by a file that has some of its lines no more, and is read on behind them", l.Name)
 	} else if at, ok := l.stopped(f.begins, f.was); ok {
 		f.Place = at
 	} else if wasKnown || !l.begun && l.from != FromStart {

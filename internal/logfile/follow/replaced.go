@@ -1,6 +1,7 @@
 package follow
 
 import (
+	"bytes"
 	"slices"
 	"time"
 
@@ -20,20 +21,34 @@ import (
 func (l *Log) replaced(f *plain) *plain {
 	for _, g := range slices.Backward(l.files) {
 		old, ok := g.(*plain)
-		if ok && f.begins(old.Identity) && (old.HeadBytes == logfile.HeadBlock || old.isDeleted()) && old.Stands(f.handle) && f.has(old) {
+		if ok && !old.is(f.info) && f.begins(old.Identity) && (old.HeadBytes == logfile.HeadBlock || old.isDeleted()) && old.Stands(f.handle) && f.has(old) {
 			return old
 		}
 	}
 	return nil
 }
 
-// isEdited reports whether a new file ends as one that was read to its end, and is deleted: who edits a log removes lines from it.
-func (l *Log) isEdited(f *plain) bool {
-	end := logfile.Place{Offset: f.size}.Marked(f.handle)
-	return slices.ContainsFunc(l.files, func(g File) bool {
-		old, ok := g.(*plain)
-		return ok && min(f.size, old.size) >= logfile.HeadBlock && old.Offset == old.size && old.Mark == end.Mark && old.isDeleted()
-	})
+// mostCut is the most that may be removed from a log in order that what was read of it is known again.
+const mostCut = 1 << 20
+
+// edited returns where a new file goes on behind one that was read to its end, and is deleted, if it lacks some of its lines only:
+// what comes before the end is the same.
+func (l *Log) edited(f *plain) (at logfile.Place, ok bool) {
+	for _, g := range l.files {
+		old, isPlain := g.(*plain)
+		if !isPlain || old.Offset != old.size || old.Offset < logfile.HeadBlock || !old.isDeleted() {
+			continue
+		}
+		end := make([]byte, logfile.HeadBlock)
+		from := max(0, old.size-mostCut)
+		now := make([]byte, max(0, min(f.size, old.size)-from))
+		_, err := old.handle.ReadAt(end, old.size-logfile.HeadBlock)
+		n, _ := f.handle.ReadAt(now, from) // what cannot be read is another log
+		if i := bytes.LastIndex(now[:n], end); err == nil && i >= 0 {
+			return logfile.Place{Offset: from + int64(i) + logfile.HeadBlock}.Marked(f.handle), true
+		}
+	}
+	return at, false
 }
 
 // has reports whether the file has all that was not read yet of another one.
@@ -56,7 +71,7 @@ func (l *Log) mayBeReplaced() bool {
 func (g *gatherer) restIn(r *logfile.Sibling) *plain {
 	var furthest File
 	for _, one := range slices.Concat(g.files, g.found) {
-		if s := one.saved(); s.HeadBytes > 0 && r.Is(s.Identity) && (furthest == nil || s.Offset > furthest.saved().Offset) {
+		if s := one.saved(); !isLeft(one) && s.HeadBytes > 0 && r.Is(s.Identity) && (furthest == nil || s.Offset > furthest.saved().Offset) {
 			furthest = one
 		}
 	}
@@ -80,6 +95,18 @@ func (g *gatherer) takeRest(r *logfile.Sibling, f *plain) bool {
 	if !g.take(r, f.Place) {
 		return false
 	}
-	f.skipToEnd() // the beginning of a line
+	f.leave()
 	return true
+}
+
+// leave goes to the end of a file whose rest is read elsewhere. A deleted one is not looked for another time; who has it open may
+// write to it still.
+func (f *plain) leave() {
+	f.skipToEnd()
+	f.left = f.isDeleted()
+}
+
+func isLeft(one File) bool {
+	f, ok := one.(*plain)
+	return ok && f.left
 }

@@ -39,6 +39,9 @@ func (l *Log) save() logfile.SavedLog {
 		Formers: l.formers, Empty: l.empty,
 	}
 	for i, g := range l.files {
+		if isLeft(g) {
+			continue
+		}
 		f := g.saved()
 		f.Spent = g.unread() == 0 && (i < len(l.files)-1 || l.lost)
 		if l.set.Now().Sub(g.since()) >= keptLines {
