@@ -129,6 +129,17 @@ func TestInterruptWhileAPipeIsQuiet(t *testing.T) {
 	}
 }
 
+// A terminal that goes away ends the program as a signal of a person does, and it leaves no half of a file.
+func TestHangUpLeavesNothing(t *testing.T) {
+	dir := t.TempDir()
+	c := startReplay(t, dir, "--limit", "token:1/1000w", "--verdicts", "v.csv")
+	c.feed(func(lines int) bool { return lines >= 50_000 })
+	c.wantInterrupted(t, syscall.SIGHUP)
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
 func TestInterruptWhileReadingAPipe(t *testing.T) {
 	for _, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
 		t.Run(signal.String(), func(t *testing.T) {

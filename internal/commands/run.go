@@ -23,7 +23,11 @@ var noOutput bool
 func Run(of Release) {
 	release = of
 	runtime.MemProfileRate = 0 // no profile of memory is ever written
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // as nohup has it
+		signals = append(signals, syscall.SIGHUP)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), signals...)
 	ended := make(chan struct{})
 	go func() {
 		<-ctx.Done()
@@ -56,6 +60,7 @@ func end(ctx context.Context, err error) {
 	if text := complaint(ctx, err); text != "" {
 		fmt.Fprintln(&pipeline.PatientWriter{Ctx: ctx, To: os.Stderr}, "shadow:", text)
 	}
+	pipeline.RemoveParts()
 	os.Exit(exitCode(ctx, err))
 }
 

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"shadow/internal/store"
 	"shadow/internal/traffic"
@@ -40,9 +41,29 @@ type verdictFile struct {
 	part *os.File // without this name yet; it is gone where something fails
 }
 
+// parts holds the names that partOf has given.
+var parts struct {
+	sync.Mutex
+	names []string
+}
+
 // partOf begins a file that is to get a name beside it.
 func partOf(name string) (*os.File, error) {
-	return os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*.part")
+	parts.Lock()
+	defer parts.Unlock()
+	part, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*.part")
+	if err == nil {
+		parts.names = append(parts.names, part.Name())
+	}
+	return part, err
+}
+
+// RemoveParts removes files that have not got their names when the program ends, however it does. No other one is begun.
+func RemoveParts() {
+	parts.Lock() // for good
+	for _, name := range parts.names {
+		_ = os.Remove(name) // it has got its name, unless something failed
+	}
 }
 
 // openVerdicts begins the file of --verdicts, if it is wanted.

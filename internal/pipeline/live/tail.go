@@ -187,6 +187,7 @@ func (f *Tail) verify(names []string) error {
 func hangups(ctx context.Context, gone func() bool) (next context.Context, reopen <-chan os.Signal, stop func()) {
 	next, cancel := context.WithCancel(ctx)
 	signals, passed := make(chan os.Signal, 1), make(chan os.Signal, 1)
+	signal.Reset(syscall.SIGHUP) // which ends other commands
 	signal.Notify(signals, syscall.SIGHUP)
 	go func() {
 		look := time.NewTicker(time.Second)
