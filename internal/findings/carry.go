@@ -70,7 +70,7 @@ func (e *entries) join(more *entries) {
 
 func (l *enforced) share(c traffic.Carrier) {
 	l.closeAll()
-	c.Sum(&l.outage.down)
+	c.Sum(&l.outage.down, &l.gateway)
 	c.Counts(traffic.ActionName, &l.admitted)
 	for status := range l.statuses {
 		known := l.statuses[status] != nil

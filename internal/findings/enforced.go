@@ -71,6 +71,7 @@ type enforced struct {
 	ok       int64            // of all
 	statuses [1000]*refused
 	outage   outage
+	gateway  int64           // answers of gateways whose server is down or slow: 502, 504
 	shown    [1 << 10]uint64 // a set of the pages that were
 }
 
@@ -152,6 +153,9 @@ func (l *enforced) take(b *traffic.Batch, from, to int) {
 		if int(status) >= len(answers) || answers[status] == admitted {
 			if p.open {
 				l.close(client, p)
+			}
+			if status == http.StatusBadGateway || status == http.StatusGatewayTimeout {
+				l.gateway++
 			}
 			if l.admitted[b.Action[i]]++; b.Clues != nil && status/100 == 2 {
 				l.shown[b.Clues[i].Page/64] |= 1 << (b.Clues[i].Page % 64)
@@ -325,7 +329,7 @@ func (l *enforced) find(s *ingest.Stats) []Finding {
 		Evidence: fmt.Sprintf("the server has refused %s already, from %s UTC on: %s",
 			format.Count(sum, "request"), format.Moment(since).Format(time.DateTime), strings.Join(texts, ", ")) + l.hidden(),
 	}
-	if !certain {
+	if !certain || len(all) == 1 && all[0].status == http.StatusServiceUnavailable && l.gateway >= all[0].n {
 		f.Evidence = fmt.Sprintf("the server has answered %s with 503, from %s UTC on: a limit may have refused them, or it was overloaded",
 			format.Count(sum, "request"), format.Moment(since).Format(time.DateTime)) + l.hidden()
 	}

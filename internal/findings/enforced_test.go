@@ -175,6 +175,16 @@ func TestEnforcedSince(t *testing.T) {
 		t.Errorf("%s, want %s", f.Evidence, want)
 	}
 	town = newStreet()
+	for i := range limit.Time(4) {
+		at := 13*limit.Hour + i*limit.Minute
+		town.send("192.0.2.1", "/shop", at, 20, 200)
+		town.send("192.0.2.1", "/shop", at+5*limit.Second, 15, 503)
+		town.send("192.0.2.2", "/shop", at+9*limit.Second, 20, 504)
+	}
+	if f, _ := town.enforced(); !strings.Contains(f.Evidence, "or it was overloaded") {
+		t.Errorf("503 beside as many 504: %+v", f)
+	}
+	town = newStreet()
 	town.send("192.0.2.1", "/shop", 0, 8, 200)
 	town.send("192.0.2.1", "/shop", 6*limit.Hour, 2, 429)
 	if f, _ := town.enforced(); f.Remedy != "--exclude-status 429" {

@@ -87,7 +87,7 @@ func (e *Summary) Add(at limit.Time, status uint16, agents uint16, t traffic.Clu
 			e.Traits &^= bare
 			bump(&e.WithAssets)
 		}
-	case t.Traits.Has(traffic.Stepped):
+	case t.Traits.Has(traffic.Stepped) && status/100 != 5: // a page that tells of an error has no files, and leads nowhere
 		e.step(at, status, t)
 		e.piece(status, t.Page)
 		if t.Traits.Has(traffic.Asked) && shown(status) {
