@@ -87,7 +87,7 @@ func (e *Summary) Add(at limit.Time, status uint16, agents uint16, t traffic.Clu
 			e.Traits &^= bare
 			bump(&e.WithAssets)
 		}
-	case t.Traits.Has(traffic.Stepped) && status/100 != 5: // a page that tells of an error has no files, and leads nowhere
+	case t.Traits.Has(traffic.Stepped) && !fails(status):
 		e.step(at, status, t)
 		e.piece(status, t.Page)
 		if t.Traits.Has(traffic.Asked) && shown(status) {
@@ -222,6 +222,10 @@ func (e *Summary) outdate(page uint16) {
 		e.older[1], e.older[0] = e.older[0], page
 	}
 }
+
+// fails reports whether the server answers with an error of its own: such a page has no files, and leads nowhere. By 503 it may
+// refuse a client.
+func fails(status uint16) bool { return status/100 == 5 && status != 503 }
 
 // shown reports whether an answer is one to look at. A log may not tell the status.
 func shown(status uint16) bool { return status == 0 || status/100 == 2 || status == 304 }

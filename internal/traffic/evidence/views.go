@@ -32,7 +32,7 @@ func (v Viewing) Has(all Viewing) bool { return v&all == all }
 func (e *Summary) View(at limit.Time, status uint16, t traffic.Clue) (v Viewing) {
 	views, page, next := e.Views, e.page, e.next
 	e.Add(at, status, 0, t)
-	file, step := t.Traits.Has(traffic.FetchedAsset), t.Traits.Has(traffic.Stepped) && status/100 != 5
+	file, step := t.Traits.Has(traffic.FetchedAsset), t.Traits.Has(traffic.Stepped) && !fails(status)
 	confirmed := t.From != 0 && t.From == next && (file || step && t.From != page)
 	asked := !file && step && t.Traits.Has(traffic.Asked) && shown(status)
 	switch {
