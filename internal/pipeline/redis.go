@@ -75,6 +75,9 @@ func (r *Replay) share() (*sharing, error) {
 
 // see takes in a round trip.
 func (s *sharing) see(trip redis.RoundTrip) {
+	if trip.Restarted {
+		return
+	}
 	s.roundTrips++
 	s.requests += trip.Requests
 	s.took += trip.Took

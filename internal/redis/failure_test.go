@@ -129,7 +129,14 @@ func TestMemoryFull(t *testing.T) {
 func TestSpanEndsOneHorizonAfter(t *testing.T) {
 	s := startServer(t)
 	policies := limits(t, request.ByClient, "window:6/30s")
-	h := newHost(t, s.open("h"), policies)
+	restarts := 0
+	h := newHost(t, s.open("h"), policies, func(o *SharedLimiterOptions) {
+		o.Watch = func(trip RoundTrip) {
+			if trip.Restarted {
+				restarts++
+			}
+		}
+	})
 	var all []sent
 	for i := range 200 {
 		at := limit.Time(i) * limit.Second
@@ -144,6 +151,9 @@ func TestSpanEndsOneHorizonAfter(t *testing.T) {
 			recovered(h)
 		}
 		h.judge(all, []int{i})
+	}
+	if restarts != 1 {
+		t.Errorf("it was told %d times that Redis was restarted", restarts)
 	}
 	// Redis misses the requests up to 59 s, and is met as another server at 60 s.
 	for i := range all {

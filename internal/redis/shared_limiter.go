@@ -57,6 +57,8 @@ type RoundTrip struct {
 	Requests int
 	Took     time.Duration
 	Err      error // nil: all was answered
+
+	Restarted bool // no trip, but news: a server was restarted or is another one, and may know nothing
 }
 
 // A sharedPolicy is a policy that the SharedLimiter judges.
@@ -193,6 +195,7 @@ func (r *SharedLimiter) Judge(
 				r.policies[i].acked.epoch++
 				r.policies[i].degrade(r.numbers.next.place)
 			}
+			r.watch(RoundTrip{Restarted: true})
 			clear(a.Decided) // by a server that may know nothing, and will get these requests from our memory
 		}
 	}

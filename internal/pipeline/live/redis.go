@@ -79,6 +79,10 @@ func (s *sharedTail) connect(saved json.RawMessage, behind func() bool) (tail.Re
 
 // see takes in a round trip.
 func (s *sharedTail) see(trip redis.RoundTrip) {
+	if trip.Restarted {
+		fmt.Fprintln(s.err, "shadow: Redis is another one, or was restarted, and may know nothing: verdicts are degraded for a while")
+		return
+	}
 	s.metrics.See(trip.Took, trip.Err)
 	s.tell(trip.Err)
 }
