@@ -269,8 +269,7 @@ type comparison struct {
 
 // proves reports whether the lines that two files share, and their names, prove that one is a copy.
 func (c *comparison) proves(x, y *suspect) bool {
-	switch {
-	case c.order == 0 && Uncompressed(x.path) == Uncompressed(y.path):
+	if c.order == 0 && Uncompressed(x.path) == Uncompressed(y.path) {
 		return true
 	}
 	return ProveCopy(c.lines, c.order == 0 || nameOf(x.path) == nameOf(y.path))

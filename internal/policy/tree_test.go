@@ -20,7 +20,10 @@ func TestEmptyDocuments(t *testing.T) {
 		for _, tree := range trees {
 			got += fmt.Sprint(tree.Keys(), tree.Line)
 		}
-		lines := func(key string) int { return strings.Count(text[:strings.Index(text, key)], "\n") + 1 }
+		lines := func(key string) int {
+			before, _, _ := strings.Cut(text, key)
+			return strings.Count(before, "\n") + 1
+		}
 		if want := fmt.Sprintf("[a]%d[b]%d", lines("a:"), lines("b:")); strings.ReplaceAll(got, " ", "") != want {
 			t.Errorf("%q is %s, want %s", text, got, want)
 		}

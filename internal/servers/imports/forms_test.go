@@ -28,10 +28,14 @@ const kongFew = "kind: KongPlugin\nmetadata: {name: few, namespace: a}\nplugin: 
 
 func TestIngressWithoutHost(t *testing.T) {
 	readForms(t, []form{
-		{"k.yaml", kongFew + "kind: Ingress\nmetadata: {annotations: {konghq.com/plugins: few}}\nspec: {rules: [{http: {paths: [{path: /a, pathType: Exact}]}}]}\n",
-			"match: {path: /a}\n", ""},
-		{"k.yaml", kongFew + "kind: Ingress\nmetadata: {annotations: {konghq.com/plugins: few}}\nspec: {rules: [{http: {paths: [{backend: {}}]}}]}\n",
-			"limit: 'fixed:5/m'\n", "match"},
+		{
+			"k.yaml", kongFew + "kind: Ingress\nmetadata: {annotations: {konghq.com/plugins: few}}\nspec: {rules: [{http: {paths: [{path: /a, pathType: Exact}]}}]}\n",
+			"match: {path: /a}\n", "",
+		},
+		{
+			"k.yaml", kongFew + "kind: Ingress\nmetadata: {annotations: {konghq.com/plugins: few}}\nspec: {rules: [{http: {paths: [{backend: {}}]}}]}\n",
+			"limit: 'fixed:5/m'\n", "match",
+		},
 	})
 }
 
@@ -39,10 +43,14 @@ func TestIngressWithoutHost(t *testing.T) {
 func TestAnyIsAText(t *testing.T) {
 	const table = "frontend f\n  stick-table type ipv6 size 1k expire 1m store http_req_rate(1m)\n"
 	readForms(t, []form{
-		{"h.cfg", table + "  http-request track-sc0 src if { path_sub any }\n  http-request deny if { sc0_http_req_rate gt 2 } METH_POST\n",
-			"count: {regexp: '(?:any)', method: any}\n", ""},
-		{"h.cfg", table + "  http-request track-sc0 src\n  http-request deny if { sc0_http_req_rate gt 2 } { hdr(host) any }\n",
-			"match: {host: ANY}\n", ""},
+		{
+			"h.cfg", table + "  http-request track-sc0 src if { path_sub any }\n  http-request deny if { sc0_http_req_rate gt 2 } METH_POST\n",
+			"count: {regexp: '(?:any)', method: any}\n", "",
+		},
+		{
+			"h.cfg", table + "  http-request track-sc0 src\n  http-request deny if { sc0_http_req_rate gt 2 } { hdr(host) any }\n",
+			"match: {host: ANY}\n", "",
+		},
 	})
 }
 
@@ -68,8 +76,10 @@ func TestTargetsHaveTheirQuery(t *testing.T) {
 		{"a.vcl", vcl(`req.url ~ "^/(a|b)/[0-9]+" &&`, "client.ip"), "match: {regexp: '^/(a|b)/[0-9]+'}\n", ""},
 		{"a.vcl", vcl(`req.url ~ "^/a(/|\?|$)" &&`, "client.ip"), "match: {regexp: '^/a(/|$)'}\n", ""},
 		{"a.vcl", vcl(`req.url ~ "^/a$" &&`, "client.ip"), "match: {with: 'field:request_uri~^/a$'}\n", ""},
-		{"Caddyfile", "a.example {\n\trate_limit {\n\t\tzone z {\n\t\t\tkey {remote_host}{http.request.uri}\n\t\t\twindow 1m\n\t\t\tevents 5\n\t\t}\n\t}\n}\n",
-			"by: 'client+field:request_uri'\n", ""},
+		{
+			"Caddyfile", "a.example {\n\trate_limit {\n\t\tzone z {\n\t\t\tkey {remote_host}{http.request.uri}\n\t\t\twindow 1m\n\t\t\tevents 5\n\t\t}\n\t}\n}\n",
+			"by: 'client+field:request_uri'\n", "",
+		},
 		{"e.yaml", envoy("{exact: /login}"), "match: {with: 'field:request_uri=/login'}\n", ""},
 		{"e.yaml", envoy("{prefix: /a?, ignore_case: true}"), `match: {with: 'field:request_uri~(?i)^/a\?'}`, ""},
 		{"e.yaml", envoy("{prefix: /a}"), "match: {prefix: /a}\n", ""},
@@ -93,9 +103,11 @@ func TestDescriptorsOfSeveralRoutes(t *testing.T) {
 	}
 	readForms(t, []form{
 		{"e.yaml", routes("{remote_address: {}}") + tree, "match: {path: [/a, /b]}\n", "NOT AS THERE"},
-		{"e.yaml", routes("{generic_key: {descriptor_value: x}}") + "http_filters:\n- typed_config:\n    stat_prefix: l\n" +
-			"    descriptors: [{entries: [{key: generic_key, value: x}], token_bucket: {max_tokens: 3, fill_interval: 60s}}]\n",
-			"match: {path: [/a, /b]}\n", "NOT AS THERE"},
+		{
+			"e.yaml", routes("{generic_key: {descriptor_value: x}}") + "http_filters:\n- typed_config:\n    stat_prefix: l\n" +
+				"    descriptors: [{entries: [{key: generic_key, value: x}], token_bucket: {max_tokens: 3, fill_interval: 60s}}]\n",
+			"match: {path: [/a, /b]}\n", "NOT AS THERE",
+		},
 		{"e.yaml", asked("d", "0"), "NOT AS THERE: e.yaml:4: requests that make this descriptor here and at e.yaml:4 count twice there", ""},
 		{"e.yaml", asked("d", "1"), "e.yaml:4: no filter here has the stage 1", "limit: "},
 		{"e.yaml", asked("other", "0"), "NOT AS THERE: e.yaml:6: no filter here asks for the domain d", "limit: "},
@@ -106,9 +118,11 @@ const gatewayPolicy = "kind: BackendTrafficPolicy\nmetadata: {name: p, namespace
 
 // What fits a local rule with selectors does not come to the bucket for all.
 func TestGatewayBucketForAll(t *testing.T) {
-	readForms(t, []form{{"g.yaml", strings.Replace(gatewayPolicy, "  targetRefs: [{kind: HTTPRoute, name: r}]\n", "", 1) +
-		"    local: {rules: [{limit: {requests: 9, unit: Hour}}, {clientSelectors: [{methods: [{value: POST}]}], limit: {requests: 2, unit: Hour}}]}\n",
-		"limit: 'token:9/h'\n        by: site\n        match: {not: {method: POST}}\n", ""}})
+	readForms(t, []form{{
+		"g.yaml", strings.Replace(gatewayPolicy, "  targetRefs: [{kind: HTTPRoute, name: r}]\n", "", 1) +
+			"    local: {rules: [{limit: {requests: 9, unit: Hour}}, {clientSelectors: [{methods: [{value: POST}]}], limit: {requests: 2, unit: Hour}}]}\n",
+		"limit: 'token:9/h'\n        by: site\n        match: {not: {method: POST}}\n", "",
+	}})
 }
 
 // What a rule of an HTTPRoute names, which Gateway it is at, and in which namespace things stand.
@@ -168,8 +182,10 @@ func TestPartsThatNoLogTells(t *testing.T) {
 		{"i.yaml", istio, "NOT AS THERE: i.yaml:5: the patch is for the context GATEWAY alone: it is judged on all requests", ""},
 		{"i.yaml", istio, "NOT AS THERE: i.yaml:5: the patch is for the portNumber 80 alone", ""},
 		{"c.json", caddy, "NOT AS THERE: c.json:1: a rate_limit within errors is not read", "limit: "},
-		{"a.vcl", strings.Replace(denied, "CONDITION", "!vsthrottle.is_denied(client.ip, 5, 1s)", 1),
-			"NOT AS THERE: a.vcl:2: vsthrottle.is_denied behind ! is not read: its limit is left out", "limit: "},
+		{
+			"a.vcl", strings.Replace(denied, "CONDITION", "!vsthrottle.is_denied(client.ip, 5, 1s)", 1),
+			"NOT AS THERE: a.vcl:2: vsthrottle.is_denied behind ! is not read: its limit is left out", "limit: ",
+		},
 		{"a.vcl", strings.Replace(denied, "CONDITION", "!(req.http.a || vsthrottle.is_denied(client.ip, 5, 1s))", 1), "behind ! is not read", "judged on all"},
 		{"p.yaml", policy, "NOT AS THERE: p.yaml:1: only a VirtualServerRoute names, which is not read, the Policy p: it is judged on all requests", ""},
 	})
