@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -131,6 +132,9 @@ func TestInterruptWhileAPipeIsQuiet(t *testing.T) {
 
 // A terminal that goes away ends the program as a signal of a person does, and it leaves no half of a file.
 func TestHangUpLeavesNothing(t *testing.T) {
+	heard := make(chan os.Signal, 1)
+	signal.Notify(heard, syscall.SIGHUP) // else the program inherits that it is ignored where nohup runs the tests
+	t.Cleanup(func() { signal.Stop(heard) })
 	dir := t.TempDir()
 	c := startReplay(t, dir, "--limit", "token:1/1000w", "--verdicts", "v.csv")
 	c.feed(func(lines int) bool { return lines >= 50_000 })
