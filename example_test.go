@@ -42,7 +42,7 @@ func ExampleSuggest() {
 	fmt.Println(a.Paste[0])
 	// Output:
 	// deploy_unproven nginx:6r/m,burst=16,nodelay
-	// stops 68.3 % of the bots' requests, hits 0 people, at most 8.4 % of them
+	// stops 67.9 % of the bots' requests, hits 0 people, at most 8.9 % of them
 	// limit_req_zone $binary_remote_addr zone=perclient:10m rate=6r/m;
 }
 

@@ -160,7 +160,7 @@ func (c *Census) ask(client int32) answer {
 		return since(Program, polls)
 	}
 	if 20*r.tries[accepted] >= max(1, r.steps) { // beside what a token or two lets it ask for
-		if c.isMuch(r) { // which is asked about
+		if c.isMuch(r) || r.tries[accepted] == 1 { // which is asked about; or one account from address to address
 			return since(Program, "has the right password of a user: a customer?")
 		}
 		return since(Undecided, "has the right password of a user")
