@@ -66,7 +66,7 @@ func (l *Log) mayBeReplaced() bool {
 	return len(l.files) > 1 && slices.ContainsFunc(l.files[:len(l.files)-1], isDeleted) && l.stirred()
 }
 
-// restIn returns the deleted file of which a sibling may hold the rest, nil if there is none: none of the log's files that begin
+// restIn returns the deleted file whose rest a sibling may hold, nil if there is none: none of the log's files that begin
 // as the sibling does has been read further. What compresses a file keeps its time.
 func (g *gatherer) restIn(r *logfile.Sibling) *plain {
 	var furthest File

@@ -109,7 +109,8 @@ func (r *gatewayReader) find(d doc, n int) {
 		onlyKnown(r.Lose, d, s, "group kind matchlabels")
 		labels, found := s.Get("matchLabels"), false
 		for _, of := range r.kinds[s.Say("kind")] {
-			if sameSpace(of.Say("metadata", "namespace"), d.Say("metadata", "namespace")) && !slices.ContainsFunc(labels.Keys(), func(key string) bool { return of.Say("metadata", "labels", key) != labels.Say(key) }) {
+			lacks := func(key string) bool { return of.Say("metadata", "labels", key) != labels.Say(key) }
+			if sameSpace(of.Say("metadata", "namespace"), d.Say("metadata", "namespace")) && !slices.ContainsFunc(labels.Keys(), lacks) {
 				found = true
 				r.target(d, s, s.Say("kind"), of.Say("metadata", "name"), "", n)
 			}

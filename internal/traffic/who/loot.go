@@ -100,7 +100,8 @@ const letIn = 3
 func (c *Census) Guessed() (clients []int32) {
 	people := 0
 	for id, is := range c.Identities {
-		if r := c.observer.records.At(int32(id)); (is == Person || is == Office || is == Program && c.programs) && c.Logins.in(r) > 0 && r.tries[denied] <= c.Logins.in(r) {
+		r, user := c.observer.records.At(int32(id)), is == Person || is == Office || is == Program && c.programs
+		if user && c.Logins.in(r) > 0 && r.tries[denied] <= c.Logins.in(r) {
 			people++
 		}
 	}

@@ -236,7 +236,9 @@ func (o *Observer) learn() {
 // no Safari, and of Gecko it names no Firefox, but a product of its own.
 func isWebView(agent string) bool {
 	_, product, gecko := strings.Cut(agent, " Gecko/")
-	return gecko && strings.Contains(product, "/") && !strings.Contains(product, "Firefox/") || strings.Contains(agent, "; wv)") || strings.Contains(agent, " Electron/") || strings.Contains(agent, "AppleWebKit/") && strings.Contains(agent, " Mobile/") && !strings.Contains(agent, " Safari/")
+	ofGecko := gecko && strings.Contains(product, "/") && !strings.Contains(product, "Firefox/")
+	onIOS := strings.Contains(agent, "AppleWebKit/") && strings.Contains(agent, " Mobile/") && !strings.Contains(agent, " Safari/")
+	return ofGecko || onIOS || strings.Contains(agent, "; wv)") || strings.Contains(agent, " Electron/")
 }
 
 // crawlerName returns what an agent calls itself as a crawler.
