@@ -2,6 +2,7 @@ package findings
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -92,6 +93,15 @@ func TestTwins(t *testing.T) {
 // requests of the same hours are none, nor are those of servers that a client asks again and again.
 func TestRepeated(t *testing.T) {
 	all := func(i limit.Time) (limit.Time, int) { return i, int(i % 17) }
+	thirds := func(from limit.Time) func(i limit.Time) (limit.Time, int) {
+		return func(i limit.Time) (limit.Time, int) {
+			minute := from + i
+			if i%3 == 2 {
+				minute--
+			}
+			return minute, int(minute % 17)
+		}
+	}
 	for name, c := range map[string]struct {
 		parts []func(i limit.Time) (minute limit.Time, client int)
 		want  string
@@ -113,8 +123,13 @@ func TestRepeated(t *testing.T) {
 			func(i limit.Time) (limit.Time, int) { return i, int(i % 7) }, func(i limit.Time) (limit.Time, int) { return i, int(i % 7) },
 		}, ""},
 		"an older log whose requests come twice": {[]func(limit.Time) (limit.Time, int){
-			func(i limit.Time) (limit.Time, int) { return 900 + i, 1 }, func(i limit.Time) (limit.Time, int) { return i / 2, 1 },
+			func(i limit.Time) (limit.Time, int) { return 900 + i, 1 },
+			func(i limit.Time) (limit.Time, int) { return i / 2, int(i / 2 % 17) },
+			func(i limit.Time) (limit.Time, int) { return 40 + i/2, int((40 + i/2) % 17) },
 		}, ""},
+		"a copy of a log in which two of three come at once": {[]func(limit.Time) (limit.Time, int){
+			thirds(0), thirds(100), thirds(200), thirds(0), thirds(100), thirds(200),
+		}, "about 82 requests (17.08 %) stand"},
 	} {
 		town := newStreet()
 		town.o.Read.Lateness = limit.Minute
@@ -133,21 +148,24 @@ func TestRepeated(t *testing.T) {
 	}
 }
 
-// Of many requests some are remembered, and as good an estimate comes of them.
+// Of many requests some are remembered, and as good an estimate comes of them: it stops an answer where they are many.
 func TestRepeatedOfMany(t *testing.T) {
-	l := &repeated{seen: new(seen), before: map[moment]came{}, shown: map[int32]uint8{}}
-	b := new(traffic.Batch)
-	send := func(from, to limit.Time) {
-		for i := from; i < to; i++ {
-			b.At, b.Client, b.Action = append(b.At, i*limit.Second), append(b.Client, int32(i%1000)), append(b.Action, 1)
-			b.Status, b.Bytes = append(b.Status, 200), append(b.Bytes, int64(i))
+	for again, want := range map[limit.Time]Severity{100_000: Stop, 4_000: Warn} {
+		l := &repeated{seen: new(seen), before: map[moment]came{}, shown: map[int32]uint8{}}
+		b := new(traffic.Batch)
+		send := func(from, to limit.Time) {
+			for i := from; i < to; i++ {
+				b.At, b.Client, b.Action = append(b.At, i*limit.Second), append(b.Client, int32(i%1000)), append(b.Action, 1)
+				b.Status, b.Bytes = append(b.Status, 200), append(b.Bytes, int64(i))
+			}
 		}
-	}
-	send(0, 400_000)
-	send(300_000, 700_000)
-	l.take(b, 0, len(b.At))
-	l.total = int64(len(b.At))
-	if f := l.find(nil); len(f) != 1 || f[0].Share < 0.12 || f[0].Share > 0.13 || len(l.before) > 2*mostSampled {
-		t.Errorf("%+v, with %d remembered", f, len(l.before))
+		send(0, 400_000)
+		send(400_000-again, 800_000-again)
+		l.take(b, 0, len(b.At))
+		l.total = int64(len(b.At))
+		f, share := l.find(nil), float64(again)/800_000
+		if len(f) != 1 || f[0].Severity != want || math.Abs(float64(f[0].Share)/share-1) > 0.1 || len(l.before) > 2*mostSampled {
+			t.Errorf("%d: %+v, with %d remembered", again, f, len(l.before))
+		}
 	}
 }

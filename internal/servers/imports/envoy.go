@@ -261,7 +261,7 @@ func (r *envoyReader) routes(d doc, list []*policy.Tree, left neutral.Set, depth
 	}
 }
 
-// actionsOf are the descriptors that the rate_limits of a part make.
+// actionsOf returns the descriptors that the rate_limits of a part make.
 func (r *envoyReader) actionsOf(d doc, of *policy.Tree, set neutral.Set) (all []envoyAction) {
 	r.lists++
 	in := []int{r.lists}

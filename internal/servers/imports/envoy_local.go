@@ -39,7 +39,7 @@ func (r *envoyReader) locals() {
 	r.Policies = append(r.Policies, p)
 }
 
-// closer are the requests of the settings that override others, but not of those that override these in turn: in the places
+// closer returns the requests of the settings that override others, but not of those that override these in turn: in the places
 // that have settings.
 func (r *envoyReader) closer(l *envoyLocal, places map[*policy.Tree]bool) (sets []neutral.Set) {
 	for n := range r.local {

@@ -11,7 +11,7 @@ import (
 
 // What a route of Envoy matches, and its headers.
 
-// route is the requests of a route's match; false if not all of it is known.
+// route returns the requests of a route's match; false if not all of it is known.
 func (r *envoyReader) route(d doc, m *policy.Tree) (set neutral.Set, known bool) {
 	known = true
 	for _, key := range m.Keys() {
@@ -42,7 +42,7 @@ func (r *envoyReader) route(d doc, m *policy.Tree) (set neutral.Set, known bool)
 	return set, known
 }
 
-// headerMatch is the requests of a HeaderMatcher.
+// headerMatch returns the requests of a HeaderMatcher.
 func headerMatch(h *policy.Tree) (set neutral.Set, known bool) {
 	how, text := "", cmp.Or(h.Say("exact_match"), h.Say("string_match", "exact"))
 	for key, kind := range map[string]string{"prefix": "beg", "suffix": "end", "contains": "sub"} {
@@ -82,7 +82,7 @@ func headerMatch(h *policy.Tree) (set neutral.Set, known bool) {
 	return set.Unless(h.Say("invert_match") == "true"), true
 }
 
-// headerText is the requests whose header is a text, or fits an expression.
+// headerText returns the requests whose header is a text, or fits an expression.
 func headerText(name, how, text string) (set neutral.Set, known bool) {
 	_, err := request.ParseKey("header:" + name)
 	if err != nil || text == "" || name == "host" || strings.HasPrefix(name, ":") || how != "" && !neutral.Compiles(text) {

@@ -121,7 +121,7 @@ func (r *envoyReader) joined(actions []envoyAction) (all []envoyAction) {
 	return all
 }
 
-// plain is an action whose set has those of its entries.
+// plain returns an action whose set has those of its entries.
 func (a envoyAction) plain() envoyAction {
 	a.entries = mapped.Add(nil, a.entries, func(e envoyEntry) envoyEntry {
 		a.set, e.set = a.set.And(e.set), neutral.Set{}

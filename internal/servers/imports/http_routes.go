@@ -12,7 +12,7 @@ import (
 
 // HTTPRoutes of the Gateway API, which several products have.
 
-// httpRoute is the requests of an HTTPRoute, or of one of its rules: of any of its matches, for any of its hosts.
+// httpRoute returns the requests of an HTTPRoute, or of one of its rules: of any of its matches, for any of its hosts.
 func (i *Import) httpRoute(d doc, section string) neutral.Set {
 	var all []neutral.Set
 	for _, rule := range d.List("spec", "rules") {
@@ -31,7 +31,7 @@ func httpHosts(d doc) neutral.Set {
 	return neutral.Within("host", mapped.Add(nil, plainTexts(d.List("spec", "hostnames")), strings.ToLower)...)
 }
 
-// httpRule is the requests of a rule of an HTTPRoute, for any host.
+// httpRule returns the requests of a rule of an HTTPRoute, for any host.
 func (i *Import) httpRule(d doc, rule *policy.Tree) neutral.Set {
 	var all []neutral.Set
 	for _, m := range rule.List("matches") {
@@ -79,7 +79,7 @@ func (i *Import) unreadExtensions() {
 	})
 }
 
-// gatewayPath is the requests of a match of paths.
+// gatewayPath returns the requests of a match of paths.
 func gatewayPath(at *policy.Tree) (set neutral.Set) {
 	switch value := at.Say("value"); at.Say("type") {
 	case "Exact":
@@ -92,7 +92,7 @@ func gatewayPath(at *policy.Tree) (set neutral.Set) {
 	}
 }
 
-// segments is the requests whose path begins with whole parts between slashes.
+// segments returns the requests whose path begins with whole parts between slashes.
 func segments(path string) (set neutral.Set) {
 	if path = strings.TrimSuffix(path, "/"); path != "" {
 		set = neutral.Union(neutral.Exactly(path), neutral.Below(path+"/"))

@@ -293,7 +293,7 @@ func (i *Import) unreadLimits() {
 // Kong: Ingresses and HTTPRoutes name plugins. Source: Kong/kubernetes-ingress-controller, the annotations
 // konghq.com/plugins and konghq.com/methods, and paths that begin with /~.
 
-// kongNamed are the requests of the paths of Ingresses and of the HTTPRoutes that name plugins, by the namespace and the
+// kongNamed returns the requests of the paths of Ingresses and of the HTTPRoutes that name plugins, by the namespace and the
 // name of these.
 func (i *Import) kongNamed() map[string][]neutral.Set {
 	named, whole, of := map[string][]neutral.Set{}, map[*policy.Tree]neutral.Set{}, map[*policy.Tree][]string{}

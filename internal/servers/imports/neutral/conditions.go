@@ -99,7 +99,7 @@ func TextSet(key, how string, values []string, fold bool) (Set, bool) {
 var beforeQuery = lazy.Regexp(`^(?:\(\?i\))?\^(?:\(\?:)?/(?:\\[./d-]|[\w/%~+*?-]|\([\w/|%-]+\)|\[[\w-]+\])*` +
 	`(?:|\.\*\)?\$|(?:\(/\.\*\)\?)?\(\\\?\.\*\)\?\)?\$|\((?:/\|)?\\\?\|\$\))$`)
 
-// TargetSet are the requests whose path with its query has a text, or fits it. Where no query matters, the path says it.
+// TargetSet returns the requests whose path with its query has a text, or fits it. Where no query matters, the path says it.
 func TargetSet(how, text string, fold bool) (Set, bool) {
 	affix, known := affixes[how]
 	pattern := affix[0] + regexp.QuoteMeta(text) + affix[1]
