@@ -122,10 +122,10 @@ func TestRepeated(t *testing.T) {
 		"probes of two servers in the same seconds": {[]func(limit.Time) (limit.Time, int){
 			func(i limit.Time) (limit.Time, int) { return i, int(i % 7) }, func(i limit.Time) (limit.Time, int) { return i, int(i % 7) },
 		}, ""},
-		"an older log whose requests come twice": {[]func(limit.Time) (limit.Time, int){
+		"an older log whose requests come ten times at once": {[]func(limit.Time) (limit.Time, int){
 			func(i limit.Time) (limit.Time, int) { return 900 + i, 1 },
-			func(i limit.Time) (limit.Time, int) { return i / 2, int(i / 2 % 17) },
-			func(i limit.Time) (limit.Time, int) { return 40 + i/2, int((40 + i/2) % 17) },
+			func(i limit.Time) (limit.Time, int) { return i / 10, int(i / 10) },
+			func(i limit.Time) (limit.Time, int) { return 8 + i/10, int(8 + i/10) },
 		}, ""},
 		"a copy of a log in which two of three come at once": {[]func(limit.Time) (limit.Time, int){
 			thirds(0), thirds(100), thirds(200), thirds(0), thirds(100), thirds(200),
