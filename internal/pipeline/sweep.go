@@ -42,10 +42,6 @@ type Sweep struct {
 	options sweep.Options
 }
 
-// sweepBatch is the number of requests that a sweep takes in at once. What it remembers of a key it looks up once a
-// batch, by each shape, and that is far away: the more requests of a key stand side by side, the less often.
-const sweepBatch = 1 << 19
-
 // Run verifies what is asked, draws the curves, stores them if they are to be stored, and reports.
 func (r *Sweep) Run(ctx context.Context, logs []string) error {
 	if err := r.prepareSweep(ctx, logs); err != nil {
@@ -121,7 +117,6 @@ func (r *Sweep) prepareSweep(ctx context.Context, logs []string) error {
 	if err := r.weigh(); err != nil {
 		return err
 	}
-	r.Read.Batch = sweepBatch
 	if r.By == request.ByClientAction {
 		r.byPath = byPath
 	}

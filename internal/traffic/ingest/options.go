@@ -58,7 +58,7 @@ type Options struct {
 	Warmup       limit.Time // how long before Since requests are judged to warm the limiters; limit.Never: from the first line on
 
 	Workers int // goroutines that parse; 0: one per core
-	Batch   int // rows at which a batch is handed out; 0: half a million
+	Batch   int // rows at which a batch is handed out; 0: 256 Ki
 	Waiting int // rows that may wait for older ones, beyond which the oldest are let go early; 0: four million
 
 	Clock func() time.Duration // see Stopwatch; nil: stages are not timed
