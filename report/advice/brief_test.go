@@ -274,6 +274,18 @@ func TestHeavyOnesAreAskedForTogether(t *testing.T) {
 	}
 }
 
+// Programs that are more than a quarter of what a limit refuses are asked about, also beside an attacker.
+func TestProgramsBesideAttackers(t *testing.T) {
+	limit := "x:1/1s"
+	a := &Answer{Verdict: &Verdict{Limit: &limit}, Advice: deployed()}
+	for programs, want := range map[int64]bool{25: false, 26: true} {
+		a.Advice.Answer.Whole.Refused = who.Groups{who.Program: programs, who.Attacker: 100 - programs}
+		if got := a.ownText(); (got != "") != want {
+			t.Errorf("%d of 100 refused: %q", programs, got)
+		}
+	}
+}
+
 // Where protected clients come in the last part alone, it is not said that none comes.
 func TestNoOneThereOnPartsThatChoose(t *testing.T) {
 	a := &Answer{Verdict: &Verdict{}, Advice: deployed()}

@@ -235,12 +235,11 @@ func (s *Answer) heavyText() string {
 	return text
 }
 
-// ownText asks whether the programs that a limit refuses are the operator's, where none of the refused clients attacks or
-// hides; "" elsewhere.
+// ownText asks whether the programs that a limit refuses are the operator's, where a quarter of what it refuses or more is
+// theirs; "" elsewhere.
 func (s *Answer) ownText() string {
 	refused := &s.Advice.Answer.Whole.Refused
-	if s.Verdict.Limit == nil || s.Advice.Protected()&(1<<who.Program) != 0 ||
-		refused.Of(1<<who.Attacker|1<<who.Disguised) > 0 || 2*refused[who.Program] <= refused.Of(who.Everybody) {
+	if s.Verdict.Limit == nil || s.Advice.Protected()&(1<<who.Program) != 0 || 4*refused[who.Program] <= refused.Of(who.Everybody) {
 		return ""
 	}
 	return "are the programs it refuses yours, or your customers'? None of them attacks or hides: --exclude what may go on"
