@@ -24,7 +24,11 @@ func Read(name string, most int64) ([]byte, error) {
 	}
 	defer file.Close()
 	var room int64
-	if info, err := file.Stat(); err == nil && info.Mode().IsRegular() {
+	switch info, err := file.Stat(); {
+	case err != nil:
+	case info.IsDir():
+		return nil, fmt.Errorf("%s: is a directory: name files", name)
+	case info.Mode().IsRegular():
 		room = info.Size()
 	}
 	text, err := ReadFrom(file, room, most)

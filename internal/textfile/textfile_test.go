@@ -36,3 +36,11 @@ func TestReadDevice(t *testing.T) {
 		t.Error("a device without end was read")
 	}
 }
+
+// A directory was named by mistake, and an error says what to do.
+func TestReadDirectory(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := Read(dir, 1<<20); err == nil || err.Error() != dir+": is a directory: name files" {
+		t.Error(err)
+	}
+}
