@@ -23,7 +23,9 @@ var awsTarget = Target{
 		"lacks",
 	Grid:    "10 or more in 1, 2, 5 or 10 minutes, approximately",
 	Enforce: "it refuses nothing yet, and counts in CloudWatch. To enforce it, put Block in the place of Count",
-	nearest: nearestAWS, write: writeAWS,
+	nearest: fixedWindows("aws~", "counts and refuses approximately, late", 10, limit.Minute, 2*limit.Minute, 5*limit.Minute,
+		10*limit.Minute),
+	write: writeAWS,
 }
 
 var cloudflareTarget = Target{
@@ -32,7 +34,9 @@ var cloudflareTarget = Target{
 	Grid:   "a count in 10 s, 1, 2, 5, 10 minutes or an hour, approximately",
 	Enforce: "it refuses nothing yet, and logs in Security Events; the action log takes an Enterprise plan. To enforce it, put block in " +
 		"the place of log. Each data centre counts for itself, and which periods there are depends on the plan",
-	nearest: nearestCloudflare, write: writeCloudflare, cools: cloudflareTimeouts,
+	nearest: fixedWindows("cloudflare~", "counts and refuses approximately, late", 1, 10*limit.Second, limit.Minute,
+		2*limit.Minute, 5*limit.Minute, 10*limit.Minute, limit.Hour),
+	write: writeCloudflare, cools: cloudflareTimeouts,
 }
 
 // cloudflareTimeouts lists how long a rule can act on all requests of a client once it has acted on one.
@@ -44,16 +48,6 @@ func seconds(all ...limit.Time) []limit.Time {
 		all[i] *= limit.Second
 	}
 	return all
-}
-
-func nearestAWS(spec limit.Spec, s limit.Shape) (near limit.Spec, deviation string) {
-	return fixedWindows("aws~", "counts and refuses approximately, late", spec, s, 10, limit.Minute, 2*limit.Minute, 5*limit.Minute,
-		10*limit.Minute)
-}
-
-func nearestCloudflare(spec limit.Spec, s limit.Shape) (near limit.Spec, deviation string) {
-	return fixedWindows("cloudflare~", "counts and refuses approximately, late", spec, s, 1, 10*limit.Second, limit.Minute,
-		2*limit.Minute, 5*limit.Minute, 10*limit.Minute, limit.Hour)
 }
 
 // An object is one of JSON.

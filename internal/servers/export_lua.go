@@ -141,44 +141,45 @@ func luaWhen(when []clause) (string, error) {
 	return strings.Join(either, " or "), err
 }
 
+// luaTests are the variables that tests look at, and the expression for a value. nil: the variable must equal it.
+var luaTests = map[string]struct {
+	variable string
+	pattern  func(value string) string
+}{
+	"method": {"v.request_method", nil},
+	"path":   {`(v.request_uri:match("^[^?]*"))`, nil},
+	"prefix": {"v.request_uri", func(v string) string { return "^" + regexp.QuoteMeta(v) }},
+	"regexp": {"v.uri", func(v string) string { return v }},
+	"agent":  {`(v.http_user_agent or "")`, func(v string) string { return v }},
+	"host":   {"v.host", nil},
+}
+
 func luaTest(t test) (string, error) {
-	variable := map[string]string{
-		"method": "v.request_method", "path": `(v.request_uri:match("^[^?]*"))`, "prefix": "v.request_uri", "regexp": "v.uri",
-		"agent": `(v.http_user_agent or "")`, "host": "v.host",
-	}[t.kind]
-	var either []string
-	for _, v := range t.values {
-		find := func(pattern string) string { return "ngx.re.find(" + variable + ", " + luaText(pattern) + `, "jo")` }
-		switch t.kind {
-		case "method", "path":
-			either = append(either, variable+" == "+luaText(v))
-		case "prefix":
-			either = append(either, find("^"+regexp.QuoteMeta(v)))
-		case "regexp", "agent":
-			either = append(either, find(v))
-		case "host":
-			if isMask(v) {
-				either = append(either, find(hostPattern(v)))
-			} else {
-				either = append(either, variable+" == "+luaText(v))
-			}
-		case "network":
+	either, err := tried(t.values, func(v string) (string, error) {
+		of, known := luaTests[t.kind]
+		switch {
+		case t.kind == "network":
 			p := prefixOf(v)
-			either = append(either, "within("+luaBytes(p.Addr())+", "+luaBytes(lastOf(p))+")")
-		case "without":
+			return "within(" + luaBytes(p.Addr()) + ", " + luaBytes(lastOf(p)) + ")", nil
+		case t.kind == "without":
 			p, err := request.ParsePart(v)
-			text, ok := nginxPart(p, "")
-			if err != nil || !ok {
-				return "", t.cannot()
+			if text, ok := nginxPart(p, ""); err == nil && ok {
+				return "(v." + strings.TrimPrefix(text, "$") + ` or "") == ""`, nil
 			}
-			either = append(either, "(v."+strings.TrimPrefix(text, "$")+` or "") == ""`)
-		default:
 			return "", t.cannot()
+		case !known:
+			return "", t.cannot()
+		case t.kind == "host" && isMask(v):
+			of.pattern = hostPattern
 		}
-	}
+		if of.pattern == nil {
+			return of.variable + " == " + luaText(v), nil
+		}
+		return "ngx.re.find(" + of.variable + ", " + luaText(of.pattern(v)) + `, "jo")`, nil
+	})
 	text := "(" + strings.Join(either, " or ") + ")"
 	if t.not {
 		text = "not " + text
 	}
-	return text, nil
+	return text, err
 }

@@ -49,23 +49,25 @@ func inWindows(s limit.Shape, least int64, lengths ...limit.Time) (n int64, per 
 	return n, per, off
 }
 
-// fixedWindows is the nearest limit in windows, with words on how it deviates.
-func fixedWindows(algorithm, kind string, spec limit.Spec, s limit.Shape, least int64, lengths ...limit.Time) (near limit.Spec, deviation string) {
-	n, per, off := inWindows(s, least, lengths...)
-	if n == 0 {
-		return near, "its windows have no room for this"
+// fixedWindows returns the nearest limit in windows, with words on how it deviates.
+func fixedWindows(algorithm, kind string, least int64, lengths ...limit.Time) func(limit.Spec, limit.Shape) (limit.Spec, string) {
+	return func(spec limit.Spec, s limit.Shape) (near limit.Spec, deviation string) {
+		n, per, off := inWindows(s, least, lengths...)
+		if n == 0 {
+			return near, "its windows have no room for this"
+		}
+		var words []string
+		if n != s.AtOnce {
+			words = append(words, fmt.Sprintf("%d at once, not %d", n, s.AtOnce))
+		}
+		if math.Abs(off) >= 1e-6 {
+			words = append(words, fmt.Sprintf("%.2g %% %s", 100*math.Abs(off), map[bool]string{true: "faster", false: "slower"}[off > 0]))
+		}
+		if spec.Algorithm != "fixed" || spec.Period != per || algorithm != "fixed" {
+			words = append([]string{kind}, words...)
+		}
+		return limit.Spec{Algorithm: algorithm, Count: n, Period: per}, strings.Join(words, "; ")
 	}
-	var words []string
-	if n != s.AtOnce {
-		words = append(words, fmt.Sprintf("%d at once, not %d", n, s.AtOnce))
-	}
-	if math.Abs(off) >= 1e-6 {
-		words = append(words, fmt.Sprintf("%.2g %% %s", 100*math.Abs(off), map[bool]string{true: "faster", false: "slower"}[off > 0]))
-	}
-	if spec.Algorithm != "fixed" || spec.Period != per || algorithm != "fixed" {
-		words = append([]string{kind}, words...)
-	}
-	return limit.Spec{Algorithm: algorithm, Count: n, Period: per}, strings.Join(words, "; ")
 }
 
 // nearestCooldown is the nearest of some lengths to a cooldown, and words on how it deviates, behind a semicolon.

@@ -23,7 +23,7 @@ var kongTarget = Target{
 		"there already. `deck gateway sync` takes out what a file does not have: `deck gateway apply` does not",
 	Grid:    "whole requests per second, minute, hour or day, in windows of the clock",
 	Enforce: "Kong has no dry run: it refuses as soon as the plugin is there. Put the address of your service in the place of SERVICE",
-	nearest: nearestKong, write: writeKong,
+	nearest: fixedWindows("fixed", "windows of the clock", 1, limit.Second, limit.Minute, limit.Hour, limit.Day), write: writeKong,
 }
 
 var apisixTarget = Target{
@@ -60,10 +60,6 @@ const restyOptions = "align=first,clock=1ms"
 func ownIngress(s limit.Spec) bool {
 	burst := s.Args().Int("burst", 0)
 	return s.Algorithm == "nginx" && burst > 0 && burst%s.Count == 0 && strings.HasSuffix(s.Options, ",nodelay")
-}
-
-func nearestKong(spec limit.Spec, s limit.Shape) (near limit.Spec, deviation string) {
-	return fixedWindows("fixed", "windows of the clock", spec, s, 1, limit.Second, limit.Minute, limit.Hour, limit.Day)
 }
 
 // nearestAPISIX is limit-req, or for what is no bucket limit-count.

@@ -23,7 +23,7 @@ var awsTerraformTarget = Target{
 		"priorities that are free",
 	Grid:    awsTarget.Grid,
 	Enforce: "it refuses nothing yet, and counts in CloudWatch. To enforce it, put block in the place of count",
-	nearest: nearestAWS, write: writeTerraform,
+	nearest: awsTarget.nearest, write: writeTerraform,
 }
 
 func writeTerraform(e *Export, all []setting) error {

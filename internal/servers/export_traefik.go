@@ -90,44 +90,33 @@ func traefikWhen(when []clause) (string, error) {
 	return "(" + strings.Join(either, ") || (") + ")", err
 }
 
+// traefikMatchers say that a request has a value.
+var traefikMatchers = map[string]string{
+	"method": "Method(`%s`)", "path": "Path(`%s`)", "prefix": "PathPrefix(`%s`)", "regexp": "PathRegexp(`%s`)",
+	"network": "ClientIP(`%s`)", "host": "Host(`%s`)",
+	"agent": "HeaderRegexp(`User-Agent`, `%s`)", "without": "HeaderRegexp(`%s`, `.*`)",
+}
+
 func traefikTest(t test) (string, error) {
-	sign := map[bool]string{true: "!"}[t.not]
-	matcher := func(v string) string {
-		switch t.kind {
-		case "host":
-			if isMask(v) {
-				return "HostRegexp(`" + hostPattern(v) + "`)"
-			}
-			return "Host(`" + v + "`)"
-		case "agent":
-			return "HeaderRegexp(`User-Agent`, `" + v + "`)"
-		case "without":
-			if name, ok := t.lacking(); ok {
-				return "HeaderRegexp(`" + name + "`, `.*`)"
-			}
-			return ""
-		}
-		name := map[string]string{
-			"method": "Method", "path": "Path", "prefix": "PathPrefix", "regexp": "PathRegexp", "network": "ClientIP",
-		}[t.kind]
-		if name == "" {
-			return ""
-		}
-		return name + "(`" + v + "`)"
-	}
-	if t.kind == "without" {
-		sign = map[bool]string{false: "!"}[t.not]
-	}
-	var either []string
-	for _, v := range t.values {
-		one := matcher(v)
-		if one == "" || strings.Contains(v, "`") {
+	name, lacks := t.lacking()
+	either, err := tried(t.values, func(v string) (string, error) {
+		matcher := traefikMatchers[t.kind]
+		switch {
+		case matcher == "" || strings.Contains(v, "`") || t.kind == "without" && !lacks:
 			return "", t.cannot()
+		case lacks:
+			v = name
+		case t.kind == "host" && isMask(v):
+			matcher, v = "HostRegexp(`%s`)", hostPattern(v)
 		}
-		either = append(either, one)
-	}
+		return fmt.Sprintf(matcher, v), nil
+	})
+	text := strings.Join(either, " || ")
 	if len(either) > 1 {
-		return sign + "(" + strings.Join(either, " || ") + ")", nil
+		text = "(" + text + ")"
 	}
-	return sign + either[0], nil
+	if t.not != (t.kind == "without") { // the matcher fits those that have it
+		text = "!" + text
+	}
+	return text, err
 }
