@@ -123,7 +123,7 @@ func readQoS(i *Import, file string, text []byte) error {
 		}
 	}
 	for _, c := range counts {
-		p.Limits = append(p.Limits, i.qosLimit(c, events)...)
+		i.qosLimit(&p, c, events)
 	}
 	i.Policies = append(i.Policies, p)
 	return nil
@@ -164,15 +164,15 @@ func fitsNothing(pattern string) bool {
 	return err != nil || re.MatchString("") || re.MatchString("-")
 }
 
-// qosLimit is the limit of a count, whose words are a place, the number, the seconds and the variable.
-func (i *Import) qosLimit(c []string, events map[string][]neutral.Set) []neutral.Limit {
+// qosLimit adds the limit of a count, whose words are a place, the number, the seconds and the variable.
+func (i *Import) qosLimit(p *neutral.Policy, c []string, events map[string][]neutral.Set) {
 	most, err := strconv.Atoi(c[1])
 	seconds, bad := strconv.Atoi(c[2])
 	sets := events[c[3]]
 	switch {
 	case err != nil || bad != nil || most < 2:
 		i.Lose(c[0], "QS_ClientEventLimitCount %s %s is not understood: it is left out", c[1], c[2])
-		return nil
+		return
 	case sets == nil:
 		i.Lose(c[0], "which requests set %s is not said: each counts", c[3])
 		sets = []neutral.Set{{}}
@@ -181,10 +181,8 @@ func (i *Import) qosLimit(c []string, events map[string][]neutral.Set) []neutral
 	if !set.IsAll() {
 		i.Lose(c[0], "who is over it is refused everything there, and here what counts")
 	}
-	return []neutral.Limit{{
-		By: request.ByClient, Match: set, Count: set, Text: fmt.Sprintf("fixed:%d/%ds,align=first,clock=1s", most-1, seconds+1),
-		Told: []string{fmt.Sprintf("%s QS_ClientEventLimitCount %s %s %s", c[0], c[1], c[2], c[3])},
-	}}
+	p.Add(fmt.Sprintf("fixed:%d/%ds,align=first,clock=1s", most-1, seconds+1),
+		fmt.Sprintf("%s QS_ClientEventLimitCount %s %s %s", c[0], c[1], c[2], c[3]), neutral.KeyCase{Set: set, By: request.ByClient})
 }
 
 // starNetworks reads addresses whose last numbers may be stars: 10.1.*.*

@@ -167,7 +167,7 @@ func (r *apisixReader) policy() neutral.Policy {
 	}
 	p := neutral.Policy{Name: "apisix", Combine: "in-turn"}
 	for _, at := range append(first, others...) {
-		p.Limits = append(p.Limits, r.apisixLimit(at)...)
+		r.apisixLimit(&p, at)
 	}
 	return p
 }
@@ -241,37 +241,36 @@ const (
 // apisixOther fits the names of other plugins that limit.
 var apisixOther = lazy.Regexp(`limit|throttl|workflow`)
 
-// apisixLimit returns what a plugin limits.
-func (i *Import) apisixLimit(at plugged) (all []neutral.Limit) {
+// apisixLimit adds what a plugin limits.
+func (i *Import) apisixLimit(p *neutral.Policy, at plugged) {
 	config, place := at.at, at.d.place(at.at)
 	if at.set.Never && apisixOther().MatchString(at.name) {
 		i.Tell(place, "%s: no request is known that comes to it", at.name)
-		return nil
+		return
 	}
 	switch at.name {
 	case "limit-count":
 		onlyKnown(i.Lose, at.d, config, "count timewindow windowtype group rules "+apisixWords)
 		if config.Say("window_type") == "sliding" {
 			i.Lose(place, "limit-count: a sliding window is not read")
-			return nil
+			return
 		}
 		if group := config.Say("group"); group != "" {
 			i.Lose(place, "limit-count: the routes of the group %s count together there, and each for itself here", group)
 		}
 		if config.Get("rules") == nil {
-			return i.apisixKeyed(at, config, i.apisixCount(at, config))
+			i.apisixKeyed(p, at, config, i.apisixCount(at, config))
 		}
 		for _, rule := range config.List("rules") { // which are asked in turn
-			all = append(all, i.apisixKeyed(at, rule, i.apisixCount(at, rule))...)
+			i.apisixKeyed(p, at, rule, i.apisixCount(at, rule))
 		}
-		return all
 	case "limit-req":
 		onlyKnown(i.Lose, at.d, config, "rate burst nodelay "+apisixWords)
 		text, err := apisixRate(config)
 		if err != nil {
 			i.Lose(place, "limit-req: %v", err)
 		}
-		return i.apisixKeyed(at, config, text)
+		i.apisixKeyed(p, at, config, text)
 	case "limit-conn":
 		i.Lose(place, "limit-conn bounds how many requests are under way at once, which no limit here does")
 	default:
@@ -279,7 +278,6 @@ func (i *Import) apisixLimit(at plugged) (all []neutral.Limit) {
 			i.Lose(place, "the plugin %s may limit or answer requests, and is not read", at.name)
 		}
 	}
-	return nil
 }
 
 // apisixRate returns the limit of a limit-req, which is that of nginx.
@@ -320,10 +318,10 @@ func (i *Import) apisixCount(at plugged, part *policy.Tree) string {
 // apisixVariable matches the variables of a key.
 var apisixVariable = lazy.Regexp(`\$\{?(\w+)`)
 
-// apisixKeyed are the limits of a part of a plugin by its key. A rule counts nothing without a variable of its key.
-func (i *Import) apisixKeyed(at plugged, part *policy.Tree, text string) (all []neutral.Limit) {
+// apisixKeyed adds the limits of a part of a plugin by its key. A rule counts nothing without a variable of its key.
+func (i *Import) apisixKeyed(p *neutral.Policy, at plugged, part *policy.Tree, text string) {
 	if text == "" {
-		return nil
+		return
 	}
 	config, isRule := at.at, part != at.at
 	place, says := at.d.place(part), cmp.Or(part.Say("key"), "remote_addr")
@@ -357,10 +355,6 @@ func (i *Import) apisixKeyed(at plugged, part *policy.Tree, text string) (all []
 		if words != nil && key.By == request.BySite { // without any part of a key
 			key.By = request.ByClient
 		}
-		all = append(all, neutral.Limit{
-			Text: text, By: key.By, Match: key.Set, Count: key.Set,
-			Told: []string{fmt.Sprintf("%s %s by %s, refused with %s", place, at.name, says, cmp.Or(config.Say("rejected_code"), "503"))},
-		})
+		p.Add(text, fmt.Sprintf("%s %s by %s, refused with %s", place, at.name, says, cmp.Or(config.Say("rejected_code"), "503")), key)
 	}
-	return all
 }

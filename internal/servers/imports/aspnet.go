@@ -71,11 +71,8 @@ func (i *Import) aspnet(d doc, byIP bool, special *policy.Tree) {
 			if len(k.Set.Conditions.With) > 0 && len(k.Set.Conditions.Without) > 0 { // no request has a header and lacks it
 				continue
 			}
-			p.Limits = append(p.Limits, neutral.Limit{
-				By: k.By, Match: k.Set, Count: k.Set,
-				Text: fmt.Sprintf("fixed:%d/%s,align=first", r.most, limit.FormatPeriod(r.period)),
-				Told: []string{fmt.Sprintf("%s rule %s: %d in %s", d.place(r.at), field(r.at, "Endpoint").Say(), r.most, field(r.at, "Period").Say())},
-			})
+			p.Add(fmt.Sprintf("fixed:%d/%s,align=first", r.most, limit.FormatPeriod(r.period)),
+				fmt.Sprintf("%s rule %s: %d in %s", d.place(r.at), field(r.at, "Endpoint").Say(), r.most, field(r.at, "Period").Say()), k)
 		}
 	}
 	i.Policies = append(i.Policies, p)

@@ -43,7 +43,7 @@ func takeKrakenD(i *Import, docs []doc) {
 	for _, d := range docs {
 		p := neutral.Policy{Name: "krakend", Combine: "in-turn"}
 		if part := d.Get("extra_config", krakendService); part != nil {
-			p.Limits = append(p.Limits, i.krakend(d, part, neutral.Set{}, "service")...)
+			i.krakend(&p, d, part, neutral.Set{}, "service")
 		}
 		for _, e := range d.List("endpoints") {
 			i.krakendEndpoint(&p, d, e)
@@ -66,7 +66,7 @@ func (i *Import) krakendEndpoint(p *neutral.Policy, d doc, e *policy.Tree) {
 	set := krakendPath(path).And(neutral.Within("method", strings.ToUpper(cmp.Or(e.Say("method"), "GET"))))
 	before := len(p.Limits)
 	if part := e.Get("extra_config", krakendRouter); part != nil {
-		p.Limits = append(p.Limits, i.krakend(d, part, set, "endpoint "+path)...)
+		i.krakend(p, d, part, set, "endpoint "+path)
 	}
 	for _, b := range e.List("backend") {
 		onlyKnown(i.Tell, d, b, krakendBackendWords)
@@ -75,7 +75,7 @@ func (i *Import) krakendEndpoint(p *neutral.Policy, d doc, e *policy.Tree) {
 			if calls := cmp.Or(b.Get("concurrent_calls"), e.Get("concurrent_calls")); calls != nil && calls.Text != "1" {
 				i.Lose(d.place(calls), "concurrent_calls %s: a request takes as many of the limit of a backend, and here 1", calls.Text)
 			}
-			p.Limits = append(p.Limits, i.krakend(d, part, set, "a backend of "+path)...)
+			i.krakend(p, d, part, set, "a backend of "+path)
 		}
 	}
 	if len(p.Limits) > before {
@@ -117,8 +117,8 @@ func krakendPath(path string) neutral.Set {
 	return neutral.Within("regexp", "^"+b.String()+"$")
 }
 
-// krakend returns the limits of a part: of each client first, and then of all.
-func (i *Import) krakend(d doc, part *policy.Tree, set neutral.Set, what string) (all []neutral.Limit) {
+// krakend adds the limits of a part: of each client first, and then of all.
+func (i *Import) krakend(p *neutral.Policy, d doc, part *policy.Tree, set neutral.Set, what string) {
 	known := []string{
 		"max_rate", "capacity", "client_max_rate", "client_capacity", "strategy", "key", "every", "num_shards",
 		"cleanup_period", "cleanup_threads",
@@ -128,14 +128,14 @@ func (i *Import) krakend(d doc, part *policy.Tree, set neutral.Set, what string)
 			i.Lose(d.place(part.Get(key)), "%s of %s is not understood", key, what)
 		}
 	}
-	b := krakendBuckets{i, d, part, what}
+	b, before := krakendBuckets{i, d, part, what}, len(p.Limits)
 	switch strategy, key := part.Say("strategy"), part.Say("key"); {
 	case !b.has("client_"):
 	case strategy == "ip":
 		if key != "" {
 			i.Tell(d.place(part), "clients are taken from a header: --client-from %s, with --trusted-proxy", strings.ToLower(key))
 		}
-		all = b.limits("client_", neutral.KeyCase{Set: set, By: request.ByClient})
+		b.limit(p, "client_", neutral.KeyCase{Set: set, By: request.ByClient})
 	case strategy == "header":
 		by, err := request.ParseKey("header:" + key)
 		if err != nil {
@@ -143,18 +143,17 @@ func (i *Import) krakend(d doc, part *policy.Tree, set neutral.Set, what string)
 			break
 		}
 		i.Tell(d.place(part), "who lacks the header is refused there, and not limited here")
-		all = b.limits("client_", neutral.KeyCase{Set: set.Having(by.String()), By: by})
+		b.limit(p, "client_", neutral.KeyCase{Set: set.Having(by.String()), By: by})
 	default:
 		i.Lose(d.place(part), "strategy %s of %s is not read: its limit of clients is left out", strategy, what)
 	}
 	if b.has("") {
-		all = append(all, b.limits("", neutral.KeyCase{Set: set, By: request.BySite})...)
+		b.limit(p, "", neutral.KeyCase{Set: set, By: request.BySite})
 	}
-	if all != nil {
+	if len(p.Limits) > before {
 		i.Lose("", "KrakenD fills a bucket when it is empty, so that up to twice as many pass at once; here it fills all the time")
 		i.Tell("", "each KrakenD counts for itself; here one counts all requests")
 	}
-	return all
 }
 
 // krakendBuckets hold what a part says: of all clients, and with the prefix client_ of each.
@@ -171,8 +170,8 @@ func (b krakendBuckets) has(prefix string) bool {
 	return rate != "" && rate != "0"
 }
 
-// limits returns the limit of one.
-func (b krakendBuckets) limits(prefix string, key neutral.KeyCase) []neutral.Limit {
+// limit adds the limit of one.
+func (b krakendBuckets) limit(p *neutral.Policy, prefix string, key neutral.KeyCase) {
 	rate := b.part.Get(prefix + "max_rate")
 	capacity, every := b.part.Say(prefix+"capacity"), cmp.Or(b.part.Say("every"), "1s")
 	total, _ := strconv.ParseFloat(b.part.Say("max_rate"), 64)
@@ -182,12 +181,9 @@ func (b krakendBuckets) limits(prefix string, key neutral.KeyCase) []neutral.Lim
 	text, err := bucketText(rate.Say(), capacity, every)
 	if err != nil {
 		b.Lose(b.d.place(rate), "%s of %s: %v", prefix+"max_rate", b.what, err)
-		return nil
+		return
 	}
-	return []neutral.Limit{{
-		Text: text, By: key.By, Match: key.Set, Count: key.Set,
-		Told: []string{fmt.Sprintf("%s %smax_rate %s of %s", b.d.place(rate), prefix, rate.Say(), b.what)},
-	}}
+	p.Add(text, fmt.Sprintf("%s %smax_rate %s of %s", b.d.place(rate), prefix, rate.Say(), b.what), key)
 }
 
 // bucketText returns the bucket of a rate in a period. Its count is what it holds, and its period as long as that takes.
