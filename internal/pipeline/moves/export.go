@@ -21,6 +21,9 @@ type Export struct {
 	To    string
 	Check string // the configuration in which the server's own program judges the lines; CheckAlone; "": it does not
 
+	target  *servers.Target
+	where   servers.Where
+	wanted  []servers.Wanted
 	written *servers.Export
 }
 
@@ -36,27 +39,11 @@ func (n NotWantedError) Error() string {
 
 // Run verifies what is asked, writes, and replays if there are logs.
 func (x *Export) Run(ctx context.Context, logs []string) error {
-	target, err := servers.TargetNamed(x.To)
-	if err != nil {
-		return pipeline.Usage("--to: %w", err)
-	}
 	if len(x.Limits) > 0 && len(x.Chosen) == 0 {
 		x.Chosen = []string{policy.NoPolicy}
 	}
-	where, err := x.where(target)
-	if err != nil {
+	if err := x.aim(); err != nil {
 		return err
-	}
-	x.Derive = func(c *policy.Config, policies []policy.Policy) ([]policy.Policy, error) {
-		if err := one(policies); err != nil {
-			return nil, err
-		}
-		x.written = target.Export(wantedOf(c, policies[0]), where)
-		b, ok, err := moved(policies[0], x.written)
-		if err != nil || !ok {
-			return policies, err
-		}
-		return append(policies, b), nil
 	}
 	report, unreadable := x.replayed(ctx, logs)
 	if report == nil {
@@ -66,6 +53,26 @@ func (x *Export) Run(ctx context.Context, logs []string) error {
 		return err
 	}
 	return cmp.Or(x.finish(ctx, x.Output == "json"), unreadable)
+}
+
+// aim looks up the server, and has a policy be judged beside what it becomes there.
+func (x *Export) aim() (err error) {
+	if x.target, err = servers.TargetNamed(x.To); err != nil {
+		return pipeline.Usage("--to: %w", err)
+	}
+	x.Derive = func(c *policy.Config, policies []policy.Policy) ([]policy.Policy, error) {
+		if err := one(policies); err != nil {
+			return nil, err
+		}
+		x.wanted = wantedOf(c, policies[0])
+		x.written = x.target.Export(x.wanted, x.where)
+		b, ok, err := moved(policies[0], x.written)
+		if err != nil || !ok {
+			return policies, err
+		}
+		return append(policies, b), nil
+	}
+	return x.place()
 }
 
 // replayed is the report, with what rounding changes if there are logs. It comes with the error of too many unreadable

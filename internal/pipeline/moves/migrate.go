@@ -11,7 +11,6 @@ import (
 	"shadow/internal/mapped"
 	"shadow/internal/pipeline"
 	"shadow/internal/policy"
-	"shadow/internal/servers"
 	"shadow/internal/suggest"
 	"shadow/internal/traffic"
 	"shadow/internal/traffic/who"
@@ -26,9 +25,6 @@ import (
 type Migrate struct {
 	Export
 	Protect []suggest.Goal // the share of which clients must not be newly hit; nil: no browser
-	target  *servers.Target
-	wanted  []servers.Wanted
-	where   servers.Where
 	labels  who.Identities
 	groups  who.Groups // how many clients there are
 }
@@ -62,26 +58,11 @@ func (m *Migrate) Run(ctx context.Context, logs []string) error {
 
 // run verifies what is asked, replays, corrects, and reports.
 func (m *Migrate) run(ctx context.Context, logs []string) (err error) {
-	if m.target, err = servers.TargetNamed(m.To); err != nil {
-		return pipeline.Usage("--to: %w", err)
-	}
-	if m.where, err = m.Export.where(m.target); err != nil {
+	if err := m.aim(); err != nil {
 		return err
 	}
 	if m.Protect == nil {
 		m.Protect = []suggest.Goal{DefaultPromise}
-	}
-	m.Derive = func(c *policy.Config, policies []policy.Policy) ([]policy.Policy, error) {
-		if err := one(policies); err != nil {
-			return nil, err
-		}
-		m.wanted = wantedOf(c, policies[0])
-		m.written = m.target.Export(m.wanted, m.where)
-		b, ok, err := moved(policies[0], m.written)
-		if err != nil || !ok {
-			return policies, err
-		}
-		return append(policies, b), nil
 	}
 	var comparison *replay.Comparison
 	result, o, unreadable := m.Judge(ctx, logs, func(t *traffic.Tables) replay.Observer {

@@ -171,22 +171,21 @@ func actionConditions(c *policy.Config, name string) (all request.Conditions, er
 	return request.Conditions{Regexps: []string{"^" + pattern + "$"}, Not: before}, nil
 }
 
-// where says who a client is, and into which configuration the lines go.
-func (x *Export) where(t *servers.Target) (servers.Where, error) {
-	w, err := whereOf(&x.Reading)
-	if err != nil {
-		return w, err
+// place says who a client is, and into which configuration the lines go.
+func (x *Export) place() (err error) {
+	if x.where, err = whereOf(&x.Reading); err != nil {
+		return err
 	}
 	file := x.Check
 	if file == "" || file == CheckAlone {
-		if file = ""; t.Name == "nginx" {
+		if file = ""; x.target.Name == "nginx" {
 			file = x.NginxConf
 		}
 	}
-	if w.Within, err = servers.ReadWithin(t.Name, file); err != nil {
-		err = pipeline.Usage("the configuration of %s: %w", t.Title, err)
+	if x.where.Within, err = servers.ReadWithin(x.target.Name, file); err != nil {
+		err = pipeline.Usage("the configuration of %s: %w", x.target.Title, err)
 	}
-	return w, err
+	return err
 }
 
 // whereOf is who a client is, as flags say it.
