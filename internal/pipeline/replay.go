@@ -65,14 +65,13 @@ func (r *Replay) Run(ctx context.Context, logs []string) (err error) {
 	if err := r.prepareReplay(ctx, logs); err != nil {
 		return err
 	}
+	defer r.abandon()
 	if err := r.openVerdicts(); err != nil {
 		return err
 	}
-	defer r.verdicts.abandon()
 	if err := r.openTrace(); err != nil {
 		return err
 	}
-	defer r.trace.abandon()
 	defer func() { err = errors.Join(err, r.release()) }()
 	heap.CollectLate(heap.LargeBatches)
 	var result *replay.Result

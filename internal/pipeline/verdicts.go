@@ -34,11 +34,49 @@ func CheckVerdictsName(name string) error {
 	return nil
 }
 
-// A verdictFile is one that verdicts are written to. It gets its name once it is whole.
+// A partFile gets its name once it is whole.
+type partFile struct {
+	flag, name string
+	part       *os.File // without this name yet; it is gone where something fails
+}
+
+// beginPart begins the file that a flag names.
+func beginPart(flag, name string) (partFile, error) {
+	part, err := partOf(name)
+	if err != nil {
+		err = fmt.Errorf("--%s: %w", flag, err)
+	}
+	return partFile{flag, name, part}, err
+}
+
+// explain returns an error that names the file.
+func (f *partFile) explain(err error) error {
+	if err != nil {
+		err = fmt.Errorf("--%s %s: %w", f.flag, f.name, err)
+	}
+	return err
+}
+
+// abandon removes what was not finished.
+func (f *partFile) abandon() {
+	f.part.Close()           //nolint:errcheck // it is closed, or not wanted, or DuckDB has written it
+	os.Remove(f.part.Name()) // it has got its name, unless something failed
+}
+
+// abandon removes files that were not finished.
+func (r *Replay) abandon() {
+	if r.verdicts != nil {
+		r.verdicts.abandon()
+	}
+	if r.trace != nil {
+		r.trace.abandon()
+	}
+}
+
+// A verdictFile is one that verdicts are written to.
 type verdictFile struct {
 	*verdicts.Writer
-	name string
-	part *os.File // without this name yet; it is gone where something fails
+	partFile
 }
 
 // parts holds the names that partOf has given.
@@ -74,9 +112,9 @@ func (r *Replay) openVerdicts() (err error) {
 	if err := r.Spares("verdicts", r.Verdicts); err != nil {
 		return err
 	}
-	v := &verdictFile{name: r.Verdicts}
-	if v.part, err = partOf(v.name); err != nil {
-		return fmt.Errorf("--verdicts: %w", err)
+	v := new(verdictFile)
+	if v.partFile, err = beginPart("verdicts", r.Verdicts); err != nil {
+		return err
 	}
 	v.Writer = verdicts.New(v.part, verdictFormats[filepath.Ext(v.name)], r.Read.Tables, r.Policies, r.Anonymizer)
 	r.verdicts, r.Read.Lines = v, true
@@ -87,13 +125,6 @@ func (r *Replay) openVerdicts() (err error) {
 // Observe implements replay.Observer, with an error that names the file.
 func (v *verdictFile) Observe(b *traffic.Batch, all []replay.Verdicts) error {
 	return v.explain(v.Writer.Observe(b, all))
-}
-
-func (v *verdictFile) explain(err error) error {
-	if err != nil {
-		err = fmt.Errorf("--verdicts %s: %w", v.name, err)
-	}
-	return err
 }
 
 // finish gives the file its name. A nil one has none.
@@ -126,14 +157,6 @@ func (v *verdictFile) toParquet(ctx context.Context) error {
 		store.WriteParquet(ctx, plain.Name(), part.Name(), verdicts.Head()), plain.Close(), os.Remove(plain.Name()))
 }
 
-// abandon removes what was not finished.
-func (v *verdictFile) abandon() {
-	if v != nil {
-		v.part.Close()           //nolint:errcheck // it is closed, or not wanted
-		os.Remove(v.part.Name()) // it has got its name, unless something failed
-	}
-}
-
 // CheckTraceName reports what is wrong with the name of a trace.
 func CheckTraceName(name string) error {
 	if filepath.Ext(name) != parquet {
@@ -142,19 +165,10 @@ func CheckTraceName(name string) error {
 	return nil
 }
 
-// A traceFile is one that requests are written to without their people. It gets its name once it is whole.
+// A traceFile is one that requests are written to without their people.
 type traceFile struct {
-	name  string
-	part  *os.File
+	partFile
 	names *report.Anonymizer // nil: the caller has them
-}
-
-func openTraceFile(name string) (f *traceFile, err error) {
-	f = &traceFile{name: name}
-	if f.part, err = partOf(name); err != nil {
-		return nil, fmt.Errorf("--trace: %w", err)
-	}
-	return f, nil
 }
 
 // openTrace begins the file of --trace, if it is wanted.
@@ -172,8 +186,9 @@ func (r *Replay) openTrace() error {
 	if err != nil {
 		return err
 	}
-	if r.trace, err = openTraceFile(r.Trace); err == nil {
-		r.trace.names, r.severalPasses = names, true
+	f, err := beginPart("trace", r.Trace)
+	if err == nil {
+		r.trace, r.severalPasses = &traceFile{f, names}, true
 	}
 	return err
 }
@@ -185,14 +200,6 @@ func (r *Replay) traceNames() (*report.Anonymizer, error) {
 		return nil, err
 	}
 	return report.NewAnonymizer("hash", key)
-}
-
-// abandon removes what was not finished.
-func (f *traceFile) abandon() {
-	if f != nil {
-		f.part.Close()           //nolint:errcheck // DuckDB has written it, or it is not wanted
-		os.Remove(f.part.Name()) // it has got its name, unless something failed
-	}
 }
 
 // writeTrace writes the requests that are kept as a trace. It comes once all is read, since who a client is shows only
@@ -234,10 +241,7 @@ func (f *traceFile) write(ctx context.Context, w *traces.Writer, src replay.Sour
 	if err = errors.Join(<-written, err); err == nil {
 		err = os.Rename(f.part.Name(), f.name)
 	}
-	if err != nil {
-		err = fmt.Errorf("--trace %s: %w", f.name, err)
-	}
-	return err
+	return f.explain(err)
 }
 
 // WriteTraces writes requests that were judged elsewhere as traces, once there is a Result: each file gets those of its
@@ -262,12 +266,13 @@ func (r *Replay) WriteTraces(ctx context.Context, files []string, of func(file i
 		if err != nil {
 			return err
 		}
-		f, err := openTraceFile(name)
-		if err == nil {
-			err = f.write(ctx, w, src)
-		}
-		f.abandon()
+		part, err := beginPart("trace", name)
 		if err != nil {
+			return err
+		}
+		f := traceFile{partFile: part}
+		err = f.write(ctx, w, src)
+		if f.abandon(); err != nil {
 			return err
 		}
 	}
