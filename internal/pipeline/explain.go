@@ -33,8 +33,8 @@ func (e *Explain) Run(ctx context.Context, logs []string) error {
 	if err := e.prepareReplay(ctx, logs); err != nil {
 		return err
 	}
-	if once := ingest.Once(e.found.Names); e.Lines && once != "" {
-		return Usage("--lines reads the logs twice, and %s can be read only once: name files", onceName(once))
+	if once := ReadOnce(e.found.Names); e.Lines && once != "" {
+		return Usage("--lines reads the logs twice, and %s can be read only once: name files", once)
 	}
 	named := e.Read.Clients.Named(e.Client)
 	log := replay.NewClientLog(e.Read.Tables, e.clientName(named), len(e.Policies))

@@ -306,6 +306,9 @@ func (l *Logs) reportOptions(warnings []string) report.Options {
 	}
 }
 
+// ReadOnce returns what the first log is called that can be read only once; "" if there is none.
+func ReadOnce(names []string) string { return onceName(ingest.Once(names)) }
+
 func onceName(name string) string {
 	if name == standardInput {
 		return "standard input"

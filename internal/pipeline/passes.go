@@ -177,8 +177,10 @@ func (l *Logs) Head(s *ingest.Stats, warnings ...string) report.Head {
 	return report.NewHead(s, l.everyone(), l.reportOptions(append(l.warnings(s), warnings...)))
 }
 
-// Pass begins a pass over the requests that are kept.
-func (l *Logs) Pass() *trace.Pass { return l.requests.Pass() }
+// Unpack hands the requests that are kept to do, batch by batch.
+func (l *Logs) Unpack(do func(*traffic.Batch) error) error {
+	return each(context.Background(), l.requests.Pass(), do)
+}
 
 // ReportOptions returns how to report on something else about the same requests.
 func (l *Logs) ReportOptions() report.Options { return l.reportOptions(nil) }

@@ -11,7 +11,6 @@ import (
 	"shadow/internal/pipeline"
 	"shadow/internal/policy"
 	"shadow/internal/traffic"
-	"shadow/internal/traffic/ingest"
 	"shadow/limit"
 	"shadow/replay"
 	"shadow/report"
@@ -96,10 +95,7 @@ func (d *Drill) verify(logs []string) (err error) {
 	if err = d.tool(); err != nil {
 		return err
 	}
-	if once := ingest.Once(logs); once != "" {
-		if once == "-" {
-			once = "standard input"
-		}
+	if once := pipeline.ReadOnce(logs); once != "" {
 		return pipeline.Usage("a drill reads the logs twice, and %s can be read only once: name files", escape.Visible(once))
 	}
 	if d.To != "" && d.Anonymize != "" {

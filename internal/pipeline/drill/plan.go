@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"net/netip"
 	"slices"
 	"strings"
@@ -80,14 +79,7 @@ func (d *Drill) plan(ctx context.Context, result *replay.Result) (*plan, error) 
 // rows returns the requests from a moment on until another, in the order of time and, within a moment, of the log.
 func (d *Drill) rows(from, until limit.Time) (*traffic.Batch, error) {
 	all := new(traffic.Batch)
-	for pass := d.Pass(); ; {
-		b, err := pass.Next()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
+	err := d.Unpack(func(b *traffic.Batch) error {
 		var rows []int32
 		for row, at := range b.At {
 			if !b.Warm && from <= at && at < until {
@@ -95,12 +87,13 @@ func (d *Drill) rows(from, until limit.Time) (*traffic.Batch, error) {
 			}
 		}
 		all.Append(b, rows)
-	}
+		return nil
+	})
 	sorted := new(traffic.Batch)
 	sorted.Append(all, inOrder(all.At, func(x, y int32) int {
 		return cmp.Or(cmp.Compare(source(all, int(x)), source(all, int(y))), cmp.Compare(all.Line[x], all.Line[y]))
 	}))
-	return sorted, nil
+	return sorted, err
 }
 
 // inOrder returns the rows in the order of time, and of one moment in that of then.

@@ -11,7 +11,6 @@ import (
 
 	"shadow/internal/logfile/object"
 	"shadow/internal/pipeline"
-	"shadow/internal/traffic/ingest"
 )
 
 // A Following answers about logs that grow. Once they have grown, it opens all of them again, while the session that it
@@ -42,10 +41,7 @@ func VerifyFollowed(logs []string) error {
 	if i := slices.IndexFunc(logs, object.IsName); i >= 0 {
 		return pipeline.Usage("--follow reads files of this machine, and %s is none: copy it first", logs[i])
 	}
-	if once := ingest.Once(logs); once != "" {
-		if once == "-" {
-			once = "standard input"
-		}
+	if once := pipeline.ReadOnce(logs); once != "" {
 		return pipeline.Usage("--follow reads the log again as it grows, and %s can be read only once: name a file", once)
 	}
 	return nil

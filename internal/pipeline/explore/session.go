@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -107,7 +106,7 @@ func (s *Session) Close() error {
 
 // hold unpacks the requests.
 func (s *Session) hold() error {
-	return s.unpack(func(b *traffic.Batch) error {
+	return s.suggest.Unpack(func(b *traffic.Batch) error {
 		s.held = append(s.held, &traffic.Batch{
 			At: slices.Clone(b.At), Client: slices.Clone(b.Client), Agent: slices.Clone(b.Agent),
 			Action: slices.Clone(b.Action), Status: slices.Clone(b.Status), Bytes: slices.Clone(b.Bytes),
@@ -142,30 +141,13 @@ func (s *Session) timelines(by request.Key) []traffic.Timelines {
 
 func (s *Session) tables() *traffic.Tables { return s.suggest.Read.Tables }
 
-// unpack hands over the requests as they were kept.
-func (s *Session) unpack(do func(*traffic.Batch) error) error {
-	pass := s.suggest.Pass()
-	for {
-		b, err := pass.Next()
-		switch {
-		case err == io.EOF:
-			return nil
-		case err != nil:
-			return err
-		}
-		if err := do(b); err != nil {
-			return err
-		}
-	}
-}
-
 // An each hands over requests, as long as an answer is wanted, with the number of a batch that is held or −1.
 type each func(ctx context.Context, do func(i int, b *traffic.Batch) error) error
 
 // each hands over all requests.
 func (s *Session) each(ctx context.Context, do func(i int, b *traffic.Batch) error) error {
 	if s.held == nil {
-		return s.unpack(func(b *traffic.Batch) error {
+		return s.suggest.Unpack(func(b *traffic.Batch) error {
 			own := *b
 			return cmp.Or(ctx.Err(), do(-1, &own))
 		})
