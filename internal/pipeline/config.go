@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
-	"slices"
 
 	"shadow/internal/mapped"
 	"shadow/internal/policy"
@@ -81,12 +80,7 @@ func (s *Source) Names() (policies, actions []string) {
 		return nil, nil
 	}
 	policies = mapped.Add(policies, config.Policies, func(set policy.Set) string { return set.Name })
-	for _, rule := range config.Actions {
-		if !slices.Contains(actions, rule.Name) {
-			actions = append(actions, rule.Name)
-		}
-	}
-	return policies, actions
+	return policies, actionNames(&config)
 }
 
 // mostUserConfig is the most bytes that a user's own file may have.

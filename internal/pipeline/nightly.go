@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"shadow/internal/escape"
+	"shadow/internal/mapped"
 	"shadow/report"
 	"shadow/report/html"
 )
@@ -63,15 +64,24 @@ func (n *Nightly) Finish(
 
 // Held returns a HeldError that says which conditions hold, another error if one cannot be decided, or nil.
 func (n *Nightly) Held(m *report.Model) error {
-	var texts []string
-	for _, c := range n.Conditions {
+	return held(n.Conditions, func(c *report.Condition) (of []string, err error) {
 		policies, err := c.Holds(m)
+		if len(policies) > 0 {
+			of = append(of, escape.Visible(strings.Join(policies, "; ")))
+		}
+		return of, err
+	})
+}
+
+// held returns a HeldError that says of what conditions hold, another error if one cannot be decided, or nil.
+func held(conditions []*report.Condition, holds func(*report.Condition) (of []string, err error)) error {
+	var texts []string
+	for _, c := range conditions {
+		all, err := holds(c)
 		if err != nil {
 			return fmt.Errorf("--fail-if %w", err)
 		}
-		if len(policies) > 0 {
-			texts = append(texts, fmt.Sprintf("--fail-if %s holds for %s", c, escape.Visible(strings.Join(policies, "; "))))
-		}
+		texts = mapped.Add(texts, all, func(of string) string { return fmt.Sprintf("--fail-if %s holds for %s", c, of) })
 	}
 	if texts == nil {
 		return nil

@@ -60,9 +60,7 @@ func chooseGroups(q *suggest.Question, site findings.Site, protect []suggest.Goa
 	if q.Goals = protect; q.Goals == nil {
 		q.Goals = suggest.GoalsOf(site)
 	}
-	for _, some := range target {
-		q.Target |= some
-	}
+	q.Target |= union(target)
 	if target == nil {
 		if protect != nil {
 			site = findings.People
@@ -129,10 +127,7 @@ func (r *Suggest) keyText() string {
 
 // checkGroups verifies that no group is protected and a target.
 func (r *Suggest) checkGroups() error {
-	target := who.Set(0)
-	for _, some := range r.Target {
-		target |= some
-	}
+	target := union(r.Target)
 	for _, p := range r.Protect {
 		if both := p.Who & target; both != 0 && !areMost(p.Who) && !areMost(target) {
 			return Usage("--protect and --target: %s cannot be both", both)

@@ -160,27 +160,21 @@ func (r *Suggest) verifyConditions() error {
 
 // held returns an error that says which conditions hold of some answer, or nil.
 func (r *Suggest) held(answers []advice.Answer) error {
-	var texts []string
-	for _, c := range r.conditions {
+	return held(r.conditions, func(c *report.Condition) (of []string, err error) {
 		for i := range answers {
 			v := answers[i].Verdict
 			s := report.Suggested{Verdict: v.Verdict}
 			if v.Limit != nil {
 				s.Limit = *v.Limit
 			}
-			held, err := c.HoldsOf(s)
-			if err != nil {
-				return fmt.Errorf("--fail-if %w", err)
-			}
-			if held {
-				texts = append(texts, fmt.Sprintf("--fail-if %s holds for the verdict %s", c, v.Verdict))
+			if holds, err := c.HoldsOf(s); err != nil {
+				return nil, err
+			} else if holds {
+				of = append(of, fmt.Sprintf("the verdict %s", v.Verdict))
 			}
 		}
-	}
-	if texts == nil {
-		return nil
-	}
-	return HeldError{texts}
+		return of, nil
+	})
 }
 
 // advise reads the logs and chooses.
