@@ -22,8 +22,12 @@ func CompleteWords(cmd *cobra.Command, flag string, words ...string) {
 	if len(words) == 0 {
 		return
 	}
-	complete := cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)
-	if err := cmd.RegisterFlagCompletionFunc(flag, complete); err != nil {
+	complete(cmd, flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// complete completes a flag.
+func complete(cmd *cobra.Command, flag string, by cobra.CompletionFunc) {
+	if err := cmd.RegisterFlagCompletionFunc(flag, by); err != nil {
 		panic(err) // the flag does not exist: a mistake in this program
 	}
 }
@@ -105,39 +109,31 @@ func CompleteTables(from *stored.Database) cobra.CompletionFunc {
 }
 
 // AddLimitCompletion completes a flag that takes limits.
-func AddLimitCompletion(cmd *cobra.Command) {
-	if err := cmd.RegisterFlagCompletionFunc("limit", CompleteLimits); err != nil {
-		panic(err) // the flag does not exist: a mistake in this program
-	}
-}
+func AddLimitCompletion(cmd *cobra.Command) { complete(cmd, "limit", CompleteLimits) }
 
 // CompleteConfigured completes the flags of all commands that take names: those of the configuration in force, of
 // conditions, and of clients that a promise is about.
 func CompleteConfigured(root *cobra.Command) {
 	const more = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace // the name is not all
 	for _, cmd := range root.Commands() {
-		complete := func(flag string, directive cobra.ShellCompDirective, names func() []string) {
-			if _, known := cmd.GetFlagCompletionFunc(flag); known || cmd.Flags().Lookup(flag) == nil {
-				return
-			}
-			err := cmd.RegisterFlagCompletionFunc(flag, func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-				return names(), directive
-			})
-			if err != nil {
-				panic(err) // the flag does not exist: a mistake in this program
+		offer := func(flag string, directive cobra.ShellCompDirective, names func() []string) {
+			if _, known := cmd.GetFlagCompletionFunc(flag); !known && cmd.Flags().Lookup(flag) != nil {
+				complete(cmd, flag, func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+					return names(), directive
+				})
 			}
 		}
 		config := func() (policies, actions []string) {
 			name, _ := cmd.Flags().GetString("config") // it has none: the one in the folder
 			return (&pipeline.Source{ConfigFile: name}).Names()
 		}
-		complete("fail-if", more, report.ConditionNames)
+		offer("fail-if", more, report.ConditionNames)
 		if cmd.Name() != "migrate" { // there they are those of a server
-			complete("policy", cobra.ShellCompDirectiveNoFileComp, func() []string { policies, _ := config(); return policies })
+			offer("policy", cobra.ShellCompDirectiveNoFileComp, func() []string { policies, _ := config(); return policies })
 		}
-		complete("action", cobra.ShellCompDirectiveNoFileComp, func() []string { _, actions := config(); return actions })
-		complete("target", more, who.Words)
-		complete("protect", more, func() (goals []string) {
+		offer("action", cobra.ShellCompDirectiveNoFileComp, func() []string { _, actions := config(); return actions })
+		offer("target", more, who.Words)
+		offer("protect", more, func() (goals []string) {
 			goals = mapped.Add(goals, who.Words(), func(word string) string { return word + "=" })
 			return goals
 		})

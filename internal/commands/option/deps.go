@@ -55,12 +55,12 @@ func Verify(cmd *cobra.Command, _ []string) (err error) {
 	flags.Visit(func(f *pflag.Flag) {
 		others := f.Annotations[NeedsNote]
 		serves := func(other string) bool { return inUse(flags, other) }
-		dashes := oneDash(flags, f, valuesOf(f.Value)...)
+		dashes := oneDash(flags, f, ValuesOf(f)...)
 		switch {
 		case err != nil:
 		case !duck.Built && slices.Contains(keeping, f.Name) && f.Annotations[DefaultNote] == nil:
 			err = pipeline.Usage("--%s needs a database, and this shadow was built without one: take the full one", f.Name)
-		case isEmpty(f.Value):
+		case isEmpty(f):
 			err = emptyFlag(f)
 		case dashes != nil:
 			err = dashes
@@ -94,20 +94,12 @@ func oneDash(flags *pflag.FlagSet, f *pflag.Flag, values ...string) error {
 	return nil
 }
 
-// valuesOf returns the texts of a value, which may be a list.
-func valuesOf(v pflag.Value) []string {
-	if list, ok := v.(pflag.SliceValue); ok {
-		return list.GetSlice()
+// isEmpty reports whether the value of a flag is a text without anything in it, or a list with such a one.
+func isEmpty(f *pflag.Flag) bool {
+	if _, list := f.Value.(pflag.SliceValue); list {
+		return len(ValuesOf(f)) == 0 || slices.Contains(ValuesOf(f), "")
 	}
-	return []string{v.String()}
-}
-
-// isEmpty reports whether a value is a text without anything in it, or a list with such a one.
-func isEmpty(v pflag.Value) bool {
-	if _, list := v.(pflag.SliceValue); list {
-		return len(valuesOf(v)) == 0 || slices.Contains(valuesOf(v), "")
-	}
-	return v.Type() == "string" && v.String() == ""
+	return f.Value.Type() == "string" && f.Value.String() == ""
 }
 
 // inUse reports whether a flag is given, or whether it may have a value that is wanted of it.
