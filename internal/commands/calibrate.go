@@ -28,14 +28,8 @@ Where no limit explains all requests, those of hosts and of paths with refusals 
   shadow calibrate access.log --limit nginx:10r/s,burst=20,nodelay
   shadow calibrate access.log --refused-status 420 --by client,user
   shadow calibrate waf.json --verdict action=BLOCK --output json`,
-		Args: logArgs,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			f.Caller = callerOf(cmd)
-			return f.Run(cmd.Context(), args)
-		},
 	}
-	flags := cmd.Flags()
-	flags.SortFlags = false
+	flags := onLogs(cmd, &f.Caller, f.Run)
 	flags.StringArrayVarP(&f.Limits, "limit", "l", nil, "compare this `limit` with the log, instead of finding one "+
 		"(repeatable)")
 	f.By = []request.Key{request.ByClient}

@@ -146,9 +146,7 @@ Flags that are given, and defaults in force, become defaults of the file. It goe
 	option.Needs(cmd, []string{"file"}, "replace")
 	addGoals(cmd, &f.Suggest)
 	addReading(cmd, &f.Reading)
-	if err := flags.MarkHidden("cold"); err != nil {
-		panic(err) // the flag does not exist: a mistake in this program
-	}
+	flags.Lookup("cold").Hidden = true
 	f.Wanted = true
 	addLogs(cmd, &f.Logs, "print nothing but the file and errors", "report on standard error what is chosen")
 	return cmd

@@ -24,14 +24,8 @@ configuration then take no part unless --policy names them.`,
   shadow diff access.log --limit token:10/s --limit token:10/s+window:1000/1h --top 20
   shadow diff access.log --policy login --policy stricter --output html > diff.html
   shadow diff access.log --limit 6/30s --limit token:10/30s --fail-if 'newly_hit_people + newly_hit_offices > 0'`,
-		Args: logArgs,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			f.Caller = callerOf(cmd)
-			return f.Run(cmd.Context(), args)
-		},
 	}
-	flags := cmd.Flags()
-	flags.SortFlags = false
+	onLogs(cmd, &f.Caller, f.Run)
 	addPolicies(cmd, &f.Choice)
 	addFailIf(cmd, &f.Nightly, "B")
 	addOutput(cmd, &f.Output, "comparison", format.PageOutputs())

@@ -22,15 +22,9 @@ flags to add. Every other command finds the same, and shows the gravest.`,
   shadow doctor /var/log/nginx
   shadow doctor access.log --output html > log.html
   shadow doctor access.log --output json | jq '.findings[] | select(.severity == "stop")'`,
-		Args: logArgs,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			f.Caller = callerOf(cmd)
-			return f.Run(cmd.Context(), args)
-		},
 	}
 	cmd.AddCommand(newParse(), newFormats())
-	flags := cmd.Flags()
-	flags.SortFlags = false
+	onLogs(cmd, &f.Caller, f.Run)
 	addOutput(cmd, &f.Output, "report", format.PageOutputs())
 	addReading(cmd, &f.Reading)
 	addConfig(cmd, &f.Source, "actions")

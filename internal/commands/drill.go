@@ -36,14 +36,8 @@ of the answers are as foreseen by the moments at which requests were really sent
   shadow drill access.log --policy login --target http://127.0.0.1:8080 --minutes 5 --methods all
   shadow drill access.log --limit token:6/30s --target http://127.0.0.1:8080 --client-source
   shadow drill access.log --limit token:6/30s --target http://10.0.0.7 --to k6 > drill.js`,
-		Args: logArgs,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			f.Caller = callerOf(cmd)
-			return f.Run(cmd.Context(), args)
-		},
 	}
-	flags := cmd.Flags()
-	flags.SortFlags = false
+	flags := onLogs(cmd, &f.Caller, f.Run)
 	addPolicies(cmd, &f.Choice)
 	flags.StringVar(&f.Target, "target", "", "the `server` that has the limit: http://127.0.0.1:8080")
 	f.ClientHeader = "X-Forwarded-For"

@@ -49,9 +49,7 @@ becomes shorter changes nothing until it is as long as before.`,
 	flags.StringVar(&f.Action, "action", "", "a limit for the requests of this action (`name`)")
 	option.Period.Add(cmd, &f.Recover, "recover", "who is refused is forgiven within this `time`")
 	addReading(cmd, &f.Reading)
-	if err := flags.MarkHidden("cold"); err != nil {
-		panic(err) // the flag does not exist: a mistake in this program
-	}
+	flags.Lookup("cold").Hidden = true
 	f.Wanted = true
 	addEvidencePaths(cmd, &f.Evidence, "")
 	addConfig(cmd, &f.Source, "actions and evidence")

@@ -24,12 +24,7 @@ detour.`,
 		Example: `  shadow import /etc/nginx/nginx.conf > shadow.yaml
   shadow replay access.log --limits-from /etc/nginx/nginx.conf
   shadow diff access.log --limits-from /etc/nginx/nginx.conf --policy nginx --limit token:10/s,burst=20`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return pipeline.Usage("which configuration? Name its file, or - for standard input\nSee `%s --help`.", cmd.CommandPath())
-			}
-			return nil
-		},
+		Args: someArgs("which configuration? Name its file, or - for standard input\nSee `%s --help`."),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.Caller = callerOf(cmd)
 			return f.Run(args)

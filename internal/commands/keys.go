@@ -15,7 +15,6 @@ import (
 
 func newKeys() *cobra.Command {
 	f := new(pipeline.Keys)
-	var profile option.Profile
 	cmd := &cobra.Command{
 		Use:   "keys LOG…",
 		Short: "Say what limits should count by: which key tells bots from people in this log",
@@ -48,8 +47,7 @@ limit that is judged under each key.`,
 			if len(f.Limits) > 0 && f.Per == nil {
 				unlessGiven(cmd, "refuse", &f.Refuse)
 			}
-			f.Verified = func() error { return profile.Start(f.Spares) }
-			return errors.Join(f.Run(cmd.Context(), args), profile.Stop())
+			return f.Run(cmd.Context(), args)
 		},
 	}
 	flags := cmd.Flags()
@@ -79,6 +77,6 @@ limit that is judged under each key.`,
 	addReading(cmd, &f.Reading)
 	addConfig(cmd, &f.Source, "actions")
 	addLogs(cmd, &f.Logs, "print nothing but the report and errors", "report on standard error what is chosen")
-	profile.Add(flags)
+	option.AddProfiles(cmd, &f.Logs)
 	return cmd
 }

@@ -135,12 +135,7 @@ that is. The plots show how many requests count against the client.`,
   shadow limits explain 6/30s --no-plot              token, leaky and window one after the other
   shadow limits explain window:100/1h --output json`,
 		ValidArgsFunction: option.CompleteLimits,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return pipeline.Usage("which limit? Say, for instance, %s token:6/30s,burst=10", cmd.CommandPath())
-			}
-			return nil
-		},
+		Args:              someArgs("which limit? Say, for instance, %s token:6/30s,burst=10"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			policies, err := policy.ParseLimits(args, request.ByClient)
 			if err != nil {

@@ -24,12 +24,7 @@ in common, and how many requests are theirs. What such a limit refuses tells a r
 --redis.`,
 		Example: `  shadow merge web1.db web2.db --db all.db
   shadow report --db all.db --since yesterday`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return pipeline.Usage("which databases?\nSee `%s --help`.", cmd.CommandPath())
-			}
-			return nil
-		},
+		Args: someArgs("which databases?\nSee `%s --help`."),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return stored.Merge(cmd.Context(), cmd.OutOrStdout(), output, into, args)
 		},

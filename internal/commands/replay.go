@@ -1,8 +1,6 @@
 package commands
 
 import (
-	"errors"
-
 	"github.com/spf13/cobra"
 
 	"shadow/internal/calibrate"
@@ -13,7 +11,6 @@ import (
 
 func newReplay() *cobra.Command {
 	f := &pipeline.Replay{Events: store.DefaultEvents}
-	var profile option.Profile
 	cmd := &cobra.Command{
 		Use:   "replay LOG… [--limit LIMIT…]",
 		Short: "Judge the requests of access logs by one or more limits, and report who would be refused",
@@ -43,8 +40,7 @@ as well; --policy selects some of them.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.Caller = callerOf(cmd)
 			pageTop(cmd, &f.Look)
-			f.Verified = func() error { return profile.Start(f.Spares) }
-			return errors.Join(f.Run(cmd.Context(), args), profile.Stop())
+			return f.Run(cmd.Context(), args)
 		},
 	}
 	flags := cmd.Flags()
@@ -93,6 +89,6 @@ as well; --policy selects some of them.`,
 	option.Needs(cmd, []string{"anonymize", "trace"}, "anonymize-key")
 	option.Clash(cmd, "--trace and --resume: state one: a trace holds all that was judged", "trace", "resume")
 	option.Clash(cmd, "--retries and --resume: state one: what is still to come back is not kept from night to night", "retries", "resume")
-	profile.Add(flags)
+	option.AddProfiles(cmd, &f.Logs)
 	return cmd
 }

@@ -2,6 +2,7 @@ package commands
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"os"
 	"slices"
@@ -153,16 +154,35 @@ func noCommand(cmd *cobra.Command, args []string) error {
 	return pipeline.Usage("unknown command %q%s\nSee `%s --help`.", args[0], hint, cmd.CommandPath())
 }
 
+// onLogs has a command run on logs, and list its flags in the order in which they are added.
+func onLogs(cmd *cobra.Command, caller *pipeline.Caller, run func(context.Context, []string) error) *pflag.FlagSet {
+	cmd.Args = logArgs
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		*caller = callerOf(cmd)
+		return run(cmd.Context(), args)
+	}
+	cmd.Flags().SortFlags = false
+	return cmd.Flags()
+}
+
+// someArgs asks for at least one argument, in words that name the command.
+func someArgs(ask string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return pipeline.Usage(ask, cmd.CommandPath())
+		}
+		return nil
+	}
+}
+
+var oneLog = someArgs("which log? Name files, directories, or - for standard input\nSee `%s --help`.")
+
 // logArgs wants at least one log.
 func logArgs(cmd *cobra.Command, args []string) error {
-	switch {
-	case len(args) == 0:
-		return pipeline.Usage("which log? Name files, directories, or - for standard input\nSee "+
-			"`%s --help`.", cmd.CommandPath())
-	case slices.Contains(args, ""):
+	if slices.Contains(args, "") {
 		return pipeline.Usage("the name of a log is empty: name files, directories, or - for standard input")
 	}
-	return noLog(cmd, args)
+	return cmp.Or(oneLog(cmd, args), noLog(cmd, args))
 }
 
 // limitOption is an option that stands behind a comma in limits.

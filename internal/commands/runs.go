@@ -4,7 +4,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"shadow/internal/commands/option"
-	"shadow/internal/pipeline"
 	"shadow/internal/pipeline/stored"
 	"shadow/internal/store"
 	"shadow/limit"
@@ -51,12 +50,7 @@ type runsFlags struct {
 }
 
 // runArgs wants at least one run.
-func runArgs(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return pipeline.Usage("which run? `shadow report runs` lists them\nSee `%s --help`.", cmd.CommandPath())
-	}
-	return nil
-}
+var runArgs = someArgs("which run? `shadow report runs` lists them\nSee `%s --help`.")
 
 // print lists all runs or, with all that is known of them, those that are named.
 func (f *runsFlags) print(cmd *cobra.Command, named []string) error {

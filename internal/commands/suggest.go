@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"errors"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -17,7 +16,6 @@ import (
 
 func newSuggest() *cobra.Command {
 	f := new(pipeline.Suggest)
-	var profile option.Profile
 	cmd := &cobra.Command{
 		Use:   "suggest LOG…",
 		Short: "What should the limit be? One limit, what it does, and lines to paste",
@@ -58,8 +56,7 @@ The log is read once. Its requests, about 20 bytes each, wait in a temporary fil
 			if slices.Contains(f.Kinds, sweep.UnderWay) { // whose bounds are not known
 				unlessGiven(cmd, "band", &f.Band)
 			}
-			f.Verified = func() error { return profile.Start(f.Spares) }
-			return errors.Join(f.Run(cmd.Context(), args), profile.Stop())
+			return f.Run(cmd.Context(), args)
 		},
 	}
 	flags := cmd.Flags()
@@ -82,14 +79,12 @@ The log is read once. Its requests, about 20 bytes each, wait in a temporary fil
 		"may be repeated")
 	addOutput(cmd, &f.Output, "report", format.PageOutputs())
 	addReading(cmd, &f.Reading)
-	if err := flags.MarkHidden("cold"); err != nil {
-		panic(err) // the flag does not exist: a mistake in this program
-	}
+	flags.Lookup("cold").Hidden = true
 	f.Wanted = true
 	addEvidencePaths(cmd, &f.Evidence, "")
 	addConfig(cmd, &f.Source, "actions and evidence")
 	addLogs(cmd, &f.Logs, "print nothing but the report and errors", "report on standard error what is chosen")
-	profile.Add(flags)
+	option.AddProfiles(cmd, &f.Logs)
 	return cmd
 }
 

@@ -1,8 +1,6 @@
 package commands
 
 import (
-	"errors"
-
 	"github.com/spf13/cobra"
 
 	"shadow/internal/commands/option"
@@ -13,7 +11,6 @@ import (
 
 func newSweep() *cobra.Command {
 	f := new(pipeline.Sweep)
-	var profile option.Profile
 	var exact bool
 	cmd := &cobra.Command{
 		Use:   "sweep LOG…",
@@ -49,8 +46,7 @@ disguised, as in shadow suggest. Limits that spare browsers then spare the rest 
 				unlessGiven(cmd, "by", &f.Key)
 				unlessGiven(cmd, "bursts", &f.Bursts)
 			}
-			f.Verified = func() error { return profile.Start(f.Spares) }
-			return errors.Join(f.Run(cmd.Context(), args), profile.Stop())
+			return f.Run(cmd.Context(), args)
 		},
 	}
 	flags := cmd.Flags()
@@ -74,6 +70,6 @@ disguised, as in shadow suggest. Limits that spare browsers then spare the rest 
 	addBand(cmd, &f.Band)
 	option.Needs(cmd, []string{kindOf(sweep.Token)}, "bursts", "exact")
 	option.Clash(cmd, "--policy and --band: state one: what requests cost has no bounds", "policy", "band")
-	profile.Add(flags)
+	option.AddProfiles(cmd, &f.Logs)
 	return cmd
 }

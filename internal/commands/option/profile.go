@@ -6,25 +6,33 @@ import (
 	"runtime"
 	"runtime/pprof"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
+
+	"shadow/internal/pipeline"
 )
 
-// A Profile has the flags that write profiles for `go tool pprof`.
-type Profile struct {
+// profiles are those that a command writes.
+type profiles struct {
 	cpu, memory string   // their names
 	spent, live *os.File // nil unless begun
 }
 
-// Add adds them.
-func (f *Profile) Add(flags *pflag.FlagSet) {
-	flags.StringVar(&f.cpu, "cpuprofile", "", "write a CPU profile to `file`")
-	flags.StringVar(&f.memory, "memprofile", "", "write a memory profile to `file`")
+// AddProfiles adds the flags that write profiles for `go tool pprof`, of a command that has all that it does.
+func AddProfiles(cmd *cobra.Command, logs *pipeline.Logs) {
+	f := new(profiles)
+	cmd.Flags().StringVar(&f.cpu, "cpuprofile", "", "write a CPU profile to `file`")
+	cmd.Flags().StringVar(&f.memory, "memprofile", "", "write a memory profile to `file`")
+	run := cmd.RunE
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		logs.Verified = func() error { return f.start(logs) }
+		return errors.Join(run(cmd, args), f.stop())
+	}
 }
 
-// Start begins to profile. Both files are made now: better to know before the replay that one cannot be written. spares is
-// the error that one would be written over what is read.
-func (f *Profile) Start(spares func(flag, name string) error) (err error) {
-	if err := errors.Join(spares("cpuprofile", f.cpu), spares("memprofile", f.memory)); err != nil {
+// start begins to profile, in files that are none of the logs. Both are made now: better to know before the replay that
+// one cannot be written.
+func (f *profiles) start(logs *pipeline.Logs) (err error) {
+	if err := errors.Join(logs.Spares("cpuprofile", f.cpu), logs.Spares("memprofile", f.memory)); err != nil {
 		return err
 	}
 	if f.memory != "" {
@@ -41,8 +49,8 @@ func (f *Profile) Start(spares func(flag, name string) error) (err error) {
 	return pprof.StartCPUProfile(f.spent)
 }
 
-// Stop writes the profiles that were begun.
-func (f *Profile) Stop() error {
+// stop writes the profiles that were begun.
+func (f *profiles) stop() error {
 	var errs []error
 	if f.spent != nil {
 		pprof.StopCPUProfile()
