@@ -154,16 +154,14 @@ func (f *Evidence) choose(c *policy.Config) (*evidence.ClueFinder, *evidence.Rul
 // evidenceRules are the thresholds: those of the configuration, else those by default.
 func evidenceRules(said *policy.Evidence) *evidence.Rules {
 	rules := evidence.DefaultRules
-	for threshold, stated := range map[*int64]*int64{
-		&rules.Assets: said.Assets, &rules.Rhythm: said.Rhythm, &rules.Haste: said.Haste, &rules.Errors: said.Errors,
-		&rules.Sample: said.Sample, &rules.Hours: said.Hours, &rules.Agents: said.Agents,
+	for key, threshold := range map[string]*int64{
+		"assets": &rules.Assets, "rhythm": &rules.Rhythm, "haste": &rules.Haste, "errors": &rules.Errors,
+		"sample": &rules.Sample, "hours": &rules.Hours, "agents": &rules.Agents,
 	} {
-		if stated != nil {
-			*threshold = *stated
+		if stated := said.Numbers[key]; stated != nil {
+			*threshold = stated[0]
 		}
 	}
-	if said.Referers != nil {
-		rules.Referers = *said.Referers
-	}
+	copy(rules.Referers[:], said.Numbers["referers"])
 	return &rules
 }

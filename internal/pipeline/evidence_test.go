@@ -21,15 +21,15 @@ func TestEvidenceRules(t *testing.T) {
 		t.Fatal(err)
 	}
 	said := &config.Evidence
-	for _, stated := range []*int64{said.Assets, said.Rhythm, said.Haste, said.Errors, said.Sample, said.Hours, said.Agents} {
-		if stated == nil {
-			t.Error("the manual leaves a threshold out")
+	for _, key := range []string{"assets", "referers", "rhythm", "haste", "errors", "sample", "hours", "agents"} {
+		if said.Numbers[key] == nil {
+			t.Error("the manual leaves out", key)
 		}
 	}
-	if got := *evidenceRules(said); got != evidence.DefaultRules || said.Referers == nil {
+	if got := *evidenceRules(said); got != evidence.DefaultRules {
 		t.Errorf("the manual says %+v, the defaults are %+v", got, evidence.DefaultRules)
 	}
-	*said.Hours, said.Referers[1] = 20, 51
+	said.Numbers["hours"][0], said.Numbers["referers"][1] = 20, 51
 	if got := evidenceRules(said); got.Hours != 20 || got.Referers[1] != 51 {
 		t.Errorf("the configuration does not count: %+v", got)
 	}

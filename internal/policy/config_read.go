@@ -17,9 +17,9 @@ import (
 
 // A configFile is the file as it is written. The schema has checked it; what did not fit is left out.
 type configFile struct {
-	Defaults defaultEntries
+	Defaults ordered[list[text]]
 	Actions  list[actionEntry]
-	Tiers    tierEntries
+	Tiers    ordered[memberEntry]
 	Exempt   *located[memberEntry]
 	Policies list[policyEntry]
 	Evidence map[string]list[text]
@@ -140,6 +140,11 @@ func (r *configReader) readTree(top node) {
 	}
 	r.config.NginxPaths = file.Paths == "nginx"
 	r.config.Evidence = newEvidence(file.Evidence, filepath.Dir(r.name))
+}
+
+// texts are the values of a list.
+func texts(l list[text]) (all []string) {
+	return mapped.Add(all, l, func(t located[text]) string { return string(t.value) })
 }
 
 func upper(texts []string) []string {

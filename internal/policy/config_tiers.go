@@ -12,19 +12,11 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/goccy/go-yaml/ast"
-
 	"shadow/internal/request"
 )
 
 // exemptTier is the name of the tier that no policy judges.
 const exemptTier = "exempt"
-
-// tierEntries are the tiers of the file, in its order.
-type tierEntries []struct {
-	name string
-	located[memberEntry]
-}
 
 type memberEntry struct {
 	Addresses, Users list[text]
@@ -33,22 +25,6 @@ type memberEntry struct {
 		Values list[text]
 	}
 	File located[text]
-}
-
-// UnmarshalYAML keeps the order of the tiers.
-func (t *tierEntries) UnmarshalYAML(at node) error {
-	m, ok := at.(*ast.MappingNode)
-	if !ok {
-		return nil
-	}
-	*t = make(tierEntries, len(m.Values))
-	for i, entry := range m.Values {
-		(*t)[i].name = keyOf(entry)
-		if err := (*t)[i].located.UnmarshalYAML(entry.Value); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // readMembers reads who is in a tier.

@@ -70,35 +70,12 @@ func ParseDefaults(name string, text []byte, alone bool) ([]Default, error) {
 	return r.config.Defaults, r.err()
 }
 
-// defaultEntries are values by the names of flags, in the order of the file.
-type defaultEntries []struct {
-	name   string
-	at     node
-	values list[text]
-}
-
-// UnmarshalYAML keeps the order.
-func (d *defaultEntries) UnmarshalYAML(at node) error {
-	m, ok := at.(*ast.MappingNode)
-	if !ok {
-		return nil
-	}
-	*d = make(defaultEntries, len(m.Values))
-	for i, entry := range m.Values {
-		(*d)[i].name, (*d)[i].at = keyOf(entry), entry.Value
-		if err := (*d)[i].values.UnmarshalYAML(entry.Value); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// readDefaults reads the section.
-func (r *configReader) readDefaults(entries defaultEntries) {
+// readDefaults reads the section: values by the names of flags.
+func (r *configReader) readDefaults(entries ordered[list[text]]) {
 	for _, e := range entries {
 		p := r.beginning(e.at)
 		d := Default{Name: e.name, Place: Problem{File: r.name, Line: r.line(p.Line), Column: p.Column}.place()}
-		for _, v := range e.values {
+		for _, v := range e.value {
 			line := r.beginning(v.at).Line
 			d.Values = append(append(d.Values, string(v.value)), r.bulk[line]...)
 			delete(r.bulk, line)

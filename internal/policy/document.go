@@ -17,6 +17,7 @@ import (
 	"github.com/goccy/go-yaml/token"
 
 	"shadow/internal/lazy"
+	"shadow/internal/mapped"
 )
 
 // A configuration is parsed into a tree of nodes. The tree is checked against the schema as a whole, so that every
@@ -264,6 +265,28 @@ func (l *located[T]) UnmarshalYAML(at node) error {
 	return yaml.NodeToValue(at, &l.value, yaml.Strict())
 }
 
+// An ordered mapping keeps the order of its keys.
+type ordered[T any] []struct {
+	name string
+	located[T]
+}
+
+// UnmarshalYAML decodes a mapping; what is none is empty.
+func (o *ordered[T]) UnmarshalYAML(at node) error {
+	m, ok := at.(*ast.MappingNode)
+	if !ok {
+		return nil
+	}
+	*o = make(ordered[T], len(m.Values))
+	for i, entry := range m.Values {
+		(*o)[i].name = keyOf(entry)
+		if err := (*o)[i].located.UnmarshalYAML(entry.Value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // A list may be written as its one item.
 type list[T any] []located[T]
 
@@ -294,14 +317,6 @@ func (t *text) UnmarshalYAML(at node) error {
 	return nil
 }
 
-// texts are the values of a list.
-func texts(l list[text]) (all []string) {
-	for _, t := range l {
-		all = append(all, string(t.value))
-	}
-	return all
-}
-
 // A Problem is a mistake in a configuration.
 type Problem struct {
 	File         string
@@ -327,11 +342,7 @@ type Problems []Problem
 
 // Error is the problems, one on each line.
 func (p Problems) Error() string {
-	lines := make([]string, len(p))
-	for i := range p {
-		lines[i] = p[i].String()
-	}
-	return strings.Join(lines, "\n")
+	return strings.Join(mapped.Of(p, Problem.String), "\n")
 }
 
 // maxProblems are shown of a configuration; the others are counted.

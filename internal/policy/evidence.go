@@ -1,9 +1,12 @@
 package policy
 
 import (
+	"fmt"
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"shadow/internal/mapped"
 )
 
 // The section evidence says what tells people from programs, and where doubt ends. What it leaves out is as
@@ -22,9 +25,22 @@ type Evidence struct {
 	Hosts      []string // names of the site
 	Robots     string   // file
 
-	Referers                      *[2]int64 // percent
-	Assets, Rhythm, Haste, Errors *int64    // percent
-	Sample, Hours, Agents         *int64
+	Numbers map[string][]int64 // by the keys of thresholds
+}
+
+// thresholds are the keys that have numbers, with their unit.
+var thresholds = []struct {
+	key, unit string
+	n         int // how many numbers
+}{
+	{"sample", "", 1},
+	{"assets", "%", 1},
+	{"referers", "%", 2},
+	{"rhythm", "%", 1},
+	{"haste", "%", 1},
+	{"errors", "%", 1},
+	{"hours", "", 1},
+	{"agents", "", 1},
 }
 
 // newEvidence reads the section of a file in a folder.
@@ -33,23 +49,17 @@ func newEvidence(section map[string]list[text], folder string) (e Evidence) {
 	for key, values := range section {
 		words[key] = texts(values)
 	}
-	number := func(key string) *int64 {
-		if len(words[key]) != 1 {
-			return nil
-		}
-		n := percent(words[key][0])
-		return &n
-	}
 	e.Path, e.Robots = strings.Join(words["path"], ""), strings.Join(words["robots"], "")
 	if e.Robots != "" && !filepath.IsAbs(e.Robots) {
 		e.Robots = filepath.Join(folder, e.Robots)
 	}
 	e.Background, e.Hosts = words["background"], words["hosts"]
-	if r := words["referers"]; len(r) == 2 {
-		e.Referers = &[2]int64{percent(r[0]), percent(r[1])}
+	e.Numbers = map[string][]int64{}
+	for _, t := range thresholds {
+		if len(words[t.key]) == t.n {
+			e.Numbers[t.key] = mapped.Of(words[t.key], percent)
+		}
 	}
-	e.Assets, e.Rhythm, e.Haste, e.Errors = number("assets"), number("rhythm"), number("haste"), number("errors")
-	e.Sample, e.Hours, e.Agents = number("sample"), number("hours"), number("agents")
 	return e
 }
 
@@ -67,24 +77,13 @@ func (e *Evidence) String() string {
 			said = append(said, key+" "+text)
 		}
 	}
-	number := func(key string, n *int64, unit string) {
-		if n != nil {
-			say(key, strconv.FormatInt(*n, 10)+unit)
-		}
-	}
 	say("path", e.Path)
 	say("background", strings.Join(e.Background, " "))
 	say("hosts", strings.Join(e.Hosts, " "))
 	say("robots", e.Robots)
-	number("sample", e.Sample, "")
-	number("assets", e.Assets, "%")
-	if e.Referers != nil {
-		say("referers", strconv.FormatInt(e.Referers[0], 10)+"% to "+strconv.FormatInt(e.Referers[1], 10)+"%")
+	for _, t := range thresholds {
+		numbers := mapped.Of(e.Numbers[t.key], func(n int64) string { return fmt.Sprint(n, t.unit) })
+		say(t.key, strings.Join(numbers, " to "))
 	}
-	number("rhythm", e.Rhythm, "%")
-	number("haste", e.Haste, "%")
-	number("errors", e.Errors, "%")
-	number("hours", e.Hours, "")
-	number("agents", e.Agents, "")
 	return strings.Join(said, ", ")
 }

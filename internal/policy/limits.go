@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"shadow/internal/request"
@@ -176,13 +175,8 @@ func Held(spec limit.Spec) (n int64, ok bool) {
 	if spec.Algorithm != Algorithms[0].Name {
 		return 0, false
 	}
-	for option := range strings.SplitSeq(spec.Options, ",") {
-		if text, is := strings.CutPrefix(option, "burst="); is {
-			n, err := strconv.ParseInt(text, 10, 64)
-			return n, err == nil
-		}
-	}
-	return 0, false
+	n = spec.Args().Int("burst", -1)
+	return n, n >= 0
 }
 
 // nginxWords takes apart a limit in the words of nginx itself: nginx:rate=10r/s burst=20 nodelay.

@@ -282,10 +282,9 @@ func missing(keyword string, schema, at node) (texts []string) {
 		return texts
 	case "oneOf":
 		choices, _ := find(schema, []string{keyword})
-		var keys []string
-		for _, choice := range choices.(*ast.SequenceNode).Values {
-			keys = append(keys, said(choice, "required", "0"))
-		}
+		keys := mapped.Of(choices.(*ast.SequenceNode).Values, func(choice node) string {
+			return said(choice, "required", "0")
+		})
 		return append(texts, fmt.Sprintf("%s needs exactly one of %s", what, strings.Join(keys, ", ")))
 	case "minProperties":
 		return append(texts, fmt.Sprintf("%s is empty; want one of %s, or leave it out", what,
