@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"shadow/internal/mapped"
 	"shadow/internal/policy"
 	"shadow/internal/request"
 	"shadow/limit"
@@ -27,10 +28,8 @@ func newJudge(text string, delays bool) (*judge, error) {
 		return nil, err
 	}
 	p := &policies[0]
-	j := &judge{name: p.Name}
-	for i := range p.Parts {
-		j.limiters = append(j.limiters, p.Parts[i].Limiter)
-	}
+	limiters := mapped.Of(p.Parts, func(part policy.Part) limit.Limiter { return part.Limiter })
+	j := &judge{name: p.Name, limiters: limiters}
 	if delays && len(j.limiters) == 1 {
 		j.delayer, _ = j.limiters[0].(limit.Delayer)
 	}

@@ -90,13 +90,20 @@ func wrong(all []Location) (n int64) {
 }
 
 // locate finds the limit of some places, by the key that explains most.
-func (r *Requests) locate(way int, places []int32, o Options) (best Location) {
+func (r *Requests) locate(way int, places []int32, o Options) Location {
 	var part func(row int32) bool
 	if way >= 0 {
 		part = func(row int32) bool { return slices.Contains(places, r.Places[way][row]) }
 	}
+	best := r.byKey(func(column []int32) *Found { return r.Search(column, part, o) })
+	best.Way, best.Places = way, places
+	return best
+}
+
+// byKey returns what explains most, by the key that does.
+func (r *Requests) byKey(explain func(column []int32) *Found) (best Location) {
 	for key, column := range r.Keys {
-		l := Location{Way: way, Places: places, Key: key, Found: r.Search(column, part, o)}
+		l := Location{Way: -1, Key: key, Found: explain(column)}
 		if best.Found == nil || l.Best != nil && (best.Best == nil || l.Best.Wrong < best.Best.Wrong) {
 			best = l
 		}
@@ -106,12 +113,5 @@ func (r *Requests) locate(way int, places []int32, o Options) (best Location) {
 
 // Hold holds limits against all requests, by the key that explains most.
 func (r *Requests) Hold(limits []string, o Options) []Location {
-	var best Location
-	for key, column := range r.Keys {
-		l := Location{Way: -1, Key: key, Found: r.Judge(column, nil, limits, o)}
-		if best.Found == nil || l.Best != nil && l.Best.Wrong < best.Best.Wrong {
-			best = l
-		}
-	}
-	return []Location{best}
+	return []Location{r.byKey(func(column []int32) *Found { return r.Judge(column, nil, limits, o) })}
 }

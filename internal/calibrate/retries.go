@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"shadow/internal/mapped"
 	"shadow/limit"
 )
 
@@ -88,9 +89,7 @@ func (d *Demand) Wanted() int { return len(d.wishes) }
 // Learn finds what is wanted, and how refused requests come back.
 func (r *Requests) Learn(how string) *Demand {
 	d := &Demand{requests: r, end: r.last()}
-	for _, t := range r.timelines(r.Client, nil) {
-		d.clients = append(d.clients, r.watch(&t, d.end))
-	}
+	d.clients = mapped.Of(r.timelines(r.Client, nil), func(t timeline) client { return r.watch(&t, d.end) })
 	for i, c := range d.clients {
 		for n := range c.jobs {
 			d.wishes = append(d.wishes, wish{int32(i), int32(n), c.jobs[n].row})

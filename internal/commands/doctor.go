@@ -3,6 +3,7 @@ package commands
 import (
 	"github.com/spf13/cobra"
 
+	"shadow/internal/mapped"
 	"shadow/internal/pipeline"
 	"shadow/parse/detect"
 	"shadow/report/explain"
@@ -47,9 +48,9 @@ be given as the server's configuration writes it, or be found in that configurat
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var known table.Slice
-			for _, k := range detect.Catalogue() {
-				known = append(known, []any{k.Name, k.Summary, k.Text})
-			}
+			known = mapped.Add(known, detect.Catalogue(), func(k detect.Known) []any {
+				return []any{k.Name, k.Summary, k.Text}
+			})
 			w := cmd.OutOrStdout()
 			return table.WriteRows(w, format.FormatsSchema, output, widthOf(w), []string{"format", "what", "as the server writes it"}, &known)
 		},

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"shadow/internal/escape"
+	"shadow/internal/mapped"
 	"shadow/internal/policy"
 	"shadow/internal/request"
 	"shadow/internal/textfile"
@@ -184,11 +185,8 @@ func meaningOf(name string, c *policy.Config) *Meaning {
 	}
 	for _, set := range c.Policies {
 		for _, p := range set.Policies {
-			meant := PolicyMeant{Policy: p.Name, Combine: p.Combine.String()}
-			for i := range p.Parts {
-				meant.Limits = append(meant.Limits, p.Parts[i].String())
-			}
-			m.Policies = append(m.Policies, meant)
+			limits := mapped.Of(p.Parts, policy.Part.String)
+			m.Policies = append(m.Policies, PolicyMeant{p.Name, p.Combine.String(), limits})
 		}
 	}
 	return m

@@ -7,6 +7,7 @@ import (
 
 	"shadow/internal/lazy"
 	"shadow/internal/logfile"
+	"shadow/internal/mapped"
 	"shadow/internal/request"
 	"shadow/internal/sweep"
 	"shadow/internal/traffic"
@@ -265,17 +266,11 @@ func (r *Keys) part(b *traffic.Batch, first bool) *traffic.Batch {
 		part.DropSeq()
 		return part
 	}
-	var rows []int32
-	for row, at := range seq {
-		if wanted(at) {
-			rows = append(rows, int32(row))
-		}
-	}
 	from := *b // no key goes by the following
 	from.Bytes, from.Upstream, from.Took, from.Marks = nil, nil, nil, nil
 	from.Clues, from.Origin, from.Leftmost, from.Line = nil, nil, nil, nil
 	part := &traffic.Batch{Warm: b.Warm, Stamps: b.Stamps}
-	part.Append(&from, rows)
+	part.Append(&from, mapped.Rows(seq, wanted))
 	part.DropSeq()
 	return part
 }

@@ -13,6 +13,7 @@ import (
 	"shadow/internal/escape"
 	"shadow/internal/findings"
 	"shadow/internal/logfile"
+	"shadow/internal/mapped"
 	"shadow/internal/pipeline/heap"
 	"shadow/internal/policy"
 	"shadow/internal/traffic"
@@ -276,10 +277,9 @@ const actionsOffered = 3
 // mostRequested names the actions with most requests, and how many these are.
 func (l *Logs) mostRequested(names []string) string {
 	slices.SortStableFunc(names, func(x, y string) int { return cmp.Compare(l.requestsOf(y), l.requestsOf(x)) })
-	var texts []string
-	for _, name := range names[:min(len(names), actionsOffered)] {
-		texts = append(texts, fmt.Sprintf("%q (%s)", escape.Visible(name), format.Count(l.requestsOf(name), "request")))
-	}
+	texts := mapped.Of(names[:min(len(names), actionsOffered)], func(name string) string {
+		return fmt.Sprintf("%q (%s)", escape.Visible(name), format.Count(l.requestsOf(name), "request"))
+	})
 	return strings.Join(texts, " or ")
 }
 

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"shadow/internal/mapped"
 	"shadow/limit"
 )
 
@@ -40,23 +41,19 @@ func (c *Call) arguments(host string, clock Clock) []any {
 	cell, begin := c.Limit.split(c.At[0])
 	first, places := c.At[0], []byte(nil)
 	if c.Places != nil {
-		first, places = c.Places[0], packed(offsets(nil, c.Places, begin)...)
+		first, places = c.Places[0], packed(offsets(c.Places, begin)...)
 	}
 	since := min(c.Since, first)
 	if distance(since, c.At[0]) >= reach/4 { // beyond what the script can count
 		since = c.At[0] - reach/4
 	}
 	call := packed(int64(cell), c.Index, int64(since-begin), int64(clock), limit.Bit(c.Alone))
-	return []any{c.Limit.header, host, call, packed(offsets(nil, c.At, begin)...), places, c.packedMemory(begin)}
+	return []any{c.Limit.header, host, call, packed(offsets(c.At, begin)...), places, c.packedMemory(begin)}
 }
 
-// offsets appends how much later than begin some times are.
-func offsets(to []int64, times []limit.Time, begin limit.Time) []int64 {
-	to = slices.Grow(to, len(times))
-	for _, t := range times {
-		to = append(to, int64(t-begin))
-	}
-	return to
+// offsets returns how much later than begin some times are.
+func offsets(times []limit.Time, begin limit.Time) []int64 {
+	return mapped.Of(times, func(t limit.Time) int64 { return int64(t - begin) })
 }
 
 // packed is a list of whole numbers in MessagePack (msgpack.org), which scripts read with cmsgpack.unpack.

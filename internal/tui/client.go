@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"shadow/internal/mapped"
 	"shadow/internal/tail"
 	"shadow/limit"
 	"shadow/report/format"
@@ -85,11 +86,9 @@ func (f *Frame) requestsOf(c *tail.Client) string {
 
 // actionsOf are the actions, as many as a line has room for.
 func actionsOf(c *tail.Client) string {
-	var all []string
-	for _, a := range c.Actions[:min(len(c.Actions), 20)] {
-		all = append(all, fmt.Sprintf("%s %s", plain(a.Name), format.Thousands(a.Requests)))
-	}
-	return strings.Join(all, ", ")
+	return strings.Join(mapped.Of(c.Actions[:min(len(c.Actions), 20)], func(a tail.ClientAction) string {
+		return fmt.Sprintf("%s %s", plain(a.Name), format.Thousands(a.Requests))
+	}), ", ")
 }
 
 // waitWidth is the columns of a length of time.

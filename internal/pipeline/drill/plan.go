@@ -80,13 +80,7 @@ func (d *Drill) plan(ctx context.Context, result *replay.Result) (*plan, error) 
 func (d *Drill) rows(from, until limit.Time) (*traffic.Batch, error) {
 	all := new(traffic.Batch)
 	err := d.Unpack(func(b *traffic.Batch) error {
-		var rows []int32
-		for row, at := range b.At {
-			if !b.Warm && from <= at && at < until {
-				rows = append(rows, int32(row))
-			}
-		}
-		all.Append(b, rows)
+		all.Append(b, mapped.Rows(b.At, func(at limit.Time) bool { return !b.Warm && from <= at && at < until }))
 		return nil
 	})
 	sorted := new(traffic.Batch)

@@ -9,6 +9,7 @@ import (
 
 	"shadow/internal/calibrate"
 	"shadow/internal/escape"
+	"shadow/internal/mapped"
 	"shadow/internal/pipeline"
 	"shadow/internal/policy"
 	"shadow/internal/request"
@@ -53,11 +54,11 @@ func (c *Calibrate) Run(ctx context.Context, logs []string) error {
 	if err != nil {
 		return c.Failed(&stats, err)
 	}
-	o := calibrate.Options{Delays: found.Delays, Prefer: found.Prefer, Only: found.Only, Whole: found.Whole}
-	switch {
-	case len(c.Limits) > 0:
+	o := found.options
+	o.Whole = found.Whole
+	if len(c.Limits) > 0 {
 		found.Locations = found.Requests.Hold(c.Limits, o)
-	default:
+	} else {
 		found.Locations = found.Requests.Locate(o)
 	}
 	found.Tables, found.Inputs, found.Top, found.By = c.Read.Tables, stats.Inputs, c.Top, c.By
@@ -85,9 +86,7 @@ func (c *Calibrate) verifyLimits() error {
 		if err != nil {
 			return pipeline.BadFlag("limit", "", err)
 		}
-		for i := range policies {
-			all = append(all, policies[i].Name)
-		}
+		all = mapped.Add(all, policies, func(p policy.Policy) string { return p.Name })
 	}
 	c.Limits = all
 	return nil

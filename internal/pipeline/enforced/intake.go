@@ -64,9 +64,7 @@ func (t *intake) keys() ([]policy.Policy, error) {
 		}
 		all = append(all, p)
 	}
-	for _, key := range t.By {
-		t.columns = append(t.columns, &traffic.Timelines{By: key})
-	}
+	t.columns = mapped.Of(t.By, func(key request.Key) *traffic.Timelines { return &traffic.Timelines{By: key} })
 	t.all.Keys, t.all.Places = make([][]int32, len(t.By)), make([][]int32, places)
 	t.words, t.retries = map[int32]calibrate.Verdict{}, map[int32]limit.Time{}
 	return all, nil
@@ -209,10 +207,8 @@ func (t *intake) asked(value int32) limit.Time {
 // found holds what was taken in, and where the verdicts come from.
 type found struct {
 	shown.Source
-	Delays bool
-	Prefer string
-	Only   bool   // the verdicts are that server's
-	Status uint16 // by which refusals are known; 0: by the field
+	options calibrate.Options
+	Status  uint16 // by which refusals are known; 0: by the field
 }
 
 const fallbackStatus = 503
@@ -240,7 +236,7 @@ func (t *intake) requests(s *ingest.Stats) (*found, error) {
 			t.byStatus(t.Statuses, func(row int) bool { return t.all.Verdict[row] == noVerdict })
 		}
 		t.keep(func(row int) bool { return t.all.Verdict[row] != noVerdict })
-		f.Delays = t.nginx
+		f.options.Delays = t.nginx
 	} else {
 		statuses := t.Statuses
 		for _, status := range t.wanted() {
@@ -251,8 +247,8 @@ func (t *intake) requests(s *ingest.Stats) (*found, error) {
 		t.byStatus(statuses, func(int) bool { return true })
 		f.From, f.Enforced = "status "+join(statuses), true
 	}
-	f.Prefer = t.prefer(s)
-	f.Only = t.nginx || f.Prefer == "haproxy" && t.own > 0
+	f.options.Prefer = t.prefer(s)
+	f.options.Only = t.nginx || f.options.Prefer == "haproxy" && t.own > 0
 	if t.explicit() && !t.fields || !slices.Contains(t.all.Verdict, calibrate.Refused) && !t.fields {
 		return nil, t.missing()
 	}

@@ -73,7 +73,7 @@ func TestClientsAreSampled(t *testing.T) {
 		if f.Sampled != oneIn || len(of) > 100/int(oneIn)+20 || len(of) < 100/int(oneIn)-20 {
 			t.Errorf("at most %d: %d clients, one in %d", most, len(of), f.Sampled)
 		}
-		if f.Read != int64(10*len(of)) || f.Enforced || !f.Delays || f.Prefer != "nginx" {
+		if f.Read != int64(10*len(of)) || f.Enforced || !f.options.Delays || f.options.Prefer != "nginx" {
 			t.Errorf("%+v", f)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 
+	"shadow/internal/mapped"
 	"shadow/internal/policy"
 	"shadow/internal/traffic"
 	"shadow/replay"
@@ -79,12 +80,7 @@ func (s *Session) client(ctx context.Context, q *Request) (json.RawMessage, erro
 func (s *Session) eachOf(client int32) each {
 	return func(ctx context.Context, do func(int, *traffic.Batch) error) error {
 		return s.each(ctx, func(i int, b *traffic.Batch) error {
-			var rows []int32
-			for row, is := range b.Client {
-				if is == client {
-					rows = append(rows, int32(row))
-				}
-			}
+			rows := mapped.Rows(b.Client, func(is int32) bool { return is == client })
 			if len(rows) == 0 {
 				return nil
 			}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"shadow/internal/mapped"
+	"shadow/internal/servers"
 	"shadow/internal/suggest"
 	"shadow/internal/traffic"
 	"shadow/internal/traffic/useragent"
@@ -127,9 +129,9 @@ func (s *Session) addLines(m *Move, q *Request) {
 		m.Lack = answer.Server + " has no such limit."
 		return
 	}
-	for _, b := range blocks {
-		m.Lines = append(m.Lines, [2]string{b.Place, strings.Join(b.Lines, "\n")})
-	}
+	m.Lines = mapped.Of(blocks, func(b servers.Block) [2]string {
+		return [2]string{b.Place, strings.Join(b.Lines, "\n")}
+	})
 }
 
 // hits replays the limit of a question, and returns its name and which clients it hits. Times that are not nil count what

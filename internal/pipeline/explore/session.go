@@ -240,12 +240,7 @@ const mostActions = 100
 
 // Actions returns the names that are shown of the actions with most requests.
 func (s *Session) Actions() (names []string) {
-	var ids []int32
-	for id, n := range s.found.Actions {
-		if n > 0 {
-			ids = append(ids, int32(id))
-		}
-	}
+	ids := mapped.Rows(s.found.Actions, func(n int64) bool { return n > 0 })
 	slices.SortStableFunc(ids, func(x, y int32) int { return cmp.Compare(s.found.Actions[y], s.found.Actions[x]) })
 	return mapped.Add(names, ids[:min(len(ids), mostActions)], s.tables().ShownAction)
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"shadow/internal/mapped"
 )
 
 const slots = 16384
@@ -63,10 +65,7 @@ func (c *Cluster) nodes() (running []*Server) {
 
 // Address returns the value of --redis for the cluster.
 func (c *Cluster) Address() string {
-	var hosts []string
-	for _, s := range append([]*Server{c.Replica}, c.Masters...) {
-		hosts = append(hosts, s.HostPort())
-	}
+	hosts := mapped.Of(append([]*Server{c.Replica}, c.Masters...), (*Server).HostPort)
 	return "redis+cluster://" + strings.Join(hosts, ",")
 }
 
