@@ -122,22 +122,18 @@ func (h *asking) dayBit(at string) string {
 	return bit + " ELSE 0 END"
 }
 
-// countByClass counts the rows of each class.
-func countByClass(column string) string {
+// countBy counts the rows of each of n kinds.
+func countBy[T ~uint8](column string, n T, name func(T) string) string {
 	var counts []string
-	for class := range request.ClassCount {
-		counts = append(counts, fmt.Sprintf("count(*) FILTER (%s = '%s')", column, class))
+	for kind := range n {
+		counts = append(counts, fmt.Sprintf("count(*) FILTER (%s = '%s')", column, name(kind)))
 	}
 	return strings.Join(counts, ", ")
 }
 
-// countByIdentity counts the rows of each identity.
-func countByIdentity(column string) string {
-	var counts []string
-	for is := range who.Count {
-		counts = append(counts, fmt.Sprintf("count(*) FILTER (%s = '%s')", column, is.One()))
-	}
-	return strings.Join(counts, ", ")
+// countByClass counts the rows of each class.
+func countByClass(column string) string {
+	return countBy(column, request.ClassCount, request.Class.String)
 }
 
 // trend finds what each policy did in each run, and which clients it hit, by the class that the client had in that run.
@@ -202,7 +198,8 @@ func (h *asking) movers() error {
 			K int32
 			history.Moved
 		}
-		err := duck.Each(h.duck, "SELECT m.k, count(*), "+countByClass("p.class")+", "+countByIdentity("p.identity")+" FROM "+all+" GROUP BY m.k", func(c *count) error {
+		identities := countBy("p.identity", who.Count, who.Identity.One)
+		err := duck.Each(h.duck, "SELECT m.k, count(*), "+countByClass("p.class")+", "+identities+" FROM "+all+" GROUP BY m.k", func(c *count) error {
 			moved, _ := m.of(&h.to.Policies[c.K])
 			*moved = c.Moved
 			return nil

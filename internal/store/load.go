@@ -16,6 +16,7 @@ import (
 	"shadow/limit"
 	"shadow/parse"
 	"shadow/replay"
+	"shadow/report"
 )
 
 // A stored run comes back as the replay.Result that it was, so a report of it is the report that was printed. Several
@@ -34,7 +35,7 @@ type Loaded struct {
 	Command  string // of the latest run
 	Version  string // of the shadow that made it
 
-	Apart *Apart // what several of the runs judged by themselves; nil: nothing
+	Apart *report.Apart // what several of the runs judged by themselves; nil: nothing
 
 	same     []samePolicy // by policy of the result
 	runs     []int32

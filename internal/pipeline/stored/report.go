@@ -46,7 +46,7 @@ func (f *Report) Run(ctx context.Context) error {
 		return err
 	}
 	var err error
-	if f.db, err = f.Open(ctx); err != nil {
+	if f.db, err = store.OpenReader(ctx, f.Path); err != nil {
 		return err
 	}
 	defer f.db.Close()
@@ -93,7 +93,7 @@ func (f *Report) model(chosen selector) (_ *report.Model, err error) {
 		Version: f.loaded.Version, Command: f.loaded.Command, Timezone: cmp.Or(f.loaded.Timezone, "UTC"),
 		Warnings: slices.Concat(f.notes, f.loaded.Warnings), Findings: f.loaded.Findings, Database: f.Path,
 		Run: strings.Trim(strings.ReplaceAll(fmt.Sprint(numbers), " ", ", "), "[]"), Anonymize: f.Anonymizer,
-		Apart: apartOf(f.loaded.Apart), Identities: f.Output == "html" || printsIdentities(f.loaded.Command),
+		Apart: f.loaded.Apart, Identities: f.Output == "html" || printsIdentities(f.loaded.Command),
 	}
 	model := report.New(f.loaded.Result, f.options)
 	history, err := f.history()
@@ -119,18 +119,6 @@ func printsIdentities(command string) (prints bool) {
 		}
 	}
 	return prints
-}
-
-// apartOf returns what several runs judged by themselves, for a report.
-func apartOf(found *store.Apart) *report.Apart {
-	if found == nil {
-		return nil
-	}
-	apart := &report.Apart{Runs: found.Runs, Clients: found.Clients, Requests: found.Requests}
-	for _, c := range found.Top {
-		apart.TopClients = append(apart.TopClients, report.ApartClient(c))
-	}
-	return apart
 }
 
 func numbersOf(runs []store.RunFact) []int32 {
