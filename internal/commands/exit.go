@@ -25,27 +25,21 @@ const (
 
 // exitCode returns the exit code of an error: it is the one place where errors become exit codes.
 func exitCode(ctx context.Context, err error) int {
-	var usage *pipeline.UsageError
-	var incomplete pipeline.IncompleteError
-	var lost pipeline.NotUnderstoodError
-	var left moves.NotWantedError
-	var loss *tail.LossError
-	var held pipeline.HeldError
-	var served *servedError
 	switch {
 	case err == nil:
 		return exitDone
-	case errors.As(err, &loss), errors.As(err, &served): // also when a signal has ended the command, as it should
+	case errors.As(err, new(*tail.LossError)), errors.As(err, new(*servedError)):
+		// Also when a signal has ended the command, as it should.
 		return exitIncomplete
 	case ctx.Err() != nil:
 		return exitInterrupted
-	case errors.As(err, &incomplete): // also when a name is unknown that the rest of the log may have
+	case errors.As(err, new(pipeline.IncompleteError)): // also when a name is unknown that the rest of the log may have
 		return exitIncomplete
-	case errors.As(err, &usage):
+	case errors.As(err, new(*pipeline.UsageError)):
 		return exitUsage
-	case errors.As(err, &lost), errors.As(err, &left):
+	case errors.As(err, new(pipeline.NotUnderstoodError)), errors.As(err, new(moves.NotWantedError)):
 		return exitIncomplete
-	case errors.As(err, &held):
+	case errors.As(err, new(pipeline.HeldError)):
 		return exitHeld
 	case errors.As(err, new(*pipeline.DoneError)): // repeated, the command would store the run twice
 		return exitIncomplete

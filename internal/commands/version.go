@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"shadow/internal/lazy"
-	"shadow/internal/pipeline"
 	"shadow/internal/store"
 	"shadow/internal/store/duck"
 	"shadow/report/format"
@@ -98,21 +97,15 @@ func newVersion() *cobra.Command {
 			return writeVersion(cmd.OutOrStdout(), output)
 		},
 	}
-	addOutput(cmd, &output, "version", versionOutputs)
+	addOutput(cmd, &output, "version", []string{"table", "json"})
 	return cmd
 }
 
-var versionOutputs = []string{"table", "json"}
-
 func writeVersion(w io.Writer, output string) error {
 	b := thisBuild()
-	switch output {
-	case "table":
-	case "json":
+	if output == "json" {
 		b.Version = versionText()
 		return format.WriteJSON(w, format.VersionSchema, b)
-	default:
-		return pipeline.Usage("%v", format.UnknownOutput(output, versionOutputs))
 	}
 	if _, err := io.WriteString(w, versionLine()); err != nil {
 		return err
