@@ -78,9 +78,6 @@ func (d *Diff) Again(ctx context.Context, policies []policy.Policy, o replay.Obs
 	return e.Result(ingest.Stats{}).Policies, nil
 }
 
-// Release frees the requests.
-func (d *Diff) Release() error { return d.release() }
-
 // two is the error of other than two policies.
 func (d *Diff) two() error {
 	switch {

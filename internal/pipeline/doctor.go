@@ -25,7 +25,7 @@ func (r *Doctor) Run(ctx context.Context, logs []string) (err error) {
 		return err
 	}
 	heap.CollectOften()
-	defer func() { err = cmp.Or(err, r.release()) }()
+	defer func() { err = cmp.Or(err, r.Release()) }()
 	stats, err := r.read(ctx, r.Read, func(src replay.Source, _ *ingest.Reader) error {
 		return each(ctx, src, func(*traffic.Batch) error { return nil })
 	})

@@ -80,7 +80,7 @@ func (r *Keys) Run(ctx context.Context, logs []string) (err error) {
 	o.Side, o.Tables, o.Lateness, o.Action = r.sideOf, r.Read.Tables, r.Read.StepBack(), r.Action
 	survey := sweep.NewKeys(r.options)
 	r.severalPasses = true
-	defer func() { err = cmp.Or(err, r.release()) }()
+	defer func() { err = cmp.Or(err, r.Release()) }()
 	limits := &keysLimits{keys: survey, action: match.ActionIDs{-1, -1}, options: replay.Options{
 		Tables: r.Read.Tables, Policies: r.Policies[:o.Limits], Lateness: r.Read.StepBack(), Stop: ctx.Err,
 	}}

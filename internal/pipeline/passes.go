@@ -83,8 +83,8 @@ func (l *Logs) again(ctx context.Context, do func(*traffic.Batch) error) error {
 	return each(ctx, src, do)
 }
 
-// release frees the requests that were read. There are no further passes then.
-func (l *Logs) release() error {
+// Release frees the requests that were read. There are no further passes then.
+func (l *Logs) Release() error {
 	if l.requests == nil {
 		return nil
 	}

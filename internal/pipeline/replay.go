@@ -72,7 +72,7 @@ func (r *Replay) Run(ctx context.Context, logs []string) (err error) {
 	if err := r.openTrace(); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, r.release()) }()
+	defer func() { err = errors.Join(err, r.Release()) }()
 	heap.CollectLate(heap.LargeBatches)
 	var result *replay.Result
 	database, number, err := r.keep(ctx, r.Keeping, r.Events, func(run *store.Run) (err error) {
@@ -205,7 +205,7 @@ func (r *Replay) judge(ctx context.Context, sink replay.Sink) (_ *replay.Result,
 	var times ingest.StageTimes
 	defer func() {
 		if !r.severalPasses || err != nil {
-			err = cmp.Or(err, r.release())
+			err = cmp.Or(err, r.Release())
 		}
 	}()
 	stats, err := r.read(ctx, r.Read, func(src replay.Source, reader *ingest.Reader) error {

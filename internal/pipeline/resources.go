@@ -174,10 +174,11 @@ func number(text string) int64 {
 // together they can take longer than the clock on the wall. The others are the start, the opening of files,
 // decompression, collecting garbage, and the database.
 func writeTiming(w io.Writer, s *ingest.Stats, read ingest.StageTimes, judge replay.StageTimes, wall time.Duration) {
-	stages := []struct {
+	type stage struct {
 		name string
 		took time.Duration
-	}{
+	}
+	stages := []stage{
 		{"read", read.Read},
 		{"parse", read.Parse},
 		{"clients", read.Clients},
@@ -195,10 +196,7 @@ func writeTiming(w io.Writer, s *ingest.Stats, read ingest.StageTimes, judge rep
 	used := cputime.Process()
 	other := max(0, used-sum)
 	if cputime.ThreadIsExact {
-		stages = append(stages, struct {
-			name string
-			took time.Duration
-		}{"other", other})
+		stages = append(stages, stage{"other", other})
 		sum += other
 	}
 	lines := float64(max(s.Lines, 1))

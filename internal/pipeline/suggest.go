@@ -94,9 +94,6 @@ func (r *Suggest) Found() *replay.Result { return r.advisor.Found }
 // KeysThere returns the keys that limits may count by, the client first, once there is an answer.
 func (r *Suggest) KeysThere() []request.Key { return r.advisor.Keys }
 
-// Release frees the requests.
-func (r *Suggest) Release() error { return r.release() }
-
 // find reads and chooses.
 func (r *Suggest) find(ctx context.Context, logs []string) (page *advice.Report, err error) {
 	if err := r.prepareSuggest(ctx, logs); err != nil {

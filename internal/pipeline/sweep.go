@@ -206,7 +206,7 @@ func longestWindow(periods []limit.Time, keys ...request.Key) (policies []policy
 
 // sweep reads the logs and draws the curves.
 func (r *Sweep) sweep(ctx context.Context) (result *sweep.Result, err error) {
-	defer func() { err = cmp.Or(err, r.release()) }()
+	defer func() { err = cmp.Or(err, r.Release()) }()
 	if len(r.weighed) > 0 {
 		r.ofPasses = 2
 	}

@@ -49,7 +49,7 @@ func TestSweepCountsOfFewAmongMany(t *testing.T) {
 		if n := len(first.Uncounted()); n != c.uncounted {
 			t.Errorf("%s: %d rates have buckets that are not counted, want %d", c.name, n, c.uncounted)
 		}
-		if err := r.release(); err != nil {
+		if err := r.Release(); err != nil {
 			t.Error(err)
 		}
 	}

@@ -24,14 +24,9 @@ import (
 // A Database is one of runs.
 type Database struct{ Path string }
 
-// Open opens the database to read it.
-func (d *Database) Open(ctx context.Context) (*store.Reader, error) {
-	return store.OpenReader(ctx, d.Path)
-}
-
 // Runs lists the runs of the database.
 func (d *Database) Runs(ctx context.Context) ([]store.RunFact, error) {
-	r, err := d.Open(ctx)
+	r, err := store.OpenReader(ctx, d.Path)
 	if err != nil {
 		return nil, err
 	}
