@@ -17,7 +17,7 @@ import (
 func InDatabase(path string, do func(db *store.Store) (kept bool, err error)) error {
 	_, err := os.Stat(path)
 	fresh := errors.Is(err, fs.ErrNotExist)
-	db, err := store.Open(path, store.Options{})
+	db, err := store.Open(path)
 	if err != nil {
 		return err
 	}

@@ -349,7 +349,7 @@ func (r *Replay) prune(ctx context.Context) error {
 	if _, err := os.Stat(r.DB); r.Retain == 0 || r.NoStore && errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	db, err := store.Open(r.DB, store.Options{})
+	db, err := store.Open(r.DB)
 	if err != nil {
 		return fmt.Errorf("--retain: %w", err)
 	}

@@ -267,8 +267,7 @@ func (s *Store) join(ctx context.Context, d *duck.Conn, run int32, pieces []piec
 		return err
 	}
 	some := selection{{run: run, pieces: pieces}}
-	for i := range tableDefs() {
-		t := &tableDefs()[i]
+	for _, t := range tableDefs() {
 		if some[0].files(t.name) == nil {
 			continue
 		}

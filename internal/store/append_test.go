@@ -236,7 +236,7 @@ func same(t *testing.T, what string, got, want [][]any) {
 // appendTo hands batches over as a tail does.
 func appendTo(t *testing.T, path string, batches ...*replay.Addition) (known int) {
 	t.Helper()
-	s, err := Open(path, Options{})
+	s, err := Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}

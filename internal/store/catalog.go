@@ -47,7 +47,7 @@ var (
 )
 
 // tableDefs returns the tables of schema.sql.
-var tableDefs = sync.OnceValue(func() (all []tableDef) {
+var tableDefs = sync.OnceValue(func() (all []*tableDef) {
 	sums := map[string]string{}
 	heads := sumHead().FindAllStringSubmatchIndex(sumsSQL, -1)
 	for i, m := range heads {
@@ -59,9 +59,9 @@ var tableDefs = sync.OnceValue(func() (all []tableDef) {
 	}
 	for line := range strings.Lines(schemaSQL) {
 		if m := tableHead().FindStringSubmatch(line); m != nil {
-			all = append(all, tableDef{name: m[1], sum: sums[m[1]]})
+			all = append(all, &tableDef{name: m[1], sum: sums[m[1]]})
 		} else if m := columnHead().FindStringSubmatch(line); m != nil && m[1] != "run" {
-			t := &all[len(all)-1]
+			t := all[len(all)-1]
 			t.columns = append(t.columns, [2]string{m[1], m[2]})
 		}
 	}
@@ -70,7 +70,7 @@ var tableDefs = sync.OnceValue(func() (all []tableDef) {
 
 // tableOf returns the table of a name, which must be there.
 func tableOf(name string) *tableDef {
-	return &tableDefs()[slices.IndexFunc(tableDefs(), func(t tableDef) bool { return t.name == name })]
+	return tableDefs()[slices.IndexFunc(tableDefs(), func(t *tableDef) bool { return t.name == name })]
 }
 
 // list returns the columns behind the run's number, each after a prefix.
@@ -119,8 +119,7 @@ func (s selection) sums(t *tableDef) string {
 		return "SELECT run, " + t.list(func(name, _ string) string { return name }) + " FROM " + t.read(pieces)
 	}
 	text := t.sum
-	for i := range tableDefs() {
-		other := &tableDefs()[i]
+	for _, other := range tableDefs() {
 		if strings.Contains(text, "$"+other.name+" ") {
 			_, pieces := s.files(other.name)
 			text = strings.ReplaceAll(text, "$"+other.name+" ", other.read(pieces)+" ")
@@ -134,8 +133,7 @@ type viewText struct{ name, text, digest string }
 
 // views returns what makes the tables as views.
 func (s selection) views() (all []viewText) {
-	for i := range tableDefs() {
-		t := &tableDefs()[i]
+	for _, t := range tableDefs() {
 		whole, pieces := s.files(t.name)
 		var parts []string
 		if len(whole) > 0 || len(pieces) == 0 {

@@ -49,7 +49,7 @@ func prune(path, runs string) error {
 		return err
 	}
 	for run := range int32(n) {
-		s, err := Open(path, Options{})
+		s, err := Open(path)
 		if err != nil {
 			return err
 		}
@@ -64,7 +64,7 @@ func prune(path, runs string) error {
 
 // writeForever writes events of one run until the child is killed.
 func writeForever(path, _ string) error {
-	s, err := Open(path, Options{})
+	s, err := Open(path)
 	if err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func fill(path, millions string) error {
 	if err != nil {
 		return err
 	}
-	s, err := Open(path, Options{})
+	s, err := Open(path)
 	if err != nil {
 		return err
 	}

@@ -113,8 +113,8 @@ func (f folder) size() (bytes int64) {
 
 // rowsOf counts the rows of some runs in all tables.
 func (r *Reader) rowsOf(runs []int32) (rows int64, err error) {
-	for i := range tableDefs() {
-		n, err := duck.One[int64](r.duck, "SELECT count(*) FROM "+tableDefs()[i].name+" WHERE run IN "+idList(runs))
+	for _, t := range tableDefs() {
+		n, err := duck.One[int64](r.duck, "SELECT count(*) FROM "+t.name+" WHERE run IN "+idList(runs))
 		if err != nil {
 			return 0, err
 		}

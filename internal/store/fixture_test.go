@@ -168,7 +168,7 @@ func dbPath(t testing.TB) string { return filepath.Join(t.TempDir(), "shadow.db"
 
 func openStore(t testing.TB, path string) *Store {
 	t.Helper()
-	s, err := Open(path, Options{})
+	s, err := Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,7 +35,7 @@ func storeUnderLimit(path, kB string) error {
 			return err
 		}
 	}
-	s, err := Open(path, Options{})
+	s, err := Open(path)
 	if err != nil {
 		return err
 	}

@@ -50,19 +50,19 @@ func TestNotADatabase(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "access.log")
 	check(t, os.WriteFile(file, []byte("x"), 0o600))
-	_, err := Open(file, Options{})
+	_, err := Open(file)
 	wantError(t, err, file, "is a file", "folder", "--db")
 	_, err = Query(context.Background(), file, "SELECT 1", QueryOptions{})
 	wantError(t, err, file, "is a file")
 	if text, err := os.ReadFile(file); err != nil || string(text) != "x" {
 		t.Errorf("the file is now %q, %v", text, err)
 	}
-	_, err = Open(dir, Options{})
+	_, err = Open(dir)
 	wantError(t, err, dir, "something else")
-	_, err = Open(filepath.Join(dir, "nowhere", "a.db"), Options{})
+	_, err = Open(filepath.Join(dir, "nowhere", "a.db"))
 	wantError(t, err, "nowhere", "there is no folder")
 	for _, bad := range []string{"", filepath.Join(dir, "a?b"), filepath.Join(dir, "run=7", "kept")} {
-		_, err = Open(bad, Options{})
+		_, err = Open(bad)
 		wantError(t, err, "database ")
 	}
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
@@ -75,7 +75,7 @@ func TestOtherVersion(t *testing.T) {
 	storeRun(t, path, makeRun(t, 1, 2, 10, 100), info)
 	makeNewer(t, path)
 	want := fmt.Sprintf("schema 99, this one has %d", SchemaVersion)
-	_, err := Open(path, Options{})
+	_, err := Open(path)
 	wantError(t, err, path, "another version of shadow", want)
 	_, err = Query(context.Background(), path, "FROM runs", QueryOptions{})
 	wantError(t, err, path, want)

@@ -66,7 +66,7 @@ func (s *Store) Begin(ctx context.Context, info RunInfo) (*Run, error) {
 		r.dir, err = r.place.dir(nameOfPiece(1, 1))
 	}
 	if err == nil {
-		r.duck, err = s.openDesk(r.place.overflow())
+		r.duck, err = openDesk(r.place.overflow(), runMemoryMB)
 	}
 	if err == nil {
 		r.load, err = startLoader(r.duck, r.dir, info.Events)

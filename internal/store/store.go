@@ -1,7 +1,6 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,26 +13,17 @@ import (
 	"shadow/internal/store/duck"
 )
 
-// Options bound what writing may take from the machine. The zero value is the default.
-type Options struct {
-	MemoryMB int // at most this much for DuckDB's buffers; 0 is defaultMemoryMB
-	Threads  int // for DuckDB's own work besides the caller's goroutines; 0 is 1
-}
-
-const defaultMemoryMB = 64
-
 // A Store is a database that runs are written to. Several processes may write to one at a time, and read it meanwhile.
 type Store struct {
 	folder
-	options Options
 
 	table *duck.Conn // on which the pieces of a tail are made, one after the other; nil: not yet
 	place *workplace // its own
 }
 
 // Open returns the database at path, and makes the folder when there is none.
-func Open(path string, o Options) (*Store, error) {
-	s := &Store{folder: folder(path), options: o}
+func Open(path string) (*Store, error) {
+	s := &Store{folder: folder(path)}
 	if path != "" {
 		if err := s.create(); err != nil {
 			return nil, err
@@ -52,8 +42,9 @@ func (s *Store) Close() error {
 	return s.place.leave()
 }
 
-// tailMemoryMB is for batches of as many new names as a flood has: these are joined and sorted in memory.
-const tailMemoryMB = 512
+// The most megabytes of DuckDB's buffers while a run is written, and while batches of a tail are. In a flood these have
+// many new names, which are joined and sorted in memory.
+const runMemoryMB, tailMemoryMB = 64, 512
 
 // openTable returns the database in memory on which the pieces of a tail are made.
 func (s *Store) openTable(ctx context.Context) (*duck.Conn, error) {
@@ -69,8 +60,7 @@ func (s *Store) openTable(ctx context.Context) (*duck.Conn, error) {
 	if s.place, err = s.work(ctx); err != nil {
 		return nil, err
 	}
-	s.options.MemoryMB = cmp.Or(s.options.MemoryMB, tailMemoryMB)
-	if s.table, err = s.openDesk(s.place.overflow()); err != nil {
+	if s.table, err = openDesk(s.place.overflow(), tailMemoryMB); err != nil {
 		return nil, errors.Join(err, s.place.leave())
 	}
 	return s.table, nil
@@ -79,26 +69,25 @@ func (s *Store) openTable(ctx context.Context) (*duck.Conn, error) {
 // emptyTables empties the tables of schema.sql.
 func emptyTables(d *duck.Conn) error {
 	var text strings.Builder
-	for i := range tableDefs() {
-		text.WriteString("TRUNCATE " + tableDefs()[i].name + ";")
+	for _, t := range tableDefs() {
+		text.WriteString("TRUNCATE " + t.name + ";")
 	}
 	return d.Exec(text.String())
 }
 
 // openDesk opens a database in memory in which files are made, with the tables of schema.sql, empty. What does not fit
 // into memory lies in overflow.
-func (s *Store) openDesk(overflow string) (*duck.Conn, error) {
+func openDesk(overflow string, memoryMB int) (*duck.Conn, error) {
 	d, err := duck.Open(":memory:", slices.Concat(duck.NoExtensions, duck.Settings{
-		{"memory_limit", fmt.Sprintf("%dMB", cmp.Or(s.options.MemoryMB, defaultMemoryMB))},
-		{"threads", fmt.Sprint(cmp.Or(s.options.Threads, 1))},
+		{"memory_limit", fmt.Sprintf("%dMB", memoryMB)},
+		{"threads", "1"}, // besides the caller's goroutines
 		{"temp_directory", overflow},
 	}))
 	if err != nil {
 		return nil, err
 	}
 	var text strings.Builder
-	for i := range tableDefs() {
-		t := &tableDefs()[i]
+	for _, t := range tableDefs() {
 		text.WriteString("CREATE TABLE " + t.name + " (" + t.list(func(name, is string) string { return name + " " + is }) + ");")
 	}
 	if err := d.Exec(text.String()); err != nil {
@@ -111,8 +100,8 @@ func (s *Store) openDesk(overflow string) (*duck.Conn, error) {
 // writeTables writes the tables that have rows to files in dir.
 func writeTables(d *duck.Conn, dir string) error {
 	var count []string
-	for i := range tableDefs() {
-		count = append(count, "SELECT "+fmt.Sprint(i)+" WHERE EXISTS (FROM "+tableDefs()[i].name+")")
+	for i, t := range tableDefs() {
+		count = append(count, "SELECT "+fmt.Sprint(i)+" WHERE EXISTS (FROM "+t.name+")")
 	}
 	filled, err := duck.List[int32](d, strings.Join(count, " UNION ALL "))
 	for i := 0; i < len(filled) && err == nil; i++ {

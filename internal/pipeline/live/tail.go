@@ -226,7 +226,7 @@ type tailStore struct {
 
 // open finds out at the start whether the folder can be a database of shadow's, and makes it.
 func (s *tailStore) open() (err error) {
-	s.db, err = store.Open(s.path, store.Options{})
+	s.db, err = store.Open(s.path)
 	return err
 }
 

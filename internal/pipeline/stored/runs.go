@@ -63,7 +63,7 @@ func (d *Database) Delete(ctx context.Context, out io.Writer, output string, nam
 		fmt.Fprintf(out, "no run was stored more than %s ago\n", limit.FormatPeriod(older))
 		return nil
 	}
-	db, err := store.Open(d.Path, store.Options{})
+	db, err := store.Open(d.Path)
 	if err != nil {
 		return err
 	}
