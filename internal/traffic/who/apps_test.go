@@ -102,6 +102,19 @@ func TestAppsAreNoSwarms(t *testing.T) {
 			}
 			w.is(client, Disguised, Attacker)
 		}),
+		"a flood beside which few search": each(500, func(w *town, client, agent string, at time.Duration) {
+			if len(w.want) <= 150+2*60 {
+				reader := "203.1" + client[len("198.0"):]
+				w.visit(0, reader, browsers[1], 2)
+				w.hit(time.Hour, reader, "GET /find?q=x", 200, host+"/", browsers[1])
+				w.is(reader, Person, Undecided)
+			}
+			for k := range 40 + w.IntN(30) {
+				at += w.seconds(9 * w.ExpFloat64())
+				w.hit(at, client, fmt.Sprintf("GET /find?q=%d", k), 200, "-", agent)
+			}
+			w.is(client, Disguised, Attacker)
+		}),
 		"comments from many addresses": each(60, func(w *town, client, agent string, at time.Duration) {
 			for range 3 + w.IntN(9) {
 				page := fmt.Sprintf("/shop/%d", w.IntN(80))

@@ -17,6 +17,8 @@ const (
 	leastCrowd   = 20 // addresses
 	fewAgents    = 3
 	mostAlike    = 10 // times the average of a crowd: who sends more is judged alone
+
+	mostIdle = 5000 // requests of a flood must not hide that readers ask for the same
 )
 
 // A habit is what the members of a crowd do alike.
@@ -87,7 +89,7 @@ func (c *Census) apart(client int32, r *record) habit {
 		r.files+r.probes+r.tried() > 0 || 2*r.errors >= r.steps || e.Views == 0 && e.Followed > 0 {
 		return habit{}
 	}
-	if by := &c.observer.askers[r.asked.value]; by.readers >= leastReads && 100*by.readers >= by.idlers {
+	if by := &c.observer.askers[r.asked.value]; by.readers >= leastReads && 100*by.readers >= min(by.idlers, mostIdle) {
 		return habit{}
 	}
 	return habit{asksApart, r.asked.value}
