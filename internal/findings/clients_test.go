@@ -463,6 +463,12 @@ func TestWhoTheClientsAre(t *testing.T) {
 				w.hit(float64(i), "198.51.100.66", "POST /administrator/index.php", 200, curl, "-")
 			}
 		}, "info attacker", "100.00 % try passwords"},
+		"a hundred in a long log": {func(w *town) {
+			w.people(900)
+			for i := range 100 {
+				w.hit(60*float64(i), "198.51.100.66", "POST /administrator/index.php", 200, curl, "-")
+			}
+		}, "info attacker", "100.00 % try passwords"},
 		"so few that they are not worth to tell": {func(w *town) {
 			w.people(300)
 			for i := range 20 {

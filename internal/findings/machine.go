@@ -175,12 +175,15 @@ func (l *clients) sent(ids []int32) (requests int64) {
 	return requests
 }
 
+// manyTries is the number of wrong passwords that are worth telling in a log of any length.
+const manyTries = 100
+
 // attack tells of attackers, and of what they got.
 func (l *clients) attack(ids []int32) (found []Finding) {
 	requests := l.sent(ids)
-	if 100*requests >= worthTelling*l.total && len(ids) > 0 {
+	does := l.census.Deeds(ids)
+	if 100*requests >= worthTelling*l.total && len(ids) > 0 || does.Passwords >= manyTries {
 		l.busiestFirst(ids)
-		does := l.census.Deeds(ids)
 		var parts []string
 		part := func(n int64, what string) {
 			if 20*n >= requests {
