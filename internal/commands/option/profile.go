@@ -11,7 +11,7 @@ import (
 	"shadow/internal/pipeline"
 )
 
-// profiles are those that a command writes.
+// profiles holds the names of the files that a command writes, and the files.
 type profiles struct {
 	cpu, memory string   // their names
 	spent, live *os.File // nil unless begun
