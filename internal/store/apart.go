@@ -8,7 +8,6 @@ import (
 	"shadow/internal/mapped"
 	"shadow/internal/store/duck"
 	"shadow/limit"
-	"shadow/report"
 )
 
 // Runs of several hosts may be about the same time and the same clients. Each host judged what it served itself, so
@@ -18,6 +17,20 @@ import (
 //	               host b  12:00:10 admitted  12:00:30 admitted   two of these four
 //
 // Nights of one --resume carry on what limits remember, and tails with --redis share it: neither are judged apart.
+
+// Apart tells what several runs have in common that each of them judged by itself.
+type Apart struct {
+	Runs     []int32       // about the same time, with clients in common, by number
+	Clients  int64         // that two of them or more have
+	Requests int64         // of these, in all of them
+	Top      []ApartClient // with most requests, the most first
+}
+
+// An ApartClient is a client that several runs judged.
+type ApartClient struct {
+	Client   string
+	Requests int64 // in all of them
+}
 
 // mostApart bounds the clients that are named.
 const mostApart = 10
@@ -68,8 +81,8 @@ func (l *loading) findApart() error {
 	if err != nil {
 		return err
 	}
-	top, err := duck.List[report.ApartClient](l.duck, both+fmt.Sprintf(`SELECT name, sum(requests)::BIGINT AS n FROM shared GROUP BY name ORDER BY n DESC, name LIMIT %d`, mostApart))
-	l.to.Apart = &report.Apart{Runs: runs, Clients: sums[0], Requests: sums[1], TopClients: top}
+	top, err := duck.List[ApartClient](l.duck, both+fmt.Sprintf(`SELECT name, sum(requests)::BIGINT AS n FROM shared GROUP BY name ORDER BY n DESC, name LIMIT %d`, mostApart))
+	l.to.Apart = &Apart{Runs: runs, Clients: sums[0], Requests: sums[1], Top: top}
 	return err
 }
 

@@ -122,18 +122,22 @@ func (h *asking) dayBit(at string) string {
 	return bit + " ELSE 0 END"
 }
 
-// countBy counts the rows of each of n kinds.
-func countBy[T ~uint8](column string, n T, name func(T) string) string {
+// countByClass counts the rows of each class.
+func countByClass(column string) string {
 	var counts []string
-	for kind := range n {
-		counts = append(counts, fmt.Sprintf("count(*) FILTER (%s = '%s')", column, name(kind)))
+	for class := range request.ClassCount {
+		counts = append(counts, fmt.Sprintf("count(*) FILTER (%s = '%s')", column, class))
 	}
 	return strings.Join(counts, ", ")
 }
 
-// countByClass counts the rows of each class.
-func countByClass(column string) string {
-	return countBy(column, request.ClassCount, request.Class.String)
+// countByIdentity counts the rows of each identity.
+func countByIdentity(column string) string {
+	var counts []string
+	for is := range who.Count {
+		counts = append(counts, fmt.Sprintf("count(*) FILTER (%s = '%s')", column, is.One()))
+	}
+	return strings.Join(counts, ", ")
 }
 
 // trend finds what each policy did in each run, and which clients it hit, by the class that the client had in that run.
@@ -198,8 +202,7 @@ func (h *asking) movers() error {
 			K int32
 			history.Moved
 		}
-		identities := countBy("p.identity", who.Count, who.Identity.One)
-		err := duck.Each(h.duck, "SELECT m.k, count(*), "+countByClass("p.class")+", "+identities+" FROM "+all+" GROUP BY m.k", func(c *count) error {
+		err := duck.Each(h.duck, "SELECT m.k, count(*), "+countByClass("p.class")+", "+countByIdentity("p.identity")+" FROM "+all+" GROUP BY m.k", func(c *count) error {
 			moved, _ := m.of(&h.to.Policies[c.K])
 			*moved = c.Moved
 			return nil

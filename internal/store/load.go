@@ -16,7 +16,6 @@ import (
 	"shadow/limit"
 	"shadow/parse"
 	"shadow/replay"
-	"shadow/report"
 )
 
 // A stored run comes back as the replay.Result that it was, so a report of it is the report that was printed. Several
@@ -35,7 +34,7 @@ type Loaded struct {
 	Command  string // of the latest run
 	Version  string // of the shadow that made it
 
-	Apart *report.Apart // what several of the runs judged by themselves; nil: nothing
+	Apart *Apart // what several of the runs judged by themselves; nil: nothing
 
 	same     []samePolicy // by policy of the result
 	runs     []int32

@@ -93,7 +93,7 @@ func (f *Report) model(chosen selector) (_ *report.Model, err error) {
 		Version: f.loaded.Version, Command: f.loaded.Command, Timezone: cmp.Or(f.loaded.Timezone, "UTC"),
 		Warnings: slices.Concat(f.notes, f.loaded.Warnings), Findings: f.loaded.Findings, Database: f.Path,
 		Run: strings.Trim(strings.ReplaceAll(fmt.Sprint(numbers), " ", ", "), "[]"), Anonymize: f.Anonymizer,
-		Apart: f.loaded.Apart, Identities: f.Output == "html" || printsIdentities(f.loaded.Command),
+		Apart: apartOf(f.loaded.Apart), Identities: f.Output == "html" || printsIdentities(f.loaded.Command),
 	}
 	model := report.New(f.loaded.Result, f.options)
 	history, err := f.history()
@@ -119,6 +119,18 @@ func printsIdentities(command string) (prints bool) {
 		}
 	}
 	return prints
+}
+
+// apartOf returns what several runs judged by themselves, for a report.
+func apartOf(found *store.Apart) *report.Apart {
+	if found == nil {
+		return nil
+	}
+	apart := &report.Apart{Runs: found.Runs, Clients: found.Clients, Requests: found.Requests}
+	for _, c := range found.Top {
+		apart.TopClients = append(apart.TopClients, report.ApartClient(c))
+	}
+	return apart
 }
 
 func numbersOf(runs []store.RunFact) []int32 {
