@@ -305,6 +305,11 @@ func TestBesideWhatGuidesHave(t *testing.T) {
 			"server { listen 443 ssl; server_name a.example; location / { return 404; } location = /s { limit_req zone=a; } }", "match: {path: /s}\n"},
 		{"nginx.conf", "", zone + "server { include nowhere.conf; server_name a.example; location / { return 301 /a; } }\n" +
 			"server { include nowhere.conf; server_name a.example; limit_req zone=a; }", "limit: 'nginx:1r/s'\n"},
+		{"nginx.conf", "", zone + "server { server_name b.example; return 301 /; }\nserver { server_name a.example; limit_req zone=a; }", "match: {host: a.example}\n"},
+		{"nginx.conf", "", zone + "server { listen 80; server_name a.example; return 301 /; }\nserver { listen 443; server_name b.example; return 301 /; }\n" +
+			"server { listen 443; server_name a.example; limit_req zone=a; }", "match: {host: a.example}\n"},
+		{"nginx.conf", "", zone + "server { listen 80; return 301 /; }\nserver { listen 443; server_name a.example; limit_req zone=a; }\n" +
+			"server { listen 443; server_name b.example; }", "nginx.conf:3: this server is taken to get what no other one names, on any port or address"},
 		{"nginx.conf", "", "http {\ninclude nowhere/*.conf; }", "nginx.conf:2: open nowhere/*.conf: no such folder"},
 		{"nginx.conf", "", "limit_conn_zone $binary_remote_addr zone=c:1m;\nserver { listen 80; }", "nginx.conf:1: no limit_conn uses the zone c"},
 		{"nginx.conf", "", "geo $off {\n10.0.0.0/8 0;\n}\nmap $off $k {\n0 '';\n1 $binary_remote_addr;\n}\nlimit_req_zone $k zone=a:1m rate=1r/s;\n" +

@@ -75,18 +75,15 @@ func (r *reader) named(servers []*nginxconf.Directive, port string) []neutral.Se
 	if len(servers) < 2 {
 		return sets
 	}
-	listens := func(d *nginxconf.Directive) bool { return d.Name == "listen" }
-	several := slices.ContainsFunc(servers, func(d *nginxconf.Directive) bool { // also where a file that is not there says it
-		return !slices.Equal(portsOf(d), portsOf(servers[0])) || !slices.ContainsFunc(d.Block, listens)
-	})
 	names, answers := mapped.Add(nil, servers, r.serverNames), make([]bool, len(servers))
-	if port == "" && several {
+	if port == "" && onSeveral(servers) {
 		answers = givingWay(servers, names)
 	}
 	for i := range sets {
 		sets[i] = neutral.None
 	}
-	fallback := fallbackOf(servers, names, answers, port)
+	leaders := leadersOf(servers, port)
+	fallback := fallbackOf(servers, leaders, names, answers, port)
 	for i, d := range servers {
 		if answers[i] && len(names[i]) == 0 && hasLimits(servers[fallback]) {
 			r.Tell(d.Place(), "this server answers by itself, or limits nothing: what comes to it is taken to come to the one at %s",
@@ -122,7 +119,11 @@ func (r *reader) named(servers []*nginxconf.Directive, port string) []neutral.Se
 	} else {
 		sets[fallback] = neutral.Union(slices.Concat(sets[:fallback], sets[fallback+1:])...).Except()
 	}
-	r.Tell(servers[fallback].Place(), "this server gets what no other one names; conditions on hosts need a log that has them")
+	gets := "gets what no other one names"
+	if len(leaders) > 1 {
+		gets = "is taken to get what no other one names, on any port or address"
+	}
+	r.Tell(servers[fallback].Place(), "this server %s; conditions on hosts need a log that has them", gets)
 	return sets
 }
 
@@ -149,17 +150,16 @@ func (r *reader) serverNames(d *nginxconf.Directive) (names []string) {
 	return names
 }
 
-// fallbackOf is the server that gets what none is named for: the default one, else the first, but none that answers by
-// itself if there is another.
-func fallbackOf(servers []*nginxconf.Directive, names [][]string, answers []bool, port string) int {
-	isDefault := func(s *nginxconf.Directive) bool {
-		return s.Name == "listen" && (port == "" || listenPort(s) == port) &&
-			(slices.Contains(s.Args, "default_server") || slices.Contains(s.Args, "default"))
-	}
-	fallback, unnamed := -1, -1
-	for i, d := range servers {
-		if (fallback < 0 || answers[fallback] && !answers[i]) && slices.ContainsFunc(d.Block, isDefault) {
+// fallbackOf is the server that gets what none is named for: of the leaders the declared default, else the first, but
+// none that answers by itself if there is another.
+func fallbackOf(servers []*nginxconf.Directive, leaders []int, names [][]string, answers []bool, port string) int {
+	fallback, unnamed, first := -1, -1, -1
+	for _, i := range leaders {
+		if (fallback < 0 || answers[fallback] && !answers[i]) && len(placesOf(servers[i], port, true)) > 0 {
 			fallback = i
+		}
+		if first < 0 && !answers[i] {
+			first = i
 		}
 		if unnamed < 0 && len(names[i]) == 0 && !answers[i] {
 			unnamed = i
@@ -167,11 +167,57 @@ func fallbackOf(servers []*nginxconf.Directive, names [][]string, answers []bool
 	}
 	switch {
 	case fallback < 0:
-		return max(0, slices.Index(answers, false))
+		return max(first, leaders[0])
 	case answers[fallback] && unnamed >= 0: // which is the default of its own ports
 		return unnamed
 	}
 	return fallback
+}
+
+// leadersOf returns the servers that are the default of an address and port: declared so, else the first there.
+func leadersOf(servers []*nginxconf.Directive, port string) (leaders []int) {
+	at := func(place string, declared bool) int {
+		return slices.IndexFunc(servers, func(d *nginxconf.Directive) bool {
+			return slices.Contains(placesOf(d, port, declared), place)
+		})
+	}
+	for i, d := range servers {
+		if hidesPort(d) || slices.ContainsFunc(placesOf(d, port, false), func(place string) bool {
+			first := at(place, true)
+			return first == i || first < 0 && at(place, false) == i
+		}) {
+			leaders = append(leaders, i)
+		}
+	}
+	return leaders
+}
+
+// placesOf returns the addresses with a port on which a server listens, of all ports if none is said. They may be only
+// those whose default it is declared.
+func placesOf(d *nginxconf.Directive, port string, declared bool) (places []string) {
+	for _, own := range portsOf(d) {
+		if port == "" || port == own {
+			for _, address := range addressesOf(d, own, declared) {
+				places = append(places, address+" "+own)
+			}
+		}
+	}
+	return places
+}
+
+// onSeveral reports whether servers listen on several ports, as far as is known.
+func onSeveral(servers []*nginxconf.Directive) bool {
+	return slices.ContainsFunc(servers, func(d *nginxconf.Directive) bool {
+		return !slices.Equal(portsOf(d), portsOf(servers[0])) || hidesPort(d)
+	})
+}
+
+// hidesPort reports whether where a server listens may stand in a file that is not there.
+func hidesPort(d *nginxconf.Directive) bool {
+	has := func(name string) bool {
+		return slices.ContainsFunc(d.Block, func(s *nginxconf.Directive) bool { return s.Name == name })
+	}
+	return has("include") && !has("listen")
 }
 
 // leaveNarrower takes from masks what another server names: *.example gets what no other one names as a whole.
@@ -236,7 +282,7 @@ func (r *reader) tellAddresses(servers []*nginxconf.Directive, sets []neutral.Se
 	r.rivals(servers, sets, func(i, j int) {
 		d, other := servers[i], servers[j]
 		for _, port := range portsOf(d) {
-			if port != request.NoPort && slices.Contains(portsOf(other), port) && !slices.Equal(addressesOf(d, port), addressesOf(other, port)) {
+			if port != request.NoPort && slices.Contains(portsOf(other), port) && !slices.Equal(addressesOf(d, port, false), addressesOf(other, port, false)) {
 				r.Lose(d.Place(), "this server and the one at %s listen on port %s of different addresses, which no log tells: one of them gets all",
 					other.Place(), port)
 				return
@@ -245,10 +291,11 @@ func (r *reader) tellAddresses(servers []*nginxconf.Directive, sets []neutral.Se
 	})
 }
 
-// addressesOf returns the addresses whose port a server listens on; "": that of all.
-func addressesOf(d *nginxconf.Directive, port string) (all []string) {
+// addressesOf returns the addresses whose port a server listens on, or is declared the default of; "": that of all.
+func addressesOf(d *nginxconf.Directive, port string, declared bool) (all []string) {
 	for _, s := range d.Block {
-		if s.Name == "listen" && len(s.Args) > 0 && listenPort(s) == port {
+		if s.Name == "listen" && len(s.Args) > 0 && listenPort(s) == port &&
+			(!declared || slices.Contains(s.Args, "default_server") || slices.Contains(s.Args, "default")) {
 			address := strings.TrimSuffix(s.Args[0], ":"+port)
 			if address == port || address == "*" || address == "0.0.0.0" || address == "[::]" {
 				address = ""
@@ -256,7 +303,7 @@ func addressesOf(d *nginxconf.Directive, port string) (all []string) {
 			all = append(all, address)
 		}
 	}
-	if all == nil {
+	if all == nil && !declared {
 		all = []string{""} // none is said
 	}
 	slices.Sort(all)
