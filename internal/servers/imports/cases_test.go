@@ -502,6 +502,19 @@ func TestNothingIsSilent(t *testing.T) {
 		{"envoy.yaml", envoyRoutes + "http_filters:\n- name: envoy.filters.http.jwt_authn\n" + envoyFilter + envoyTree, "envoy.yaml:5: the filter envoy.filters.http.jwt_authn may answer"},
 		{"envoy.yaml", envoyRoutes + "http_filters:\n- name: envoy.filters.http.compressor\n" + envoyFilter + envoyTree, "descriptor remote_address, refused with 503\n"},
 		{"gateway.yaml", gateway, "gateway.yaml:6: each host, match and listener of a route counts for itself"},
+		{
+			"gateway.yaml", gateway + "---\nkind: SecurityPolicy\nspec:\n  targetRefs: [{kind: HTTPRoute, name: r}]\n  jwt: {providers: []}\n",
+			"NOT AS THERE: gateway.yaml:17: jwt may answer requests before a limit counts them; here they count",
+		},
+		{
+			"gateway.yaml", gateway + "---\nkind: HTTPRoute\nmetadata: {name: s}\nspec: {hostnames: [c.example]}\n" +
+				"---\nkind: SecurityPolicy\nspec:\n  targetRefs: [{kind: HTTPRoute, name: s}]\n  jwt: {providers: []}\n",
+			"# NOT AS THERE: gateway.yaml:6: each host, match and listener of a route counts for itself, unless a rule is shared; here they count together\npolicies:",
+		},
+		{
+			"gateway.yaml", gateway + "---\nkind: ClientTrafficPolicy\nspec:\n  clientIPDetection:\n    xForwardedFor: {numTrustedHops: 1}\n",
+			"# gateway.yaml:17: clients are taken from a header: --client-from x-forwarded-for, with --trusted-proxy",
+		},
 		{"kong.yaml", kongPlugin + kongIngress, "match: {method: POST, host: a.example, either: [{path: /api}, {prefix: /api/}]}\n"},
 		{"kong.yaml", kongPlugin + strings.Replace(kongIngress, "Ingress", "Service", 1), "kong.yaml:8: the plugins few, jwt of a Service are not read"},
 		{

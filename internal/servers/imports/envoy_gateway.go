@@ -46,6 +46,7 @@ func takeGateway(i *Import, docs []doc) {
 	for n, d := range policies {
 		r.find(d, n)
 	}
+	r.tellOthers(policies)
 	for n, d := range policies {
 		refs := append(d.List("spec", "targetRefs"), d.List("spec", "targetRef")...)
 		several := d.Get("spec", "targetSelectors") != nil || len(refs) > 1 || len(refs) == 1 && refs[0].Say("kind") == "Gateway" ||
@@ -94,6 +95,32 @@ func (r *gatewayReader) tellMerge(d doc, limits *policy.Tree, others bool) {
 		note = r.Lose
 	}
 	note(d.place(merge), "mergeType is not read: the limits of a policy around it hold besides it there, and not here")
+}
+
+// tellOthers tells of policies that answer requests before limits, or say what the client is.
+func (r *gatewayReader) tellOthers(policies []doc) {
+	for _, d := range each(r.docs, "SecurityPolicy") {
+		own := gatewayReader{Import: new(Import), kinds: r.kinds}
+		own.find(d, 0)
+		limited := slices.ContainsFunc(r.targets, func(l gatewayTarget) bool {
+			return policies[l.policy].Get("spec", "rateLimit") != nil && slices.ContainsFunc(own.targets, func(t gatewayTarget) bool {
+				return !l.set.And(t.set).Never && !neutral.Apart(l.set, t.set) && !neutral.Disjoint(l.set.Conditions, t.set.Conditions)
+			})
+		})
+		for _, key := range []string{"cors", "extAuth", "apiKeyAuth", "basicAuth", "oidc", "jwt", "authorization"} {
+			if at := d.Get("spec", key); at != nil && limited {
+				r.Lose(d.place(at), "%s may answer requests before a limit counts them; here they count", key)
+			}
+		}
+	}
+	for _, d := range each(r.docs, "ClientTrafficPolicy") {
+		for _, key := range []string{"xForwardedFor", "customHeader"} {
+			if at := d.Get("spec", "clientIPDetection", key); at != nil {
+				header := strings.ToLower(cmp.Or(at.Say("name"), "x-forwarded-for"))
+				r.Tell(d.place(at), "clients are taken from a header: --client-from %s, with --trusted-proxy", header)
+			}
+		}
+	}
 }
 
 // find takes down what a policy is for, by names or by labels.
