@@ -67,6 +67,8 @@ func TestTells(t *testing.T) {
 		"limit_req_zone $binary_remote_addr zone=a:1m;\nserver { limit_req zone=a; access_by_lua_file waf.lua; }":                                                                     "nginx.conf:2: access_by_lua_file may limit or end requests",
 		"limit_req_zone $binary_remote_addr zone=a:1m;\nserver { limit_req zone=a; rewrite_by_lua 'ngx.redirect(1)'; }":                                                               "nginx.conf:2: rewrite_by_lua may limit or end requests",
 		"limit_req_zone $binary_remote_addr zone=a:1m;\nserver { limit_req zone=a;\naccess_log off; }":                                                                                "nginx.conf:3: access_log off: requests here count there",
+		"limit_req_zone $binary_remote_addr zone=a:31k;\nserver { limit_req zone=a; }":                                                                                                "nginx.conf:1: zone=a:31k is too small: nginx refuses this configuration",
+		"limit_req_zone $binary_remote_addr zone=a:3276;\nserver { limit_req zone=a; }":                                                                                               "nginx.conf:1: zone=a:3276 is too small",
 		"server { limit_conn a 1; }":                               "nginx.conf:1: limit_conn bounds how many requests are under way at once",
 		"limit_req_zone $binary_remote_addr zone=a:1m;\nserver {}": "there is no limit of requests in it",
 		"http {\ninclude nowhere.conf; }":                          "nginx.conf:2: open nowhere.conf: no such file or directory",

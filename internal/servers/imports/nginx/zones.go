@@ -51,7 +51,10 @@ func (r *reader) declareZone(d *nginxconf.Directive) {
 		name, value, _ := strings.Cut(word, "=")
 		switch {
 		case name == "zone":
-			z.name, _, _ = strings.Cut(value, ":")
+			of, size, _ := strings.Cut(value, ":")
+			if z.name = of; tooSmall(size) {
+				r.Lose(d.Place(), "zone=%s is too small: nginx refuses this configuration", value)
+			}
 		case name == "rate" && requests:
 			z.rate = value
 		case name == "sync":
@@ -68,6 +71,13 @@ func (r *reader) declareZone(d *nginxconf.Directive) {
 	case !slices.Equal(first.Args, d.Args):
 		r.Lose(d.Place(), "the zone %s is declared otherwise at %s, which counts here", z.name, first.Place())
 	}
+}
+
+// tooSmall reports whether the size of a zone is less than eight pages of memory.
+func tooSmall(size string) bool {
+	number, kilo := strings.CutSuffix(strings.ToLower(size), "k")
+	n, err := strconv.Atoi(number)
+	return err == nil && (n < 32 || !kilo && n < 32<<10)
 }
 
 // use returns what a limit_req says; nil if that is not understood.
