@@ -521,6 +521,10 @@ func TestNothingIsSilent(t *testing.T) {
 			"kong.yaml", kongPlugin + "kind: KongPlugin\nmetadata: {name: jwt}\nplugin: jwt\n---\n" + kongIngress,
 			"kong.yaml:7: the plugin jwt may answer requests before a limit counts them",
 		},
+		{
+			"kong.yaml", kongPlugin + "kind: KongPlugin\nmetadata: {name: jwt}\nplugin: aws-lambda\n---\n" + kongIngress +
+				"---\n" + strings.Replace(kongIngress, "a.", "b.", 1), "the plugin few is for counts for itself there, and all together here\npolicies:",
+		},
 		{"kong.yml", "_format_version: '3.0'\nplugins:\n- name: rate-limiting\n  protocols: [https]\n  config: {minute: 5}\n", "NOT AS THERE: kong.yml:4: protocols of a plugin"},
 		{"h.cfg", haproxy + "  acl over sc0_http_req_rate gt 5\n  http-response return status 429 if over\n", "h.cfg:7: http-response return refuses when the answer is there"},
 		{"h.cfg", haproxy + "  tcp-response content close if { sc0_http_req_rate gt 6 }\n", "h.cfg:6: tcp-response content close refuses"},

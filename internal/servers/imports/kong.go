@@ -93,7 +93,7 @@ func (i *Import) kongResource(d doc, named map[string][]neutral.Set) []plugged {
 			sets = append(sets, named[key]...)
 		}
 	}
-	if len(sets) > 1 {
+	if len(sets) > 1 && kongOther().MatchString(p.name) {
 		i.Lose(d.place(nil), "each route that the plugin %s is for counts for itself there, and all together here", name)
 	}
 	if sets != nil {
