@@ -26,7 +26,7 @@ func (r *walker) aside() {
 			for _, name := range w.asideNames(d, passes) {
 				target, known := r.sentTo(name, w)
 				if known && len(target.judging()) > 0 && (w.code != "" || target.title() != w.place.title()) {
-					r.Lose(d.Place(), "%s %s: what it sends to location %s counts there as well, and here only what asks for that",
+					r.Lose(d.Place(), "%s %s: what it sends to %s counts there as well, and here only what asks for that",
 						d.Name, strings.Join(d.Args, " "), target.title())
 				}
 			}
@@ -115,9 +115,14 @@ func (r *reader) filesAside(by *nginxconf.Directive, next *Place) {
 	files := by.Name == "try_files" && slices.ContainsFunc(by.Args, func(a string) bool { return strings.HasPrefix(a, "$") })
 	if files && len(next.judging()) > 0 {
 		r.Lose(by.Place(), "%s %s: files that are there are not limited, and a log does not say which are: all requests "+
-			"count as those of location %s", by.Name, strings.Join(by.Args, " "), next.title())
+			"count as those of %s", by.Name, strings.Join(by.Args, " "), next.title())
 	}
 }
 
-// title returns the name of a location: its kind and its pattern.
-func (p *Place) title() string { return strings.TrimSpace(p.Kind + " " + p.Pattern) }
+// title returns what a place is called: a location with its kind and its pattern.
+func (p *Place) title() string {
+	if p.Pattern == "" {
+		return "the server"
+	}
+	return "location " + strings.TrimSpace(p.Kind+" "+p.Pattern)
+}
