@@ -163,14 +163,14 @@ func randomHAProxy(r *rand.Rand, file string) string {
 	if r.IntN(3) == 0 {
 		line("    http-request %s if %s", pick("allow", "deny"), test()+" "+test())
 	}
-	some := maybe()
-	tracks := "http-request"
-	if !strings.Contains(first, "base32") {
+	some, others, tracks, in, asked := maybe(), maybe(), "http-request", " table other", "1,other"
+	if one := test(); r.IntN(4) == 0 { // two slots move one entry
+		some, others, second, in, asked = " if "+one, " unless "+one, first, "", "1"
+	} else if !strings.Contains(first, "base32") {
 		tracks = pick("http-request", "tcp-request content") // which goes before all others
 	}
 	line("    tcp-request inspect-delay 5s\n    %s track-sc0 %s%s", tracks, first, some)
-	others := maybe()
-	line("    http-request track-sc1 %s table other%s", second, others)
+	line("    http-request track-sc1 %s%s%s", second, in, others)
 	line("    http-request set-var(req.now) %s,table_http_req_rate()", first)
 	line("    http-request capture str(x) len 4%s", maybe()) // ends no request
 	for range 1 + r.IntN(3) {
@@ -178,7 +178,7 @@ func randomHAProxy(r *rand.Rand, file string) string {
 		line("    http-request deny deny_status 429 if { sc_http_req_rate(0) gt %d } %s%s", n, pick("", test()), pick("", " "+test(),
 			fmt.Sprintf(" or { sc0_http_req_rate ge %d } %s", n+1, test()), fmt.Sprintf(" { sc0_http_req_rate ge %d }", n+5-r.IntN(9))))
 	}
-	line("    http-request deny deny_status 429 if { sc_http_req_rate(1,other) ge %d } %s", 5+r.IntN(90), pick("", test()))
+	line("    http-request deny deny_status 429 if { sc_http_req_rate(%s) ge %d } %s", asked, 5+r.IntN(90), pick("", test()))
 	if r.IntN(2) == 0 {
 		line("    http-request deny deny_status 429 if { sc_http_%s_rate(0) gt %d }%s", pick("err", "fail"), r.IntN(60), pick("", " "+test()))
 	}

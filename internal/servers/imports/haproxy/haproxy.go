@@ -16,7 +16,6 @@ import (
 
 	"shadow/internal/lazy"
 	"shadow/internal/mapped"
-	"shadow/internal/request"
 	"shadow/internal/servers/imports/haproxycfg"
 	"shadow/internal/servers/imports/neutral"
 )
@@ -81,22 +80,7 @@ func Read(to *neutral.Result, file string, text []byte) error {
 	read(false)
 	r.route()
 	read(true)
-	type counter struct {
-		asked string
-		by    request.Key
-	}
-	counts := map[counter][]neutral.Set{} // sections may count in one place
-	for n, l := range p.Limits {
-		c := counter{r.asked[n], l.By}
-		counts[c] = append(counts[c], l.Count)
-	}
-	all := map[counter]neutral.Set{}
-	for c, sets := range counts {
-		all[c] = neutral.Union(sets...)
-	}
-	for n := range p.Limits {
-		p.Limits[n].Count = all[counter{r.asked[n], p.Limits[n].By}]
-	}
+	r.share(&p)
 	r.combine(&p)
 	to.Policies = append(to.Policies, p)
 	return nil

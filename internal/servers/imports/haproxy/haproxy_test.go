@@ -159,6 +159,32 @@ func TestRates(t *testing.T) {
 	}
 }
 
+// Each slot moves the entry of its key in a table, asked for or not, as HAProxy 2.6.12 was seen to count.
+func TestSlotsOfOneKey(t *testing.T) {
+	const tables = "backend t\nmode http\nstick-table type ipv6 size 1k expire 1m store http_req_rate(9s),gpc0_rate(9s)\n" +
+		"backend n\nmode http\nstick-table type integer size 1k expire 1m store http_req_rate(9s)\n" +
+		"frontend f\nmode http\nstick-table type ipv6 size 1k expire 1m store http_req_rate(9s),http_err_rate(9s)\n"
+	const a, b = "http-request track-sc0 src if { path /a }\n", "http-request track-sc1 src unless { path /a }\n"
+	const deny = "http-request deny if { sc1_http_req_rate gt 9 }\n"
+	for rules, want := range map[string]string{
+		a + b + deny: "{} []",
+		a + "http-request track-sc1 src table t unless { path /a }\n" + deny:                                        "{not: {path: /a}} []",
+		a + "http-request track-sc1 src if { path_beg /b/ }\n" + deny:                                               "{either: [{prefix: /b/}, {path: /a}]} []",
+		a + b + "http-request deny if { sc1_http_err_rate gt 9 }\n":                                                 "{either: [{status: '4xx', not: {path: /a}}, {path: /a, status: '4xx'}]} [haproxy.cfg:12: what is denied",
+		"http-request track-sc0 int(1) table n\nhttp-request track-sc1 int(2) table n if { path /b }\n" + deny:      "{path: /b} []",
+		"http-request track-sc0 src\n" + b + deny:                                                                   "{} [haproxy.cfg:11: what sc0 and sc1 track by one key in the table f counts twice there",
+		"tcp-request connection track-sc0 src\nhttp-request track-sc1 src\n" + deny:                                 "{} [haproxy.cfg:11: what sc0 and sc1 track by one key in the table f counts twice there",
+		"http-request track-sc2 src table t\n" + a + "http-request deny if { sc2_http_req_rate gt 9 }\n" + b + deny: "{} [haproxy.cfg:12: of the rules that count by one key in the table f, some stand before",
+		strings.ReplaceAll(a+b, "src", "src table t") + "http-request sc-inc-gpc0(0)\nhttp-request sc-inc-gpc0(1)\n" +
+			"http-request deny if { sc1_gpc0_rate gt 9 }\n": "{not: {path: /a}} [haproxy.cfg:14: another slot than sc1 counts gpc0",
+	} {
+		i := read(t, tables+rules)
+		if got := fmt.Sprint(i.Policies[0].Limits[0].Count.String(), " ", i.Lost()); !strings.HasPrefix(got, want) {
+			t.Errorf("%s: %s, want %s", rules, got, want)
+		}
+	}
+}
+
 // Configurations out of public questions about HAProxy, with what is right.
 func TestCases(t *testing.T) {
 	cases := testneeds.Shared(t, "cases")

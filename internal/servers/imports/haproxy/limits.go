@@ -86,6 +86,13 @@ func (x *sectionReader) text(f refusal, counter tracked, number string) (text st
 			x.Lose(x.place(f.rule), "no rule of this section counts gpc0 in requests")
 			return "", moves
 		}
+		for other := range x.counts {
+			if other != number && slices.ContainsFunc(x.counters[other], func(c tracked) bool {
+				return c.table == table && c.by == counter.by
+			}) {
+				x.Lose(x.place(f.rule), "another slot than sc%s counts gpc0 of that key in the table %s, which is left out", number, table)
+			}
+		}
 		admitted = x.behind(f, x.counted[number])
 	case "http_req_rate":
 		moves = counter.came
@@ -141,8 +148,9 @@ func (x *sectionReader) put(p *neutral.Policy, before int, tables []string, f re
 		l.Told = append(l.Told, fmt.Sprintf("%s %s", x.place(*f.ban), strings.Join(f.ban.Words, " ")))
 	}
 	_, options, _ := strings.Cut(text, ",")
-	x.asked = append(x.asked, counter.table+" "+f.term.rate+","+options)
-	place := place{x.s, counter.in, f, counter.moves}
+	table := tableFor(counter, key)
+	x.asked = append(x.asked, table+" "+f.term.rate+","+options)
+	place := place{x.s, counter.in, f, counter.moves, table, moves}
 	if f.term.rate == "gpc0_rate" {
 		place.counted = x.counted[number][0]
 	}

@@ -251,7 +251,17 @@ type place struct {
 	s, in   *section
 	by      refusal
 	counted int
+	table   string
+	moves   neutral.Set // which of the requests of its counter count
 }
+
+// behind reports whether what counts in a section before one of its rules does so behind the rule of a limit.
+func (p place) behind(in *section, counted int) bool {
+	return in == p.s && counted > p.by.at || in.Kind == "backend" && p.s.Kind != "backend"
+}
+
+// apart reports whether no request is of two sections: it is of one frontend, and of one backend.
+func apart(a, b *section) bool { return a != b && (a.Kind == "backend") == (b.Kind == "backend") }
 
 // combine says how limits work together. What one refuses another does not count if that counts behind. In a policy those
 // do so that charge only what is admitted; or, in turn, those behind it.
@@ -259,11 +269,9 @@ func (r *reader) combine(p *neutral.Policy) {
 	together, inTurn := -1, -1 // limits that these count otherwise
 	for i, mine := range r.places {
 		for j, other := range r.places {
-			same := mine.in == other.s
-			apart := !same && mine.in.Kind == other.s.Kind // a request is of one frontend, and of one backend
-			behind := same && mine.counted > other.by.at || !same && mine.in.Kind == "backend"
+			behind := other.behind(mine.in, mine.counted)
 			otherwise, turned := together != i && behind != strings.Contains(p.Limits[i].Text, "charge=admitted"), inTurn != i && behind != (j < i)
-			if apart || mine.s == other.s && mine.by.at == other.by.at || !otherwise && !turned ||
+			if apart(mine.in, other.s) || mine.s == other.s && mine.by.at == other.by.at || !otherwise && !turned ||
 				p.Limits[i].Count.And(p.Limits[j].Match).Never {
 				continue
 			}
