@@ -172,6 +172,7 @@ func TestSlotsOfOneKey(t *testing.T) {
 		a + "http-request track-sc1 src if { path_beg /b/ }\n" + deny:                                               "{either: [{prefix: /b/}, {path: /a}]} []",
 		a + b + "http-request deny if { sc1_http_err_rate gt 9 }\n":                                                 "{either: [{status: '4xx', not: {path: /a}}, {path: /a, status: '4xx'}]} [haproxy.cfg:12: what is denied",
 		"http-request track-sc0 int(1) table n\nhttp-request track-sc1 int(2) table n if { path /b }\n" + deny:      "{path: /b} []",
+		"http-request track-sc1 int(1) table n if { path /a }\nhttp-request track-sc1 int(2) table n\n" + deny:      "{path: /a} []",
 		"http-request track-sc0 src\n" + b + deny:                                                                   "{} [haproxy.cfg:11: what sc0 and sc1 track by one key in the table f counts twice there",
 		"tcp-request connection track-sc0 src\nhttp-request track-sc1 src\n" + deny:                                 "{} [haproxy.cfg:11: what sc0 and sc1 track by one key in the table f counts twice there",
 		"http-request track-sc2 src table t\n" + a + "http-request deny if { sc2_http_req_rate gt 9 }\n" + b + deny: "{} [haproxy.cfg:12: of the rules that count by one key in the table f, some stand before",

@@ -133,8 +133,8 @@ func (x *sectionReader) behind(f refusal, counted [2]int) bool {
 
 // put adds a limit to a policy, or requests to one that the refusal has made in the same table since before.
 func (x *sectionReader) put(p *neutral.Policy, before int, tables []string, f refusal, counter tracked, number string, key neutral.KeyCase, text string, moves neutral.Set) []string {
-	told := fmt.Sprintf("%s %s", x.place(counter.rule), strings.Join(counter.rule.Words, " "))
-	if k := slices.IndexFunc(p.Limits[before:], func(l neutral.Limit) bool { return l.By == key.By }); k >= 0 && tables[k] == counter.table {
+	told, table := fmt.Sprintf("%s %s", x.place(counter.rule), strings.Join(counter.rule.Words, " ")), tableFor(counter, key)
+	if k := slices.IndexFunc(p.Limits[before:], func(l neutral.Limit) bool { return l.By == key.By }); k >= 0 && tables[k] == table {
 		l := &p.Limits[before+k] // rules that count in one place
 		l.Match, l.Count = neutral.Union(l.Match, key.Set.And(f.term.set)), neutral.Union(l.Count, key.Set.And(moves))
 		l.Told = slices.Insert(l.Told, 1, told)
@@ -148,7 +148,6 @@ func (x *sectionReader) put(p *neutral.Policy, before int, tables []string, f re
 		l.Told = append(l.Told, fmt.Sprintf("%s %s", x.place(*f.ban), strings.Join(f.ban.Words, " ")))
 	}
 	_, options, _ := strings.Cut(text, ",")
-	table := tableFor(counter, key)
 	x.asked = append(x.asked, table+" "+f.term.rate+","+options)
 	place := place{x.s, counter.in, f, counter.moves, table, moves}
 	if f.term.rate == "gpc0_rate" {
@@ -156,5 +155,5 @@ func (x *sectionReader) put(p *neutral.Policy, before int, tables []string, f re
 	}
 	x.places = append(x.places, place)
 	p.Limits = append(p.Limits, l)
-	return append(tables, counter.table)
+	return append(tables, table)
 }
