@@ -104,11 +104,11 @@ func (r *reader) group(s *section, rule haproxycfg.Rule, terms []haproxycfg.Term
 		switch {
 		case !known && unless:
 			r.unknown++
-			r.Lose(r.place(rule), "no condition says %s: it is taken not to hold", text)
+			r.Lose(r.place(rule), "no condition says %s: it is taken not to hold", t)
 			g.all = neutral.None
 		case !known:
 			r.unknown++
-			r.Lose(r.place(rule), "no condition says %s: it is taken to hold", text)
+			r.Lose(r.place(rule), "no condition says %s: it is taken to hold", t)
 		case rates != nil && t.Not: // what is asked for then is no refusal
 			r.below(rule, text)
 		case rates != nil:

@@ -148,6 +148,18 @@ type Term struct {
 	Not   bool
 }
 
+// String is the term as a condition has it.
+func (t Term) String() string {
+	text := t.Name
+	if text == "" {
+		text = "{ " + strings.Join(t.Words, " ") + " }"
+	}
+	if t.Not {
+		return "!" + text
+	}
+	return text
+}
+
 // Condition takes apart what stands behind if or unless: one of the groups must fit, with all its terms. ok is false
 // if there is no condition.
 func Condition(words []string) (groups [][]Term, text string, unless, ok bool) {

@@ -39,8 +39,8 @@ func TestSetting(t *testing.T) {
 func TestCondition(t *testing.T) {
 	for text, want := range map[string]string{
 		"deny":                "[] false false",
-		"deny if a !b || ! c": "[[{a [] false} {b [] true}] [{c [] true}]] false true",
-		"deny unless !!{ path /a } or !{ path /b": "[[{ [path /a] false}] [{ [path /b] true}]] true true",
+		"deny if a !b || ! c": "[[a !b] [!c]] false true",
+		"deny unless !!{ path /a } or !{ path /b": "[[{ path /a }] [!{ path /b }]] true true",
 		"deny if": "[[]] false true",
 	} {
 		groups, _, unless, ok := Condition(Words(text))
