@@ -164,8 +164,8 @@ func randomHAProxy(r *rand.Rand, file string) string {
 		line("    http-request %s if %s", pick("allow", "deny"), test()+" "+test())
 	}
 	some, others, tracks, in, asked := maybe(), maybe(), "http-request", " table other", "1,other"
-	if one := test(); r.IntN(4) == 0 { // two slots move one entry
-		some, others, second, in, asked = " if "+one, " unless "+one, first, "", "1"
+	if one := test(); r.IntN(4) == 0 { // two slots move one entry, and rules ask for one
+		some, others, second, in, asked = " if "+one, " unless "+one, first, "", "0"
 	} else if !strings.Contains(first, "base32") {
 		tracks = pick("http-request", "tcp-request content") // which goes before all others
 	}
