@@ -104,7 +104,7 @@ func (r *gatewayReader) tellOthers(policies []doc) {
 		own.find(d, 0)
 		limited := slices.ContainsFunc(r.targets, func(l gatewayTarget) bool {
 			return policies[l.policy].Get("spec", "rateLimit") != nil && slices.ContainsFunc(own.targets, func(t gatewayTarget) bool {
-				return !l.set.And(t.set).Never && !neutral.Apart(l.set, t.set) && !neutral.Disjoint(l.set.Conditions, t.set.Conditions)
+				return neutral.Meet(l.set, t.set)
 			})
 		})
 		for _, key := range []string{"cors", "extAuth", "apiKeyAuth", "basicAuth", "oidc", "jwt", "authorization"} {

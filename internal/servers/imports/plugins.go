@@ -45,7 +45,7 @@ func ownSets(
 		kinds, length := weight(r)
 		for _, other := range all {
 			more, longer := weight(other)
-			if (more > kinds || more == kinds && longer > length) && !neutral.Apart(whole[other], whole[r]) && !neutral.Disjoint(whole[other].Conditions, whole[r].Conditions) {
+			if (more > kinds || more == kinds && longer > length) && neutral.Meet(whole[other], whole[r]) {
 				set = set.And(whole[other].Except())
 			}
 		}
@@ -69,8 +69,7 @@ func (i *Import) refusals(all, limits []plugged) {
 	for _, at := range all {
 		switch refuses := refusing().MatchString(at.name); {
 		case !refuses && passing().MatchString(at.name), !slices.ContainsFunc(limits, func(l plugged) bool {
-			return slices.Contains([]string{"rate-limiting", "limit-count", "limit-req"}, l.name) && !at.set.And(l.set).Never &&
-				!neutral.Apart(at.set, l.set) && !neutral.Disjoint(at.set.Conditions, l.set.Conditions)
+			return slices.Contains([]string{"rate-limiting", "limit-count", "limit-req"}, l.name) && neutral.Meet(at.set, l.set)
 		}):
 		case refuses:
 			i.Lose(at.d.place(at.at), "the plugin %s may answer requests before a limit counts them; here they count", at.name)

@@ -66,7 +66,7 @@ func (r *reader) share(p *neutral.Policy) {
 			counts[c] = append(counts[c], s.set)
 			for j, other := range r.places {
 				if !apart(s.in, other.s) && other.behind(s.in, s.moves) != other.behind(mine.in, mine.counted) &&
-					meet(s.set, p.Limits[j].Match) {
+					neutral.Meet(s.set, p.Limits[j].Match) {
 					r.Lose(r.place(other.by.rule), "of the rules that count by one key in the table %s, some stand before this "+
 						"one and some behind, and all on one side here", s.table)
 				}
@@ -86,15 +86,10 @@ func (r *reader) share(p *neutral.Policy) {
 func (r *reader) tellTwice(slots []slot) {
 	for n, s := range slots {
 		for _, before := range slots[:n] {
-			if s.number != before.number && !apart(s.in, before.in) && meet(s.set, before.set) {
+			if s.number != before.number && !apart(s.in, before.in) && neutral.Meet(s.set, before.set) {
 				r.Lose(r.place(s.rule), "what sc%s and sc%s track by one key in the table %s counts twice there, and once here",
 					before.number, s.number, s.table)
 			}
 		}
 	}
-}
-
-// meet reports whether sets may have a request in common.
-func meet(a, b neutral.Set) bool {
-	return !a.And(b).Never && !neutral.Apart(a, b) && !neutral.Disjoint(a.Conditions, b.Conditions)
 }

@@ -352,4 +352,9 @@ func Apart(a, b Set) bool {
 	return found
 }
 
+// Meet reports whether two sets may have a request in common.
+func Meet(a, b Set) bool {
+	return !a.And(b).Never && !Apart(a, b) && !Disjoint(a.Conditions, b.Conditions)
+}
+
 var methodWords = lazy.Regexp(`^\^?\(?(?:\?:)?([A-Z]+(?:\|[A-Z]+)*)\)?\$?$`)
