@@ -378,6 +378,9 @@ func TestExemptIsToldWhole(t *testing.T) {
 	if got, want := e.text(true), "if yours, as it seems: in the lines, else 600 requests are refused: the 4 addresses in the lines; "+claimed; got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
+	if got := (&Exempt{Requests: 300, Clients: 2, Others: 2, Claimed: 300}).text(true); got != "none: "+claimed {
+		t.Error(got)
+	}
 	e.Pasted, e.Others, e.Claimed = false, 0, 0
 	if got, want := e.text(false), "if yours, as it seems: by hand, else 900 requests are refused: 192.0.2.1, 192.0.2.2, 192.0.2.3, 192.0.2.4"; got != want {
 		t.Errorf("%s\nwant %s", got, want)

@@ -370,7 +370,7 @@ func (e *Exempt) text(pasted bool) string {
 	case e.Clients == 0: // none is refused
 		return names + ": what --exclude leaves out"
 	case e.Others == e.Clients:
-		return claimed
+		return "none: " + claimed
 	case len(e.Addresses) == 0: // which are not to be named
 		return format.Count(e.Requests, "request") + " of own work or monitors are refused"
 	case claimed != "":
