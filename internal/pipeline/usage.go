@@ -133,15 +133,24 @@ const lastWords = time.Second
 
 var errNotRead = errors.New("what is written is not read")
 
-// A PatientWriter writes for as long as it takes, until Ctx ends.
+// A PatientWriter writes for as long as it takes, until Ctx ends. Behind a write that is given up none is tried.
 type PatientWriter struct {
 	Ctx context.Context
 	To  io.Writer
+
+	gaveUp atomic.Bool
 }
 
 func (w *PatientWriter) Write(p []byte) (int, error) {
+	if w.gaveUp.Load() {
+		return 0, errNotRead
+	}
 	p = bytes.Clone(p) // a write that is left behind reads it later
-	return leftBehind(w.Ctx, lastWords, errNotRead, func() (int, error) { return w.To.Write(p) })
+	n, err := leftBehind(w.Ctx, lastWords, errNotRead, func() (int, error) { return w.To.Write(p) })
+	if err == errNotRead {
+		w.gaveUp.Store(true)
+	}
+	return n, err
 }
 
 // What an answer leaves out of the logs it is about makes the exit code 3, whatever the command: too many unreadable

@@ -12,7 +12,7 @@ func TestPatientWriter(t *testing.T) {
 	reader, writer := io.Pipe()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	w := &PatientWriter{ctx, writer}
+	w := &PatientWriter{Ctx: ctx, To: writer}
 	go func() {
 		_, _ = io.WriteString(w, "one")
 		_, err := io.WriteString(w, "two")
@@ -23,7 +23,13 @@ func TestPatientWriter(t *testing.T) {
 		t.Errorf("%q, %v", text, err)
 	}
 	_, unread := io.Pipe()
-	if _, err := io.WriteString(&PatientWriter{ctx, unread}, "three"); err != errNotRead {
-		t.Error(err)
+	w, begin := &PatientWriter{Ctx: ctx, To: unread}, time.Now()
+	for range 50 { // the first takes a second
+		if _, err := io.WriteString(w, "three"); err != errNotRead {
+			t.Error(err)
+		}
+	}
+	if took := time.Since(begin); took > 25*lastWords {
+		t.Errorf("took %v", took)
 	}
 }
