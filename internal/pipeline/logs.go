@@ -306,7 +306,7 @@ func (l *Logs) reportOptions(warnings []string) report.Options {
 	}
 }
 
-// ReadOnce returns what the first log is called that can be read only once; "" if there is none.
+// ReadOnce returns the name of the first log that can be read only once; "" if there is none.
 func ReadOnce(names []string) string { return onceName(ingest.Once(names)) }
 
 func onceName(name string) string {

@@ -142,7 +142,7 @@ func (r *configReader) readTree(top node) {
 	r.config.Evidence = newEvidence(file.Evidence, filepath.Dir(r.name))
 }
 
-// texts are the values of a list.
+// texts returns the values of a list.
 func texts(l list[text]) (all []string) {
 	return mapped.Add(all, l, func(t located[text]) string { return string(t.value) })
 }

@@ -235,8 +235,8 @@ func (s *Answer) heavyText() string {
 	return text
 }
 
-// ownText asks whether the programs that a limit refuses are the operator's, where a quarter of what it refuses or more is
-// theirs; "" elsewhere.
+// ownText asks whether the programs that a limit refuses are the operator's, where more than a quarter of what it
+// refuses is theirs; "" elsewhere.
 func (s *Answer) ownText() string {
 	refused := &s.Advice.Answer.Whole.Refused
 	if s.Verdict.Limit == nil || s.Advice.Protected()&(1<<who.Program) != 0 || 4*refused[who.Program] <= refused.Of(who.Everybody) {

@@ -148,7 +148,7 @@ type Term struct {
 	Not   bool
 }
 
-// String is the term as a condition has it.
+// String returns the term as a condition has it.
 func (t Term) String() string {
 	text := t.Name
 	if text == "" {

@@ -201,7 +201,7 @@ func Union(sets ...Set) Set {
 	return Set{Conditions: request.Conditions{Any: parts}}
 }
 
-// UnionInTurn returns the requests in one of the sets, each of which may exclude those before it: what these have need not be
+// UnionInTurn returns the requests in one of the sets. One may exclude those before it: what these have need not be
 // excluded.
 func UnionInTurn(sets []Set) Set {
 	before := map[string]bool{}

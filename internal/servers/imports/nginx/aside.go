@@ -119,7 +119,7 @@ func (r *reader) filesAside(by *nginxconf.Directive, next *Place) {
 	}
 }
 
-// title returns what a place is called: a location with its kind and its pattern.
+// title returns the name of a place: of a location its kind and its pattern.
 func (p *Place) title() string {
 	if p.Pattern == "" {
 		return "the server"

@@ -150,8 +150,8 @@ func (r *reader) serverNames(d *nginxconf.Directive) (names []string) {
 	return names
 }
 
-// fallbackOf is the server that gets what none is named for: of the leaders the declared default, else the first, but
-// none that answers by itself if there is another.
+// fallbackOf returns the server that gets what none is named for: of the leaders the declared default, else the first,
+// but none that answers by itself if there is another.
 func fallbackOf(servers []*nginxconf.Directive, leaders []int, names [][]string, answers []bool, port string) int {
 	fallback, unnamed, first := -1, -1, -1
 	for _, i := range leaders {
